@@ -1,0 +1,31 @@
+//! The nouns and boundary traits of Fizeau.
+//!
+//! Everything that two layers must agree on lives here: what an instant is ([`Stamp`]), what is asked
+//! ([`Request`]), what was seen ([`Tape`]), and the few small traits in which one layer meets the next
+//! ([`RequestSource`], [`Transport`], [`Clock`], [`Timer`], [`TokenCounter`], [`TapeSink`]).
+//!
+//! **Use this crate** to implement one of those traits (a transport of your own, say) or to read and write tapes.
+//! **Use `fizeau`** to get all layers at once.
+//!
+//! # Invariants
+//!
+//! - No I/O, no clock, no randomness, no runtime: the traits that return a future name only
+//!   [`core::future::Future`].
+//! - A [`Tape`] holds what was *seen* and nothing derived from it: what a metric needs is computed from the tape, so
+//!   a definition can change after the run.
+//! - Time is monotonic nanoseconds since the run's epoch. The wall clock does not appear.
+
+mod request;
+mod tape;
+mod time;
+mod traits;
+mod units;
+
+pub use request::{EosRule, Message, Prompt, Request, RequestId, Role, Scheduled, SessionId};
+pub use tape::{
+    Arrival, Asked, Channel, ConnectMarks, Connection, Failure, FailureClass, Finish, Marks,
+    Outcome, ServerTiming, StampSource, Tape, TokenSource, Usage,
+};
+pub use time::{Nanos, NanosError, Stamp};
+pub use traits::{Clock, RequestSource, TapeSink, Timer, TokenCounter, Transport};
+pub use units::{Bytes, BytesPerSec, Flops, FlopsPerSec, Millis, PerSec, Seconds, Tokens};

@@ -1,0 +1,322 @@
+//! All that was seen of one request. Figures are computed from tapes and from nothing else.
+
+mod arrivals;
+mod outcome;
+
+pub use arrivals::{Arrival, Channel};
+pub use outcome::{Failure, FailureClass, Finish, Outcome};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{EosRule, Nanos, RequestId, SessionId, Stamp, Tokens};
+
+/// All that was seen of one request: what was asked, its marks, every arrival of generated output, and how it ended.
+///
+/// In files a tape is one line of JSON; stamps are nanoseconds since the run's epoch (`_ns`), arrivals are stored by
+/// column with delta-encoded stamps.
+///
+/// ```
+/// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
+/// let mut tape = Tape::sent_at(Stamp::from_nanos(0));
+/// tape.arrivals.push(Arrival::tokens(Stamp::EPOCH + Nanos::from_millis(20), 1, Channel::Visible));
+/// assert_eq!(tape.first_token(), Some(Stamp::EPOCH + Nanos::from_millis(20)));
+/// assert_eq!(tape.output_tokens().get(), 1);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tape {
+    /// The request's number within its plan.
+    pub request: RequestId,
+    /// The session that it belonged to.
+    pub session: SessionId,
+    /// Its place within the session, from 0.
+    pub turn: u32,
+    /// What was asked for, to be held against what came.
+    pub asked: Asked,
+    /// When what happened.
+    pub marks: Marks,
+    /// Who stamped the arrivals.
+    pub stamps: StampSource,
+    /// Every generation event, in order of arrival. Role-only chunks, usage chunks, comments and end markers are not
+    /// arrivals.
+    #[serde(with = "arrivals::columns")]
+    pub arrivals: Vec<Arrival>,
+    /// Where the token counts in `arrivals` come from.
+    pub token_source: TokenSource,
+    /// What the server said it used; absent where it said nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// What the server said of its own timing; kept beside our stamps, never mixed with them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_timing: Option<ServerTiming>,
+    /// How the connection was come by.
+    pub connection: Connection,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The generated text, kept only when asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+impl Tape {
+    /// A tape on which nothing has been seen yet but the sending: intended, released and sent at `at`. The start of
+    /// every tape made by hand, for tests and simulations.
+    #[must_use]
+    pub fn sent_at(at: Stamp) -> Self {
+        Self {
+            request: RequestId::default(),
+            session: SessionId::default(),
+            turn: 0,
+            asked: Asked::default(),
+            marks: Marks {
+                send_start: Some(at),
+                send_end: Some(at),
+                ..Marks::released(at, at)
+            },
+            stamps: StampSource::User,
+            arrivals: Vec::new(),
+            token_source: TokenSource::Events,
+            usage: None,
+            server_timing: None,
+            connection: Connection::Reused,
+            outcome: Outcome::Complete(Finish::Length),
+            text: None,
+        }
+    }
+
+    /// When the first token came, on any channel: the first arrival.
+    #[must_use]
+    pub fn first_token(&self) -> Option<Stamp> {
+        self.arrivals.first().map(|arrival| arrival.at)
+    }
+
+    /// When the first token came that a reader would see (text, a tool call or a refusal, not reasoning).
+    #[must_use]
+    pub fn first_visible(&self) -> Option<Stamp> {
+        let mut visible = self
+            .arrivals
+            .iter()
+            .filter(|arrival| arrival.channel.is_visible());
+        visible.next().map(|arrival| arrival.at)
+    }
+
+    /// When the last token came; the usage chunk and the end marker do not move it.
+    #[must_use]
+    pub fn last_token(&self) -> Option<Stamp> {
+        self.arrivals.last().map(|arrival| arrival.at)
+    }
+
+    /// How many tokens were received; [`Tape::token_source`] says how that is known.
+    #[must_use]
+    pub fn output_tokens(&self) -> Tokens {
+        self.arrivals
+            .iter()
+            .map(|arrival| Tokens::new(arrival.tokens.into()))
+            .sum()
+    }
+
+    /// How long the prompt was: the server's word where there is one, else what was asked.
+    #[must_use]
+    pub fn input_tokens(&self) -> Option<Tokens> {
+        let reported = self.usage.and_then(|usage| usage.prompt_tokens);
+        reported.or(self.asked.input_tokens)
+    }
+
+    /// Whether the request succeeded by the strict rule: a status of 200, no error object at any time, at least one
+    /// token, and the protocol's own end.
+    #[must_use]
+    pub const fn is_success(&self) -> bool {
+        matches!(self.outcome, Outcome::Complete(_))
+    }
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Asked {
+    /// Prompt length, where whoever made the prompt knew it.
+    pub input_tokens: Option<Tokens>,
+    /// The most tokens to generate.
+    pub output_tokens: Tokens,
+    /// Whether the server was to generate past the model's own end.
+    pub eos: EosRule,
+}
+
+/// The instants of one request, in the order in which they normally happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marks {
+    /// When it ought to have left, by the schedule; in a closed loop, when its slot became free.
+    #[serde(rename = "intended_ns")]
+    pub intended: Stamp,
+    /// When the pacer let it go; later than intended if the pacer was late or a cap on requests in flight held it.
+    #[serde(rename = "released_ns")]
+    pub released: Stamp,
+    /// The making of the connection; absent when one was at hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connect: Option<ConnectMarks>,
+    /// When the first byte of the request was handed to the kernel.
+    #[serde(
+        rename = "send_start_ns",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub send_start: Option<Stamp>,
+    /// When its last byte was.
+    #[serde(
+        rename = "send_end_ns",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub send_end: Option<Stamp>,
+    /// When the first byte of the reply came.
+    #[serde(
+        rename = "first_byte_ns",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub first_byte: Option<Stamp>,
+    /// When the reply's headers were complete.
+    #[serde(
+        rename = "headers_ns",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub headers: Option<Stamp>,
+    /// When the reply was over, however it ended.
+    #[serde(rename = "end_ns", default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<Stamp>,
+}
+
+impl Marks {
+    /// Marks of a request that has been released and not yet sent.
+    #[must_use]
+    pub const fn released(intended: Stamp, released: Stamp) -> Self {
+        Self {
+            intended,
+            released,
+            connect: None,
+            send_start: None,
+            send_end: None,
+            first_byte: None,
+            headers: None,
+            end: None,
+        }
+    }
+}
+
+/// The making of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConnectMarks {
+    /// When it began.
+    #[serde(rename = "start_ns")]
+    pub start: Stamp,
+    /// When the name was resolved; absent for a literal address.
+    #[serde(rename = "dns_ns", default, skip_serializing_if = "Option::is_none")]
+    pub dns: Option<Stamp>,
+    /// When the TCP handshake was done.
+    #[serde(rename = "tcp_ns")]
+    pub tcp: Stamp,
+    /// When the TLS handshake was done; absent without TLS.
+    #[serde(rename = "tls_ns", default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Stamp>,
+}
+
+/// How the connection of a request was come by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Connection {
+    /// Made for this request; the time it took is in the marks and in no latency.
+    Fresh,
+    /// An idle one was at hand.
+    #[default]
+    Reused,
+    /// An idle one was at hand, turned out dead before a byte of the reply, and was replaced once.
+    ReplacedStale,
+}
+
+/// Who stamped the arrivals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StampSource {
+    /// The kernel, as the bytes came in.
+    Kernel,
+    /// A simulated engine, in virtual time.
+    Simulated,
+    /// This process, as the read call returned.
+    User,
+}
+
+/// Where token counts come from, best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TokenSource {
+    /// Token ids on each event: exact.
+    TokenIds,
+    /// A running usage count on each event: exact.
+    ContinuousUsage,
+    /// One log-probability entry a token: exact.
+    Logprobs,
+    /// The final usage, spread over the events: the sum is exact, the spread an estimate.
+    FinalUsageSpread,
+    /// A tokenizer of ours over the whole text: an estimate.
+    Tokenizer,
+    /// One token an event: a chunk count, which is a token count only by luck.
+    Events,
+}
+
+impl TokenSource {
+    /// Whether the count of each event is exact, so that inter-token latency is too.
+    #[must_use]
+    pub const fn is_exact(self) -> bool {
+        matches!(
+            self,
+            Self::TokenIds | Self::ContinuousUsage | Self::Logprobs
+        )
+    }
+
+    /// The name used in files and reports.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::TokenIds => "token_ids",
+            Self::ContinuousUsage => "continuous_usage",
+            Self::Logprobs => "logprobs",
+            Self::FinalUsageSpread => "final_usage_spread",
+            Self::Tokenizer => "tokenizer",
+            Self::Events => "events",
+        }
+    }
+}
+
+/// What a server said it used. A field that it did not mention is absent, not zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the prompt, template included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_tokens: Option<Tokens>,
+    /// Tokens generated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion_tokens: Option<Tokens>,
+    /// Tokens of the prompt that a prefix cache supplied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_tokens: Option<Tokens>,
+    /// Generated tokens that were reasoning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<Tokens>,
+}
+
+/// What a server said of its own timing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ServerTiming {
+    /// Time spent waiting for a place.
+    #[serde(rename = "queue_ns", default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Nanos>,
+    /// Time spent on the prompt.
+    #[serde(
+        rename = "prefill_ns",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub prefill: Option<Nanos>,
+    /// Time spent generating.
+    #[serde(rename = "decode_ns", default, skip_serializing_if = "Option::is_none")]
+    pub decode: Option<Nanos>,
+}

@@ -1,0 +1,240 @@
+//! Instants and durations: monotonic nanoseconds, never a bare number.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::Millis;
+
+/// An instant: whole nanoseconds since the run's epoch, on a monotonic clock.
+///
+/// Range: 584 years. Arithmetic saturates, so no input can panic or wrap.
+///
+/// ```
+/// use fizeau_core::{Nanos, Stamp};
+/// let sent = Stamp::from_nanos(1_000);
+/// let first_token = sent + Nanos::from_millis(20);
+/// assert_eq!(first_token.since(sent), Some(Nanos::from_millis(20)));
+/// assert_eq!(sent.since(first_token), None);
+/// ```
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Stamp(u64);
+
+impl Stamp {
+    /// The run's epoch itself.
+    pub const EPOCH: Self = Self(0);
+
+    /// The instant `nanos` nanoseconds after the epoch.
+    #[must_use]
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// Nanoseconds since the epoch.
+    #[must_use]
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// The time that passed since `earlier`; none if `earlier` is in fact later.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Option<Nanos> {
+        match self.0.checked_sub(earlier.0) {
+            Some(nanos) => Some(Nanos(nanos)),
+            None => None,
+        }
+    }
+
+    /// The time that passed since `earlier`, or zero if `earlier` is in fact later.
+    ///
+    /// For control flow (how long to sleep). A measurement uses [`Stamp::since`] and keeps the absence.
+    #[must_use]
+    pub const fn saturating_since(self, earlier: Self) -> Nanos {
+        Nanos(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Add<Nanos> for Stamp {
+    type Output = Self;
+
+    fn add(self, span: Nanos) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+}
+
+impl AddAssign<Nanos> for Stamp {
+    fn add_assign(&mut self, span: Nanos) {
+        *self = *self + span;
+    }
+}
+
+/// A length of time in whole nanoseconds, never negative.
+///
+/// ```
+/// use fizeau_core::Nanos;
+/// assert_eq!(Nanos::from_micros(1_500).as_millis_f64(), 1.5);
+/// assert_eq!(Nanos::from_millis(20).to_string(), "20.00 ms");
+/// ```
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Nanos(u64);
+
+/// Why a floating number of seconds is not a length of time.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error(
+    "{0} seconds is not a length of time: it must be finite, not negative, and under 584 years"
+)]
+pub struct NanosError(f64);
+
+impl Nanos {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+    /// The longest length of time there is; stands for "no limit" in comparisons.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// `nanos` nanoseconds.
+    #[must_use]
+    pub const fn from_nanos(nanos: u64) -> Self {
+        Self(nanos)
+    }
+
+    /// `micros` microseconds.
+    #[must_use]
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros.saturating_mul(1_000))
+    }
+
+    /// `millis` milliseconds.
+    #[must_use]
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis.saturating_mul(1_000_000))
+    }
+
+    /// `secs` seconds.
+    #[must_use]
+    pub const fn from_secs(secs: u64) -> Self {
+        Self(secs.saturating_mul(1_000_000_000))
+    }
+
+    /// A floating number of seconds, rounded to the nearest nanosecond.
+    ///
+    /// # Errors
+    /// If `secs` is negative, not finite, or beyond 584 years.
+    pub fn from_secs_f64(secs: f64) -> Result<Self, NanosError> {
+        let nanos = (secs * 1e9).round();
+        // 2^64 is exactly representable, `u64::MAX as f64` rounds up to it: hence the open end.
+        if (0.0..18_446_744_073_709_551_616.0).contains(&nanos) {
+            Ok(Self(nanos as u64))
+        } else {
+            Err(NanosError(secs))
+        }
+    }
+
+    /// Whole nanoseconds.
+    #[must_use]
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// Floating milliseconds, the unit of every latency in reports and files.
+    #[must_use]
+    pub fn as_millis_f64(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// This length as [`Millis`].
+    #[must_use]
+    pub fn to_millis(self) -> Millis {
+        Millis::new(self.as_millis_f64())
+    }
+
+    /// Floating seconds.
+    #[must_use]
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// This length less `other`, or zero where `other` is longer.
+    #[must_use]
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Add for Nanos {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Nanos {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sub<Nanos> for Stamp {
+    type Output = Self;
+
+    fn sub(self, span: Nanos) -> Self {
+        Self(self.0.saturating_sub(span.0))
+    }
+}
+
+impl Mul<u64> for Nanos {
+    type Output = Self;
+
+    fn mul(self, times: u64) -> Self {
+        Self(self.0.saturating_mul(times))
+    }
+}
+
+impl Div<u64> for Nanos {
+    type Output = Self;
+
+    /// Divides, rounding down; by zero gives [`Nanos::MAX`].
+    fn div(self, by: u64) -> Self {
+        self.0.checked_div(by).map_or(Self::MAX, Self)
+    }
+}
+
+impl Sum for Nanos {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        iter.fold(Self::ZERO, Add::add)
+    }
+}
+
+impl From<Duration> for Nanos {
+    fn from(duration: Duration) -> Self {
+        Self(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+impl From<Nanos> for Duration {
+    fn from(nanos: Nanos) -> Self {
+        Self::from_nanos(nanos.0)
+    }
+}
+
+impl fmt::Display for Nanos {
+    /// The unit a person would choose, with two decimals: `850 ns`, `12.50 us`, `20.00 ms`, `3.21 s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nanos = self.0 as f64;
+        match self.0 {
+            0..1_000 => write!(f, "{} ns", self.0),
+            1_000..1_000_000 => write!(f, "{:.2} us", nanos / 1e3),
+            1_000_000..1_000_000_000 => write!(f, "{:.2} ms", nanos / 1e6),
+            _ => write!(f, "{:.2} s", nanos / 1e9),
+        }
+    }
+}

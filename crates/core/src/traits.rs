@@ -1,0 +1,156 @@
+//! The seams between layers. Each trait has one required method and is implemented for references and boxes, so that
+//! a stranger's type fits wherever one of ours does.
+
+use core::future::Future;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::{Request, Scheduled, Stamp, Tape, Tokens};
+
+/// A monotonic clock that counts from the run's epoch. The only way any layer learns the time.
+pub trait Clock {
+    /// The present instant; never before an instant that it gave earlier.
+    fn now(&self) -> Stamp;
+}
+
+/// A clock that can also be waited on. Real time and virtual time both implement it, so that the same driver runs
+/// against a socket and inside a simulation.
+pub trait Timer: Clock {
+    /// Completes at `at`, or at once if `at` is past. Must not complete early.
+    ///
+    /// # Cancel safety
+    /// Dropping the future has no effect beyond the waiting.
+    fn sleep_until(&self, at: Stamp) -> impl Future<Output = ()>;
+}
+
+/// Something that carries out one request and returns all that was seen of it.
+///
+/// Whatever goes wrong with the *endpoint* is part of the tape (its outcome is a failure with a class), because a
+/// failed request is a measurement too. The error is for requests that could not even be tried, such as token ids for
+/// a route that only takes text; implementors that can try anything use [`std::convert::Infallible`].
+pub trait Transport {
+    /// Why a request could not be tried.
+    type Error: std::error::Error;
+
+    /// Carries out `request`; `intended` is the instant at which it ought to have left, `released` the one at which the
+    /// pacer let it go. Both are copied into the tape.
+    ///
+    /// # Errors
+    /// If the request cannot be expressed for this endpoint. Nothing was sent.
+    ///
+    /// # Cancel safety
+    /// Dropping the future abandons the request and frees its connection.
+    fn send(
+        &self,
+        request: &Request,
+        intended: Stamp,
+        released: Stamp,
+    ) -> impl Future<Output = Result<Tape, Self::Error>>;
+}
+
+/// Where requests come from, in order of intended release: a plan, a trace, a generator of your own.
+pub trait RequestSource {
+    /// Why no further request can be had.
+    type Error: std::error::Error;
+
+    /// The next request; none when there are no more.
+    ///
+    /// # Errors
+    /// If the source broke (a malformed line of a trace, say). The source is not asked again.
+    fn next_request(&mut self) -> Result<Option<Scheduled>, Self::Error>;
+}
+
+/// Where tapes go as their requests end: a file, memory, a live view.
+pub trait TapeSink {
+    /// Why a tape could not be kept.
+    type Error: std::error::Error;
+
+    /// Takes note of `tape`. Tapes come in the order in which the requests ended.
+    ///
+    /// # Errors
+    /// If the tape could not be kept; the driver then stops and passes the error on.
+    fn record(&mut self, tape: &Tape) -> Result<(), Self::Error>;
+}
+
+/// Counts the tokens of a text, for servers that do not say.
+pub trait TokenCounter {
+    /// Why a text could not be counted.
+    type Error: std::error::Error;
+
+    /// How many tokens `text` has, special tokens not added.
+    ///
+    /// # Errors
+    /// If the tokenizer cannot encode the text.
+    fn count(&self, text: &str) -> Result<Tokens, Self::Error>;
+}
+
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<T: Clock + ?Sized> Clock for $pointer {
+            fn now(&self) -> Stamp {
+                (**self).now()
+            }
+        }
+
+        impl<T: Timer> Timer for $pointer {
+            fn sleep_until(&self, at: Stamp) -> impl Future<Output = ()> {
+                (**self).sleep_until(at)
+            }
+        }
+
+        impl<T: Transport> Transport for $pointer {
+            type Error = T::Error;
+
+            fn send(
+                &self,
+                request: &Request,
+                intended: Stamp,
+                released: Stamp,
+            ) -> impl Future<Output = Result<Tape, Self::Error>> {
+                (**self).send(request, intended, released)
+            }
+        }
+
+        impl<T: TokenCounter + ?Sized> TokenCounter for $pointer {
+            type Error = T::Error;
+
+            fn count(&self, text: &str) -> Result<Tokens, Self::Error> {
+                (**self).count(text)
+            }
+        }
+    )*};
+}
+
+forward!(&T, Box<T>, Rc<T>, Arc<T>);
+
+macro_rules! forward_mut {
+    ($($pointer:ty),*) => {$(
+        impl<T: RequestSource + ?Sized> RequestSource for $pointer {
+            type Error = T::Error;
+
+            fn next_request(&mut self) -> Result<Option<Scheduled>, Self::Error> {
+                (**self).next_request()
+            }
+        }
+
+        impl<T: TapeSink + ?Sized> TapeSink for $pointer {
+            type Error = T::Error;
+
+            fn record(&mut self, tape: &Tape) -> Result<(), Self::Error> {
+                (**self).record(tape)
+            }
+        }
+    )*};
+}
+
+forward_mut!(&mut T, Box<T>);
+
+/// Keeps every tape in memory.
+impl TapeSink for Vec<Tape> {
+    type Error = std::convert::Infallible;
+
+    fn record(&mut self, tape: &Tape) -> Result<(), Self::Error> {
+        self.push(tape.clone());
+        Ok(())
+    }
+}

@@ -1,0 +1,172 @@
+//! Quantities other than instants: a number with its unit, and only the operations that make physical sense.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Div, Mul};
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::{Nanos, NanosError};
+
+macro_rules! float_unit {
+    ($(#[$doc:meta])* $name:ident, $getter:ident, $unit:literal) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(f64);
+
+        impl $name {
+            #[doc = concat!("`value` ", $unit, ".")]
+            #[must_use]
+            pub const fn new(value: f64) -> Self {
+                Self(value)
+            }
+
+            #[doc = concat!("The number of ", $unit, ".")]
+            #[must_use]
+            pub const fn $getter(self) -> f64 {
+                self.0
+            }
+        }
+
+        impl Add for $name {
+            type Output = Self;
+
+            fn add(self, other: Self) -> Self {
+                Self(self.0 + other.0)
+            }
+        }
+
+        impl Mul<f64> for $name {
+            type Output = Self;
+
+            fn mul(self, factor: f64) -> Self {
+                Self(self.0 * factor)
+            }
+        }
+
+        impl Div for $name {
+            type Output = f64;
+
+            fn div(self, other: Self) -> f64 {
+                self.0 / other.0
+            }
+        }
+    };
+}
+
+float_unit!(
+    /// An amount of memory or traffic, in bytes. Floating, because precisions such as MXFP4 take fractions of a byte.
+    Bytes, get, "bytes"
+);
+float_unit!(
+    /// Memory or link bandwidth.
+    BytesPerSec, get, "bytes per second"
+);
+float_unit!(
+    /// An amount of arithmetic; a multiply-add counts as two.
+    Flops, get, "floating-point operations"
+);
+float_unit!(
+    /// A rate of arithmetic, dense (no structured sparsity).
+    FlopsPerSec, get, "floating-point operations per second"
+);
+float_unit!(
+    /// A latency as statistics and files carry it; a single measured one is [`Nanos`].
+    Millis, get, "milliseconds"
+);
+float_unit!(
+    /// A rate of anything that is counted: requests, tokens.
+    PerSec, get, "per second"
+);
+float_unit!(
+    /// A length of time as a model computes it; measured time is [`Nanos`].
+    Seconds, get, "seconds"
+);
+
+impl Seconds {
+    /// The same time as [`Millis`].
+    #[must_use]
+    pub const fn to_millis(self) -> Millis {
+        Millis(self.0 * 1e3)
+    }
+
+    /// The longer of two times.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        Self(self.0.max(other.0))
+    }
+
+    /// The same time to the nearest nanosecond.
+    ///
+    /// # Errors
+    /// If the time is negative, not finite, or beyond 584 years.
+    pub fn to_nanos(self) -> Result<Nanos, NanosError> {
+        Nanos::from_secs_f64(self.0)
+    }
+}
+
+impl Div<BytesPerSec> for Bytes {
+    type Output = Seconds;
+
+    fn div(self, rate: BytesPerSec) -> Seconds {
+        Seconds(self.0 / rate.0)
+    }
+}
+
+impl Div<FlopsPerSec> for Flops {
+    type Output = Seconds;
+
+    fn div(self, rate: FlopsPerSec) -> Seconds {
+        Seconds(self.0 / rate.0)
+    }
+}
+
+/// A count of tokens, of any tokenizer.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Tokens(u64);
+
+impl Tokens {
+    /// No tokens.
+    pub const ZERO: Self = Self(0);
+
+    /// `count` tokens.
+    #[must_use]
+    pub const fn new(count: u64) -> Self {
+        Self(count)
+    }
+
+    /// How many tokens.
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl Add for Tokens {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Tokens {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl std::iter::Sum for Tokens {
+    fn sum<I: Iterator<Item = Self>>(iter: I) -> Self {
+        iter.fold(Self::ZERO, Add::add)
+    }
+}
+
+impl fmt::Display for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
