@@ -1,0 +1,108 @@
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::future::{Future, ready};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use fizeau_core::{
+    Clock, Nanos, Request, RequestSource, Scheduled, Stamp, Tape, TapeSink, Timer, TokenCounter,
+    Tokens, Transport,
+};
+
+struct Ticking(Cell<u64>);
+
+impl Clock for Ticking {
+    fn now(&self) -> Stamp {
+        self.0.set(self.0.get() + 1);
+        Stamp::from_nanos(self.0.get())
+    }
+}
+
+impl Timer for Ticking {
+    fn sleep_until(&self, at: Stamp) -> impl Future<Output = ()> {
+        self.0.set(self.0.get().max(at.as_nanos()));
+        ready(())
+    }
+}
+
+struct Echo;
+
+impl Transport for Echo {
+    type Error = Infallible;
+
+    fn send(
+        &self,
+        _: &Request,
+        intended: Stamp,
+        _: Stamp,
+    ) -> impl Future<Output = Result<Tape, Infallible>> {
+        ready(Ok(Tape::sent_at(intended)))
+    }
+}
+
+struct Words;
+
+impl TokenCounter for Words {
+    type Error = Infallible;
+
+    fn count(&self, text: &str) -> Result<Tokens, Infallible> {
+        Ok(Tokens::new(text.split_whitespace().count() as u64))
+    }
+}
+
+struct Nothing;
+
+impl RequestSource for Nothing {
+    type Error = Infallible;
+
+    fn next_request(&mut self) -> Result<Option<Scheduled>, Infallible> {
+        Ok(None)
+    }
+}
+
+fn takes_a_timer(timer: impl Timer) -> Stamp {
+    drop(timer.sleep_until(Stamp::EPOCH + Nanos::from_micros(1)));
+    timer.now()
+}
+
+fn takes_a_transport(_: impl Transport) {}
+
+fn takes_a_counter(counter: impl TokenCounter) -> u64 {
+    counter.count("one two three").map_or(0, Tokens::get)
+}
+
+fn takes_a_source(mut source: impl RequestSource) -> bool {
+    source.next_request().is_ok_and(|next| next.is_none())
+}
+
+fn takes_a_sink(mut sink: impl TapeSink) {
+    assert!(sink.record(&Tape::sent_at(Stamp::EPOCH)).is_ok());
+}
+
+#[test]
+fn every_seam_takes_references_and_boxes() {
+    let timer = Ticking(Cell::new(0));
+    assert_eq!(
+        takes_a_timer(&timer),
+        Stamp::from_nanos(1_001)
+    );
+    assert_eq!(
+        takes_a_timer(Rc::new(Ticking(Cell::new(0)))),
+        Stamp::from_nanos(1_001)
+    );
+    takes_a_transport(&Echo);
+    takes_a_transport(Box::new(Echo));
+    takes_a_transport(Arc::new(Echo));
+    assert_eq!(takes_a_counter(&Words), 3);
+    assert_eq!(
+        takes_a_counter(Box::new(Words) as Box<dyn TokenCounter<Error = Infallible>>),
+        3
+    );
+    assert!(takes_a_source(&mut Nothing));
+    assert!(takes_a_source(
+        Box::new(Nothing) as Box<dyn RequestSource<Error = Infallible>>
+    ));
+    let mut tapes = Vec::new();
+    takes_a_sink(&mut tapes);
+    assert_eq!(tapes.len(), 1);
+}
