@@ -1,1 +1,64 @@
-//! workload
+//! What is asked of an LLM endpoint, and when.
+//!
+//! A [`Spec`] says how many requests, how long, of what content and how spaced; a [`Plan`] is the list of
+//! requests that follows from it. The plan holds nothing but the specification: request `k` is computed when it
+//! is asked for, in any order, and two machines with the same specification compute the same request.
+//!
+//! ```
+//! use fizeau_core::{PerSec, RequestId, Tokens};
+//! use fizeau_workload::{Arrivals, Length, Plan, Seed, Spec};
+//! let spec = Spec {
+//!     arrivals: Arrivals::poisson(PerSec::new(8.0)),
+//!     input: Length::Fixed(Tokens::new(250)),
+//!     output: Length::Uniform { nominal: Tokens::new(250), ratio: 0.2 },
+//!     seed: Seed(7),
+//!     ..Spec::new(1_000)?
+//! };
+//! let plan = Plan::new(spec)?;
+//! let tenth = plan.request(RequestId(9));
+//! assert_eq!(tenth.input_tokens, Some(Tokens::new(250)));
+//! assert_eq!(plan.source().nth(9).map(|scheduled| scheduled.request), Some(tenth));
+//! # Ok::<(), fizeau_workload::SpecError>(())
+//! ```
+//!
+//! **Use this crate** to know exactly what a run asks, or to feed a driver of your own: [`PlanSource`] is a
+//! [`fizeau_core::RequestSource`]. **Use `fizeau-harness`** to have the plan driven against an endpoint.
+//!
+//! # Invariants
+//!
+//! - A plan is a pure function of its specification (and of the tokenizer, where exact text is asked for). No
+//!   clock is read and nothing is sent; the one file that is ever read is the tokenizer's, at the caller's word.
+//! - The numbers do not change with who links the crate: generator and samplers are ChaCha8 and our own code over
+//!   `libm`, pinned by golden vectors.
+//! - Lengths, content and gaps come from separate streams, so that changing one leaves the others as they were. A
+//!   plan of more requests starts with the requests of the shorter one.
+//! - Prompts of token ids and of words differ from each other by construction, and warm-up prompts from both, so
+//!   that a prefix cache cannot help unless a shared prefix is asked for.
+//!
+//! # Features
+//!
+//! - `tiktoken`: `Tiktoken`, OpenAI's vocabularies, embedded.
+//! - `hf-tokenizer`: `HfTokenizer`, any `tokenizer.json` of Hugging Face's library (heavy to build).
+
+mod arrivals;
+mod content;
+mod exact;
+mod length;
+mod plan;
+mod sample;
+mod seed;
+mod spec;
+mod tokenizer;
+mod words;
+
+pub use arrivals::{Arrivals, Rescale, Schedule};
+pub use content::{Content, Wording};
+pub use exact::{CodecError, ExactText, TextCodec, exact_text};
+pub use length::Length;
+pub use plan::{Plan, PlanSource};
+pub use seed::Seed;
+pub use spec::{Spec, SpecError};
+#[cfg(feature = "hf-tokenizer")]
+pub use tokenizer::{HfTokenizer, HfTokenizerError};
+#[cfg(feature = "tiktoken")]
+pub use tokenizer::{Tiktoken, UnknownVocabulary};

@@ -1,1 +1,59 @@
-//! Tests.
+//! What a plan promises, seen from outside.
+
+#![allow(clippy::unwrap_used, reason = "what a test cannot get ends the test")]
+
+mod bad_input;
+mod exact_text;
+mod golden;
+#[cfg(feature = "hf-tokenizer")]
+mod hf;
+mod plan;
+mod statistics;
+#[cfg(feature = "tiktoken")]
+mod tiktoken;
+
+use fizeau_core::{PerSec, Prompt, Tokens};
+use fizeau_workload::{Arrivals, Length, Rescale, Seed, Spec};
+
+/// A small, valid specification to vary.
+fn spec(requests: u64, seed: u64) -> Spec {
+    Spec {
+        input: Length::Fixed(Tokens::new(12)),
+        output: Length::Fixed(Tokens::new(5)),
+        seed: Seed(seed),
+        ..Spec::new(requests).unwrap()
+    }
+}
+
+fn gamma(rate: f64, burstiness: f64, rescale: Rescale) -> Arrivals {
+    Arrivals::Gamma {
+        rate: PerSec::new(rate),
+        burstiness,
+        rescale,
+    }
+}
+
+fn uniform(nominal: u64, ratio: f64) -> Length {
+    Length::Uniform {
+        nominal: Tokens::new(nominal),
+        ratio,
+    }
+}
+
+fn ids(prompt: &Prompt) -> &[u32] {
+    match prompt {
+        Prompt::TokenIds(ids) => ids,
+        other => panic!("not token ids: {other:?}"),
+    }
+}
+
+fn text(prompt: &Prompt) -> &str {
+    match prompt {
+        Prompt::Text(text) => text,
+        Prompt::Chat(messages) => match messages.as_slice() {
+            [only] => &only.content,
+            other => panic!("not one message: {other:?}"),
+        },
+        Prompt::TokenIds(ids) => panic!("not text: {ids:?}"),
+    }
+}

@@ -1,0 +1,85 @@
+//! Where all randomness comes from: one ChaCha8 stream for each purpose and index.
+
+use rand::rngs::ChaCha8Rng;
+use rand::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
+
+/// What a plan's randomness starts from. Any number is as good as any other.
+///
+/// The same seed gives the same prompts, so a second run against a server that still has the first one's prompts
+/// cached is measured too fast. Give each run, and each level of a sweep, a seed of its own ([`Seed::child`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Seed(pub u64);
+
+impl Seed {
+    /// The `n`-th seed that follows from this one: for the levels of a sweep, or repeated runs. Children of
+    /// different numbers, and children and parents, are unrelated.
+    ///
+    /// ```
+    /// use fizeau_workload::Seed;
+    /// assert_ne!(Seed(0).child(1), Seed(0).child(2));
+    /// assert_ne!(Seed(0).child(1), Seed(1).child(1));
+    /// ```
+    #[must_use]
+    pub fn child(self, n: u64) -> Self {
+        Self(self.stream(Purpose::Child, n).next_u64())
+    }
+
+    /// The generator for `purpose`, at `index`. Any one can be had without those before it, and no two overlap.
+    pub(crate) fn stream(self, purpose: Purpose, index: u64) -> ChaCha8Rng {
+        let mut key = *b"________fizeau workload plan 1__";
+        for (slot, byte) in key.iter_mut().zip(self.0.to_le_bytes()) {
+            *slot = byte;
+        }
+        key[31] = purpose as u8;
+        let mut rng = ChaCha8Rng::from_seed(key);
+        rng.set_stream(index);
+        rng
+    }
+}
+
+/// What a stream is for. The numbers are part of what a seed means: never change or reuse one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Purpose {
+    Child = 0,
+    Distinct = 1,
+    Gaps = 2,
+    InputLength = 3,
+    OutputLength = 4,
+    Prefix = 5,
+    Body = 6,
+    Padding = 7,
+}
+
+/// A one-to-one scrambling of 64-bit numbers: different inputs always have different outputs.
+///
+/// The finalizer of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014, in
+/// Stafford's variant 13): each step can be undone.
+pub(crate) const fn scramble(x: u64) -> u64 {
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scramble_is_the_published_one() {
+        // The first output of SplitMix64 from state 0, as in the reference C code of Vigna (prng.di.unimi.it)
+        // and the JDK's SplittableRandom: the finalizer of the golden-ratio increment.
+        assert_eq!(scramble(0x9e37_79b9_7f4a_7c15), 0xe220_a839_7b1d_cdaf);
+    }
+
+    #[test]
+    fn streams_of_other_purpose_index_or_seed_are_others() {
+        let first = |seed, purpose, index| Seed(seed).stream(purpose, index).next_u64();
+        let base = first(0, Purpose::Body, 0);
+        assert_eq!(base, first(0, Purpose::Body, 0));
+        assert_ne!(base, first(1, Purpose::Body, 0));
+        assert_ne!(base, first(0, Purpose::Prefix, 0));
+        assert_ne!(base, first(0, Purpose::Body, 1));
+    }
+}

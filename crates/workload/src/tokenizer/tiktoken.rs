@@ -1,0 +1,104 @@
+//! OpenAI's vocabularies.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::sync::Arc;
+
+use fizeau_core::{TokenCounter, Tokens};
+use tiktoken_rs::CoreBPE;
+
+use crate::exact::{CodecError, TextCodec};
+
+/// One of OpenAI's byte-pair vocabularies, embedded in the program: nothing is downloaded.
+///
+/// Right for models that use that very vocabulary (`o200k_base` is that of gpt-4o and, its special tokens
+/// apart, of gpt-oss), and an estimate for all others. Cloning is cheap; loading takes a fraction of a second.
+///
+/// ```
+/// use fizeau_core::{TokenCounter, Tokens};
+/// use fizeau_workload::Tiktoken;
+/// let tokenizer = Tiktoken::named("cl100k_base")?;
+/// assert_eq!(tokenizer.count("tiktoken is great!"), Ok(Tokens::new(6)));
+/// # Ok::<(), fizeau_workload::UnknownVocabulary>(())
+/// ```
+#[derive(Clone)]
+pub struct Tiktoken {
+    name: &'static str,
+    bpe: &'static CoreBPE,
+    vocabulary: Arc<[u32]>,
+}
+
+/// There is no embedded vocabulary of that name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "unknown tiktoken vocabulary `{0}`: it must be one of o200k_base, cl100k_base, p50k_base, r50k_base"
+)]
+pub struct UnknownVocabulary(String);
+
+impl Tiktoken {
+    /// The vocabulary of that name: `o200k_base`, `cl100k_base`, `p50k_base` or `r50k_base`.
+    ///
+    /// # Errors
+    /// If there is no such vocabulary.
+    pub fn named(name: &str) -> Result<Self, UnknownVocabulary> {
+        let (name, bpe, size) = match name {
+            "cl100k_base" => ("cl100k_base", tiktoken_rs::cl100k_base_singleton(), 100_256),
+            "o200k_base" => ("o200k_base", tiktoken_rs::o200k_base_singleton(), 199_998),
+            "p50k_base" => ("p50k_base", tiktoken_rs::p50k_base_singleton(), 50_281),
+            "r50k_base" => ("r50k_base", tiktoken_rs::r50k_base_singleton(), 50_256),
+            _ => return Err(UnknownVocabulary(name.to_owned())),
+        };
+        Ok(Self {
+            name,
+            bpe,
+            vocabulary: (0..size).filter(|&id| is_word(bpe, id)).collect(),
+        })
+    }
+}
+
+/// Whether `id` is a space and lower-case letters. Such tokens stay themselves next to each other, because these
+/// vocabularies never merge across the space that starts a word.
+fn is_word(bpe: &CoreBPE, id: u32) -> bool {
+    let Ok(bytes) = bpe.decode_bytes(&[id]) else {
+        return false;
+    };
+    match bytes.split_first() {
+        Some((b' ', word)) => !word.is_empty() && word.iter().all(u8::is_ascii_lowercase),
+        _ => false,
+    }
+}
+
+impl TokenCounter for Tiktoken {
+    type Error = Infallible;
+
+    fn count(&self, text: &str) -> Result<Tokens, Infallible> {
+        Ok(Tokens::new(self.bpe.count_ordinary(text) as u64))
+    }
+}
+
+impl TextCodec for Tiktoken {
+    fn vocabulary(&self) -> &[u32] {
+        &self.vocabulary
+    }
+
+    fn encode(&self, text: &str) -> Result<Vec<u32>, CodecError> {
+        Ok(self.bpe.encode_ordinary(text))
+    }
+
+    fn decode(&self, ids: &[u32]) -> Result<String, CodecError> {
+        let bytes = self
+            .bpe
+            .decode_bytes(ids)
+            .map_err(|error| CodecError::new(format!("{}: {error}", self.name)))?;
+        String::from_utf8(bytes).map_err(|error| CodecError::new(format!("{}: {error}", self.name)))
+    }
+}
+
+impl fmt::Debug for Tiktoken {
+    /// The name only: the tables fill megabytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tiktoken")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,125 @@
+//! Each mistake in a specification has one clear line that names it.
+
+use fizeau_core::{PerSec, Tokens};
+use fizeau_workload::{Arrivals, Content, Length, Plan, Rescale, Spec, Wording};
+
+use crate::{gamma, spec, uniform};
+
+/// The one line said of `spec`; panics if nothing is wrong with it.
+fn complaint(spec: Spec) -> String {
+    let line = Plan::new(spec).unwrap_err().to_string();
+    assert!(!line.contains('\n'), "more than one line: {line}");
+    line
+}
+
+#[test]
+fn no_requests() {
+    let line = Spec::new(0).unwrap_err().to_string();
+    assert_eq!(line, "the number of requests is 0: it must be at least 1");
+}
+
+#[test]
+fn rates_that_are_none() {
+    for rate in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-10, 1e10] {
+        let expected = format!("the rate of {rate} requests per second cannot be used");
+        let constant = Arrivals::Constant {
+            rate: PerSec::new(rate),
+        };
+        for arrivals in [constant, gamma(rate, 1.0, Rescale::None)] {
+            let line = complaint(Spec {
+                arrivals,
+                ..spec(1, 0)
+            });
+            assert!(line.starts_with(&expected), "{line}");
+        }
+    }
+}
+
+#[test]
+fn burstiness_out_of_range() {
+    for burstiness in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let arrivals = gamma(1.0, burstiness, Rescale::None);
+        let line = complaint(Spec {
+            arrivals,
+            ..spec(1, 0)
+        });
+        assert!(
+            line.starts_with(&format!("the burstiness {burstiness} cannot be used")),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn range_ratio_outside_of_zero_to_one() {
+    for ratio in [-0.1, 1.0, f64::NAN] {
+        let line = complaint(Spec {
+            output: uniform(10, ratio),
+            ..spec(1, 0)
+        });
+        assert!(
+            line.starts_with(&format!("the output length's range ratio {ratio} ")),
+            "{line}"
+        );
+    }
+    assert!(
+        Plan::new(Spec {
+            output: uniform(10, 0.999),
+            ..spec(1, 0)
+        })
+        .is_ok()
+    );
+}
+
+#[test]
+fn lengths_of_nothing_and_beyond_all() {
+    for input in [Length::Fixed(Tokens::ZERO), uniform(0, 0.5)] {
+        let line = complaint(Spec {
+            input,
+            ..spec(1, 0)
+        });
+        assert_eq!(line, "the input length is 0 tokens: it must be at least 1");
+    }
+    let longest = Length::MAX.get();
+    for (input, prefix) in [
+        (Length::Fixed(Tokens::new(longest + 1)), 0),
+        (Length::Fixed(Tokens::new(longest)), 1),
+        (Length::Fixed(Tokens::new(1)), u64::MAX),
+        (uniform(u64::MAX, 0.5), 0),
+        (uniform(longest, 0.5), 0),
+    ] {
+        let prefix = Tokens::new(prefix);
+        let line = complaint(Spec {
+            input,
+            prefix,
+            ..spec(1, 0)
+        });
+        assert!(line.contains("it must be at most 16777216"), "{line}");
+    }
+}
+
+#[test]
+fn vocabulary_of_fewer_than_two_ids() {
+    #[expect(clippy::reversed_empty_ranges, reason = "the mistake under test")]
+    for range in [5..5, 5..6, 9..5] {
+        let line = complaint(Spec {
+            content: Content::TokenIds { range },
+            ..spec(1, 0)
+        });
+        assert!(
+            line.ends_with("are fewer than 2: widen the range"),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn exact_text_without_a_tokenizer() {
+    for content in [Content::Chat(Wording::Exact), Content::Text(Wording::Exact)] {
+        let line = complaint(Spec {
+            content,
+            ..spec(1, 0)
+        });
+        assert!(line.contains("needs a tokenizer"), "{line}");
+    }
+}
