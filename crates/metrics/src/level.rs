@@ -1,13 +1,34 @@
 //! What was measured at one level.
 
+mod json;
+mod tally;
+
 use std::collections::BTreeMap;
 
-use fizeau_core::{FailureClass, PerSec, Seconds, TokenSource, Tokens};
+use fizeau_core::{FailureClass, PerSec, Seconds, Tape, TokenSource, Tokens};
 use serde::Serialize;
 
-use crate::Distribution;
+use crate::{Distribution, GoodputGoals};
+use tally::Tally;
 
 /// What was measured at one level: the part of `summary.json` that comes from tapes alone.
+///
+/// In JSON a figure that is unknown is null, with the reason in a sibling `..._reason`.
+///
+/// ```
+/// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
+/// use fizeau_metrics::{GoodputGoals, LevelSummary};
+///
+/// let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
+/// let mut tape = Tape::sent_at(ms(0));
+/// tape.arrivals.push(Arrival::tokens(ms(20), 1, Channel::Visible));
+/// tape.arrivals.push(Arrival::tokens(ms(500), 9, Channel::Visible));
+///
+/// let level = LevelSummary::of([&tape], &GoodputGoals::default());
+/// assert_eq!(level.requests.completed, 1);
+/// assert_eq!(level.throughput.output_tokens_per_s.get(), 20.0); // ten tokens in half a second
+/// assert_eq!(level.metrics.ttft.p99.value(), None); // one request supports no p99
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LevelSummary {
     /// How many requests went out, and how they ended.
@@ -20,6 +41,21 @@ pub struct LevelSummary {
     pub jitter: Jitter,
     /// Rates.
     pub throughput: Throughput,
+}
+
+impl LevelSummary {
+    /// The summary of `tapes`, the whole of a level's in any order, in one pass.
+    ///
+    /// `goals` are those of goodput; where they are empty there is none. No tapes give counts of zero, rates
+    /// of zero over a window of no length, and no latencies.
+    #[must_use]
+    pub fn of<'a>(tapes: impl IntoIterator<Item = &'a Tape>, goals: &GoodputGoals) -> Self {
+        let mut tally = Tally::default();
+        for tape in tapes {
+            tally.add(tape, goals);
+        }
+        tally.summary(goals)
+    }
 }
 
 /// How many requests went out, and how they ended.
@@ -36,20 +72,33 @@ pub struct RequestCounts {
 }
 
 /// How many tokens went in and came out, of completed requests.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TokenCounts {
-    /// Prompt tokens; absent if neither server nor plan knew them.
+    /// Prompt tokens; absent if neither server nor plan knew them, be it for a single request.
     pub input: Option<Tokens>,
     /// Generated tokens.
     pub output: Tokens,
     /// The worst source that any completed request's count came from; absent if none completed.
     pub source: Option<TokenSource>,
-    /// Generation events; tokens per event is `output / events`.
+    /// Generation events.
     pub events: u64,
-    /// Prompt tokens that the server took from a prefix cache; absent if it did not say.
+    /// Prompt tokens that the server took from a prefix cache; absent if it did not say, be it for a single
+    /// request.
     pub cached_input: Option<Tokens>,
-    /// Completed requests whose output had another length than was asked under [`fizeau_core::EosRule::Ignore`].
+    /// Completed requests whose output had another length than was asked under
+    /// [`fizeau_core::EosRule::Ignore`]. The length is what the server reports, else an exact count; where
+    /// there is neither, the server's own word that the model stopped early counts, since an estimated length
+    /// proves nothing.
     pub output_length_differs: u64,
+}
+
+impl TokenCounts {
+    /// Tokens per generation event: 1 where inter-chunk and inter-token latency are the same thing; absent
+    /// without events.
+    #[must_use]
+    pub fn per_event(&self) -> Option<f64> {
+        (self.events > 0).then(|| self.output.get() as f64 / self.events as f64)
+    }
 }
 
 /// Latencies, in milliseconds.
@@ -87,22 +136,23 @@ pub struct MetricTable {
     pub connect: Distribution,
 }
 
-/// Spread of the inter-token latency.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+/// Spread of the inter-token latency; its standard deviation is in [`MetricTable::itl`].
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Jitter {
     /// p99 / p50 of ITL; absent where either is, or where p50 is zero.
     pub itl_tail_ratio: Option<f64>,
-    /// Share of inter-chunk gaps that are zero: events that came in one read. From 0 to 1.
+    /// Share of inter-chunk gaps that are zero: events that came in one read. From 0 to 1; absent without
+    /// gaps.
     pub zero_gap_share: Option<f64>,
 }
 
-/// Rates over a window.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// Rates over a window. Only completed requests and their tokens count; the time that failed ones took stays
+/// in the window. A window of no length has rates of zero here, and none (null, with the reason) in JSON.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Throughput {
     /// Which part of the level the rates are over.
     pub window: Window,
     /// How long the window is.
-    #[serde(rename = "duration_s")]
     pub duration: Seconds,
     /// Requests completed in the window per second.
     pub requests_per_s: PerSec,
@@ -110,19 +160,16 @@ pub struct Throughput {
     pub output_tokens_per_s: PerSec,
     /// Prompt and generated tokens per second; absent if prompt lengths are unknown.
     pub total_tokens_per_s: Option<PerSec>,
-    /// Requests that met every per-request goal; absent if no goal was given.
-    #[serde(flatten)]
+    /// Requests that met every per-request goal; absent if no goal was given or nothing was sent.
     pub goodput: Option<Goodput>,
 }
 
 /// Goodput: what met every goal.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goodput {
     /// Requests per second that met every goal.
-    #[serde(rename = "goodput_per_s")]
     pub rate: PerSec,
     /// Their share of all *sent*; a failed request is a bad one. From 0 to 1.
-    #[serde(rename = "good_share")]
     pub share: f64,
 }
 

@@ -1,15 +1,45 @@
 //! Tapes to metrics: TTFT, TPOT, ITL, ICL, E2EL, throughput, goodput, with honest statistics.
 //!
-//! Pure: tapes in, figures out. No clock, no I/O, no randomness.
+//! The way through: [`RequestMetrics::of`] gives the figures of one [`Tape`](fizeau_core::Tape),
+//! [`LevelSummary::of`] those of a level; a [`Slo`] says whether a level meets its goals, and [`judge`]
+//! whether it is to be believed.
+//!
+//! **Use this crate** to compute figures from tapes, your own or those of a file, or to summarise any sample
+//! of latencies ([`Distribution`]). **Use `fizeau`** to get all layers at once. This crate measures nothing:
+//! a harness and a transport make the tapes.
+//!
+//! # Invariants
+//!
+//! - Pure: tapes in, figures out. No clock, no I/O, no randomness.
+//! - A figure that its definition does not cover is absent, with a reason in JSON; it is never zero in its
+//!   stead.
+//! - A length that was asked for is never passed off as one that was received.
+//! - A percentile that its sample cannot support is withheld. Percentiles are never averaged.
+//! - No figure is NaN or infinite.
 
 mod distribution;
+mod gaps;
+mod goodput;
+mod histogram;
+mod json;
 mod level;
+mod request;
 mod slo;
 mod validity;
 
-pub use distribution::{Distribution, Interval, Quantile};
+pub use distribution::{Distribution, Interval, Quantile, percentile_of_sorted};
+pub use gaps::{ItlShare, inter_chunk, inter_token};
+pub use goodput::{GoodputError, GoodputGoals};
+pub use histogram::{HistogramError, LatencyHistogram};
 pub use level::{
     Goodput, Jitter, LevelSummary, MetricTable, RequestCounts, Throughput, TokenCounts, Window,
 };
+pub use request::RequestMetrics;
 pub use slo::{Comparison, Goal, GoalOutcome, Metric, Slo, SloError, Statistic};
-pub use validity::{ClientProof, Reason, Validity, Verdict};
+pub use validity::{
+    ClientProof, Ending, Expectations, Reason, Thresholds, Validity, Verdict, judge,
+};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

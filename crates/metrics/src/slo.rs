@@ -1,14 +1,33 @@
 //! Goals on a level: `p99 ttft<500ms, p99 tpot<50ms, goodput>0.99`.
 
-use fizeau_core::Millis;
+mod metric;
+mod parse;
+
+pub use metric::{Metric, Statistic};
+pub use parse::SloError;
+
+use std::fmt;
 
 use crate::LevelSummary;
 
 /// A set of goals that a level must meet all of.
 ///
+/// Goals are separated by commas; each is `[statistic] metric comparison number[unit]`:
+///
+/// - statistic: `mean`, `p50` (or `median`), `p90`, `p95`, `p99` (if none is given), `p999` (or `p99.9`),
+///   `max`;
+/// - metric: a latency (`ttft`, `ttft_scheduled`, `first_visible`, `tpot`, `itl`, `icl`, `e2el`,
+///   `e2el_scheduled`) with a unit of `ns`, `us`, `ms` (if none is given) or `s`; or a figure without a
+///   statistic or a unit: `rps`, `output_tps`, `goodput_per_s`, `good_share`. `goodput` is short for
+///   `good_share` with a number up to 1, else for `goodput_per_s`;
+/// - comparison: `<`, `<=`, `>`, `>=`.
+///
+/// `Display` writes a form that parses to an equal value.
+///
 /// ```
 /// let slo: fizeau_metrics::Slo = "p99 ttft<500ms, mean tpot<50ms".parse()?;
 /// assert_eq!(slo.goals().len(), 2);
+/// assert_eq!(slo.to_string(), "p99 ttft<500ms, mean tpot<50ms");
 /// # Ok::<(), fizeau_metrics::SloError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +38,7 @@ pub struct Slo {
 /// One goal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goal {
-    /// Which statistic of the metric.
+    /// Which statistic of the metric; [`Statistic::Value`] for a rate or a share.
     pub statistic: Statistic,
     /// Which metric.
     pub metric: Metric,
@@ -29,6 +48,19 @@ pub struct Goal {
     pub limit: f64,
 }
 
+/// In which direction a goal lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Comparison {
+    /// Less than the limit.
+    Less,
+    /// The limit or less.
+    LessOrEqual,
+    /// More than the limit.
+    Greater,
+    /// The limit or more.
+    GreaterOrEqual,
+}
+
 /// How a goal came out at a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GoalOutcome {
@@ -36,4 +68,95 @@ pub struct GoalOutcome {
     pub goal: Goal,
     /// What was measured; absent if the level does not have the figure or its sample cannot support it.
     pub measured: Option<f64>,
+}
+
+impl Slo {
+    /// The goals, in the order in which they were given; at least one.
+    #[must_use]
+    pub fn goals(&self) -> &[Goal] {
+        &self.goals
+    }
+
+    /// How each goal comes out at `level`, in the order of the goals.
+    #[must_use]
+    pub fn evaluate(&self, level: &LevelSummary) -> Vec<GoalOutcome> {
+        let outcome = |&goal: &Goal| GoalOutcome {
+            goal,
+            measured: goal.metric.measured(goal.statistic, level),
+        };
+        self.goals.iter().map(outcome).collect()
+    }
+}
+
+impl fmt::Display for Slo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, goal) in self.goals.iter().enumerate() {
+            if i > 0 {
+                f.write_str(", ")?;
+            }
+            write!(f, "{goal}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Goal {
+    /// The goal as a person would write it: `p99 TTFT < 500 ms`, `RPS > 10 req/s`, `good share >= 0.99`.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let parts = [
+            self.statistic.as_str().to_owned(),
+            self.metric.label().to_owned(),
+            self.comparison.as_str().to_owned(),
+            self.limit.to_string(),
+            self.metric.unit().to_owned(),
+        ];
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join(" ")
+    }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.statistic != Statistic::Value {
+            write!(f, "{} ", self.statistic.as_str())?;
+        }
+        let unit = if self.metric.is_latency() { "ms" } else { "" };
+        let (metric, comparison) = (self.metric.as_str(), self.comparison.as_str());
+        write!(f, "{metric}{comparison}{}{unit}", self.limit)
+    }
+}
+
+impl Comparison {
+    /// The sign: `<`, `<=`, `>`, `>=`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+        }
+    }
+
+    /// Whether `measured` lies in this direction of `limit`.
+    #[must_use]
+    pub fn holds(self, measured: f64, limit: f64) -> bool {
+        match self {
+            Self::Less => measured < limit,
+            Self::LessOrEqual => measured <= limit,
+            Self::Greater => measured > limit,
+            Self::GreaterOrEqual => measured >= limit,
+        }
+    }
+}
+
+impl GoalOutcome {
+    /// Whether the goal is met. A figure that is absent meets nothing: a goal is met only where that was
+    /// shown.
+    #[must_use]
+    pub fn is_met(&self) -> bool {
+        let holds = |measured| self.goal.comparison.holds(measured, self.goal.limit);
+        self.measured.is_some_and(holds)
+    }
 }

@@ -1,0 +1,70 @@
+//! The parts of a level that can be unknown, in JSON.
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use super::{Jitter, Throughput, TokenCounts};
+use crate::json::known_or_reason;
+
+impl Serialize for TokenCounts {
+    /// An object of the fields' names and `tokens_per_event`.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const NO_INPUT: &str = "neither the server nor the plan knew the length of every prompt";
+        const NO_CACHE: &str = "the server did not say for every request";
+        let mut map = serializer.serialize_map(None)?;
+        known_or_reason(&mut map, "input", self.input, NO_INPUT)?;
+        map.serialize_entry("output", &self.output)?;
+        known_or_reason(&mut map, "source", self.source, "no request completed")?;
+        map.serialize_entry("events", &self.events)?;
+        let no_events = "no generation events";
+        known_or_reason(&mut map, "tokens_per_event", self.per_event(), no_events)?;
+        known_or_reason(&mut map, "cached_input", self.cached_input, NO_CACHE)?;
+        map.serialize_entry("output_length_differs", &self.output_length_differs)?;
+        map.end()
+    }
+}
+
+impl Serialize for Jitter {
+    /// An object of the fields' names.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const NO_RATIO: &str = "the sample supports no p99, or its median is zero";
+        let mut map = serializer.serialize_map(None)?;
+        known_or_reason(&mut map, "itl_tail_ratio", self.itl_tail_ratio, NO_RATIO)?;
+        known_or_reason(&mut map, "zero_gap_share", self.zero_gap_share, "no gaps")?;
+        map.end()
+    }
+}
+
+impl Serialize for Throughput {
+    /// An object of `window`, `duration_s`, `requests_per_s`, `output_tokens_per_s`, `total_tokens_per_s`,
+    /// `goodput_per_s`, `good_share`.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const NO_LENGTH: &str = "the window has no length";
+        const NO_INPUT: &str = "the length of some prompts is unknown";
+        const NO_GOALS: &str = "no goals were given, or nothing was sent";
+        let has_length = self.duration.get() > 0.0;
+        let requests = has_length.then_some(self.requests_per_s);
+        let output = has_length.then_some(self.output_tokens_per_s);
+        let total = self.total_tokens_per_s.filter(|_| has_length);
+        let goodput = self.goodput.map(|goodput| goodput.rate);
+        let share = self.goodput.map(|goodput| goodput.share);
+        let unless_empty = |reason| if has_length { reason } else { NO_LENGTH };
+
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("window", &self.window)?;
+        map.serialize_entry("duration_s", &self.duration)?;
+        known_or_reason(&mut map, "requests_per_s", requests, NO_LENGTH)?;
+        known_or_reason(&mut map, "output_tokens_per_s", output, NO_LENGTH)?;
+        let reason = unless_empty(NO_INPUT);
+        known_or_reason(&mut map, "total_tokens_per_s", total, reason)?;
+        let goodput = goodput.filter(|_| has_length);
+        let reason = if self.goodput.is_none() {
+            NO_GOALS
+        } else {
+            NO_LENGTH
+        };
+        known_or_reason(&mut map, "goodput_per_s", goodput, reason)?;
+        known_or_reason(&mut map, "good_share", share, NO_GOALS)?;
+        map.end()
+    }
+}

@@ -1,0 +1,98 @@
+//! The figures of one request.
+
+use fizeau_core::{ConnectMarks, Millis, Nanos, Stamp, Tape, Tokens};
+
+/// The figures of one request, from its tape.
+///
+/// With s the send start, i the intended instant, f the first token's arrival, l the last one's, n the output
+/// tokens and k those of the first generation event. A figure whose definition does not hold is absent, never
+/// zero. A request that failed has no latency at all, since whatever it received is no answer; how late it
+/// left and how long it took to connect stay, for neither depends on the answer.
+///
+/// ```
+/// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
+/// use fizeau_metrics::RequestMetrics;
+///
+/// let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
+/// let mut tape = Tape::sent_at(ms(0));
+/// tape.arrivals.push(Arrival::tokens(ms(20), 1, Channel::Visible));
+/// tape.arrivals.push(Arrival::tokens(ms(30), 2, Channel::Visible));
+///
+/// let metrics = RequestMetrics::of(&tape);
+/// assert_eq!(metrics.ttft, Some(Nanos::from_millis(20)));
+/// assert_eq!(metrics.tpot.map(|tpot| tpot.get()), Some(5.0)); // two tokens in 10 ms
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct RequestMetrics {
+    /// Time to first token, f - s: the first on any channel. Making a connection is no part of it.
+    pub ttft: Option<Nanos>,
+    /// Time to first token from the schedule, f - i: what a user who does not wait for others sees.
+    pub ttft_scheduled: Option<Nanos>,
+    /// Send start to the first token that a reader would see; absent if all was reasoning or silent.
+    pub first_visible: Option<Nanos>,
+    /// Time per output token, (l - f) / (n - k), a fraction of full precision; absent unless n > k.
+    pub tpot: Option<Millis>,
+    /// End-to-end latency, l - s. A usage chunk or an end marker after the last token does not extend it.
+    pub e2el: Option<Nanos>,
+    /// End-to-end latency from the schedule, l - i.
+    pub e2el_scheduled: Option<Nanos>,
+    /// How late the request left, s - i. Where a connection had to be made first, its making is part of this.
+    pub send_lateness: Option<Nanos>,
+    /// How long the making of the connection took, name and TLS included; absent when one was at hand.
+    pub connect: Option<Nanos>,
+    /// n: tokens received; absent if the request failed.
+    pub output_tokens: Option<Tokens>,
+    /// k: tokens of the first generation event; absent if the request failed.
+    pub first_event_tokens: Option<Tokens>,
+}
+
+impl RequestMetrics {
+    /// The figures of `tape`.
+    #[must_use]
+    pub fn of(tape: &Tape) -> Self {
+        let regardless = Self {
+            send_lateness: span(Some(tape.marks.intended), tape.marks.send_start),
+            connect: tape.marks.connect.as_ref().and_then(connect_time),
+            ..Self::default()
+        };
+        if !tape.is_success() {
+            return regardless;
+        }
+        let (sent, intended) = (tape.marks.send_start, Some(tape.marks.intended));
+        let (first, last) = (tape.first_token(), tape.last_token());
+        Self {
+            ttft: span(sent, first),
+            ttft_scheduled: span(intended, first),
+            first_visible: span(sent, tape.first_visible()),
+            tpot: tpot(tape),
+            e2el: span(sent, last),
+            e2el_scheduled: span(intended, last),
+            output_tokens: Some(tape.output_tokens()),
+            first_event_tokens: first_event_tokens(tape),
+            ..regardless
+        }
+    }
+}
+
+/// The time between two instants; none if either is unknown or they are in the wrong order.
+fn span(from: Option<Stamp>, to: Option<Stamp>) -> Option<Nanos> {
+    to?.since(from?)
+}
+
+fn connect_time(marks: &ConnectMarks) -> Option<Nanos> {
+    marks.tls.unwrap_or(marks.tcp).since(marks.start)
+}
+
+fn first_event_tokens(tape: &Tape) -> Option<Tokens> {
+    let first = tape.arrivals.first()?;
+    Some(Tokens::new(first.tokens.into()))
+}
+
+fn tpot(tape: &Tape) -> Option<Millis> {
+    let later = tape.output_tokens().get() - first_event_tokens(tape)?.get();
+    if later == 0 {
+        return None;
+    }
+    let span = span(tape.first_token(), tape.last_token())?;
+    Some(Millis::new(span.as_millis_f64() / later as f64))
+}

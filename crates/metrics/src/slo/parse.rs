@@ -1,0 +1,212 @@
+//! Reading goals.
+
+use std::str::FromStr;
+
+use super::{Comparison, Goal, Metric, Slo, Statistic};
+
+/// Why a text is not a set of goals. Each names the piece at fault and what would be right.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SloError {
+    /// No text at all, or nothing between two commas.
+    #[error("a goal is missing: write goals separated by commas, for instance `p99 ttft<500ms`")]
+    Empty,
+    /// No comparison, or words of which none is expected.
+    #[error("goal `{0}`: write `[statistic] metric<number[unit]`, for instance `p99 ttft<500ms`")]
+    Shape(String),
+    /// A metric that does not exist.
+    #[error("goal `{piece}`: unknown metric `{name}`; the metrics are {}", names())]
+    UnknownMetric {
+        /// The goal.
+        piece: String,
+        /// What stood for the metric.
+        name: String,
+    },
+    /// A statistic that does not exist.
+    #[error(
+        "goal `{piece}`: unknown statistic `{name}`; the statistics are mean, p50, p90, p95, p99, p999, max"
+    )]
+    UnknownStatistic {
+        /// The goal.
+        piece: String,
+        /// What stood for the statistic.
+        name: String,
+    },
+    /// A statistic of something that has none.
+    #[error("goal `{piece}`: {metric} is one number a level; drop `{name}`")]
+    StatisticOfValue {
+        /// The goal.
+        piece: String,
+        /// The statistic.
+        name: String,
+        /// The metric.
+        metric: &'static str,
+    },
+    /// A limit that is not a number.
+    #[error("goal `{piece}`: `{text}` is not a limit; write a positive decimal number")]
+    Number {
+        /// The goal.
+        piece: String,
+        /// What stood for the number.
+        text: String,
+    },
+    /// A unit that the metric does not have.
+    #[error("goal `{piece}`: unknown unit `{unit}`; {metric} takes {right}")]
+    Unit {
+        /// The goal.
+        piece: String,
+        /// What stood for the unit.
+        unit: String,
+        /// The metric.
+        metric: &'static str,
+        /// What would be right.
+        right: &'static str,
+    },
+    /// A share that no level can have.
+    #[error(
+        "goal `{0}`: a share goes from 0 to 1 and cannot be above 1; for requests per second write `goodput_per_s`"
+    )]
+    Share(String),
+}
+
+impl FromStr for Slo {
+    type Err = SloError;
+
+    fn from_str(text: &str) -> Result<Self, SloError> {
+        let goals: Result<Vec<Goal>, SloError> = text.split(',').map(goal).collect();
+        goals.map(|goals| Self { goals })
+    }
+}
+
+fn goal(piece: &str) -> Result<Goal, SloError> {
+    let piece = piece.trim();
+    if piece.is_empty() {
+        return Err(SloError::Empty);
+    }
+    let (words, comparison, amount) = split(piece)?;
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let (statistic, name) = match words[..] {
+        [name] => (None, name),
+        [statistic, name] => (Some(statistic), name),
+        _ => return Err(SloError::Shape(piece.to_owned())),
+    };
+    let (number, unit) = number_and_unit(amount);
+    let limit = parse_number(piece, number, number)?;
+    let metric = metric(piece, name, limit)?;
+    let goal = Goal {
+        statistic: parse_statistic(piece, statistic, metric)?,
+        metric,
+        comparison,
+        limit: in_unit_of(metric, piece, number, unit)?,
+    };
+    let over = match comparison {
+        Comparison::Greater => goal.limit >= 1.0,
+        _ => goal.limit > 1.0,
+    };
+    if metric == Metric::GoodShare && over {
+        return Err(SloError::Share(piece.to_owned()));
+    }
+    Ok(goal)
+}
+
+/// The words before the comparison, the comparison, what follows it.
+fn split(piece: &str) -> Result<(&str, Comparison, &str), SloError> {
+    let all = [
+        // The longer signs first: the shorter ones are their beginnings.
+        Comparison::LessOrEqual,
+        Comparison::GreaterOrEqual,
+        Comparison::Less,
+        Comparison::Greater,
+    ];
+    let found = all.into_iter().find_map(|comparison| {
+        let (words, amount) = piece.split_once(comparison.as_str())?;
+        Some((words, comparison, amount.trim()))
+    });
+    found.ok_or_else(|| SloError::Shape(piece.to_owned()))
+}
+
+/// A decimal number and what stands behind it.
+fn number_and_unit(amount: &str) -> (&str, &str) {
+    let end = amount.find(|c: char| !c.is_ascii_digit() && c != '.');
+    let (number, unit) = amount.split_at(end.unwrap_or(amount.len()));
+    (number, unit.trim())
+}
+
+/// `shown` is what the error shows for `text`.
+fn parse_number(piece: &str, text: &str, shown: &str) -> Result<f64, SloError> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| SloError::Number {
+        piece: piece.to_owned(),
+        text: shown.to_owned(),
+    })
+}
+
+fn metric(piece: &str, name: &str, limit: f64) -> Result<Metric, SloError> {
+    if name == "goodput" {
+        return Ok(if limit <= 1.0 {
+            Metric::GoodShare
+        } else {
+            Metric::GoodputPerSec
+        });
+    }
+    let mut all = Metric::ALL.into_iter();
+    let found = all.find(|metric| metric.as_str() == name);
+    found.ok_or_else(|| SloError::UnknownMetric {
+        piece: piece.to_owned(),
+        name: name.to_owned(),
+    })
+}
+
+fn parse_statistic(piece: &str, name: Option<&str>, metric: Metric) -> Result<Statistic, SloError> {
+    let name = match (name, metric.is_latency()) {
+        (None, true) => return Ok(Statistic::P99),
+        (None, false) => return Ok(Statistic::Value),
+        (Some(name), true) => name,
+        (Some(name), false) => {
+            return Err(SloError::StatisticOfValue {
+                piece: piece.to_owned(),
+                name: name.to_owned(),
+                metric: metric.as_str(),
+            });
+        }
+    };
+    let named = match name {
+        "median" => Some(Statistic::P50),
+        "p99.9" => Some(Statistic::P999),
+        _ => Statistic::NAMED
+            .into_iter()
+            .find(|known| known.as_str() == name),
+    };
+    named.ok_or_else(|| SloError::UnknownStatistic {
+        piece: piece.to_owned(),
+        name: name.to_owned(),
+    })
+}
+
+/// The number in the metric's own unit. Shifted as text, so that `0.07s` is 70 ms to the last bit.
+fn in_unit_of(metric: Metric, piece: &str, number: &str, unit: &str) -> Result<f64, SloError> {
+    let exponent = match (metric.is_latency(), unit) {
+        (true, "ns") => "e-6",
+        (true, "us") => "e-3",
+        (true, "s") => "e3",
+        (true, "" | "ms") | (false, "") => "",
+        (is_latency, _) => {
+            return Err(SloError::Unit {
+                piece: piece.to_owned(),
+                unit: unit.to_owned(),
+                metric: metric.as_str(),
+                right: if is_latency {
+                    "ns, us, ms or s"
+                } else {
+                    "a bare number"
+                },
+            });
+        }
+    };
+    parse_number(piece, &format!("{number}{exponent}"), number)
+}
+
+fn names() -> String {
+    let names: Vec<&str> = Metric::ALL.iter().map(|metric| metric.as_str()).collect();
+    format!("{}, goodput", names.join(", "))
+}

@@ -1,0 +1,165 @@
+//! Weighing what speaks against a level.
+
+use fizeau_core::{Millis, TokenSource};
+
+use super::{ClientProof, Ending, Expectations, Reason, Thresholds, Validity, Verdict};
+use crate::{Distribution, LevelSummary};
+
+/// Whether `level` is to be believed: each thing that speaks against it is one reason, and the worst gives
+/// the verdict.
+///
+/// ```
+/// # use fizeau_core::{StampSource, Tape};
+/// use fizeau_metrics::{ClientProof, Expectations, GoodputGoals, LevelSummary, Verdict, judge};
+/// # let client = ClientProof {
+/// #     stamps: StampSource::User,
+/// #     cpu_share: None,
+/// #     run_delay_share: None,
+/// #     connections_fresh: 0,
+/// #     connections_replaced: 0,
+/// # };
+/// let nothing: [Tape; 0] = [];
+/// let level = LevelSummary::of(&nothing, &GoodputGoals::default());
+/// let validity = judge(&level, &client, &Expectations::default());
+/// assert_eq!(validity.verdict, Verdict::Invalid);
+/// assert_eq!(validity.reasons[0].text, "no request was sent");
+/// ```
+#[must_use]
+pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &Expectations) -> Validity {
+    let limits = &expected.thresholds;
+    let reasons: Vec<Reason> = [
+        failures(level, limits),
+        lateness(level, limits),
+        cpu(client, limits),
+        run_delay(client, limits),
+        length(level, limits),
+        token_source(level),
+        speed_of_light(expected),
+        ending(expected),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let worst = reasons.iter().map(|reason| reason.verdict).max();
+    Validity {
+        verdict: worst.unwrap_or(Verdict::Valid),
+        reasons,
+    }
+}
+
+fn failures(level: &LevelSummary, limits: &Thresholds) -> Option<Reason> {
+    let requests = &level.requests;
+    if requests.sent == 0 {
+        return invalid("no request was sent".to_owned());
+    }
+    let failed = format!("{} of {} requests failed", requests.failed, requests.sent);
+    if requests.completed == 0 {
+        return invalid(format!("no request completed: {failed}"));
+    }
+    let share = requests.failed as f64 / requests.sent as f64;
+    let (verdict, limit) = exceeded(share, limits.failed_suspect, Some(limits.failed_invalid))?;
+    let (share, limit) = (percent(share), percent(limit));
+    reason(verdict, format!("{failed} ({share}, limit {limit})"))
+}
+
+fn lateness(level: &LevelSummary, limits: &Thresholds) -> Option<Reason> {
+    let (name, late) = tail(&level.metrics.send_lateness)?;
+    let (verdict, limit) = exceeded(
+        late.get(),
+        limits.lateness_suspect.get(),
+        Some(limits.lateness_invalid.get()),
+    )?;
+    // Connecting is part of the lateness, and no fault of the client.
+    let connecting = match tail(&level.metrics.connect) {
+        Some((name, time)) => format!("; connecting took {:.1} ms ({name})", time.get()),
+        None => String::new(),
+    };
+    let late = late.get();
+    let text = format!(
+        "requests left late: {name} of send lateness {late:.1} ms (limit {limit} ms){connecting}"
+    );
+    reason(verdict, text)
+}
+
+fn cpu(client: &ClientProof, limits: &Thresholds) -> Option<Reason> {
+    let share = client.cpu_share?;
+    let (verdict, limit) = exceeded(share, limits.cpu_suspect, Some(limits.cpu_invalid))?;
+    let (share, limit) = (percent(share), percent(limit));
+    let text = format!("the measuring thread used {share} of a CPU (limit {limit})");
+    reason(verdict, text)
+}
+
+fn run_delay(client: &ClientProof, limits: &Thresholds) -> Option<Reason> {
+    let share = client.run_delay_share?;
+    let (verdict, limit) = exceeded(share, limits.run_delay_suspect, None)?;
+    let (share, limit) = (percent(share), percent(limit));
+    let text = format!("the measuring thread waited for a CPU {share} of the time (limit {limit})");
+    reason(verdict, text)
+}
+
+fn length(level: &LevelSummary, limits: &Thresholds) -> Option<Reason> {
+    let differs = level.tokens.output_length_differs;
+    let completed = level.requests.completed;
+    if completed == 0 {
+        return None;
+    }
+    let share = differs as f64 / completed as f64;
+    let (verdict, limit) = exceeded(share, limits.length_suspect, None)?;
+    let (share, limit) = (percent(share), percent(limit));
+    let text = format!(
+        "{differs} of {completed} replies had another length than was asked ({share}, limit {limit}): \
+         the server does not ignore the end of sequence"
+    );
+    reason(verdict, text)
+}
+
+fn token_source(level: &LevelSummary) -> Option<Reason> {
+    if level.tokens.source? != TokenSource::Events {
+        return None;
+    }
+    let text =
+        "tokens are chunk counts: the server gave neither token ids nor usage for every reply";
+    reason(Verdict::Suspect, text.to_owned())
+}
+
+fn speed_of_light(expected: &Expectations) -> Option<Reason> {
+    let beyond = expected.beyond_speed_of_light.as_ref()?;
+    invalid(format!("measured beyond the speed of light: {beyond}"))
+}
+
+fn ending(expected: &Expectations) -> Option<Reason> {
+    match expected.ending {
+        Ending::Finished => None,
+        Ending::Interrupted => reason(
+            Verdict::Suspect,
+            "partial: the level was interrupted before all requests were done".to_owned(),
+        ),
+    }
+}
+
+/// The worst threshold that `figure` is above.
+fn exceeded(figure: f64, suspect: f64, invalid: Option<f64>) -> Option<(Verdict, f64)> {
+    match invalid {
+        Some(invalid) if figure > invalid => Some((Verdict::Invalid, invalid)),
+        _ if figure > suspect => Some((Verdict::Suspect, suspect)),
+        _ => None,
+    }
+}
+
+/// The p99, or the greatest value where the sample supports no p99.
+fn tail(sample: &Distribution) -> Option<(&'static str, Millis)> {
+    let p99 = sample.p99.value().map(|value| ("p99", value));
+    p99.or_else(|| sample.max.map(|value| ("max", value)))
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+fn invalid(text: String) -> Option<Reason> {
+    reason(Verdict::Invalid, text)
+}
+
+fn reason(verdict: Verdict, text: String) -> Option<Reason> {
+    Some(Reason { verdict, text })
+}

@@ -1,0 +1,165 @@
+//! Whether a level is to be believed.
+
+use fizeau_core::{Asked, EosRule, FailureClass, StampSource, Tape, TokenSource, Tokens};
+use fizeau_metrics::{
+    ClientProof, Ending, Expectations, GoodputGoals, LevelSummary, Validity, Verdict, judge,
+};
+
+use crate::tapes::{failed, ms, tape};
+
+const CLIENT: ClientProof = ClientProof {
+    stamps: StampSource::Kernel,
+    cpu_share: Some(0.2),
+    run_delay_share: Some(0.01),
+    connections_fresh: 1,
+    connections_replaced: 0,
+};
+
+fn good() -> Tape {
+    tape(0, &[(20, 1), (30, 1)])
+}
+
+fn verdict_on(tapes: &[Tape]) -> Validity {
+    let level = LevelSummary::of(tapes, &GoodputGoals::default());
+    judge(&level, &CLIENT, &Expectations::default())
+}
+
+fn verdict_with(client: ClientProof, expected: &Expectations) -> Validity {
+    let level = LevelSummary::of(&[good()], &GoodputGoals::default());
+    judge(&level, &client, expected)
+}
+
+/// Asserts a verdict with exactly one reason, and its text.
+fn assert_one(validity: &Validity, verdict: Verdict, text: &str) {
+    let texts: Vec<&str> = validity
+        .reasons
+        .iter()
+        .map(|reason| reason.text.as_str())
+        .collect();
+    assert_eq!((validity.verdict, &texts[..]), (verdict, &[text][..]));
+}
+
+#[test]
+fn a_clean_level_is_valid_and_has_no_reasons() {
+    let validity = verdict_on(&[good()]);
+    assert_eq!(
+        (validity.verdict, validity.reasons.len()),
+        (Verdict::Valid, 0)
+    );
+}
+
+#[test]
+fn failures_weigh_by_their_share() {
+    let of = |failures: usize| {
+        let mut tapes = vec![good(); 100 - failures];
+        tapes.resize(100, failed(good(), FailureClass::Status));
+        verdict_on(&tapes)
+    };
+    assert_eq!(of(1).verdict, Verdict::Valid);
+    assert_one(
+        &of(2),
+        Verdict::Suspect,
+        "2 of 100 requests failed (2.0 %, limit 1.0 %)",
+    );
+    assert_eq!(of(50).verdict, Verdict::Suspect);
+    assert_one(
+        &of(51),
+        Verdict::Invalid,
+        "51 of 100 requests failed (51.0 %, limit 50.0 %)",
+    );
+    let text = "no request completed: 100 of 100 requests failed";
+    assert_one(&of(100), Verdict::Invalid, text);
+    assert_one(&verdict_on(&[]), Verdict::Invalid, "no request was sent");
+}
+
+#[test]
+fn late_requests_weigh_by_their_p99_or_their_greatest() {
+    let late = |by: u64| {
+        let mut tape = tape(by, &[(by + 20, 1)]);
+        tape.marks.intended = ms(0);
+        tape
+    };
+    assert_eq!(verdict_on(&[late(10)]).verdict, Verdict::Valid);
+    let text = "requests left late: max of send lateness 11.0 ms (limit 10 ms)";
+    assert_one(&verdict_on(&[late(11)]), Verdict::Suspect, text);
+    let text = "requests left late: p99 of send lateness 101.0 ms (limit 100 ms)";
+    assert_one(&verdict_on(&vec![late(101); 100]), Verdict::Invalid, text);
+    let mut one_of_many = vec![good(); 300];
+    one_of_many.push(late(500));
+    assert_eq!(verdict_on(&one_of_many).verdict, Verdict::Valid);
+}
+
+#[test]
+fn a_client_without_time_of_its_own_is_noticed() {
+    let expected = Expectations::default();
+    let with_cpu = |share| {
+        verdict_with(
+            ClientProof {
+                cpu_share: share,
+                ..CLIENT
+            },
+            &expected,
+        )
+    };
+    assert_eq!(with_cpu(None).verdict, Verdict::Valid);
+    assert_eq!(with_cpu(Some(0.90)).verdict, Verdict::Valid);
+    let text = "the measuring thread used 95.0 % of a CPU (limit 90.0 %)";
+    assert_one(&with_cpu(Some(0.95)), Verdict::Suspect, text);
+    assert_eq!(with_cpu(Some(0.99)).verdict, Verdict::Invalid);
+    let delayed = ClientProof {
+        run_delay_share: Some(0.5),
+        ..CLIENT
+    };
+    let text = "the measuring thread waited for a CPU 50.0 % of the time (limit 10.0 %)";
+    assert_one(&verdict_with(delayed, &expected), Verdict::Suspect, text);
+}
+
+#[test]
+fn replies_of_another_length_are_suspect() {
+    let mut short = good();
+    short.asked = Asked {
+        input_tokens: None,
+        output_tokens: Tokens::new(250),
+        eos: EosRule::Ignore,
+    };
+    let text = "1 of 1 replies had another length than was asked (100.0 %, limit 1.0 %): \
+                the server does not ignore the end of sequence";
+    assert_one(&verdict_on(&[short]), Verdict::Suspect, text);
+}
+
+#[test]
+fn chunk_counts_are_suspect() {
+    let mut tape = good();
+    tape.token_source = TokenSource::Events;
+    let text =
+        "tokens are chunk counts: the server gave neither token ids nor usage for every reply";
+    assert_one(&verdict_on(&[tape]), Verdict::Suspect, text);
+}
+
+#[test]
+fn the_worst_reason_gives_the_verdict() {
+    let expected = Expectations {
+        beyond_speed_of_light: Some("TPOT 1.0 ms, bound 4.8 ms".to_owned()),
+        ending: Ending::Interrupted,
+        ..Expectations::default()
+    };
+    let validity = verdict_with(CLIENT, &expected);
+    assert_eq!(validity.verdict, Verdict::Invalid);
+    let texts: Vec<&str> = validity
+        .reasons
+        .iter()
+        .map(|reason| reason.text.as_str())
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            "measured beyond the speed of light: TPOT 1.0 ms, bound 4.8 ms",
+            "partial: the level was interrupted before all requests were done",
+        ]
+    );
+    let interrupted = Expectations {
+        beyond_speed_of_light: None,
+        ..expected
+    };
+    assert_eq!(verdict_with(CLIENT, &interrupted).verdict, Verdict::Suspect);
+}
