@@ -1,1 +1,54 @@
-//! roofline
+//! What a model on a device could do at the very best: the speed of light of LLM inference.
+//!
+//! A [`Model`] comes from a `config.json`, a [`Device`] from the table (or from your own figures), a
+//! [`Load`] says what is asked; [`Bound::at`] then gives times that no serving engine can undercut and rates
+//! that none can exceed. [`Measured::percent_of`] puts what was measured beside it.
+//!
+//! ```
+//! use std::num::NonZeroU64;
+//! use fizeau_core::Tokens;
+//! use fizeau_roofline::{Bound, Device, Load, Model};
+//!
+//! # let text = include_str!(concat!(
+//! #     env!("CARGO_MANIFEST_DIR"),
+//! #     "/../../fixtures/models/llama-3.1-8b/config.json"
+//! # ));
+//! // `text` is the content of Llama-3.1-8B's config.json.
+//! let model = Model::from_config_json(text)?;
+//! let device = Device::named("h100-sxm")?;
+//! let load = Load {
+//!     input_tokens: Tokens::new(2048),
+//!     output_tokens: Tokens::new(256),
+//!     concurrency: NonZeroU64::new(32).ok_or("zero")?,
+//! };
+//! let bound = Bound::at(&model, device, load)?;
+//! assert_eq!(format!("{:.1}", bound.requests_per_s.get()), "17.4");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **Use this crate** to hold a measurement, a simulator or a capacity plan against the limit that the silicon
+//! sets. **Do not use it** to predict what an engine will do: a bound has no overheads in it. Nor for mixtures of
+//! experts, latent attention, sliding windows (refused by name, never guessed) or several devices.
+//!
+//! # Invariants
+//!
+//! - Pure: no I/O, no clock, no randomness. The same inputs give the same bits.
+//! - Sound: a simplification may make a bound harder to reach, never easier to beat. More bandwidth or more
+//!   arithmetic never makes a bound worse.
+//! - No figure is NaN or infinite; what cannot be said is an error or absent.
+//! - Rates are dense, bytes are bytes, and a multiply-add counts as two.
+
+mod bound;
+mod compare;
+mod device;
+mod model;
+
+pub use bound::{Bound, BoundError, LimitedBy, Load, decode_step, prefill};
+pub use compare::{Measured, Share, SpeedOfLight};
+pub use device::{Device, DeviceError, UnknownDevice};
+pub use model::{Model, ModelError, Precision};
+
+/// The example of the README, compiled so that it cannot go stale.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

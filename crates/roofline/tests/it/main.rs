@@ -1,1 +1,40 @@
-//! Tests.
+//! Tests of the public interface.
+#![allow(
+    clippy::unwrap_used,
+    reason = "an unwrap that panics is a test that fails"
+)]
+
+mod bounds;
+mod compare;
+mod configs;
+mod devices;
+mod models;
+
+use fizeau_roofline::Model;
+use proptest::test_runner::{Config, RngSeed};
+
+/// The text of a config among the fixtures.
+macro_rules! config {
+    ($name:literal) => {
+        include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../fixtures/models/",
+            $name,
+            "/config.json"
+        ))
+    };
+}
+pub(crate) use config;
+
+/// The same cases in every run.
+pub(crate) fn fixed() -> Config {
+    Config {
+        rng_seed: RngSeed::Fixed(1849),
+        failure_persistence: None,
+        ..Config::default()
+    }
+}
+
+pub(crate) fn llama_8b() -> Model {
+    Model::from_config_json(config!("llama-3.1-8b")).unwrap()
+}

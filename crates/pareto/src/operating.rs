@@ -1,0 +1,169 @@
+//! Choosing among candidates: the best within limits, or the one that misses them least.
+
+/// On which side of its limit a value must lie. The limit itself is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Relation {
+    /// The value must not fall below the limit.
+    AtLeast,
+    /// The value must not exceed the limit.
+    AtMost,
+}
+
+/// A value and the limit that it must keep.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Constraint {
+    /// The value; none where it is not known, which does not meet any limit. NaN counts as not known.
+    pub value: Option<f64>,
+    /// On which side of the limit it must lie.
+    pub relation: Relation,
+    /// The limit, in the value's unit. NaN is a limit that nothing meets.
+    pub limit: f64,
+}
+
+impl Constraint {
+    /// How far the value is inside its limit, relative to the limit: 0.2 is a fifth of the limit to spare,
+    /// -0.1 a tenth beyond it. None if the value is not known.
+    ///
+    /// A limit of 0 leaves nothing to be relative to: then the margin is 1 inside it, 0 on it and -1 beyond it.
+    ///
+    /// ```
+    /// use fizeau_pareto::{Constraint, Relation};
+    /// let latency = Constraint { value: Some(400.0), relation: Relation::AtMost, limit: 500.0 };
+    /// assert_eq!(latency.margin(), Some(0.2));
+    /// ```
+    #[must_use]
+    pub fn margin(&self) -> Option<f64> {
+        let value = self.value?;
+        let room = match self.relation {
+            Relation::AtLeast => value - self.limit,
+            Relation::AtMost => self.limit - value,
+        };
+        if value == self.limit {
+            // Also where both are infinite, and their difference is no number.
+            return Some(0.0);
+        }
+        let scale = if self.limit == 0.0 { value } else { self.limit };
+        let margin = if room.is_infinite() {
+            room
+        } else {
+            room / scale.abs()
+        };
+        (!margin.is_nan()).then_some(margin)
+    }
+}
+
+/// One of the things to choose from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// What is to be as large as possible. A candidate whose objective is NaN is never chosen.
+    pub objective: f64,
+    /// All that must be kept; nothing, for a candidate that is always allowed.
+    pub constraints: Vec<Constraint>,
+}
+
+impl Candidate {
+    /// The least margin of all constraints, infinite without any; none if a value is not known.
+    fn margin(&self) -> Option<f64> {
+        let mut margins = self.constraints.iter().map(Constraint::margin);
+        margins.try_fold(f64::INFINITY, |least, margin| Some(least.min(margin?)))
+    }
+}
+
+/// What to choose.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Choice {
+    /// A candidate meets all its constraints.
+    Met {
+        /// The candidate.
+        index: usize,
+        /// Its distance to the nearest limit, relative to that limit: 0.2 is a fifth to spare. Infinite
+        /// without limits, never negative.
+        margin: f64,
+    },
+    /// There are no candidates, or none with an objective that is a number.
+    NoCandidates,
+    /// No candidate meets all its constraints.
+    Unmet {
+        /// The candidate that misses them least; none if each lacks a value.
+        nearest: Option<usize>,
+        /// How far that one is beyond the limit that it misses most, relative to that limit: 0.1 is a tenth
+        /// too much or too little. Infinite where there is no nearest.
+        excess: f64,
+    },
+}
+
+/// The candidate with the highest objective among those that meet all their constraints.
+///
+/// Of equal objectives the one with the larger margin wins, and of equal margins the one that comes first.
+/// If none meets its constraints, the nearest is the one whose worst miss is least; of equal misses the
+/// higher objective wins, then the one that comes first. A candidate of which a value is not known can
+/// neither meet nor be nearest.
+///
+/// ```
+/// use fizeau_pareto::{Candidate, Choice, Constraint, Relation, operating_point};
+/// // Requests per second, within 500 ms.
+/// let level = |objective, latency| Candidate {
+///     objective,
+///     constraints: vec![Constraint { value: latency, relation: Relation::AtMost, limit: 500.0 }],
+/// };
+/// let levels = [level(4.0, Some(260.0)), level(7.0, Some(480.0)), level(9.0, Some(900.0)), level(11.0, None)];
+/// assert_eq!(operating_point(&levels), Choice::Met { index: 1, margin: 0.04 });
+///
+/// let choice = operating_point(&levels[2..]);
+/// assert_eq!(choice, Choice::Unmet { nearest: Some(0), excess: 0.8 });
+/// ```
+#[must_use]
+pub fn operating_point(candidates: &[Candidate]) -> Choice {
+    let judged = candidates.iter().enumerate();
+    let judged: Vec<Judged> = judged
+        .filter(|(_, candidate)| !candidate.objective.is_nan())
+        .map(|(index, candidate)| Judged {
+            index,
+            objective: candidate.objective,
+            margin: candidate.margin(),
+        })
+        .collect();
+    if judged.is_empty() {
+        return Choice::NoCandidates;
+    }
+    let met = judged.iter().filter_map(Judged::met);
+    if let Some((best, margin)) = first_greatest(met, |(one, margin)| (one.objective, *margin)) {
+        return Choice::Met {
+            index: best.index,
+            margin,
+        };
+    }
+    let known = judged.iter().filter_map(|one| Some((one, one.margin?)));
+    match first_greatest(known, |(one, margin)| (*margin, one.objective)) {
+        Some((nearest, margin)) => Choice::Unmet {
+            nearest: Some(nearest.index),
+            excess: -margin,
+        },
+        None => Choice::Unmet {
+            nearest: None,
+            excess: f64::INFINITY,
+        },
+    }
+}
+
+struct Judged {
+    index: usize,
+    objective: f64,
+    margin: Option<f64>,
+}
+
+impl Judged {
+    fn met(&self) -> Option<(&Self, f64)> {
+        let margin = self.margin.filter(|margin| *margin >= 0.0);
+        margin.map(|margin| (self, margin))
+    }
+}
+
+/// The first of those items that have the greatest key. No key holds a NaN.
+fn first_greatest<T>(items: impl Iterator<Item = T>, key: impl Fn(&T) -> (f64, f64)) -> Option<T> {
+    items.reduce(
+        |best, item| {
+            if key(&item) > key(&best) { item } else { best }
+        },
+    )
+}

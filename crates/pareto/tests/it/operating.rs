@@ -1,0 +1,249 @@
+//! Operating points: the rules by hand, and what must hold for any candidates.
+
+use fizeau_pareto::Relation::{AtLeast, AtMost};
+use fizeau_pareto::{Candidate, Choice, Constraint, Relation, operating_point};
+use proptest::prelude::*;
+
+use crate::fixed;
+
+fn at_most(value: impl Into<Option<f64>>, limit: f64) -> Constraint {
+    let value = value.into();
+    Constraint {
+        value,
+        relation: AtMost,
+        limit,
+    }
+}
+
+fn at_least(value: impl Into<Option<f64>>, limit: f64) -> Constraint {
+    let value = value.into();
+    Constraint {
+        value,
+        relation: AtLeast,
+        limit,
+    }
+}
+
+fn candidate(objective: f64, constraints: &[Constraint]) -> Candidate {
+    Candidate {
+        objective,
+        constraints: constraints.to_vec(),
+    }
+}
+
+#[test]
+fn a_margin_is_relative_to_its_limit() {
+    assert_eq!(at_most(400.0, 500.0).margin(), Some(0.2));
+    assert_eq!(at_most(600.0, 500.0).margin(), Some(-0.2));
+    assert_eq!(
+        at_least(0.99, 0.9).margin().map(|m| (m * 1e9).round()),
+        Some(1e8)
+    );
+    assert_eq!(at_least(40.0, 50.0).margin(), Some(-0.2));
+    assert_eq!(at_most(-3.0, -2.0).margin(), Some(0.5));
+    // At the limit is within it.
+    assert_eq!(at_most(5.0, 5.0).margin(), Some(0.0));
+}
+
+#[test]
+fn margins_at_the_edges_are_numbers() {
+    let inf = f64::INFINITY;
+    assert_eq!(at_most(-2.0, 0.0).margin(), Some(1.0));
+    assert_eq!(at_most(0.0, 0.0).margin(), Some(0.0));
+    assert_eq!(at_most(1e-9, 0.0).margin(), Some(-1.0));
+    assert_eq!(at_most(7.0, inf).margin(), Some(inf));
+    assert_eq!(at_most(inf, inf).margin(), Some(0.0));
+    assert_eq!(at_most(inf, 7.0).margin(), Some(-inf));
+    assert_eq!(at_most(None, 7.0).margin(), None);
+    assert_eq!(at_most(f64::NAN, 7.0).margin(), None);
+    assert_eq!(at_most(7.0, f64::NAN).margin(), None);
+}
+
+#[test]
+fn the_highest_objective_within_all_limits_is_chosen() {
+    let candidates = [
+        candidate(1.0, &[at_most(100.0, 500.0), at_least(1.0, 0.5)]),
+        candidate(3.0, &[at_most(400.0, 500.0), at_least(0.8, 0.5)]),
+        candidate(4.0, &[at_most(450.0, 500.0), at_least(0.4, 0.5)]),
+        candidate(9.0, &[at_most(900.0, 500.0), at_least(1.0, 0.5)]),
+    ];
+    assert_eq!(
+        operating_point(&candidates),
+        Choice::Met {
+            index: 1,
+            margin: 0.2
+        }
+    );
+}
+
+#[test]
+fn ties_go_to_the_larger_margin_then_to_the_first() {
+    let candidates = [
+        candidate(5.0, &[at_most(450.0, 500.0)]),
+        candidate(5.0, &[at_most(400.0, 500.0)]),
+        candidate(5.0, &[at_most(400.0, 500.0)]),
+    ];
+    assert_eq!(
+        operating_point(&candidates),
+        Choice::Met {
+            index: 1,
+            margin: 0.2
+        }
+    );
+}
+
+#[test]
+fn without_limits_the_highest_objective_is_chosen() {
+    let candidates = [
+        candidate(1.0, &[]),
+        candidate(f64::NAN, &[]),
+        candidate(2.0, &[]),
+    ];
+    assert_eq!(
+        operating_point(&candidates),
+        Choice::Met {
+            index: 2,
+            margin: f64::INFINITY
+        }
+    );
+}
+
+#[test]
+fn the_nearest_miss_is_named_when_none_is_within() {
+    let candidates = [
+        candidate(9.0, &[at_most(900.0, 500.0)]),
+        candidate(1.0, &[at_most(550.0, 500.0)]),
+        candidate(2.0, &[at_most(550.0, 500.0)]),
+        candidate(3.0, &[at_most(None, 500.0)]),
+    ];
+    assert_eq!(
+        operating_point(&candidates),
+        Choice::Unmet {
+            nearest: Some(2),
+            excess: 0.1
+        }
+    );
+}
+
+/// The nearest is judged by its worst limit, not by one that it happens to meet.
+#[test]
+fn the_worst_miss_counts() {
+    let candidates = [
+        candidate(1.0, &[at_most(500.0, 500.0), at_most(1000.0, 500.0)]),
+        candidate(1.0, &[at_most(750.0, 500.0), at_most(750.0, 500.0)]),
+    ];
+    assert_eq!(
+        operating_point(&candidates),
+        Choice::Unmet {
+            nearest: Some(1),
+            excess: 0.5
+        }
+    );
+}
+
+#[test]
+fn an_unknown_value_meets_nothing() {
+    let lacking = candidate(9.0, &[at_most(100.0, 500.0), at_most(None, 500.0)]);
+    let nothing = Choice::Unmet {
+        nearest: None,
+        excess: f64::INFINITY,
+    };
+    assert_eq!(operating_point(std::slice::from_ref(&lacking)), nothing);
+    let known = candidate(1.0, &[at_most(100.0, 500.0)]);
+    assert_eq!(
+        operating_point(&[lacking, known]),
+        Choice::Met {
+            index: 1,
+            margin: 0.8
+        }
+    );
+}
+
+#[test]
+fn nothing_to_choose_from_is_said() {
+    assert_eq!(operating_point(&[]), Choice::NoCandidates);
+    assert_eq!(
+        operating_point(&[candidate(f64::NAN, &[])]),
+        Choice::NoCandidates
+    );
+}
+
+fn relation() -> impl Strategy<Value = Relation> {
+    prop::sample::select(vec![AtLeast, AtMost])
+}
+
+prop_compose! {
+    fn constraint()(
+        value in proptest::option::weighted(0.9, -3_i32..4),
+        relation in relation(),
+        limit in -3_i32..4,
+    ) -> Constraint {
+        Constraint { value: value.map(f64::from), relation, limit: limit.into() }
+    }
+}
+
+fn candidates() -> impl Strategy<Value = Vec<Candidate>> {
+    let one = (-3_i32..4, proptest::collection::vec(constraint(), 0..3));
+    let one = one.prop_map(|(objective, constraints)| candidate(objective.into(), &constraints));
+    proptest::collection::vec(one, 0..12)
+}
+
+fn meets(candidate: &Candidate) -> bool {
+    candidate
+        .constraints
+        .iter()
+        .all(|constraint| match (constraint.value, constraint.relation) {
+            (None, _) => false,
+            (Some(value), AtLeast) => value >= constraint.limit,
+            (Some(value), AtMost) => value <= constraint.limit,
+        })
+}
+
+/// A choice without the index: what must not depend on the order.
+fn merits(candidates: &[Candidate], choice: Choice) -> (Option<f64>, f64) {
+    let objective = |index: usize| candidates[index].objective;
+    match choice {
+        Choice::Met { index, margin } => (Some(objective(index)), margin),
+        Choice::Unmet { nearest, excess } => (nearest.map(objective), -excess),
+        Choice::NoCandidates => (None, 0.0),
+    }
+}
+
+proptest! {
+    #![proptest_config(fixed())]
+
+    #[test]
+    fn the_choice_is_the_best_that_meets_its_limits(candidates in candidates()) {
+        let met: Vec<&Candidate> = candidates.iter().filter(|one| meets(one)).collect();
+        match operating_point(&candidates) {
+            Choice::Met { index, margin } => {
+                prop_assert!(margin >= 0.0 && meets(&candidates[index]));
+                prop_assert!(met.iter().all(|one| one.objective <= candidates[index].objective));
+            }
+            Choice::Unmet { nearest, excess } => {
+                prop_assert!(met.is_empty() && excess > 0.0);
+                prop_assert_eq!(nearest.is_none(), excess.is_infinite());
+            }
+            Choice::NoCandidates => prop_assert!(candidates.is_empty()),
+        }
+    }
+
+    #[test]
+    fn order_does_not_matter(
+        (candidates, shuffled) in candidates().prop_flat_map(|c| (Just(c.clone()), Just(c).prop_shuffle())),
+    ) {
+        let one = merits(&candidates, operating_point(&candidates));
+        let other = merits(&shuffled, operating_point(&shuffled));
+        prop_assert_eq!(one, other);
+    }
+
+    #[test]
+    fn one_more_that_misses_changes_no_choice_that_is_met(candidates in candidates(), extra in -3_i32..4) {
+        let before = operating_point(&candidates);
+        if let Choice::Met { .. } = before {
+            let mut more = candidates;
+            more.push(candidate(extra.into(), &[at_most(2.0, 1.0)]));
+            prop_assert_eq!(operating_point(&more), before);
+        }
+    }
+}

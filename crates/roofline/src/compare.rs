@@ -1,0 +1,130 @@
+//! What was measured, beside what is possible.
+
+use std::fmt;
+
+use fizeau_core::{PerSec, Seconds};
+
+use crate::Bound;
+
+/// What was measured under the load that a [`Bound`] was made for. Leave out what was not.
+///
+/// ```
+/// use std::num::NonZeroU64;
+/// use fizeau_core::{PerSec, Seconds, Tokens};
+/// use fizeau_roofline::{Bound, Device, Load, Measured, Model};
+///
+/// # let text = include_str!(concat!(
+/// #     env!("CARGO_MANIFEST_DIR"),
+/// #     "/../../fixtures/models/llama-3.1-8b/config.json"
+/// # ));
+/// # let model = Model::from_config_json(text)?;
+/// # let load = Load {
+/// #     input_tokens: Tokens::new(2048),
+/// #     output_tokens: Tokens::new(256),
+/// #     concurrency: NonZeroU64::MIN,
+/// # };
+/// let bound = Bound::at(&model, Device::named("h100-sxm")?, load)?; // 4.57 ms a token, 0.86 requests/s
+/// let measured = Measured {
+///     tpot: Some(Seconds::new(0.006)),
+///     requests_per_s: Some(PerSec::new(0.6)),
+///     ..Measured::default()
+/// };
+/// let reached = measured.percent_of(&bound);
+/// assert_eq!(reached.tpot.ok_or("measured")?.to_string(), "76.1 %");
+/// assert!(reached.ttft.is_none());
+/// assert!(!reached.is_impossible());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Measured {
+    /// Mean or median time to first token, from sending.
+    pub ttft: Option<Seconds>,
+    /// Mean or median time per output token.
+    pub tpot: Option<Seconds>,
+    /// Generated tokens per second, of all requests together.
+    pub output_tokens_per_s: Option<PerSec>,
+    /// Completed requests per second.
+    pub requests_per_s: Option<PerSec>,
+}
+
+impl Measured {
+    /// The share of the bound that each figure reaches. A figure that is absent has none, nor has one that
+    /// cannot be: a time that is not above 0, a rate below 0, anything not finite.
+    #[must_use]
+    pub fn percent_of(&self, bound: &Bound) -> SpeedOfLight {
+        let time = |measured: Option<Seconds>, bound: Seconds| {
+            measured.and_then(|measured| Share::of(bound.get(), measured.get()))
+        };
+        let rate = |measured: Option<PerSec>, bound: PerSec| {
+            measured.and_then(|measured| Share::of(measured.get(), bound.get()))
+        };
+        SpeedOfLight {
+            ttft: time(self.ttft, bound.ttft),
+            tpot: time(self.tpot, bound.tpot),
+            output_tokens_per_s: rate(self.output_tokens_per_s, bound.output_tokens_per_s),
+            requests_per_s: rate(self.requests_per_s, bound.requests_per_s),
+        }
+    }
+}
+
+/// How much of the speed of light a measurement reaches, figure by figure.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct SpeedOfLight {
+    /// [`Bound::ttft`] over the measured time. Under load it falls with the time spent waiting.
+    pub ttft: Option<Share>,
+    /// [`Bound::tpot`] over the measured time. It may pass 100 % where the engine ran fewer sequences at
+    /// once than were offered.
+    pub tpot: Option<Share>,
+    /// The measured rate over [`Bound::output_tokens_per_s`].
+    pub output_tokens_per_s: Option<Share>,
+    /// The measured rate over [`Bound::requests_per_s`].
+    pub requests_per_s: Option<Share>,
+}
+
+impl SpeedOfLight {
+    /// Whether a rate lies above its bound by more than half a per cent, which the rounding of published
+    /// figures explains.
+    ///
+    /// Then the measurement, or what is said of model, device and load, is wrong.
+    #[must_use]
+    pub fn is_impossible(&self) -> bool {
+        const TOLERANCE: f64 = 0.005;
+        let rates = [self.output_tokens_per_s, self.requests_per_s];
+        rates
+            .iter()
+            .flatten()
+            .any(|share| share.get() > 1.0 + TOLERANCE)
+    }
+}
+
+/// A share of the speed of light: 1 is the bound itself. Finite, never negative.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Share(f64);
+
+impl Share {
+    /// As a fraction: 1 is the bound itself.
+    #[must_use]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+
+    /// As per cent: 100 is the bound itself.
+    #[must_use]
+    pub const fn percent(self) -> f64 {
+        self.0 * 100.0
+    }
+
+    /// None where the parts make no share: a part below 0, a whole not above it, anything not finite.
+    fn of(part: f64, whole: f64) -> Option<Self> {
+        let share = part / whole;
+        (part >= 0.0 && whole > 0.0 && share.is_finite()).then_some(Self(share))
+    }
+}
+
+impl fmt::Display for Share {
+    /// As per cent with one decimal: `61.3 %`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1} %", self.percent())
+    }
+}

@@ -1,0 +1,59 @@
+//! Why a config was not understood.
+
+/// Why a model's config was not understood. Each message names the field at fault and what it ought to be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// Two fields cannot both be right.
+    #[error(
+        "the model's config contradicts itself: `{field}` is {value} and `{other}` is {other_value}, but {rule}"
+    )]
+    Contradiction {
+        /// The field more likely at fault.
+        field: &'static str,
+        /// Its value.
+        value: u64,
+        /// The field that it disagrees with.
+        other: &'static str,
+        /// That field's value.
+        other_value: u64,
+        /// What must hold between them.
+        rule: &'static str,
+    },
+    /// A field's value makes no sense.
+    #[error("`{field}` is {found} in the model's config; it must be {expected}")]
+    Invalid {
+        /// The field.
+        field: &'static str,
+        /// What the config says, shortened where it is long.
+        found: String,
+        /// What would be right.
+        expected: &'static str,
+    },
+    /// A field that is needed is not there.
+    #[error("the model's config has no `{field}`; it must be {expected}")]
+    Missing {
+        /// The field.
+        field: &'static str,
+        /// What would be right.
+        expected: &'static str,
+    },
+    /// The text is not a JSON object at all.
+    #[error(
+        "the model's config is not a JSON object ({0}); give the text of a Hugging Face config.json"
+    )]
+    NotAnObject(String),
+    /// The config may be right, but describes a model that this crate does not cover.
+    #[error(
+        "`{field}` is {found} in the model's config: {reason}; covered are dense Llama, Mistral, Qwen2 and \
+         Qwen3 models with 16-bit or per-tensor fp8 weights"
+    )]
+    Unsupported {
+        /// The field that says so.
+        field: &'static str,
+        /// What the config says, shortened where it is long.
+        found: String,
+        /// Why that is not covered.
+        reason: &'static str,
+    },
+}

@@ -1,0 +1,100 @@
+//! Measurements beside bounds.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::{PerSec, Seconds, Tokens};
+use fizeau_roofline::{Bound, Device, Load, Measured};
+use proptest::prelude::*;
+
+use crate::{fixed, llama_8b};
+
+fn bound() -> Bound {
+    let load = Load {
+        input_tokens: Tokens::new(2048),
+        output_tokens: Tokens::new(256),
+        concurrency: NonZeroU64::new(32).unwrap(),
+    };
+    Bound::at(&llama_8b(), Device::named("h100-sxm").unwrap(), load).unwrap()
+}
+
+/// What an engine would show that takes `slower` times as long as light.
+fn measured(slower: f64) -> Measured {
+    let bound = bound();
+    Measured {
+        ttft: Some(bound.ttft * slower),
+        tpot: Some(bound.tpot * slower),
+        output_tokens_per_s: Some(bound.output_tokens_per_s * (1.0 / slower)),
+        requests_per_s: Some(bound.requests_per_s * (1.0 / slower)),
+    }
+}
+
+#[test]
+fn half_the_speed_of_light_is_half_in_every_figure() {
+    let reached = measured(2.0).percent_of(&bound());
+    for share in [
+        reached.ttft,
+        reached.tpot,
+        reached.output_tokens_per_s,
+        reached.requests_per_s,
+    ] {
+        assert_eq!(share.unwrap().get(), 0.5);
+        assert_eq!(share.unwrap().to_string(), "50.0 %");
+    }
+}
+
+#[test]
+fn what_was_not_measured_has_no_share() {
+    let reached = Measured::default().percent_of(&bound());
+    assert_eq!(reached.ttft, None);
+    assert_eq!(reached.requests_per_s, None);
+    assert!(!reached.is_impossible());
+}
+
+#[test]
+fn a_rate_beyond_the_bound_is_impossible_and_a_time_is_not() {
+    let over = |factor: f64| Measured {
+        output_tokens_per_s: Some(bound().output_tokens_per_s * factor),
+        ..Measured::default()
+    };
+    assert!(!over(1.004).percent_of(&bound()).is_impossible());
+    assert!(over(1.006).percent_of(&bound()).is_impossible());
+    let requests = Measured {
+        requests_per_s: Some(bound().requests_per_s * 1.006),
+        ..Measured::default()
+    };
+    assert!(requests.percent_of(&bound()).is_impossible());
+    let fast = Measured {
+        tpot: Some(bound().tpot * 0.5),
+        ..Measured::default()
+    };
+    assert!(!fast.percent_of(&bound()).is_impossible());
+}
+
+#[test]
+fn nothing_completed_is_nothing_of_the_bound() {
+    let none = Measured {
+        requests_per_s: Some(PerSec::new(0.0)),
+        ..Measured::default()
+    };
+    assert_eq!(none.percent_of(&bound()).requests_per_s.unwrap().get(), 0.0);
+}
+
+proptest! {
+    #![proptest_config(fixed())]
+
+    #[test]
+    fn shares_are_finite_or_absent(time in any::<f64>(), rate in any::<f64>()) {
+        let measured = Measured {
+            ttft: Some(Seconds::new(time)),
+            tpot: Some(Seconds::new(time)),
+            output_tokens_per_s: Some(PerSec::new(rate)),
+            requests_per_s: Some(PerSec::new(rate)),
+        };
+        let reached = measured.percent_of(&bound());
+        let all = [reached.ttft, reached.tpot, reached.output_tokens_per_s, reached.requests_per_s];
+        for share in all.into_iter().flatten() {
+            prop_assert!(share.get().is_finite() && share.get() >= 0.0);
+        }
+        prop_assert_eq!(reached.ttft.is_some(), time > 0.0 && (bound().ttft.get() / time).is_finite());
+    }
+}

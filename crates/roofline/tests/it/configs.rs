@@ -1,0 +1,235 @@
+//! Configs that are wrong, or right and not covered: refused by name.
+
+use fizeau_roofline::{Model, ModelError};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::{config, fixed};
+
+/// Llama-3.1-8B's config with one field set to `value`.
+fn with(field: &str, value: Value) -> String {
+    let mut config: Map<String, Value> = serde_json::from_str(config!("llama-3.1-8b")).unwrap();
+    config.insert(field.to_owned(), value);
+    Value::Object(config).to_string()
+}
+
+fn without(field: &str) -> String {
+    let mut config: Map<String, Value> = serde_json::from_str(config!("llama-3.1-8b")).unwrap();
+    assert!(config.remove(field).is_some(), "no {field} to take out");
+    Value::Object(config).to_string()
+}
+
+#[track_caller]
+fn refused(config: &str) -> ModelError {
+    Model::from_config_json(config).unwrap_err()
+}
+
+/// The message names the field and its value, and is one line.
+#[track_caller]
+fn check(config: &str, field: &str, says: &str) {
+    let message = refused(config).to_string();
+    assert!(message.contains(&format!("`{field}`")), "{message}");
+    assert!(message.contains(says), "{message}");
+    assert!(!message.contains('\n'), "{message}");
+}
+
+#[test]
+fn a_mixture_of_experts_is_refused_for_its_experts() {
+    let error = refused(config!("gpt-oss-120b"));
+    assert!(matches!(
+        error,
+        ModelError::Unsupported { field: "num_local_experts", ref found, .. } if found == "128"
+    ));
+}
+
+#[test]
+fn other_kinds_of_model_are_refused_by_field() {
+    let moe = "mixtures of experts";
+    check(&with("num_experts", json!(64)), "num_experts", moe);
+    check(
+        &with("n_routed_experts", json!(256)),
+        "n_routed_experts",
+        moe,
+    );
+    check(&with("kv_lora_rank", json!(512)), "kv_lora_rank", "latent");
+    check(
+        &with("sliding_window", json!(4096)),
+        "sliding_window",
+        "4096",
+    );
+    let hybrid = json!(["full_attention", "linear_attention"]);
+    check(
+        &with("layer_types", hybrid),
+        "layer_types",
+        "full_attention",
+    );
+    let name = json!(["GemmaForCausalLM"]);
+    check(&with("architectures", name), "architectures", "Gemma");
+    check(
+        &with("torch_dtype", json!("float32")),
+        "torch_dtype",
+        "16-bit",
+    );
+    check(&with("text_config", json!({})), "text_config", "nested");
+}
+
+#[test]
+fn what_dense_models_say_of_such_fields_is_accepted() {
+    for config in [
+        with("num_experts", json!(0)),
+        with("num_local_experts", Value::Null),
+        with("sliding_window", Value::Null),
+        with("layer_types", json!(["full_attention", "full_attention"])),
+        with("quantization_config", Value::Null),
+    ] {
+        assert!(Model::from_config_json(&config).is_ok(), "{config}");
+    }
+}
+
+#[test]
+fn quantization_is_per_tensor_fp8_or_refused() {
+    let check = |quantization: Value, field: &str, says: &str| {
+        check(&with("quantization_config", quantization), field, says);
+    };
+    let method = "quantization_config.quant_method";
+    check(json!({"quant_method": "awq"}), method, "awq");
+    check(json!({"bits": 4}), method, "must be \"fp8\"");
+    let blocks = json!({"quant_method": "fp8", "weight_block_size": [128, 128]});
+    check(blocks, "quantization_config.weight_block_size", "[128,128]");
+    let ignored = json!({"quant_method": "fp8", "ignored_layers": ["model.layers.0.mlp.up_proj"]});
+    check(ignored, "quantization_config.ignored_layers", "LM head");
+    check(json!("fp8"), "quantization_config", "an object");
+}
+
+#[test]
+fn a_missing_field_is_named() {
+    for field in [
+        "architectures",
+        "hidden_size",
+        "intermediate_size",
+        "num_attention_heads",
+        "num_hidden_layers",
+        "torch_dtype",
+        "vocab_size",
+    ] {
+        check(&without(field), field, "must be");
+    }
+}
+
+#[test]
+fn a_senseless_field_is_named() {
+    check(
+        &with("num_hidden_layers", json!(0)),
+        "num_hidden_layers",
+        "is 0",
+    );
+    check(&with("hidden_size", json!(-1)), "hidden_size", "is -1");
+    check(&with("hidden_size", json!(40.5)), "hidden_size", "is 40.5");
+    check(&with("vocab_size", json!("many")), "vocab_size", "\"many\"");
+    check(
+        &with("head_dim", json!(u64::MAX)),
+        "head_dim",
+        "from 1 to 4096",
+    );
+    check(
+        &with("attention_bias", json!(1)),
+        "attention_bias",
+        "true or false",
+    );
+    check(
+        &with("architectures", json!([])),
+        "architectures",
+        "one name",
+    );
+}
+
+#[test]
+fn a_contradiction_names_both_fields() {
+    let heads = with("num_key_value_heads", json!(7));
+    check(
+        &heads,
+        "num_key_value_heads",
+        "is 7 and `num_attention_heads` is 32",
+    );
+    let odd = with("hidden_size", json!(4100));
+    check(&odd, "num_attention_heads", "`hidden_size` is 4100");
+    // With the head dimension stated, the quotient does not matter.
+    let mut stated: Map<String, Value> = serde_json::from_str(&odd).unwrap();
+    stated.insert("head_dim".to_owned(), json!(128));
+    assert!(Model::from_config_json(&Value::Object(stated).to_string()).is_ok());
+}
+
+#[test]
+fn what_is_no_object_is_refused() {
+    for text in ["", "[]", "12", "{", "\u{feff}{}", "null"] {
+        assert!(
+            matches!(refused(text), ModelError::NotAnObject(_)),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn long_values_are_cut_in_messages() {
+    let message = refused(&with("hidden_size", json!("x".repeat(10_000)))).to_string();
+    assert!(message.len() < 300, "{} bytes", message.len());
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        (0_u64..300).prop_map(Value::from),
+        (0_u32..64).prop_map(|bits| Value::from(1_u64 << bits)),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".{0,80}".prop_map(Value::from),
+        proptest::collection::vec(".{0,8}", 0..4).prop_map(Value::from),
+        Just(json!({"quant_method": "fp8"})),
+    ]
+}
+
+proptest! {
+    #![proptest_config(fixed())]
+
+    /// Foreign values give a model with finite, consistent figures, or an error; never a panic or an overflow.
+    #[test]
+    fn any_two_fields_may_be_anything(
+        picks in proptest::collection::vec((any::<prop::sample::Index>(), any_value()), 0..3),
+    ) {
+        let mut config: Map<String, Value> = serde_json::from_str(config!("qwen3-8b")).unwrap();
+        let names: Vec<String> = config.keys().cloned().chain(["quantization_config".to_owned()]).collect();
+        for (index, value) in picks {
+            config.insert(index.get(&names).clone(), value);
+        }
+        if let Ok(model) = Model::from_config_json(&Value::Object(config).to_string()) {
+            prop_assert!(model.streamed_parameters() <= model.total_parameters());
+            prop_assert!(model.streamed_weight_bytes().get() <= model.resident_weight_bytes().get());
+            prop_assert!(model.kv_bytes_per_token().get() > 0.0);
+            prop_assert!(model.attention_flops_per_pair().get() > 0.0);
+        }
+    }
+
+    /// The largest dimensions that are accepted do not overflow.
+    #[test]
+    fn extreme_dimensions_do_not_overflow(
+        bits in (0_u32..=12, 0_u32..=20, 0_u32..=12, 0_u32..=12, 0_u32..=23, 0_u32..=28),
+    ) {
+        let (layers, hidden, heads, head_dim, wide, words) = bits;
+        let config = json!({
+            "architectures": ["Qwen2ForCausalLM"], "num_hidden_layers": 1_u64 << layers,
+            "hidden_size": 1_u64 << hidden, "num_attention_heads": 1_u64 << heads,
+            "head_dim": 1_u64 << head_dim, "intermediate_size": 1_u64 << wide,
+            "vocab_size": 1_u64 << words, "torch_dtype": "bfloat16",
+        });
+        let model = Model::from_config_json(&config.to_string()).unwrap();
+        prop_assert!(model.total_parameters() >= model.streamed_parameters());
+        prop_assert!(model.linear_flops_per_token().get() > 0.0);
+    }
+
+    #[test]
+    fn any_text_is_answered(text in ".{0,200}") {
+        prop_assert!(Model::from_config_json(&text).is_err());
+    }
+}
