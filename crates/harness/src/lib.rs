@@ -1,1 +1,37 @@
-//! harness
+//! Drives load against an LLM endpoint: releases requests at their instants, collects tapes, runs levels and sweeps, and
+//! keeps the client's own proof.
+//!
+//! **Use this crate** to run a level or a sweep inside your own program, against any
+//! [`Transport`](fizeau_core::Transport): HTTP, a simulated engine in virtual time, or one of your own.
+//! **Use `fizeau-metrics`** alone if you already have tapes.
+//!
+//! # Invariants
+//!
+//! - One driver ([`drive`]) serves closed and open loops, real and virtual time: it is generic over the clock.
+//! - A request that leaves late is recorded with its lateness; it is never skipped, and its intended instant never
+//!   moves.
+//! - What was measured is kept: tapes are written as requests end, and a run that is called off keeps its finished
+//!   part.
+//! - Warm-up requests never count.
+
+mod cancel;
+mod drive;
+mod folder;
+mod host;
+mod level;
+mod observe;
+mod pacer;
+mod preflight;
+mod proof;
+mod sweep;
+
+pub use cancel::Cancel;
+pub use drive::{DriveError, Driven, Ended, Load, drive};
+pub use folder::{FolderError, RunFolder, TapeFile};
+pub use host::Host;
+pub use level::{LevelError, LevelRun, LevelSpec, Rig, Warmup, run_level};
+pub use observe::{Notice, Observer};
+pub use pacer::Pacer;
+pub use preflight::{PreflightError, preflight};
+pub use proof::SelfWatch;
+pub use sweep::{LevelSize, Sweep, SweepError, SweepSpec, SweptLevel, level_name};

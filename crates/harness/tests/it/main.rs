@@ -1,1 +1,8 @@
-//! Tests.
+//! The integration tests of `fizeau-harness`, one binary.
+#![allow(clippy::unwrap_used, reason = "a test that cannot set up has failed")]
+
+mod drive;
+mod folder;
+mod level;
+mod pacer;
+mod stand;

@@ -1,0 +1,188 @@
+//! A run's folder: what is written, where, and when.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use fizeau_core::{Nanos, Tape, TapeSink};
+use fizeau_metrics::{HistogramError, LatencyHistogram, RequestMetrics, inter_token};
+use serde::Serialize;
+
+/// Why a run's folder could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// The folder already holds a run.
+    #[error("{} already holds a run; name another folder or remove it", .0.display())]
+    Occupied(PathBuf),
+    /// The system refused.
+    #[error("cannot write {}: {error}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        error: io::Error,
+    },
+    /// A histogram could not be put into its log.
+    #[error("cannot write {name}: {error}")]
+    Histogram {
+        /// The file's name.
+        name: &'static str,
+        /// Why.
+        #[source]
+        error: HistogramError,
+    },
+    /// A document could not be put into JSON.
+    #[error("cannot put {name} into JSON: {error}")]
+    Json {
+        /// The file's name.
+        name: String,
+        /// Why.
+        #[source]
+        error: serde_json::Error,
+    },
+}
+
+impl FolderError {
+    fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        |error| Self::Io {
+            path: path.to_path_buf(),
+            error,
+        }
+    }
+}
+
+/// The folder of a run, of a sweep, or of one level of a sweep.
+///
+/// Documents appear whole or not at all (written aside, then renamed). Tapes are appended as requests end, so that a
+/// killed run keeps what it had.
+#[derive(Debug, Clone)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+impl RunFolder {
+    /// Makes the folder, parents included.
+    ///
+    /// # Errors
+    /// If it already holds a run, or the system refuses.
+    pub fn create(path: impl Into<PathBuf>) -> Result<Self, FolderError> {
+        let path = path.into();
+        let marks = ["run.json", "tapes.jsonl", "sweep.json"];
+        if marks.iter().any(|name| path.join(name).exists()) {
+            return Err(FolderError::Occupied(path));
+        }
+        fs::create_dir_all(&path).map_err(FolderError::io(&path))?;
+        Ok(Self { path })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Makes a folder for a level within this one.
+    ///
+    /// # Errors
+    /// As [`RunFolder::create`].
+    pub fn level(&self, name: &str) -> Result<Self, FolderError> {
+        Self::create(self.path.join(name))
+    }
+
+    /// Writes `document` as pretty JSON.
+    ///
+    /// # Errors
+    /// If it cannot be put into JSON, or the system refuses.
+    pub fn write_json(
+        &self,
+        name: &str,
+        document: &impl Serialize,
+    ) -> Result<PathBuf, FolderError> {
+        let text = serde_json::to_string_pretty(document);
+        let mut text = text.map_err(|error| FolderError::Json {
+            name: name.to_owned(),
+            error,
+        })?;
+        text.push('\n');
+        self.write_text(name, &text)
+    }
+
+    /// Writes a text file whole: aside first, then renamed into place.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn write_text(&self, name: &str, text: &str) -> Result<PathBuf, FolderError> {
+        let path = self.path.join(name);
+        let aside = self.path.join(format!(".{name}.part"));
+        fs::write(&aside, text).map_err(FolderError::io(&aside))?;
+        fs::rename(&aside, &path).map_err(FolderError::io(&path))?;
+        Ok(path)
+    }
+
+    /// Writes `ttft.hdr`, `itl.hdr` and `e2el.hdr`: HDR interval logs of a level that took `duration`.
+    ///
+    /// # Errors
+    /// If a histogram cannot be put into its log, or the system refuses.
+    pub fn write_histograms(&self, tapes: &[Tape], duration: Nanos) -> Result<(), FolderError> {
+        let mut ttft = LatencyHistogram::new();
+        let mut itl = LatencyHistogram::new();
+        let mut e2el = LatencyHistogram::new();
+        for tape in tapes {
+            let request = RequestMetrics::of(tape);
+            request
+                .ttft
+                .into_iter()
+                .for_each(|latency| ttft.record(latency));
+            request
+                .e2el
+                .into_iter()
+                .for_each(|latency| e2el.record(latency));
+            for share in inter_token(tape) {
+                let nanos = Nanos::from_nanos((share.per_token.get() * 1e6).round() as u64);
+                itl.record_n(nanos, share.tokens);
+            }
+        }
+        for (name, histogram) in [("ttft.hdr", ttft), ("itl.hdr", itl), ("e2el.hdr", e2el)] {
+            let log = histogram.to_interval_log(duration);
+            let log = log.map_err(|error| FolderError::Histogram { name, error })?;
+            self.write_text(name, &log)?;
+        }
+        Ok(())
+    }
+
+    /// Opens `tapes.jsonl` for the tapes of this run.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn tapes(&self) -> Result<TapeFile, FolderError> {
+        let path = self.path.join("tapes.jsonl");
+        let file = OpenOptions::new().create_new(true).append(true).open(&path);
+        let file = BufWriter::with_capacity(1 << 16, file.map_err(FolderError::io(&path))?);
+        Ok(TapeFile { path, file })
+    }
+}
+
+/// `tapes.jsonl`: one tape a line, in the order in which the requests ended.
+#[derive(Debug)]
+pub struct TapeFile {
+    path: PathBuf,
+    file: BufWriter<File>,
+}
+
+impl TapeSink for TapeFile {
+    type Error = FolderError;
+
+    fn record(&mut self, tape: &Tape) -> Result<(), FolderError> {
+        let line = serde_json::to_writer(&mut self.file, tape);
+        line.map_err(|error| FolderError::Json {
+            name: "tapes.jsonl".to_owned(),
+            error,
+        })?;
+        // One write per tape: a killed run keeps every request that ended.
+        self.file
+            .write_all(b"\n")
+            .map_err(FolderError::io(&self.path))?;
+        self.file.flush().map_err(FolderError::io(&self.path))
+    }
+}

@@ -1,0 +1,191 @@
+//! One level: warm up, press, and say what was measured.
+
+use std::convert::Infallible;
+use std::error::Error;
+
+use fizeau_core::{Request, RequestSource, Scheduled, Tape, TapeSink, Timer, Transport};
+use fizeau_metrics::{
+    ClientProof, Ending, Expectations, GoodputGoals, LevelSummary, Validity, judge,
+};
+
+use crate::drive::{DriveError, Ended, Load, drive};
+use crate::observe::{Notice, Observer, Tee};
+use crate::proof::{SelfWatch, Watch};
+use crate::{Cancel, Driven};
+
+/// What every level of a run is measured with.
+#[derive(Debug, Clone, Copy)]
+pub struct Rig<'a, T, C> {
+    /// Carries requests out.
+    pub transport: &'a T,
+    /// Tells the time and waits.
+    pub timer: &'a C,
+    /// Whether the measuring thread watches its own CPU use.
+    pub watch: SelfWatch,
+    /// Calls the run off.
+    pub cancel: &'a Cancel,
+}
+
+/// One level to be measured.
+#[derive(Debug)]
+pub struct LevelSpec<'a, S> {
+    /// The measured requests.
+    pub requests: S,
+    /// Requests sent first that do not count, at the level's own concurrency.
+    pub warmup: Vec<Request>,
+    /// How hard to press.
+    pub load: Load,
+    /// Per-request goals, for goodput.
+    pub goals: &'a GoodputGoals,
+}
+
+/// What came of a level.
+#[derive(Debug, Clone)]
+pub struct LevelRun {
+    /// All that was seen, in the order in which the requests ended.
+    pub tapes: Vec<Tape>,
+    /// What the tapes amount to.
+    pub summary: LevelSummary,
+    /// What the client saw of itself.
+    pub client: ClientProof,
+    /// Whether the level is to be believed, by the default thresholds. Who knows the speed of light judges again.
+    pub validity: Validity,
+    /// When it began, and why it ended.
+    pub driven: Driven,
+    /// What came of the warm-up.
+    pub warmup: Warmup,
+}
+
+impl LevelRun {
+    /// Whether the level was called off before it was done.
+    #[must_use]
+    pub const fn is_partial(&self) -> bool {
+        matches!(self.driven.ended, Ended::Cancelled)
+    }
+}
+
+/// What came of a warm-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Warmup {
+    /// How many requests were sent.
+    pub sent: u64,
+    /// How many of them failed.
+    pub failed: u64,
+}
+
+/// Why a level broke off: see [`DriveError`].
+pub type LevelError<S, T, K> = DriveError<S, T, K>;
+
+/// Measures one level: sends the warm-up, then the requests, and summarises what came.
+///
+/// # Errors
+/// As [`drive`]. Tapes that `sink` took until then are kept there.
+pub async fn run_level<S, T, C, K, O>(
+    rig: &Rig<'_, T, C>,
+    mut spec: LevelSpec<'_, S>,
+    sink: &mut K,
+    observer: &mut O,
+) -> Result<LevelRun, LevelError<S::Error, T::Error, K::Error>>
+where
+    S: RequestSource,
+    T: Transport,
+    C: Timer,
+    K: TapeSink,
+    O: Observer,
+{
+    let warmup = warm_up(rig, spec.warmup, spec.load).await.map_err(widen)?;
+    observer.notice(Notice::WarmedUp {
+        requests: warmup.sent,
+    });
+    let watch = Watch::start(rig.watch, rig.timer);
+    let mut tee = Tee {
+        tapes: Vec::new(),
+        sink,
+        observer,
+    };
+    let driven = drive(
+        &mut spec.requests,
+        rig.transport,
+        rig.timer,
+        spec.load,
+        &mut tee,
+        rig.cancel,
+    )
+    .await?;
+    let tapes = tee.tapes;
+    let client = watch.stop(rig.timer, &tapes);
+    let summary = LevelSummary::of(&tapes, spec.goals);
+    let ending = match driven.ended {
+        Ended::Cancelled => Ending::Interrupted,
+        Ended::Exhausted | Ended::TimeUp => Ending::Finished,
+    };
+    let validity = judge(
+        &summary,
+        &client,
+        &Expectations {
+            ending,
+            ..Expectations::default()
+        },
+    );
+    Ok(LevelRun {
+        tapes,
+        summary,
+        client,
+        validity,
+        driven,
+        warmup,
+    })
+}
+
+async fn warm_up<T: Transport, C: Timer>(
+    rig: &Rig<'_, T, C>,
+    requests: Vec<Request>,
+    load: Load,
+) -> Result<Warmup, DriveError<Infallible, T::Error, Infallible>> {
+    let load = Load {
+        stop_after: None,
+        ..load
+    };
+    let mut count = Warmup::default();
+    drive(
+        &mut Queue(requests.into_iter()),
+        rig.transport,
+        rig.timer,
+        load,
+        &mut count,
+        rig.cancel,
+    )
+    .await?;
+    Ok(count)
+}
+
+impl TapeSink for Warmup {
+    type Error = Infallible;
+
+    fn record(&mut self, tape: &Tape) -> Result<(), Infallible> {
+        self.sent += 1;
+        self.failed += u64::from(!tape.is_success());
+        Ok(())
+    }
+}
+
+/// Requests that leave as slots become free.
+struct Queue(std::vec::IntoIter<Request>);
+
+impl RequestSource for Queue {
+    type Error = Infallible;
+
+    fn next_request(&mut self) -> Result<Option<Scheduled>, Infallible> {
+        Ok(self.0.next().map(|request| Scheduled { at: None, request }))
+    }
+}
+
+/// The warm-up's source and sink cannot fail; its requests can still be unsendable.
+fn widen<S: Error, T: Error, K: Error>(
+    error: DriveError<Infallible, T, Infallible>,
+) -> DriveError<S, T, K> {
+    match error {
+        DriveError::Source(never) | DriveError::Sink(never) => match never {},
+        DriveError::Unsendable { request, error } => DriveError::Unsendable { request, error },
+    }
+}

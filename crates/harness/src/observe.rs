@@ -1,0 +1,74 @@
+//! Watching a run from outside, for progress.
+
+use std::num::NonZeroU32;
+
+use fizeau_core::{Tape, TapeSink};
+
+use crate::LevelRun;
+
+/// Something worth telling a person.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Notice<'a> {
+    /// A level of a sweep begins.
+    LevelStarted {
+        /// Its concurrency.
+        concurrency: NonZeroU32,
+        /// Its place in the sweep, from 0.
+        index: usize,
+        /// How many levels there are.
+        of: usize,
+        /// How many requests it has at the most.
+        requests: u64,
+    },
+    /// The warm-up of a level ends and the measuring begins.
+    WarmedUp {
+        /// How many requests were sent and did not count.
+        requests: u64,
+    },
+    /// A measured request ended.
+    RequestEnded(&'a Tape),
+    /// A level is over.
+    LevelEnded(&'a LevelRun),
+}
+
+/// Whoever watches a run. It is called on the measuring thread: be quick.
+pub trait Observer {
+    /// Takes note.
+    fn notice(&mut self, notice: Notice<'_>);
+}
+
+/// Nobody watches.
+impl Observer for () {
+    fn notice(&mut self, _: Notice<'_>) {}
+}
+
+impl<O: Observer + ?Sized> Observer for &mut O {
+    fn notice(&mut self, notice: Notice<'_>) {
+        (**self).notice(notice);
+    }
+}
+
+impl<O: Observer + ?Sized> Observer for Box<O> {
+    fn notice(&mut self, notice: Notice<'_>) {
+        (**self).notice(notice);
+    }
+}
+
+/// Three sinks in one: memory for the summary, the caller's own (a file), and whoever watches.
+pub(crate) struct Tee<'a, K, O> {
+    pub(crate) tapes: Vec<Tape>,
+    pub(crate) sink: &'a mut K,
+    pub(crate) observer: &'a mut O,
+}
+
+impl<K: TapeSink, O: Observer> TapeSink for Tee<'_, K, O> {
+    type Error = K::Error;
+
+    fn record(&mut self, tape: &Tape) -> Result<(), K::Error> {
+        self.sink.record(tape)?;
+        self.observer.notice(Notice::RequestEnded(tape));
+        self.tapes.push(tape.clone());
+        Ok(())
+    }
+}

@@ -1,0 +1,201 @@
+use std::num::NonZeroU32;
+
+use fizeau_core::{FailureClass, Nanos, Outcome, Stamp, Tape, TapeSink};
+use fizeau_harness::{Cancel, DriveError, Ended, Load, drive};
+use proptest::prelude::*;
+
+use crate::stand::{Listed, Paused, Server, paused};
+
+fn ms(millis: u64) -> Nanos {
+    Nanos::from_millis(millis)
+}
+
+fn at(millis: u64) -> Stamp {
+    Stamp::EPOCH + ms(millis)
+}
+
+fn cap(n: u32) -> Load {
+    Load {
+        max_in_flight: NonZeroU32::new(n),
+        stop_after: None,
+    }
+}
+
+async fn tapes(offsets: Vec<Option<Nanos>>, service: Nanos, load: Load) -> (Vec<Tape>, usize) {
+    let time = Paused::new();
+    let server = Server::new(&time, service);
+    let mut tapes = Vec::new();
+    drive(
+        &mut Listed::new(offsets),
+        &server,
+        &time,
+        load,
+        &mut tapes,
+        &Cancel::new(),
+    )
+    .await
+    .unwrap();
+    (tapes, server.most_in_flight.get())
+}
+
+#[test]
+fn a_closed_loop_keeps_its_concurrency_and_intends_each_request_when_its_slot_frees() {
+    let (tapes, most) = paused(tapes(vec![None; 6], ms(100), cap(2)));
+    assert_eq!(most, 2);
+    let intended: Vec<Stamp> = tapes.iter().map(|tape| tape.marks.intended).collect();
+    assert_eq!(intended, [at(0), at(0), at(100), at(100), at(200), at(200)]);
+}
+
+#[test]
+fn an_open_loop_sends_on_time_whatever_the_server_does() {
+    let offsets = (0..5).map(|k| Some(ms(10 * k))).collect();
+    let (tapes, most) = paused(tapes(offsets, ms(10_000), Load::default()));
+    assert_eq!(most, 5, "no request waited for another");
+    for (k, tape) in tapes.iter().enumerate() {
+        assert_eq!(tape.marks.intended, at(10 * k as u64));
+        assert_eq!(tape.marks.send_start, Some(tape.marks.intended));
+    }
+}
+
+#[test]
+fn a_cap_in_an_open_loop_holds_requests_back_and_their_waiting_shows() {
+    let offsets = (0..3).map(|k| Some(ms(10 * k))).collect();
+    let (tapes, most) = paused(tapes(offsets, ms(100), cap(1)));
+    assert_eq!(most, 1);
+    let times: Vec<_> = tapes
+        .iter()
+        .map(|t| (t.marks.intended, t.marks.released))
+        .collect();
+    assert_eq!(
+        times,
+        [(at(0), at(0)), (at(10), at(100)), (at(20), at(200))]
+    );
+}
+
+#[test]
+fn time_up_stops_releasing_and_lets_what_is_in_flight_finish() {
+    paused(async {
+        let time = Paused::new();
+        let server = Server::new(&time, ms(100));
+        let load = Load {
+            stop_after: Some(ms(250)),
+            ..cap(1)
+        };
+        let (mut tapes, cancel) = (Vec::new(), Cancel::new());
+        let mut source = Listed::new(vec![None; 1_000]);
+        let driven = drive(&mut source, &server, &time, load, &mut tapes, &cancel)
+            .await
+            .unwrap();
+        assert_eq!(driven.ended, Ended::TimeUp);
+        assert_eq!(tapes.len(), 3, "released at 0, 100 and 200 ms");
+        assert!(tapes.iter().all(Tape::is_success));
+    });
+}
+
+#[test]
+fn a_schedule_past_the_time_limit_is_not_waited_for() {
+    paused(async {
+        let time = Paused::new();
+        let server = Server::new(&time, ms(1));
+        let load = Load {
+            stop_after: Some(ms(50)),
+            max_in_flight: None,
+        };
+        let mut source = Listed::new([Some(ms(10)), Some(ms(3_600_000))]);
+        let mut tapes = Vec::new();
+        let driven = drive(
+            &mut source,
+            &server,
+            &time,
+            load,
+            &mut tapes,
+            &Cancel::new(),
+        )
+        .await
+        .unwrap();
+        assert_eq!((driven.ended, tapes.len()), (Ended::TimeUp, 1));
+    });
+}
+
+#[test]
+fn calling_off_keeps_what_ended_and_marks_what_was_in_flight() {
+    struct CancelAfter(Vec<Tape>, Cancel);
+    impl TapeSink for CancelAfter {
+        type Error = std::convert::Infallible;
+        fn record(&mut self, tape: &Tape) -> Result<(), Self::Error> {
+            self.0.push(tape.clone());
+            if self.0.len() == 3 {
+                self.1.cancel();
+            }
+            Ok(())
+        }
+    }
+    paused(async {
+        let time = Paused::new();
+        let server = Server::new(&time, ms(100));
+        let cancel = Cancel::new();
+        let mut sink = CancelAfter(Vec::new(), cancel.clone());
+        let mut source = Listed::new(vec![None; 100]);
+        let driven = drive(&mut source, &server, &time, cap(2), &mut sink, &cancel)
+            .await
+            .unwrap();
+        assert_eq!(driven.ended, Ended::Cancelled);
+        let ended = sink.0.iter().filter(|tape| tape.is_success()).count();
+        let cancelled = sink.0.iter().filter(|tape| {
+            matches!(&tape.outcome, Outcome::Failed(f) if f.class == FailureClass::Cancelled)
+        });
+        assert_eq!((ended, cancelled.count()), (3, 1));
+    });
+}
+
+#[test]
+fn a_sink_that_breaks_ends_the_drive_with_its_error() {
+    #[derive(Debug, thiserror::Error)]
+    #[error("disk full")]
+    struct Full;
+    struct Broken;
+    impl TapeSink for Broken {
+        type Error = Full;
+        fn record(&mut self, _: &Tape) -> Result<(), Full> {
+            Err(Full)
+        }
+    }
+    paused(async {
+        let time = Paused::new();
+        let server = Server::new(&time, ms(1));
+        let mut source = Listed::new([None]);
+        let error = drive(
+            &mut source,
+            &server,
+            &time,
+            cap(1),
+            &mut Broken,
+            &Cancel::new(),
+        )
+        .await;
+        assert!(matches!(error, Err(DriveError::Sink(Full))));
+    });
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn every_request_leaves_once_never_early_and_never_over_the_cap(
+        gaps in prop::collection::vec(0u64..50, 1..40),
+        service in 1u64..100,
+        limit in 1u32..8,
+    ) {
+        let mut offset = 0;
+        let offsets = gaps.iter().map(|gap| { offset += gap; Some(ms(offset)) }).collect();
+        let (tapes, most) = paused(tapes(offsets, ms(service), cap(limit)));
+        prop_assert!(most <= limit as usize);
+        let mut ids: Vec<u64> = tapes.iter().map(|tape| tape.request.0).collect();
+        ids.sort_unstable();
+        prop_assert_eq!(ids, (0..gaps.len() as u64).collect::<Vec<_>>());
+        for tape in &tapes {
+            prop_assert!(tape.marks.released >= tape.marks.intended);
+            prop_assert!(tape.marks.send_start >= Some(tape.marks.released));
+        }
+    }
+}
