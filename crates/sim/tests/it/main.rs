@@ -1,1 +1,15 @@
-//! Tests.
+//! Tests of `fizeau-sim` through its public API.
+
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a failed expectation in a test's helper is a failed test"
+)]
+
+mod engine;
+mod fixed;
+#[cfg(feature = "http")]
+mod http;
+mod roofline;
+mod support;
+mod virtual_time;

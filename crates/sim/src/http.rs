@@ -1,0 +1,268 @@
+//! The engine behind a real HTTP server, in wall time. Feature `http`.
+//!
+//! [`Server::spawn`] starts two threads. One owns the engine and lets tokens go at their instants, to some
+//! tens of microseconds where a core is free. The other serves connections and streams as vLLM's OpenAI
+//! server does: a role chunk first on chat, one event a token, the finish reason on the last of them, a usage
+//! chunk with `choices: []` where it was asked for, then `[DONE]`.
+//!
+//! | route | what it does |
+//! |---|---|
+//! | `POST /v1/completions` | one prompt, text or token ids; streamed or whole |
+//! | `POST /v1/chat/completions` | the same for a conversation |
+//! | `GET /v1/models` | the model's name and its longest context |
+//! | `GET /health` | 200 while the server runs |
+//! | `GET /truth` | the server's own record of the requests that it finished |
+//! | `DELETE /truth` | forgets that record |
+//!
+//! What differs from a real server:
+//!
+//! - There is no tokenizer. A text counts one token a word (split at white space), a conversation the words
+//!   of all its messages with no template around them. Send token ids where the length matters.
+//! - The model never stops by itself: it generates `max_tokens` whether or not `ignore_eos` is set. The
+//!   default is 16 tokens for a completion and 128 for a chat.
+//! - Fields that do not change lengths or the form of the stream (`temperature`, `min_tokens`, ...) are
+//!   accepted and ignored. Several prompts or several samples (`n`) in one request are refused.
+//!
+//! # The truth
+//!
+//! `GET /truth` gives, for each of the last requests that ended well, when its last byte had been received
+//! (`arrived_ns`), when each token was handed over for writing to the socket (`token_ns`) and when the engine
+//! meant it to leave (`scheduled_ns`), all in nanoseconds on the server's monotonic clock. A client's report
+//! can be held against it. Ask for it when the load is over: writing a long answer keeps the connections
+//! waiting.
+//!
+//! ```no_run
+//! use fizeau_core::Nanos;
+//! use fizeau_sim::FixedTiming;
+//! use fizeau_sim::http::{Server, ServerConfig};
+//!
+//! let engine = FixedTiming::new(Nanos::from_millis(20), Nanos::from_millis(5));
+//! let address = ([127, 0, 0, 1], 0).into();
+//! let server = Server::bind(address, ServerConfig::new(engine))?.spawn()?;
+//! println!("curl {}/v1/models", server.base_url());
+//! server.shutdown();
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod app;
+mod ask;
+mod clock;
+mod driver;
+mod frames;
+mod reply;
+mod routes;
+mod truth;
+
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+
+use crate::serve::Serve;
+use app::App;
+use clock::WallClock;
+use driver::Driver;
+
+/// The largest request taken, unless said otherwise: 16 MiB, some two million token ids.
+const DEFAULT_BODY_LIMIT: usize = 16 << 20;
+/// Requests remembered for `/truth`, unless said otherwise.
+const DEFAULT_TRUTH_LIMIT: usize = 10_000;
+
+/// What a [`Server`] serves, and within which limits.
+pub struct ServerConfig {
+    engine: Box<dyn Serve + Send>,
+    model: Option<String>,
+    body_limit: usize,
+    truth_limit: usize,
+}
+
+impl ServerConfig {
+    /// Serves `engine` under whatever model name a client asks for.
+    #[must_use]
+    pub fn new(engine: impl Serve + Send + 'static) -> Self {
+        Self {
+            engine: Box::new(engine),
+            model: None,
+            body_limit: DEFAULT_BODY_LIMIT,
+            truth_limit: DEFAULT_TRUTH_LIMIT,
+        }
+    }
+
+    /// The same under the name `model` alone; requests for any other get status 404.
+    #[must_use]
+    pub fn with_model(self, model: impl Into<String>) -> Self {
+        Self {
+            model: Some(model.into()),
+            ..self
+        }
+    }
+
+    /// The same with requests of at most `bytes` bytes (default 16 MiB); larger ones get status 413.
+    #[must_use]
+    pub fn with_body_limit(self, bytes: usize) -> Self {
+        Self {
+            body_limit: bytes,
+            ..self
+        }
+    }
+
+    /// The same with the last `requests` requests remembered for `/truth` (default 10,000).
+    #[must_use]
+    pub fn with_truth_limit(self, requests: usize) -> Self {
+        Self {
+            truth_limit: requests,
+            ..self
+        }
+    }
+}
+
+impl fmt::Debug for ServerConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerConfig")
+            .field("model", &self.model)
+            .field("body_limit", &self.body_limit)
+            .field("truth_limit", &self.truth_limit)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A server that has its address and does not serve yet.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    config: ServerConfig,
+}
+
+/// An address could not be listened on.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "cannot listen on {address}: choose a free address of this machine; port 0 takes any free port"
+)]
+pub struct BindError {
+    /// The address asked for.
+    pub address: SocketAddr,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+/// The server's threads could not be started.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot start the threads of the simulated server")]
+pub struct SpawnError(#[from] io::Error);
+
+impl Server {
+    /// Listens on `address`; port 0 takes any free port. Connections wait until [`Server::spawn`].
+    ///
+    /// # Errors
+    /// If the address is taken or is not one of this machine's.
+    pub fn bind(address: SocketAddr, config: ServerConfig) -> Result<Self, BindError> {
+        let listen = || {
+            let listener = TcpListener::bind(address)?;
+            listener.set_nonblocking(true)?;
+            let address = listener.local_addr()?;
+            Ok((listener, address))
+        };
+        match listen() {
+            Ok((listener, address)) => Ok(Self {
+                listener,
+                address,
+                config,
+            }),
+            Err(source) => Err(BindError { address, source }),
+        }
+    }
+
+    /// The address that it listens on, with the port that was found for port 0.
+    #[must_use]
+    pub const fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Serves on threads of its own until the handle is dropped or shut down.
+    ///
+    /// # Errors
+    /// If the system gives no thread or no event queue.
+    pub fn spawn(self) -> Result<ServerHandle, SpawnError> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .build()?;
+        let clock = WallClock::start();
+        let (commands, inbox) = std::sync::mpsc::channel();
+        let app = Arc::new(App::new(clock, commands, &self.config));
+        let driver = Driver::new(self.config.engine, clock, inbox);
+        let (stop, stopped) = oneshot::channel();
+        let threads = [
+            thread("fizeau-sim-engine", move || driver.run())?,
+            thread("fizeau-sim-http", move || {
+                serve(&runtime, self.listener, &app, stopped);
+            })?,
+        ];
+        Ok(ServerHandle {
+            address: self.address,
+            stop: Some(stop),
+            threads: threads.into(),
+        })
+    }
+}
+
+fn thread(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(run)
+}
+
+/// Serves until told to stop. As it returns, the runtime is dropped with every connection; that cancels their
+/// jobs and closes the way to the engine's thread, which then ends too.
+fn serve(runtime: &Runtime, listener: TcpListener, app: &Arc<App>, stopped: oneshot::Receiver<()>) {
+    runtime.block_on(async {
+        match tokio::net::TcpListener::from_std(listener) {
+            Ok(listener) => drop(tokio::spawn(routes::accept(listener, Arc::clone(app)))),
+            Err(error) => tracing::error!(%error, "the listening socket cannot be polled"),
+        }
+        // An error means that the handle is gone, which says the same.
+        stopped.await.ok();
+    });
+}
+
+/// A server that is serving. Dropping it stops the server.
+#[derive(Debug)]
+pub struct ServerHandle {
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl ServerHandle {
+    /// The address that it serves on.
+    #[must_use]
+    pub const fn addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The same as a URL, `http://127.0.0.1:8000` say.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Breaks off every connection, ends the threads and waits for them.
+    pub fn shutdown(self) {
+        drop(self);
+    }
+}
+
+impl Drop for ServerHandle {
+    fn drop(&mut self) {
+        // Dropping the sender is the signal.
+        drop(self.stop.take());
+        for thread in self.threads.drain(..) {
+            if thread.join().is_err() {
+                tracing::error!("a thread of the simulated server panicked");
+            }
+        }
+    }
+}

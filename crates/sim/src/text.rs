@@ -1,0 +1,134 @@
+//! What a simulated model says: short words, so that texts have realistic sizes, one to a token.
+
+use crate::job::JobId;
+
+/// The vocabulary: plain ASCII letters, which need no escaping in JSON, each with the space that a tokenizer
+/// would put in front of it. A power of two in number, so that a few bits choose one without bias.
+const WORDS: [&str; 64] = [
+    " a",
+    " about",
+    " after",
+    " air",
+    " all",
+    " and",
+    " any",
+    " are",
+    " as",
+    " at",
+    " back",
+    " be",
+    " because",
+    " between",
+    " but",
+    " by",
+    " can",
+    " change",
+    " day",
+    " distance",
+    " each",
+    " every",
+    " far",
+    " find",
+    " for",
+    " from",
+    " great",
+    " hand",
+    " has",
+    " house",
+    " how",
+    " in",
+    " is",
+    " it",
+    " large",
+    " learn",
+    " light",
+    " line",
+    " many",
+    " measure",
+    " mirror",
+    " more",
+    " not",
+    " of",
+    " on",
+    " one",
+    " or",
+    " other",
+    " people",
+    " sentence",
+    " so",
+    " something",
+    " that",
+    " the",
+    " their",
+    " there",
+    " they",
+    " this",
+    " through",
+    " to",
+    " wheel",
+    " will",
+    " with",
+    " you",
+];
+
+/// The text of token `index` of a job.
+pub(crate) fn word(job: JobId, index: u64) -> &'static str {
+    let place = choice(job, index) as usize;
+    WORDS.get(place).copied().unwrap_or(" a")
+}
+
+/// Its token id. The same text has the same id.
+#[cfg(feature = "http")]
+pub(crate) fn token_id(job: JobId, index: u64) -> u64 {
+    // Ids below are often special tokens in real vocabularies.
+    const FIRST: u64 = 1_000;
+    FIRST + choice(job, index)
+}
+
+/// How many tokens a text counts for: one to a word, since there is no tokenizer; never none, since every
+/// real prompt has at least a start token.
+pub(crate) fn count(text: &str) -> u64 {
+    let words = text.split_whitespace().count();
+    u64::try_from(words).unwrap_or(u64::MAX).max(1)
+}
+
+/// A number below 64 that looks random and depends on nothing but the arguments: the finaliser of splitmix64
+/// (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+const fn choice(job: JobId, index: u64) -> u64 {
+    let mut bits = job
+        .0
+        .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        .wrapping_add(index);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (bits ^ (bits >> 31)) % WORDS.len() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_vary_and_repeat_exactly() {
+        let text = |job| (0..500).map(|i| word(JobId(job), i)).collect::<String>();
+        assert_eq!(text(3), text(3));
+        assert_ne!(text(3), text(4));
+        let used: std::collections::BTreeSet<_> = (0..500).map(|i| word(JobId(3), i)).collect();
+        assert!(used.len() > 50, "{} words", used.len());
+    }
+
+    #[test]
+    fn words_need_no_escaping() {
+        let plain = |word: &str| {
+            word.strip_prefix(' ')
+                .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_lowercase()))
+        };
+        assert!(WORDS.iter().all(|word| plain(word)));
+    }
+
+    #[test]
+    fn a_text_counts_its_words() {
+        assert_eq!(count("the speed  of\nlight"), 4);
+        assert_eq!(count(""), 1);
+    }
+}

@@ -1,0 +1,124 @@
+//! Requests that cannot be answered.
+
+use fizeau_core::Nanos;
+use fizeau_sim::http::{Server, ServerConfig};
+use proptest::prelude::*;
+
+use super::client::{exchange, get, post};
+use super::{fixed, one_slot, serve};
+
+const COMPLETIONS: &str = "/v1/completions";
+const CHAT: &str = "/v1/chat/completions";
+
+#[test]
+fn each_fault_is_named() {
+    let server = serve(ServerConfig::new(one_slot(Nanos::from_millis(1))).with_model("llama"));
+    let cases = [
+        (COMPLETIONS, "{not json", 400, "the body is not a request"),
+        (COMPLETIONS, "[]", 400, "the body is not a request"),
+        (COMPLETIONS, "{}", 400, "`prompt` is missing"),
+        (CHAT, "{}", 400, "`messages` is missing"),
+        (
+            CHAT,
+            r#"{"messages":[]}"#,
+            400,
+            "`messages` is missing or empty",
+        ),
+        (
+            COMPLETIONS,
+            r#"{"prompt":["a","b"]}"#,
+            400,
+            "list of prompts",
+        ),
+        (
+            COMPLETIONS,
+            r#"{"prompt":[[1],[2]]}"#,
+            400,
+            "list of prompts",
+        ),
+        (COMPLETIONS, r#"{"prompt":[]}"#, 400, "empty list"),
+        (COMPLETIONS, r#"{"prompt":[1,-2]}"#, 400, "no token id"),
+        (COMPLETIONS, r#"{"prompt":7}"#, 400, "must be a text"),
+        (
+            COMPLETIONS,
+            r#"{"prompt":"x","max_tokens":0}"#,
+            400,
+            "at least 1",
+        ),
+        (
+            COMPLETIONS,
+            r#"{"prompt":"x","max_tokens":-1}"#,
+            400,
+            "the body is not a request",
+        ),
+        (COMPLETIONS, r#"{"prompt":"x","n":2}"#, 400, "`n` must be 1"),
+        (
+            COMPLETIONS,
+            r#"{"prompt":"x","max_tokens":1000,"stream":true}"#,
+            400,
+            "maximum context length is 1000 tokens. However, you requested 1001 tokens",
+        ),
+        (
+            COMPLETIONS,
+            r#"{"prompt":"x","model":"other"}"#,
+            404,
+            "The model `other` does not exist.",
+        ),
+        ("/v1/nothing", "{}", 404, "/v1/nothing is not served here"),
+        ("/v1/models", "{}", 405, "does not take POST: use GET"),
+    ];
+    for (path, body, status, message) in cases {
+        let reply = post(server.addr(), path, body);
+        assert_eq!(reply.status, status, "{body}");
+        let error = &reply.json()["error"];
+        assert_eq!(error["code"], status, "{body}");
+        assert!(error["type"].is_string(), "{body}");
+        let found = error["message"].as_str().unwrap();
+        assert!(found.contains(message), "{body}: {found}");
+    }
+    let reply = exchange(server.addr(), "DELETE", "/v1/completions", "");
+    assert_eq!(reply.status, 405);
+    assert!(reply.head.contains("allow: POST"), "{}", reply.head);
+    assert_eq!(
+        get(server.addr(), "/health").status,
+        200,
+        "the server lives on"
+    );
+}
+
+#[test]
+fn a_body_may_be_too_large() {
+    let server = serve(ServerConfig::new(fixed()).with_body_limit(100));
+    let body = format!(r#"{{"prompt":"{}"}}"#, "x".repeat(200));
+    let reply = post(server.addr(), COMPLETIONS, &body);
+    assert_eq!(reply.status, 413);
+    assert!(
+        reply.body.contains("larger than the 100 bytes"),
+        "{}",
+        reply.body
+    );
+}
+
+#[test]
+fn a_taken_address_is_named() {
+    let server = serve(ServerConfig::new(fixed()));
+    let error = Server::bind(server.addr(), ServerConfig::new(fixed())).unwrap_err();
+    assert_eq!(error.address, server.addr());
+    assert!(
+        error.to_string().contains(&server.addr().to_string()),
+        "{error}"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// Whatever the body is, there is an answer and the server lives on.
+    #[test]
+    fn no_body_breaks_the_server(body in r#"[\{\}\[\]":,a-z0-9 \\]{0,80}"#) {
+        let server = serve(ServerConfig::new(one_slot(Nanos::from_nanos(1))));
+        let reply = post(server.addr(), COMPLETIONS, &body);
+        prop_assert_eq!(reply.status, 400);
+        prop_assert_eq!(get(server.addr(), "/health").status, 200);
+    }
+}

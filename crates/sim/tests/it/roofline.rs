@@ -1,0 +1,187 @@
+//! The roofline's step time and the scenario built on it.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::{Bytes, Nanos, Tokens};
+use fizeau_roofline::{Bound, Device, Load, decode_step, prefill};
+use fizeau_sim::{Overheads, RooflineStep, Scenario, ScenarioError, Serve, StepLoad, StepTime};
+use proptest::prelude::*;
+
+use crate::support::{drain, job, ms, of};
+
+fn scenario() -> Scenario {
+    Scenario::llama_3_1_8b_h100().unwrap()
+}
+
+/// The roofline itself, with nothing added.
+fn ideal() -> RooflineStep {
+    let overheads = Overheads {
+        bandwidth_efficiency: 1.0,
+        compute_efficiency: 1.0,
+        per_step: Nanos::ZERO,
+        per_sequence: Nanos::ZERO,
+    };
+    RooflineStep::new(scenario().model(), scenario().device(), overheads).unwrap()
+}
+
+fn decode(sequences: u64, context: u64) -> StepLoad {
+    StepLoad {
+        decode_sequences: sequences,
+        decode_context_tokens: Tokens::new(sequences * context),
+        sampled_sequences: sequences,
+        ..StepLoad::default()
+    }
+}
+
+fn prompt(tokens: u64) -> StepLoad {
+    StepLoad {
+        prefill_sequences: 1,
+        prefill_tokens: Tokens::new(tokens),
+        prefill_context_tokens: Tokens::new(tokens),
+        prefill_pairs: tokens * (tokens + 1) / 2,
+        sampled_sequences: 1,
+        ..StepLoad::default()
+    }
+}
+
+proptest! {
+    /// Without overheads a decode step is the roofline crate's, to a rounding of one nanosecond.
+    #[test]
+    fn an_ideal_decode_step_is_the_bound(sequences in 1u64..2_000, context in 0u64..100_000) {
+        let bound = decode_step(
+            scenario().model(),
+            scenario().device(),
+            NonZeroU64::new(sequences).unwrap(),
+            Tokens::new(context),
+        );
+        let bound = bound.to_nanos().unwrap().as_nanos();
+        let step = ideal().step_time(&decode(sequences, context)).as_nanos();
+        prop_assert!(step.abs_diff(bound) <= 1, "{step} against {bound}");
+    }
+
+    /// Overheads only ever add.
+    #[test]
+    fn a_real_step_is_never_below_the_ideal(sequences in 0u64..500, context in 0u64..50_000, new in 1u64..50_000) {
+        let mut load = decode(sequences, context);
+        let chunk = prompt(new);
+        load.prefill_sequences = 1;
+        load.prefill_tokens = chunk.prefill_tokens;
+        load.prefill_context_tokens = chunk.prefill_context_tokens;
+        load.prefill_pairs = chunk.prefill_pairs;
+        prop_assert!(scenario().engine().config().slots() == 64);
+        let real = RooflineStep::new(scenario().model(), scenario().device(), Overheads::default()).unwrap();
+        prop_assert!(real.step_time(&load) > ideal().step_time(&load));
+    }
+}
+
+/// 1.319e14 FLOP at 989.5 TFLOP/s: 133.3 ms. The prompt's cache is no constraint beside that.
+#[test]
+fn an_ideal_prompt_is_the_bound() {
+    let step = ideal().step_time(&prompt(8_192));
+    assert_eq!(format!("{:.1}", step.as_millis_f64()), "133.3");
+    let bound = prefill(scenario().model(), scenario().device(), Tokens::new(8_192));
+    assert!(
+        step.as_nanos()
+            .abs_diff(bound.to_nanos().unwrap().as_nanos())
+            <= 1
+    );
+}
+
+/// The whole engine stays below the whole bound, and not far below it.
+#[test]
+fn the_engine_stays_below_the_speed_of_light() {
+    for concurrency in [1, 8, 64, 128] {
+        let (input, output, rounds) = (250, 250, 4);
+        let mut engine = scenario().engine();
+        for id in 0..concurrency * rounds {
+            engine.submit(job(id, input, output, ms(0))).unwrap();
+        }
+        let emissions = drain(&mut engine);
+        let span = emissions
+            .last()
+            .unwrap()
+            .at
+            .since(ms(0))
+            .unwrap()
+            .as_secs_f64();
+        let bound = Bound::at(
+            scenario().model(),
+            scenario().device(),
+            Load {
+                input_tokens: Tokens::new(input),
+                output_tokens: Tokens::new(output),
+                // All jobs are offered at once; the slots limit what runs.
+                concurrency: NonZeroU64::new((concurrency * rounds).min(64)).unwrap(),
+            },
+        )
+        .unwrap();
+        let share = emissions.len() as f64 / span / bound.output_tokens_per_s.get();
+        assert!((0.3..1.0).contains(&share), "{share} at {concurrency}");
+
+        let first = of(&emissions, 0);
+        let ttft = first[0].at.since(ms(0)).unwrap().as_secs_f64();
+        assert!(ttft > bound.ttft.get());
+        let whole = first.last().unwrap().at.since(ms(0)).unwrap().as_secs_f64();
+        assert!(whole > bound.e2el.get());
+    }
+}
+
+#[test]
+fn the_scenario_is_what_it_says() {
+    let scenario = scenario();
+    // (0.9 x 80 GiB - 16.06 GB) / 131,072 B, with the GiB of the device's table.
+    let device: Bytes = scenario.device().memory();
+    let expected = (0.9 * device.get() - 2.0 * 8_030_261_248.0) / 131_072.0;
+    assert_eq!(scenario.config().kv_capacity().get(), expected as u64);
+    assert_eq!(scenario.config().max_context(), Tokens::new(131_072));
+    assert_eq!(scenario.engine().longest_job(), Some(Tokens::new(131_072)));
+    let line = scenario.describe();
+    assert!(
+        line.starts_with("simulated engine, no accelerator was used: Llama-3.1-8B (bf16)"),
+        "{line}"
+    );
+    assert!(
+        line.contains("64 slots") && line.contains("85 % of bandwidth"),
+        "{line}"
+    );
+    assert!(!line.contains('\n'));
+}
+
+/// The crate carries a copy of the fixture, so that it can be published alone.
+#[test]
+fn the_embedded_config_is_the_fixture() {
+    let copy = include_str!("../../src/scenario/llama-3.1-8b.json");
+    let fixture = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fixtures/models/llama-3.1-8b/config.json"
+    );
+    assert_eq!(copy, std::fs::read_to_string(fixture).unwrap());
+}
+
+#[test]
+fn a_model_that_does_not_fit_is_refused() {
+    let model = scenario().model().clone();
+    let device = Device::named("l4").unwrap();
+    assert!(Scenario::new("Llama-3.1-8B", model.clone(), device.clone(), 8).is_ok());
+    let small = Device::new(
+        "half an L4",
+        device.memory() * 0.5,
+        device.memory_bandwidth(),
+        device.compute_rate(&model),
+    );
+    let error = Scenario::new("Llama-3.1-8B", model, small.unwrap(), 8).unwrap_err();
+    assert!(matches!(error, ScenarioError::TooLarge { .. }), "{error}");
+    assert!(error.to_string().contains("16.1 GB of the"), "{error}");
+}
+
+#[test]
+fn no_engine_is_given_more_than_the_silicon_has() {
+    for value in [0.0, -0.5, 1.01, f64::NAN, f64::INFINITY] {
+        let overheads = Overheads {
+            compute_efficiency: value,
+            ..Overheads::default()
+        };
+        let error = RooflineStep::new(scenario().model(), scenario().device(), overheads);
+        assert_eq!(error.unwrap_err().field, "compute_efficiency");
+    }
+}
