@@ -1,1 +1,50 @@
-//! report
+//! Results as people and programs want them: a terminal table, JSON files, a page that stands alone, and vLLM's
+//! own block and file.
+//!
+//! A [`LevelReport`] is one level with its verdict and its speed of light; a [`SweepReport`] puts levels side
+//! by side and says which are on the frontier and at which to run. From there:
+//!
+//! | wanted | call |
+//! |---|---|
+//! | `summary.json` | [`LevelReport::to_json`] |
+//! | `sweep.json` | [`SweepReport::to_json`] |
+//! | a table for a terminal | [`SweepReport::terminal`] |
+//! | `report.html` | [`SweepReport::page`] |
+//! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
+//!
+//! **Use this crate** to show results of Fizeau's metrics in a program of your own. **Use `fizeau-metrics`**
+//! for the figures themselves, and `fizeau` to get all layers at once.
+//!
+//! # Invariants
+//!
+//! - Plain data in, text out: no I/O, no clock, no randomness. The same input gives the same bytes.
+//! - Nothing is measured or estimated here. What is absent in the input is absent in the output, with the reason.
+//! - Every foreign text (a model's name, an error of a server) is escaped for where it goes: HTML, SVG, JSON, a terminal.
+//! - The page loads nothing: it is whole in one file, without a network and without scripts.
+
+mod block;
+mod chart;
+mod level;
+mod number;
+mod page;
+mod setup;
+mod sweep;
+mod table;
+mod terminal;
+mod vllm;
+mod words;
+
+pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
+pub use setup::{Endpoint, Engine, Host, Setup, ToolVersion, Workload};
+pub use sweep::{GoalResult, OperatingPoint, Place, SweepReport};
+pub use terminal::{Style, Terminal};
+pub use vllm::{
+    Detail, Percentile, RequestRate, Selection, SelectionError, VllmMetric, VllmResult, VllmRun,
+};
+
+use level::{LatencyBasis, Tail};
+
+/// The example of the README, compiled so that it cannot go stale.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

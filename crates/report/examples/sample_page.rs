@@ -1,0 +1,23 @@
+//! Prints the page of a synthetic sweep: `cargo run -p fizeau-report --example sample_page > report.html`.
+//! With an argument it prints the terminal's text instead, for that many columns.
+
+use fizeau_report::{Style, Terminal};
+
+#[path = "../tests/it/sample.rs"]
+mod sample;
+
+fn main() {
+    let report = sample::sweep();
+    let width = std::env::args().nth(1).and_then(|width| width.parse().ok());
+    match width {
+        None => print!("{}", report.page()),
+        Some(width) => {
+            let terminal = Terminal {
+                width,
+                style: Style::Plain,
+                report: Some("runs/sample/report.html"),
+            };
+            print!("{}", report.terminal(&terminal));
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! One level's result, ready to be written down.
+
+mod block;
+mod json;
+mod speed;
+
+use fizeau_core::{Millis, PerSec};
+use fizeau_metrics::{ClientProof, Distribution, LevelSummary, Validity, Verdict};
+
+pub use speed::SpeedOfLight;
+
+/// All that is known of one level: its load, what was measured, whether to believe it, and the bound beside it.
+///
+/// It serializes as `summary.json` (schema `fizeau.summary/1`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct LevelReport {
+    /// The operating condition.
+    pub load: LoadPoint,
+    /// What was measured.
+    pub summary: LevelSummary,
+    /// What the client saw of itself.
+    pub client: ClientProof,
+    /// Whether to believe it.
+    pub validity: Validity,
+    /// How far it is from the best that the hardware could do.
+    pub speed_of_light: SpeedOfLight,
+    /// Whether it ran to its end.
+    pub status: LevelStatus,
+    /// The level's folder, relative to the report; absent if none was written.
+    pub folder: Option<String>,
+}
+
+/// The operating condition of a level.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+pub enum LoadPoint {
+    /// So many requests in flight at any time.
+    #[serde(rename = "concurrency")]
+    Concurrency(u32),
+    /// So many requests sent per second, whether or not earlier ones are done.
+    #[serde(rename = "requests_per_s")]
+    Rate(PerSec),
+}
+
+/// Whether a level ran to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LevelStatus {
+    /// It did.
+    Finished,
+    /// It was cut short; what it has is kept and marked, and compared with nothing.
+    Partial {
+        /// What cut it short, in plain words.
+        reason: String,
+    },
+}
+
+/// The tail of a latency: its 99th percentile, or what stands in for it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Tail {
+    pub(crate) value: Millis,
+    pub(crate) basis: LatencyBasis,
+}
+
+/// What a tail latency was taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LatencyBasis {
+    /// The 99th percentile.
+    P99,
+    /// The greatest value seen, because the sample is too small for a 99th percentile. It is at least as great
+    /// as any percentile of the same sample.
+    Max,
+}
+
+impl Tail {
+    /// The tail of a sample; none if the sample is empty.
+    pub(crate) fn of(sample: &Distribution) -> Option<Self> {
+        let tail = |basis| move |value| Self { value, basis };
+        let p99 = sample.p99.value().map(tail(LatencyBasis::P99));
+        p99.or_else(|| sample.max.map(tail(LatencyBasis::Max)))
+    }
+
+    /// Milliseconds.
+    pub(crate) const fn ms(&self) -> f64 {
+        self.value.get()
+    }
+}
+
+impl LoadPoint {
+    /// The load as a number: requests in flight, or per second.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        match self {
+            Self::Concurrency(n) => n.into(),
+            Self::Rate(rate) => rate.get(),
+        }
+    }
+
+    /// Whether two loads can be drawn on one axis.
+    pub(crate) fn same_kind(self, other: Self) -> bool {
+        std::mem::discriminant(&self) == std::mem::discriminant(&other)
+    }
+
+    /// The load as words in a sentence: `concurrency 64`, `4 requests/s`.
+    pub(crate) fn words(self) -> String {
+        match self {
+            Self::Concurrency(n) => format!("concurrency {n}"),
+            Self::Rate(rate) => format!("{} requests/s", rate.get()),
+        }
+    }
+}
+
+impl std::fmt::Display for LoadPoint {
+    /// The number alone, as in a table whose heading names the kind.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.value().fmt(f)
+    }
+}
+
+impl LevelReport {
+    /// The reason why this level may not be compared with others; none if it may.
+    pub(crate) fn left_out(&self) -> Option<String> {
+        if let LevelStatus::Partial { reason } = &self.status {
+            return Some(format!("partial: {reason}"));
+        }
+        if self.summary.requests.completed == 0 {
+            return Some("no request completed".to_owned());
+        }
+        let invalid = |verdict| verdict == Verdict::Invalid;
+        if invalid(self.validity.verdict) {
+            let mut reasons = self.validity.reasons.iter();
+            let reason = reasons.find(|reason| invalid(reason.verdict));
+            let text = reason.map_or("the verdict", |reason| &reason.text);
+            return Some(format!("invalid: {text}"));
+        }
+        None
+    }
+}

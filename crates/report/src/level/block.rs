@@ -1,0 +1,103 @@
+//! What vLLM's block does not say of a level, in the same layout.
+
+use std::collections::HashSet;
+
+use fizeau_core::Millis;
+use fizeau_metrics::{Distribution, Quantile, Verdict};
+
+use super::{LevelReport, LevelStatus, SpeedOfLight};
+use crate::block::{heading, line};
+use crate::number::{number, percent};
+use crate::words;
+
+impl LevelReport {
+    /// The block of figures that belongs below [`VllmResult::block`](crate::VllmResult::block): time to first
+    /// token from schedule, inter-chunk and inter-token latency apart, where the token counts come from, how
+    /// far the level is from the speed of light, and the verdict with its reasons. Without a newline after the
+    /// last line.
+    #[must_use]
+    pub fn block(&self) -> String {
+        let metrics = &self.summary.metrics;
+        let mut lines = vec![heading("Fizeau")];
+        lines.extend(latency("TTFT scheduled (ms):", &metrics.ttft_scheduled));
+        lines.extend(latency("E2EL to last token (ms):", &metrics.e2el));
+        lines.extend(latency("ICL, gap of chunks (ms):", &metrics.icl));
+        lines.extend(latency("ITL, gap of tokens (ms):", &metrics.itl));
+        lines.extend(self.token_lines());
+        lines.push(line(
+            "Arrivals stamped by:",
+            words::stamps(self.client.stamps),
+        ));
+        lines.extend(self.speed_lines());
+        lines.extend(self.verdict_lines());
+        lines.push("=".repeat(50));
+        lines.join("\n")
+    }
+
+    fn token_lines(&self) -> Vec<String> {
+        let tokens = &self.summary.tokens;
+        let source = tokens
+            .source
+            .map_or("none: no request completed", words::token_source);
+        let mut lines = vec![line("Tokens counted by:", source)];
+        if tokens.events > 0 {
+            let per_event = tokens.output.get() as f64 / tokens.events as f64;
+            lines.push(line("Tokens per chunk:", format_args!("{per_event:.2}")));
+        }
+        lines
+    }
+
+    fn speed_lines(&self) -> Vec<String> {
+        match &self.speed_of_light {
+            SpeedOfLight::Absent { reason } => {
+                vec![line("Speed of light:", format_args!("absent: {reason}"))]
+            }
+            SpeedOfLight::Known { bound, .. } => {
+                let share = self.speed_of_light.output_share();
+                let reached = share.map_or_else(|| "-".to_owned(), |share| percent(share.get()));
+                let bound_rate = number(bound.output_tokens_per_s.get());
+                vec![
+                    line("Speed of light (output tok/s):", bound_rate),
+                    line("Share of it reached:", reached),
+                    line("Limited by:", bound.limited_by),
+                ]
+            }
+        }
+    }
+
+    fn verdict_lines(&self) -> Vec<String> {
+        let mut lines = vec![line("Verdict:", words::verdict(self.validity.verdict))];
+        if let LevelStatus::Partial { reason } = &self.status {
+            lines.push(format!("  partial: {reason}"));
+        }
+        let mut said = HashSet::new();
+        let reasons = self
+            .validity
+            .reasons
+            .iter()
+            .filter(|r| said.insert(&r.text));
+        let valid = |verdict| verdict == Verdict::Valid;
+        for reason in reasons.filter(|reason| !valid(reason.verdict)) {
+            lines.push(format!(
+                "  {}: {}",
+                words::verdict(reason.verdict),
+                reason.text
+            ));
+        }
+        lines
+    }
+}
+
+/// The median and the tail of a sample, or why there are none.
+fn latency(name: &str, sample: &Distribution) -> [String; 2] {
+    let two = |value: Millis| format!("{:.2}", value.get());
+    let quantile = |quantile: Quantile| match quantile {
+        Quantile::Known { value, .. } => two(value),
+        Quantile::Withheld { needs } => format!("- (needs {needs} values, has {})", sample.n),
+        Quantile::Absent => "- (no values)".to_owned(),
+    };
+    [
+        line(&format!("Median {name}"), quantile(sample.p50)),
+        line(&format!("P99 {name}"), quantile(sample.p99)),
+    ]
+}

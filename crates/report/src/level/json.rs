@@ -1,0 +1,56 @@
+//! A level as `summary.json`.
+
+use fizeau_metrics::{ClientProof, LevelSummary, Validity};
+use serde::{Serialize, Serializer};
+
+use super::{LevelReport, LevelStatus, LoadPoint};
+
+/// The file as it is written: the schema's names in the schema's order.
+#[derive(Debug, Serialize)]
+struct Summary<'a> {
+    schema: &'static str,
+    version: &'static str,
+    load: LoadPoint,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status_reason: Option<&'a str>,
+    validity: &'a Validity,
+    #[serde(flatten)]
+    summary: &'a LevelSummary,
+    client: &'a ClientProof,
+    speed_of_light: &'a super::SpeedOfLight,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speed_of_light_reason: Option<&'a str>,
+}
+
+impl Serialize for LevelReport {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let (status, status_reason) = match &self.status {
+            LevelStatus::Finished => ("finished", None),
+            LevelStatus::Partial { reason } => ("partial", Some(reason.as_str())),
+        };
+        let summary = Summary {
+            schema: "fizeau.summary/1",
+            version: env!("CARGO_PKG_VERSION"),
+            load: self.load,
+            status,
+            status_reason,
+            validity: &self.validity,
+            summary: &self.summary,
+            client: &self.client,
+            speed_of_light: &self.speed_of_light,
+            speed_of_light_reason: self.speed_of_light.reason(),
+        };
+        summary.serialize(to)
+    }
+}
+
+impl LevelReport {
+    /// The content of `summary.json`, indented, with a newline at its end.
+    ///
+    /// # Errors
+    /// Only if the JSON writer fails, which it does not for these types.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(self).map(|text| text + "\n")
+    }
+}

@@ -1,0 +1,42 @@
+//! A sweep as one HTML file that needs nothing else: no network, no script, light and dark, wide and narrow, on
+//! paper.
+
+mod charts;
+mod sections;
+
+use std::fmt::Write;
+
+use crate::SweepReport;
+use crate::chart::escape;
+
+/// Everything about the looks, in one place; colours of the charts too.
+const STYLE: &str = include_str!("page/style.css");
+
+impl SweepReport {
+    /// The content of `report.html`.
+    ///
+    /// It shows the verdict, the operating point, the frontier, what happens as the load grows, all levels, the
+    /// reasons against any of them, and what was run on what. Foreign text is escaped everywhere.
+    #[must_use]
+    pub fn page(&self) -> String {
+        let model = escape(&self.setup().endpoint.model);
+        let mut out = String::with_capacity(64 * 1024);
+        // Writing to a `String` cannot fail.
+        let _ = write!(
+            out,
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n\
+             <title>Fizeau: {model}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n"
+        );
+        self.head(&mut out);
+        self.facts(&mut out);
+        self.frontier_figure(&mut out);
+        self.load_figure(&mut out);
+        self.level_table(&mut out);
+        self.reason_list(&mut out);
+        self.setup_list(&mut out);
+        out.push_str("</main>\n</body>\n</html>\n");
+        out
+    }
+}

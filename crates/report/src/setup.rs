@@ -1,0 +1,166 @@
+//! What was run, and on what: everything a reader needs to judge a figure or to measure it again.
+
+use serde::Serialize;
+
+/// What was run, and on what.
+///
+/// Plain data, filled in by whoever ran it. Nothing here may hold a secret: neither the command line nor the
+/// base URL is looked at for one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Setup {
+    /// The program that measured.
+    pub tool: ToolVersion,
+    /// When the run began, by the wall clock, as RFC 3339 text.
+    pub started: String,
+    /// The command line, word by word, free of secrets.
+    pub command_line: Vec<String>,
+    /// What was called.
+    pub endpoint: Endpoint,
+    /// What is known of the engine behind it.
+    pub engine: Engine,
+    /// What was asked of it.
+    pub workload: Workload,
+    /// The machine that the client ran on.
+    pub host: Host,
+    /// The model's name for the speed of light; absent if none was given.
+    pub model_config: Option<String>,
+    /// The device's name for the speed of light; absent if none was given.
+    pub hardware: Option<String>,
+}
+
+/// A program and its version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ToolVersion {
+    /// Its name.
+    pub name: String,
+    /// Its version, as it calls itself.
+    pub version: String,
+    /// The commit it was built from; absent if the build did not know.
+    pub commit: Option<String>,
+}
+
+/// What was called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Endpoint {
+    /// Scheme, host and port, without user name or password.
+    pub base_url: String,
+    /// The path of the route.
+    pub path: String,
+    /// The dialect spoken.
+    pub backend: String,
+    /// The model's name as sent.
+    pub model: String,
+}
+
+/// What is known of the engine behind the endpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Engine {
+    /// No hardware served the requests: a model of an engine did. Every report says so.
+    Simulated {
+        /// Which engine, model and device it plays, in one line.
+        description: String,
+    },
+    /// A server that Fizeau did not start.
+    Remote {
+        /// What the person who ran it said of it; absent if nothing.
+        description: Option<String>,
+    },
+}
+
+/// What was asked of the endpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Workload {
+    /// Where the prompts come from.
+    pub dataset: String,
+    /// How long prompts are, in words: `250`, `uniform 200 to 300`.
+    pub input_tokens: String,
+    /// How long outputs are asked to be, in words.
+    pub output_tokens: String,
+    /// The seed of all that is drawn.
+    pub seed: u64,
+    /// How requests arrive, in one line.
+    pub arrivals: String,
+}
+
+/// The machine that the client ran on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Host {
+    /// The operating system and its version.
+    pub os: String,
+    /// The processor's name; absent where the system does not tell.
+    pub cpu: Option<String>,
+    /// How many processors the client could use; absent where the system does not tell.
+    pub cores: Option<u32>,
+}
+
+impl Setup {
+    /// Every field as a name and a value in words, in the order in which a reader wants them.
+    pub(crate) fn rows(&self) -> Vec<(&'static str, String)> {
+        let none = |what: &Option<String>| what.clone().unwrap_or_else(|| "not given".to_owned());
+        let unknown = |what: Option<String>| what.unwrap_or_else(|| "unknown".to_owned());
+        let (engine, description) = match &self.engine {
+            Engine::Simulated { description } => ("simulated", Some(description)),
+            Engine::Remote { description } => ("remote", description.as_ref()),
+        };
+        let engine = match description {
+            Some(description) => format!("{engine}: {description}"),
+            None => engine.to_owned(),
+        };
+        let tool = &self.tool;
+        let commit = tool.commit.as_ref();
+        let commit = commit.map_or_else(String::new, |commit| format!(" ({commit})"));
+        vec![
+            ("Model", self.endpoint.model.clone()),
+            (
+                "Endpoint",
+                format!("{}{}", self.endpoint.base_url, self.endpoint.path),
+            ),
+            ("Backend", self.endpoint.backend.clone()),
+            ("Engine", engine),
+            ("Dataset", self.workload.dataset.clone()),
+            ("Input tokens", self.workload.input_tokens.clone()),
+            ("Output tokens", self.workload.output_tokens.clone()),
+            ("Arrivals", self.workload.arrivals.clone()),
+            ("Seed", self.workload.seed.to_string()),
+            ("Speed of light: model", none(&self.model_config)),
+            ("Speed of light: device", none(&self.hardware)),
+            ("Client machine", self.host.os.clone()),
+            ("Client processor", unknown(self.host.cpu.clone())),
+            (
+                "Client cores",
+                unknown(self.host.cores.map(|cores| cores.to_string())),
+            ),
+            ("Started", self.started.clone()),
+            ("Tool", format!("{} {}{commit}", tool.name, tool.version)),
+            ("Command line", command_line(&self.command_line)),
+        ]
+    }
+}
+
+/// The words joined so that a shell would split them the same way.
+fn command_line(words: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+    let quoted = |word: &String| {
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command_line;
+
+    #[test]
+    fn a_word_that_a_shell_would_split_is_quoted() {
+        let words = ["fizeau", "--slo", "p99 ttft<500ms", "", "it's"].map(str::to_owned);
+        assert_eq!(
+            command_line(&words),
+            r"fizeau --slo 'p99 ttft<500ms' '' 'it'\''s'"
+        );
+    }
+}

@@ -1,0 +1,147 @@
+//! A sweep's result: levels, the frontier among them, and the one to run at.
+
+mod goals;
+mod json;
+mod operating;
+mod places;
+
+use fizeau_metrics::{Slo, Verdict};
+
+pub use goals::GoalResult;
+pub use operating::OperatingPoint;
+pub use places::Place;
+
+use crate::{LatencyBasis, LevelReport, Setup, Tail};
+
+/// The result of a sweep over levels of load.
+///
+/// The frontier is of request throughput (more is better) against the 99th percentile of end-to-end latency
+/// (less is better). Where a level has too few requests for that percentile, the greatest latency seen stands
+/// in for it and is marked. Levels that are partial, invalid or without a completed request are compared with
+/// nothing.
+///
+/// It serializes as `sweep.json` (schema `fizeau.sweep/1`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct SweepReport {
+    setup: Setup,
+    levels: Vec<LevelReport>,
+    slo: Option<Slo>,
+    places: Vec<Place>,
+    operating_point: OperatingPoint,
+}
+
+impl SweepReport {
+    /// The result of `levels`, given in the order in which they are to be shown. Without an `slo` there is no
+    /// operating point.
+    #[must_use]
+    pub fn new(setup: Setup, levels: Vec<LevelReport>, slo: Option<Slo>) -> Self {
+        let places = places::places(&levels);
+        let on_frontier = |&i: &usize| places[i] == Place::Frontier;
+        let frontier: Vec<usize> = (0..levels.len()).filter(on_frontier).collect();
+        let operating_point = operating::choose(&levels, &frontier, slo.as_ref());
+        Self {
+            setup,
+            levels,
+            slo,
+            places,
+            operating_point,
+        }
+    }
+
+    /// What was run.
+    #[must_use]
+    pub const fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// The levels, in the order given.
+    #[must_use]
+    pub fn levels(&self) -> &[LevelReport] {
+        &self.levels
+    }
+
+    /// How each level stands to the others, in the same order.
+    #[must_use]
+    pub fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// The goals, if there were any.
+    #[must_use]
+    pub const fn slo(&self) -> Option<&Slo> {
+        self.slo.as_ref()
+    }
+
+    /// The indices of the levels on the frontier, in the order given.
+    #[must_use]
+    pub fn frontier(&self) -> Vec<usize> {
+        let on_frontier = |&i: &usize| self.places.get(i) == Some(&Place::Frontier);
+        (0..self.levels.len()).filter(on_frontier).collect()
+    }
+
+    /// The level to run at.
+    #[must_use]
+    pub const fn operating_point(&self) -> &OperatingPoint {
+        &self.operating_point
+    }
+
+    /// The worst verdict of all levels; invalid if there is no level, since nothing was shown.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        let verdicts = self.levels.iter().map(|level| level.validity.verdict);
+        verdicts.max().unwrap_or(Verdict::Invalid)
+    }
+
+    /// Each level with its place.
+    pub(crate) fn placed(&self) -> impl Iterator<Item = (&LevelReport, &Place)> {
+        self.levels.iter().zip(&self.places)
+    }
+
+    /// Every reason against a level, each text once, with the loads of the levels that it applies to.
+    pub(crate) fn reasons(&self) -> Vec<(Verdict, &str, Vec<String>)> {
+        let mut all: Vec<(Verdict, &str, Vec<String>)> = Vec::new();
+        for level in &self.levels {
+            let load = level.load.to_string();
+            for reason in &level.validity.reasons {
+                let key = (reason.verdict, reason.text.as_str());
+                match all.iter_mut().find(|known| (known.0, known.1) == key) {
+                    Some(known) if known.2.contains(&load) => {}
+                    Some(known) => known.2.push(load.clone()),
+                    None => all.push((key.0, key.1, vec![load.clone()])),
+                }
+            }
+        }
+        // The gravest first; reasons of one weight keep their order.
+        all.sort_by_key(|reason| std::cmp::Reverse(reason.0));
+        all
+    }
+
+    /// Why there is no speed of light, if there is none at any level: each reason once.
+    pub(crate) fn speed_of_light_reasons(&self) -> Vec<&str> {
+        let mut reasons: Vec<&str> = Vec::new();
+        for reason in self
+            .levels
+            .iter()
+            .filter_map(|level| level.speed_of_light.reason())
+        {
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        reasons
+    }
+
+    /// Whether the greatest value stands in for a 99th percentile anywhere that a table shows one.
+    pub(crate) fn has_stand_in(&self) -> bool {
+        let samples = self.levels.iter().flat_map(|level| {
+            let metrics = &level.summary.metrics;
+            [&metrics.ttft, &metrics.tpot, &metrics.e2el]
+        });
+        let mut tails = samples.filter_map(Tail::of);
+        tails.any(|tail| tail.basis == LatencyBasis::Max)
+    }
+}
+
+/// What the mark `*` means, wherever it stands.
+pub(crate) const STAND_IN_NOTE: &str =
+    "fewer than 100 requests: the greatest value seen, since a p99 needs 100";

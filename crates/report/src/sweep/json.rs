@@ -1,0 +1,181 @@
+//! A sweep as `sweep.json`.
+
+use fizeau_metrics::Verdict;
+use serde::{Serialize, Serializer};
+
+use super::{OperatingPoint, Place, STAND_IN_NOTE, SweepReport};
+use crate::{Engine, GoalResult, LatencyBasis, LevelReport, LoadPoint, Setup, Tail};
+
+/// The file as it is written: the schema's names in the schema's order.
+#[derive(Debug, Serialize)]
+struct Sweep<'a> {
+    schema: &'static str,
+    version: &'static str,
+    setup: &'a Setup,
+    verdict: Verdict,
+    slo: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slo_reason: Option<&'static str>,
+    operating_point: Option<Operating<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operating_point_reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operating_point_nearest: Option<Nearest<'a>>,
+    frontier: Vec<OnFrontier>,
+    levels: Vec<Level<'a>>,
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Operating<'a> {
+    level: usize,
+    load: Option<LoadPoint>,
+    margin: f64,
+    goals: &'a [GoalResult],
+}
+
+#[derive(Debug, Serialize)]
+struct Nearest<'a> {
+    level: usize,
+    load: Option<LoadPoint>,
+    goals: &'a [GoalResult],
+}
+
+/// A level of the frontier, with the two figures that put it there.
+#[derive(Debug, Serialize)]
+struct OnFrontier {
+    level: usize,
+    load: LoadPoint,
+    requests_per_s: f64,
+    e2el_ms: Option<f64>,
+    latency_basis: Option<LatencyBasis>,
+}
+
+#[derive(Debug, Serialize)]
+struct Level<'a> {
+    on_frontier: bool,
+    dominated_by: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dominated_by_reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out_reason: Option<&'a str>,
+    folder: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder_reason: Option<&'static str>,
+    #[serde(flatten)]
+    level: &'a LevelReport,
+}
+
+impl Serialize for SweepReport {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let load = |level: usize| self.levels.get(level).map(|level| level.load);
+        let mut sweep = Sweep {
+            schema: "fizeau.sweep/1",
+            version: env!("CARGO_PKG_VERSION"),
+            setup: &self.setup,
+            verdict: self.verdict(),
+            slo: self.slo.as_ref().map(ToString::to_string),
+            slo_reason: self.slo.is_none().then_some("no goal was given"),
+            operating_point: None,
+            operating_point_reason: None,
+            operating_point_nearest: None,
+            frontier: self.frontier_entries(),
+            levels: self
+                .placed()
+                .map(|(level, place)| Level::new(level, place))
+                .collect(),
+            notes: self.notes(),
+        };
+        match &self.operating_point {
+            OperatingPoint::Met {
+                level,
+                margin,
+                goals,
+            } => {
+                sweep.operating_point = Some(Operating {
+                    level: *level,
+                    load: load(*level),
+                    margin: *margin,
+                    goals,
+                });
+            }
+            other => {
+                let words = other.words(&self.levels);
+                sweep.operating_point_reason = Some(words.replacen("none, since ", "", 1));
+            }
+        }
+        if let OperatingPoint::Missed {
+            nearest: Some(level),
+            goals,
+        } = &self.operating_point
+        {
+            sweep.operating_point_nearest = Some(Nearest {
+                level: *level,
+                load: load(*level),
+                goals,
+            });
+        }
+        sweep.serialize(to)
+    }
+}
+
+impl<'a> Level<'a> {
+    fn new(level: &'a LevelReport, place: &'a Place) -> Self {
+        let (dominated_by, left_out_reason) = match place {
+            Place::Frontier => (None, None),
+            Place::Dominated { by } => (Some(*by), None),
+            Place::LeftOut { reason } => (None, Some(reason.as_str())),
+        };
+        let dominated_by_reason = match place {
+            Place::Frontier => Some("no level dominates it"),
+            Place::Dominated { .. } => None,
+            Place::LeftOut { .. } => Some("it is compared with no level"),
+        };
+        Self {
+            on_frontier: *place == Place::Frontier,
+            dominated_by,
+            dominated_by_reason,
+            left_out_reason,
+            folder: level.folder.as_deref(),
+            folder_reason: level.folder.is_none().then_some("no folder was written"),
+            level,
+        }
+    }
+}
+
+impl SweepReport {
+    /// The content of `sweep.json`, indented, with a newline at its end.
+    ///
+    /// # Errors
+    /// Only if the JSON writer fails, which it does not for these types.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(self).map(|text| text + "\n")
+    }
+
+    fn frontier_entries(&self) -> Vec<OnFrontier> {
+        let entry = |level: usize| {
+            let report = self.levels.get(level)?;
+            let tail = Tail::of(&report.summary.metrics.e2el);
+            Some(OnFrontier {
+                level,
+                load: report.load,
+                requests_per_s: report.summary.throughput.requests_per_s.get(),
+                e2el_ms: tail.map(|tail| tail.ms()),
+                latency_basis: tail.map(|tail| tail.basis),
+            })
+        };
+        self.frontier().into_iter().filter_map(entry).collect()
+    }
+
+    /// What a reader of the file must know beside the figures.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Engine::Simulated { description } = &self.setup.engine {
+            notes.push(format!("The engine was simulated: {description}"));
+        }
+        if self.has_stand_in() {
+            notes.push(format!("latency_basis max: {STAND_IN_NOTE}"));
+        }
+        notes
+    }
+}

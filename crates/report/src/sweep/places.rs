@@ -1,0 +1,62 @@
+//! Which levels no other beats.
+
+use fizeau_pareto::{Direction, dominated_by, frontier};
+
+use crate::{LevelReport, Tail};
+
+/// How a level stands to the others of its sweep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// No other level has both more requests per second and a lower tail latency.
+    Frontier,
+    /// Another level is at least as good in both, and better in one.
+    Dominated {
+        /// The index of such a level.
+        by: usize,
+    },
+    /// It is compared with nothing.
+    LeftOut {
+        /// Why, in plain words.
+        reason: String,
+    },
+}
+
+const DIRECTIONS: [Direction; 2] = [Direction::Maximize, Direction::Minimize];
+
+/// The place of each level, in the order given.
+pub(super) fn places(levels: &[LevelReport]) -> Vec<Place> {
+    let standing: Vec<Result<[f64; 2], String>> = levels.iter().map(point).collect();
+    let compared = standing.iter().enumerate();
+    let compared = compared.filter_map(|(i, point)| Some((i, *point.as_ref().ok()?)));
+    let (indices, points): (Vec<usize>, Vec<[f64; 2]>) = compared.unzip();
+    // Only a NaN makes a point unfit, and `point` lets none through.
+    let best = frontier(&points, &DIRECTIONS).unwrap_or_default();
+    let place = |(i, standing): (usize, Result<[f64; 2], String>)| match standing {
+        Err(reason) => Place::LeftOut { reason },
+        Ok(_) => {
+            let at = indices
+                .iter()
+                .position(|&index| index == i)
+                .unwrap_or_default();
+            let better = dominated_by(&points, &DIRECTIONS, at);
+            match better.and_then(|better| indices.get(better)) {
+                Some(&by) if !best.contains(&at) => Place::Dominated { by },
+                _ => Place::Frontier,
+            }
+        }
+    };
+    standing.into_iter().enumerate().map(place).collect()
+}
+
+/// Requests per second and tail latency, or why the level has no place among the others.
+fn point(level: &LevelReport) -> Result<[f64; 2], String> {
+    if let Some(reason) = level.left_out() {
+        return Err(reason);
+    }
+    let rate = level.summary.throughput.requests_per_s.get();
+    let tail = Tail::of(&level.summary.metrics.e2el);
+    match tail.map(|tail| tail.ms()) {
+        Some(ms) if ms.is_finite() && rate.is_finite() => Ok([rate, ms]),
+        _ => Err("no end-to-end latency".to_owned()),
+    }
+}

@@ -1,0 +1,215 @@
+//! A sweep as text for a terminal.
+
+mod table;
+mod wrap;
+
+use fizeau_metrics::Verdict;
+
+use crate::sweep::STAND_IN_NOTE;
+use crate::words::{self, listed};
+use crate::{Engine, OperatingPoint, Place, SweepReport};
+use table::{Column, Row, Table};
+use wrap::{plain, wrap};
+
+/// How to write for a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terminal<'a> {
+    /// Columns of text that fit on a line. At 120 the table has all its columns with room between them; at 80
+    /// it is drawn closer and may leave columns out, which it then names.
+    pub width: usize,
+    /// Whether to use colours.
+    pub style: Style,
+    /// Where the report lies; no line about it if absent.
+    pub report: Option<&'a str>,
+}
+
+/// Whether to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Style {
+    /// Text alone, for pipes and files.
+    #[default]
+    Plain,
+    /// ANSI escape codes.
+    Ansi,
+}
+
+impl SweepReport {
+    /// The whole report: what was run, the table of levels, the frontier, the operating point, the verdict with
+    /// its reasons, and where the report lies. Ends with a newline.
+    #[must_use]
+    pub fn terminal(&self, terminal: &Terminal<'_>) -> String {
+        let mut out = Vec::new();
+        self.say_setup(&mut out);
+        out.push(Line::Blank);
+        let table = self.table().draw(terminal.width, terminal.style);
+        out.extend(table.lines.into_iter().map(Line::Whole));
+        out.push(Line::Blank);
+        self.say_marks(&mut out);
+        if !table.left_out.is_empty() {
+            let columns = table.left_out.join(", ");
+            out.push(Line::text(format!("Not shown at this width: {columns}")));
+        }
+        out.push(Line::Blank);
+        self.say_places(&mut out);
+        self.say_operating_point(&mut out);
+        for reason in self.speed_of_light_reasons() {
+            out.push(Line::text(format!("Speed of light: absent, {reason}")));
+        }
+        self.say_verdict(&mut out);
+        if let Some(report) = terminal.report {
+            // A path is not broken over lines, so that it can be copied.
+            out.push(Line::Whole(format!("Report: {}", plain(report))));
+        }
+        finish(out, terminal.width)
+    }
+
+    fn say_setup(&self, out: &mut Vec<Line>) {
+        let setup = self.setup();
+        let (endpoint, workload) = (&setup.endpoint, &setup.workload);
+        let (url, path) = (&endpoint.base_url, &endpoint.path);
+        out.push(Line::text(format!(
+            "{} at {url}{path} ({})",
+            endpoint.model, endpoint.backend
+        )));
+        out.push(Line::text(format!(
+            "{}: {} tokens in, {} out, seed {}; {}",
+            workload.dataset,
+            workload.input_tokens,
+            workload.output_tokens,
+            workload.seed,
+            workload.arrivals
+        )));
+        match &setup.engine {
+            Engine::Simulated { description } => out.push(Line::text(format!(
+                "The engine was simulated, not run on hardware: {description}"
+            ))),
+            Engine::Remote {
+                description: Some(description),
+            } => out.push(Line::text(format!("Engine: {description}"))),
+            Engine::Remote { description: None } => {}
+        }
+    }
+
+    fn table(&self) -> Table {
+        let row = |(i, (_, place)): (usize, (_, &Place))| match place {
+            _ if self.operating_point().level() == Some(i) => Row::OperatingPoint,
+            Place::Frontier => Row::Frontier,
+            Place::Dominated { .. } | Place::LeftOut { .. } => Row::Other,
+        };
+        let rows = self.placed().enumerate().map(row).collect();
+        let columns = Column::of(self);
+        Table { rows, columns }
+    }
+
+    fn say_marks(&self, out: &mut Vec<Line>) {
+        let marks = match self.operating_point().level() {
+            Some(_) => "+ on the frontier, > on it and the operating point",
+            None => "+ on the frontier",
+        };
+        out.push(Line::text(marks.to_owned()));
+        if self.has_stand_in() {
+            out.push(Line::text(format!("* {STAND_IN_NOTE}")));
+        }
+        if self
+            .levels()
+            .iter()
+            .any(|level| level.speed_of_light.output_share().is_some())
+        {
+            let note = "SoL: output tokens/s as a share of the speed of light, the bound that the hardware sets";
+            out.push(Line::text(note.to_owned()));
+        }
+    }
+
+    fn say_places(&self, out: &mut Vec<Line>) {
+        let load = |i: usize| {
+            self.levels()
+                .get(i)
+                .map_or_else(String::new, |l| l.load.to_string())
+        };
+        let (mut frontier, mut dominated, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+        for (level, place) in self.placed() {
+            match place {
+                Place::Frontier => frontier.push(level.load.to_string()),
+                Place::Dominated { by } => {
+                    dominated.push(format!("{} (by {})", level.load, load(*by)));
+                }
+                Place::LeftOut { reason } => left_out.push(format!("{} ({reason})", level.load)),
+            }
+        }
+        let lists = [
+            ("Frontier of requests/s against p99 E2EL", frontier),
+            ("Dominated", dominated),
+            ("Left out", left_out),
+        ];
+        for (i, (name, list)) in lists.into_iter().enumerate() {
+            let nobody = list.is_empty();
+            let list = if nobody {
+                "none".to_owned()
+            } else {
+                list.join(", ")
+            };
+            // Nothing left out is nothing to say.
+            if i < 2 || !nobody {
+                out.push(Line::text(format!("{name}: {list}")));
+            }
+        }
+    }
+
+    fn say_operating_point(&self, out: &mut Vec<Line>) {
+        let chosen = self.operating_point();
+        if *chosen != OperatingPoint::NoGoal {
+            let words = chosen.words(self.levels());
+            out.push(Line::text(format!("Operating point: {words}")));
+            for goal in chosen.goals() {
+                out.push(Line::text(format!("  {}", goal.words())));
+            }
+        }
+    }
+
+    fn say_verdict(&self, out: &mut Vec<Line>) {
+        out.push(Line::text(format!(
+            "Verdict: {}",
+            words::verdict(self.verdict())
+        )));
+        for (verdict, text, loads) in self.reasons() {
+            if verdict != Verdict::Valid {
+                let verdict = words::verdict(verdict);
+                let at = if loads.len() == self.levels().len() && loads.len() > 1 {
+                    "every level".to_owned()
+                } else {
+                    format!("at {}", listed(&loads))
+                };
+                out.push(Line::text(format!("  {verdict}: {text} ({at})")));
+            }
+        }
+    }
+}
+
+/// A line of the report before it is fitted to the width.
+#[derive(Debug)]
+enum Line {
+    Blank,
+    /// Of words that may go to a further line.
+    Text(String),
+    /// As it is.
+    Whole(String),
+}
+
+impl Line {
+    fn text(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+fn finish(lines: Vec<Line>, width: usize) -> String {
+    let mut out = String::new();
+    for line in lines {
+        match line {
+            Line::Blank => {}
+            Line::Text(text) => out.push_str(&wrap(&plain(&text), width)),
+            Line::Whole(text) => out.push_str(&text),
+        }
+        out.push('\n');
+    }
+    out
+}

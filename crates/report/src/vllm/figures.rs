@@ -1,0 +1,203 @@
+//! vLLM's figures from tapes, by vLLM's definitions.
+
+use fizeau_core::{Nanos, Outcome, PerSec, Seconds, Stamp, Tape, Tokens};
+
+use super::{Percentile, VllmMetric};
+
+/// One entry a request, in the order of the tapes; times in seconds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct PerRequest {
+    pub(super) input_lens: Vec<u64>,
+    pub(super) output_lens: Vec<u64>,
+    pub(super) ttfts: Vec<f64>,
+    pub(super) itls: Vec<Vec<f64>>,
+    pub(super) latencies: Vec<f64>,
+    pub(super) start_times: Vec<f64>,
+    pub(super) queue_times: Vec<f64>,
+    pub(super) generated_texts: Vec<String>,
+    pub(super) errors: Vec<String>,
+}
+
+impl PerRequest {
+    /// A failed request has zeros for what it did not reach, as vLLM has it; its error text tells it apart.
+    pub(super) fn of(tapes: &[Tape]) -> Self {
+        let mut all = Self::default();
+        for tape in tapes {
+            let good = tape.is_success();
+            let seconds = |span: Option<Nanos>| {
+                let span = span.filter(|_| good);
+                span.map_or(0.0, Nanos::as_secs_f64)
+            };
+            all.input_lens
+                .push(tape.input_tokens().map_or(0, Tokens::get));
+            all.output_lens
+                .push(if good { output_len(tape) } else { 0 });
+            all.ttfts.push(seconds(ttft(tape)));
+            all.itls.push(if good {
+                gaps(tape).map(Nanos::as_secs_f64).collect()
+            } else {
+                Vec::new()
+            });
+            all.latencies.push(seconds(latency(tape)));
+            all.start_times
+                .push(sent(tape).saturating_since(Stamp::EPOCH).as_secs_f64());
+            all.queue_times.push(queue_time(tape).as_secs_f64());
+            all.generated_texts
+                .push(tape.text.clone().unwrap_or_default());
+            all.errors.push(match &tape.outcome {
+                Outcome::Complete(_) => String::new(),
+                Outcome::Failed(failure) => failure.to_string(),
+            });
+        }
+        all
+    }
+}
+
+/// The statistics of one metric, in milliseconds.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Stats {
+    pub(super) mean: f64,
+    pub(super) median: f64,
+    pub(super) std: f64,
+    pub(super) percentiles: Vec<(Percentile, f64)>,
+}
+
+impl Stats {
+    pub(super) fn of(mut values: Vec<f64>, percentiles: &[Percentile]) -> Self {
+        values.sort_unstable_by(f64::total_cmp);
+        let n = values.len().max(1) as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n;
+        let each = |&p: &Percentile| (p, percentile(&values, p.get()));
+        Self {
+            mean,
+            median: percentile(&values, 50.0),
+            std: variance.sqrt(),
+            percentiles: percentiles.iter().map(each).collect(),
+        }
+    }
+}
+
+/// The percentile `p` of ascending `values` as numpy's `percentile` gives it (method `linear`); 0.0 of none.
+fn percentile(values: &[f64], p: f64) -> f64 {
+    let Some(last) = values.len().checked_sub(1) else {
+        return 0.0;
+    };
+    let at = p / 100.0 * last as f64;
+    let below = (at.floor() as usize).min(last);
+    let above = (below + 1).min(last);
+    let part = at - below as f64;
+    let (low, high) = (values[below], values[above]);
+    // numpy counts from the nearer end, so that neither end is missed by a rounding.
+    if part >= 0.5 {
+        high - (high - low) * (1.0 - part)
+    } else {
+        low + (high - low) * part
+    }
+}
+
+/// The values of a metric over the successful requests, in milliseconds.
+pub(super) fn values(metric: VllmMetric, tapes: &[Tape]) -> Vec<f64> {
+    let good = tapes.iter().filter(|tape| tape.is_success());
+    let of_each = |value: fn(&Tape) -> Option<f64>| good.clone().filter_map(value).collect();
+    match metric {
+        VllmMetric::Ttft => of_each(|tape| Some(ttft(tape)?.as_millis_f64())),
+        VllmMetric::Tpot => of_each(tpot),
+        VllmMetric::Itl => good
+            .clone()
+            .flat_map(gaps)
+            .map(Nanos::as_millis_f64)
+            .collect(),
+        VllmMetric::E2el => of_each(|tape| Some(latency(tape)?.as_millis_f64())),
+        VllmMetric::ClientQueueTime => of_each(|tape| Some(queue_time(tape).as_millis_f64())),
+        VllmMetric::E2elIncludingClientQueue => {
+            of_each(|tape| Some((latency(tape)? + queue_time(tape)).as_millis_f64()))
+        }
+    }
+}
+
+/// From the first release to the last end.
+pub(super) fn duration(tapes: &[Tape]) -> Seconds {
+    let first = tapes.iter().map(|tape| tape.marks.released).min();
+    let last = tapes.iter().map(end).max();
+    let span = first.zip(last).and_then(|(first, last)| last.since(first));
+    Seconds::new(span.map_or(0.0, Nanos::as_secs_f64))
+}
+
+/// `count` over `duration`; nothing where no time passed.
+pub(super) fn rate(count: f64, duration: Seconds) -> PerSec {
+    if duration.get() > 0.0 {
+        PerSec::new(count / duration.get())
+    } else {
+        PerSec::new(0.0)
+    }
+}
+
+/// When a request was sent, or at least let go.
+pub(super) fn sent(tape: &Tape) -> Stamp {
+    tape.marks.send_start.unwrap_or(tape.marks.released)
+}
+
+/// When a request was over.
+pub(super) fn end(tape: &Tape) -> Stamp {
+    let end = tape.marks.end.or_else(|| tape.last_token());
+    end.unwrap_or_else(|| sent(tape))
+}
+
+fn ttft(tape: &Tape) -> Option<Nanos> {
+    tape.first_token()?.since(sent(tape))
+}
+
+fn latency(tape: &Tape) -> Option<Nanos> {
+    tape.last_token()?.since(sent(tape))
+}
+
+fn tpot(tape: &Tape) -> Option<f64> {
+    let n = output_len(tape);
+    let after_first = latency(tape)?.saturating_sub(ttft(tape)?);
+    (n > 1).then(|| after_first.as_millis_f64() / (n - 1) as f64)
+}
+
+fn queue_time(tape: &Tape) -> Nanos {
+    tape.marks.released.saturating_since(tape.marks.intended)
+}
+
+/// The server's word where there is one, else what was counted on arrival.
+pub(super) fn output_len(tape: &Tape) -> u64 {
+    let reported = tape.usage.and_then(|usage| usage.completion_tokens);
+    let reported = reported.filter(|tokens| tokens.get() > 0);
+    reported.unwrap_or_else(|| tape.output_tokens()).get()
+}
+
+/// Gaps between successive chunks.
+fn gaps(tape: &Tape) -> impl Iterator<Item = Nanos> {
+    let later = tape.arrivals.iter().skip(1);
+    let pairs = tape.arrivals.iter().zip(later);
+    pairs.map(|(before, after)| after.at.saturating_since(before.at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Percentile, Stats};
+
+    #[test]
+    fn percentiles_are_numpys() {
+        // numpy.percentile([1, 2, 4, 8, 16], [0, 25, 50, 90, 99, 100]), numpy 2.4.
+        let wanted = ["0", "25", "50", "90", "99", "100"].map(|p| p.parse::<Percentile>().unwrap());
+        let stats = Stats::of(vec![16.0, 1.0, 8.0, 2.0, 4.0], &wanted);
+        let found: Vec<f64> = stats.percentiles.iter().map(|entry| entry.1).collect();
+        for (found, golden) in found.iter().zip([1.0, 2.0, 4.0, 12.8, 15.68, 16.0]) {
+            assert!((found - golden).abs() < 1e-12, "{found} {golden}");
+        }
+        // numpy.mean and numpy.std (ddof 0) of the same.
+        assert!((stats.mean - 6.2).abs() < 1e-12);
+        assert!((stats.std - 5.455_272_678_794_343).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_empty_sample_is_zero_as_vllm_has_it() {
+        let stats = Stats::of(Vec::new(), &["99".parse().unwrap()]);
+        assert_eq!((stats.mean, stats.median, stats.std), (0.0, 0.0, 0.0));
+        assert_eq!(stats.percentiles[0].1, 0.0);
+    }
+}

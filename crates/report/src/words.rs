@@ -1,0 +1,40 @@
+//! What a reader calls the things that files call by short names.
+
+use fizeau_core::{StampSource, TokenSource};
+use fizeau_metrics::Verdict;
+
+pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Valid => "valid",
+        Verdict::Suspect => "suspect",
+        Verdict::Invalid => "invalid",
+    }
+}
+
+pub(crate) const fn stamps(source: StampSource) -> &'static str {
+    match source {
+        StampSource::Kernel => "kernel",
+        StampSource::Simulated => "simulated engine, virtual time",
+        StampSource::User => "user (this process, after reading)",
+    }
+}
+
+pub(crate) const fn token_source(source: TokenSource) -> &'static str {
+    match source {
+        TokenSource::TokenIds => "token ids (exact)",
+        TokenSource::ContinuousUsage => "continuous usage (exact)",
+        TokenSource::Logprobs => "log-probabilities (exact)",
+        TokenSource::FinalUsageSpread => "final usage, spread over chunks (estimate)",
+        TokenSource::Tokenizer => "our tokenizer (estimate)",
+        TokenSource::Events => "chunks (not tokens)",
+    }
+}
+
+/// Names joined as in a sentence: `1, 2 and 4`.
+pub(crate) fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

@@ -1,0 +1,168 @@
+//! A synthetic sweep with every feature of a real one: an engine of 32 slots, so that throughput is flat
+//! beyond; levels with fewer than 100 requests; one level cut short. Everything is computed; nothing is random.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::{
+    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, Seconds, Stamp, StampSource, Tape,
+    TokenSource, Tokens,
+};
+use fizeau_metrics::{ClientProof, GoodputGoals, LevelSummary, Reason, Validity, Verdict};
+use fizeau_report::{
+    Endpoint, Engine, Host, LevelReport, LevelStatus, LoadPoint, Setup, SpeedOfLight, SweepReport,
+    ToolVersion, Workload,
+};
+use fizeau_roofline::{Bound, Device, Load, Measured, Model};
+
+const SLOTS: u64 = 32;
+const OUTPUT: u64 = 40;
+
+/// The whole sweep.
+pub(crate) fn sweep() -> SweepReport {
+    let levels = [1, 2, 4, 8, 16, 32, 64, 128].map(level).into();
+    SweepReport::new(
+        setup(),
+        levels,
+        "p99 ttft<150ms, p99 e2el<600ms".parse().ok(),
+    )
+}
+
+pub(crate) fn setup() -> Setup {
+    Setup {
+        tool: ToolVersion {
+            name: "fizeau".to_owned(),
+            version: "0.1.0".to_owned(),
+            commit: Some("481bb45".to_owned()),
+        },
+        started: "2026-08-01T12:00:00Z".to_owned(),
+        command_line: ["fizeau", "sweep", "--slo", "p99 ttft<150ms, p99 e2el<600ms"]
+            .map(str::to_owned)
+            .into(),
+        endpoint: Endpoint {
+            base_url: "http://127.0.0.1:8000".to_owned(),
+            path: "/v1/completions".to_owned(),
+            backend: "vllm".to_owned(),
+            model: "org/model-8b".to_owned(),
+        },
+        engine: Engine::Simulated {
+            description: "Llama-3.1-8B bf16 on one H100 SXM, 32 slots".to_owned(),
+        },
+        workload: Workload {
+            dataset: "random".to_owned(),
+            input_tokens: "250".to_owned(),
+            output_tokens: OUTPUT.to_string(),
+            seed: 0,
+            arrivals: "closed loop, concurrency 1 to 128".to_owned(),
+        },
+        host: Host {
+            os: "Linux 6.1".to_owned(),
+            cpu: Some("Example CPU at 3 GHz".to_owned()),
+            cores: Some(2),
+        },
+        model_config: Some("llama-3.1-8b".to_owned()),
+        hardware: Some("h100-sxm".to_owned()),
+    }
+}
+
+/// A level at `concurrency` with all its parts.
+pub(crate) fn level(concurrency: u32) -> LevelReport {
+    let tapes = tapes(concurrency.into());
+    let summary = LevelSummary::of(&tapes, &GoodputGoals::default());
+    let mut reasons = Vec::new();
+    if concurrency >= 64 {
+        reasons.push(Reason {
+            verdict: Verdict::Suspect,
+            text: "1.6 % of requests failed, more than 1 %".to_owned(),
+        });
+    }
+    LevelReport {
+        load: LoadPoint::Concurrency(concurrency),
+        speed_of_light: speed_of_light(&summary, concurrency),
+        summary,
+        client: ClientProof {
+            stamps: StampSource::Kernel,
+            cpu_share: Some(0.21),
+            run_delay_share: Some(0.01),
+            connections_fresh: concurrency.into(),
+            connections_replaced: 0,
+        },
+        validity: Validity {
+            verdict: reasons
+                .first()
+                .map_or(Verdict::Valid, |reason| reason.verdict),
+            reasons,
+        },
+        status: LevelStatus::Finished,
+        folder: Some(format!("concurrency-{concurrency}")),
+    }
+}
+
+/// The tapes of a closed loop with `n` requests in flight against 32 slots, every token a chunk.
+pub(crate) fn tapes(n: u64) -> Vec<Tape> {
+    let batch = n.min(SLOTS);
+    let gap_us = 5_000 + 60 * batch;
+    let prefill_us = 18_000 + 300 * batch;
+    let service_us = prefill_us + gap_us * (OUTPUT - 1);
+    // Beyond the slots each request waits for a free one.
+    let wait_us = service_us * (n - batch) / batch;
+    let each_us = service_us + wait_us;
+    let mut tapes = Vec::new();
+    for i in 0..(4 * n).max(8) {
+        let (round, slot) = (i / n, i % n);
+        // Starts are spread over a round, as they are once a loop has settled.
+        let sent = Stamp::EPOCH + Nanos::from_micros(round * each_us + slot * each_us / n);
+        let wobble_us = (i * 7919) % 1000;
+        tapes.push(tape(sent, wait_us + prefill_us + wobble_us, gap_us));
+    }
+    for failed in tapes.iter_mut().skip(63).step_by(64) {
+        failed.arrivals.clear();
+        failed.outcome = Outcome::Failed(Failure::new(
+            FailureClass::Connect,
+            "<script>alert(1)</script>",
+        ));
+    }
+    tapes
+}
+
+fn tape(sent: Stamp, ttft_us: u64, gap_us: u64) -> Tape {
+    let mut tape = Tape::sent_at(sent);
+    let token = |k: u64| {
+        let at = sent + Nanos::from_micros(ttft_us + k * gap_us);
+        Arrival::tokens(at, 1, Channel::Visible)
+    };
+    tape.arrivals = (0..OUTPUT).map(token).collect();
+    tape.token_source = TokenSource::TokenIds;
+    tape.asked.input_tokens = Some(Tokens::new(250));
+    tape.asked.output_tokens = Tokens::new(OUTPUT);
+    tape.marks.end = tape.last_token();
+    tape
+}
+
+fn speed_of_light(summary: &LevelSummary, concurrency: u32) -> SpeedOfLight {
+    let Some(bound) = bound(concurrency) else {
+        return SpeedOfLight::Absent {
+            reason: "the sample's own model, device or load is wrong".to_owned(),
+        };
+    };
+    let median = summary.metrics.ttft.p50.value();
+    let measured = Measured {
+        ttft: median.map(|ms| Seconds::new(ms.get() / 1e3)),
+        output_tokens_per_s: Some(summary.throughput.output_tokens_per_s),
+        ..Measured::default()
+    };
+    SpeedOfLight::Known {
+        bound,
+        shares: measured.percent_of(&bound),
+    }
+}
+
+fn bound(concurrency: u32) -> Option<Bound> {
+    let config = include_str!("../../../../fixtures/models/llama-3.1-8b/config.json");
+    let model = Model::from_config_json(config).ok()?;
+    let load = Load {
+        input_tokens: Tokens::new(250),
+        output_tokens: Tokens::new(OUTPUT),
+        concurrency: NonZeroU64::new(concurrency.into())?,
+    };
+    Bound::at(&model, Device::named("h100-sxm").ok()?, load).ok()
+}

@@ -1,0 +1,194 @@
+//! Frontier, operating point and `sweep.json`.
+
+use fizeau_core::{Millis, PerSec, Seconds};
+use fizeau_metrics::{Distribution, Quantile, Reason, Slo, Validity, Verdict};
+use fizeau_report::{LevelReport, LevelStatus, OperatingPoint, Place, SweepReport};
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::sample;
+
+/// A level of which nothing matters but two figures; without a `p99` the greatest value is all there is.
+fn level(requests_per_s: f64, p99: Option<f64>, max: f64) -> LevelReport {
+    let mut level = sample::level(1);
+    level.summary.throughput.requests_per_s = PerSec::new(requests_per_s);
+    level.summary.throughput.duration = Seconds::new(1.0);
+    level.summary.metrics.e2el = Distribution {
+        n: if p99.is_some() { 100 } else { 8 },
+        p99: match p99 {
+            Some(p99) => Quantile::Known {
+                value: Millis::new(p99),
+                interval: None,
+            },
+            None => Quantile::Withheld { needs: 100 },
+        },
+        max: Some(Millis::new(max)),
+        ..Distribution::default()
+    };
+    level
+}
+
+fn sweep(levels: Vec<LevelReport>, slo: &str) -> SweepReport {
+    let slo: Slo = slo.parse().unwrap();
+    SweepReport::new(sample::setup(), levels, Some(slo))
+}
+
+fn parsed(report: &SweepReport) -> Value {
+    serde_json::from_str(&report.to_json().unwrap()).unwrap()
+}
+
+#[test]
+fn the_knee_is_on_the_frontier_and_what_lies_beyond_is_not() {
+    let report = sample::sweep();
+    assert_eq!(report.frontier(), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(report.places()[6], Place::Dominated { by: 5 });
+    assert_eq!(report.operating_point().level(), Some(5));
+}
+
+#[test]
+fn what_cannot_be_compared_is_left_out_with_the_reason() {
+    let mut partial = level(100.0, Some(1.0), 1.0);
+    partial.status = LevelStatus::Partial {
+        reason: "interrupted".to_owned(),
+    };
+    let mut invalid = level(100.0, Some(1.0), 1.0);
+    invalid.validity = Validity {
+        verdict: Verdict::Invalid,
+        reasons: vec![Reason {
+            verdict: Verdict::Invalid,
+            text: "the client was late".to_owned(),
+        }],
+    };
+    let mut empty = level(100.0, Some(1.0), 1.0);
+    empty.summary.requests.completed = 0;
+    let good = level(1.0, Some(500.0), 600.0);
+    let report = sweep(vec![partial, invalid, empty, good], "p99 e2el<600ms");
+    assert_eq!(report.frontier(), [3]);
+    assert_eq!(report.verdict(), Verdict::Invalid);
+    let json = parsed(&report);
+    let reasons: Vec<&str> = json["levels"].as_array().unwrap()[..3]
+        .iter()
+        .map(|level| level["left_out_reason"].as_str().unwrap())
+        .collect();
+    let expected = [
+        "partial: interrupted",
+        "invalid: the client was late",
+        "no request completed",
+    ];
+    assert_eq!(reasons, expected);
+}
+
+#[test]
+fn the_greatest_value_stands_in_for_a_withheld_percentile_and_says_so() {
+    let report = sweep(
+        vec![level(1.0, None, 500.0), level(2.0, Some(900.0), 999.0)],
+        "p99 e2el<600ms",
+    );
+    let json = parsed(&report);
+    assert_eq!(json["frontier"][0]["latency_basis"], "max");
+    assert_eq!(json["frontier"][0]["e2el_ms"], 500.0);
+    assert_eq!(json["frontier"][1]["latency_basis"], "p99");
+    assert!(json["levels"][0]["metrics"]["e2el_ms"]["p99"].is_null());
+    assert!(json["levels"][0]["metrics"]["e2el_ms"]["p99_reason"].is_string());
+    // The goal on the p99 is judged by it too.
+    assert_eq!(json["operating_point"]["level"], 0);
+    assert_eq!(
+        json["operating_point"]["goals"][0]["measured_statistic"],
+        "max"
+    );
+}
+
+#[test]
+fn a_lower_limit_is_not_met_by_the_greatest_value() {
+    let report = sweep(vec![level(1.0, None, 500.0)], "p99 e2el>100ms");
+    assert_eq!(report.operating_point().level(), None);
+}
+
+#[test]
+fn a_missed_goal_names_the_nearest_level() {
+    let report = sweep(
+        vec![
+            level(1.0, Some(500.0), 500.0),
+            level(2.0, Some(900.0), 900.0),
+        ],
+        "p99 e2el<400ms",
+    );
+    let OperatingPoint::Missed { nearest, goals } = report.operating_point() else {
+        panic!("{:?}", report.operating_point());
+    };
+    assert_eq!(*nearest, Some(0));
+    assert!(!goals[0].is_met());
+    let json = parsed(&report);
+    assert!(json["operating_point"].is_null());
+    let reason = json["operating_point_reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("no level on the frontier meets every goal"),
+        "{reason}"
+    );
+    assert_eq!(json["operating_point_nearest"]["level"], 0);
+}
+
+#[test]
+fn a_strict_limit_is_not_met_by_the_limit_itself() {
+    for (slo, met) in [("p99 e2el<500ms", None), ("p99 e2el<=500ms", Some(0))] {
+        let report = sweep(vec![level(1.0, Some(500.0), 500.0)], slo);
+        assert_eq!(report.operating_point().level(), met, "{slo}");
+    }
+}
+
+#[test]
+fn without_a_goal_or_a_level_there_is_no_operating_point() {
+    let report = SweepReport::new(sample::setup(), vec![level(1.0, Some(1.0), 1.0)], None);
+    assert_eq!(*report.operating_point(), OperatingPoint::NoGoal);
+    let json = parsed(&report);
+    assert_eq!(json["slo_reason"], "no goal was given");
+    let report = sweep(Vec::new(), "p99 e2el<1s");
+    assert_eq!(*report.operating_point(), OperatingPoint::NoLevel);
+    assert_eq!(report.verdict(), Verdict::Invalid);
+}
+
+#[test]
+fn the_file_has_the_schemas_parts() {
+    let json = parsed(&sample::sweep());
+    assert_eq!(json["schema"], "fizeau.sweep/1");
+    assert_eq!(json["setup"]["engine"]["kind"], "simulated");
+    assert_eq!(json["slo"], "p99 ttft<150ms, p99 e2el<600ms");
+    let levels = json["levels"].as_array().unwrap();
+    assert_eq!(levels.len(), 8);
+    assert!(
+        levels
+            .iter()
+            .all(|level| level["schema"] == "fizeau.summary/1")
+    );
+    assert_eq!(levels[7]["dominated_by"], 5);
+    assert_eq!(levels[0]["on_frontier"], true);
+    assert!(levels[0]["dominated_by"].is_null());
+    assert!(levels[0]["dominated_by_reason"].is_string());
+    let note = json["notes"][0].as_str().unwrap();
+    assert!(note.starts_with("The engine was simulated"), "{note}");
+}
+
+proptest! {
+    #![proptest_config(crate::cases(256))]
+    #[test]
+    fn no_level_beats_one_on_the_frontier_and_one_beats_each_other(
+        figures in prop::collection::vec((1..6_u8, 1..6_u8), 1..12)
+    ) {
+        let figures: Vec<(f64, f64)> = figures.into_iter().map(|(a, b)| (a.into(), b.into())).collect();
+        let levels = figures.iter().map(|&(rate, ms)| level(rate, Some(ms), ms)).collect();
+        let report = sweep(levels, "p99 e2el<3ms");
+        let beats = |a: (f64, f64), b: (f64, f64)| a.0 >= b.0 && a.1 <= b.1 && a != b;
+        for (i, place) in report.places().iter().enumerate() {
+            match place {
+                Place::Frontier => prop_assert!(!figures.iter().any(|&other| beats(other, figures[i]))),
+                Place::Dominated { by } => prop_assert!(beats(figures[*by], figures[i])),
+                Place::LeftOut { .. } => prop_assert!(false),
+            }
+        }
+        // The operating point is the most throughput within the goal.
+        let within = figures.iter().filter(|figure| figure.1 < 3.0).map(|figure| figure.0);
+        let most = within.fold(None, |most: Option<f64>, rate| Some(most.map_or(rate, |m| m.max(rate))));
+        let chosen = report.operating_point().level().map(|i| figures[i].0);
+        prop_assert_eq!(chosen, most);
+    }
+}

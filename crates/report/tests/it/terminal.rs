@@ -1,0 +1,102 @@
+//! The terminal's text. The golden files are what `cargo run -p fizeau-report --example sample_page WIDTH` prints.
+
+use fizeau_report::{Engine, LoadPoint, SpeedOfLight, Style, SweepReport, Terminal};
+use proptest::prelude::*;
+
+use crate::sample;
+
+fn text(report: &SweepReport, width: usize, style: Style) -> String {
+    report.terminal(&Terminal {
+        width,
+        style,
+        report: Some("runs/sample/report.html"),
+    })
+}
+
+#[test]
+fn at_120_columns() {
+    let golden = include_str!("golden/terminal-120.txt");
+    assert_eq!(text(&sample::sweep(), 120, Style::Plain), golden);
+}
+
+#[test]
+fn at_80_columns() {
+    let golden = include_str!("golden/terminal-80.txt");
+    assert_eq!(text(&sample::sweep(), 80, Style::Plain), golden);
+}
+
+#[test]
+fn a_narrow_terminal_is_told_what_it_does_not_see() {
+    let text = text(&sample::sweep(), 60, Style::Plain);
+    assert!(text.contains("Not shown at this width: TPOT p99"), "{text}");
+}
+
+#[test]
+fn a_real_engine_is_not_called_simulated() {
+    let mut setup = sample::setup();
+    setup.engine = Engine::Remote { description: None };
+    let report = SweepReport::new(setup, vec![sample::level(1)], None);
+    let text = text(&report, 100, Style::Plain);
+    assert!(!text.contains("simulated"), "{text}");
+    assert!(!text.contains("Operating point"), "{text}");
+}
+
+#[test]
+fn without_a_bound_the_column_is_absent_and_the_reason_stands_below_once() {
+    let mut levels = vec![sample::level(1), sample::level(2)];
+    for level in &mut levels {
+        level.speed_of_light = SpeedOfLight::Absent {
+            reason: "no model configuration was given".to_owned(),
+        };
+    }
+    let report = SweepReport::new(sample::setup(), levels, None);
+    let text = text(&report, 100, Style::Plain);
+    assert!(!text.contains("SoL"), "{text}");
+    let reason = "Speed of light: absent, no model configuration was given";
+    assert_eq!(text.matches(reason).count(), 1, "{text}");
+}
+
+#[test]
+fn foreign_text_cannot_steer_the_terminal() {
+    let mut setup = sample::setup();
+    setup.endpoint.model = "\u{1b}[2Jmodel\u{7}".to_owned();
+    let report = SweepReport::new(setup, vec![sample::level(1)], None);
+    let text = text(&report, 100, Style::Plain);
+    assert!(
+        !text.contains(|c: char| c.is_control() && c != '\n'),
+        "{text}"
+    );
+}
+
+#[test]
+fn colour_adds_codes_and_changes_no_text() {
+    let report = sample::sweep();
+    let coloured = text(&report, 100, Style::Ansi);
+    assert!(coloured.contains("\u{1b}[1;32m>"));
+    let codes = ["\u{1b}[1m", "\u{1b}[1;32m", "\u{1b}[2m", "\u{1b}[0m"];
+    let stripped = codes
+        .iter()
+        .fold(coloured, |text, code| text.replace(code, ""));
+    assert_eq!(stripped, text(&report, 100, Style::Plain));
+}
+
+#[test]
+fn an_asked_rate_is_not_called_concurrency() {
+    let mut level = sample::level(1);
+    level.load = LoadPoint::Rate(fizeau_core::PerSec::new(2.5));
+    let report = SweepReport::new(sample::setup(), vec![level], None);
+    let text = text(&report, 100, Style::Plain);
+    assert!(text.contains("asked") && text.contains("2.5"), "{text}");
+    assert!(!text.contains("conc "), "{text}");
+}
+
+proptest! {
+    #![proptest_config(crate::cases(16))]
+    #[test]
+    fn no_line_is_wider_than_the_terminal(width in 60_usize..160) {
+        let text = text(&sample::sweep(), width, Style::Plain);
+        for line in text.lines() {
+            prop_assert!(line.chars().count() <= width, "{}", line);
+        }
+    }
+}
