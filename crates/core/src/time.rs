@@ -79,7 +79,7 @@ impl AddAssign<Nanos> for Stamp {
 /// ```
 /// use fizeau_core::Nanos;
 /// assert_eq!(Nanos::from_micros(1_500).as_millis_f64(), 1.5);
-/// assert_eq!(Nanos::from_millis(20).to_string(), "20.00 ms");
+/// assert_eq!(Nanos::from_millis(20).to_string(), "20 ms");
 /// ```
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
@@ -227,14 +227,16 @@ impl From<Nanos> for Duration {
 }
 
 impl fmt::Display for Nanos {
-    /// The unit a person would choose, with two decimals: `850 ns`, `12.50 us`, `20.00 ms`, `3.21 s`.
+    /// The unit a person would choose, with at most two decimals: `850 ns`, `12.5 us`, `20 ms`, `3.21 s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nanos = self.0 as f64;
-        match self.0 {
-            0..1_000 => write!(f, "{} ns", self.0),
-            1_000..1_000_000 => write!(f, "{:.2} us", nanos / 1e3),
-            1_000_000..1_000_000_000 => write!(f, "{:.2} ms", nanos / 1e6),
-            _ => write!(f, "{:.2} s", nanos / 1e9),
-        }
+        let (figure, unit) = match self.0 {
+            0..1_000 => (nanos, "ns"),
+            1_000..1_000_000 => (nanos / 1e3, "us"),
+            1_000_000..1_000_000_000 => (nanos / 1e6, "ms"),
+            _ => (nanos / 1e9, "s"),
+        };
+        // Rounded first, so that the shortest text of the number has no more than two decimals.
+        write!(f, "{} {unit}", (figure * 100.0).round() / 100.0)
     }
 }

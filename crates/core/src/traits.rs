@@ -154,3 +154,12 @@ impl TapeSink for Vec<Tape> {
         Ok(())
     }
 }
+
+/// Keeps tapes where there is a sink to keep them, and drops them where there is none.
+impl<K: TapeSink> TapeSink for Option<K> {
+    type Error = K::Error;
+
+    fn record(&mut self, tape: &Tape) -> Result<(), Self::Error> {
+        self.as_mut().map_or(Ok(()), |sink| sink.record(tape))
+    }
+}

@@ -1,1 +1,81 @@
-//! fizeau
+//! Measure how fast an LLM endpoint is, prove that the measurement can be trusted, and say how far the endpoint is from
+//! the speed of light: the limit that its silicon sets.
+//!
+//! This crate holds no logic. It gathers the layers under one name, so that a program needs one dependency; each layer
+//! is a crate that can be used alone.
+//!
+//! | module | crate | what it does |
+//! |---|---|---|
+//! | [`core`] | `fizeau-core` | the nouns ([`Tape`](core::Tape), [`Stamp`](core::Stamp), [`Request`](core::Request)) and the boundary traits |
+//! | [`workload`] | `fizeau-workload` | what is asked, and when: a plan, as a pure function of specification and seed |
+//! | [`transport`] | `fizeau-transport` | one request over HTTP, to a tape of stamped arrivals |
+//! | [`metrics`] | `fizeau-metrics` | tapes to TTFT, TPOT, ITL, E2EL, throughput, goodput |
+//! | [`roofline`] | `fizeau-roofline` | model x hardware to the bound that nothing can beat |
+//! | [`pareto`] | `fizeau-pareto` | points to frontier and operating point |
+//! | [`sim`] | `fizeau-sim` | a simulated serving engine, in virtual time or behind HTTP |
+//! | [`harness`] | `fizeau-harness` | warm-up, levels, sweeps, and the client's own proof |
+//! | [`report`] | `fizeau-report` | terminal, JSON, a self-contained page, vLLM's result format |
+//!
+//! # From a plan to a frontier, with no socket
+//!
+//! The simulated engine is a [`Transport`](core::Transport) like any other. Here it runs in virtual time, where a
+//! hundred seconds take a few milliseconds:
+//!
+//! ```
+//! use std::num::NonZeroU32;
+//!
+//! use fizeau::core::Tokens;
+//! use fizeau::harness::{Cancel, LevelSize, Rig, SelfWatch, Sweep, SweepSpec};
+//! use fizeau::metrics::GoodputGoals;
+//! use fizeau::sim::{Scenario, SimTransport, VirtualTime};
+//! use fizeau::workload::{Length, Spec};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let time = VirtualTime::new();
+//! let engine = SimTransport::new(&time, Scenario::llama_3_1_8b_h100()?.engine());
+//! let cancel = Cancel::new();
+//! let rig = Rig { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+//! let spec = SweepSpec {
+//!     levels: [1, 8, 64].into_iter().filter_map(NonZeroU32::new).collect(),
+//!     workload: Spec {
+//!         input: Length::Fixed(Tokens::new(250)),
+//!         output: Length::Fixed(Tokens::new(50)),
+//!         ..Spec::new(100)?
+//!     },
+//!     tokenizer: None,
+//!     size: LevelSize { requests: None, time: None, warmup: None },
+//!     goals: GoodputGoals::default(),
+//! };
+//! let mut sweep = Sweep::new(rig, &spec, None);
+//! let points = time.block_on(async {
+//!     let mut points = Vec::new();
+//!     while let Some(level) = sweep.next_level(&mut ()).await? {
+//!         let summary = level.run.summary;
+//!         let rate = summary.throughput.requests_per_s.get();
+//!         let latency = summary.metrics.e2el.p99.value().ok_or("100 requests have a p99")?;
+//!         points.push([rate, latency.get()]);
+//!     }
+//!     Ok::<_, Box<dyn std::error::Error>>(points)
+//! })??;
+//!
+//! use fizeau::pareto::{Direction, frontier};
+//! let best = frontier(&points, &[Direction::Maximize, Direction::Minimize])?;
+//! assert_eq!(best, [0, 1, 2]); // Each level buys throughput with latency.
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Features
+//!
+//! - `http`: the simulated engine behind a real HTTP server, in wall time.
+//! - `tiktoken`, `hf-tokenizer`: tokenizers of the client's own.
+
+pub use fizeau_core as core;
+pub use fizeau_harness as harness;
+pub use fizeau_metrics as metrics;
+pub use fizeau_pareto as pareto;
+pub use fizeau_report as report;
+pub use fizeau_roofline as roofline;
+pub use fizeau_sim as sim;
+pub use fizeau_transport as transport;
+pub use fizeau_workload as workload;

@@ -3,14 +3,14 @@
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
-use fizeau_core::{Nanos, Tape, TapeSink, Timer, Transport};
+use fizeau_core::{Nanos, Timer, Transport};
 use fizeau_metrics::GoodputGoals;
 use fizeau_workload::{Arrivals, Plan, Spec, SpecError, TextCodec};
 
 use crate::drive::{DriveError, Load};
 use crate::level::{LevelRun, LevelSpec, Rig, run_level};
 use crate::observe::{Notice, Observer};
-use crate::{FolderError, RunFolder, TapeFile};
+use crate::{FolderError, RunFolder};
 
 /// What to sweep.
 #[derive(Debug, Clone)]
@@ -137,7 +137,7 @@ impl<'a, T: Transport, C: Timer> Sweep<'a, T, C> {
         });
         let name = level_name(concurrency);
         let folder = self.folder.map(|folder| folder.level(&name)).transpose()?;
-        let mut kept = Kept(folder.as_ref().map(RunFolder::tapes).transpose()?);
+        let mut kept = folder.as_ref().map(RunFolder::tapes).transpose()?;
         let spec = LevelSpec {
             requests: plan.source(),
             warmup: plan
@@ -179,17 +179,6 @@ impl<'a, T: Transport, C: Timer> Sweep<'a, T, C> {
 #[must_use]
 pub fn level_name(concurrency: NonZeroU32) -> String {
     format!("concurrency-{concurrency:04}")
-}
-
-/// A file of tapes, or none.
-struct Kept(Option<TapeFile>);
-
-impl TapeSink for Kept {
-    type Error = FolderError;
-
-    fn record(&mut self, tape: &Tape) -> Result<(), FolderError> {
-        self.0.as_mut().map_or(Ok(()), |file| file.record(tape))
-    }
 }
 
 /// Ten requests a slot: each slot's first and last are then a fifth of the whole.

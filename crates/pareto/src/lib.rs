@@ -24,9 +24,11 @@
 //! - The order of the points decides only which of two equals is named, and the documentation says how.
 
 mod frontier;
+mod knee;
 mod operating;
 
 pub use frontier::{Direction, FrontierError, dominated_by, frontier};
+pub use knee::{Knee, KneeRule, knee};
 pub use operating::{Candidate, Choice, Constraint, Relation, operating_point};
 
 /// The example of the README, compiled so that it cannot go stale.

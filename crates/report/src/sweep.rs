@@ -85,6 +85,21 @@ impl SweepReport {
         &self.operating_point
     }
 
+    /// Where more load stops paying, in words; none if every level pays. Means something only where the levels are
+    /// given in order of rising load.
+    #[must_use]
+    pub fn knee(&self) -> Option<String> {
+        let (knee, next) = places::knee_of(&self.levels)?;
+        let load = |i: usize| self.levels.get(i).map(|level| level.load);
+        let (at, next) = (load(knee.at)?, load(next)?);
+        Some(format!(
+            "{}: {next} gives {:+.1} % requests/s for {:.1} times the p99 E2EL",
+            at.words(),
+            100.0 * knee.gain,
+            knee.cost
+        ))
+    }
+
     /// The worst verdict of all levels; invalid if there is no level, since nothing was shown.
     #[must_use]
     pub fn verdict(&self) -> Verdict {

@@ -51,6 +51,9 @@ impl SweepReport {
         }
         out.push(Line::Blank);
         self.say_places(&mut out);
+        if let Some(knee) = self.knee() {
+            out.push(Line::text(format!("Knee: {knee}")));
+        }
         self.say_operating_point(&mut out);
         for reason in self.speed_of_light_reasons() {
             out.push(Line::text(format!("Speed of light: absent, {reason}")));

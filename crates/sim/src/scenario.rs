@@ -22,7 +22,7 @@ const MEMORY_SHARE: f64 = 0.9;
 /// let scenario = Scenario::llama_3_1_8b_h100()?;
 /// assert_eq!(scenario.config().slots(), 64);
 /// assert!(scenario.config().kv_capacity() > Tokens::new(400_000));
-/// assert!(scenario.describe().starts_with("simulated engine"));
+/// assert!(scenario.describe().contains("H100"));
 /// let _engine = scenario.engine();
 /// # Ok::<(), fizeau_sim::ScenarioError>(())
 /// ```
@@ -151,12 +151,12 @@ impl Scenario {
         Engine::new(self.config, self.step)
     }
 
-    /// One line for reports. It says first that the engine is simulated.
+    /// One line for reports: model, device, limits and overheads. Whoever prints it says that the engine is simulated.
     #[must_use]
     pub fn describe(&self) -> String {
         let (config, overheads) = (&self.config, self.step.overheads());
         format!(
-            "simulated engine, no accelerator was used: {} ({}) on one {}; {} slots, {} tokens of KV cache, {} prompt \
+            "{} ({}) on one {}; {} slots, {} tokens of KV cache, {} prompt \
              tokens a step; roofline at {:.0} % of bandwidth and {:.0} % of compute, plus {} a step and {} a sequence",
             self.model_name,
             self.model.precision().as_str(),

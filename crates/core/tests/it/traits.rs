@@ -82,10 +82,7 @@ fn takes_a_sink(mut sink: impl TapeSink) {
 #[test]
 fn every_seam_takes_references_and_boxes() {
     let timer = Ticking(Cell::new(0));
-    assert_eq!(
-        takes_a_timer(&timer),
-        Stamp::from_nanos(1_001)
-    );
+    assert_eq!(takes_a_timer(&timer), Stamp::from_nanos(1_001));
     assert_eq!(
         takes_a_timer(Rc::new(Ticking(Cell::new(0)))),
         Stamp::from_nanos(1_001)

@@ -5,6 +5,7 @@
 )]
 
 mod frontier;
+mod knee;
 mod operating;
 
 use proptest::test_runner::{Config, RngSeed};

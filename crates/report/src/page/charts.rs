@@ -4,6 +4,7 @@ use fizeau_core::Millis;
 use fizeau_metrics::{Comparison, Metric, Statistic};
 
 use super::sections::put;
+use crate::chart::escape;
 use crate::chart::{FrontierChart, FrontierPoint, LoadChart, LoadPanel, Series, Size, Standing};
 use crate::number::{duration_ms, number};
 use crate::words::listed;
@@ -47,10 +48,14 @@ impl SweepReport {
         ];
         let (wide, narrow) = (chart.draw(Size::Wide), chart.draw(Size::Narrow));
         let (keys, labels) = (keys.concat(), self.load_kind().1);
+        let knee = self
+            .knee()
+            .map(|knee| format!(" Knee at {}.", escape(&knee)));
+        let knee = knee.unwrap_or_default();
         put(
             out,
             format_args!(
-                "<figure>\n{wide}{narrow}<figcaption>Right and down is better; the labels are the {labels}. {keys}\
+                "<figure>\n{wide}{narrow}<figcaption>Right and down is better; the labels are the {labels}. {keys}{knee}\
                  </figcaption>\n</figure>\n</section>\n"
             ),
         );

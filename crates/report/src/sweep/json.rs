@@ -3,6 +3,7 @@
 use fizeau_metrics::Verdict;
 use serde::{Serialize, Serializer};
 
+use super::places::knee_of;
 use super::{OperatingPoint, Place, STAND_IN_NOTE, SweepReport};
 use crate::{Engine, GoalResult, LatencyBasis, LevelReport, LoadPoint, Setup, Tail};
 
@@ -22,6 +23,9 @@ struct Sweep<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     operating_point_nearest: Option<Nearest<'a>>,
     frontier: Vec<OnFrontier>,
+    knee: Option<KneeJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    knee_reason: Option<&'static str>,
     levels: Vec<Level<'a>>,
     notes: Vec<String>,
 }
@@ -39,6 +43,16 @@ struct Nearest<'a> {
     level: usize,
     load: Option<LoadPoint>,
     goals: &'a [GoalResult],
+}
+
+/// Where more load stops paying.
+#[derive(Debug, Serialize)]
+struct KneeJson {
+    level: usize,
+    load: Option<LoadPoint>,
+    next_level: usize,
+    requests_gain: f64,
+    e2el_factor: f64,
 }
 
 /// A level of the frontier, with the two figures that put it there.
@@ -69,6 +83,7 @@ struct Level<'a> {
 impl Serialize for SweepReport {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let load = |level: usize| self.levels.get(level).map(|level| level.load);
+        let knee = knee_of(&self.levels);
         let mut sweep = Sweep {
             schema: "fizeau.sweep/1",
             version: env!("CARGO_PKG_VERSION"),
@@ -80,6 +95,14 @@ impl Serialize for SweepReport {
             operating_point_reason: None,
             operating_point_nearest: None,
             frontier: self.frontier_entries(),
+            knee: knee.map(|(knee, next)| KneeJson {
+                level: knee.at,
+                load: load(knee.at),
+                next_level: next,
+                requests_gain: knee.gain,
+                e2el_factor: knee.cost,
+            }),
+            knee_reason: knee.is_none().then_some("every level pays for its latency"),
             levels: self
                 .placed()
                 .map(|(level, place)| Level::new(level, place))

@@ -1,6 +1,6 @@
 //! Which levels no other beats.
 
-use fizeau_pareto::{Direction, dominated_by, frontier};
+use fizeau_pareto::{Direction, Knee, KneeRule, dominated_by, frontier, knee};
 
 use crate::{LevelReport, Tail};
 
@@ -46,6 +46,19 @@ pub(super) fn places(levels: &[LevelReport]) -> Vec<Place> {
         }
     };
     standing.into_iter().enumerate().map(place).collect()
+}
+
+/// Where more load stops paying, among the levels that may be compared, in the order given; with the index of the level
+/// after it.
+pub(super) fn knee_of(levels: &[LevelReport]) -> Option<(Knee, usize)> {
+    let points = levels
+        .iter()
+        .enumerate()
+        .filter_map(|(i, level)| Some((i, point(level).ok()?)));
+    let (indices, points): (Vec<usize>, Vec<[f64; 2]>) = points.unzip();
+    let knee = knee(&points, KneeRule::default())?;
+    let (at, next) = (*indices.get(knee.at)?, *indices.get(knee.at + 1)?);
+    Some((Knee { at, ..knee }, next))
 }
 
 /// Requests per second and tail latency, or why the level has no place among the others.

@@ -129,6 +129,37 @@ fn a_missed_goal_names_the_nearest_level() {
 }
 
 #[test]
+fn the_knee_is_where_more_load_buys_latency_only() {
+    // Given in rising load; the partial level between them is compared with nothing.
+    let broken = LevelReport {
+        status: LevelStatus::Partial {
+            reason: "interrupted".to_owned(),
+        },
+        ..level(9.0, Some(500.0), 500.0)
+    };
+    let levels = vec![
+        level(4.0, Some(500.0), 500.0),
+        level(8.0, Some(520.0), 520.0),
+        broken,
+        level(8.2, Some(1_040.0), 1_040.0),
+    ];
+    let report = sweep(levels, "p99 e2el<2s");
+    let words = report.knee().unwrap();
+    assert!(
+        words.ends_with("gives +2.5 % requests/s for 2.0 times the p99 E2EL"),
+        "{words}"
+    );
+    let json = parsed(&report);
+    assert_eq!(
+        (&json["knee"]["level"], &json["knee"]["next_level"]),
+        (&1.into(), &3.into())
+    );
+    assert_eq!(json["knee"]["e2el_factor"], 2.0);
+    let without = parsed(&sweep(vec![level(4.0, Some(500.0), 500.0)], "p99 e2el<2s"));
+    assert!(without["knee"].is_null() && without["knee_reason"].is_string());
+}
+
+#[test]
 fn a_strict_limit_is_not_met_by_the_limit_itself() {
     for (slo, met) in [("p99 e2el<500ms", None), ("p99 e2el<=500ms", Some(0))] {
         let report = sweep(vec![level(1.0, Some(500.0), 500.0)], slo);

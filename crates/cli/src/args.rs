@@ -1,0 +1,37 @@
+//! The command line, as types. Nothing here does anything; spellings follow `vllm bench serve` where it has a flag for
+//! the same thing.
+
+mod bench;
+mod endpoint;
+mod serve;
+mod sweep;
+mod workload;
+
+pub(crate) use bench::BenchArgs;
+pub(crate) use endpoint::EndpointArgs;
+pub(crate) use serve::ServeArgs;
+pub(crate) use sweep::SweepArgs;
+pub(crate) use workload::{SamplingArgs, WorkloadArgs};
+
+use clap::{Parser, Subcommand};
+
+/// Measure how fast an LLM endpoint is, prove that the measurement can be trusted, and say how far the endpoint is from
+/// the speed of light.
+#[derive(Debug, Parser)]
+#[command(name = "fizeau", version, max_term_width = 110)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure one level: one concurrency or one rate. Takes the command line of `vllm bench serve`.
+    Bench(Box<BenchArgs>),
+    /// Measure many concurrencies and find the frontier of throughput against latency.
+    ///
+    /// Without --base-url, a simulated engine (Llama-3.1-8B on one H100) is started on loopback and swept.
+    Sweep(Box<SweepArgs>),
+    /// Serve the simulated engine behind HTTP, for trying clients out.
+    Serve(ServeArgs),
+}

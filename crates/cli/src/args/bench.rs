@@ -1,0 +1,139 @@
+//! `fizeau bench`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{EndpointArgs, SamplingArgs, WorkloadArgs};
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// Accepted so that `vllm bench serve ...` runs with `vllm` replaced by `fizeau`.
+    #[arg(hide = true, value_parser = ["serve"])]
+    pub(crate) serve: Option<String>,
+    #[command(flatten)]
+    pub(crate) endpoint: EndpointArgs,
+    #[command(flatten)]
+    pub(crate) host: HostArgs,
+    #[command(flatten)]
+    pub(crate) workload: WorkloadArgs,
+    #[command(flatten)]
+    pub(crate) lengths: LengthArgs,
+    #[command(flatten)]
+    pub(crate) load: LoadArgs,
+    #[command(flatten)]
+    pub(crate) sampling: SamplingArgs,
+    #[command(flatten)]
+    pub(crate) result: ResultArgs,
+    #[command(flatten)]
+    pub(crate) vllm: VllmArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Endpoint")]
+pub(crate) struct HostArgs {
+    /// The server's host, where --base-url is not given.
+    #[arg(long, default_value = "127.0.0.1")]
+    pub(crate) host: String,
+    /// The server's port, where --base-url is not given.
+    #[arg(long, default_value_t = 8000)]
+    pub(crate) port: u16,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Workload")]
+pub(crate) struct LengthArgs {
+    /// Prompt length in tokens.
+    #[arg(
+        long,
+        alias = "input-len",
+        value_name = "TOKENS",
+        default_value_t = 1024
+    )]
+    pub(crate) random_input_len: u64,
+    /// Output length in tokens.
+    #[arg(
+        long,
+        alias = "output-len",
+        value_name = "TOKENS",
+        default_value_t = 128
+    )]
+    pub(crate) random_output_len: u64,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Load")]
+pub(crate) struct LoadArgs {
+    /// How many requests to send.
+    #[arg(long, default_value_t = 1000)]
+    pub(crate) num_prompts: u64,
+    /// The most requests in flight at once; by default there is no limit.
+    #[arg(long, allow_negative_numbers = true)]
+    pub(crate) max_concurrency: Option<i64>,
+    /// Requests per second; inf sends them all at once (or as --max-concurrency allows).
+    #[arg(long, default_value_t = f64::INFINITY, allow_negative_numbers = true)]
+    pub(crate) request_rate: f64,
+    /// How regular the arrivals are: 1 is Poisson, below 1 burstier, above 1 smoother.
+    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    pub(crate) burstiness: f64,
+    /// Requests sent first that never count; by default a tenth of --num-prompts, at most 50.
+    #[arg(long)]
+    pub(crate) num_warmups: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Result")]
+pub(crate) struct ResultArgs {
+    /// Per-request goals in milliseconds, such as ttft:500 tpot:50; gives goodput.
+    #[arg(long, value_name = "METRIC:MS", num_args = 1..)]
+    pub(crate) goodput: Vec<String>,
+    /// A folder for the run: run.json, tapes.jsonl, summary.json, histograms.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write vLLM's JSON.
+    #[arg(long)]
+    pub(crate) save_result: bool,
+    /// With --save-result: keep the figures of each request too.
+    #[arg(long)]
+    pub(crate) save_detailed: bool,
+    /// With --save-result: append one object a line to the file instead of replacing it.
+    #[arg(long)]
+    pub(crate) append_result: bool,
+    /// Where vLLM's JSON goes.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) result_dir: Option<PathBuf>,
+    /// The name of vLLM's JSON; by default it is made of backend, rate, model and date.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) result_filename: Option<String>,
+    /// Extra pairs for vLLM's JSON, as KEY=VALUE.
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
+    pub(crate) metadata: Vec<String>,
+    /// The run's name in vLLM's JSON.
+    #[arg(long)]
+    pub(crate) label: Option<String>,
+    /// Which metrics get mean, median and percentiles: ttft, tpot, itl, e2el.
+    #[arg(long, default_value = "ttft,tpot,itl", value_delimiter = ',')]
+    pub(crate) percentile_metrics: Vec<String>,
+    /// Which percentiles those are, such as 50,90,99.
+    #[arg(long, default_value = "99", value_delimiter = ',')]
+    pub(crate) metric_percentiles: Vec<String>,
+    /// The model's config.json, for the speed of light.
+    #[arg(long, value_name = "FILE", requires = "hardware")]
+    pub(crate) model_config: Option<PathBuf>,
+    /// The device that the model runs on, such as h100-sxm, for the speed of light.
+    #[arg(long, value_name = "NAME", requires = "model_config")]
+    pub(crate) hardware: Option<String>,
+}
+
+/// Flags of `vllm bench serve` that change nothing here.
+#[derive(Debug, Args)]
+pub(crate) struct VllmArgs {
+    #[arg(long, hide = true)]
+    pub(crate) disable_tqdm: bool,
+    #[arg(long, hide = true)]
+    pub(crate) trust_remote_code: bool,
+    #[arg(long, hide = true)]
+    pub(crate) tokenizer_mode: Option<String>,
+    #[arg(long, hide = true)]
+    pub(crate) ready_check_timeout_sec: Option<f64>,
+}

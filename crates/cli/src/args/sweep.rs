@@ -1,0 +1,80 @@
+//! `fizeau sweep`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{EndpointArgs, SamplingArgs, WorkloadArgs};
+
+#[derive(Debug, Args)]
+pub(crate) struct SweepArgs {
+    #[command(flatten)]
+    pub(crate) endpoint: EndpointArgs,
+    #[command(flatten)]
+    pub(crate) workload: WorkloadArgs,
+    #[command(flatten)]
+    pub(crate) plan: LevelsArgs,
+    #[command(flatten)]
+    pub(crate) sampling: SamplingArgs,
+    #[command(flatten)]
+    pub(crate) verdict: VerdictArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Levels")]
+pub(crate) struct LevelsArgs {
+    /// The concurrencies to measure, rising.
+    #[arg(long, alias = "concurrency", value_delimiter = ',', env = "FIZEAU_LEVELS",
+          default_values_t = [1, 2, 4, 8, 16, 32, 64, 128])]
+    pub(crate) levels: Vec<u32>,
+    /// Prompt length in tokens.
+    #[arg(
+        long,
+        alias = "random-input-len",
+        alias = "input-len",
+        value_name = "TOKENS",
+        default_value_t = 250
+    )]
+    pub(crate) isl: u64,
+    /// Output length in tokens.
+    #[arg(
+        long,
+        alias = "random-output-len",
+        alias = "output-len",
+        value_name = "TOKENS",
+        default_value_t = 250
+    )]
+    pub(crate) osl: u64,
+    /// Requests of a level; by default ten for each slot, and at least 100, which a p99 needs.
+    #[arg(long)]
+    pub(crate) num_prompts: Option<u64>,
+    /// A level releases no further request after this many seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 18.0)]
+    pub(crate) level_seconds: f64,
+    /// Requests sent before each level that never count; by default as many as its slots, at most 50.
+    #[arg(long)]
+    pub(crate) num_warmups: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Verdict")]
+pub(crate) struct VerdictArgs {
+    /// The goal that the operating point must meet.
+    #[arg(long, default_value = crate::sweep::DEFAULT_SLO)]
+    pub(crate) slo: String,
+    /// Per-request goals in milliseconds, such as ttft:500 tpot:50; gives goodput.
+    #[arg(long, value_name = "METRIC:MS", num_args = 1..)]
+    pub(crate) goodput: Vec<String>,
+    /// A folder for the sweep; by default one named by the date under fizeau-runs/.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// The model's config.json, for the speed of light.
+    #[arg(long, value_name = "FILE", requires = "hardware")]
+    pub(crate) model_config: Option<PathBuf>,
+    /// The device that the model runs on, such as h100-sxm, for the speed of light.
+    #[arg(long, value_name = "NAME", requires = "model_config")]
+    pub(crate) hardware: Option<String>,
+    /// What the endpoint runs on, in a line of your own, for the report.
+    #[arg(long, value_name = "TEXT", env = "FIZEAU_ENGINE")]
+    pub(crate) engine: Option<String>,
+}

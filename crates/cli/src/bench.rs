@@ -1,0 +1,357 @@
+//! `fizeau bench`: one level, with the command line and the result of `vllm bench serve`.
+
+mod files;
+
+use std::num::NonZeroU32;
+
+use fizeau::core::PerSec;
+use fizeau::harness::{
+    Cancel, LevelRun, LevelSpec, Load, Pacer, Rig, RunFolder, SelfWatch, run_level,
+};
+use fizeau::metrics::{GoodputGoals, Verdict};
+use fizeau::report::{
+    Detail, Engine, LoadPoint, RequestRate, Selection, Setup, VllmResult, VllmRun, Workload,
+};
+use fizeau::transport::{HttpTransport, KeepText, MonotonicClock};
+use fizeau::workload::{Arrivals, Plan, Rescale};
+
+use crate::args::BenchArgs;
+use crate::endpoint::{self, Called};
+use crate::exit::{Exit, Fail, Named};
+use crate::progress::Progress;
+use crate::speed::Physics;
+use crate::{interrupt, levels, record, runtime, workload};
+
+/// Everything that is decided before anything is sent.
+struct Job {
+    called: Called,
+    plan: Plan,
+    load: Load,
+    load_point: LoadPoint,
+    goals: GoodputGoals,
+    selection: Selection,
+    physics: Option<Physics>,
+    setup: Setup,
+    vllm: VllmRun,
+    out: Option<RunFolder>,
+    /// Where vLLM's JSON goes.
+    result: Option<files::ResultFile>,
+}
+
+pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
+    let job = prepare(args)?;
+    let (run, interrupted) = runtime::single()?.block_on(measure(&job, args))?;
+    let report = levels::report(&run, job.load_point, job.physics.as_ref(), None);
+    let goodput = run.summary.throughput.goodput.map(|goodput| goodput.rate);
+    let result = VllmResult::of(job.vllm, &run.tapes, &job.selection, goodput);
+    println!("{}", result.block());
+    println!("{}", report.block());
+    if let Some(folder) = &job.out {
+        levels::write(folder, &run, &report)?;
+        println!("run folder: {}", folder.path().display());
+    }
+    if let Some(file) = &job.result {
+        let detail = if args.result.save_detailed {
+            Detail::Full
+        } else {
+            Detail::Brief
+        };
+        file.write(&result.to_json(detail).map_err(Fail::broken)?)?;
+        println!("result: {}", file.path().display());
+    }
+    Ok(if interrupted {
+        Exit::Interrupted
+    } else if report.validity.verdict == Verdict::Invalid {
+        Exit::Missed
+    } else {
+        Exit::Good
+    })
+}
+
+fn prepare(args: &BenchArgs) -> Result<Job, Fail> {
+    let now = record::WallTime::now();
+    let lengths = (
+        args.lengths.random_input_len,
+        args.lengths.random_output_len,
+    );
+    let goals: GoodputGoals = args.result.goodput.join(" ").parse().named("--goodput")?;
+    let cap = cap(args)?;
+    let arrivals = arrivals(args)?;
+    let (metrics, percentiles) = (
+        &args.result.percentile_metrics,
+        &args.result.metric_percentiles,
+    );
+    let selection = Selection::parse(&metrics.join(","), &percentiles.join(","))
+        .named("--percentile-metrics/--metric-percentiles")?;
+    let hardware = (
+        args.result.model_config.as_deref(),
+        args.result.hardware.as_deref(),
+    );
+    let physics = Physics::from_args(hardware.0, hardware.1, lengths)?;
+    let called = call(args)?;
+    let requests = args.load.num_prompts;
+    let ask = workload::ask(
+        &args.workload,
+        called.target.route(),
+        requests,
+        lengths,
+        arrivals,
+    )?;
+    let plan = endpoint::plan(ask.spec, ask.tokenizer.as_ref()).map_err(Fail::usage)?;
+    let vllm = vllm_run(args, &called, cap, now)?;
+    let setup = setup(args, &called, &plan, physics.as_ref(), now);
+    let result = args
+        .result
+        .save_result
+        .then(|| result_file(args, &vllm))
+        .transpose()?;
+    let out = args
+        .result
+        .out
+        .clone()
+        .map(RunFolder::create)
+        .transpose()
+        .named("--out")?;
+    Ok(Job {
+        load: Load {
+            max_in_flight: cap,
+            stop_after: None,
+        },
+        load_point: load_point(args, cap, requests),
+        called,
+        plan,
+        goals,
+        selection,
+        physics,
+        setup,
+        vllm,
+        out,
+        result,
+    })
+}
+
+fn call(args: &BenchArgs) -> Result<Called, Fail> {
+    let base_url = match &args.endpoint.base_url {
+        Some(url) => url.clone(),
+        None if args.host.host.contains(':') => {
+            format!("http://[{}]:{}", args.host.host, args.host.port)
+        }
+        None => format!("http://{}:{}", args.host.host, args.host.port),
+    };
+    let name = args
+        .endpoint
+        .served_model_name
+        .as_ref()
+        .or(args.endpoint.model.as_ref());
+    let name = name.ok_or_else(|| Fail::usage("--model: name the model as the server knows it"))?;
+    let keep_text = if args.result.save_detailed {
+        KeepText::Yes
+    } else {
+        KeepText::No
+    };
+    let extra = workload::sampling_body(&args.sampling)?;
+    endpoint::call(&args.endpoint, &base_url, name, &extra, keep_text)
+}
+
+fn cap(args: &BenchArgs) -> Result<Option<NonZeroU32>, Fail> {
+    let Some(cap) = args.load.max_concurrency else {
+        return Ok(None);
+    };
+    let cap_u32 = u32::try_from(cap).ok().and_then(NonZeroU32::new);
+    cap_u32.map(Some).ok_or_else(|| {
+        Fail::usage(format!(
+            "--max-concurrency {cap}: give a number of requests in flight, at least 1"
+        ))
+    })
+}
+
+/// vLLM's reading: an infinite rate sends all at once, an infinite burstiness at equal distances.
+fn arrivals(args: &BenchArgs) -> Result<Arrivals, Fail> {
+    let (rate, burstiness) = (args.load.request_rate, args.load.burstiness);
+    if rate.is_nan() || rate <= 0.0 {
+        return Err(Fail::usage(format!(
+            "--request-rate {rate}: give requests per second above 0, or inf for all at once"
+        )));
+    }
+    if burstiness.is_nan() || burstiness <= 0.0 {
+        return Err(Fail::usage(format!(
+            "--burstiness {burstiness}: give a number above 0; 1 is Poisson, inf is constant"
+        )));
+    }
+    Ok(
+        if rate.is_infinite() && args.load.max_concurrency.is_some() {
+            // With a cap, all at once means: each as soon as a slot is free.
+            Arrivals::ClosedLoop
+        } else if rate.is_infinite() {
+            Arrivals::AllAtOnce
+        } else if burstiness.is_infinite() {
+            Arrivals::Constant {
+                rate: PerSec::new(rate),
+            }
+        } else {
+            Arrivals::Gamma {
+                rate: PerSec::new(rate),
+                burstiness,
+                rescale: Rescale::None,
+            }
+        },
+    )
+}
+
+fn load_point(args: &BenchArgs, cap: Option<NonZeroU32>, requests: u64) -> LoadPoint {
+    let rate = args.load.request_rate;
+    if rate.is_finite() {
+        return LoadPoint::Rate(PerSec::new(rate));
+    }
+    let all = u32::try_from(requests).unwrap_or(u32::MAX);
+    LoadPoint::Concurrency(cap.map_or(all, NonZeroU32::get).min(all))
+}
+
+fn vllm_run(
+    args: &BenchArgs,
+    called: &Called,
+    cap: Option<NonZeroU32>,
+    now: record::WallTime,
+) -> Result<VllmRun, Fail> {
+    let pair = |pair: &String| match pair.split_once('=') {
+        Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
+        None => Err(Fail::usage(format!("--metadata {pair}: write KEY=VALUE"))),
+    };
+    let model = args
+        .endpoint
+        .model
+        .as_deref()
+        .unwrap_or_else(|| called.target.model());
+    let rate = args.load.request_rate;
+    Ok(VllmRun {
+        date: now.compact(),
+        backend: called.target.backend().as_str().to_owned(),
+        label: args.result.label.clone(),
+        model_id: model.to_owned(),
+        tokenizer_id: args.workload.tokenizer.clone(),
+        metadata: args
+            .result
+            .metadata
+            .iter()
+            .map(pair)
+            .collect::<Result<_, _>>()?,
+        request_rate: if rate.is_finite() {
+            RequestRate::Limited(PerSec::new(rate))
+        } else {
+            RequestRate::Unlimited
+        },
+        burstiness: args.load.burstiness,
+        max_concurrency: cap.map(NonZeroU32::get),
+    })
+}
+
+fn result_file(args: &BenchArgs, run: &VllmRun) -> Result<files::ResultFile, Fail> {
+    let name = args
+        .result
+        .result_filename
+        .clone()
+        .unwrap_or_else(|| run.file_name());
+    let mode = if args.result.append_result {
+        files::Mode::Append
+    } else {
+        files::Mode::Replace
+    };
+    files::ResultFile::prepare(args.result.result_dir.as_deref(), &name, mode)
+}
+
+fn setup(
+    args: &BenchArgs,
+    called: &Called,
+    plan: &Plan,
+    physics: Option<&Physics>,
+    now: record::WallTime,
+) -> Setup {
+    let spec = plan.spec();
+    Setup {
+        tool: record::tool(),
+        started: now.rfc3339(),
+        command_line: record::command_line(),
+        endpoint: called.describe(),
+        engine: Engine::Remote { description: None },
+        workload: Workload {
+            dataset: args.workload.dataset_name.clone(),
+            input_tokens: workload::describe(spec.input),
+            output_tokens: workload::describe(spec.output),
+            seed: args.workload.seed,
+            arrivals: workload::describe_arrivals(spec.arrivals),
+        },
+        host: record::host(),
+        model_config: physics.map(|physics| physics.model_name().to_owned()),
+        hardware: physics.map(|physics| physics.device_name().to_owned()),
+    }
+}
+
+/// A tenth of the run, at most the fifty that good methodology asks for.
+fn warmups(args: &BenchArgs) -> u64 {
+    let tenth = args.load.num_prompts.div_ceil(10);
+    args.load.num_warmups.unwrap_or_else(|| tenth.min(50))
+}
+
+/// Runs the level. Says whether it was interrupted.
+async fn measure(job: &Job, args: &BenchArgs) -> Result<(LevelRun, bool), Fail> {
+    let clock = MonotonicClock::new();
+    let timer = Pacer::start(clock).map_err(|error| Fail::broken(format!("no thread: {error}")))?;
+    let transport = HttpTransport::new(job.called.target.clone(), clock);
+    endpoint::check(&transport, &timer, &job.plan).await?;
+    let warmup: Vec<_> = job
+        .plan
+        .warmup(warmups(args))
+        .map(|warmup| warmup.request)
+        .collect();
+    println!(
+        "{} warm-up requests first; they do not count (--num-warmups)",
+        warmup.len()
+    );
+    if let Some(folder) = &job.out {
+        let document = record::RunDocument::new(&job.setup, job.plan.spec());
+        folder
+            .write_json("run.json", &document)
+            .map_err(Fail::broken)?;
+    }
+    let in_flight = job
+        .load
+        .max_in_flight
+        .map_or(args.load.num_prompts, |cap| cap.get().into());
+    let ahead = in_flight
+        .min(args.load.num_prompts)
+        .min(MOST_CONNECTIONS_AHEAD);
+    transport
+        .preconnect(ahead as usize)
+        .await
+        .map_err(Fail::endpoint)?;
+    let cancel = Cancel::new();
+    interrupt::listen(cancel.clone());
+    let rig = Rig {
+        transport: &transport,
+        timer: &timer,
+        watch: SelfWatch::Thread,
+        cancel: &cancel,
+    };
+    let spec = LevelSpec {
+        requests: job.plan.source(),
+        warmup,
+        load: job.load,
+        goals: &job.goals,
+    };
+    let mut progress = Progress::new();
+    progress.start("bench", args.load.num_prompts);
+    let mut sink = job
+        .out
+        .as_ref()
+        .map(RunFolder::tapes)
+        .transpose()
+        .map_err(Fail::broken)?;
+    let run = run_level(&rig, spec, &mut sink, &mut progress)
+        .await
+        .map_err(Fail::broken)?;
+    drop(progress);
+    Ok((run, cancel.is_cancelled()))
+}
+
+/// An open loop may never need as many connections as it has requests; past this, they are made as they are needed.
+const MOST_CONNECTIONS_AHEAD: u64 = 1_024;

@@ -1,0 +1,53 @@
+//! The embedded engine: simulated, behind a real HTTP server on loopback.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use fizeau::sim::Scenario;
+use fizeau::sim::http::{Server, ServerConfig, ServerHandle};
+
+use crate::exit::Fail;
+use crate::speed::Physics;
+
+/// A running engine; it ends when this is dropped.
+pub(crate) struct Embedded {
+    scenario: Scenario,
+    server: ServerHandle,
+}
+
+impl Embedded {
+    /// Starts the default scenario on a free port of loopback.
+    pub(crate) fn start() -> Result<Self, Fail> {
+        let scenario = Scenario::llama_3_1_8b_h100().map_err(Fail::broken)?;
+        let config = ServerConfig::new(scenario.engine()).with_model(scenario.model_name());
+        let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let server = Server::bind(loopback, config).map_err(Fail::broken)?;
+        let server = server.spawn().map_err(Fail::broken)?;
+        Ok(Self { scenario, server })
+    }
+
+    /// Where it listens.
+    pub(crate) fn base_url(&self) -> String {
+        self.server.base_url()
+    }
+
+    /// The name of its model.
+    pub(crate) fn model(&self) -> &str {
+        self.scenario.model_name()
+    }
+
+    /// One line for reports, which says that it is simulated.
+    pub(crate) fn describe(&self) -> String {
+        self.scenario.describe()
+    }
+
+    /// Its speed of light.
+    pub(crate) fn physics(&self, lengths: (u64, u64)) -> Physics {
+        let name = self.scenario.model_name().to_owned();
+        Physics::new(
+            name,
+            self.scenario.model().clone(),
+            self.scenario.device().clone(),
+            lengths,
+        )
+    }
+}

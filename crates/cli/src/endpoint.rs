@@ -1,0 +1,174 @@
+//! From arguments to an endpoint, and whether it answers.
+
+use std::sync::Arc;
+
+use fizeau::core::{Clock, FailureClass, Nanos, RequestId, Tape, Timer};
+use fizeau::harness::{PreflightError, preflight};
+use fizeau::report::Endpoint;
+use fizeau::transport::{
+    Backend, ExtraBody, HttpTransport, KeepText, Route, Secret, Target, Timeouts,
+};
+use fizeau::workload::{Plan, Spec, SpecError, TextCodec};
+
+use crate::args::EndpointArgs;
+use crate::exit::{Fail, Named};
+
+/// An endpoint to be called, and how to name it on record.
+pub(crate) struct Called {
+    pub(crate) target: Target,
+    base_url: String,
+    path: String,
+}
+
+impl Called {
+    /// For the record.
+    pub(crate) fn describe(&self) -> Endpoint {
+        Endpoint {
+            base_url: self.base_url.clone(),
+            path: self.path.clone(),
+            backend: self.target.backend().as_str().to_owned(),
+            model: self.target.model().to_owned(),
+        }
+    }
+}
+
+/// The endpoint that `args` name, at `base_url`, for `model`. Nothing is sent.
+pub(crate) fn call(
+    args: &EndpointArgs,
+    base_url: &str,
+    model: &str,
+    extra: &str,
+    keep_text: KeepText,
+) -> Result<Called, Fail> {
+    let backend: Backend = args.backend.parse().named("--backend")?;
+    let mut target = Target::new(base_url, backend, model).named("--base-url")?;
+    if let Some(path) = &args.endpoint {
+        target = target.path(path).named("--endpoint")?;
+    }
+    for header in &args.headers {
+        let (name, value) = header
+            .split_once(['=', ':'])
+            .ok_or_else(|| Fail::usage("--header: write NAME=VALUE or \"NAME: VALUE\""))?;
+        target = target.header(name.trim(), value.trim()).named("--header")?;
+    }
+    if let Some(key) = api_key(args)? {
+        target = target.api_key(key).named("API key")?;
+    }
+    let target = target
+        .extra_body(ExtraBody::parse(extra).named("--extra-body")?)
+        .timeouts(timeouts(args)?)
+        .keep_text(keep_text);
+    let url = target.url();
+    let origin_end = url.find("://").map_or(0, |at| at + 3);
+    let path_at = url[origin_end..]
+        .find('/')
+        .map_or(url.len(), |at| origin_end + at);
+    let (base_url, path) = url.split_at(path_at);
+    Ok(Called {
+        base_url: base_url.to_owned(),
+        path: path.to_owned(),
+        target,
+    })
+}
+
+/// From a file, or from the environment; never from the command line, which others can read.
+fn api_key(args: &EndpointArgs) -> Result<Option<Secret>, Fail> {
+    if let Some(path) = &args.api_key_file {
+        let name = format!("--api-key-file {}", path.display());
+        let text = std::fs::read_to_string(path).named(&name)?;
+        return Ok(Some(Secret::new(text.trim())));
+    }
+    let from = ["FIZEAU_API_KEY", "OPENAI_API_KEY"];
+    let mut keys = from.iter().filter_map(|name| std::env::var(name).ok());
+    Ok(keys.find(|key| !key.is_empty()).map(Secret::new))
+}
+
+fn timeouts(args: &EndpointArgs) -> Result<Timeouts, Fail> {
+    let seconds = |flag: &str, value: Option<f64>| match value {
+        None => Ok(None),
+        Some(value) => Nanos::from_secs_f64(value).map(Some).named(flag),
+    };
+    Ok(Timeouts {
+        connect: seconds("--connect-timeout", Some(args.connect_timeout))?,
+        first_token: seconds("--first-token-timeout", args.first_token_timeout)?,
+        idle: seconds("--idle-timeout", args.idle_timeout)?,
+        total: seconds("--timeout", Some(args.timeout))?,
+    })
+}
+
+/// The plan of `spec`, with the tokenizer where there is one.
+pub(crate) fn plan(spec: Spec, tokenizer: Option<&Arc<dyn TextCodec>>) -> Result<Plan, SpecError> {
+    match tokenizer {
+        Some(tokenizer) => Plan::with_tokenizer(spec, Arc::clone(tokenizer)),
+        None => Plan::new(spec),
+    }
+}
+
+/// Sends one request of the workload's own shape, so that an endpoint that cannot be used is one clear line. It is a
+/// warm-up request: its prompt is none of the run's.
+pub(crate) async fn check<C: Clock>(
+    transport: &HttpTransport<C>,
+    timer: &impl Timer,
+    plan: &Plan,
+) -> Result<Tape, Fail> {
+    let Some(mut request) = plan
+        .warmup(u64::MAX)
+        .next()
+        .map(|scheduled| scheduled.request)
+    else {
+        return Err(Fail::usage("the workload has no request"));
+    };
+    request.id = RequestId::default();
+    request.max_output_tokens = request.max_output_tokens.min(SHORT);
+    preflight(transport, timer, &request)
+        .await
+        .map_err(|error| {
+            let target = transport.target();
+            let remedy = match &error {
+                PreflightError::Unsendable(_) => {
+                    "choose another --endpoint or --backend".to_owned()
+                }
+                PreflightError::Failed(failure) => remedy(failure.class, failure.status, target),
+            };
+            Fail::endpoint(format!("{}: {error}; {remedy}", target.url()))
+        })
+}
+
+const SHORT: fizeau::core::Tokens = fizeau::core::Tokens::new(4);
+
+/// What to try.
+fn remedy(class: FailureClass, status: Option<u16>, target: &Target) -> String {
+    let model = target.model();
+    match (class, status) {
+        (FailureClass::Connect | FailureClass::TimeoutConnect, _) => {
+            "is the server up, and is --base-url right?".to_owned()
+        }
+        (FailureClass::Status, Some(401 | 403)) => {
+            "give a key in FIZEAU_API_KEY, OPENAI_API_KEY or --api-key-file".to_owned()
+        }
+        (FailureClass::Status, Some(404)) => {
+            format!("check --model ({model}) and --endpoint")
+        }
+        (FailureClass::Status, Some(400 | 422)) => {
+            "the server refuses this request: check --backend, --model and the lengths".to_owned()
+        }
+        (FailureClass::Status, Some(429 | 503)) => "the server is busy: try again later".to_owned(),
+        (FailureClass::Status, _) => "look at the server's log".to_owned(),
+        (
+            FailureClass::TimeoutFirstToken
+            | FailureClass::TimeoutIdle
+            | FailureClass::TimeoutTotal,
+            _,
+        ) => "raise the timeout, or look at the server's log".to_owned(),
+        _ => format!(
+            "this is not what {} streams: check --backend and --endpoint",
+            target.backend().as_str()
+        ),
+    }
+}
+
+/// The route that `args` lead to, without an endpoint at hand.
+pub(crate) fn route(args: &EndpointArgs) -> Result<Route, Fail> {
+    let nowhere = "http://127.0.0.1:1";
+    Ok(call(args, nowhere, "", "{}", KeepText::No)?.target.route())
+}

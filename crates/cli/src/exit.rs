@@ -1,0 +1,71 @@
+//! How a command ends.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+/// How a command ends; the numbers are part of the command line's contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done, and the measurement is to be believed.
+    Good = 0,
+    /// Done, but the verdict is invalid or a goal that was asked for was missed.
+    Missed = 1,
+    /// The command line or a file was wrong; nothing was sent.
+    Usage = 2,
+    /// The endpoint could not be used.
+    Endpoint = 3,
+    /// Interrupted; what was measured is written and marked.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// A command that could not be carried out.
+#[derive(Debug)]
+pub(crate) struct Fail {
+    pub(crate) exit: Exit,
+    /// One line: what was wrong, where, and what would be right.
+    pub(crate) message: String,
+}
+
+impl Fail {
+    /// The command line or a file is wrong.
+    pub(crate) fn usage(message: impl Display) -> Self {
+        Self {
+            exit: Exit::Usage,
+            message: message.to_string(),
+        }
+    }
+
+    /// The endpoint cannot be used.
+    pub(crate) fn endpoint(message: impl Display) -> Self {
+        Self {
+            exit: Exit::Endpoint,
+            message: message.to_string(),
+        }
+    }
+
+    /// Something broke in the midst of a run; what was written stays.
+    pub(crate) fn broken(message: impl Display) -> Self {
+        Self {
+            exit: Exit::Missed,
+            message: message.to_string(),
+        }
+    }
+}
+
+/// Puts what was being looked at before what was wrong with it.
+pub(crate) trait Named<T> {
+    /// `name: error`, as a wrong command line.
+    fn named(self, name: &str) -> Result<T, Fail>;
+}
+
+impl<T, E: Display> Named<T> for Result<T, E> {
+    fn named(self, name: &str) -> Result<T, Fail> {
+        self.map_err(|error| Fail::usage(format!("{name}: {error}")))
+    }
+}

@@ -1,0 +1,110 @@
+//! Progress on a terminal; silent in a pipe.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use fizeau::core::Tape;
+use fizeau::harness::{Notice, Observer};
+use fizeau::metrics::{LatencyHistogram, RequestMetrics};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A line that tells what runs, how far, how fast.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    level: String,
+    ttft: LatencyHistogram,
+    tokens: u64,
+    failed: u64,
+}
+
+impl Progress {
+    /// Shows on standard error if that is a terminal.
+    pub(crate) fn new() -> Self {
+        let target = if std::io::stderr().is_terminal() {
+            ProgressDrawTarget::stderr_with_hz(4)
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(Some(0), target);
+        let style = "{prefix}  {pos}/{len} requests  {elapsed}  left about {eta}  {wide_msg}";
+        if let Ok(style) = ProgressStyle::with_template(style) {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(250));
+        Self {
+            bar,
+            level: String::new(),
+            ttft: LatencyHistogram::new(),
+            tokens: 0,
+            failed: 0,
+        }
+    }
+
+    /// One level of a known size begins.
+    pub(crate) fn start(&mut self, name: &str, requests: u64) {
+        name.clone_into(&mut self.level);
+        self.ttft = LatencyHistogram::new();
+        (self.tokens, self.failed) = (0, 0);
+        self.bar.set_length(requests);
+        self.bar.set_position(0);
+        self.bar.set_prefix(format!("{name}: warming up"));
+        self.bar.set_message("");
+        self.bar.reset_elapsed();
+    }
+
+    fn ended(&mut self, tape: &Tape) {
+        self.bar.inc(1);
+        self.tokens += tape.output_tokens().get();
+        self.failed += u64::from(!tape.is_success());
+        if let Some(ttft) = RequestMetrics::of(tape).ttft {
+            self.ttft.record(ttft);
+        }
+        let seconds = self.bar.elapsed().as_secs_f64();
+        let ttft = self
+            .ttft
+            .percentile(50.0)
+            .map_or_else(String::new, |p50| format!("  TTFT p50 {p50}"));
+        let rate = if seconds > 0.0 {
+            self.tokens as f64 / seconds
+        } else {
+            0.0
+        };
+        let failed = if self.failed > 0 {
+            format!("  {} failed", self.failed)
+        } else {
+            String::new()
+        };
+        self.bar
+            .set_message(format!("{rate:.0} tok/s{ttft}{failed}"));
+    }
+}
+
+impl Observer for Progress {
+    fn notice(&mut self, notice: Notice<'_>) {
+        match notice {
+            Notice::LevelStarted {
+                concurrency,
+                index,
+                of,
+                requests,
+            } => {
+                self.start(
+                    &format!("[{}/{of}] concurrency {concurrency}", index + 1),
+                    requests,
+                );
+            }
+            Notice::WarmedUp { .. } => {
+                self.bar.set_prefix(self.level.clone());
+                self.bar.reset_elapsed();
+            }
+            Notice::RequestEnded(tape) => self.ended(tape),
+            _ => {}
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

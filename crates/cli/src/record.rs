@@ -1,0 +1,199 @@
+//! What goes on record about a run: when, with what command line, on which machine.
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fizeau::harness;
+use fizeau::report::{Host, Setup, ToolVersion};
+use fizeau::workload::Spec;
+use serde::Serialize;
+
+/// The wall clock, read once per run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WallTime {
+    year: u64,
+    month: u64,
+    day: u64,
+    second_of_day: u64,
+}
+
+impl WallTime {
+    /// Now, in UTC.
+    pub(crate) fn now() -> Self {
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Self::from_unix(since.as_secs())
+    }
+
+    /// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": `civil_from_days`, for days from 1970 on.
+    const fn from_unix(seconds: u64) -> Self {
+        let day = seconds / 86_400 + 719_468;
+        let era = day / 146_097;
+        let day_of_era = day % 146_097;
+        let year_of_era =
+            (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let shifted_month = (5 * day_of_year + 2) / 153;
+        let month = if shifted_month < 10 {
+            shifted_month + 3
+        } else {
+            shifted_month - 9
+        };
+        let january_or_february = if month <= 2 { 1 } else { 0 };
+        Self {
+            year: year_of_era + era * 400 + january_or_february,
+            month,
+            day: day_of_year - (153 * shifted_month + 2) / 5 + 1,
+            second_of_day: seconds % 86_400,
+        }
+    }
+
+    fn clock(self) -> (u64, u64, u64) {
+        let s = self.second_of_day;
+        (s / 3_600, s / 60 % 60, s % 60)
+    }
+
+    /// `2026-11-20T18:45:00Z`.
+    pub(crate) fn rfc3339(self) -> String {
+        let (h, m, s) = self.clock();
+        format!(
+            "{:04}-{:02}-{:02}T{h:02}:{m:02}:{s:02}Z",
+            self.year, self.month, self.day
+        )
+    }
+
+    /// `20261120-184500`, as vLLM dates its results.
+    pub(crate) fn compact(self) -> String {
+        let (h, m, s) = self.clock();
+        format!(
+            "{:04}{:02}{:02}-{h:02}{m:02}{s:02}",
+            self.year, self.month, self.day
+        )
+    }
+
+    /// The folder of a run that was given none: `fizeau-runs/20261120-184500-sweep`.
+    pub(crate) fn folder(self, what: &str) -> PathBuf {
+        PathBuf::from("fizeau-runs").join(format!("{}-{what}", self.compact()))
+    }
+}
+
+/// `run.json`: what was asked, written before the first request.
+#[derive(Debug, Serialize)]
+pub(crate) struct RunDocument<'a> {
+    schema: &'static str,
+    setup: &'a Setup,
+    plan: &'a Spec,
+}
+
+impl<'a> RunDocument<'a> {
+    pub(crate) const fn new(setup: &'a Setup, plan: &'a Spec) -> Self {
+        Self {
+            schema: "fizeau.run/1",
+            setup,
+            plan,
+        }
+    }
+}
+
+/// This program.
+pub(crate) fn tool() -> ToolVersion {
+    ToolVersion {
+        name: "fizeau".into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        commit: None,
+    }
+}
+
+/// This machine.
+pub(crate) fn host() -> Host {
+    let here = harness::Host::here();
+    Host {
+        os: here.system,
+        cpu: here.cpu,
+        cores: here.logical_cpus.and_then(|n| u32::try_from(n).ok()),
+    }
+}
+
+/// The command line with the values of headers left out, and user names and passwords out of URLs.
+pub(crate) fn command_line() -> Vec<String> {
+    redact(std::env::args())
+}
+
+fn redact(args: impl Iterator<Item = String>) -> Vec<String> {
+    let mut in_headers = false;
+    args.map(|arg| {
+        if let Some((flag, value)) = arg.split_once('=')
+            && flag == "--header"
+        {
+            return format!("{flag}={}", hide_value(value));
+        }
+        if arg.starts_with("--") {
+            in_headers = arg == "--header";
+            return arg;
+        }
+        if in_headers {
+            hide_value(&arg)
+        } else {
+            hide_user(&arg)
+        }
+    })
+    .collect()
+}
+
+/// `NAME=VALUE` without the value.
+fn hide_value(header: &str) -> String {
+    let name = header.split(['=', ':']).next().unwrap_or_default();
+    format!("{name}=...")
+}
+
+/// `http://user:password@host` without what comes before the `@`.
+fn hide_user(arg: &str) -> String {
+    match arg.split_once("://") {
+        Some((scheme, rest)) => {
+            let authority = rest.split('/').next().unwrap_or_default();
+            match authority.rsplit_once('@') {
+                Some((user, _)) => format!("{scheme}://...{}", &rest[user.len()..]),
+                None => arg.to_owned(),
+            }
+        }
+        None => arg.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{WallTime, redact};
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        // `date -u -d @SECONDS +%Y-%m-%dT%H:%M:%SZ` of GNU coreutils.
+        let cases = [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399, "2000-02-28T23:59:59Z"),
+            (951_868_800, "2000-03-01T00:00:00Z"),
+            (1_709_164_800, "2024-02-29T00:00:00Z"),
+            (1_795_200_300, "2026-11-20T18:45:00Z"),
+        ];
+        for (unix, text) in cases {
+            assert_eq!(WallTime::from_unix(unix).rfc3339(), text);
+        }
+        assert_eq!(
+            WallTime::from_unix(1_795_200_300).compact(),
+            "20261120-184500"
+        );
+    }
+
+    #[test]
+    fn secrets_stay_out_of_the_record() {
+        let line = "fizeau bench --header Authorization=Bearer-s3cret X-Key:s3cret --header=A=s3cret \
+                    --base-url http://me:s3cret@host:8000/v1 --model m";
+        let kept = redact(line.split_whitespace().map(str::to_owned)).join(" ");
+        assert!(!kept.contains("s3cret"), "{kept}");
+        assert!(
+            kept.contains("Authorization=... X-Key=... --header=A=..."),
+            "{kept}"
+        );
+        assert!(kept.contains("http://...@host:8000/v1 --model m"), "{kept}");
+    }
+}

@@ -1,0 +1,70 @@
+//! `fizeau serve`: the simulated engine behind HTTP, until Ctrl-C.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+
+use fizeau::core::Nanos;
+use fizeau::sim::http::{Server, ServerConfig};
+use fizeau::sim::{FixedTiming, Scenario};
+
+use crate::args::ServeArgs;
+use crate::exit::{Exit, Fail, Named};
+use crate::runtime;
+
+pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
+    let (config, what) = engine(args)?;
+    let config = match &args.served_model_name {
+        Some(name) => config.with_model(name.clone()),
+        None => config,
+    };
+    let server = Server::bind(address(args)?, config).map_err(Fail::usage)?;
+    let handle = server.spawn().map_err(Fail::broken)?;
+    println!("{what}");
+    let model = args.served_model_name.as_deref().unwrap_or("(any name)");
+    println!("serving model {model} on {}", handle.base_url());
+    println!(
+        "routes: /v1/completions /v1/chat/completions /v1/models /health /truth; Ctrl-C ends it"
+    );
+    runtime::single()?
+        .block_on(tokio::signal::ctrl_c())
+        .map_err(|error| Fail::broken(format!("the system does not tell of Ctrl-C: {error}")))?;
+    handle.shutdown();
+    Ok(Exit::Good)
+}
+
+/// The engine that was asked for, and a line that describes it.
+fn engine(args: &ServeArgs) -> Result<(ServerConfig, String), Fail> {
+    if let (Some(ttft), Some(itl)) = (args.ttft_ms, args.itl_ms) {
+        let ttft = Nanos::from_secs_f64(ttft / 1e3).named("--ttft-ms")?;
+        let itl = Nanos::from_secs_f64(itl / 1e3).named("--itl-ms")?;
+        let what = format!(
+            "fixed timing, no engine: first token after {ttft}, each further one after {itl}"
+        );
+        return Ok((ServerConfig::new(FixedTiming::new(ttft, itl)), what));
+    }
+    let scenario = Scenario::llama_3_1_8b_h100().map_err(Fail::broken)?;
+    let scenario = match args.max_num_seqs {
+        None => scenario,
+        Some(slots) => Scenario::new(
+            scenario.model_name(),
+            scenario.model().clone(),
+            scenario.device().clone(),
+            slots as usize,
+        )
+        .named("--max-num-seqs")?,
+    };
+    let what = format!(
+        "simulated engine, no accelerator is used: {}",
+        scenario.describe()
+    );
+    Ok((ServerConfig::new(scenario.engine()), what))
+}
+
+fn address(args: &ServeArgs) -> Result<SocketAddr, Fail> {
+    let name = format!("--host {}", args.host);
+    let mut found = (args.host.as_str(), args.port)
+        .to_socket_addrs()
+        .named(&name)?;
+    found
+        .next()
+        .ok_or_else(|| Fail::usage(format!("{name}: no such address")))
+}

@@ -1,0 +1,263 @@
+//! `fizeau sweep`: a frontier, from an endpoint or from the embedded engine.
+
+use std::io::IsTerminal;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::path::{Path, PathBuf};
+
+use fizeau::core::Nanos;
+use fizeau::harness::{Cancel, LevelSize, Pacer, Rig, RunFolder, SelfWatch, Sweep, SweepSpec};
+use fizeau::metrics::{GoodputGoals, Slo, Verdict};
+use fizeau::report::{
+    Engine, LevelReport, LoadPoint, OperatingPoint, Setup, Style, SweepReport, Terminal, Workload,
+};
+use fizeau::transport::{HttpTransport, KeepText, MonotonicClock};
+use fizeau::workload::{Arrivals, Plan};
+
+use crate::args::SweepArgs;
+use crate::embedded::Embedded;
+use crate::endpoint::{self, Called};
+use crate::exit::{Exit, Fail, Named};
+use crate::progress::Progress;
+use crate::speed::Physics;
+use crate::workload::{self, Ask};
+use crate::{interrupt, levels, record, runtime};
+
+/// The goal where none is given: what a person who chats would call prompt and fluent.
+pub(crate) const DEFAULT_SLO: &str = "p99 ttft<500ms, p99 tpot<20ms";
+
+/// Everything that is decided before anything is sent.
+struct Job {
+    called: Called,
+    spec: SweepSpec,
+    /// A plan of the workload, for the request before the first.
+    sample: Plan,
+    slo: Slo,
+    physics: Option<Physics>,
+    setup: Setup,
+    out: PathBuf,
+    /// The embedded engine, where no endpoint was given; it ends with the job.
+    _embedded: Option<Embedded>,
+}
+
+pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
+    let job = prepare(args)?;
+    let runtime = runtime::single()?;
+    let (report, interrupted) = runtime.block_on(measure(&job))?;
+    show(&report, &job.out);
+    Ok(if interrupted {
+        Exit::Interrupted
+    } else if report.verdict() == Verdict::Invalid || missed(&report, args) {
+        Exit::Missed
+    } else {
+        Exit::Good
+    })
+}
+
+/// Whether a goal was missed that somebody asked for: the default one is a suggestion.
+fn missed(report: &SweepReport, args: &SweepArgs) -> bool {
+    args.verdict.slo != DEFAULT_SLO
+        && !matches!(report.operating_point(), OperatingPoint::Met { .. })
+}
+
+fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
+    let lengths = (args.plan.isl, args.plan.osl);
+    let slo: Slo = args.verdict.slo.parse().named("--slo")?;
+    let goals: GoodputGoals = args.verdict.goodput.join(" ").parse().named("--goodput")?;
+    let levels = levels_of(&args.plan.levels)?;
+    let size = size_of(args)?;
+    let (config, hardware) = (
+        args.verdict.model_config.as_deref(),
+        args.verdict.hardware.as_deref(),
+    );
+    let physics = Physics::from_args(config, hardware, lengths)?;
+    // The workload is checked before an engine is started.
+    let route = endpoint::route(&args.endpoint)?;
+    let Ask {
+        spec: workload,
+        tokenizer,
+    } = workload::ask(&args.workload, route, 1, lengths, Arrivals::ClosedLoop)?;
+    let sample = endpoint::plan(workload.clone(), tokenizer.as_ref()).map_err(Fail::usage)?;
+    let embedded = match &args.endpoint.base_url {
+        Some(_) => None,
+        None => Some(Embedded::start()?),
+    };
+    let called = call(args, embedded.as_ref())?;
+    let physics = match (&embedded, physics) {
+        (Some(embedded), None) => Some(embedded.physics(lengths)),
+        (_, given) => given,
+    };
+    let now = record::WallTime::now();
+    let setup = Setup {
+        tool: record::tool(),
+        started: now.rfc3339(),
+        command_line: record::command_line(),
+        endpoint: called.describe(),
+        engine: match &embedded {
+            Some(embedded) => Engine::Simulated {
+                description: embedded.describe(),
+            },
+            None => Engine::Remote {
+                description: args.verdict.engine.clone(),
+            },
+        },
+        workload: Workload {
+            dataset: args.workload.dataset_name.clone(),
+            input_tokens: workload::describe(workload.input),
+            output_tokens: workload::describe(workload.output),
+            seed: args.workload.seed,
+            arrivals: workload::describe_arrivals(Arrivals::ClosedLoop),
+        },
+        host: record::host(),
+        model_config: physics
+            .as_ref()
+            .map(|physics| physics.model_name().to_owned()),
+        hardware: physics
+            .as_ref()
+            .map(|physics| physics.device_name().to_owned()),
+    };
+    let out = args
+        .verdict
+        .out
+        .clone()
+        .unwrap_or_else(|| now.folder("sweep"));
+    let spec = SweepSpec {
+        levels,
+        workload,
+        tokenizer,
+        size,
+        goals,
+    };
+    Ok(Job {
+        called,
+        spec,
+        sample,
+        slo,
+        physics,
+        setup,
+        out,
+        _embedded: embedded,
+    })
+}
+
+/// The endpoint that was named, or the embedded engine.
+fn call(args: &SweepArgs, embedded: Option<&Embedded>) -> Result<Called, Fail> {
+    let endpoint = &args.endpoint;
+    let (base_url, model) = match (embedded, &endpoint.base_url) {
+        (None, Some(url)) => {
+            let name = endpoint
+                .served_model_name
+                .as_ref()
+                .or(endpoint.model.as_ref());
+            let name =
+                name.ok_or_else(|| Fail::usage("--model: name the model as the server knows it"))?;
+            (url.clone(), name.clone())
+        }
+        (Some(embedded), _) => (embedded.base_url(), embedded.model().to_owned()),
+        (None, None) => return Err(Fail::usage("--base-url: name the server")),
+    };
+    let extra = workload::sampling_body(&args.sampling)?;
+    endpoint::call(endpoint, &base_url, &model, &extra, KeepText::No)
+}
+
+fn levels_of(levels: &[u32]) -> Result<Vec<NonZeroU32>, Fail> {
+    let checked: Option<Vec<NonZeroU32>> = levels.iter().copied().map(NonZeroU32::new).collect();
+    let mut checked =
+        checked.ok_or_else(|| Fail::usage("--levels: 0 is not a concurrency; the least is 1"))?;
+    checked.sort_unstable();
+    checked.dedup();
+    Ok(checked)
+}
+
+fn size_of(args: &SweepArgs) -> Result<LevelSize, Fail> {
+    let requests = match args.plan.num_prompts {
+        None => None,
+        Some(n) => Some(NonZeroU64::new(n).ok_or_else(|| {
+            Fail::usage("--num-prompts: 0 requests measure nothing; the least is 1")
+        })?),
+    };
+    let time = Nanos::from_secs_f64(args.plan.level_seconds).named("--level-seconds")?;
+    if time == Nanos::ZERO {
+        return Err(Fail::usage(
+            "--level-seconds: a level takes some time; give more than 0",
+        ));
+    }
+    Ok(LevelSize {
+        requests,
+        time: Some(time),
+        warmup: args.plan.num_warmups,
+    })
+}
+
+/// Runs the levels; each is on disk before the next begins. Says whether it was interrupted.
+async fn measure(job: &Job) -> Result<(SweepReport, bool), Fail> {
+    let clock = MonotonicClock::new();
+    let timer = Pacer::start(clock).map_err(|error| Fail::broken(format!("no thread: {error}")))?;
+    let transport = HttpTransport::new(job.called.target.clone(), clock);
+    endpoint::check(&transport, &timer, &job.sample).await?;
+    let cancel = Cancel::new();
+    interrupt::listen(cancel.clone());
+    let folder = RunFolder::create(&job.out).map_err(Fail::usage)?;
+    let document = record::RunDocument::new(&job.setup, &job.spec.workload);
+    folder
+        .write_json("run.json", &document)
+        .map_err(Fail::broken)?;
+    let most = job
+        .spec
+        .levels
+        .iter()
+        .map(|level| level.get())
+        .max()
+        .unwrap_or(1);
+    transport
+        .preconnect(most as usize)
+        .await
+        .map_err(Fail::endpoint)?;
+    let rig = Rig {
+        transport: &transport,
+        timer: &timer,
+        watch: SelfWatch::Thread,
+        cancel: &cancel,
+    };
+    let mut sweep = Sweep::new(rig, &job.spec, Some(&folder));
+    let mut progress = Progress::new();
+    let mut reports: Vec<LevelReport> = Vec::new();
+    while let Some(level) = sweep
+        .next_level(&mut progress)
+        .await
+        .map_err(Fail::broken)?
+    {
+        let load = LoadPoint::Concurrency(level.concurrency.get());
+        let name = fizeau::harness::level_name(level.concurrency);
+        let report = levels::report(&level.run, load, job.physics.as_ref(), Some(name));
+        if let Some(folder) = &level.folder {
+            levels::write(folder, &level.run, &report)?;
+        }
+        reports.push(report);
+    }
+    drop(progress);
+    let report = SweepReport::new(job.setup.clone(), reports, Some(job.slo.clone()));
+    folder
+        .write_json("sweep.json", &report)
+        .map_err(Fail::broken)?;
+    folder
+        .write_text("report.html", &report.page())
+        .map_err(Fail::broken)?;
+    Ok((report, cancel.is_cancelled()))
+}
+
+/// Prints the report, as wide as the terminal is.
+fn show(report: &SweepReport, out: &Path) {
+    let page = out.join("report.html").display().to_string();
+    let is_terminal = std::io::stdout().is_terminal();
+    let width = terminal_size::terminal_size().filter(|_| is_terminal);
+    let colours = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let terminal = Terminal {
+        width: width.map_or(PIPE_WIDTH, |(width, _)| width.0.into()),
+        style: if colours { Style::Ansi } else { Style::Plain },
+        report: Some(&page),
+    };
+    print!("{}", report.terminal(&terminal));
+}
+
+/// The width of what goes into a file or a pipe: all columns, and the same everywhere.
+const PIPE_WIDTH: usize = 120;

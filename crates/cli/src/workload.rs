@@ -1,0 +1,129 @@
+//! From arguments to a workload.
+
+use std::sync::Arc;
+
+use fizeau::core::{EosRule, Tokens};
+use fizeau::transport::Route;
+use fizeau::workload::{Arrivals, Content, Length, Seed, Spec, TextCodec, Wording};
+
+use crate::args::{SamplingArgs, WorkloadArgs};
+use crate::exit::{Fail, Named};
+use crate::tokenizer;
+
+/// What to ask, and the tokenizer to make it with.
+pub(crate) struct Ask {
+    pub(crate) spec: Spec,
+    pub(crate) tokenizer: Option<Arc<dyn TextCodec>>,
+}
+
+/// The workload of `requests` requests of the given nominal lengths.
+pub(crate) fn ask(
+    args: &WorkloadArgs,
+    route: Route,
+    requests: u64,
+    (input, output): (u64, u64),
+    arrivals: Arrivals,
+) -> Result<Ask, Fail> {
+    if args.dataset_name != "random" {
+        return Err(Fail::usage(format!(
+            "--dataset-name {}: not a dataset that fizeau has; it has random",
+            args.dataset_name
+        )));
+    }
+    let tokenizer = args.tokenizer.as_deref().map(tokenizer::load).transpose()?;
+    let spec = Spec {
+        arrivals,
+        input: length(input, args.random_range_ratio),
+        output: length(output, args.random_range_ratio),
+        prefix: Tokens::new(args.random_prefix_len),
+        content: content(route, tokenizer.is_some()),
+        eos: if args.no_ignore_eos {
+            EosRule::Stop
+        } else {
+            EosRule::Ignore
+        },
+        seed: Seed(args.seed),
+        ..Spec::new(requests).named("--num-prompts")?
+    };
+    Ok(Ask { spec, tokenizer })
+}
+
+fn length(nominal: u64, ratio: f64) -> Length {
+    let nominal = Tokens::new(nominal);
+    if ratio == 0.0 {
+        Length::Fixed(nominal)
+    } else {
+        Length::Uniform { nominal, ratio }
+    }
+}
+
+/// Token ids have a certain length and need no tokenizer, so they are taken wherever the route does.
+fn content(route: Route, has_tokenizer: bool) -> Content {
+    let wording = if has_tokenizer {
+        Wording::Exact
+    } else {
+        Wording::Words
+    };
+    match route {
+        Route::Completions if has_tokenizer => Content::Text(wording),
+        Route::Completions => Content::default(),
+        _ => Content::Chat(wording),
+    }
+}
+
+/// A length as a person reads it.
+pub(crate) fn describe(length: Length) -> String {
+    match length {
+        Length::Fixed(tokens) => tokens.to_string(),
+        Length::Uniform { .. } => {
+            let (low, high) = length.bounds().into_inner();
+            format!("uniform {low} to {high}")
+        }
+    }
+}
+
+/// How requests arrive, in one line.
+pub(crate) fn describe_arrivals(arrivals: Arrivals) -> String {
+    match arrivals {
+        Arrivals::AllAtOnce => "all at once".to_owned(),
+        Arrivals::ClosedLoop => "closed loop: a request leaves when a slot is free".to_owned(),
+        Arrivals::Constant { rate } => format!("constant, {} a second", rate.get()),
+        Arrivals::Gamma {
+            rate,
+            burstiness: 1.0,
+            ..
+        } => format!("Poisson, {} a second", rate.get()),
+        Arrivals::Gamma {
+            rate, burstiness, ..
+        } => {
+            format!("gamma, {} a second, burstiness {burstiness}", rate.get())
+        }
+    }
+}
+
+/// Sampling fields of the request body, as a JSON object; only those that were given.
+pub(crate) fn sampling_body(args: &SamplingArgs) -> Result<String, Fail> {
+    let mut body = match &args.extra_body {
+        None => serde_json::Map::new(),
+        Some(text) => serde_json::from_str(text).map_err(|error| {
+            Fail::usage(format!("--extra-body: {error}; it takes a JSON object"))
+        })?,
+    };
+    let floats = [
+        ("temperature", args.temperature),
+        ("top_p", args.top_p),
+        ("min_p", args.min_p),
+        ("frequency_penalty", args.frequency_penalty),
+        ("presence_penalty", args.presence_penalty),
+        ("repetition_penalty", args.repetition_penalty),
+    ];
+    for (name, value) in floats {
+        if let Some(value) = value {
+            body.insert(name.to_owned(), value.into());
+        }
+    }
+    if let Some(top_k) = args.top_k {
+        body.insert("top_k".to_owned(), top_k.into());
+    }
+    Ok(serde_json::Value::Object(body).to_string())
+}
