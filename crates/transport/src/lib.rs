@@ -1,1 +1,52 @@
-//! transport
+//! One LLM request over the wire to a [`Tape`](fizeau_core::Tape): every arrival, stamped as the read call
+//! returned.
+//!
+//! The parts, from the wire up: [`HttpTransport`] makes and reuses connections and stamps what passes through
+//! their sockets; [`sse`] cuts bytes into events; a [`Dialect`] says what an event means; [`ReplyReader`]
+//! keeps account of tokens and decides how the reply ended. All but the first are pure and work on bytes from
+//! anywhere.
+//!
+//! **Use this crate** to measure an endpoint in a harness of your own, or to read a recorded stream as Fizeau
+//! would. **Use `fizeau-harness`** to have load driven for you, and another client to *talk* to a model: this
+//! one keeps stamps and throws text away.
+//!
+//! # Invariants
+//!
+//! - A stamp is taken in the socket's read, before anything looks at the bytes; all events that a read
+//!   completed share it and its number.
+//! - Success is strict: status 200, a stream of events, no error at any time, at least one token, the
+//!   protocol's own end. Everything else is a failure with a class.
+//! - Tokens are counted from the reply, by the best evidence that covers it, never from what was asked.
+//! - Nothing is retried but a reused connection that was dead before a byte of the reply, once, and the tape
+//!   says so.
+//! - No byte from a server can panic or grow memory without bound; no secret reaches a tape, a log or an error.
+//! - One thread: no locks, no tasks of its own. HTTP/1.1 in plaintext; `https://` is refused.
+
+mod backend;
+mod clock;
+mod dialect;
+mod extra;
+mod http;
+mod reply;
+mod secret;
+pub mod sse;
+mod target;
+mod timeouts;
+mod tokens;
+
+pub use backend::{Backend, BackendError, Route};
+pub use clock::MonotonicClock;
+pub use dialect::{
+    Ask, ChatCompletions, Completions, Dialect, EndRule, EventError, RequestError, WireEvent,
+};
+pub use extra::{ExtraBody, ExtraBodyError};
+pub use http::{HttpTransport, PreconnectError};
+pub use reply::{BodyEnd, KeepText, Progress, Reply, ReplyReader};
+pub use secret::Secret;
+pub use target::{Target, TargetError};
+pub use timeouts::Timeouts;
+
+/// Compiles the example of the README with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,1 +1,14 @@
-//! Tests.
+//! Tests of the transport from outside: bytes, bodies, and a scripted server on loopback.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests are not seen to be tests"
+)]
+
+mod bodies;
+mod failures;
+mod http;
+mod server;
+mod sse;
+mod streams;
+mod traps;

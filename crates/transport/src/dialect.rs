@@ -1,0 +1,149 @@
+//! What servers speak: how a request is written, what an event of the reply means, when the reply is over.
+//!
+//! A dialect is one file below this one. The two OpenAI routes share the reading of chunks ([`chunk`]) and
+//! differ in the body that they send.
+
+mod body;
+mod chat;
+pub(crate) mod chunk;
+mod completions;
+
+use std::borrow::Cow;
+
+use fizeau_core::{Channel, Finish, Request, ServerTiming, Usage};
+
+pub use chat::ChatCompletions;
+pub use completions::Completions;
+
+use crate::backend::Backend;
+use crate::extra::ExtraBody;
+use crate::sse::SseEvent;
+
+/// How one protocol writes a request and reads the events of a reply. Implementors hold no state: what
+/// depends on earlier events (running counts, sticky errors) is kept by [`ReplyReader`](crate::ReplyReader).
+pub trait Dialect: std::fmt::Debug {
+    /// The JSON body that asks for `ask`, always as a stream.
+    ///
+    /// # Errors
+    /// If the request cannot be expressed in this dialect.
+    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError>;
+
+    /// What `event` says.
+    ///
+    /// # Errors
+    /// If the event is not what the protocol allows.
+    fn read<'a>(&self, event: &SseEvent<'a>) -> Result<WireEvent<'a>, EventError>;
+
+    /// What ends a good reply.
+    fn end(&self) -> EndRule;
+}
+
+/// All that goes into a request's body.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    /// The model's name, as the server knows it.
+    pub model: &'a str,
+    /// The request.
+    pub request: &'a Request,
+    /// Who is asked, and so which fields it takes.
+    pub backend: Backend,
+    /// Further fields.
+    pub extra: &'a ExtraBody,
+}
+
+/// What ends a good reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndRule {
+    /// The end of the body itself.
+    Body,
+    /// An event that says so ([`WireEvent::done`]); a body that ends without it was cut off.
+    Marker,
+}
+
+/// What one event says. Usage, timing, text, a finish reason and an error are independent of each other:
+/// servers send any combination of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WireEvent<'a> {
+    /// Text of the answer.
+    pub visible: Cow<'a, str>,
+    /// Text of the thoughts.
+    pub reasoning: Cow<'a, str>,
+    /// Text of a refusal.
+    pub refusal: Cow<'a, str>,
+    /// Names and arguments of tool calls.
+    pub tool_call: Cow<'a, str>,
+    /// How many token ids it lists.
+    pub token_ids: u32,
+    /// How many log-probability entries it lists.
+    pub logprobs: u32,
+    /// The running count of generated tokens; absent where the event is about usage alone.
+    pub running: Option<u64>,
+    /// What the server says it used, if it says anything but zeros.
+    pub usage: Option<Usage>,
+    /// What the server says of its own timing.
+    pub timing: Option<ServerTiming>,
+    /// Why the generation ended.
+    pub finish: Option<Finish>,
+    /// The server's words for what went wrong.
+    pub error: Option<String>,
+    /// Whether this is the end marker.
+    pub done: bool,
+}
+
+impl WireEvent<'_> {
+    /// The texts in the order of the channels' visibility, empty ones included.
+    #[must_use]
+    pub fn texts(&self) -> [(Channel, &str); 4] {
+        [
+            (Channel::Visible, &*self.visible),
+            (Channel::ToolCall, &*self.tool_call),
+            (Channel::Refusal, &*self.refusal),
+            (Channel::Reasoning, &*self.reasoning),
+        ]
+    }
+
+    /// The channel of its text: the one that a reader would see first, if there are several. None without text.
+    #[must_use]
+    pub fn channel(&self) -> Option<Channel> {
+        let texts = self.texts();
+        let with_text = texts.iter().find(|(_, text)| !text.is_empty());
+        with_text.map(|(channel, _)| *channel)
+    }
+}
+
+/// Why a request cannot be expressed. Nothing was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// A conversation for a route that completes plain text.
+    #[error(
+        "a conversation cannot be sent to a completions route: give the prompt as text or token ids, or use the \
+         path /v1/chat/completions"
+    )]
+    ChatForCompletions,
+    /// The body could not be written as JSON.
+    #[error("the request's body could not be written as JSON")]
+    Encode,
+    /// Token ids for a chat route, where the template works on text.
+    #[error(
+        "token ids cannot be sent to a chat route: give the prompt as text or messages, or use the path \
+         /v1/completions"
+    )]
+    TokenIdsForChat,
+    /// Token ids for a backend that takes only text.
+    #[error("the backend `{0}` takes no token ids: give the prompt as text")]
+    TokenIdsNotTaken(Backend),
+}
+
+/// Why an event is not what the protocol allows.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("an event of the stream is not a JSON object of the protocol: {0}")]
+pub struct EventError(String);
+
+impl EventError {
+    /// An error that says `why`.
+    #[must_use]
+    pub fn new(why: impl Into<String>) -> Self {
+        Self(why.into())
+    }
+}

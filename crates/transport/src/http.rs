@@ -1,0 +1,183 @@
+//! Requests over HTTP/1.1 on connections of our own.
+
+mod call;
+mod connect;
+mod pool;
+mod socket;
+mod watchdog;
+mod wire;
+
+use std::fmt;
+use std::rc::Rc;
+
+use bytes::Bytes;
+use fizeau_core::{
+    Asked, Clock, Failure, FailureClass, Request, Stamp, StampSource, Tape, Transport,
+};
+use futures_util::StreamExt;
+use futures_util::stream;
+
+use crate::dialect::RequestError;
+use crate::target::Target;
+use call::Call;
+use pool::Pool;
+
+/// Carries out requests over HTTP/1.1 without TLS, each to a [`Tape`].
+///
+/// Connections are kept and reused, the one used last first, without a limit on their number: a limit would
+/// be a hidden queue. Nothing is ever retried, but for one case: an idle connection that turns out dead
+/// before a byte of the reply came is replaced by a fresh one, once, and the tape says so
+/// ([`Connection::ReplacedStale`](fizeau_core::Connection::ReplacedStale)).
+///
+/// Needs a tokio runtime with I/O and time, and stays on one thread: give each worker thread a transport of
+/// its own.
+///
+/// ```
+/// use fizeau_core::{EosRule, Prompt, Request, RequestId, SessionId, Stamp, Tokens, Transport};
+/// use fizeau_transport::{Backend, HttpTransport, MonotonicClock, Target};
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+/// # runtime.block_on(async {
+/// let target = Target::new("http://127.0.0.1:1", Backend::Vllm, "m")?;
+/// let transport = HttpTransport::new(target, MonotonicClock::new());
+/// let request = Request {
+///     id: RequestId(0),
+///     session: SessionId(0),
+///     turn: 0,
+///     prompt: Prompt::Text("Once".to_owned()),
+///     input_tokens: None,
+///     max_output_tokens: Tokens::new(16),
+///     eos: EosRule::Ignore,
+/// };
+/// let tape = transport.send(&request, Stamp::EPOCH, Stamp::EPOCH).await?;
+/// assert!(!tape.is_success(), "nothing listens there");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct HttpTransport<C: Clock> {
+    target: Target,
+    clock: Rc<C>,
+    pool: Pool<C>,
+}
+
+/// Why connections could not be opened ahead of a run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .0.detail)]
+pub struct PreconnectError(Failure);
+
+impl PreconnectError {
+    /// The failure as a tape would carry it.
+    #[must_use]
+    pub const fn failure(&self) -> &Failure {
+        &self.0
+    }
+}
+
+/// How many connections are opened at a time ahead of a run: enough to be quick, too few to overrun a
+/// server's backlog.
+const OPEN_AT_ONCE: usize = 64;
+
+impl<C: Clock> HttpTransport<C> {
+    /// A transport to `target` that stamps with `clock`.
+    #[must_use]
+    pub fn new(target: Target, clock: C) -> Self {
+        Self {
+            target,
+            clock: Rc::new(clock),
+            pool: Pool::default(),
+        }
+    }
+
+    /// What requests are sent to.
+    #[must_use]
+    pub const fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Opens connections until `count` are idle, so that no request of a run has to wait for one.
+    ///
+    /// # Errors
+    /// If one of them cannot be made, within the target's connect timeout. Those that could stay.
+    pub async fn preconnect(&self, count: usize) -> Result<(), PreconnectError> {
+        let missing = count.saturating_sub(self.pool.idle());
+        let limit = self.target.limits().connect;
+        let open = |_| async {
+            let connecting = connect::connect(self.target.authority(), &self.clock);
+            let Some(limit) = limit else {
+                return connecting.await;
+            };
+            match tokio::time::timeout(limit.into(), connecting).await {
+                Ok(connected) => connected,
+                Err(_) => Err(self.timed_out(FailureClass::TimeoutConnect)),
+            }
+        };
+        let mut opening = stream::iter(0..missing)
+            .map(open)
+            .buffer_unordered(OPEN_AT_ONCE);
+        while let Some(opened) = opening.next().await {
+            let (wire, _) = opened.map_err(PreconnectError)?;
+            self.pool.check_in(wire).await;
+        }
+        Ok(())
+    }
+
+    /// A failure that names the limit that was reached.
+    fn timed_out(&self, class: FailureClass) -> Failure {
+        let limits = self.target.limits();
+        let (what, limit) = match class {
+            FailureClass::TimeoutConnect => {
+                let whom = self.target.authority();
+                (format!("no connection to {whom}"), limits.connect)
+            }
+            FailureClass::TimeoutFirstToken => ("no first token".to_owned(), limits.first_token),
+            FailureClass::TimeoutIdle => ("no further token".to_owned(), limits.idle),
+            _ => ("the request was not over".to_owned(), limits.total),
+        };
+        let limit = limit.map(|limit| limit.to_string()).unwrap_or_default();
+        Failure::new(class, format!("{what} within {limit}"))
+    }
+}
+
+impl<C: Clock> Transport for HttpTransport<C> {
+    type Error = RequestError;
+
+    async fn send(
+        &self,
+        request: &Request,
+        intended: Stamp,
+        released: Stamp,
+    ) -> Result<Tape, RequestError> {
+        let dialect = self.target.route().dialect();
+        let body = Bytes::from(dialect.body(&self.target.ask(request))?);
+        let mut call = Call::new(self, intended, released);
+        let reply = call.run(body).await;
+        Ok(Tape {
+            request: request.id,
+            session: request.session,
+            turn: request.turn,
+            asked: Asked {
+                input_tokens: request.input_tokens,
+                output_tokens: request.max_output_tokens,
+                eos: request.eos,
+            },
+            marks: call.marks(),
+            stamps: StampSource::User,
+            arrivals: reply.arrivals,
+            token_source: reply.token_source,
+            usage: reply.usage,
+            server_timing: reply.server_timing,
+            connection: call.connection(),
+            outcome: reply.outcome,
+            text: reply.text,
+        })
+    }
+}
+
+impl<C: Clock> fmt::Debug for HttpTransport<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpTransport")
+            .field("target", &self.target)
+            .field("pool", &self.pool)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,278 @@
+//! What is measured: an endpoint and all that a request to it needs beyond the prompt.
+
+mod url;
+
+use fizeau_core::Request;
+use hyper::Uri;
+use hyper::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap,
+    HeaderName, HeaderValue, TRANSFER_ENCODING, USER_AGENT,
+};
+
+pub(crate) use url::{Authority, Host};
+
+use crate::backend::{Backend, Route};
+use crate::dialect::Ask;
+use crate::extra::ExtraBody;
+use crate::reply::KeepText;
+use crate::secret::{Secret, Secrets};
+use crate::timeouts::Timeouts;
+
+/// An endpoint: where it is, what it speaks, and what every request to it carries.
+///
+/// ```
+/// use fizeau_transport::{Backend, Route, Target};
+/// let target = Target::new("http://[::1]:8000", Backend::Vllm, "m")?.path("/v1/chat/completions")?;
+/// assert_eq!(target.route(), Route::Chat);
+/// assert_eq!(target.url(), "http://[::1]:8000/v1/chat/completions");
+/// # Ok::<(), fizeau_transport::TargetError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Target {
+    authority: Authority,
+    /// The path of the base URL, without a slash at its end.
+    prefix: String,
+    path: String,
+    backend: Backend,
+    route: Route,
+    model: String,
+    extra: ExtraBody,
+    headers: HeaderMap,
+    secrets: Secrets,
+    timeouts: Timeouts,
+    keep_text: KeepText,
+}
+
+/// Why a target cannot be made. No value of a header or key is repeated.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TargetError {
+    /// The API key cannot stand in a header.
+    #[error("the API key holds characters that no HTTP header may carry (a line end, perhaps?)")]
+    ApiKey,
+    /// A base URL that cannot be used.
+    #[error("the base URL `{url}` {why}")]
+    BaseUrl {
+        /// The URL as given, without a password.
+        url: String,
+        /// What is wrong, and what would be right.
+        why: &'static str,
+    },
+    /// A header that cannot be sent.
+    #[error("the header `{name}` {why}")]
+    Header {
+        /// Its name as given.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A path that is none.
+    #[error(
+        "the endpoint path `{0}` must begin with `/` and hold no spaces, as in /v1/completions"
+    )]
+    Path(String),
+}
+
+impl Target {
+    /// The endpoint of `backend` at `base_url`, on the backend's default path, for the model named `model`.
+    ///
+    /// A base URL that ends in `/v1`, as OpenAI's clients take it, works as well.
+    ///
+    /// # Errors
+    /// If `base_url` is not of the form `http://host[:port][/prefix]`. The host may be a name or an address,
+    /// IPv6 in brackets.
+    pub fn new(
+        base_url: &str,
+        backend: Backend,
+        model: impl Into<String>,
+    ) -> Result<Self, TargetError> {
+        let (authority, mut prefix) = url::parse(base_url).map_err(|why| TargetError::BaseUrl {
+            url: url::without_password(base_url),
+            why,
+        })?;
+        let path = backend.route().default_path();
+        if path.starts_with("/v1/") && prefix.ends_with("/v1") {
+            prefix.truncate(prefix.len() - "/v1".len());
+        }
+        let headers = common_headers(&authority);
+        let target = Self {
+            authority,
+            prefix,
+            path: path.to_owned(),
+            backend,
+            route: backend.route(),
+            model: model.into(),
+            extra: ExtraBody::default(),
+            headers,
+            secrets: Secrets::default(),
+            timeouts: Timeouts::default(),
+            keep_text: KeepText::default(),
+        };
+        if target.uri().is_none() {
+            return Err(TargetError::BaseUrl {
+                url: base_url.to_owned(),
+                why: "has a path with characters that no URL may hold",
+            });
+        }
+        Ok(target)
+    }
+
+    /// Asks on `path` behind the base URL's own. A path that ends in `chat/completions` or `completions`
+    /// decides what is spoken, whatever the backend; on any other the backend's own route is.
+    ///
+    /// # Errors
+    /// If `path` does not begin with a slash or holds a character that no URL may.
+    pub fn path(mut self, path: &str) -> Result<Self, TargetError> {
+        path.clone_into(&mut self.path);
+        if !path.starts_with('/') || self.uri().is_none() {
+            return Err(TargetError::Path(path.to_owned()));
+        }
+        let plain = path.split('?').next().unwrap_or(path);
+        self.route = Route::of_path(plain).unwrap_or_else(|| self.backend.route());
+        Ok(self)
+    }
+
+    /// Sends `extra` in every body.
+    #[must_use]
+    pub fn extra_body(mut self, extra: ExtraBody) -> Self {
+        self.extra = extra;
+        self
+    }
+
+    /// Sends the header `name` with `value`, in place of one of ours of that name. The value is taken for a
+    /// secret.
+    ///
+    /// # Errors
+    /// If name or value cannot stand in a header, or the name is one that frames the request.
+    pub fn header(mut self, name: &str, value: &str) -> Result<Self, TargetError> {
+        let wrong = |why| TargetError::Header {
+            name: name.to_owned(),
+            why,
+        };
+        let header: HeaderName = name
+            .parse()
+            .map_err(|_| wrong("has a name that HTTP does not allow"))?;
+        if [CONTENT_LENGTH, TRANSFER_ENCODING].contains(&header) {
+            return Err(wrong("frames the request's body and is set by itself"));
+        }
+        let mut field: HeaderValue = value
+            .parse()
+            .map_err(|_| wrong("has a value that HTTP does not allow"))?;
+        field.set_sensitive(true);
+        self.headers.insert(header, field);
+        // Word by word: a server repeats a token without the `Bearer` before it.
+        for word in value.split_ascii_whitespace() {
+            if !["Basic", "Bearer"].contains(&word) {
+                self.secrets.add(Secret::new(word));
+            }
+        }
+        Ok(self)
+    }
+
+    /// Sends `key` as a bearer token.
+    ///
+    /// # Errors
+    /// If it holds characters that no header may carry.
+    pub fn api_key(mut self, key: Secret) -> Result<Self, TargetError> {
+        let bearer = format!("Bearer {}", key.expose());
+        let mut field: HeaderValue = bearer.parse().map_err(|_| TargetError::ApiKey)?;
+        field.set_sensitive(true);
+        self.headers.insert(AUTHORIZATION, field);
+        self.secrets.add(key);
+        Ok(self)
+    }
+
+    /// Gives requests up after `timeouts`.
+    #[must_use]
+    pub const fn timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = timeouts;
+        self
+    }
+
+    /// Keeps the generated text on the tapes, or does not.
+    #[must_use]
+    pub const fn keep_text(mut self, keep_text: KeepText) -> Self {
+        self.keep_text = keep_text;
+        self
+    }
+
+    /// Who is asked.
+    #[must_use]
+    pub const fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// What is spoken.
+    #[must_use]
+    pub const fn route(&self) -> Route {
+        self.route
+    }
+
+    /// The model's name.
+    #[must_use]
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// Whether a prompt may be given as token ids.
+    #[must_use]
+    pub fn takes_token_ids(&self) -> bool {
+        self.route == Route::Completions && self.backend.takes().token_ids
+    }
+
+    /// The endpoint's URL without its query, which may hold a key.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let path = self.path.split('?').next().unwrap_or_default();
+        format!("http://{}{}{path}", self.authority, self.prefix)
+    }
+
+    pub(crate) const fn authority(&self) -> &Authority {
+        &self.authority
+    }
+
+    /// The request line's path and query; none if the parts do not make one.
+    pub(crate) fn uri(&self) -> Option<Uri> {
+        format!("{}{}", self.prefix, self.path).parse().ok()
+    }
+
+    pub(crate) const fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    pub(crate) const fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    pub(crate) const fn limits(&self) -> &Timeouts {
+        &self.timeouts
+    }
+
+    pub(crate) const fn text(&self) -> KeepText {
+        self.keep_text
+    }
+
+    pub(crate) fn ask<'a>(&'a self, request: &'a Request) -> Ask<'a> {
+        Ask {
+            model: &self.model,
+            request,
+            backend: self.backend,
+            extra: &self.extra,
+        }
+    }
+}
+
+fn common_headers(authority: &Authority) -> HeaderMap {
+    let agent = concat!("fizeau/", env!("CARGO_PKG_VERSION"));
+    let mut headers = HeaderMap::from_iter([
+        (ACCEPT, HeaderValue::from_static("text/event-stream")),
+        // Compression would hold events back, and so destroy what is measured.
+        (ACCEPT_ENCODING, HeaderValue::from_static("identity")),
+        (CONTENT_TYPE, HeaderValue::from_static("application/json")),
+        (USER_AGENT, HeaderValue::from_static(agent)),
+    ]);
+    if let Ok(host) = authority.header().parse() {
+        headers.insert(HOST, host);
+    }
+    headers
+}

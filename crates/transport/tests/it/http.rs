@@ -1,0 +1,252 @@
+//! The transport against a scripted server.
+
+use fizeau_core::{
+    Connection, EosRule, FailureClass, Finish, Outcome, Prompt, Stamp, Tape, Transport,
+};
+use fizeau_transport::{Backend, HttpTransport, KeepText, MonotonicClock, Reply, Secret, Target};
+
+use crate::bodies::request;
+use crate::failures::{NO_LIMITS, ask_once, check_failure};
+use crate::server::{LAST, STREAM, Server, Step, chunk, send, stream};
+use crate::streams::{DONE, cases, text};
+
+pub(crate) fn target(url: &str) -> Target {
+    let target = Target::new(url, Backend::Vllm, "m").unwrap();
+    target.keep_text(KeepText::Yes)
+}
+
+pub(crate) fn transport(target: Target) -> HttpTransport<MonotonicClock> {
+    HttpTransport::new(target, MonotonicClock::new())
+}
+
+pub(crate) async fn ask(transport: &HttpTransport<MonotonicClock>) -> Tape {
+    let request = request(Prompt::Text("hi".into()), EosRule::Ignore);
+    transport
+        .send(&request, Stamp::EPOCH, Stamp::EPOCH)
+        .await
+        .unwrap()
+}
+
+pub(crate) fn good() -> String {
+    [&*text("Ga", "", ""), &*text(" bu", "", ""), DONE].concat()
+}
+
+/// Every trap over a socket, chunks and writes cut without regard to events, each connection closed after its
+/// reply without a word, as llama.cpp's server does.
+#[tokio::test]
+async fn every_trap_over_a_socket() {
+    let cases = cases();
+    let script = |bytes: &str| {
+        let chunks: Vec<u8> = bytes.as_bytes().chunks(97).flat_map(chunk).collect();
+        let body = [&chunks, LAST.as_bytes()].concat();
+        let pieces = body.chunks(61).map(send);
+        [Step::Request, send(STREAM)]
+            .into_iter()
+            .chain(pieces)
+            .collect()
+    };
+    let server = Server::run(cases.iter().map(|case| script(&case.bytes)).collect());
+    let transport = transport(target(&server.url()));
+    for case in &cases {
+        let tape = ask(&transport).await;
+        assert!(
+            tape.arrivals.is_sorted_by_key(|arrival| arrival.at),
+            "{}",
+            case.name
+        );
+        assert!(
+            tape.arrivals.is_sorted_by_key(|arrival| arrival.read),
+            "{}",
+            case.name
+        );
+        case.check(&Reply {
+            arrivals: tape.arrivals,
+            token_source: tape.token_source,
+            usage: tape.usage,
+            server_timing: tape.server_timing,
+            outcome: tape.outcome,
+            text: tape.text,
+        });
+    }
+}
+
+#[tokio::test]
+async fn a_connection_is_reused_and_its_making_is_in_no_latency() {
+    let script = [stream(&good()), stream(&good())].concat();
+    let server = Server::run(vec![script]);
+    let transport = transport(target(&server.url()));
+    let (first, second) = (ask(&transport).await, ask(&transport).await);
+    assert_eq!(
+        (first.connection, second.connection),
+        (Connection::Fresh, Connection::Reused)
+    );
+    let connect = first.marks.connect.unwrap();
+    assert_eq!(
+        (connect.dns, connect.tls, second.marks.connect),
+        (None, None, None)
+    );
+    assert!(connect.start <= connect.tcp && Some(connect.tcp) <= first.marks.send_start);
+    for tape in [&first, &second] {
+        let marks = &tape.marks;
+        let in_order = [
+            marks.send_start,
+            marks.send_end,
+            marks.first_byte,
+            marks.headers,
+            tape.first_token(),
+            tape.last_token(),
+            marks.end,
+        ];
+        assert!(in_order.iter().all(Option::is_some), "{marks:?}");
+        assert!(in_order.is_sorted(), "{marks:?}");
+        assert_eq!(tape.outcome, Outcome::Complete(Finish::Unstated));
+        assert_eq!((tape.request.0, tape.session.0, tape.turn), (3, 2, 1));
+    }
+    assert!(first.marks.end < second.marks.send_start);
+    assert!(
+        second.arrivals.iter().all(|arrival| arrival.read < 10),
+        "reads count from 0 again"
+    );
+}
+
+#[tokio::test]
+async fn what_is_sent() {
+    let server = Server::run(vec![stream(&good())]);
+    let target = target(&format!("{}/v1", server.url()));
+    let target = target.header("X-Tag", "seven").unwrap();
+    let target = target.api_key(Secret::new("sk-key")).unwrap();
+    ask(&transport(target)).await;
+    let requests = server.requests();
+    let (head, body) = requests[0].split_once("\r\n\r\n").unwrap();
+    let head = head.to_ascii_lowercase();
+    assert!(
+        head.starts_with("post /v1/completions http/1.1\r\n"),
+        "{head}"
+    );
+    for line in [
+        &*format!("host: {}", server.address),
+        "accept: text/event-stream",
+        "accept-encoding: identity",
+        "authorization: bearer sk-key",
+        "content-type: application/json",
+        "x-tag: seven",
+    ] {
+        assert!(head.lines().any(|has| has == line), "{line} in {head}");
+    }
+    assert!(body.contains(r#""prompt":"hi""#), "{body}");
+}
+
+#[tokio::test]
+async fn a_server_that_closes_after_each_reply_fails_no_request() {
+    let server = Server::run(vec![stream(&good()); 30]);
+    let transport = transport(target(&server.url()));
+    for _ in 0..30 {
+        let tape = ask(&transport).await;
+        assert!(tape.is_success(), "{tape:?}");
+    }
+    assert_eq!(server.requests().len(), 30);
+}
+
+#[tokio::test]
+async fn a_connection_that_dies_as_the_request_is_written_is_replaced_once() {
+    let dying = [stream(&good()), vec![Step::Request]].concat();
+    let server = Server::run(vec![dying, stream(&good())]);
+    let transport = transport(target(&server.url()));
+    ask(&transport).await;
+    let tape = ask(&transport).await;
+    assert_eq!(tape.connection, Connection::ReplacedStale);
+    assert!(tape.is_success(), "{tape:?}");
+    let connect = tape.marks.connect.unwrap();
+    assert!(
+        Some(connect.tcp) <= tape.marks.send_start,
+        "marks start over"
+    );
+    assert_eq!(server.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn nothing_else_is_tried_again() {
+    // A fresh connection that dies, and the replacement of a dead one that dies too.
+    let server = Server::run(vec![vec![Step::Request], stream(&good())]);
+    let tape = ask(&transport(target(&server.url()))).await;
+    check_failure(
+        &tape,
+        FailureClass::Connect,
+        None,
+        "broke before the reply began",
+    );
+    assert_eq!(
+        (server.requests().len(), tape.connection),
+        (1, Connection::Fresh)
+    );
+
+    let dying = [stream(&good()), vec![Step::Request]].concat();
+    let server = Server::run(vec![dying, vec![Step::Request], stream(&good())]);
+    let transport = transport(target(&server.url()));
+    ask(&transport).await;
+    let tape = ask(&transport).await;
+    check_failure(
+        &tape,
+        FailureClass::Connect,
+        None,
+        "broke before the reply began",
+    );
+    assert_eq!(
+        (server.requests().len(), tape.connection),
+        (3, Connection::ReplacedStale)
+    );
+}
+
+#[tokio::test]
+async fn a_body_that_ends_with_its_connection() {
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+    let tape = ask_once(vec![Step::Request, send(head), send(good())], NO_LIMITS).await;
+    assert!(tape.is_success(), "{tape:?}");
+    assert_eq!(tape.text.as_deref(), Some("Ga bu"));
+}
+
+#[tokio::test]
+async fn connections_can_be_made_ahead() {
+    let server = Server::run(vec![stream(&good()), stream(&good()), stream(&good())]);
+    let transport = transport(target(&server.url()));
+    transport.preconnect(2).await.unwrap();
+    transport.preconnect(2).await.unwrap();
+    assert!(format!("{transport:?}").contains("2 idle"), "not four");
+    let tape = ask(&transport).await;
+    assert_eq!(
+        (tape.connection, tape.marks.connect),
+        (Connection::Reused, None)
+    );
+}
+
+#[tokio::test]
+async fn a_dropped_request_takes_its_connection_with_it() {
+    let server = Server::run(vec![vec![Step::Request, Step::Hold], stream(&good())]);
+    let transport = transport(target(&server.url()));
+    {
+        let mut abandoned = std::pin::pin!(ask(&transport));
+        while server.requests().is_empty() {
+            tokio::select! {
+                biased;
+                tape = &mut abandoned => panic!("nothing was answered: {tape:?}"),
+                () = tokio::task::yield_now() => {}
+            }
+        }
+    }
+    let tape = ask(&transport).await;
+    assert_eq!(tape.connection, Connection::Fresh);
+    assert!(tape.is_success());
+}
+
+#[tokio::test]
+async fn a_name_is_resolved_and_the_time_it_takes_is_marked() {
+    let server = Server::run(vec![stream(&good())]);
+    let tape = ask(&transport(target(&format!(
+        "http://localhost:{}",
+        server.address.port()
+    ))))
+    .await;
+    let connect = tape.marks.connect.unwrap();
+    assert!(Some(connect.start) <= connect.dns && connect.dns <= Some(connect.tcp));
+    assert!(tape.is_success(), "{tape:?}");
+}

@@ -1,0 +1,210 @@
+//! Properties of the decoder.
+
+use fizeau_core::Stamp;
+use fizeau_transport::sse::{SseDecoder, SseError, Tail};
+use proptest::prelude::*;
+
+/// What came out, without stamps: data and name of each event, and the error if there was one.
+#[derive(Debug, PartialEq, Default)]
+struct Seen {
+    events: Vec<(Vec<u8>, Vec<u8>)>,
+    error: Option<SseError>,
+    tail: Option<Tail>,
+}
+
+impl Seen {
+    fn drain(&mut self, decoder: &mut SseDecoder) {
+        while let Some(event) = decoder.next_event() {
+            match event {
+                Ok(event) => self.events.push((event.data.to_vec(), event.name.to_vec())),
+                Err(error) => assert!(self.error.replace(error).is_none(), "only once"),
+            }
+        }
+    }
+}
+
+/// Decodes `bytes` cut at `cuts`.
+fn decode(bytes: &[u8], cuts: &[usize], limit: usize) -> Seen {
+    let mut decoder = SseDecoder::new(limit);
+    let mut seen = Seen::default();
+    let mut rest = bytes;
+    for (read, cut) in (0..).zip(cuts) {
+        let (piece, tail) = rest.split_at(cut % (rest.len() + 1));
+        decoder.feed(piece, Stamp::EPOCH, read);
+        seen.drain(&mut decoder);
+        rest = tail;
+    }
+    decoder.feed(rest, Stamp::EPOCH, 0);
+    seen.drain(&mut decoder);
+    seen.tail = Some(decoder.finish());
+    seen.drain(&mut decoder);
+    seen
+}
+
+#[track_caller]
+fn check(stream: &[u8], expected: &[(&str, &str)], tail: Tail) {
+    let seen = decode(stream, &[], 1000);
+    let events: Vec<_> = expected
+        .iter()
+        .map(|(data, name)| (data.as_bytes().to_vec(), name.as_bytes().to_vec()))
+        .collect();
+    assert_eq!(seen.events, events);
+    assert_eq!((seen.tail, seen.error), (Some(tail), None));
+    let bytewise = vec![1; stream.len()];
+    assert_eq!(decode(stream, &bytewise, 1000), seen, "byte by byte");
+}
+
+#[test]
+fn line_ends_of_all_kinds() {
+    check(
+        b"data: a\n\ndata: b\n\n",
+        &[("a", ""), ("b", "")],
+        Tail::Whole,
+    );
+    check(
+        b"data: a\r\n\r\ndata: b\r\n\r\n",
+        &[("a", ""), ("b", "")],
+        Tail::Whole,
+    );
+    check(
+        b"data: a\r\rdata: b\r\r",
+        &[("a", ""), ("b", "")],
+        Tail::Whole,
+    );
+    check(
+        b"data: a\n\r\ndata: b\r\ndata: c\r\r",
+        &[("a", ""), ("b\nc", "")],
+        Tail::Whole,
+    );
+}
+
+#[test]
+fn spaces_names_and_several_lines() {
+    check(
+        b"data:a\ndata:  b \ndata\n\n",
+        &[("a\n b \n", "")],
+        Tail::Whole,
+    );
+    check(
+        b"event: x\nevent:y\ndata: 1\n\ndata: 2\n\n",
+        &[("1", "y"), ("2", "")],
+        Tail::Whole,
+    );
+    check(b"data:\n\n", &[("", "")], Tail::Whole);
+    check(
+        "\u{feff}data: é\n\n\u{feff}data: no\n\n".as_bytes(),
+        &[("é", "")],
+        Tail::Whole,
+    );
+}
+
+#[test]
+fn what_is_no_event() {
+    check(
+        b":\n\n: ping\n\n:glued\ndata: a\n:within\ndata: b\n\n",
+        &[("a\nb", "")],
+        Tail::Whole,
+    );
+    check(
+        b"id: 7\n\nretry: 5\n\nevent: lost\n\nother\n\ndata: a\n\n",
+        &[("a", "")],
+        Tail::Whole,
+    );
+    check(b"\n\n\r\n\r\r", &[], Tail::Whole);
+    check(b"", &[], Tail::Whole);
+}
+
+#[test]
+fn a_half_event_is_handed_out_and_reported() {
+    check(
+        b"data: a\n\ndata: b",
+        &[("a", ""), ("b", "")],
+        Tail::Truncated,
+    );
+    check(b"data: b\n", &[("b", "")], Tail::Truncated);
+    check(b"data: a\n\n: comment", &[("a", "")], Tail::Whole);
+    check(b"event: x\nda", &[], Tail::Whole);
+}
+
+#[test]
+fn events_carry_the_read_that_completed_them() {
+    let mut decoder = SseDecoder::default();
+    let mut stamps = Vec::new();
+    let reads: [&[u8]; 5] = [
+        b"data: a\n\ndata: b\n\nda",
+        b"ta: c\n",
+        b"\ndata: d\r\n\r",
+        b"\n",
+        b"data: e",
+    ];
+    for (read, bytes) in (0..).zip(reads) {
+        decoder.feed(bytes, Stamp::from_nanos(u64::from(read) * 10), read);
+        while let Some(Ok(event)) = decoder.next_event() {
+            stamps.push((event.data.to_vec(), event.at.as_nanos(), event.read));
+        }
+    }
+    assert_eq!(decoder.finish(), Tail::Truncated);
+    let event = decoder.next_event().unwrap().unwrap();
+    stamps.push((event.data.to_vec(), event.at.as_nanos(), event.read));
+    let expected = [
+        (b"a", 0, 0),
+        (b"b", 0, 0),
+        (b"c", 20, 2),
+        (b"d", 20, 2),
+        (b"e", 40, 4),
+    ];
+    let expected = expected.map(|(data, at, read)| (data.to_vec(), at, read));
+    assert_eq!(stamps, expected);
+}
+
+#[test]
+fn undrained_events_keep_their_own_stamps() {
+    let mut decoder = SseDecoder::default();
+    decoder.feed(b"data: a\n\nda", Stamp::from_nanos(1), 0);
+    decoder.feed(b"ta: b\n\n", Stamp::from_nanos(2), 1);
+    let stamps = std::iter::from_fn(|| decoder.next_event().map(|e| e.unwrap().at.as_nanos()));
+    assert_eq!(stamps.collect::<Vec<_>>(), [1, 2]);
+}
+
+#[test]
+fn an_event_over_the_limit_ends_the_stream_with_an_error() {
+    let error = SseError::TooLong { limit: 10 };
+    for stream in [
+        &b"data: a\n\ndata: 012345\n\n"[..],
+        b"data: a\n\n:0123456789",
+        b"data: a\n\ndata: 012\ndata: 02\n\n",
+    ] {
+        let seen = decode(stream, &[], 10);
+        assert_eq!((seen.events.len(), seen.error), (1, Some(error)));
+    }
+    assert_eq!(decode(b"data: 0123\n\n", &[], 10).error, None);
+}
+
+/// Bytes that look like a stream most of the time.
+fn stream() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        4 => prop::sample::select(vec![
+            "data", "data:", "data: ", "event: e", "id: 1", ":", ": c", "\n", "\r", "\r\n", "\n\n", "\r\n\r\n", "\r\r",
+            "{\"a\":1}", "é", "\u{feff}", " ",
+        ]).prop_map(|text| text.as_bytes().to_vec()),
+        1 => prop::collection::vec(any::<u8>(), 0..6),
+    ];
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn any_split_gives_the_same_events(
+        bytes in stream(),
+        cuts in prop::collection::vec(0usize..30, 0..40),
+        limit in 1usize..200,
+    ) {
+        prop_assert_eq!(decode(&bytes, &cuts, limit), decode(&bytes, &[], limit));
+    }
+
+    #[test]
+    fn no_event_exceeds_the_limit(bytes in stream(), limit in 1usize..60) {
+        let seen = decode(&bytes, &[], limit);
+        prop_assert!(seen.events.iter().all(|(data, name)| data.len() + name.len() <= limit));
+    }
+}

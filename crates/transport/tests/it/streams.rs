@@ -1,0 +1,149 @@
+//! Streams of our own invention and what a reader should make of them.
+
+mod ends;
+mod tokens;
+
+use fizeau_core::{Channel, FailureClass, Finish, Outcome, TokenSource};
+use fizeau_transport::{BodyEnd, ChatCompletions, Completions, Dialect, Reply};
+
+/// Every case.
+pub(crate) fn cases() -> Vec<Case> {
+    [tokens::cases(), ends::cases()].concat()
+}
+
+/// What a stream holds.
+#[derive(Debug, Clone)]
+pub(crate) struct Case {
+    /// What it is about.
+    pub(crate) name: &'static str,
+    pub(crate) chat: bool,
+    pub(crate) bytes: String,
+    pub(crate) expected: Expected,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Expected {
+    /// Tokens and channel of each arrival.
+    pub(crate) arrivals: Vec<(u32, Channel)>,
+    pub(crate) source: TokenSource,
+    pub(crate) end: Result<Finish, FailureClass>,
+    pub(crate) text: &'static str,
+}
+
+impl Case {
+    pub(crate) fn dialect(&self) -> &'static dyn Dialect {
+        if self.chat {
+            &ChatCompletions
+        } else {
+            &Completions
+        }
+    }
+
+    /// Holds `reply` against what is expected.
+    #[track_caller]
+    pub(crate) fn check(&self, reply: &Reply) {
+        let end = match &reply.outcome {
+            Outcome::Complete(finish) => Ok(*finish),
+            Outcome::Failed(failure) => Err(failure.class),
+        };
+        let arrivals: Vec<_> = reply
+            .arrivals
+            .iter()
+            .map(|a| (a.tokens, a.channel))
+            .collect();
+        let text = reply.text.as_deref().unwrap_or_default();
+        let expected = &self.expected;
+        assert_eq!(arrivals, expected.arrivals, "{}: arrivals", self.name);
+        assert_eq!(end, expected.end, "{}: {:?}", self.name, reply.outcome);
+        assert_eq!(text, expected.text, "{}: text", self.name);
+        if !arrivals.is_empty() {
+            assert_eq!(reply.token_source, expected.source, "{}: source", self.name);
+        }
+        let bytes: u32 = reply.arrivals.iter().map(|a| a.bytes).sum();
+        let chars: u32 = reply.arrivals.iter().map(|a| a.chars).sum();
+        let counts = (bytes as usize, chars as usize);
+        assert_eq!(
+            counts,
+            (text.len(), text.chars().count()),
+            "{}: sizes",
+            self.name
+        );
+    }
+
+    /// How HTTP ends its body: as it should, in every stream of the table.
+    pub(crate) const fn body_end() -> BodyEnd {
+        BodyEnd::Whole
+    }
+}
+
+/// One `data` event.
+pub(crate) fn event(json: &str) -> String {
+    format!("data: {json}\n\n")
+}
+
+/// A completions chunk with `text` and whatever else belongs to choice and chunk.
+pub(crate) fn text(text: &str, choice: &str, chunk: &str) -> String {
+    event(&format!(
+        r#"{{"id":"c","object":"text_completion","choices":[{{"index":0,"text":"{text}","finish_reason":null{choice}}}]{chunk}}}"#
+    ))
+}
+
+/// A chat chunk with the fields `delta`.
+pub(crate) fn delta(delta: &str, finish: &str, chunk: &str) -> String {
+    event(&format!(
+        r#"{{"id":"c","object":"chat.completion.chunk","choices":[{{"index":0,"delta":{{{delta}}},"logprobs":null,"finish_reason":{finish}}}]{chunk}}}"#
+    ))
+}
+
+/// A usage chunk without choices.
+pub(crate) fn usage(prompt: u32, completion: u32) -> String {
+    event(&format!(
+        r#"{{"choices":[]{}}}"#,
+        with_usage(prompt, completion)
+    ))
+}
+
+/// A usage field, to follow others.
+pub(crate) fn with_usage(prompt: u32, completion: u32) -> String {
+    let total = prompt + completion;
+    format!(
+        r#","usage":{{"prompt_tokens":{prompt},"total_tokens":{total},"completion_tokens":{completion}}}"#
+    )
+}
+
+pub(crate) const DONE: &str = "data: [DONE]\n\n";
+
+/// A finish-only chunk of the completions route.
+pub(crate) fn finish(reason: &str) -> String {
+    event(&format!(
+        r#"{{"choices":[{{"index":0,"text":"","finish_reason":"{reason}"}}]}}"#
+    ))
+}
+
+/// How a stream ends.
+pub(crate) type End = Result<Finish, FailureClass>;
+
+/// A case; chat if it holds a delta.
+pub(crate) fn case(
+    name: &'static str,
+    bytes: impl Into<String>,
+    arrivals: &[(u32, Channel)],
+    source: TokenSource,
+    (end, text): (End, &'static str),
+) -> Case {
+    let bytes = bytes.into();
+    Case {
+        name,
+        chat: bytes.contains("delta"),
+        bytes,
+        expected: Expected {
+            arrivals: arrivals.to_vec(),
+            source,
+            end,
+            text,
+        },
+    }
+}
+
+/// One visible token.
+pub(crate) const V: (u32, Channel) = (1, Channel::Visible);
