@@ -18,11 +18,13 @@ use serde_json::{Map, Value};
 pub struct ExtraBody(Map<String, Value>);
 
 /// Fields that make a request what it is: the measurement relies on them.
-const RESERVED: [&str; 7] = [
+const RESERVED: [&str; 9] = [
+    "best_of",
     "max_completion_tokens",
     "max_tokens",
     "messages",
     "model",
+    "n",
     "prompt",
     "stream",
     "stream_options",
@@ -47,7 +49,8 @@ impl ExtraBody {
     ///
     /// # Errors
     /// If `json` is not a JSON object, or names a field that is set for each request (`model`, `prompt`,
-    /// `messages`, `max_tokens`, `max_completion_tokens`, `stream`, `stream_options`).
+    /// `messages`, `max_tokens`, `max_completion_tokens`, `stream`, `stream_options`), or asks for several replies in one
+    /// (`n`, `best_of`), whose tokens would mix on one tape.
     pub fn parse(json: &str) -> Result<Self, ExtraBodyError> {
         let fields: Map<String, Value> = serde_json::from_str(json)
             .map_err(|error| ExtraBodyError::NotAnObject(error.to_string()))?;

@@ -1,0 +1,273 @@
+//! Each kind of bad input: one clear line, the right exit code, and nothing left behind that looks like a result.
+
+use crate::stand::{Ended, Scratch, reply, run, scripted, serve};
+use fizeau::sim::Scenario;
+use fizeau::sim::http::ServerConfig;
+
+const USAGE: Option<i32> = Some(2);
+const ENDPOINT: Option<i32> = Some(3);
+
+/// Runs `fizeau bench` for a few requests and expects it to fail so.
+fn refused(extra: &[&str], code: Option<i32>, words: &[&str]) -> Ended {
+    let scratch = Scratch::new(&format!("refused-{:x}", hash(extra)));
+    let (out, dir) = (scratch.path("run"), scratch.path(""));
+    let mut arguments = vec![
+        "bench",
+        "--model",
+        "m",
+        "--num-prompts",
+        "3",
+        "--random-input-len",
+        "8",
+    ];
+    arguments.extend([
+        "--random-output-len",
+        "4",
+        "--save-result",
+        "--result-dir",
+        &dir,
+        "--out",
+        &out,
+    ]);
+    // A later flag wins nothing in clap: what a case sets is taken out of the defaults.
+    for flag in extra.iter().filter(|word| word.starts_with("--")) {
+        if let Some(at) = arguments.iter().position(|word| word == flag) {
+            arguments.drain(at..at + 2);
+        }
+    }
+    arguments.extend(extra);
+    let ended = run(&arguments);
+    assert_eq!(ended.code, code, "{arguments:?}: {ended:?}");
+    for word in words {
+        assert!(
+            ended.err.contains(word),
+            "{arguments:?}: no `{word}` in: {}",
+            ended.err
+        );
+    }
+    let results = scratch.files();
+    assert!(
+        !results.iter().any(|name| name.ends_with(".json")),
+        "{results:?}"
+    );
+    let left = std::fs::read_dir(&out).map_or(0, Iterator::count);
+    assert_eq!(left, 0, "{arguments:?} left files in the run's folder");
+    ended
+}
+
+fn hash(words: &[&str]) -> u64 {
+    let bytes = words.iter().flat_map(|word| word.bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+fn one_line(ended: &Ended) {
+    let lines: Vec<&str> = ended.err.lines().collect();
+    assert_eq!(lines.len(), 1, "{}", ended.err);
+    assert!(lines[0].starts_with("error: "), "{}", ended.err);
+}
+
+#[test]
+fn numbers_that_make_no_sense_are_refused_before_anything_is_sent() {
+    // Nothing listens there; a wrong number must be found first.
+    let nowhere = ["--base-url", "http://127.0.0.1:9"];
+    let cases: [(&[&str], &[&str]); 9] = [
+        (&["--num-prompts", "0"], &["--num-prompts", "at least 1"]),
+        (&["--request-rate", "-1"], &["--request-rate -1", "above 0"]),
+        (&["--request-rate", "0"], &["--request-rate 0", "inf"]),
+        (&["--request-rate", "NaN"], &["--request-rate NaN"]),
+        (
+            &["--max-concurrency", "0"],
+            &["--max-concurrency 0", "at least 1"],
+        ),
+        (
+            &["--burstiness", "-2", "--request-rate", "1"],
+            &["--burstiness -2"],
+        ),
+        (&["--random-input-len", "0"], &["input", "0"]),
+        (&["--random-range-ratio", "1.5"], &["ratio", "1.5"]),
+        (&["--goodput", "speed:3"], &["speed", "ttft, tpot and e2el"]),
+    ];
+    for (extra, words) in cases {
+        let extra: Vec<&str> = nowhere.iter().chain(extra).copied().collect();
+        one_line(&refused(&extra, USAGE, words));
+    }
+}
+
+#[test]
+fn names_that_are_unknown_are_refused_with_those_that_are_known() {
+    let nowhere = "http://127.0.0.1:9";
+    let base = ["--base-url", nowhere];
+    let with = |extra: &[&'static str]| -> Vec<&'static str> { extra.to_vec() };
+    let cases = [
+        (
+            with(&["--backend", "tgv"]),
+            vec!["--backend", "tgv", "llama.cpp"],
+        ),
+        (
+            with(&["--dataset-name", "sharegtp"]),
+            vec!["--dataset-name sharegtp", "random"],
+        ),
+        (
+            with(&["--percentile-metrics", "tfft"]),
+            vec!["tfft", "ttft"],
+        ),
+        (
+            with(&["--endpoint", "v1/completions"]),
+            vec!["--endpoint", "begin with `/`"],
+        ),
+        (
+            with(&["--header", "no-value"]),
+            vec!["--header", "NAME=VALUE"],
+        ),
+        (
+            with(&["--extra-body", "{\"stream\": false}"]),
+            vec!["--extra-body", "stream"],
+        ),
+        (
+            with(&["--tokenizer", "no/such/tokenizer.json"]),
+            vec!["--tokenizer", "tokenizer.json"],
+        ),
+    ];
+    for (extra, words) in cases {
+        let extra: Vec<&str> = base.iter().copied().chain(extra).collect();
+        one_line(&refused(&extra, USAGE, &words));
+    }
+    one_line(&refused(
+        &["--base-url", "https://127.0.0.1:9"],
+        USAGE,
+        &["--base-url", "http://"],
+    ));
+    one_line(&refused(
+        &["--base-url", "127.0.0.1:9"],
+        USAGE,
+        &["--base-url", "http://"],
+    ));
+}
+
+#[test]
+fn a_model_config_and_a_device_are_checked_before_anything_is_sent() {
+    let scratch = Scratch::new("configs");
+    let base = ["--base-url", "http://127.0.0.1:9"];
+    let written = |name: &str, text: &str| {
+        let path = scratch.path(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let good = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fixtures/models/llama-3.1-8b/config.json"
+    );
+    let (missing, garbage) = (
+        scratch.path("missing.json"),
+        written("garbage.json", "{\"hidden"),
+    );
+    let partial = written(
+        "partial.json",
+        "{\"architectures\": [\"LlamaForCausalLM\"]}",
+    );
+    let cases: [(&str, &str, &[&str]); 4] = [
+        (&missing, "h100-sxm", &["missing.json"]),
+        (&garbage, "h100-sxm", &["garbage.json"]),
+        (&partial, "h100-sxm", &["partial.json", "hidden_size"]),
+        (good, "h100-smx", &["--hardware", "h100-smx", "h100-sxm"]),
+    ];
+    for (config, hardware, words) in cases {
+        let mut extra = base.to_vec();
+        extra.extend(["--model-config", config, "--hardware", hardware]);
+        one_line(&refused(&extra, USAGE, words));
+    }
+}
+
+#[test]
+fn an_endpoint_that_cannot_be_used_is_one_line_and_exit_code_3() {
+    let says = |status: &'static str, body: &'static str| {
+        scripted(move |_| Some(reply(status, "application/json", body)))
+    };
+    let cases = [
+        (
+            "http://127.0.0.1:9".to_owned(),
+            vec!["127.0.0.1:9", "refused", "--base-url"],
+        ),
+        (
+            says("401 Unauthorized", r#"{"error":{"message":"no key"}}"#),
+            vec!["401", "no key", "FIZEAU_API_KEY"],
+        ),
+        (
+            says("404 Not Found", r#"{"detail":"Not Found"}"#),
+            vec!["404", "--model (m)", "--endpoint"],
+        ),
+        (
+            says("500 Internal Server Error", "oops"),
+            vec!["500", "oops", "log"],
+        ),
+        (
+            scripted(|_| {
+                Some(reply(
+                    "200 OK",
+                    "text/event-stream",
+                    "data: {\"choices\":\x01\n\n",
+                ))
+            }),
+            vec!["malformed", "--backend"],
+        ),
+        (
+            scripted(|_| Some("ssh-2.0 not http\r\n\r\n".to_owned())),
+            vec!["--backend"],
+        ),
+        (
+            scripted(|_| Some(reply("200 OK", "application/json", r#"{"choices":[]}"#))),
+            vec!["stream", "--backend"],
+        ),
+        (
+            scripted(|_| Some(reply("200 OK", "text/event-stream", "data: [DONE]\n\n"))),
+            vec!["empty"],
+        ),
+    ];
+    for (url, words) in cases {
+        one_line(&refused(&["--base-url", &url], ENDPOINT, &words));
+    }
+}
+
+#[test]
+fn a_wrong_model_name_is_told() {
+    let engine = Scenario::llama_3_1_8b_h100().unwrap().engine();
+    let server = serve(ServerConfig::new(engine).with_model("right-name"));
+    let url = server.base_url();
+    let ended = refused(&["--base-url", &url], ENDPOINT, &["404", "--model (m)"]);
+    one_line(&ended);
+}
+
+#[test]
+fn a_sweep_is_as_strict() {
+    let scratch = Scratch::new("strict-sweep");
+    let out = scratch.path("out");
+    let cases: [(&[&str], Option<i32>, &str); 6] = [
+        (&["--levels", "0,1"], USAGE, "--levels"),
+        (&["--slo", "p99 ttfft<500ms"], USAGE, "ttfft"),
+        (&["--level-seconds", "-3"], USAGE, "--level-seconds"),
+        (&["--num-prompts", "0"], USAGE, "--num-prompts"),
+        (&["--base-url", "http://127.0.0.1:9"], USAGE, "--model"),
+        (
+            &["--base-url", "http://127.0.0.1:9", "--model", "m"],
+            ENDPOINT,
+            "refused",
+        ),
+    ];
+    for (extra, code, word) in cases {
+        let mut arguments = vec!["sweep", "--out", &out];
+        arguments.extend(extra);
+        let ended = run(&arguments);
+        assert_eq!(ended.code, code, "{extra:?}: {ended:?}");
+        assert!(ended.err.contains(word), "{extra:?}: {}", ended.err);
+        assert!(!std::path::Path::new(&out).exists(), "{extra:?}");
+    }
+}
+
+#[test]
+fn an_unknown_flag_is_exit_code_2_and_help_is_0() {
+    assert_eq!(run(&["bench", "--sharegpt-output-len", "3"]).code, USAGE);
+    assert_eq!(run(&["bench", "--help"]).code, Some(0));
+    assert_eq!(run(&[]).code, USAGE);
+}

@@ -1,0 +1,57 @@
+//! Ctrl-C in the midst of a sweep.
+
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::mpsc;
+
+use crate::stand::{Ended, Scratch, fizeau, json, scripted, stream_of};
+
+#[test]
+fn finished_levels_stay_and_the_one_under_way_is_marked() {
+    // One request to check, one warm-up and three measured at the first level, then two warm-ups and one measured at the
+    // second. The next hangs, which is when the interrupt comes.
+    let (told, hung) = mpsc::channel();
+    let told = Mutex::new(told);
+    let url = scripted(move |n| {
+        if n < 8 {
+            return Some(stream_of(4));
+        }
+        told.lock().unwrap().send(()).unwrap();
+        None
+    });
+    let scratch = Scratch::new("interrupt");
+    let out = scratch.path("run");
+    let line = "sweep --model m --levels 1,2,4 --isl 4 --osl 4 --num-prompts 3 --level-seconds 60";
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    words.extend(["--base-url", &url, "--out", &out]);
+    let child = fizeau(&words)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    hung.recv().unwrap();
+    let killed = Command::new("sh")
+        .args(["-c", &format!("kill -INT {}", child.id())])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    let ended = Ended::from(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    assert!(ended.err.contains("interrupted"), "{}", ended.err);
+    let sweep = json(format!("{out}/sweep.json"));
+    let levels = sweep["levels"].as_array().unwrap();
+    assert_eq!(levels.len(), 2, "the third level never began");
+    assert_eq!(levels[0]["status"], "finished");
+    assert_eq!(levels[0]["requests"]["completed"], 3);
+    assert_eq!(levels[1]["status"], "partial");
+    assert_eq!(levels[1]["on_frontier"], false);
+    let cancelled = levels[1]["requests"]["by_class"]["cancelled"]
+        .as_u64()
+        .unwrap();
+    assert!(cancelled >= 1, "{}", levels[1]["requests"]);
+    assert_eq!(
+        json(format!("{out}/concurrency-0002/summary.json"))["status"],
+        "partial"
+    );
+    assert!(ended.out.contains("partial"), "{}", ended.out);
+}

@@ -1,0 +1,79 @@
+//! `cargo xtask`: the one door for CI and maintainers. One module per command.
+//!
+//! **Use it** to sweep, test and measure this repository. **Do not depend on it**: it is never published, and
+//! what a user needs is in the `fizeau` library and its command line.
+//!
+//! # Invariants
+//!
+//! - It links none of the crates that it builds and checks, so it compiles in seconds and works while they do
+//!   not.
+//! - Whatever it downloads goes through `pip`, into `target/engine/`.
+//! - It exits with the code of the program that it ran for you: 0 done, 1 failed, 2 a wrong command line.
+
+mod bench;
+mod cargo;
+mod counts;
+mod engine;
+mod process;
+mod sweep;
+mod test;
+mod tidy;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub use counts::Counts;
+pub use tidy::{Finding, Repo, layering};
+
+/// The commands of `cargo xtask`.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    about = "The door for CI and maintainers"
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Build the command line and sweep: the simulated engine, or with --base-url a server
+    #[command(disable_help_flag = true)]
+    Sweep {
+        /// Arguments of `fizeau sweep`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
+    /// Every check there is; what CI runs
+    Test,
+    /// Run the benches
+    Bench {
+        /// Only benches whose name contains this
+        filter: Option<String>,
+    },
+    /// The checks that need no build: layers, licences, sources, pages
+    Tidy,
+    /// A real engine on this machine's CPU: llama.cpp's server with a tiny random model
+    #[command(subcommand)]
+    Engine(engine::Action),
+}
+
+/// Runs the command line of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Task::Sweep { args } => sweep::run(&args),
+        Task::Test => test::run(),
+        Task::Bench { filter } => bench::run(filter.as_deref()),
+        Task::Tidy => tidy::run(),
+        Task::Engine(action) => engine::run(action),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("xtask: {error:#}");
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,207 @@
+//! `cargo xtask test`: every check there is, in one run. All failures are shown, not just the first; only
+//! what cannot be built stops the rest.
+
+mod gate;
+
+use std::env;
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use anyhow::Result;
+
+use crate::cargo::{self, Metadata};
+use crate::{engine, process, tidy};
+use gate::{Gate, Outcome};
+
+/// The tests and the documentation are built with every feature, so that nothing goes unchecked and
+/// dependencies are compiled once; that the features are not needed is what the step `libraries alone` shows.
+/// The benches stay out: they alone need criterion.
+const EVERYTHING: [&str; 4] = [
+    "--workspace",
+    "--exclude",
+    "fizeau-benches",
+    "--all-features",
+];
+
+/// Runs all steps, prints a table and how many tests ran.
+///
+/// # Errors
+/// If a step could not even be tried.
+pub(crate) fn run() -> Result<ExitCode> {
+    let xtask = engine::this_program()?;
+    let mut gate = Gate::default();
+    let metadata = Metadata::read(&["--no-deps"])?;
+    gate.step("format", || check(&["fmt", "--all", "--check"]));
+    gate.step("tidy", || Ok(Outcome::of(tidy::is_clean()?)));
+    gate.step("clippy", clippy);
+    if gate.step("build", build) {
+        tests(&mut gate);
+        gate.step("examples", || examples(&metadata));
+        gate.step("docs", docs);
+        gate.step("libraries alone", || libraries_alone(&metadata));
+        real_engine(&mut gate, &xtask);
+    }
+    Ok(gate.close())
+}
+
+fn clippy() -> Result<Outcome> {
+    check(&[
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--all-features",
+        "--",
+        "-D",
+        "warnings",
+    ])
+}
+
+fn build() -> Result<Outcome> {
+    let mut command = cargo::command();
+    command
+        .args(Runner::find().words())
+        .args(EVERYTHING)
+        .arg("--no-run");
+    Ok(Outcome::of(process::succeeds(&mut command)?))
+}
+
+fn docs() -> Result<Outcome> {
+    let mut command = cargo::command();
+    command.args(["doc", "--workspace", "--no-deps", "--all-features"]);
+    Ok(Outcome::of(process::succeeds(
+        command.env("RUSTDOCFLAGS", "-D warnings"),
+    )?))
+}
+
+/// Unit, property and integration tests, then doc tests, which nextest cannot run.
+fn tests(gate: &mut Gate) {
+    let mut command = cargo::command();
+    command
+        .args(Runner::find().words())
+        .args(EVERYTHING)
+        .arg("--no-fail-fast");
+    gate.counted_step("tests", &mut command);
+    let mut command = cargo::command();
+    command
+        .args(["test", "--doc", "--no-fail-fast"])
+        .args(EVERYTHING);
+    gate.counted_step("doc tests", &mut command);
+}
+
+/// Each example of the libraries runs and is content.
+fn examples(metadata: &Metadata) -> Result<Outcome> {
+    if !metadata.ours().any(|package| package.has("example")) {
+        return Ok(Outcome::Skipped("there are none"));
+    }
+    let mut arguments = vec!["--examples"];
+    arguments.extend(EVERYTHING);
+    let Ok(programs) = cargo::build(&arguments) else {
+        return Ok(Outcome::Failed);
+    };
+    let mut outcome = Outcome::Passed;
+    for example in programs {
+        eprintln!("--- example {}", example.name);
+        if !process::succeeds(&mut Command::new(&example.path))? {
+            eprintln!("the example {} failed", example.name);
+            outcome = Outcome::Failed;
+        }
+    }
+    Ok(outcome)
+}
+
+/// Each library builds with nothing but what it asks for itself.
+fn libraries_alone(metadata: &Metadata) -> Result<Outcome> {
+    let mut outcome = Outcome::Passed;
+    for package in metadata.libraries() {
+        let mut command = cargo::command();
+        command.args([
+            "check",
+            "--quiet",
+            "--no-default-features",
+            "--package",
+            &package.name,
+        ]);
+        if !process::succeeds(&mut command)? {
+            eprintln!("{} does not build alone", package.name);
+            outcome = Outcome::Failed;
+        }
+    }
+    Ok(outcome)
+}
+
+/// The tests of the command line that are ignored elsewhere, against llama.cpp's server.
+fn real_engine(gate: &mut Gate, xtask: &Path) {
+    const NAME: &str = "real engine";
+    if let Err(missing) = engine::find_python() {
+        gate.step(NAME, || {
+            eprintln!("!!! THE TESTS AGAINST A REAL ENGINE DO NOT RUN: {missing}");
+            let in_ci = env::var("CI").is_ok_and(|value| value == "true");
+            Ok(if in_ci {
+                Outcome::Failed
+            } else {
+                Outcome::Skipped("no Python")
+            })
+        });
+        return;
+    }
+    let mut args: Vec<OsString> = Runner::find().words().iter().map(OsString::from).collect();
+    args.extend(EVERYTHING.iter().map(OsString::from));
+    args.extend(
+        Runner::find()
+            .only_the_ignored_of_the_command_line()
+            .iter()
+            .map(OsString::from),
+    );
+    let program = cargo::command().get_program().to_owned();
+    match engine::around(xtask, &program, &args) {
+        Ok(mut command) => gate.late_step(NAME, &mut command),
+        Err(error) => {
+            gate.step(NAME, || Err(error));
+        }
+    }
+}
+
+/// Runs a cargo command that is a check by itself.
+fn check(args: &[&str]) -> Result<Outcome> {
+    Ok(Outcome::of(process::succeeds(cargo::command().args(args))?))
+}
+
+/// What runs the tests: cargo-nextest where it is installed, for its speed, else cargo itself.
+#[derive(Clone, Copy, Debug)]
+enum Runner {
+    Nextest,
+    Cargo,
+}
+
+impl Runner {
+    fn find() -> Self {
+        let nextest = process::output_of(cargo::command().args(["nextest", "--version"]));
+        if nextest.is_some() {
+            Self::Nextest
+        } else {
+            Self::Cargo
+        }
+    }
+
+    const fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Nextest => &["nextest", "run"],
+            Self::Cargo => &["test", "--lib", "--bins", "--tests"],
+        }
+    }
+
+    const fn only_the_ignored_of_the_command_line(self) -> &'static [&'static str] {
+        match self {
+            Self::Nextest => &[
+                "--no-fail-fast",
+                "--run-ignored",
+                "only",
+                "-E",
+                "package(fizeau-cli)",
+            ],
+            // Every ignored test needs the engine; the other packages have none.
+            Self::Cargo => &["--no-fail-fast", "--", "--ignored"],
+        }
+    }
+}
