@@ -89,9 +89,9 @@ impl SweepReport {
     /// given in order of rising load.
     #[must_use]
     pub fn knee(&self) -> Option<String> {
-        let (knee, next) = places::knee_of(&self.levels)?;
+        let knee = places::knee_of(&self.levels)?;
         let load = |i: usize| self.levels.get(i).map(|level| level.load);
-        let (at, next) = (load(knee.at)?, load(next)?);
+        let (at, next) = (load(knee.at)?, load(knee.beyond)?);
         Some(format!(
             "{}: {next} gives {:+.1} % requests/s for {:.1} times the p99 E2EL",
             at.words(),

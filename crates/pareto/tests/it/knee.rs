@@ -13,7 +13,34 @@ fn the_knee_of_eight_slots_is_at_eight() {
         .map(eight_slots)
         .collect();
     let knee = knee(&levels, KneeRule::default()).unwrap();
-    assert_eq!((knee.at, knee.gain, knee.cost), (3, 0.0, 2.0));
+    assert_eq!(
+        (knee.at, knee.beyond, knee.gain, knee.cost),
+        (3, 4, 0.0, 2.0)
+    );
+}
+
+#[test]
+fn fine_steps_do_not_hide_the_knee() {
+    let levels: Vec<[f64; 2]> = (4..=16).map(f64::from).map(eight_slots).collect();
+    let knee = knee(&levels, KneeRule::default()).unwrap();
+    // Each step past eight costs an eighth more; 13 is the first at over 1.5 times.
+    assert_eq!((knee.at, knee.beyond), (4, 9));
+}
+
+#[test]
+fn a_dip_that_is_made_good_later_is_no_knee() {
+    // A real engine's sweep: 4 in flight were slower than 2, and 8 faster than both.
+    let levels = [
+        [1.34, 815.0],
+        [1.44, 1_929.0],
+        [1.19, 3_828.0],
+        [1.83, 4_494.0],
+        [1.90, 8_584.0],
+    ];
+    assert_eq!(
+        knee(&levels, KneeRule::default()).map(|knee| knee.at),
+        Some(3)
+    );
 }
 
 #[test]
@@ -43,6 +70,8 @@ fn what_cannot_be_compared_is_no_knee() {
     for odd in [f64::NAN, 0.0, -1.0] {
         assert_eq!(knee(&[[odd, 1.0], [1.0, 9.0]], KneeRule::default()), None);
         assert_eq!(knee(&[[1.0, 1.0], [1.0, odd]], KneeRule::default()), None);
+        let around = knee(&[[1.0, 1.0], [odd, 2.0], [1.0, 3.0]], KneeRule::default()).unwrap();
+        assert_eq!((around.at, around.beyond), (0, 2));
     }
 }
 

@@ -50,7 +50,7 @@ struct Nearest<'a> {
 struct KneeJson {
     level: usize,
     load: Option<LoadPoint>,
-    next_level: usize,
+    beyond: usize,
     requests_gain: f64,
     e2el_factor: f64,
 }
@@ -95,10 +95,10 @@ impl Serialize for SweepReport {
             operating_point_reason: None,
             operating_point_nearest: None,
             frontier: self.frontier_entries(),
-            knee: knee.map(|(knee, next)| KneeJson {
+            knee: knee.map(|knee| KneeJson {
                 level: knee.at,
                 load: load(knee.at),
-                next_level: next,
+                beyond: knee.beyond,
                 requests_gain: knee.gain,
                 e2el_factor: knee.cost,
             }),

@@ -48,17 +48,14 @@ pub(super) fn places(levels: &[LevelReport]) -> Vec<Place> {
     standing.into_iter().enumerate().map(place).collect()
 }
 
-/// Where more load stops paying, among the levels that may be compared, in the order given; with the index of the level
-/// after it.
-pub(super) fn knee_of(levels: &[LevelReport]) -> Option<(Knee, usize)> {
-    let points = levels
+/// Where more load stops paying, among the levels that may be compared, in the order given.
+pub(super) fn knee_of(levels: &[LevelReport]) -> Option<Knee> {
+    // A level that may not be compared is a NaN, which the search passes over: indices stay those of `levels`.
+    let points: Vec<[f64; 2]> = levels
         .iter()
-        .enumerate()
-        .filter_map(|(i, level)| Some((i, point(level).ok()?)));
-    let (indices, points): (Vec<usize>, Vec<[f64; 2]>) = points.unzip();
-    let knee = knee(&points, KneeRule::default())?;
-    let (at, next) = (*indices.get(knee.at)?, *indices.get(knee.at + 1)?);
-    Some((Knee { at, ..knee }, next))
+        .map(|level| point(level).unwrap_or([f64::NAN; 2]))
+        .collect();
+    knee(&points, KneeRule::default())
 }
 
 /// Requests per second and tail latency, or why the level has no place among the others.

@@ -151,7 +151,7 @@ fn the_knee_is_where_more_load_buys_latency_only() {
     );
     let json = parsed(&report);
     assert_eq!(
-        (&json["knee"]["level"], &json["knee"]["next_level"]),
+        (&json["knee"]["level"], &json["knee"]["beyond"]),
         (&1.into(), &3.into())
     );
     assert_eq!(json["knee"]["e2el_factor"], 2.0);
