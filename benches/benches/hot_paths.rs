@@ -56,11 +56,7 @@ fn tape(id: u64) -> Tape {
     tape.arrivals = (0..EVENTS)
         .map(|k| {
             let wobble = Nanos::from_nanos((k * id) % 1_013);
-            Arrival::tokens(
-                first + Nanos::from_millis(5) * k + wobble,
-                1,
-                Channel::Visible,
-            )
+            Arrival::tokens(first + Nanos::from_millis(5) * k + wobble, 1, Channel::Visible)
         })
         .collect();
     tape.marks.end = tape.last_token();
@@ -80,12 +76,8 @@ fn summarise(c: &mut Criterion) {
 
 fn find_frontier(c: &mut Criterion) {
     // A Weyl sequence: spread evenly, the same every time, and no generator needed.
-    let point = |k: u32| {
-        [
-            f64::from(k) * 0.618_033_988_75 % 1.0,
-            f64::from(k) * 0.754_877_666_25 % 1.0,
-        ]
-    };
+    let point =
+        |k: u32| [f64::from(k) * 0.618_033_988_75 % 1.0, f64::from(k) * 0.754_877_666_25 % 1.0];
     let points: Vec<[f64; 2]> = (1..=100_000).map(point).collect();
     let directions = [Direction::Maximize, Direction::Minimize];
     let mut group = c.benchmark_group("pareto");
@@ -106,22 +98,13 @@ fn bound(c: &mut Criterion) {
         concurrency: NonZeroU64::MIN,
     };
     c.bench_function("roofline/bound of a level", |b| {
-        b.iter(|| {
-            Bound::at(
-                black_box(scenario.model()),
-                scenario.device(),
-                black_box(load),
-            )
-        });
+        b.iter(|| Bound::at(black_box(scenario.model()), scenario.device(), black_box(load)));
     });
 }
 
 fn plan(c: &mut Criterion) {
     let spec = |requests| -> Option<Spec> {
-        Some(Spec {
-            input: Length::Fixed(Tokens::new(1_000)),
-            ..Spec::new(requests).ok()?
-        })
+        Some(Spec { input: Length::Fixed(Tokens::new(1_000)), ..Spec::new(requests).ok()? })
     };
     let Some(Ok(plan)) = spec(1_000_000).map(Plan::new) else {
         return;
@@ -139,21 +122,14 @@ fn plan(c: &mut Criterion) {
 fn virtual_sweep(c: &mut Criterion) {
     let spec = || -> Option<SweepSpec> {
         Some(SweepSpec {
-            levels: [1, 2, 4, 8, 16, 32, 64, 128]
-                .into_iter()
-                .filter_map(NonZeroU32::new)
-                .collect(),
+            levels: [1, 2, 4, 8, 16, 32, 64, 128].into_iter().filter_map(NonZeroU32::new).collect(),
             workload: Spec {
                 input: Length::Fixed(Tokens::new(250)),
                 output: Length::Fixed(Tokens::new(250)),
                 ..Spec::new(1).ok()?
             },
             tokenizer: None,
-            size: LevelSize {
-                requests: None,
-                time: None,
-                warmup: None,
-            },
+            size: LevelSize { requests: None, time: None, warmup: None },
             goals: GoodputGoals::default(),
         })
     };
@@ -189,13 +165,5 @@ fn virtual_sweep(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(
-    benches,
-    read_reply,
-    summarise,
-    find_frontier,
-    bound,
-    plan,
-    virtual_sweep
-);
+criterion_group!(benches, read_reply, summarise, find_frontier, bound, plan, virtual_sweep);
 criterion_main!(benches);

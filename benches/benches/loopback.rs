@@ -22,9 +22,7 @@ const TOKENS: u64 = 250;
 
 fn main() -> Result<(), Box<dyn Error>> {
     // As criterion's benches do, run unless a filter names something else. Cargo adds `--bench`.
-    let filter = std::env::args()
-        .skip(1)
-        .find(|word| !word.starts_with("--"));
+    let filter = std::env::args().skip(1).find(|word| !word.starts_with("--"));
     if filter.is_some_and(|filter| !"loopback".contains(&filter)) {
         return Ok(());
     }
@@ -32,9 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "loopback: the client's figures against the server's own record, {TOKENS} in, {TOKENS} out"
     );
     println!("streams           figure   client ms   server ms   apart ms");
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     for shape in SHAPES {
         runtime.block_on(compare(shape))?;
     }
@@ -55,22 +51,10 @@ async fn compare((streams, ttft, itl): (u32, u64, u64)) -> Result<(), Box<dyn Er
         ..Spec::new(u64::from(streams) * 8)?
     })?;
     let (cancel, goals) = (Cancel::new(), GoodputGoals::default());
-    let rig = Rig {
-        transport: &transport,
-        timer: &timer,
-        watch: SelfWatch::Thread,
-        cancel: &cancel,
-    };
-    let load = Load {
-        max_in_flight: NonZeroU32::new(streams),
-        stop_after: None,
-    };
-    let spec = LevelSpec {
-        requests: plan.source(),
-        warmup: Vec::new(),
-        load,
-        goals: &goals,
-    };
+    let rig =
+        Rig { transport: &transport, timer: &timer, watch: SelfWatch::Thread, cancel: &cancel };
+    let load = Load { max_in_flight: NonZeroU32::new(streams), stop_after: None };
+    let spec = LevelSpec { requests: plan.source(), warmup: Vec::new(), load, goals: &goals };
     let run = run_level(&rig, spec, &mut Vec::new(), &mut ()).await?;
     let truth = truth(server.addr()).await?;
     let row = |name: &str, client: &Distribution, server: &serde_json::Value| {
@@ -108,9 +92,6 @@ async fn truth(address: SocketAddr) -> Result<serde_json::Value, Box<dyn Error>>
     stream.read_to_string(&mut text).await?;
     let json = text.split_once("\r\n\r\n").map_or("", |(_, body)| body);
     // The body is chunked or not; the object is what lies between the outermost braces.
-    let object = json
-        .find('{')
-        .zip(json.rfind('}'))
-        .map_or("", |(start, end)| &json[start..=end]);
+    let object = json.find('{').zip(json.rfind('}')).map_or("", |(start, end)| &json[start..=end]);
     Ok(serde_json::from_str(object)?)
 }

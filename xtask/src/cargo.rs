@@ -58,12 +58,7 @@ fn programs(messages: &str) -> Vec<Program> {
     messages
         .lines()
         .filter_map(message)
-        .filter_map(|m| {
-            Some(Program {
-                name: m.target?.name,
-                path: m.executable?,
-            })
-        })
+        .filter_map(|m| Some(Program { name: m.target?.name, path: m.executable? }))
         .collect()
 }
 
@@ -133,32 +128,25 @@ impl Metadata {
 
     /// The packages of this workspace.
     pub(crate) fn ours(&self) -> impl Iterator<Item = &Package> {
-        self.packages
-            .iter()
-            .filter(|p| self.workspace_members.contains(&p.id))
+        self.packages.iter().filter(|p| self.workspace_members.contains(&p.id))
     }
 
     /// The libraries that others may use: each package of `crates/` that has one.
     pub(crate) fn libraries(&self) -> impl Iterator<Item = &Package> {
         let crates = root().join("crates");
-        self.ours()
-            .filter(move |p| p.manifest_path.starts_with(&crates) && p.has("lib"))
+        self.ours().filter(move |p| p.manifest_path.starts_with(&crates) && p.has("lib"))
     }
 }
 
 impl Package {
     /// Whether it has a target of this kind: `lib`, `bin`, `example`, ...
     pub(crate) fn has(&self, kind: &str) -> bool {
-        self.targets
-            .iter()
-            .any(|t| t.kind.iter().any(|k| k == kind))
+        self.targets.iter().any(|t| t.kind.iter().any(|k| k == kind))
     }
 
     /// Its folder.
     pub(crate) fn folder(&self) -> PathBuf {
-        self.manifest_path
-            .parent()
-            .map_or_else(PathBuf::new, Path::to_path_buf)
+        self.manifest_path.parent().map_or_else(PathBuf::new, Path::to_path_buf)
     }
 }
 

@@ -44,9 +44,7 @@ impl Counts {
         Self {
             passed: self.passed.saturating_add(late.passed),
             failed: self.failed.saturating_add(late.failed),
-            skipped: self
-                .skipped
-                .saturating_sub(late.passed.saturating_add(late.failed)),
+            skipped: self.skipped.saturating_sub(late.passed.saturating_add(late.failed)),
         }
     }
 }
@@ -65,11 +63,7 @@ impl Add for Counts {
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} passed, {} failed, {} skipped",
-            self.passed, self.failed, self.skipped
-        )
+        write!(f, "{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
     }
 }
 

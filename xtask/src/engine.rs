@@ -56,14 +56,7 @@ pub(crate) fn run(action: Action) -> Result<ExitCode> {
         Action::Up => say_how_to_use(&up()?.0),
         Action::Down => {
             let stopped = server::stop(&Folder::of_target()?)?;
-            println!(
-                "engine: {}",
-                if stopped {
-                    "stopped"
-                } else {
-                    "was not running"
-                }
-            );
+            println!("engine: {}", if stopped { "stopped" } else { "was not running" });
         }
         Action::Run { command } => {
             let [program, args @ ..] = command.as_slice() else {
@@ -141,20 +134,13 @@ fn say_how_to_use(running: &Running) {
 
 /// One line for a report: what ran.
 fn description() -> String {
-    format!(
-        "llama.cpp server (xllamacpp {}), 8 slots, 12.6 M random weights",
-        version(LOCK)
-    )
+    format!("llama.cpp server (xllamacpp {}), 8 slots, 12.6 M random weights", version(LOCK))
 }
 
 /// The pinned version of xllamacpp.
 fn version(lock: &str) -> &str {
-    let pinned = lock
-        .lines()
-        .find_map(|line| line.strip_prefix("xllamacpp=="));
-    pinned
-        .and_then(|rest| rest.split_whitespace().next())
-        .unwrap_or("of unknown version")
+    let pinned = lock.lines().find_map(|line| line.strip_prefix("xllamacpp=="));
+    pinned.and_then(|rest| rest.split_whitespace().next()).unwrap_or("of unknown version")
 }
 
 /// `target/engine/`.
@@ -163,9 +149,7 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn of_target() -> Result<Self> {
-        let folder = cargo::Metadata::read(&["--no-deps"])?
-            .target_directory
-            .join("engine");
+        let folder = cargo::Metadata::read(&["--no-deps"])?.target_directory.join("engine");
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         Ok(Self(folder))
     }
@@ -181,10 +165,7 @@ mod tests {
 
     #[test]
     fn the_version_is_the_locked_one() {
-        assert_eq!(
-            version("gguf==1\nxllamacpp==2026.1.2 \\\n    --hash=sha256:00"),
-            "2026.1.2"
-        );
+        assert_eq!(version("gguf==1\nxllamacpp==2026.1.2 \\\n    --hash=sha256:00"), "2026.1.2");
         assert!(version(LOCK).starts_with("20"), "{}", version(LOCK));
     }
 
@@ -197,10 +178,7 @@ mod tests {
                 hashed = true;
             } else {
                 assert!(hashed, "no hash before: {line}");
-                assert!(
-                    line.contains("==") && line.ends_with('\\'),
-                    "not pinned: {line}"
-                );
+                assert!(line.contains("==") && line.ends_with('\\'), "not pinned: {line}");
                 hashed = false;
             }
         }

@@ -26,9 +26,7 @@ pub(crate) fn become_command(mut command: Command) -> Result<ExitCode> {
 /// If the program cannot be started.
 #[cfg(not(unix))]
 pub(crate) fn become_command(mut command: Command) -> Result<ExitCode> {
-    let status = command
-        .status()
-        .with_context(|| format!("cannot run {}", name(&command)))?;
+    let status = command.status().with_context(|| format!("cannot run {}", name(&command)))?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }
@@ -38,23 +36,14 @@ pub(crate) fn become_command(mut command: Command) -> Result<ExitCode> {
 /// # Errors
 /// If the program cannot be started.
 pub(crate) fn succeeds(command: &mut Command) -> Result<bool> {
-    let status = command
-        .status()
-        .with_context(|| format!("cannot run {}", name(command)))?;
+    let status = command.status().with_context(|| format!("cannot run {}", name(command)))?;
     Ok(status.success())
 }
 
 /// What `command` printed, or none if it failed; it prints nothing here.
 pub(crate) fn output_of(command: &mut Command) -> Option<String> {
-    let output = command
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
-    output
-        .status
-        .success()
-        .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Runs a test runner: shows what it prints and adds up its closing lines. The first value is whether it
@@ -67,22 +56,15 @@ pub(crate) fn count_tests(command: &mut Command) -> Result<(bool, Counts)> {
         // It sees a pipe and would drop its colours, though a terminal is behind us.
         command.env("CARGO_TERM_COLOR", "always");
     }
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = command
-        .spawn()
-        .with_context(|| format!("cannot run {}", name(command)))?;
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().with_context(|| format!("cannot run {}", name(command)))?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let (out, err) = thread::scope(|scope| {
         let err = scope.spawn(|| stderr.map(|pipe| forward(pipe, io::stderr())));
         let out = stdout.map(|pipe| forward(pipe, io::stdout()));
         (out, err.join().unwrap_or_default())
     });
-    let status = child
-        .wait()
-        .with_context(|| format!("{} was lost", name(command)))?;
+    let status = child.wait().with_context(|| format!("{} was lost", name(command)))?;
     let mut counts = Counts::default();
     for part in [out, err].into_iter().flatten() {
         counts =
@@ -119,13 +101,6 @@ mod tests {
         let mut copy = Vec::new();
         let counts = forward(&printed[..], &mut copy).unwrap();
         assert_eq!(copy, printed);
-        assert_eq!(
-            counts,
-            Counts {
-                passed: 2,
-                failed: 1,
-                skipped: 3
-            }
-        );
+        assert_eq!(counts, Counts { passed: 2, failed: 1, skipped: 3 });
     }
 }

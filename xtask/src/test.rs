@@ -17,12 +17,7 @@ use gate::{Gate, Outcome};
 /// The tests and the documentation are built with every feature, so that nothing goes unchecked and
 /// dependencies are compiled once; that the features are not needed is what the step `libraries alone` shows.
 /// The benches stay out: they alone need criterion.
-const EVERYTHING: [&str; 4] = [
-    "--workspace",
-    "--exclude",
-    "fizeau-benches",
-    "--all-features",
-];
+const EVERYTHING: [&str; 4] = ["--workspace", "--exclude", "fizeau-benches", "--all-features"];
 
 /// Runs all steps, prints a table and how many tests ran.
 ///
@@ -46,46 +41,28 @@ pub(crate) fn run() -> Result<ExitCode> {
 }
 
 fn clippy() -> Result<Outcome> {
-    check(&[
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--all-features",
-        "--",
-        "-D",
-        "warnings",
-    ])
+    check(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"])
 }
 
 fn build() -> Result<Outcome> {
     let mut command = cargo::command();
-    command
-        .args(Runner::find().words())
-        .args(EVERYTHING)
-        .arg("--no-run");
+    command.args(Runner::find().words()).args(EVERYTHING).arg("--no-run");
     Ok(Outcome::of(process::succeeds(&mut command)?))
 }
 
 fn docs() -> Result<Outcome> {
     let mut command = cargo::command();
     command.args(["doc", "--workspace", "--no-deps", "--all-features"]);
-    Ok(Outcome::of(process::succeeds(
-        command.env("RUSTDOCFLAGS", "-D warnings"),
-    )?))
+    Ok(Outcome::of(process::succeeds(command.env("RUSTDOCFLAGS", "-D warnings"))?))
 }
 
 /// Unit, property and integration tests, then doc tests, which nextest cannot run.
 fn tests(gate: &mut Gate) {
     let mut command = cargo::command();
-    command
-        .args(Runner::find().words())
-        .args(EVERYTHING)
-        .arg("--no-fail-fast");
+    command.args(Runner::find().words()).args(EVERYTHING).arg("--no-fail-fast");
     gate.counted_step("tests", &mut command);
     let mut command = cargo::command();
-    command
-        .args(["test", "--doc", "--no-fail-fast"])
-        .args(EVERYTHING);
+    command.args(["test", "--doc", "--no-fail-fast"]).args(EVERYTHING);
     gate.counted_step("doc tests", &mut command);
 }
 
@@ -115,13 +92,7 @@ fn libraries_alone(metadata: &Metadata) -> Result<Outcome> {
     let mut outcome = Outcome::Passed;
     for package in metadata.libraries() {
         let mut command = cargo::command();
-        command.args([
-            "check",
-            "--quiet",
-            "--no-default-features",
-            "--package",
-            &package.name,
-        ]);
+        command.args(["check", "--quiet", "--no-default-features", "--package", &package.name]);
         if !process::succeeds(&mut command)? {
             eprintln!("{} does not build alone", package.name);
             outcome = Outcome::Failed;
@@ -137,22 +108,13 @@ fn real_engine(gate: &mut Gate, xtask: &Path) {
         gate.step(NAME, || {
             eprintln!("!!! THE TESTS AGAINST A REAL ENGINE DO NOT RUN: {missing}");
             let in_ci = env::var("CI").is_ok_and(|value| value == "true");
-            Ok(if in_ci {
-                Outcome::Failed
-            } else {
-                Outcome::Skipped("no Python")
-            })
+            Ok(if in_ci { Outcome::Failed } else { Outcome::Skipped("no Python") })
         });
         return;
     }
     let mut args: Vec<OsString> = Runner::find().words().iter().map(OsString::from).collect();
     args.extend(EVERYTHING.iter().map(OsString::from));
-    args.extend(
-        Runner::find()
-            .only_the_ignored_of_the_command_line()
-            .iter()
-            .map(OsString::from),
-    );
+    args.extend(Runner::find().only_the_ignored_of_the_command_line().iter().map(OsString::from));
     let program = cargo::command().get_program().to_owned();
     match engine::around(xtask, &program, &args) {
         Ok(mut command) => gate.late_step(NAME, &mut command),
@@ -177,11 +139,7 @@ enum Runner {
 impl Runner {
     fn find() -> Self {
         let nextest = process::output_of(cargo::command().args(["nextest", "--version"]));
-        if nextest.is_some() {
-            Self::Nextest
-        } else {
-            Self::Cargo
-        }
+        if nextest.is_some() { Self::Nextest } else { Self::Cargo }
     }
 
     const fn words(self) -> &'static [&'static str] {
@@ -193,13 +151,9 @@ impl Runner {
 
     const fn only_the_ignored_of_the_command_line(self) -> &'static [&'static str] {
         match self {
-            Self::Nextest => &[
-                "--no-fail-fast",
-                "--run-ignored",
-                "only",
-                "-E",
-                "package(fizeau-cli)",
-            ],
+            Self::Nextest => {
+                &["--no-fail-fast", "--run-ignored", "only", "-E", "package(fizeau-cli)"]
+            }
             // Every ignored test needs the engine; the other packages have none.
             Self::Cargo => &["--no-fail-fast", "--", "--ignored"],
         }

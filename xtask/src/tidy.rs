@@ -23,19 +23,10 @@ type Check = (&'static str, fn(&Repo) -> Vec<Finding>);
 
 const CHECKS: [Check; 12] = [
     ("layers: crates depend downwards", layering),
-    (
-        "layers: external packages are the allowed ones",
-        layers::externals,
-    ),
-    (
-        "licences: of every package in the graph",
-        licences::packages,
-    ),
+    ("layers: external packages are the allowed ones", layers::externals),
+    ("licences: of every package in the graph", licences::packages),
     ("licences: deny.toml says the same", licences::deny_file),
-    (
-        "crates: description, lints, README.md, crate doc",
-        crates::complete,
-    ),
+    ("crates: description, lints, README.md, crate doc", crates::complete),
     ("sources: nothing unsafe", sources::nothing_unsafe),
     ("sources: only outer layers read a clock", sources::clocks),
     ("sources: files are short", sources::short),
@@ -50,11 +41,7 @@ const CHECKS: [Check; 12] = [
 /// # Errors
 /// If the repository cannot be read.
 pub(crate) fn run() -> Result<ExitCode> {
-    Ok(if is_clean()? {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if is_clean()? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Runs every check, prints what was found, and says whether that was nothing.
@@ -67,10 +54,7 @@ pub(crate) fn is_clean() -> Result<bool> {
     for (name, check) in CHECKS {
         clean &= show(name, &check(&repo));
     }
-    clean &= show(
-        "layers: no runtime below the transport",
-        &layers::runtimes(&repo.metadata)?,
-    );
+    clean &= show("layers: no runtime below the transport", &layers::runtimes(&repo.metadata)?);
     for finding in duplicates::in_the_program()? {
         println!("note  {finding}");
     }
@@ -78,10 +62,7 @@ pub(crate) fn is_clean() -> Result<bool> {
 }
 
 fn show(name: &str, findings: &[Finding]) -> bool {
-    println!(
-        "{}  {name}",
-        if findings.is_empty() { "ok  " } else { "FAIL" }
-    );
+    println!("{}  {name}", if findings.is_empty() { "ok  " } else { "FAIL" });
     for finding in findings {
         println!("      {finding}");
     }
@@ -105,10 +86,7 @@ pub struct Finding {
 
 impl Finding {
     fn new(place: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            place: place.into(),
-            message: message.into(),
-        }
+        Self { place: place.into(), message: message.into() }
     }
 
     /// At a line, counted from 0.
@@ -147,31 +125,18 @@ impl Repo {
     pub fn read() -> Result<Self> {
         let root = cargo::root();
         let mut git = Command::new("git");
-        git.args([
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ])
-        .current_dir(&root);
+        git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+            .current_dir(&root);
         let listed = process::output_of(&mut git)
             .context("cannot list the files: git is needed, and a clone")?;
         // A file may be tracked and gone, or hold no text: neither is a matter for tidy.
         let read = |path: &str| {
             let text = fs::read_to_string(root.join(path)).ok()?;
-            Some(File {
-                path: path.to_owned(),
-                text,
-            })
+            Some(File { path: path.to_owned(), text })
         };
         let files = listed.split('\0').filter_map(read).collect();
         let metadata = Metadata::read(&["--all-features"])?;
-        Ok(Self {
-            root,
-            files,
-            metadata,
-        })
+        Ok(Self { root, files, metadata })
     }
 
     fn file(&self, path: &str) -> Option<&File> {
@@ -187,9 +152,6 @@ impl Repo {
 impl File {
     /// A file that is nowhere, for the tests of checks.
     fn of(path: &str, text: impl Into<String>) -> Self {
-        Self {
-            path: path.to_owned(),
-            text: text.into(),
-        }
+        Self { path: path.to_owned(), text: text.into() }
     }
 }

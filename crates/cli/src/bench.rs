@@ -3,22 +3,26 @@
 mod files;
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use fizeau::core::PerSec;
 use fizeau::harness::{
-    Cancel, LevelRun, LevelSpec, Load, Pacer, Rig, RunFolder, SelfWatch, run_level,
+    Cancel, LevelRun, LevelSpec, Load, Pacer, Recounted, Rig, SelfWatch, TextAfter, run_level,
 };
 use fizeau::metrics::{GoodputGoals, Verdict};
 use fizeau::report::{
-    Detail, Engine, LoadPoint, RequestRate, Selection, Setup, VllmResult, VllmRun, Workload,
+    Detail, Engine, LevelReport, LoadPoint, RequestRate, Selection, Setup, VllmResult, VllmRun,
+    Workload,
 };
-use fizeau::transport::{HttpTransport, KeepText, MonotonicClock};
-use fizeau::workload::{Arrivals, Plan, Rescale};
+use fizeau::transport::{HttpTransport, MonotonicClock};
+use fizeau::workload::{Arrivals, Plan, Rescale, TextCodec};
 
 use crate::args::BenchArgs;
 use crate::endpoint::{self, Called};
 use crate::exit::{Exit, Fail, Named};
+use crate::folder::Claim;
 use crate::progress::Progress;
+use crate::say::say;
 use crate::speed::Physics;
 use crate::{interrupt, levels, record, runtime, workload};
 
@@ -26,6 +30,8 @@ use crate::{interrupt, levels, record, runtime, workload};
 struct Job {
     called: Called,
     plan: Plan,
+    /// Counts where the server does not.
+    tokenizer: Option<Arc<dyn TextCodec>>,
     load: Load,
     load_point: LoadPoint,
     goals: GoodputGoals,
@@ -33,7 +39,7 @@ struct Job {
     physics: Option<Physics>,
     setup: Setup,
     vllm: VllmRun,
-    out: Option<RunFolder>,
+    out: Option<Claim>,
     /// Where vLLM's JSON goes.
     result: Option<files::ResultFile>,
 }
@@ -41,23 +47,20 @@ struct Job {
 pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     let job = prepare(args)?;
     let (run, interrupted) = runtime::single()?.block_on(measure(&job, args))?;
-    let report = levels::report(&run, job.load_point, job.physics.as_ref(), None);
-    let goodput = run.summary.throughput.goodput.map(|goodput| goodput.rate);
-    let result = VllmResult::of(job.vllm, &run.tapes, &job.selection, goodput);
-    println!("{}", result.block());
-    println!("{}", report.block());
-    if let Some(folder) = &job.out {
-        levels::write(folder, &run, &report)?;
-        println!("run folder: {}", folder.path().display());
+    let report =
+        levels::report(&run, job.load_point, job.physics.as_ref(), job.plan.spec().prefix, None);
+    let goodput = VllmResult::goodput(&run.tapes, &job.goals);
+    let result = VllmResult::of(job.vllm.clone(), &run.tapes, &job.selection, goodput);
+    // On disk before on the screen: who closes the pipe loses nothing, and a full disk hides nothing.
+    let kept = keep(&job, args, &run, &report, &result);
+    if run.tapes.is_empty() {
+        say("nothing was measured: no request was sent that counts")?;
+    } else {
+        say(result.block())?;
+        say(report.block())?;
     }
-    if let Some(file) = &job.result {
-        let detail = if args.result.save_detailed {
-            Detail::Full
-        } else {
-            Detail::Brief
-        };
-        file.write(&result.to_json(detail).map_err(Fail::broken)?)?;
-        println!("result: {}", file.path().display());
+    for line in kept? {
+        say(line)?;
     }
     Ok(if interrupted {
         Exit::Interrupted
@@ -68,58 +71,61 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     })
 }
 
+/// Writes the files that were asked for. Gives a line for each.
+fn keep(
+    job: &Job,
+    args: &BenchArgs,
+    run: &LevelRun,
+    report: &LevelReport,
+    result: &VllmResult,
+) -> Result<Vec<String>, Fail> {
+    let mut lines = Vec::new();
+    if let Some(claim) = &job.out {
+        levels::write(claim.folder(), run, report)?;
+        lines.push(format!("run folder: {}", claim.folder().path().display()));
+    }
+    if let Some(file) = &job.result {
+        let path = file.path().display();
+        if run.is_partial() {
+            // vLLM's format has no mark for a part of a run.
+            lines.push(format!("not written, since the run was interrupted: {path}"));
+        } else {
+            let detail = if args.result.save_detailed { Detail::Full } else { Detail::Brief };
+            file.write(&result.to_json(detail).map_err(Fail::broken)?)?;
+            lines.push(format!("result: {path}"));
+        }
+    }
+    Ok(lines)
+}
+
 fn prepare(args: &BenchArgs) -> Result<Job, Fail> {
     let now = record::WallTime::now();
-    let lengths = (
-        args.lengths.random_input_len,
-        args.lengths.random_output_len,
-    );
+    let lengths = (args.lengths.random_input_len, args.lengths.random_output_len);
     let goals: GoodputGoals = args.result.goodput.join(" ").parse().named("--goodput")?;
     let cap = cap(args)?;
     let arrivals = arrivals(args)?;
-    let (metrics, percentiles) = (
-        &args.result.percentile_metrics,
-        &args.result.metric_percentiles,
-    );
+    let (metrics, percentiles) = (&args.result.percentile_metrics, &args.result.metric_percentiles);
     let selection = Selection::parse(&metrics.join(","), &percentiles.join(","))
         .named("--percentile-metrics/--metric-percentiles")?;
-    let hardware = (
-        args.result.model_config.as_deref(),
-        args.result.hardware.as_deref(),
-    );
+    let hardware = (args.result.model_config.as_deref(), args.result.hardware.as_deref());
     let physics = Physics::from_args(hardware.0, hardware.1, lengths)?;
     let called = call(args)?;
     let requests = args.load.num_prompts;
-    let ask = workload::ask(
-        &args.workload,
-        called.target.route(),
-        requests,
-        lengths,
-        arrivals,
-    )?;
+    let ask = workload::ask(&args.workload, &called.target, requests, lengths, arrivals)?;
     let plan = endpoint::plan(ask.spec, ask.tokenizer.as_ref()).map_err(Fail::usage)?;
     let vllm = vllm_run(args, &called, cap, now)?;
     let setup = setup(args, &called, &plan, physics.as_ref(), now);
-    let result = args
-        .result
-        .save_result
+    // As in vLLM, to append is to save.
+    let result = (args.result.save_result || args.result.append_result)
         .then(|| result_file(args, &vllm))
         .transpose()?;
-    let out = args
-        .result
-        .out
-        .clone()
-        .map(RunFolder::create)
-        .transpose()
-        .named("--out")?;
+    let out = args.result.out.as_deref().map(Claim::new).transpose()?;
     Ok(Job {
-        load: Load {
-            max_in_flight: cap,
-            stop_after: None,
-        },
+        load: Load { max_in_flight: cap, stop_after: None },
         load_point: load_point(args, cap, requests),
         called,
         plan,
+        tokenizer: ask.tokenizer,
         goals,
         selection,
         physics,
@@ -138,19 +144,15 @@ fn call(args: &BenchArgs) -> Result<Called, Fail> {
         }
         None => format!("http://{}:{}", args.host.host, args.host.port),
     };
-    let name = args
-        .endpoint
-        .served_model_name
-        .as_ref()
-        .or(args.endpoint.model.as_ref());
+    let name = args.endpoint.served_model_name.as_ref().or(args.endpoint.model.as_ref());
     let name = name.ok_or_else(|| Fail::usage("--model: name the model as the server knows it"))?;
-    let keep_text = if args.result.save_detailed {
-        KeepText::Yes
-    } else {
-        KeepText::No
-    };
+    let keep_text = endpoint::keep_text(text_after(args), args.workload.tokenizer.as_deref());
     let extra = workload::sampling_body(&args.sampling)?;
     endpoint::call(&args.endpoint, &base_url, name, &extra, keep_text)
+}
+
+const fn text_after(args: &BenchArgs) -> TextAfter {
+    if args.result.save_detailed { TextAfter::Keep } else { TextAfter::Drop }
 }
 
 fn cap(args: &BenchArgs) -> Result<Option<NonZeroU32>, Fail> {
@@ -178,24 +180,16 @@ fn arrivals(args: &BenchArgs) -> Result<Arrivals, Fail> {
             "--burstiness {burstiness}: give a number above 0; 1 is Poisson, inf is constant"
         )));
     }
-    Ok(
-        if rate.is_infinite() && args.load.max_concurrency.is_some() {
-            // With a cap, all at once means: each as soon as a slot is free.
-            Arrivals::ClosedLoop
-        } else if rate.is_infinite() {
-            Arrivals::AllAtOnce
-        } else if burstiness.is_infinite() {
-            Arrivals::Constant {
-                rate: PerSec::new(rate),
-            }
-        } else {
-            Arrivals::Gamma {
-                rate: PerSec::new(rate),
-                burstiness,
-                rescale: Rescale::None,
-            }
-        },
-    )
+    Ok(if rate.is_infinite() && args.load.max_concurrency.is_some() {
+        // With a cap, all at once means: each as soon as a slot is free.
+        Arrivals::ClosedLoop
+    } else if rate.is_infinite() {
+        Arrivals::AllAtOnce
+    } else if burstiness.is_infinite() {
+        Arrivals::Constant { rate: PerSec::new(rate) }
+    } else {
+        Arrivals::Gamma { rate: PerSec::new(rate), burstiness, rescale: Rescale::None }
+    })
 }
 
 fn load_point(args: &BenchArgs, cap: Option<NonZeroU32>, requests: u64) -> LoadPoint {
@@ -217,11 +211,7 @@ fn vllm_run(
         Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
         None => Err(Fail::usage(format!("--metadata {pair}: write KEY=VALUE"))),
     };
-    let model = args
-        .endpoint
-        .model
-        .as_deref()
-        .unwrap_or_else(|| called.target.model());
+    let model = args.endpoint.model.as_deref().unwrap_or_else(|| called.target.model());
     let rate = args.load.request_rate;
     Ok(VllmRun {
         date: now.compact(),
@@ -229,12 +219,7 @@ fn vllm_run(
         label: args.result.label.clone(),
         model_id: model.to_owned(),
         tokenizer_id: args.workload.tokenizer.clone(),
-        metadata: args
-            .result
-            .metadata
-            .iter()
-            .map(pair)
-            .collect::<Result<_, _>>()?,
+        metadata: args.result.metadata.iter().map(pair).collect::<Result<_, _>>()?,
         request_rate: if rate.is_finite() {
             RequestRate::Limited(PerSec::new(rate))
         } else {
@@ -246,16 +231,8 @@ fn vllm_run(
 }
 
 fn result_file(args: &BenchArgs, run: &VllmRun) -> Result<files::ResultFile, Fail> {
-    let name = args
-        .result
-        .result_filename
-        .clone()
-        .unwrap_or_else(|| run.file_name());
-    let mode = if args.result.append_result {
-        files::Mode::Append
-    } else {
-        files::Mode::Replace
-    };
+    let name = args.result.result_filename.clone().unwrap_or_else(|| run.file_name());
+    let mode = if args.result.append_result { files::Mode::Append } else { files::Mode::Replace };
     files::ResultFile::prepare(args.result.result_dir.as_deref(), &name, mode)
 }
 
@@ -292,63 +269,57 @@ fn warmups(args: &BenchArgs) -> u64 {
     args.load.num_warmups.unwrap_or_else(|| tenth.min(50))
 }
 
+fn document<'a>(job: &'a Job, args: &'a BenchArgs) -> Result<record::RunDocument<'a>, Fail> {
+    let level = record::LevelPlan {
+        requests: args.load.num_prompts,
+        warmup_requests: warmups(args),
+        max_in_flight: job.load.max_in_flight.map(NonZeroU32::get),
+        release_for_ms: None,
+    };
+    record::RunDocument::new(
+        &job.setup,
+        job.plan.spec(),
+        vec![level],
+        &job.called.timeouts,
+        &args.result.goodput,
+    )
+}
+
 /// Runs the level. Says whether it was interrupted.
 async fn measure(job: &Job, args: &BenchArgs) -> Result<(LevelRun, bool), Fail> {
     let clock = MonotonicClock::new();
     let timer = Pacer::start(clock).map_err(|error| Fail::broken(format!("no thread: {error}")))?;
-    let transport = HttpTransport::new(job.called.target.clone(), clock);
-    endpoint::check(&transport, &timer, &job.plan).await?;
-    let warmup: Vec<_> = job
-        .plan
-        .warmup(warmups(args))
-        .map(|warmup| warmup.request)
-        .collect();
-    println!(
-        "{} warm-up requests first; they do not count (--num-warmups)",
-        warmup.len()
-    );
-    if let Some(folder) = &job.out {
-        let document = record::RunDocument::new(&job.setup, job.plan.spec());
-        folder
-            .write_json("run.json", &document)
-            .map_err(Fail::broken)?;
+    let http = HttpTransport::new(job.called.target.clone(), clock);
+    if let Err(fail) = endpoint::check(&http, &timer, &job.plan).await {
+        job.out.iter().for_each(Claim::give_back);
+        return Err(fail);
     }
-    let in_flight = job
-        .load
-        .max_in_flight
-        .map_or(args.load.num_prompts, |cap| cap.get().into());
-    let ahead = in_flight
-        .min(args.load.num_prompts)
-        .min(MOST_CONNECTIONS_AHEAD);
-    transport
-        .preconnect(ahead as usize)
-        .await
-        .map_err(Fail::endpoint)?;
+    let warmup: Vec<_> = job.plan.warmup(warmups(args)).map(|warmup| warmup.request).collect();
+    say(match warmup.len() {
+        0 => "no warm-up (--num-warmups)".to_owned(),
+        n => format!("{n} warm-up requests first; they do not count (--num-warmups)"),
+    })?;
+    if let Some(claim) = &job.out {
+        let document = document(job, args)?;
+        let written = claim.folder().write_json("run.json", &document);
+        written.map_err(Fail::broken)?;
+        levels::write_config(claim.folder(), job.physics.as_ref())?;
+    }
+    let in_flight = job.load.max_in_flight.map_or(args.load.num_prompts, |cap| cap.get().into());
+    let ahead = in_flight.min(args.load.num_prompts).min(MOST_CONNECTIONS_AHEAD);
+    http.preconnect(ahead as usize).await.map_err(Fail::endpoint)?;
+    let transport =
+        Recounted { transport: http, counter: job.tokenizer.clone(), text: text_after(args) };
     let cancel = Cancel::new();
     interrupt::listen(cancel.clone());
-    let rig = Rig {
-        transport: &transport,
-        timer: &timer,
-        watch: SelfWatch::Thread,
-        cancel: &cancel,
-    };
-    let spec = LevelSpec {
-        requests: job.plan.source(),
-        warmup,
-        load: job.load,
-        goals: &job.goals,
-    };
+    let rig =
+        Rig { transport: &transport, timer: &timer, watch: SelfWatch::Thread, cancel: &cancel };
+    let spec = LevelSpec { requests: job.plan.source(), warmup, load: job.load, goals: &job.goals };
     let mut progress = Progress::new();
     progress.start("bench", args.load.num_prompts);
-    let mut sink = job
-        .out
-        .as_ref()
-        .map(RunFolder::tapes)
-        .transpose()
-        .map_err(Fail::broken)?;
-    let run = run_level(&rig, spec, &mut sink, &mut progress)
-        .await
-        .map_err(Fail::broken)?;
+    let mut sink =
+        job.out.as_ref().map(|claim| claim.folder().tapes()).transpose().map_err(Fail::broken)?;
+    let run = run_level(&rig, spec, &mut sink, &mut progress).await.map_err(Fail::broken)?;
     drop(progress);
     Ok((run, cancel.is_cancelled()))
 }

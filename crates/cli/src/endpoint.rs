@@ -2,20 +2,22 @@
 
 use std::sync::Arc;
 
-use fizeau::core::{Clock, FailureClass, Nanos, RequestId, Tape, Timer};
-use fizeau::harness::{PreflightError, preflight};
+use fizeau::core::{Clock, EosRule, FailureClass, Nanos, RequestId, Tape, Timer};
+use fizeau::harness::{PreflightError, TextAfter, preflight};
 use fizeau::report::Endpoint;
 use fizeau::transport::{
-    Backend, ExtraBody, HttpTransport, KeepText, Route, Secret, Target, Timeouts,
+    Backend, ExtraBody, Forcing, HttpTransport, KeepText, Secret, Target, Timeouts,
 };
 use fizeau::workload::{Plan, Spec, SpecError, TextCodec};
 
 use crate::args::EndpointArgs;
 use crate::exit::{Fail, Named};
+use crate::progress::Progress;
 
 /// An endpoint to be called, and how to name it on record.
 pub(crate) struct Called {
     pub(crate) target: Target,
+    pub(crate) timeouts: Timeouts,
     base_url: String,
     path: String,
 }
@@ -54,21 +56,16 @@ pub(crate) fn call(
     if let Some(key) = api_key(args)? {
         target = target.api_key(key).named("API key")?;
     }
+    let timeouts = timeouts(args)?;
     let target = target
         .extra_body(ExtraBody::parse(extra).named("--extra-body")?)
-        .timeouts(timeouts(args)?)
+        .timeouts(timeouts)
         .keep_text(keep_text);
     let url = target.url();
     let origin_end = url.find("://").map_or(0, |at| at + 3);
-    let path_at = url[origin_end..]
-        .find('/')
-        .map_or(url.len(), |at| origin_end + at);
+    let path_at = url[origin_end..].find('/').map_or(url.len(), |at| origin_end + at);
     let (base_url, path) = url.split_at(path_at);
-    Ok(Called {
-        base_url: base_url.to_owned(),
-        path: path.to_owned(),
-        target,
-    })
+    Ok(Called { base_url: base_url.to_owned(), path: path.to_owned(), timeouts, target })
 }
 
 /// From a file, or from the environment; never from the command line, which others can read.
@@ -86,6 +83,9 @@ fn api_key(args: &EndpointArgs) -> Result<Option<Secret>, Fail> {
 fn timeouts(args: &EndpointArgs) -> Result<Timeouts, Fail> {
     let seconds = |flag: &str, value: Option<f64>| match value {
         None => Ok(None),
+        Some(0.0) => Err(Fail::usage(format!(
+            "{flag}: 0 seconds are over at once; give more, or leave it out"
+        ))),
         Some(value) => Nanos::from_secs_f64(value).map(Some).named(flag),
     };
     Ok(Timeouts {
@@ -94,6 +94,14 @@ fn timeouts(args: &EndpointArgs) -> Result<Timeouts, Fail> {
         idle: seconds("--idle-timeout", args.idle_timeout)?,
         total: seconds("--timeout", Some(args.timeout))?,
     })
+}
+
+/// Whether the generated text is needed: for a file, or for a tokenizer to count.
+pub(crate) const fn keep_text(after: TextAfter, tokenizer: Option<&str>) -> KeepText {
+    match (after, tokenizer) {
+        (TextAfter::Drop, None) => KeepText::No,
+        _ => KeepText::Yes,
+    }
 }
 
 /// The plan of `spec`, with the tokenizer where there is one.
@@ -111,27 +119,27 @@ pub(crate) async fn check<C: Clock>(
     timer: &impl Timer,
     plan: &Plan,
 ) -> Result<Tape, Fail> {
-    let Some(mut request) = plan
-        .warmup(u64::MAX)
-        .next()
-        .map(|scheduled| scheduled.request)
-    else {
+    let Some(mut request) = plan.warmup(u64::MAX).next().map(|scheduled| scheduled.request) else {
         return Err(Fail::usage("the workload has no request"));
     };
     request.id = RequestId::default();
     request.max_output_tokens = request.max_output_tokens.min(SHORT);
-    preflight(transport, timer, &request)
-        .await
-        .map_err(|error| {
-            let target = transport.target();
-            let remedy = match &error {
-                PreflightError::Unsendable(_) => {
-                    "choose another --endpoint or --backend".to_owned()
-                }
-                PreflightError::Failed(failure) => remedy(failure.class, failure.status, target),
-            };
-            Fail::endpoint(format!("{}: {error}; {remedy}", target.url()))
-        })
+    if request.eos == EosRule::Ignore && transport.target().forcing() == Forcing::CapOnly {
+        let backend = transport.target().backend().as_str();
+        eprintln!(
+            "note: {backend} cannot be told to generate the full length there; outputs may be shorter than asked, and the \
+             figures are of what came"
+        );
+    }
+    let _checking = Progress::checking(&transport.target().url());
+    preflight(transport, timer, &request).await.map_err(|error| {
+        let target = transport.target();
+        let remedy = match &error {
+            PreflightError::Unsendable(_) => "choose another --endpoint or --backend".to_owned(),
+            PreflightError::Failed(failure) => remedy(failure.class, failure.status, target),
+        };
+        Fail::endpoint(format!("{}: {error}; {remedy}", target.url()))
+    })
 }
 
 const SHORT: fizeau::core::Tokens = fizeau::core::Tokens::new(4);
@@ -149,7 +157,10 @@ fn remedy(class: FailureClass, status: Option<u16>, target: &Target) -> String {
         (FailureClass::Status, Some(404)) => {
             format!("check --model ({model}) and --endpoint")
         }
-        (FailureClass::Status, Some(400 | 422)) => {
+        (FailureClass::Status, Some(300..=399)) => {
+            "the server sends elsewhere: give that address as --base-url".to_owned()
+        }
+        (FailureClass::Status, Some(400 | 413 | 422)) => {
             "the server refuses this request: check --backend, --model and the lengths".to_owned()
         }
         (FailureClass::Status, Some(429 | 503)) => "the server is busy: try again later".to_owned(),
@@ -167,8 +178,7 @@ fn remedy(class: FailureClass, status: Option<u16>, target: &Target) -> String {
     }
 }
 
-/// The route that `args` lead to, without an endpoint at hand.
-pub(crate) fn route(args: &EndpointArgs) -> Result<Route, Fail> {
-    let nowhere = "http://127.0.0.1:1";
-    Ok(call(args, nowhere, "", "{}", KeepText::No)?.target.route())
+/// The target that `args` lead to, without an endpoint at hand: for what must be known before one is started.
+pub(crate) fn nowhere(args: &EndpointArgs) -> Result<Target, Fail> {
+    Ok(call(args, "http://127.0.0.1:1", "", "{}", KeepText::No)?.target)
 }

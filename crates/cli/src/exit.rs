@@ -35,26 +35,17 @@ pub(crate) struct Fail {
 impl Fail {
     /// The command line or a file is wrong.
     pub(crate) fn usage(message: impl Display) -> Self {
-        Self {
-            exit: Exit::Usage,
-            message: message.to_string(),
-        }
+        Self { exit: Exit::Usage, message: message.to_string() }
     }
 
     /// The endpoint cannot be used.
     pub(crate) fn endpoint(message: impl Display) -> Self {
-        Self {
-            exit: Exit::Endpoint,
-            message: message.to_string(),
-        }
+        Self { exit: Exit::Endpoint, message: message.to_string() }
     }
 
     /// Something broke in the midst of a run; what was written stays.
     pub(crate) fn broken(message: impl Display) -> Self {
-        Self {
-            exit: Exit::Missed,
-            message: message.to_string(),
-        }
+        Self { exit: Exit::Missed, message: message.to_string() }
     }
 }
 

@@ -5,11 +5,13 @@ mod bench;
 mod embedded;
 mod endpoint;
 mod exit;
+mod folder;
 mod interrupt;
 mod levels;
 mod progress;
 mod record;
 mod runtime;
+mod say;
 mod serve;
 mod speed;
 mod sweep;
@@ -18,22 +20,19 @@ mod workload;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{Arg, CommandFactory, FromArgMatches};
 use tracing_subscriber::EnvFilter;
 
 use crate::args::{Cli, Command};
 use crate::exit::{Exit, Fail};
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
     let filter = EnvFilter::try_from_env("FIZEAU_LOG").unwrap_or_else(|_| EnvFilter::new("error"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .init();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let done = match cli.command {
         Command::Bench(args) => bench::run(&args),
         Command::Sweep(args) => sweep::run(&args),
@@ -48,13 +47,22 @@ fn main() -> ExitCode {
     }
 }
 
+/// Reads the command line. A flag that comes twice counts as it came last, as with vLLM, so that a line can be had from a
+/// script and changed at its end. A negative number is a value everywhere, so that it is refused by the name of its flag.
+fn parse() -> Result<Cli, clap::Error> {
+    let value = |arg: Arg| match arg.get_action().takes_values() && !arg.is_positional() {
+        true => arg.allow_negative_numbers(true),
+        false => arg,
+    };
+    let command =
+        Cli::command().mut_subcommands(|command| command.args_override_self(true).mut_args(value));
+    let matches = command.try_get_matches()?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()))
+}
+
 /// clap prints help and version to standard output and ends well; everything else is a wrong command line.
 fn usage(error: &clap::Error) -> ExitCode {
     // Nothing is left to do about a closed standard output.
     let _ = error.print();
-    if error.use_stderr() {
-        Exit::Usage.into()
-    } else {
-        Exit::Good.into()
-    }
+    if error.use_stderr() { Exit::Usage.into() } else { Exit::Good.into() }
 }

@@ -25,19 +25,24 @@ impl Progress {
         } else {
             ProgressDrawTarget::hidden()
         };
-        let bar = ProgressBar::with_draw_target(Some(0), target);
-        let style = "{prefix}  {pos}/{len} requests  {elapsed}  left about {eta}  {wide_msg}";
-        if let Ok(style) = ProgressStyle::with_template(style) {
-            bar.set_style(style);
-        }
-        bar.enable_steady_tick(Duration::from_millis(250));
-        Self {
-            bar,
+        let progress = Self {
+            bar: ProgressBar::with_draw_target(Some(0), target),
             level: String::new(),
             ttft: LatencyHistogram::new(),
             tokens: 0,
             failed: 0,
-        }
+        };
+        // indicatif's own style is a bar over the whole line.
+        progress.style(WAITING);
+        progress
+    }
+
+    /// Waits for a first reply from `url`, until it is dropped.
+    pub(crate) fn checking(url: &str) -> Self {
+        let checking = Self::new();
+        checking.bar.set_prefix(format!("asking {url} for one reply"));
+        checking.tick();
+        checking
     }
 
     /// One level of a known size begins.
@@ -45,14 +50,30 @@ impl Progress {
         name.clone_into(&mut self.level);
         self.ttft = LatencyHistogram::new();
         (self.tokens, self.failed) = (0, 0);
-        self.bar.set_length(requests);
-        self.bar.set_position(0);
+        self.style(WAITING);
         self.bar.set_prefix(format!("{name}: warming up"));
         self.bar.set_message("");
+        self.bar.set_length(requests);
+        self.bar.set_position(0);
         self.bar.reset_elapsed();
+        self.tick();
+    }
+
+    fn tick(&self) {
+        self.bar.enable_steady_tick(Duration::from_millis(250));
+    }
+
+    fn style(&self, template: &str) {
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style);
+        }
     }
 
     fn ended(&mut self, tape: &Tape) {
+        if self.bar.position() == 0 {
+            // Only now is there a pace to tell the rest by.
+            self.style("{prefix}  {pos}/{len}  {elapsed}, about {eta} left  {wide_msg}");
+        }
         self.bar.inc(1);
         self.tokens += tape.output_tokens().get();
         self.failed += u64::from(!tape.is_success());
@@ -60,42 +81,28 @@ impl Progress {
             self.ttft.record(ttft);
         }
         let seconds = self.bar.elapsed().as_secs_f64();
-        let ttft = self
-            .ttft
-            .percentile(50.0)
-            .map_or_else(String::new, |p50| format!("  TTFT p50 {p50}"));
-        let rate = if seconds > 0.0 {
-            self.tokens as f64 / seconds
-        } else {
-            0.0
-        };
-        let failed = if self.failed > 0 {
-            format!("  {} failed", self.failed)
-        } else {
-            String::new()
-        };
-        self.bar
-            .set_message(format!("{rate:.0} tok/s{ttft}{failed}"));
+        let ttft =
+            self.ttft.percentile(50.0).map_or_else(String::new, |p50| format!("  TTFT p50 {p50}"));
+        let rate = if seconds > 0.0 { self.tokens as f64 / seconds } else { 0.0 };
+        let failed =
+            if self.failed > 0 { format!("  {} failed", self.failed) } else { String::new() };
+        self.bar.set_message(format!("{rate:.0} tok/s{ttft}{failed}"));
     }
 }
+
+/// While nothing can be counted yet.
+const WAITING: &str = "{prefix}  {elapsed}";
 
 impl Observer for Progress {
     fn notice(&mut self, notice: Notice<'_>) {
         match notice {
-            Notice::LevelStarted {
-                concurrency,
-                index,
-                of,
-                requests,
-            } => {
-                self.start(
-                    &format!("[{}/{of}] concurrency {concurrency}", index + 1),
-                    requests,
-                );
+            Notice::LevelStarted { concurrency, index, of, requests } => {
+                self.start(&format!("[{}/{of}] concurrency {concurrency}", index + 1), requests);
             }
             Notice::WarmedUp { .. } => {
                 self.bar.set_prefix(self.level.clone());
                 self.bar.reset_elapsed();
+                self.style("{prefix}  {pos}/{len}  {elapsed}");
             }
             Notice::RequestEnded(tape) => self.ended(tape),
             _ => {}

@@ -1,12 +1,17 @@
 //! What goes on record about a run: when, with what command line, on which machine.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use fizeau::core::Millis;
 use fizeau::harness;
 use fizeau::report::{Host, Setup, ToolVersion};
+use fizeau::transport::Timeouts;
 use fizeau::workload::Spec;
 use serde::Serialize;
+
+use crate::exit::Fail;
 
 /// The wall clock, read once per run.
 #[derive(Debug, Clone, Copy)]
@@ -20,9 +25,7 @@ pub(crate) struct WallTime {
 impl WallTime {
     /// Now, in UTC.
     pub(crate) fn now() -> Self {
-        let since = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self::from_unix(since.as_secs())
     }
 
@@ -35,11 +38,7 @@ impl WallTime {
             (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
         let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
         let shifted_month = (5 * day_of_year + 2) / 153;
-        let month = if shifted_month < 10 {
-            shifted_month + 3
-        } else {
-            shifted_month - 9
-        };
+        let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
         let january_or_february = if month <= 2 { 1 } else { 0 };
         Self {
             year: year_of_era + era * 400 + january_or_february,
@@ -57,19 +56,13 @@ impl WallTime {
     /// `2026-11-20T18:45:00Z`.
     pub(crate) fn rfc3339(self) -> String {
         let (h, m, s) = self.clock();
-        format!(
-            "{:04}-{:02}-{:02}T{h:02}:{m:02}:{s:02}Z",
-            self.year, self.month, self.day
-        )
+        format!("{:04}-{:02}-{:02}T{h:02}:{m:02}:{s:02}Z", self.year, self.month, self.day)
     }
 
     /// `20261120-184500`, as vLLM dates its results.
     pub(crate) fn compact(self) -> String {
         let (h, m, s) = self.clock();
-        format!(
-            "{:04}{:02}{:02}-{h:02}{m:02}{s:02}",
-            self.year, self.month, self.day
-        )
+        format!("{:04}{:02}{:02}-{h:02}{m:02}{s:02}", self.year, self.month, self.day)
     }
 
     /// The folder of a run that was given none: `fizeau-runs/20261120-184500-sweep`.
@@ -78,31 +71,68 @@ impl WallTime {
     }
 }
 
-/// `run.json`: what was asked, written before the first request.
+/// `run.json`: what was asked, written before the first request that counts.
 #[derive(Debug, Serialize)]
 pub(crate) struct RunDocument<'a> {
     schema: &'static str,
+    version: &'static str,
     setup: &'a Setup,
-    plan: &'a Spec,
+    /// What is asked, but for the number of requests, which is each level's own.
+    plan: serde_json::Value,
+    /// In the order in which they are measured.
+    levels: Vec<LevelPlan>,
+    /// The time limits of a request; what is not among them is not limited.
+    timeouts: BTreeMap<&'static str, Millis>,
+    /// Per-request goals, as they were given.
+    goodput: &'a [String],
+}
+
+/// What a level was to be. What is absent is not limited.
+#[derive(Debug, Serialize)]
+pub(crate) struct LevelPlan {
+    pub(crate) requests: u64,
+    pub(crate) warmup_requests: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) max_in_flight: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) release_for_ms: Option<Millis>,
 }
 
 impl<'a> RunDocument<'a> {
-    pub(crate) const fn new(setup: &'a Setup, plan: &'a Spec) -> Self {
-        Self {
+    pub(crate) fn new(
+        setup: &'a Setup,
+        spec: &Spec,
+        levels: Vec<LevelPlan>,
+        timeouts: &Timeouts,
+        goodput: &'a [String],
+    ) -> Result<Self, Fail> {
+        let mut plan = serde_json::to_value(spec).map_err(Fail::broken)?;
+        if let Some(plan) = plan.as_object_mut() {
+            plan.remove("requests");
+        }
+        let limits = [
+            ("connect_ms", timeouts.connect),
+            ("first_token_ms", timeouts.first_token),
+            ("idle_ms", timeouts.idle),
+            ("total_ms", timeouts.total),
+        ];
+        let limits =
+            limits.into_iter().filter_map(|(name, limit)| Some((name, limit?.to_millis())));
+        Ok(Self {
             schema: "fizeau.run/1",
+            version: env!("CARGO_PKG_VERSION"),
             setup,
             plan,
-        }
+            levels,
+            timeouts: limits.collect(),
+            goodput,
+        })
     }
 }
 
 /// This program.
 pub(crate) fn tool() -> ToolVersion {
-    ToolVersion {
-        name: "fizeau".into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        commit: None,
-    }
+    ToolVersion { name: "fizeau".into(), version: env!("CARGO_PKG_VERSION").into(), commit: None }
 }
 
 /// This machine.
@@ -115,7 +145,7 @@ pub(crate) fn host() -> Host {
     }
 }
 
-/// The command line with the values of headers left out, and user names and passwords out of URLs.
+/// The command line with the values of headers left out, and user names, passwords and queries out of URLs.
 pub(crate) fn command_line() -> Vec<String> {
     redact(std::env::args())
 }
@@ -123,6 +153,7 @@ pub(crate) fn command_line() -> Vec<String> {
 fn redact(args: impl Iterator<Item = String>) -> Vec<String> {
     let mut in_headers = false;
     args.map(|arg| {
+        let arg = hide_query(arg);
         if let Some((flag, value)) = arg.split_once('=')
             && flag == "--header"
         {
@@ -130,13 +161,9 @@ fn redact(args: impl Iterator<Item = String>) -> Vec<String> {
         }
         if arg.starts_with("--") {
             in_headers = arg == "--header";
-            return arg;
+            return hide_user(&arg);
         }
-        if in_headers {
-            hide_value(&arg)
-        } else {
-            hide_user(&arg)
-        }
+        if in_headers { hide_value(&arg) } else { hide_user(&arg) }
     })
     .collect()
 }
@@ -145,6 +172,14 @@ fn redact(args: impl Iterator<Item = String>) -> Vec<String> {
 fn hide_value(header: &str) -> String {
     let name = header.split(['=', ':']).next().unwrap_or_default();
     format!("{name}=...")
+}
+
+/// `/v1/completions?key=...` without what comes after the question mark: some servers take their key there.
+fn hide_query(arg: String) -> String {
+    match arg.split_once('?') {
+        Some((path, query)) if query.contains('=') => format!("{path}?..."),
+        _ => arg,
+    }
 }
 
 /// `http://user:password@host` without what comes before the `@`.
@@ -178,22 +213,18 @@ mod tests {
         for (unix, text) in cases {
             assert_eq!(WallTime::from_unix(unix).rfc3339(), text);
         }
-        assert_eq!(
-            WallTime::from_unix(1_795_200_300).compact(),
-            "20261120-184500"
-        );
+        assert_eq!(WallTime::from_unix(1_795_200_300).compact(), "20261120-184500");
     }
 
     #[test]
     fn secrets_stay_out_of_the_record() {
         let line = "fizeau bench --header Authorization=Bearer-s3cret X-Key:s3cret --header=A=s3cret \
-                    --base-url http://me:s3cret@host:8000/v1 --model m";
+                    --base-url http://me:s3cret@host:8000/v1 --model m --endpoint /v1/completions?key=s3cret \
+                    --endpoint=/x?k=s3cret";
         let kept = redact(line.split_whitespace().map(str::to_owned)).join(" ");
         assert!(!kept.contains("s3cret"), "{kept}");
-        assert!(
-            kept.contains("Authorization=... X-Key=... --header=A=..."),
-            "{kept}"
-        );
+        assert!(kept.contains("Authorization=... X-Key=... --header=A=..."), "{kept}");
         assert!(kept.contains("http://...@host:8000/v1 --model m"), "{kept}");
+        assert!(kept.ends_with("--endpoint /v1/completions?... --endpoint=/x?..."), "{kept}");
     }
 }

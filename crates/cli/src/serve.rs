@@ -9,6 +9,7 @@ use fizeau::sim::{FixedTiming, Scenario};
 use crate::args::ServeArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::runtime;
+use crate::say::say;
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
     let (config, what) = engine(args)?;
@@ -18,12 +19,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
     };
     let server = Server::bind(address(args)?, config).map_err(Fail::usage)?;
     let handle = server.spawn().map_err(Fail::broken)?;
-    println!("{what}");
+    say(what)?;
     let model = args.served_model_name.as_deref().unwrap_or("(any name)");
-    println!("serving model {model} on {}", handle.base_url());
-    println!(
-        "routes: /v1/completions /v1/chat/completions /v1/models /health /truth; Ctrl-C ends it"
-    );
+    say(format_args!("serving model {model} on {}", handle.base_url()))?;
+    say("routes: /v1/completions /v1/chat/completions /v1/models /health /truth; Ctrl-C ends it")?;
     runtime::single()?
         .block_on(tokio::signal::ctrl_c())
         .map_err(|error| Fail::broken(format!("the system does not tell of Ctrl-C: {error}")))?;
@@ -44,6 +43,9 @@ fn engine(args: &ServeArgs) -> Result<(ServerConfig, String), Fail> {
     let scenario = Scenario::llama_3_1_8b_h100().map_err(Fail::broken)?;
     let scenario = match args.max_num_seqs {
         None => scenario,
+        Some(0) => {
+            return Err(Fail::usage("--max-num-seqs: 0 slots serve nothing; the least is 1"));
+        }
         Some(slots) => Scenario::new(
             scenario.model_name(),
             scenario.model().clone(),
@@ -52,19 +54,12 @@ fn engine(args: &ServeArgs) -> Result<(ServerConfig, String), Fail> {
         )
         .named("--max-num-seqs")?,
     };
-    let what = format!(
-        "simulated engine, no accelerator is used: {}",
-        scenario.describe()
-    );
+    let what = format!("simulated engine, no accelerator is used: {}", scenario.describe());
     Ok((ServerConfig::new(scenario.engine()), what))
 }
 
 fn address(args: &ServeArgs) -> Result<SocketAddr, Fail> {
     let name = format!("--host {}", args.host);
-    let mut found = (args.host.as_str(), args.port)
-        .to_socket_addrs()
-        .named(&name)?;
-    found
-        .next()
-        .ok_or_else(|| Fail::usage(format!("{name}: no such address")))
+    let mut found = (args.host.as_str(), args.port).to_socket_addrs().named(&name)?;
+    found.next().ok_or_else(|| Fail::usage(format!("{name}: no such address")))
 }

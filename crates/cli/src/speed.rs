@@ -3,8 +3,8 @@
 use std::num::NonZeroU64;
 use std::path::Path;
 
-use fizeau::core::Tokens;
-use fizeau::roofline::{Bound, Device, Load, Model};
+use fizeau::core::{Tape, Tokens};
+use fizeau::roofline::{Bound, Device, Lengths, Model};
 
 use crate::exit::{Fail, Named};
 
@@ -13,8 +13,10 @@ pub(crate) struct Physics {
     model_name: String,
     model: Model,
     device: Device,
+    /// The text of the model's config, where it came from a file.
+    config: Option<String>,
+    /// The prompt's nominal length, for servers that do not say how long it was.
     input: Tokens,
-    output: Tokens,
 }
 
 impl Physics {
@@ -32,7 +34,8 @@ impl Physics {
         let text = std::fs::read_to_string(path).named(&flag)?;
         let model = Model::from_config_json(&text).named(&flag)?;
         let device = Device::named(hardware).named("--hardware")?;
-        Ok(Some(Self::new(path_name, model, device.clone(), lengths)))
+        let physics = Self::new(path_name, model, device.clone(), lengths);
+        Ok(Some(Self { config: Some(text), ..physics }))
     }
 
     /// For a model and a device that are known already.
@@ -40,15 +43,14 @@ impl Physics {
         model_name: String,
         model: Model,
         device: Device,
-        (input, output): (u64, u64),
+        (input, _): (u64, u64),
     ) -> Self {
-        Self {
-            model_name,
-            model,
-            device,
-            input: Tokens::new(input),
-            output: Tokens::new(output),
-        }
+        Self { model_name, model, device, config: None, input: Tokens::new(input) }
+    }
+
+    /// The model's config as it was read; none for the embedded engine, whose config is the program's own.
+    pub(crate) fn config(&self) -> Option<&str> {
+        self.config.as_deref()
     }
 
     /// What the model is called: its config's path, or a scenario's name.
@@ -61,14 +63,22 @@ impl Physics {
         self.device.name()
     }
 
-    /// The bound at a concurrency, or why there is none.
-    pub(crate) fn bound(&self, concurrency: u64) -> Result<Bound, String> {
+    /// The bound at a concurrency over the replies that came, or why there is none. Over their own lengths: those that
+    /// were asked bound neither a model that ends early nor a sample of random lengths.
+    pub(crate) fn bound(&self, tapes: &[Tape], concurrency: u64) -> Result<Bound, String> {
         let concurrency = NonZeroU64::new(concurrency).unwrap_or(NonZeroU64::MIN);
-        let load = Load {
-            input_tokens: self.input,
-            output_tokens: self.output,
-            concurrency,
-        };
-        Bound::at(&self.model, &self.device, load).map_err(|error| error.to_string())
+        let replies = tapes.iter().filter(|tape| tape.is_success());
+        let lengths: Lengths = replies.map(|tape| self.lengths(tape)).collect();
+        Bound::over(&self.model, &self.device, &lengths, concurrency)
+            .map_err(|error| error.to_string())
+    }
+
+    /// Prompt and output of one reply; what a cache supplied was not computed.
+    fn lengths(&self, tape: &Tape) -> (Tokens, Tokens) {
+        let cached = tape.usage.and_then(|usage| usage.cached_tokens);
+        let input = tape.input_tokens().unwrap_or(self.input).get();
+        let computed = input.saturating_sub(cached.map_or(0, Tokens::get));
+        let one = Tokens::new(1);
+        (Tokens::new(computed).max(one), tape.output_tokens().max(one))
     }
 }

@@ -2,22 +2,26 @@
 
 use std::io::IsTerminal;
 use std::num::{NonZeroU32, NonZeroU64};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use fizeau::core::Nanos;
-use fizeau::harness::{Cancel, LevelSize, Pacer, Rig, RunFolder, SelfWatch, Sweep, SweepSpec};
+use fizeau::harness::{
+    Cancel, LevelSize, Pacer, Recounted, Rig, SelfWatch, Sweep, SweepSpec, TextAfter,
+};
 use fizeau::metrics::{GoodputGoals, Slo, Verdict};
 use fizeau::report::{
     Engine, LevelReport, LoadPoint, OperatingPoint, Setup, Style, SweepReport, Terminal, Workload,
 };
-use fizeau::transport::{HttpTransport, KeepText, MonotonicClock};
+use fizeau::transport::{HttpTransport, MonotonicClock};
 use fizeau::workload::{Arrivals, Plan};
 
 use crate::args::SweepArgs;
 use crate::embedded::Embedded;
 use crate::endpoint::{self, Called};
 use crate::exit::{Exit, Fail, Named};
+use crate::folder::Claim;
 use crate::progress::Progress;
+use crate::say::say;
 use crate::speed::Physics;
 use crate::workload::{self, Ask};
 use crate::{interrupt, levels, record, runtime};
@@ -34,7 +38,9 @@ struct Job {
     slo: Slo,
     physics: Option<Physics>,
     setup: Setup,
-    out: PathBuf,
+    out: Claim,
+    /// Per-request goals, as they were given.
+    goodput: Vec<String>,
     /// The embedded engine, where no endpoint was given; it ends with the job.
     _embedded: Option<Embedded>,
 }
@@ -43,7 +49,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     let job = prepare(args)?;
     let runtime = runtime::single()?;
     let (report, interrupted) = runtime.block_on(measure(&job))?;
-    show(&report, &job.out);
+    show(&report, job.out.folder().path())?;
     Ok(if interrupted {
         Exit::Interrupted
     } else if report.verdict() == Verdict::Invalid || missed(&report, args) {
@@ -65,17 +71,13 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
     let goals: GoodputGoals = args.verdict.goodput.join(" ").parse().named("--goodput")?;
     let levels = levels_of(&args.plan.levels)?;
     let size = size_of(args)?;
-    let (config, hardware) = (
-        args.verdict.model_config.as_deref(),
-        args.verdict.hardware.as_deref(),
-    );
+    let (config, hardware) =
+        (args.verdict.model_config.as_deref(), args.verdict.hardware.as_deref());
     let physics = Physics::from_args(config, hardware, lengths)?;
     // The workload is checked before an engine is started.
-    let route = endpoint::route(&args.endpoint)?;
-    let Ask {
-        spec: workload,
-        tokenizer,
-    } = workload::ask(&args.workload, route, 1, lengths, Arrivals::ClosedLoop)?;
+    let target = endpoint::nowhere(&args.endpoint)?;
+    let Ask { spec: workload, tokenizer } =
+        workload::ask(&args.workload, &target, 1, lengths, Arrivals::ClosedLoop)?;
     let sample = endpoint::plan(workload.clone(), tokenizer.as_ref()).map_err(Fail::usage)?;
     let embedded = match &args.endpoint.base_url {
         Some(_) => None,
@@ -93,12 +95,8 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
         command_line: record::command_line(),
         endpoint: called.describe(),
         engine: match &embedded {
-            Some(embedded) => Engine::Simulated {
-                description: embedded.describe(),
-            },
-            None => Engine::Remote {
-                description: args.verdict.engine.clone(),
-            },
+            Some(embedded) => Engine::Simulated { description: embedded.describe() },
+            None => Engine::Remote { description: args.verdict.engine.clone() },
         },
         workload: Workload {
             dataset: args.workload.dataset_name.clone(),
@@ -108,35 +106,14 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
             arrivals: workload::describe_arrivals(Arrivals::ClosedLoop),
         },
         host: record::host(),
-        model_config: physics
-            .as_ref()
-            .map(|physics| physics.model_name().to_owned()),
-        hardware: physics
-            .as_ref()
-            .map(|physics| physics.device_name().to_owned()),
+        model_config: physics.as_ref().map(|physics| physics.model_name().to_owned()),
+        hardware: physics.as_ref().map(|physics| physics.device_name().to_owned()),
     };
-    let out = args
-        .verdict
-        .out
-        .clone()
-        .unwrap_or_else(|| now.folder("sweep"));
-    let spec = SweepSpec {
-        levels,
-        workload,
-        tokenizer,
-        size,
-        goals,
-    };
-    Ok(Job {
-        called,
-        spec,
-        sample,
-        slo,
-        physics,
-        setup,
-        out,
-        _embedded: embedded,
-    })
+    let out = args.verdict.out.clone().unwrap_or_else(|| now.folder("sweep"));
+    let spec = SweepSpec { levels, workload, tokenizer, size, goals };
+    let out = Claim::new(&out)?;
+    let goodput = args.verdict.goodput.clone();
+    Ok(Job { called, spec, sample, slo, physics, setup, out, goodput, _embedded: embedded })
 }
 
 /// The endpoint that was named, or the embedded engine.
@@ -144,10 +121,7 @@ fn call(args: &SweepArgs, embedded: Option<&Embedded>) -> Result<Called, Fail> {
     let endpoint = &args.endpoint;
     let (base_url, model) = match (embedded, &endpoint.base_url) {
         (None, Some(url)) => {
-            let name = endpoint
-                .served_model_name
-                .as_ref()
-                .or(endpoint.model.as_ref());
+            let name = endpoint.served_model_name.as_ref().or(endpoint.model.as_ref());
             let name =
                 name.ok_or_else(|| Fail::usage("--model: name the model as the server knows it"))?;
             (url.clone(), name.clone())
@@ -156,7 +130,8 @@ fn call(args: &SweepArgs, embedded: Option<&Embedded>) -> Result<Called, Fail> {
         (None, None) => return Err(Fail::usage("--base-url: name the server")),
     };
     let extra = workload::sampling_body(&args.sampling)?;
-    endpoint::call(endpoint, &base_url, &model, &extra, KeepText::No)
+    let keep_text = endpoint::keep_text(TextAfter::Drop, args.workload.tokenizer.as_deref());
+    endpoint::call(endpoint, &base_url, &model, &extra, keep_text)
 }
 
 fn levels_of(levels: &[u32]) -> Result<Vec<NonZeroU32>, Fail> {
@@ -177,76 +152,74 @@ fn size_of(args: &SweepArgs) -> Result<LevelSize, Fail> {
     };
     let time = Nanos::from_secs_f64(args.plan.level_seconds).named("--level-seconds")?;
     if time == Nanos::ZERO {
-        return Err(Fail::usage(
-            "--level-seconds: a level takes some time; give more than 0",
-        ));
+        return Err(Fail::usage("--level-seconds: a level takes some time; give more than 0"));
     }
-    Ok(LevelSize {
-        requests,
-        time: Some(time),
-        warmup: args.plan.num_warmups,
-    })
+    Ok(LevelSize { requests, time: Some(time), warmup: args.plan.num_warmups })
+}
+
+fn document(job: &Job) -> Result<record::RunDocument<'_>, Fail> {
+    let size = &job.spec.size;
+    let level = |&slots: &NonZeroU32| record::LevelPlan {
+        requests: size.requests_at(slots).get(),
+        warmup_requests: size.warmup_at(slots),
+        max_in_flight: Some(slots.get()),
+        release_for_ms: size.time.map(Nanos::to_millis),
+    };
+    let levels = job.spec.levels.iter().map(level).collect();
+    let timeouts = &job.called.timeouts;
+    record::RunDocument::new(&job.setup, &job.spec.workload, levels, timeouts, &job.goodput)
 }
 
 /// Runs the levels; each is on disk before the next begins. Says whether it was interrupted.
 async fn measure(job: &Job) -> Result<(SweepReport, bool), Fail> {
     let clock = MonotonicClock::new();
     let timer = Pacer::start(clock).map_err(|error| Fail::broken(format!("no thread: {error}")))?;
-    let transport = HttpTransport::new(job.called.target.clone(), clock);
-    endpoint::check(&transport, &timer, &job.sample).await?;
+    let http = HttpTransport::new(job.called.target.clone(), clock);
+    if let Err(fail) = endpoint::check(&http, &timer, &job.sample).await {
+        job.out.give_back();
+        return Err(fail);
+    }
     let cancel = Cancel::new();
     interrupt::listen(cancel.clone());
-    let folder = RunFolder::create(&job.out).map_err(Fail::usage)?;
-    let document = record::RunDocument::new(&job.setup, &job.spec.workload);
-    folder
-        .write_json("run.json", &document)
-        .map_err(Fail::broken)?;
-    let most = job
-        .spec
-        .levels
-        .iter()
-        .map(|level| level.get())
-        .max()
-        .unwrap_or(1);
-    transport
-        .preconnect(most as usize)
-        .await
-        .map_err(Fail::endpoint)?;
-    let rig = Rig {
-        transport: &transport,
-        timer: &timer,
-        watch: SelfWatch::Thread,
-        cancel: &cancel,
-    };
-    let mut sweep = Sweep::new(rig, &job.spec, Some(&folder));
+    let folder = job.out.folder();
+    folder.write_json("run.json", &document(job)?).map_err(Fail::broken)?;
+    levels::write_config(folder, job.physics.as_ref())?;
+    let most = job.spec.levels.iter().map(|level| level.get()).max().unwrap_or(1);
+    http.preconnect(most as usize).await.map_err(Fail::endpoint)?;
+    let counter = job.spec.tokenizer.clone();
+    let transport = Recounted { transport: http, counter, text: TextAfter::Drop };
+    let rig =
+        Rig { transport: &transport, timer: &timer, watch: SelfWatch::Thread, cancel: &cancel };
+    let mut sweep = Sweep::new(rig, &job.spec, Some(folder));
     let mut progress = Progress::new();
     let mut reports: Vec<LevelReport> = Vec::new();
-    while let Some(level) = sweep
-        .next_level(&mut progress)
-        .await
-        .map_err(Fail::broken)?
-    {
+    while let Some(level) = sweep.next_level(&mut progress).await.map_err(Fail::broken)? {
         let load = LoadPoint::Concurrency(level.concurrency.get());
         let name = fizeau::harness::level_name(level.concurrency);
-        let report = levels::report(&level.run, load, job.physics.as_ref(), Some(name));
+        let report = levels::report(
+            &level.run,
+            load,
+            job.physics.as_ref(),
+            job.spec.workload.prefix,
+            Some(name),
+        );
         if let Some(folder) = &level.folder {
             levels::write(folder, &level.run, &report)?;
         }
         reports.push(report);
     }
     drop(progress);
-    let report = SweepReport::new(job.setup.clone(), reports, Some(job.slo.clone()));
-    folder
-        .write_json("sweep.json", &report)
-        .map_err(Fail::broken)?;
-    folder
-        .write_text("report.html", &report.page())
-        .map_err(Fail::broken)?;
+    let unmeasured = job.spec.levels.iter().skip(reports.len());
+    let unmeasured = unmeasured.map(|level| LoadPoint::Concurrency(level.get())).collect();
+    let report = SweepReport::new(job.setup.clone(), reports, Some(job.slo.clone()))
+        .with_unmeasured(unmeasured);
+    folder.write_json("sweep.json", &report).map_err(Fail::broken)?;
+    folder.write_text("report.html", &report.page()).map_err(Fail::broken)?;
     Ok((report, cancel.is_cancelled()))
 }
 
 /// Prints the report, as wide as the terminal is.
-fn show(report: &SweepReport, out: &Path) {
+fn show(report: &SweepReport, out: &Path) -> Result<(), Fail> {
     let page = out.join("report.html").display().to_string();
     let is_terminal = std::io::stdout().is_terminal();
     let width = terminal_size::terminal_size().filter(|_| is_terminal);
@@ -256,7 +229,7 @@ fn show(report: &SweepReport, out: &Path) {
         style: if colours { Style::Ansi } else { Style::Plain },
         report: Some(&page),
     };
-    print!("{}", report.terminal(&terminal));
+    say(report.terminal(&terminal).trim_end())
 }
 
 /// The width of what goes into a file or a pipe: all columns, and the same everywhere.

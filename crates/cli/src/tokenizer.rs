@@ -17,9 +17,7 @@ pub(crate) fn load(what: &str) -> Result<Arc<dyn TextCodec>, Fail> {
 #[cfg(feature = "tiktoken")]
 fn tiktoken(name: &str) -> Result<Arc<dyn TextCodec>, Fail> {
     use crate::exit::Named;
-    Ok(Arc::new(
-        fizeau::workload::Tiktoken::named(name).named("--tokenizer")?,
-    ))
+    Ok(Arc::new(fizeau::workload::Tiktoken::named(name).named("--tokenizer")?))
 }
 
 #[cfg(not(feature = "tiktoken"))]
@@ -33,9 +31,7 @@ fn tiktoken(name: &str) -> Result<Arc<dyn TextCodec>, Fail> {
 #[cfg(feature = "hf-tokenizer")]
 fn tokenizer_json(path: &str) -> Result<Arc<dyn TextCodec>, Fail> {
     use crate::exit::Named;
-    Ok(Arc::new(
-        fizeau::workload::HfTokenizer::from_file(path).named("--tokenizer")?,
-    ))
+    Ok(Arc::new(fizeau::workload::HfTokenizer::from_file(path).named("--tokenizer")?))
 }
 
 #[cfg(not(feature = "hf-tokenizer"))]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fizeau::core::{EosRule, Tokens};
-use fizeau::transport::Route;
+use fizeau::transport::{PromptKind, Target};
 use fizeau::workload::{Arrivals, Content, Length, Seed, Spec, TextCodec, Wording};
 
 use crate::args::{SamplingArgs, WorkloadArgs};
@@ -19,7 +19,7 @@ pub(crate) struct Ask {
 /// The workload of `requests` requests of the given nominal lengths.
 pub(crate) fn ask(
     args: &WorkloadArgs,
-    route: Route,
+    target: &Target,
     requests: u64,
     (input, output): (u64, u64),
     arrivals: Arrivals,
@@ -36,12 +36,8 @@ pub(crate) fn ask(
         input: length(input, args.random_range_ratio),
         output: length(output, args.random_range_ratio),
         prefix: Tokens::new(args.random_prefix_len),
-        content: content(route, tokenizer.is_some()),
-        eos: if args.no_ignore_eos {
-            EosRule::Stop
-        } else {
-            EosRule::Ignore
-        },
+        content: content(target, tokenizer.is_some()),
+        eos: if args.no_ignore_eos { EosRule::Stop } else { EosRule::Ignore },
         seed: Seed(args.seed),
         ..Spec::new(requests).named("--num-prompts")?
     };
@@ -50,24 +46,18 @@ pub(crate) fn ask(
 
 fn length(nominal: u64, ratio: f64) -> Length {
     let nominal = Tokens::new(nominal);
-    if ratio == 0.0 {
-        Length::Fixed(nominal)
-    } else {
-        Length::Uniform { nominal, ratio }
-    }
+    if ratio == 0.0 { Length::Fixed(nominal) } else { Length::Uniform { nominal, ratio } }
 }
 
-/// Token ids have a certain length and need no tokenizer, so they are taken wherever the route does.
-fn content(route: Route, has_tokenizer: bool) -> Content {
-    let wording = if has_tokenizer {
-        Wording::Exact
+/// Token ids have a certain length and need no tokenizer, so they are taken wherever the endpoint does.
+fn content(target: &Target, has_tokenizer: bool) -> Content {
+    let wording = if has_tokenizer { Wording::Exact } else { Wording::Words };
+    if target.takes_token_ids() && !has_tokenizer {
+        Content::default()
+    } else if target.route().takes(PromptKind::Chat) {
+        Content::Chat(wording)
     } else {
-        Wording::Words
-    };
-    match route {
-        Route::Completions if has_tokenizer => Content::Text(wording),
-        Route::Completions => Content::default(),
-        _ => Content::Chat(wording),
+        Content::Text(wording)
     }
 }
 
@@ -88,14 +78,10 @@ pub(crate) fn describe_arrivals(arrivals: Arrivals) -> String {
         Arrivals::AllAtOnce => "all at once".to_owned(),
         Arrivals::ClosedLoop => "closed loop: a request leaves when a slot is free".to_owned(),
         Arrivals::Constant { rate } => format!("constant, {} a second", rate.get()),
-        Arrivals::Gamma {
-            rate,
-            burstiness: 1.0,
-            ..
-        } => format!("Poisson, {} a second", rate.get()),
-        Arrivals::Gamma {
-            rate, burstiness, ..
-        } => {
+        Arrivals::Gamma { rate, burstiness: 1.0, .. } => {
+            format!("Poisson, {} a second", rate.get())
+        }
+        Arrivals::Gamma { rate, burstiness, .. } => {
             format!("gamma, {} a second, burstiness {burstiness}", rate.get())
         }
     }

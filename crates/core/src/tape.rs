@@ -67,11 +67,7 @@ impl Tape {
             session: SessionId::default(),
             turn: 0,
             asked: Asked::default(),
-            marks: Marks {
-                send_start: Some(at),
-                send_end: Some(at),
-                ..Marks::released(at, at)
-            },
+            marks: Marks { send_start: Some(at), send_end: Some(at), ..Marks::released(at, at) },
             stamps: StampSource::User,
             arrivals: Vec::new(),
             token_source: TokenSource::Events,
@@ -92,10 +88,7 @@ impl Tape {
     /// When the first token came that a reader would see (text, a tool call or a refusal, not reasoning).
     #[must_use]
     pub fn first_visible(&self) -> Option<Stamp> {
-        let mut visible = self
-            .arrivals
-            .iter()
-            .filter(|arrival| arrival.channel.is_visible());
+        let mut visible = self.arrivals.iter().filter(|arrival| arrival.channel.is_visible());
         visible.next().map(|arrival| arrival.at)
     }
 
@@ -108,10 +101,22 @@ impl Tape {
     /// How many tokens were received; [`Tape::token_source`] says how that is known.
     #[must_use]
     pub fn output_tokens(&self) -> Tokens {
-        self.arrivals
-            .iter()
-            .map(|arrival| Tokens::new(arrival.tokens.into()))
-            .sum()
+        self.arrivals.iter().map(|arrival| Tokens::new(arrival.tokens.into())).sum()
+    }
+
+    /// Shares `total` tokens over the arrivals, as evenly as whole numbers allow and the larger shares first, for counts
+    /// that are known for the whole reply only. The sum is `total`; which event has how many is an estimate, as
+    /// `source` ought to say. Without arrivals nothing changes.
+    pub fn spread_tokens(&mut self, total: Tokens, source: TokenSource) {
+        let (total, events) = (u128::from(total.get()), self.arrivals.len() as u128);
+        let until = |event: u128| (event * total).div_ceil(events);
+        for (event, arrival) in (0..).zip(&mut self.arrivals) {
+            let share = until(event + 1) - until(event);
+            arrival.tokens = u32::try_from(share).unwrap_or(u32::MAX);
+        }
+        if events > 0 {
+            self.token_source = source;
+        }
     }
 
     /// How long the prompt was: the server's word where there is one, else what was asked.
@@ -153,32 +158,16 @@ pub struct Marks {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connect: Option<ConnectMarks>,
     /// When the first byte of the request was handed to the kernel.
-    #[serde(
-        rename = "send_start_ns",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "send_start_ns", default, skip_serializing_if = "Option::is_none")]
     pub send_start: Option<Stamp>,
     /// When its last byte was.
-    #[serde(
-        rename = "send_end_ns",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "send_end_ns", default, skip_serializing_if = "Option::is_none")]
     pub send_end: Option<Stamp>,
     /// When the first byte of the reply came.
-    #[serde(
-        rename = "first_byte_ns",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "first_byte_ns", default, skip_serializing_if = "Option::is_none")]
     pub first_byte: Option<Stamp>,
     /// When the reply's headers were complete.
-    #[serde(
-        rename = "headers_ns",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "headers_ns", default, skip_serializing_if = "Option::is_none")]
     pub headers: Option<Stamp>,
     /// When the reply was over, however it ended.
     #[serde(rename = "end_ns", default, skip_serializing_if = "Option::is_none")]
@@ -266,10 +255,7 @@ impl TokenSource {
     /// Whether the count of each event is exact, so that inter-token latency is too.
     #[must_use]
     pub const fn is_exact(self) -> bool {
-        matches!(
-            self,
-            Self::TokenIds | Self::ContinuousUsage | Self::Logprobs
-        )
+        matches!(self, Self::TokenIds | Self::ContinuousUsage | Self::Logprobs)
     }
 
     /// The name used in files and reports.
@@ -310,11 +296,7 @@ pub struct ServerTiming {
     #[serde(rename = "queue_ns", default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Nanos>,
     /// Time spent on the prompt.
-    #[serde(
-        rename = "prefill_ns",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "prefill_ns", default, skip_serializing_if = "Option::is_none")]
     pub prefill: Option<Nanos>,
     /// Time spent generating.
     #[serde(rename = "decode_ns", default, skip_serializing_if = "Option::is_none")]

@@ -1,8 +1,7 @@
 //! Metrics of tapes that your own client recorded. Needs `fizeau-core` and `fizeau-metrics` only.
 
-use fizeau::core::{
-    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, Stamp, Tape, TokenSource,
-};
+use fizeau::core::TokenSource;
+use fizeau::core::{Arrival, Channel, Failure, FailureClass, Nanos, Outcome, Stamp, Tape};
 use fizeau::metrics::{GoodputGoals, LevelSummary, RequestMetrics};
 
 /// What your client would do as events come in: note when, and how many tokens.
@@ -26,40 +25,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let failure = Failure::new(FailureClass::Truncated, "the reply ended without [DONE]");
     tapes[13].outcome = Outcome::Failed(failure);
 
-    let one = RequestMetrics::of(&tapes[0]);
-    println!(
-        "request 0: TTFT {:?}, TPOT {:?}, E2EL {:?}",
-        one.ttft, one.tpot, one.e2el
-    );
+    let (one, failed) = (RequestMetrics::of(&tapes[0]), RequestMetrics::of(&tapes[13]));
+    println!("request 0: TTFT {:?}, TPOT {:?}, E2EL {:?}", one.ttft, one.tpot, one.e2el);
     assert_eq!(one.ttft, Some(Nanos::from_millis(20)));
-    assert_eq!(
-        RequestMetrics::of(&tapes[13]).ttft,
-        None,
-        "a failed request has no latency"
-    );
+    assert_eq!(failed.ttft, None, "a failed request has no latency");
 
     let goals: GoodputGoals = "ttft:24 tpot:6".parse()?;
     let level = LevelSummary::of(&tapes, &goals);
     let ttft = &level.metrics.ttft;
-    println!(
-        "TTFT p50 {:?}, p99 {:?} of {}",
-        ttft.p50.value(),
-        ttft.p99.value(),
-        ttft.n
-    );
-    println!("TTFT p99.9: {:?}", ttft.p999);
-    println!(
-        "output {:.0} tokens/s",
-        level.throughput.output_tokens_per_s.get()
-    );
+    println!("TTFT of {}: p50 {:?}, p99 {:?}, p99.9 {:?}", ttft.n, ttft.p50, ttft.p99, ttft.p999);
+    let rate = level.throughput.output_tokens_per_s.get();
+    println!("output {rate:.0} tokens/s");
     if let Some(goodput) = level.throughput.goodput {
         println!("{:.1} % of all sent met the goals", 100.0 * goodput.share);
     }
     assert_eq!((level.requests.completed, level.requests.failed), (199, 1));
-    assert_eq!(
-        ttft.p999.value(),
-        None,
-        "199 requests do not support a p99.9"
-    );
+    assert_eq!(ttft.p999.value(), None, "199 requests do not support a p99.9");
     Ok(())
 }

@@ -6,20 +6,11 @@ use fizeau::pareto::{
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Requests per second and p99 latency in milliseconds, at rising concurrency.
-    let points = [
-        [0.9, 1_150.0],
-        [3.4, 1_190.0],
-        [12.6, 1_290.0],
-        [40.1, 1_610.0],
-        [40.0, 3_180.0],
-    ];
+    let points =
+        [[0.9, 1_150.0], [3.4, 1_190.0], [12.6, 1_290.0], [40.1, 1_610.0], [40.0, 3_180.0]];
     let best = frontier(&points, &[Direction::Maximize, Direction::Minimize])?;
     println!("on the frontier: {best:?}");
-    assert_eq!(
-        best,
-        [0, 1, 2, 3],
-        "the last one costs latency and buys nothing"
-    );
+    assert_eq!(best, [0, 1, 2, 3], "the last one costs latency and buys nothing");
 
     // The most throughput with a p99 of at most 1.5 seconds.
     let candidates: Vec<Candidate> = best
@@ -35,11 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .collect();
     match operating_point(&candidates) {
         Choice::Met { index, margin } => {
-            println!(
-                "operate at {} requests/s, margin {:.0} %",
-                points[index][0],
-                100.0 * margin
-            );
+            println!("operate at {} requests/s, margin {:.0} %", points[index][0], 100.0 * margin);
             assert_eq!(index, 2);
         }
         other => return Err(format!("no level meets the goal: {other:?}").into()),

@@ -48,10 +48,6 @@ impl Cancel {
     /// Ready once it has been thrown. One task waits at a time: the driver of the run.
     pub(crate) fn poll(&self, cx: &Context<'_>) -> Poll<()> {
         self.0.waiting.register(cx.waker());
-        if self.is_cancelled() {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
+        if self.is_cancelled() { Poll::Ready(()) } else { Poll::Pending }
     }
 }

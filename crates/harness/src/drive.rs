@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::future::{Future, poll_fn};
+use std::future::{Future, Ready, poll_fn, ready};
 use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::task::Poll;
@@ -12,6 +12,7 @@ use fizeau_core::{
     Asked, Connection, Failure, FailureClass, Marks, Nanos, Outcome, Request, RequestId,
     RequestSource, Scheduled, Stamp, StampSource, Tape, TapeSink, Timer, TokenSource, Transport,
 };
+use futures_util::future::Either;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
 use crate::Cancel;
@@ -33,6 +34,8 @@ pub struct Driven {
     pub start: Stamp,
     /// Why it ended.
     pub ended: Ended,
+    /// How many scheduled requests had to wait past their instant because of the cap.
+    pub held_back: u64,
 }
 
 /// Why a drive ended.
@@ -89,12 +92,11 @@ where
 {
     let start = timer.now();
     let deadline = load.stop_after.map(|after| start + after);
-    let cap = load
-        .max_in_flight
-        .map_or(usize::MAX, |cap| cap.get() as usize);
+    let cap = load.max_in_flight.map_or(usize::MAX, |cap| cap.get() as usize);
     let mut flights = FuturesUnordered::new();
     let mut manifest = Manifest::default();
     let mut slot_free_since = start;
+    let (mut full_until, mut held_back) = (start, 0);
     let mut next = Next::take(source, timer, start).map_err(DriveError::Source)?;
     let ended = loop {
         if cancel.is_cancelled() {
@@ -112,22 +114,24 @@ where
             Some(due) if has_slot && due.at.is_none_or(|at| at <= now) => {
                 if let Some(due) = next.take() {
                     let intended = due.at.unwrap_or(slot_free_since);
+                    held_back += u64::from(due.at.is_some_and(|at| at < full_until));
                     manifest.enter(&due.request, intended, now);
-                    flights.push(fly(transport, due.request, intended, now));
+                    let flight = fly(transport, due.request, intended, now);
+                    flights.push(launch(flight).await);
                 }
                 next = Next::take(source, timer, start).map_err(DriveError::Source)?;
                 continue;
             }
             _ => {}
         }
-        let alarm = next
-            .as_mut()
-            .filter(|_| has_slot)
-            .map(|next| &mut next.alarm);
+        let alarm = next.as_mut().filter(|_| has_slot).map(|next| &mut next.alarm);
         match wait(&mut flights, alarm, cancel).await {
             Event::Landed((id, landed)) => {
                 let tape = landed.map_err(|error| DriveError::Unsendable { request: id, error })?;
                 manifest.leave(id);
+                if flights.len() + 1 == cap {
+                    full_until = timer.now();
+                }
                 slot_free_since = tape.marks.end.unwrap_or_else(|| timer.now());
                 sink.record(&tape).map_err(DriveError::Sink)?;
             }
@@ -139,7 +143,7 @@ where
     for tape in manifest.cancelled(timer.now()) {
         sink.record(&tape).map_err(DriveError::Sink)?;
     }
-    Ok(Driven { start, ended })
+    Ok(Driven { start, ended, held_back })
 }
 
 /// The next request of the source, with an alarm set for its instant.
@@ -171,10 +175,17 @@ async fn fly<T: Transport>(
     intended: Stamp,
     released: Stamp,
 ) -> (RequestId, Result<Tape, T::Error>) {
-    (
-        request.id,
-        transport.send(&request, intended, released).await,
-    )
+    (request.id, transport.send(&request, intended, released).await)
+}
+
+/// Lets `flight` go as far as it can, which sends its request. Left to the other flights' turn, it would wait for
+/// the making of the next request and for the tapes of all that ended at the same time.
+async fn launch<F: Future>(flight: F) -> Either<Pin<Box<F>>, Ready<F::Output>> {
+    let mut flight = Box::pin(flight);
+    match poll_fn(|cx| Poll::Ready(flight.as_mut().poll(cx))).await {
+        Poll::Ready(landed) => Either::Right(ready(landed)),
+        Poll::Pending => Either::Left(flight),
+    }
 }
 
 enum Event<L> {

@@ -45,10 +45,7 @@ pub enum FolderError {
 
 impl FolderError {
     fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
-        |error| Self::Io {
-            path: path.to_path_buf(),
-            error,
-        }
+        |error| Self::Io { path: path.to_path_buf(), error }
     }
 }
 
@@ -100,10 +97,7 @@ impl RunFolder {
         document: &impl Serialize,
     ) -> Result<PathBuf, FolderError> {
         let text = serde_json::to_string_pretty(document);
-        let mut text = text.map_err(|error| FolderError::Json {
-            name: name.to_owned(),
-            error,
-        })?;
+        let mut text = text.map_err(|error| FolderError::Json { name: name.to_owned(), error })?;
         text.push('\n');
         self.write_text(name, &text)
     }
@@ -130,14 +124,8 @@ impl RunFolder {
         let mut e2el = LatencyHistogram::new();
         for tape in tapes {
             let request = RequestMetrics::of(tape);
-            request
-                .ttft
-                .into_iter()
-                .for_each(|latency| ttft.record(latency));
-            request
-                .e2el
-                .into_iter()
-                .for_each(|latency| e2el.record(latency));
+            request.ttft.into_iter().for_each(|latency| ttft.record(latency));
+            request.e2el.into_iter().for_each(|latency| e2el.record(latency));
             for share in inter_token(tape) {
                 let nanos = Nanos::from_nanos((share.per_token.get() * 1e6).round() as u64);
                 itl.record_n(nanos, share.tokens);
@@ -175,14 +163,9 @@ impl TapeSink for TapeFile {
 
     fn record(&mut self, tape: &Tape) -> Result<(), FolderError> {
         let line = serde_json::to_writer(&mut self.file, tape);
-        line.map_err(|error| FolderError::Json {
-            name: "tapes.jsonl".to_owned(),
-            error,
-        })?;
+        line.map_err(|error| FolderError::Json { name: "tapes.jsonl".to_owned(), error })?;
         // One write per tape: a killed run keeps every request that ended.
-        self.file
-            .write_all(b"\n")
-            .map_err(FolderError::io(&self.path))?;
+        self.file.write_all(b"\n").map_err(FolderError::io(&self.path))?;
         self.file.flush().map_err(FolderError::io(&self.path))
     }
 }

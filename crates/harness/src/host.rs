@@ -20,12 +20,8 @@ impl Host {
     #[must_use]
     pub fn here() -> Self {
         let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        let mut names = info
-            .lines()
-            .filter_map(|line| line.strip_prefix("model name"));
-        let cpu = names
-            .next()
-            .map(|rest| rest.trim_start_matches(['\t', ' ', ':']).to_owned());
+        let mut names = info.lines().filter_map(|line| line.strip_prefix("model name"));
+        let cpu = names.next().map(|rest| rest.trim_start_matches(['\t', ' ', ':']).to_owned());
         Self {
             system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             cpu,

@@ -48,7 +48,8 @@ pub struct LevelRun {
     pub summary: LevelSummary,
     /// What the client saw of itself.
     pub client: ClientProof,
-    /// Whether the level is to be believed, by the default thresholds. Who knows the speed of light judges again.
+    /// Whether the level is to be believed, by the default thresholds and without knowing the speed of light or of a
+    /// shared prefix: who does judges again.
     pub validity: Validity,
     /// When it began, and why it ended.
     pub driven: Driven,
@@ -94,24 +95,12 @@ where
     O: Observer,
 {
     let warmup = warm_up(rig, spec.warmup, spec.load).await.map_err(widen)?;
-    observer.notice(Notice::WarmedUp {
-        requests: warmup.sent,
-    });
+    observer.notice(Notice::WarmedUp { requests: warmup.sent });
     let watch = Watch::start(rig.watch, rig.timer);
-    let mut tee = Tee {
-        tapes: Vec::new(),
-        sink,
-        observer,
-    };
-    let driven = drive(
-        &mut spec.requests,
-        rig.transport,
-        rig.timer,
-        spec.load,
-        &mut tee,
-        rig.cancel,
-    )
-    .await?;
+    let mut tee = Tee { tapes: Vec::new(), sink, observer };
+    let driven =
+        drive(&mut spec.requests, rig.transport, rig.timer, spec.load, &mut tee, rig.cancel)
+            .await?;
     let tapes = tee.tapes;
     let client = watch.stop(rig.timer, &tapes);
     let summary = LevelSummary::of(&tapes, spec.goals);
@@ -119,22 +108,10 @@ where
         Ended::Cancelled => Ending::Interrupted,
         Ended::Exhausted | Ended::TimeUp => Ending::Finished,
     };
-    let validity = judge(
-        &summary,
-        &client,
-        &Expectations {
-            ending,
-            ..Expectations::default()
-        },
-    );
-    Ok(LevelRun {
-        tapes,
-        summary,
-        client,
-        validity,
-        driven,
-        warmup,
-    })
+    let held_back = driven.held_back;
+    let expected = Expectations { ending, held_back, ..Expectations::default() };
+    let validity = judge(&summary, &client, &expected);
+    Ok(LevelRun { tapes, summary, client, validity, driven, warmup })
 }
 
 async fn warm_up<T: Transport, C: Timer>(
@@ -142,20 +119,10 @@ async fn warm_up<T: Transport, C: Timer>(
     requests: Vec<Request>,
     load: Load,
 ) -> Result<Warmup, DriveError<Infallible, T::Error, Infallible>> {
-    let load = Load {
-        stop_after: None,
-        ..load
-    };
+    let load = Load { stop_after: None, ..load };
     let mut count = Warmup::default();
-    drive(
-        &mut Queue(requests.into_iter()),
-        rig.transport,
-        rig.timer,
-        load,
-        &mut count,
-        rig.cancel,
-    )
-    .await?;
+    drive(&mut Queue(requests.into_iter()), rig.transport, rig.timer, load, &mut count, rig.cancel)
+        .await?;
     Ok(count)
 }
 

@@ -23,6 +23,7 @@ mod observe;
 mod pacer;
 mod preflight;
 mod proof;
+mod recount;
 mod sweep;
 
 pub use cancel::Cancel;
@@ -34,4 +35,5 @@ pub use observe::{Notice, Observer};
 pub use pacer::Pacer;
 pub use preflight::{PreflightError, preflight};
 pub use proof::SelfWatch;
+pub use recount::{Recounted, TextAfter};
 pub use sweep::{LevelSize, Sweep, SweepError, SweepSpec, SweptLevel, level_name};

@@ -34,9 +34,7 @@ impl Pacer {
     /// If the system refuses a thread.
     pub fn start(clock: MonotonicClock) -> std::io::Result<Self> {
         let (alarms, inbox) = mpsc::channel();
-        thread::Builder::new()
-            .name("fizeau-pacer".into())
-            .spawn(move || ring(clock, &inbox))?;
+        thread::Builder::new().name("fizeau-pacer".into()).spawn(move || ring(clock, &inbox))?;
         Ok(Self { clock, alarms })
     }
 }
@@ -64,11 +62,7 @@ impl Timer for Pacer {
                 let _ = self.alarms.send(Alarm { at, bell });
             }
             // The bell may have rung between the two looks at the clock.
-            if self.clock.now() >= at {
-                Poll::Ready(())
-            } else {
-                Poll::Pending
-            }
+            if self.clock.now() >= at { Poll::Ready(()) } else { Poll::Pending }
         })
     }
 }

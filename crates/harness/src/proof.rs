@@ -1,7 +1,6 @@
 //! What the client sees of itself while it measures.
 
-use fizeau_core::{Clock, Stamp};
-use fizeau_core::{Connection, StampSource, Tape};
+use fizeau_core::{Clock, Connection, Nanos, Stamp, StampSource, Tape};
 use fizeau_metrics::ClientProof;
 
 /// Whether the measuring thread watches itself.
@@ -26,19 +25,15 @@ impl Watch {
             SelfWatch::Off => None,
             SelfWatch::Thread => ThreadTimes::read(),
         };
-        Self {
-            began: clock.now(),
-            at_start,
-        }
+        Self { began: clock.now(), at_start }
     }
 
     /// The proof for the level that `tapes` come from.
     pub(crate) fn stop(&self, clock: &impl Clock, tapes: &[Tape]) -> ClientProof {
         let wall = clock.now().saturating_since(self.began).as_nanos();
-        let spent = self
-            .at_start
-            .and_then(|start| Some(ThreadTimes::read()?.since(start)));
-        let share = |nanos: u64| (wall > 0).then(|| nanos as f64 / wall as f64);
+        let spent = self.at_start.and_then(|start| Some(ThreadTimes::read()?.since(start)));
+        let long_enough = wall >= SHORTEST.as_nanos();
+        let share = |nanos: u64| long_enough.then(|| nanos as f64 / wall as f64);
         let count = |kind: Connection| tapes.iter().filter(|t| t.connection == kind).count() as u64;
         ClientProof {
             stamps: worst_stamps(tapes),
@@ -49,6 +44,10 @@ impl Watch {
         }
     }
 }
+
+/// The kernel brings a running thread's accounts up to date at ticks and switches only, some milliseconds apart. Over a
+/// shorter time than this a share of them would say nothing.
+const SHORTEST: Nanos = Nanos::from_millis(500);
 
 /// The least trustworthy source of stamps among `tapes`: one read late spoils a percentile.
 fn worst_stamps(tapes: &[Tape]) -> StampSource {
@@ -98,13 +97,7 @@ mod tests {
     #[test]
     fn schedstat_is_read_as_the_kernel_writes_it() {
         let times = ThreadTimes::parse("123456789 4567 12\n");
-        assert_eq!(
-            times,
-            Some(ThreadTimes {
-                on_cpu: 123_456_789,
-                waiting: 4_567
-            })
-        );
+        assert_eq!(times, Some(ThreadTimes { on_cpu: 123_456_789, waiting: 4_567 }));
         assert_eq!(ThreadTimes::parse(""), None);
         assert_eq!(ThreadTimes::parse("12 x 3"), None);
     }

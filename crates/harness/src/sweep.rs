@@ -43,17 +43,14 @@ impl LevelSize {
     /// The most requests that a level of `concurrency` has.
     #[must_use]
     pub fn requests_at(&self, concurrency: NonZeroU32) -> NonZeroU64 {
-        let by_default = NonZeroU64::from(concurrency)
-            .saturating_mul(PER_SLOT)
-            .max(FOR_A_P99);
+        let by_default = NonZeroU64::from(concurrency).saturating_mul(PER_SLOT).max(FOR_A_P99);
         self.requests.unwrap_or(by_default)
     }
 
     /// How many warm-up requests a level of `concurrency` has.
     #[must_use]
     pub fn warmup_at(&self, concurrency: NonZeroU32) -> u64 {
-        self.warmup
-            .unwrap_or_else(|| u64::from(concurrency.get()).min(MOST_WARMUPS))
+        self.warmup.unwrap_or_else(|| u64::from(concurrency.get()).min(MOST_WARMUPS))
     }
 }
 
@@ -104,12 +101,7 @@ impl<'a, T: Transport, C: Timer> Sweep<'a, T, C> {
         spec: &'a SweepSpec,
         folder: Option<&'a RunFolder>,
     ) -> Self {
-        Self {
-            rig,
-            spec,
-            folder,
-            done: 0,
-        }
+        Self { rig, spec, folder, done: 0 }
     }
 
     /// Measures the next level; none when all are done or the run has been called off. A level that was called off in
@@ -140,25 +132,15 @@ impl<'a, T: Transport, C: Timer> Sweep<'a, T, C> {
         let mut kept = folder.as_ref().map(RunFolder::tapes).transpose()?;
         let spec = LevelSpec {
             requests: plan.source(),
-            warmup: plan
-                .warmup(size.warmup_at(concurrency))
-                .map(|warmup| warmup.request)
-                .collect(),
-            load: Load {
-                max_in_flight: Some(concurrency),
-                stop_after: size.time,
-            },
+            warmup: plan.warmup(size.warmup_at(concurrency)).map(|warmup| warmup.request).collect(),
+            load: Load { max_in_flight: Some(concurrency), stop_after: size.time },
             goals: &self.spec.goals,
         };
         let run = run_level(&self.rig, spec, &mut kept, observer).await;
         let run = run.map_err(|error| SweepError::Level { concurrency, error })?;
         observer.notice(Notice::LevelEnded(&run));
         self.done += 1;
-        Ok(Some(SweptLevel {
-            concurrency,
-            run,
-            folder,
-        }))
+        Ok(Some(SweptLevel { concurrency, run, folder }))
     }
 
     fn plan(&self, concurrency: NonZeroU32) -> Result<Plan, SpecError> {

@@ -41,9 +41,5 @@ pub fn inter_token(tape: &Tape) -> impl Iterator<Item = ItlShare> {
 }
 
 fn successful(tape: &Tape) -> &[Arrival] {
-    if tape.is_success() {
-        &tape.arrivals
-    } else {
-        &[]
-    }
+    if tape.is_success() { &tape.arrivals } else { &[] }
 }

@@ -94,11 +94,7 @@ impl FromStr for GoodputGoals {
                 return Err(GoodputError::Twice(name.to_owned()));
             }
         }
-        if unknown.is_empty() {
-            Ok(goals)
-        } else {
-            Err(GoodputError::UnknownNames(unknown))
-        }
+        if unknown.is_empty() { Ok(goals) } else { Err(GoodputError::UnknownNames(unknown)) }
     }
 }
 

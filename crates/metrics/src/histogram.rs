@@ -53,9 +53,7 @@ impl LatencyHistogram {
         if weight == Tokens::ZERO {
             return; // It would still move the extremes.
         }
-        let recorded = self
-            .0
-            .record_n(latency.as_nanos().min(LONGEST), weight.get());
+        let recorded = self.0.record_n(latency.as_nanos().min(LONGEST), weight.get());
         // It grows by itself up to LONGEST; only an address space of 16 bits could be too small.
         debug_assert!(recorded.is_ok());
     }
@@ -123,8 +121,6 @@ impl Default for LatencyHistogram {
 impl fmt::Debug for LatencyHistogram {
     /// Only the size: the counts would be thousands of lines.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LatencyHistogram")
-            .field("count", &self.count())
-            .finish_non_exhaustive()
+        f.debug_struct("LatencyHistogram").field("count", &self.count()).finish_non_exhaustive()
     }
 }

@@ -131,6 +131,12 @@ pub struct MetricTable {
     /// Intended release to send start, of all requests that were sent.
     #[serde(rename = "send_lateness_ms")]
     pub send_lateness: Distribution,
+    /// Intended to actual release, of all requests.
+    #[serde(rename = "release_lateness_ms")]
+    pub release_lateness: Distribution,
+    /// Release to send start, connecting not counted, of all requests that were sent.
+    #[serde(rename = "send_delay_ms")]
+    pub send_delay: Distribution,
     /// The making of a connection, of requests that made one.
     #[serde(rename = "connect_ms")]
     pub connect: Distribution,

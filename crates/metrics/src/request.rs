@@ -38,6 +38,10 @@ pub struct RequestMetrics {
     pub e2el_scheduled: Option<Nanos>,
     /// How late the request left, s - i. Where a connection had to be made first, its making is part of this.
     pub send_lateness: Option<Nanos>,
+    /// How late the pacer let the request go, released - i: the client's own doing, or a cap's on requests in flight.
+    pub release_lateness: Option<Nanos>,
+    /// How long the client took from the release to the send start, the making of a connection not counted.
+    pub send_delay: Option<Nanos>,
     /// How long the making of the connection took, name and TLS included; absent when one was at hand.
     pub connect: Option<Nanos>,
     /// n: tokens received; absent if the request failed.
@@ -50,9 +54,15 @@ impl RequestMetrics {
     /// The figures of `tape`.
     #[must_use]
     pub fn of(tape: &Tape) -> Self {
+        let marks = &tape.marks;
+        let connect = marks.connect.as_ref().and_then(connect_time);
+        let since_release = span(Some(marks.released), marks.send_start);
         let regardless = Self {
-            send_lateness: span(Some(tape.marks.intended), tape.marks.send_start),
-            connect: tape.marks.connect.as_ref().and_then(connect_time),
+            send_lateness: span(Some(marks.intended), marks.send_start),
+            release_lateness: span(Some(marks.intended), Some(marks.released)),
+            send_delay: since_release
+                .map(|delay| delay.saturating_sub(connect.unwrap_or_default())),
+            connect,
             ..Self::default()
         };
         if !tape.is_success() {

@@ -4,7 +4,7 @@ mod judge;
 
 pub use judge::judge;
 
-use fizeau_core::{Millis, StampSource};
+use fizeau_core::{Millis, StampSource, Tokens};
 use serde::Serialize;
 
 /// What the client saw of itself while it measured.
@@ -33,6 +33,10 @@ pub struct Expectations {
     pub beyond_speed_of_light: Option<String>,
     /// How the level ended.
     pub ending: Ending,
+    /// How many scheduled requests a cap on requests in flight held back. Their lateness is the cap's, not the client's.
+    pub held_back: u64,
+    /// How many tokens of each prompt all prompts share on purpose, so that a cache may supply them.
+    pub shared_prefix: Tokens,
 }
 
 /// How a level ended.
@@ -49,10 +53,10 @@ pub enum Ending {
 /// level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
-    /// Send lateness (p99; the greatest where the sample supports no p99) that makes a level suspect. Default
-    /// 10 ms.
+    /// Lateness of the release, or delay from there to the sending (p99; the greatest where the sample supports no p99),
+    /// that makes a level suspect. Default 10 ms.
     pub lateness_suspect: Millis,
-    /// Send lateness that makes it invalid. Default 100 ms.
+    /// The same that makes it invalid. Default 100 ms.
     pub lateness_invalid: Millis,
     /// CPU share of the measuring thread that makes it suspect. Default 0.90.
     pub cpu_suspect: f64,
@@ -67,6 +71,8 @@ pub struct Thresholds {
     /// Share of completed requests with another output length than was asked under ignore-EOS that makes it
     /// suspect. Default 0.01.
     pub length_suspect: f64,
+    /// Share of prompt tokens that a cache supplied unasked that makes it suspect. Default 0.01.
+    pub cached_suspect: f64,
 }
 
 impl Default for Thresholds {
@@ -80,6 +86,7 @@ impl Default for Thresholds {
             failed_suspect: 0.01,
             failed_invalid: 0.50,
             length_suspect: 0.01,
+            cached_suspect: 0.01,
         }
     }
 }

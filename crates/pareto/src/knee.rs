@@ -14,10 +14,7 @@ impl Default for KneeRule {
     /// throughput stands still and latency grows with the load (Little's law), so a doubling of the load costs twice the
     /// latency; half of that leaves room for noise.
     fn default() -> Self {
-        Self {
-            least_gain: 0.10,
-            most_cost: 1.5,
-        }
+        Self { least_gain: 0.10, most_cost: 1.5 }
     }
 }
 

@@ -43,11 +43,7 @@ impl Constraint {
             return Some(0.0);
         }
         let scale = if self.limit == 0.0 { value } else { self.limit };
-        let margin = if room.is_infinite() {
-            room
-        } else {
-            room / scale.abs()
-        };
+        let margin = if room.is_infinite() { room } else { room / scale.abs() };
         (!margin.is_nan()).then_some(margin)
     }
 }
@@ -128,21 +124,12 @@ pub fn operating_point(candidates: &[Candidate]) -> Choice {
     }
     let met = judged.iter().filter_map(Judged::met);
     if let Some((best, margin)) = first_greatest(met, |(one, margin)| (one.objective, *margin)) {
-        return Choice::Met {
-            index: best.index,
-            margin,
-        };
+        return Choice::Met { index: best.index, margin };
     }
     let known = judged.iter().filter_map(|one| Some((one, one.margin?)));
     match first_greatest(known, |(one, margin)| (*margin, one.objective)) {
-        Some((nearest, margin)) => Choice::Unmet {
-            nearest: Some(nearest.index),
-            excess: -margin,
-        },
-        None => Choice::Unmet {
-            nearest: None,
-            excess: f64::INFINITY,
-        },
+        Some((nearest, margin)) => Choice::Unmet { nearest: Some(nearest.index), excess: -margin },
+        None => Choice::Unmet { nearest: None, excess: f64::INFINITY },
     }
 }
 
@@ -161,9 +148,5 @@ impl Judged {
 
 /// The first of those items that have the greatest key. No key holds a NaN.
 fn first_greatest<T>(items: impl Iterator<Item = T>, key: impl Fn(&T) -> (f64, f64)) -> Option<T> {
-    items.reduce(
-        |best, item| {
-            if key(&item) > key(&best) { item } else { best }
-        },
-    )
+    items.reduce(|best, item| if key(&item) > key(&best) { item } else { best })
 }

@@ -12,11 +12,8 @@ fn main() {
     match width {
         None => print!("{}", report.page()),
         Some(width) => {
-            let terminal = Terminal {
-                width,
-                style: Style::Plain,
-                report: Some("runs/sample/report.html"),
-            };
+            let terminal =
+                Terminal { width, style: Style::Plain, report: Some("runs/sample/report.html") };
             print!("{}", report.terminal(&terminal));
         }
     }

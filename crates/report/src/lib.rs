@@ -36,7 +36,7 @@ mod words;
 
 pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
 pub use setup::{Endpoint, Engine, Host, Setup, ToolVersion, Workload};
-pub use sweep::{GoalResult, OperatingPoint, Place, SweepReport};
+pub use sweep::{GoalResult, OperatingPoint, Place, StandIn, SweepReport};
 pub use terminal::{Style, Terminal};
 pub use vllm::{
     Detail, Percentile, RequestRate, Selection, SelectionError, VllmMetric, VllmResult, VllmRun,

@@ -23,8 +23,10 @@ pub struct Setup {
     /// The machine that the client ran on.
     pub host: Host,
     /// The model's name for the speed of light; absent if none was given.
+    #[serde(flatten, serialize_with = "maybe::model_config")]
     pub model_config: Option<String>,
     /// The device's name for the speed of light; absent if none was given.
+    #[serde(flatten, serialize_with = "maybe::hardware")]
     pub hardware: Option<String>,
 }
 
@@ -36,6 +38,7 @@ pub struct ToolVersion {
     /// Its version, as it calls itself.
     pub version: String,
     /// The commit it was built from; absent if the build did not know.
+    #[serde(flatten, serialize_with = "maybe::commit")]
     pub commit: Option<String>,
 }
 
@@ -64,6 +67,7 @@ pub enum Engine {
     /// A server that Fizeau did not start.
     Remote {
         /// What the person who ran it said of it; absent if nothing.
+        #[serde(flatten, serialize_with = "maybe::description")]
         description: Option<String>,
     },
 }
@@ -89,8 +93,10 @@ pub struct Host {
     /// The operating system and its version.
     pub os: String,
     /// The processor's name; absent where the system does not tell.
+    #[serde(flatten, serialize_with = "maybe::cpu")]
     pub cpu: Option<String>,
     /// How many processors the client could use; absent where the system does not tell.
+    #[serde(flatten, serialize_with = "maybe::cores")]
     pub cores: Option<u32>,
 }
 
@@ -112,10 +118,7 @@ impl Setup {
         let commit = commit.map_or_else(String::new, |commit| format!(" ({commit})"));
         vec![
             ("Model", self.endpoint.model.clone()),
-            (
-                "Endpoint",
-                format!("{}{}", self.endpoint.base_url, self.endpoint.path),
-            ),
+            ("Endpoint", format!("{}{}", self.endpoint.base_url, self.endpoint.path)),
             ("Backend", self.endpoint.backend.clone()),
             ("Engine", engine),
             ("Dataset", self.workload.dataset.clone()),
@@ -127,14 +130,39 @@ impl Setup {
             ("Speed of light: device", none(&self.hardware)),
             ("Client machine", self.host.os.clone()),
             ("Client processor", unknown(self.host.cpu.clone())),
-            (
-                "Client cores",
-                unknown(self.host.cores.map(|cores| cores.to_string())),
-            ),
+            ("Client cores", unknown(self.host.cores.map(|cores| cores.to_string()))),
             ("Started", self.started.clone()),
             ("Tool", format!("{} {}{commit}", tool.name, tool.version)),
             ("Command line", command_line(&self.command_line)),
         ]
+    }
+}
+
+/// Fields that may be absent; if one is, the reason is written beside it.
+mod maybe {
+    use serde::Serializer;
+    use serde::ser::SerializeMap;
+
+    macro_rules! or_reason {
+        ($($name:ident: $type:ty, $reason:literal;)*) => {$(
+            pub(super) fn $name<S: Serializer>(value: &Option<$type>, to: S) -> Result<S::Ok, S::Error> {
+                let mut map = to.serialize_map(None)?;
+                map.serialize_entry(stringify!($name), value)?;
+                if value.is_none() {
+                    map.serialize_entry(concat!(stringify!($name), "_reason"), $reason)?;
+                }
+                map.end()
+            }
+        )*};
+    }
+
+    or_reason! {
+        model_config: String, "none was given";
+        hardware: String, "none was given";
+        commit: String, "the build did not know it";
+        description: String, "none was given";
+        cpu: String, "the system does not tell";
+        cores: u32, "the system does not tell";
     }
 }
 
@@ -153,14 +181,23 @@ fn command_line(words: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::command_line;
+    use super::{Engine, Host, ToolVersion, command_line};
+
+    #[test]
+    fn what_is_absent_is_null_with_a_reason() {
+        let tool = ToolVersion { name: "t".into(), version: "1".into(), commit: None };
+        let host = Host { os: "linux".into(), cpu: Some("x".into()), cores: None };
+        let engine = Engine::Remote { description: None };
+        let text = serde_json::to_string(&(tool, host, engine)).unwrap();
+        assert_eq!(
+            text,
+            r#"[{"name":"t","version":"1","commit":null,"commit_reason":"the build did not know it"},{"os":"linux","cpu":"x","cores":null,"cores_reason":"the system does not tell"},{"kind":"remote","description":null,"description_reason":"none was given"}]"#
+        );
+    }
 
     #[test]
     fn a_word_that_a_shell_would_split_is_quoted() {
         let words = ["fizeau", "--slo", "p99 ttft<500ms", "", "it's"].map(str::to_owned);
-        assert_eq!(
-            command_line(&words),
-            r"fizeau --slo 'p99 ttft<500ms' '' 'it'\''s'"
-        );
+        assert_eq!(command_line(&words), r"fizeau --slo 'p99 ttft<500ms' '' 'it'\''s'");
     }
 }

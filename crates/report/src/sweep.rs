@@ -5,13 +5,18 @@ mod json;
 mod operating;
 mod places;
 
-use fizeau_metrics::{Slo, Verdict};
+use std::collections::BTreeMap;
 
-pub use goals::GoalResult;
+use fizeau_core::FailureClass;
+use fizeau_metrics::{Slo, Verdict};
+use fizeau_pareto::Knee;
+
+pub use goals::{GoalResult, StandIn};
 pub use operating::OperatingPoint;
 pub use places::Place;
 
-use crate::{LatencyBasis, LevelReport, Setup, Tail};
+use crate::words::listed;
+use crate::{LatencyBasis, LevelReport, LoadPoint, Setup, Tail};
 
 /// The result of a sweep over levels of load.
 ///
@@ -27,6 +32,7 @@ pub struct SweepReport {
     levels: Vec<LevelReport>,
     slo: Option<Slo>,
     places: Vec<Place>,
+    unmeasured: Vec<LoadPoint>,
     operating_point: OperatingPoint,
 }
 
@@ -39,13 +45,19 @@ impl SweepReport {
         let on_frontier = |&i: &usize| places[i] == Place::Frontier;
         let frontier: Vec<usize> = (0..levels.len()).filter(on_frontier).collect();
         let operating_point = operating::choose(&levels, &frontier, slo.as_ref());
-        Self {
-            setup,
-            levels,
-            slo,
-            places,
-            operating_point,
-        }
+        Self { setup, levels, slo, places, unmeasured: Vec::new(), operating_point }
+    }
+
+    /// The same, naming the loads that were planned and never measured.
+    #[must_use]
+    pub fn with_unmeasured(self, unmeasured: Vec<LoadPoint>) -> Self {
+        Self { unmeasured, ..self }
+    }
+
+    /// The loads that were planned and never measured.
+    #[must_use]
+    pub fn unmeasured(&self) -> &[LoadPoint] {
+        &self.unmeasured
     }
 
     /// What was run.
@@ -93,11 +105,34 @@ impl SweepReport {
         let load = |i: usize| self.levels.get(i).map(|level| level.load);
         let (at, next) = (load(knee.at)?, load(knee.beyond)?);
         Some(format!(
-            "{}: {next} gives {:+.1} % requests/s for {:.1} times the p99 E2EL",
+            "{}: {next} gives {:+.1} % requests/s for {:.1} times the {}",
             at.words(),
             100.0 * knee.gain,
-            knee.cost
+            knee.cost,
+            self.tail_of_knee(knee)
         ))
+    }
+
+    /// Which latencies a knee was seen in.
+    fn tail_of_knee(&self, knee: Knee) -> &'static str {
+        use LatencyBasis::{Max, P99};
+        let basis = |i: usize| {
+            let level = self.levels.get(i)?;
+            Tail::of(&level.summary.metrics.e2el).map(|tail| tail.basis)
+        };
+        match (basis(knee.at), basis(knee.beyond)) {
+            (Some(Max), Some(Max)) => "greatest E2EL",
+            (Some(P99), Some(Max)) => "tail E2EL (a p99 against the greatest)",
+            (Some(Max), Some(P99)) => "tail E2EL (the greatest against a p99)",
+            _ => "p99 E2EL",
+        }
+    }
+
+    /// Whether the frontier compares a greatest latency, in place of a 99th percentile, with anything.
+    pub(crate) fn compares_stand_ins(&self) -> bool {
+        let compared = self.placed().filter(|(_, place)| !matches!(place, Place::LeftOut { .. }));
+        let mut tails = compared.filter_map(|(level, _)| Tail::of(&level.summary.metrics.e2el));
+        tails.any(|tail| tail.basis == LatencyBasis::Max)
     }
 
     /// The worst verdict of all levels; invalid if there is no level, since nothing was shown.
@@ -131,14 +166,25 @@ impl SweepReport {
         all
     }
 
+    /// Each class of failure, with the loads of the levels that had one.
+    pub(crate) fn failures(&self) -> Vec<String> {
+        let mut all: BTreeMap<FailureClass, Vec<String>> = BTreeMap::new();
+        for level in &self.levels {
+            for class in level.summary.requests.by_class.keys() {
+                let loads = all.entry(*class).or_default();
+                loads.push(level.load.to_string());
+            }
+        }
+        let words = |(class, loads): (FailureClass, Vec<String>)| {
+            format!("{class} (at {})", listed(&loads))
+        };
+        all.into_iter().map(words).collect()
+    }
+
     /// Why there is no speed of light, if there is none at any level: each reason once.
     pub(crate) fn speed_of_light_reasons(&self) -> Vec<&str> {
         let mut reasons: Vec<&str> = Vec::new();
-        for reason in self
-            .levels
-            .iter()
-            .filter_map(|level| level.speed_of_light.reason())
-        {
+        for reason in self.levels.iter().filter_map(|level| level.speed_of_light.reason()) {
             if !reasons.contains(&reason) {
                 reasons.push(reason);
             }
@@ -159,4 +205,4 @@ impl SweepReport {
 
 /// What the mark `*` means, wherever it stands.
 pub(crate) const STAND_IN_NOTE: &str =
-    "fewer than 100 requests: the greatest value seen, since a p99 needs 100";
+    "fewer than 100 values: the greatest seen, since a p99 needs 100";

@@ -32,17 +32,8 @@ pub(crate) struct Cell {
 pub(crate) fn columns(report: &SweepReport) -> Vec<Column> {
     let levels = report.levels();
     let by_rate = |level: &LevelReport| matches!(level.load, LoadPoint::Rate(_));
-    let (asked, unit) = if levels.iter().any(by_rate) {
-        ("asked", "req/s")
-    } else {
-        ("", "conc")
-    };
-    let column = |group, head, rank, cells| Column {
-        group,
-        head,
-        rank,
-        cells,
-    };
+    let (asked, unit) = if levels.iter().any(by_rate) { ("asked", "req/s") } else { ("", "conc") };
+    let column = |group, head, rank, cells| Column { group, head, rank, cells };
     let must = None;
     let load = texts(levels, |l| l.load.to_string());
     let requests = rates(levels, |l| l.summary.throughput.requests_per_s);
@@ -72,21 +63,14 @@ pub(crate) fn columns(report: &SweepReport) -> Vec<Column> {
 }
 
 fn texts(levels: &[LevelReport], text: fn(&LevelReport) -> String) -> Vec<Cell> {
-    let cell = |level| Cell {
-        text: text(level),
-        marked: false,
-    };
+    let cell = |level| Cell { text: text(level), marked: false };
     levels.iter().map(cell).collect()
 }
 
 /// Rates; a window without a length has none.
 fn rates(levels: &[LevelReport], rate: fn(&LevelReport) -> PerSec) -> Vec<Cell> {
     let measured = |level: &LevelReport| level.summary.throughput.duration.get() > 0.0;
-    figures(
-        levels
-            .iter()
-            .map(|level| measured(level).then(|| (rate(level).get(), false))),
-    )
+    figures(levels.iter().map(|level| measured(level).then(|| (rate(level).get(), false))))
 }
 
 /// The median and the tail of a latency.
@@ -96,10 +80,7 @@ fn latencies(levels: &[LevelReport], of: fn(&LevelReport) -> &Distribution) -> [
         let tail = Tail::of(of(level))?;
         Some((tail.ms(), tail.basis == LatencyBasis::Max))
     };
-    [
-        figures(levels.iter().map(median)),
-        figures(levels.iter().map(tail)),
-    ]
+    [figures(levels.iter().map(median)), figures(levels.iter().map(tail))]
 }
 
 /// Cells with the decimals that suit the whole column.
@@ -107,14 +88,10 @@ fn figures(values: impl Iterator<Item = Option<(f64, bool)>>) -> Vec<Cell> {
     let values: Vec<Option<(f64, bool)>> = values.collect();
     let decimals = column_decimals(values.iter().flatten().map(|value| value.0));
     let cell = |value: &Option<(f64, bool)>| match value {
-        Some((value, marked)) if value.is_finite() => Cell {
-            text: format!("{value:.decimals$}"),
-            marked: *marked,
-        },
-        _ => Cell {
-            text: "-".to_owned(),
-            marked: false,
-        },
+        Some((value, marked)) if value.is_finite() => {
+            Cell { text: format!("{value:.decimals$}"), marked: *marked }
+        }
+        _ => Cell { text: "-".to_owned(), marked: false },
     };
     values.iter().map(cell).collect()
 }

@@ -55,6 +55,10 @@ impl SweepReport {
             out.push(Line::text(format!("Knee: {knee}")));
         }
         self.say_operating_point(&mut out);
+        let failures = self.failures();
+        if !failures.is_empty() {
+            out.push(Line::text(format!("Failures: {}", failures.join(", "))));
+        }
         for reason in self.speed_of_light_reasons() {
             out.push(Line::text(format!("Speed of light: absent, {reason}")));
         }
@@ -70,10 +74,7 @@ impl SweepReport {
         let setup = self.setup();
         let (endpoint, workload) = (&setup.endpoint, &setup.workload);
         let (url, path) = (&endpoint.base_url, &endpoint.path);
-        out.push(Line::text(format!(
-            "{} at {url}{path} ({})",
-            endpoint.model, endpoint.backend
-        )));
+        out.push(Line::text(format!("{} at {url}{path} ({})", endpoint.model, endpoint.backend)));
         out.push(Line::text(format!(
             "{}: {} tokens in, {} out, seed {}; {}",
             workload.dataset,
@@ -86,9 +87,9 @@ impl SweepReport {
             Engine::Simulated { description } => out.push(Line::text(format!(
                 "The engine was simulated, not run on hardware: {description}"
             ))),
-            Engine::Remote {
-                description: Some(description),
-            } => out.push(Line::text(format!("Engine: {description}"))),
+            Engine::Remote { description: Some(description) } => {
+                out.push(Line::text(format!("Engine: {description}")))
+            }
             Engine::Remote { description: None } => {}
         }
     }
@@ -113,22 +114,14 @@ impl SweepReport {
         if self.has_stand_in() {
             out.push(Line::text(format!("* {STAND_IN_NOTE}")));
         }
-        if self
-            .levels()
-            .iter()
-            .any(|level| level.speed_of_light.output_share().is_some())
-        {
+        if self.levels().iter().any(|level| level.speed_of_light.output_share().is_some()) {
             let note = "SoL: output tokens/s as a share of the speed of light, the bound that the hardware sets";
             out.push(Line::text(note.to_owned()));
         }
     }
 
     fn say_places(&self, out: &mut Vec<Line>) {
-        let load = |i: usize| {
-            self.levels()
-                .get(i)
-                .map_or_else(String::new, |l| l.load.to_string())
-        };
+        let load = |i: usize| self.levels().get(i).map_or_else(String::new, |l| l.load.to_string());
         let (mut frontier, mut dominated, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         for (level, place) in self.placed() {
             match place {
@@ -139,18 +132,17 @@ impl SweepReport {
                 Place::LeftOut { reason } => left_out.push(format!("{} ({reason})", level.load)),
             }
         }
-        let lists = [
-            ("Frontier of requests/s against p99 E2EL", frontier),
-            ("Dominated", dominated),
-            ("Left out", left_out),
-        ];
+        let never = self.unmeasured().iter().map(|load| format!("{load} (never measured)"));
+        left_out.extend(never);
+        let name = if self.compares_stand_ins() {
+            "Frontier of requests/s against p99 E2EL*"
+        } else {
+            "Frontier of requests/s against p99 E2EL"
+        };
+        let lists = [(name, frontier), ("Dominated", dominated), ("Left out", left_out)];
         for (i, (name, list)) in lists.into_iter().enumerate() {
             let nobody = list.is_empty();
-            let list = if nobody {
-                "none".to_owned()
-            } else {
-                list.join(", ")
-            };
+            let list = if nobody { "none".to_owned() } else { list.join(", ") };
             // Nothing left out is nothing to say.
             if i < 2 || !nobody {
                 out.push(Line::text(format!("{name}: {list}")));
@@ -170,10 +162,7 @@ impl SweepReport {
     }
 
     fn say_verdict(&self, out: &mut Vec<Line>) {
-        out.push(Line::text(format!(
-            "Verdict: {}",
-            words::verdict(self.verdict())
-        )));
+        out.push(Line::text(format!("Verdict: {}", words::verdict(self.verdict()))));
         for (verdict, text, loads) in self.reasons() {
             if verdict != Verdict::Valid {
                 let verdict = words::verdict(verdict);

@@ -6,6 +6,8 @@
 //! ones of any sample however small, and an empty sample gives 0.0. Our own definitions, which differ where a
 //! chunk carries several tokens, stand in `summary.json`.
 //!
+//! Goodput is vLLM's where it comes from [`VllmResult::goodput`].
+//!
 //! Two figures are deliberately not vLLM's. Its peaks count whatever touches a one-second bucket, which can
 //! report 40 concurrent requests under a cap of 4, and a peak rate below the mean. [`VllmResult`] counts
 //! exactly: see [`VllmResult::peak_concurrency`] and [`VllmResult::peak_output_tokens_per_s`].
@@ -17,6 +19,7 @@ mod peaks;
 mod select;
 
 use fizeau_core::{PerSec, Seconds, Tape, Tokens};
+use fizeau_metrics::GoodputGoals;
 
 pub use json::Detail;
 pub use select::{Percentile, Selection, SelectionError, VllmMetric};
@@ -41,7 +44,7 @@ pub struct VllmRun {
     pub metadata: Vec<(String, String)>,
     /// How fast requests were to be sent.
     pub request_rate: RequestRate,
-    /// The shape of the gaps between requests: 1 is Poisson, above is smoother.
+    /// The shape of the gaps between requests: 1 is Poisson, above is smoother, infinite is even (`"inf"`).
     pub burstiness: f64,
     /// The cap on requests in flight.
     pub max_concurrency: Option<u32>,
@@ -101,10 +104,12 @@ pub struct VllmResult {
 
 impl VllmRun {
     /// The name that vLLM gives the result's file:
-    /// `{label or backend}-{rate}qps[-concurrency{N}]-{model's last part}-{date}.json`.
+    /// `{label or backend}-{rate}qps[-concurrency{N}]-{model's last part}-{date}.json`. A `/` in the label becomes
+    /// `-`, since it would name a folder.
     #[must_use]
     pub fn file_name(&self) -> String {
         let label = self.label.as_ref().unwrap_or(&self.backend);
+        let label = label.replace('/', "-");
         let rate = match self.request_rate {
             // As Python prints a float: `10.0`.
             RequestRate::Limited(rate) => format!("{:?}", rate.get()),
@@ -121,8 +126,8 @@ impl VllmResult {
     /// The result of a level from its tapes.
     ///
     /// The number of prompts is the number of tapes, so completed and failed always add up to it. The duration
-    /// runs from the first release to the last end. `goodput` is given, since vLLM's file does not record the
-    /// goals either.
+    /// runs from the first release to the last end. `goodput` is given ([`VllmResult::goodput`]), since vLLM's
+    /// file does not record the goals either.
     #[must_use]
     pub fn of(
         run: VllmRun,
@@ -162,6 +167,16 @@ impl VllmResult {
             goodput,
             run,
         }
+    }
+
+    /// Requests per second that met every goal, by vLLM's rule: its TPOT, which for a reply of a single token is
+    /// 0 and so meets any goal. None without goals. What `fizeau-metrics` calls goodput differs in this, and
+    /// where a first chunk carries several tokens.
+    #[must_use]
+    pub fn goodput(tapes: &[Tape], goals: &GoodputGoals) -> Option<PerSec> {
+        let good = tapes.iter().filter(|tape| figures::meets(tape, goals));
+        let rate = |good: usize| figures::rate(good as f64, figures::duration(tapes));
+        (!goals.is_empty()).then(|| rate(good.count()))
     }
 
     /// How many requests were made: those that completed and those that failed.

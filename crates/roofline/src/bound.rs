@@ -5,9 +5,10 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{Bytes, Flops, PerSec, Seconds, Tokens};
 
-use crate::{Device, Model};
+use crate::{Device, Lengths, Model};
 
-/// What is asked of an endpoint: requests all alike. Where lengths vary, give their means.
+/// What is asked of an endpoint: requests all alike. Where lengths vary, use [`Bound::over`]: the bound at the
+/// mean lengths does not bound a mix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     /// Length of a prompt, `I`; at least 1.
@@ -18,32 +19,19 @@ pub struct Load {
     pub concurrency: NonZeroU64,
 }
 
-impl Load {
-    /// The context that a sequence holds, averaged over the `O` passes that it takes part in: the prompt's,
-    /// which leaves `I` tokens in the cache, and `O - 1` decode steps, which leave `I + 1` to `I + O - 1`.
-    /// Hence `c = I + (O - 1) / 2`.
-    fn mean_context(self) -> f64 {
-        self.input_tokens.get() as f64 + self.decode_steps() / 2.0
-    }
-
-    /// Passes after the prompt's own, which already gives the first token.
-    fn decode_steps(self) -> f64 {
-        self.output_tokens.get() as f64 - 1.0
-    }
-}
-
 /// The limits that a device sets to a model under a load.
 ///
 /// In the formulas, `W` is the weight bytes that a step reads, `k` the cache bytes per token, `BW` the
 /// memory bandwidth in bytes/s, `F` the dense rate in FLOP/s, `c = I + (O - 1) / 2` the mean context, and
 /// `f = linear + head + pair * c` the arithmetic of one decoded token. Reading and computing are taken to
 /// overlap perfectly, all memory is free for weights and cache, nothing is spent on launching, scheduling or
-/// talking.
+/// talking. For requests of different lengths ([`Bound::over`]) each sum is over all of them, and a time bounds
+/// the mean of theirs.
 ///
-/// What would make a bound too strict, and so must not be measured against it: prompts that share a cached
-/// prefix, speculative decoding, a cache or weights stored in fewer bytes than [`Model`] says, models so
-/// small that the device's on-chip cache holds a good part of them, and mixes in which the long prompts have
-/// the short outputs (the cache traffic of a mix is then less than that of its means).
+/// What would make a bound too strict, and so must not be measured against it: several devices, prompts that
+/// share a cached prefix, speculative decoding, a cache or weights stored in fewer bytes than [`Model`] says,
+/// attention computed in fewer bits than the weights, and models so small that the device's on-chip cache holds
+/// a good part of them.
 ///
 /// ```
 /// use std::num::NonZeroU64;
@@ -78,9 +66,9 @@ impl Load {
 pub struct Bound {
     /// Time to first token of a prompt that has the device to itself: [`prefill`]. No request can be faster.
     pub ttft: Seconds,
-    /// Time per output token in a step that carries the whole batch `B`: `max((W + B k c) / BW, B f / F)`.
-    /// An engine that runs fewer sequences at once than are offered, and lets the others wait, can be
-    /// faster, down to [`Bound::single_tpot`].
+    /// The step that carries the whole batch `B`: `max((W + B k c) / BW, B f / F)`. It bounds the pace of an
+    /// engine that runs all that is offered; one that runs fewer sequences at once, and lets the others wait,
+    /// can be faster, down to [`Bound::single_tpot`].
     pub tpot: Seconds,
     /// Time per output token of a sequence that has the device to itself: [`Bound::tpot`] at `B = 1`. No
     /// request can be faster.
@@ -112,34 +100,74 @@ impl Bound {
     /// # Errors
     /// If the model, or one request beside it, does not fit the device's memory, or the load has no tokens.
     pub fn at(model: &Model, device: &Device, load: Load) -> Result<Self, BoundError> {
-        let room = room_for_cache(model, device, load)?;
-        let context = load.mean_context();
-        let most = room.get() / (model.kv_bytes_per_token().get() * context);
-        let batch = (load.concurrency.get() as f64).min(most);
+        Self::over(model, device, &load.into(), load.concurrency)
+    }
 
-        let alone = Work::decode(model, 1.0, context);
-        let ttft = prefill(model, device, load.input_tokens);
-        let single_tpot = alone.time(model, device);
-        let passes = load.output_tokens.get() as f64;
-        let flops =
-            Work::prefill(model, load.input_tokens).flops + alone.flops * load.decode_steps();
-        let weights = model.streamed_weight_bytes() * (passes / batch);
-        let cache = model.kv_bytes_per_token() * (passes * context);
-        let request = Work {
-            bytes: weights + cache,
-            flops,
-        };
-        let requests_per_s = 1.0 / request.time(model, device).get();
+    /// The bound for `model` on one `device` over requests of these lengths, at most `concurrency` of them under
+    /// way at once: for rates and means that were measured over just these requests.
+    ///
+    /// It holds for any lengths in any combination, and over as few requests as there are: nothing is averaged
+    /// that is not a sum.
+    ///
+    /// ```
+    /// use std::num::NonZeroU64;
+    /// use fizeau_core::Tokens;
+    /// use fizeau_roofline::{Bound, Device, Lengths, Load, Model};
+    ///
+    /// # let text = include_str!(concat!(
+    /// #     env!("CARGO_MANIFEST_DIR"),
+    /// #     "/../../fixtures/models/llama-3.1-8b/config.json"
+    /// # ));
+    /// # let model = Model::from_config_json(text)?;
+    /// # let device = Device::named("h100-sxm")?;
+    /// # let (input, asked, came) = (Tokens::new(250), Tokens::new(250), Tokens::new(20));
+    /// // 250 tokens were asked for; the model ended after 20.
+    /// let measured: Lengths = [(input, came); 100].into_iter().collect();
+    /// let bound = Bound::over(&model, device, &measured, NonZeroU64::MIN)?;
+    /// assert_eq!(format!("{:.1}", bound.requests_per_s.get()), "11.1");
+    ///
+    /// let load = Load { input_tokens: input, output_tokens: asked, concurrency: NonZeroU64::MIN };
+    /// assert_eq!(format!("{:.1}", Bound::at(&model, device, load)?.requests_per_s.get()), "0.9");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the model, or the longest request beside it, does not fit the device's memory, or there are no requests,
+    /// or one has no prompt or no output.
+    pub fn over(
+        model: &Model,
+        device: &Device,
+        lengths: &Lengths,
+        concurrency: NonZeroU64,
+    ) -> Result<Self, BoundError> {
+        let room = room_for_cache(model, device, lengths)?;
+        let context = lengths.context_of_passes();
+        let most = room.get() / (model.kv_bytes_per_token().get() * context);
+        let batch = (concurrency.get() as f64).min(most);
+
+        let count = lengths.requests() as f64;
+        let mean = 1.0 / count;
+        let prompts = Work::prefill(model, lengths);
+        // Of a mean prompt: the weights are read for each, however many there are.
+        let ttft = Work { bytes: model.streamed_weight_bytes(), flops: prompts.flops * mean };
+        let ttft = ttft.time(model, device);
+        let decoding = Work::decode_alone(model, lengths);
+        let single = Work::decode(model, 1.0, lengths.context_of_requests());
+
+        let weights = model.streamed_weight_bytes() * (lengths.passes / batch);
+        let cache = model.kv_bytes_per_token() * lengths.cached;
+        let all = Work { bytes: weights + cache, flops: prompts.flops + decoding.flops };
+        let time = all.time(model, device).get();
         Ok(Self {
             ttft,
             tpot: Work::decode(model, batch, context).time(model, device),
-            single_tpot,
-            e2el: ttft + single_tpot * load.decode_steps(),
-            requests_per_s: PerSec::new(requests_per_s),
-            output_tokens_per_s: PerSec::new(requests_per_s * passes),
+            single_tpot: single.time(model, device),
+            e2el: ttft + decoding.time(model, device) * mean,
+            requests_per_s: PerSec::new(count / time),
+            output_tokens_per_s: PerSec::new(lengths.passes / time),
             batch,
             max_batch: most as u64,
-            limited_by: LimitedBy::of(&request, weights, cache, (model, device)),
+            limited_by: LimitedBy::of(&all, weights, cache, (model, device)),
         })
     }
 }
@@ -196,7 +224,8 @@ pub fn decode_step(
 /// ```
 #[must_use]
 pub fn prefill(model: &Model, device: &Device, prompt: Tokens) -> Seconds {
-    Work::prefill(model, prompt).time(model, device)
+    let alone: Lengths = std::iter::once((prompt, Tokens::new(1))).collect();
+    Work::prefill(model, &alone).time(model, device)
 }
 
 /// What sets the bound on throughput.
@@ -249,7 +278,7 @@ impl fmt::Display for LimitedBy {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BoundError {
-    /// A request without a prompt or without output is no request.
+    /// A load without requests is no load, and a request without a prompt or without output is no request.
     #[error("the load has 0 {0}; it must have at least 1")]
     Empty(&'static str),
     /// The weights fit, one request's cache beside them does not.
@@ -293,12 +322,9 @@ fn gb(bytes: Bytes) -> f64 {
 }
 
 /// The memory that the weights leave for the cache: enough for at least one request.
-fn room_for_cache(model: &Model, device: &Device, load: Load) -> Result<Bytes, BoundError> {
-    if load.input_tokens == Tokens::ZERO {
-        return Err(BoundError::Empty("input tokens"));
-    }
-    if load.output_tokens == Tokens::ZERO {
-        return Err(BoundError::Empty("output tokens"));
+fn room_for_cache(model: &Model, device: &Device, lengths: &Lengths) -> Result<Bytes, BoundError> {
+    if let Some(what) = lengths.lacks() {
+        return Err(BoundError::Empty(what));
     }
     let weights = model.resident_weight_bytes();
     let memory = device.memory();
@@ -311,13 +337,13 @@ fn room_for_cache(model: &Model, device: &Device, load: Load) -> Result<Bytes, B
         });
     }
     let room = Bytes::new(memory.get() - weights.get());
-    let longest = load.input_tokens.get() as f64 + load.decode_steps();
-    let needed = model.kv_bytes_per_token() * longest;
+    // The last token is never cached.
+    let needed = model.kv_bytes_per_token() * (lengths.longest.get() as f64 - 1.0);
     if needed.get() > room.get() {
         return Err(BoundError::NoRoomForRequest {
             architecture: model.architecture().to_owned(),
             device: device.name().to_owned(),
-            tokens: load.input_tokens + load.output_tokens,
+            tokens: lengths.longest,
             needed,
             room,
         });
@@ -332,13 +358,24 @@ struct Work {
 }
 
 impl Work {
-    fn prefill(model: &Model, prompt: Tokens) -> Self {
-        let n = prompt.get() as f64;
+    /// All prompts in one pass.
+    fn prefill(model: &Model, lengths: &Lengths) -> Self {
         Self {
             bytes: model.streamed_weight_bytes(),
-            flops: model.linear_flops_per_token() * n
-                + model.head_flops_per_token()
-                + model.attention_flops_per_pair() * (n * (n + 1.0) / 2.0),
+            flops: model.linear_flops_per_token() * lengths.input
+                + model.head_flops_per_token() * lengths.requests() as f64
+                + model.attention_flops_per_pair() * lengths.prompt_pairs,
+        }
+    }
+
+    /// All decode steps of all requests, each in a pass of its own.
+    fn decode_alone(model: &Model, lengths: &Lengths) -> Self {
+        let steps = lengths.passes - lengths.requests() as f64;
+        let per_token = model.linear_flops_per_token() + model.head_flops_per_token();
+        Self {
+            bytes: model.streamed_weight_bytes() * steps
+                + model.kv_bytes_per_token() * lengths.decoded,
+            flops: per_token * steps + model.attention_flops_per_pair() * lengths.decoded,
         }
     }
 

@@ -60,7 +60,7 @@ impl Measured {
         };
         SpeedOfLight {
             ttft: time(self.ttft, bound.ttft),
-            tpot: time(self.tpot, bound.tpot),
+            tpot: time(self.tpot, bound.single_tpot),
             output_tokens_per_s: rate(self.output_tokens_per_s, bound.output_tokens_per_s),
             requests_per_s: rate(self.requests_per_s, bound.requests_per_s),
         }
@@ -73,8 +73,8 @@ impl Measured {
 pub struct SpeedOfLight {
     /// [`Bound::ttft`] over the measured time. Under load it falls with the time spent waiting.
     pub ttft: Option<Share>,
-    /// [`Bound::tpot`] over the measured time. It may pass 100 % where the engine ran fewer sequences at
-    /// once than were offered.
+    /// [`Bound::single_tpot`] over the measured time: what sharing the device costs a request lowers it too.
+    /// Not [`Bound::tpot`], which an engine that runs fewer sequences at once than are offered can beat.
     pub tpot: Option<Share>,
     /// The measured rate over [`Bound::output_tokens_per_s`].
     pub output_tokens_per_s: Option<Share>,
@@ -91,10 +91,7 @@ impl SpeedOfLight {
     pub fn is_impossible(&self) -> bool {
         const TOLERANCE: f64 = 0.005;
         let rates = [self.output_tokens_per_s, self.requests_per_s];
-        rates
-            .iter()
-            .flatten()
-            .any(|share| share.get() > 1.0 + TOLERANCE)
+        rates.iter().flatten().any(|share| share.get() > 1.0 + TOLERANCE)
     }
 }
 

@@ -84,10 +84,7 @@ impl Device {
     /// If the rate is not a positive finite number.
     pub fn with_fp8(self, rate: FlopsPerSec) -> Result<Self, DeviceError> {
         let rate = positive(rate.get(), "fp8 rate")?;
-        Ok(Self {
-            fp8: Some(FlopsPerSec::new(rate)),
-            ..self
-        })
+        Ok(Self { fp8: Some(FlopsPerSec::new(rate)), ..self })
     }
 
     /// The name to find it by, such as `h100-sxm`.
@@ -156,19 +153,12 @@ pub struct DeviceError {
 }
 
 fn positive(value: f64, figure: &'static str) -> Result<f64, DeviceError> {
-    if value.is_finite() && value > 0.0 {
-        Ok(value)
-    } else {
-        Err(DeviceError { figure, value })
-    }
+    if value.is_finite() && value > 0.0 { Ok(value) } else { Err(DeviceError { figure, value }) }
 }
 
 /// No device in the table has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "no device is named \"{name}\"; did you mean \"{nearest}\"? known are {}",
-    known()
-)]
+#[error("no device is named \"{name}\"; did you mean \"{nearest}\"? known are {}", known())]
 pub struct UnknownDevice {
     name: String,
     nearest: &'static str,

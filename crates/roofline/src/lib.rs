@@ -2,7 +2,8 @@
 //!
 //! A [`Model`] comes from a `config.json`, a [`Device`] from the table (or from your own figures), a
 //! [`Load`] says what is asked; [`Bound::at`] then gives times that no serving engine can undercut and rates
-//! that none can exceed. [`Measured::percent_of`] puts what was measured beside it.
+//! that none can exceed. For what was measured, [`Bound::over`] takes the lengths that the requests really had,
+//! and [`Measured::percent_of`] puts the measurement beside it.
 //!
 //! ```
 //! use std::num::NonZeroU64;
@@ -41,11 +42,13 @@
 mod bound;
 mod compare;
 mod device;
+mod lengths;
 mod model;
 
 pub use bound::{Bound, BoundError, LimitedBy, Load, decode_step, prefill};
 pub use compare::{Measured, Share, SpeedOfLight};
 pub use device::{Device, DeviceError, UnknownDevice};
+pub use lengths::Lengths;
 pub use model::{Model, ModelError, Precision};
 
 /// The example of the README, compiled so that it cannot go stale.

@@ -72,20 +72,14 @@ impl Model {
     /// to be.
     pub fn from_config_json(text: &str) -> Result<Self, ModelError> {
         let shape = config::parse(text)?;
-        Ok(Self {
-            shape,
-            kv_cache: Precision::Bf16,
-        })
+        Ok(Self { shape, kv_cache: Precision::Bf16 })
     }
 
     /// The same model with its key-value cache kept in `precision`. Whether it is 16-bit or fp8 is a setting
     /// of the engine that the model's config does not know.
     #[must_use]
     pub fn with_kv_cache(self, precision: Precision) -> Self {
-        Self {
-            kv_cache: precision,
-            ..self
-        }
+        Self { kv_cache: precision, ..self }
     }
 
     /// The architecture's name as the config gives it, such as `LlamaForCausalLM`.

@@ -7,9 +7,13 @@ use fizeau_core::{Nanos, Stamp, Tokens};
 use crate::job::{Emission, Job, JobId, JobTiming, SubmitError};
 use crate::serve::Serve;
 
+/// The most tokens of one job, prompt and output together. Longer than any model's context, and few enough to be
+/// held at once: with no time between tokens, all of a job's are due at the same instant.
+const LONGEST_JOB: Tokens = Tokens::new(1 << 20);
+
 /// Gives token `k` of every job exactly at its arrival `+ ttft + k * itl`, however many jobs there are and
 /// however long their prompts. What a client reports against this engine can be held against two known
-/// numbers.
+/// numbers. A job may have up to 1,048,576 tokens, prompt and output together.
 #[derive(Debug, Clone)]
 pub struct FixedTiming {
     ttft: Nanos,
@@ -29,12 +33,7 @@ impl FixedTiming {
     /// An engine with `ttft` to each first token and `itl` between any two. Both may be zero.
     #[must_use]
     pub const fn new(ttft: Nanos, itl: Nanos) -> Self {
-        Self {
-            ttft,
-            itl,
-            live: BTreeMap::new(),
-            due: BTreeSet::new(),
-        }
+        Self { ttft, itl, live: BTreeMap::new(), due: BTreeSet::new() }
     }
 
     fn due_at(&self, live: &Live) -> Stamp {
@@ -44,7 +43,7 @@ impl FixedTiming {
 
 impl Serve for FixedTiming {
     fn submit(&mut self, job: Job) -> Result<(), SubmitError> {
-        job.check(None)?;
+        job.check(self.longest_job())?;
         if self.live.contains_key(&job.id) {
             return Err(SubmitError::DuplicateId(job.id));
         }
@@ -95,6 +94,6 @@ impl Serve for FixedTiming {
     }
 
     fn longest_job(&self) -> Option<Tokens> {
-        None
+        Some(LONGEST_JOB)
     }
 }

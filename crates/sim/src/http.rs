@@ -95,28 +95,19 @@ impl ServerConfig {
     /// The same under the name `model` alone; requests for any other get status 404.
     #[must_use]
     pub fn with_model(self, model: impl Into<String>) -> Self {
-        Self {
-            model: Some(model.into()),
-            ..self
-        }
+        Self { model: Some(model.into()), ..self }
     }
 
     /// The same with requests of at most `bytes` bytes (default 16 MiB); larger ones get status 413.
     #[must_use]
     pub fn with_body_limit(self, bytes: usize) -> Self {
-        Self {
-            body_limit: bytes,
-            ..self
-        }
+        Self { body_limit: bytes, ..self }
     }
 
     /// The same with the last `requests` requests remembered for `/truth` (default 10,000).
     #[must_use]
     pub fn with_truth_limit(self, requests: usize) -> Self {
-        Self {
-            truth_limit: requests,
-            ..self
-        }
+        Self { truth_limit: requests, ..self }
     }
 }
 
@@ -168,11 +159,7 @@ impl Server {
             Ok((listener, address))
         };
         match listen() {
-            Ok((listener, address)) => Ok(Self {
-                listener,
-                address,
-                config,
-            }),
+            Ok((listener, address)) => Ok(Self { listener, address, config }),
             Err(source) => Err(BindError { address, source }),
         }
     }
@@ -188,10 +175,8 @@ impl Server {
     /// # Errors
     /// If the system gives no thread or no event queue.
     pub fn spawn(self) -> Result<ServerHandle, SpawnError> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_io()
-            .enable_time()
-            .build()?;
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         let clock = WallClock::start();
         let (commands, inbox) = std::sync::mpsc::channel();
         let app = Arc::new(App::new(clock, commands, &self.config));
@@ -203,11 +188,7 @@ impl Server {
                 serve(&runtime, self.listener, &app, stopped);
             })?,
         ];
-        Ok(ServerHandle {
-            address: self.address,
-            stop: Some(stop),
-            threads: threads.into(),
-        })
+        Ok(ServerHandle { address: self.address, stop: Some(stop), threads: threads.into() })
     }
 }
 

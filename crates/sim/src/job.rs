@@ -33,11 +33,9 @@ impl Job {
             return Err(SubmitError::Empty { prompt, output });
         }
         match limit {
-            Some(limit) if self.total_tokens() > limit => Err(SubmitError::TooLong {
-                prompt,
-                output,
-                limit,
-            }),
+            Some(limit) if self.total_tokens() > limit => {
+                Err(SubmitError::TooLong { prompt, output, limit })
+            }
             _ => Ok(()),
         }
     }

@@ -112,13 +112,7 @@ impl Scenario {
             None => config,
         };
         let step = RooflineStep::new(&model, &device, Overheads::default())?;
-        Ok(Self {
-            model_name,
-            model,
-            device,
-            config,
-            step,
-        })
+        Ok(Self { model_name, model, device, config, step })
     }
 
     /// The model's name for a reader.

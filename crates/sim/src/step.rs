@@ -108,11 +108,7 @@ impl RooflineStep {
 }
 
 fn share(field: &'static str, value: f64) -> Result<f64, StepError> {
-    if value > 0.0 && value <= 1.0 {
-        Ok(value)
-    } else {
-        Err(StepError { field, value })
-    }
+    if value > 0.0 && value <= 1.0 { Ok(value) } else { Err(StepError { field, value }) }
 }
 
 impl StepTime for RooflineStep {

@@ -95,10 +95,7 @@ pub(crate) fn count(text: &str) -> u64 {
 /// A number below 64 that looks random and depends on nothing but the arguments: the finaliser of splitmix64
 /// (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 const fn choice(job: JobId, index: u64) -> u64 {
-    let mut bits = job
-        .0
-        .wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        .wrapping_add(index);
+    let mut bits = job.0.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(index);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     (bits ^ (bits >> 31)) % WORDS.len() as u64

@@ -55,16 +55,11 @@ impl SimTransport {
     /// lives.
     #[must_use]
     pub fn new(time: &VirtualTime, engine: impl Serve + 'static) -> Self {
-        let shared = Rc::new(Shared {
-            engine: RefCell::new(Box::new(engine)),
-            calls: RefCell::default(),
-        });
+        let shared =
+            Rc::new(Shared { engine: RefCell::new(Box::new(engine)), calls: RefCell::default() });
         let source = Rc::downgrade(&shared);
         time.add_source(source);
-        Self {
-            shared,
-            time: time.clone(),
-        }
+        Self { shared, time: time.clone() }
     }
 }
 
@@ -84,17 +79,11 @@ impl Transport for SimTransport {
         let mut tape = blank_tape(request, prompt_tokens, sent);
         tape.marks.intended = intended;
         tape.marks.released = released;
-        match self
-            .shared
-            .submit(prompt_tokens, request.max_output_tokens, sent)
-        {
+        match self.shared.submit(prompt_tokens, request.max_output_tokens, sent) {
             Ok(ticket) => fill(&mut tape, ticket.id, &ticket.emissions().await),
             Err(error) => {
                 let failure = Failure::new(FailureClass::Status, error.to_string());
-                tape.outcome = Outcome::Failed(Failure {
-                    status: Some(400),
-                    ..failure
-                });
+                tape.outcome = Outcome::Failed(Failure { status: Some(400), ..failure });
             }
         }
         tape.marks.end = Some(self.time.now());
@@ -118,9 +107,7 @@ fn prompt_tokens(request: &Request) -> Tokens {
         Prompt::Text(words) => text::count(words),
         Prompt::TokenIds(ids) => u64::try_from(ids.len()).unwrap_or(u64::MAX),
     };
-    request
-        .input_tokens
-        .unwrap_or_else(|| Tokens::new(counted()))
+    request.input_tokens.unwrap_or_else(|| Tokens::new(counted()))
 }
 
 /// The tape of a request of which nothing has been seen yet.
@@ -175,18 +162,10 @@ impl Shared {
     ) -> Result<Ticket, SubmitError> {
         let mut calls = self.calls.borrow_mut();
         let id = JobId(calls.next_id);
-        self.engine.borrow_mut().submit(Job {
-            id,
-            prompt_tokens,
-            output_tokens,
-            at,
-        })?;
+        self.engine.borrow_mut().submit(Job { id, prompt_tokens, output_tokens, at })?;
         calls.next_id += 1;
         calls.open.insert(id, Call::default());
-        Ok(Ticket {
-            id,
-            shared: Rc::clone(self),
-        })
+        Ok(Ticket { id, shared: Rc::clone(self) })
     }
 }
 

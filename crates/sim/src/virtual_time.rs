@@ -154,11 +154,7 @@ impl Clock for VirtualTime {
 
 impl Timer for VirtualTime {
     fn sleep_until(&self, at: Stamp) -> impl Future<Output = ()> {
-        Sleep {
-            shared: Rc::clone(&self.shared),
-            at,
-            key: None,
-        }
+        Sleep { shared: Rc::clone(&self.shared), at, key: None }
     }
 }
 

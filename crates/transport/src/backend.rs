@@ -1,126 +1,150 @@
-//! The servers that can be asked, under the names that vLLM's benchmark gives them.
+//! The servers that can be asked, by name. Where vLLM's benchmark has a name for one, that name works here.
+
+mod table;
 
 use std::fmt;
 use std::str::FromStr;
 
-use crate::dialect::{ChatCompletions, Completions, Dialect};
+use crate::dialect::Forcing;
+use crate::route::{Route, fill};
 
-/// Who is asked: which route by default, and which fields beyond OpenAI's own it takes.
+pub(crate) use table::{KeyHeader, Takes};
+
+use table::{Row, TABLE};
+
+/// Who is asked: which route by default, and which fields beyond the protocol's own it takes.
 ///
 /// ```
-/// use fizeau_transport::{Backend, Route};
+/// use fizeau_transport::{Backend, Forcing, Route};
 /// let backend: Backend = "vllm".parse()?;
-/// assert_eq!(backend.route(), Route::Completions);
-/// assert!("tgi".parse::<Backend>().unwrap_err().to_string().contains("llama.cpp"));
+/// assert_eq!((backend.route(), backend.forcing()), (Route::Completions, Forcing::Exact));
+/// assert_eq!(Backend::Tgi.forcing(), Forcing::CapOnly);
+/// assert!("vlm".parse::<Backend>().unwrap_err().to_string().contains("llama.cpp"));
 /// # Ok::<(), fizeau_transport::BackendError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Backend {
-    /// llama.cpp's server, OpenAI routes: `llama.cpp`.
+    /// Anthropic's Messages: `anthropic`.
+    Anthropic,
+    /// Azure OpenAI, chat, the model's name being the deployment's: `azure`.
+    Azure,
+    /// DeepSeek: `deepseek`.
+    DeepSeek,
+    /// DigitalOcean's serverless inference: `digitalocean`.
+    DigitalOcean,
+    /// Google's Gemini: `gemini`.
+    Gemini,
+    /// Groq: `groq`.
+    Groq,
+    /// llama.cpp's server, OpenAI completions: `llama.cpp`.
     LlamaCpp,
+    /// llama.cpp's server, chat: `llama.cpp-chat`.
+    LlamaCppChat,
+    /// llama.cpp's server, its own `/completion`: `llama.cpp-native`.
+    LlamaCppNative,
     /// LMDeploy: `lmdeploy`.
     Lmdeploy,
+    /// Mistral: `mistral`.
+    Mistral,
+    /// Ollama, `/api/generate`: `ollama`.
+    Ollama,
+    /// Ollama, `/api/chat`: `ollama-chat`.
+    OllamaChat,
     /// Anything that speaks OpenAI's completions: `openai`.
     OpenAi,
     /// Anything that speaks OpenAI's chat: `openai-chat`.
     OpenAiChat,
+    /// Anything that speaks OpenAI's Responses: `openai-responses`.
+    OpenAiResponses,
+    /// OpenRouter: `openrouter`.
+    OpenRouter,
     /// SGLang, OpenAI routes: `sglang`.
     Sglang,
-    /// The same: `sglang-oai`.
+    /// SGLang, its own `/generate`: `sglang-native`.
+    SglangNative,
+    /// SGLang, OpenAI completions: `sglang-oai`.
     SglangOai,
     /// SGLang, chat: `sglang-oai-chat`.
     SglangOaiChat,
+    /// Hugging Face TGI, its own `/generate_stream`: `tgi`.
+    Tgi,
+    /// Hugging Face TGI, chat: `tgi-chat`.
+    TgiChat,
+    /// Triton's `generate_stream` in front of TensorRT-LLM: `triton`.
+    Triton,
+    /// TensorRT-LLM's `trtllm-serve`, completions: `trtllm`.
+    Trtllm,
+    /// TensorRT-LLM's `trtllm-serve`, chat: `trtllm-chat`.
+    TrtllmChat,
     /// vLLM: `vllm`.
     Vllm,
     /// vLLM, chat: `vllm-chat`.
     VllmChat,
 }
 
-/// The kind of endpoint that a path leads to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Route {
-    /// `/v1/chat/completions`: messages, put through the server's template.
-    Chat,
-    /// `/v1/completions`: text or token ids, as they are.
-    Completions,
-}
-
-/// What a backend takes beyond the common fields. OpenAI's own service refuses fields that it does not know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Takes {
-    /// `ignore_eos`; sent only if the request asks to ignore the end.
-    pub(crate) ignore_eos: bool,
-    /// `stream_options.continuous_usage_stats`: a running usage on every chunk.
-    pub(crate) continuous_usage: bool,
-    /// `return_token_ids`: the generated ids on every chunk.
-    pub(crate) return_token_ids: bool,
-    /// Token ids as `prompt`.
-    pub(crate) token_ids: bool,
-    /// Chat: `max_completion_tokens`, the newer name of `max_tokens`.
-    pub(crate) max_completion_tokens: bool,
-}
-
-/// One backend's row: its name, its default route, what it takes.
-type Row = (Backend, &'static str, Route, Takes);
-
-const fn takes(fields: [bool; 5]) -> Takes {
-    Takes {
-        ignore_eos: fields[0],
-        continuous_usage: fields[1],
-        return_token_ids: fields[2],
-        token_ids: fields[3],
-        max_completion_tokens: fields[4],
-    }
-}
-
-/// `openai` takes `ignore_eos` because vLLM's own benchmark uses that name for vLLM servers and sends it.
-#[rustfmt::skip]
-static TABLE: [Row; 9] = {
-    use Backend as B;
-    use Route::{Chat, Completions};
-    const Y: bool = true;
-    const N: bool = false;
-    [
-        //                                                      ignore_eos  continuous  return_ids  ids
-        //                                                      max_compl.
-        (B::Vllm,          "vllm",            Completions, takes([Y,         Y,          Y,          Y,   Y])),
-        (B::VllmChat,      "vllm-chat",       Chat,        takes([Y,         Y,          Y,          Y,   Y])),
-        (B::OpenAi,        "openai",          Completions, takes([Y,         N,          N,          Y,   Y])),
-        (B::OpenAiChat,    "openai-chat",     Chat,        takes([Y,         N,          N,          Y,   Y])),
-        (B::Sglang,        "sglang",          Completions, takes([Y,         Y,          N,          Y,   N])),
-        (B::SglangOai,     "sglang-oai",      Completions, takes([Y,         Y,          N,          Y,   N])),
-        (B::SglangOaiChat, "sglang-oai-chat", Chat,        takes([Y,         Y,          N,          Y,   N])),
-        (B::Lmdeploy,      "lmdeploy",        Completions, takes([Y,         N,          Y,          N,   N])),
-        (B::LlamaCpp,      "llama.cpp",       Completions, takes([Y,         N,          N,          Y,   N])),
-    ]
-};
-
 impl Backend {
     /// All backends, in the order in which errors and help list them.
     pub fn all() -> impl Iterator<Item = Self> {
-        TABLE.iter().map(|row| row.0)
+        TABLE.iter().map(|row| row.backend)
     }
 
     /// Its name on a command line.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        self.row().1
+        self.row().name
     }
 
     /// The route that it is asked on unless a path says otherwise.
     #[must_use]
     pub fn route(self) -> Route {
-        self.row().2
+        self.row().route
+    }
+
+    /// The path, and query where there must be one, that it is asked on unless told otherwise. Some hold the name
+    /// of the model.
+    ///
+    /// ```
+    /// use fizeau_transport::Backend;
+    /// assert_eq!(Backend::Ollama.path("m"), "/api/generate");
+    /// assert!(Backend::Azure.path("my-deployment").starts_with("/openai/deployments/my-deployment/chat/"));
+    /// ```
+    #[must_use]
+    pub fn path(self, model: &str) -> String {
+        match self.row().path {
+            Some(path) => fill(path, model),
+            None => self.route().default_path(model),
+        }
+    }
+
+    /// The route that `path` (without a query) leads to on it.
+    #[must_use]
+    pub fn route_of(self, path: &str) -> Route {
+        let is_sglang = matches!(self, Self::Sglang | Self::SglangOai | Self::SglangOaiChat);
+        match Route::of_path(path) {
+            Some(route) => route,
+            None if is_sglang && path.ends_with("/generate") => Route::SglangGenerate,
+            None => self.route(),
+        }
+    }
+
+    /// Whether it can be made to generate the asked length, on its default route.
+    #[must_use]
+    pub fn forcing(self) -> Forcing {
+        self.route().dialect().forcing(self)
     }
 
     pub(crate) fn takes(self) -> &'static Takes {
-        &self.row().3
+        &self.row().takes
+    }
+
+    /// How it wants an API key.
+    pub(crate) fn key_header(self) -> KeyHeader {
+        self.row().key
     }
 
     fn row(self) -> &'static Row {
-        let row = TABLE.iter().find(|row| row.0 == self);
+        let row = TABLE.iter().find(|row| row.backend == self);
         // Every backend has a row (a test says so); the first is what a missing one would fall back to.
         row.unwrap_or(&TABLE[0])
     }
@@ -147,41 +171,8 @@ impl FromStr for Backend {
 pub struct BackendError(String);
 
 fn names() -> String {
-    let names: Vec<_> = TABLE.iter().map(|row| row.1).collect();
+    let names: Vec<_> = Backend::all().map(Backend::as_str).collect();
     names.join(", ")
-}
-
-impl Route {
-    /// The path that OpenAI gave it.
-    #[must_use]
-    pub const fn default_path(self) -> &'static str {
-        match self {
-            Self::Chat => "/v1/chat/completions",
-            Self::Completions => "/v1/completions",
-        }
-    }
-
-    /// The route that `path` (without a query) leads to, told by its end; none if it is neither.
-    #[must_use]
-    pub fn of_path(path: &str) -> Option<Self> {
-        let path = path.trim_end_matches('/');
-        if path.ends_with("chat/completions") {
-            Some(Self::Chat)
-        } else if path.ends_with("completions") {
-            Some(Self::Completions)
-        } else {
-            None
-        }
-    }
-
-    /// What is spoken there.
-    #[must_use]
-    pub fn dialect(self) -> &'static dyn Dialect {
-        match self {
-            Self::Chat => &ChatCompletions,
-            Self::Completions => &Completions,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -191,13 +182,32 @@ mod tests {
     #[test]
     fn every_backend_has_its_own_row_and_name() {
         let named = [
+            (Backend::Anthropic, "anthropic"),
+            (Backend::Azure, "azure"),
+            (Backend::DeepSeek, "deepseek"),
+            (Backend::DigitalOcean, "digitalocean"),
+            (Backend::Gemini, "gemini"),
+            (Backend::Groq, "groq"),
             (Backend::LlamaCpp, "llama.cpp"),
+            (Backend::LlamaCppChat, "llama.cpp-chat"),
+            (Backend::LlamaCppNative, "llama.cpp-native"),
             (Backend::Lmdeploy, "lmdeploy"),
+            (Backend::Mistral, "mistral"),
+            (Backend::Ollama, "ollama"),
+            (Backend::OllamaChat, "ollama-chat"),
             (Backend::OpenAi, "openai"),
             (Backend::OpenAiChat, "openai-chat"),
+            (Backend::OpenAiResponses, "openai-responses"),
+            (Backend::OpenRouter, "openrouter"),
             (Backend::Sglang, "sglang"),
+            (Backend::SglangNative, "sglang-native"),
             (Backend::SglangOai, "sglang-oai"),
             (Backend::SglangOaiChat, "sglang-oai-chat"),
+            (Backend::Tgi, "tgi"),
+            (Backend::TgiChat, "tgi-chat"),
+            (Backend::Triton, "triton"),
+            (Backend::Trtllm, "trtllm"),
+            (Backend::TrtllmChat, "trtllm-chat"),
             (Backend::Vllm, "vllm"),
             (Backend::VllmChat, "vllm-chat"),
         ];

@@ -25,9 +25,7 @@ impl MonotonicClock {
     /// A clock whose epoch is now.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            epoch: Instant::now(),
-        }
+        Self { epoch: Instant::now() }
     }
 
     /// `stamp` as the standard library's instant, to sleep until it.

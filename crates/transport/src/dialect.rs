@@ -1,23 +1,44 @@
 //! What servers speak: how a request is written, what an event of the reply means, when the reply is over.
 //!
-//! A dialect is one file below this one. The two OpenAI routes share the reading of chunks ([`chunk`]) and
-//! differ in the body that they send.
+//! A dialect is one file below this one. They share the writing of bodies ([`body`]) and the reading of JSON
+//! ([`json`], [`fields`]); the two OpenAI routes also share the reading of chunks ([`chunk`]).
 
+mod anthropic;
 mod body;
 mod chat;
 pub(crate) mod chunk;
 mod completions;
+mod fields;
+mod gemini;
+mod json;
+mod llama_cpp;
+mod ollama;
+mod openai;
+mod responses;
+mod sglang;
+mod tgi;
+mod timings;
+mod triton;
 
 use std::borrow::Cow;
 
 use fizeau_core::{Channel, Finish, Request, ServerTiming, Usage};
 
+pub use anthropic::AnthropicMessages;
 pub use chat::ChatCompletions;
 pub use completions::Completions;
+pub use gemini::GeminiContent;
+pub use llama_cpp::LlamaCppCompletion;
+pub use ollama::{OllamaChat, OllamaGenerate};
+pub use responses::Responses;
+pub use sglang::SglangGenerate;
+pub use tgi::TgiGenerate;
+pub use triton::TritonGenerate;
 
 use crate::backend::Backend;
+use crate::event::RawEvent;
 use crate::extra::ExtraBody;
-use crate::sse::SseEvent;
+use crate::framing::Framing;
 
 /// How one protocol writes a request and reads the events of a reply. Implementors hold no state: what
 /// depends on earlier events (running counts, sticky errors) is kept by [`ReplyReader`](crate::ReplyReader).
@@ -32,10 +53,32 @@ pub trait Dialect: std::fmt::Debug {
     ///
     /// # Errors
     /// If the event is not what the protocol allows.
-    fn read<'a>(&self, event: &SseEvent<'a>) -> Result<WireEvent<'a>, EventError>;
+    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError>;
 
     /// What ends a good reply.
     fn end(&self) -> EndRule;
+
+    /// How the bytes of a reply are framed where its content type does not say.
+    fn framing(&self) -> Framing {
+        Framing::Sse
+    }
+
+    /// Whether an event may repeat what earlier ones held.
+    fn repeats(&self) -> Repeats {
+        Repeats::Never
+    }
+
+    /// Whether `backend` can be made to generate the asked length.
+    fn forcing(&self, backend: Backend) -> Forcing {
+        let _ = backend;
+        Forcing::CapOnly
+    }
+
+    /// The fields, beyond those that [`ExtraBody::parse`] refuses, that make a request what it is. One within
+    /// an object is written with a dot, as in `options.num_predict`.
+    fn reserved(&self) -> &'static [&'static str] {
+        &[]
+    }
 }
 
 /// All that goes into a request's body.
@@ -56,8 +99,30 @@ pub struct Ask<'a> {
 pub enum EndRule {
     /// The end of the body itself.
     Body,
+    /// The end of the body itself, once an event has said why the generation ended ([`WireEvent::finish`]); a
+    /// body that ends before was cut off.
+    FinishThenBody,
     /// An event that says so ([`WireEvent::done`]); a body that ends without it was cut off.
     Marker,
+}
+
+/// Whether an event may repeat what earlier ones held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeats {
+    /// Each holds only what is new.
+    Never,
+    /// By a setting of the server, each holds all the text and token ids so far. The reader finds out.
+    Perhaps,
+}
+
+/// Whether a server can be made to generate just as many tokens as asked, past the model's own end
+/// ([`EosRule::Ignore`](fizeau_core::EosRule::Ignore)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Forcing {
+    /// It cannot: the asked length is a cap, and a reply may be shorter. Never divide by the asked length.
+    CapOnly,
+    /// It can, and is told to.
+    Exact,
 }
 
 /// What one event says. Usage, timing, text, a finish reason and an error are independent of each other:
@@ -115,19 +180,24 @@ impl WireEvent<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// A conversation for a route that completes plain text.
+    /// A conversation of several messages, or of none, for a route that completes plain text.
     #[error(
-        "a conversation cannot be sent to a completions route: give the prompt as text or token ids, or use the \
-         path /v1/chat/completions"
+        "a conversation of several messages cannot be sent to a route that completes plain text: give the prompt \
+         as text, or use a chat route such as /v1/chat/completions"
     )]
     ChatForCompletions,
     /// The body could not be written as JSON.
     #[error("the request's body could not be written as JSON")]
     Encode,
+    /// The extra body sets a field that is set for each request.
+    #[error(
+        "the extra body must not set `{0}`: it is set for each request from the workload and the target"
+    )]
+    Reserved(&'static str),
     /// Token ids for a chat route, where the template works on text.
     #[error(
-        "token ids cannot be sent to a chat route: give the prompt as text or messages, or use the path \
-         /v1/completions"
+        "token ids cannot be sent to a chat route: give the prompt as text or messages, or use a route that takes \
+         ids such as /v1/completions"
     )]
     TokenIdsForChat,
     /// Token ids for a backend that takes only text.

@@ -2,9 +2,15 @@
 
 use serde_json::{Map, Value};
 
+use crate::route::Route;
+
 /// Further fields of a request's body: sampling parameters (`temperature`, `top_p`, `top_k`, ...) and
 /// whatever else a server understands. They are sent as given; a field that we would otherwise set, such as
 /// `ignore_eos`, is theirs.
+///
+/// On routes that keep sampling parameters in an object of their own (SGLang's `sampling_params`, TGI's
+/// `parameters`, Ollama's `options`, Gemini's `generationConfig`), those named as on the OpenAI routes are moved
+/// into it under the name that they have there, and such an object is laid over ours.
 ///
 /// ```
 /// use fizeau_transport::ExtraBody;
@@ -17,7 +23,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExtraBody(Map<String, Value>);
 
-/// Fields that make a request what it is: the measurement relies on them.
+/// Fields that make a request what it is, by the names of the OpenAI routes: the measurement relies on them.
 const RESERVED: [&str; 9] = [
     "best_of",
     "max_completion_tokens",
@@ -49,8 +55,9 @@ impl ExtraBody {
     ///
     /// # Errors
     /// If `json` is not a JSON object, or names a field that is set for each request (`model`, `prompt`,
-    /// `messages`, `max_tokens`, `max_completion_tokens`, `stream`, `stream_options`), or asks for several replies in one
-    /// (`n`, `best_of`), whose tokens would mix on one tape.
+    /// `messages`, `max_tokens`, `max_completion_tokens`, `stream`, `stream_options`), or asks for several replies
+    /// in one (`n`, `best_of`), whose tokens would mix on one tape. Other routes have further names for these: see
+    /// [`ExtraBody::check`].
     pub fn parse(json: &str) -> Result<Self, ExtraBodyError> {
         let fields: Map<String, Value> = serde_json::from_str(json)
             .map_err(|error| ExtraBodyError::NotAnObject(error.to_string()))?;
@@ -58,6 +65,35 @@ impl ExtraBody {
             Some(name) => Err(ExtraBodyError::Reserved((*name).to_owned())),
             None => Ok(Self(fields)),
         }
+    }
+
+    /// Whether these fields can be sent on `route`, whose protocol has names of its own for what is set for each
+    /// request.
+    ///
+    /// ```
+    /// use fizeau_transport::{ExtraBody, Route};
+    /// let extra = ExtraBody::parse(r#"{"options": {"num_predict": 9}}"#)?;
+    /// assert!(extra.check(Route::OllamaChat).is_err());
+    /// assert!(extra.check(Route::Chat).is_ok());
+    /// # Ok::<(), fizeau_transport::ExtraBodyError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If one of them is the route's own.
+    pub fn check(&self, route: Route) -> Result<(), ExtraBodyError> {
+        match self.first_of(route.dialect().reserved()) {
+            Some(name) => Err(ExtraBodyError::Reserved(name.to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    /// The first of `names` that is set; one within an object is written with a dot.
+    pub(crate) fn first_of(&self, names: &[&'static str]) -> Option<&'static str> {
+        let is_set = |name: &str| match name.split_once('.') {
+            Some((outer, inner)) => self.0.get(outer).is_some_and(|of| of.get(inner).is_some()),
+            None => self.0.contains_key(name),
+        };
+        names.iter().copied().find(|name| is_set(name))
     }
 
     /// These fields and those of `over`, which win.

@@ -81,11 +81,7 @@ impl<C: Clock> HttpTransport<C> {
     /// A transport to `target` that stamps with `clock`.
     #[must_use]
     pub fn new(target: Target, clock: C) -> Self {
-        Self {
-            target,
-            clock: Rc::new(clock),
-            pool: Pool::default(),
-        }
+        Self { target, clock: Rc::new(clock), pool: Pool::default() }
     }
 
     /// What requests are sent to.
@@ -111,9 +107,7 @@ impl<C: Clock> HttpTransport<C> {
                 Err(_) => Err(self.timed_out(FailureClass::TimeoutConnect)),
             }
         };
-        let mut opening = stream::iter(0..missing)
-            .map(open)
-            .buffer_unordered(OPEN_AT_ONCE);
+        let mut opening = stream::iter(0..missing).map(open).buffer_unordered(OPEN_AT_ONCE);
         while let Some(opened) = opening.next().await {
             let (wire, _) = opened.map_err(PreconnectError)?;
             self.pool.check_in(wire).await;

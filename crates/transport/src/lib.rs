@@ -2,9 +2,9 @@
 //! returned.
 //!
 //! The parts, from the wire up: [`HttpTransport`] makes and reuses connections and stamps what passes through
-//! their sockets; [`sse`] cuts bytes into events; a [`Dialect`] says what an event means; [`ReplyReader`]
-//! keeps account of tokens and decides how the reply ended. All but the first are pure and work on bytes from
-//! anywhere.
+//! their sockets; [`sse`] and [`ndjson`] cut bytes into events; a [`Dialect`] says what an event means;
+//! [`ReplyReader`] keeps account of tokens and decides how the reply ended. All but the first are pure and work on
+//! bytes from anywhere.
 //!
 //! **Use this crate** to measure an endpoint in a harness of your own, or to read a recorded stream as Fizeau
 //! would. **Use `fizeau-harness`** to have load driven for you, and another client to *talk* to a model: this
@@ -25,23 +25,33 @@
 mod backend;
 mod clock;
 mod dialect;
+mod event;
 mod extra;
+mod framing;
+mod growth;
 mod http;
+pub mod ndjson;
 mod reply;
+mod route;
 mod secret;
 pub mod sse;
 mod target;
 mod timeouts;
 mod tokens;
 
-pub use backend::{Backend, BackendError, Route};
+pub use backend::{Backend, BackendError};
 pub use clock::MonotonicClock;
 pub use dialect::{
-    Ask, ChatCompletions, Completions, Dialect, EndRule, EventError, RequestError, WireEvent,
+    AnthropicMessages, Ask, ChatCompletions, Completions, Dialect, EndRule, EventError, Forcing,
+    GeminiContent, LlamaCppCompletion, OllamaChat, OllamaGenerate, Repeats, RequestError,
+    Responses, SglangGenerate, TgiGenerate, TritonGenerate, WireEvent,
 };
+pub use event::{DEFAULT_EVENT_LIMIT, RawEvent, Tail};
 pub use extra::{ExtraBody, ExtraBodyError};
+pub use framing::Framing;
 pub use http::{HttpTransport, PreconnectError};
 pub use reply::{BodyEnd, KeepText, Progress, Reply, ReplyReader};
+pub use route::{PromptKind, Route};
 pub use secret::Secret;
 pub use target::{Target, TargetError};
 pub use timeouts::Timeouts;

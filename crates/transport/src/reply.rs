@@ -5,9 +5,11 @@ use fizeau_core::{
     Usage,
 };
 
-use crate::dialect::{Dialect, EndRule, WireEvent};
+use crate::dialect::{Dialect, EndRule, Repeats, WireEvent};
+use crate::event::{RawEvent, Tail};
+use crate::framing::{Decoder, Framing};
+use crate::growth::{Counts, Growth};
 use crate::secret::Secrets;
-use crate::sse::{SseDecoder, SseEvent, Tail};
 use crate::tokens::{self, Seen};
 
 /// Reads the body of one streamed reply with status 200: bytes and the stamps of the reads that brought them in,
@@ -26,7 +28,7 @@ use crate::tokens::{self, Seen};
 #[derive(Debug)]
 pub struct ReplyReader<'d> {
     dialect: &'d dyn Dialect,
-    sse: SseDecoder,
+    decoder: Decoder,
     notes: Notes,
 }
 
@@ -98,30 +100,36 @@ impl Reply {
 }
 
 impl<'d> ReplyReader<'d> {
-    /// A reader of `dialect`.
+    /// A reader of `dialect`, in its own framing.
     #[must_use]
     pub fn new(dialect: &'d dyn Dialect, keep_text: KeepText) -> Self {
+        Self::framed(dialect, dialect.framing(), keep_text)
+    }
+
+    /// A reader of `dialect` in a body framed as `framing`.
+    #[must_use]
+    pub fn framed(dialect: &'d dyn Dialect, framing: Framing, keep_text: KeepText) -> Self {
+        let text = (keep_text == KeepText::Yes).then(String::new);
         Self {
             dialect,
-            sse: SseDecoder::default(),
-            notes: Notes {
-                most_events: MOST_EVENTS,
-                text: (keep_text == KeepText::Yes).then(String::new),
-                ..Notes::default()
-            },
+            decoder: Decoder::of(framing),
+            notes: Notes::new(match dialect.repeats() {
+                Repeats::Never => Growth::none(text),
+                Repeats::Perhaps => Growth::perhaps(text),
+            }),
         }
     }
 
     /// Takes the bytes of (a part of) the read with number `read`, which returned at `at`.
     pub fn feed(&mut self, bytes: &[u8], at: Stamp, read: u32) -> Progress {
         let before = self.notes.seen.len();
-        self.sse.feed(bytes, at, read);
+        self.decoder.feed(bytes, at, read);
         while !self.notes.broken
-            && let Some(event) = self.sse.next_event()
+            && let Some(event) = self.decoder.next_event()
         {
             match event {
                 Ok(event) => self.notes.take_event(self.dialect, &event),
-                Err(error) => self.notes.malformed(error.to_string()),
+                Err(words) => self.notes.malformed(words),
             }
         }
         if self.notes.broken {
@@ -143,10 +151,10 @@ impl<'d> ReplyReader<'d> {
 
     /// As [`ReplyReader::finish`], with `secrets` scrubbed from what the server said.
     pub(crate) fn finish_without(mut self, end: BodyEnd, secrets: &Secrets) -> Reply {
-        let tail = self.sse.finish();
+        let tail = self.decoder.finish();
         if tail == Tail::Truncated
             && !self.notes.broken
-            && let Some(Ok(event)) = self.sse.next_event()
+            && let Some(Ok(event)) = self.decoder.next_event()
             // Half an event is rarely whole JSON. That is no garbage: the missing end tells what happened.
             && let Ok(wire) = self.dialect.read(&event)
         {
@@ -162,7 +170,7 @@ const MOST_EVENTS: usize = 1 << 22;
 const MOST_TEXT: usize = 1 << 28;
 
 /// What has been read so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Notes {
     seen: Vec<Seen>,
     /// How many may be seen at most.
@@ -176,11 +184,27 @@ struct Notes {
     failure: Option<(FailureClass, String)>,
     /// The stream makes no sense any more.
     broken: bool,
-    text: Option<String>,
+    /// The text, and whether events repeat it.
+    growth: Growth,
 }
 
 impl Notes {
-    fn take_event(&mut self, dialect: &dyn Dialect, event: &SseEvent<'_>) {
+    const fn new(growth: Growth) -> Self {
+        Self {
+            seen: Vec::new(),
+            most_events: MOST_EVENTS,
+            running: 0,
+            usage: None,
+            timing: None,
+            finish: None,
+            done: false,
+            failure: None,
+            broken: false,
+            growth,
+        }
+    }
+
+    fn take_event(&mut self, dialect: &dyn Dialect, event: &RawEvent<'_>) {
         match dialect.read(event) {
             Ok(wire) => self.take(wire, event.at, event.read),
             Err(error) => self.malformed(error.to_string()),
@@ -194,11 +218,11 @@ impl Notes {
                 return;
             }
             self.seen.push(seen);
-            if let Some(text) = &mut self.text {
-                // Thoughts come before the answer where one event holds both.
-                let texts = event.texts();
-                text.extend(texts.iter().rev().map(|(_, text)| *text));
-            }
+            let counts =
+                Counts { ids: event.token_ids, before: self.running, running: event.running };
+            // Thoughts come before the answer where one event holds both.
+            let texts = event.texts().into_iter().rev().map(|(_, text)| text);
+            self.growth.take(texts, counts);
         }
         self.running = event.running.unwrap_or(self.running).max(self.running);
         self.take_usage(event.usage);
@@ -212,37 +236,55 @@ impl Notes {
     }
 
     fn is_full(&self) -> bool {
-        let text = self.text.as_ref().map_or(0, String::len);
-        self.seen.len() >= self.most_events || text >= MOST_TEXT
+        self.seen.len() >= self.most_events || self.growth.kept() >= MOST_TEXT
     }
 
-    /// The last usage wins, but none that counts no output over one that does.
+    /// The last usage wins, but none that counts no output over one that does. What it does not mention stays as
+    /// it was: some protocols tell input and output in different events.
     fn take_usage(&mut self, usage: Option<Usage>) {
         let counts = |usage: &Usage| usage.completion_tokens > Some(Tokens::ZERO);
-        if let Some(usage) = usage
-            && (counts(&usage) || !self.usage.as_ref().is_some_and(counts))
-        {
-            self.usage = Some(usage);
+        let Some(new) = usage else {
+            return;
+        };
+        let old = self.usage.unwrap_or_default();
+        if counts(&new) || !counts(&old) {
+            self.usage = Some(Usage {
+                prompt_tokens: new.prompt_tokens.or(old.prompt_tokens),
+                completion_tokens: new.completion_tokens.or(old.completion_tokens),
+                cached_tokens: new.cached_tokens.or(old.cached_tokens),
+                reasoning_tokens: new.reasoning_tokens.or(old.reasoning_tokens),
+            });
         }
     }
 
     fn malformed(&mut self, detail: String) {
-        self.failure
-            .get_or_insert((FailureClass::Malformed, detail));
+        self.failure.get_or_insert((FailureClass::Malformed, detail));
         self.broken = true;
     }
 
-    fn into_reply(self, rule: EndRule, end: BodyEnd, secrets: &Secrets) -> Reply {
+    fn into_reply(mut self, rule: EndRule, end: BodyEnd, secrets: &Secrets) -> Reply {
+        if self.growth.is_repeating() {
+            tokens::take_off_repeats(&mut self.seen);
+        }
         let total = self.usage.and_then(|usage| usage.completion_tokens);
         let total = total.map(Tokens::get).filter(|total| *total > 0);
-        let (arrivals, token_source) = tokens::count(&self.seen, total);
-        let ended = self.done || (rule == EndRule::Body && end == BodyEnd::Whole);
+        let thought = self.usage.and_then(|usage| usage.reasoning_tokens).map_or(0, Tokens::get);
+        let (arrivals, token_source) = tokens::count(&self.seen, total, thought);
+        let body_may_end = match rule {
+            EndRule::Body => true,
+            EndRule::FinishThenBody => self.finish.is_some(),
+            EndRule::Marker => false,
+        };
+        let ended = self.done || (body_may_end && end == BodyEnd::Whole);
         let outcome = if let Some((class, detail)) = self.failure {
             Outcome::Failed(Failure::new(class, secrets.detail(&detail)))
         } else if !ended {
             Outcome::Failed(unfinished(end, arrivals.len()))
         } else if arrivals.is_empty() {
-            let detail = "the reply ended well without a single token";
+            let by_server = total.map(|total| format!(", though the server counted {total}"));
+            let by_server = by_server.unwrap_or_default();
+            let detail =
+                format!("the reply ended well without a token that could be seen{by_server}");
             Outcome::Failed(Failure::new(FailureClass::Empty, detail))
         } else {
             Outcome::Complete(self.finish.unwrap_or(Finish::Unstated))
@@ -253,7 +295,7 @@ impl Notes {
             usage: self.usage,
             server_timing: self.timing,
             outcome,
-            text: self.text,
+            text: self.growth.into_text(),
         }
     }
 }
@@ -265,8 +307,7 @@ fn unfinished(end: BodyEnd, events: usize) -> Failure {
         BodyEnd::Cut => "the connection broke",
         BodyEnd::Whole => "the reply ended",
     };
-    let detail =
-        format!("{how} after {events} events with output, without the end marker of the protocol");
+    let detail = format!("{how} after {events} events with output, without the protocol's own end");
     Failure::new(FailureClass::Truncated, detail)
 }
 
@@ -276,7 +317,7 @@ mod tests {
 
     use super::{BodyEnd, KeepText, Progress, ReplyReader};
     use crate::dialect::{Ask, Completions, Dialect, EndRule, EventError, RequestError, WireEvent};
-    use crate::sse::SseEvent;
+    use crate::event::RawEvent;
 
     const EVENT: &[u8] = b"data: {\"choices\":[{\"text\":\"a\"}]}\n\n";
 
@@ -303,7 +344,7 @@ mod tests {
             Completions.body(ask)
         }
 
-        fn read<'a>(&self, event: &SseEvent<'a>) -> Result<WireEvent<'a>, EventError> {
+        fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
             Completions.read(event)
         }
 

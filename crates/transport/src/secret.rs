@@ -50,8 +50,7 @@ impl Secrets {
         if secret.0.len() >= 4 {
             self.0.push(secret);
             // The longest first, or one within another would leave the rest of it.
-            self.0
-                .sort_by_key(|secret| std::cmp::Reverse(secret.0.len()));
+            self.0.sort_by_key(|secret| std::cmp::Reverse(secret.0.len()));
         }
     }
 
@@ -59,9 +58,10 @@ impl Secrets {
     /// the cut could leave half a secret.
     pub(crate) fn detail(&self, text: &str) -> String {
         let mut line = String::with_capacity(text.len().min(4 * DETAIL_CHARS));
-        let scrubbed = self.0.iter().fold(text.to_owned(), |text, secret| {
-            text.replace(secret.expose(), "***")
-        });
+        let scrubbed = self
+            .0
+            .iter()
+            .fold(text.to_owned(), |text, secret| text.replace(secret.expose(), "***"));
         let words = scrubbed.split(|c: char| c.is_whitespace() || c.is_control());
         for word in words.filter(|word| !word.is_empty()) {
             if !line.is_empty() {

@@ -8,9 +8,7 @@ use std::ops::Range;
 use fizeau_core::Stamp;
 use memchr::{memchr, memchr2};
 
-/// The most bytes of one event, unless told otherwise: 16 MiB. First events that repeat the prompt as token
-/// ids, and last ones that repeat the whole answer, exceed 1 MiB.
-pub const DEFAULT_EVENT_LIMIT: usize = 16 << 20;
+use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, Tail};
 
 /// Turns bytes, in pieces of any size, into server-sent events, each with the stamp and number of the read that
 /// *completed* it.
@@ -55,19 +53,6 @@ pub struct SseDecoder {
     read: u32,
 }
 
-/// One event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SseEvent<'a> {
-    /// Its `data` lines, joined by LF.
-    pub data: &'a [u8],
-    /// Its `event` field; empty if it had none.
-    pub name: &'a [u8],
-    /// When the bytes that completed it came.
-    pub at: Stamp,
-    /// The number of the read that brought them.
-    pub read: u32,
-}
-
 /// Why a stream of events cannot be read on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SseError {
@@ -77,15 +62,6 @@ pub enum SseError {
         /// The limit, in bytes.
         limit: usize,
     },
-}
-
-/// Whether a stream ended between events or within one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tail {
-    /// An event was open: its blank line never came. It was handed out nevertheless.
-    Truncated,
-    /// No event was open.
-    Whole,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,10 +132,10 @@ impl SseDecoder {
     }
 
     /// The next event, or none until more bytes are fed. An error comes after all events before it, once.
-    pub fn next_event(&mut self) -> Option<Result<SseEvent<'_>, SseError>> {
+    pub fn next_event(&mut self) -> Option<Result<RawEvent<'_>, SseError>> {
         if let Some(ready) = self.ready.get(self.taken) {
             self.taken += 1;
-            return Some(Ok(SseEvent {
+            return Some(Ok(RawEvent {
                 data: self.data.get(ready.data.clone()).unwrap_or_default(),
                 name: self.names.get(ready.name.clone()).unwrap_or_default(),
                 at: ready.at,
@@ -187,11 +163,7 @@ impl SseDecoder {
             return Tail::Whole;
         }
         self.state = State::Over;
-        let tail = if self.open.has_data {
-            Tail::Truncated
-        } else {
-            Tail::Whole
-        };
+        let tail = if self.open.has_data { Tail::Truncated } else { Tail::Whole };
         self.end_event();
         tail
     }
@@ -285,11 +257,8 @@ impl SseDecoder {
         } else {
             self.names.truncate(self.open.name_from);
         }
-        self.open = Open {
-            data_from: self.data.len(),
-            name_from: self.names.len(),
-            has_data: false,
-        };
+        self.open =
+            Open { data_from: self.data.len(), name_from: self.names.len(), has_data: false };
     }
 }
 
@@ -302,7 +271,5 @@ impl Default for SseDecoder {
 
 /// `bytes` before `at`, and from `at` on; the second is not empty.
 fn cut(bytes: &[u8], at: usize) -> Option<(&[u8], &[u8])> {
-    bytes
-        .split_at_checked(at)
-        .filter(|(_, end)| !end.is_empty())
+    bytes.split_at_checked(at).filter(|(_, end)| !end.is_empty())
 }

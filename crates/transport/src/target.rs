@@ -11,10 +11,11 @@ use hyper::header::{
 
 pub(crate) use url::{Authority, Host};
 
-use crate::backend::{Backend, Route};
-use crate::dialect::Ask;
+use crate::backend::{Backend, KeyHeader};
+use crate::dialect::{Ask, Forcing};
 use crate::extra::ExtraBody;
 use crate::reply::KeepText;
+use crate::route::{PromptKind, Route};
 use crate::secret::{Secret, Secrets};
 use crate::timeouts::Timeouts;
 
@@ -76,7 +77,8 @@ pub enum TargetError {
 impl Target {
     /// The endpoint of `backend` at `base_url`, on the backend's default path, for the model named `model`.
     ///
-    /// A base URL that ends in `/v1`, as OpenAI's clients take it, works as well.
+    /// A base URL that ends in the first part of the path, such as the `/v1` that OpenAI's clients take, works as
+    /// well.
     ///
     /// # Errors
     /// If `base_url` is not of the form `http://host[:port][/prefix]`. The host may be a name or an address,
@@ -86,28 +88,31 @@ impl Target {
         backend: Backend,
         model: impl Into<String>,
     ) -> Result<Self, TargetError> {
-        let (authority, mut prefix) = url::parse(base_url).map_err(|why| TargetError::BaseUrl {
-            url: url::without_password(base_url),
-            why,
-        })?;
-        let path = backend.route().default_path();
-        if path.starts_with("/v1/") && prefix.ends_with("/v1") {
-            prefix.truncate(prefix.len() - "/v1".len());
+        let (authority, mut prefix) = url::parse(base_url)
+            .map_err(|why| TargetError::BaseUrl { url: url::without_password(base_url), why })?;
+        let model = model.into();
+        let path = backend.path(&model);
+        let first = path.split('/').nth(1).unwrap_or_default();
+        if let Some((before, last)) = prefix.rsplit_once('/')
+            && last == first
+        {
+            prefix.truncate(before.len());
         }
         let headers = common_headers(&authority);
-        let target = Self {
+        let mut target = Self {
             authority,
             prefix,
-            path: path.to_owned(),
+            path,
             backend,
             route: backend.route(),
-            model: model.into(),
+            model,
             extra: ExtraBody::default(),
             headers,
             secrets: Secrets::default(),
             timeouts: Timeouts::default(),
             keep_text: KeepText::default(),
         };
+        target.take_route(backend.route());
         if target.uri().is_none() {
             return Err(TargetError::BaseUrl {
                 url: base_url.to_owned(),
@@ -117,8 +122,8 @@ impl Target {
         Ok(target)
     }
 
-    /// Asks on `path` behind the base URL's own. A path that ends in `chat/completions` or `completions`
-    /// decides what is spoken, whatever the backend; on any other the backend's own route is.
+    /// Asks on `path` behind the base URL's own. A path that ends as those of [`Route`] do decides what is spoken,
+    /// whatever the backend; on any other the backend's own route is.
     ///
     /// # Errors
     /// If `path` does not begin with a slash or holds a character that no URL may.
@@ -128,8 +133,27 @@ impl Target {
             return Err(TargetError::Path(path.to_owned()));
         }
         let plain = path.split('?').next().unwrap_or(path);
-        self.route = Route::of_path(plain).unwrap_or_else(|| self.backend.route());
+        self.take_route(self.backend.route_of(plain));
         Ok(self)
+    }
+
+    /// Speaks what is spoken on `route`, with the headers that belong to it, but for those that the user gave.
+    fn take_route(&mut self, route: Route) {
+        for (name, _) in self.route.headers() {
+            if self.headers.get(*name).is_some_and(|of| !of.is_sensitive()) {
+                self.headers.remove(*name);
+            }
+        }
+        self.route = route;
+        let media = route.dialect().framing().media();
+        let accept = (ACCEPT.as_str(), media);
+        for (name, value) in route.headers().iter().copied().chain([accept]) {
+            // What the user gives is marked as sensitive.
+            if !self.headers.get(name).is_some_and(HeaderValue::is_sensitive) {
+                let value = HeaderValue::from_static(value);
+                self.headers.insert(HeaderName::from_static(name), value);
+            }
+        }
     }
 
     /// Sends `extra` in every body.
@@ -145,19 +169,14 @@ impl Target {
     /// # Errors
     /// If name or value cannot stand in a header, or the name is one that frames the request.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, TargetError> {
-        let wrong = |why| TargetError::Header {
-            name: name.to_owned(),
-            why,
-        };
-        let header: HeaderName = name
-            .parse()
-            .map_err(|_| wrong("has a name that HTTP does not allow"))?;
+        let wrong = |why| TargetError::Header { name: name.to_owned(), why };
+        let header: HeaderName =
+            name.parse().map_err(|_| wrong("has a name that HTTP does not allow"))?;
         if [CONTENT_LENGTH, TRANSFER_ENCODING].contains(&header) {
             return Err(wrong("frames the request's body and is set by itself"));
         }
-        let mut field: HeaderValue = value
-            .parse()
-            .map_err(|_| wrong("has a value that HTTP does not allow"))?;
+        let mut field: HeaderValue =
+            value.parse().map_err(|_| wrong("has a value that HTTP does not allow"))?;
         field.set_sensitive(true);
         self.headers.insert(header, field);
         // Word by word: a server repeats a token without the `Bearer` before it.
@@ -169,15 +188,19 @@ impl Target {
         Ok(self)
     }
 
-    /// Sends `key` as a bearer token.
+    /// Sends `key` as the backend wants it: as a bearer token, or in a header of its own (Anthropic's `x-api-key`,
+    /// Azure's `api-key`, Gemini's `x-goog-api-key`).
     ///
     /// # Errors
     /// If it holds characters that no header may carry.
     pub fn api_key(mut self, key: Secret) -> Result<Self, TargetError> {
-        let bearer = format!("Bearer {}", key.expose());
-        let mut field: HeaderValue = bearer.parse().map_err(|_| TargetError::ApiKey)?;
+        let (header, field) = match self.backend.key_header() {
+            KeyHeader::Bearer => (AUTHORIZATION, format!("Bearer {}", key.expose()).parse()),
+            KeyHeader::Named(name) => (HeaderName::from_static(name), key.expose().parse()),
+        };
+        let mut field: HeaderValue = field.map_err(|_| TargetError::ApiKey)?;
         field.set_sensitive(true);
-        self.headers.insert(AUTHORIZATION, field);
+        self.headers.insert(header, field);
         self.secrets.add(key);
         Ok(self)
     }
@@ -217,7 +240,13 @@ impl Target {
     /// Whether a prompt may be given as token ids.
     #[must_use]
     pub fn takes_token_ids(&self) -> bool {
-        self.route == Route::Completions && self.backend.takes().token_ids
+        self.route.takes(PromptKind::TokenIds) && self.backend.takes().token_ids
+    }
+
+    /// Whether the asked length can be forced.
+    #[must_use]
+    pub fn forcing(&self) -> Forcing {
+        self.route.dialect().forcing(self.backend)
     }
 
     /// The endpoint's URL without its query, which may hold a key.
@@ -253,19 +282,13 @@ impl Target {
     }
 
     pub(crate) fn ask<'a>(&'a self, request: &'a Request) -> Ask<'a> {
-        Ask {
-            model: &self.model,
-            request,
-            backend: self.backend,
-            extra: &self.extra,
-        }
+        Ask { model: &self.model, request, backend: self.backend, extra: &self.extra }
     }
 }
 
 fn common_headers(authority: &Authority) -> HeaderMap {
     let agent = concat!("fizeau/", env!("CARGO_PKG_VERSION"));
     let mut headers = HeaderMap::from_iter([
-        (ACCEPT, HeaderValue::from_static("text/event-stream")),
         // Compression would hold events back, and so destroy what is measured.
         (ACCEPT_ENCODING, HeaderValue::from_static("identity")),
         (CONTENT_TYPE, HeaderValue::from_static("application/json")),

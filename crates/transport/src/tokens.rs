@@ -58,16 +58,32 @@ impl Seen {
     }
 }
 
+/// Takes off each of `seen` what it repeats of those before it.
+pub(crate) fn take_off_repeats(seen: &mut [Seen]) {
+    let mut before = (0, 0, 0);
+    for seen in seen {
+        let whole = (seen.bytes, seen.chars, seen.ids);
+        seen.bytes = whole.0.saturating_sub(before.0);
+        seen.chars = whole.1.saturating_sub(before.1);
+        seen.ids = whole.2.saturating_sub(before.2);
+        if (seen.bytes, seen.chars) == (0, 0) {
+            seen.channel = None;
+        }
+        before = (before.0.max(whole.0), before.1.max(whole.1), before.2.max(whole.2));
+    }
+}
+
 /// The arrivals of a reply with their token counts, and where the counts come from. `total` is the server's
-/// own final count, if it gave one. What was asked for plays no part.
-pub(crate) fn count(seen: &[Seen], total: Option<u64>) -> (Vec<Arrival>, TokenSource) {
+/// own final count, if it gave one, and `thought` how many of those it calls reasoning. What was asked for plays no part.
+pub(crate) fn count(
+    seen: &[Seen],
+    total: Option<u64>,
+    thought: u64,
+) -> (Vec<Arrival>, TokenSource) {
     let exact = [
         (TokenSource::TokenIds, listed(seen, total, |seen| seen.ids)),
         (TokenSource::ContinuousUsage, steps(seen, total)),
-        (
-            TokenSource::Logprobs,
-            listed(seen, total, |seen| seen.logprobs),
-        ),
+        (TokenSource::Logprobs, listed(seen, total, |seen| seen.logprobs)),
     ];
     for (source, counts) in exact {
         if let Some(counts) = counts {
@@ -80,7 +96,7 @@ pub(crate) fn count(seen: &[Seen], total: Option<u64>) -> (Vec<Arrival>, TokenSo
     let carried = |seen: &&Seen| seen.has_text() || seen.ids > 0 || seen.logprobs > 0;
     let events: Vec<&Seen> = seen.iter().filter(carried).collect();
     let (counts, source) = match total {
-        Some(total) => (spread(total, events.len()), TokenSource::FinalUsageSpread),
+        Some(total) => (estimate(total, thought, &events), TokenSource::FinalUsageSpread),
         None => (vec![1; events.len()], TokenSource::Events),
     };
     let arrivals = events.into_iter().zip(counts);
@@ -126,9 +142,23 @@ fn spread(total: u64, events: usize) -> Vec<u32> {
     let (total, events) = (u128::from(total), events as u128);
     let until = |event: u128| (event * total).div_ceil(events);
     let share = |event: u128| until(event + 1) - until(event);
-    (0..events)
-        .map(|event| u32::try_from(share(event)).unwrap_or(u32::MAX))
-        .collect()
+    (0..events).map(|event| u32::try_from(share(event)).unwrap_or(u32::MAX)).collect()
+}
+
+/// `total` spread over `events`. Thoughts that were never streamed were all before the first event, so they are counted
+/// to it: spread over the others, they would make the visible pace look many times faster than it was. That they were not
+/// streamed is known if no event is on their channel and the rest still gives each event a token.
+fn estimate(total: u64, thought: u64, events: &[&Seen]) -> Vec<u32> {
+    let streamed = events.iter().any(|seen| seen.channel == Some(Channel::Reasoning));
+    let visible = total.saturating_sub(thought);
+    if streamed || visible < events.len() as u64 {
+        return spread(total, events.len());
+    }
+    let mut counts = spread(visible, events.len());
+    if let Some(first) = counts.first_mut() {
+        *first = first.saturating_add(clamp_u64(thought.min(total)));
+    }
+    counts
 }
 
 fn clamp(count: usize) -> u32 {

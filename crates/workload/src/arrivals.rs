@@ -56,11 +56,7 @@ impl Arrivals {
     /// A Poisson process, as drawn: exponential gaps of mean 1 / `rate`.
     #[must_use]
     pub const fn poisson(rate: PerSec) -> Self {
-        Self::Gamma {
-            rate,
-            burstiness: 1.0,
-            rescale: Rescale::None,
-        }
+        Self::Gamma { rate, burstiness: 1.0, rescale: Rescale::None }
     }
 
     /// Says what is wrong with this law.
@@ -68,9 +64,7 @@ impl Arrivals {
         let (rate, burstiness) = match self {
             Self::AllAtOnce | Self::ClosedLoop => return Ok(()),
             Self::Constant { rate } => (rate, 1.0),
-            Self::Gamma {
-                rate, burstiness, ..
-            } => (rate, burstiness),
+            Self::Gamma { rate, burstiness, .. } => (rate, burstiness),
         };
         // The limits keep every product and quotient below finite; a nanosecond cannot resolve a higher rate
         // anyway.
@@ -99,14 +93,8 @@ pub struct Schedule {
 enum Pace {
     Closed,
     AtOnce,
-    Constant {
-        rate: f64,
-    },
-    Random {
-        gaps: Box<Gaps>,
-        elapsed: f64,
-        fit: Fit,
-    },
+    Constant { rate: f64 },
+    Random { gaps: Box<Gaps>, elapsed: f64, fit: Fit },
 }
 
 /// How drawn seconds become intended ones.
@@ -123,11 +111,7 @@ impl Schedule {
             Arrivals::AllAtOnce => Pace::AtOnce,
             Arrivals::ClosedLoop => Pace::Closed,
             Arrivals::Constant { rate } => Pace::Constant { rate: rate.get() },
-            Arrivals::Gamma {
-                rate,
-                burstiness,
-                rescale,
-            } => {
+            Arrivals::Gamma { rate, burstiness, rescale } => {
                 let gaps = || Gaps::new(rate.get(), burstiness, seed);
                 let fit = match rescale {
                     Rescale::None => Fit::AsDrawn,
@@ -137,27 +121,15 @@ impl Schedule {
                         span: requests as f64 / rate.get(),
                     },
                 };
-                Pace::Random {
-                    gaps: Box::new(gaps()),
-                    elapsed: 0.0,
-                    fit,
-                }
+                Pace::Random { gaps: Box::new(gaps()), elapsed: 0.0, fit }
             }
         };
-        Self {
-            pace,
-            given: 0,
-            requests,
-        }
+        Self { pace, given: 0, requests }
     }
 
     /// The schedule of `requests` requests that leave when a slot is free.
     pub(crate) const fn closed(requests: u64) -> Self {
-        Self {
-            pace: Pace::Closed,
-            given: 0,
-            requests,
-        }
+        Self { pace: Pace::Closed, given: 0, requests }
     }
 }
 
@@ -211,11 +183,7 @@ struct Gaps {
 
 impl Gaps {
     fn new(rate: f64, burstiness: f64, seed: Seed) -> Self {
-        Self {
-            rng: seed.stream(Purpose::Gaps, 0),
-            burstiness,
-            scale: 1.0 / (rate * burstiness),
-        }
+        Self { rng: seed.stream(Purpose::Gaps, 0), burstiness, scale: 1.0 / (rate * burstiness) }
     }
 
     fn next_gap(&mut self) -> f64 {

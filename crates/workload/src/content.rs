@@ -61,19 +61,15 @@ impl Default for Content {
 impl Content {
     /// Whether text has to be fitted under a tokenizer.
     pub(crate) const fn is_exact(&self) -> bool {
-        matches!(
-            self,
-            Self::Chat(Wording::Exact) | Self::Text(Wording::Exact)
-        )
+        matches!(self, Self::Chat(Wording::Exact) | Self::Text(Wording::Exact))
     }
 
     /// Says what is wrong with this content.
     pub(crate) fn check(&self) -> Result<(), SpecError> {
         match self {
-            Self::TokenIds { range } if range.len() < 2 => Err(SpecError::Vocabulary {
-                start: range.start,
-                end: range.end,
-            }),
+            Self::TokenIds { range } if range.len() < 2 => {
+                Err(SpecError::Vocabulary { start: range.start, end: range.end })
+            }
             _ => Ok(()),
         }
     }
@@ -108,10 +104,7 @@ impl Draw {
     /// The prompt's text made of words.
     pub(crate) fn words(&self) -> String {
         let mut text = String::new();
-        for word in self
-            .symbols(WORDS.len())
-            .filter_map(|symbol| WORDS.get(symbol))
-        {
+        for word in self.symbols(WORDS.len()).filter_map(|symbol| WORDS.get(symbol)) {
             if !text.is_empty() {
                 text.push(' ');
             }
@@ -174,10 +167,7 @@ fn spell(number: u64, base: u64) -> impl Iterator<Item = usize> {
 
 /// `text` as one message of the user.
 pub(crate) fn user_message(text: String) -> Prompt {
-    Prompt::Chat(vec![Message {
-        role: Role::User,
-        content: text,
-    }])
+    Prompt::Chat(vec![Message { role: Role::User, content: text }])
 }
 
 #[cfg(test)]

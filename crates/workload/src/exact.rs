@@ -1,6 +1,6 @@
 //! Text of exactly so many tokens under a tokenizer.
 
-use fizeau_core::Tokens;
+use fizeau_core::{TokenCounter, Tokens};
 use rand::Rng;
 
 use crate::content::Draw;
@@ -26,6 +26,15 @@ pub trait TextCodec: std::fmt::Debug + Send + Sync {
     /// # Errors
     /// If an id is unknown, or the ids are not those of a text.
     fn decode(&self, ids: &[u32]) -> Result<String, CodecError>;
+}
+
+/// Any codec counts: what it encodes to is how many tokens there are.
+impl TokenCounter for dyn TextCodec {
+    type Error = CodecError;
+
+    fn count(&self, text: &str) -> Result<Tokens, CodecError> {
+        self.encode(text).map(|ids| Tokens::new(ids.len() as u64))
+    }
 }
 
 /// Why a tokenizer could not encode or decode; the message is the tokenizer's own.
@@ -64,13 +73,7 @@ pub fn exact_text(
     tokens: Tokens,
     seed: Seed,
 ) -> Result<ExactText, CodecError> {
-    let draw = Draw {
-        seed,
-        index: 0,
-        prefix: 0,
-        prefix_len: Tokens::ZERO,
-        len: tokens,
-    };
+    let draw = Draw { seed, index: 0, prefix: 0, prefix_len: Tokens::ZERO, len: tokens };
     draw.exact(codec)
 }
 
@@ -101,8 +104,5 @@ pub(crate) fn fit_text(
             break;
         }
     }
-    Ok(ExactText {
-        text,
-        tokens: Tokens::new(ids.len() as u64),
-    })
+    Ok(ExactText { text, tokens: Tokens::new(ids.len() as u64) })
 }

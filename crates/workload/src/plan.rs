@@ -33,10 +33,7 @@ impl Plan {
         if spec.content.is_exact() {
             return Err(SpecError::NoTokenizer);
         }
-        Ok(Self {
-            spec,
-            tokenizer: None,
-        })
+        Ok(Self { spec, tokenizer: None })
     }
 
     /// The plan that follows from `spec`, with `tokenizer` to fit exact text under. Other content does not use it.
@@ -45,18 +42,12 @@ impl Plan {
     /// If a number in `spec` is out of its range, or the tokenizer fails on the first prompt.
     pub fn with_tokenizer(spec: Spec, tokenizer: Arc<dyn TextCodec>) -> Result<Self, SpecError> {
         spec.check()?;
-        let plan = Self {
-            spec,
-            tokenizer: None,
-        };
+        let plan = Self { spec, tokenizer: None };
         if plan.spec.content.is_exact() {
             let first = plan.draw(Place::measured(0));
             first.exact(&*tokenizer).map_err(SpecError::Tokenizer)?;
         }
-        Ok(Self {
-            tokenizer: Some(tokenizer),
-            ..plan
-        })
+        Ok(Self { tokenizer: Some(tokenizer), ..plan })
     }
 
     /// What the plan was made from.
@@ -172,18 +163,12 @@ struct Place {
 
 impl Place {
     const fn measured(number: u64) -> Self {
-        Self {
-            index: number,
-            prefix: 0,
-        }
+        Self { index: number, prefix: 0 }
     }
 
     /// Warm-up requests are counted down from the far end, where no measured one ever comes.
     const fn warmup(number: u64) -> Self {
-        Self {
-            index: u64::MAX - number,
-            prefix: 1,
-        }
+        Self { index: u64::MAX - number, prefix: 1 }
     }
 }
 

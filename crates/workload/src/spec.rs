@@ -109,10 +109,7 @@ pub enum SpecError {
     #[error("the tokenizer cannot make the first prompt")]
     Tokenizer(#[source] CodecError),
     /// A length is beyond [`Length::MAX`].
-    #[error(
-        "the {which} length reaches {longest} tokens: it must be at most {}",
-        Length::MAX
-    )]
+    #[error("the {which} length reaches {longest} tokens: it must be at most {}", Length::MAX)]
     TooLong {
         /// Which length: input, output, or prefix and input together.
         which: &'static str,

@@ -41,10 +41,6 @@ mod tests {
     fn words_are_distinct_and_plain() {
         let distinct: HashSet<&str> = WORDS.into_iter().collect();
         assert_eq!(distinct.len(), WORDS.len());
-        assert!(
-            WORDS
-                .iter()
-                .all(|word| word.bytes().all(|b| b.is_ascii_lowercase()))
-        );
+        assert!(WORDS.iter().all(|word| word.bytes().all(|b| b.is_ascii_lowercase())));
     }
 }

@@ -19,10 +19,7 @@ fn first_line(address: SocketAddr) -> std::io::Result<String> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    write!(
-        stream,
-        "GET /health HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
-    )?;
+    write!(stream, "GET /health HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
     let mut reply = String::new();
     // The limit is for a stranger on that port.
     stream.take(64 * 1024).read_to_string(&mut reply)?;
@@ -57,9 +54,7 @@ mod tests {
 
     #[test]
     fn only_a_200_is_healthy() {
-        assert!(asked_of_a_server_that_says(
-            "HTTP/1.1 200 OK\r\n\r\n{\"status\":\"ok\"}"
-        ));
+        assert!(asked_of_a_server_that_says("HTTP/1.1 200 OK\r\n\r\n{\"status\":\"ok\"}"));
         assert!(!asked_of_a_server_that_says(
             "HTTP/1.1 503 Service Unavailable\r\n\r\nloading 200"
         ));

@@ -54,9 +54,7 @@ pub(crate) fn start(folder: &Folder, python: &Python) -> Result<Running> {
     let mut child = command.spawn().context("cannot start the engine")?;
     fs::write(folder.path("pid"), child.id().to_string())?;
     if comes_up(folder, &mut child) {
-        return Ok(Running {
-            url: fs::read_to_string(url)?,
-        });
+        return Ok(Running { url: fs::read_to_string(url)? });
     }
     stop(folder)?;
     // Reaped, so that no zombie stays for as long as we live.
@@ -93,11 +91,7 @@ pub(crate) fn stop(folder: &Folder) -> Result<bool> {
         return Ok(false);
     };
     for signal in ["-TERM", "-KILL"] {
-        process::succeeds(
-            Command::new("kill")
-                .args([signal, &pid])
-                .stderr(Stdio::null()),
-        )?;
+        process::succeeds(Command::new("kill").args([signal, &pid]).stderr(Stdio::null()))?;
         let began = Instant::now();
         while began.elapsed() < STOP_WITHIN {
             if alive(folder).is_none() {

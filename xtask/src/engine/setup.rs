@@ -11,13 +11,7 @@ use super::{Folder, LOCK};
 use crate::{cargo, process};
 
 /// The plain name first; the others are for machines whose plain name is an old one.
-const NAMES: [&str; 5] = [
-    "python3",
-    "python3.14",
-    "python3.13",
-    "python3.12",
-    "python3.11",
-];
+const NAMES: [&str; 5] = ["python3", "python3.14", "python3.13", "python3.12", "python3.11"];
 /// Prints the version if it is new enough for the locked packages and can make virtual environments.
 const PROBE: &str =
     "import sys, venv, ensurepip; assert sys.version_info >= (3, 11); print(sys.version)";
@@ -36,10 +30,7 @@ pub(crate) struct Python {
 pub(crate) fn find_python() -> Result<Python> {
     let found = NAMES.iter().find_map(|name| {
         let version = process::output_of(Command::new(name).args(["-c", PROBE]))?;
-        Some(Python {
-            program: PathBuf::from(name),
-            version,
-        })
+        Some(Python { program: PathBuf::from(name), version })
     });
     found.context(
         "the engine needs Python 3.11 or later with its venv module, and none was found: install it \
@@ -55,14 +46,8 @@ pub(crate) fn find_python() -> Result<Python> {
 pub(crate) fn environment(folder: &Folder) -> Result<Python> {
     let base = find_python()?;
     let venv = folder.path("venv");
-    let python = Python {
-        program: venv.join("bin").join("python"),
-        version: base.version.clone(),
-    };
-    let stamp = Stamp {
-        name: "venv.stamp",
-        hash: hash(&[LOCK, &base.version]),
-    };
+    let python = Python { program: venv.join("bin").join("python"), version: base.version.clone() };
+    let stamp = Stamp { name: "venv.stamp", hash: hash(&[LOCK, &base.version]) };
     if stamp.stands(folder) && python.program.exists() {
         return Ok(python);
     }
@@ -71,33 +56,14 @@ pub(crate) fn environment(folder: &Folder) -> Result<Python> {
         super::version(LOCK),
         venv.display()
     );
-    if !process::succeeds(
-        Command::new(&base.program)
-            .args(["-m", "venv", "--clear"])
-            .arg(&venv),
-    )? {
-        bail!(
-            "python cannot make a virtual environment in {}",
-            venv.display()
-        );
+    if !process::succeeds(Command::new(&base.program).args(["-m", "venv", "--clear"]).arg(&venv))? {
+        bail!("python cannot make a virtual environment in {}", venv.display());
     }
     let mut pip = Command::new(&python.program);
-    pip.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-    ])
-    .args([
-        "--require-hashes",
-        "--no-deps",
-        "--only-binary",
-        ":all:",
-        "--requirement",
-    ])
-    .arg(cargo::root().join("xtask/engine/requirements.lock"))
-    .env("PIP_CACHE_DIR", folder.path("pip"));
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+        .args(["--require-hashes", "--no-deps", "--only-binary", ":all:", "--requirement"])
+        .arg(cargo::root().join("xtask/engine/requirements.lock"))
+        .env("PIP_CACHE_DIR", folder.path("pip"));
     if !process::succeeds(&mut pip)? {
         bail!(
             "pip could not install the engine (see above for its reason); it needs the network once, and \
@@ -114,18 +80,12 @@ pub(crate) fn environment(folder: &Folder) -> Result<Python> {
 /// If the script fails; it has then said why.
 pub(crate) fn model(folder: &Folder, python: &Python) -> Result<()> {
     const SCRIPT: &str = include_str!("../../engine/make_model.py");
-    let stamp = Stamp {
-        name: "model.stamp",
-        hash: hash(&[SCRIPT, LOCK, &python.version]),
-    };
+    let stamp = Stamp { name: "model.stamp", hash: hash(&[SCRIPT, LOCK, &python.version]) };
     let model = folder.path("model");
     if stamp.stands(folder) && model.join("model.gguf").exists() {
         return Ok(());
     }
-    eprintln!(
-        "engine: making a model of random weights in {} (once)",
-        model.display()
-    );
+    eprintln!("engine: making a model of random weights in {} (once)", model.display());
     let script = cargo::root().join("xtask/engine/make_model.py");
     if !process::succeeds(Command::new(&python.program).arg(script).arg(&model))? {
         bail!("xtask/engine/make_model.py failed (see above for its reason)");

@@ -49,11 +49,7 @@ impl Gate {
             eprintln!("{name}: {error:#}");
             Outcome::Failed
         });
-        let step = Step {
-            name,
-            outcome,
-            took: began.elapsed(),
-        };
+        let step = Step { name, outcome, took: began.elapsed() };
         eprintln!("=== {step}");
         self.steps.push(step);
         outcome != Outcome::Failed
@@ -87,21 +83,13 @@ impl Gate {
         for step in &self.steps {
             println!("{step}");
         }
-        let failed = self
-            .steps
-            .iter()
-            .filter(|step| step.outcome == Outcome::Failed)
-            .count();
+        let failed = self.steps.iter().filter(|step| step.outcome == Outcome::Failed).count();
         println!(
             "\n{} steps, {failed} failed. In all steps together, counted test by test:",
             self.steps.len()
         );
         println!("{}", self.counts);
-        if failed == 0 {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        }
+        if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 }
 
@@ -112,16 +100,7 @@ impl std::fmt::Display for Step {
             Outcome::Failed => ("FAILED", ""),
             Outcome::Skipped(why) => ("skipped", why),
         };
-        write!(
-            f,
-            "{:<18} {result:<8} {:>8.1}",
-            self.name,
-            self.took.as_secs_f64()
-        )?;
-        if why.is_empty() {
-            Ok(())
-        } else {
-            write!(f, "  {why}")
-        }
+        write!(f, "{:<18} {result:<8} {:>8.1}", self.name, self.took.as_secs_f64())?;
+        if why.is_empty() { Ok(()) } else { write!(f, "  {why}") }
     }
 }

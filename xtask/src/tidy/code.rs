@@ -41,9 +41,7 @@ fn literal_length(rest: &str, before: char) -> Option<usize> {
             let hashes = rest[1..].bytes().take_while(|byte| *byte == b'#').count();
             let inside = rest[1 + hashes..].strip_prefix('"')?;
             let close = format!("\"{}", "#".repeat(hashes));
-            Some(end_of(
-                inside.find(&close).map(|at| 2 + hashes + at + close.len()),
-            ))
+            Some(end_of(inside.find(&close).map(|at| 2 + hashes + at + close.len())))
         }
         [b'\'', ..] => character(rest),
         _ => None,
@@ -96,11 +94,7 @@ mod tests {
     use super::*;
 
     fn words_of(source: &str) -> Vec<String> {
-        blanked(source)
-            .lines()
-            .flat_map(words)
-            .map(str::to_owned)
-            .collect()
+        blanked(source).lines().flat_map(words).map(str::to_owned).collect()
     }
 
     #[test]

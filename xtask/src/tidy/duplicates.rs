@@ -13,15 +13,7 @@ use crate::{cargo, process};
 /// If cargo cannot tell.
 pub(super) fn in_the_program() -> Result<Vec<Finding>> {
     let mut tree = cargo::command();
-    tree.args([
-        "tree",
-        "--package",
-        "fizeau-cli",
-        "--edges",
-        "normal",
-        "--prefix",
-        "none",
-    ]);
+    tree.args(["tree", "--package", "fizeau-cli", "--edges", "normal", "--prefix", "none"]);
     let tree = process::output_of(tree.current_dir(cargo::root())).context("cargo tree failed")?;
     Ok(duplicates(&tree))
 }
@@ -35,16 +27,11 @@ fn duplicates(tree: &str) -> Vec<Finding> {
             versions.entry(name).or_default().insert(version);
         }
     }
-    let several = versions
-        .into_iter()
-        .filter(|(_, versions)| versions.len() > 1);
+    let several = versions.into_iter().filter(|(_, versions)| versions.len() > 1);
     several
         .map(|(name, versions)| {
             let versions: Vec<&str> = versions.into_iter().collect();
-            Finding::new(
-                name,
-                format!("is linked in versions {}", versions.join(", ")),
-            )
+            Finding::new(name, format!("is linked in versions {}", versions.join(", ")))
         })
         .collect()
 }
@@ -56,9 +43,6 @@ mod tests {
     #[test]
     fn two_versions_are_a_duplicate_and_two_mentions_are_not() {
         let tree = "a v1.0.0 (here)\nb v1.0.0\nb v1.0.0 (*)\nc v1.0.0\nc v2.0.0\n";
-        assert_eq!(
-            duplicates(tree),
-            [Finding::new("c", "is linked in versions v1.0.0, v2.0.0")]
-        );
+        assert_eq!(duplicates(tree), [Finding::new("c", "is linked in versions v1.0.0, v2.0.0")]);
     }
 }

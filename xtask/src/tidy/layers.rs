@@ -16,18 +16,8 @@ struct Layer {
 }
 
 const LAYERS: [Layer; 14] = [
-    Layer {
-        name: "fizeau-core",
-        rank: 0,
-        ours: &[],
-        external: &["serde", "thiserror"],
-    },
-    Layer {
-        name: "fizeau-pareto",
-        rank: 0,
-        ours: &[],
-        external: &["thiserror"],
-    },
+    Layer { name: "fizeau-core", rank: 0, ours: &[], external: &["serde", "thiserror"] },
+    Layer { name: "fizeau-pareto", rank: 0, ours: &[], external: &["thiserror"] },
     Layer {
         name: "fizeau-workload",
         rank: 1,
@@ -118,12 +108,7 @@ const LAYERS: [Layer; 14] = [
     Layer {
         name: "fizeau-report",
         rank: 3,
-        ours: &[
-            "fizeau-metrics",
-            "fizeau-pareto",
-            "fizeau-roofline",
-            "fizeau-core",
-        ],
+        ours: &["fizeau-metrics", "fizeau-pareto", "fizeau-roofline", "fizeau-core"],
         external: &["serde", "serde_json", "thiserror"],
     },
     Layer {
@@ -159,12 +144,7 @@ const LAYERS: [Layer; 14] = [
             "tracing-subscriber",
         ],
     },
-    Layer {
-        name: "fizeau-benches",
-        rank: 5,
-        ours: &["fizeau"],
-        external: &[],
-    },
+    Layer { name: "fizeau-benches", rank: 5, ours: &["fizeau"], external: &[] },
     // Nothing of ours: it must build while they do not.
     Layer {
         name: "xtask",
@@ -209,20 +189,12 @@ pub(super) fn arrows<'a>(packages: impl Iterator<Item = &'a Package>) -> Vec<Fin
             if from.ours.contains(&to.name) || (for_tests && to.rank < from.rank) {
                 continue;
             }
-            let what = if for_tests {
-                "its tests may use only lower layers"
-            } else {
-                "it may use only"
-            };
-            let which = if for_tests {
-                String::new()
-            } else {
-                format!(" [{}]", from.ours.join(", "))
-            };
-            findings.push(Finding::new(
-                from.name,
-                format!("depends on {}; {what}{which}", to.name),
-            ));
+            let what =
+                if for_tests { "its tests may use only lower layers" } else { "it may use only" };
+            let which =
+                if for_tests { String::new() } else { format!(" [{}]", from.ours.join(", ")) };
+            findings
+                .push(Finding::new(from.name, format!("depends on {}; {what}{which}", to.name)));
         }
     }
     findings
@@ -237,17 +209,11 @@ fn unlisted(package: &Package) -> Vec<Finding> {
     let Some(from) = layer(&package.name) else {
         return Vec::new();
     };
-    let used = package
-        .dependencies
-        .iter()
-        .filter(|d| d.kind.as_deref() != Some("dev"));
+    let used = package.dependencies.iter().filter(|d| d.kind.as_deref() != Some("dev"));
     used.filter(|d| layer(&d.name).is_none() && !from.external.contains(&d.name.as_str()))
         .map(|d| {
             let allowed = from.external.join(", ");
-            Finding::new(
-                from.name,
-                format!("depends on {}; allowed are [{allowed}]", d.name),
-            )
+            Finding::new(from.name, format!("depends on {}; allowed are [{allowed}]", d.name))
         })
         .collect()
 }
@@ -260,16 +226,8 @@ pub(super) fn runtimes(metadata: &Metadata) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for package in metadata.ours().filter(|p| PURE.contains(&p.name.as_str())) {
         let mut tree = cargo::command();
-        tree.args([
-            "tree",
-            "--no-default-features",
-            "--edges",
-            "normal",
-            "--prefix",
-            "none",
-        ]);
-        tree.args(["--package", &package.name])
-            .current_dir(cargo::root());
+        tree.args(["tree", "--no-default-features", "--edges", "normal", "--prefix", "none"]);
+        tree.args(["--package", &package.name]).current_dir(cargo::root());
         let tree = process::output_of(&mut tree)
             .with_context(|| format!("cargo tree failed for {}", package.name))?;
         for found in runtimes_in(&tree) {
@@ -286,14 +244,8 @@ pub(super) fn runtimes(metadata: &Metadata) -> Result<Vec<Finding>> {
 
 /// The runtimes among the lines `NAME VERSION ...` of `cargo tree`.
 fn runtimes_in(tree: &str) -> Vec<&'static str> {
-    let names: Vec<&str> = tree
-        .lines()
-        .filter_map(|line| line.split(' ').next())
-        .collect();
-    RUNTIMES
-        .into_iter()
-        .filter(|runtime| names.contains(runtime))
-        .collect()
+    let names: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    RUNTIMES.into_iter().filter(|runtime| names.contains(runtime)).collect()
 }
 
 #[cfg(test)]
@@ -324,22 +276,9 @@ mod tests {
 
     #[test]
     fn arrows_go_down_the_map_only() {
-        assert_eq!(
-            arrows_of(&package(
-                "fizeau-sim",
-                &[("fizeau-core", None), ("serde", None)]
-            )),
-            0
-        );
-        assert_eq!(
-            arrows_of(&package("fizeau-core", &[("fizeau-metrics", None)])),
-            1
-        );
-        assert_eq!(
-            arrows_of(&package("fizeau-pareto", &[("fizeau-core", None)])),
-            1,
-            "not drawn"
-        );
+        assert_eq!(arrows_of(&package("fizeau-sim", &[("fizeau-core", None), ("serde", None)])), 0);
+        assert_eq!(arrows_of(&package("fizeau-core", &[("fizeau-metrics", None)])), 1);
+        assert_eq!(arrows_of(&package("fizeau-pareto", &[("fizeau-core", None)])), 1, "not drawn");
         assert_eq!(
             arrows_of(&package("fizeau-cli", &[("fizeau-core", None)])),
             1,
@@ -350,22 +289,10 @@ mod tests {
 
     #[test]
     fn tests_may_use_lower_layers_but_no_upper_ones() {
-        assert_eq!(
-            arrows_of(&package("fizeau-harness", &[("fizeau-sim", Some("dev"))])),
-            0
-        );
-        assert_eq!(
-            arrows_of(&package("fizeau-harness", &[("fizeau-sim", None)])),
-            1
-        );
-        assert_eq!(
-            arrows_of(&package("fizeau-transport", &[("fizeau-sim", Some("dev"))])),
-            1
-        );
-        assert_eq!(
-            arrows_of(&package("fizeau-benches", &[("fizeau", Some("dev"))])),
-            0
-        );
+        assert_eq!(arrows_of(&package("fizeau-harness", &[("fizeau-sim", Some("dev"))])), 0);
+        assert_eq!(arrows_of(&package("fizeau-harness", &[("fizeau-sim", None)])), 1);
+        assert_eq!(arrows_of(&package("fizeau-transport", &[("fizeau-sim", Some("dev"))])), 1);
+        assert_eq!(arrows_of(&package("fizeau-benches", &[("fizeau", Some("dev"))])), 0);
     }
 
     #[test]
@@ -381,29 +308,14 @@ mod tests {
     #[test]
     fn an_external_package_must_be_listed_unless_for_tests() {
         assert_eq!(unlisted(&package("fizeau-core", &[("serde", None)])), []);
-        assert_eq!(
-            unlisted(&package("fizeau-core", &[("proptest", Some("dev"))])),
-            []
-        );
-        assert_eq!(
-            unlisted(&package("fizeau-core", &[("tokio", None)])).len(),
-            1
-        );
-        assert_eq!(
-            unlisted(&package("fizeau-core", &[("cc", Some("build"))])).len(),
-            1
-        );
+        assert_eq!(unlisted(&package("fizeau-core", &[("proptest", Some("dev"))])), []);
+        assert_eq!(unlisted(&package("fizeau-core", &[("tokio", None)])).len(), 1);
+        assert_eq!(unlisted(&package("fizeau-core", &[("cc", Some("build"))])).len(), 1);
     }
 
     #[test]
     fn a_runtime_is_seen_at_any_depth() {
-        assert_eq!(
-            runtimes_in("fizeau-core v0.1.0 (crates/core)\nserde v1.0.0\n"),
-            [""; 0]
-        );
-        assert_eq!(
-            runtimes_in("a v1.0.0\ntokio v1.54.1 (*)\ntokio-util v0.7.0\n"),
-            ["tokio"]
-        );
+        assert_eq!(runtimes_in("fizeau-core v0.1.0 (crates/core)\nserde v1.0.0\n"), [""; 0]);
+        assert_eq!(runtimes_in("a v1.0.0\ntokio v1.54.1 (*)\ntokio-util v0.7.0\n"), ["tokio"]);
     }
 }

@@ -15,10 +15,7 @@ pub(super) fn packages(repo: &Repo) -> Vec<Finding> {
     let found = metadata.packages.iter().filter(offends);
     found
         .map(|package| {
-            let licence = package
-                .license
-                .as_deref()
-                .unwrap_or("no licence that cargo knows of");
+            let licence = package.license.as_deref().unwrap_or("no licence that cargo knows of");
             let way = way_to(metadata, &package.id).join(" -> ");
             let message = format!("has {licence}, which is not allowed; it came by {way}");
             Finding::new(format!("{} {}", package.name, package.version), message)
@@ -56,10 +53,7 @@ fn allowed_by(deny: &str) -> Vec<&str> {
 /// Whether one of the ways to read an SPDX expression needs only allowed licences. Old manifests write `/`
 /// for OR.
 fn is_allowed(expression: &str) -> bool {
-    let spaced = expression
-        .replace('/', " OR ")
-        .replace('(', " ( ")
-        .replace(')', " ) ");
+    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let mut words = spaced.split_whitespace().peekable();
     let allowed = any_of(&mut words);
     allowed == Some(true) && words.next().is_none()
@@ -100,20 +94,11 @@ fn one(words: &mut Words<'_>) -> Option<bool> {
 
 /// The names of the packages on a shortest way from one of ours to `id`.
 fn way_to<'a>(metadata: &'a Metadata, id: &'a str) -> Vec<&'a str> {
-    let nodes = metadata
-        .resolve
-        .as_ref()
-        .map_or(&[][..], |resolve| &resolve.nodes);
-    let dependencies: HashMap<&str, &Vec<String>> = nodes
-        .iter()
-        .map(|node| (node.id.as_str(), &node.dependencies))
-        .collect();
+    let nodes = metadata.resolve.as_ref().map_or(&[][..], |resolve| &resolve.nodes);
+    let dependencies: HashMap<&str, &Vec<String>> =
+        nodes.iter().map(|node| (node.id.as_str(), &node.dependencies)).collect();
     let mut came_from: HashMap<&str, &str> = HashMap::new();
-    let mut queue: VecDeque<&str> = metadata
-        .workspace_members
-        .iter()
-        .map(String::as_str)
-        .collect();
+    let mut queue: VecDeque<&str> = metadata.workspace_members.iter().map(String::as_str).collect();
     while let Some(at) = queue.pop_front() {
         for next in dependencies.get(at).into_iter().copied().flatten() {
             if !metadata.workspace_members.contains(next) && !came_from.contains_key(next.as_str())
@@ -127,13 +112,7 @@ fn way_to<'a>(metadata: &'a Metadata, id: &'a str) -> Vec<&'a str> {
     while let Some(before) = way.last().and_then(|at| came_from.get(at)) {
         way.push(before);
     }
-    let name = |id: &&str| {
-        metadata
-            .packages
-            .iter()
-            .find(|p| p.id == *id)
-            .map(|p| p.name.as_str())
-    };
+    let name = |id: &&str| metadata.packages.iter().find(|p| p.id == *id).map(|p| p.name.as_str());
     way.iter().rev().filter_map(name).collect()
 }
 

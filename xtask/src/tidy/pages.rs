@@ -8,8 +8,7 @@ const FIRST_COMMANDS: [&str; 2] = ["cargo xtask sweep", "cargo xtask test"];
 
 /// The front page is short and begins with the two commands that matter.
 pub(super) fn readme(repo: &Repo) -> Vec<Finding> {
-    repo.file("README.md")
-        .map_or_else(|| vec![Finding::new("README.md", "is missing")], front_page)
+    repo.file("README.md").map_or_else(|| vec![Finding::new("README.md", "is missing")], front_page)
 }
 
 fn front_page(file: &File) -> Vec<Finding> {
@@ -20,15 +19,10 @@ fn front_page(file: &File) -> Vec<Finding> {
             format!("has {lines} lines, more than {README_LINES}: it is no manual, docs/ is");
         findings.push(Finding::new(&file.path, message));
     }
-    let commands: Vec<&str> = code_lines(&file.text)
-        .filter(|line| line.starts_with("cargo "))
-        .take(2)
-        .collect();
+    let commands: Vec<&str> =
+        code_lines(&file.text).filter(|line| line.starts_with("cargo ")).take(2).collect();
     let right = commands.len() == 2
-        && FIRST_COMMANDS
-            .iter()
-            .zip(&commands)
-            .all(|(wanted, found)| found.starts_with(wanted));
+        && FIRST_COMMANDS.iter().zip(&commands).all(|(wanted, found)| found.starts_with(wanted));
     if !right {
         let message =
             format!("its first two commands must be {FIRST_COMMANDS:?}, not {commands:?}");
@@ -54,9 +48,7 @@ fn code_lines(text: &str) -> impl Iterator<Item = &str> {
 /// Links from one page to a file of the repository that is not there.
 pub(super) fn links(repo: &Repo) -> Vec<Finding> {
     let pages = repo.files.iter().filter(|file| file.path.ends_with(".md"));
-    pages
-        .flat_map(|file| dead_links(file, &|target| repo.root.join(target).exists()))
-        .collect()
+    pages.flat_map(|file| dead_links(file, &|target| repo.root.join(target).exists())).collect()
 }
 
 fn dead_links(file: &File, exists: &dyn Fn(&str) -> bool) -> Vec<Finding> {
@@ -99,25 +91,15 @@ mod tests {
     #[test]
     fn the_front_page_begins_with_the_two_commands() {
         assert_eq!(front_page(&File::of("README.md", GOOD)), []);
-        assert_eq!(
-            front_page(&File::of("README.md", GOOD.replace("sweep", "bench"))).len(),
-            1
-        );
+        assert_eq!(front_page(&File::of("README.md", GOOD.replace("sweep", "bench"))).len(), 1);
         assert_eq!(front_page(&File::of("README.md", "no command")).len(), 1);
         assert_eq!(
-            front_page(&File::of(
-                "README.md",
-                GOOD.replace("```sh", "```sh\ncargo install x")
-            ))
-            .len(),
+            front_page(&File::of("README.md", GOOD.replace("```sh", "```sh\ncargo install x")))
+                .len(),
             1
         );
         assert_eq!(
-            front_page(&File::of(
-                "README.md",
-                format!("{GOOD}{}", "x\n".repeat(120))
-            ))
-            .len(),
+            front_page(&File::of("README.md", format!("{GOOD}{}", "x\n".repeat(120)))).len(),
             1
         );
     }
@@ -126,19 +108,14 @@ mod tests {
     fn only_links_to_our_own_files_are_looked_up() {
         let line =
             "[a](b.md) [c](https://d.org/e) [f](#g) [h](i/j.rs#L3) ![k](l.svg \"title\") a](";
-        assert_eq!(
-            targets(line).collect::<Vec<_>>(),
-            ["b.md", "i/j.rs", "l.svg"]
-        );
+        assert_eq!(targets(line).collect::<Vec<_>>(), ["b.md", "i/j.rs", "l.svg"]);
     }
 
     #[test]
     fn a_link_is_read_from_its_own_folder() {
         let there = |path: &str| path == "docs/b.md" || path == "docs/../README.md";
-        let file = File::of(
-            "docs/a.md",
-            "[b](b.md) [r](../README.md)\n```\n[x](y)\n```\n[d](dead.md)",
-        );
+        let file =
+            File::of("docs/a.md", "[b](b.md) [r](../README.md)\n```\n[x](y)\n```\n[d](dead.md)");
         assert_eq!(
             dead_links(&file, &there),
             [Finding::new("docs/a.md:5", "dead.md does not exist")]

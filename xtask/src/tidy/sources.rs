@@ -9,23 +9,14 @@ const LONGEST: usize = 500;
 const LONG_FOR_A_REASON: [(&str, &str); 0] = [];
 
 /// Where a clock may be read: the layers that do I/O, and the programs.
-const CLOCKS_IN: [&str; 6] = [
-    "crates/transport/",
-    "crates/harness/",
-    "crates/probe/",
-    "crates/cli/",
-    "xtask/",
-    "benches/",
-];
+const CLOCKS_IN: [&str; 6] =
+    ["crates/transport/", "crates/harness/", "crates/probe/", "crates/cli/", "xtask/", "benches/"];
 /// The half of the simulator that serves HTTP lives in these.
 const CLOCKS_IN_SIM: &str = "crates/sim/src/http";
 
 /// The beginnings of paths that exist on one machine only. Pieced together so that this file passes.
-const MACHINE_PATHS: [&str; 3] = [
-    concat!("/", "work/"),
-    concat!("/", "root/"),
-    concat!("/", "home/"),
-];
+const MACHINE_PATHS: [&str; 3] =
+    [concat!("/", "work/"), concat!("/", "root/"), concat!("/", "home/")];
 
 pub(super) fn nothing_unsafe(repo: &Repo) -> Vec<Finding> {
     let unsafe_words = |file| lines_with_word(file, &["unsafe"], "unsafe code is not wanted here");
@@ -34,14 +25,10 @@ pub(super) fn nothing_unsafe(repo: &Repo) -> Vec<Finding> {
 
 /// Library code that asks for the time itself. Tests and examples are free to.
 pub(super) fn clocks(repo: &Repo) -> Vec<Finding> {
-    let files = repo
-        .rust_files()
-        .filter(|file| must_not_read_a_clock(&file.path));
+    let files = repo.rust_files().filter(|file| must_not_read_a_clock(&file.path));
     let message = "only transport, harness, probe, the simulator's HTTP half and programs read a clock: take a \
                    fizeau_core::Clock";
-    files
-        .flat_map(|file| lines_with_word(file, &["Instant", "SystemTime"], message))
-        .collect()
+    files.flat_map(|file| lines_with_word(file, &["Instant", "SystemTime"], message)).collect()
 }
 
 fn must_not_read_a_clock(path: &str) -> bool {
@@ -71,17 +58,10 @@ pub(super) fn leftovers(repo: &Repo) -> Vec<Finding> {
 fn macros_left_over(file: &File) -> Vec<Finding> {
     let code = blanked(&file.text);
     let left = |line: &str| {
-        ["todo!", "dbg!", "unimplemented!"]
-            .into_iter()
-            .find(|left| line.contains(left))
+        ["todo!", "dbg!", "unimplemented!"].into_iter().find(|left| line.contains(left))
     };
-    let found = code
-        .lines()
-        .enumerate()
-        .filter_map(|(n, line)| Some((n, left(line)?)));
-    found
-        .map(|(n, left)| Finding::at(file, n, format!("{left} was left over")))
-        .collect()
+    let found = code.lines().enumerate().filter_map(|(n, line)| Some((n, left(line)?)));
+    found.map(|(n, left)| Finding::at(file, n, format!("{left} was left over"))).collect()
 }
 
 pub(super) fn machine_paths(repo: &Repo) -> Vec<Finding> {
@@ -89,16 +69,8 @@ pub(super) fn machine_paths(repo: &Repo) -> Vec<Finding> {
 }
 
 fn paths_of_one_machine(file: &File) -> Vec<Finding> {
-    let on = |line: &str| {
-        MACHINE_PATHS
-            .into_iter()
-            .find(|start| begins_a_path(line, start))
-    };
-    let found = file
-        .text
-        .lines()
-        .enumerate()
-        .filter_map(|(n, line)| Some((n, on(line)?)));
+    let on = |line: &str| MACHINE_PATHS.into_iter().find(|start| begins_a_path(line, start));
+    let found = file.text.lines().enumerate().filter_map(|(n, line)| Some((n, on(line)?)));
     found
         .map(|(n, start)| Finding::at(file, n, format!("names a path of one machine ({start}...)")))
         .collect()
@@ -114,10 +86,8 @@ fn begins_a_path(line: &str, start: &str) -> bool {
 
 fn lines_with_word(file: &File, wanted: &[&str], message: &str) -> Vec<Finding> {
     let code = blanked(&file.text);
-    let lines = code
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| words(line).any(|w| wanted.contains(&w)));
+    let lines =
+        code.lines().enumerate().filter(|(_, line)| words(line).any(|w| wanted.contains(&w)));
     lines.map(|(n, _)| Finding::at(file, n, message)).collect()
 }
 
@@ -131,10 +101,7 @@ mod tests {
             "a.rs",
             "// unsafe\nlet a = \"unsafe\";\nunsafe {}\n#![forbid(unsafe_code)]\n",
         );
-        assert_eq!(
-            lines_with_word(&file, &["unsafe"], "m"),
-            [Finding::new("a.rs:3", "m")]
-        );
+        assert_eq!(lines_with_word(&file, &["unsafe"], "m"), [Finding::new("a.rs:3", "m")]);
     }
 
     #[test]
@@ -148,11 +115,9 @@ mod tests {
         ] {
             assert!(!must_not_read_a_clock(free), "{free}");
         }
-        for bound in [
-            "crates/core/src/time.rs",
-            "crates/sim/src/engine.rs",
-            "crates/report/src/lib.rs",
-        ] {
+        for bound in
+            ["crates/core/src/time.rs", "crates/sim/src/engine.rs", "crates/report/src/lib.rs"]
+        {
             assert!(must_not_read_a_clock(bound), "{bound}");
         }
     }
@@ -166,10 +131,7 @@ mod tests {
     #[test]
     fn left_over_macros_are_found() {
         let file = File::of("a.rs", "let a = 1; // todo!()\nlet b = dbg!(a);\n");
-        assert_eq!(
-            macros_left_over(&file),
-            [Finding::new("a.rs:2", "dbg! was left over")]
-        );
+        assert_eq!(macros_left_over(&file), [Finding::new("a.rs:2", "dbg! was left over")]);
     }
 
     #[test]

@@ -3,31 +3,13 @@
 use xtask::Counts;
 
 fn check(line: &str, passed: u64, failed: u64, skipped: u64) {
-    assert_eq!(
-        Counts::of_line(line),
-        Some(Counts {
-            passed,
-            failed,
-            skipped
-        }),
-        "{line}"
-    );
+    assert_eq!(Counts::of_line(line), Some(Counts { passed, failed, skipped }), "{line}");
 }
 
 #[test]
 fn nextest() {
-    check(
-        "     Summary [   0.052s] 12 tests run: 12 passed, 0 skipped",
-        12,
-        0,
-        0,
-    );
-    check(
-        "     Summary [   0.052s] 1 test run: 1 passed, 3 skipped",
-        1,
-        0,
-        3,
-    );
+    check("     Summary [   0.052s] 12 tests run: 12 passed, 0 skipped", 12, 0, 0);
+    check("     Summary [   0.052s] 1 test run: 1 passed, 3 skipped", 1, 0, 3);
     check(
         "     Summary [   1.234s] 12 tests run: 11 passed (1 slow, 2 flaky), 1 failed, 3 skipped",
         11,
@@ -40,12 +22,7 @@ fn nextest() {
         3,
         0,
     );
-    check(
-        "     Summary [   0.000s] 0 tests run: 0 passed, 0 skipped",
-        0,
-        0,
-        0,
-    );
+    check("     Summary [   0.000s] 0 tests run: 0 passed, 0 skipped", 0, 0, 0);
 }
 
 #[test]
@@ -73,12 +50,7 @@ fn colours_do_not_matter() {
         0,
         1,
     );
-    check(
-        "test result: \u{1b}[32mok\u{1b}(B\u{1b}[m. 5 passed; 0 failed; 0 ignored",
-        5,
-        0,
-        0,
-    );
+    check("test result: \u{1b}[32mok\u{1b}(B\u{1b}[m. 5 passed; 0 failed; 0 ignored", 5, 0, 0);
 }
 
 #[test]
@@ -96,26 +68,8 @@ fn other_lines_count_nothing() {
 
 #[test]
 fn tests_run_late_are_skipped_no_more() {
-    let first = Counts {
-        passed: 10,
-        failed: 1,
-        skipped: 3,
-    };
-    let late = Counts {
-        passed: 1,
-        failed: 1,
-        skipped: 400,
-    };
-    assert_eq!(
-        first.with_late(late),
-        Counts {
-            passed: 11,
-            failed: 2,
-            skipped: 1
-        }
-    );
-    assert_eq!(
-        first.with_late(late).to_string(),
-        "11 passed, 2 failed, 1 skipped"
-    );
+    let first = Counts { passed: 10, failed: 1, skipped: 3 };
+    let late = Counts { passed: 1, failed: 1, skipped: 400 };
+    assert_eq!(first.with_late(late), Counts { passed: 11, failed: 2, skipped: 1 });
+    assert_eq!(first.with_late(late).to_string(), "11 passed, 2 failed, 1 skipped");
 }

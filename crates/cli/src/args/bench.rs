@@ -44,20 +44,10 @@ pub(crate) struct HostArgs {
 #[command(next_help_heading = "Workload")]
 pub(crate) struct LengthArgs {
     /// Prompt length in tokens.
-    #[arg(
-        long,
-        alias = "input-len",
-        value_name = "TOKENS",
-        default_value_t = 1024
-    )]
+    #[arg(long, alias = "input-len", value_name = "TOKENS", default_value_t = 1024)]
     pub(crate) random_input_len: u64,
     /// Output length in tokens.
-    #[arg(
-        long,
-        alias = "output-len",
-        value_name = "TOKENS",
-        default_value_t = 128
-    )]
+    #[arg(long, alias = "output-len", value_name = "TOKENS", default_value_t = 128)]
     pub(crate) random_output_len: u64,
 }
 
@@ -68,15 +58,15 @@ pub(crate) struct LoadArgs {
     #[arg(long, default_value_t = 1000)]
     pub(crate) num_prompts: u64,
     /// The most requests in flight at once; by default there is no limit.
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     pub(crate) max_concurrency: Option<i64>,
     /// Requests per second; inf sends them all at once (or as --max-concurrency allows).
-    #[arg(long, default_value_t = f64::INFINITY, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = f64::INFINITY)]
     pub(crate) request_rate: f64,
-    /// How regular the arrivals are: 1 is Poisson, below 1 burstier, above 1 smoother.
-    #[arg(long, default_value_t = 1.0, allow_negative_numbers = true)]
+    /// How regular the arrivals are: 1 is Poisson, below 1 burstier, above 1 smoother, inf at equal distances.
+    #[arg(long, default_value_t = 1.0)]
     pub(crate) burstiness: f64,
-    /// Requests sent first that never count; by default a tenth of --num-prompts, at most 50.
+    /// Requests sent first that never count, 0 for none; by default a tenth of --num-prompts, at most 50.
     #[arg(long)]
     pub(crate) num_warmups: Option<u64>,
 }
@@ -96,7 +86,7 @@ pub(crate) struct ResultArgs {
     /// With --save-result: keep the figures of each request too.
     #[arg(long)]
     pub(crate) save_detailed: bool,
-    /// With --save-result: append one object a line to the file instead of replacing it.
+    /// Append vLLM's JSON to the file, one object a line, instead of replacing it; saves by itself.
     #[arg(long)]
     pub(crate) append_result: bool,
     /// Where vLLM's JSON goes.
@@ -108,10 +98,11 @@ pub(crate) struct ResultArgs {
     /// Extra pairs for vLLM's JSON, as KEY=VALUE.
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub(crate) metadata: Vec<String>,
-    /// The run's name in vLLM's JSON.
+    /// The run's name in vLLM's JSON, and at the front of its file's name.
     #[arg(long)]
     pub(crate) label: Option<String>,
-    /// Which metrics get mean, median and percentiles: ttft, tpot, itl, e2el.
+    /// Which metrics get mean, median and percentiles in vLLM's block and JSON: ttft, tpot, itl, e2el, and under
+    /// --max-concurrency client_queue_time and e2el_including_client_queue.
     #[arg(long, default_value = "ttft,tpot,itl", value_delimiter = ',')]
     pub(crate) percentile_metrics: Vec<String>,
     /// Which percentiles those are, such as 50,90,99.

@@ -5,13 +5,9 @@ use clap::Args;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Endpoint")]
 pub(crate) struct EndpointArgs {
-    /// What the server is: vllm, openai, sglang, llama.cpp, lmdeploy, ...; with `-chat` for the chat route.
-    #[arg(
-        long,
-        alias = "endpoint-type",
-        default_value = "vllm",
-        env = "FIZEAU_BACKEND"
-    )]
+    /// What the server is: vllm, openai, sglang, trtllm, triton, tgi, llama.cpp, ollama, anthropic, gemini, ...; some take
+    /// the chat route by another name, such as vllm-chat. An unknown one is answered with all that there are.
+    #[arg(long, alias = "endpoint-type", default_value = "vllm", env = "FIZEAU_BACKEND")]
     pub(crate) backend: String,
     /// Where the server is, such as http://127.0.0.1:8000.
     #[arg(long, env = "FIZEAU_BASE_URL")]

@@ -49,12 +49,7 @@ pub(crate) struct LevelsArgs {
     #[arg(long)]
     pub(crate) num_prompts: Option<u64>,
     /// A level releases no further request after this many seconds.
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        default_value_t = 18.0,
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "SECONDS", default_value_t = 18.0)]
     pub(crate) level_seconds: f64,
     /// Requests sent before each level that never count; by default as many as its slots, at most 50.
     #[arg(long)]

@@ -15,12 +15,7 @@ pub(crate) struct WorkloadArgs {
     #[arg(long, value_name = "TOKENS", default_value_t = 0)]
     pub(crate) random_prefix_len: u64,
     /// Lengths are uniform within this share of the nominal ones, from 0 up to 1 (exclusive).
-    #[arg(
-        long,
-        value_name = "SHARE",
-        default_value_t = 0.0,
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub(crate) random_range_ratio: f64,
     /// A tokenizer of the client's own: tiktoken:o200k_base, or the path of a tokenizer.json. Prompts are then text
     /// of exact length. Without one, prompts are token ids where the server takes them, and the server counts.
@@ -50,10 +45,10 @@ pub(crate) struct SamplingArgs {
     #[arg(long)]
     pub(crate) min_p: Option<f64>,
     /// Frequency penalty.
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     pub(crate) frequency_penalty: Option<f64>,
     /// Presence penalty.
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long)]
     pub(crate) presence_penalty: Option<f64>,
     /// Repetition penalty.
     #[arg(long)]

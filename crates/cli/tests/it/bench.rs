@@ -1,8 +1,10 @@
 //! `fizeau bench` against the simulated engine.
 
+use std::process::Stdio;
+
 use serde_json::Value;
 
-use crate::stand::{Scratch, json, reply, run, scripted, simulated, stream_of};
+use crate::stand::{Scratch, fizeau, json, reply, run, scripted, simulated, stream_of};
 
 /// The command line of vLLM's documentation, cut to a size for a test.
 fn vllm_line<'a>(url: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
@@ -62,29 +64,19 @@ fn a_vllm_command_line_runs_unchanged_and_writes_vllms_json() {
     let ended = run(&vllm_line(&url, &["--result-dir", &dir]));
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let files = scratch.files();
-    let [name] = files.as_slice() else {
-        panic!("{files:?}")
-    };
-    assert!(
-        name.starts_with("vllm-infqps-concurrency16-gpt-oss-120b-"),
-        "{name}"
-    );
+    let [name] = files.as_slice() else { panic!("{files:?}") };
+    assert!(name.starts_with("vllm-infqps-concurrency16-gpt-oss-120b-"), "{name}");
     let text = std::fs::read_to_string(scratch.path(name)).unwrap();
     let result: Value = serde_json::from_str(&text).unwrap();
     // serde_json's map sorts its keys: the order is checked in the text.
     let mut at = 0;
     for key in KEYS.iter().filter(|key| !key.is_empty()) {
-        let found = text
-            .find(&format!("\"{key}\":"))
-            .unwrap_or_else(|| panic!("no {key}: {text}"));
+        let found = text.find(&format!("\"{key}\":")).unwrap_or_else(|| panic!("no {key}: {text}"));
         assert!(found >= at, "{key} is out of order");
         at = found;
     }
     assert_eq!(result.as_object().unwrap().len(), KEYS.len() - 1);
-    assert_eq!(
-        result["completed"].as_u64().unwrap() + result["failed"].as_u64().unwrap(),
-        40
-    );
+    assert_eq!(result["completed"].as_u64().unwrap() + result["failed"].as_u64().unwrap(), 40);
     assert_eq!(result["num_prompts"], 40);
     assert_eq!(result["total_input_tokens"], 40 * 25);
     assert_eq!(result["total_output_tokens"], 40 * 8);
@@ -118,37 +110,19 @@ fn serve_after_bench_goodput_detail_and_metadata_are_vllms_too() {
         ],
     );
     words.insert(1, "serve");
-    words.extend([
-        "--goodput",
-        "ttft:60000",
-        "e2el:60000",
-        "--metric-percentiles",
-        "50,99.9",
-    ]);
+    words.extend(["--goodput", "ttft:60000", "e2el:60000", "--metric-percentiles", "50,99.9"]);
     let ended = run(&words);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let result = json(scratch.path("r.json"));
     assert_eq!((&result["rig"], &result["run"]), (&"a".into(), &"7".into()));
     assert_eq!(result["request_goodput"], result["request_throughput"]);
     assert!(result["p99.9_ttft_ms"].is_number() && result["p50_itl_ms"].is_number());
-    for key in [
-        "input_lens",
-        "output_lens",
-        "ttfts",
-        "itls",
-        "start_times",
-        "generated_texts",
-        "errors",
-    ] {
+    for key in
+        ["input_lens", "output_lens", "ttfts", "itls", "start_times", "generated_texts", "errors"]
+    {
         assert_eq!(result[key].as_array().unwrap().len(), 40, "{key}");
     }
-    assert!(
-        result["output_lens"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .all(|n| n == 8)
-    );
+    assert!(result["output_lens"].as_array().unwrap().iter().all(|n| n == 8));
     assert!(!result["generated_texts"][0].as_str().unwrap().is_empty());
 }
 
@@ -156,10 +130,8 @@ fn serve_after_bench_goodput_detail_and_metadata_are_vllms_too() {
 fn the_runs_folder_holds_what_the_block_says() {
     let (server, scratch) = (simulated(), Scratch::new("folder"));
     let (url, out) = (server.base_url(), scratch.path("run"));
-    let config = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../fixtures/models/llama-3.1-8b/config.json"
-    );
+    let config =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/models/llama-3.1-8b/config.json");
     let line = "bench --model m --random-input-len 25 --random-output-len 8 --num-prompts 120 --max-concurrency 20 \
                 --endpoint /v1/chat/completions --hardware h100-sxm";
     let mut words: Vec<&str> = line.split_whitespace().collect();
@@ -173,25 +145,18 @@ fn the_runs_folder_holds_what_the_block_says() {
     assert_eq!(summary["tokens"]["source"], "continuous_usage");
     assert!(summary["metrics"]["ttft_ms"]["p99"].is_number());
     assert!(summary["metrics"]["ttft_ms"]["p999"].is_null());
-    assert!(
-        summary["metrics"]["ttft_ms"]["p999_reason"]
-            .as_str()
-            .unwrap()
-            .contains("1000")
-    );
-    let share = summary["speed_of_light"]["share"]["output_tokens_per_s"]
-        .as_f64()
-        .unwrap();
+    assert!(summary["metrics"]["ttft_ms"]["p999_reason"].as_str().unwrap().contains("1000"));
+    let share = summary["speed_of_light"]["share"]["output_tokens_per_s"].as_f64().unwrap();
     assert!(share > 0.0 && share < 1.0, "{share}");
     let tapes = std::fs::read_to_string(format!("{out}/tapes.jsonl")).unwrap();
     assert_eq!(tapes.lines().count(), 120);
     let run = json(format!("{out}/run.json"));
     assert_eq!(run["setup"]["endpoint"]["path"], "/v1/chat/completions");
+    let kept = std::fs::read(format!("{out}/model-config.json")).unwrap();
+    assert_eq!(kept, std::fs::read(config).unwrap());
     for name in ["ttft.hdr", "itl.hdr", "e2el.hdr"] {
         assert!(
-            std::fs::read_to_string(format!("{out}/{name}"))
-                .unwrap()
-                .contains("HIST"),
+            std::fs::read_to_string(format!("{out}/{name}")).unwrap().contains("HIST"),
             "{name}"
         );
     }
@@ -227,23 +192,13 @@ fn failures_are_counted_by_class_and_never_averaged_in() {
     assert_eq!(summary["requests"]["by_class"]["status"], 10);
     assert_eq!(summary["metrics"]["ttft_ms"]["n"], 20);
     assert_eq!(summary["validity"]["verdict"], "suspect");
-    assert!(
-        ended
-            .out
-            .contains("Failed requests:                         10"),
-        "{}",
-        ended.out
-    );
+    assert!(ended.out.contains("Failed requests:                         10"), "{}", ended.out);
 }
 
 #[test]
 fn a_run_in_which_nothing_completes_is_invalid_and_exit_code_1() {
     let url = scripted(|n| {
-        Some(if n == 0 {
-            stream_of(8)
-        } else {
-            reply("503 Busy", "text/plain", "busy")
-        })
+        Some(if n == 0 { stream_of(8) } else { reply("503 Busy", "text/plain", "busy") })
     });
     let line = "bench --model m --random-input-len 4 --random-output-len 8 --num-prompts 5 --num-warmups 0";
     let mut words: Vec<&str> = line.split_whitespace().collect();
@@ -267,10 +222,54 @@ fn a_key_reaches_the_server_and_no_file() {
     for entry in std::fs::read_dir(&out).unwrap() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
-        assert!(
-            !text.contains("very-secret") && !text.contains("hush-hush"),
-            "{}",
-            path.display()
-        );
+        assert!(!text.contains("very-secret") && !text.contains("hush-hush"), "{}", path.display());
     }
+}
+
+#[test]
+fn who_closes_the_pipe_loses_nothing() {
+    let url = scripted(|_| Some(stream_of(4)));
+    let scratch = Scratch::new("pipe");
+    let (out, result) = (scratch.path("run"), scratch.path("result.jsonl"));
+    let line = "bench --model m --random-input-len 4 --random-output-len 4 --num-prompts 3";
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    // To append is to save, as in vLLM.
+    words.extend(["--base-url", &url, "--out", &out, "--append-result"]);
+    words.extend(["--result-filename", &result]);
+    let mut child = fizeau(&words).stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let summary = json(format!("{out}/summary.json"));
+    assert_eq!(summary["requests"]["completed"], 3);
+    assert_eq!(json(&result)["completed"], 3);
+    let run = json(format!("{out}/run.json"));
+    assert_eq!(
+        (&run["levels"][0]["requests"], &run["levels"][0]["warmup_requests"]),
+        (&3.into(), &1.into())
+    );
+}
+
+#[cfg(feature = "tiktoken")]
+#[test]
+fn a_tokenizer_makes_prompts_of_exact_length_and_counts_where_the_server_does_not() {
+    // A server that streams three chunks and no usage.
+    let chunk =
+        |text: &str| format!("data: {{\"choices\":[{{\"index\":0,\"text\":\"{text}\"}}]}}\n\n");
+    let body =
+        format!("{}{}{}data: [DONE]\n\n", chunk("one two"), chunk(" three"), chunk(" four five"));
+    let url = scripted(move |_| Some(reply("200 OK", "text/event-stream", &body)));
+    let scratch = Scratch::new("tiktoken");
+    let out = scratch.path("run");
+    let line = "bench --model m --random-input-len 50 --random-output-len 5 --num-prompts 4 --tokenizer \
+                tiktoken:o200k_base";
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    words.extend(["--base-url", &url, "--out", &out]);
+    let ended = run(&words);
+    let summary = json(format!("{out}/summary.json"));
+    assert_eq!(summary["tokens"]["source"], "tokenizer", "{ended:?}");
+    assert_eq!(summary["tokens"]["output"], 4 * 5);
+    assert_eq!(summary["tokens"]["input"], 4 * 50);
+    assert_eq!(summary["tokens"]["events"], 4 * 3);
+    let tapes = std::fs::read_to_string(format!("{out}/tapes.jsonl")).unwrap();
+    assert!(!tapes.contains("three"), "the text was only kept to be counted");
 }

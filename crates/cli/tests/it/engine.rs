@@ -26,32 +26,15 @@ fn a_real_engine_is_swept_and_queues_past_its_slots() {
         "--num-prompts",
         "64",
     ]);
-    command.args([
-        "--level-seconds",
-        "120",
-        "--base-url",
-        &url,
-        "--model",
-        &model,
-        "--out",
-        &out,
-    ]);
+    command.args(["--level-seconds", "120", "--base-url", &url, "--model", &model, "--out", &out]);
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(
-        output.status.code(),
-        Some(0),
-        "{text}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert_eq!(output.status.code(), Some(0), "{text}{}", String::from_utf8_lossy(&output.stderr));
     let sweep = json(format!("{out}/sweep.json"));
     let levels = sweep["levels"].as_array().unwrap();
     for level in levels {
         assert_eq!(
-            (
-                &level["requests"]["completed"],
-                &level["requests"]["failed"]
-            ),
+            (&level["requests"]["completed"], &level["requests"]["failed"]),
             (&64.into(), &0.into())
         );
         assert_eq!(
@@ -59,16 +42,8 @@ fn a_real_engine_is_swept_and_queues_past_its_slots() {
             64 * 40,
             "exactly the asked tokens, by the server's count"
         );
-        assert!(
-            level["speed_of_light"].is_null(),
-            "nobody said what it runs on"
-        );
-        assert!(
-            level["speed_of_light_reason"]
-                .as_str()
-                .unwrap()
-                .contains("--hardware")
-        );
+        assert!(level["speed_of_light"].is_null(), "nobody said what it runs on");
+        assert!(level["speed_of_light_reason"].as_str().unwrap().contains("--hardware"));
     }
     // Relations that hold on any machine: with four requests to a slot, three quarters of the time is waiting.
     let figure = |i: usize, path: [&str; 3]| levels[i][path[0]][path[1]][path[2]].as_f64().unwrap();
@@ -93,21 +68,8 @@ fn a_real_engine_takes_vllms_command_line_on_both_routes() {
             "--max-concurrency",
             "8",
         ]);
-        command.args([
-            "--random-input-len",
-            "40",
-            "--random-output-len",
-            "24",
-            "--save-result",
-        ]);
-        command.args([
-            "--result-filename",
-            "r.json",
-            "--result-dir",
-            &dir,
-            "--base-url",
-            &url,
-        ]);
+        command.args(["--random-input-len", "40", "--random-output-len", "24", "--save-result"]);
+        command.args(["--result-filename", "r.json", "--result-dir", &dir, "--base-url", &url]);
         command.args(["--model", &model, "--endpoint", endpoint]);
         let output = command.output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();

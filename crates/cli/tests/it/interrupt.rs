@@ -1,6 +1,6 @@
-//! Ctrl-C in the midst of a sweep.
+//! Ctrl-C in the midst of a run.
 
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc;
 
@@ -24,34 +24,62 @@ fn finished_levels_stay_and_the_one_under_way_is_marked() {
     let line = "sweep --model m --levels 1,2,4 --isl 4 --osl 4 --num-prompts 3 --level-seconds 60";
     let mut words: Vec<&str> = line.split_whitespace().collect();
     words.extend(["--base-url", &url, "--out", &out]);
-    let child = fizeau(&words)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let child = fizeau(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     hung.recv().unwrap();
-    let killed = Command::new("sh")
-        .args(["-c", &format!("kill -INT {}", child.id())])
-        .status()
-        .unwrap();
-    assert!(killed.success());
+    interrupt(&child);
     let ended = Ended::from(child.wait_with_output().unwrap());
     assert_eq!(ended.code, Some(130), "{ended:?}");
     assert!(ended.err.contains("interrupted"), "{}", ended.err);
     let sweep = json(format!("{out}/sweep.json"));
     let levels = sweep["levels"].as_array().unwrap();
     assert_eq!(levels.len(), 2, "the third level never began");
+    assert_eq!(sweep["unmeasured"], serde_json::json!([{"concurrency": 4}]));
+    assert!(ended.out.contains("4 (never measured)"), "{}", ended.out);
     assert_eq!(levels[0]["status"], "finished");
     assert_eq!(levels[0]["requests"]["completed"], 3);
     assert_eq!(levels[1]["status"], "partial");
     assert_eq!(levels[1]["on_frontier"], false);
-    let cancelled = levels[1]["requests"]["by_class"]["cancelled"]
-        .as_u64()
-        .unwrap();
+    let cancelled = levels[1]["requests"]["by_class"]["cancelled"].as_u64().unwrap();
     assert!(cancelled >= 1, "{}", levels[1]["requests"]);
-    assert_eq!(
-        json(format!("{out}/concurrency-0002/summary.json"))["status"],
-        "partial"
-    );
+    assert_eq!(json(format!("{out}/concurrency-0002/summary.json"))["status"], "partial");
     assert!(ended.out.contains("partial"), "{}", ended.out);
+}
+
+#[test]
+fn a_part_of_a_run_is_marked_in_its_folder_and_is_no_vllm_result() {
+    // One request to check, one warm-up, two measured; the next hangs, which is when the interrupt comes.
+    let (told, hung) = mpsc::channel();
+    let told = Mutex::new(told);
+    let url = scripted(move |n| {
+        if n < 4 {
+            return Some(stream_of(4));
+        }
+        told.lock().unwrap().send(()).unwrap();
+        None
+    });
+    let scratch = Scratch::new("interrupted-bench");
+    let (out, result) = (scratch.path("run"), scratch.path("result.json"));
+    let line = "bench --model m --random-input-len 4 --random-output-len 4 --num-prompts 9 --num-warmups 1 \
+                --max-concurrency 1";
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    words.extend(["--base-url", &url, "--out", &out]);
+    words.extend(["--save-result", "--result-filename", &result]);
+    let child = fizeau(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    hung.recv().unwrap();
+    interrupt(&child);
+    let ended = Ended::from(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    let summary = json(format!("{out}/summary.json"));
+    assert_eq!(summary["status"], "partial");
+    assert_eq!(summary["requests"]["completed"], 2);
+    assert!(!std::path::Path::new(&result).exists());
+    for words in ["not written, since the run was interrupted", "partial"] {
+        assert!(ended.out.contains(words), "{}", ended.out);
+    }
+}
+
+fn interrupt(child: &Child) {
+    let killed =
+        Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+    assert!(killed.success());
 }

@@ -1,8 +1,5 @@
 //! The command line as a user meets it: the built program, real sockets on loopback, real files.
-#![allow(
-    clippy::unwrap_used,
-    reason = "an unwrap that panics is a test that fails"
-)]
+#![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 mod bad_input;
 mod bench;

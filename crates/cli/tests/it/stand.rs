@@ -15,9 +15,7 @@ use serde_json::Value;
 pub(crate) fn fizeau(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fizeau"));
     command.args(arguments);
-    for name in [
-        "BACKEND", "BASE_URL", "MODEL", "LEVELS", "ENGINE", "API_KEY", "LOG",
-    ] {
+    for name in ["BACKEND", "BASE_URL", "MODEL", "LEVELS", "ENGINE", "API_KEY", "LOG"] {
         command.env_remove(format!("FIZEAU_{name}"));
     }
     command.env_remove("OPENAI_API_KEY");
@@ -63,9 +61,7 @@ impl Scratch {
 
     pub(crate) fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.0).unwrap();
-        entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect()
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
     }
 }
 
@@ -82,9 +78,7 @@ pub(crate) fn json(path: impl AsRef<Path>) -> Value {
 
 /// The simulated engine behind HTTP, in this process.
 pub(crate) fn simulated() -> ServerHandle {
-    serve(ServerConfig::new(
-        Scenario::llama_3_1_8b_h100().unwrap().engine(),
-    ))
+    serve(ServerConfig::new(Scenario::llama_3_1_8b_h100().unwrap().engine()))
 }
 
 /// A server with exact timing, in this process.
@@ -163,9 +157,5 @@ pub(crate) fn stream_of(tokens: u64) -> String {
             k + 4
         );
     }
-    reply(
-        "200 OK",
-        "text/event-stream",
-        &format!("{body}data: [DONE]\n\n"),
-    )
+    reply("200 OK", "text/event-stream", &format!("{body}data: [DONE]\n\n"))
 }

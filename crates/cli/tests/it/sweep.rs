@@ -28,21 +28,15 @@ fn the_embedded_engine_is_swept_over_http() {
     assert_eq!(sweep["schema"], "fizeau.sweep/1");
     assert_eq!(sweep["setup"]["engine"]["kind"], "simulated");
     let levels = sweep["levels"].as_array().unwrap();
-    let loads: Vec<u64> = levels
-        .iter()
-        .map(|level| level["load"]["concurrency"].as_u64().unwrap())
-        .collect();
+    let loads: Vec<u64> =
+        levels.iter().map(|level| level["load"]["concurrency"].as_u64().unwrap()).collect();
     assert_eq!(loads, [1, 4, 16], "rising, whatever the order given");
     for (level, name) in
-        levels
-            .iter()
-            .zip(["concurrency-0001", "concurrency-0004", "concurrency-0016"])
+        levels.iter().zip(["concurrency-0001", "concurrency-0004", "concurrency-0016"])
     {
         assert_eq!(level["requests"]["completed"], 100);
         assert_eq!(level["tokens"]["output"], 1_200);
-        let share = level["speed_of_light"]["share"]["output_tokens_per_s"]
-            .as_f64()
-            .unwrap();
+        let share = level["speed_of_light"]["share"]["output_tokens_per_s"].as_f64().unwrap();
         assert!(share > 0.0 && share < 1.0, "{share}");
         let summary = json(format!("{out}/{name}/summary.json"));
         assert_eq!(summary["metrics"], level["metrics"]);
@@ -57,19 +51,13 @@ fn the_embedded_engine_is_swept_over_http() {
         !page.contains("src=\"http") && !page.contains("href=\"http"),
         "the page is whole in itself"
     );
-    for words in [
-        "The engine was simulated",
-        "Frontier of requests/s",
-        "Operating point",
-        "report.html",
-    ] {
+    for words in
+        ["The engine was simulated", "Frontier of requests/s", "Operating point", "report.html"]
+    {
         assert!(ended.out.contains(words), "{}", ended.out);
     }
     // A pipe gets text alone.
-    assert!(
-        !ended.out.contains('\u{1b}') && ended.err.is_empty(),
-        "{ended:?}"
-    );
+    assert!(!ended.out.contains('\u{1b}') && ended.err.is_empty(), "{ended:?}");
 }
 
 #[test]
@@ -92,9 +80,5 @@ fn a_goal_that_was_asked_for_and_missed_is_exit_code_1() {
         &out,
     ]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert!(
-        ended.out.contains("no level on the frontier meets"),
-        "{}",
-        ended.out
-    );
+    assert!(ended.out.contains("no level on the frontier meets"), "{}", ended.out);
 }

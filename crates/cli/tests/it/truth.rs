@@ -29,22 +29,13 @@ fn no_token_arrives_before_it_was_sent() {
     // The first is the one that checks the endpoint.
     assert_eq!(served.len(), 13);
     let tapes = std::fs::read_to_string(format!("{out}/tapes.jsonl")).unwrap();
-    let tapes: Vec<Tape> = tapes
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let tapes: Vec<Tape> = tapes.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for (tape, served) in tapes.iter().zip(&served[1..]) {
         let stamp = |name: &str| served[name].as_u64().unwrap();
         let server_ttft = stamp("first_token_ns") - stamp("arrived_ns");
-        assert!(
-            server_ttft >= ttft.as_nanos(),
-            "the server keeps its schedule"
-        );
+        assert!(server_ttft >= ttft.as_nanos(), "the server keeps its schedule");
         let client_ttft = RequestMetrics::of(tape).ttft.unwrap();
-        assert!(
-            client_ttft.as_nanos() >= server_ttft,
-            "{client_ttft} against {server_ttft} ns"
-        );
+        assert!(client_ttft.as_nanos() >= server_ttft, "{client_ttft} against {server_ttft} ns");
         assert_eq!(served["token_ns"].as_array().unwrap().len(), 20);
         assert_eq!(tape.output_tokens().get(), 20);
     }
@@ -53,11 +44,7 @@ fn no_token_arrives_before_it_was_sent() {
 fn truth(url: &str) -> Value {
     let address = url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
-    write!(
-        stream,
-        "GET /truth HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
-    )
-    .unwrap();
+    write!(stream, "GET /truth HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
     let start = text.find('{').unwrap();

@@ -25,14 +25,7 @@ impl Arrival {
     /// An arrival of `tokens` tokens at `at`, with no text and in a read of unknown number (0).
     #[must_use]
     pub const fn tokens(at: Stamp, tokens: u32, channel: Channel) -> Self {
-        Self {
-            at,
-            read: 0,
-            tokens,
-            bytes: 0,
-            chars: 0,
-            channel,
-        }
+        Self { at, read: 0, tokens, bytes: 0, chars: 0, channel }
     }
 }
 
@@ -111,21 +104,11 @@ pub(super) mod columns {
     ) -> Result<Vec<Arrival>, D::Error> {
         let columns = Columns::deserialize(from)?;
         let n = columns.gap_ns.len();
-        let others = [
-            &columns.read,
-            &columns.tokens,
-            &columns.bytes,
-            &columns.chars,
-        ];
+        let others = [&columns.read, &columns.tokens, &columns.bytes, &columns.chars];
         // Checked without building the expansion: a run length from a file may be absurd.
-        let channels = columns
-            .channel
-            .iter()
-            .try_fold(0usize, |sum, run| sum.checked_add(run.1));
+        let channels = columns.channel.iter().try_fold(0usize, |sum, run| sum.checked_add(run.1));
         if others.iter().any(|column| column.len() != n) || channels != Some(n) {
-            return Err(D::Error::custom(
-                "the columns of `arrivals` differ in length",
-            ));
+            return Err(D::Error::custom("the columns of `arrivals` differ in length"));
         }
         let runs = columns.channel.iter();
         let mut channel = runs.flat_map(|&(channel, count)| std::iter::repeat_n(channel, count));

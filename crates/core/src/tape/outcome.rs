@@ -44,11 +44,7 @@ pub struct Failure {
     /// What was seen, in one line of plain words; never a secret. The text is for people and not stable.
     pub detail: String,
     /// How long the server asked to be left alone (`Retry-After`).
-    #[serde(
-        rename = "retry_after_ns",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(rename = "retry_after_ns", default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Nanos>,
 }
 
@@ -56,12 +52,7 @@ impl Failure {
     /// A failure of `class` without a status.
     #[must_use]
     pub fn new(class: FailureClass, detail: impl Into<String>) -> Self {
-        Self {
-            class,
-            status: None,
-            detail: detail.into(),
-            retry_after: None,
-        }
+        Self { class, status: None, detail: detail.into(), retry_after: None }
     }
 }
 

@@ -47,6 +47,24 @@ proptest! {
     }
 }
 
+proptest! {
+    #[test]
+    fn spread_tokens_add_up_and_are_even(total in 0u64..100_000, events in 0usize..300) {
+        let mut tape = Tape::sent_at(Stamp::EPOCH);
+        tape.arrivals = vec![Arrival::tokens(Stamp::EPOCH, 1, Channel::Visible); events];
+        tape.spread_tokens(Tokens::new(total), TokenSource::Tokenizer);
+        let shares: Vec<u32> = tape.arrivals.iter().map(|arrival| arrival.tokens).collect();
+        match (shares.iter().max(), shares.iter().min()) {
+            (Some(most), Some(least)) => {
+                prop_assert_eq!(tape.output_tokens(), Tokens::new(total));
+                prop_assert!(most - least <= 1 && shares.first() == Some(most));
+                prop_assert_eq!(tape.token_source, TokenSource::Tokenizer);
+            }
+            _ => prop_assert_eq!(tape.token_source, TokenSource::Events),
+        }
+    }
+}
+
 #[test]
 fn first_and_last_tokens_are_read_off_the_arrivals() {
     let at = |ms| Stamp::EPOCH + Nanos::from_millis(ms);
@@ -69,10 +87,7 @@ fn the_servers_prompt_length_wins_over_the_asked_one() {
     assert_eq!(tape.input_tokens(), None);
     tape.asked.input_tokens = Some(Tokens::new(250));
     assert_eq!(tape.input_tokens(), Some(Tokens::new(250)));
-    tape.usage = Some(Usage {
-        prompt_tokens: Some(Tokens::new(258)),
-        ..Usage::default()
-    });
+    tape.usage = Some(Usage { prompt_tokens: Some(Tokens::new(258)), ..Usage::default() });
     assert_eq!(tape.input_tokens(), Some(Tokens::new(258)));
 }
 
@@ -80,10 +95,7 @@ fn the_servers_prompt_length_wins_over_the_asked_one() {
 fn a_failure_is_not_a_success_and_says_why() {
     let mut tape = Tape::sent_at(Stamp::EPOCH);
     let failure = Failure::new(FailureClass::Truncated, "the reply ended without [DONE]");
-    assert_eq!(
-        failure.to_string(),
-        "truncated: the reply ended without [DONE]"
-    );
+    assert_eq!(failure.to_string(), "truncated: the reply ended without [DONE]");
     tape.outcome = Outcome::Failed(failure);
     assert!(!tape.is_success());
 }

@@ -83,22 +83,14 @@ fn takes_a_sink(mut sink: impl TapeSink) {
 fn every_seam_takes_references_and_boxes() {
     let timer = Ticking(Cell::new(0));
     assert_eq!(takes_a_timer(&timer), Stamp::from_nanos(1_001));
-    assert_eq!(
-        takes_a_timer(Rc::new(Ticking(Cell::new(0)))),
-        Stamp::from_nanos(1_001)
-    );
+    assert_eq!(takes_a_timer(Rc::new(Ticking(Cell::new(0)))), Stamp::from_nanos(1_001));
     takes_a_transport(&Echo);
     takes_a_transport(Box::new(Echo));
     takes_a_transport(Arc::new(Echo));
     assert_eq!(takes_a_counter(&Words), 3);
-    assert_eq!(
-        takes_a_counter(Box::new(Words) as Box<dyn TokenCounter<Error = Infallible>>),
-        3
-    );
+    assert_eq!(takes_a_counter(Box::new(Words) as Box<dyn TokenCounter<Error = Infallible>>), 3);
     assert!(takes_a_source(&mut Nothing));
-    assert!(takes_a_source(
-        Box::new(Nothing) as Box<dyn RequestSource<Error = Infallible>>
-    ));
+    assert!(takes_a_source(Box::new(Nothing) as Box<dyn RequestSource<Error = Infallible>>));
     let mut tapes = Vec::new();
     takes_a_sink(&mut tapes);
     assert_eq!(tapes.len(), 1);

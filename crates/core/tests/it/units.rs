@@ -12,10 +12,7 @@ fn traffic_over_bandwidth_is_time() {
 
 #[test]
 fn model_time_becomes_nanoseconds_only_where_it_can() {
-    assert_eq!(
-        Seconds::new(0.0015).to_nanos(),
-        Ok(Nanos::from_micros(1_500))
-    );
+    assert_eq!(Seconds::new(0.0015).to_nanos(), Ok(Nanos::from_micros(1_500)));
     assert!(Seconds::new(f64::NAN).to_nanos().is_err());
     assert!(Seconds::new(-1e-9).to_nanos().is_err());
 }
@@ -24,8 +21,5 @@ fn model_time_becomes_nanoseconds_only_where_it_can() {
 fn token_counts_add_without_wrapping() {
     let sum: Tokens = [Tokens::new(3), Tokens::new(4)].into_iter().sum();
     assert_eq!(sum.get(), 7);
-    assert_eq!(
-        Tokens::new(u64::MAX) + Tokens::new(1),
-        Tokens::new(u64::MAX)
-    );
+    assert_eq!(Tokens::new(u64::MAX) + Tokens::new(1), Tokens::new(u64::MAX));
 }

@@ -1,7 +1,4 @@
 //! The layers together, in virtual time: no socket, no sleeping.
-#![allow(
-    clippy::unwrap_used,
-    reason = "an unwrap that panics is a test that fails"
-)]
+#![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 mod sweep;

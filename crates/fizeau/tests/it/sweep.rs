@@ -18,29 +18,17 @@ fn swept(levels: &[u32], seed: u64) -> Vec<SweptLevel> {
     let time = VirtualTime::new();
     let engine = SimTransport::new(&time, Scenario::llama_3_1_8b_h100().unwrap().engine());
     let cancel = Cancel::new();
-    let rig = Rig {
-        transport: &engine,
-        timer: &time,
-        watch: SelfWatch::Off,
-        cancel: &cancel,
-    };
+    let rig = Rig { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
     let spec = SweepSpec {
         levels: levels.iter().copied().filter_map(NonZeroU32::new).collect(),
         workload: Spec {
-            input: Length::Uniform {
-                nominal: Tokens::new(INPUT),
-                ratio: 0.2,
-            },
+            input: Length::Uniform { nominal: Tokens::new(INPUT), ratio: 0.2 },
             output: Length::Fixed(Tokens::new(OUTPUT)),
             seed: Seed(seed),
             ..Spec::new(1).unwrap()
         },
         tokenizer: None,
-        size: LevelSize {
-            requests: None,
-            time: None,
-            warmup: None,
-        },
+        size: LevelSize { requests: None, time: None, warmup: None },
         goals: GoodputGoals::default(),
     };
     let mut sweep = Sweep::new(rig, &spec, None);
@@ -69,31 +57,17 @@ fn batch_grows_latency_and_saturation_queues() {
     let levels = swept(&[1, 8, 32, 64, 128, 256], 0);
     let mean = |level: &SweptLevel| {
         let metrics = &level.run.summary.metrics;
-        (
-            metrics.ttft.mean.unwrap().get(),
-            metrics.tpot.mean.unwrap().get(),
-        )
+        (metrics.ttft.mean.unwrap().get(), metrics.tpot.mean.unwrap().get())
     };
     for (level, next) in levels.iter().zip(&levels[1..]) {
-        assert!(
-            mean(next).0 > mean(level).0,
-            "more requests in flight, a longer wait"
-        );
+        assert!(mean(next).0 > mean(level).0, "more requests in flight, a longer wait");
     }
     for (level, next) in levels.iter().zip(&levels[1..4]) {
-        assert!(
-            mean(next).1 > mean(level).1,
-            "up to the slots, a larger batch, a slower step"
-        );
+        assert!(mean(next).1 > mean(level).1, "up to the slots, a larger batch, a slower step");
     }
     // Past 64 slots the batch cannot grow: throughput stands still and the rest is waiting.
     let rate = |i: usize| levels[i].run.summary.throughput.requests_per_s.get();
-    assert!(
-        (rate(4) / rate(3) - 1.0).abs() < 0.05,
-        "{} against {}",
-        rate(4),
-        rate(3)
-    );
+    assert!((rate(4) / rate(3) - 1.0).abs() < 0.05, "{} against {}", rate(4), rate(3));
     assert!(mean(&levels[4]).0 > 5.0 * mean(&levels[3]).0);
 }
 
@@ -101,10 +75,7 @@ fn batch_grows_latency_and_saturation_queues() {
 fn the_knee_is_at_the_slots_and_the_frontier_holds_all_below() {
     let levels = swept(&[1, 2, 4, 8, 16, 32, 64, 128], 0);
     let points = points(&levels);
-    assert_eq!(
-        knee(&points, KneeRule::default()).map(|knee| knee.at),
-        Some(6)
-    );
+    assert_eq!(knee(&points, KneeRule::default()).map(|knee| knee.at), Some(6));
     let best = frontier(&points, &[Direction::Maximize, Direction::Minimize]).unwrap();
     assert_eq!(best[..7], [0, 1, 2, 3, 4, 5, 6]);
 }
@@ -121,27 +92,15 @@ fn nothing_is_faster_than_light() {
         let bound = Bound::at(scenario.model(), scenario.device(), load).unwrap();
         let summary = level.run.summary;
         let measured = Measured {
-            ttft: summary
-                .metrics
-                .ttft
-                .mean
-                .map(|ms| Seconds::new(ms.get() / 1e3)),
-            tpot: summary
-                .metrics
-                .tpot
-                .mean
-                .map(|ms| Seconds::new(ms.get() / 1e3)),
+            ttft: summary.metrics.ttft.mean.map(|ms| Seconds::new(ms.get() / 1e3)),
+            tpot: summary.metrics.tpot.mean.map(|ms| Seconds::new(ms.get() / 1e3)),
             output_tokens_per_s: Some(summary.throughput.output_tokens_per_s),
             requests_per_s: Some(summary.throughput.requests_per_s),
         };
         let share = measured.percent_of(&bound);
         assert!(!share.is_impossible());
         let reached = share.output_tokens_per_s.unwrap().get();
-        assert!(
-            reached > 0.3 && reached < 1.0,
-            "concurrency {}: {reached}",
-            level.concurrency
-        );
+        assert!(reached > 0.3 && reached < 1.0, "concurrency {}: {reached}", level.concurrency);
     }
 }
 
@@ -149,42 +108,24 @@ fn nothing_is_faster_than_light() {
 fn every_token_is_accounted_for() {
     for level in swept(&[4, 100], 2) {
         let run = &level.run;
-        assert_eq!(
-            run.validity.verdict,
-            Verdict::Valid,
-            "{:?}",
-            run.validity.reasons
-        );
+        assert_eq!(run.validity.verdict, Verdict::Valid, "{:?}", run.validity.reasons);
         let (requests, tokens) = (&run.summary.requests, &run.summary.tokens);
-        assert_eq!(
-            (requests.completed, requests.failed),
-            (run.tapes.len() as u64, 0)
-        );
+        assert_eq!((requests.completed, requests.failed), (run.tapes.len() as u64, 0));
         assert_eq!(tokens.output.get(), requests.completed * OUTPUT);
-        let asked = run
-            .tapes
-            .iter()
-            .filter_map(|tape| tape.asked.input_tokens)
-            .map(Tokens::get);
+        let asked = run.tapes.iter().filter_map(|tape| tape.asked.input_tokens).map(Tokens::get);
         assert_eq!(tokens.input, Some(Tokens::new(asked.sum())));
         // Little's law: requests in flight = rate x time in the system; the start and the end of a level are not steady.
         let rate: PerSec = run.summary.throughput.requests_per_s;
         let in_flight = rate.get() * run.summary.metrics.e2el.mean.unwrap().get() / 1e3;
         let concurrency = f64::from(level.concurrency.get());
-        assert!(
-            (in_flight / concurrency - 1.0).abs() < 0.1,
-            "{in_flight} for {concurrency}"
-        );
+        assert!((in_flight / concurrency - 1.0).abs() < 0.1, "{in_flight} for {concurrency}");
     }
 }
 
 #[test]
 fn the_same_seed_gives_the_same_tapes_and_another_seed_others() {
     let tapes = |seed| -> Vec<Tape> {
-        swept(&[2, 16], seed)
-            .into_iter()
-            .flat_map(|level| level.run.tapes)
-            .collect()
+        swept(&[2, 16], seed).into_iter().flat_map(|level| level.run.tapes).collect()
     };
     let first = tapes(7);
     assert_eq!(first, tapes(7));

@@ -1,6 +1,11 @@
+use std::cell::RefCell;
+use std::convert::Infallible;
 use std::num::NonZeroU32;
 
-use fizeau_core::{FailureClass, Nanos, Outcome, Stamp, Tape, TapeSink};
+use fizeau_core::{
+    FailureClass, Nanos, Outcome, Request, RequestSource, Scheduled, Stamp, Tape, TapeSink,
+    Transport,
+};
 use fizeau_harness::{Cancel, DriveError, Ended, Load, drive};
 use proptest::prelude::*;
 
@@ -15,26 +20,16 @@ fn at(millis: u64) -> Stamp {
 }
 
 fn cap(n: u32) -> Load {
-    Load {
-        max_in_flight: NonZeroU32::new(n),
-        stop_after: None,
-    }
+    Load { max_in_flight: NonZeroU32::new(n), stop_after: None }
 }
 
 async fn tapes(offsets: Vec<Option<Nanos>>, service: Nanos, load: Load) -> (Vec<Tape>, usize) {
     let time = Paused::new();
     let server = Server::new(&time, service);
     let mut tapes = Vec::new();
-    drive(
-        &mut Listed::new(offsets),
-        &server,
-        &time,
-        load,
-        &mut tapes,
-        &Cancel::new(),
-    )
-    .await
-    .unwrap();
+    drive(&mut Listed::new(offsets), &server, &time, load, &mut tapes, &Cancel::new())
+        .await
+        .unwrap();
     (tapes, server.most_in_flight.get())
 }
 
@@ -62,14 +57,26 @@ fn a_cap_in_an_open_loop_holds_requests_back_and_their_waiting_shows() {
     let offsets = (0..3).map(|k| Some(ms(10 * k))).collect();
     let (tapes, most) = paused(tapes(offsets, ms(100), cap(1)));
     assert_eq!(most, 1);
-    let times: Vec<_> = tapes
-        .iter()
-        .map(|t| (t.marks.intended, t.marks.released))
-        .collect();
-    assert_eq!(
-        times,
-        [(at(0), at(0)), (at(10), at(100)), (at(20), at(200))]
-    );
+    let times: Vec<_> = tapes.iter().map(|t| (t.marks.intended, t.marks.released)).collect();
+    assert_eq!(times, [(at(0), at(0)), (at(10), at(100)), (at(20), at(200))]);
+}
+
+#[test]
+fn only_what_the_cap_held_past_its_instant_counts_as_held_back() {
+    let held = |gap: u64, limit: u32| {
+        paused(async {
+            let time = Paused::new();
+            let server = Server::new(&time, ms(100));
+            let mut source = Listed::new((0..5).map(|k| Some(ms(gap * k))));
+            let mut tapes = Vec::new();
+            let cancel = Cancel::new();
+            let driven = drive(&mut source, &server, &time, cap(limit), &mut tapes, &cancel).await;
+            driven.unwrap().held_back
+        })
+    };
+    assert_eq!(held(10, 1), 4, "one at a time: all but the first wait");
+    assert_eq!(held(200, 1), 0, "the slot is free whenever one is due");
+    assert_eq!(held(10, 5), 0, "the cap is never reached before the last");
 }
 
 #[test]
@@ -77,15 +84,10 @@ fn time_up_stops_releasing_and_lets_what_is_in_flight_finish() {
     paused(async {
         let time = Paused::new();
         let server = Server::new(&time, ms(100));
-        let load = Load {
-            stop_after: Some(ms(250)),
-            ..cap(1)
-        };
+        let load = Load { stop_after: Some(ms(250)), ..cap(1) };
         let (mut tapes, cancel) = (Vec::new(), Cancel::new());
         let mut source = Listed::new(vec![None; 1_000]);
-        let driven = drive(&mut source, &server, &time, load, &mut tapes, &cancel)
-            .await
-            .unwrap();
+        let driven = drive(&mut source, &server, &time, load, &mut tapes, &cancel).await.unwrap();
         assert_eq!(driven.ended, Ended::TimeUp);
         assert_eq!(tapes.len(), 3, "released at 0, 100 and 200 ms");
         assert!(tapes.iter().all(Tape::is_success));
@@ -97,22 +99,11 @@ fn a_schedule_past_the_time_limit_is_not_waited_for() {
     paused(async {
         let time = Paused::new();
         let server = Server::new(&time, ms(1));
-        let load = Load {
-            stop_after: Some(ms(50)),
-            max_in_flight: None,
-        };
+        let load = Load { stop_after: Some(ms(50)), max_in_flight: None };
         let mut source = Listed::new([Some(ms(10)), Some(ms(3_600_000))]);
         let mut tapes = Vec::new();
-        let driven = drive(
-            &mut source,
-            &server,
-            &time,
-            load,
-            &mut tapes,
-            &Cancel::new(),
-        )
-        .await
-        .unwrap();
+        let driven =
+            drive(&mut source, &server, &time, load, &mut tapes, &Cancel::new()).await.unwrap();
         assert_eq!((driven.ended, tapes.len()), (Ended::TimeUp, 1));
     });
 }
@@ -121,7 +112,7 @@ fn a_schedule_past_the_time_limit_is_not_waited_for() {
 fn calling_off_keeps_what_ended_and_marks_what_was_in_flight() {
     struct CancelAfter(Vec<Tape>, Cancel);
     impl TapeSink for CancelAfter {
-        type Error = std::convert::Infallible;
+        type Error = Infallible;
         fn record(&mut self, tape: &Tape) -> Result<(), Self::Error> {
             self.0.push(tape.clone());
             if self.0.len() == 3 {
@@ -136,9 +127,7 @@ fn calling_off_keeps_what_ended_and_marks_what_was_in_flight() {
         let cancel = Cancel::new();
         let mut sink = CancelAfter(Vec::new(), cancel.clone());
         let mut source = Listed::new(vec![None; 100]);
-        let driven = drive(&mut source, &server, &time, cap(2), &mut sink, &cancel)
-            .await
-            .unwrap();
+        let driven = drive(&mut source, &server, &time, cap(2), &mut sink, &cancel).await.unwrap();
         assert_eq!(driven.ended, Ended::Cancelled);
         let ended = sink.0.iter().filter(|tape| tape.is_success()).count();
         let cancelled = sink.0.iter().filter(|tape| {
@@ -164,17 +153,55 @@ fn a_sink_that_breaks_ends_the_drive_with_its_error() {
         let time = Paused::new();
         let server = Server::new(&time, ms(1));
         let mut source = Listed::new([None]);
-        let error = drive(
-            &mut source,
-            &server,
-            &time,
-            cap(1),
-            &mut Broken,
-            &Cancel::new(),
-        )
-        .await;
+        let error = drive(&mut source, &server, &time, cap(1), &mut Broken, &Cancel::new()).await;
         assert!(matches!(error, Err(DriveError::Sink(Full))));
     });
+}
+
+/// Making a prompt can take a tokenizer's time, and keeping a tape a disk's: neither may come between the release
+/// of a request and its sending.
+#[test]
+fn a_released_request_is_sent_before_anything_else_is_done() {
+    let log = &RefCell::new(Vec::new());
+    struct Making<'a>(Listed, &'a RefCell<Vec<String>>);
+    impl RequestSource for Making<'_> {
+        type Error = Infallible;
+        fn next_request(&mut self) -> Result<Option<Scheduled>, Infallible> {
+            let next = self.0.next_request()?;
+            if let Some(scheduled) = &next {
+                self.1.borrow_mut().push(format!("make {}", scheduled.request.id.0));
+            }
+            Ok(next)
+        }
+    }
+    struct Sending<'a>(Server<'a>, &'a RefCell<Vec<String>>);
+    impl Transport for Sending<'_> {
+        type Error = Infallible;
+        async fn send(&self, request: &Request, i: Stamp, r: Stamp) -> Result<Tape, Infallible> {
+            self.1.borrow_mut().push(format!("send {}", request.id.0));
+            self.0.send(request, i, r).await
+        }
+    }
+    struct Keeping<'a>(&'a RefCell<Vec<String>>);
+    impl TapeSink for Keeping<'_> {
+        type Error = Infallible;
+        fn record(&mut self, tape: &Tape) -> Result<(), Infallible> {
+            self.0.borrow_mut().push(format!("keep {}", tape.request.0));
+            Ok(())
+        }
+    }
+    paused(async {
+        let time = Paused::new();
+        let server = Sending(Server::new(&time, ms(100)), log);
+        let mut source = Making(Listed::new(vec![None; 4]), log);
+        let (mut sink, cancel) = (Keeping(log), Cancel::new());
+        drive(&mut source, &server, &time, cap(2), &mut sink, &cancel).await.unwrap();
+    });
+    let expected = [
+        "make 0", "send 0", "make 1", "send 1", "make 2", "keep 0", "send 2", "make 3", "keep 1",
+        "send 3", "keep 2", "keep 3",
+    ];
+    assert_eq!(*log.borrow(), expected);
 }
 
 proptest! {

@@ -39,9 +39,7 @@ fn a_folder_that_holds_a_run_is_refused() {
     let scratch = Scratch::new("occupied");
     let folder = RunFolder::create(&scratch.0).unwrap();
     RunFolder::create(&scratch.0).expect("an empty folder may be taken");
-    folder
-        .write_json("run.json", &serde_json::json!({"schema": "test"}))
-        .unwrap();
+    folder.write_json("run.json", &serde_json::json!({"schema": "test"})).unwrap();
     let error = RunFolder::create(&scratch.0).unwrap_err();
     assert!(matches!(error, FolderError::Occupied(_)));
     assert!(error.to_string().contains("already holds a run"), "{error}");

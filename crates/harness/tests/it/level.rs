@@ -16,11 +16,7 @@ fn spec(levels: &[u32], requests: u64) -> SweepSpec {
             ..Spec::new(1).unwrap()
         },
         tokenizer: None,
-        size: LevelSize {
-            requests: NonZeroU64::new(requests),
-            time: None,
-            warmup: Some(3),
-        },
+        size: LevelSize { requests: NonZeroU64::new(requests), time: None, warmup: Some(3) },
         goals: GoodputGoals::default(),
     }
 }
@@ -31,12 +27,7 @@ fn a_sweep_measures_each_level_and_warm_up_never_counts() {
         let time = Paused::new();
         let server = Server::new(&time, Nanos::from_millis(100));
         let cancel = Cancel::new();
-        let rig = Rig {
-            transport: &server,
-            timer: &time,
-            watch: SelfWatch::Off,
-            cancel: &cancel,
-        };
+        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let spec = spec(&[1, 4], 20);
         let mut sweep = Sweep::new(rig, &spec, None);
         let mut rates = Vec::new();
@@ -52,31 +43,18 @@ fn a_sweep_measures_each_level_and_warm_up_never_counts() {
             rates.push(level.run.summary.throughput.requests_per_s.get());
         }
         // 100 ms each: ten a second a slot.
-        assert!(
-            (rates[0] - 10.0).abs() < 1e-6 && (rates[1] - 40.0).abs() < 1e-6,
-            "{rates:?}"
-        );
+        assert!((rates[0] - 10.0).abs() < 1e-6 && (rates[1] - 40.0).abs() < 1e-6, "{rates:?}");
     });
 }
 
 #[test]
 fn a_level_has_ten_requests_a_slot_and_enough_for_a_p99() {
-    let size = LevelSize {
-        requests: None,
-        time: None,
-        warmup: None,
-    };
+    let size = LevelSize { requests: None, time: None, warmup: None };
     let at = |n: u32| {
         let concurrency = NonZeroU32::new(n).unwrap();
-        (
-            size.requests_at(concurrency).get(),
-            size.warmup_at(concurrency),
-        )
+        (size.requests_at(concurrency).get(), size.warmup_at(concurrency))
     };
-    assert_eq!(
-        [at(1), at(8), at(64), at(128)],
-        [(100, 1), (100, 8), (640, 50), (1_280, 50)]
-    );
+    assert_eq!([at(1), at(8), at(64), at(128)], [(100, 1), (100, 8), (640, 50), (1_280, 50)]);
 }
 
 #[test]
@@ -96,12 +74,7 @@ fn calling_off_ends_the_sweep_after_a_partial_level() {
         let time = Paused::new();
         let server = Server::new(&time, Nanos::from_millis(100));
         let cancel = Cancel::new();
-        let rig = Rig {
-            transport: &server,
-            timer: &time,
-            watch: SelfWatch::Off,
-            cancel: &cancel,
-        };
+        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let spec = spec(&[1, 2, 4], 20);
         let mut sweep = Sweep::new(rig, &spec, None);
         let mut watcher = CallOff(cancel.clone(), 0);

@@ -5,4 +5,5 @@ mod drive;
 mod folder;
 mod level;
 mod pacer;
+mod recount;
 mod stand;

@@ -3,10 +3,7 @@ use fizeau_harness::Pacer;
 use fizeau_transport::MonotonicClock;
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap()
-        .block_on(future)
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
 #[test]

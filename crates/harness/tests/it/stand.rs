@@ -12,12 +12,7 @@ use fizeau_core::{
 /// Runs `test` on a runtime whose clock jumps instead of sleeping.
 pub(crate) fn paused<T>(test: impl Future<Output = T>) -> T {
     let mut builder = tokio::runtime::Builder::new_current_thread();
-    builder
-        .enable_time()
-        .start_paused(true)
-        .build()
-        .unwrap()
-        .block_on(test)
+    builder.enable_time().start_paused(true).build().unwrap().block_on(test)
 }
 
 /// tokio's clock, counted from the making of this value.
@@ -75,26 +70,18 @@ impl Transport for Server<'_> {
     ) -> Result<Tape, Infallible> {
         let sent = self.time.now();
         self.in_flight.set(self.in_flight.get() + 1);
-        self.most_in_flight
-            .set(self.most_in_flight.get().max(self.in_flight.get()));
+        self.most_in_flight.set(self.most_in_flight.get().max(self.in_flight.get()));
         self.time.sleep_until(sent + self.service).await;
         self.in_flight.set(self.in_flight.get() - 1);
         self.served.borrow_mut().push(request.id);
         let end = self.time.now();
         let mut tape = Tape::sent_at(sent);
         tape.request = request.id;
-        tape.marks = Marks {
-            send_start: Some(sent),
-            end: Some(end),
-            ..Marks::released(intended, released)
-        };
+        tape.marks =
+            Marks { send_start: Some(sent), end: Some(end), ..Marks::released(intended, released) };
         tape.outcome = Outcome::Complete(Finish::Length);
-        tape.arrivals
-            .push(Arrival::tokens(end, 1, Channel::Visible));
-        if self
-            .fail_every
-            .is_some_and(|every| request.id.0.is_multiple_of(every))
-        {
+        tape.arrivals.push(Arrival::tokens(end, 1, Channel::Visible));
+        if self.fail_every.is_some_and(|every| request.id.0.is_multiple_of(every)) {
             tape.outcome = Outcome::Failed(Failure::new(FailureClass::Truncated, "by design"));
         }
         Ok(tape)
@@ -119,12 +106,8 @@ pub(crate) struct Listed(pub(crate) std::vec::IntoIter<Scheduled>);
 impl Listed {
     pub(crate) fn new(offsets: impl IntoIterator<Item = Option<Nanos>>) -> Self {
         let offsets = offsets.into_iter().zip(0..);
-        let listed: Vec<_> = offsets
-            .map(|(at, id)| Scheduled {
-                at,
-                request: request(id),
-            })
-            .collect();
+        let listed: Vec<_> =
+            offsets.map(|(at, id)| Scheduled { at, request: request(id) }).collect();
         Self(listed.into_iter())
     }
 }

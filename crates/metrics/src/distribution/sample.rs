@@ -120,11 +120,7 @@ impl Moments {
     fn of<I: Iterator<Item = (f64, u64)>>(values: impl Fn() -> I) -> Self {
         let n = values().fold(0u64, |n, (_, weight)| n.saturating_add(weight));
         if n == 0 {
-            return Self {
-                n,
-                mean: None,
-                std: None,
-            };
+            return Self { n, mean: None, std: None };
         }
         let sum: f64 = values().map(|(value, weight)| value * weight as f64).sum();
         let mean = sum / n as f64;
@@ -177,10 +173,7 @@ fn quantile(
     };
     let interval = || {
         let (low, high) = enclosing_ranks(n, q)?;
-        Some(Interval {
-            low: Millis::new(at(low)?),
-            high: Millis::new(at(high)?),
-        })
+        Some(Interval { low: Millis::new(at(low)?), high: Millis::new(at(high)?) })
     };
     Quantile::Known {
         value,
@@ -210,11 +203,7 @@ fn interpolate(n: u64, q: f64, at: impl Fn(u64) -> Option<f64>) -> Option<f64> {
     let low = at(below as u64)?;
     // The greatest rank has no neighbour above, and its share is zero.
     let high = at(below as u64 + 1).unwrap_or(low);
-    Some(if share < 0.5 {
-        low + (high - low) * share
-    } else {
-        high - (high - low) * (1.0 - share)
-    })
+    Some(if share < 0.5 { low + (high - low) * share } else { high - (high - low) * (1.0 - share) })
 }
 
 #[cfg(test)]

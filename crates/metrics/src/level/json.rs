@@ -58,11 +58,7 @@ impl Serialize for Throughput {
         let reason = unless_empty(NO_INPUT);
         known_or_reason(&mut map, "total_tokens_per_s", total, reason)?;
         let goodput = goodput.filter(|_| has_length);
-        let reason = if self.goodput.is_none() {
-            NO_GOALS
-        } else {
-            NO_LENGTH
-        };
+        let reason = if self.goodput.is_none() { NO_GOALS } else { NO_LENGTH };
         known_or_reason(&mut map, "goodput_per_s", goodput, reason)?;
         known_or_reason(&mut map, "good_share", share, NO_GOALS)?;
         map.end()

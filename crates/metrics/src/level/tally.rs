@@ -53,30 +53,18 @@ impl Tally {
         let tokens = self.tokens.counts();
         let (metrics, jitter) = self.latencies.summary();
         let sent = self.requests.sent;
-        let window = self
-            .span
-            .map_or(Nanos::ZERO, |(start, end)| end.saturating_since(start));
+        let window = self.span.map_or(Nanos::ZERO, |(start, end)| end.saturating_since(start));
         let per_s = |count: u64| per_second(count, window);
         let throughput = Throughput {
             window: Window::WholeRun,
             duration: Seconds::new(window.as_secs_f64()),
             requests_per_s: per_s(self.requests.completed),
             output_tokens_per_s: per_s(tokens.output.get()),
-            total_tokens_per_s: tokens
-                .input
-                .map(|input| per_s((input + tokens.output).get())),
-            goodput: (!goals.is_empty() && sent > 0).then(|| Goodput {
-                rate: per_s(self.good),
-                share: self.good as f64 / sent as f64,
-            }),
+            total_tokens_per_s: tokens.input.map(|input| per_s((input + tokens.output).get())),
+            goodput: (!goals.is_empty() && sent > 0)
+                .then(|| Goodput { rate: per_s(self.good), share: self.good as f64 / sent as f64 }),
         };
-        LevelSummary {
-            requests: self.requests,
-            tokens,
-            metrics,
-            jitter,
-            throughput,
-        }
+        LevelSummary { requests: self.requests, tokens, metrics, jitter, throughput }
     }
 }
 
@@ -150,6 +138,8 @@ struct Latencies {
     e2el: Sample,
     e2el_scheduled: Sample,
     send_lateness: Sample,
+    release_lateness: Sample,
+    send_delay: Sample,
     connect: Sample,
     gaps: u64,
     zero_gaps: u64,
@@ -164,6 +154,8 @@ impl Latencies {
             (&mut self.e2el, metrics.e2el),
             (&mut self.e2el_scheduled, metrics.e2el_scheduled),
             (&mut self.send_lateness, metrics.send_lateness),
+            (&mut self.release_lateness, metrics.release_lateness),
+            (&mut self.send_delay, metrics.send_delay),
             (&mut self.connect, metrics.connect),
         ];
         for (sample, figure) in figures {
@@ -195,14 +187,14 @@ impl Latencies {
             e2el: self.e2el.summary(),
             e2el_scheduled: self.e2el_scheduled.summary(),
             send_lateness: self.send_lateness.summary(),
+            release_lateness: self.release_lateness.summary(),
+            send_delay: self.send_delay.summary(),
             connect: self.connect.summary(),
         };
         let itl = |statistic| table.itl.statistic(statistic);
         let ratio = itl(Statistic::P99).zip(itl(Statistic::P50));
         let jitter = Jitter {
-            itl_tail_ratio: ratio
-                .map(|(p99, p50)| p99 / p50)
-                .filter(|ratio| ratio.is_finite()),
+            itl_tail_ratio: ratio.map(|(p99, p50)| p99 / p50).filter(|ratio| ratio.is_finite()),
             zero_gap_share: (self.gaps > 0).then(|| self.zero_gaps as f64 / self.gaps as f64),
         };
         (table, jitter)

@@ -175,15 +175,8 @@ impl Metric {
 
 impl Statistic {
     /// Every statistic that has a name.
-    pub(super) const NAMED: [Self; 7] = [
-        Self::Mean,
-        Self::P50,
-        Self::P90,
-        Self::P95,
-        Self::P99,
-        Self::P999,
-        Self::Max,
-    ];
+    pub(super) const NAMED: [Self; 7] =
+        [Self::Mean, Self::P50, Self::P90, Self::P95, Self::P99, Self::P999, Self::Max];
 
     /// The name in goals and reports: `mean`, `p50` ... `p999`, `max`; empty for [`Statistic::Value`].
     #[must_use]

@@ -135,26 +135,16 @@ fn number_and_unit(amount: &str) -> (&str, &str) {
 /// `shown` is what the error shows for `text`.
 fn parse_number(piece: &str, text: &str, shown: &str) -> Result<f64, SloError> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| SloError::Number {
-        piece: piece.to_owned(),
-        text: shown.to_owned(),
-    })
+    number.ok_or_else(|| SloError::Number { piece: piece.to_owned(), text: shown.to_owned() })
 }
 
 fn metric(piece: &str, name: &str, limit: f64) -> Result<Metric, SloError> {
     if name == "goodput" {
-        return Ok(if limit <= 1.0 {
-            Metric::GoodShare
-        } else {
-            Metric::GoodputPerSec
-        });
+        return Ok(if limit <= 1.0 { Metric::GoodShare } else { Metric::GoodputPerSec });
     }
     let mut all = Metric::ALL.into_iter();
     let found = all.find(|metric| metric.as_str() == name);
-    found.ok_or_else(|| SloError::UnknownMetric {
-        piece: piece.to_owned(),
-        name: name.to_owned(),
-    })
+    found.ok_or_else(|| SloError::UnknownMetric { piece: piece.to_owned(), name: name.to_owned() })
 }
 
 fn parse_statistic(piece: &str, name: Option<&str>, metric: Metric) -> Result<Statistic, SloError> {
@@ -173,9 +163,7 @@ fn parse_statistic(piece: &str, name: Option<&str>, metric: Metric) -> Result<St
     let named = match name {
         "median" => Some(Statistic::P50),
         "p99.9" => Some(Statistic::P999),
-        _ => Statistic::NAMED
-            .into_iter()
-            .find(|known| known.as_str() == name),
+        _ => Statistic::NAMED.into_iter().find(|known| known.as_str() == name),
     };
     named.ok_or_else(|| SloError::UnknownStatistic {
         piece: piece.to_owned(),
@@ -195,11 +183,7 @@ fn in_unit_of(metric: Metric, piece: &str, number: &str, unit: &str) -> Result<f
                 piece: piece.to_owned(),
                 unit: unit.to_owned(),
                 metric: metric.as_str(),
-                right: if is_latency {
-                    "ns, us, ms or s"
-                } else {
-                    "a bare number"
-                },
+                right: if is_latency { "ns, us, ms or s" } else { "a bare number" },
             });
         }
     };

@@ -1,6 +1,6 @@
 //! Weighing what speaks against a level.
 
-use fizeau_core::{Millis, TokenSource};
+use fizeau_core::{FailureClass, Millis, TokenSource};
 
 use super::{ClientProof, Ending, Expectations, Reason, Thresholds, Validity, Verdict};
 use crate::{Distribution, LevelSummary};
@@ -29,10 +29,12 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &Expectations
     let limits = &expected.thresholds;
     let reasons: Vec<Reason> = [
         failures(level, limits),
-        lateness(level, limits),
+        late_release(level, expected),
+        late_send(level, limits),
         cpu(client, limits),
         run_delay(client, limits),
         length(level, limits),
+        cache(level, expected),
         token_source(level),
         speed_of_light(expected),
         ending(expected),
@@ -41,42 +43,73 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &Expectations
     .flatten()
     .collect();
     let worst = reasons.iter().map(|reason| reason.verdict).max();
-    Validity {
-        verdict: worst.unwrap_or(Verdict::Valid),
-        reasons,
-    }
+    Validity { verdict: worst.unwrap_or(Verdict::Valid), reasons }
 }
 
+/// What we called off ourselves is no failure of the endpoint's: it counts on neither side.
 fn failures(level: &LevelSummary, limits: &Thresholds) -> Option<Reason> {
     let requests = &level.requests;
+    let cancelled = requests.by_class.get(&FailureClass::Cancelled).copied().unwrap_or_default();
+    let (sent, failures) = (requests.sent - cancelled, requests.failed - cancelled);
     if requests.sent == 0 {
         return invalid("no request was sent".to_owned());
     }
-    let failed = format!("{} of {} requests failed", requests.failed, requests.sent);
+    if sent == 0 {
+        return invalid("no request ended before the run was called off".to_owned());
+    }
+    let failed = format!("{failures} of {sent} requests failed");
     if requests.completed == 0 {
         return invalid(format!("no request completed: {failed}"));
     }
-    let share = requests.failed as f64 / requests.sent as f64;
+    let share = failures as f64 / sent as f64;
     let (verdict, limit) = exceeded(share, limits.failed_suspect, Some(limits.failed_invalid))?;
     let (share, limit) = (percent(share), percent(limit));
     reason(verdict, format!("{failed} ({share}, limit {limit})"))
 }
 
-fn lateness(level: &LevelSummary, limits: &Thresholds) -> Option<Reason> {
-    let (name, late) = tail(&level.metrics.send_lateness)?;
-    let (verdict, limit) = exceeded(
-        late.get(),
-        limits.lateness_suspect.get(),
-        Some(limits.lateness_invalid.get()),
-    )?;
-    // Connecting is part of the lateness, and no fault of the client.
-    let connecting = match tail(&level.metrics.connect) {
-        Some((name, time)) => format!("; connecting took {:.1} ms ({name})", time.get()),
-        None => String::new(),
-    };
+/// What the client itself added between the intended instant and the sending: a late release, unless a cap held it.
+fn late_release(level: &LevelSummary, expected: &Expectations) -> Option<Reason> {
+    let (name, late) = tail(&level.metrics.release_lateness)?;
+    let limits = &expected.thresholds;
+    let (suspect, invalid) = (limits.lateness_suspect.get(), limits.lateness_invalid.get());
+    let (verdict, limit) = exceeded(late.get(), suspect, Some(invalid))?;
     let late = late.get();
+    if expected.held_back == 0 {
+        let text = format!("requests were released late: {name} {late:.1} ms (limit {limit} ms)");
+        return reason(verdict, text);
+    }
     let text = format!(
-        "requests left late: {name} of send lateness {late:.1} ms (limit {limit} ms){connecting}"
+        "the cap on requests in flight held {} of {} requests back ({name} of the wait {late:.1} ms): the rate that \
+         was asked for was not sent; scheduled latencies include the wait",
+        expected.held_back, level.requests.sent
+    );
+    reason(Verdict::Suspect, text)
+}
+
+/// What the client added between the release and the sending; connecting is no fault of its own.
+fn late_send(level: &LevelSummary, limits: &Thresholds) -> Option<Reason> {
+    let (name, late) = tail(&level.metrics.send_delay)?;
+    let (suspect, invalid) = (limits.lateness_suspect.get(), limits.lateness_invalid.get());
+    let (verdict, limit) = exceeded(late.get(), suspect, Some(invalid))?;
+    let late = late.get();
+    let text =
+        format!("requests were sent late: {name} after release {late:.1} ms (limit {limit} ms)");
+    reason(verdict, text)
+}
+
+fn cache(level: &LevelSummary, expected: &Expectations) -> Option<Reason> {
+    let (input, cached) = (level.tokens.input?.get(), level.tokens.cached_input?.get());
+    let asked = expected.shared_prefix.get().saturating_mul(level.requests.completed);
+    let unasked = cached.saturating_sub(asked);
+    if input == 0 {
+        return None;
+    }
+    let share = unasked as f64 / input as f64;
+    let (verdict, limit) = exceeded(share, expected.thresholds.cached_suspect, None)?;
+    let (share, limit) = (percent(share), percent(limit));
+    let text = format!(
+        "{share} of the prompt tokens came from a cache and nobody asked for that (limit {limit}): prefill looks faster \
+         than it is; take another --seed, or turn the server's prefix cache off"
     );
     reason(verdict, text)
 }
@@ -107,8 +140,8 @@ fn length(level: &LevelSummary, limits: &Thresholds) -> Option<Reason> {
     let (verdict, limit) = exceeded(share, limits.length_suspect, None)?;
     let (share, limit) = (percent(share), percent(limit));
     let text = format!(
-        "{differs} of {completed} replies had another length than was asked ({share}, limit {limit}): \
-         the server does not ignore the end of sequence"
+        "{differs} of {completed} replies had another length than was asked although the end of sequence was to be \
+         ignored ({share}, limit {limit})"
     );
     reason(verdict, text)
 }

@@ -9,9 +9,7 @@ fn of(values: &[f64]) -> Distribution {
 }
 
 fn weighted(values: &[(f64, u64)]) -> Distribution {
-    let pairs = values
-        .iter()
-        .map(|&(value, weight)| (Millis::new(value), Tokens::new(weight)));
+    let pairs = values.iter().map(|&(value, weight)| (Millis::new(value), Tokens::new(weight)));
     Distribution::from_weighted(pairs)
 }
 
@@ -31,19 +29,14 @@ fn percentiles(d: &Distribution) -> [Quantile; 5] {
 fn assert_close(left: &[f64], right: &[f64]) {
     assert_eq!(left.len(), right.len(), "{left:?} against {right:?}");
     for (a, b) in left.iter().zip(right) {
-        assert!(
-            (a - b).abs() <= 1e-12 * (1.0 + b.abs()),
-            "{left:?} against {right:?}"
-        );
+        assert!((a - b).abs() <= 1e-12 * (1.0 + b.abs()), "{left:?} against {right:?}");
     }
 }
 
 /// Golden values: numpy 2.4.6, `mean`, `std` (ddof 0) and `quantile` (method `linear`).
 #[test]
 fn figures_are_those_of_numpy() {
-    let thousand: Vec<f64> = (1..=1000)
-        .map(|i| f64::from(i * 7919 % 1009) / 8.0)
-        .collect();
+    let thousand: Vec<f64> = (1..=1000).map(|i| f64::from(i * 7919 % 1009) / 8.0).collect();
     let golden = [
         63.13075,
         36.36919066239308,
@@ -57,17 +50,8 @@ fn figures_are_those_of_numpy() {
     ];
     assert_close(&figures(&of(&thousand)), &golden);
 
-    let eleven = [
-        12.5, 3.25, 8.0, 41.75, 9.5, 10.25, 7.75, 100.0, 6.5, 11.0, 5.125,
-    ];
-    let golden = [
-        19.602272727272727,
-        27.28973428063084,
-        3.25,
-        9.5,
-        41.75,
-        100.0,
-    ];
+    let eleven = [12.5, 3.25, 8.0, 41.75, 9.5, 10.25, 7.75, 100.0, 6.5, 11.0, 5.125];
+    let golden = [19.602272727272727, 27.28973428063084, 3.25, 9.5, 41.75, 100.0];
     assert_close(&figures(&of(&eleven)), &golden);
     let mut sorted = eleven.map(Millis::new);
     sorted.sort_by(|a, b| a.get().total_cmp(&b.get()));
@@ -79,16 +63,8 @@ fn figures_are_those_of_numpy() {
 #[test]
 fn weighted_figures_are_those_of_numpy_on_the_multiset() {
     let sample = [(4.0, 3), (1.5, 1), (2.25, 5), (10.0, 2), (0.5, 120)];
-    let golden = [
-        0.799618320610687,
-        1.3012104784709795,
-        0.5,
-        0.5,
-        0.5,
-        2.25,
-        8.199999999999932,
-        10.0,
-    ];
+    let golden =
+        [0.799618320610687, 1.3012104784709795, 0.5, 0.5, 0.5, 2.25, 8.199999999999932, 10.0];
     assert_close(&figures(&weighted(&sample)), &golden);
     assert_eq!(weighted(&sample).n, 131);
     assert_eq!(weighted(&sample).p999, Quantile::Withheld { needs: 1000 });
@@ -121,11 +97,7 @@ fn what_is_no_latency_is_left_out() {
     let distribution = of(&[f64::NAN, f64::INFINITY, -1.0, 2.0]);
     assert_eq!(distribution, of(&[2.0]));
     let huge = of(&[f64::MAX, f64::MAX]);
-    assert_eq!(
-        (huge.mean, huge.std),
-        (None, None),
-        "neither infinite nor NaN"
-    );
+    assert_eq!((huge.mean, huge.std), (None, None), "neither infinite nor NaN");
     assert_eq!(huge.p50.value(), Some(Millis::new(f64::MAX)));
 }
 
@@ -135,11 +107,7 @@ fn the_interval_is_made_of_two_order_statistics() {
     let hundred: Vec<f64> = (0..100).map(f64::from).collect();
     let interval = of(&hundred).p50.interval().unwrap();
     assert_eq!((interval.low.get(), interval.high.get()), (39.0, 60.0));
-    assert_eq!(
-        of(&hundred).p99.interval(),
-        None,
-        "no value lies far enough above"
-    );
+    assert_eq!(of(&hundred).p99.interval(), None, "no value lies far enough above");
     let pooled = Distribution::of_pooled(hundred.iter().copied().map(Millis::new));
     assert_eq!(pooled.p50.value(), of(&hundred).p50.value());
     assert_eq!(pooled.p50.interval(), None);

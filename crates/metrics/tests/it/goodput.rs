@@ -28,15 +28,10 @@ fn errors_name_the_piece_and_the_remedy() {
         "unknown goodput goal `itl`, `foo`: the names are ttft, tpot and e2el"
     );
     assert_eq!(error("ttft=5"), GoodputError::NoColon("ttft=5".to_owned()));
-    for bad in [
-        "ttft:5ms", "ttft:-5", "ttft:0", "ttft:nan", "ttft:inf", "ttft:",
-    ] {
+    for bad in ["ttft:5ms", "ttft:-5", "ttft:0", "ttft:nan", "ttft:inf", "ttft:"] {
         assert_eq!(error(bad), GoodputError::Limit(bad.to_owned()));
     }
-    assert_eq!(
-        error("ttft:5 ttft:6"),
-        GoodputError::Twice("ttft".to_owned())
-    );
+    assert_eq!(error("ttft:5 ttft:6"), GoodputError::Twice("ttft".to_owned()));
 }
 
 #[test]

@@ -37,9 +37,8 @@ fn no_latency_is_too_long() {
 fn the_interval_log_is_read_by_a_reader_of_such_logs() {
     let histogram = of(&[20_000_000, 30_000_000]);
     let text = histogram.to_interval_log(Nanos::from_secs(7)).unwrap();
-    let entries: Vec<_> = IntervalLogIterator::new(text.as_bytes())
-        .collect::<Result<_, _>>()
-        .unwrap();
+    let entries: Vec<_> =
+        IntervalLogIterator::new(text.as_bytes()).collect::<Result<_, _>>().unwrap();
     let [LogEntry::Interval(interval)] = &entries[..] else {
         panic!("one interval, not {entries:?}");
     };

@@ -19,22 +19,12 @@ fn failed_requests_are_counted_and_kept_out_of_latencies() {
     let slow = failed(tape(0, &[(900, 1), (990, 1)]), FailureClass::Truncated);
     let refused = failed(tape(0, &[]), FailureClass::Status);
     let level = level([&good, &slow, &refused, &refused]);
-    assert_eq!(
-        (
-            level.requests.sent,
-            level.requests.completed,
-            level.requests.failed
-        ),
-        (4, 1, 3)
-    );
+    assert_eq!((level.requests.sent, level.requests.completed, level.requests.failed), (4, 1, 3));
     assert_eq!(level.requests.by_class[&FailureClass::Status], 2);
     assert_eq!(level.metrics.ttft.n, 1);
     assert_eq!(level.metrics.ttft.max, Some(Millis::new(20.0)));
     assert_eq!(level.metrics.icl.n, 1);
-    assert_eq!(
-        level.metrics.send_lateness.n, 4,
-        "lateness is of all that were sent"
-    );
+    assert_eq!(level.metrics.send_lateness.n, 4, "lateness is of all that were sent");
     assert_eq!(level.tokens.output, Tokens::new(2));
     assert_eq!(
         level.throughput.duration.get(),
@@ -76,11 +66,7 @@ fn the_window_is_from_the_first_release_to_the_last_end() {
     assert_eq!(level.throughput.requests_per_s.get(), 1.0);
     let mut endless = tape(0, &[(250, 1)]);
     endless.marks.end = None;
-    assert_eq!(
-        self::level([&endless]).throughput.duration.get(),
-        0.25,
-        "else to the last token"
-    );
+    assert_eq!(self::level([&endless]).throughput.duration.get(), 0.25, "else to the last token");
 }
 
 #[test]
@@ -88,20 +74,14 @@ fn no_tapes_give_zeros_for_counts_and_nothing_else() {
     let goals: GoodputGoals = "ttft:500".parse().unwrap();
     let level = LevelSummary::of(&[], &goals);
     assert_eq!(level.requests.sent, 0);
-    let none = TokenCounts {
-        input: Some(Tokens::ZERO),
-        ..TokenCounts::default()
-    };
+    let none = TokenCounts { input: Some(Tokens::ZERO), ..TokenCounts::default() };
     assert_eq!(level.tokens, none);
     assert_eq!(level.metrics, fizeau_metrics::MetricTable::default());
     assert_eq!(level.jitter, fizeau_metrics::Jitter::default());
     assert_eq!(level.throughput.goodput, None);
     assert_eq!(level.throughput.requests_per_s.get(), 0.0, "not NaN");
     let json = serde_json::to_value(&level).unwrap();
-    assert_eq!(
-        json["throughput"]["requests_per_s_reason"],
-        "the window has no length"
-    );
+    assert_eq!(json["throughput"]["requests_per_s_reason"], "the window has no length");
     assert!(json["throughput"]["requests_per_s"].is_null());
 }
 
@@ -118,16 +98,9 @@ fn token_counts_carry_the_worst_source_and_admit_what_is_unknown() {
     });
     let both = level([&exact, &estimated]).tokens;
     assert_eq!(both.source, Some(TokenSource::FinalUsageSpread));
-    assert_eq!(
-        both.input,
-        Some(Tokens::new(510)),
-        "the server's word, else the plan's"
-    );
+    assert_eq!(both.input, Some(Tokens::new(510)), "the server's word, else the plan's");
     assert_eq!(both.cached_input, None, "one request did not say");
-    assert_eq!(
-        level([&estimated]).tokens.cached_input,
-        Some(Tokens::new(7))
-    );
+    assert_eq!(level([&estimated]).tokens.cached_input, Some(Tokens::new(7)));
 
     exact.asked.input_tokens = None;
     let unknown = level([&exact, &estimated]);
@@ -141,11 +114,7 @@ fn token_counts_carry_the_worst_source_and_admit_what_is_unknown() {
 #[test]
 fn another_length_than_asked_is_noticed_where_the_length_is_known() {
     let mut tape = tape(0, &[(20, 1), (30, 1)]);
-    let asked = Asked {
-        input_tokens: None,
-        output_tokens: Tokens::new(2),
-        eos: EosRule::Ignore,
-    };
+    let asked = Asked { input_tokens: None, output_tokens: Tokens::new(2), eos: EosRule::Ignore };
     tape.asked = asked;
     let differs = |tape: &Tape| level([tape]).tokens.output_length_differs == 1;
     assert!(!differs(&tape));
@@ -159,10 +128,7 @@ fn another_length_than_asked_is_noticed_where_the_length_is_known() {
     assert!(!differs(&tape), "a chunk count is no length");
     tape.outcome = Outcome::Complete(Finish::Stop);
     assert!(differs(&tape), "the server says that the model stopped");
-    tape.usage = Some(Usage {
-        completion_tokens: Some(Tokens::new(3)),
-        ..Usage::default()
-    });
+    tape.usage = Some(Usage { completion_tokens: Some(Tokens::new(3)), ..Usage::default() });
     assert!(!differs(&tape), "the server's count is one");
 }
 

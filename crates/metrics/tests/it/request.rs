@@ -63,17 +63,11 @@ fn silent_tokens_are_tokens_and_not_visible() {
     tape.arrivals[0].channel = Channel::Silent;
     tape.arrivals[2].channel = Channel::Silent;
     let metrics = RequestMetrics::of(&tape);
-    assert_eq!(
-        (metrics.ttft, metrics.first_visible),
-        (millis(20), millis(30))
-    );
+    assert_eq!((metrics.ttft, metrics.first_visible), (millis(20), millis(30)));
     assert_eq!(metrics.e2el, millis(40));
     assert_eq!(metrics.output_tokens, Some(Tokens::new(3)));
 
-    let silent = |arrival: &Arrival| Arrival {
-        channel: Channel::Silent,
-        ..*arrival
-    };
+    let silent = |arrival: &Arrival| Arrival { channel: Channel::Silent, ..*arrival };
     tape.arrivals = tape.arrivals.iter().map(silent).collect();
     assert_eq!(RequestMetrics::of(&tape).first_visible, None);
 }
@@ -81,16 +75,10 @@ fn silent_tokens_are_tokens_and_not_visible() {
 #[test]
 fn a_length_that_was_asked_is_never_a_length_that_was_received() {
     let mut tape = tape(0, &[(20, 1), (30, 2)]);
-    tape.asked = Asked {
-        input_tokens: None,
-        output_tokens: Tokens::new(250),
-        eos: EosRule::Ignore,
-    };
+    tape.asked =
+        Asked { input_tokens: None, output_tokens: Tokens::new(250), eos: EosRule::Ignore };
     tape.usage = Some(Usage::default()); // A usage object that says nothing.
-    assert_eq!(
-        RequestMetrics::of(&tape).output_tokens,
-        Some(Tokens::new(3))
-    );
+    assert_eq!(RequestMetrics::of(&tape).output_tokens, Some(Tokens::new(3)));
 }
 
 #[test]
@@ -100,6 +88,8 @@ fn a_failed_request_has_no_latency_but_left_when_it_left() {
     let metrics = RequestMetrics::of(&tape);
     let expected = RequestMetrics {
         send_lateness: millis(2),
+        release_lateness: millis(2),
+        send_delay: millis(0),
         ..RequestMetrics::default()
     };
     assert_eq!(metrics, expected);
@@ -110,18 +100,10 @@ fn a_failed_request_has_no_latency_but_left_when_it_left() {
 #[test]
 fn connecting_is_a_figure_of_its_own() {
     let mut tape = tape(10, &[(30, 1)]);
-    let connect = ConnectMarks {
-        start: ms(1),
-        dns: Some(ms(2)),
-        tcp: ms(4),
-        tls: None,
-    };
+    let connect = ConnectMarks { start: ms(1), dns: Some(ms(2)), tcp: ms(4), tls: None };
     tape.marks.connect = Some(connect);
     assert_eq!(RequestMetrics::of(&tape).connect, millis(3));
-    tape.marks.connect = Some(ConnectMarks {
-        tls: Some(ms(9)),
-        ..connect
-    });
+    tape.marks.connect = Some(ConnectMarks { tls: Some(ms(9)), ..connect });
     assert_eq!(RequestMetrics::of(&tape).connect, millis(8));
     assert_eq!(RequestMetrics::of(&tape).ttft, millis(20));
 }
@@ -141,13 +123,10 @@ fn marks_in_the_wrong_order_give_no_figure() {
 fn a_gap_is_shared_over_the_tokens_of_the_event_that_closes_it() {
     // The third event has no token by its source: its time runs on to the fourth.
     let tape = tape(0, &[(20, 4), (30, 2), (40, 0), (50, 4)]);
-    let gaps: Vec<u64> = inter_chunk(&tape)
-        .map(|gap| gap.as_nanos() / 1_000_000)
-        .collect();
+    let gaps: Vec<u64> = inter_chunk(&tape).map(|gap| gap.as_nanos() / 1_000_000).collect();
     assert_eq!(gaps, [10, 10, 10]);
-    let shares: Vec<(f64, u64)> = inter_token(&tape)
-        .map(|share| (share.per_token.get(), share.tokens.get()))
-        .collect();
+    let shares: Vec<(f64, u64)> =
+        inter_token(&tape).map(|share| (share.per_token.get(), share.tokens.get())).collect();
     assert_eq!(shares, [(5.0, 2), (5.0, 4)]);
 }
 

@@ -8,66 +8,27 @@ use proptest::prelude::*;
 use crate::tapes::tape;
 
 fn goal(statistic: Statistic, metric: Metric, comparison: Comparison, limit: f64) -> Goal {
-    Goal {
-        statistic,
-        metric,
-        comparison,
-        limit,
-    }
+    Goal { statistic, metric, comparison, limit }
 }
 
 #[test]
 fn goals_are_read_as_written() {
     use Comparison::{Greater, GreaterOrEqual, Less, LessOrEqual};
     let cases = [
-        (
-            "p99 ttft<500ms",
-            goal(Statistic::P99, Metric::Ttft, Less, 500.0),
-        ),
+        ("p99 ttft<500ms", goal(Statistic::P99, Metric::Ttft, Less, 500.0)),
         ("ttft<500", goal(Statistic::P99, Metric::Ttft, Less, 500.0)),
-        (
-            "  median   tpot <= 0.07 s ",
-            goal(Statistic::P50, Metric::Tpot, LessOrEqual, 70.0),
-        ),
-        (
-            "p99.9 itl<800us",
-            goal(Statistic::P999, Metric::Itl, Less, 0.8),
-        ),
+        ("  median   tpot <= 0.07 s ", goal(Statistic::P50, Metric::Tpot, LessOrEqual, 70.0)),
+        ("p99.9 itl<800us", goal(Statistic::P999, Metric::Itl, Less, 0.8)),
         ("max icl<5ns", goal(Statistic::Max, Metric::Icl, Less, 5e-6)),
-        (
-            "mean e2el_scheduled>1s",
-            goal(Statistic::Mean, Metric::E2elScheduled, Greater, 1e3),
-        ),
-        (
-            "goodput>0.99",
-            goal(Statistic::Value, Metric::GoodShare, Greater, 0.99),
-        ),
-        (
-            "goodput>=1",
-            goal(Statistic::Value, Metric::GoodShare, GreaterOrEqual, 1.0),
-        ),
-        (
-            "goodput>12",
-            goal(Statistic::Value, Metric::GoodputPerSec, Greater, 12.0),
-        ),
-        (
-            "rps>=3",
-            goal(
-                Statistic::Value,
-                Metric::RequestsPerSec,
-                GreaterOrEqual,
-                3.0,
-            ),
-        ),
-        (
-            "output_tps>1000",
-            goal(Statistic::Value, Metric::OutputTokensPerSec, Greater, 1e3),
-        ),
+        ("mean e2el_scheduled>1s", goal(Statistic::Mean, Metric::E2elScheduled, Greater, 1e3)),
+        ("goodput>0.99", goal(Statistic::Value, Metric::GoodShare, Greater, 0.99)),
+        ("goodput>=1", goal(Statistic::Value, Metric::GoodShare, GreaterOrEqual, 1.0)),
+        ("goodput>12", goal(Statistic::Value, Metric::GoodputPerSec, Greater, 12.0)),
+        ("rps>=3", goal(Statistic::Value, Metric::RequestsPerSec, GreaterOrEqual, 3.0)),
+        ("output_tps>1000", goal(Statistic::Value, Metric::OutputTokensPerSec, Greater, 1e3)),
     ];
     for (text, expected) in cases {
-        let slo: Slo = text
-            .parse()
-            .unwrap_or_else(|error| panic!("{text}: {error}"));
+        let slo: Slo = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(slo.goals(), [expected], "{text}");
     }
 }
@@ -75,10 +36,7 @@ fn goals_are_read_as_written() {
 #[test]
 fn errors_name_the_piece_and_the_remedy() {
     let cases = [
-        (
-            "",
-            "a goal is missing: write goals separated by commas, for instance `p99 ttft<500ms`",
-        ),
+        ("", "a goal is missing: write goals separated by commas, for instance `p99 ttft<500ms`"),
         (
             "ttft<5,,",
             "a goal is missing: write goals separated by commas, for instance `p99 ttft<500ms`",
@@ -95,26 +53,14 @@ fn errors_name_the_piece_and_the_remedy() {
             "p98 ttft<5",
             "goal `p98 ttft<5`: unknown statistic `p98`; the statistics are mean, p50, p90, p95, p99, p999, max",
         ),
-        (
-            "p99 rps>5",
-            "goal `p99 rps>5`: rps is one number a level; drop `p99`",
-        ),
-        (
-            "ttft<fast",
-            "goal `ttft<fast`: `` is not a limit; write a positive decimal number",
-        ),
+        ("p99 rps>5", "goal `p99 rps>5`: rps is one number a level; drop `p99`"),
+        ("ttft<fast", "goal `ttft<fast`: `` is not a limit; write a positive decimal number"),
         (
             "ttft<1.2.3",
             "goal `ttft<1.2.3`: `1.2.3` is not a limit; write a positive decimal number",
         ),
-        (
-            "ttft<5m",
-            "goal `ttft<5m`: unknown unit `m`; ttft takes ns, us, ms or s",
-        ),
-        (
-            "rps>5ms",
-            "goal `rps>5ms`: unknown unit `ms`; rps takes a bare number",
-        ),
+        ("ttft<5m", "goal `ttft<5m`: unknown unit `m`; ttft takes ns, us, ms or s"),
+        ("rps>5ms", "goal `rps>5ms`: unknown unit `ms`; rps takes a bare number"),
         (
             "goodput>1",
             "goal `goodput>1`: a share goes from 0 to 1 and cannot be above 1; for requests per second write `goodput_per_s`",
@@ -131,9 +77,7 @@ fn errors_name_the_piece_and_the_remedy() {
 
 #[test]
 fn a_level_is_held_against_each_goal() {
-    let tapes: Vec<_> = (0..10u64)
-        .map(|i| tape(0, &[(20 + i, 1), (1000, 1)]))
-        .collect();
+    let tapes: Vec<_> = (0..10u64).map(|i| tape(0, &[(20 + i, 1), (1000, 1)])).collect();
     let goodput: GoodputGoals = "ttft:24".parse().unwrap();
     let level = LevelSummary::of(&tapes, &goodput);
     let slo: Slo =
@@ -154,9 +98,7 @@ fn a_level_is_held_against_each_goal() {
 #[test]
 fn a_level_of_nothing_meets_nothing() {
     let level = LevelSummary::of(&[], &GoodputGoals::default());
-    let slo: Slo = "mean ttft<1s, rps<10, goodput<1, goodput<10"
-        .parse()
-        .unwrap();
+    let slo: Slo = "mean ttft<1s, rps<10, goodput<1, goodput<10".parse().unwrap();
     assert!(slo.evaluate(&level).iter().all(|outcome| !outcome.is_met()));
 }
 
@@ -164,10 +106,7 @@ fn a_level_of_nothing_meets_nothing() {
 fn goals_are_described_for_people() {
     let slo: Slo = "p99 ttft<0.5s, goodput>=0.99, rps>3".parse().unwrap();
     let described: Vec<String> = slo.goals().iter().map(Goal::describe).collect();
-    assert_eq!(
-        described,
-        ["p99 TTFT < 500 ms", "good share >= 0.99", "RPS > 3 req/s"]
-    );
+    assert_eq!(described, ["p99 TTFT < 500 ms", "good share >= 0.99", "RPS > 3 req/s"]);
 }
 
 fn any_goal() -> impl Strategy<Value = String> {
@@ -189,10 +128,7 @@ fn any_goal() -> impl Strategy<Value = String> {
         prop::sample::select(vec!["", "ns", "us", "ms", "s"]),
     );
     let latency = latency.prop_map(|(s, m, c, x, u)| format!("{s}{m}{c}{x}{u}"));
-    let value = (
-        prop::sample::select(vec!["rps", "output_tps", "goodput"]),
-        0.0..1e5f64,
-    );
+    let value = (prop::sample::select(vec!["rps", "output_tps", "goodput"]), 0.0..1e5f64);
     prop_oneof![latency, value.prop_map(|(m, x)| format!("{m}>{x}"))]
 }
 

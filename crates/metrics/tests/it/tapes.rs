@@ -36,8 +36,7 @@ pub(crate) fn any_tape() -> impl Strategy<Value = Tape> {
         let mut at = ms(intended + 1);
         for (gap, tokens) in events {
             at += Nanos::from_nanos(gap);
-            tape.arrivals
-                .push(Arrival::tokens(at, tokens, Channel::Visible));
+            tape.arrivals.push(Arrival::tokens(at, tokens, Channel::Visible));
         }
         tape.marks.end = Some(at);
         tape

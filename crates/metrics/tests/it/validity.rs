@@ -1,6 +1,8 @@
 //! Whether a level is to be believed.
 
-use fizeau_core::{Asked, EosRule, FailureClass, StampSource, Tape, TokenSource, Tokens};
+use fizeau_core::{
+    Asked, ConnectMarks, EosRule, FailureClass, StampSource, Tape, TokenSource, Tokens, Usage,
+};
 use fizeau_metrics::{
     ClientProof, Ending, Expectations, GoodputGoals, LevelSummary, Validity, Verdict, judge,
 };
@@ -31,21 +33,14 @@ fn verdict_with(client: ClientProof, expected: &Expectations) -> Validity {
 
 /// Asserts a verdict with exactly one reason, and its text.
 fn assert_one(validity: &Validity, verdict: Verdict, text: &str) {
-    let texts: Vec<&str> = validity
-        .reasons
-        .iter()
-        .map(|reason| reason.text.as_str())
-        .collect();
+    let texts: Vec<&str> = validity.reasons.iter().map(|reason| reason.text.as_str()).collect();
     assert_eq!((validity.verdict, &texts[..]), (verdict, &[text][..]));
 }
 
 #[test]
 fn a_clean_level_is_valid_and_has_no_reasons() {
     let validity = verdict_on(&[good()]);
-    assert_eq!(
-        (validity.verdict, validity.reasons.len()),
-        (Verdict::Valid, 0)
-    );
+    assert_eq!((validity.verdict, validity.reasons.len()), (Verdict::Valid, 0));
 }
 
 #[test]
@@ -56,20 +51,21 @@ fn failures_weigh_by_their_share() {
         verdict_on(&tapes)
     };
     assert_eq!(of(1).verdict, Verdict::Valid);
-    assert_one(
-        &of(2),
-        Verdict::Suspect,
-        "2 of 100 requests failed (2.0 %, limit 1.0 %)",
-    );
+    assert_one(&of(2), Verdict::Suspect, "2 of 100 requests failed (2.0 %, limit 1.0 %)");
     assert_eq!(of(50).verdict, Verdict::Suspect);
-    assert_one(
-        &of(51),
-        Verdict::Invalid,
-        "51 of 100 requests failed (51.0 %, limit 50.0 %)",
-    );
+    assert_one(&of(51), Verdict::Invalid, "51 of 100 requests failed (51.0 %, limit 50.0 %)");
     let text = "no request completed: 100 of 100 requests failed";
     assert_one(&of(100), Verdict::Invalid, text);
     assert_one(&verdict_on(&[]), Verdict::Invalid, "no request was sent");
+}
+
+#[test]
+fn what_was_called_off_is_nobodys_failure() {
+    let mut tapes = vec![good(); 10];
+    tapes.resize(20, failed(good(), FailureClass::Cancelled));
+    assert_eq!(verdict_on(&tapes).verdict, Verdict::Valid);
+    let text = "no request ended before the run was called off";
+    assert_one(&verdict_on(&tapes[10..]), Verdict::Invalid, text);
 }
 
 #[test]
@@ -80,9 +76,9 @@ fn late_requests_weigh_by_their_p99_or_their_greatest() {
         tape
     };
     assert_eq!(verdict_on(&[late(10)]).verdict, Verdict::Valid);
-    let text = "requests left late: max of send lateness 11.0 ms (limit 10 ms)";
+    let text = "requests were released late: max 11.0 ms (limit 10 ms)";
     assert_one(&verdict_on(&[late(11)]), Verdict::Suspect, text);
-    let text = "requests left late: p99 of send lateness 101.0 ms (limit 100 ms)";
+    let text = "requests were released late: p99 101.0 ms (limit 100 ms)";
     assert_one(&verdict_on(&vec![late(101); 100]), Verdict::Invalid, text);
     let mut one_of_many = vec![good(); 300];
     one_of_many.push(late(500));
@@ -90,26 +86,57 @@ fn late_requests_weigh_by_their_p99_or_their_greatest() {
 }
 
 #[test]
+fn a_slow_send_is_the_clients_fault_and_a_slow_connection_is_not() {
+    let mut slow = tape(20, &[(40, 1)]);
+    slow.marks.intended = ms(0);
+    slow.marks.released = ms(0);
+    let text = "requests were sent late: max after release 20.0 ms (limit 10 ms)";
+    assert_one(&verdict_on(&[slow.clone()]), Verdict::Suspect, text);
+    slow.marks.connect = Some(ConnectMarks { start: ms(1), dns: None, tcp: ms(19), tls: None });
+    assert_eq!(verdict_on(&[slow]).verdict, Verdict::Valid);
+}
+
+#[test]
+fn what_a_cap_holds_back_is_not_the_clients_lateness() {
+    let mut held = tape(5_000, &[(5_020, 1)]);
+    held.marks.intended = ms(0);
+    let level = LevelSummary::of(&[held], &GoodputGoals::default());
+    let by_client = judge(&level, &CLIENT, &Expectations::default());
+    assert_eq!(by_client.verdict, Verdict::Invalid);
+    let by_cap = judge(&level, &CLIENT, &Expectations { held_back: 1, ..Expectations::default() });
+    assert_eq!(by_cap.verdict, Verdict::Suspect);
+    assert!(by_cap.reasons[0].text.starts_with("the cap on requests in flight held 1 of 1"));
+}
+
+#[test]
+fn a_cache_that_nobody_asked_for_is_suspect() {
+    let mut warm = good();
+    let usage = |cached| Usage {
+        prompt_tokens: Some(Tokens::new(200)),
+        cached_tokens: Some(Tokens::new(cached)),
+        ..Usage::default()
+    };
+    warm.usage = Some(usage(2));
+    assert_eq!(verdict_on(&[warm.clone()]).verdict, Verdict::Valid, "1 % is a template");
+    warm.usage = Some(usage(128));
+    let unasked = verdict_on(&[warm.clone()]);
+    assert_eq!(unasked.verdict, Verdict::Suspect);
+    assert!(unasked.reasons[0].text.starts_with("64.0 % of the prompt tokens came from a cache"));
+    let level = LevelSummary::of(&[warm], &GoodputGoals::default());
+    let asked = Expectations { shared_prefix: Tokens::new(128), ..Expectations::default() };
+    assert_eq!(judge(&level, &CLIENT, &asked).verdict, Verdict::Valid);
+}
+
+#[test]
 fn a_client_without_time_of_its_own_is_noticed() {
     let expected = Expectations::default();
-    let with_cpu = |share| {
-        verdict_with(
-            ClientProof {
-                cpu_share: share,
-                ..CLIENT
-            },
-            &expected,
-        )
-    };
+    let with_cpu = |share| verdict_with(ClientProof { cpu_share: share, ..CLIENT }, &expected);
     assert_eq!(with_cpu(None).verdict, Verdict::Valid);
     assert_eq!(with_cpu(Some(0.90)).verdict, Verdict::Valid);
     let text = "the measuring thread used 95.0 % of a CPU (limit 90.0 %)";
     assert_one(&with_cpu(Some(0.95)), Verdict::Suspect, text);
     assert_eq!(with_cpu(Some(0.99)).verdict, Verdict::Invalid);
-    let delayed = ClientProof {
-        run_delay_share: Some(0.5),
-        ..CLIENT
-    };
+    let delayed = ClientProof { run_delay_share: Some(0.5), ..CLIENT };
     let text = "the measuring thread waited for a CPU 50.0 % of the time (limit 10.0 %)";
     assert_one(&verdict_with(delayed, &expected), Verdict::Suspect, text);
 }
@@ -117,13 +144,10 @@ fn a_client_without_time_of_its_own_is_noticed() {
 #[test]
 fn replies_of_another_length_are_suspect() {
     let mut short = good();
-    short.asked = Asked {
-        input_tokens: None,
-        output_tokens: Tokens::new(250),
-        eos: EosRule::Ignore,
-    };
-    let text = "1 of 1 replies had another length than was asked (100.0 %, limit 1.0 %): \
-                the server does not ignore the end of sequence";
+    short.asked =
+        Asked { input_tokens: None, output_tokens: Tokens::new(250), eos: EosRule::Ignore };
+    let text = "1 of 1 replies had another length than was asked although the end of sequence was to be ignored \
+                (100.0 %, limit 1.0 %)";
     assert_one(&verdict_on(&[short]), Verdict::Suspect, text);
 }
 
@@ -145,11 +169,7 @@ fn the_worst_reason_gives_the_verdict() {
     };
     let validity = verdict_with(CLIENT, &expected);
     assert_eq!(validity.verdict, Verdict::Invalid);
-    let texts: Vec<&str> = validity
-        .reasons
-        .iter()
-        .map(|reason| reason.text.as_str())
-        .collect();
+    let texts: Vec<&str> = validity.reasons.iter().map(|reason| reason.text.as_str()).collect();
     assert_eq!(
         texts,
         [
@@ -157,9 +177,6 @@ fn the_worst_reason_gives_the_verdict() {
             "partial: the level was interrupted before all requests were done",
         ]
     );
-    let interrupted = Expectations {
-        beyond_speed_of_light: None,
-        ..expected
-    };
+    let interrupted = Expectations { beyond_speed_of_light: None, ..expected };
     assert_eq!(verdict_with(CLIENT, &interrupted).verdict, Verdict::Suspect);
 }

@@ -25,10 +25,7 @@ fn small_cases_by_hand() {
     // Zero has one value.
     check(&[[0.0, 1.0], [-0.0, 1.0]], &[0, 1]);
     check(&[[-0.0, 2.0], [0.0, 1.0]], &[1]);
-    check(
-        &[[f64::INFINITY, 9.0], [1.0, f64::NEG_INFINITY], [1.0, 1.0]],
-        &[0, 1],
-    );
+    check(&[[f64::INFINITY, 9.0], [1.0, f64::NEG_INFINITY], [1.0, 1.0]], &[0, 1]);
 }
 
 #[test]
@@ -45,13 +42,7 @@ fn each_direction_counts() {
 fn a_nan_is_an_error_that_names_the_point() {
     let points = [[1.0, 2.0], [3.0, f64::NAN], [f64::NAN, 1.0]];
     let error = frontier(&points, &UP_DOWN).unwrap_err();
-    assert_eq!(
-        error,
-        FrontierError::NotANumber {
-            point: 1,
-            dimension: 1
-        }
-    );
+    assert_eq!(error, FrontierError::NotANumber { point: 1, dimension: 1 });
     assert!(error.to_string().contains("point 1"), "{error}");
     assert_eq!(dominated_by(&points, &UP_DOWN, 1), None);
 }

@@ -8,15 +8,10 @@ fn eight_slots(load: f64) -> [f64; 2] {
 
 #[test]
 fn the_knee_of_eight_slots_is_at_eight() {
-    let levels: Vec<[f64; 2]> = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
-        .into_iter()
-        .map(eight_slots)
-        .collect();
+    let levels: Vec<[f64; 2]> =
+        [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].into_iter().map(eight_slots).collect();
     let knee = knee(&levels, KneeRule::default()).unwrap();
-    assert_eq!(
-        (knee.at, knee.beyond, knee.gain, knee.cost),
-        (3, 4, 0.0, 2.0)
-    );
+    assert_eq!((knee.at, knee.beyond, knee.gain, knee.cost), (3, 4, 0.0, 2.0));
 }
 
 #[test]
@@ -30,17 +25,9 @@ fn fine_steps_do_not_hide_the_knee() {
 #[test]
 fn a_dip_that_is_made_good_later_is_no_knee() {
     // A real engine's sweep: 4 in flight were slower than 2, and 8 faster than both.
-    let levels = [
-        [1.34, 815.0],
-        [1.44, 1_929.0],
-        [1.19, 3_828.0],
-        [1.83, 4_494.0],
-        [1.90, 8_584.0],
-    ];
-    assert_eq!(
-        knee(&levels, KneeRule::default()).map(|knee| knee.at),
-        Some(3)
-    );
+    let levels =
+        [[1.34, 815.0], [1.44, 1_929.0], [1.19, 3_828.0], [1.83, 4_494.0], [1.90, 8_584.0]];
+    assert_eq!(knee(&levels, KneeRule::default()).map(|knee| knee.at), Some(3));
 }
 
 #[test]
@@ -52,15 +39,8 @@ fn a_level_that_loses_throughput_is_past_the_knee() {
 
 #[test]
 fn where_every_step_pays_there_is_no_knee() {
-    assert_eq!(
-        knee(&[[1.0, 1.0], [2.0, 4.0], [4.0, 16.0]], KneeRule::default()),
-        None
-    );
-    assert_eq!(
-        knee(&[[1.0, 1.0], [1.01, 1.4]], KneeRule::default()),
-        None,
-        "latency hardly grew"
-    );
+    assert_eq!(knee(&[[1.0, 1.0], [2.0, 4.0], [4.0, 16.0]], KneeRule::default()), None);
+    assert_eq!(knee(&[[1.0, 1.0], [1.01, 1.4]], KneeRule::default()), None, "latency hardly grew");
     assert_eq!(knee(&[], KneeRule::default()), None);
     assert_eq!(knee(&[[1.0, 1.0]], KneeRule::default()), None);
 }

@@ -1,8 +1,5 @@
 //! Tests of the public interface.
-#![allow(
-    clippy::unwrap_used,
-    reason = "an unwrap that panics is a test that fails"
-)]
+#![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 mod frontier;
 mod knee;
@@ -12,9 +9,5 @@ use proptest::test_runner::{Config, RngSeed};
 
 /// The same cases in every run.
 pub(crate) fn fixed() -> Config {
-    Config {
-        rng_seed: RngSeed::Fixed(1849),
-        failure_persistence: None,
-        ..Config::default()
-    }
+    Config { rng_seed: RngSeed::Fixed(1849), failure_persistence: None, ..Config::default() }
 }

@@ -8,37 +8,23 @@ use crate::fixed;
 
 fn at_most(value: impl Into<Option<f64>>, limit: f64) -> Constraint {
     let value = value.into();
-    Constraint {
-        value,
-        relation: AtMost,
-        limit,
-    }
+    Constraint { value, relation: AtMost, limit }
 }
 
 fn at_least(value: impl Into<Option<f64>>, limit: f64) -> Constraint {
     let value = value.into();
-    Constraint {
-        value,
-        relation: AtLeast,
-        limit,
-    }
+    Constraint { value, relation: AtLeast, limit }
 }
 
 fn candidate(objective: f64, constraints: &[Constraint]) -> Candidate {
-    Candidate {
-        objective,
-        constraints: constraints.to_vec(),
-    }
+    Candidate { objective, constraints: constraints.to_vec() }
 }
 
 #[test]
 fn a_margin_is_relative_to_its_limit() {
     assert_eq!(at_most(400.0, 500.0).margin(), Some(0.2));
     assert_eq!(at_most(600.0, 500.0).margin(), Some(-0.2));
-    assert_eq!(
-        at_least(0.99, 0.9).margin().map(|m| (m * 1e9).round()),
-        Some(1e8)
-    );
+    assert_eq!(at_least(0.99, 0.9).margin().map(|m| (m * 1e9).round()), Some(1e8));
     assert_eq!(at_least(40.0, 50.0).margin(), Some(-0.2));
     assert_eq!(at_most(-3.0, -2.0).margin(), Some(0.5));
     // At the limit is within it.
@@ -67,13 +53,7 @@ fn the_highest_objective_within_all_limits_is_chosen() {
         candidate(4.0, &[at_most(450.0, 500.0), at_least(0.4, 0.5)]),
         candidate(9.0, &[at_most(900.0, 500.0), at_least(1.0, 0.5)]),
     ];
-    assert_eq!(
-        operating_point(&candidates),
-        Choice::Met {
-            index: 1,
-            margin: 0.2
-        }
-    );
+    assert_eq!(operating_point(&candidates), Choice::Met { index: 1, margin: 0.2 });
 }
 
 #[test]
@@ -83,29 +63,13 @@ fn ties_go_to_the_larger_margin_then_to_the_first() {
         candidate(5.0, &[at_most(400.0, 500.0)]),
         candidate(5.0, &[at_most(400.0, 500.0)]),
     ];
-    assert_eq!(
-        operating_point(&candidates),
-        Choice::Met {
-            index: 1,
-            margin: 0.2
-        }
-    );
+    assert_eq!(operating_point(&candidates), Choice::Met { index: 1, margin: 0.2 });
 }
 
 #[test]
 fn without_limits_the_highest_objective_is_chosen() {
-    let candidates = [
-        candidate(1.0, &[]),
-        candidate(f64::NAN, &[]),
-        candidate(2.0, &[]),
-    ];
-    assert_eq!(
-        operating_point(&candidates),
-        Choice::Met {
-            index: 2,
-            margin: f64::INFINITY
-        }
-    );
+    let candidates = [candidate(1.0, &[]), candidate(f64::NAN, &[]), candidate(2.0, &[])];
+    assert_eq!(operating_point(&candidates), Choice::Met { index: 2, margin: f64::INFINITY });
 }
 
 #[test]
@@ -116,13 +80,7 @@ fn the_nearest_miss_is_named_when_none_is_within() {
         candidate(2.0, &[at_most(550.0, 500.0)]),
         candidate(3.0, &[at_most(None, 500.0)]),
     ];
-    assert_eq!(
-        operating_point(&candidates),
-        Choice::Unmet {
-            nearest: Some(2),
-            excess: 0.1
-        }
-    );
+    assert_eq!(operating_point(&candidates), Choice::Unmet { nearest: Some(2), excess: 0.1 });
 }
 
 /// The nearest is judged by its worst limit, not by one that it happens to meet.
@@ -132,40 +90,22 @@ fn the_worst_miss_counts() {
         candidate(1.0, &[at_most(500.0, 500.0), at_most(1000.0, 500.0)]),
         candidate(1.0, &[at_most(750.0, 500.0), at_most(750.0, 500.0)]),
     ];
-    assert_eq!(
-        operating_point(&candidates),
-        Choice::Unmet {
-            nearest: Some(1),
-            excess: 0.5
-        }
-    );
+    assert_eq!(operating_point(&candidates), Choice::Unmet { nearest: Some(1), excess: 0.5 });
 }
 
 #[test]
 fn an_unknown_value_meets_nothing() {
     let lacking = candidate(9.0, &[at_most(100.0, 500.0), at_most(None, 500.0)]);
-    let nothing = Choice::Unmet {
-        nearest: None,
-        excess: f64::INFINITY,
-    };
+    let nothing = Choice::Unmet { nearest: None, excess: f64::INFINITY };
     assert_eq!(operating_point(std::slice::from_ref(&lacking)), nothing);
     let known = candidate(1.0, &[at_most(100.0, 500.0)]);
-    assert_eq!(
-        operating_point(&[lacking, known]),
-        Choice::Met {
-            index: 1,
-            margin: 0.8
-        }
-    );
+    assert_eq!(operating_point(&[lacking, known]), Choice::Met { index: 1, margin: 0.8 });
 }
 
 #[test]
 fn nothing_to_choose_from_is_said() {
     assert_eq!(operating_point(&[]), Choice::NoCandidates);
-    assert_eq!(
-        operating_point(&[candidate(f64::NAN, &[])]),
-        Choice::NoCandidates
-    );
+    assert_eq!(operating_point(&[candidate(f64::NAN, &[])]), Choice::NoCandidates);
 }
 
 fn relation() -> impl Strategy<Value = Relation> {
@@ -189,14 +129,11 @@ fn candidates() -> impl Strategy<Value = Vec<Candidate>> {
 }
 
 fn meets(candidate: &Candidate) -> bool {
-    candidate
-        .constraints
-        .iter()
-        .all(|constraint| match (constraint.value, constraint.relation) {
-            (None, _) => false,
-            (Some(value), AtLeast) => value >= constraint.limit,
-            (Some(value), AtMost) => value <= constraint.limit,
-        })
+    candidate.constraints.iter().all(|constraint| match (constraint.value, constraint.relation) {
+        (None, _) => false,
+        (Some(value), AtLeast) => value >= constraint.limit,
+        (Some(value), AtMost) => value <= constraint.limit,
+    })
 }
 
 /// A choice without the index: what must not depend on the order.

@@ -29,12 +29,7 @@ impl Frame<'_> {
         for value in ticks::ticks(&self.y, 5) {
             let y = self.y.place(value);
             svg.line("grid", (left, y), (right, y));
-            svg.text(
-                "tick",
-                (left - 6.0, y + 4.0),
-                Anchor::End,
-                &ticks::label(value),
-            );
+            svg.text("tick", (left - 6.0, y + 4.0), Anchor::End, &ticks::label(value));
         }
         let marks = self.marks(size);
         let mut free_from = f64::NEG_INFINITY;

@@ -71,11 +71,7 @@ impl FrontierChart<'_> {
         let latencies: Vec<f64> = latencies.chain(goal).collect();
         // Seconds read better than five-digit milliseconds.
         let greatest = latencies.iter().copied().fold(0.0, f64::max);
-        let (unit, per_unit) = if greatest >= 1e4 {
-            ("s", 1e3)
-        } else {
-            ("ms", 1.0)
-        };
+        let (unit, per_unit) = if greatest >= 1e4 { ("s", 1e3) } else { ("ms", 1.0) };
         let latencies: Vec<f64> = latencies.iter().map(|ms| ms / per_unit).collect();
         let y_title = format!("{}, {unit}", self.latency);
         let frame = Frame {
@@ -119,11 +115,7 @@ impl FrontierChart<'_> {
             taken.line(from, to);
         }
         // Dominated levels first, so that the frontier lies on top of them.
-        let order = [
-            Standing::Dominated,
-            Standing::Frontier,
-            Standing::OperatingPoint,
-        ];
+        let order = [Standing::Dominated, Standing::Frontier, Standing::OperatingPoint];
         let drawn = order.iter().flat_map(|standing| {
             let of = move |point: &&FrontierPoint| point.standing == *standing;
             self.points.iter().filter(of)

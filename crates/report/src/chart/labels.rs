@@ -90,12 +90,7 @@ fn area(((x, y), anchor): (Place, Anchor), width: f64) -> Box {
         Anchor::Middle => x - width / 2.0,
         Anchor::End => x - width,
     };
-    Box {
-        left,
-        top: y - LINE + 3.0,
-        right: left + width,
-        bottom: y + 3.0,
-    }
+    Box { left, top: y - LINE + 3.0, right: left + width, bottom: y + 3.0 }
 }
 
 #[cfg(test)]
@@ -108,10 +103,7 @@ mod tests {
         let limits = (0.0, 1000.0);
         let places = [(500.0, 100.0), (500.0, 104.0), (500.0, 108.0)];
         let given = places.map(|place| taken.label(place, 4.0, "128", limits));
-        assert_eq!(
-            given.map(|(_, anchor)| anchor),
-            [Anchor::Middle, Anchor::Start, Anchor::End]
-        );
+        assert_eq!(given.map(|(_, anchor)| anchor), [Anchor::Middle, Anchor::Start, Anchor::End]);
     }
 
     #[test]

@@ -30,13 +30,7 @@ impl Scale {
             Spread::Linear if high > low => (low, high),
             Spread::Linear => (low, low + 1.0),
         };
-        Self {
-            spread,
-            low,
-            high,
-            from,
-            to,
-        }
+        Self { spread, low, high, from, to }
     }
 
     /// Where `value` lies; values beyond the axis lie on its end.
@@ -47,11 +41,7 @@ impl Scale {
         };
         // A value that is not a number has no place; the low end is as good as any and keeps the drawing
         // well-formed.
-        let part = if part.is_nan() {
-            0.0
-        } else {
-            part.clamp(0.0, 1.0)
-        };
+        let part = if part.is_nan() { 0.0 } else { part.clamp(0.0, 1.0) };
         self.from + part * (self.to - self.from)
     }
 
@@ -75,14 +65,9 @@ impl Scale {
 /// be one dot.
 pub(crate) fn suited(values: &[f64]) -> Spread {
     let positive = values.iter().copied().filter(|v| *v > 0.0);
-    let (low, high) = positive.fold((f64::INFINITY, 0.0_f64), |(low, high), v| {
-        (low.min(v), high.max(v))
-    });
-    if high > 40.0 * low {
-        Spread::Log
-    } else {
-        Spread::Linear
-    }
+    let (low, high) =
+        positive.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
+    if high > 40.0 * low { Spread::Log } else { Spread::Linear }
 }
 
 #[cfg(test)]
@@ -92,10 +77,7 @@ mod tests {
     #[test]
     fn ends_and_middle_are_where_they_should_be() {
         let linear = Scale::new(Spread::Linear, (0.0, 10.0), (100.0, 0.0));
-        assert_eq!(
-            [0.0, 5.0, 10.0].map(|v| linear.place(v)),
-            [100.0, 50.0, 0.0]
-        );
+        assert_eq!([0.0, 5.0, 10.0].map(|v| linear.place(v)), [100.0, 50.0, 0.0]);
         let log = Scale::new(Spread::Log, (1.0, 100.0), (0.0, 10.0));
         assert_eq!([1.0, 10.0, 100.0].map(|v| log.place(v)), [0.0, 5.0, 10.0]);
     }
@@ -106,10 +88,7 @@ mod tests {
             for domain in [(0.0, 0.0), (5.0, 5.0), (1.0, 2.0)] {
                 let scale = Scale::new(spread, domain, (0.0, 10.0));
                 for value in [f64::NAN, f64::INFINITY, -1.0, 0.0, 1.5, 1e300] {
-                    assert!(
-                        (0.0..=10.0).contains(&scale.place(value)),
-                        "{scale:?} {value}"
-                    );
+                    assert!((0.0..=10.0).contains(&scale.place(value)), "{scale:?} {value}");
                 }
             }
         }

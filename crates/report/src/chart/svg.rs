@@ -58,14 +58,9 @@ impl Svg {
         if places.len() < 2 {
             return;
         }
-        let points: Vec<String> = places
-            .iter()
-            .map(|(x, y)| format!("{x:.1},{y:.1}"))
-            .collect();
+        let points: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let points = points.join(" ");
-        self.put(format_args!(
-            "<polyline class=\"{class}\" points=\"{points}\"/>\n"
-        ));
+        self.put(format_args!("<polyline class=\"{class}\" points=\"{points}\"/>\n"));
     }
 
     /// A dot or a ring. `tip` is shown by a browser when the pointer rests on it.

@@ -28,11 +28,7 @@ pub(crate) fn ticks(scale: &Scale, steps: usize) -> Vec<f64> {
             let all = [1.0, 2.0, 5.0];
             let few = [1.0];
             let decades = (high / low).log10();
-            let factors = if decades * 3.0 <= steps as f64 + 2.0 {
-                &all[..]
-            } else {
-                &few[..]
-            };
+            let factors = if decades * 3.0 <= steps as f64 + 2.0 { &all[..] } else { &few[..] };
             let from = low.log10().floor() as i32;
             let to = high.log10().ceil() as i32;
             let value = |e: i32| factors.iter().map(move |f| f * 10_f64.powi(e));
@@ -48,11 +44,7 @@ pub(crate) fn label(value: f64) -> String {
         let text = format!("{v:.3}");
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     };
-    if value.abs() >= 10_000.0 {
-        format!("{}k", trimmed(value / 1e3))
-    } else {
-        trimmed(value)
-    }
+    if value.abs() >= 10_000.0 { format!("{}k", trimmed(value / 1e3)) } else { trimmed(value) }
 }
 
 /// The round step that cuts `span` into about `steps` parts.
@@ -62,9 +54,7 @@ fn step(span: f64, steps: usize) -> f64 {
         return 1.0;
     }
     let power = 10_f64.powf(raw.log10().floor());
-    let factor = [1.0, 2.0, 5.0]
-        .into_iter()
-        .find(|f| f * power >= raw * (1.0 - 1e-9));
+    let factor = [1.0, 2.0, 5.0].into_iter().find(|f| f * power >= raw * (1.0 - 1e-9));
     factor.unwrap_or(10.0) * power
 }
 
@@ -94,19 +84,9 @@ mod tests {
         let domain = rounded(Spread::Linear, (0.0, 38.2), 8);
         assert_eq!(domain, (0.0, 40.0));
         let scale = Scale::new(Spread::Linear, domain, (0.0, 1.0));
-        assert_eq!(
-            ticks(&scale, 8),
-            [0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0]
-        );
-        let scale = Scale::new(
-            Spread::Log,
-            rounded(Spread::Log, (13.0, 900.0), 8),
-            (0.0, 1.0),
-        );
-        assert_eq!(
-            ticks(&scale, 8),
-            [10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0]
-        );
+        assert_eq!(ticks(&scale, 8), [0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0]);
+        let scale = Scale::new(Spread::Log, rounded(Spread::Log, (13.0, 900.0), 8), (0.0, 1.0));
+        assert_eq!(ticks(&scale, 8), [10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0]);
     }
 
     #[test]

@@ -24,21 +24,26 @@ impl LevelReport {
         lines.extend(latency("ICL, gap of chunks (ms):", &metrics.icl));
         lines.extend(latency("ITL, gap of tokens (ms):", &metrics.itl));
         lines.extend(self.token_lines());
-        lines.push(line(
-            "Arrivals stamped by:",
-            words::stamps(self.client.stamps),
-        ));
+        if !self.summary.requests.by_class.is_empty() {
+            lines.push(line("Failed by class:", self.failures()));
+        }
+        lines.push(line("Arrivals stamped by:", words::stamps(self.client.stamps)));
         lines.extend(self.speed_lines());
         lines.extend(self.verdict_lines());
         lines.push("=".repeat(50));
         lines.join("\n")
     }
 
+    /// `connect 3, truncated 1`.
+    fn failures(&self) -> String {
+        let classes = self.summary.requests.by_class.iter();
+        let classes = classes.map(|(class, n)| format!("{class} {n}"));
+        classes.collect::<Vec<_>>().join(", ")
+    }
+
     fn token_lines(&self) -> Vec<String> {
         let tokens = &self.summary.tokens;
-        let source = tokens
-            .source
-            .map_or("none: no request completed", words::token_source);
+        let source = tokens.source.map_or("none: no request completed", words::token_source);
         let mut lines = vec![line("Tokens counted by:", source)];
         if tokens.events > 0 {
             let per_event = tokens.output.get() as f64 / tokens.events as f64;
@@ -49,8 +54,9 @@ impl LevelReport {
 
     fn speed_lines(&self) -> Vec<String> {
         match &self.speed_of_light {
+            // The reason is longer than vLLM's lines.
             SpeedOfLight::Absent { reason } => {
-                vec![line("Speed of light:", format_args!("absent: {reason}"))]
+                vec![line("Speed of light:", "absent"), format!("  {reason}")]
             }
             SpeedOfLight::Known { bound, .. } => {
                 let share = self.speed_of_light.output_share();
@@ -66,23 +72,16 @@ impl LevelReport {
     }
 
     fn verdict_lines(&self) -> Vec<String> {
-        let mut lines = vec![line("Verdict:", words::verdict(self.validity.verdict))];
+        let mut lines = Vec::new();
         if let LevelStatus::Partial { reason } = &self.status {
-            lines.push(format!("  partial: {reason}"));
+            lines.push(line("Status:", format_args!("partial: {reason}")));
         }
+        lines.push(line("Verdict:", words::verdict(self.validity.verdict)));
         let mut said = HashSet::new();
-        let reasons = self
-            .validity
-            .reasons
-            .iter()
-            .filter(|r| said.insert(&r.text));
+        let reasons = self.validity.reasons.iter().filter(|r| said.insert(&r.text));
         let valid = |verdict| verdict == Verdict::Valid;
         for reason in reasons.filter(|reason| !valid(reason.verdict)) {
-            lines.push(format!(
-                "  {}: {}",
-                words::verdict(reason.verdict),
-                reason.text
-            ));
+            lines.push(format!("  {}: {}", words::verdict(reason.verdict), reason.text));
         }
         lines
     }

@@ -59,8 +59,8 @@ impl Serialize for BoundJson<'_> {
         let bound = self.0;
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("ttft_ms", &bound.ttft.to_millis())?;
-        map.serialize_entry("tpot_ms", &bound.tpot.to_millis())?;
-        map.serialize_entry("single_tpot_ms", &bound.single_tpot.to_millis())?;
+        map.serialize_entry("tpot_ms", &bound.single_tpot.to_millis())?;
+        map.serialize_entry("full_batch_step_ms", &bound.tpot.to_millis())?;
         map.serialize_entry("e2el_ms", &bound.e2el.to_millis())?;
         map.serialize_entry("requests_per_s", &bound.requests_per_s)?;
         map.serialize_entry("output_tokens_per_s", &bound.output_tokens_per_s)?;

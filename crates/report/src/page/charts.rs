@@ -18,11 +18,7 @@ impl SweepReport {
             out.push_str("<p>No level can be compared with another.</p>\n</section>\n");
             return;
         }
-        let max = |tail: Tail| tail.basis == LatencyBasis::Max;
-        let stand_in = self.compared().filter_map(tail_of).any(max);
-        let best = self
-            .placed()
-            .filter(|(_, place)| **place == Place::Frontier);
+        let best = self.placed().filter(|(_, place)| **place == Place::Frontier);
         let best: Vec<String> = best.map(|(level, _)| level.load.to_string()).collect();
         let description = format!(
             "Each level is a dot, labelled with its load. On the frontier: {}.",
@@ -30,33 +26,24 @@ impl SweepReport {
         );
         let chart = FrontierChart {
             points: &points,
-            latency: if stand_in {
-                "p99 E2EL (* greatest)"
-            } else {
-                "p99 E2EL"
-            },
+            latency: if self.compares_stand_ins() { "p99 E2EL (* greatest)" } else { "p99 E2EL" },
             goal: self.latency_goal(),
             description: &description,
         };
         let key = |class: &str, text: &str| {
             format!("<span class=\"keyed\"><span class=\"key {class}\"></span>{text}</span> ")
         };
-        let keys = [
-            key("line", "frontier"),
-            key("grey", "dominated"),
-            key("ring", "operating point"),
-        ];
+        let keys =
+            [key("line", "frontier"), key("grey", "dominated"), key("ring", "operating point")];
         let (wide, narrow) = (chart.draw(Size::Wide), chart.draw(Size::Narrow));
         let (keys, labels) = (keys.concat(), self.load_kind().1);
-        let knee = self
-            .knee()
-            .map(|knee| format!(" Knee at {}.", escape(&knee)));
+        let knee = self.knee().map(|knee| format!("<p>Knee at {}.</p>\n", escape(&knee)));
         let knee = knee.unwrap_or_default();
         put(
             out,
             format_args!(
-                "<figure>\n{wide}{narrow}<figcaption>Right and down is better; the labels are the {labels}. {keys}{knee}\
-                 </figcaption>\n</figure>\n</section>\n"
+                "<figure>\n{wide}{narrow}<figcaption>Right and down is better; the labels are the {labels}. {keys}\
+                 </figcaption>\n</figure>\n{knee}</section>\n"
             ),
         );
     }
@@ -117,9 +104,7 @@ impl SweepReport {
             return;
         }
         let panels = panels(&levels);
-        let marks = levels
-            .iter()
-            .map(|level| (level.load.value(), level.load.to_string()));
+        let marks = levels.iter().map(|level| (level.load.value(), level.load.to_string()));
         let (load, _) = self.load_kind();
         let chart = LoadChart {
             load,
@@ -127,15 +112,8 @@ impl SweepReport {
             panels: &panels,
             description: "Where throughput stops growing, requests wait, and the time to first token grows with the load.",
         };
-        let bound = panels
-            .iter()
-            .flat_map(|panel| &panel.series)
-            .any(|s| s.name == "bound");
-        let bound = if bound {
-            " Bound: what the hardware allows at that load."
-        } else {
-            ""
-        };
+        let bound = panels.iter().flat_map(|panel| &panel.series).any(|s| s.name == "bound");
+        let bound = if bound { " Bound: what the hardware allows at that load." } else { "" };
         let (wide, narrow) = (chart.draw(Size::Wide), chart.draw(Size::Narrow));
         put(
             out,
@@ -148,7 +126,7 @@ impl SweepReport {
     }
 
     /// The levels that are compared with one another.
-    fn compared(&self) -> impl Iterator<Item = &LevelReport> {
+    pub(super) fn compared(&self) -> impl Iterator<Item = &LevelReport> {
         let compared =
             |(_, place): &(&LevelReport, &Place)| !matches!(place, Place::LeftOut { .. });
         self.placed().filter(compared).map(|placed| placed.0)
@@ -171,11 +149,7 @@ fn tail_of(level: &LevelReport) -> Option<Tail> {
 fn panels(levels: &[&LevelReport]) -> Vec<LoadPanel> {
     let series = |name, class, value: fn(&LevelReport) -> Option<f64>| {
         let point = |level: &&LevelReport| Some((level.load.value(), value(level)?));
-        Series {
-            name,
-            class,
-            points: levels.iter().filter_map(point).collect(),
-        }
+        Series { name, class, points: levels.iter().filter_map(point).collect() }
     };
     let measured = series("measured", "first", |level| {
         Some(level.summary.throughput.output_tokens_per_s.get())
@@ -184,40 +158,20 @@ fn panels(levels: &[&LevelReport]) -> Vec<LoadPanel> {
         SpeedOfLight::Known { bound, .. } => Some(bound.output_tokens_per_s.get()),
         SpeedOfLight::Absent { .. } => None,
     });
-    let median = series("p50", "first", |level| {
-        level.summary.metrics.ttft.p50.value().map(Millis::get)
-    });
+    let median =
+        series("p50", "first", |level| level.summary.metrics.ttft.p50.value().map(Millis::get));
     let is_stand_in = |level: &&LevelReport| {
         let tail = Tail::of(&level.summary.metrics.ttft);
         tail.is_some_and(|tail| tail.basis == LatencyBasis::Max)
     };
-    let name = if levels.iter().any(is_stand_in) {
-        "p99*"
-    } else {
-        "p99"
-    };
-    let tail = series(name, "second", |level| {
-        Some(Tail::of(&level.summary.metrics.ttft)?.ms())
-    });
-    let greatest = |series: &Series| {
-        series
-            .points
-            .iter()
-            .map(|point| point.1)
-            .fold(0.0, f64::max)
-    };
+    let name = if levels.iter().any(is_stand_in) { "p99*" } else { "p99" };
+    let tail = series(name, "second", |level| Some(Tail::of(&level.summary.metrics.ttft)?.ms()));
+    let greatest = |series: &Series| series.points.iter().map(|point| point.1).fold(0.0, f64::max);
     // A bound far above would press what was measured flat; the table has the share of it.
     let beside = greatest(&bound) <= 5.0 * greatest(&measured);
-    let throughput = if beside {
-        vec![measured, bound]
-    } else {
-        vec![measured]
-    };
+    let throughput = if beside { vec![measured, bound] } else { vec![measured] };
     vec![
-        LoadPanel {
-            title: "Output tokens per second",
-            series: throughput,
-        },
+        LoadPanel { title: "Output tokens per second", series: throughput },
         LoadPanel {
             title: "Time to first token, ms",
             // The median on top: where both are the same, it is the one that is meant.

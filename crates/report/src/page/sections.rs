@@ -40,12 +40,9 @@ impl SweepReport {
                     escape(description)
                 ),
             ),
-            Engine::Remote {
-                description: Some(description),
-            } => put(
-                out,
-                format_args!("<p>Engine: {}</p>\n", escape(description)),
-            ),
+            Engine::Remote { description: Some(description) } => {
+                put(out, format_args!("<p>Engine: {}</p>\n", escape(description)))
+            }
             Engine::Remote { description: None } => {}
         }
         out.push_str("</header>\n");
@@ -69,13 +66,10 @@ impl SweepReport {
 
     fn most_throughput(&self) -> (String, String) {
         let rate = |level: &LevelReport| level.summary.throughput.output_tokens_per_s.get();
-        let compared = self
-            .placed()
-            .filter(|(_, place)| !matches!(place, Place::LeftOut { .. }));
-        let most = compared.max_by(|a, b| rate(a.0).total_cmp(&rate(b.0)));
+        let most = self.compared().max_by(|a, b| rate(a).total_cmp(&rate(b)));
         most.map_or_else(
             || ("none".to_owned(), "no level can be compared".to_owned()),
-            |(level, _)| {
+            |level| {
                 let requests = number(level.summary.throughput.requests_per_s.get());
                 let rest = format!("{requests} requests/s, at {}", level.load.words());
                 (format!("{} output tokens/s", number(rate(level))), rest)
@@ -83,45 +77,29 @@ impl SweepReport {
         )
     }
 
-    /// The share at the operating point, else the best of all levels.
+    /// The share at the operating point, else the best of all levels that may be compared.
     fn most_light(&self) -> (String, String) {
-        let chosen = self
-            .operating_point()
-            .level()
-            .and_then(|i| self.levels().get(i));
+        let chosen = self.operating_point().level().and_then(|i| self.levels().get(i));
         let share = |level: &LevelReport| Some(level.speed_of_light.output_share()?.get());
         let best = || {
-            self.levels().iter().max_by(|a, b| {
-                share(a)
-                    .unwrap_or(-1.0)
-                    .total_cmp(&share(b).unwrap_or(-1.0))
-            })
+            self.compared()
+                .max_by(|a, b| share(a).unwrap_or(-1.0).total_cmp(&share(b).unwrap_or(-1.0)))
         };
         let level = chosen.or_else(best);
         let known = level.and_then(|level| Some((level, share(level)?)));
         let Some((level, share)) = known else {
             let reasons = self.speed_of_light_reasons().join("; ");
-            let rest = if reasons.is_empty() {
-                "nothing was measured".to_owned()
-            } else {
-                reasons
-            };
+            let rest = if reasons.is_empty() { "nothing was measured".to_owned() } else { reasons };
             return ("absent".to_owned(), rest);
         };
         let limited = match &level.speed_of_light {
             SpeedOfLight::Known { bound, .. } => {
                 let rate = number(bound.output_tokens_per_s.get());
-                format!(
-                    " of {rate} output tokens/s, which {} limits",
-                    bound.limited_by
-                )
+                format!(" of {rate} output tokens/s, which {} limits", bound.limited_by)
             }
             SpeedOfLight::Absent { .. } => String::new(),
         };
-        (
-            percent(share),
-            format!("{}, at {}", limited.trim_start(), level.load.words()),
-        )
+        (percent(share), format!("{}, at {}", limited.trim_start(), level.load.words()))
     }
 
     pub(super) fn level_table(&self, out: &mut String) {
@@ -132,10 +110,7 @@ impl SweepReport {
         );
         for run in columns.chunk_by(|a, b| !a.group.is_empty() && a.group == b.group) {
             let group = run.first().map_or("", |column| column.group);
-            put(
-                out,
-                format_args!("<th colspan=\"{}\">{group}</th>", run.len()),
-            );
+            put(out, format_args!("<th colspan=\"{}\">{group}</th>", run.len()));
         }
         out.push_str("<th></th></tr>\n<tr>");
         for column in &columns {
@@ -147,10 +122,12 @@ impl SweepReport {
         }
         out.push_str("</tbody>\n</table>\n</div>\n");
         if self.has_stand_in() {
-            put(
-                out,
-                format_args!("<p class=\"note\">* {STAND_IN_NOTE}.</p>\n"),
-            );
+            put(out, format_args!("<p class=\"note\">* {STAND_IN_NOTE}.</p>\n"));
+        }
+        let failures = self.failures();
+        if !failures.is_empty() {
+            let failures = escape(&failures.join(", "));
+            put(out, format_args!("<p class=\"note\">Failures: {failures}.</p>\n"));
         }
         out.push_str(
             "<p class=\"note\">TTFT: send start to first token. TPOT: mean time per token after the first chunk. \
@@ -160,11 +137,7 @@ impl SweepReport {
     }
 
     fn level_row(&self, out: &mut String, columns: &[Column], row: usize, place: &Place) {
-        let load = |i: usize| {
-            self.levels()
-                .get(i)
-                .map_or_else(String::new, |l| l.load.to_string())
-        };
+        let load = |i: usize| self.levels().get(i).map_or_else(String::new, |l| l.load.to_string());
         let (class, text) = match place {
             Place::Frontier if self.operating_point().level() == Some(row) => {
                 ("chosen", "operating point".to_owned())
@@ -176,25 +149,15 @@ impl SweepReport {
         put(out, format_args!("<tr class=\"{class}\">"));
         for (i, column) in columns.iter().enumerate() {
             let cell = column.cells.get(row).map(cell_text).unwrap_or_default();
-            let (tag, scope) = if i == 0 {
-                ("th", " scope=\"row\"")
-            } else {
-                ("td", "")
-            };
+            let (tag, scope) = if i == 0 { ("th", " scope=\"row\"") } else { ("td", "") };
             put(out, format_args!("<{tag}{scope}>{}</{tag}>", escape(&cell)));
         }
-        put(
-            out,
-            format_args!("<td class=\"left\">{}</td></tr>\n", escape(&text)),
-        );
+        put(out, format_args!("<td class=\"left\">{}</td></tr>\n", escape(&text)));
     }
 
     pub(super) fn reason_list(&self, out: &mut String) {
         let verdict = words::verdict(self.verdict());
-        put(
-            out,
-            format_args!("<section>\n<h2>Verdict: {verdict}</h2>\n"),
-        );
+        put(out, format_args!("<section>\n<h2>Verdict: {verdict}</h2>\n"));
         let mut reasons = self.reasons();
         reasons.retain(|reason| reason.0 != Verdict::Valid);
         if reasons.is_empty() {
@@ -222,10 +185,7 @@ impl SweepReport {
         for reason in self.speed_of_light_reasons() {
             put(
                 out,
-                format_args!(
-                    "<p class=\"note\">No speed of light: {}.</p>\n",
-                    escape(reason)
-                ),
+                format_args!("<p class=\"note\">No speed of light: {}.</p>\n", escape(reason)),
             );
         }
         out.push_str("</section>\n");
@@ -234,28 +194,17 @@ impl SweepReport {
     pub(super) fn setup_list(&self, out: &mut String) {
         out.push_str("<section>\n<h2>What was run, and on what</h2>\n<dl>\n");
         for (name, value) in self.setup().rows() {
-            put(
-                out,
-                format_args!("<dt>{name}</dt><dd>{}</dd>\n", escape(&value)),
-            );
+            put(out, format_args!("<dt>{name}</dt><dd>{}</dd>\n", escape(&value)));
         }
-        let goals = self
-            .slo()
-            .map_or_else(|| "not given".to_owned(), ToString::to_string);
-        put(
-            out,
-            format_args!("<dt>Goals</dt><dd>{}</dd>\n", escape(&goals)),
-        );
+        let goals = self.slo().map_or_else(|| "not given".to_owned(), ToString::to_string);
+        put(out, format_args!("<dt>Goals</dt><dd>{}</dd>\n", escape(&goals)));
         out.push_str("</dl>\n</section>\n");
     }
 }
 
 fn fact(out: &mut String, name: &str, headline: &str, lines: &[String]) {
     let headline = escape(headline);
-    put(
-        out,
-        format_args!("<div><h2>{name}</h2>\n<p class=\"headline\">{headline}</p>\n"),
-    );
+    put(out, format_args!("<div><h2>{name}</h2>\n<p class=\"headline\">{headline}</p>\n"));
     for line in lines {
         put(out, format_args!("<p>{}</p>\n", escape(line)));
     }
@@ -263,11 +212,7 @@ fn fact(out: &mut String, name: &str, headline: &str, lines: &[String]) {
 }
 
 fn cell_text(cell: &Cell) -> String {
-    if cell.marked {
-        format!("{}*", cell.text)
-    } else {
-        cell.text.clone()
-    }
+    if cell.marked { format!("{}*", cell.text) } else { cell.text.clone() }
 }
 
 /// Writes without a result: writing to a `String` cannot fail.

@@ -1,7 +1,8 @@
 //! How the goals came out at a level.
 
-use fizeau_core::Millis;
-use fizeau_metrics::{Comparison, GoalOutcome, LevelSummary, Slo, Statistic};
+use fizeau_metrics::{
+    Comparison, Distribution, GoalOutcome, LevelSummary, Quantile, Slo, Statistic,
+};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::number::{duration_ms, number};
@@ -11,10 +12,18 @@ use crate::number::{duration_ms, number};
 pub struct GoalResult {
     /// The goal and what was measured.
     pub outcome: GoalOutcome,
-    /// The statistic that was measured in place of the one asked for; absent where it is that one. Where a
-    /// sample is too small for a percentile, the greatest value stands in for it: a limit that this keeps is
-    /// kept by every percentile of the sample.
-    pub stand_in: Option<Statistic>,
+    /// What was measured in place of the statistic that the goal is about; absent where it is that one.
+    pub stand_in: Option<StandIn>,
+}
+
+/// The greatest value in place of a percentile, where a sample is too small for the percentile. A limit that it
+/// keeps was kept by every value there is; how few they are, belongs beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StandIn {
+    /// How many values there are.
+    pub values: u64,
+    /// How many the percentile needs.
+    pub needs: u64,
 }
 
 /// The results of all goals at a level, in the order of the goals.
@@ -24,21 +33,35 @@ pub(super) fn results(slo: &Slo, level: &LevelSummary) -> Vec<GoalResult> {
 }
 
 fn result(mut outcome: GoalOutcome, level: &LevelSummary) -> GoalResult {
-    use Statistic::{P50, P90, P95, P99, P999};
     let goal = outcome.goal;
-    let percentile = matches!(goal.statistic, P50 | P90 | P95 | P99 | P999);
     // The greatest value is no less than any percentile, so it may speak for an upper limit only.
     let upper = matches!(goal.comparison, Comparison::Less | Comparison::LessOrEqual);
-    let mut stand_in = None;
-    if outcome.measured.is_none() && percentile && upper {
-        let greatest = goal
-            .metric
-            .distribution(level)
-            .and_then(|sample| sample.max);
-        outcome.measured = greatest.map(Millis::get);
-        stand_in = greatest.map(|_| Statistic::Max);
+    let sample = goal.metric.distribution(level).filter(|_| upper);
+    let stand_in = sample.and_then(|sample| {
+        let needs = needed(sample, goal.statistic)?;
+        let values = sample.n;
+        Some((sample.max?, StandIn { values, needs }))
+    });
+    if let Some((greatest, _)) = stand_in {
+        outcome.measured = Some(greatest.get());
     }
-    GoalResult { outcome, stand_in }
+    GoalResult { outcome, stand_in: stand_in.map(|(_, stand_in)| stand_in) }
+}
+
+/// How many values a percentile needs, where the sample has too few.
+fn needed(sample: &Distribution, statistic: Statistic) -> Option<u64> {
+    let quantile = match statistic {
+        Statistic::P50 => sample.p50,
+        Statistic::P90 => sample.p90,
+        Statistic::P95 => sample.p95,
+        Statistic::P99 => sample.p99,
+        Statistic::P999 => sample.p999,
+        _ => return None,
+    };
+    match quantile {
+        Quantile::Withheld { needs } => Some(needs),
+        Quantile::Absent | Quantile::Known { .. } => None,
+    }
 }
 
 impl GoalResult {
@@ -56,19 +79,25 @@ impl GoalResult {
             "ms" => duration_ms(value),
             _ => format!("{} {unit}", number(value)).trim_end().to_owned(),
         };
-        let asked = goal.statistic.as_str();
-        let measured = match (self.outcome.measured, self.stand_in) {
-            (None, _) => "not measured".to_owned(),
-            (Some(value), None) => format!("measured {}", shown(value)),
-            (Some(value), Some(_)) => {
-                format!(
-                    "greatest value {} (too few requests for a {asked})",
-                    shown(value)
-                )
+        let is_met = self.is_met();
+        let came_out = match (self.outcome.measured, self.stand_in) {
+            (None, _) => "missed, not measured".to_owned(),
+            (Some(value), None) if is_met => format!("met, measured {}", shown(value)),
+            (Some(value), None) => format!("missed, measured {}", shown(value)),
+            (Some(value), Some(StandIn { values, needs })) => {
+                let (greatest, asked) = (shown(value), goal.statistic.as_str());
+                if is_met {
+                    format!(
+                        "met by {values} of {values} values, the greatest {greatest}; a {asked} needs {needs}"
+                    )
+                } else {
+                    format!(
+                        "missed by the greatest of {values} values, {greatest}; a {asked} needs {needs}"
+                    )
+                }
             }
         };
-        let came_out = if self.is_met() { "met" } else { "missed" };
-        format!("{}: {came_out}, {measured}", goal.describe())
+        format!("{}: {came_out}", goal.describe())
     }
 }
 
@@ -83,8 +112,12 @@ impl Serialize for GoalResult {
         if self.outcome.measured.is_none() {
             map.serialize_entry("measured_reason", "the level has no such figure")?;
         }
-        let statistic = self.stand_in.unwrap_or(goal.statistic);
+        let statistic = self.stand_in.map_or(goal.statistic, |_| Statistic::Max);
         map.serialize_entry("measured_statistic", statistic.as_str())?;
+        if let Some(stand_in) = self.stand_in {
+            map.serialize_entry("values", &stand_in.values)?;
+            map.serialize_entry("values_needed", &stand_in.needs)?;
+        }
         map.serialize_entry("met", &self.is_met())?;
         map.end()
     }

@@ -27,6 +27,8 @@ struct Sweep<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     knee_reason: Option<&'static str>,
     levels: Vec<Level<'a>>,
+    /// Loads that were planned and never measured.
+    unmeasured: &'a [LoadPoint],
     notes: Vec<String>,
 }
 
@@ -102,43 +104,36 @@ impl Serialize for SweepReport {
                 requests_gain: knee.gain,
                 e2el_factor: knee.cost,
             }),
-            knee_reason: knee.is_none().then_some("every level pays for its latency"),
-            levels: self
-                .placed()
-                .map(|(level, place)| Level::new(level, place))
-                .collect(),
+            knee_reason: knee.is_none().then(|| no_knee(&self.places)),
+            levels: self.placed().map(|(level, place)| Level::new(level, place)).collect(),
+            unmeasured: &self.unmeasured,
             notes: self.notes(),
         };
         match &self.operating_point {
-            OperatingPoint::Met {
-                level,
-                margin,
-                goals,
-            } => {
-                sweep.operating_point = Some(Operating {
-                    level: *level,
-                    load: load(*level),
-                    margin: *margin,
-                    goals,
-                });
+            OperatingPoint::Met { level, margin, goals } => {
+                sweep.operating_point =
+                    Some(Operating { level: *level, load: load(*level), margin: *margin, goals });
             }
             other => {
                 let words = other.words(&self.levels);
                 sweep.operating_point_reason = Some(words.replacen("none, since ", "", 1));
             }
         }
-        if let OperatingPoint::Missed {
-            nearest: Some(level),
-            goals,
-        } = &self.operating_point
-        {
-            sweep.operating_point_nearest = Some(Nearest {
-                level: *level,
-                load: load(*level),
-                goals,
-            });
+        if let OperatingPoint::Missed { nearest: Some(level), goals } = &self.operating_point {
+            sweep.operating_point_nearest =
+                Some(Nearest { level: *level, load: load(*level), goals });
         }
         sweep.serialize(to)
+    }
+}
+
+/// Why there is no knee.
+fn no_knee(places: &[Place]) -> &'static str {
+    let compared = |place: &&Place| !matches!(place, Place::LeftOut { .. });
+    if places.iter().filter(compared).count() < 2 {
+        "fewer than two levels can be compared"
+    } else {
+        "at no level does more load cost latency without giving throughput"
     }
 }
 

@@ -58,19 +58,12 @@ pub(super) fn choose(
     match fizeau_pareto::operating_point(&candidates) {
         Choice::NoCandidates => OperatingPoint::NoLevel,
         Choice::Met { index, margin } => match judged(index) {
-            Some((level, goals)) => OperatingPoint::Met {
-                level,
-                margin,
-                goals,
-            },
+            Some((level, goals)) => OperatingPoint::Met { level, margin, goals },
             None => OperatingPoint::NoLevel,
         },
         Choice::Unmet { nearest, .. } => {
             let (nearest, goals) = nearest.and_then(judged).unzip();
-            OperatingPoint::Missed {
-                nearest,
-                goals: goals.unwrap_or_default(),
-            }
+            OperatingPoint::Missed { nearest, goals: goals.unwrap_or_default() }
         }
     }
 }
@@ -84,11 +77,7 @@ fn constraint(result: &GoalResult) -> Constraint {
         Comparison::Greater => (Relation::AtLeast, goal.limit.next_up()),
         Comparison::GreaterOrEqual => (Relation::AtLeast, goal.limit),
     };
-    Constraint {
-        value: result.outcome.measured,
-        relation,
-        limit,
-    }
+    Constraint { value: result.outcome.measured, relation, limit }
 }
 
 impl OperatingPoint {
@@ -112,11 +101,7 @@ impl OperatingPoint {
 
     /// The choice in plain words, the goals apart.
     pub(crate) fn words(&self, levels: &[LevelReport]) -> String {
-        let load = |i: &usize| {
-            levels
-                .get(*i)
-                .map_or_else(String::new, |level| level.load.words())
-        };
+        let load = |i: &usize| levels.get(*i).map_or_else(String::new, |level| level.load.words());
         match self {
             Self::NoGoal => "none, since no goal was given".to_owned(),
             Self::NoLevel => "none, since no level is on the frontier".to_owned(),
@@ -126,10 +111,7 @@ impl OperatingPoint {
                 let (load, rate, margin) = (load(level), number(rate), percent(*margin));
                 format!("{load}: {rate} requests/s, the most within the goals, margin {margin}")
             }
-            Self::Missed {
-                nearest: Some(nearest),
-                ..
-            } => {
+            Self::Missed { nearest: Some(nearest), .. } => {
                 let nearest = load(nearest);
                 format!(
                     "none, since no level on the frontier meets every goal; the nearest is {nearest}"

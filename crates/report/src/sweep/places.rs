@@ -34,10 +34,7 @@ pub(super) fn places(levels: &[LevelReport]) -> Vec<Place> {
     let place = |(i, standing): (usize, Result<[f64; 2], String>)| match standing {
         Err(reason) => Place::LeftOut { reason },
         Ok(_) => {
-            let at = indices
-                .iter()
-                .position(|&index| index == i)
-                .unwrap_or_default();
+            let at = indices.iter().position(|&index| index == i).unwrap_or_default();
             let better = dominated_by(&points, &DIRECTIONS, at);
             match better.and_then(|better| indices.get(better)) {
                 Some(&by) if !best.contains(&at) => Place::Dominated { by },
@@ -51,10 +48,8 @@ pub(super) fn places(levels: &[LevelReport]) -> Vec<Place> {
 /// Where more load stops paying, among the levels that may be compared, in the order given.
 pub(super) fn knee_of(levels: &[LevelReport]) -> Option<Knee> {
     // A level that may not be compared is a NaN, which the search passes over: indices stay those of `levels`.
-    let points: Vec<[f64; 2]> = levels
-        .iter()
-        .map(|level| point(level).unwrap_or([f64::NAN; 2]))
-        .collect();
+    let points: Vec<[f64; 2]> =
+        levels.iter().map(|level| point(level).unwrap_or([f64::NAN; 2])).collect();
     knee(&points, KneeRule::default())
 }
 
@@ -62,6 +57,9 @@ pub(super) fn knee_of(levels: &[LevelReport]) -> Option<Knee> {
 fn point(level: &LevelReport) -> Result<[f64; 2], String> {
     if let Some(reason) = level.left_out() {
         return Err(reason);
+    }
+    if level.summary.throughput.duration.get() <= 0.0 {
+        return Err("no time passed, so it has no rates".to_owned());
     }
     let rate = level.summary.throughput.requests_per_s.get();
     let tail = Tail::of(&level.summary.metrics.e2el);

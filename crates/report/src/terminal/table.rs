@@ -42,11 +42,7 @@ impl Column {
     pub(super) fn of(report: &SweepReport) -> Vec<Self> {
         let column = |column: crate::table::Column| {
             let marked = column.cells.iter().any(|cell| cell.marked);
-            let widest = column
-                .cells
-                .iter()
-                .map(|cell| cell.text.chars().count())
-                .max();
+            let widest = column.cells.iter().map(|cell| cell.text.chars().count()).max();
             let widest = widest.unwrap_or(0) + usize::from(marked);
             Self {
                 group: column.group,
@@ -123,11 +119,7 @@ impl Table {
     }
 
     fn total(&self, gap: usize) -> usize {
-        MARK + self
-            .columns
-            .iter()
-            .map(|column| gap + column.width)
-            .sum::<usize>()
+        MARK + self.columns.iter().map(|column| gap + column.width).sum::<usize>()
     }
 
     /// The upper line of the heading: each group's name at the right end of its columns, or over them in the

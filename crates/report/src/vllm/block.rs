@@ -42,10 +42,7 @@ impl VllmResult {
         }
         lines.extend([
             two("Output token throughput (tok/s):", per_s(output)),
-            two(
-                "Peak output token throughput (tok/s):",
-                self.peak_tokens.get(),
-            ),
+            two("Peak output token throughput (tok/s):", self.peak_tokens.get()),
             two("Peak concurrent requests:", self.peak_concurrency as f64),
             two("Total token throughput (tok/s):", per_s(all)),
         ]);

@@ -1,6 +1,7 @@
 //! vLLM's figures from tapes, by vLLM's definitions.
 
-use fizeau_core::{Nanos, Outcome, PerSec, Seconds, Stamp, Tape, Tokens};
+use fizeau_core::{Millis, Nanos, Outcome, PerSec, Seconds, Stamp, Tape, Tokens};
+use fizeau_metrics::GoodputGoals;
 
 use super::{Percentile, VllmMetric};
 
@@ -28,10 +29,8 @@ impl PerRequest {
                 let span = span.filter(|_| good);
                 span.map_or(0.0, Nanos::as_secs_f64)
             };
-            all.input_lens
-                .push(tape.input_tokens().map_or(0, Tokens::get));
-            all.output_lens
-                .push(if good { output_len(tape) } else { 0 });
+            all.input_lens.push(tape.input_tokens().map_or(0, Tokens::get));
+            all.output_lens.push(if good { output_len(tape) } else { 0 });
             all.ttfts.push(seconds(ttft(tape)));
             all.itls.push(if good {
                 gaps(tape).map(Nanos::as_secs_f64).collect()
@@ -39,11 +38,9 @@ impl PerRequest {
                 Vec::new()
             });
             all.latencies.push(seconds(latency(tape)));
-            all.start_times
-                .push(sent(tape).saturating_since(Stamp::EPOCH).as_secs_f64());
+            all.start_times.push(sent(tape).saturating_since(Stamp::EPOCH).as_secs_f64());
             all.queue_times.push(queue_time(tape).as_secs_f64());
-            all.generated_texts
-                .push(tape.text.clone().unwrap_or_default());
+            all.generated_texts.push(tape.text.clone().unwrap_or_default());
             all.errors.push(match &tape.outcome {
                 Outcome::Complete(_) => String::new(),
                 Outcome::Failed(failure) => failure.to_string(),
@@ -66,8 +63,9 @@ impl Stats {
     pub(super) fn of(mut values: Vec<f64>, percentiles: &[Percentile]) -> Self {
         values.sort_unstable_by(f64::total_cmp);
         let n = values.len().max(1) as f64;
-        let mean = values.iter().sum::<f64>() / n;
-        let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n;
+        // From 0.0 on, because the standard sum of nothing is -0.0.
+        let mean = values.iter().fold(0.0, |sum, v| sum + v) / n;
+        let variance = values.iter().fold(0.0, |sum, v| sum + (v - mean).powi(2)) / n;
         let each = |&p: &Percentile| (p, percentile(&values, p.get()));
         Self {
             mean,
@@ -89,11 +87,7 @@ fn percentile(values: &[f64], p: f64) -> f64 {
     let part = at - below as f64;
     let (low, high) = (values[below], values[above]);
     // numpy counts from the nearer end, so that neither end is missed by a rounding.
-    if part >= 0.5 {
-        high - (high - low) * (1.0 - part)
-    } else {
-        low + (high - low) * part
-    }
+    if part >= 0.5 { high - (high - low) * (1.0 - part) } else { low + (high - low) * part }
 }
 
 /// The values of a metric over the successful requests, in milliseconds.
@@ -103,11 +97,7 @@ pub(super) fn values(metric: VllmMetric, tapes: &[Tape]) -> Vec<f64> {
     match metric {
         VllmMetric::Ttft => of_each(|tape| Some(ttft(tape)?.as_millis_f64())),
         VllmMetric::Tpot => of_each(tpot),
-        VllmMetric::Itl => good
-            .clone()
-            .flat_map(gaps)
-            .map(Nanos::as_millis_f64)
-            .collect(),
+        VllmMetric::Itl => good.clone().flat_map(gaps).map(Nanos::as_millis_f64).collect(),
         VllmMetric::E2el => of_each(|tape| Some(latency(tape)?.as_millis_f64())),
         VllmMetric::ClientQueueTime => of_each(|tape| Some(queue_time(tape).as_millis_f64())),
         VllmMetric::E2elIncludingClientQueue => {
@@ -126,11 +116,7 @@ pub(super) fn duration(tapes: &[Tape]) -> Seconds {
 
 /// `count` over `duration`; nothing where no time passed.
 pub(super) fn rate(count: f64, duration: Seconds) -> PerSec {
-    if duration.get() > 0.0 {
-        PerSec::new(count / duration.get())
-    } else {
-        PerSec::new(0.0)
-    }
+    if duration.get() > 0.0 { PerSec::new(count / duration.get()) } else { PerSec::new(0.0) }
 }
 
 /// When a request was sent, or at least let go.
@@ -156,6 +142,18 @@ fn tpot(tape: &Tape) -> Option<f64> {
     let n = output_len(tape);
     let after_first = latency(tape)?.saturating_sub(ttft(tape)?);
     (n > 1).then(|| after_first.as_millis_f64() / (n - 1) as f64)
+}
+
+/// Whether a request succeeded and met every goal, by vLLM's figures.
+pub(super) fn meets(tape: &Tape, goals: &GoodputGoals) -> bool {
+    let within = |goal: Option<Millis>, figure: Option<f64>| {
+        goal.is_none_or(|goal| figure.is_some_and(|figure| figure <= goal.get()))
+    };
+    let pace = tpot(tape).unwrap_or(0.0);
+    tape.is_success()
+        && within(goals.ttft, ttft(tape).map(Nanos::as_millis_f64))
+        && within(goals.tpot, Some(pace))
+        && within(goals.e2el, latency(tape).map(Nanos::as_millis_f64))
 }
 
 fn queue_time(tape: &Tape) -> Nanos {

@@ -87,10 +87,7 @@ impl VllmResult {
         entries.set("backend", Field::text(&run.backend));
         entries.set("label", Field::text_or_null(run.label.as_ref()));
         entries.set("model_id", Field::text(&run.model_id));
-        entries.set(
-            "tokenizer_id",
-            Field::text_or_null(run.tokenizer_id.as_ref()),
-        );
+        entries.set("tokenizer_id", Field::text_or_null(run.tokenizer_id.as_ref()));
         entries.set("num_prompts", Field::Count(self.num_prompts()));
         for (key, value) in &run.metadata {
             entries.set(key.as_str(), Field::text(value));
@@ -100,7 +97,12 @@ impl VllmResult {
             RequestRate::Unlimited => Field::text("inf"),
         };
         entries.set("request_rate", request_rate);
-        entries.set("burstiness", Field::Number(run.burstiness));
+        // JSON has no infinity; Python reads the word, as it does the rate's.
+        let burstiness = match run.burstiness {
+            even if even.is_infinite() => Field::text("inf"),
+            burstiness => Field::Number(burstiness),
+        };
+        entries.set("burstiness", burstiness);
         let cap = run.max_concurrency.map(u64::from);
         entries.set("max_concurrency", cap.map_or(Field::Null, Field::Count));
     }
@@ -117,10 +119,7 @@ impl VllmResult {
         let goodput = self.goodput.map(|rate| Field::Number(rate.get()));
         entries.set("request_goodput", goodput.unwrap_or(Field::Null));
         entries.set("output_throughput", per_s(output));
-        entries.set(
-            "total_token_throughput",
-            per_s(input.saturating_add(output)),
-        );
+        entries.set("total_token_throughput", per_s(input.saturating_add(output)));
     }
 
     fn requests<'a>(&'a self, entries: &mut Entries<'a>, detail: Detail) {
@@ -148,10 +147,7 @@ impl VllmResult {
     fn peaks(&self, entries: &mut Entries<'_>) {
         let peak = Field::Number(self.peak_tokens.get());
         entries.set("max_output_tokens_per_s", peak);
-        entries.set(
-            "max_concurrent_requests",
-            Field::Count(self.peak_concurrency),
-        );
+        entries.set("max_concurrent_requests", Field::Count(self.peak_concurrency));
         // The real-time factor of audio input, which is not sent here.
         entries.set("rtfx", Field::Number(0.0));
     }

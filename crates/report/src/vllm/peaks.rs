@@ -12,9 +12,7 @@ pub(super) fn concurrency(tapes: &[Tape]) -> u64 {
     };
     // At one and the same instant endings come first: a slot is free before it is taken again.
     let begins = tapes.iter().map(|tape| (sent(tape), 1_i64));
-    let ends = tapes
-        .iter()
-        .map(|tape| (over(tape).max(sent(tape)), -1_i64));
+    let ends = tapes.iter().map(|tape| (over(tape).max(sent(tape)), -1_i64));
     let mut events: Vec<(Stamp, i64)> = begins.chain(ends).collect();
     events.sort_unstable();
     let mut now = 0_i64;
@@ -67,9 +65,7 @@ mod tests {
     #[test]
     fn forty_short_requests_over_four_slots_peak_at_four() {
         // The case that vLLM's one-second buckets report as 40.
-        let tapes: Vec<Tape> = (0..40)
-            .map(|i| tape(&[i / 4 * 25, i / 4 * 25 + 25]))
-            .collect();
+        let tapes: Vec<Tape> = (0..40).map(|i| tape(&[i / 4 * 25, i / 4 * 25 + 25])).collect();
         assert_eq!(concurrency(&tapes), 4);
     }
 

@@ -78,10 +78,7 @@ impl Selection {
     pub fn parse(metrics: &str, percentiles: &str) -> Result<Self, SelectionError> {
         let parts = |text: &'_ str| -> Vec<String> {
             let parts = text.split(',').map(str::trim);
-            parts
-                .filter(|part| !part.is_empty())
-                .map(str::to_owned)
-                .collect()
+            parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
         };
         let metrics: Result<Vec<VllmMetric>, _> =
             parts(metrics).iter().map(|name| name.parse()).collect();
@@ -90,10 +87,7 @@ impl Selection {
         metrics.dedup();
         let percentiles: Result<Vec<Percentile>, _> =
             parts(percentiles).iter().map(|text| text.parse()).collect();
-        Ok(Self {
-            metrics,
-            percentiles: percentiles?,
-        })
+        Ok(Self { metrics, percentiles: percentiles? })
     }
 }
 
@@ -138,9 +132,7 @@ impl FromStr for VllmMetric {
 
     fn from_str(name: &str) -> Result<Self, SelectionError> {
         let found = Self::ALL.into_iter().find(|metric| metric.key() == name);
-        found.ok_or_else(|| SelectionError::Metric {
-            name: name.to_owned(),
-        })
+        found.ok_or_else(|| SelectionError::Metric { name: name.to_owned() })
     }
 }
 
@@ -163,8 +155,6 @@ impl FromStr for Percentile {
     fn from_str(text: &str) -> Result<Self, SelectionError> {
         let value: Option<f64> = text.parse().ok();
         let value = value.filter(|value| (0.0..=100.0).contains(value));
-        value.map(Self).ok_or_else(|| SelectionError::Percentile {
-            text: text.to_owned(),
-        })
+        value.map(Self).ok_or_else(|| SelectionError::Percentile { text: text.to_owned() })
     }
 }

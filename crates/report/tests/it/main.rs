@@ -1,8 +1,5 @@
 //! Tests of the public API on a synthetic sweep.
-#![allow(
-    clippy::unwrap_used,
-    reason = "an unwrap that panics is a test that fails"
-)]
+#![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 mod level;
 mod page;
@@ -15,10 +12,5 @@ use proptest::test_runner::{Config, RngSeed};
 
 /// The same cases in every run.
 fn cases(cases: u32) -> Config {
-    Config {
-        cases,
-        failure_persistence: None,
-        rng_seed: RngSeed::Fixed(1849),
-        ..Config::default()
-    }
+    Config { cases, failure_persistence: None, rng_seed: RngSeed::Fixed(1849), ..Config::default() }
 }

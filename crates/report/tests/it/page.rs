@@ -1,7 +1,8 @@
 //! The page: whole, escaped, the same every time.
 
 use fizeau_metrics::{Reason, Verdict};
-use fizeau_report::{Engine, SweepReport};
+use fizeau_report::{Engine, SpeedOfLight, SweepReport};
+use fizeau_roofline::Measured;
 
 use crate::sample;
 
@@ -15,9 +16,7 @@ fn it_is_the_same_every_time() {
 #[test]
 fn it_loads_nothing() {
     let page = sample::sweep().page();
-    for loader in [
-        "<script", "<link", "<img", "<iframe", "src=", "href=", "@import", "url(",
-    ] {
+    for loader in ["<script", "<link", "<img", "<iframe", "src=", "href=", "@import", "url("] {
         assert!(!page.contains(loader), "{loader}");
     }
 }
@@ -30,31 +29,22 @@ fn every_foreign_text_is_escaped() {
     setup.endpoint.base_url = evil();
     setup.endpoint.path = evil();
     setup.endpoint.backend = evil();
-    setup.engine = Engine::Simulated {
-        description: evil(),
-    };
+    setup.engine = Engine::Simulated { description: evil() };
     setup.workload.dataset = evil();
     setup.workload.arrivals = evil();
     setup.host.cpu = Some(evil());
     setup.command_line = vec![evil()];
     setup.started = evil();
     let mut level = sample::level(64);
-    level.validity.reasons = vec![Reason {
-        verdict: Verdict::Suspect,
-        text: evil(),
-    }];
-    level.speed_of_light = fizeau_report::SpeedOfLight::Absent { reason: evil() };
+    level.validity.reasons = vec![Reason { verdict: Verdict::Suspect, text: evil() }];
+    level.speed_of_light = SpeedOfLight::Absent { reason: evil() };
     let mut left_out = sample::level(8);
     left_out.status = fizeau_report::LevelStatus::Partial { reason: evil() };
     let page = SweepReport::new(setup, vec![level, left_out], None).page();
     assert!(!page.contains("<script"));
     let escaped = "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&amp;";
     // Model (title, heading, list), URL, path, backend, engine (banner, list), ...
-    assert!(
-        page.matches(escaped).count() >= 15,
-        "{}",
-        page.matches(escaped).count()
-    );
+    assert!(page.matches(escaped).count() >= 15, "{}", page.matches(escaped).count());
 }
 
 #[test]
@@ -92,11 +82,25 @@ fn it_says_all_that_it_must() {
     }
     // Two charts, each for wide and narrow pages, each with a text in its stead.
     assert_eq!(page.matches("<svg class=\"wide\" role=\"img\"").count(), 2);
-    assert_eq!(
-        page.matches("<svg class=\"narrow\" role=\"img\"").count(),
-        2
-    );
+    assert_eq!(page.matches("<svg class=\"narrow\" role=\"img\"").count(), 2);
     assert_eq!(page.matches("\n<desc>").count(), 4);
+}
+
+/// A level beyond the speed of light is invalid, and no share of it was reached there.
+#[test]
+fn an_invalid_level_is_no_headline() {
+    let mut beyond = sample::level(64);
+    beyond.validity.verdict = Verdict::Invalid;
+    if let SpeedOfLight::Known { bound, shares } = &mut beyond.speed_of_light {
+        let measured = Measured {
+            output_tokens_per_s: Some(bound.output_tokens_per_s * 2.5),
+            ..Measured::default()
+        };
+        *shares = measured.percent_of(bound);
+    }
+    let page = SweepReport::new(sample::setup(), vec![sample::level(1), beyond], None).page();
+    assert!(!page.contains("250 %"));
+    assert!(page.contains("<p class=\"headline\">83 %</p>"));
 }
 
 #[test]

@@ -20,11 +20,7 @@ const OUTPUT: u64 = 40;
 /// The whole sweep.
 pub(crate) fn sweep() -> SweepReport {
     let levels = [1, 2, 4, 8, 16, 32, 64, 128].map(level).into();
-    SweepReport::new(
-        setup(),
-        levels,
-        "p99 ttft<150ms, p99 e2el<600ms".parse().ok(),
-    )
+    SweepReport::new(setup(), levels, "p99 ttft<150ms, p99 e2el<600ms".parse().ok())
 }
 
 pub(crate) fn setup() -> Setup {
@@ -87,9 +83,7 @@ pub(crate) fn level(concurrency: u32) -> LevelReport {
             connections_replaced: 0,
         },
         validity: Validity {
-            verdict: reasons
-                .first()
-                .map_or(Verdict::Valid, |reason| reason.verdict),
+            verdict: reasons.first().map_or(Verdict::Valid, |reason| reason.verdict),
             reasons,
         },
         status: LevelStatus::Finished,
@@ -116,10 +110,8 @@ pub(crate) fn tapes(n: u64) -> Vec<Tape> {
     }
     for failed in tapes.iter_mut().skip(63).step_by(64) {
         failed.arrivals.clear();
-        failed.outcome = Outcome::Failed(Failure::new(
-            FailureClass::Connect,
-            "<script>alert(1)</script>",
-        ));
+        failed.outcome =
+            Outcome::Failed(Failure::new(FailureClass::Connect, "<script>alert(1)</script>"));
     }
     tapes
 }
@@ -150,10 +142,7 @@ fn speed_of_light(summary: &LevelSummary, concurrency: u32) -> SpeedOfLight {
         output_tokens_per_s: Some(summary.throughput.output_tokens_per_s),
         ..Measured::default()
     };
-    SpeedOfLight::Known {
-        bound,
-        shares: measured.percent_of(&bound),
-    }
+    SpeedOfLight::Known { bound, shares: measured.percent_of(&bound) }
 }
 
 fn bound(concurrency: u32) -> Option<Bound> {

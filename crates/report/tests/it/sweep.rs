@@ -16,10 +16,7 @@ fn level(requests_per_s: f64, p99: Option<f64>, max: f64) -> LevelReport {
     level.summary.metrics.e2el = Distribution {
         n: if p99.is_some() { 100 } else { 8 },
         p99: match p99 {
-            Some(p99) => Quantile::Known {
-                value: Millis::new(p99),
-                interval: None,
-            },
+            Some(p99) => Quantile::Known { value: Millis::new(p99), interval: None },
             None => Quantile::Withheld { needs: 100 },
         },
         max: Some(Millis::new(max)),
@@ -48,16 +45,11 @@ fn the_knee_is_on_the_frontier_and_what_lies_beyond_is_not() {
 #[test]
 fn what_cannot_be_compared_is_left_out_with_the_reason() {
     let mut partial = level(100.0, Some(1.0), 1.0);
-    partial.status = LevelStatus::Partial {
-        reason: "interrupted".to_owned(),
-    };
+    partial.status = LevelStatus::Partial { reason: "interrupted".to_owned() };
     let mut invalid = level(100.0, Some(1.0), 1.0);
     invalid.validity = Validity {
         verdict: Verdict::Invalid,
-        reasons: vec![Reason {
-            verdict: Verdict::Invalid,
-            text: "the client was late".to_owned(),
-        }],
+        reasons: vec![Reason { verdict: Verdict::Invalid, text: "the client was late".to_owned() }],
     };
     let mut empty = level(100.0, Some(1.0), 1.0);
     empty.summary.requests.completed = 0;
@@ -70,20 +62,14 @@ fn what_cannot_be_compared_is_left_out_with_the_reason() {
         .iter()
         .map(|level| level["left_out_reason"].as_str().unwrap())
         .collect();
-    let expected = [
-        "partial: interrupted",
-        "invalid: the client was late",
-        "no request completed",
-    ];
+    let expected = ["partial: interrupted", "invalid: the client was late", "no request completed"];
     assert_eq!(reasons, expected);
 }
 
 #[test]
 fn the_greatest_value_stands_in_for_a_withheld_percentile_and_says_so() {
-    let report = sweep(
-        vec![level(1.0, None, 500.0), level(2.0, Some(900.0), 999.0)],
-        "p99 e2el<600ms",
-    );
+    let report =
+        sweep(vec![level(1.0, None, 500.0), level(2.0, Some(900.0), 999.0)], "p99 e2el<600ms");
     let json = parsed(&report);
     assert_eq!(json["frontier"][0]["latency_basis"], "max");
     assert_eq!(json["frontier"][0]["e2el_ms"], 500.0);
@@ -92,10 +78,39 @@ fn the_greatest_value_stands_in_for_a_withheld_percentile_and_says_so() {
     assert!(json["levels"][0]["metrics"]["e2el_ms"]["p99_reason"].is_string());
     // The goal on the p99 is judged by it too.
     assert_eq!(json["operating_point"]["level"], 0);
-    assert_eq!(
-        json["operating_point"]["goals"][0]["measured_statistic"],
-        "max"
-    );
+    let goal = &json["operating_point"]["goals"][0];
+    assert_eq!(goal["measured_statistic"], "max");
+    assert_eq!((&goal["values"], &goal["values_needed"]), (&8.into(), &100.into()));
+}
+
+/// Eight values under the limit say little about the hundredth.
+#[test]
+fn a_goal_met_by_a_stand_in_says_by_how_many_values() {
+    let words = |max: f64| {
+        let report = sweep(vec![level(1.0, None, max)], "p99 e2el<600ms");
+        let terminal = fizeau_report::Terminal {
+            width: 120,
+            style: fizeau_report::Style::Plain,
+            report: None,
+        };
+        report.terminal(&terminal)
+    };
+    let (met, missed) = (words(500.0), words(700.0));
+    let says = "p99 E2EL < 600 ms: met by 8 of 8 values, the greatest 500 ms; a p99 needs 100\n";
+    assert!(met.contains(says), "{met}");
+    assert!(met.contains("against p99 E2EL*: 1\n"), "{met}");
+    let says = "p99 E2EL < 600 ms: missed by the greatest of 8 values, 700 ms; a p99 needs 100\n";
+    assert!(missed.contains(says), "{missed}");
+}
+
+#[test]
+fn a_level_that_took_no_time_has_no_rate_to_compare() {
+    let mut instant = level(0.0, Some(0.0), 0.0);
+    instant.summary.throughput.duration = Seconds::new(0.0);
+    let report = sweep(vec![instant, level(1.0, Some(500.0), 500.0)], "p99 e2el<1s");
+    assert_eq!(report.frontier(), [1]);
+    let reason = "no time passed, so it has no rates".to_owned();
+    assert_eq!(report.places()[0], Place::LeftOut { reason });
 }
 
 #[test]
@@ -107,10 +122,7 @@ fn a_lower_limit_is_not_met_by_the_greatest_value() {
 #[test]
 fn a_missed_goal_names_the_nearest_level() {
     let report = sweep(
-        vec![
-            level(1.0, Some(500.0), 500.0),
-            level(2.0, Some(900.0), 900.0),
-        ],
+        vec![level(1.0, Some(500.0), 500.0), level(2.0, Some(900.0), 900.0)],
         "p99 e2el<400ms",
     );
     let OperatingPoint::Missed { nearest, goals } = report.operating_point() else {
@@ -121,10 +133,7 @@ fn a_missed_goal_names_the_nearest_level() {
     let json = parsed(&report);
     assert!(json["operating_point"].is_null());
     let reason = json["operating_point_reason"].as_str().unwrap();
-    assert!(
-        reason.starts_with("no level on the frontier meets every goal"),
-        "{reason}"
-    );
+    assert!(reason.starts_with("no level on the frontier meets every goal"), "{reason}");
     assert_eq!(json["operating_point_nearest"]["level"], 0);
 }
 
@@ -132,9 +141,7 @@ fn a_missed_goal_names_the_nearest_level() {
 fn the_knee_is_where_more_load_buys_latency_only() {
     // Given in rising load; the partial level between them is compared with nothing.
     let broken = LevelReport {
-        status: LevelStatus::Partial {
-            reason: "interrupted".to_owned(),
-        },
+        status: LevelStatus::Partial { reason: "interrupted".to_owned() },
         ..level(9.0, Some(500.0), 500.0)
     };
     let levels = vec![
@@ -145,18 +152,35 @@ fn the_knee_is_where_more_load_buys_latency_only() {
     ];
     let report = sweep(levels, "p99 e2el<2s");
     let words = report.knee().unwrap();
-    assert!(
-        words.ends_with("gives +2.5 % requests/s for 2.0 times the p99 E2EL"),
-        "{words}"
-    );
+    assert!(words.ends_with("gives +2.5 % requests/s for 2.0 times the p99 E2EL"), "{words}");
     let json = parsed(&report);
-    assert_eq!(
-        (&json["knee"]["level"], &json["knee"]["beyond"]),
-        (&1.into(), &3.into())
-    );
+    assert_eq!((&json["knee"]["level"], &json["knee"]["beyond"]), (&1.into(), &3.into()));
     assert_eq!(json["knee"]["e2el_factor"], 2.0);
-    let without = parsed(&sweep(vec![level(4.0, Some(500.0), 500.0)], "p99 e2el<2s"));
-    assert!(without["knee"].is_null() && without["knee_reason"].is_string());
+}
+
+#[test]
+fn why_there_is_no_knee_is_said_as_it_is() {
+    let reason = |levels| {
+        let json = parsed(&sweep(levels, "p99 e2el<2s"));
+        assert!(json["knee"].is_null());
+        json["knee_reason"].as_str().unwrap().to_owned()
+    };
+    let one = || vec![level(4.0, Some(500.0), 500.0)];
+    assert_eq!(reason(one()), "fewer than two levels can be compared");
+    let two = vec![level(4.0, Some(500.0), 500.0), level(8.0, Some(520.0), 520.0)];
+    assert_eq!(reason(two), "at no level does more load cost latency without giving throughput");
+}
+
+#[test]
+fn a_knee_seen_in_greatest_values_is_not_said_to_be_of_a_p99() {
+    let knee = |first, second| {
+        let levels = vec![level(8.0, first, 520.0), level(8.2, second, 1_040.0)];
+        sweep(levels, "p99 e2el<2s").knee().unwrap()
+    };
+    let both = knee(None, None);
+    assert!(both.ends_with("for 2.0 times the greatest E2EL"), "{both}");
+    let mixed = knee(None, Some(1_040.0));
+    assert!(mixed.ends_with("for 2.0 times the tail E2EL (the greatest against a p99)"), "{mixed}");
 }
 
 #[test]
@@ -186,11 +210,7 @@ fn the_file_has_the_schemas_parts() {
     assert_eq!(json["slo"], "p99 ttft<150ms, p99 e2el<600ms");
     let levels = json["levels"].as_array().unwrap();
     assert_eq!(levels.len(), 8);
-    assert!(
-        levels
-            .iter()
-            .all(|level| level["schema"] == "fizeau.summary/1")
-    );
+    assert!(levels.iter().all(|level| level["schema"] == "fizeau.summary/1"));
     assert_eq!(levels[7]["dominated_by"], 5);
     assert_eq!(levels[0]["on_frontier"], true);
     assert!(levels[0]["dominated_by"].is_null());

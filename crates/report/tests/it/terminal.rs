@@ -6,11 +6,7 @@ use proptest::prelude::*;
 use crate::sample;
 
 fn text(report: &SweepReport, width: usize, style: Style) -> String {
-    report.terminal(&Terminal {
-        width,
-        style,
-        report: Some("runs/sample/report.html"),
-    })
+    report.terminal(&Terminal { width, style, report: Some("runs/sample/report.html") })
 }
 
 #[test]
@@ -45,9 +41,8 @@ fn a_real_engine_is_not_called_simulated() {
 fn without_a_bound_the_column_is_absent_and_the_reason_stands_below_once() {
     let mut levels = vec![sample::level(1), sample::level(2)];
     for level in &mut levels {
-        level.speed_of_light = SpeedOfLight::Absent {
-            reason: "no model configuration was given".to_owned(),
-        };
+        level.speed_of_light =
+            SpeedOfLight::Absent { reason: "no model configuration was given".to_owned() };
     }
     let report = SweepReport::new(sample::setup(), levels, None);
     let text = text(&report, 100, Style::Plain);
@@ -62,10 +57,7 @@ fn foreign_text_cannot_steer_the_terminal() {
     setup.endpoint.model = "\u{1b}[2Jmodel\u{7}".to_owned();
     let report = SweepReport::new(setup, vec![sample::level(1)], None);
     let text = text(&report, 100, Style::Plain);
-    assert!(
-        !text.contains(|c: char| c.is_control() && c != '\n'),
-        "{text}"
-    );
+    assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text}");
 }
 
 #[test]
@@ -74,9 +66,7 @@ fn colour_adds_codes_and_changes_no_text() {
     let coloured = text(&report, 100, Style::Ansi);
     assert!(coloured.contains("\u{1b}[1;32m>"));
     let codes = ["\u{1b}[1m", "\u{1b}[1;32m", "\u{1b}[2m", "\u{1b}[0m"];
-    let stripped = codes
-        .iter()
-        .fold(coloured, |text, code| text.replace(code, ""));
+    let stripped = codes.iter().fold(coloured, |text, code| text.replace(code, ""));
     assert_eq!(stripped, text(&report, 100, Style::Plain));
 }
 

@@ -3,6 +3,7 @@
 use fizeau_core::{
     Arrival, Channel, Failure, FailureClass, Nanos, Outcome, PerSec, Stamp, Tape, Tokens, Usage,
 };
+use fizeau_metrics::GoodputGoals;
 use fizeau_report::{Detail, RequestRate, Selection, VllmResult, VllmRun};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -41,11 +42,7 @@ fn tapes() -> Vec<Tape> {
     let mut failed = tape(30, &[(40, 1)]);
     let failure = Failure::new(FailureClass::Truncated, "the reply broke off");
     failed.outcome = Outcome::Failed(failure);
-    vec![
-        tape(0, &[(20, 1), (30, 2), (50, 2)]),
-        tape(0, &[(99, 1)]),
-        failed,
-    ]
+    vec![tape(0, &[(20, 1), (30, 2), (50, 2)]), tape(0, &[(99, 1)]), failed]
 }
 
 fn result(run: VllmRun, metrics: &str, percentiles: &str) -> VllmResult {
@@ -153,15 +150,9 @@ fn the_keys_stand_in_vllms_order() {
 
 #[test]
 fn the_figures_are_by_vllms_definitions() {
-    let json = parsed(
-        &result(run(), "ttft,tpot,itl,e2el", "50,99.9"),
-        Detail::Full,
-    );
+    let json = parsed(&result(run(), "ttft,tpot,itl,e2el", "50,99.9"), Detail::Full);
     assert_eq!(json["num_prompts"], 3);
-    assert_eq!(
-        (&json["completed"], &json["failed"]),
-        (&json!(2), &json!(1))
-    );
+    assert_eq!((&json["completed"], &json["failed"]), (&json!(2), &json!(1)));
     assert_eq!(json["total_input_tokens"], 20);
     assert_eq!(json["total_output_tokens"], 6);
     assert_eq!(json["duration"], 0.1);
@@ -173,10 +164,7 @@ fn the_figures_are_by_vllms_definitions() {
     assert_eq!(json["latencies"], json!([0.05, 0.099, 0.0]));
     assert_eq!(json["output_lens"], json!([5, 1, 0]));
     assert_eq!(json["start_times"], json!([0.0, 0.0, 0.03]));
-    assert_eq!(
-        json["errors"],
-        json!(["", "", "truncated: the reply broke off"])
-    );
+    assert_eq!(json["errors"], json!(["", "", "truncated: the reply broke off"]));
     // TPOT by tokens over requests with more than one: (50 - 20) / 4. ITL by chunks: 10 and 20.
     assert_eq!(json["mean_tpot_ms"], 7.5);
     assert_eq!(json["mean_itl_ms"], 15.0);
@@ -186,13 +174,28 @@ fn the_figures_are_by_vllms_definitions() {
     assert!(json.get("p99_ttft_ms").is_none());
 }
 
+/// vLLM takes the pace of a reply of one token as 0, which meets any goal; ours is absent and meets none.
+#[test]
+fn goodput_is_by_vllms_rule() {
+    let mut failed = tape(0, &[(20, 1)]);
+    failed.outcome = Outcome::Failed(Failure::new(FailureClass::Status, "500"));
+    let tapes = [
+        tape(0, &[(20, 1)]),
+        // 30 ms after the first chunk, by vLLM over 4 further tokens, by us over 1.
+        tape(0, &[(20, 4), (50, 1)]),
+        tape(0, &[(20, 1), (99, 2)]),
+        failed,
+    ];
+    let goals: GoodputGoals = "ttft:30 tpot:10 e2el:60".parse().unwrap();
+    let goodput = VllmResult::goodput(&tapes, &goals);
+    assert_eq!(goodput, Some(PerSec::new(2.0 / 0.1)));
+    assert_eq!(VllmResult::goodput(&tapes, &GoodputGoals::default()), None);
+}
+
 #[test]
 fn the_servers_count_goes_before_ours() {
     let mut one = tape(0, &[(20, 1), (50, 1)]);
-    one.usage = Some(Usage {
-        completion_tokens: Some(Tokens::new(7)),
-        ..Usage::default()
-    });
+    one.usage = Some(Usage { completion_tokens: Some(Tokens::new(7)), ..Usage::default() });
     let result = VllmResult::of(run(), &[one], &Selection::default(), None);
     let json = parsed(&result, Detail::Full);
     assert_eq!(json["output_lens"], json!([7]));
@@ -205,19 +208,21 @@ fn rates_labels_and_metadata() {
     let mut limited = run();
     limited.request_rate = RequestRate::Limited(PerSec::new(10.0));
     limited.max_concurrency = None;
-    limited.label = Some("night".to_owned());
-    limited.metadata = vec![
-        ("gpu".to_owned(), "H100".to_owned()),
-        ("duration".to_owned(), "long".to_owned()),
-    ];
+    limited.burstiness = f64::INFINITY;
+    limited.label = Some("rack 7/night".to_owned());
+    limited.metadata =
+        vec![("gpu".to_owned(), "H100".to_owned()), ("duration".to_owned(), "long".to_owned())];
     assert_eq!(
         limited.file_name(),
-        "night-10.0qps-gpt-oss-120b-20260801-120000.json"
+        "rack 7-night-10.0qps-gpt-oss-120b-20260801-120000.json",
+        "a label is no folder"
     );
     let result = result(limited, "ttft", "99");
     let text = result.to_json(Detail::Brief).unwrap();
     let json: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(json["request_rate"], 10.0);
+    assert_eq!(json["burstiness"], "inf");
+    assert_eq!(json["label"], "rack 7/night");
     assert!(json["max_concurrency"].is_null());
     assert_eq!(json["gpu"], "H100");
     // The result overwrites a pair of the same key, as in vLLM's dictionary, and no key stands twice.
@@ -225,14 +230,8 @@ fn rates_labels_and_metadata() {
     assert_eq!(text.matches("\"duration\"").count(), 1);
     assert_eq!(keys(&text)[7], "gpu");
 
-    assert_eq!(
-        run().file_name(),
-        "vllm-infqps-concurrency3-gpt-oss-120b-20260801-120000.json"
-    );
-    let json = parsed(
-        &VllmResult::of(run(), &[], &Selection::default(), None),
-        Detail::Brief,
-    );
+    assert_eq!(run().file_name(), "vllm-infqps-concurrency3-gpt-oss-120b-20260801-120000.json");
+    let json = parsed(&VllmResult::of(run(), &[], &Selection::default(), None), Detail::Brief);
     assert_eq!(json["request_rate"], "inf");
     assert!(json["label"].is_null());
 }
@@ -243,10 +242,7 @@ fn queue_times_need_a_cap_and_their_sum_a_rate_too() {
     let has = |run: VllmRun| {
         let json = parsed(&result(run, all, "99"), Detail::Brief);
         let key = |key: &str| json.get(key).is_some();
-        (
-            key("mean_client_queue_time_ms"),
-            key("mean_e2el_including_client_queue_ms"),
-        )
+        (key("mean_client_queue_time_ms"), key("mean_e2el_including_client_queue_ms"))
     };
     assert_eq!(has(run()), (true, false));
     let mut limited = run();
@@ -288,15 +284,19 @@ P99 ITL (ms):                            19.90
     assert_eq!(result(run(), "itl,ttft,tpot", "99").block(), golden);
 }
 
+/// Replies of one token have no pace and no gaps; vLLM writes 0.0, and not the -0.0 of an empty sum.
+#[test]
+fn an_empty_sample_is_zero_without_a_sign() {
+    let result = VllmResult::of(run(), &[tape(0, &[(20, 1)])], &Selection::default(), None);
+    let (block, json) = (result.block(), result.to_json(Detail::Brief).unwrap());
+    assert!(block.contains("Mean TPOT (ms):                          0.00"), "{block}");
+    assert!(json.contains(r#""mean_itl_ms":0.0,"median_itl_ms":0.0,"std_itl_ms":0.0"#), "{json}");
+}
+
 #[test]
 fn a_wrong_selection_is_told_what_would_be_right() {
-    let error = Selection::parse("ttft,speed", "99")
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.starts_with("`speed` is not a metric: use any of ttft"),
-        "{error}"
-    );
+    let error = Selection::parse("ttft,speed", "99").unwrap_err().to_string();
+    assert!(error.starts_with("`speed` is not a metric: use any of ttft"), "{error}");
     for wrong in ["x", "-1", "100.1", "NaN"] {
         let error = Selection::parse("ttft", wrong).unwrap_err().to_string();
         assert!(error.contains(wrong), "{error}");

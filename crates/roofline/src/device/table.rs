@@ -129,10 +129,12 @@ pub(super) static DEVICES: [Device; 14] = [
         title: "NVIDIA GeForce RTX 4090 24 GB",
         gib: 24,
         gb_per_s: 1008.0,
-        bf16_tflops: 165.2,
-        fp8_tflops: Some(330.3),
+        // With 16-bit accumulation, which float16 engines may use; with 32-bit it is half of that. A bound takes the
+        // larger.
+        bf16_tflops: 330.3,
+        fp8_tflops: Some(660.6),
         tdp_watts: 450,
-        source: "NVIDIA Ada GPU Architecture white paper, dense, with 32-bit accumulation",
+        source: "NVIDIA Ada GPU Architecture white paper, dense, with 16-bit accumulation",
     }),
     device(&Row {
         name: "mi300x",

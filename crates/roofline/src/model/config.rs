@@ -37,9 +37,7 @@ pub(super) fn parse(text: &str) -> Result<Shape, ModelError> {
         // The default of all four families, where the config is silent.
         tied: fields.flag("tie_word_embeddings")?.unwrap_or(false),
         precision: precision(fields)?,
-        max_context: fields
-            .optional_count("max_position_embeddings", CONTEXT)?
-            .map(Tokens::new),
+        max_context: fields.optional_count("max_position_embeddings", CONTEXT)?.map(Tokens::new),
     })
 }
 
@@ -55,18 +53,11 @@ fn architecture(fields: Fields<'_>) -> Result<(Family, &str), ModelError> {
     const EXPECTED: &str =
         "a list with one name, such as [\"LlamaForCausalLM\"] or [\"Qwen3ForCausalLM\"]";
     let field = "architectures";
-    let value = fields.get(field).ok_or(ModelError::Missing {
-        field,
-        expected: EXPECTED,
-    })?;
+    let value = fields.get(field).ok_or(ModelError::Missing { field, expected: EXPECTED })?;
     let name = match value.as_array().map(Vec::as_slice) {
         Some([Value::String(name)]) => name.as_str(),
         _ => {
-            return Err(ModelError::Invalid {
-                field,
-                found: shown(value),
-                expected: EXPECTED,
-            });
+            return Err(ModelError::Invalid { field, found: shown(value), expected: EXPECTED });
         }
     };
     let family = match name {
@@ -85,15 +76,9 @@ const OTHER_KINDS: [(&str, &str); 7] = [
     ("n_routed_experts", "mixtures of experts are not covered"),
     ("num_experts", "mixtures of experts are not covered"),
     ("num_local_experts", "mixtures of experts are not covered"),
-    (
-        "num_nextn_predict_layers",
-        "multi-token prediction is not covered",
-    ),
+    ("num_nextn_predict_layers", "multi-token prediction is not covered"),
     ("ssm_cfg", "state-space layers are not covered"),
-    (
-        "text_config",
-        "the language model is nested in it; give that part alone",
-    ),
+    ("text_config", "the language model is nested in it; give that part alone"),
 ];
 
 fn refuse_other_kinds(fields: Fields<'_>) -> Result<(), ModelError> {
@@ -138,9 +123,7 @@ impl Dims {
         let hidden = fields.count("hidden_size", HIDDEN)?;
         let heads = fields.count("num_attention_heads", HEADS)?;
         // Silence means as many key-value heads as query heads.
-        let kv_heads = fields
-            .optional_count("num_key_value_heads", HEADS)?
-            .unwrap_or(heads);
+        let kv_heads = fields.optional_count("num_key_value_heads", HEADS)?.unwrap_or(heads);
         if !heads.is_multiple_of(kv_heads) {
             return Err(ModelError::Contradiction {
                 field: "num_key_value_heads",
@@ -155,13 +138,7 @@ impl Dims {
             None => derived_head_dim(hidden, heads)?,
         };
         let feed_forward = fields.count("intermediate_size", FEED_FORWARD)?;
-        Ok(Self {
-            hidden,
-            heads,
-            kv_heads,
-            head_dim,
-            feed_forward,
-        })
+        Ok(Self { hidden, heads, kv_heads, head_dim, feed_forward })
     }
 }
 
@@ -182,11 +159,8 @@ fn derived_head_dim(hidden: u64, heads: u64) -> Result<u64, ModelError> {
 /// Norm gains and biases of one layer. Every layer has two norms over the hidden size.
 fn layer_vectors(family: Family, fields: Fields<'_>, dims: &Dims) -> Result<u64, ModelError> {
     let qkv_bias = dims.head_dim * (dims.heads + 2 * dims.kv_heads);
-    let attention_bias = if fields.flag("attention_bias")?.unwrap_or(false) {
-        qkv_bias + dims.hidden
-    } else {
-        0
-    };
+    let attention_bias =
+        if fields.flag("attention_bias")?.unwrap_or(false) { qkv_bias + dims.hidden } else { 0 };
     let mlp_bias = if fields.flag("mlp_bias")?.unwrap_or(false) {
         2 * dims.feed_forward + dims.hidden
     } else {
@@ -203,15 +177,10 @@ fn layer_vectors(family: Family, fields: Fields<'_>, dims: &Dims) -> Result<u64,
 
 fn precision(fields: Fields<'_>) -> Result<Precision, ModelError> {
     // The name changed over time; both are in use.
-    let field = if fields.get("dtype").is_some() {
-        "dtype"
-    } else {
-        "torch_dtype"
-    };
-    let value = fields.get(field).ok_or(ModelError::Missing {
-        field,
-        expected: "\"bfloat16\" or \"float16\"",
-    })?;
+    let field = if fields.get("dtype").is_some() { "dtype" } else { "torch_dtype" };
+    let value = fields
+        .get(field)
+        .ok_or(ModelError::Missing { field, expected: "\"bfloat16\" or \"float16\"" })?;
     if !matches!(value.as_str(), Some("bfloat16" | "float16")) {
         return Err(unsupported(field, value, "16-bit weights are expected"));
     }
@@ -229,16 +198,10 @@ fn precision(fields: Fields<'_>) -> Result<Precision, ModelError> {
 /// Per-tensor fp8 of every linear layer but the LM head; any other scheme is refused.
 fn quantized(fields: Fields<'_>) -> Result<Precision, ModelError> {
     let field = "quantization_config.quant_method";
-    let method = fields.get("quant_method").ok_or(ModelError::Missing {
-        field,
-        expected: "\"fp8\"",
-    })?;
+    let method =
+        fields.get("quant_method").ok_or(ModelError::Missing { field, expected: "\"fp8\"" })?;
     if method.as_str() != Some("fp8") {
-        return Err(unsupported(
-            field,
-            method,
-            "this quantization is not covered",
-        ));
+        return Err(unsupported(field, method, "this quantization is not covered"));
     }
     if let Some(value) = fields.get("weight_block_size") {
         let field = "quantization_config.weight_block_size";
@@ -246,10 +209,7 @@ fn quantized(fields: Fields<'_>) -> Result<Precision, ModelError> {
     }
     let kept_wide = [
         ("ignored_layers", "quantization_config.ignored_layers"),
-        (
-            "modules_to_not_convert",
-            "quantization_config.modules_to_not_convert",
-        ),
+        ("modules_to_not_convert", "quantization_config.modules_to_not_convert"),
     ];
     for (key, field) in kept_wide {
         let head = |name: &Value| name.as_str() == Some("lm_head");
@@ -264,9 +224,5 @@ fn quantized(fields: Fields<'_>) -> Result<Precision, ModelError> {
 }
 
 fn unsupported(field: &'static str, value: &Value, reason: &'static str) -> ModelError {
-    ModelError::Unsupported {
-        field,
-        found: shown(value),
-        reason,
-    }
+    ModelError::Unsupported { field, found: shown(value), reason }
 }

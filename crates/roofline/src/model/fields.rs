@@ -16,10 +16,7 @@ impl<'a> Fields<'a> {
     /// A count from 1 to `range`'s limit.
     pub(super) fn count(self, field: &'static str, range: Range) -> Result<u64, ModelError> {
         self.optional_count(field, range)?
-            .ok_or(ModelError::Missing {
-                field,
-                expected: range.expected,
-            })
+            .ok_or(ModelError::Missing { field, expected: range.expected })
     }
 
     pub(super) fn optional_count(
@@ -32,11 +29,7 @@ impl<'a> Fields<'a> {
         };
         match value.as_u64() {
             Some(count) if (1..=range.limit).contains(&count) => Ok(Some(count)),
-            _ => Err(ModelError::Invalid {
-                field,
-                found: shown(value),
-                expected: range.expected,
-            }),
+            _ => Err(ModelError::Invalid { field, found: shown(value), expected: range.expected }),
         }
     }
 
@@ -46,11 +39,9 @@ impl<'a> Fields<'a> {
         };
         match value.as_bool() {
             Some(flag) => Ok(Some(flag)),
-            None => Err(ModelError::Invalid {
-                field,
-                found: shown(value),
-                expected: "true or false",
-            }),
+            None => {
+                Err(ModelError::Invalid { field, found: shown(value), expected: "true or false" })
+            }
         }
     }
 }
@@ -65,34 +56,19 @@ pub(super) struct Range {
 // The limits lie far above any real model, and low enough that every product of dimensions fits 64 bits: a
 // layer has at most 2 * 2^20 * 2^12 * 2^13 + 3 * 2^20 * 2^23 < 2^47 elements, and a model at most 2^12
 // layers.
-pub(super) const LAYERS: Range = Range {
-    limit: 1 << 12,
-    expected: "a whole number from 1 to 4096",
-};
-pub(super) const HEADS: Range = Range {
-    limit: 1 << 12,
-    expected: "a whole number from 1 to 4096",
-};
-pub(super) const HEAD_DIM: Range = Range {
-    limit: 1 << 12,
-    expected: "a whole number from 1 to 4096",
-};
-pub(super) const HIDDEN: Range = Range {
-    limit: 1 << 20,
-    expected: "a whole number from 1 to 1048576",
-};
-pub(super) const FEED_FORWARD: Range = Range {
-    limit: 1 << 23,
-    expected: "a whole number from 1 to 8388608",
-};
-pub(super) const VOCABULARY: Range = Range {
-    limit: 1 << 28,
-    expected: "a whole number from 1 to 268435456",
-};
-pub(super) const CONTEXT: Range = Range {
-    limit: 1 << 40,
-    expected: "a whole number of tokens from 1 to 2^40",
-};
+pub(super) const LAYERS: Range =
+    Range { limit: 1 << 12, expected: "a whole number from 1 to 4096" };
+pub(super) const HEADS: Range = Range { limit: 1 << 12, expected: "a whole number from 1 to 4096" };
+pub(super) const HEAD_DIM: Range =
+    Range { limit: 1 << 12, expected: "a whole number from 1 to 4096" };
+pub(super) const HIDDEN: Range =
+    Range { limit: 1 << 20, expected: "a whole number from 1 to 1048576" };
+pub(super) const FEED_FORWARD: Range =
+    Range { limit: 1 << 23, expected: "a whole number from 1 to 8388608" };
+pub(super) const VOCABULARY: Range =
+    Range { limit: 1 << 28, expected: "a whole number from 1 to 268435456" };
+pub(super) const CONTEXT: Range =
+    Range { limit: 1 << 40, expected: "a whole number of tokens from 1 to 2^40" };
 
 /// A value as an error shows it: its JSON, cut where it is long.
 pub(super) fn shown(value: &Value) -> String {

@@ -75,10 +75,7 @@ fn what_does_not_fit_says_by_how_much() {
     let error = Bound::at(&llama_8b(), h100(), load(1_000_000, 1000, 1)).unwrap_err();
     let message = error.to_string();
     assert!(message.contains("1001000 tokens"), "{message}");
-    assert!(
-        message.contains("131.20 GB of cache, 61.36 GB more"),
-        "{message}"
-    );
+    assert!(message.contains("131.20 GB of cache, 61.36 GB more"), "{message}");
 }
 
 #[test]
@@ -90,11 +87,7 @@ fn an_empty_load_is_refused() {
 }
 
 fn models() -> impl Strategy<Value = Model> {
-    let texts = vec![
-        config!("llama-3.1-8b"),
-        config!("qwen3-0.6b"),
-        config!("qwen3-8b"),
-    ];
+    let texts = vec![config!("llama-3.1-8b"), config!("qwen3-0.6b"), config!("qwen3-8b")];
     prop::sample::select(texts).prop_map(|text| Model::from_config_json(text).unwrap())
 }
 

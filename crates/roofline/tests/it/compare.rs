@@ -22,7 +22,7 @@ fn measured(slower: f64) -> Measured {
     let bound = bound();
     Measured {
         ttft: Some(bound.ttft * slower),
-        tpot: Some(bound.tpot * slower),
+        tpot: Some(bound.single_tpot * slower),
         output_tokens_per_s: Some(bound.output_tokens_per_s * (1.0 / slower)),
         requests_per_s: Some(bound.requests_per_s * (1.0 / slower)),
     }
@@ -31,12 +31,7 @@ fn measured(slower: f64) -> Measured {
 #[test]
 fn half_the_speed_of_light_is_half_in_every_figure() {
     let reached = measured(2.0).percent_of(&bound());
-    for share in [
-        reached.ttft,
-        reached.tpot,
-        reached.output_tokens_per_s,
-        reached.requests_per_s,
-    ] {
+    for share in [reached.ttft, reached.tpot, reached.output_tokens_per_s, reached.requests_per_s] {
         assert_eq!(share.unwrap().get(), 0.5);
         assert_eq!(share.unwrap().to_string(), "50.0 %");
     }
@@ -58,24 +53,24 @@ fn a_rate_beyond_the_bound_is_impossible_and_a_time_is_not() {
     };
     assert!(!over(1.004).percent_of(&bound()).is_impossible());
     assert!(over(1.006).percent_of(&bound()).is_impossible());
-    let requests = Measured {
-        requests_per_s: Some(bound().requests_per_s * 1.006),
-        ..Measured::default()
-    };
+    let requests =
+        Measured { requests_per_s: Some(bound().requests_per_s * 1.006), ..Measured::default() };
     assert!(requests.percent_of(&bound()).is_impossible());
-    let fast = Measured {
-        tpot: Some(bound().tpot * 0.5),
-        ..Measured::default()
-    };
+    let fast = Measured { tpot: Some(bound().single_tpot * 0.5), ..Measured::default() };
     assert!(!fast.percent_of(&bound()).is_impossible());
+}
+
+/// An engine with a single slot, offered 32 requests at once, decodes at the pace of one alone.
+#[test]
+fn an_engine_that_lets_requests_wait_does_not_outrun_light() {
+    let queued = Measured { tpot: Some(bound().single_tpot), ..Measured::default() };
+    assert!(bound().tpot > bound().single_tpot);
+    assert_eq!(queued.percent_of(&bound()).tpot.unwrap().get(), 1.0);
 }
 
 #[test]
 fn nothing_completed_is_nothing_of_the_bound() {
-    let none = Measured {
-        requests_per_s: Some(PerSec::new(0.0)),
-        ..Measured::default()
-    };
+    let none = Measured { requests_per_s: Some(PerSec::new(0.0)), ..Measured::default() };
     assert_eq!(none.percent_of(&bound()).requests_per_s.unwrap().get(), 0.0);
 }
 

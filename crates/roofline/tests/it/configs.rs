@@ -46,30 +46,14 @@ fn a_mixture_of_experts_is_refused_for_its_experts() {
 fn other_kinds_of_model_are_refused_by_field() {
     let moe = "mixtures of experts";
     check(&with("num_experts", json!(64)), "num_experts", moe);
-    check(
-        &with("n_routed_experts", json!(256)),
-        "n_routed_experts",
-        moe,
-    );
+    check(&with("n_routed_experts", json!(256)), "n_routed_experts", moe);
     check(&with("kv_lora_rank", json!(512)), "kv_lora_rank", "latent");
-    check(
-        &with("sliding_window", json!(4096)),
-        "sliding_window",
-        "4096",
-    );
+    check(&with("sliding_window", json!(4096)), "sliding_window", "4096");
     let hybrid = json!(["full_attention", "linear_attention"]);
-    check(
-        &with("layer_types", hybrid),
-        "layer_types",
-        "full_attention",
-    );
+    check(&with("layer_types", hybrid), "layer_types", "full_attention");
     let name = json!(["GemmaForCausalLM"]);
     check(&with("architectures", name), "architectures", "Gemma");
-    check(
-        &with("torch_dtype", json!("float32")),
-        "torch_dtype",
-        "16-bit",
-    );
+    check(&with("torch_dtype", json!("float32")), "torch_dtype", "16-bit");
     check(&with("text_config", json!({})), "text_config", "nested");
 }
 
@@ -118,39 +102,19 @@ fn a_missing_field_is_named() {
 
 #[test]
 fn a_senseless_field_is_named() {
-    check(
-        &with("num_hidden_layers", json!(0)),
-        "num_hidden_layers",
-        "is 0",
-    );
+    check(&with("num_hidden_layers", json!(0)), "num_hidden_layers", "is 0");
     check(&with("hidden_size", json!(-1)), "hidden_size", "is -1");
     check(&with("hidden_size", json!(40.5)), "hidden_size", "is 40.5");
     check(&with("vocab_size", json!("many")), "vocab_size", "\"many\"");
-    check(
-        &with("head_dim", json!(u64::MAX)),
-        "head_dim",
-        "from 1 to 4096",
-    );
-    check(
-        &with("attention_bias", json!(1)),
-        "attention_bias",
-        "true or false",
-    );
-    check(
-        &with("architectures", json!([])),
-        "architectures",
-        "one name",
-    );
+    check(&with("head_dim", json!(u64::MAX)), "head_dim", "from 1 to 4096");
+    check(&with("attention_bias", json!(1)), "attention_bias", "true or false");
+    check(&with("architectures", json!([])), "architectures", "one name");
 }
 
 #[test]
 fn a_contradiction_names_both_fields() {
     let heads = with("num_key_value_heads", json!(7));
-    check(
-        &heads,
-        "num_key_value_heads",
-        "is 7 and `num_attention_heads` is 32",
-    );
+    check(&heads, "num_key_value_heads", "is 7 and `num_attention_heads` is 32");
     let odd = with("hidden_size", json!(4100));
     check(&odd, "num_attention_heads", "`hidden_size` is 4100");
     // With the head dimension stated, the quotient does not matter.
@@ -162,10 +126,7 @@ fn a_contradiction_names_both_fields() {
 #[test]
 fn what_is_no_object_is_refused() {
     for text in ["", "[]", "12", "{", "\u{feff}{}", "null"] {
-        assert!(
-            matches!(refused(text), ModelError::NotAnObject(_)),
-            "{text}"
-        );
+        assert!(matches!(refused(text), ModelError::NotAnObject(_)), "{text}");
     }
 }
 

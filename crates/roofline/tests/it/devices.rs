@@ -40,13 +40,7 @@ fn an_unknown_name_gets_a_suggestion_and_the_list() {
         }
     }
     assert!(Device::named("").is_err());
-    assert!(
-        Device::named(&"x".repeat(100_000))
-            .unwrap_err()
-            .to_string()
-            .len()
-            < 500
-    );
+    assert!(Device::named(&"x".repeat(100_000)).unwrap_err().to_string().len() < 500);
 }
 
 /// Half the bytes, twice the rate: any other ratio is a figure with sparsity, or one of another accumulator.
@@ -57,11 +51,7 @@ fn fp8_is_twice_bf16_or_absent() {
         let bf16 = device.dense_rate(Precision::Bf16).unwrap();
         if let Some(fp8) = device.dense_rate(Precision::Fp8) {
             let ratio = fp8 / bf16;
-            assert!(
-                (ratio - 2.0).abs() < 0.025 * 2.0,
-                "{}: {ratio}",
-                device.name()
-            );
+            assert!((ratio - 2.0).abs() < 0.025 * 2.0, "{}: {ratio}", device.name());
         }
     }
 }
@@ -76,10 +66,7 @@ fn figures_are_of_one_dense_device() {
         let ridge = bf16 / device.memory_bandwidth().get();
         assert!((100.0..500.0).contains(&ridge), "{name}: {ridge} FLOP/byte");
         assert!((24e9..320e9).contains(&device.memory().get()), "{name}");
-        assert!(
-            (0.1e12..10e12).contains(&device.memory_bandwidth().get()),
-            "{name}"
-        );
+        assert!((0.1e12..10e12).contains(&device.memory_bandwidth().get()), "{name}");
         // No device of this table computes more than 3 TFLOP/s dense per watt.
         let watts = device.tdp_watts().unwrap();
         assert!((50..=1500).contains(&watts), "{name}");
@@ -119,12 +106,7 @@ fn rates_follow_the_model_and_fall_back() {
 #[test]
 fn a_device_of_ones_own_needs_sane_figures() {
     let new = |memory, bandwidth, rate| {
-        Device::new(
-            "mine",
-            Bytes::new(memory),
-            BytesPerSec::new(bandwidth),
-            FlopsPerSec::new(rate),
-        )
+        Device::new("mine", Bytes::new(memory), BytesPerSec::new(bandwidth), FlopsPerSec::new(rate))
     };
     let mine = new(24e9, 1e12, 2e14).unwrap();
     assert_eq!((mine.name(), mine.title()), ("mine", "mine"));

@@ -1,13 +1,11 @@
 //! Tests of the public interface.
-#![allow(
-    clippy::unwrap_used,
-    reason = "an unwrap that panics is a test that fails"
-)]
+#![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 mod bounds;
 mod compare;
 mod configs;
 mod devices;
+mod mixes;
 mod models;
 
 use fizeau_roofline::Model;
@@ -28,11 +26,7 @@ pub(crate) use config;
 
 /// The same cases in every run.
 pub(crate) fn fixed() -> Config {
-    Config {
-        rng_seed: RngSeed::Fixed(1849),
-        failure_persistence: None,
-        ..Config::default()
-    }
+    Config { rng_seed: RngSeed::Fixed(1849), failure_persistence: None, ..Config::default() }
 }
 
 pub(crate) fn llama_8b() -> Model {

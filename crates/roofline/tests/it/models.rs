@@ -21,10 +21,7 @@ fn check(config: &str, golden: &Golden) {
     let streamed = model.streamed_parameters() as f64 / 1e9;
     // A unit in the last printed digit: six decimals, then four.
     assert!((total - golden.total).abs() < 1e-6, "total is {total}");
-    assert!(
-        (streamed - golden.streamed).abs() < 1e-4,
-        "streamed is {streamed}"
-    );
+    assert!((streamed - golden.streamed).abs() < 1e-4, "streamed is {streamed}");
     assert_eq!(model.kv_bytes_per_token().get(), 2.0 * golden.kv_elements);
     let resident = model.resident_weight_bytes().get();
     assert_eq!(resident, 2.0 * model.total_parameters() as f64);
@@ -34,27 +31,15 @@ fn check(config: &str, golden: &Golden) {
 fn llama_has_its_published_size() {
     check(
         config!("llama-3.1-8b"),
-        &Golden {
-            total: 8.030261,
-            streamed: 7.5047,
-            kv_elements: 65_536.0,
-        },
+        &Golden { total: 8.030261, streamed: 7.5047, kv_elements: 65_536.0 },
     );
     check(
         config!("llama-3.1-70b"),
-        &Golden {
-            total: 70.553706,
-            streamed: 69.5017,
-            kv_elements: 163_840.0,
-        },
+        &Golden { total: 70.553706, streamed: 69.5017, kv_elements: 163_840.0 },
     );
     check(
         config!("llama-3.1-405b"),
-        &Golden {
-            total: 405.853389,
-            streamed: 403.7479,
-            kv_elements: 258_048.0,
-        },
+        &Golden { total: 405.853389, streamed: 403.7479, kv_elements: 258_048.0 },
     );
 }
 
@@ -62,27 +47,15 @@ fn llama_has_its_published_size() {
 fn qwen3_has_its_published_size() {
     check(
         config!("qwen3-0.6b"),
-        &Golden {
-            total: 0.596050,
-            streamed: 0.5960,
-            kv_elements: 57_344.0,
-        },
+        &Golden { total: 0.596050, streamed: 0.5960, kv_elements: 57_344.0 },
     );
     check(
         config!("qwen3-8b"),
-        &Golden {
-            total: 8.190735,
-            streamed: 7.5681,
-            kv_elements: 73_728.0,
-        },
+        &Golden { total: 8.190735, streamed: 7.5681, kv_elements: 73_728.0 },
     );
     check(
         config!("qwen3-32b"),
-        &Golden {
-            total: 32.762123,
-            streamed: 31.9836,
-            kv_elements: 131_072.0,
-        },
+        &Golden { total: 32.762123, streamed: 31.9836, kv_elements: 131_072.0 },
     );
 }
 

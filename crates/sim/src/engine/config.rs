@@ -43,10 +43,7 @@ impl EngineConfig {
         if budget == Tokens::ZERO {
             return Err(ConfigError::NoPrefillBudget);
         }
-        Ok(Self {
-            prefill_budget: budget,
-            ..self
-        })
+        Ok(Self { prefill_budget: budget, ..self })
     }
 
     /// The same with at most `tokens` for prompt and output of one request together (vLLM's `max_model_len`).
@@ -63,10 +60,7 @@ impl EngineConfig {
                 max_context: tokens,
             });
         }
-        Ok(Self {
-            max_context: tokens,
-            ..self
-        })
+        Ok(Self { max_context: tokens, ..self })
     }
 
     /// Sequences that can run at a time.

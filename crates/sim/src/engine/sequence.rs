@@ -29,14 +29,7 @@ enum Work {
 
 impl Sequence {
     pub(super) const fn new(job: Job, admitted: Stamp) -> Self {
-        Self {
-            job,
-            admitted,
-            first_token: None,
-            read: 0,
-            emitted: 0,
-            work: Work::Prefill(0),
-        }
+        Self { job, admitted, first_token: None, read: 0, emitted: 0, work: Work::Prefill(0) }
     }
 
     pub(super) const fn job(&self) -> &Job {

@@ -67,12 +67,7 @@ impl App {
         };
         // Fails only once the engine's thread is gone; then `events` is closed too, and the reply breaks off.
         drop(self.commands.send(Command::Submit(job, to)));
-        Call {
-            id,
-            events,
-            app: Arc::clone(self),
-            open: true,
-        }
+        Call { id, events, app: Arc::clone(self), open: true }
     }
 }
 

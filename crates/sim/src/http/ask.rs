@@ -193,10 +193,9 @@ impl Body {
             Route::Completions => 16,
         };
         match self.max_completion_tokens.or(self.max_tokens) {
-            Some(0) => Err(Refusal::bad_request(
-                Some("max_tokens"),
-                "`max_tokens` must be at least 1",
-            )),
+            Some(0) => {
+                Err(Refusal::bad_request(Some("max_tokens"), "`max_tokens` must be at least 1"))
+            }
             asked => Ok(Tokens::new(asked.unwrap_or(default))),
         }
     }
@@ -214,10 +213,7 @@ impl Body {
 fn read_prompt(prompt: &Value) -> Result<Prompt, Refusal> {
     let refuse = |message: &str| Err(Refusal::bad_request(Some("prompt"), message));
     match prompt {
-        Value::String(text) => Ok(Prompt {
-            tokens: Tokens::new(text::count(text)),
-            ids: None,
-        }),
+        Value::String(text) => Ok(Prompt { tokens: Tokens::new(text::count(text)), ids: None }),
         Value::Array(items) if items.is_empty() => {
             refuse("`prompt` is an empty list: it needs at least one token id")
         }
@@ -230,10 +226,7 @@ fn read_prompt(prompt: &Value) -> Result<Prompt, Refusal> {
             }
             let id = |item: &Value| u32::try_from(item.as_u64()?).ok();
             match items.iter().map(id).collect::<Option<Vec<_>>>() {
-                Some(ids) => Ok(Prompt {
-                    tokens: Tokens::new(ids.len() as u64),
-                    ids: Some(ids),
-                }),
+                Some(ids) => Ok(Prompt { tokens: Tokens::new(ids.len() as u64), ids: Some(ids) }),
                 None => refuse(
                     "`prompt` holds something that is no token id: ids are whole numbers below 2^32",
                 ),
@@ -246,10 +239,7 @@ fn read_prompt(prompt: &Value) -> Result<Prompt, Refusal> {
 /// Counts the words of a conversation; content is a text or a list of parts of which some have a text.
 fn read_messages(messages: &[Message]) -> Prompt {
     let mut words = 0;
-    for content in messages
-        .iter()
-        .filter_map(|message| message.content.as_ref())
-    {
+    for content in messages.iter().filter_map(|message| message.content.as_ref()) {
         match content {
             Value::String(text) => words += text.split_whitespace().count(),
             Value::Array(parts) => {
@@ -259,8 +249,5 @@ fn read_messages(messages: &[Message]) -> Prompt {
             _ => {}
         }
     }
-    Prompt {
-        tokens: Tokens::new((words as u64).max(1)),
-        ids: None,
-    }
+    Prompt { tokens: Tokens::new((words as u64).max(1)), ids: None }
 }

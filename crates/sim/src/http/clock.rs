@@ -13,10 +13,7 @@ pub(super) struct WallClock {
 
 impl WallClock {
     pub(super) fn start() -> Self {
-        Self {
-            epoch: Instant::now(),
-            started: SystemTime::now(),
-        }
+        Self { epoch: Instant::now(), started: SystemTime::now() }
     }
 
     /// When the server started, in seconds since 1970; zero on a machine that believes to be before that.
@@ -48,11 +45,7 @@ fn rfc3339(unix: u64) -> String {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let march_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 {
-        march_month + 3
-    } else {
-        march_month - 9
-    };
+    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
     let year = era * 400 + year_of_era + u64::from(month <= 2);
     let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")

@@ -50,12 +50,7 @@ impl Driver {
         clock: WallClock,
         inbox: Receiver<Command>,
     ) -> Self {
-        Self {
-            engine,
-            clock,
-            inbox,
-            calls: HashMap::new(),
-        }
+        Self { engine, clock, inbox, calls: HashMap::new() }
     }
 
     /// Runs until every sender of commands is gone.

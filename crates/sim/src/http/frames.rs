@@ -147,10 +147,9 @@ pub(super) fn error(error: &SubmitError) -> Bytes {
 pub(super) fn whole(ask: &Ask, job: JobId, created: u64, tokens: u64) -> String {
     let text: String = (0..tokens).map(|index| text::word(job, index)).collect();
     let (object, mut choice) = match ask.route {
-        Route::Chat => (
-            "chat.completion",
-            json!({"message": {"role": "assistant", "content": text}}),
-        ),
+        Route::Chat => {
+            ("chat.completion", json!({"message": {"role": "assistant", "content": text}}))
+        }
         Route::Completions => ("text_completion", json!({"text": text})),
     };
     choice["index"] = 0.into();

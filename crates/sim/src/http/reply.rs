@@ -43,9 +43,9 @@ impl Body for Reply {
     ) -> Poll<Option<Result<Frame<Bytes>, Stopped>>> {
         match self.get_mut() {
             Self::Whole(body) => Poll::Ready(body.take().map(|body| Ok(Frame::data(body)))),
-            Self::Stream(stream) => stream
-                .poll_bytes(context)
-                .map(|bytes| bytes.map(|bytes| bytes.map(Frame::data))),
+            Self::Stream(stream) => {
+                stream.poll_bytes(context).map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
+            }
         }
     }
 
@@ -74,13 +74,7 @@ pub(super) struct TokenStream {
 
 impl TokenStream {
     pub(super) const fn new(call: Call, frames: Frames, record: Record) -> Self {
-        Self {
-            call,
-            frames,
-            record: Some(record),
-            ready: VecDeque::new(),
-            ended: false,
-        }
+        Self { call, frames, record: Some(record), ready: VecDeque::new(), ended: false }
     }
 
     fn poll_bytes(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Stopped>>> {

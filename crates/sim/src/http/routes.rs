@@ -100,20 +100,13 @@ async fn generate(app: &Arc<App>, route: Route, request: Request<Incoming>) -> R
     };
     let call = app.submit(&ask, arrived);
     let record = reply::record(&ask, &call, arrived);
-    let (job, created) = (
-        call.id,
-        app.clock.started_unix() + arrived.as_nanos() / 1_000_000_000,
-    );
+    let (job, created) = (call.id, app.clock.started_unix() + arrived.as_nanos() / 1_000_000_000);
     if ask.delivery == Delivery::Streamed {
         let frames = Frames::new(&mut ask, job, created);
         return stream(TokenStream::new(call, frames, record));
     }
     match reply::collect(call, record).await {
-        Ok(tokens) => with_body(
-            StatusCode::OK,
-            JSON,
-            frames::whole(&ask, job, created, tokens),
-        ),
+        Ok(tokens) => with_body(StatusCode::OK, JSON, frames::whole(&ask, job, created, tokens)),
         Err(NoReply::Refused(error)) => refuse(&Refusal::bad_request(None, error.to_string())),
         Err(NoReply::Stopped) => refuse(&Refusal {
             status: StatusCode::SERVICE_UNAVAILABLE,
@@ -132,15 +125,11 @@ async fn read(app: &App, body: Incoming) -> Result<Bytes, Refusal> {
             status: StatusCode::PAYLOAD_TOO_LARGE,
             kind: "BadRequestError",
             param: None,
-            message: format!(
-                "the body is larger than the {} bytes taken here",
-                app.body_limit
-            ),
+            message: format!("the body is larger than the {} bytes taken here", app.body_limit),
         }),
-        Err(error) => Err(Refusal::bad_request(
-            None,
-            format!("the body could not be read: {error}"),
-        )),
+        Err(error) => {
+            Err(Refusal::bad_request(None, format!("the body could not be read: {error}")))
+        }
     }
 }
 

@@ -18,7 +18,13 @@ pub(super) struct Truth {
     requests: VecDeque<Record>,
     #[serde(skip)]
     limit: usize,
+    /// Tokens in `requests`.
+    #[serde(skip)]
+    tokens: usize,
 }
+
+/// The most tokens remembered, whatever the number of requests: 64 MiB of stamps. One request alone may have more.
+const MOST_TOKENS: usize = 4 << 20;
 
 /// One request. Stamps are nanoseconds since the epoch.
 #[derive(Debug, Serialize)]
@@ -70,13 +76,17 @@ impl Truth {
             forgotten: 0,
             requests: VecDeque::new(),
             limit,
+            tokens: 0,
         }
     }
 
     pub(super) fn push(&mut self, record: Record) {
+        self.tokens += record.token_ns.len();
         self.requests.push_back(record);
-        while self.requests.len() > self.limit {
-            self.requests.pop_front();
+        let too_much = |truth: &Self| truth.tokens > MOST_TOKENS && truth.requests.len() > 1;
+        while self.requests.len() > self.limit || too_much(self) {
+            let forgotten = self.requests.pop_front();
+            self.tokens -= forgotten.map_or(0, |record| record.token_ns.len());
             self.forgotten += 1;
         }
     }
@@ -87,6 +97,7 @@ impl Truth {
 
     pub(super) fn clear(&mut self) {
         self.requests.clear();
+        self.tokens = 0;
         self.cancelled = 0;
         self.forgotten = 0;
     }
@@ -142,9 +153,7 @@ fn percentile(sorted: &[Nanos], percent: usize) -> Option<f64> {
     let rank = sorted.len().checked_sub(1)? * percent;
     let (below, share) = (rank / 100, (rank % 100) as f64 / 100.0);
     let low = sorted.get(below)?.as_millis_f64();
-    let high = sorted
-        .get(below + 1)
-        .map_or(low, |high| high.as_millis_f64());
+    let high = sorted.get(below + 1).map_or(low, |high| high.as_millis_f64());
     Some(low + (high - low) * share)
 }
 
@@ -162,19 +171,36 @@ mod tests {
         assert_eq!(Spread::of(std::iter::empty()), None);
     }
 
+    fn record(id: &str, tokens: usize) -> Record {
+        Record {
+            id: id.to_owned(),
+            streamed: true,
+            prompt_tokens: 1,
+            arrived_ns: Stamp::EPOCH,
+            first_token_ns: None,
+            token_ns: vec![Stamp::EPOCH; tokens],
+            scheduled_ns: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn long_replies_make_room_by_their_tokens() {
+        let mut truth = Truth::new(String::new(), 10);
+        for (id, tokens) in [("a", MOST_TOKENS / 2), ("b", MOST_TOKENS / 2), ("c", 1), ("d", 7)] {
+            truth.push(record(id, tokens));
+        }
+        let kept: Vec<_> = truth.requests.iter().map(|record| &record.id).collect();
+        assert_eq!(kept, ["b", "c", "d"]);
+        truth.push(record("e", 2 * MOST_TOKENS));
+        assert_eq!(truth.requests.len(), 1, "the last one stays, however long");
+        assert_eq!(truth.forgotten, 4);
+    }
+
     #[test]
     fn the_oldest_records_make_room() {
         let mut truth = Truth::new(String::new(), 2);
         for id in ["a", "b", "c"] {
-            truth.push(Record {
-                id: id.to_owned(),
-                streamed: true,
-                prompt_tokens: 1,
-                arrived_ns: Stamp::EPOCH,
-                first_token_ns: None,
-                token_ns: Vec::new(),
-                scheduled_ns: Vec::new(),
-            });
+            truth.push(record(id, 0));
         }
         let kept: Vec<_> = truth.requests.iter().map(|record| &record.id).collect();
         assert_eq!(kept, ["b", "c"]);

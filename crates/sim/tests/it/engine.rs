@@ -161,9 +161,7 @@ fn an_idle_engine_keeps_the_closed_form() {
     let at: Vec<_> = drain(&mut engine).iter().map(|token| token.at).collect();
     // 1 ms and 200 prompt tokens of 10 us; then 1 ms and one sequence of 100 us a token.
     let first = ms(7) + Nanos::from_micros(3_000);
-    let expected: Vec<_> = (0..5)
-        .map(|k| first + Nanos::from_micros(1_100) * k)
-        .collect();
+    let expected: Vec<_> = (0..5).map(|k| first + Nanos::from_micros(1_100) * k).collect();
     assert_eq!(at, expected);
 }
 
@@ -209,19 +207,12 @@ fn a_full_cache_queues_though_slots_are_free() {
 
 #[test]
 fn a_long_prompt_is_read_beside_decoding() {
-    let config = config(4, 10_000)
-        .with_prefill_budget(Tokens::new(100))
-        .unwrap();
+    let config = config(4, 10_000).with_prefill_budget(Tokens::new(100)).unwrap();
     let mut engine = Engine::new(config, constant);
     engine.submit(job(0, 10, 8, ms(0))).unwrap();
     engine.submit(job(1, 250, 2, ms(5))).unwrap();
     let emissions = drain(&mut engine);
-    let at = |id| {
-        of(&emissions, id)
-            .iter()
-            .map(|token| token.at)
-            .collect::<Vec<_>>()
-    };
+    let at = |id| of(&emissions, id).iter().map(|token| token.at).collect::<Vec<_>>();
     let every_step: Vec<_> = (1..=8).map(|k| ms(10 * k)).collect();
     assert_eq!(at(0), every_step, "decoding is not held up");
     assert_eq!(at(1), [ms(40), ms(50)], "three chunks from 10 ms on");
@@ -246,10 +237,7 @@ fn jobs_that_can_never_run_are_refused() {
     let mut engine = Engine::new(config(4, 100), constant);
     engine.submit(job(0, 60, 40, ms(0))).unwrap();
     let refuse = |engine: &mut Engine<_>, job| engine.submit(job).unwrap_err();
-    assert_eq!(
-        refuse(&mut engine, job(0, 1, 1, ms(0))),
-        SubmitError::DuplicateId(JobId(0))
-    );
+    assert_eq!(refuse(&mut engine, job(0, 1, 1, ms(0))), SubmitError::DuplicateId(JobId(0)));
     let error = refuse(&mut engine, job(1, 60, 41, ms(0)));
     assert_eq!(
         error.to_string(),
@@ -271,15 +259,9 @@ fn jobs_that_can_never_run_are_refused() {
 fn senseless_limits_are_refused() {
     let tokens = Tokens::new;
     assert_eq!(EngineConfig::new(0, tokens(100)), Err(ConfigError::NoSlots));
-    assert_eq!(
-        EngineConfig::new(1, tokens(1)),
-        Err(ConfigError::ContextTooSmall(tokens(1)))
-    );
+    assert_eq!(EngineConfig::new(1, tokens(1)), Err(ConfigError::ContextTooSmall(tokens(1))));
     let config = config(1, 100);
-    assert_eq!(
-        config.with_prefill_budget(tokens(0)),
-        Err(ConfigError::NoPrefillBudget)
-    );
+    assert_eq!(config.with_prefill_budget(tokens(0)), Err(ConfigError::NoPrefillBudget));
     assert!(matches!(
         config.with_max_context(tokens(101)),
         Err(ConfigError::KvBelowOneRequest { .. })
@@ -291,9 +273,6 @@ fn senseless_limits_are_refused() {
 fn time_always_moves() {
     let mut engine = Engine::new(config(1, 100), |_: &StepLoad| Nanos::ZERO);
     engine.submit(job(0, 10, 5, ms(0))).unwrap();
-    let at: Vec<_> = drain(&mut engine)
-        .iter()
-        .map(|token| token.at.as_nanos())
-        .collect();
+    let at: Vec<_> = drain(&mut engine).iter().map(|token| token.at.as_nanos()).collect();
     assert_eq!(at, [1, 2, 3, 4, 5]);
 }

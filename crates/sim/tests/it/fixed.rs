@@ -43,9 +43,18 @@ fn a_cancelled_job_is_silent() {
     assert_eq!(left, 2);
     engine.cancel(JobId(0));
     engine.cancel(JobId(99));
-    let rest: Vec<_> = drain(&mut engine)
-        .iter()
-        .map(|token| (token.job, token.at))
-        .collect();
+    let rest: Vec<_> = drain(&mut engine).iter().map(|token| (token.job, token.at)).collect();
     assert_eq!(rest, [(JobId(1), ms(25))]);
+}
+
+/// With no time between tokens all of a job's are due at one instant: without a limit, one request would hold the
+/// engine for ever and fill the memory of whoever listens.
+#[test]
+fn a_job_longer_than_any_model_could_serve_is_refused() {
+    let mut engine = FixedTiming::new(Nanos::ZERO, Nanos::ZERO);
+    let longest = engine.longest_job().unwrap();
+    let error = engine.submit(job(0, 1, longest.get(), ms(0))).unwrap_err();
+    assert!(matches!(error, SubmitError::TooLong { limit, .. } if limit == longest));
+    engine.submit(job(0, 1, longest.get() - 1, ms(0))).unwrap();
+    assert_eq!(drain(&mut engine).len() as u64, longest.get() - 1);
 }

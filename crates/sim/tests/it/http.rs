@@ -51,12 +51,7 @@ fn completions_stream_as_vllm_does() {
         );
         assert_eq!(event, &expected);
     }
-    assert!(
-        words
-            .iter()
-            .all(|word| word.starts_with(' ') && word.len() > 1),
-        "{words:?}"
-    );
+    assert!(words.iter().all(|word| word.starts_with(' ') && word.len() > 1), "{words:?}");
     assert_eq!(reply.chunks.len(), 5, "one chunk an event");
 }
 
@@ -70,10 +65,7 @@ fn chat_streams_as_vllm_does() {
     assert_eq!(objects.len(), 5);
     let first = &objects[0];
     assert_eq!(first["object"], "chat.completion.chunk");
-    assert_eq!(
-        first["choices"][0]["delta"],
-        json!({"role": "assistant", "content": ""})
-    );
+    assert_eq!(first["choices"][0]["delta"], json!({"role": "assistant", "content": ""}));
     assert_eq!(first["choices"][0]["finish_reason"], Value::Null);
     assert!(first.get("usage").is_none());
     for object in &objects[1..4] {
@@ -97,10 +89,7 @@ fn continuous_usage_counts_up() {
         let usage = objects.iter().map(|object| &object["usage"]);
         usage
             .map(|u| {
-                (
-                    u["prompt_tokens"].as_u64().unwrap(),
-                    u["completion_tokens"].as_u64().unwrap(),
-                )
+                (u["prompt_tokens"].as_u64().unwrap(), u["completion_tokens"].as_u64().unwrap())
             })
             .collect()
     };
@@ -111,11 +100,7 @@ fn continuous_usage_counts_up() {
     let body = json!({"messages": [{"role": "user", "content": "hello"}], "max_tokens": 2, "stream": true,
         "stream_options": options});
     let objects = post(server.addr(), "/v1/chat/completions", &body.to_string()).objects();
-    assert_eq!(
-        count(&objects),
-        [(1, 0), (1, 1), (1, 2), (1, 2)],
-        "the role chunk counts none"
-    );
+    assert_eq!(count(&objects), [(1, 0), (1, 1), (1, 2), (1, 2)], "the role chunk counts none");
 
     // Continuous usage alone is no usage, as with vLLM.
     let body = json!({"prompt": "x", "max_tokens": 1, "stream": true,
@@ -130,10 +115,7 @@ fn token_ids_come_where_asked_for() {
     let body = json!({"prompt": [5, 6], "max_tokens": 3, "stream": true, "return_token_ids": true});
     let objects = post(server.addr(), "/v1/completions", &body.to_string()).objects();
     for object in &objects {
-        assert_eq!(
-            object["choices"][0]["token_ids"].as_array().unwrap().len(),
-            1
-        );
+        assert_eq!(object["choices"][0]["token_ids"].as_array().unwrap().len(), 1);
     }
     assert_eq!(objects[0]["choices"][0]["prompt_token_ids"], json!([5, 6]));
     assert!(objects[1]["choices"][0].get("prompt_token_ids").is_none());
@@ -141,15 +123,8 @@ fn token_ids_come_where_asked_for() {
 
 #[test]
 fn a_whole_reply_has_the_defaults() {
-    let server = serve(ServerConfig::new(FixedTiming::new(
-        Nanos::ZERO,
-        Nanos::ZERO,
-    )));
-    let reply = post(
-        server.addr(),
-        "/v1/completions",
-        r#"{"prompt":"two words"}"#,
-    );
+    let server = serve(ServerConfig::new(FixedTiming::new(Nanos::ZERO, Nanos::ZERO)));
+    let reply = post(server.addr(), "/v1/completions", r#"{"prompt":"two words"}"#);
     assert_eq!(reply.status, 200);
     let json = reply.json();
     assert_eq!(json["object"], "text_completion");
@@ -200,17 +175,9 @@ fn the_truth_is_kept_and_cleared() {
         };
         let arrived = request["arrived_ns"].as_u64().unwrap();
         let (handed, scheduled) = (stamps("token_ns"), stamps("scheduled_ns"));
-        let timetable: Vec<_> = (0..5)
-            .map(|k| arrived + 2_000_000 + k * 1_000_000)
-            .collect();
+        let timetable: Vec<_> = (0..5).map(|k| arrived + 2_000_000 + k * 1_000_000).collect();
         assert_eq!(scheduled, timetable, "the schedule counts from the arrival");
-        assert!(
-            handed
-                .iter()
-                .zip(&scheduled)
-                .all(|(handed, due)| handed >= due),
-            "none is early"
-        );
+        assert!(handed.iter().zip(&scheduled).all(|(handed, due)| handed >= due), "none is early");
         assert_eq!(request["first_token_ns"], handed[0]);
     }
     assert_eq!(truth["itl_ms"]["n"], 8);
@@ -218,10 +185,7 @@ fn the_truth_is_kept_and_cleared() {
 
     assert_eq!(exchange(server.addr(), "DELETE", "/truth", "").status, 200);
     let truth = get(server.addr(), "/truth").json();
-    assert_eq!(
-        (&truth["requests"], &truth["ttft_ms"]),
-        (&json!([]), &Value::Null)
-    );
+    assert_eq!((&truth["requests"], &truth["ttft_ms"]), (&json!([]), &Value::Null));
 }
 
 /// The first request would hold the only slot for an hour; gone, it must not.
@@ -229,10 +193,7 @@ fn the_truth_is_kept_and_cleared() {
 fn a_client_that_goes_away_frees_its_slot() {
     let step = Nanos::from_millis(4);
     let config = EngineConfig::new(1, Tokens::new(2_000_000)).unwrap();
-    let server = serve(ServerConfig::new(Engine::new(
-        config,
-        move |_: &StepLoad| step,
-    )));
+    let server = serve(ServerConfig::new(Engine::new(config, move |_: &StepLoad| step)));
     let endless = r#"{"prompt":"x","max_tokens":1000000,"stream":true}"#;
     let mut stream = send(server.addr(), "POST", "/v1/completions", endless);
     stream.read_exact(&mut [0; 200]).unwrap();
@@ -240,11 +201,8 @@ fn a_client_that_goes_away_frees_its_slot() {
     let unstreamed = r#"{"prompt":"x","max_tokens":1000000}"#;
     drop(send(server.addr(), "POST", "/v1/completions", unstreamed));
 
-    let reply = post(
-        server.addr(),
-        "/v1/completions",
-        r#"{"prompt":"x","max_tokens":2,"stream":true}"#,
-    );
+    let reply =
+        post(server.addr(), "/v1/completions", r#"{"prompt":"x","max_tokens":2,"stream":true}"#);
     assert_eq!(reply.objects().len(), 2);
     let truth = get(server.addr(), "/truth").json();
     assert_eq!(truth["requests"].as_array().unwrap().len(), 1);

@@ -80,11 +80,7 @@ fn an_ideal_prompt_is_the_bound() {
     let step = ideal().step_time(&prompt(8_192));
     assert_eq!(format!("{:.1}", step.as_millis_f64()), "133.3");
     let bound = prefill(scenario().model(), scenario().device(), Tokens::new(8_192));
-    assert!(
-        step.as_nanos()
-            .abs_diff(bound.to_nanos().unwrap().as_nanos())
-            <= 1
-    );
+    assert!(step.as_nanos().abs_diff(bound.to_nanos().unwrap().as_nanos()) <= 1);
 }
 
 /// The whole engine stays below the whole bound, and not far below it.
@@ -97,13 +93,7 @@ fn the_engine_stays_below_the_speed_of_light() {
             engine.submit(job(id, input, output, ms(0))).unwrap();
         }
         let emissions = drain(&mut engine);
-        let span = emissions
-            .last()
-            .unwrap()
-            .at
-            .since(ms(0))
-            .unwrap()
-            .as_secs_f64();
+        let span = emissions.last().unwrap().at.since(ms(0)).unwrap().as_secs_f64();
         let bound = Bound::at(
             scenario().model(),
             scenario().device(),
@@ -137,10 +127,7 @@ fn the_scenario_is_what_it_says() {
     assert_eq!(scenario.engine().longest_job(), Some(Tokens::new(131_072)));
     let line = scenario.describe();
     assert!(line.starts_with("Llama-3.1-8B (bf16) on one"), "{line}");
-    assert!(
-        line.contains("64 slots") && line.contains("85 % of bandwidth"),
-        "{line}"
-    );
+    assert!(line.contains("64 slots") && line.contains("85 % of bandwidth"), "{line}");
     assert!(!line.contains('\n'));
 }
 
@@ -148,10 +135,8 @@ fn the_scenario_is_what_it_says() {
 #[test]
 fn the_embedded_config_is_the_fixture() {
     let copy = include_str!("../../src/scenario/llama-3.1-8b.json");
-    let fixture = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../fixtures/models/llama-3.1-8b/config.json"
-    );
+    let fixture =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/models/llama-3.1-8b/config.json");
     assert_eq!(copy, std::fs::read_to_string(fixture).unwrap());
 }
 
@@ -174,10 +159,7 @@ fn a_model_that_does_not_fit_is_refused() {
 #[test]
 fn no_engine_is_given_more_than_the_silicon_has() {
     for value in [0.0, -0.5, 1.01, f64::NAN, f64::INFINITY] {
-        let overheads = Overheads {
-            compute_efficiency: value,
-            ..Overheads::default()
-        };
+        let overheads = Overheads { compute_efficiency: value, ..Overheads::default() };
         let error = RooflineStep::new(scenario().model(), scenario().device(), overheads);
         assert_eq!(error.unwrap_err().field, "compute_efficiency");
     }

@@ -29,9 +29,7 @@ pub(crate) fn drain(engine: &mut impl Serve) -> Vec<Emission> {
 
 /// The tokens of one job.
 pub(crate) fn of(emissions: &[Emission], id: u64) -> Vec<Emission> {
-    let mine = emissions
-        .iter()
-        .filter(|emission| emission.job == JobId(id));
+    let mine = emissions.iter().filter(|emission| emission.job == JobId(id));
     mine.copied().collect()
 }
 

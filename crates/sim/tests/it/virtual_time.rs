@@ -58,11 +58,7 @@ fn ten_thousand_requests_at_once() {
     let all: FuturesUnordered<_> = requests.collect();
     let tapes = time.block_on(all.collect::<Vec<_>>()).unwrap();
     assert_eq!(tapes.len(), 10_000);
-    assert!(
-        tapes
-            .iter()
-            .all(|tape| tape.is_success() && tape.output_tokens().get() == 4)
-    );
+    assert!(tapes.iter().all(|tape| tape.is_success() && tape.output_tokens().get() == 4));
 }
 
 #[test]
@@ -78,29 +74,16 @@ fn a_tape_holds_what_the_engine_did() {
     assert_eq!(tape.outcome, Outcome::Complete(Finish::Length));
     let at: Vec<_> = tape.arrivals.iter().map(|arrival| arrival.at).collect();
     assert_eq!(at, [ms(120), ms(125), ms(130), ms(135)]);
-    assert!(
-        tape.arrivals
-            .iter()
-            .all(|a| a.tokens == 1 && a.bytes >= 2 && a.bytes == a.chars)
-    );
+    assert!(tape.arrivals.iter().all(|a| a.tokens == 1 && a.bytes >= 2 && a.bytes == a.chars));
     let reads: Vec<_> = tape.arrivals.iter().map(|arrival| arrival.read).collect();
     assert_eq!(reads, [0, 1, 2, 3]);
-    assert_eq!(
-        (tape.stamps, tape.token_source),
-        (StampSource::Simulated, TokenSource::TokenIds)
-    );
+    assert_eq!((tape.stamps, tape.token_source), (StampSource::Simulated, TokenSource::TokenIds));
     let usage = tape.usage.unwrap();
     assert_eq!(usage.prompt_tokens, Some(Tokens::new(250)));
     assert_eq!(usage.completion_tokens, Some(Tokens::new(4)));
     let marks = tape.marks;
-    assert_eq!(
-        (marks.intended, marks.released),
-        (Stamp::EPOCH, Stamp::EPOCH)
-    );
-    assert_eq!(
-        (marks.send_start, marks.end),
-        (Some(ms(100)), Some(ms(135)))
-    );
+    assert_eq!((marks.intended, marks.released), (Stamp::EPOCH, Stamp::EPOCH));
+    assert_eq!((marks.send_start, marks.end), (Some(ms(100)), Some(ms(135))));
     assert_eq!((marks.first_byte, marks.headers), (None, None));
     let timing = tape.server_timing.unwrap();
     assert_eq!(timing.queue, Some(Nanos::ZERO));
@@ -112,16 +95,11 @@ fn a_tape_holds_what_the_engine_did() {
 fn a_request_beyond_the_limits_fails_as_on_a_server() {
     let time = VirtualTime::new();
     let transport = one_slot(&time);
-    let tape = time
-        .block_on(send(&transport, request(0, 900, 200)))
-        .unwrap();
+    let tape = time.block_on(send(&transport, request(0, 900, 200))).unwrap();
     let Outcome::Failed(failure) = &tape.outcome else {
         panic!("{:?}", tape.outcome);
     };
-    assert_eq!(
-        (failure.class, failure.status),
-        (FailureClass::Status, Some(400))
-    );
+    assert_eq!((failure.class, failure.status), (FailureClass::Status, Some(400)));
     assert!(failure.detail.contains("1100"), "{failure}");
     assert!(tape.arrivals.is_empty());
 }
@@ -142,10 +120,7 @@ fn giving_a_request_up_frees_its_slot() {
     let ((), tape) = time.block_on(join(impatient, next)).unwrap();
     // Given up at 35 ms, in a step that lasts until 40 ms.
     assert_eq!(tape.first_token(), Some(ms(50)));
-    assert_eq!(
-        tape.server_timing.unwrap().queue,
-        Some(Nanos::from_millis(39))
-    );
+    assert_eq!(tape.server_timing.unwrap().queue, Some(Nanos::from_millis(39)));
 }
 
 /// The documented order at one instant: timers first, then engines.
@@ -191,9 +166,8 @@ fn the_same_load_gives_the_same_tapes() {
         let time = VirtualTime::new();
         let config = EngineConfig::new(8, Tokens::new(2_000)).unwrap();
         let transport = SimTransport::new(&time, Engine::new(config, affine));
-        let all: FuturesUnordered<_> = (0..100)
-            .map(|id| send(&transport, request(id, 1 + id % 90, 1 + id % 7)))
-            .collect();
+        let all: FuturesUnordered<_> =
+            (0..100).map(|id| send(&transport, request(id, 1 + id % 90, 1 + id % 7))).collect();
         time.block_on(all.collect::<Vec<_>>()).unwrap()
     };
     assert_eq!(run(), run());
@@ -203,15 +177,9 @@ fn the_same_load_gives_the_same_tapes() {
 fn two_engines_share_one_time() {
     let time = VirtualTime::new();
     let (one, other) = (one_slot(&time), fixed(&time));
-    let both = join(
-        send(&one, request(0, 10, 3)),
-        send(&other, request(0, 10, 3)),
-    );
+    let both = join(send(&one, request(0, 10, 3)), send(&other, request(0, 10, 3)));
     let (one, other) = time.block_on(both).unwrap();
-    assert_eq!(
-        (one.last_token(), other.last_token()),
-        (Some(ms(30)), Some(ms(30)))
-    );
+    assert_eq!((one.last_token(), other.last_token()), (Some(ms(30)), Some(ms(30))));
 }
 
 #[test]
@@ -224,10 +192,7 @@ fn a_deadlock_is_an_error_that_says_when() {
     };
     let deadlock = time.block_on(stuck).unwrap_err();
     assert_eq!(deadlock.at, ms(1_500));
-    assert!(
-        deadlock.to_string().contains("1.5 s after the epoch"),
-        "{deadlock}"
-    );
+    assert!(deadlock.to_string().contains("1.5 s after the epoch"), "{deadlock}");
     // The clock survives it.
     time.block_on(time.sleep_until(ms(2_000))).unwrap();
 }

@@ -1,54 +1,192 @@
-//! What the bodies of both OpenAI routes have in common.
+//! What bodies are made of: prompts in the forms that routes take, and JSON objects under construction.
 
-use fizeau_core::EosRule;
+use fizeau_core::{EosRule, Message, Prompt, Role};
 use serde::Serialize;
+use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value};
 
 use super::{Ask, RequestError};
 
-/// Fields of every request. A field that the user's extra body names is left to it.
-#[derive(Debug, Serialize)]
-pub(super) struct Common<'a> {
-    model: &'a str,
-    stream: bool,
-    stream_options: StreamOptions,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ignore_eos: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    return_token_ids: Option<bool>,
-    #[serde(flatten)]
-    extra: &'a Map<String, Value>,
+/// The prompt for a route that completes plain text. A conversation of one message is its text.
+pub(super) fn plain_text<'a>(ask: &Ask<'a>) -> Result<&'a str, RequestError> {
+    match &ask.request.prompt {
+        Prompt::Text(text) => Ok(text),
+        Prompt::Chat(messages) => match &**messages {
+            [only] => Ok(&only.content),
+            _ => Err(RequestError::ChatForCompletions),
+        },
+        Prompt::TokenIds(_) => Err(RequestError::TokenIdsNotTaken(ask.backend)),
+    }
 }
 
-#[derive(Debug, Serialize)]
-struct StreamOptions {
-    include_usage: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    continuous_usage_stats: Option<bool>,
+/// The prompt for a route that takes messages.
+pub(super) fn messages<'a>(ask: &Ask<'a>) -> Result<Messages<'a>, RequestError> {
+    match &ask.request.prompt {
+        Prompt::Chat(messages) => Ok(Messages::List(messages)),
+        Prompt::Text(text) => Ok(Messages::Text(text)),
+        Prompt::TokenIds(_) => Err(RequestError::TokenIdsForChat),
+    }
 }
 
-impl<'a> Common<'a> {
-    pub(super) fn of(ask: &Ask<'a>) -> Self {
-        let takes = ask.backend.takes();
-        let extra = ask.extra.fields();
-        let yes = |wanted: bool, name: &str| (wanted && !extra.contains_key(name)).then_some(true);
-        // Ids are asked for only where nothing cheaper is exact: on vLLM they come with a copy of the whole
-        // prompt in the first chunk, which would burden the very latency that is measured.
-        let ids = takes.return_token_ids && !takes.continuous_usage;
-        Self {
-            model: ask.model,
-            stream: true,
-            stream_options: StreamOptions {
-                include_usage: true,
-                continuous_usage_stats: takes.continuous_usage.then_some(true),
-            },
-            ignore_eos: yes(
-                takes.ignore_eos && ask.request.eos == EosRule::Ignore,
-                "ignore_eos",
-            ),
-            return_token_ids: yes(ids, "return_token_ids"),
-            extra,
+/// A conversation. Plain text is one message of the user.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Messages<'a> {
+    List(&'a [Message]),
+    Text(&'a str),
+}
+
+impl<'a> Messages<'a> {
+    /// Who says what, in order.
+    pub(super) fn iter(self) -> impl Iterator<Item = (Role, &'a str)> {
+        let (text, list) = match self {
+            Self::List(list) => (None, list),
+            Self::Text(text) => (Some((Role::User, text)), &[][..]),
+        };
+        let list = list.iter().map(|message| (message.role, &*message.content));
+        text.into_iter().chain(list)
+    }
+
+    /// What the system says, if anything, for protocols that keep it apart from the messages.
+    pub(super) fn system(self) -> Option<String> {
+        let said: Vec<_> =
+            self.iter().filter(|(role, _)| *role == Role::System).map(|(_, text)| text).collect();
+        (!said.is_empty()).then(|| said.join("\n\n"))
+    }
+}
+
+#[derive(Serialize)]
+struct MessageField<'a> {
+    role: &'static str,
+    content: &'a str,
+}
+
+impl Serialize for Messages<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut list = to.serialize_seq(None)?;
+        for (role, content) in self.iter() {
+            let role = role.as_str();
+            list.serialize_element(&MessageField { role, content })?;
         }
+        list.end()
+    }
+}
+
+/// A JSON object under construction: fields of ours, then those of the user in their place or behind them.
+#[derive(Debug, Default)]
+pub(super) struct Object<'a>(Vec<(&'a str, Part<'a>)>);
+
+/// The value of a field.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Part<'a> {
+    Count(u64),
+    Given(&'a Value),
+    Ids(&'a [u32]),
+    Messages(Messages<'a>),
+    Object(Object<'a>),
+    Owned(Value),
+    Text(&'a str),
+    Yes(True),
+}
+
+/// `true`.
+#[derive(Debug)]
+pub(super) struct True;
+
+impl Serialize for True {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_bool(true)
+    }
+}
+
+/// The object within a body that holds the sampling parameters, and their names there. Those that the user gives
+/// at the top of the extra body are moved into it, where the server looks for them.
+#[derive(Debug)]
+pub(super) struct Nest {
+    pub(super) field: &'static str,
+    /// The name as users know it, and the one of this protocol.
+    pub(super) names: &'static [(&'static str, &'static str)],
+}
+
+impl<'a> Object<'a> {
+    /// With `part` as the field `name`.
+    pub(super) fn with(mut self, name: &'a str, part: Part<'a>) -> Self {
+        self.0.push((name, part));
+        self
+    }
+
+    /// With `part` as the field `name`, if there is one.
+    pub(super) fn maybe(self, name: &'a str, part: Option<Part<'a>>) -> Self {
+        match part {
+            Some(part) => self.with(name, part),
+            None => self,
+        }
+    }
+
+    /// With `true` as the field `name` if the request asks to generate past the model's own end.
+    pub(super) fn ignore_eos(self, name: &'a str, ask: &Ask<'_>) -> Self {
+        let ignore = ask.request.eos == EosRule::Ignore;
+        self.maybe(name, ignore.then_some(Part::Yes(True)))
+    }
+
+    /// The whole body for `ask`: this and the user's fields, of which none is in `reserved`.
+    pub(super) fn encode(
+        mut self,
+        ask: &Ask<'a>,
+        reserved: &[&'static str],
+        nest: Option<&Nest>,
+    ) -> Result<Vec<u8>, RequestError> {
+        if let Some(name) = ask.extra.first_of(reserved) {
+            return Err(RequestError::Reserved(name));
+        }
+        let moved = |name: &str| {
+            let nest = nest?;
+            let pair = nest.names.iter().find(|pair| pair.0 == name)?;
+            Some((nest.field, pair.1))
+        };
+        let (inner, outer): (Vec<_>, Vec<_>) =
+            ask.extra.fields().iter().partition(|(name, _)| moved(name).is_some());
+        for (name, value) in inner {
+            if let Some((field, name)) = moved(name)
+                && let Some(Part::Object(within)) = self.find(field)
+            {
+                within.put(name, value);
+            }
+        }
+        for (name, value) in outer {
+            self.put(name, value);
+        }
+        encode(&self)
+    }
+
+    fn merge(&mut self, fields: &'a Map<String, Value>) {
+        for (name, value) in fields {
+            self.put(name, value);
+        }
+    }
+
+    /// Sets a field of the user's. An object is laid over ours of that name, not put in its place.
+    fn put(&mut self, name: &'a str, value: &'a Value) {
+        match (self.find(name), value) {
+            (Some(Part::Object(ours)), Value::Object(theirs)) => ours.merge(theirs),
+            (Some(part), value) => *part = Part::Given(value),
+            (None, value) => self.0.push((name, Part::Given(value))),
+        }
+    }
+
+    fn find(&mut self, name: &str) -> Option<&mut Part<'a>> {
+        let field = self.0.iter_mut().find(|field| field.0 == name);
+        field.map(|field| &mut field.1)
+    }
+}
+
+impl Serialize for Object<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(Some(self.0.len()))?;
+        for (name, part) in &self.0 {
+            map.serialize_entry(name, part)?;
+        }
+        map.end()
     }
 }
 

@@ -1,46 +1,20 @@
 //! The chunks of both OpenAI routes, read by their values and never by the presence of a key: servers send
 //! every key with null, several things in one chunk, and the same thing in several places.
 
-use std::borrow::Cow;
-
-use fizeau_core::{Finish, Nanos, ServerTiming, Tokens, Usage};
+use fizeau_core::{ServerTiming, Tokens, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
-use self::fields::{Content, Count, Few, Text};
+use super::fields::{Content, Count, Few, Text};
+pub(crate) use super::json::message;
+use super::json::{append, counted, object_or_done, seconds, take_finish, words};
+use super::timings::Timings;
 use super::{EventError, WireEvent};
-use crate::sse::SseEvent;
-
-mod fields;
+use crate::event::RawEvent;
 
 /// What `event` says, on either route.
-pub(crate) fn read<'a>(event: &SseEvent<'a>) -> Result<WireEvent<'a>, EventError> {
-    let data = event.data.trim_ascii();
-    if event.name == b"error" {
-        return Ok(failed(message(data)));
-    }
-    match data {
-        b"[DONE]" => Ok(WireEvent {
-            done: true,
-            ..WireEvent::default()
-        }),
-        // llama.cpp's server opens a stream of several prompts with the bare word.
-        b"" | b"null" => Ok(WireEvent::default()),
-        // A derived reader would take an array for an object, field by field.
-        [b'{', ..] => {
-            let chunk: Chunk<'a> = serde_json::from_slice(data)
-                .map_err(|error| EventError::new(format!("{error}, in {}", excerpt(data))))?;
-            Ok(classify(chunk))
-        }
-        _ => Err(EventError::new(excerpt(data))),
-    }
-}
-
-/// The words of an error body or error object; its text as it is where it has no known shape.
-pub(crate) fn message(data: &[u8]) -> String {
-    let value: Option<Value> = serde_json::from_slice(data).ok();
-    let words = value.as_ref().and_then(words);
-    words.unwrap_or_else(|| String::from_utf8_lossy(data).into_owned())
+pub(super) fn read<'a>(event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
+    object_or_done(event, classify)
 }
 
 /// The words of the error in a 200 reply's JSON body, if it holds one.
@@ -143,6 +117,8 @@ struct UsageField {
     completion_tokens_details: Option<Details>,
     /// SGLang has it at the top.
     reasoning_tokens: Option<u64>,
+    /// DeepSeek, in place of the details.
+    prompt_cache_hit_tokens: Option<u64>,
     /// Groq, in seconds, with the two below.
     queue_time: Option<f64>,
     prompt_time: Option<f64>,
@@ -154,17 +130,6 @@ struct UsageField {
 struct Details {
     cached_tokens: Option<u64>,
     reasoning_tokens: Option<u64>,
-}
-
-/// llama.cpp's own account, in milliseconds and tokens.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Timings {
-    prompt_ms: Option<f64>,
-    predicted_ms: Option<f64>,
-    prompt_n: Option<u64>,
-    predicted_n: Option<u64>,
-    cache_n: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -200,28 +165,13 @@ fn take_choice<'a>(event: &mut WireEvent<'a>, choice: Choice<'a>) {
     if let Some(logprobs) = choice.logprobs {
         event.logprobs += logprobs.content.0.max(logprobs.tokens.0);
     }
-    match &*choice.finish_reason.0 {
-        "" => {}
-        "length" | "max_tokens" => event.finish = Some(Finish::Length),
-        "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" => {
-            event.finish = Some(Finish::Stop);
-        }
-        "tool_calls" | "function_call" | "tool_use" => event.finish = Some(Finish::ToolCalls),
-        reason @ ("abort" | "content_filter" | "error" | "parse_error") => {
-            let words = || format!("the server ended the reply with the finish reason `{reason}`");
-            event.error.get_or_insert_with(words);
-        }
-        _ => event.finish = Some(Finish::Other),
-    }
+    take_finish(event, &choice.finish_reason.0);
 }
 
 fn take_delta<'a>(event: &mut WireEvent<'a>, delta: Delta<'a>) {
     append(&mut event.visible, delta.content.text);
     append(&mut event.refusal, delta.refusal.0);
-    let calls = delta
-        .tool_calls
-        .into_iter()
-        .filter_map(|call| call.function);
+    let calls = delta.tool_calls.into_iter().filter_map(|call| call.function);
     for function in calls.chain(delta.function_call) {
         append(&mut event.tool_call, function.name.0);
         append(&mut event.tool_call, function.arguments.0);
@@ -253,17 +203,13 @@ impl Chunk<'_> {
     fn usage(&self) -> Option<Usage> {
         let groq = || self.x_groq.as_ref().and_then(|groq| groq.usage.as_ref());
         let field = self.usage.as_ref().or_else(groq).map(UsageField::to_usage);
-        let counted = field.filter(|usage| !is_zero(usage));
-        counted.or_else(|| self.timings.as_ref().and_then(Timings::to_usage))
+        let usage = field.and_then(counted);
+        usage.or_else(|| self.timings.as_ref().and_then(Timings::to_usage))
     }
 
     fn timing(&self) -> Option<ServerTiming> {
         let groq = self.x_groq.as_ref().and_then(|groq| groq.usage.as_ref());
-        let own = self.timings.as_ref().map(|timings| ServerTiming {
-            queue: None,
-            prefill: timings.prompt_ms.and_then(|ms| seconds(ms / 1e3)),
-            decode: timings.predicted_ms.and_then(|ms| seconds(ms / 1e3)),
-        });
+        let own = self.timings.as_ref().map(Timings::to_timing);
         let usages = [self.usage.as_ref(), groq].into_iter().flatten();
         let of_usage = usages.map(|usage| ServerTiming {
             queue: usage.queue_time.and_then(seconds),
@@ -279,80 +225,13 @@ impl UsageField {
     fn to_usage(&self) -> Usage {
         let prompt = self.prompt_tokens_details.as_ref();
         let completion = self.completion_tokens_details.as_ref();
+        let cached = prompt.and_then(|details| details.cached_tokens);
         let reasoning = completion.and_then(|details| details.reasoning_tokens);
         Usage {
             prompt_tokens: self.prompt_tokens.map(Tokens::new),
             completion_tokens: self.completion_tokens.map(Tokens::new),
-            cached_tokens: prompt.and_then(|d| d.cached_tokens).map(Tokens::new),
+            cached_tokens: cached.or(self.prompt_cache_hit_tokens).map(Tokens::new),
             reasoning_tokens: reasoning.or(self.reasoning_tokens).map(Tokens::new),
         }
     }
-}
-
-impl Timings {
-    /// The counts beside the times: llama.cpp's server gives them even where it gives no usage.
-    fn to_usage(&self) -> Option<Usage> {
-        let processed = self.prompt_n?;
-        let usage = Usage {
-            prompt_tokens: Some(Tokens::new(processed) + Tokens::new(self.cache_n.unwrap_or(0))),
-            completion_tokens: self.predicted_n.map(Tokens::new),
-            cached_tokens: self.cache_n.map(Tokens::new),
-            reasoning_tokens: None,
-        };
-        Some(usage).filter(|usage| !is_zero(usage))
-    }
-}
-
-fn is_zero(usage: &Usage) -> bool {
-    let counts = [usage.prompt_tokens, usage.completion_tokens];
-    counts
-        .into_iter()
-        .flatten()
-        .all(|count| count == Tokens::ZERO)
-}
-
-fn seconds(secs: f64) -> Option<Nanos> {
-    Nanos::from_secs_f64(secs).ok()
-}
-
-fn append<'a>(to: &mut Cow<'a, str>, more: Cow<'a, str>) {
-    if to.is_empty() {
-        *to = more;
-    } else if !more.is_empty() {
-        to.to_mut().push_str(&more);
-    }
-}
-
-/// The words of an error value, however it is wrapped; none if the value says that there is no error.
-fn words(value: &Value) -> Option<String> {
-    match value {
-        Value::Null | Value::Bool(false) => None,
-        Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
-        Value::Array(items) => items.iter().find_map(words),
-        Value::Object(fields) if fields.is_empty() => None,
-        Value::Object(fields) => {
-            let known = ["error", "message", "detail", "msg"];
-            let inner = known
-                .iter()
-                .filter_map(|name| fields.get(*name))
-                .find_map(words);
-            Some(inner.unwrap_or_else(|| value.to_string()))
-        }
-        other => Some(other.to_string()),
-    }
-}
-
-fn failed(words: String) -> WireEvent<'static> {
-    WireEvent {
-        error: Some(words),
-        ..WireEvent::default()
-    }
-}
-
-/// The start of `data`, to be named in an error. Longer than a tape keeps, so that secrets in it are scrubbed
-/// whole.
-fn excerpt(data: &[u8]) -> String {
-    let start = data.get(..300).unwrap_or(data);
-    let dots = if start.len() < data.len() { "..." } else { "" };
-    format!("`{}{dots}`", String::from_utf8_lossy(start))
 }

@@ -3,11 +3,14 @@
 use fizeau_core::Prompt;
 use serde::Serialize;
 
-use super::body::{self, Common};
-use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent, chunk};
-use crate::sse::SseEvent;
+use super::openai::Common;
+use super::{Ask, Dialect, EndRule, EventError, Forcing, RequestError, WireEvent, body, chunk};
+use crate::backend::Backend;
+use crate::event::RawEvent;
 
-/// `/v1/completions` as OpenAI, vLLM, SGLang, LMDeploy and llama.cpp's server speak it.
+/// `/v1/completions` as OpenAI, vLLM, SGLang, TensorRT-LLM, LMDeploy and llama.cpp's server speak it.
+///
+/// A conversation of one message is sent as its text.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Completions;
 
@@ -29,10 +32,8 @@ enum PromptField<'a> {
 impl Dialect for Completions {
     fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
         let prompt = match &ask.request.prompt {
-            Prompt::Text(text) => PromptField::Text(text),
             Prompt::TokenIds(ids) if ask.backend.takes().token_ids => PromptField::Ids(ids),
-            Prompt::TokenIds(_) => return Err(RequestError::TokenIdsNotTaken(ask.backend)),
-            Prompt::Chat(_) => return Err(RequestError::ChatForCompletions),
+            _ => PromptField::Text(body::plain_text(ask)?),
         };
         body::encode(&Body {
             common: Common::of(ask),
@@ -41,11 +42,15 @@ impl Dialect for Completions {
         })
     }
 
-    fn read<'a>(&self, event: &SseEvent<'a>) -> Result<WireEvent<'a>, EventError> {
+    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
         chunk::read(event)
     }
 
     fn end(&self) -> EndRule {
         EndRule::Marker
+    }
+
+    fn forcing(&self, backend: Backend) -> Forcing {
+        backend.takes().forcing()
     }
 }

@@ -18,6 +18,7 @@ use super::socket::IoLog;
 use super::watchdog::{Alarm, Phase, Watchdog};
 use super::wire::{Wire, cause};
 use crate::dialect::chunk;
+use crate::framing::Framing;
 use crate::reply::{BodyEnd, Progress, Reply, ReplyReader};
 
 /// The most that is read of a body that is not a stream.
@@ -99,23 +100,20 @@ impl<'t, C: Clock> Call<'t, C> {
             }
         }
         let wire = self.connect().await?;
-        self.exchange(wire, body)
-            .await
-            .map_err(|unanswered| match unanswered {
-                Unanswered::Failed(failure) => failure,
-                Unanswered::Dead(why) => {
-                    let whom = self.transport.target.authority();
-                    let detail =
-                        format!("the connection to {whom} broke before the reply began: {why}");
-                    Failure::new(FailureClass::Connect, detail)
-                }
-            })
+        self.exchange(wire, body).await.map_err(|unanswered| match unanswered {
+            Unanswered::Failed(failure) => failure,
+            Unanswered::Dead(why) => {
+                let whom = self.transport.target.authority();
+                let detail =
+                    format!("the connection to {whom} broke before the reply began: {why}");
+                Failure::new(FailureClass::Connect, detail)
+            }
+        })
     }
 
     async fn connect(&mut self) -> Result<Wire<C>, Failure> {
         let transport = self.transport;
-        self.watchdog
-            .enter(Phase::Connection, transport.clock.now());
+        self.watchdog.enter(Phase::Connection, transport.clock.now());
         let connecting = connect(transport.target.authority(), &transport.clock);
         let (wire, marks) = self.watched(connecting).await??;
         self.marks.connect = Some(marks);
@@ -125,8 +123,7 @@ impl<'t, C: Clock> Call<'t, C> {
     async fn exchange(&mut self, mut wire: Wire<C>, body: Bytes) -> Result<Answer<C>, Unanswered> {
         let log = Rc::clone(wire.log());
         self.log = Some(Rc::clone(&log));
-        self.watchdog
-            .enter(Phase::FirstToken, self.transport.clock.now());
+        self.watchdog.enter(Phase::FirstToken, self.transport.clock.now());
         let mut response = pin!(wire.start(self.post(body)));
         let answered = poll_fn(|cx| {
             wire.drive(cx);
@@ -191,11 +188,11 @@ impl<'t, C: Clock> Call<'t, C> {
     async fn take(&mut self, answer: Answer<C>) -> Reply {
         let status = answer.response.status();
         let headers = answer.response.headers();
-        let mut reply = match wrong_type(headers) {
+        let mut reply = match framing(headers) {
             _ if status != StatusCode::OK => Reply::failed(self.refusal(answer).await),
-            None => self.stream(answer).await,
-            Some(Unstreamed::Json) => Reply::failed(self.unstreamed(answer).await),
-            Some(Unstreamed::Other(detail)) => {
+            Ok(framing) => self.stream(answer, framing).await,
+            Err(Unstreamed::Json) => Reply::failed(self.unstreamed(answer).await),
+            Err(Unstreamed::Other(detail)) => {
                 Reply::failed(Failure::new(FailureClass::Malformed, detail))
             }
         };
@@ -207,11 +204,13 @@ impl<'t, C: Clock> Call<'t, C> {
 
     /// Reads the events. Their JSON is read here, between reads: it takes one to two microseconds an event,
     /// no more than the read call itself, and the stamps were taken in the socket before it.
-    async fn stream(&mut self, answer: Answer<C>) -> Reply {
+    async fn stream(&mut self, answer: Answer<C>, framing: Option<Framing>) -> Reply {
         let Answer { mut wire, response } = answer;
         let target = &self.transport.target;
         let mut body = response.into_body();
-        let mut reader = ReplyReader::new(target.route().dialect(), target.text());
+        let dialect = target.route().dialect();
+        let framing = framing.unwrap_or_else(|| dialect.framing());
+        let mut reader = ReplyReader::framed(dialect, framing, target.text());
         let log = Rc::clone(wire.log());
         let end = loop {
             let data = match self.next(&mut wire, &mut body).await {
@@ -253,8 +252,7 @@ impl<'t, C: Clock> Call<'t, C> {
     async fn plain_body(&mut self, wire: Wire<C>, mut body: Incoming) -> Vec<u8> {
         let mut wire = wire;
         let mut bytes = Vec::new();
-        self.watchdog
-            .enter(Phase::BodyEnd, self.transport.clock.now());
+        self.watchdog.enter(Phase::BodyEnd, self.transport.clock.now());
         loop {
             match self.next(&mut wire, &mut body).await {
                 Next::Data(data) if bytes.len() < PLAIN_BODY_LIMIT => {
@@ -277,18 +275,11 @@ impl<'t, C: Clock> Call<'t, C> {
         let (head, body) = answer.response.into_parts();
         let bytes = self.plain_body(answer.wire, body).await;
         let words = chunk::message(bytes.trim_ascii());
-        let words = if words.is_empty() {
-            "no message"
-        } else {
-            &words
-        };
+        let words = if words.is_empty() { "no message" } else { &words };
         let detail = format!("{}: {words}", head.status);
         Failure {
             retry_after: retry_after(&head.headers),
-            ..Failure::new(
-                FailureClass::Status,
-                self.transport.target.secrets().detail(&detail),
-            )
+            ..Failure::new(FailureClass::Status, self.transport.target.secrets().detail(&detail))
         }
     }
 
@@ -313,20 +304,25 @@ enum Unstreamed {
     Other(String),
 }
 
-/// Judges by the content type, never by what was asked for. A reply without one gets the benefit of the doubt.
-fn wrong_type(headers: &HeaderMap) -> Option<Unstreamed> {
+/// How the events are framed, judged by the content type and never by what was asked for. A reply without one
+/// gets the benefit of the doubt.
+fn framing(headers: &HeaderMap) -> Result<Option<Framing>, Unstreamed> {
     let encoding = text(headers, &CONTENT_ENCODING).filter(|name| *name != "identity");
     if let Some(encoding) = encoding {
         let detail =
             format!("the reply is compressed ({encoding:.40}) although it was asked not to be");
-        return Some(Unstreamed::Other(detail));
+        return Err(Unstreamed::Other(detail));
     }
-    let media = text(headers, &CONTENT_TYPE)?.split(';').next()?.trim();
-    match media.to_ascii_lowercase().as_str() {
-        "text/event-stream" => None,
-        "application/json" => Some(Unstreamed::Json),
-        media => Some(Unstreamed::Other(format!(
-            "the reply is of type `{media:.80}`, not a stream of events (text/event-stream)"
+    let Some(media) = text(headers, &CONTENT_TYPE).and_then(|of| of.split(';').next()) else {
+        return Ok(None);
+    };
+    let media = media.trim().to_ascii_lowercase();
+    match Framing::of_media(&media) {
+        Some(framing) => Ok(Some(framing)),
+        None if media == "application/json" => Err(Unstreamed::Json),
+        None => Err(Unstreamed::Other(format!(
+            "the reply is of type `{media:.80}`, not a stream of events (text/event-stream or \
+             application/x-ndjson)"
         ))),
     }
 }
@@ -343,11 +339,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Nanos> {
 
 /// The failure of a reply that began and whose head never became whole.
 fn headless(error: &hyper::Error) -> Failure {
-    let class = if error.is_parse() {
-        FailureClass::Malformed
-    } else {
-        FailureClass::Truncated
-    };
+    let class = if error.is_parse() { FailureClass::Malformed } else { FailureClass::Truncated };
     let detail = format!("the reply's head is not whole: {}", cause(error));
     Failure::new(class, detail)
 }

@@ -27,12 +27,7 @@ pub(super) async fn connect<C: Clock>(
     };
     let stream = first_that_answers(whom, &addresses).await?;
     let tcp = clock.now();
-    let marks = ConnectMarks {
-        start,
-        dns,
-        tcp,
-        tls: None,
-    };
+    let marks = ConnectMarks { start, dns, tcp, tls: None };
     let wire = Wire::new(stream, Rc::clone(clock)).await;
     let wire = wire.map_err(|error| {
         let detail = format!("could not speak HTTP with {whom}: {error}");

@@ -47,14 +47,7 @@ pub(super) struct Watchdog<C> {
 impl<C: Clock> Watchdog<C> {
     pub(super) fn new(clock: Rc<C>, limits: Timeouts) -> Self {
         let started = clock.now();
-        Self {
-            clock,
-            limits,
-            started,
-            phase: Phase::Connection,
-            since: started,
-            timer: None,
-        }
+        Self { clock, limits, started, phase: Phase::Connection, since: started, timer: None }
     }
 
     /// From `since` on, `phase` is waited for.
@@ -90,14 +83,12 @@ impl<C: Clock> Watchdog<C> {
 
     fn deadline(&self) -> Option<(Stamp, Alarm)> {
         let (limit, alarm) = match self.phase {
-            Phase::Connection => (
-                self.limits.connect,
-                Alarm::Timeout(FailureClass::TimeoutConnect),
-            ),
-            Phase::FirstToken => (
-                self.limits.first_token,
-                Alarm::Timeout(FailureClass::TimeoutFirstToken),
-            ),
+            Phase::Connection => {
+                (self.limits.connect, Alarm::Timeout(FailureClass::TimeoutConnect))
+            }
+            Phase::FirstToken => {
+                (self.limits.first_token, Alarm::Timeout(FailureClass::TimeoutFirstToken))
+            }
             Phase::NextToken => (self.limits.idle, Alarm::Timeout(FailureClass::TimeoutIdle)),
             Phase::BodyEnd => (Some(GRACE), Alarm::Grace),
         };

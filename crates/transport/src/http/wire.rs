@@ -24,9 +24,9 @@ pub(super) struct Wire<C: Clock>(Box<Inner<C>>);
 
 struct Inner<C: Clock> {
     sender: SendRequest<Full<Bytes>>,
-    connection: Connection<TokioIo<Stamped<C>>, Full<Bytes>>,
-    /// The connection is over and must not be polled again.
-    over: bool,
+    /// None once it is over. hyper forgets a request that was handed over and not begun when the connection ended
+    /// idle, and answers it only as the connection is dropped; kept, it would leave the request waiting for ever.
+    connection: Option<Connection<TokioIo<Stamped<C>>, Full<Bytes>>>,
     log: Rc<IoLog>,
 }
 
@@ -35,12 +35,7 @@ impl<C: Clock> Wire<C> {
         let log = Rc::new(IoLog::default());
         let io = TokioIo::new(Stamped::new(stream, clock, Rc::clone(&log)));
         let (sender, connection) = http1::handshake(io).await?;
-        Ok(Self(Box::new(Inner {
-            sender,
-            connection,
-            over: false,
-            log,
-        })))
+        Ok(Self(Box::new(Inner { sender, connection: Some(connection), log })))
     }
 
     pub(super) fn log(&self) -> &Rc<IoLog> {
@@ -58,11 +53,12 @@ impl<C: Clock> Wire<C> {
 
     /// Lets the connection read and write what it can.
     pub(super) fn drive(&mut self, cx: &mut Context<'_>) {
-        if self.0.over {
-            return;
-        }
         // An error shows wherever it matters: at the response or at the body.
-        self.0.over = Pin::new(&mut self.0.connection).poll(cx).is_ready();
+        if let Some(connection) = &mut self.0.connection
+            && Pin::new(connection).poll(cx).is_ready()
+        {
+            self.0.connection = None;
+        }
     }
 
     /// Polls `body` for data, driving the connection as needed; none at its end. Trailers are skipped.
@@ -102,7 +98,7 @@ impl<C: Clock> Wire<C> {
             Poll::Ready(())
         })
         .await;
-        !self.0.over && self.0.sender.is_ready()
+        self.0.connection.is_some() && self.0.sender.is_ready()
     }
 }
 

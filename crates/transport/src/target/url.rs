@@ -45,10 +45,8 @@ impl fmt::Display for Host {
 /// The parts of `http://host[:port][/prefix]`: authority, and prefix without a slash at its end. The error
 /// says what is wrong with the URL.
 pub(crate) fn parse(url: &str) -> Result<(Authority, String), &'static str> {
-    let (scheme, rest) = url
-        .trim()
-        .split_once("://")
-        .ok_or("has no scheme: write it as http://HOST:PORT")?;
+    let (scheme, rest) =
+        url.trim().split_once("://").ok_or("has no scheme: write it as http://HOST:PORT")?;
     if scheme.eq_ignore_ascii_case("https") {
         return Err("asks for TLS, which this transport does not speak: use an http:// endpoint");
     }
@@ -71,22 +69,23 @@ pub(crate) fn parse(url: &str) -> Result<(Authority, String), &'static str> {
 
 /// `url` with whatever stands before an `@` taken out, for an error text.
 pub(crate) fn without_password(url: &str) -> String {
+    let (url, query) = match url.split_once('?') {
+        Some((url, _)) => (url, "?***"),
+        None => (url, ""),
+    };
     let Some((before, after)) = url.rsplit_once('@') else {
-        return url.to_owned();
+        return format!("{url}{query}");
     };
     let scheme = before.split_once("://").map_or("", |(scheme, _)| scheme);
-    format!("{scheme}://***@{after}")
+    format!("{scheme}://***@{after}{query}")
 }
 
 fn parse_authority(text: &str) -> Result<Authority, &'static str> {
     const PORT: &str = "has a port that is not a number from 1 to 65535";
     let (host, port) = if let Some(rest) = text.strip_prefix('[') {
-        let (address, rest) = rest
-            .split_once(']')
-            .ok_or("has an IPv6 address without its closing bracket")?;
-        let address: Ipv6Addr = address
-            .parse()
-            .map_err(|_| "has an IPv6 address that is none")?;
+        let (address, rest) =
+            rest.split_once(']').ok_or("has an IPv6 address without its closing bracket")?;
+        let address: Ipv6Addr = address.parse().map_err(|_| "has an IPv6 address that is none")?;
         let port = match rest.strip_prefix(':') {
             Some(port) => Some(port),
             None if rest.is_empty() => None,

@@ -25,12 +25,7 @@ fn body(
     extra: &str,
 ) -> Result<Value, RequestError> {
     let extra = ExtraBody::parse(extra).unwrap();
-    let ask = Ask {
-        model: "m",
-        request,
-        backend,
-        extra: &extra,
-    };
+    let ask = Ask { model: "m", request, backend, extra: &extra };
     let body = route.dialect().body(&ask)?;
     Ok(serde_json::from_slice(&body).unwrap())
 }
@@ -38,12 +33,8 @@ fn body(
 #[test]
 fn vllm_completions() {
     let request = request(Prompt::TokenIds(vec![1, 2, 3]), EosRule::Ignore);
-    let body = body(
-        Backend::Vllm,
-        Route::Completions,
-        &request,
-        r#"{"temperature":0.0,"top_k":5}"#,
-    );
+    let body =
+        body(Backend::Vllm, Route::Completions, &request, r#"{"temperature":0.0,"top_k":5}"#);
     let expected = json!({
         "model": "m", "prompt": [1, 2, 3], "max_tokens": 64, "ignore_eos": true, "temperature": 0.0, "top_k": 5,
         "stream": true, "stream_options": {"include_usage": true, "continuous_usage_stats": true},
@@ -58,44 +49,24 @@ fn openai_gets_nothing_that_it_does_not_know() {
         "model": "m", "prompt": "hi \"you\"", "max_tokens": 64,
         "stream": true, "stream_options": {"include_usage": true},
     });
-    assert_eq!(
-        body(Backend::OpenAi, Route::Completions, &request, "{}"),
-        Ok(completions)
-    );
+    assert_eq!(body(Backend::OpenAi, Route::Completions, &request, "{}"), Ok(completions));
     let chat = json!({
         "model": "m", "messages": [{"role": "user", "content": "hi \"you\""}], "max_completion_tokens": 64,
         "stream": true, "stream_options": {"include_usage": true},
     });
-    assert_eq!(
-        body(Backend::OpenAiChat, Route::Chat, &request, "{}"),
-        Ok(chat)
-    );
+    assert_eq!(body(Backend::OpenAiChat, Route::Chat, &request, "{}"), Ok(chat));
 }
 
 #[test]
 fn chat_keeps_its_messages() {
-    let message = |role, content: &str| Message {
-        role,
-        content: content.into(),
-    };
-    let prompt = Prompt::Chat(vec![
-        message(Role::System, "s"),
-        message(Role::Assistant, "a"),
-    ]);
-    let body = body(
-        Backend::LlamaCpp,
-        Route::Chat,
-        &request(prompt, EosRule::Ignore),
-        "{}",
-    )
-    .unwrap();
+    let message = |role, content: &str| Message { role, content: content.into() };
+    let prompt = Prompt::Chat(vec![message(Role::System, "s"), message(Role::Assistant, "a")]);
+    let body =
+        body(Backend::LlamaCpp, Route::Chat, &request(prompt, EosRule::Ignore), "{}").unwrap();
     let expected =
         json!([{"role": "system", "content": "s"}, {"role": "assistant", "content": "a"}]);
     assert_eq!(body["messages"], expected);
-    assert_eq!(
-        (&body["max_tokens"], &body["ignore_eos"]),
-        (&json!(64), &json!(true))
-    );
+    assert_eq!((&body["max_tokens"], &body["ignore_eos"]), (&json!(64), &json!(true)));
 }
 
 #[test]
@@ -103,9 +74,7 @@ fn ids_are_asked_back_only_where_no_running_usage_is() {
     let request = request(Prompt::Text("hi".into()), EosRule::Stop);
     for backend in Backend::all() {
         let body = body(backend, backend.route(), &request, "{}").unwrap();
-        let running = body["stream_options"]
-            .get("continuous_usage_stats")
-            .is_some();
+        let running = body["stream_options"].get("continuous_usage_stats").is_some();
         let ids = body.get("return_token_ids").is_some();
         assert!(!(running && ids), "{backend}");
         assert_eq!(ids, backend == Backend::Lmdeploy, "{backend}");
@@ -117,12 +86,7 @@ fn the_users_fields_win() {
     let request = request(Prompt::Text("hi".into()), EosRule::Ignore);
     let bytes = {
         let extra = ExtraBody::parse(r#"{"ignore_eos":false}"#).unwrap();
-        let ask = Ask {
-            model: "m",
-            request: &request,
-            backend: Backend::Vllm,
-            extra: &extra,
-        };
+        let ask = Ask { model: "m", request: &request, backend: Backend::Vllm, extra: &extra };
         String::from_utf8(Route::Completions.dialect().body(&ask).unwrap()).unwrap()
     };
     assert_eq!(bytes.matches("ignore_eos").count(), 1);
@@ -134,49 +98,29 @@ fn prompts_that_cannot_be_expressed() {
     let ids = request(Prompt::TokenIds(vec![1]), EosRule::Stop);
     let chat = request(Prompt::Chat(Vec::new()), EosRule::Stop);
     let error = |backend, route, request| body(backend, route, request, "{}").unwrap_err();
-    assert_eq!(
-        error(Backend::VllmChat, Route::Chat, &ids),
-        RequestError::TokenIdsForChat
-    );
+    assert_eq!(error(Backend::VllmChat, Route::Chat, &ids), RequestError::TokenIdsForChat);
     assert_eq!(
         error(Backend::Lmdeploy, Route::Completions, &ids),
         RequestError::TokenIdsNotTaken(Backend::Lmdeploy)
     );
-    assert_eq!(
-        error(Backend::Vllm, Route::Completions, &chat),
-        RequestError::ChatForCompletions
-    );
+    assert_eq!(error(Backend::Vllm, Route::Completions, &chat), RequestError::ChatForCompletions);
 }
 
 #[test]
 fn extra_bodies() {
-    assert!(matches!(
-        ExtraBody::parse("[1]"),
-        Err(ExtraBodyError::NotAnObject(_))
-    ));
-    assert!(matches!(
-        ExtraBody::parse("{"),
-        Err(ExtraBodyError::NotAnObject(_))
-    ));
+    assert!(matches!(ExtraBody::parse("[1]"), Err(ExtraBodyError::NotAnObject(_))));
+    assert!(matches!(ExtraBody::parse("{"), Err(ExtraBodyError::NotAnObject(_))));
     let reserved = ExtraBody::parse(r#"{"max_tokens":1}"#).unwrap_err();
     assert_eq!(reserved, ExtraBodyError::Reserved("max_tokens".into()));
 }
 
 #[test]
 fn the_path_decides_what_is_spoken() {
-    let target = |backend, path| {
-        Target::new("http://h", backend, "m")
-            .unwrap()
-            .path(path)
-            .unwrap()
-    };
+    let target = |backend, path| Target::new("http://h", backend, "m").unwrap().path(path).unwrap();
     let chat = target(Backend::Vllm, "/x/chat/completions?api-version=2");
     assert_eq!((chat.route(), chat.takes_token_ids()), (Route::Chat, false));
     let completions = target(Backend::OpenAiChat, "/v1/completions");
-    assert_eq!(
-        (completions.route(), completions.takes_token_ids()),
-        (Route::Completions, true)
-    );
+    assert_eq!((completions.route(), completions.takes_token_ids()), (Route::Completions, true));
     assert_eq!(target(Backend::VllmChat, "/generate").route(), Route::Chat);
     assert_eq!(chat.url(), "http://h:80/x/chat/completions");
 }
@@ -186,10 +130,7 @@ fn base_urls_with_a_prefix() {
     let url = |base| Target::new(base, Backend::Vllm, "m").unwrap().url();
     assert_eq!(url("http://h:8000/"), "http://h:8000/v1/completions");
     assert_eq!(url("http://h:8000/v1"), "http://h:8000/v1/completions");
-    assert_eq!(
-        url("http://h:8000/a/b/"),
-        "http://h:8000/a/b/v1/completions"
-    );
+    assert_eq!(url("http://h:8000/a/b/"), "http://h:8000/a/b/v1/completions");
 }
 
 #[test]
@@ -199,22 +140,13 @@ fn targets_that_cannot_be() {
     assert!(error.to_string().contains("TLS"), "{error}");
     let error = Target::new("http://h/a b", Backend::Vllm, "m").unwrap_err();
     assert!(error.to_string().contains("http://h/a b"), "{error}");
-    assert_eq!(
-        target().path("v1").unwrap_err(),
-        TargetError::Path("v1".into())
-    );
-    assert_eq!(
-        target().path("/a b").unwrap_err(),
-        TargetError::Path("/a b".into())
-    );
+    assert_eq!(target().path("v1").unwrap_err(), TargetError::Path("v1".into()));
+    assert_eq!(target().path("/a b").unwrap_err(), TargetError::Path("/a b".into()));
     assert!(target().header("a b", "c").is_err());
     assert!(target().header("content-length", "1").is_err());
     let error = target().header("x-key", "hush\n").unwrap_err();
     assert!(!error.to_string().contains("hush"), "{error}");
-    assert_eq!(
-        target().api_key(Secret::new("hush\n")).unwrap_err(),
-        TargetError::ApiKey
-    );
+    assert_eq!(target().api_key(Secret::new("hush\n")).unwrap_err(), TargetError::ApiKey);
 }
 
 #[test]

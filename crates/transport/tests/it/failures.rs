@@ -9,12 +9,8 @@ use crate::http::{ask, good, target, transport};
 use crate::server::{STREAM, Server, Step, chunk, plain, send};
 use crate::streams::text;
 
-pub(crate) const NO_LIMITS: Timeouts = Timeouts {
-    connect: None,
-    first_token: None,
-    idle: None,
-    total: None,
-};
+pub(crate) const NO_LIMITS: Timeouts =
+    Timeouts { connect: None, first_token: None, idle: None, total: None };
 
 /// One request to a server that follows `script` on its only connection.
 pub(crate) async fn ask_once(script: Vec<Step>, timeouts: Timeouts) -> Tape {
@@ -25,11 +21,7 @@ pub(crate) async fn ask_once(script: Vec<Step>, timeouts: Timeouts) -> Tape {
 #[track_caller]
 pub(crate) fn check_failure(tape: &Tape, class: FailureClass, status: Option<u16>, words: &str) {
     let failure = failure(tape);
-    assert_eq!(
-        (failure.class, failure.status),
-        (class, status),
-        "{failure}"
-    );
+    assert_eq!((failure.class, failure.status), (class, status), "{failure}");
     assert!(failure.detail.contains(words), "{failure}");
     assert!(tape.marks.end.is_some());
 }
@@ -43,70 +35,37 @@ fn failure(tape: &Tape) -> &Failure {
 
 #[tokio::test]
 async fn a_refused_connection_is_named() {
-    let address = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let transport = transport(target(&format!("http://{address}")));
     let words = format!("could not connect to {address}: connection refused");
     let tape = ask(&transport).await;
     check_failure(&tape, FailureClass::Connect, None, &words);
     assert_eq!((tape.marks.send_start, tape.marks.connect), (None, None));
-    assert_eq!(
-        transport.preconnect(2).await.unwrap_err().to_string(),
-        words
-    );
+    assert_eq!(transport.preconnect(2).await.unwrap_err().to_string(), words);
 }
 
 #[tokio::test]
 async fn a_status_other_than_200_keeps_the_servers_words() {
     let headers = "Content-Type: application/json\r\n";
-    let refused = plain(
-        "401 Unauthorized",
-        headers,
-        r#"{"error":{"message":"bad key sk-hush,\n go"}}"#,
-    );
-    let busy = plain(
-        "429 Too Many Requests",
-        "Retry-After: 7\r\n",
-        r#"{"detail":[{"msg":"busy"}]}"#,
-    );
+    let refused =
+        plain("401 Unauthorized", headers, r#"{"error":{"message":"bad key sk-hush,\n go"}}"#);
+    let busy =
+        plain("429 Too Many Requests", "Retry-After: 7\r\n", r#"{"detail":[{"msg":"busy"}]}"#);
     let broken = plain("500 Internal Server Error", "", "oh\nno");
     let silent = plain("404 Not Found", "", "");
     let server = Server::run(vec![[refused, busy, broken, silent].concat()]);
-    let target = target(&server.url())
-        .api_key(Secret::new("sk-hush"))
-        .unwrap();
+    let target = target(&server.url()).api_key(Secret::new("sk-hush")).unwrap();
     let transport = transport(target);
 
     let tape = ask(&transport).await;
-    check_failure(
-        &tape,
-        FailureClass::Status,
-        Some(401),
-        "401 Unauthorized: bad key ***, go",
-    );
+    check_failure(&tape, FailureClass::Status, Some(401), "401 Unauthorized: bad key ***, go");
     let tape = ask(&transport).await;
-    check_failure(
-        &tape,
-        FailureClass::Status,
-        Some(429),
-        "429 Too Many Requests: busy",
-    );
+    check_failure(&tape, FailureClass::Status, Some(429), "429 Too Many Requests: busy");
     assert_eq!(failure(&tape).retry_after, Some(Nanos::from_secs(7)));
-    check_failure(
-        &ask(&transport).await,
-        FailureClass::Status,
-        Some(500),
-        "oh no",
-    );
+    check_failure(&ask(&transport).await, FailureClass::Status, Some(500), "oh no");
     let tape = ask(&transport).await;
     check_failure(&tape, FailureClass::Status, Some(404), "404 Not Found");
-    assert_eq!(
-        tape.connection,
-        Connection::Reused,
-        "a refusal leaves the connection whole"
-    );
+    assert_eq!(tape.connection, Connection::Reused, "a refusal leaves the connection whole");
 }
 
 #[tokio::test]
@@ -114,26 +73,14 @@ async fn a_200_that_is_no_stream() {
     let json = "Content-Type: application/json\r\n";
     let answer = r#"{"choices":[{"text":"Ga bu","finish_reason":"length"}],"usage":{"completion_tokens":2}}"#;
     let cases = [
-        (
-            plain("200 OK", json, answer),
-            FailureClass::Malformed,
-            "ignored `stream`",
-        ),
-        (
-            plain("200 OK", json, r#"{"error":"no"}"#),
-            FailureClass::InStreamError,
-            "no",
-        ),
+        (plain("200 OK", json, answer), FailureClass::Malformed, "ignored `stream`"),
+        (plain("200 OK", json, r#"{"error":"no"}"#), FailureClass::InStreamError, "no"),
         (
             plain("200 OK", "Content-Type: text/html\r\n", "<p>"),
             FailureClass::Malformed,
             "text/html",
         ),
-        (
-            plain("200 OK", "Content-Encoding: gzip\r\n", "xx"),
-            FailureClass::Malformed,
-            "gzip",
-        ),
+        (plain("200 OK", "Content-Encoding: gzip\r\n", "xx"), FailureClass::Malformed, "gzip"),
     ];
     for (script, class, words) in cases {
         check_failure(&ask_once(script, NO_LIMITS).await, class, Some(200), words);
@@ -145,19 +92,10 @@ async fn bodies_that_break_off() {
     let whole = [STREAM.as_bytes(), &chunk(good())].concat();
     let cut = &whole[..whole.len() - 10];
     let tape = ask_once(vec![Step::Request, send(cut)], NO_LIMITS).await;
-    check_failure(
-        &tape,
-        FailureClass::Truncated,
-        Some(200),
-        "the connection broke",
-    );
+    check_failure(&tape, FailureClass::Truncated, Some(200), "the connection broke");
     assert_eq!(tape.arrivals.len(), 2);
 
-    let tape = ask_once(
-        vec![Step::Request, send("HTTP/1.1 200 OK\r\nContent-")],
-        NO_LIMITS,
-    )
-    .await;
+    let tape = ask_once(vec![Step::Request, send("HTTP/1.1 200 OK\r\nContent-")], NO_LIMITS).await;
     check_failure(&tape, FailureClass::Truncated, None, "head");
     let tape = ask_once(vec![Step::Request, send("SSH-2.0-x\r\n\r\n")], NO_LIMITS).await;
     check_failure(&tape, FailureClass::Malformed, None, "head");
@@ -165,11 +103,7 @@ async fn bodies_that_break_off() {
     // The end marker is the protocol's own end, whatever becomes of the connection.
     let tape = ask_once(vec![Step::Request, Step::Send(whole.clone())], NO_LIMITS).await;
     assert!(tape.is_success(), "{tape:?}");
-    let tape = ask_once(
-        vec![Step::Request, Step::Send(whole), Step::Hold],
-        NO_LIMITS,
-    )
-    .await;
+    let tape = ask_once(vec![Step::Request, Step::Send(whole), Step::Hold], NO_LIMITS).await;
     assert!(tape.is_success(), "{tape:?}");
 }
 
@@ -183,15 +117,11 @@ fn check_timeout(tape: &Tape, class: FailureClass, words: &str) {
 
 #[tokio::test]
 async fn a_first_token_that_does_not_come() {
-    let limits = Timeouts {
-        first_token: LIMIT,
-        ..NO_LIMITS
-    };
+    let limits = Timeouts { first_token: LIMIT, ..NO_LIMITS };
     let ping = send(chunk(": ping\n\n"));
-    for script in [
-        vec![Step::Request, Step::Hold],
-        vec![Step::Request, send(STREAM), ping, Step::Hold],
-    ] {
+    for script in
+        [vec![Step::Request, Step::Hold], vec![Step::Request, send(STREAM), ping, Step::Hold]]
+    {
         let tape = ask_once(script, limits).await;
         let words = "no first token within 20 ms";
         check_timeout(&tape, FailureClass::TimeoutFirstToken, words);
@@ -203,28 +133,19 @@ async fn a_second_token_that_does_not_come() {
     let first = send(chunk(text("Ga", "", "")));
     let ping = send(chunk(": ping\n\n"));
     let script = vec![Step::Request, send(STREAM), first, ping, Step::Hold];
-    let limits = Timeouts {
-        idle: LIMIT,
-        ..NO_LIMITS
-    };
+    let limits = Timeouts { idle: LIMIT, ..NO_LIMITS };
     let tape = ask_once(script.clone(), limits).await;
     check_timeout(&tape, FailureClass::TimeoutIdle, "no further token");
     assert_eq!(tape.arrivals.len(), 1, "what came is kept");
 
-    let limits = Timeouts {
-        total: LIMIT,
-        ..NO_LIMITS
-    };
+    let limits = Timeouts { total: LIMIT, ..NO_LIMITS };
     let tape = ask_once(script, limits).await;
     check_timeout(&tape, FailureClass::TimeoutTotal, "not over within");
 }
 
 #[tokio::test]
 async fn a_connection_that_takes_too_long() {
-    let limits = Timeouts {
-        connect: Some(Nanos::ZERO),
-        ..NO_LIMITS
-    };
+    let limits = Timeouts { connect: Some(Nanos::ZERO), ..NO_LIMITS };
     let tape = ask_once(vec![Step::Hold], limits).await;
     check_failure(&tape, FailureClass::TimeoutConnect, None, "no connection");
     assert_eq!(tape.marks.connect, None);

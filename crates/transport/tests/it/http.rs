@@ -1,13 +1,18 @@
 //! The transport against a scripted server.
 
+use std::net::TcpListener;
+use std::sync::Mutex;
+
 use fizeau_core::{
-    Connection, EosRule, FailureClass, Finish, Outcome, Prompt, Stamp, Tape, Transport,
+    Connection, EosRule, FailureClass, Finish, Nanos, Outcome, Prompt, Stamp, Tape, Transport,
 };
-use fizeau_transport::{Backend, HttpTransport, KeepText, MonotonicClock, Reply, Secret, Target};
+use fizeau_transport::{
+    Backend, HttpTransport, KeepText, MonotonicClock, Reply, Secret, Target, Timeouts,
+};
 
 use crate::bodies::request;
 use crate::failures::{NO_LIMITS, ask_once, check_failure};
-use crate::server::{LAST, STREAM, Server, Step, chunk, send, stream};
+use crate::server::{LAST, STREAM, Server, Step, chunk, follow, send, stream};
 use crate::streams::{DONE, cases, text};
 
 pub(crate) fn target(url: &str) -> Target {
@@ -21,10 +26,7 @@ pub(crate) fn transport(target: Target) -> HttpTransport<MonotonicClock> {
 
 pub(crate) async fn ask(transport: &HttpTransport<MonotonicClock>) -> Tape {
     let request = request(Prompt::Text("hi".into()), EosRule::Ignore);
-    transport
-        .send(&request, Stamp::EPOCH, Stamp::EPOCH)
-        .await
-        .unwrap()
+    transport.send(&request, Stamp::EPOCH, Stamp::EPOCH).await.unwrap()
 }
 
 pub(crate) fn good() -> String {
@@ -40,25 +42,14 @@ async fn every_trap_over_a_socket() {
         let chunks: Vec<u8> = bytes.as_bytes().chunks(97).flat_map(chunk).collect();
         let body = [&chunks, LAST.as_bytes()].concat();
         let pieces = body.chunks(61).map(send);
-        [Step::Request, send(STREAM)]
-            .into_iter()
-            .chain(pieces)
-            .collect()
+        [Step::Request, send(STREAM)].into_iter().chain(pieces).collect()
     };
     let server = Server::run(cases.iter().map(|case| script(&case.bytes)).collect());
     let transport = transport(target(&server.url()));
     for case in &cases {
         let tape = ask(&transport).await;
-        assert!(
-            tape.arrivals.is_sorted_by_key(|arrival| arrival.at),
-            "{}",
-            case.name
-        );
-        assert!(
-            tape.arrivals.is_sorted_by_key(|arrival| arrival.read),
-            "{}",
-            case.name
-        );
+        assert!(tape.arrivals.is_sorted_by_key(|arrival| arrival.at), "{}", case.name);
+        assert!(tape.arrivals.is_sorted_by_key(|arrival| arrival.read), "{}", case.name);
         case.check(&Reply {
             arrivals: tape.arrivals,
             token_source: tape.token_source,
@@ -76,15 +67,9 @@ async fn a_connection_is_reused_and_its_making_is_in_no_latency() {
     let server = Server::run(vec![script]);
     let transport = transport(target(&server.url()));
     let (first, second) = (ask(&transport).await, ask(&transport).await);
-    assert_eq!(
-        (first.connection, second.connection),
-        (Connection::Fresh, Connection::Reused)
-    );
+    assert_eq!((first.connection, second.connection), (Connection::Fresh, Connection::Reused));
     let connect = first.marks.connect.unwrap();
-    assert_eq!(
-        (connect.dns, connect.tls, second.marks.connect),
-        (None, None, None)
-    );
+    assert_eq!((connect.dns, connect.tls, second.marks.connect), (None, None, None));
     assert!(connect.start <= connect.tcp && Some(connect.tcp) <= first.marks.send_start);
     for tape in [&first, &second] {
         let marks = &tape.marks;
@@ -103,10 +88,7 @@ async fn a_connection_is_reused_and_its_making_is_in_no_latency() {
         assert_eq!((tape.request.0, tape.session.0, tape.turn), (3, 2, 1));
     }
     assert!(first.marks.end < second.marks.send_start);
-    assert!(
-        second.arrivals.iter().all(|arrival| arrival.read < 10),
-        "reads count from 0 again"
-    );
+    assert!(second.arrivals.iter().all(|arrival| arrival.read < 10), "reads count from 0 again");
 }
 
 #[tokio::test]
@@ -119,10 +101,7 @@ async fn what_is_sent() {
     let requests = server.requests();
     let (head, body) = requests[0].split_once("\r\n\r\n").unwrap();
     let head = head.to_ascii_lowercase();
-    assert!(
-        head.starts_with("post /v1/completions http/1.1\r\n"),
-        "{head}"
-    );
+    assert!(head.starts_with("post /v1/completions http/1.1\r\n"), "{head}");
     for line in [
         &*format!("host: {}", server.address),
         "accept: text/event-stream",
@@ -157,10 +136,7 @@ async fn a_connection_that_dies_as_the_request_is_written_is_replaced_once() {
     assert_eq!(tape.connection, Connection::ReplacedStale);
     assert!(tape.is_success(), "{tape:?}");
     let connect = tape.marks.connect.unwrap();
-    assert!(
-        Some(connect.tcp) <= tape.marks.send_start,
-        "marks start over"
-    );
+    assert!(Some(connect.tcp) <= tape.marks.send_start, "marks start over");
     assert_eq!(server.requests().len(), 3);
 }
 
@@ -169,32 +145,16 @@ async fn nothing_else_is_tried_again() {
     // A fresh connection that dies, and the replacement of a dead one that dies too.
     let server = Server::run(vec![vec![Step::Request], stream(&good())]);
     let tape = ask(&transport(target(&server.url()))).await;
-    check_failure(
-        &tape,
-        FailureClass::Connect,
-        None,
-        "broke before the reply began",
-    );
-    assert_eq!(
-        (server.requests().len(), tape.connection),
-        (1, Connection::Fresh)
-    );
+    check_failure(&tape, FailureClass::Connect, None, "broke before the reply began");
+    assert_eq!((server.requests().len(), tape.connection), (1, Connection::Fresh));
 
     let dying = [stream(&good()), vec![Step::Request]].concat();
     let server = Server::run(vec![dying, vec![Step::Request], stream(&good())]);
     let transport = transport(target(&server.url()));
     ask(&transport).await;
     let tape = ask(&transport).await;
-    check_failure(
-        &tape,
-        FailureClass::Connect,
-        None,
-        "broke before the reply began",
-    );
-    assert_eq!(
-        (server.requests().len(), tape.connection),
-        (3, Connection::ReplacedStale)
-    );
+    check_failure(&tape, FailureClass::Connect, None, "broke before the reply began");
+    assert_eq!((server.requests().len(), tape.connection), (3, Connection::ReplacedStale));
 }
 
 #[tokio::test]
@@ -213,10 +173,7 @@ async fn connections_can_be_made_ahead() {
     transport.preconnect(2).await.unwrap();
     assert!(format!("{transport:?}").contains("2 idle"), "not four");
     let tape = ask(&transport).await;
-    assert_eq!(
-        (tape.connection, tape.marks.connect),
-        (Connection::Reused, None)
-    );
+    assert_eq!((tape.connection, tape.marks.connect), (Connection::Reused, None));
 }
 
 #[tokio::test]
@@ -241,12 +198,46 @@ async fn a_dropped_request_takes_its_connection_with_it() {
 #[tokio::test]
 async fn a_name_is_resolved_and_the_time_it_takes_is_marked() {
     let server = Server::run(vec![stream(&good())]);
-    let tape = ask(&transport(target(&format!(
-        "http://localhost:{}",
-        server.address.port()
-    ))))
-    .await;
+    let tape =
+        ask(&transport(target(&format!("http://localhost:{}", server.address.port())))).await;
     let connect = tape.marks.connect.unwrap();
     assert!(Some(connect.start) <= connect.dns && connect.dns <= Some(connect.tcp));
     assert!(tape.is_success(), "{tape:?}");
+}
+
+/// The server has closed an idle connection, and that shows only once the request has been handed over: the
+/// task's budget of reads was used up (tokio lets a task make 128 in a row), so the look at the socket before it
+/// saw nothing.
+#[tokio::test]
+async fn a_connection_seen_dead_after_the_request_was_handed_over_is_replaced() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (close, closing) = std::sync::mpsc::channel();
+    let server = std::thread::spawn(move || {
+        let (first, _) = listener.accept().unwrap();
+        follow(&stream(&good()), &first, &Mutex::default());
+        closing.recv().unwrap();
+        drop(first);
+        listener
+    });
+    let limits = Timeouts { total: Some(Nanos::from_secs(5)), ..NO_LIMITS };
+    let transport = transport(target(&format!("http://{address}")).timeouts(limits));
+    assert!(ask(&transport).await.is_success());
+    close.send(()).unwrap();
+    let listener = server.join().unwrap();
+    std::thread::spawn(move || {
+        let (second, _) = listener.accept().unwrap();
+        follow(&stream(&good()), &second, &Mutex::default());
+    });
+
+    let mut second = std::pin::pin!(ask(&transport));
+    std::future::poll_fn(|cx| {
+        while std::pin::pin!(tokio::task::consume_budget()).poll(cx).is_ready() {}
+        assert!(second.as_mut().poll(cx).is_pending());
+        std::task::Poll::Ready(())
+    })
+    .await;
+    let tape = second.await;
+    assert!(tape.is_success(), "{:?}", tape.outcome);
+    assert_eq!(tape.connection, Connection::ReplacedStale);
 }

@@ -1,13 +1,13 @@
 //! Tests of the transport from outside: bytes, bodies, and a scripted server on loopback.
 
-#![allow(
-    clippy::unwrap_used,
-    reason = "helpers of tests are not seen to be tests"
-)]
+#![allow(clippy::unwrap_used, reason = "helpers of tests are not seen to be tests")]
 
+mod backends;
 mod bodies;
 mod failures;
 mod http;
+mod natives;
+mod ndjson;
 mod server;
 mod sse;
 mod streams;

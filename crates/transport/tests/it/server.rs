@@ -49,7 +49,7 @@ impl Server {
 }
 
 /// Runs `script`; a client that is gone ends it.
-fn follow(script: &[Step], stream: &TcpStream, seen: &Mutex<Vec<String>>) {
+pub(crate) fn follow(script: &[Step], stream: &TcpStream, seen: &Mutex<Vec<String>>) {
     stream.set_nodelay(true).unwrap();
     let mut input = BufReader::new(stream);
     for step in script {

@@ -1,7 +1,8 @@
 //! Properties of the decoder.
 
 use fizeau_core::Stamp;
-use fizeau_transport::sse::{SseDecoder, SseError, Tail};
+use fizeau_transport::Tail;
+use fizeau_transport::sse::{SseDecoder, SseError};
 use proptest::prelude::*;
 
 /// What came out, without stamps: data and name of each event, and the error if there was one.
@@ -56,71 +57,31 @@ fn check(stream: &[u8], expected: &[(&str, &str)], tail: Tail) {
 
 #[test]
 fn line_ends_of_all_kinds() {
-    check(
-        b"data: a\n\ndata: b\n\n",
-        &[("a", ""), ("b", "")],
-        Tail::Whole,
-    );
-    check(
-        b"data: a\r\n\r\ndata: b\r\n\r\n",
-        &[("a", ""), ("b", "")],
-        Tail::Whole,
-    );
-    check(
-        b"data: a\r\rdata: b\r\r",
-        &[("a", ""), ("b", "")],
-        Tail::Whole,
-    );
-    check(
-        b"data: a\n\r\ndata: b\r\ndata: c\r\r",
-        &[("a", ""), ("b\nc", "")],
-        Tail::Whole,
-    );
+    check(b"data: a\n\ndata: b\n\n", &[("a", ""), ("b", "")], Tail::Whole);
+    check(b"data: a\r\n\r\ndata: b\r\n\r\n", &[("a", ""), ("b", "")], Tail::Whole);
+    check(b"data: a\r\rdata: b\r\r", &[("a", ""), ("b", "")], Tail::Whole);
+    check(b"data: a\n\r\ndata: b\r\ndata: c\r\r", &[("a", ""), ("b\nc", "")], Tail::Whole);
 }
 
 #[test]
 fn spaces_names_and_several_lines() {
-    check(
-        b"data:a\ndata:  b \ndata\n\n",
-        &[("a\n b \n", "")],
-        Tail::Whole,
-    );
-    check(
-        b"event: x\nevent:y\ndata: 1\n\ndata: 2\n\n",
-        &[("1", "y"), ("2", "")],
-        Tail::Whole,
-    );
+    check(b"data:a\ndata:  b \ndata\n\n", &[("a\n b \n", "")], Tail::Whole);
+    check(b"event: x\nevent:y\ndata: 1\n\ndata: 2\n\n", &[("1", "y"), ("2", "")], Tail::Whole);
     check(b"data:\n\n", &[("", "")], Tail::Whole);
-    check(
-        "\u{feff}data: é\n\n\u{feff}data: no\n\n".as_bytes(),
-        &[("é", "")],
-        Tail::Whole,
-    );
+    check("\u{feff}data: é\n\n\u{feff}data: no\n\n".as_bytes(), &[("é", "")], Tail::Whole);
 }
 
 #[test]
 fn what_is_no_event() {
-    check(
-        b":\n\n: ping\n\n:glued\ndata: a\n:within\ndata: b\n\n",
-        &[("a\nb", "")],
-        Tail::Whole,
-    );
-    check(
-        b"id: 7\n\nretry: 5\n\nevent: lost\n\nother\n\ndata: a\n\n",
-        &[("a", "")],
-        Tail::Whole,
-    );
+    check(b":\n\n: ping\n\n:glued\ndata: a\n:within\ndata: b\n\n", &[("a\nb", "")], Tail::Whole);
+    check(b"id: 7\n\nretry: 5\n\nevent: lost\n\nother\n\ndata: a\n\n", &[("a", "")], Tail::Whole);
     check(b"\n\n\r\n\r\r", &[], Tail::Whole);
     check(b"", &[], Tail::Whole);
 }
 
 #[test]
 fn a_half_event_is_handed_out_and_reported() {
-    check(
-        b"data: a\n\ndata: b",
-        &[("a", ""), ("b", "")],
-        Tail::Truncated,
-    );
+    check(b"data: a\n\ndata: b", &[("a", ""), ("b", "")], Tail::Truncated);
     check(b"data: b\n", &[("b", "")], Tail::Truncated);
     check(b"data: a\n\n: comment", &[("a", "")], Tail::Whole);
     check(b"event: x\nda", &[], Tail::Whole);
@@ -130,13 +91,8 @@ fn a_half_event_is_handed_out_and_reported() {
 fn events_carry_the_read_that_completed_them() {
     let mut decoder = SseDecoder::default();
     let mut stamps = Vec::new();
-    let reads: [&[u8]; 5] = [
-        b"data: a\n\ndata: b\n\nda",
-        b"ta: c\n",
-        b"\ndata: d\r\n\r",
-        b"\n",
-        b"data: e",
-    ];
+    let reads: [&[u8]; 5] =
+        [b"data: a\n\ndata: b\n\nda", b"ta: c\n", b"\ndata: d\r\n\r", b"\n", b"data: e"];
     for (read, bytes) in (0..).zip(reads) {
         decoder.feed(bytes, Stamp::from_nanos(u64::from(read) * 10), read);
         while let Some(Ok(event)) = decoder.next_event() {
@@ -146,13 +102,7 @@ fn events_carry_the_read_that_completed_them() {
     assert_eq!(decoder.finish(), Tail::Truncated);
     let event = decoder.next_event().unwrap().unwrap();
     stamps.push((event.data.to_vec(), event.at.as_nanos(), event.read));
-    let expected = [
-        (b"a", 0, 0),
-        (b"b", 0, 0),
-        (b"c", 20, 2),
-        (b"d", 20, 2),
-        (b"e", 40, 4),
-    ];
+    let expected = [(b"a", 0, 0), (b"b", 0, 0), (b"c", 20, 2), (b"d", 20, 2), (b"e", 40, 4)];
     let expected = expected.map(|(data, at, read)| (data.to_vec(), at, read));
     assert_eq!(stamps, expected);
 }

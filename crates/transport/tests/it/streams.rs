@@ -1,14 +1,54 @@
 //! Streams of our own invention and what a reader should make of them.
 
+mod anthropic;
 mod ends;
+mod gemini;
+mod hosted;
+mod llama_cpp;
+mod ollama;
+mod responses;
+mod sglang;
+mod tgi;
 mod tokens;
+mod triton;
 
 use fizeau_core::{Channel, FailureClass, Finish, Outcome, TokenSource};
-use fizeau_transport::{BodyEnd, ChatCompletions, Completions, Dialect, Reply};
+use fizeau_transport::{BodyEnd, Reply, Route};
 
-/// Every case.
+/// Every case of the OpenAI routes.
 pub(crate) fn cases() -> Vec<Case> {
-    [tokens::cases(), ends::cases()].concat()
+    [tokens::cases(), ends::cases(), hosted::cases()].concat()
+}
+
+/// Every case of every route.
+pub(crate) fn all_cases() -> Vec<Case> {
+    [
+        cases(),
+        anthropic::cases(),
+        gemini::cases(),
+        llama_cpp::cases(),
+        ollama::cases(),
+        responses::cases(),
+        sglang::cases(),
+        tgi::cases(),
+        triton::cases(),
+    ]
+    .concat()
+}
+
+/// One good reply of each route that is not OpenAI's completions or chat.
+pub(crate) fn good_replies() -> Vec<(Route, String)> {
+    vec![
+        (Route::Messages, anthropic::good()),
+        (Route::Gemini, gemini::good()),
+        (Route::LlamaCppCompletion, llama_cpp::good()),
+        (Route::OllamaChat, ollama::good_chat()),
+        (Route::OllamaGenerate, ollama::good()),
+        (Route::Responses, responses::good()),
+        (Route::SglangGenerate, sglang::good()),
+        (Route::TgiGenerate, tgi::good()),
+        (Route::TritonGenerate, triton::good()),
+    ]
 }
 
 /// What a stream holds.
@@ -16,8 +56,10 @@ pub(crate) fn cases() -> Vec<Case> {
 pub(crate) struct Case {
     /// What it is about.
     pub(crate) name: &'static str,
-    pub(crate) chat: bool,
+    pub(crate) route: Route,
     pub(crate) bytes: String,
+    /// How HTTP ends the body.
+    pub(crate) body_end: BodyEnd,
     pub(crate) expected: Expected,
 }
 
@@ -31,12 +73,15 @@ pub(crate) struct Expected {
 }
 
 impl Case {
-    pub(crate) fn dialect(&self) -> &'static dyn Dialect {
-        if self.chat {
-            &ChatCompletions
-        } else {
-            &Completions
-        }
+    /// The same on another route.
+    pub(crate) fn on(self, route: Route) -> Self {
+        Self { route, ..self }
+    }
+
+    /// The same with a body that broke off.
+    pub(crate) fn cut(self) -> Self {
+        let body_end = BodyEnd::Cut;
+        Self { body_end, ..self }
     }
 
     /// Holds `reply` against what is expected.
@@ -46,11 +91,7 @@ impl Case {
             Outcome::Complete(finish) => Ok(*finish),
             Outcome::Failed(failure) => Err(failure.class),
         };
-        let arrivals: Vec<_> = reply
-            .arrivals
-            .iter()
-            .map(|a| (a.tokens, a.channel))
-            .collect();
+        let arrivals: Vec<_> = reply.arrivals.iter().map(|a| (a.tokens, a.channel)).collect();
         let text = reply.text.as_deref().unwrap_or_default();
         let expected = &self.expected;
         assert_eq!(arrivals, expected.arrivals, "{}: arrivals", self.name);
@@ -62,17 +103,7 @@ impl Case {
         let bytes: u32 = reply.arrivals.iter().map(|a| a.bytes).sum();
         let chars: u32 = reply.arrivals.iter().map(|a| a.chars).sum();
         let counts = (bytes as usize, chars as usize);
-        assert_eq!(
-            counts,
-            (text.len(), text.chars().count()),
-            "{}: sizes",
-            self.name
-        );
-    }
-
-    /// How HTTP ends its body: as it should, in every stream of the table.
-    pub(crate) const fn body_end() -> BodyEnd {
-        BodyEnd::Whole
+        assert_eq!(counts, (text.len(), text.chars().count()), "{}: sizes", self.name);
     }
 }
 
@@ -97,10 +128,7 @@ pub(crate) fn delta(delta: &str, finish: &str, chunk: &str) -> String {
 
 /// A usage chunk without choices.
 pub(crate) fn usage(prompt: u32, completion: u32) -> String {
-    event(&format!(
-        r#"{{"choices":[]{}}}"#,
-        with_usage(prompt, completion)
-    ))
+    event(&format!(r#"{{"choices":[]{}}}"#, with_usage(prompt, completion)))
 }
 
 /// A usage field, to follow others.
@@ -115,15 +143,13 @@ pub(crate) const DONE: &str = "data: [DONE]\n\n";
 
 /// A finish-only chunk of the completions route.
 pub(crate) fn finish(reason: &str) -> String {
-    event(&format!(
-        r#"{{"choices":[{{"index":0,"text":"","finish_reason":"{reason}"}}]}}"#
-    ))
+    event(&format!(r#"{{"choices":[{{"index":0,"text":"","finish_reason":"{reason}"}}]}}"#))
 }
 
 /// How a stream ends.
 pub(crate) type End = Result<Finish, FailureClass>;
 
-/// A case; chat if it holds a delta.
+/// A case of completions, or of chat if it holds a delta.
 pub(crate) fn case(
     name: &'static str,
     bytes: impl Into<String>,
@@ -134,14 +160,10 @@ pub(crate) fn case(
     let bytes = bytes.into();
     Case {
         name,
-        chat: bytes.contains("delta"),
+        route: if bytes.contains("delta") { Route::Chat } else { Route::Completions },
         bytes,
-        expected: Expected {
-            arrivals: arrivals.to_vec(),
-            source,
-            end,
-            text,
-        },
+        body_end: BodyEnd::Whole,
+        expected: Expected { arrivals: arrivals.to_vec(), source, end, text },
     }
 }
 

@@ -1,14 +1,14 @@
 //! The ways in which clients mis-measure, one stream each, read in one piece and in any pieces.
 
 use fizeau_core::{Nanos, Outcome, Stamp};
-use fizeau_transport::{BodyEnd, Completions, KeepText, Progress, Reply, ReplyReader};
+use fizeau_transport::{BodyEnd, Completions, KeepText, Progress, Reply, ReplyReader, Route};
 use proptest::prelude::*;
 
-use crate::streams::{Case, DONE, cases, event, text};
+use crate::streams::{Case, DONE, all_cases, event, text};
 
 /// Reads `case` with its bytes cut into reads at `cuts`.
 fn read(case: &Case, cuts: &[usize]) -> Reply {
-    let mut reader = ReplyReader::new(case.dialect(), KeepText::Yes);
+    let mut reader = ReplyReader::new(case.route.dialect(), KeepText::Yes);
     let mut rest = case.bytes.as_bytes();
     let mut number = 0;
     for cut in cuts {
@@ -18,7 +18,7 @@ fn read(case: &Case, cuts: &[usize]) -> Reply {
         rest = tail;
     }
     reader.feed(rest, Stamp::from_nanos(number.into()), number);
-    reader.finish(Case::body_end())
+    reader.finish(case.body_end.clone())
 }
 
 /// `reply` without what depends on how the bytes came.
@@ -31,39 +31,40 @@ fn unstamped(mut reply: Reply) -> Reply {
 
 #[test]
 fn every_trap_in_one_read() {
-    for case in cases() {
+    for case in all_cases() {
         case.check(&read(&case, &[]));
     }
 }
 
 #[test]
 fn every_trap_byte_by_byte() {
-    for case in cases() {
+    for case in all_cases() {
         let reply = read(&case, &vec![1; case.bytes.len()]);
         case.check(&reply);
-        assert!(
-            reply.arrivals.is_sorted_by_key(|arrival| arrival.at),
-            "{}",
-            case.name
-        );
+        assert!(reply.arrivals.is_sorted_by_key(|arrival| arrival.at), "{}", case.name);
     }
 }
 
 proptest! {
     #[test]
     fn any_split_gives_the_same_reply(
-        number in 0..cases().len(),
+        number in 0..all_cases().len(),
         cuts in prop::collection::vec(0usize..80, 0..60),
     ) {
-        let case = &cases()[number];
+        let case = &all_cases()[number];
         prop_assert_eq!(unstamped(read(case, &cuts)), unstamped(read(case, &[])));
     }
 
     #[test]
-    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400), at in 0usize..3) {
+    fn random_bytes_never_panic(
+        bytes in prop::collection::vec(any::<u8>(), 0..400),
+        at in 0usize..4,
+        route in prop::sample::select(Route::ALL.to_vec()),
+    ) {
         // Some of them where JSON is expected.
-        let head: &[u8] = [&b""[..], b"data: ", b"data: {\"choices\":[{\"text\":"][at];
-        let mut reader = ReplyReader::new(&Completions, KeepText::Yes);
+        let heads = ["", "data: ", "data: {\"choices\":[{\"text\":", "{\"message\":{\"content\":"];
+        let head = heads[at].as_bytes();
+        let mut reader = ReplyReader::new(route.dialect(), KeepText::Yes);
         reader.feed(head, Stamp::EPOCH, 0);
         reader.feed(&bytes, Stamp::EPOCH, 1);
         let _ = reader.finish(BodyEnd::Cut);
@@ -72,29 +73,13 @@ proptest! {
 
 #[test]
 fn events_of_one_read_share_its_stamp() {
-    let body = [
-        text("a", "", ""),
-        text("b", "", ""),
-        text("c", "", ""),
-        DONE.into(),
-    ]
-    .concat();
+    let body = [text("a", "", ""), text("b", "", ""), text("c", "", ""), DONE.into()].concat();
     let cut = body.rfind("\"c\"").unwrap();
     let mut reader = ReplyReader::new(&Completions, KeepText::No);
-    assert_eq!(
-        reader.feed(&body.as_bytes()[..cut], Stamp::from_nanos(5), 0),
-        Progress::Tokens
-    );
-    assert_eq!(
-        reader.feed(&body.as_bytes()[cut..], Stamp::from_nanos(9), 1),
-        Progress::Settled
-    );
+    assert_eq!(reader.feed(&body.as_bytes()[..cut], Stamp::from_nanos(5), 0), Progress::Tokens);
+    assert_eq!(reader.feed(&body.as_bytes()[cut..], Stamp::from_nanos(9), 1), Progress::Settled);
     let reply = reader.finish(BodyEnd::Whole);
-    let stamps: Vec<_> = reply
-        .arrivals
-        .iter()
-        .map(|a| (a.at.as_nanos(), a.read))
-        .collect();
+    let stamps: Vec<_> = reply.arrivals.iter().map(|a| (a.at.as_nanos(), a.read)).collect();
     assert_eq!(stamps, [(5, 0), (5, 0), (9, 1)]);
     assert_eq!(reply.text, None);
 }
@@ -113,12 +98,8 @@ fn usage_and_timing_are_the_servers_words() {
     reader.feed(body.as_bytes(), Stamp::EPOCH, 0);
     let reply = reader.finish(BodyEnd::Whole);
     let usage = reply.usage.unwrap();
-    let counts = [
-        usage.prompt_tokens,
-        usage.completion_tokens,
-        usage.cached_tokens,
-        usage.reasoning_tokens,
-    ];
+    let counts =
+        [usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.reasoning_tokens];
     assert_eq!(counts.map(|count| count.unwrap().get()), [30, 8, 16, 5]);
     let timing = reply.server_timing.unwrap();
     let times = [timing.queue, timing.prefill, timing.decode].map(|time| time.map(Nanos::as_nanos));
@@ -137,10 +118,6 @@ fn the_servers_words_become_one_short_line() {
     let Outcome::Failed(failure) = reader.finish(BodyEnd::Whole).outcome else {
         panic!("an error is a failure");
     };
-    assert!(
-        failure.detail.starts_with("too long xxx"),
-        "{}",
-        failure.detail
-    );
+    assert!(failure.detail.starts_with("too long xxx"), "{}", failure.detail);
     assert_eq!(failure.detail.len(), 200);
 }

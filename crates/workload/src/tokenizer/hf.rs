@@ -50,10 +50,8 @@ impl HfTokenizer {
     /// If the file cannot be read, is no tokenizer, or has no words to draw text from.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, HfTokenizerError> {
         let path = path.as_ref();
-        let json = std::fs::read(path).map_err(|source| HfTokenizerError::File {
-            path: path.to_owned(),
-            source,
-        })?;
+        let json = std::fs::read(path)
+            .map_err(|source| HfTokenizerError::File { path: path.to_owned(), source })?;
         Self::from_json(&json)
     }
 
@@ -62,25 +60,18 @@ impl HfTokenizer {
     /// # Errors
     /// If it is no tokenizer, or has no words to draw text from.
     pub fn from_json(json: &[u8]) -> Result<Self, HfTokenizerError> {
-        let mut inner =
-            Tokenizer::from_bytes(json).map_err(|error| HfTokenizerError::Malformed {
-                reason: error.to_string(),
-            })?;
+        let mut inner = Tokenizer::from_bytes(json)
+            .map_err(|error| HfTokenizerError::Malformed { reason: error.to_string() })?;
         // A file may carry the settings it was trained with; either would falsify a count.
         inner.with_padding(None);
         inner
             .with_truncation(None)
-            .map_err(|error| HfTokenizerError::Malformed {
-                reason: error.to_string(),
-            })?;
+            .map_err(|error| HfTokenizerError::Malformed { reason: error.to_string() })?;
         let vocabulary = words(&inner);
         if vocabulary.is_empty() {
             return Err(HfTokenizerError::NoWords);
         }
-        Ok(Self {
-            inner: Arc::new(inner),
-            vocabulary: vocabulary.into(),
-        })
+        Ok(Self { inner: Arc::new(inner), vocabulary: vocabulary.into() })
     }
 }
 
@@ -101,11 +92,7 @@ fn words(tokenizer: &Tokenizer) -> Vec<u32> {
             starting.push(id);
         }
     }
-    let mut chosen = if starting.len() >= ENOUGH {
-        starting
-    } else {
-        all
-    };
+    let mut chosen = if starting.len() >= ENOUGH { starting } else { all };
     // The library hands its vocabulary out in the order of a hash map, which differs from run to run.
     chosen.sort_unstable();
     chosen
@@ -133,17 +120,13 @@ impl TextCodec for HfTokenizer {
     }
 
     fn decode(&self, ids: &[u32]) -> Result<String, CodecError> {
-        self.inner
-            .decode(ids, true)
-            .map_err(|error| CodecError::new(error.to_string()))
+        self.inner.decode(ids, true).map_err(|error| CodecError::new(error.to_string()))
     }
 }
 
 impl fmt::Debug for HfTokenizer {
     /// The size only: the tables fill megabytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HfTokenizer")
-            .field("words", &self.vocabulary.len())
-            .finish_non_exhaustive()
+        f.debug_struct("HfTokenizer").field("words", &self.vocabulary.len()).finish_non_exhaustive()
     }
 }

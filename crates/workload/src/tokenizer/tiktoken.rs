@@ -48,11 +48,7 @@ impl Tiktoken {
             "r50k_base" => ("r50k_base", tiktoken_rs::r50k_base_singleton(), 50_256),
             _ => return Err(UnknownVocabulary(name.to_owned())),
         };
-        Ok(Self {
-            name,
-            bpe,
-            vocabulary: (0..size).filter(|&id| is_word(bpe, id)).collect(),
-        })
+        Ok(Self { name, bpe, vocabulary: (0..size).filter(|&id| is_word(bpe, id)).collect() })
     }
 }
 
@@ -97,8 +93,6 @@ impl TextCodec for Tiktoken {
 impl fmt::Debug for Tiktoken {
     /// The name only: the tables fill megabytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tiktoken")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        f.debug_struct("Tiktoken").field("name", &self.name).finish_non_exhaustive()
     }
 }

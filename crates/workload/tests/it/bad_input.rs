@@ -22,14 +22,9 @@ fn no_requests() {
 fn rates_that_are_none() {
     for rate in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-10, 1e10] {
         let expected = format!("the rate of {rate} requests per second cannot be used");
-        let constant = Arrivals::Constant {
-            rate: PerSec::new(rate),
-        };
+        let constant = Arrivals::Constant { rate: PerSec::new(rate) };
         for arrivals in [constant, gamma(rate, 1.0, Rescale::None)] {
-            let line = complaint(Spec {
-                arrivals,
-                ..spec(1, 0)
-            });
+            let line = complaint(Spec { arrivals, ..spec(1, 0) });
             assert!(line.starts_with(&expected), "{line}");
         }
     }
@@ -39,45 +34,24 @@ fn rates_that_are_none() {
 fn burstiness_out_of_range() {
     for burstiness in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let arrivals = gamma(1.0, burstiness, Rescale::None);
-        let line = complaint(Spec {
-            arrivals,
-            ..spec(1, 0)
-        });
-        assert!(
-            line.starts_with(&format!("the burstiness {burstiness} cannot be used")),
-            "{line}"
-        );
+        let line = complaint(Spec { arrivals, ..spec(1, 0) });
+        assert!(line.starts_with(&format!("the burstiness {burstiness} cannot be used")), "{line}");
     }
 }
 
 #[test]
 fn range_ratio_outside_of_zero_to_one() {
     for ratio in [-0.1, 1.0, f64::NAN] {
-        let line = complaint(Spec {
-            output: uniform(10, ratio),
-            ..spec(1, 0)
-        });
-        assert!(
-            line.starts_with(&format!("the output length's range ratio {ratio} ")),
-            "{line}"
-        );
+        let line = complaint(Spec { output: uniform(10, ratio), ..spec(1, 0) });
+        assert!(line.starts_with(&format!("the output length's range ratio {ratio} ")), "{line}");
     }
-    assert!(
-        Plan::new(Spec {
-            output: uniform(10, 0.999),
-            ..spec(1, 0)
-        })
-        .is_ok()
-    );
+    assert!(Plan::new(Spec { output: uniform(10, 0.999), ..spec(1, 0) }).is_ok());
 }
 
 #[test]
 fn lengths_of_nothing_and_beyond_all() {
     for input in [Length::Fixed(Tokens::ZERO), uniform(0, 0.5)] {
-        let line = complaint(Spec {
-            input,
-            ..spec(1, 0)
-        });
+        let line = complaint(Spec { input, ..spec(1, 0) });
         assert_eq!(line, "the input length is 0 tokens: it must be at least 1");
     }
     let longest = Length::MAX.get();
@@ -89,11 +63,7 @@ fn lengths_of_nothing_and_beyond_all() {
         (uniform(longest, 0.5), 0),
     ] {
         let prefix = Tokens::new(prefix);
-        let line = complaint(Spec {
-            input,
-            prefix,
-            ..spec(1, 0)
-        });
+        let line = complaint(Spec { input, prefix, ..spec(1, 0) });
         assert!(line.contains("it must be at most 16777216"), "{line}");
     }
 }
@@ -102,24 +72,15 @@ fn lengths_of_nothing_and_beyond_all() {
 fn vocabulary_of_fewer_than_two_ids() {
     #[expect(clippy::reversed_empty_ranges, reason = "the mistake under test")]
     for range in [5..5, 5..6, 9..5] {
-        let line = complaint(Spec {
-            content: Content::TokenIds { range },
-            ..spec(1, 0)
-        });
-        assert!(
-            line.ends_with("are fewer than 2: widen the range"),
-            "{line}"
-        );
+        let line = complaint(Spec { content: Content::TokenIds { range }, ..spec(1, 0) });
+        assert!(line.ends_with("are fewer than 2: widen the range"), "{line}");
     }
 }
 
 #[test]
 fn exact_text_without_a_tokenizer() {
     for content in [Content::Chat(Wording::Exact), Content::Text(Wording::Exact)] {
-        let line = complaint(Spec {
-            content,
-            ..spec(1, 0)
-        });
+        let line = complaint(Spec { content, ..spec(1, 0) });
         assert!(line.contains("needs a tokenizer"), "{line}");
     }
 }

@@ -18,9 +18,7 @@ struct Doubling {
 
 impl Doubling {
     fn new() -> Self {
-        Self {
-            vocabulary: (0..52).collect(),
-        }
+        Self { vocabulary: (0..52).collect() }
     }
 }
 
@@ -30,10 +28,7 @@ impl TextCodec for Doubling {
     }
 
     fn encode(&self, text: &str) -> Result<Vec<u32>, CodecError> {
-        let letters: Vec<u32> = text
-            .bytes()
-            .map(|letter| u32::from(letter - b'a'))
-            .collect();
+        let letters: Vec<u32> = text.bytes().map(|letter| u32::from(letter - b'a')).collect();
         let mut ids = Vec::new();
         let mut rest = letters.as_slice();
         while let [first, tail @ ..] = rest {
@@ -46,10 +41,7 @@ impl TextCodec for Doubling {
 
     fn decode(&self, ids: &[u32]) -> Result<String, CodecError> {
         let letter = |id: u32| char::from(b'a' + (id % 26) as u8).to_string();
-        Ok(ids
-            .iter()
-            .map(|&id| letter(id).repeat(1 + (id / 26) as usize))
-            .collect())
+        Ok(ids.iter().map(|&id| letter(id).repeat(1 + (id / 26) as usize)).collect())
     }
 }
 
@@ -87,11 +79,7 @@ proptest! {
 fn a_plan_of_exact_text_says_its_lengths_and_stays_random_access() {
     let prefix = Tokens::new(10);
     let content = Content::Text(Wording::Exact);
-    let spec = Spec {
-        content,
-        prefix,
-        ..spec(20, 5)
-    };
+    let spec = Spec { content, prefix, ..spec(20, 5) };
     let plan = Plan::with_tokenizer(spec, Arc::new(Doubling::new())).unwrap();
     for (number, scheduled) in plan.source().enumerate() {
         assert_eq!(scheduled.request.input_tokens, Some(Tokens::new(22)));
@@ -105,35 +93,20 @@ fn a_plan_of_exact_text_says_its_lengths_and_stays_random_access() {
 #[test]
 fn chat_leaves_the_count_to_the_server() {
     let content = Content::Chat(Wording::Exact);
-    let plan = Plan::with_tokenizer(
-        Spec {
-            content,
-            ..spec(1, 0)
-        },
-        Arc::new(Doubling::new()),
-    );
+    let plan = Plan::with_tokenizer(Spec { content, ..spec(1, 0) }, Arc::new(Doubling::new()));
     let request = plan.unwrap().request(RequestId(0));
     assert_eq!(request.input_tokens, None);
-    assert_eq!(
-        Doubling::new().encode(text(&request.prompt)).unwrap().len(),
-        12
-    );
+    assert_eq!(Doubling::new().encode(text(&request.prompt)).unwrap().len(), 12);
 }
 
 #[test]
 fn a_tokenizer_that_fails_is_refused_at_once() {
     let content = Content::Text(Wording::Exact);
-    let spec = Spec {
-        content,
-        ..spec(1, 0)
-    };
+    let spec = Spec { content, ..spec(1, 0) };
     let error = Plan::with_tokenizer(spec.clone(), Arc::new(Broken(vec![0, 1]))).unwrap_err();
     assert_eq!(error, SpecError::Tokenizer(CodecError::new("out of order")));
     let empty = Plan::with_tokenizer(spec.clone(), Arc::new(Broken(Vec::new()))).unwrap_err();
     assert!(matches!(empty, SpecError::Tokenizer(_)));
-    let words = Spec {
-        content: Content::Text(Wording::Words),
-        ..spec
-    };
+    let words = Spec { content: Content::Text(Wording::Words), ..spec };
     assert!(Plan::with_tokenizer(words, Arc::new(Broken(Vec::new()))).is_ok());
 }

@@ -25,18 +25,13 @@ fn split_by_space(words: &[&str]) -> String {
 }
 
 fn animals() -> HfTokenizer {
-    let words = [
-        "[UNK]", "big", "cat", "dog", "eat", "far", "get", "hat", "12", "<x>",
-    ];
+    let words = ["[UNK]", "big", "cat", "dog", "eat", "far", "get", "hat", "12", "<x>"];
     HfTokenizer::from_json(split_by_space(&words).as_bytes()).unwrap()
 }
 
 #[test]
 fn words_are_counted_whatever_the_file_truncates_to() {
-    assert_eq!(
-        animals().count("big cat eat unheard-of hat"),
-        Ok(Tokens::new(5))
-    );
+    assert_eq!(animals().count("big cat eat unheard-of hat"), Ok(Tokens::new(5)));
     assert_eq!(animals().count(""), Ok(Tokens::ZERO));
 }
 
@@ -53,9 +48,7 @@ fn text_is_drawn_from_plain_words_and_exact() {
 fn tokens_that_start_a_word_are_preferred() {
     let letters = 'a'..='z';
     let continued = letters.clone().map(String::from);
-    let starting = letters
-        .clone()
-        .flat_map(|a| ['e', 'o', 'u'].map(|b| format!("\u{2581}{a}{b}")));
+    let starting = letters.clone().flat_map(|a| ['e', 'o', 'u'].map(|b| format!("\u{2581}{a}{b}")));
     let words: Vec<String> = continued.chain(starting).collect();
     let metaspace =
         r#"{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": true}"#;

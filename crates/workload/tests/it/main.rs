@@ -26,18 +26,11 @@ fn spec(requests: u64, seed: u64) -> Spec {
 }
 
 fn gamma(rate: f64, burstiness: f64, rescale: Rescale) -> Arrivals {
-    Arrivals::Gamma {
-        rate: PerSec::new(rate),
-        burstiness,
-        rescale,
-    }
+    Arrivals::Gamma { rate: PerSec::new(rate), burstiness, rescale }
 }
 
 fn uniform(nominal: u64, ratio: f64) -> Length {
-    Length::Uniform {
-        nominal: Tokens::new(nominal),
-        ratio,
-    }
+    Length::Uniform { nominal: Tokens::new(nominal), ratio }
 }
 
 fn ids(prompt: &Prompt) -> &[u32] {

@@ -13,9 +13,7 @@ fn any_arrivals() -> impl Strategy<Value = Arrivals> {
     prop_oneof![
         Just(Arrivals::AllAtOnce),
         Just(Arrivals::ClosedLoop),
-        (1e-3..1e6).prop_map(|rate| Arrivals::Constant {
-            rate: PerSec::new(rate)
-        }),
+        (1e-3..1e6).prop_map(|rate| Arrivals::Constant { rate: PerSec::new(rate) }),
         (1e-3..1e6, 1e-3..1e3, rescale).prop_map(|(rate, b, rescale)| gamma(rate, b, rescale)),
     ]
 }
@@ -29,9 +27,8 @@ fn any_length() -> impl Strategy<Value = Length> {
 
 fn any_content() -> impl Strategy<Value = Content> {
     prop_oneof![
-        (0_u32..1_000, 2_u32..5_000).prop_map(|(start, span)| Content::TokenIds {
-            range: start..start + span
-        }),
+        (0_u32..1_000, 2_u32..5_000)
+            .prop_map(|(start, span)| Content::TokenIds { range: start..start + span }),
         Just(Content::Text(Wording::Words)),
         Just(Content::Chat(Wording::Words)),
     ]
@@ -176,25 +173,15 @@ fn prompts_part_early() {
     let firsts: Vec<u32> = plan.source().map(|s| ids(&s.request.prompt)[0]).collect();
     let distinct: HashSet<&u32> = firsts.iter().collect();
     // 2000 draws from 3900 hit 3900 (1 - (1 - 1/3900)^2000) = 1565 different ids in the mean.
-    assert!(
-        (1_480..1_650).contains(&distinct.len()),
-        "{}",
-        distinct.len()
-    );
+    assert!((1_480..1_650).contains(&distinct.len()), "{}", distinct.len());
 }
 
 #[test]
 fn a_prefix_is_shared_by_the_plan_and_another_one_by_the_warm_up() {
     let prefix = Tokens::new(16);
-    let plan = Plan::new(Spec {
-        prefix,
-        ..spec(20, 3)
-    })
-    .unwrap();
+    let plan = Plan::new(Spec { prefix, ..spec(20, 3) }).unwrap();
     let prefixes = |source: PlanSource| -> HashSet<Vec<u32>> {
-        source
-            .map(|s| ids(&s.request.prompt)[..16].to_vec())
-            .collect()
+        source.map(|s| ids(&s.request.prompt)[..16].to_vec()).collect()
     };
     let (measured, warm) = (prefixes(plan.source()), prefixes(plan.warmup(20)));
     assert_eq!((measured.len(), warm.len()), (1, 1));
@@ -203,40 +190,20 @@ fn a_prefix_is_shared_by_the_plan_and_another_one_by_the_warm_up() {
 
 #[test]
 fn changing_one_aspect_leaves_the_others() {
-    let base = Plan::new(Spec {
-        output: uniform(50, 0.5),
-        ..spec(30, 9)
-    })
-    .unwrap();
-    let longer = Spec {
-        input: uniform(40, 0.5),
-        ..base.spec().clone()
-    };
-    let paced = Spec {
-        arrivals: Arrivals::poisson(PerSec::new(2.0)),
-        ..base.spec().clone()
-    };
+    let base = Plan::new(Spec { output: uniform(50, 0.5), ..spec(30, 9) }).unwrap();
+    let longer = Spec { input: uniform(40, 0.5), ..base.spec().clone() };
+    let paced = Spec { arrivals: Arrivals::poisson(PerSec::new(2.0)), ..base.spec().clone() };
     let outputs = |plan: &Plan| -> Vec<Tokens> {
         plan.source().map(|s| s.request.max_output_tokens).collect()
     };
     assert_eq!(outputs(&base), outputs(&Plan::new(longer).unwrap()));
-    assert_eq!(
-        requests(base.source()),
-        requests(Plan::new(paced).unwrap().source())
-    );
+    assert_eq!(requests(base.source()), requests(Plan::new(paced).unwrap().source()));
 }
 
 #[test]
 fn warm_up_has_the_shape_of_the_plan_and_no_schedule() {
-    let arrivals = Arrivals::Constant {
-        rate: PerSec::new(1.0),
-    };
-    let plan = Plan::new(Spec {
-        arrivals,
-        input: uniform(40, 0.2),
-        ..spec(3, 0)
-    })
-    .unwrap();
+    let arrivals = Arrivals::Constant { rate: PerSec::new(1.0) };
+    let plan = Plan::new(Spec { arrivals, input: uniform(40, 0.2), ..spec(3, 0) }).unwrap();
     let warm: Vec<_> = plan.warmup(50).collect();
     assert_eq!(warm.len(), 50);
     for scheduled in warm {
@@ -249,14 +216,8 @@ fn warm_up_has_the_shape_of_the_plan_and_no_schedule() {
 
 #[test]
 fn constant_gaps_are_equal_and_come_first() {
-    let arrivals = Arrivals::Constant {
-        rate: PerSec::new(4.0),
-    };
-    let plan = Plan::new(Spec {
-        arrivals,
-        ..spec(3, 0)
-    })
-    .unwrap();
+    let arrivals = Arrivals::Constant { rate: PerSec::new(4.0) };
+    let plan = Plan::new(Spec { arrivals, ..spec(3, 0) }).unwrap();
     let expected = [250, 500, 750].map(|ms| Some(Nanos::from_millis(ms)));
     assert!(plan.schedule().eq(expected));
 }
@@ -264,15 +225,8 @@ fn constant_gaps_are_equal_and_come_first() {
 #[test]
 fn chat_is_one_message_of_the_user() {
     let content = Content::Chat(Wording::Words);
-    let request = Plan::new(Spec {
-        content,
-        ..spec(1, 0)
-    })
-    .unwrap()
-    .request(RequestId(0));
-    let Prompt::Chat(messages) = &request.prompt else {
-        panic!("not a chat")
-    };
+    let request = Plan::new(Spec { content, ..spec(1, 0) }).unwrap().request(RequestId(0));
+    let Prompt::Chat(messages) = &request.prompt else { panic!("not a chat") };
     assert_eq!(messages.len(), 1);
     assert_eq!(messages[0].role.as_str(), "user");
     assert_eq!(messages[0].content.split(' ').count(), 12);
@@ -281,11 +235,7 @@ fn chat_is_one_message_of_the_user() {
 #[test]
 fn a_specification_in_a_file_is_readable() {
     let arrivals = gamma(2.5, 0.5, Rescale::ToMean);
-    let json = serde_json::to_string(&Spec {
-        arrivals,
-        ..spec(10, 1)
-    })
-    .unwrap();
+    let json = serde_json::to_string(&Spec { arrivals, ..spec(10, 1) }).unwrap();
     let expected = concat!(
         r#"{"requests":10,"arrivals":{"gamma":{"rate_per_s":2.5,"burstiness":0.5,"rescale":"to_mean"}},"#,
         r#""input":{"fixed":12},"output":{"fixed":5},"prefix":0,"#,

@@ -13,11 +13,7 @@ const GAPS: u64 = 100_000;
 
 /// The gaps of a plan of [`GAPS`] requests, in seconds.
 fn gaps(arrivals: Arrivals, seed: u64) -> Vec<f64> {
-    let plan = Plan::new(Spec {
-        arrivals,
-        ..spec(GAPS, seed)
-    })
-    .unwrap();
+    let plan = Plan::new(Spec { arrivals, ..spec(GAPS, seed) }).unwrap();
     let mut before = Nanos::ZERO;
     let gap = |at: Option<Nanos>| {
         let at = at.unwrap();
@@ -39,9 +35,7 @@ fn moments(sample: &[f64]) -> (f64, f64) {
 /// How likely a sample as far from `law` as this one is, if it did come from `law` (Kolmogorov and Smirnov).
 fn likelihood(sample: Vec<f64>, law: &impl ContinuousCDF<f64, f64>) -> f64 {
     let two_sided = KSOneSampleAlternativeMethod::TwoSidedAsymptotic;
-    ks_onesample(sample, law, two_sided, NaNPolicy::Error)
-        .unwrap()
-        .1
+    ks_onesample(sample, law, two_sided, NaNPolicy::Error).unwrap().1
 }
 
 #[test]
@@ -63,10 +57,7 @@ fn gamma_gaps_have_the_shape_asked_for() {
         let gaps = gaps(gamma(1.0, burstiness, Rescale::None), 0);
         let (mean, cv2) = moments(&gaps);
         let tolerance = 4.0 / (burstiness * GAPS as f64).sqrt();
-        assert!(
-            (mean - 1.0).abs() < tolerance,
-            "burstiness {burstiness}: mean {mean}"
-        );
+        assert!((mean - 1.0).abs() < tolerance, "burstiness {burstiness}: mean {mean}");
         let off = cv2 * burstiness - 1.0;
         assert!(off.abs() < 0.08, "burstiness {burstiness}: CV^2 {cv2}");
         if burstiness < 0.5 {
@@ -94,13 +85,7 @@ fn the_rate_scales_the_gaps() {
 fn drawn_spans_vary_and_stretched_ones_do_not() {
     let span = |rescale, seed| {
         let arrivals = gamma(10.0, 1.0, rescale);
-        Plan::new(Spec {
-            arrivals,
-            ..spec(100, seed)
-        })
-        .unwrap()
-        .schedule()
-        .last()
+        Plan::new(Spec { arrivals, ..spec(100, seed) }).unwrap().schedule().last()
     };
     assert_ne!(span(Rescale::None, 0), span(Rescale::None, 1));
     assert_eq!(span(Rescale::ToMean, 0), span(Rescale::ToMean, 1));
@@ -109,19 +94,12 @@ fn drawn_spans_vary_and_stretched_ones_do_not() {
 #[test]
 fn lengths_are_uniform_over_the_whole_range() {
     // 10 plus and minus 5: eleven lengths, 2000 of each expected.
-    let plan = Plan::new(Spec {
-        output: uniform(10, 0.5),
-        ..spec(22_000, 0)
-    })
-    .unwrap();
+    let plan = Plan::new(Spec { output: uniform(10, 0.5), ..spec(22_000, 0) }).unwrap();
     let mut counts = [0_i32; 16];
     for scheduled in plan.source() {
         counts[scheduled.request.max_output_tokens.get() as usize] += 1;
     }
-    let chi2: f64 = counts[5..]
-        .iter()
-        .map(|&n| f64::from(n - 2_000).powi(2) / 2_000.0)
-        .sum();
+    let chi2: f64 = counts[5..].iter().map(|&n| f64::from(n - 2_000).powi(2) / 2_000.0).sum();
     // The 99.9 % point of chi-square with 10 degrees of freedom is 29.59 (any table).
     assert!(chi2 < 29.59, "chi-square {chi2}, counts {counts:?}");
 }

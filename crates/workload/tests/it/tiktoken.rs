@@ -39,11 +39,7 @@ fn exact_text_is_exact_under_every_vocabulary() {
 #[test]
 fn each_word_of_a_prompt_is_one_token() {
     let content = Content::Text(Wording::Words);
-    let plan = Plan::new(Spec {
-        content,
-        ..spec(1, 0)
-    })
-    .unwrap();
+    let plan = Plan::new(Spec { content, ..spec(1, 0) }).unwrap();
     let words: Vec<String> = (0..500)
         .flat_map(|k| {
             text(&plan.request(RequestId(k)).prompt)
@@ -55,11 +51,7 @@ fn each_word_of_a_prompt_is_one_token() {
     for name in NAMES {
         let tokenizer = Tiktoken::named(name).unwrap();
         for word in &words {
-            assert_eq!(
-                tokenizer.count(&format!(" {word}")),
-                Ok(Tokens::new(1)),
-                "{name}: {word}"
-            );
+            assert_eq!(tokenizer.count(&format!(" {word}")), Ok(Tokens::new(1)), "{name}: {word}");
         }
     }
 }
@@ -68,27 +60,14 @@ fn each_word_of_a_prompt_is_one_token() {
 fn a_plan_of_exact_text_has_its_lengths() {
     let content = Content::Chat(Wording::Exact);
     let tokenizer = Arc::new(Tiktoken::named("r50k_base").unwrap());
-    let plan = Plan::with_tokenizer(
-        Spec {
-            content,
-            ..spec(10, 0)
-        },
-        tokenizer.clone(),
-    )
-    .unwrap();
+    let plan = Plan::with_tokenizer(Spec { content, ..spec(10, 0) }, tokenizer.clone()).unwrap();
     for scheduled in plan.source() {
-        assert_eq!(
-            tokenizer.count(text(&scheduled.request.prompt)),
-            Ok(Tokens::new(12))
-        );
+        assert_eq!(tokenizer.count(text(&scheduled.request.prompt)), Ok(Tokens::new(12)));
     }
 }
 
 #[test]
 fn an_unknown_vocabulary_is_named() {
     let line = Tiktoken::named("o300k").unwrap_err().to_string();
-    assert!(
-        line.contains("`o300k`") && line.contains("o200k_base"),
-        "{line}"
-    );
+    assert!(line.contains("`o300k`") && line.contains("o200k_base"), "{line}");
 }

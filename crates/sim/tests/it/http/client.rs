@@ -24,15 +24,8 @@ impl Reply {
     /// The payloads of the event stream, each of which must be one `data:` line and an empty one.
     pub(crate) fn events(&self) -> Vec<String> {
         assert_eq!(self.status, 200, "{}", self.body);
-        assert!(
-            self.head.contains("content-type: text/event-stream"),
-            "{}",
-            self.head
-        );
-        let whole = self
-            .body
-            .strip_suffix("\n\n")
-            .expect("ends with an empty line");
+        assert!(self.head.contains("content-type: text/event-stream"), "{}", self.head);
+        let whole = self.body.strip_suffix("\n\n").expect("ends with an empty line");
         let payload = |event: &str| {
             let data = event.strip_prefix("data: ").expect("only data lines");
             assert!(!data.contains('\n'), "{data}");
@@ -46,10 +39,7 @@ impl Reply {
         let events = self.events();
         let (last, objects) = events.split_last().unwrap();
         assert_eq!(last, "[DONE]");
-        objects
-            .iter()
-            .map(|object| serde_json::from_str(object).unwrap())
-            .collect()
+        objects.iter().map(|object| serde_json::from_str(object).unwrap()).collect()
     }
 }
 
@@ -87,9 +77,7 @@ pub(crate) fn exchange(to: SocketAddr, method: &str, path: &str, body: &str) -> 
 pub(crate) fn send(to: SocketAddr, method: &str, path: &str, body: &str) -> TcpStream {
     let mut stream = TcpStream::connect(to).unwrap();
     // Only so that a fault ends the test rather than hangs it.
-    stream
-        .set_read_timeout(Some(Duration::from_secs(60)))
-        .unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let request = format!(
         "{method} {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Type: application/json\r\n\
          Content-Length: {}\r\n\r\n{body}",

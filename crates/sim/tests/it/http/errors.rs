@@ -18,39 +18,14 @@ fn each_fault_is_named() {
         (COMPLETIONS, "[]", 400, "the body is not a request"),
         (COMPLETIONS, "{}", 400, "`prompt` is missing"),
         (CHAT, "{}", 400, "`messages` is missing"),
-        (
-            CHAT,
-            r#"{"messages":[]}"#,
-            400,
-            "`messages` is missing or empty",
-        ),
-        (
-            COMPLETIONS,
-            r#"{"prompt":["a","b"]}"#,
-            400,
-            "list of prompts",
-        ),
-        (
-            COMPLETIONS,
-            r#"{"prompt":[[1],[2]]}"#,
-            400,
-            "list of prompts",
-        ),
+        (CHAT, r#"{"messages":[]}"#, 400, "`messages` is missing or empty"),
+        (COMPLETIONS, r#"{"prompt":["a","b"]}"#, 400, "list of prompts"),
+        (COMPLETIONS, r#"{"prompt":[[1],[2]]}"#, 400, "list of prompts"),
         (COMPLETIONS, r#"{"prompt":[]}"#, 400, "empty list"),
         (COMPLETIONS, r#"{"prompt":[1,-2]}"#, 400, "no token id"),
         (COMPLETIONS, r#"{"prompt":7}"#, 400, "must be a text"),
-        (
-            COMPLETIONS,
-            r#"{"prompt":"x","max_tokens":0}"#,
-            400,
-            "at least 1",
-        ),
-        (
-            COMPLETIONS,
-            r#"{"prompt":"x","max_tokens":-1}"#,
-            400,
-            "the body is not a request",
-        ),
+        (COMPLETIONS, r#"{"prompt":"x","max_tokens":0}"#, 400, "at least 1"),
+        (COMPLETIONS, r#"{"prompt":"x","max_tokens":-1}"#, 400, "the body is not a request"),
         (COMPLETIONS, r#"{"prompt":"x","n":2}"#, 400, "`n` must be 1"),
         (
             COMPLETIONS,
@@ -79,11 +54,7 @@ fn each_fault_is_named() {
     let reply = exchange(server.addr(), "DELETE", "/v1/completions", "");
     assert_eq!(reply.status, 405);
     assert!(reply.head.contains("allow: POST"), "{}", reply.head);
-    assert_eq!(
-        get(server.addr(), "/health").status,
-        200,
-        "the server lives on"
-    );
+    assert_eq!(get(server.addr(), "/health").status, 200, "the server lives on");
 }
 
 #[test]
@@ -92,11 +63,7 @@ fn a_body_may_be_too_large() {
     let body = format!(r#"{{"prompt":"{}"}}"#, "x".repeat(200));
     let reply = post(server.addr(), COMPLETIONS, &body);
     assert_eq!(reply.status, 413);
-    assert!(
-        reply.body.contains("larger than the 100 bytes"),
-        "{}",
-        reply.body
-    );
+    assert!(reply.body.contains("larger than the 100 bytes"), "{}", reply.body);
 }
 
 #[test]
@@ -104,10 +71,7 @@ fn a_taken_address_is_named() {
     let server = serve(ServerConfig::new(fixed()));
     let error = Server::bind(server.addr(), ServerConfig::new(fixed())).unwrap_err();
     assert_eq!(error.address, server.addr());
-    assert!(
-        error.to_string().contains(&server.addr().to_string()),
-        "{error}"
-    );
+    assert!(error.to_string().contains(&server.addr().to_string()), "{error}");
 }
 
 proptest! {

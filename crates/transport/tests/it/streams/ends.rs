@@ -13,40 +13,22 @@ pub(super) fn cases() -> Vec<Case> {
 
 fn errors() -> Vec<Case> {
     let failing = [
-        (
-            "11: an error object",
-            event(r#"{"error":{"message":"no","type":"x","code":500}}"#),
-        ),
+        ("11: an error object", event(r#"{"error":{"message":"no","type":"x","code":500}}"#)),
         ("11: an error text", event(r#"{"error":"no"}"#)),
-        (
-            "11: an old error",
-            event(r#"{"object":"error","message":"no","code":400}"#),
-        ),
-        (
-            "11: a wrapped error",
-            event(r#"{"choices":[],"x_groq":{"error":"no"}}"#),
-        ),
-        (
-            "11: an error by name",
-            "event: error\ndata: no\n\n".to_owned(),
-        ),
+        ("11: an old error", event(r#"{"object":"error","message":"no","code":400}"#)),
+        ("11: a wrapped error", event(r#"{"choices":[],"x_groq":{"error":"no"}}"#)),
+        ("11: an error by name", "event: error\ndata: no\n\n".to_owned()),
         ("11: content filter", finish("content_filter")),
         ("11: abort", finish("abort")),
         ("11: error as a reason", finish("error")),
         ("11: parse error", finish("parse_error")),
-        (
-            "11: an error after the end",
-            [DONE, &event(r#"{"error":"late"}"#)].concat(),
-        ),
+        ("11: an error after the end", [DONE, &event(r#"{"error":"late"}"#)].concat()),
     ];
     let failing = failing.map(|(name, bad)| {
         let bytes = [&*text("a", "", ""), &bad, DONE].concat();
         case(name, bytes, &[V], Events, (Err(InStreamError), "a"))
     });
-    failing
-        .into_iter()
-        .chain(errors_and_what_follows())
-        .collect()
+    failing.into_iter().chain(errors_and_what_follows()).collect()
 }
 
 fn errors_and_what_follows() -> Vec<Case> {
@@ -68,12 +50,8 @@ fn errors_and_what_follows() -> Vec<Case> {
         ),
         case(
             "11: an empty error is none",
-            [
-                text("a", "", r#","error":null"#),
-                text("b", "", r#","error":{}"#),
-                DONE.into(),
-            ]
-            .concat(),
+            [text("a", "", r#","error":null"#), text("b", "", r#","error":{}"#), DONE.into()]
+                .concat(),
             &[V, V],
             Events,
             (Ok(Unstated), "ab"),
@@ -86,10 +64,7 @@ fn garbage() -> Vec<Case> {
         ("garbage: broken JSON", "{\"choices\":[{]}"),
         ("garbage: not an object", "[1]"),
         ("garbage: text", "<html>"),
-        (
-            "garbage: text of the wrong type",
-            "{\"choices\":[{\"text\":5}]}",
-        ),
+        ("garbage: text of the wrong type", "{\"choices\":[{\"text\":5}]}"),
     ];
     let garbage = garbage.map(|(name, data)| {
         let bytes = [&*text("a", "", ""), &event(data), DONE].concat();
@@ -99,13 +74,8 @@ fn garbage() -> Vec<Case> {
 }
 
 fn framing() -> Vec<Case> {
-    let plain = [
-        text("a", "", ""),
-        text(" é\\n\\\"", "", ""),
-        text("字", "", ""),
-        DONE.into(),
-    ]
-    .concat();
+    let plain =
+        [text("a", "", ""), text(" é\\n\\\"", "", ""), text("字", "", ""), DONE.into()].concat();
     let expect =
         |name, bytes: String| case(name, bytes, &[V, V, V], Events, (Ok(Unstated), "a é\n\"字"));
     vec![
@@ -125,10 +95,7 @@ fn framing() -> Vec<Case> {
         expect("17: escapes and wide characters", plain.clone()),
         expect(
             "18: a byte order mark, ids, retries",
-            format!(
-                "\u{feff}retry: 5\n\n{}",
-                plain.replace("data:", "id: 1\ndata:")
-            ),
+            format!("\u{feff}retry: 5\n\n{}", plain.replace("data:", "id: 1\ndata:")),
         ),
         expect(
             "18: data over several lines",

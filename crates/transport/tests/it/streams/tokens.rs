@@ -51,11 +51,7 @@ fn roles_and_thoughts() -> Vec<Case> {
                     "",
                 ),
                 delta(r#""reasoning_content":"ah""#, "null", ""),
-                delta(
-                    r#""reasoning_details":[{"type":"reasoning.text","text":"so"}]"#,
-                    "null",
-                    "",
-                ),
+                delta(r#""reasoning_details":[{"type":"reasoning.text","text":"so"}]"#, "null", ""),
                 content("Ga"),
                 stop.clone(),
                 DONE.into(),
@@ -99,14 +95,7 @@ fn other_channels_and_annotations() -> Vec<Case> {
                 DONE.into(),
             ]
             .concat(),
-            &[
-                (1, ToolCall),
-                (1, ToolCall),
-                (1, ToolCall),
-                (1, Refusal),
-                (1, Reasoning),
-                V,
-            ],
+            &[(1, ToolCall), (1, ToolCall), (1, ToolCall), (1, Refusal), (1, Reasoning), V],
             Events,
             (Ok(ToolCalls), "f{}xnohmab"),
         ),
@@ -129,36 +118,20 @@ fn other_channels_and_annotations() -> Vec<Case> {
 }
 
 fn bundles() -> Vec<Case> {
-    let chat_logprobs = delta(
-        r#""content":"x""#,
-        r#""stop","logprobs":{"content":[{},{}]}"#,
-        "",
-    )
-    .replace(r#""logprobs":null,"#, "");
+    let chat_logprobs = delta(r#""content":"x""#, r#""stop","logprobs":{"content":[{},{}]}"#, "")
+        .replace(r#""logprobs":null,"#, "");
     vec![
         case(
             "3, 5: bundles counted by running usage, the first one too",
-            [
-                running("Ga bu", 3),
-                running(" zo", 4),
-                running(" me", 8),
-                usage(3, 8),
-                DONE.into(),
-            ]
-            .concat(),
+            [running("Ga bu", 3), running(" zo", 4), running(" me", 8), usage(3, 8), DONE.into()]
+                .concat(),
             &[(3, Visible), (1, Visible), (4, Visible)],
             ContinuousUsage,
             (Ok(Unstated), "Ga bu zo me"),
         ),
         case(
             "3: bundles counted by ids, before running usage",
-            [
-                ids("Ga bu", "1,2,3"),
-                ids(" zo", "4"),
-                usage(3, 4),
-                DONE.into(),
-            ]
-            .concat(),
+            [ids("Ga bu", "1,2,3"), ids(" zo", "4"), usage(3, 4), DONE.into()].concat(),
             &[(3, Visible), (1, Visible)],
             TokenIds,
             (Ok(Unstated), "Ga bu zo"),
@@ -187,18 +160,34 @@ fn bundles() -> Vec<Case> {
     ]
 }
 
+/// A last usage of 12 tokens, ten of which were thoughts.
+fn mostly_thought() -> String {
+    event(
+        r#"{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":12,"total_tokens":15,"completion_tokens_details":{"reasoning_tokens":10}}}"#,
+    )
+}
+
 fn hidden_tokens() -> Vec<Case> {
+    let content = |text: &str| delta(&format!(r#""content":"{text}""#), "null", "");
+    let thought = delta(r#""reasoning_content":"hm""#, "null", "");
     vec![
         case(
+            "5: thoughts that were never streamed count to the first event, not to the pace",
+            [content("Ga"), content(" bu"), mostly_thought(), DONE.into()].concat(),
+            &[(11, Visible), (1, Visible)],
+            FinalUsageSpread,
+            (Ok(Unstated), "Ga bu"),
+        ),
+        case(
+            "5: thoughts that were streamed are spread with the rest",
+            [thought, content("Ga"), content(" bu"), mostly_thought(), DONE.into()].concat(),
+            &[(4, Reasoning), (4, Visible), (4, Visible)],
+            FinalUsageSpread,
+            (Ok(Unstated), "hmGa bu"),
+        ),
+        case(
             "4: empty text with a sign of tokens is silent output",
-            [
-                running("", 2),
-                running("", 2),
-                running("é", 3),
-                usage(3, 3),
-                DONE.into(),
-            ]
-            .concat(),
+            [running("", 2), running("", 2), running("é", 3), usage(3, 3), DONE.into()].concat(),
             &[(2, Silent), (1, Visible)],
             ContinuousUsage,
             (Ok(Unstated), "é"),
@@ -226,14 +215,8 @@ fn hidden_tokens() -> Vec<Case> {
         ),
         case(
             "6: more or fewer tokens than events",
-            [
-                text("a", "", ""),
-                text("b", "", ""),
-                text("c", "", ""),
-                usage(3, 7),
-                DONE.into(),
-            ]
-            .concat(),
+            [text("a", "", ""), text("b", "", ""), text("c", "", ""), usage(3, 7), DONE.into()]
+                .concat(),
             &[(3, Visible), (2, Visible), (2, Visible)],
             FinalUsageSpread,
             (Ok(Unstated), "abc"),
@@ -245,12 +228,7 @@ fn usage_beside_choices() -> Vec<Case> {
     vec![
         case(
             "7: usage beside the last text",
-            [
-                text("a", "", ""),
-                text("b", "", &with_usage(3, 4)),
-                DONE.into(),
-            ]
-            .concat(),
+            [text("a", "", ""), text("b", "", &with_usage(3, 4)), DONE.into()].concat(),
             &[(2, Visible), (2, Visible)],
             FinalUsageSpread,
             (Ok(Unstated), "ab"),
@@ -294,14 +272,7 @@ fn which_usage_counts() -> Vec<Case> {
         ),
         case(
             "8: the last usage wins, and none that counts no output",
-            [
-                text("a", "", ""),
-                usage(3, 9),
-                usage(3, 2),
-                usage(3, 0),
-                DONE.into(),
-            ]
-            .concat(),
+            [text("a", "", ""), usage(3, 9), usage(3, 2), usage(3, 0), DONE.into()].concat(),
             &[(2, Visible)],
             FinalUsageSpread,
             (Ok(Unstated), "a"),
@@ -329,9 +300,5 @@ fn running(content: &str, count: u32) -> String {
 /// A chunk with `n` log-probability entries.
 fn logprobs(content: &str, n: usize) -> String {
     let tokens = vec![r#""t""#; n].join(",");
-    text(
-        content,
-        &format!(r#","logprobs":{{"tokens":[{tokens}],"token_logprobs":[]}}"#),
-        "",
-    )
+    text(content, &format!(r#","logprobs":{{"tokens":[{tokens}],"token_logprobs":[]}}"#), "")
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// A string, borrowed from the input unless it holds an escape; null is empty.
 ///
@@ -37,6 +37,64 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
         }
 
         from.deserialize_any(TextVisitor)
+    }
+}
+
+/// A string; anything else is empty. For fields that hold text in some events and something else in others.
+#[derive(Debug, Default)]
+pub(super) struct Loose<'a>(pub(super) Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Loose<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct LooseVisitor;
+
+        impl<'de> Visitor<'de> for LooseVisitor {
+            type Value = Loose<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("anything")
+            }
+
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Loose(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Loose(Cow::Owned(text.to_owned())))
+            }
+
+            fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
+                Ok(Loose::default())
+            }
+
+            fn visit_i64<E: Error>(self, _: i64) -> Result<Self::Value, E> {
+                Ok(Loose::default())
+            }
+
+            fn visit_u64<E: Error>(self, _: u64) -> Result<Self::Value, E> {
+                Ok(Loose::default())
+            }
+
+            fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
+                Ok(Loose::default())
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+                Ok(Loose::default())
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Loose::default())
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Loose::default())
+            }
+        }
+
+        from.deserialize_any(LooseVisitor)
     }
 }
 
@@ -81,10 +139,7 @@ pub(super) struct Few<T> {
 
 impl<T> Default for Few<T> {
     fn default() -> Self {
-        Self {
-            first: None,
-            rest: Vec::new(),
-        }
+        Self { first: None, rest: Vec::new() }
     }
 }
 
@@ -154,17 +209,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
             }
 
             fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Content {
-                    text: Cow::Borrowed(text),
-                    ..Content::default()
-                })
+                Ok(Content { text: Cow::Borrowed(text), ..Content::default() })
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Content {
-                    text: Cow::Owned(text.to_owned()),
-                    ..Content::default()
-                })
+                Ok(Content { text: Cow::Owned(text.to_owned()), ..Content::default() })
             }
 
             fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {

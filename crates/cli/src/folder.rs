@@ -1,0 +1,38 @@
+//! The run's folder: taken before anything is sent, given back if nothing came of it.
+
+use std::fs;
+use std::path::Path;
+
+use fizeau::harness::RunFolder;
+
+use crate::exit::{Fail, Named};
+
+/// A folder that is known to be writable.
+pub(crate) struct Claim {
+    folder: RunFolder,
+    /// Whether it was made here, and did not lie there before.
+    is_new: bool,
+}
+
+impl Claim {
+    /// Takes the folder that `--out` names, or the one by default.
+    pub(crate) fn new(path: &Path) -> Result<Self, Fail> {
+        let is_new = !path.exists();
+        let folder = RunFolder::create(path).named("--out")?;
+        let probe = folder.write_text("probe", "").named("--out")?;
+        fs::remove_file(probe).named("--out")?;
+        Ok(Self { folder, is_new })
+    }
+
+    pub(crate) const fn folder(&self) -> &RunFolder {
+        &self.folder
+    }
+
+    /// Removes the folder, if it was made here and holds nothing.
+    pub(crate) fn give_back(&self) {
+        if self.is_new {
+            // What holds something stays; nothing is left to do about any other error.
+            let _ = fs::remove_dir(self.folder.path());
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Anthropic's Messages: messages in, typed events out.
+
+use fizeau_core::{Role, Tokens, Usage};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::body::{self, Messages, Object, Part};
+use super::fields::Text;
+use super::json::{self, error_words, take_finish};
+use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
+use crate::event::RawEvent;
+
+/// `/v1/messages` as Anthropic, vLLM, llama.cpp's server and Ollama speak it.
+///
+/// The output count of `message_start` is a stand-in and is ignored; those of `message_delta` are cumulative.
+/// Signatures of thoughts are no tokens. Generating past the model's own end cannot be asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AnthropicMessages;
+
+impl Dialect for AnthropicMessages {
+    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+        let messages = body::messages(ask)?;
+        let system = messages.system();
+        Object::default()
+            .with("model", Part::Text(ask.model))
+            .with("max_tokens", Part::Count(ask.request.max_output_tokens.get()))
+            .maybe("system", system.map(|text| Part::Owned(text.into())))
+            .with("messages", Part::Owned(without_system(messages)))
+            .with("stream", Part::Yes(body::True))
+            .encode(ask, &[], None)
+    }
+
+    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
+        json::object(event, classify)
+    }
+
+    fn end(&self) -> EndRule {
+        EndRule::Marker
+    }
+}
+
+/// The system's words have a field of their own.
+fn without_system(messages: Messages<'_>) -> Value {
+    let rest = messages.iter().filter(|(role, _)| *role != Role::System);
+    rest.map(|(role, content)| json!({"role": role.as_str(), "content": content})).collect()
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Said<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    /// Of `message_start`.
+    message: Option<Message>,
+    #[serde(borrow)]
+    content_block: Option<Block<'a>>,
+    #[serde(borrow)]
+    delta: Option<Block<'a>>,
+    usage: Option<UsageField>,
+    error: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Message {
+    usage: Option<UsageField>,
+}
+
+/// A content block as it starts, or what is added to it, or to the message.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Block<'a> {
+    #[serde(borrow)]
+    text: Text<'a>,
+    #[serde(borrow)]
+    thinking: Text<'a>,
+    #[serde(borrow)]
+    partial_json: Text<'a>,
+    /// Of a tool.
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    stop_reason: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct UsageField {
+    input_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+}
+
+fn classify(said: Said<'_>) -> WireEvent<'_> {
+    let mut event = WireEvent { error: error_words(said.error.as_ref()), ..WireEvent::default() };
+    match &*said.kind.0 {
+        "message_start" => {
+            let usage = said.message.and_then(|message| message.usage);
+            event.usage = usage.and_then(|usage| usage.of_input());
+        }
+        "content_block_start" => take_block(&mut event, said.content_block.unwrap_or_default()),
+        "content_block_delta" => {
+            take_block(&mut event, said.delta.unwrap_or_default());
+            // Some front ends stamp the count so far on each of them.
+            event.running = said.usage.and_then(|usage| usage.output_tokens);
+        }
+        "message_delta" => {
+            event.usage = said.usage.and_then(|usage| usage.of_all());
+            take_finish(&mut event, &said.delta.unwrap_or_default().stop_reason.0);
+        }
+        "message_stop" => event.done = true,
+        "error" => {
+            let unnamed = || "an error without words".to_owned();
+            event.error.get_or_insert_with(unnamed);
+        }
+        // Pings, the ends of blocks, and whatever else there may be one day.
+        _ => {}
+    }
+    event
+}
+
+fn take_block<'a>(event: &mut WireEvent<'a>, block: Block<'a>) {
+    event.visible = block.text.0;
+    event.reasoning = block.thinking.0;
+    event.tool_call = block.name.0;
+    json::append(&mut event.tool_call, block.partial_json.0);
+}
+
+impl UsageField {
+    /// The count of input, which three fields share.
+    fn of_input(&self) -> Option<Usage> {
+        let parts =
+            [self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens];
+        let sum: Tokens = parts.into_iter().flatten().map(Tokens::new).sum();
+        (sum > Tokens::ZERO).then(|| Usage {
+            prompt_tokens: Some(sum),
+            cached_tokens: self.cache_read_input_tokens.map(Tokens::new),
+            ..Usage::default()
+        })
+    }
+
+    fn of_all(&self) -> Option<Usage> {
+        json::counted(Usage {
+            completion_tokens: self.output_tokens.map(Tokens::new),
+            ..self.of_input().unwrap_or_default()
+        })
+    }
+}

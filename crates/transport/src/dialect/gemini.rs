@@ -1,0 +1,192 @@
+//! Google's Gemini: contents in, chunks of candidates out.
+
+use std::borrow::Cow;
+
+use fizeau_core::{Role, Tokens, Usage};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::body::{self, Messages, Nest, Object, Part};
+use super::fields::{Few, Text};
+use super::json::{self, append, append_arguments, counted, ended_with, error_words, take_finish};
+use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
+use crate::event::RawEvent;
+
+/// Gemini's `/v1beta/models/MODEL:streamGenerateContent?alt=sse`.
+///
+/// Events hold many tokens each; their `usageMetadata` is the count so far, thoughts included. There is no end
+/// marker: the body ends after an event with a `finishReason`. Generating past the model's own end cannot be asked
+/// for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GeminiContent;
+
+const RESERVED: &[&str] =
+    &["contents", "generationConfig.candidateCount", "generationConfig.maxOutputTokens"];
+
+const SAMPLING: Nest = Nest {
+    field: "generationConfig",
+    names: &[
+        ("frequency_penalty", "frequencyPenalty"),
+        ("presence_penalty", "presencePenalty"),
+        ("seed", "seed"),
+        ("stop", "stopSequences"),
+        ("temperature", "temperature"),
+        ("top_k", "topK"),
+        ("top_p", "topP"),
+    ],
+};
+
+impl Dialect for GeminiContent {
+    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+        let messages = body::messages(ask)?;
+        let system = messages.system().map(|text| Part::Owned(json!({"parts": [{"text": text}]})));
+        let limit = ask.request.max_output_tokens.get();
+        let config = Object::default().with("maxOutputTokens", Part::Count(limit));
+        Object::default()
+            .with("contents", Part::Owned(contents(messages)))
+            .maybe("systemInstruction", system)
+            .with("generationConfig", Part::Object(config))
+            .encode(ask, RESERVED, Some(&SAMPLING))
+    }
+
+    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
+        json::object(event, classify)
+    }
+
+    fn end(&self) -> EndRule {
+        EndRule::FinishThenBody
+    }
+
+    fn reserved(&self) -> &'static [&'static str] {
+        RESERVED
+    }
+}
+
+/// The conversation without the system's words, which have a field of their own.
+fn contents(messages: Messages<'_>) -> Value {
+    let content = |(role, text)| match role {
+        Role::System => None,
+        Role::Assistant => Some(json!({"role": "model", "parts": [{"text": text}]})),
+        _ => Some(json!({"role": "user", "parts": [{"text": text}]})),
+    };
+    messages.iter().filter_map(content).collect()
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Chunk<'a> {
+    #[serde(borrow)]
+    candidates: Few<Candidate<'a>>,
+    #[serde(borrow)]
+    prompt_feedback: Option<Feedback<'a>>,
+    usage_metadata: Option<UsageField>,
+    error: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Candidate<'a> {
+    #[serde(borrow)]
+    content: Option<Content<'a>>,
+    #[serde(borrow)]
+    finish_reason: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Content<'a> {
+    #[serde(borrow)]
+    parts: Few<ContentPart<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ContentPart<'a> {
+    #[serde(borrow)]
+    text: Text<'a>,
+    thought: Option<bool>,
+    #[serde(borrow)]
+    function_call: Option<Call<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Call<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    args: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Feedback<'a> {
+    #[serde(borrow)]
+    block_reason: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct UsageField {
+    prompt_token_count: Option<u64>,
+    candidates_token_count: Option<u64>,
+    thoughts_token_count: Option<u64>,
+    cached_content_token_count: Option<u64>,
+}
+
+fn classify(chunk: Chunk<'_>) -> WireEvent<'_> {
+    let blocked = chunk.prompt_feedback.map(|feedback| feedback.block_reason.0);
+    let blocked = blocked.filter(|reason| !reason.is_empty());
+    let usage = chunk.usage_metadata.map(|usage| usage.to_usage());
+    let mut event = WireEvent {
+        error: error_words(chunk.error.as_ref())
+            .or_else(|| blocked.map(|reason| format!("the prompt was blocked: {reason}"))),
+        usage: usage.and_then(counted),
+        ..WireEvent::default()
+    };
+    let mut has_candidate = false;
+    for candidate in chunk.candidates {
+        has_candidate = true;
+        for part in candidate.content.unwrap_or_default().parts {
+            take_part(&mut event, part);
+        }
+        take_reason(&mut event, &candidate.finish_reason.0);
+    }
+    let count = event.usage.and_then(|usage| usage.completion_tokens);
+    event.running = count.map(Tokens::get).filter(|_| has_candidate);
+    event
+}
+
+fn take_part<'a>(event: &mut WireEvent<'a>, part: ContentPart<'a>) {
+    let channel: &mut Cow<'a, str> =
+        if part.thought == Some(true) { &mut event.reasoning } else { &mut event.visible };
+    append(channel, part.text.0);
+    if let Some(call) = part.function_call {
+        append(&mut event.tool_call, call.name.0);
+        append_arguments(&mut event.tool_call, call.args.as_ref());
+    }
+}
+
+/// Most reasons other than the two good ones mean that a filter or a fault cut the reply short.
+fn take_reason(event: &mut WireEvent<'_>, reason: &str) {
+    match reason {
+        "FINISH_REASON_UNSPECIFIED" => {}
+        "" | "STOP" | "MAX_TOKENS" | "OTHER" => take_finish(event, reason),
+        _ => {
+            event.error.get_or_insert_with(|| ended_with(reason));
+        }
+    }
+}
+
+impl UsageField {
+    /// Thoughts are counted apart from the answer and are output all the same.
+    fn to_usage(&self) -> Usage {
+        let output = [self.candidates_token_count, self.thoughts_token_count];
+        let output = output.into_iter().flatten().reduce(u64::saturating_add);
+        Usage {
+            prompt_tokens: self.prompt_token_count.map(Tokens::new),
+            completion_tokens: output.map(Tokens::new),
+            cached_tokens: self.cached_content_token_count.map(Tokens::new),
+            reasoning_tokens: self.thoughts_token_count.map(Tokens::new),
+        }
+    }
+}

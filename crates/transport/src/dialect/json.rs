@@ -1,0 +1,135 @@
+//! What the dialects share in reading JSON: whatever is no object of theirs, errors in all their wrappings, the
+//! reasons for an end.
+
+use std::borrow::Cow;
+
+use fizeau_core::{Finish, Nanos, Tokens, Usage};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{EventError, WireEvent};
+use crate::event::RawEvent;
+
+/// What `event` says if it holds an object, by `classify`. An event named `error` is one, whatever it holds; an
+/// empty one, a bare `null` (llama.cpp's server opens a stream of several prompts with it) and the end marker of
+/// the OpenAI routes, which copies of other protocols add, say nothing.
+pub(super) fn object<'a, T: Deserialize<'a>>(
+    event: &RawEvent<'a>,
+    classify: impl FnOnce(T) -> WireEvent<'a>,
+) -> Result<WireEvent<'a>, EventError> {
+    let data = event.data.trim_ascii();
+    if event.name == b"error" {
+        return Ok(failed(message(data)));
+    }
+    match data {
+        b"" | b"null" | DONE => Ok(WireEvent::default()),
+        // A derived reader would take an array for an object, field by field.
+        [b'{', ..] => serde_json::from_slice(data)
+            .map(classify)
+            .map_err(|error| EventError::new(format!("{error}, in {}", excerpt(data)))),
+        _ => Err(EventError::new(excerpt(data))),
+    }
+}
+
+/// As [`object`], for protocols that end with `[DONE]`.
+pub(super) fn object_or_done<'a, T: Deserialize<'a>>(
+    event: &RawEvent<'a>,
+    classify: impl FnOnce(T) -> WireEvent<'a>,
+) -> Result<WireEvent<'a>, EventError> {
+    let done = event.data.trim_ascii() == DONE;
+    object(event, classify).map(|wire| WireEvent { done: done || wire.done, ..wire })
+}
+
+const DONE: &[u8] = b"[DONE]";
+
+/// The words of an error body or error object; its text as it is where it has no known shape.
+pub(crate) fn message(data: &[u8]) -> String {
+    let value: Option<Value> = serde_json::from_slice(data).ok();
+    let words = value.as_ref().and_then(words);
+    words.unwrap_or_else(|| String::from_utf8_lossy(data).into_owned())
+}
+
+/// The words of an error value, however it is wrapped; none if the value says that there is no error.
+pub(super) fn words(value: &Value) -> Option<String> {
+    match value {
+        Value::Null | Value::Bool(false) => None,
+        Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+        Value::Array(items) => items.iter().find_map(words),
+        Value::Object(fields) if fields.is_empty() => None,
+        Value::Object(fields) => {
+            let known = ["error", "message", "detail", "msg"];
+            let inner = known.iter().filter_map(|name| fields.get(*name)).find_map(words);
+            Some(inner.unwrap_or_else(|| value.to_string()))
+        }
+        other => Some(other.to_string()),
+    }
+}
+
+/// The words of an optional error field.
+pub(super) fn error_words(field: Option<&Value>) -> Option<String> {
+    field.and_then(words)
+}
+
+/// Takes note of why the generation ended, by the names of all dialects; an empty one is none. A reply that a
+/// filter or a fault cut short is an error: its pace is not that of a whole one.
+pub(super) fn take_finish(event: &mut WireEvent<'_>, reason: &str) {
+    event.finish = Some(match reason {
+        "" => return,
+        "length" | "limit" | "max_tokens" | "max_output_tokens" | "MAX_TOKENS" => Finish::Length,
+        "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "word" | "STOP" => {
+            Finish::Stop
+        }
+        "tool_calls" | "function_call" | "tool_use" => Finish::ToolCalls,
+        "abort" | "cancelled" | "content_filter" | "error" | "failed" | "parse_error"
+        | "refusal" => {
+            event.error.get_or_insert_with(|| ended_with(reason));
+            return;
+        }
+        _ => Finish::Other,
+    });
+}
+
+/// The words for a reply that ended with `reason`, where that is a failure.
+pub(super) fn ended_with(reason: &str) -> String {
+    format!("the server ended the reply with the finish reason `{reason}`")
+}
+
+/// `usage`, if it is anything but zeros: some servers put an empty one on every event.
+pub(super) fn counted(usage: Usage) -> Option<Usage> {
+    let counts = [usage.prompt_tokens, usage.completion_tokens];
+    let says = counts.into_iter().flatten().any(|count| count > Tokens::ZERO);
+    says.then_some(usage)
+}
+
+pub(super) fn seconds(secs: f64) -> Option<Nanos> {
+    Nanos::from_secs_f64(secs).ok()
+}
+
+pub(super) fn append<'a>(to: &mut Cow<'a, str>, more: Cow<'a, str>) {
+    if to.is_empty() {
+        *to = more;
+    } else if !more.is_empty() {
+        to.to_mut().push_str(&more);
+    }
+}
+
+/// Arguments of a tool call: the text of a string, the JSON of an object.
+pub(super) fn append_arguments(to: &mut Cow<'_, str>, arguments: Option<&Value>) {
+    match arguments {
+        None | Some(Value::Null) => {}
+        Some(Value::String(text)) => to.to_mut().push_str(text),
+        Some(other) => to.to_mut().push_str(&other.to_string()),
+    }
+}
+
+fn failed(words: String) -> WireEvent<'static> {
+    WireEvent { error: Some(words), ..WireEvent::default() }
+}
+
+/// The start of `data`, to be named in an error. Longer than a tape keeps, so that secrets in it are scrubbed
+/// whole.
+fn excerpt(data: &[u8]) -> String {
+    let start = data.get(..300).unwrap_or(data);
+    let dots = if start.len() < data.len() { "..." } else { "" };
+    format!("`{}{dots}`", String::from_utf8_lossy(start))
+}

@@ -1,0 +1,99 @@
+//! llama.cpp's native route: text or token ids in; text, a running count and the server's own timings out.
+
+use fizeau_core::{Finish, Prompt, Tokens, Usage};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::body::{self, Object, Part};
+use super::fields::{Count, Text};
+use super::json::{self, counted, error_words, take_finish};
+use super::timings::Timings;
+use super::{Ask, Dialect, EndRule, EventError, Forcing, RequestError, WireEvent};
+use crate::backend::Backend;
+use crate::event::RawEvent;
+
+/// `/completion` of llama.cpp's server.
+///
+/// `tokens_predicted` is the running count; an event whose `stop` is true ends the reply and holds the server's
+/// timings. The server reuses the cache of an earlier prompt unless the extra body says `"cache_prompt": false`;
+/// what it reused is in the usage.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LlamaCppCompletion;
+
+const RESERVED: &[&str] = &["n_cmpl", "n_predict"];
+
+impl Dialect for LlamaCppCompletion {
+    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+        let prompt = match &ask.request.prompt {
+            Prompt::TokenIds(ids) => Part::Ids(ids),
+            _ => Part::Text(body::plain_text(ask)?),
+        };
+        let limit = ask.request.max_output_tokens.get();
+        Object::default()
+            .with("prompt", prompt)
+            .with("n_predict", Part::Count(limit))
+            .ignore_eos("ignore_eos", ask)
+            .with("stream", Part::Yes(body::True))
+            .encode(ask, RESERVED, None)
+    }
+
+    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
+        json::object(event, classify)
+    }
+
+    fn end(&self) -> EndRule {
+        EndRule::Marker
+    }
+
+    fn forcing(&self, _: Backend) -> Forcing {
+        Forcing::Exact
+    }
+
+    fn reserved(&self) -> &'static [&'static str] {
+        RESERVED
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Chunk<'a> {
+    #[serde(borrow)]
+    content: Text<'a>,
+    tokens: Count,
+    stop: Option<bool>,
+    #[serde(borrow)]
+    stop_type: Text<'a>,
+    tokens_predicted: Option<u64>,
+    tokens_evaluated: Option<u64>,
+    timings: Option<Timings>,
+    /// Of an event about the prompt, which comes before any token.
+    prompt_progress: Option<IgnoredAny>,
+    error: Option<Value>,
+}
+
+fn classify(chunk: Chunk<'_>) -> WireEvent<'_> {
+    let timings = chunk.timings.as_ref();
+    let mut event = WireEvent {
+        visible: chunk.content.0,
+        timing: timings.map(Timings::to_timing),
+        error: error_words(chunk.error.as_ref()),
+        ..WireEvent::default()
+    };
+    if chunk.prompt_progress.is_none() {
+        event.token_ids = chunk.tokens.0;
+        event.running = chunk.tokens_predicted;
+        event.usage = counted(Usage {
+            prompt_tokens: chunk.tokens_evaluated.map(Tokens::new),
+            completion_tokens: chunk.tokens_predicted.map(Tokens::new),
+            cached_tokens: timings.and_then(|timings| timings.cache_n).map(Tokens::new),
+            reasoning_tokens: None,
+        });
+    }
+    if chunk.stop == Some(true) {
+        event.done = true;
+        event.finish = Some(Finish::Unstated);
+        take_finish(&mut event, chunk.stop_type.0.trim_start_matches("none"));
+    }
+    event
+}

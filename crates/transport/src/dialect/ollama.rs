@@ -1,0 +1,179 @@
+//! Ollama's native routes: NDJSON, with counts and durations on the last line.
+
+use fizeau_core::{Finish, Nanos, ServerTiming, Tokens, Usage};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::body::{self, Nest, Object, Part};
+use super::fields::{Few, Text};
+use super::json::{self, append, append_arguments, counted, error_words, take_finish};
+use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
+use crate::event::RawEvent;
+use crate::framing::Framing;
+
+/// Ollama's `/api/generate`. The prompt is sent `raw`, past the model's template, so that its length is what was
+/// asked; the extra body can say otherwise. Generating past the model's own end cannot be asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OllamaGenerate;
+
+/// Ollama's `/api/chat`. A prompt of plain text becomes one message of the user. Generating past the model's own
+/// end cannot be asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OllamaChat;
+
+const RESERVED: &[&str] = &["options.num_predict"];
+
+const SAMPLING: Nest = Nest {
+    field: "options",
+    names: &[
+        ("frequency_penalty", "frequency_penalty"),
+        ("min_p", "min_p"),
+        ("presence_penalty", "presence_penalty"),
+        ("repetition_penalty", "repeat_penalty"),
+        ("seed", "seed"),
+        ("stop", "stop"),
+        ("temperature", "temperature"),
+        ("top_k", "top_k"),
+        ("top_p", "top_p"),
+    ],
+};
+
+impl Dialect for OllamaGenerate {
+    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+        let object = Object::default()
+            .with("prompt", Part::Text(body::plain_text(ask)?))
+            .with("raw", Part::Yes(body::True));
+        encode(object, ask)
+    }
+
+    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
+        json::object(event, classify)
+    }
+
+    fn end(&self) -> EndRule {
+        EndRule::Marker
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Ndjson
+    }
+
+    fn reserved(&self) -> &'static [&'static str] {
+        RESERVED
+    }
+}
+
+impl Dialect for OllamaChat {
+    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+        let messages = Part::Messages(body::messages(ask)?);
+        encode(Object::default().with("messages", messages), ask)
+    }
+
+    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
+        json::object(event, classify)
+    }
+
+    fn end(&self) -> EndRule {
+        EndRule::Marker
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Ndjson
+    }
+
+    fn reserved(&self) -> &'static [&'static str] {
+        RESERVED
+    }
+}
+
+fn encode<'a>(object: Object<'a>, ask: &Ask<'a>) -> Result<Vec<u8>, RequestError> {
+    let limit = ask.request.max_output_tokens.get();
+    let options = Object::default().with("num_predict", Part::Count(limit));
+    object
+        .with("model", Part::Text(ask.model))
+        .with("options", Part::Object(options))
+        .with("stream", Part::Yes(body::True))
+        .encode(ask, RESERVED, Some(&SAMPLING))
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Line<'a> {
+    #[serde(borrow)]
+    response: Text<'a>,
+    #[serde(borrow)]
+    thinking: Text<'a>,
+    #[serde(borrow)]
+    message: Option<Message<'a>>,
+    done: Option<bool>,
+    #[serde(borrow)]
+    done_reason: Text<'a>,
+    prompt_eval_count: Option<u64>,
+    eval_count: Option<u64>,
+    /// Nanoseconds, as the one below.
+    prompt_eval_duration: Option<u64>,
+    eval_duration: Option<u64>,
+    error: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Message<'a> {
+    #[serde(borrow)]
+    content: Text<'a>,
+    #[serde(borrow)]
+    thinking: Text<'a>,
+    #[serde(borrow)]
+    tool_calls: Few<ToolCall<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ToolCall<'a> {
+    #[serde(borrow)]
+    function: Option<Function<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Function<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
+    arguments: Option<Value>,
+}
+
+fn classify(line: Line<'_>) -> WireEvent<'_> {
+    let mut event = WireEvent {
+        visible: line.response.0,
+        reasoning: line.thinking.0,
+        error: error_words(line.error.as_ref()),
+        // What is zero is left out by the server: a prompt that was cached whole has no count.
+        usage: counted(Usage {
+            prompt_tokens: line.prompt_eval_count.map(Tokens::new),
+            completion_tokens: line.eval_count.map(Tokens::new),
+            ..Usage::default()
+        }),
+        ..WireEvent::default()
+    };
+    let timing = ServerTiming {
+        queue: None,
+        prefill: line.prompt_eval_duration.map(Nanos::from_nanos),
+        decode: line.eval_duration.map(Nanos::from_nanos),
+    };
+    event.timing = Some(timing).filter(|timing| *timing != ServerTiming::default());
+    if let Some(message) = line.message {
+        append(&mut event.visible, message.content.0);
+        append(&mut event.reasoning, message.thinking.0);
+        let calls = message.tool_calls.into_iter();
+        for function in calls.filter_map(|call| call.function) {
+            append(&mut event.tool_call, function.name.0);
+            append_arguments(&mut event.tool_call, function.arguments.as_ref());
+        }
+    }
+    if line.done == Some(true) {
+        event.done = true;
+        event.finish = Some(Finish::Unstated);
+        take_finish(&mut event, &line.done_reason.0);
+    }
+    event
+}

@@ -1,0 +1,182 @@
+//! OpenAI's Responses route: text or messages in, typed events out.
+
+use fizeau_core::{Finish, Prompt, Tokens, Usage};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::body::{self, Object, Part};
+use super::fields::{Count, Loose, Text};
+use super::json::{self, counted, error_words, take_finish};
+use super::{Ask, Dialect, EndRule, EventError, Forcing, RequestError, WireEvent};
+use crate::backend::Backend;
+use crate::event::RawEvent;
+
+/// `/v1/responses` as OpenAI, vLLM and llama.cpp's server speak it.
+///
+/// A capped reply normally ends with `response.incomplete`, which is a good end. The `*.done` events repeat what
+/// the deltas said and are no tokens; the log-probabilities of a delta count its tokens where they are asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Responses;
+
+const RESERVED: &[&str] = &["input", "max_output_tokens"];
+
+impl Dialect for Responses {
+    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+        let input = match &ask.request.prompt {
+            Prompt::Text(text) => Part::Text(text),
+            _ => Part::Messages(body::messages(ask)?),
+        };
+        let limit = ask.request.max_output_tokens.get();
+        let mut object = Object::default()
+            .with("model", Part::Text(ask.model))
+            .with("input", input)
+            .with("max_output_tokens", Part::Count(limit))
+            .with("stream", Part::Yes(body::True));
+        if self.forcing(ask.backend) == Forcing::Exact {
+            object = object.ignore_eos("ignore_eos", ask);
+        }
+        object.encode(ask, RESERVED, None)
+    }
+
+    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
+        let name = std::str::from_utf8(event.name).unwrap_or_default();
+        json::object(event, |said: Said<'a>| classify(said, name))
+    }
+
+    fn end(&self) -> EndRule {
+        EndRule::Marker
+    }
+
+    /// llama.cpp's server hands fields that it does not know on to its chat route; OpenAI's own refuses them.
+    fn forcing(&self, backend: Backend) -> Forcing {
+        match backend {
+            Backend::LlamaCpp | Backend::LlamaCppChat | Backend::LlamaCppNative => Forcing::Exact,
+            _ => Forcing::CapOnly,
+        }
+    }
+
+    fn reserved(&self) -> &'static [&'static str] {
+        RESERVED
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Said<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    delta: Loose<'a>,
+    logprobs: Count,
+    #[serde(borrow)]
+    item: Option<Item<'a>>,
+    #[serde(borrow)]
+    response: Option<Response<'a>>,
+    error: Option<Value>,
+    /// Beside `"type": "error"`.
+    message: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Item<'a> {
+    #[serde(borrow)]
+    name: Loose<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Response<'a> {
+    error: Option<Value>,
+    #[serde(borrow)]
+    incomplete_details: Option<Incomplete<'a>>,
+    usage: Option<UsageField>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Incomplete<'a> {
+    #[serde(borrow)]
+    reason: Text<'a>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct UsageField {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    input_tokens_details: Option<Details>,
+    output_tokens_details: Option<Details>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Details {
+    cached_tokens: Option<u64>,
+    reasoning_tokens: Option<u64>,
+}
+
+/// What an event says; its type is in the JSON or, on some copies, only in the event's `name`.
+fn classify<'a>(said: Said<'a>, name: &str) -> WireEvent<'a> {
+    let mut event = WireEvent { error: error_words(said.error.as_ref()), ..WireEvent::default() };
+    let kind = if said.kind.0.is_empty() { name } else { &*said.kind.0 };
+    match kind {
+        "response.output_text.delta" => {
+            event.visible = said.delta.0;
+            event.logprobs = said.logprobs.0;
+        }
+        "response.refusal.delta" => event.refusal = said.delta.0,
+        "response.reasoning_text.delta"
+        | "response.reasoning_summary_text.delta"
+        | "response.reasoning.delta" => event.reasoning = said.delta.0,
+        "response.function_call_arguments.delta"
+        | "response.custom_tool_call_input.delta"
+        | "response.mcp_call_arguments.delta"
+        | "response.code_interpreter_call_code.delta" => event.tool_call = said.delta.0,
+        // The name of a call, as the model wrote it; other items have none.
+        "response.output_item.added" => {
+            event.tool_call = said.item.unwrap_or_default().name.0;
+        }
+        "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
+            let ending = kind.trim_start_matches("response.");
+            end(&mut event, ending, said.response.unwrap_or_default());
+        }
+        "error" => {
+            let words = error_words(said.message.as_ref());
+            let unnamed = || "an error without words".to_owned();
+            event.error = event.error.or(words).or_else(|| Some(unnamed()));
+        }
+        _ => {}
+    }
+    event
+}
+
+fn end(event: &mut WireEvent<'_>, ending: &str, response: Response<'_>) {
+    event.done = true;
+    event.usage = response.usage.and_then(|usage| counted(usage.to_usage()));
+    event.error = event.error.take().or_else(|| error_words(response.error.as_ref()));
+    match ending {
+        "completed" => event.finish = Some(Finish::Stop),
+        "incomplete" => {
+            event.finish = Some(Finish::Unstated);
+            let details = response.incomplete_details.unwrap_or_default();
+            take_finish(event, &details.reason.0);
+        }
+        other => take_finish(event, other),
+    }
+}
+
+impl UsageField {
+    fn to_usage(&self) -> Usage {
+        let input = self.input_tokens_details.as_ref();
+        let output = self.output_tokens_details.as_ref();
+        let cached = input.and_then(|details| details.cached_tokens);
+        let reasoning = output.and_then(|details| details.reasoning_tokens);
+        Usage {
+            prompt_tokens: self.input_tokens.map(Tokens::new),
+            completion_tokens: self.output_tokens.map(Tokens::new),
+            cached_tokens: cached.map(Tokens::new),
+            reasoning_tokens: reasoning.map(Tokens::new),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! SGLang's native route: text or token ids in, the text so far or the new text out, with a running count.
+
+use fizeau_core::{Prompt, ServerTiming, Tokens, Usage};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::body::{self, Nest, Object, Part};
+use super::fields::{Count, Loose, Text};
+use super::json::{self, counted, error_words, seconds, take_finish};
+use super::{Ask, Dialect, EndRule, EventError, Forcing, Repeats, RequestError, WireEvent};
+use crate::backend::Backend;
+use crate::event::RawEvent;
+
+/// SGLang's `/generate`.
+///
+/// By default each event repeats all text and token ids so far; a flag of the server
+/// (`incremental_streaming_output`) makes them differences. `meta_info.completion_tokens` is the running count in
+/// both cases. The repetition costs the client time that grows with the square of the reply's length: set the flag
+/// to measure long replies.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SglangGenerate;
+
+const RESERVED: &[&str] =
+    &["input_embeds", "input_ids", "sampling_params.max_new_tokens", "sampling_params.n", "text"];
+
+const SAMPLING: Nest = Nest {
+    field: "sampling_params",
+    names: &[
+        ("frequency_penalty", "frequency_penalty"),
+        ("ignore_eos", "ignore_eos"),
+        ("min_p", "min_p"),
+        ("presence_penalty", "presence_penalty"),
+        ("repetition_penalty", "repetition_penalty"),
+        ("seed", "sampling_seed"),
+        ("stop", "stop"),
+        ("temperature", "temperature"),
+        ("top_k", "top_k"),
+        ("top_p", "top_p"),
+    ],
+};
+
+impl Dialect for SglangGenerate {
+    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+        let object = match &ask.request.prompt {
+            Prompt::TokenIds(ids) => Object::default().with("input_ids", Part::Ids(ids)),
+            _ => Object::default().with("text", Part::Text(body::plain_text(ask)?)),
+        };
+        let limit = ask.request.max_output_tokens.get();
+        let sampling = Object::default()
+            .with("max_new_tokens", Part::Count(limit))
+            .ignore_eos("ignore_eos", ask);
+        object
+            .with("sampling_params", Part::Object(sampling))
+            .with("stream", Part::Yes(body::True))
+            .encode(ask, RESERVED, Some(&SAMPLING))
+    }
+
+    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
+        json::object_or_done(event, classify)
+    }
+
+    fn end(&self) -> EndRule {
+        EndRule::Marker
+    }
+
+    fn repeats(&self) -> Repeats {
+        Repeats::Perhaps
+    }
+
+    fn forcing(&self, _: Backend) -> Forcing {
+        Forcing::Exact
+    }
+
+    fn reserved(&self) -> &'static [&'static str] {
+        RESERVED
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Chunk<'a> {
+    #[serde(borrow)]
+    text: Text<'a>,
+    output_ids: Count,
+    #[serde(borrow)]
+    meta_info: Option<Meta<'a>>,
+    error: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Meta<'a> {
+    #[serde(borrow)]
+    finish_reason: Option<Reason<'a>>,
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    cached_tokens: Option<u64>,
+    /// Seconds, where the server keeps metrics.
+    queue_time: Option<f64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Reason<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    message: Loose<'a>,
+}
+
+fn classify(chunk: Chunk<'_>) -> WireEvent<'_> {
+    let mut event = WireEvent {
+        visible: chunk.text.0,
+        token_ids: chunk.output_ids.0,
+        error: error_words(chunk.error.as_ref()),
+        ..WireEvent::default()
+    };
+    let Some(meta) = chunk.meta_info else {
+        return event;
+    };
+    event.running = meta.completion_tokens;
+    event.usage = counted(Usage {
+        prompt_tokens: meta.prompt_tokens.map(Tokens::new),
+        completion_tokens: meta.completion_tokens.map(Tokens::new),
+        cached_tokens: meta.cached_tokens.map(Tokens::new),
+        reasoning_tokens: None,
+    });
+    event.timing = meta
+        .queue_time
+        .and_then(seconds)
+        .map(|queue| ServerTiming { queue: Some(queue), ..ServerTiming::default() });
+    if let Some(reason) = meta.finish_reason {
+        if reason.kind.0 == "abort" && !reason.message.0.is_empty() {
+            let words = || reason.message.0.into_owned();
+            event.error.get_or_insert_with(words);
+        }
+        take_finish(&mut event, &reason.kind.0);
+    }
+    event
+}

@@ -1,0 +1,110 @@
+//! Hugging Face TGI's native route: text in, one event a token out.
+
+use fizeau_core::{Finish, Tokens, Usage};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::body::{self, Nest, Object, Part};
+use super::fields::{Loose, Text};
+use super::json::{self, counted, error_words, take_finish};
+use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
+use crate::event::RawEvent;
+
+/// TGI's `/generate_stream`.
+///
+/// Each event holds one token with its id. The last one also says why the generation ended; there is no end
+/// marker, so a body that ends before it was cut off. Generating past the model's own end cannot be asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TgiGenerate;
+
+const RESERVED: &[&str] =
+    &["inputs", "parameters.best_of", "parameters.details", "parameters.max_new_tokens"];
+
+const SAMPLING: Nest = Nest {
+    field: "parameters",
+    names: &[
+        ("frequency_penalty", "frequency_penalty"),
+        ("repetition_penalty", "repetition_penalty"),
+        ("seed", "seed"),
+        ("stop", "stop"),
+        ("temperature", "temperature"),
+        ("top_k", "top_k"),
+        ("top_p", "top_p"),
+    ],
+};
+
+impl Dialect for TgiGenerate {
+    fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
+        let limit = ask.request.max_output_tokens.get();
+        let parameters = Object::default()
+            .with("max_new_tokens", Part::Count(limit))
+            .with("details", Part::Yes(body::True));
+        Object::default()
+            .with("inputs", Part::Text(body::plain_text(ask)?))
+            .with("parameters", Part::Object(parameters))
+            .encode(ask, RESERVED, Some(&SAMPLING))
+    }
+
+    fn read<'a>(&self, event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
+        json::object(event, classify)
+    }
+
+    fn end(&self) -> EndRule {
+        EndRule::FinishThenBody
+    }
+
+    fn reserved(&self) -> &'static [&'static str] {
+        RESERVED
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Chunk<'a> {
+    #[serde(borrow)]
+    token: Option<Token<'a>>,
+    #[serde(borrow)]
+    details: Option<Details<'a>>,
+    /// The whole text again, on the last event.
+    #[serde(borrow)]
+    generated_text: Option<Loose<'a>>,
+    error: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Token<'a> {
+    #[serde(borrow)]
+    text: Text<'a>,
+    /// One that is no part of the text, such as the end-of-sequence token.
+    special: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Details<'a> {
+    #[serde(borrow)]
+    finish_reason: Text<'a>,
+    generated_tokens: Option<u64>,
+    input_length: Option<u64>,
+}
+
+fn classify(chunk: Chunk<'_>) -> WireEvent<'_> {
+    let mut event = WireEvent { error: error_words(chunk.error.as_ref()), ..WireEvent::default() };
+    if let Some(token) = chunk.token {
+        event.token_ids = 1;
+        if !token.special {
+            event.visible = token.text.0;
+        }
+    }
+    event.finish = chunk.generated_text.map(|_| Finish::Unstated);
+    if let Some(details) = chunk.details {
+        event.usage = counted(Usage {
+            prompt_tokens: details.input_length.map(Tokens::new),
+            completion_tokens: details.generated_tokens.map(Tokens::new),
+            ..Usage::default()
+        });
+        take_finish(&mut event, &details.finish_reason.0);
+    }
+    event
+}

@@ -1,0 +1,29 @@
+//! What the decoders have in common: the events that they hand out, and how a stream of them ends.
+
+use fizeau_core::Stamp;
+
+/// The most bytes of one event, unless told otherwise: 16 MiB. First events that repeat the prompt as token
+/// ids, and last ones that repeat the whole answer, exceed 1 MiB.
+pub const DEFAULT_EVENT_LIMIT: usize = 16 << 20;
+
+/// One event as it was framed, not yet understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RawEvent<'a> {
+    /// Its bytes: the `data` lines of a server-sent event, joined by LF, or a line of NDJSON.
+    pub data: &'a [u8],
+    /// The `event` field of a server-sent event; empty if it had none.
+    pub name: &'a [u8],
+    /// When the bytes that completed it came.
+    pub at: Stamp,
+    /// The number of the read that brought them.
+    pub read: u32,
+}
+
+/// Whether a stream ended between events or within one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tail {
+    /// An event was open: its end never came. It was handed out nevertheless.
+    Truncated,
+    /// No event was open.
+    Whole,
+}

@@ -1,0 +1,89 @@
+//! How events are told apart in the bytes of a body.
+
+use fizeau_core::Stamp;
+
+use crate::event::{RawEvent, Tail};
+use crate::ndjson::NdjsonDecoder;
+use crate::sse::SseDecoder;
+
+/// How events are told apart in the bytes of a body. A reply's content type decides; a dialect's own framing
+/// stands in where there is none.
+///
+/// ```
+/// use fizeau_transport::Framing;
+/// assert_eq!(Framing::of_media("application/x-ndjson"), Some(Framing::Ndjson));
+/// assert_eq!(Framing::of_media("application/json"), None);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// One JSON object a line.
+    Ndjson,
+    /// Server-sent events.
+    Sse,
+}
+
+impl Framing {
+    /// The framing of a body of media type `media`, lower case and without parameters; none if it is no stream
+    /// of events.
+    #[must_use]
+    pub fn of_media(media: &str) -> Option<Self> {
+        match media {
+            "text/event-stream" => Some(Self::Sse),
+            "application/x-ndjson" | "application/ndjson" | "application/jsonl" => {
+                Some(Self::Ndjson)
+            }
+            _ => None,
+        }
+    }
+
+    /// The media type to ask for.
+    #[must_use]
+    pub const fn media(self) -> &'static str {
+        match self {
+            Self::Ndjson => "application/x-ndjson",
+            Self::Sse => "text/event-stream",
+        }
+    }
+}
+
+/// A decoder of either framing.
+#[derive(Debug)]
+pub(crate) enum Decoder {
+    Ndjson(NdjsonDecoder),
+    Sse(SseDecoder),
+}
+
+impl Decoder {
+    pub(crate) fn of(framing: Framing) -> Self {
+        match framing {
+            Framing::Ndjson => Self::Ndjson(NdjsonDecoder::default()),
+            Framing::Sse => Self::Sse(SseDecoder::default()),
+        }
+    }
+
+    pub(crate) fn feed(&mut self, bytes: &[u8], at: Stamp, read: u32) {
+        match self {
+            Self::Ndjson(decoder) => decoder.feed(bytes, at, read),
+            Self::Sse(decoder) => decoder.feed(bytes, at, read),
+        }
+    }
+
+    /// The next event; the error in words.
+    pub(crate) fn next_event(&mut self) -> Option<Result<RawEvent<'_>, String>> {
+        match self {
+            Self::Ndjson(decoder) => {
+                decoder.next_event().map(|event| event.map_err(|error| error.to_string()))
+            }
+            Self::Sse(decoder) => {
+                decoder.next_event().map(|event| event.map_err(|error| error.to_string()))
+            }
+        }
+    }
+
+    pub(crate) fn finish(&mut self) -> Tail {
+        match self {
+            Self::Ndjson(decoder) => decoder.finish(),
+            Self::Sse(decoder) => decoder.finish(),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The kinds of endpoint, told by their paths.
+
+use std::fmt::Write;
+
+use fizeau_core::Prompt;
+
+use crate::dialect::{
+    AnthropicMessages, ChatCompletions, Completions, Dialect, GeminiContent, LlamaCppCompletion,
+    OllamaChat, OllamaGenerate, Responses, SglangGenerate, TgiGenerate, TritonGenerate,
+};
+
+/// The kind of endpoint that a path leads to.
+///
+/// ```
+/// use fizeau_transport::{PromptKind, Route};
+/// assert_eq!(Route::of_path("/v1/messages"), Some(Route::Messages));
+/// assert_eq!(Route::TritonGenerate.default_path("llm"), "/v2/models/llm/generate_stream");
+/// assert!(Route::LlamaCppCompletion.takes(PromptKind::TokenIds));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Route {
+    /// `/v1/chat/completions`: messages, put through the server's template.
+    Chat,
+    /// `/v1/completions`: text or token ids, as they are.
+    Completions,
+    /// Gemini's `/v1beta/models/MODEL:streamGenerateContent`: messages.
+    Gemini,
+    /// llama.cpp's `/completion`: text or token ids, as they are.
+    LlamaCppCompletion,
+    /// Anthropic's `/v1/messages`: messages.
+    Messages,
+    /// Ollama's `/api/chat`: messages.
+    OllamaChat,
+    /// Ollama's `/api/generate`: text, as it is.
+    OllamaGenerate,
+    /// OpenAI's `/v1/responses`: text, taken for a message, or messages.
+    Responses,
+    /// SGLang's `/generate`: text or token ids, as they are.
+    SglangGenerate,
+    /// TGI's `/generate_stream`: text, as it is.
+    TgiGenerate,
+    /// Triton's `/v2/models/MODEL/generate_stream`: text, as it is.
+    TritonGenerate,
+}
+
+/// The forms of a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PromptKind {
+    /// A conversation.
+    Chat,
+    /// Plain text.
+    Text,
+    /// Token ids.
+    TokenIds,
+}
+
+impl PromptKind {
+    /// The form of `prompt`.
+    #[must_use]
+    pub const fn of(prompt: &Prompt) -> Self {
+        match prompt {
+            Prompt::Chat(_) => Self::Chat,
+            Prompt::Text(_) => Self::Text,
+            Prompt::TokenIds(_) => Self::TokenIds,
+        }
+    }
+}
+
+impl Route {
+    /// All routes.
+    pub const ALL: [Self; 11] = [
+        Self::Chat,
+        Self::Completions,
+        Self::Gemini,
+        Self::LlamaCppCompletion,
+        Self::Messages,
+        Self::OllamaChat,
+        Self::OllamaGenerate,
+        Self::Responses,
+        Self::SglangGenerate,
+        Self::TgiGenerate,
+        Self::TritonGenerate,
+    ];
+
+    /// The path, and query where there must be one, that whoever made the route gave it. Some hold the name of
+    /// the model.
+    #[must_use]
+    pub fn default_path(self, model: &str) -> String {
+        let path = match self {
+            Self::Chat => "/v1/chat/completions",
+            Self::Completions => "/v1/completions",
+            Self::Gemini => "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+            Self::LlamaCppCompletion => "/completion",
+            Self::Messages => "/v1/messages",
+            Self::OllamaChat => "/api/chat",
+            Self::OllamaGenerate => "/api/generate",
+            Self::Responses => "/v1/responses",
+            Self::SglangGenerate => "/generate",
+            Self::TgiGenerate => "/generate_stream",
+            Self::TritonGenerate => "/v2/models/{model}/generate_stream",
+        };
+        // Google's own list of models names them with the prefix.
+        fill(path, model.strip_prefix("models/").unwrap_or(model))
+    }
+
+    /// The route that `path` (without a query) leads to, told by its end; none if that says nothing. `/generate`
+    /// alone does not: several servers mean different things by it.
+    #[must_use]
+    pub fn of_path(path: &str) -> Option<Self> {
+        let path = path.trim_end_matches('/');
+        let ends = [
+            ("chat/completions", Self::Chat),
+            ("completions", Self::Completions),
+            (":streamGenerateContent", Self::Gemini),
+            ("/completion", Self::LlamaCppCompletion),
+            ("/messages", Self::Messages),
+            ("/api/chat", Self::OllamaChat),
+            ("/api/generate", Self::OllamaGenerate),
+            ("/responses", Self::Responses),
+        ];
+        if path.ends_with("/generate_stream") {
+            let of_model = path.contains("/models/");
+            return Some(if of_model { Self::TritonGenerate } else { Self::TgiGenerate });
+        }
+        let found = ends.into_iter().find(|(end, _)| path.ends_with(end));
+        found.map(|(_, route)| route)
+    }
+
+    /// Whether a prompt of `kind` is sent as it is.
+    ///
+    /// Where a route takes only text, a conversation of one message is sent as its text; where it takes only
+    /// messages, text is sent as one of the user. Token ids are sent as they are or not at all, and for them the
+    /// backend has a say too: see [`Target::takes_token_ids`](crate::Target::takes_token_ids).
+    #[must_use]
+    pub const fn takes(self, kind: PromptKind) -> bool {
+        match kind {
+            PromptKind::Chat => matches!(
+                self,
+                Self::Chat | Self::Gemini | Self::Messages | Self::OllamaChat | Self::Responses
+            ),
+            PromptKind::Text => matches!(self, Self::Responses) || !self.takes(PromptKind::Chat),
+            PromptKind::TokenIds => {
+                matches!(self, Self::Completions | Self::LlamaCppCompletion | Self::SglangGenerate)
+            }
+        }
+    }
+
+    /// What is spoken there.
+    #[must_use]
+    pub fn dialect(self) -> &'static dyn Dialect {
+        match self {
+            Self::Chat => &ChatCompletions,
+            Self::Completions => &Completions,
+            Self::Gemini => &GeminiContent,
+            Self::LlamaCppCompletion => &LlamaCppCompletion,
+            Self::Messages => &AnthropicMessages,
+            Self::OllamaChat => &OllamaChat,
+            Self::OllamaGenerate => &OllamaGenerate,
+            Self::Responses => &Responses,
+            Self::SglangGenerate => &SglangGenerate,
+            Self::TgiGenerate => &TgiGenerate,
+            Self::TritonGenerate => &TritonGenerate,
+        }
+    }
+
+    /// The headers that every request on it carries beyond the common ones.
+    pub(crate) const fn headers(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            // The version that all present servers of this API speak.
+            Self::Messages => &[("anthropic-version", "2023-06-01")],
+            _ => &[],
+        }
+    }
+}
+
+/// `path` with the name of the model in its place, as one segment of a path.
+pub(crate) fn fill(path: &str, model: &str) -> String {
+    let mut segment = String::with_capacity(model.len());
+    for byte in model.bytes() {
+        // The unreserved characters of RFC 3986.
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            segment.push(byte.into());
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(segment, "%{byte:02X}");
+        }
+    }
+    path.replace("{model}", &segment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PromptKind, Route};
+
+    #[test]
+    fn the_default_path_of_a_route_leads_back_to_it() {
+        for route in Route::ALL {
+            let path = route.default_path("a/b c");
+            let plain = path.split('?').next().unwrap();
+            let expected = (route != Route::SglangGenerate).then_some(route);
+            assert_eq!(Route::of_path(plain), expected, "{path}");
+            assert!(!path.contains(' '));
+        }
+    }
+
+    #[test]
+    fn every_route_takes_text_or_messages() {
+        for route in Route::ALL {
+            assert!(route.takes(PromptKind::Text) || route.takes(PromptKind::Chat));
+        }
+    }
+
+    #[test]
+    fn a_model_in_a_path() {
+        let path = |model| Route::Gemini.default_path(model);
+        assert_eq!(path("models/g-2.5"), path("g-2.5"));
+        assert!(path("org/g").contains("/org%2Fg:stream"));
+    }
+}

@@ -1,0 +1,183 @@
+//! What is known of the servers, and what reaches them: paths, headers, and lines over a socket.
+
+use fizeau_core::{Finish, Outcome};
+use fizeau_transport::{Backend, Forcing, Route, Secret, Target};
+
+use crate::http::{ask, good, transport};
+use crate::server::{LAST, Server, Step, chunk, send, stream};
+use crate::streams::good_replies;
+
+/// Default path and forcing of every backend, for a model named `org/m`.
+#[rustfmt::skip]
+const EXPECTED: [(&str, &str, Forcing); 28] = {
+    use Forcing::{CapOnly, Exact};
+    const COMPLETIONS: &str = "/v1/completions";
+    const CHAT: &str = "/v1/chat/completions";
+    [
+        ("vllm", COMPLETIONS, Exact),
+        ("vllm-chat", CHAT, Exact),
+        ("openai", COMPLETIONS, Exact),
+        ("openai-chat", CHAT, Exact),
+        ("openai-responses", "/v1/responses", CapOnly),
+        ("sglang", COMPLETIONS, Exact),
+        ("sglang-oai", COMPLETIONS, Exact),
+        ("sglang-oai-chat", CHAT, Exact),
+        ("sglang-native", "/generate", Exact),
+        ("tgi", "/generate_stream", CapOnly),
+        ("tgi-chat", CHAT, CapOnly),
+        ("trtllm", COMPLETIONS, Exact),
+        ("trtllm-chat", CHAT, Exact),
+        ("triton", "/v2/models/org%2Fm/generate_stream", Exact),
+        ("lmdeploy", COMPLETIONS, Exact),
+        ("llama.cpp", COMPLETIONS, Exact),
+        ("llama.cpp-chat", CHAT, Exact),
+        ("llama.cpp-native", "/completion", Exact),
+        ("ollama", "/api/generate", CapOnly),
+        ("ollama-chat", "/api/chat", CapOnly),
+        ("anthropic", "/v1/messages", CapOnly),
+        ("gemini", "/v1beta/models/org%2Fm:streamGenerateContent?alt=sse", CapOnly),
+        ("azure", "/openai/deployments/org%2Fm/chat/completions?api-version=2024-10-21", CapOnly),
+        ("openrouter", CHAT, CapOnly),
+        ("deepseek", CHAT, CapOnly),
+        ("groq", CHAT, CapOnly),
+        ("mistral", CHAT, CapOnly),
+        ("digitalocean", CHAT, CapOnly),
+    ]
+};
+
+#[test]
+fn the_table() {
+    let seen: Vec<_> = Backend::all()
+        .map(|backend| (backend.as_str(), backend.path("org/m"), backend.forcing()))
+        .collect();
+    let expected = EXPECTED.map(|(name, path, forcing)| (name, path.to_owned(), forcing));
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn forcing_is_of_the_route_too() {
+    let forcing = |backend, path: &str| {
+        let target = Target::new("http://h", backend, "m").unwrap();
+        target.path(path).unwrap().forcing()
+    };
+    assert_eq!(forcing(Backend::Vllm, "/v1/messages"), Forcing::CapOnly);
+    assert_eq!(forcing(Backend::LlamaCpp, "/v1/responses"), Forcing::Exact);
+    assert_eq!(forcing(Backend::OpenAi, "/v1/responses"), Forcing::CapOnly);
+    assert_eq!(forcing(Backend::TgiChat, "/completion"), Forcing::Exact);
+}
+
+#[test]
+fn the_path_decides_among_all_routes() {
+    let route = |backend, path| {
+        let target = Target::new("http://h", backend, "m").unwrap();
+        target.path(path).unwrap().route()
+    };
+    let cases = [
+        ("/x/v1/responses", Route::Responses),
+        ("/v1/messages?beta=true", Route::Messages),
+        ("/completion", Route::LlamaCppCompletion),
+        ("/generate_stream", Route::TgiGenerate),
+        ("/v2/models/a/generate_stream", Route::TritonGenerate),
+        ("/v2/models/a/versions/1/generate_stream", Route::TritonGenerate),
+        ("/api/chat", Route::OllamaChat),
+        ("/api/generate", Route::OllamaGenerate),
+        ("/v1beta/models/g:streamGenerateContent?alt=sse", Route::Gemini),
+    ];
+    for (path, expected) in cases {
+        assert_eq!(route(Backend::Vllm, path), expected, "{path}");
+    }
+    assert_eq!(route(Backend::Sglang, "/generate"), Route::SglangGenerate);
+    assert_eq!(route(Backend::Vllm, "/generate"), Route::Completions);
+}
+
+#[test]
+fn base_urls_may_end_in_the_first_part_of_the_path() {
+    let url = |base, backend| Target::new(base, backend, "m").unwrap().url();
+    let cases = [
+        ("http://h/api", Backend::Ollama, "http://h:80/api/generate"),
+        ("http://h/openai/v1", Backend::Groq, "http://h:80/openai/v1/chat/completions"),
+        ("http://h/v1beta", Backend::Gemini, "http://h:80/v1beta/models/m:streamGenerateContent"),
+        ("http://h/v1", Backend::LlamaCppNative, "http://h:80/v1/completion"),
+    ];
+    for (base, backend, expected) in cases {
+        assert_eq!(url(base, backend), expected);
+    }
+}
+
+async fn head(target: impl FnOnce(&str) -> Target) -> String {
+    let server = Server::run(vec![stream(&good())]);
+    ask(&transport(target(&server.url()))).await;
+    let requests = server.requests();
+    let (head, _) = requests[0].split_once("\r\n\r\n").unwrap();
+    head.to_ascii_lowercase()
+}
+
+#[tokio::test]
+async fn keys_and_headers_as_each_service_wants_them() {
+    let cases = [
+        (Backend::Vllm, "authorization: bearer sk-key"),
+        (Backend::Anthropic, "x-api-key: sk-key"),
+        (Backend::Azure, "api-key: sk-key"),
+        (Backend::Gemini, "x-goog-api-key: sk-key"),
+        (Backend::Anthropic, "anthropic-version: 2023-06-01"),
+        (Backend::Gemini, "accept: text/event-stream"),
+        (Backend::Ollama, "accept: application/x-ndjson"),
+    ];
+    for (backend, line) in cases {
+        let head = head(|url| {
+            let target = Target::new(url, backend, "m").unwrap();
+            target.api_key(Secret::new("sk-key")).unwrap()
+        })
+        .await;
+        assert!(head.lines().any(|has| has == line), "{line} in {head}");
+        assert_eq!(head.matches("sk-key").count(), 1, "{head}");
+    }
+}
+
+#[tokio::test]
+async fn headers_follow_the_path_and_give_way_to_the_users() {
+    let head_of = |path: &'static str, version: Option<&'static str>| {
+        head(move |url| {
+            let mut target = Target::new(url, Backend::Anthropic, "m").unwrap();
+            if let Some(version) = version {
+                target = target.header("anthropic-version", version).unwrap();
+            }
+            target.path(path).unwrap()
+        })
+    };
+    assert!(!head_of("/api/chat", None).await.contains("anthropic-version"));
+    let head = head_of("/v1/messages", Some("2030-01-01")).await;
+    assert!(head.contains("anthropic-version: 2030-01-01"), "{head}");
+    assert!(!head.contains("2023"), "{head}");
+}
+
+/// Every good reply over a socket under the content type of its framing, and without one.
+#[tokio::test]
+async fn every_framing_over_a_socket() {
+    for (route, bytes) in good_replies() {
+        let media = route.dialect().framing().media();
+        for header in [format!("Content-Type: {media}; charset=utf-8\r\n"), String::new()] {
+            let head = format!("HTTP/1.1 200 OK\r\n{header}Transfer-Encoding: chunked\r\n\r\n");
+            let chunks: Vec<u8> = bytes.as_bytes().chunks(53).flat_map(chunk).collect();
+            let script = vec![Step::Request, send(head), send(chunks), send(LAST)];
+            let server = Server::run(vec![script]);
+            let target = Target::new(&server.url(), Backend::Sglang, "m").unwrap();
+            let target = target.path(&route.default_path("m")).unwrap();
+            assert_eq!(target.route(), route);
+            let tape = ask(&transport(target)).await;
+            assert!(tape.is_success(), "{route:?}: {:?}", tape.outcome);
+        }
+    }
+}
+
+/// The content type decides, not what was asked: lines in place of events.
+#[tokio::test]
+async fn lines_in_place_of_events() {
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let lines = "{\"choices\":[{\"text\":\"Ga\",\"finish_reason\":\"length\"}]}\n[DONE]\n";
+    let script = vec![Step::Request, send(head), send(chunk(lines)), send(LAST)];
+    let server = Server::run(vec![script]);
+    let target = Target::new(&server.url(), Backend::Vllm, "m").unwrap();
+    let tape = ask(&transport(target)).await;
+    assert_eq!(tape.outcome, Outcome::Complete(Finish::Length));
+}

@@ -1,0 +1,134 @@
+//! Properties of the decoder of lines.
+
+use fizeau_core::Stamp;
+use fizeau_transport::Tail;
+use fizeau_transport::ndjson::{NdjsonDecoder, NdjsonError};
+use proptest::prelude::*;
+
+/// What came out, without stamps.
+#[derive(Debug, PartialEq, Default)]
+struct Seen {
+    lines: Vec<Vec<u8>>,
+    error: Option<NdjsonError>,
+    tail: Option<Tail>,
+}
+
+impl Seen {
+    fn drain(&mut self, decoder: &mut NdjsonDecoder) {
+        while let Some(event) = decoder.next_event() {
+            match event {
+                Ok(event) => self.lines.push(event.data.to_vec()),
+                Err(error) => assert!(self.error.replace(error).is_none(), "only once"),
+            }
+        }
+    }
+}
+
+/// Decodes `bytes` cut at `cuts`.
+fn decode(bytes: &[u8], cuts: &[usize], limit: usize) -> Seen {
+    let mut decoder = NdjsonDecoder::new(limit);
+    let mut seen = Seen::default();
+    let mut rest = bytes;
+    for (read, cut) in (0..).zip(cuts) {
+        let (piece, tail) = rest.split_at(cut % (rest.len() + 1));
+        decoder.feed(piece, Stamp::EPOCH, read);
+        seen.drain(&mut decoder);
+        rest = tail;
+    }
+    decoder.feed(rest, Stamp::EPOCH, 0);
+    seen.drain(&mut decoder);
+    seen.tail = Some(decoder.finish());
+    seen.drain(&mut decoder);
+    seen
+}
+
+#[track_caller]
+fn check(stream: &str, expected: &[&str], tail: Tail) {
+    let seen = decode(stream.as_bytes(), &[], 1000);
+    let lines: Vec<_> = expected.iter().map(|line| line.as_bytes()).collect();
+    assert_eq!(seen.lines, lines);
+    assert_eq!((seen.tail, seen.error), (Some(tail), None));
+    let bytewise = vec![1; stream.len()];
+    assert_eq!(decode(stream.as_bytes(), &bytewise, 1000), seen, "byte by byte");
+}
+
+#[test]
+fn lines_of_all_kinds() {
+    check("a\nb\n", &["a", "b"], Tail::Whole);
+    check("a\r\n\n\r\n \t\nb\r\n", &["a", "b"], Tail::Whole);
+    check("a\rb\n", &["a\rb"], Tail::Whole);
+    check("\u{feff}é\n\u{feff}b\n", &["é", "\u{feff}b"], Tail::Whole);
+    check("", &[], Tail::Whole);
+    check("\n\r", &[], Tail::Whole);
+}
+
+#[test]
+fn a_line_without_its_end_is_handed_out_and_reported() {
+    check("a\nb", &["a", "b"], Tail::Truncated);
+    check("b\r", &["b"], Tail::Truncated);
+}
+
+#[test]
+fn lines_carry_the_read_that_completed_them() {
+    let mut decoder = NdjsonDecoder::default();
+    let mut stamps = Vec::new();
+    let reads: [&[u8]; 4] = [b"a\nb\nc", b"c", b"\nd\r", b"\ne"];
+    for (read, bytes) in (0..).zip(reads) {
+        decoder.feed(bytes, Stamp::from_nanos(u64::from(read) * 10), read);
+        while let Some(Ok(event)) = decoder.next_event() {
+            stamps.push((event.data.to_vec(), event.at.as_nanos(), event.read));
+        }
+    }
+    assert_eq!(decoder.finish(), Tail::Truncated);
+    let event = decoder.next_event().unwrap().unwrap();
+    stamps.push((event.data.to_vec(), event.at.as_nanos(), event.read));
+    let expected = [("a", 0, 0), ("b", 0, 0), ("cc", 20, 2), ("d", 30, 3), ("e", 30, 3)];
+    let expected = expected.map(|(data, at, read)| (data.as_bytes().to_vec(), at, read));
+    assert_eq!(stamps, expected);
+}
+
+#[test]
+fn undrained_lines_keep_their_own_stamps() {
+    let mut decoder = NdjsonDecoder::default();
+    decoder.feed(b"a\nb", Stamp::from_nanos(1), 0);
+    decoder.feed(b"\nc", Stamp::from_nanos(2), 1);
+    let stamps = std::iter::from_fn(|| decoder.next_event().map(|e| e.unwrap().at.as_nanos()));
+    assert_eq!(stamps.collect::<Vec<_>>(), [1, 2]);
+}
+
+#[test]
+fn a_line_over_the_limit_ends_the_stream_with_an_error() {
+    let error = NdjsonError::TooLong { limit: 4 };
+    for stream in ["a\n01234\n", "a\n01234", "a\n01234\nb\n"] {
+        let seen = decode(stream.as_bytes(), &[], 4);
+        assert_eq!((seen.lines.len(), seen.error), (1, Some(error)));
+    }
+    assert_eq!(decode(b"0123\n0123", &[], 4).error, None);
+}
+
+/// Bytes that look like a stream most of the time.
+fn stream() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        4 => prop::sample::select(vec!["{\"a\":1}", "\n", "\r\n", "\r", "é", "\u{feff}", " ", "\n\n"])
+            .prop_map(|text| text.as_bytes().to_vec()),
+        1 => prop::collection::vec(any::<u8>(), 0..6),
+    ];
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn any_split_gives_the_same_lines(
+        bytes in stream(),
+        cuts in prop::collection::vec(0usize..30, 0..40),
+        limit in 1usize..100,
+    ) {
+        prop_assert_eq!(decode(&bytes, &cuts, limit), decode(&bytes, &[], limit));
+    }
+
+    #[test]
+    fn no_line_exceeds_the_limit_and_none_is_blank(bytes in stream(), limit in 1usize..40) {
+        let seen = decode(&bytes, &[], limit);
+        prop_assert!(seen.lines.iter().all(|line| line.len() <= limit && !line.trim_ascii().is_empty()));
+    }
+}

@@ -1,0 +1,113 @@
+//! Where hosted services differ on the chat route.
+
+use fizeau_core::Channel::{Reasoning, Visible};
+use fizeau_core::FailureClass::InStreamError;
+use fizeau_core::Finish::{Length, Stop};
+use fizeau_core::TokenSource::{Events, FinalUsageSpread};
+
+use super::{Case, DONE, V, case, delta, event};
+
+/// Every case of this file.
+pub(super) fn cases() -> Vec<Case> {
+    let content = |text: &str| delta(&format!(r#""content":"{text}""#), "null", "");
+    let role = delta(r#""role":"assistant","content":"""#, "null", "");
+    let stop = delta("", r#""stop""#, "");
+    let figures = r#""queue_time":0.5,"prompt_tokens":3,"prompt_time":0.25,"completion_tokens":4,"completion_time":2,"total_time":2.25"#;
+    vec![
+        case(
+            "10: Azure, a filter's report first and in between",
+            [
+                event(r#"{"choices":[],"prompt_filter_results":[{"prompt_index":0}]}"#),
+                role.clone(),
+                content("Ga"),
+                event(r#"{"choices":[{"index":0,"finish_reason":null,"content_filter_results":{},"content_filter_offsets":{}}]}"#),
+                content(" bu"),
+                delta("", r#""length""#, ""),
+                DONE.into(),
+            ]
+            .concat(),
+            &[V, V],
+            Events,
+            (Ok(Length), "Ga bu"),
+        ),
+        case(
+            "14, 32: OpenRouter, comments while it waits",
+            [
+                ": OPENROUTER PROCESSING\n\n: OPENROUTER PROCESSING\n",
+                &content("Ga"),
+                &stop,
+                DONE,
+            ]
+            .concat(),
+            &[V],
+            Events,
+            (Ok(Stop), "Ga"),
+        ),
+        case(
+            "11: OpenRouter, an error as the reason",
+            [
+                content("Ga"),
+                delta(
+                    r#""content":"""#,
+                    r#""error""#,
+                    r#","error":{"code":502,"message":"provider gone"}"#,
+                ),
+                DONE.into(),
+            ]
+            .concat(),
+            &[V],
+            Events,
+            (Err(InStreamError), "Ga"),
+        ),
+        case(
+            "2: DeepSeek, thoughts, then text",
+            [
+                ": keep-alive\n\n".into(),
+                role.clone(),
+                delta(r#""content":null,"reasoning_content":"hm""#, "null", ""),
+                delta(r#""content":"Ga","reasoning_content":null"#, "null", ""),
+                stop.clone(),
+                DONE.into(),
+            ]
+            .concat(),
+            &[(1, Reasoning), V],
+            Events,
+            (Ok(Stop), "hmGa"),
+        ),
+        case(
+            "7: Groq, usage of its own in the last chunk",
+            [
+                delta(r#""role":"assistant","content":"""#, "null", r#","x_groq":{"id":"r"}"#),
+                content("Ga"),
+                content(" bu"),
+                delta("", r#""stop""#, &format!(r#","x_groq":{{"id":"r","usage":{{{figures}}}}}"#)),
+                DONE.into(),
+            ]
+            .concat(),
+            &[(2, Visible), (2, Visible)],
+            FinalUsageSpread,
+            (Ok(Stop), "Ga bu"),
+        ),
+        case(
+            "7: Mistral, parts, and usage with the last choice",
+            [
+                role,
+                delta(
+                    r#""content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]}]"#,
+                    "null",
+                    "",
+                ),
+                delta(
+                    r#""content":"Ga""#,
+                    r#""length""#,
+                    r#","usage":{"prompt_tokens":3,"completion_tokens":2}"#,
+                ),
+                DONE.into(),
+            ]
+            .concat(),
+            &[(1, Reasoning), V],
+            FinalUsageSpread,
+            (Ok(Length), "hmGa"),
+        ),
+    ]
+}
