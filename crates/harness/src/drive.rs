@@ -1,7 +1,7 @@
 //! The driver: releases requests at their instants, keeps the cap, collects tapes. One loop for every kind of load, in
 //! real and in virtual time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::error::Error;
 use std::future::{Future, Ready, poll_fn, ready};
 use std::num::NonZeroU32;
@@ -97,6 +97,7 @@ where
     let mut manifest = Manifest::default();
     let mut slot_free_since = start;
     let (mut full_until, mut held_back) = (start, 0);
+    let mut unkept = VecDeque::new();
     let mut next = Next::take(source, timer, start).map_err(DriveError::Source)?;
     let ended = loop {
         if cancel.is_cancelled() {
@@ -124,6 +125,11 @@ where
             }
             _ => {}
         }
+        // Only once nothing can be released: a disk that stalls must not hold requests back.
+        if let Some(tape) = unkept.pop_front() {
+            sink.record(&tape).map_err(DriveError::Sink)?;
+            continue;
+        }
         let alarm = next.as_mut().filter(|_| has_slot).map(|next| &mut next.alarm);
         match wait(&mut flights, alarm, cancel).await {
             Event::Landed((id, landed)) => {
@@ -133,14 +139,14 @@ where
                     full_until = timer.now();
                 }
                 slot_free_since = tape.marks.end.unwrap_or_else(|| timer.now());
-                sink.record(&tape).map_err(DriveError::Sink)?;
+                unkept.push_back(tape);
             }
             Event::Due | Event::Cancelled => {}
         }
     };
     // Abandon before recording, so that the endpoint is left alone at once.
     drop(flights);
-    for tape in manifest.cancelled(timer.now()) {
+    for tape in unkept.into_iter().chain(manifest.cancelled(timer.now())) {
         sink.record(&tape).map_err(DriveError::Sink)?;
     }
     Ok(Driven { start, ended, held_back })
