@@ -108,13 +108,11 @@ impl Tape {
     /// that are known for the whole reply only. The sum is `total`; which event has how many is an estimate, as
     /// `source` ought to say. Without arrivals nothing changes.
     pub fn spread_tokens(&mut self, total: Tokens, source: TokenSource) {
-        let (total, events) = (u128::from(total.get()), self.arrivals.len() as u128);
-        let until = |event: u128| (event * total).div_ceil(events);
-        for (event, arrival) in (0..).zip(&mut self.arrivals) {
-            let share = until(event + 1) - until(event);
-            arrival.tokens = u32::try_from(share).unwrap_or(u32::MAX);
+        let shares = total.spread_over(self.arrivals.len());
+        for (arrival, share) in self.arrivals.iter_mut().zip(shares) {
+            arrival.tokens = share;
         }
-        if events > 0 {
+        if !self.arrivals.is_empty() {
             self.token_source = source;
         }
     }

@@ -143,6 +143,20 @@ impl Tokens {
     pub const fn get(self) -> u64 {
         self.0
     }
+
+    /// These tokens over `events` events, as evenly as whole numbers go, with the sum exact and the larger shares first, so
+    /// that no first event is empty while others are not. A share past `u32` is cut there.
+    ///
+    /// ```
+    /// use fizeau_core::Tokens;
+    /// assert!(Tokens::new(7).spread_over(3).eq([3, 2, 2]));
+    /// ```
+    pub fn spread_over(self, events: usize) -> impl Iterator<Item = u32> {
+        let (total, events) = (u128::from(self.0), events as u128);
+        let until = move |event: u128| (event * total).div_ceil(events);
+        let share = move |event: u128| until(event + 1) - until(event);
+        (0..events).map(move |event| u32::try_from(share(event)).unwrap_or(u32::MAX))
+    }
 }
 
 impl Add for Tokens {

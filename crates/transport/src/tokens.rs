@@ -1,6 +1,6 @@
 //! How many tokens each event carried, from the best evidence that covers the whole reply.
 
-use fizeau_core::{Arrival, Channel, Stamp, TokenSource};
+use fizeau_core::{Arrival, Channel, Stamp, TokenSource, Tokens};
 
 use crate::dialect::WireEvent;
 
@@ -136,13 +136,8 @@ fn steps(seen: &[Seen], total: Option<u64>) -> Option<Vec<u32>> {
     (is_running && total.is_none_or(|total| total == before)).then_some(counts)
 }
 
-/// `total` tokens over `events` events, as evenly as whole numbers go and with the sum exact. The first event
-/// gets its share rounded up, so that no first token is empty while others are not.
 fn spread(total: u64, events: usize) -> Vec<u32> {
-    let (total, events) = (u128::from(total), events as u128);
-    let until = |event: u128| (event * total).div_ceil(events);
-    let share = |event: u128| until(event + 1) - until(event);
-    (0..events).map(|event| u32::try_from(share(event)).unwrap_or(u32::MAX)).collect()
+    Tokens::new(total).spread_over(events).collect()
 }
 
 /// `total` spread over `events`. Thoughts that were never streamed were all before the first event, so they are counted
