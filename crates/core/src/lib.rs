@@ -26,6 +26,6 @@ pub use tape::{
     Arrival, Asked, Channel, ConnectMarks, Connection, Failure, FailureClass, Finish, Marks,
     Outcome, ServerTiming, StampSource, Tape, TokenSource, Usage,
 };
-pub use time::{Nanos, NanosError, Stamp};
+pub use time::{Nanos, NanosError, ReadLag, Stamp};
 pub use traits::{Clock, RequestSource, TapeSink, Timer, TokenCounter, Transport};
 pub use units::{Bytes, BytesPerSec, Flops, FlopsPerSec, Millis, PerSec, Seconds, Tokens};

@@ -30,6 +30,9 @@ pub struct Tape {
     pub session: SessionId,
     /// Its place within the session, from 0.
     pub turn: u32,
+    /// Which of the run's endpoints it went to, from 0; a run with one base URL has no other.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub endpoint: u32,
     /// What was asked for, to be held against what came.
     pub asked: Asked,
     /// When what happened.
@@ -66,6 +69,7 @@ impl Tape {
             request: RequestId::default(),
             session: SessionId::default(),
             turn: 0,
+            endpoint: 0,
             asked: Asked::default(),
             marks: Marks { send_start: Some(at), send_end: Some(at), ..Marks::released(at, at) },
             stamps: StampSource::User,
@@ -79,10 +83,11 @@ impl Tape {
         }
     }
 
-    /// When the first token came, on any channel: the first arrival.
+    /// When the first token came, on any channel: the first arrival, but for what has no tokens (an embedding).
     #[must_use]
     pub fn first_token(&self) -> Option<Stamp> {
-        self.arrivals.first().map(|arrival| arrival.at)
+        let mut made_of_tokens = self.arrivals.iter().filter(|a| a.channel.has_tokens());
+        made_of_tokens.next().map(|arrival| arrival.at)
     }
 
     /// When the first token came that a reader would see (text, a tool call or a refusal, not reasoning).
@@ -92,10 +97,17 @@ impl Tape {
         visible.next().map(|arrival| arrival.at)
     }
 
+    /// When the last of the output came, a token or an embedding; the usage chunk and the end marker do not move it.
+    #[must_use]
+    pub fn last_output(&self) -> Option<Stamp> {
+        self.arrivals.last().map(|arrival| arrival.at)
+    }
+
     /// When the last token came; the usage chunk and the end marker do not move it.
     #[must_use]
     pub fn last_token(&self) -> Option<Stamp> {
-        self.arrivals.last().map(|arrival| arrival.at)
+        let mut made_of_tokens = self.arrivals.iter().rev().filter(|a| a.channel.has_tokens());
+        made_of_tokens.next().map(|arrival| arrival.at)
     }
 
     /// How many tokens were received; [`Tape::token_source`] says how that is known.
@@ -130,6 +142,12 @@ impl Tape {
     pub const fn is_success(&self) -> bool {
         matches!(self.outcome, Outcome::Complete(_))
     }
+}
+
+/// For serde, which wants a reference.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_first(endpoint: &u32) -> bool {
+    *endpoint == 0
 }
 
 /// What was asked for.
@@ -235,6 +253,8 @@ pub enum StampSource {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TokenSource {
+    /// None are generated (an embedding): zero is exact.
+    Tokenless,
     /// Token ids on each event: exact.
     TokenIds,
     /// A running usage count on each event: exact.
@@ -253,13 +273,14 @@ impl TokenSource {
     /// Whether the count of each event is exact, so that inter-token latency is too.
     #[must_use]
     pub const fn is_exact(self) -> bool {
-        matches!(self, Self::TokenIds | Self::ContinuousUsage | Self::Logprobs)
+        matches!(self, Self::Tokenless | Self::TokenIds | Self::ContinuousUsage | Self::Logprobs)
     }
 
     /// The name used in files and reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::Tokenless => "tokenless",
             Self::TokenIds => "token_ids",
             Self::ContinuousUsage => "continuous_usage",
             Self::Logprobs => "logprobs",

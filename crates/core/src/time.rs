@@ -87,6 +87,39 @@ impl AddAssign<Nanos> for Stamp {
 #[serde(transparent)]
 pub struct Nanos(u64);
 
+/// How long after its stamp something was read, in whole nanoseconds; longer than 4.29 s counts as 4.29 s. Small,
+/// because every arrival has one.
+///
+/// ```
+/// use fizeau_core::{Nanos, ReadLag};
+/// assert_eq!(ReadLag::of(Nanos::from_micros(7)).to_nanos(), Nanos::from_micros(7));
+/// assert_eq!(ReadLag::of(Nanos::from_secs(9)), ReadLag::MAX);
+/// ```
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct ReadLag(u32);
+
+impl ReadLag {
+    /// None at all.
+    pub const ZERO: Self = Self(0);
+    /// The longest that can be told.
+    pub const MAX: Self = Self(u32::MAX);
+
+    /// The lag `length`, cut at [`ReadLag::MAX`].
+    #[must_use]
+    pub fn of(length: Nanos) -> Self {
+        u32::try_from(length.0).map_or(Self::MAX, Self)
+    }
+
+    /// As a length of time.
+    #[must_use]
+    pub fn to_nanos(self) -> Nanos {
+        Nanos(self.0.into())
+    }
+}
+
 /// Why a floating number of seconds is not a length of time.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error(

@@ -21,6 +21,7 @@ pub(crate) const fn stamps(source: StampSource) -> &'static str {
 
 pub(crate) const fn token_source(source: TokenSource) -> &'static str {
     match source {
+        TokenSource::Tokenless => "none are generated (exact)",
         TokenSource::TokenIds => "token ids (exact)",
         TokenSource::ContinuousUsage => "continuous usage (exact)",
         TokenSource::Logprobs => "log-probabilities (exact)",

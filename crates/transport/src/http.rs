@@ -149,6 +149,7 @@ impl<C: Clock> Transport for HttpTransport<C> {
             request: request.id,
             session: request.session,
             turn: request.turn,
+            endpoint: 0,
             asked: Asked {
                 input_tokens: request.input_tokens,
                 output_tokens: request.max_output_tokens,

@@ -54,6 +54,7 @@ impl Seen {
             bytes: self.bytes,
             chars: self.chars,
             channel: self.channel.unwrap_or(Channel::Silent),
+            read_lag: fizeau_core::ReadLag::ZERO,
         }
     }
 }

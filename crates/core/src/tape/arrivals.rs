@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Stamp;
+use crate::{ReadLag, Stamp};
 
 /// One generation event: output that came at one instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,13 +19,16 @@ pub struct Arrival {
     pub chars: u32,
     /// On which channel it came.
     pub channel: Channel,
+    /// How long after `at` the read call that brought it returned: what a stamp taken by this process would have been
+    /// late by. Zero where `at` is such a stamp.
+    pub read_lag: ReadLag,
 }
 
 impl Arrival {
     /// An arrival of `tokens` tokens at `at`, with no text and in a read of unknown number (0).
     #[must_use]
     pub const fn tokens(at: Stamp, tokens: u32, channel: Channel) -> Self {
-        Self { at, read: 0, tokens, bytes: 0, chars: 0, channel }
+        Self { at, read: 0, tokens, bytes: 0, chars: 0, channel, read_lag: ReadLag::ZERO }
     }
 }
 
@@ -34,6 +37,8 @@ impl Arrival {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Channel {
+    /// An embedding: the whole reply at once, and no token in it.
+    Embedding,
     /// Thoughts, kept apart from the answer.
     Reasoning,
     /// The model declines.
@@ -47,6 +52,12 @@ pub enum Channel {
 }
 
 impl Channel {
+    /// Whether what comes on it is made of tokens.
+    #[must_use]
+    pub const fn has_tokens(self) -> bool {
+        !matches!(self, Self::Embedding)
+    }
+
     /// Whether a reader would see it: text, a tool call or a refusal.
     #[must_use]
     pub const fn is_visible(self) -> bool {
@@ -54,24 +65,29 @@ impl Channel {
     }
 }
 
-/// Arrivals by column, stamps as differences: a tenth of the size of a list of objects, and exact.
+/// Arrivals by column: stamps as differences, what hardly changes as runs. A tenth of the size of a list of objects, and
+/// exact.
 pub(super) mod columns {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     use super::{Arrival, Channel};
-    use crate::{Nanos, Stamp};
+    use crate::{Nanos, ReadLag, Stamp};
 
     #[derive(Serialize, Deserialize)]
     struct Columns {
         /// Nanoseconds since the previous arrival; the first since the epoch.
         gap_ns: Vec<u64>,
-        read: Vec<u32>,
-        tokens: Vec<u32>,
+        /// How many reads later than the previous arrival; the first counts from read 0.
+        read_step: Runs<u32>,
+        tokens: Runs<u32>,
         bytes: Vec<u32>,
-        chars: Vec<u32>,
-        /// Runs of equal channels, in order.
-        channel: Vec<(Channel, usize)>,
+        /// Bytes that begin no character: those less the characters.
+        continuation_bytes: Runs<u32>,
+        channel: Runs<Channel>,
+        /// Nanoseconds from the stamp to the return of the read call; left out where all are zero.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        read_lag_ns: Vec<ReadLag>,
     }
 
     pub(crate) fn serialize<S: Serializer>(arrivals: &[Arrival], to: S) -> Result<S::Ok, S::Error> {
@@ -81,20 +97,21 @@ pub(super) mod columns {
             previous = arrival.at;
             gap
         };
-        let mut channel: Vec<(Channel, usize)> = Vec::new();
-        for arrival in arrivals {
-            match channel.last_mut() {
-                Some((last, count)) if *last == arrival.channel => *count += 1,
-                _ => channel.push((arrival.channel, 1)),
-            }
-        }
+        let mut last_read = 0;
+        let read_step = |arrival: &Arrival| {
+            let step = arrival.read.wrapping_sub(last_read);
+            last_read = arrival.read;
+            step
+        };
+        let lagged = arrivals.iter().any(|a| a.read_lag != ReadLag::ZERO);
         let columns = Columns {
             gap_ns: arrivals.iter().map(gap).collect(),
-            read: arrivals.iter().map(|a| a.read).collect(),
+            read_step: arrivals.iter().map(read_step).collect(),
             tokens: arrivals.iter().map(|a| a.tokens).collect(),
             bytes: arrivals.iter().map(|a| a.bytes).collect(),
-            chars: arrivals.iter().map(|a| a.chars).collect(),
-            channel,
+            continuation_bytes: arrivals.iter().map(|a| a.bytes.wrapping_sub(a.chars)).collect(),
+            channel: arrivals.iter().map(|a| a.channel).collect(),
+            read_lag_ns: arrivals.iter().filter(|_| lagged).map(|a| a.read_lag).collect(),
         };
         columns.serialize(to)
     }
@@ -104,26 +121,60 @@ pub(super) mod columns {
     ) -> Result<Vec<Arrival>, D::Error> {
         let columns = Columns::deserialize(from)?;
         let n = columns.gap_ns.len();
-        let others = [&columns.read, &columns.tokens, &columns.bytes, &columns.chars];
-        // Checked without building the expansion: a run length from a file may be absurd.
-        let channels = columns.channel.iter().try_fold(0usize, |sum, run| sum.checked_add(run.1));
-        if others.iter().any(|column| column.len() != n) || channels != Some(n) {
+        let runs = [
+            columns.read_step.len(),
+            columns.tokens.len(),
+            columns.continuation_bytes.len(),
+            columns.channel.len(),
+        ];
+        let lags = columns.read_lag_ns.len();
+        if runs.iter().any(|len| *len != Some(n))
+            || columns.bytes.len() != n
+            || (lags != n && lags != 0)
+        {
             return Err(D::Error::custom("the columns of `arrivals` differ in length"));
         }
-        let runs = columns.channel.iter();
-        let mut channel = runs.flat_map(|&(channel, count)| std::iter::repeat_n(channel, count));
-        let mut at = Stamp::EPOCH;
-        let arrival = |i: usize| {
-            at += Nanos::from_nanos(columns.gap_ns[i]);
-            Arrival {
-                at,
-                read: columns.read[i],
-                tokens: columns.tokens[i],
-                bytes: columns.bytes[i],
-                chars: columns.chars[i],
-                channel: channel.next().unwrap_or(Channel::Visible),
+        let counts = columns.read_step.values().zip(columns.tokens.values());
+        let kinds = columns.continuation_bytes.values().zip(columns.channel.values());
+        let mut lags = columns.read_lag_ns.iter();
+        let (mut at, mut read) = (Stamp::EPOCH, 0_u32);
+        let mut arrivals = Vec::with_capacity(n);
+        let rows = columns.gap_ns.iter().zip(&columns.bytes).zip(counts.zip(kinds));
+        for ((&gap, &bytes), ((step, tokens), (continuation, channel))) in rows {
+            at += Nanos::from_nanos(gap);
+            read = read.wrapping_add(step);
+            let chars = bytes.wrapping_sub(continuation);
+            let read_lag = lags.next().copied().unwrap_or_default();
+            arrivals.push(Arrival { at, read, tokens, bytes, chars, channel, read_lag });
+        }
+        Ok(arrivals)
+    }
+
+    /// A column as runs of equal values: (value, how many).
+    #[derive(Serialize, Deserialize)]
+    struct Runs<T>(Vec<(T, usize)>);
+
+    impl<T: Copy> Runs<T> {
+        /// How many values there are. Counted without building them: a run length from a file may be absurd.
+        fn len(&self) -> Option<usize> {
+            self.0.iter().try_fold(0_usize, |sum, run| sum.checked_add(run.1))
+        }
+
+        fn values(&self) -> impl Iterator<Item = T> {
+            self.0.iter().flat_map(|&(value, count)| std::iter::repeat_n(value, count))
+        }
+    }
+
+    impl<T: PartialEq> FromIterator<T> for Runs<T> {
+        fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+            let mut runs: Vec<(T, usize)> = Vec::new();
+            for value in values {
+                match runs.last_mut() {
+                    Some((last, count)) if *last == value => *count += 1,
+                    _ => runs.push((value, 1)),
+                }
             }
-        };
-        Ok((0..n).map(arrival).collect())
+            Self(runs)
+        }
     }
 }

@@ -1,6 +1,6 @@
 use fizeau_core::{
-    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, Stamp, Tape, TokenSource, Tokens,
-    Usage,
+    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, ReadLag, Stamp, Tape, TokenSource,
+    Tokens, Usage,
 };
 use proptest::prelude::*;
 
@@ -11,16 +11,18 @@ fn channel() -> impl Strategy<Value = Channel> {
         Just(Channel::Silent),
         Just(Channel::ToolCall),
         Just(Channel::Refusal),
+        Just(Channel::Embedding),
     ]
 }
 
 prop_compose! {
-    fn arrivals()(steps in prop::collection::vec((0..1u64 << 40, any::<[u32; 4]>(), channel()), 0..200))
+    fn arrivals()(steps in prop::collection::vec((0..1u64 << 40, any::<[u32; 5]>(), channel()), 0..200))
         -> Vec<Arrival> {
         let mut at = Stamp::EPOCH;
-        steps.into_iter().map(|(gap, [read, tokens, bytes, chars], channel)| {
+        steps.into_iter().map(|(gap, [read, tokens, bytes, chars, lag], channel)| {
             at += Nanos::from_nanos(gap);
-            Arrival { at, read, tokens, bytes, chars, channel }
+            let read_lag = ReadLag::of(Nanos::from_nanos(lag.into()));
+            Arrival { at, read, tokens, bytes, chars, channel, read_lag }
         }).collect()
     }
 }
@@ -79,6 +81,14 @@ fn first_and_last_tokens_are_read_off_the_arrivals() {
     assert_eq!(tape.first_visible(), Some(at(30)));
     assert_eq!(tape.last_token(), Some(at(30)));
     assert_eq!(tape.output_tokens(), Tokens::new(6));
+}
+
+#[test]
+fn an_embedding_is_output_without_a_token() {
+    let at = Stamp::from_nanos(7);
+    let mut tape = Tape::sent_at(Stamp::EPOCH);
+    tape.arrivals = vec![Arrival::tokens(at, 0, Channel::Embedding)];
+    assert_eq!((tape.first_token(), tape.last_token(), tape.last_output()), (None, None, Some(at)));
 }
 
 #[test]
