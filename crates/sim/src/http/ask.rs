@@ -1,11 +1,11 @@
 //! What a client asks for, read from the body of its request.
 
 use fizeau_core::Tokens;
-use hyper::StatusCode;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::app::App;
+use super::refusal::{Refusal, Status};
 use crate::text;
 
 /// Which of the two generation routes.
@@ -50,37 +50,6 @@ pub(super) enum TokenIds {
     Present,
 }
 
-/// A request that cannot be answered, in the form of vLLM's error object.
-#[derive(Debug)]
-pub(super) struct Refusal {
-    pub(super) status: StatusCode,
-    pub(super) kind: &'static str,
-    pub(super) param: Option<&'static str>,
-    pub(super) message: String,
-}
-
-impl Refusal {
-    pub(super) fn bad_request(param: Option<&'static str>, message: impl Into<String>) -> Self {
-        Self {
-            status: StatusCode::BAD_REQUEST,
-            kind: "BadRequestError",
-            param,
-            message: message.into(),
-        }
-    }
-
-    /// The body to send.
-    pub(super) fn to_json(&self) -> String {
-        serde_json::json!({"error": {
-            "message": self.message,
-            "type": self.kind,
-            "param": self.param,
-            "code": self.status.as_u16(),
-        }})
-        .to_string()
-    }
-}
-
 /// The body, as far as it matters; all other fields are ignored.
 #[derive(Deserialize)]
 struct Body {
@@ -115,7 +84,7 @@ impl Ask {
         let model = body.model.as_deref().unwrap_or_else(|| app.model());
         if !app.serves(model) {
             return Err(Refusal {
-                status: StatusCode::NOT_FOUND,
+                status: Status::NOT_FOUND,
                 kind: "NotFoundError",
                 param: Some("model"),
                 message: format!("The model `{model}` does not exist."),
