@@ -116,7 +116,8 @@ impl Conn {
 
     /// Reads once, unless more than enough waits already.
     pub(super) fn read(&mut self, buffer: &mut [u8], clock: WallClock) -> io::Result<Got> {
-        if !matches!(self.reply, Reply::None | Reply::Draining(_)) && self.parser.waiting() > AHEAD {
+        if !matches!(self.reply, Reply::None | Reply::Draining(_)) && self.parser.waiting() > AHEAD
+        {
             return Ok(Got::All);
         }
         let n = loop {
@@ -229,7 +230,8 @@ impl Conn {
         }
         let record = match &self.reply {
             Reply::Whole(whole) if whole.is_done() => {
-                let response = Response::json(frames::whole(&whole.ask, whole.number, whole.created));
+                let response =
+                    Response::json(frames::whole(&whole.ask, whole.number, whole.created));
                 self.out.push(&response.render(&Method::Post, whole.peer));
                 self.take_record()
             }

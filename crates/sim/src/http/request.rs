@@ -172,7 +172,8 @@ mod tests {
         parse(&[text.as_bytes()]).1.expect("a fault")
     }
 
-    const POST: &str = "POST /v1/completions?x=1 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello";
+    const POST: &str =
+        "POST /v1/completions?x=1 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello";
     const CHUNKED: &str = "POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n\
                            3;name=value\r\nhel\r\n02\r\nlo\r\n0\r\nTrailer: x\r\n\r\n";
     const GET: &str = "GET http://host:80/truth HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n";
@@ -200,7 +201,8 @@ mod tests {
 
     #[test]
     fn a_client_that_waits_is_told_once() {
-        let (head, body) = ("POST / HTTP/1.1\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n", "ab");
+        let (head, body) =
+            ("POST / HTTP/1.1\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n", "ab");
         let mut parser = Parser::new(LIMIT);
         parser.feed(head.as_bytes());
         assert_eq!(parser.next().unwrap(), None);
@@ -220,7 +222,11 @@ mod tests {
             ("hello\r\n\r\n".to_owned(), 400, "no HTTP/1.1 request"),
             (format!("GET /{long} HTTP/1.1\r\n\r\n"), 431, "longer than the 65536 bytes"),
             (format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(101)), 431, "100 header lines"),
-            ("POST / HTTP/1.1\r\nContent-Length: 41\r\n\r\n".into(), 413, "larger than the 40 bytes"),
+            (
+                "POST / HTTP/1.1\r\nContent-Length: 41\r\n\r\n".into(),
+                413,
+                "larger than the 40 bytes",
+            ),
             ("POST / HTTP/1.1\r\nContent-Length: 1x\r\n\r\n".into(), 400, "content-length"),
             ("POST / HTTP/1.1\r\nContent-Length: +1\r\n\r\n".into(), 400, "content-length"),
             (

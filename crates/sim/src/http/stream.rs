@@ -212,3 +212,144 @@ fn push_hex(bytes: &mut Vec<u8>, size: usize) {
         bytes.push(if digit < 10 { b'0' + digit } else { b'a' + digit - 10 });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use fizeau_core::{Nanos, Tokens};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::http::ask::{Ask, Delivery, Route, StreamUsage, TokenIds};
+    use crate::job::JobId;
+
+    /// A clock that goes on by 1 ns whenever it is read.
+    struct Ticks(Cell<u64>);
+
+    impl Clock for Ticks {
+        fn now(&self) -> Stamp {
+            self.0.set(self.0.get() + 1);
+            Stamp::from_nanos(self.0.get())
+        }
+    }
+
+    /// A socket with room for so many bytes. Notes how far it was filled by when.
+    struct Socket<'a> {
+        room: usize,
+        taken: Vec<u8>,
+        clock: &'a Ticks,
+        fills: Vec<(usize, Stamp)>,
+    }
+
+    impl Write for Socket<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let took = bytes.len().min(self.room);
+            if took == 0 {
+                return Err(ErrorKind::WouldBlock.into());
+            }
+            self.room -= took;
+            self.taken.extend(bytes.iter().take(took));
+            self.fills.push((self.taken.len(), Stamp::from_nanos(self.clock.0.get())));
+            Ok(took)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn stream(tokens: u64, framing: Framing) -> Stream {
+        let mut ask = Ask {
+            route: Route::Chat,
+            model: "m".into(),
+            prompt_tokens: Tokens::new(3),
+            prompt_ids: Some(vec![1, 2, 3]),
+            max_tokens: Tokens::new(tokens),
+            delivery: Delivery::Streamed,
+            usage: StreamUsage::OnEveryChunk,
+            token_ids: TokenIds::Present,
+        };
+        let record = Record::new(&ask, String::new(), Stamp::EPOCH);
+        Stream::new(Frames::new(&mut ask, JobId(7), 1), framing, record)
+    }
+
+    /// Lets `tokens` tokens go, `burst` at a time, to a socket that has room for the next of `rooms` bytes whenever it
+    /// was full, and in the end for all.
+    fn run(tokens: u64, framing: Framing, burst: u64, rooms: &[usize]) -> (Vec<u8>, Record) {
+        let clock = Ticks(Cell::new(0));
+        let mut rooms = rooms.iter().copied().chain(std::iter::repeat(usize::MAX));
+        let room = rooms.next().unwrap();
+        let mut socket = Socket { room, taken: Vec::new(), clock: &clock, fills: Vec::new() };
+        let (mut stream, mut out) = (stream(tokens, framing), Outbox::default());
+        let mut scratch = Scratch::default();
+        out.push(b"HEAD");
+        let (mut scheduled, mut most) = (0, 0);
+        loop {
+            let (turn, _) = stream.turn(&mut out, &mut socket, &clock, &mut scratch).unwrap();
+            most = most.max(out.bytes.len());
+            match turn {
+                Turn::Blocked => socket.room = rooms.next().unwrap(),
+                Turn::Ended => break,
+                Turn::More => {}
+                Turn::Waiting => {
+                    for _ in 0..burst.min(tokens - scheduled) {
+                        scheduled += 1;
+                        stream.scheduled(Stamp::EPOCH + Nanos::from_nanos(scheduled));
+                    }
+                }
+            }
+        }
+        assert!(most < 2_000, "no more waits than the rest of one event: {most} bytes");
+        let record = stream.into_record();
+        // Each token has the stamp read just before the write that took its last byte.
+        let mut end = 4;
+        for (index, stamp) in (0..).zip(&record.token_ns) {
+            let mut bytes = Vec::new();
+            self::stream(tokens, framing).token(index, &mut Vec::new(), &mut bytes);
+            end += bytes.len();
+            let fill = socket.fills.iter().find(|(filled, _)| *filled >= end).unwrap();
+            assert_eq!(*stamp, fill.1, "token {index}");
+        }
+        assert_eq!(end, socket.taken.len());
+        (socket.taken, record)
+    }
+
+    proptest! {
+        /// However little a socket takes at a time, the same bytes leave, each token stamped as it leaves.
+        #[test]
+        fn a_slow_socket_changes_no_byte(
+            tokens in 1u64..400,
+            burst in 1u64..400,
+            chunked: bool,
+            rooms in prop::collection::vec(0usize..3_000, 0..60),
+        ) {
+            let framing = if chunked { Framing::Chunked } else { Framing::UntilClose };
+            let (bytes, record) = run(tokens, framing, burst, &rooms);
+            prop_assert_eq!(&bytes, &run(tokens, framing, 1, &[]).0);
+            prop_assert_eq!(record.token_ns.len() as u64, tokens);
+            prop_assert!(record.token_ns.is_sorted());
+        }
+
+        #[test]
+        fn sizes_are_hexadecimal(size: usize, bits in 0u32..usize::BITS) {
+            for size in [size, size >> bits, 0, 15, 16, 255, 256, usize::MAX] {
+                let mut text = Vec::new();
+                push_hex(&mut text, size);
+                prop_assert_eq!(text, format!("{size:x}").into_bytes());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_due_together_leaves_together() {
+        let clock = Ticks(Cell::new(0));
+        let mut socket =
+            Socket { room: usize::MAX, taken: Vec::new(), clock: &clock, fills: Vec::new() };
+        let mut stream = stream(100, Framing::Chunked);
+        (0..100).for_each(|_| stream.scheduled(Stamp::EPOCH));
+        let (mut out, mut scratch) = (Outbox::default(), Scratch::default());
+        let (turn, _) = stream.turn(&mut out, &mut socket, &clock, &mut scratch).unwrap();
+        assert_eq!((turn, socket.fills.len()), (Turn::Ended, 1));
+    }
+}

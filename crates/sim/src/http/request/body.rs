@@ -125,9 +125,7 @@ fn size(rest: &[u8], left: usize, limit: usize) -> Result<Step, Refusal> {
         Ok(httparse::Status::Complete((took, _))) if took > LINE_LIMIT => {
             Err(broken("the line of a chunk's size is too long"))
         }
-        Ok(httparse::Status::Complete((took, 0))) => {
-            Ok(Step::Next { took, then: Chunk::Trailer })
-        }
+        Ok(httparse::Status::Complete((took, 0))) => Ok(Step::Next { took, then: Chunk::Trailer }),
         Ok(httparse::Status::Complete((took, size))) => match usize::try_from(size) {
             Ok(size) if size <= left => Ok(Step::Next { took, then: Chunk::Data(size) }),
             _ => Err(too_large(limit)),
@@ -145,6 +143,9 @@ fn broken(what: &str) -> Refusal {
 fn too_large(limit: usize) -> Refusal {
     Refusal {
         status: Status::BODY_TOO_LARGE,
-        ..Refusal::bad_request(None, format!("the body is larger than the {limit} bytes taken here"))
+        ..Refusal::bad_request(
+            None,
+            format!("the body is larger than the {limit} bytes taken here"),
+        )
     }
 }

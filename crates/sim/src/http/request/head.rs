@@ -112,7 +112,8 @@ impl<'a> Headers<'a> {
     /// The values of header `name`, lists taken apart.
     fn values(&self, name: &str) -> impl Iterator<Item = &'a str> {
         let found = self.0.iter().filter(move |header| header.name.eq_ignore_ascii_case(name));
-        let text = |header: &httparse::Header<'a>| str::from_utf8(header.value).unwrap_or("\u{fffd}");
+        let text =
+            |header: &httparse::Header<'a>| str::from_utf8(header.value).unwrap_or("\u{fffd}");
         found.map(text).flat_map(|value| value.split(',')).map(str::trim)
     }
 
