@@ -51,7 +51,7 @@ impl FixedTiming {
         let first = self.first.front().map(|due| due.at);
         let next = self.next.front().map(|due| due.at);
         let queue = match (first, next) {
-            (Some(first), Some(next)) if first < next => &mut self.first,
+            (Some(first), Some(next)) if first <= next => &mut self.first,
             (Some(_), None) => &mut self.first,
             _ => &mut self.next,
         };
@@ -110,7 +110,7 @@ impl Serve for FixedTiming {
                     break;
                 }
                 due.index += 1;
-                due.at = due.at + self.itl;
+                due.at += self.itl;
                 if due.at > started.at {
                     insert(&mut self.next, due);
                     break;

@@ -56,6 +56,7 @@ mod ask;
 mod clock;
 mod conn;
 mod frames;
+mod prompt;
 mod reactor;
 mod refusal;
 mod request;

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::app::App;
+use super::prompt::{Prompt, Read};
 use super::refusal::{Refusal, Status};
-use crate::text;
 
 /// Which of the two generation routes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub(super) enum TokenIds {
 #[derive(Deserialize)]
 struct Body {
     model: Option<String>,
-    prompt: Option<Value>,
+    prompt: Option<Prompt>,
     messages: Option<Vec<Message>>,
     max_tokens: Option<u64>,
     max_completion_tokens: Option<u64>,
@@ -78,7 +78,7 @@ struct StreamOptions {
 impl Ask {
     /// Reads a body and holds it against what `app` serves.
     pub(super) fn parse(app: &App, route: Route, body: &[u8]) -> Result<Self, Refusal> {
-        let body: Body = serde_json::from_slice(body).map_err(|error| {
+        let mut body: Body = serde_json::from_slice(body).map_err(|error| {
             Refusal::bad_request(None, format!("the body is not a request: {error}"))
         })?;
         let model = body.model.as_deref().unwrap_or_else(|| app.model());
@@ -128,16 +128,10 @@ impl Ask {
     }
 }
 
-/// A prompt: its length, and its ids where it came as ids.
-struct Prompt {
-    tokens: Tokens,
-    ids: Option<Vec<u32>>,
-}
-
 impl Body {
-    fn prompt(&self, route: Route) -> Result<Prompt, Refusal> {
-        match (route, &self.prompt, &self.messages) {
-            (Route::Completions, Some(prompt), _) => read_prompt(prompt),
+    fn prompt(&mut self, route: Route) -> Result<Read, Refusal> {
+        match (route, self.prompt.take(), &self.messages) {
+            (Route::Completions, Some(prompt), _) => prompt.read(),
             (Route::Completions, None, _) => Err(Refusal::bad_request(
                 Some("prompt"),
                 "`prompt` is missing: a text or a list of token ids",
@@ -179,34 +173,8 @@ impl Body {
     }
 }
 
-fn read_prompt(prompt: &Value) -> Result<Prompt, Refusal> {
-    let refuse = |message: &str| Err(Refusal::bad_request(Some("prompt"), message));
-    match prompt {
-        Value::String(text) => Ok(Prompt { tokens: Tokens::new(text::count(text)), ids: None }),
-        Value::Array(items) if items.is_empty() => {
-            refuse("`prompt` is an empty list: it needs at least one token id")
-        }
-        Value::Array(items) => {
-            if items.iter().any(|item| item.is_string() || item.is_array()) {
-                return refuse(
-                    "`prompt` is a list of prompts: the simulated engine takes one prompt a request, \
-                     a text or a list of token ids",
-                );
-            }
-            let id = |item: &Value| u32::try_from(item.as_u64()?).ok();
-            match items.iter().map(id).collect::<Option<Vec<_>>>() {
-                Some(ids) => Ok(Prompt { tokens: Tokens::new(ids.len() as u64), ids: Some(ids) }),
-                None => refuse(
-                    "`prompt` holds something that is no token id: ids are whole numbers below 2^32",
-                ),
-            }
-        }
-        _ => refuse("`prompt` must be a text or a list of token ids"),
-    }
-}
-
 /// Counts the words of a conversation; content is a text or a list of parts of which some have a text.
-fn read_messages(messages: &[Message]) -> Prompt {
+fn read_messages(messages: &[Message]) -> Read {
     let mut words = 0;
     for content in messages.iter().filter_map(|message| message.content.as_ref()) {
         match content {
@@ -218,5 +186,5 @@ fn read_messages(messages: &[Message]) -> Prompt {
             _ => {}
         }
     }
-    Prompt { tokens: Tokens::new((words as u64).max(1)), ids: None }
+    Read { tokens: Tokens::new((words as u64).max(1)), ids: None }
 }

@@ -32,7 +32,7 @@ use crate::job::{Job, JobId};
 use crate::serve::Serve;
 
 /// Sockets told of in one look. Few, so that the tokens that come due meanwhile do not wait long.
-const LOOK: usize = 16;
+const LOOK: usize = 8;
 /// Connections that write, and about how many bytes they write, between two looks.
 const WRITES: usize = 16;
 const WRITTEN: usize = 64 << 10;
