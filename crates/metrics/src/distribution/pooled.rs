@@ -45,13 +45,19 @@ struct Exact {
 #[derive(Debug, Clone)]
 struct Folded {
     buckets: Buckets,
+    /// Near the mean, so that the sums around it keep their digits.
+    centre: f64,
+    sums: Sums,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Sums {
     n: u64,
     /// Of the gaps themselves, in nanoseconds: a gap that is shared counts once for all its tokens together.
-    sum: u128,
+    gaps: u128,
     least: f64,
     greatest: f64,
-    /// Near the mean, so that the two sums around it keep their digits.
-    centre: f64,
+    /// Of the distances from the centre, and of their squares.
     around: f64,
     squares: f64,
 }
@@ -67,7 +73,7 @@ impl PooledSample {
                 exact.whole.push(gap);
                 self.fold_if_full();
             }
-            State::Folded(folded) => folded.add(gap, 1),
+            State::Folded(folded) => folded.add_all([(gap, 1)]),
         }
     }
 
@@ -76,7 +82,7 @@ impl PooledSample {
         match (&mut self.0, tokens.get()) {
             (_, 0) => {}
             (_, 1) => self.push(gap),
-            (State::Folded(folded), tokens) => folded.add(gap, tokens),
+            (State::Folded(folded), tokens) => folded.add_all([(gap, tokens)]),
             (State::Exact(exact), tokens) => {
                 exact.shared.push((gap, tokens));
                 self.fold_if_full();
@@ -92,10 +98,10 @@ impl PooledSample {
                 ours.shared.extend(theirs.shared);
                 self.fold_if_full();
             }
-            (State::Folded(ours), State::Exact(theirs)) => ours.add_all(&theirs),
+            (State::Folded(ours), State::Exact(theirs)) => ours.add_all(theirs.values()),
             (State::Folded(ours), State::Folded(theirs)) => ours.merge(&theirs),
             (State::Exact(ours), State::Folded(mut theirs)) => {
-                theirs.add_all(ours);
+                theirs.add_all(ours.values());
                 self.0 = State::Folded(theirs);
             }
         }
@@ -106,7 +112,7 @@ impl PooledSample {
     pub fn len(&self) -> u64 {
         match &self.0 {
             State::Exact(exact) => exact.values().map(|(_, tokens)| tokens).sum(),
-            State::Folded(folded) => folded.n,
+            State::Folded(folded) => folded.sums.n,
         }
     }
 
@@ -161,6 +167,16 @@ impl PooledSample {
     }
 }
 
+impl Extend<Nanos> for PooledSample {
+    /// Takes in gaps of one token each, as [`PooledSample::push`] does one.
+    fn extend<I: IntoIterator<Item = Nanos>>(&mut self, gaps: I) {
+        match &mut self.0 {
+            State::Folded(folded) => folded.add_all(gaps.into_iter().map(|gap| (gap, 1))),
+            State::Exact(_) => gaps.into_iter().for_each(|gap| self.push(gap)),
+        }
+    }
+}
+
 impl Default for PooledSample {
     fn default() -> Self {
         Self(State::Exact(Exact::default()))
@@ -202,59 +218,64 @@ impl Folded {
         let sum: u128 = exact.values().map(|(gap, _)| u128::from(gap.as_nanos())).sum();
         let mut folded = Self {
             buckets: Buckets::default(),
-            n: 0,
-            sum: 0,
-            least: f64::INFINITY,
-            greatest: 0.0,
             centre: sum as f64 / 1e6 / n.max(1) as f64,
-            around: 0.0,
-            squares: 0.0,
+            sums: Sums {
+                n: 0,
+                gaps: 0,
+                least: f64::INFINITY,
+                greatest: 0.0,
+                around: 0.0,
+                squares: 0.0,
+            },
         };
-        folded.add_all(exact);
+        folded.add_all(exact.values());
         folded
     }
 
-    fn add(&mut self, gap: Nanos, tokens: u64) {
-        let (value, weight) = (share(gap, tokens), tokens as f64);
-        self.buckets.add(value, tokens);
-        self.n += tokens;
-        self.sum += u128::from(gap.as_nanos());
-        self.least = self.least.min(value);
-        self.greatest = self.greatest.max(value);
-        let off = value - self.centre;
-        self.around += weight * off;
-        self.squares += weight * off * off;
-    }
-
-    fn add_all(&mut self, exact: &Exact) {
-        exact.values().for_each(|(gap, tokens)| self.add(gap, tokens));
+    fn add_all(&mut self, gaps: impl IntoIterator<Item = (Nanos, u64)>) {
+        // A copy, which stays in registers: this runs for each token of a run.
+        let (centre, mut sums) = (self.centre, self.sums);
+        for (gap, tokens) in gaps {
+            let (value, weight) = (share(gap, tokens), tokens as f64);
+            self.buckets.add(value, tokens);
+            let off = value - centre;
+            sums.n += tokens;
+            sums.gaps += u128::from(gap.as_nanos());
+            sums.least = sums.least.min(value);
+            sums.greatest = sums.greatest.max(value);
+            sums.around += weight * off;
+            sums.squares += weight * off * off;
+        }
+        self.sums = sums;
     }
 
     /// The other's sums are around another centre, and are moved to ours.
     fn merge(&mut self, other: &Self) {
         self.buckets.merge(&other.buckets);
-        self.n += other.n;
-        self.sum += other.sum;
-        self.least = self.least.min(other.least);
-        self.greatest = self.greatest.max(other.greatest);
-        let (apart, n) = (other.centre - self.centre, other.n as f64);
-        self.squares += other.squares + 2.0 * apart * other.around + n * apart * apart;
-        self.around += other.around + n * apart;
+        let (ours, theirs) = (&mut self.sums, &other.sums);
+        let (apart, n) = (other.centre - self.centre, theirs.n as f64);
+        ours.n += theirs.n;
+        ours.gaps += theirs.gaps;
+        ours.least = ours.least.min(theirs.least);
+        ours.greatest = ours.greatest.max(theirs.greatest);
+        ours.squares += theirs.squares + 2.0 * apart * theirs.around + n * apart * apart;
+        ours.around += theirs.around + n * apart;
     }
 
     fn moments(&self) -> Moments {
-        let n = self.n as f64;
-        let variance = self.squares / n - (self.around / n).powi(2);
+        let (sums, n) = (&self.sums, self.sums.n as f64);
+        let variance = sums.squares / n - (sums.around / n).powi(2);
         Moments {
-            n: self.n,
-            mean: Some(self.sum as f64 / 1e6 / n),
+            n: sums.n,
+            mean: Some(sums.gaps as f64 / 1e6 / n),
             std: Some(variance.max(0.0).sqrt()),
         }
     }
 
     fn ranked(&self) -> Ranked {
+        let Sums { least, greatest, .. } = self.sums;
         let counts = self.buckets.counts();
-        let counts = counts.map(|(value, n)| (value.clamp(self.least, self.greatest), n));
+        let counts = counts.map(|(value, n)| (value.clamp(least, greatest), n));
         let mut counts: Vec<(f64, u64)> = counts.collect();
         // The two ends are known exactly, each for at least one value.
         if let Some((_, count)) = counts.first_mut() {
@@ -263,8 +284,8 @@ impl Folded {
         if let Some((_, count)) = counts.last_mut() {
             *count = count.saturating_sub(1);
         }
-        counts.insert(0, (self.least, 1));
-        counts.push((self.greatest, 1));
+        counts.insert(0, (least, 1));
+        counts.push((greatest, 1));
         Ranked::from_sorted(counts)
     }
 }

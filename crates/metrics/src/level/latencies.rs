@@ -13,6 +13,9 @@ pub(super) struct Latencies {
     ttft_scheduled: Column,
     first_visible: Column,
     tpot: Sample,
+    /// Gaps of replies in which an event is a token: inter-token and inter-chunk latency at once.
+    gaps_of_both: PooledSample,
+    /// Gaps of all other replies, by token and by event.
     itl: PooledSample,
     icl: PooledSample,
     e2el: Column,
@@ -59,19 +62,22 @@ impl Latencies {
     }
 
     fn add_gaps(&mut self, tape: &Tape) {
-        for gap in inter_chunk(tape) {
+        let note = |gap: &Nanos| {
             self.gaps += 1;
-            self.zero_gaps += u64::from(gap == Nanos::ZERO);
-            self.icl.push(gap);
-        }
-        for share in inter_token(tape) {
-            self.itl.push_shared(share.gap, share.tokens);
+            self.zero_gaps += u64::from(*gap == Nanos::ZERO);
+        };
+        let gaps = inter_chunk(tape).inspect(note);
+        if tape.arrivals.iter().skip(1).all(|arrival| arrival.tokens == 1) {
+            self.gaps_of_both.extend(gaps);
+        } else {
+            self.icl.extend(gaps);
+            for share in inter_token(tape) {
+                self.itl.push_shared(share.gap, share.tokens);
+            }
         }
         // Only the kernel's stamps know how long the bytes lay there; the lag of any other stamp is zero by definition.
         if tape.stamps == StampSource::Kernel {
-            for arrival in &tape.arrivals {
-                self.read_lag.push(arrival.read_lag.to_nanos());
-            }
+            self.read_lag.extend(tape.arrivals.iter().map(|arrival| arrival.read_lag.to_nanos()));
         }
     }
 
@@ -81,6 +87,7 @@ impl Latencies {
         self.ttft_scheduled.append(other.ttft_scheduled);
         self.first_visible.append(other.first_visible);
         self.tpot.append(other.tpot);
+        self.gaps_of_both.merge(other.gaps_of_both);
         self.itl.merge(other.itl);
         self.icl.merge(other.icl);
         self.e2el.append(other.e2el);
@@ -99,13 +106,18 @@ impl Latencies {
     }
 
     pub(super) fn summary(&self) -> (MetricTable, Jitter) {
+        let with_both = |gaps: &PooledSample| {
+            let mut all = gaps.clone();
+            all.merge(self.gaps_of_both.clone());
+            all.summary()
+        };
         let table = MetricTable {
             ttft: self.ttft.summary(),
             ttft_scheduled: self.ttft_scheduled.summary(),
             first_visible: self.first_visible.summary(),
             tpot: self.tpot.clone().summary(),
-            itl: self.itl.summary(),
-            icl: self.icl.summary(),
+            itl: with_both(&self.itl),
+            icl: with_both(&self.icl),
             e2el: self.e2el.summary(),
             e2el_scheduled: self.e2el_scheduled.summary(),
             send_lateness: self.send_lateness.summary(),

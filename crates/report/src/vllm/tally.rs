@@ -89,7 +89,7 @@ impl VllmTally {
         for (metric, sample) in &mut self.samples {
             match sample {
                 Sample::Each(values) => values.extend(figures::value(*metric, tape)),
-                Sample::Gaps(gaps) => figures::gaps(tape).for_each(|gap| gaps.push(gap)),
+                Sample::Gaps(gaps) => gaps.extend(figures::gaps(tape)),
             }
         }
     }
