@@ -1,7 +1,13 @@
 //! What was measured at one level.
 
+mod histograms;
 mod json;
+mod latencies;
 mod tally;
+mod tokens;
+
+pub use histograms::LevelHistograms;
+pub use tally::LevelTally;
 
 use std::collections::BTreeMap;
 
@@ -9,7 +15,6 @@ use fizeau_core::{FailureClass, PerSec, Seconds, Tape, TokenSource, Tokens};
 use serde::Serialize;
 
 use crate::{Distribution, GoodputGoals};
-use tally::Tally;
 
 /// What was measured at one level: the part of `summary.json` that comes from tapes alone.
 ///
@@ -47,14 +52,15 @@ impl LevelSummary {
     /// The summary of `tapes`, the whole of a level's in any order, in one pass.
     ///
     /// `goals` are those of goodput; where they are empty there is none. No tapes give counts of zero, rates
-    /// of zero over a window of no length, and no latencies.
+    /// of zero over a window of no length, and no latencies. A [`LevelTally`] does the same for tapes that come one by
+    /// one and are not kept.
     #[must_use]
     pub fn of<'a>(tapes: impl IntoIterator<Item = &'a Tape>, goals: &GoodputGoals) -> Self {
-        let mut tally = Tally::default();
+        let mut tally = LevelTally::new(goals);
         for tape in tapes {
-            tally.add(tape, goals);
+            tally.add(tape);
         }
-        tally.summary(goals)
+        tally.summary()
     }
 }
 
@@ -122,10 +128,10 @@ pub struct MetricTable {
     /// Inter-chunk latency, pooled over requests.
     #[serde(rename = "icl_ms")]
     pub icl: Distribution,
-    /// Send start to last token.
+    /// Send start to the last of the output: a token, or an embedding.
     #[serde(rename = "e2el_ms")]
     pub e2el: Distribution,
-    /// Intended release to last token.
+    /// Intended release to the last of the output.
     #[serde(rename = "e2el_scheduled_ms")]
     pub e2el_scheduled: Distribution,
     /// Intended release to send start, of all requests that were sent.
@@ -134,12 +140,29 @@ pub struct MetricTable {
     /// Intended to actual release, of all requests.
     #[serde(rename = "release_lateness_ms")]
     pub release_lateness: Distribution,
-    /// Release to send start, connecting not counted, of all requests that were sent.
+    /// Release to send start, the wait for a connection not counted, of all requests that were sent.
     #[serde(rename = "send_delay_ms")]
     pub send_delay: Distribution,
+    /// The part of release to send start that went into making a connection, of all requests that were sent; zero
+    /// where one was at hand.
+    #[serde(rename = "connection_wait_ms")]
+    pub connection_wait: Distribution,
     /// The making of a connection, of requests that made one.
     #[serde(rename = "connect_ms")]
     pub connect: Distribution,
+    /// The part of it that the name took, of those that had one to resolve.
+    #[serde(rename = "dns_ms")]
+    pub dns: Distribution,
+    /// The part of it that the TCP handshake took.
+    #[serde(rename = "tcp_ms")]
+    pub tcp: Distribution,
+    /// The part of it that the TLS handshake took, of those that had one.
+    #[serde(rename = "tls_ms")]
+    pub tls: Distribution,
+    /// How long after the kernel's stamp each arrival was read, pooled over all requests that the kernel stamped: what
+    /// a stamp of this process's own would have been late by.
+    #[serde(rename = "read_lag_ms")]
+    pub read_lag: Distribution,
 }
 
 /// Spread of the inter-token latency; its standard deviation is in [`MetricTable::itl`].

@@ -9,8 +9,8 @@ use crate::json::known_or_reason;
 const EMPTY: &str = "no values";
 
 impl Serialize for Distribution {
-    /// One flat object: `n`, `mean`, `std`, `min`, `p50`, `p90`, `p95`, `p99`, `p999`, `max`. A figure that
-    /// is unknown is null and has a sibling `..._reason` (`"p99": null, "p99_reason": "needs 100 values, has
+    /// One flat object: `n`, `mean`, `std`, `min`, `p50`, `p90`, `p95`, `p99`, `p999`, `max`, `resolution`. A figure
+    /// that is unknown is null and has a sibling `..._reason` (`"p99": null, "p99_reason": "needs 100 values, has
     /// 18"`); a percentile whose interval is known has a sibling `..._ci`, a pair of its ends.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -29,6 +29,7 @@ impl Serialize for Distribution {
             self.percentile(&mut map, key, quantile)?;
         }
         known_or_reason(&mut map, "max", self.max, EMPTY)?;
+        map.serialize_entry("resolution", self.resolution.as_str())?;
         map.end()
     }
 }

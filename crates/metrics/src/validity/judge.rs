@@ -9,18 +9,10 @@ use crate::{Distribution, LevelSummary};
 /// the verdict.
 ///
 /// ```
-/// # use fizeau_core::{StampSource, Tape};
-/// use fizeau_metrics::{ClientProof, Expectations, GoodputGoals, LevelSummary, Verdict, judge};
-/// # let client = ClientProof {
-/// #     stamps: StampSource::User,
-/// #     cpu_share: None,
-/// #     run_delay_share: None,
-/// #     connections_fresh: 0,
-/// #     connections_replaced: 0,
-/// # };
-/// let nothing: [Tape; 0] = [];
-/// let level = LevelSummary::of(&nothing, &GoodputGoals::default());
-/// let validity = judge(&level, &client, &Expectations::default());
+/// use fizeau_metrics::{ClientWatch, Expectations, GoodputGoals, LevelTally, Verdict, judge};
+/// let nothing = LevelTally::new(&GoodputGoals::default());
+/// let client = nothing.proof(ClientWatch::default());
+/// let validity = judge(&nothing.summary(), &client, &Expectations::default());
 /// assert_eq!(validity.verdict, Verdict::Invalid);
 /// assert_eq!(validity.reasons[0].text, "no request was sent");
 /// ```
@@ -115,7 +107,7 @@ fn cache(level: &LevelSummary, expected: &Expectations) -> Option<Reason> {
 }
 
 fn cpu(client: &ClientProof, limits: &Thresholds) -> Option<Reason> {
-    let share = client.cpu_share?;
+    let share = client.watch.cpu_share?;
     let (verdict, limit) = exceeded(share, limits.cpu_suspect, Some(limits.cpu_invalid))?;
     let (share, limit) = (percent(share), percent(limit));
     let text = format!("the measuring thread used {share} of a CPU (limit {limit})");
@@ -123,7 +115,7 @@ fn cpu(client: &ClientProof, limits: &Thresholds) -> Option<Reason> {
 }
 
 fn run_delay(client: &ClientProof, limits: &Thresholds) -> Option<Reason> {
-    let share = client.run_delay_share?;
+    let share = client.watch.run_delay_share?;
     let (verdict, limit) = exceeded(share, limits.run_delay_suspect, None)?;
     let (share, limit) = (percent(share), percent(limit));
     let text = format!("the measuring thread waited for a CPU {share} of the time (limit {limit})");

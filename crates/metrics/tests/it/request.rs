@@ -90,6 +90,7 @@ fn a_failed_request_has_no_latency_but_left_when_it_left() {
         send_lateness: millis(2),
         release_lateness: millis(2),
         send_delay: millis(0),
+        connection_wait: millis(0),
         ..RequestMetrics::default()
     };
     assert_eq!(metrics, expected);

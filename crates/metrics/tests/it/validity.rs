@@ -4,18 +4,31 @@ use fizeau_core::{
     Asked, ConnectMarks, EosRule, FailureClass, StampSource, Tape, TokenSource, Tokens, Usage,
 };
 use fizeau_metrics::{
-    ClientProof, Ending, Expectations, GoodputGoals, LevelSummary, Validity, Verdict, judge,
+    ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary, Validity, Verdict,
+    judge,
 };
 
 use crate::tapes::{failed, ms, tape};
 
 const CLIENT: ClientProof = ClientProof {
     stamps: StampSource::Kernel,
-    cpu_share: Some(0.2),
-    run_delay_share: Some(0.01),
     connections_fresh: 1,
     connections_replaced: 0,
+    watch: ClientWatch {
+        threads: 1,
+        cpu_share: Some(0.2),
+        run_delay_share: Some(0.01),
+        headroom: None,
+        ceiling: None,
+    },
 };
+
+/// The same client, with another watch.
+fn with_watch(change: impl FnOnce(&mut ClientWatch)) -> ClientProof {
+    let mut client = CLIENT;
+    change(&mut client.watch);
+    client
+}
 
 fn good() -> Tape {
     tape(0, &[(20, 1), (30, 1)])
@@ -130,13 +143,13 @@ fn a_cache_that_nobody_asked_for_is_suspect() {
 #[test]
 fn a_client_without_time_of_its_own_is_noticed() {
     let expected = Expectations::default();
-    let with_cpu = |share| verdict_with(ClientProof { cpu_share: share, ..CLIENT }, &expected);
+    let with_cpu = |share| verdict_with(with_watch(|watch| watch.cpu_share = share), &expected);
     assert_eq!(with_cpu(None).verdict, Verdict::Valid);
     assert_eq!(with_cpu(Some(0.90)).verdict, Verdict::Valid);
     let text = "the measuring thread used 95.0 % of a CPU (limit 90.0 %)";
     assert_one(&with_cpu(Some(0.95)), Verdict::Suspect, text);
     assert_eq!(with_cpu(Some(0.99)).verdict, Verdict::Invalid);
-    let delayed = ClientProof { run_delay_share: Some(0.5), ..CLIENT };
+    let delayed = with_watch(|watch| watch.run_delay_share = Some(0.5));
     let text = "the measuring thread waited for a CPU 50.0 % of the time (limit 10.0 %)";
     assert_one(&verdict_with(delayed, &expected), Verdict::Suspect, text);
 }

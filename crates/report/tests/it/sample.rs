@@ -7,7 +7,9 @@ use fizeau_core::{
     Arrival, Channel, Failure, FailureClass, Nanos, Outcome, Seconds, Stamp, StampSource, Tape,
     TokenSource, Tokens,
 };
-use fizeau_metrics::{ClientProof, GoodputGoals, LevelSummary, Reason, Validity, Verdict};
+use fizeau_metrics::{
+    ClientProof, ClientWatch, GoodputGoals, LevelSummary, Reason, Validity, Verdict,
+};
 use fizeau_report::{
     Endpoint, Engine, Host, LevelReport, LevelStatus, LoadPoint, Setup, SpeedOfLight, SweepReport,
     ToolVersion, Workload,
@@ -77,10 +79,14 @@ pub(crate) fn level(concurrency: u32) -> LevelReport {
         summary,
         client: ClientProof {
             stamps: StampSource::Kernel,
-            cpu_share: Some(0.21),
-            run_delay_share: Some(0.01),
             connections_fresh: concurrency.into(),
             connections_replaced: 0,
+            watch: ClientWatch {
+                threads: 2,
+                cpu_share: Some(0.21),
+                run_delay_share: Some(0.01),
+                ..ClientWatch::default()
+            },
         },
         validity: Validity {
             verdict: reasons.first().map_or(Verdict::Valid, |reason| reason.verdict),
