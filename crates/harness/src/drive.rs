@@ -10,7 +10,6 @@ pub(crate) use course::Course;
 pub(crate) use outlet::{Keep, Outlet};
 pub(crate) use slots::{Gate, OwnSlots, Seat, Slots};
 
-use std::error::Error;
 use std::num::NonZeroU32;
 
 use fizeau_core::{Nanos, RequestId, RequestSource, Stamp, TapeSink, Timer, Transport};
@@ -51,7 +50,7 @@ pub enum Ended {
 
 /// Why a drive broke off.
 #[derive(Debug, thiserror::Error)]
-pub enum DriveError<S: Error, T: Error, K: Error> {
+pub enum DriveError<S, T, K> {
     /// The source of requests failed.
     #[error("the source of requests failed: {0}")]
     Source(S),

@@ -37,6 +37,23 @@ pub trait Measure {
     fn cancel(&self) -> &Cancel;
 }
 
+impl<M: Measure> Measure for &mut M {
+    type Error = M::Error;
+
+    async fn measure<K: TapeSink, O: Observer>(
+        &mut self,
+        level: PlannedLevel<'_>,
+        sink: &mut K,
+        observer: &mut O,
+    ) -> Result<LevelRun, LevelError<Infallible, M::Error, K::Error>> {
+        (**self).measure(level, sink, observer).await
+    }
+
+    fn cancel(&self) -> &Cancel {
+        (**self).cancel()
+    }
+}
+
 /// One level of a plan, to be measured.
 #[derive(Debug, Clone, Copy)]
 pub struct PlannedLevel<'a> {

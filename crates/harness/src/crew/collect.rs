@@ -151,12 +151,14 @@ impl<E: Error> Collector<E> {
     /// A worker is done: what it did is added to what the others did.
     fn over(&mut self, driven: Driven, watch: ClientWatch) {
         self.over += 1;
-        let sum = self.driven.get_or_insert(driven);
-        if self.over > 1 {
-            sum.start = sum.start.min(driven.start);
-            sum.ended = worse(sum.ended, driven.ended);
-            sum.held_back += driven.held_back;
-        }
+        self.driven = Some(match self.driven {
+            None => driven,
+            Some(sum) => Driven {
+                start: sum.start.min(driven.start),
+                ended: worse(sum.ended, driven.ended),
+                held_back: sum.held_back + driven.held_back,
+            },
+        });
         self.watch.cpu_share = most(self.watch.cpu_share, watch.cpu_share);
         self.watch.run_delay_share = most(self.watch.run_delay_share, watch.run_delay_share);
     }

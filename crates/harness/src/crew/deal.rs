@@ -17,7 +17,10 @@ pub(super) struct Hand {
     deal: Deal,
     warmup: u64,
     place: Place,
-    cap: Cap,
+    /// Its share of the cap; none for no cap.
+    slots: Option<NonZeroU32>,
+    /// The cap of all, where it is not split.
+    gate: Option<Arc<Gate>>,
 }
 
 /// The `index`-th of `of` workers.
@@ -39,12 +42,6 @@ enum Deal {
     Draw(Arc<AtomicU64>),
     /// Each has its own from the start: every so-and-so-manieth.
     Stride,
-}
-
-/// The cap on requests in flight.
-enum Cap {
-    Own(Option<NonZeroU32>),
-    Shared(Arc<Gate>),
 }
 
 /// The hands of a level for at most `workers` workers; fewer where the cap has not a slot for each.
@@ -69,7 +66,8 @@ pub(super) fn hands(level: &PlannedLevel<'_>, workers: usize) -> Vec<Hand> {
             },
             warmup: level.warmup,
             place: Place { index: index as u64, of },
-            cap: gate.as_ref().map_or(Cap::Own(slots), |gate| Cap::Shared(Arc::clone(gate))),
+            slots,
+            gate: gate.clone(),
         }
     };
     (0..of.get()).map(hand).collect()
@@ -100,10 +98,7 @@ impl Hand {
 
     /// The cap of the warm-up, which is a closed loop whatever the level is.
     pub(super) fn warmup_slots(&self) -> OwnSlots {
-        match self.cap {
-            Cap::Own(slots) => OwnSlots::new(slots),
-            Cap::Shared(_) => OwnSlots::new(Some(NonZeroU32::MIN)),
-        }
+        OwnSlots::new(self.slots)
     }
 
     /// The measured requests of this worker.
@@ -125,9 +120,9 @@ impl Hand {
 
     /// The cap of the level.
     pub(super) fn slots(&self) -> Box<dyn Slots> {
-        match &self.cap {
-            Cap::Own(slots) => Box::new(OwnSlots::new(*slots)),
-            Cap::Shared(gate) => Box::new(Seat::new(Arc::clone(gate))),
+        match &self.gate {
+            None => Box::new(OwnSlots::new(self.slots)),
+            Some(gate) => Box::new(Seat::new(Arc::clone(gate))),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-use fizeau_core::{Clock, Failure, Nanos, Stamp, Tape, Timer, Transport};
+use fizeau_core::{Clock, Failure, Nanos, Stamp, Tape, Timer};
 use fizeau_metrics::ClientWatch;
 use fizeau_transport::MonotonicClock;
 use tokio::sync::{mpsc, oneshot};

@@ -18,6 +18,16 @@ pub(crate) trait Slots {
     fn give_back(&mut self);
 }
 
+impl<L: Slots + ?Sized> Slots for Box<L> {
+    fn poll_take(&mut self, id: RequestId, cx: &Context<'_>) -> Poll<()> {
+        (**self).poll_take(id, cx)
+    }
+
+    fn give_back(&mut self) {
+        (**self).give_back();
+    }
+}
+
 /// A cap that only this driver knows.
 pub(crate) struct OwnSlots {
     cap: u64,
