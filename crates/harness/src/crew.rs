@@ -21,7 +21,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::level::{LevelError, LevelRun, Measure, PlannedLevel};
 use crate::{Cancel, Observer};
 use collect::Collector;
-use deal::{connections_ahead, hands, share};
+use deal::{hands, share};
 use worker::{Command, Part, Post, Worker};
 
 /// Worker threads that measure one level after another, each with an event loop, a transport, connections and a pacer of
@@ -117,7 +117,7 @@ impl<E: Error + Send + 'static> Crew<E> {
         let (post, inbox) = mpsc::unbounded_channel();
         let cancel = self.cancel.part();
         let hands = hands(level, self.workers.len());
-        let (active, ahead) = (hands.len(), connections_ahead(level));
+        let (active, ahead) = (hands.len(), level.connections_ahead());
         let mut switches = Vec::new();
         for ((index, hand), worker) in hands.into_iter().enumerate().zip(&self.workers) {
             let (switch, start) = oneshot::channel();

@@ -124,7 +124,8 @@ mod tests {
     #[test]
     fn limits_are_read_as_linux_writes_them() {
         assert_eq!(files(LIMITS), Some(FILES));
-        let unlimited = "Max open files            4096                 unlimited            files\n";
+        let unlimited =
+            "Max open files            4096                 unlimited            files\n";
         assert_eq!(files(unlimited), Some(FileLimits { soft: 4_096, hard: u64::MAX }));
         assert_eq!(files("Max open files  many\n"), None);
         assert_eq!(ports("32768\t60999\n"), Some(28_232));

@@ -11,10 +11,10 @@ use fizeau_metrics::{
 };
 use fizeau_workload::Plan;
 
+use crate::Cancel;
 use crate::drive::{DriveError, Driven, Ended, Load, drive};
 use crate::observe::{Notice, Observer, Tee};
 use crate::proof::{SelfWatch, Watch};
-use crate::Cancel;
 
 /// Whatever can measure one level of a plan after another: a [`Crew`](crate::Crew) of worker threads, or a [`Rig`] on one
 /// task, in virtual time too.
@@ -65,6 +65,16 @@ pub struct PlannedLevel<'a> {
     pub load: Load,
     /// Per-request goals, for goodput.
     pub goals: &'a GoodputGoals,
+}
+
+impl PlannedLevel<'_> {
+    /// How many connections it wants before it begins: one a slot, or, without a cap, one a request up to 1,024, since an
+    /// open loop may never need as many as it has requests.
+    #[must_use]
+    pub fn connections_ahead(&self) -> u64 {
+        let most = self.load.max_in_flight.map_or(1_024, |cap| cap.get().into());
+        self.plan.len().get().min(most)
+    }
 }
 
 /// What every level of a run is measured with, on one task.

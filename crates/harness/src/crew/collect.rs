@@ -85,8 +85,7 @@ impl<E: Error> Collector<E> {
         if let Some(error) = self.unsendable.take() {
             return Err(widen(error));
         }
-        let driven =
-            self.driven.unwrap_or(Driven { start, ended: Ended::Cancelled, held_back: 0 });
+        let driven = self.driven.unwrap_or(Driven { start, ended: Ended::Cancelled, held_back: 0 });
         Ok(LevelRun::of(&tally, self.watch, driven, self.warmup))
     }
 

@@ -73,15 +73,6 @@ pub(super) fn hands(level: &PlannedLevel<'_>, workers: usize) -> Vec<Hand> {
     (0..of.get()).map(hand).collect()
 }
 
-/// How many connections a level wants before it begins: one a slot, or, without a cap, one a request up to a limit; an
-/// open loop may never need as many as it has requests.
-pub(super) fn connections_ahead(level: &PlannedLevel<'_>) -> u64 {
-    let most = level.load.max_in_flight.map_or(MOST_AHEAD, |cap| cap.get().into());
-    level.plan.len().get().min(most)
-}
-
-const MOST_AHEAD: u64 = 1_024;
-
 /// The part of `total` that the `index`-th of `of` workers has; the remainder goes to the first.
 pub(super) fn share(total: u64, of: usize, index: usize) -> u64 {
     let (of, index) = (of.max(1) as u64, index as u64);

@@ -33,7 +33,7 @@ pub trait Preconnect: Transport {
     }
 }
 
-impl<C: Clock> Preconnect for HttpTransport<C> {
+impl<C: Clock + Clone + Send + 'static> Preconnect for HttpTransport<C> {
     async fn preconnect(&self, count: usize) -> Result<(), Failure> {
         Self::preconnect(self, count).await.map_err(|error| error.failure().clone())
     }

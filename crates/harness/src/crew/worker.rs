@@ -139,8 +139,7 @@ impl<T: Preconnect> Worker<T> {
         // What takes time to make is made before the start.
         let (mut requests, mut slots) = (hand.requests(), hand.slots());
         let Ok(start) = start.await else {
-            let driven =
-                Driven { start: self.timer.now(), ended: Ended::Cancelled, held_back: 0 };
+            let driven = Driven { start: self.timer.now(), ended: Ended::Cancelled, held_back: 0 };
             return post.done(Ok((driven, ClientWatch::default())));
         };
         self.timer.sleep_until(start).await;
@@ -150,11 +149,7 @@ impl<T: Preconnect> Worker<T> {
         post.done(driven.map(|driven| (driven, watch.stop(&self.timer))));
     }
 
-    async fn warm_up(
-        &self,
-        hand: &Hand,
-        cancel: &Cancel,
-    ) -> Result<Warmup, Unsendable<T::Error>> {
+    async fn warm_up(&self, hand: &Hand, cancel: &Cancel) -> Result<Warmup, Unsendable<T::Error>> {
         let mut count = Warmup::default();
         let course = self.course(cancel, self.timer.now(), None);
         let (mut requests, mut slots) = (hand.warmup(), hand.warmup_slots());

@@ -64,7 +64,10 @@ mod kernel {
     fn make() -> io::Result<Fd> {
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
         let fd = timerfd_create(TimerfdClockId::Monotonic, flags)?;
-        #[expect(deprecated, reason = "what replaces it is unsafe for borrowed descriptors; this one is owned")]
+        #[expect(
+            deprecated,
+            reason = "what replaces it is unsafe for borrowed descriptors; this one is owned"
+        )]
         AsyncFd::with_interest(fd, Interest::READABLE)
     }
 
