@@ -18,6 +18,7 @@ use super::socket::IoLog;
 use super::watchdog::{Alarm, Phase, Watchdog};
 use super::wire::{Wire, cause};
 use crate::dialect::chunk;
+use crate::event::ReadMark;
 use crate::framing::Framing;
 use crate::reply::{BodyEnd, Progress, Reply, ReplyReader};
 
@@ -218,7 +219,7 @@ impl<'t, C: Clock> Call<'t, C> {
                 Next::End(end) => break end,
             };
             let (at, read) = log.last();
-            match reader.feed(&data, at, read) {
+            match reader.feed(&data, ReadMark::user(at, read)) {
                 Progress::Broken => break BodyEnd::Cut,
                 Progress::Quiet => {}
                 Progress::Settled if self.watchdog.phase() == Phase::BodyEnd => {}
