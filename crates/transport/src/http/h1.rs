@@ -127,9 +127,11 @@ impl<C: Clock> H1<C> {
         scratch: &mut [u8],
         sink: &mut impl FnMut(&[u8], ReadMark) -> ControlFlow<()>,
     ) -> Poll<Ended> {
-        let rest = mem::take(&mut self.rest);
-        if let Some(ended) = self.decode(&rest, sink) {
-            return Poll::Ready(ended);
+        if !self.rest.is_empty() || self.body.is_over() {
+            let rest = mem::take(&mut self.rest);
+            if let Some(ended) = self.decode(&rest, sink) {
+                return Poll::Ready(ended);
+            }
         }
         for _ in 0..READS_IN_A_ROW {
             let got = match ready!(self.io.poll_receive(cx, scratch)) {
