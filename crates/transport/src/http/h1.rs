@@ -6,6 +6,8 @@
 mod body;
 mod chunked;
 mod head;
+#[cfg(test)]
+mod oracle;
 mod request;
 
 use std::io;
