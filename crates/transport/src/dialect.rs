@@ -68,6 +68,17 @@ pub trait Dialect: std::fmt::Debug {
         Repeats::Never
     }
 
+    /// The keys behind which values differ from one event of a reply to the next that are otherwise alike; none if
+    /// each event must be read in full.
+    ///
+    /// A dialect that names them (an empty list will do) says that its events are JSON, and that three things hold.
+    /// A text is taken as it stands, and decides nothing but the channel of its event. A number or a list behind such
+    /// a key is a count of its own (or, for a list, its length is), or it says nothing. A string behind such a key
+    /// says nothing. Events that differ in nothing else are then read without a parser, which costs a tenth.
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        None
+    }
+
     /// Whether `backend` can be made to generate the asked length.
     fn forcing(&self, backend: Backend) -> Forcing {
         let _ = backend;

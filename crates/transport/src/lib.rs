@@ -30,6 +30,7 @@ mod extra;
 mod framing;
 mod growth;
 mod http;
+mod mould;
 pub mod ndjson;
 mod reply;
 mod route;

@@ -37,6 +37,10 @@ impl Dialect for AnthropicMessages {
     fn end(&self) -> EndRule {
         EndRule::Marker
     }
+
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(&["output_tokens"])
+    }
 }
 
 /// The system's words have a field of their own.

@@ -12,6 +12,18 @@ use super::timings::Timings;
 use super::{EventError, WireEvent};
 use crate::event::RawEvent;
 
+/// What differs from chunk to chunk. `created` is the time of the chunk on some servers; `obfuscation` is OpenAI's
+/// padding.
+pub(super) const VARYING: &[&str] = &[
+    "avg_decoded_tokens_per_iter",
+    "completion_tokens",
+    "created",
+    "obfuscation",
+    "output_ids",
+    "token_ids",
+    "total_tokens",
+];
+
 /// What `event` says, on either route.
 pub(super) fn read<'a>(event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
     object_or_done(event, classify)

@@ -57,6 +57,10 @@ impl Dialect for GeminiContent {
         EndRule::FinishThenBody
     }
 
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(&["candidatesTokenCount", "totalTokenCount"])
+    }
+
     fn reserved(&self) -> &'static [&'static str] {
         RESERVED
     }

@@ -46,6 +46,10 @@ impl Dialect for LlamaCppCompletion {
         EndRule::Marker
     }
 
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(&["tokens", "tokens_predicted"])
+    }
+
     fn forcing(&self, _: Backend) -> Forcing {
         Forcing::Exact
     }

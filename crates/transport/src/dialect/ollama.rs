@@ -54,6 +54,10 @@ impl Dialect for OllamaGenerate {
         EndRule::Marker
     }
 
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(&["created_at"])
+    }
+
     fn framing(&self) -> Framing {
         Framing::Ndjson
     }
@@ -75,6 +79,10 @@ impl Dialect for OllamaChat {
 
     fn end(&self) -> EndRule {
         EndRule::Marker
+    }
+
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(&["created_at"])
     }
 
     fn framing(&self) -> Framing {

@@ -47,6 +47,10 @@ impl Dialect for Responses {
         EndRule::Marker
     }
 
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(&["obfuscation", "sequence_number"])
+    }
+
     /// llama.cpp's server hands fields that it does not know on to its chat route; OpenAI's own refuses them.
     fn forcing(&self, backend: Backend) -> Forcing {
         match backend {

@@ -63,6 +63,10 @@ impl Dialect for SglangGenerate {
         EndRule::Marker
     }
 
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(&["completion_tokens", "output_ids"])
+    }
+
     fn repeats(&self) -> Repeats {
         Repeats::Perhaps
     }

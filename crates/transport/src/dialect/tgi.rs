@@ -53,6 +53,10 @@ impl Dialect for TgiGenerate {
         EndRule::FinishThenBody
     }
 
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(&["id", "index", "logprob"])
+    }
+
     fn reserved(&self) -> &'static [&'static str] {
         RESERVED
     }
