@@ -16,6 +16,7 @@ mod ollama;
 mod openai;
 mod responses;
 mod sglang;
+mod tally;
 mod tgi;
 mod timings;
 mod triton;

@@ -32,6 +32,7 @@ mod growth;
 mod http;
 mod mould;
 pub mod ndjson;
+mod odd;
 mod reply;
 mod route;
 mod secret;

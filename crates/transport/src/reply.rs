@@ -5,10 +5,11 @@ mod notes;
 use fizeau_core::{Arrival, Failure, Outcome, ServerTiming, TokenSource, Tokens, Usage};
 
 use crate::dialect::{Dialect, Repeats};
-use crate::event::ReadMark;
+use crate::event::{RawEvent, ReadMark};
 use crate::framing::{Decoder, Framing};
 use crate::growth::Growth;
 use crate::mould::Moulds;
+use crate::odd;
 use crate::secret::Secrets;
 use notes::Notes;
 
@@ -160,7 +161,14 @@ impl<'d> ReplyReader<'d> {
                     moulds.learn(*dialect, &event, &wire);
                     notes.take(wire, event.mark);
                 }
-                Err(error) => notes.malformed(error.to_string()),
+                // Rare enough to be read three times.
+                Err(error) => match odd::plain(event.data) {
+                    Some(data) => match dialect.read(&RawEvent { data: &data, ..event }) {
+                        Ok(wire) => notes.take(wire, event.mark),
+                        Err(_) => notes.malformed(error.to_string()),
+                    },
+                    None => notes.malformed(error.to_string()),
+                },
             }
         }
         drop(events);

@@ -5,6 +5,7 @@ mod ends;
 mod gemini;
 mod hosted;
 mod llama_cpp;
+mod odd;
 mod ollama;
 mod responses;
 mod sglang;
@@ -17,7 +18,7 @@ use fizeau_transport::{BodyEnd, Reply, Route};
 
 /// Every case of the OpenAI routes.
 pub(crate) fn cases() -> Vec<Case> {
-    [tokens::cases(), ends::cases(), hosted::cases()].concat()
+    [tokens::cases(), ends::cases(), hosted::cases(), odd::cases()].concat()
 }
 
 /// Every case of every route.
