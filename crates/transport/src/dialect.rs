@@ -8,6 +8,7 @@ mod body;
 mod chat;
 pub(crate) mod chunk;
 mod completions;
+mod embeddings;
 mod fields;
 mod gemini;
 mod json;
@@ -28,6 +29,7 @@ use fizeau_core::{Channel, Finish, Request, ServerTiming, Usage};
 pub use anthropic::AnthropicMessages;
 pub use chat::ChatCompletions;
 pub use completions::Completions;
+pub use embeddings::Embeddings;
 pub use gemini::GeminiContent;
 pub use llama_cpp::LlamaCppCompletion;
 pub use ollama::{OllamaChat, OllamaGenerate};
@@ -44,7 +46,7 @@ use crate::framing::Framing;
 /// How one protocol writes a request and reads the events of a reply. Implementors hold no state: what
 /// depends on earlier events (running counts, sticky errors) is kept by [`ReplyReader`](crate::ReplyReader).
 pub trait Dialect: std::fmt::Debug {
-    /// The JSON body that asks for `ask`, always as a stream.
+    /// The JSON body that asks for `ask`, as a stream wherever there are tokens.
     ///
     /// # Errors
     /// If the request cannot be expressed in this dialect.
@@ -149,6 +151,8 @@ pub struct WireEvent<'a> {
     pub refusal: Cow<'a, str>,
     /// Names and arguments of tool calls.
     pub tool_call: Cow<'a, str>,
+    /// The bytes of the body that brought an embedding; absent where there is none.
+    pub embedded: Option<u64>,
     /// How many token ids it lists.
     pub token_ids: u32,
     /// How many log-probability entries it lists.

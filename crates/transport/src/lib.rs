@@ -44,8 +44,8 @@ mod tokens;
 pub use backend::{Backend, BackendError};
 pub use clock::MonotonicClock;
 pub use dialect::{
-    AnthropicMessages, Ask, ChatCompletions, Completions, Dialect, EndRule, EventError, Forcing,
-    GeminiContent, LlamaCppCompletion, OllamaChat, OllamaGenerate, Repeats, RequestError,
+    AnthropicMessages, Ask, ChatCompletions, Completions, Dialect, Embeddings, EndRule, EventError,
+    Forcing, GeminiContent, LlamaCppCompletion, OllamaChat, OllamaGenerate, Repeats, RequestError,
     Responses, SglangGenerate, TgiGenerate, TritonGenerate, WireEvent,
 };
 pub use event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark};

@@ -34,6 +34,29 @@ pub struct ReplyReader<'d> {
     notes: Notes,
 }
 
+/// Notes what `event` says: by the mould at hand, by the dialect or, if it is odd, once it is plain.
+fn read_event(dialect: &dyn Dialect, moulds: &mut Moulds, notes: &mut Notes, event: &RawEvent<'_>) {
+    if let Some(twin) = moulds.cast(event) {
+        notes.take_twin(&twin, event.mark);
+        return;
+    }
+    let error = match dialect.read(event) {
+        Ok(wire) => {
+            moulds.learn(dialect, event, &wire);
+            notes.take(wire, event.mark);
+            return;
+        }
+        Err(error) => error,
+    };
+    // Rare enough to be read three times.
+    let plain = odd::plain(event.data);
+    let plain = plain.as_deref().map(|data| dialect.read(&RawEvent { data, ..*event }));
+    match plain {
+        Some(Ok(wire)) => notes.take(wire, event.mark),
+        _ => notes.malformed(error.to_string()),
+    }
+}
+
 /// The most events that room is made for before they come: a request may ask for far more than it gets.
 const MOST_EXPECTED: usize = 1 << 13;
 
@@ -152,24 +175,7 @@ impl<'d> ReplyReader<'d> {
                     break;
                 }
             };
-            if let Some(twin) = moulds.cast(&event) {
-                notes.take_twin(&twin, event.mark);
-                continue;
-            }
-            match dialect.read(&event) {
-                Ok(wire) => {
-                    moulds.learn(*dialect, &event, &wire);
-                    notes.take(wire, event.mark);
-                }
-                // Rare enough to be read three times.
-                Err(error) => match odd::plain(event.data) {
-                    Some(data) => match dialect.read(&RawEvent { data: &data, ..event }) {
-                        Ok(wire) => notes.take(wire, event.mark),
-                        Err(_) => notes.malformed(error.to_string()),
-                    },
-                    None => notes.malformed(error.to_string()),
-                },
-            }
+            read_event(*dialect, moulds, notes, &event);
         }
         drop(events);
         if self.notes.broken {
@@ -191,12 +197,16 @@ impl<'d> ReplyReader<'d> {
 
     /// As [`ReplyReader::finish`], with `secrets` scrubbed from what the server said.
     pub(crate) fn finish_without(mut self, end: BodyEnd, secrets: &Secrets) -> Reply {
-        if !self.notes.broken
-            && let Some(event) = self.decoder.finish()
-            // Half an event is rarely whole JSON. That is no garbage: the missing end tells what happened.
-            && let Ok(wire) = self.dialect.read(&event)
+        let Self { dialect, decoder, moulds, notes } = &mut self;
+        if !notes.broken
+            && let Some(event) = decoder.finish()
         {
-            self.notes.take(wire, event.mark);
+            if dialect.framing() == Framing::Whole && end == BodyEnd::Whole {
+                read_event(*dialect, moulds, notes, &event);
+            } else if let Ok(wire) = dialect.read(&event) {
+                // Half an event is rarely whole JSON. That is no garbage: the missing end tells what happened.
+                notes.take(wire, event.mark);
+            }
         }
         self.notes.into_reply(self.dialect.end(), end, secrets)
     }

@@ -29,6 +29,9 @@ impl Output {
     /// What `event` may have carried; none if it shows neither text nor any trace of a token. `before` is the
     /// running count so far.
     pub(crate) fn of(event: &WireEvent<'_>, before: u64) -> Option<Self> {
+        if let Some(bytes) = event.embedded {
+            return Some(Self::embedding(bytes));
+        }
         let channel = event.channel();
         let step = event.running.is_some_and(|running| running > before);
         if channel.is_none() && event.token_ids == 0 && event.logprobs == 0 && !step {
@@ -46,6 +49,12 @@ impl Output {
                 running: event.running.map(clamp_u64),
             },
         })
+    }
+
+    /// An embedding in a body of `bytes` bytes.
+    fn embedding(bytes: u64) -> Self {
+        let evidence = Evidence { ids: 0, logprobs: 0, running: None };
+        Self { bytes: clamp_u64(bytes), chars: 0, channel: Some(Channel::Embedding), evidence }
     }
 
     /// What `twin` carried.
@@ -113,6 +122,9 @@ impl Seen {
     /// The arrivals with their token counts, and where the counts come from. `total` is the server's own final count,
     /// if it gave one, and `thought` how many of those it calls reasoning. What was asked for plays no part.
     pub(crate) fn count(mut self, total: Option<u64>, thought: u64) -> (Vec<Arrival>, TokenSource) {
+        if self.arrivals.iter().any(|arrival| !arrival.channel.has_tokens()) {
+            return (self.arrivals, TokenSource::Tokenless);
+        }
         let source = if self.listed(total, |evidence| evidence.ids) {
             TokenSource::TokenIds
         } else if self.steps(total) {

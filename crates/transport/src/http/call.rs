@@ -189,7 +189,8 @@ impl<'t, C: Clock> Call<'t, C> {
     async fn take(&mut self, answer: Answer<C>) -> Reply {
         let status = answer.response.status();
         let headers = answer.response.headers();
-        let mut reply = match framing(headers) {
+        let asked = self.transport.target.route().dialect().framing();
+        let mut reply = match framing(headers, asked) {
             _ if status != StatusCode::OK => Reply::failed(self.refusal(answer).await),
             Ok(framing) => self.stream(answer, framing).await,
             Err(Unstreamed::Json) => Reply::failed(self.unstreamed(answer).await),
@@ -307,7 +308,7 @@ enum Unstreamed {
 
 /// How the events are framed, judged by the content type and never by what was asked for. A reply without one
 /// gets the benefit of the doubt.
-fn framing(headers: &HeaderMap) -> Result<Option<Framing>, Unstreamed> {
+fn framing(headers: &HeaderMap, asked: Framing) -> Result<Option<Framing>, Unstreamed> {
     let encoding = text(headers, &CONTENT_ENCODING).filter(|name| *name != "identity");
     if let Some(encoding) = encoding {
         let detail =
@@ -318,12 +319,12 @@ fn framing(headers: &HeaderMap) -> Result<Option<Framing>, Unstreamed> {
         return Ok(None);
     };
     let media = media.trim().to_ascii_lowercase();
-    match Framing::of_media(&media) {
+    match asked.answered(&media) {
         Some(framing) => Ok(Some(framing)),
         None if media == "application/json" => Err(Unstreamed::Json),
         None => Err(Unstreamed::Other(format!(
-            "the reply is of type `{media:.80}`, not a stream of events (text/event-stream or \
-             application/x-ndjson)"
+            "the reply is of type `{media:.80}`, not what was asked for ({})",
+            asked.media()
         ))),
     }
 }

@@ -69,6 +69,7 @@ pub(super) fn plain<'w>(wire: &'w WireEvent<'_>) -> Option<Twin<'w>> {
         || wire.error.is_some()
         || wire.timing.is_some()
         || wire.done
+        || wire.embedded.is_some()
         || texts.next().is_some();
     (!says_more).then_some(Twin {
         text,

@@ -149,7 +149,7 @@ impl Notes {
             let by_server = total.map(|total| format!(", though the server counted {total}"));
             let by_server = by_server.unwrap_or_default();
             let detail =
-                format!("the reply ended well without a token that could be seen{by_server}");
+                format!("the reply ended well without output that could be seen{by_server}");
             Outcome::Failed(Failure::new(FailureClass::Empty, detail))
         } else {
             Outcome::Complete(self.finish.unwrap_or(Finish::Unstated))
