@@ -70,7 +70,7 @@ fn what_is_unknown_is_null_with_a_reason() {
         SpeedOfLight::Absent { reason: "no model configuration was given".to_owned() };
     level.status = LevelStatus::Partial { reason: "interrupted".to_owned() };
     level.summary = LevelSummary::of(&[], &GoodputGoals::default());
-    level.load = LoadPoint::Rate(fizeau_core::PerSec::new(2.5));
+    level.load = LoadPoint::Rate(PerSec::new(2.5));
     let json = parsed(&level);
     assert!(json["speed_of_light"].is_null());
     assert_eq!(json["speed_of_light_reason"], "no model configuration was given");
