@@ -10,6 +10,7 @@ mod sample;
 
 pub(crate) use column::Column;
 pub use describe::percentile_of_sorted;
+pub(crate) use json::OrReason;
 pub use pooled::PooledSample;
 pub(crate) use sample::Sample;
 

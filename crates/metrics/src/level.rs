@@ -34,7 +34,7 @@ use crate::{Distribution, GoodputGoals};
 /// assert_eq!(level.throughput.output_tokens_per_s.get(), 20.0); // ten tokens in half a second
 /// assert_eq!(level.metrics.ttft.p99.value(), None); // one request supports no p99
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LevelSummary {
     /// How many requests went out, and how they ended.
     pub requests: RequestCounts,
@@ -107,61 +107,44 @@ impl TokenCounts {
     }
 }
 
-/// Latencies, in milliseconds.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+/// Latencies, in milliseconds. In JSON each name ends in `_ms`.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct MetricTable {
     /// Send start to first token.
-    #[serde(rename = "ttft_ms")]
     pub ttft: Distribution,
     /// Intended release to first token.
-    #[serde(rename = "ttft_scheduled_ms")]
     pub ttft_scheduled: Distribution,
     /// Send start to the first token that a reader would see.
-    #[serde(rename = "first_visible_ms")]
     pub first_visible: Distribution,
     /// Mean pace of a request after its first event.
-    #[serde(rename = "tpot_ms")]
     pub tpot: Distribution,
     /// Inter-token latency, pooled over requests, weighted by tokens.
-    #[serde(rename = "itl_ms")]
     pub itl: Distribution,
     /// Inter-chunk latency, pooled over requests.
-    #[serde(rename = "icl_ms")]
     pub icl: Distribution,
     /// Send start to the last of the output: a token, or an embedding.
-    #[serde(rename = "e2el_ms")]
     pub e2el: Distribution,
     /// Intended release to the last of the output.
-    #[serde(rename = "e2el_scheduled_ms")]
     pub e2el_scheduled: Distribution,
     /// Intended release to send start, of all requests that were sent.
-    #[serde(rename = "send_lateness_ms")]
     pub send_lateness: Distribution,
     /// Intended to actual release, of all requests.
-    #[serde(rename = "release_lateness_ms")]
     pub release_lateness: Distribution,
     /// Release to send start, the wait for a connection not counted, of all requests that were sent.
-    #[serde(rename = "send_delay_ms")]
     pub send_delay: Distribution,
     /// The part of release to send start that went into making a connection, of all requests that were sent; zero
     /// where one was at hand.
-    #[serde(rename = "connection_wait_ms")]
     pub connection_wait: Distribution,
     /// The making of a connection, of requests that made one.
-    #[serde(rename = "connect_ms")]
     pub connect: Distribution,
     /// The part of it that the name took, of those that had one to resolve.
-    #[serde(rename = "dns_ms")]
     pub dns: Distribution,
     /// The part of it that the TCP handshake took.
-    #[serde(rename = "tcp_ms")]
     pub tcp: Distribution,
     /// The part of it that the TLS handshake took, of those that had one.
-    #[serde(rename = "tls_ms")]
     pub tls: Distribution,
     /// How long after the kernel's stamp each arrival was read, pooled over all requests that the kernel stamped: what
     /// a stamp of this process's own would have been late by.
-    #[serde(rename = "read_lag_ms")]
     pub read_lag: Distribution,
 }
 

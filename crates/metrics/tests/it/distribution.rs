@@ -134,7 +134,7 @@ fn latencies() -> impl Strategy<Value = Vec<f64>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(crate::cases(64))]
 
     #[test]
     fn figures_are_in_order_and_within_the_sample(values in latencies()) {
