@@ -1,8 +1,6 @@
 //! How events are told apart in the bytes of a body.
 
-use fizeau_core::Stamp;
-
-use crate::event::{RawEvent, Tail};
+use crate::event::{RawEvent, ReadMark, Tail};
 use crate::ndjson::NdjsonDecoder;
 use crate::sse::SseDecoder;
 
@@ -61,10 +59,10 @@ impl Decoder {
         }
     }
 
-    pub(crate) fn feed(&mut self, bytes: &[u8], at: Stamp, read: u32) {
+    pub(crate) fn feed(&mut self, bytes: &[u8], mark: ReadMark) {
         match self {
-            Self::Ndjson(decoder) => decoder.feed(bytes, at, read),
-            Self::Sse(decoder) => decoder.feed(bytes, at, read),
+            Self::Ndjson(decoder) => decoder.feed(bytes, mark),
+            Self::Sse(decoder) => decoder.feed(bytes, mark),
         }
     }
 

@@ -46,10 +46,10 @@ pub use dialect::{
     GeminiContent, LlamaCppCompletion, OllamaChat, OllamaGenerate, Repeats, RequestError,
     Responses, SglangGenerate, TgiGenerate, TritonGenerate, WireEvent,
 };
-pub use event::{DEFAULT_EVENT_LIMIT, RawEvent, Tail};
+pub use event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark, Tail};
 pub use extra::{ExtraBody, ExtraBodyError};
 pub use framing::Framing;
-pub use http::{HttpTransport, PreconnectError};
+pub use http::{HttpTransport, PreconnectError, StampChoice};
 pub use reply::{BodyEnd, KeepText, Progress, Reply, ReplyReader};
 pub use route::{PromptKind, Route};
 pub use secret::Secret;

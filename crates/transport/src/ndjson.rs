@@ -8,7 +8,7 @@ use std::ops::Range;
 use fizeau_core::Stamp;
 use memchr::memchr;
 
-use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, Tail};
+use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark, Tail};
 
 /// Turns bytes, in pieces of any size, into lines, each with the stamp and number of the read that *completed*
 /// it. How the bytes were cut never matters to what comes out, only to the stamps.
@@ -17,13 +17,14 @@ use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, Tail};
 ///
 /// ```
 /// use fizeau_core::Stamp;
+/// use fizeau_transport::ReadMark;
 /// use fizeau_transport::ndjson::NdjsonDecoder;
 /// let mut decoder = NdjsonDecoder::default();
-/// decoder.feed(b"{\"a\"", Stamp::from_nanos(5), 0);
+/// decoder.feed(b"{\"a\"", ReadMark::user(Stamp::from_nanos(5), 0));
 /// assert!(decoder.next_event().is_none());
-/// decoder.feed(b":1}\r\n\n", Stamp::from_nanos(9), 1);
+/// decoder.feed(b":1}\r\n\n", ReadMark::user(Stamp::from_nanos(9), 1));
 /// let event = decoder.next_event().unwrap()?;
-/// assert_eq!((event.data, event.at.as_nanos(), event.read), (&b"{\"a\":1}"[..], 9, 1));
+/// assert_eq!((event.data, event.mark), (&b"{\"a\":1}"[..], ReadMark::user(Stamp::from_nanos(9), 1)));
 /// assert!(decoder.next_event().is_none());
 /// # Ok::<(), fizeau_transport::ndjson::NdjsonError>(())
 /// ```
@@ -40,8 +41,7 @@ pub struct NdjsonDecoder {
     ready: Vec<Ready>,
     /// How many of `ready` have been handed out.
     taken: usize,
-    at: Stamp,
-    read: u32,
+    mark: ReadMark,
 }
 
 /// Why a stream of lines cannot be read on.
@@ -67,8 +67,7 @@ enum State {
 #[derive(Debug)]
 struct Ready {
     data: Range<usize>,
-    at: Stamp,
-    read: u32,
+    mark: ReadMark,
 }
 
 impl NdjsonDecoder {
@@ -83,16 +82,15 @@ impl NdjsonDecoder {
             open: 0,
             ready: Vec::new(),
             taken: 0,
-            at: Stamp::EPOCH,
-            read: 0,
+            mark: ReadMark::user(Stamp::EPOCH, 0),
         }
     }
 
-    /// Takes the bytes of (a part of) the read with number `read`, which returned at `at`. Drain the lines
+    /// Takes the bytes of (a part of) the read `mark`. Drain the lines
     /// after each feed.
-    pub fn feed(&mut self, bytes: &[u8], at: Stamp, read: u32) {
+    pub fn feed(&mut self, bytes: &[u8], mark: ReadMark) {
         self.recycle();
-        (self.at, self.read) = (at, read);
+        self.mark = mark;
         let mut rest = bytes;
         while self.state == State::Reading {
             let (line, next) = match memchr(b'\n', rest) {
@@ -115,8 +113,7 @@ impl NdjsonDecoder {
             return Some(Ok(RawEvent {
                 data: self.data.get(ready.data.clone()).unwrap_or_default(),
                 name: b"",
-                at: ready.at,
-                read: ready.read,
+                mark: ready.mark,
             }));
         }
         if self.state == State::TooLong {
@@ -171,7 +168,7 @@ impl NdjsonDecoder {
         let to = self.data.len() - usize::from(line.ends_with(b"\r"));
         let line = self.data.get(from..to).unwrap_or_default();
         if !line.trim_ascii().is_empty() {
-            self.ready.push(Ready { data: from..to, at: self.at, read: self.read });
+            self.ready.push(Ready { data: from..to, mark: self.mark });
         }
         self.open = self.data.len();
     }

@@ -1,12 +1,11 @@
 //! A reply's bytes to arrivals, counts and an outcome, without I/O.
 
 use fizeau_core::{
-    Arrival, Failure, FailureClass, Finish, Outcome, ServerTiming, Stamp, TokenSource, Tokens,
-    Usage,
+    Arrival, Failure, FailureClass, Finish, Outcome, ServerTiming, TokenSource, Tokens, Usage,
 };
 
 use crate::dialect::{Dialect, EndRule, Repeats, WireEvent};
-use crate::event::{RawEvent, Tail};
+use crate::event::{RawEvent, ReadMark, Tail};
 use crate::framing::{Decoder, Framing};
 use crate::growth::{Counts, Growth};
 use crate::secret::Secrets;
@@ -17,10 +16,10 @@ use crate::tokens::{self, Seen};
 ///
 /// ```
 /// use fizeau_core::{Finish, Outcome, Stamp};
-/// use fizeau_transport::{BodyEnd, Completions, KeepText, ReplyReader};
+/// use fizeau_transport::{BodyEnd, Completions, KeepText, ReadMark, ReplyReader};
 /// let mut reader = ReplyReader::new(&Completions, KeepText::No);
 /// let body = b"data: {\"choices\":[{\"text\":\"Ga\",\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n";
-/// reader.feed(body, Stamp::from_nanos(7), 0);
+/// reader.feed(body, ReadMark::user(Stamp::from_nanos(7), 0));
 /// let reply = reader.finish(BodyEnd::Whole);
 /// assert_eq!(reply.outcome, Outcome::Complete(Finish::Length));
 /// assert_eq!(reply.arrivals[0].at, Stamp::from_nanos(7));
@@ -120,10 +119,10 @@ impl<'d> ReplyReader<'d> {
         }
     }
 
-    /// Takes the bytes of (a part of) the read with number `read`, which returned at `at`.
-    pub fn feed(&mut self, bytes: &[u8], at: Stamp, read: u32) -> Progress {
+    /// Takes the bytes of (a part of) the read `mark`.
+    pub fn feed(&mut self, bytes: &[u8], mark: ReadMark) -> Progress {
         let before = self.notes.seen.len();
-        self.decoder.feed(bytes, at, read);
+        self.decoder.feed(bytes, mark);
         while !self.notes.broken
             && let Some(event) = self.decoder.next_event()
         {
@@ -158,7 +157,7 @@ impl<'d> ReplyReader<'d> {
             // Half an event is rarely whole JSON. That is no garbage: the missing end tells what happened.
             && let Ok(wire) = self.dialect.read(&event)
         {
-            self.notes.take(wire, event.at, event.read);
+            self.notes.take(wire, event.mark);
         }
         self.notes.into_reply(self.dialect.end(), end, secrets)
     }
@@ -206,13 +205,13 @@ impl Notes {
 
     fn take_event(&mut self, dialect: &dyn Dialect, event: &RawEvent<'_>) {
         match dialect.read(event) {
-            Ok(wire) => self.take(wire, event.at, event.read),
+            Ok(wire) => self.take(wire, event.mark),
             Err(error) => self.malformed(error.to_string()),
         }
     }
 
-    fn take(&mut self, event: WireEvent<'_>, at: Stamp, read: u32) {
-        if let Some(seen) = Seen::of(&event, self.running, (at, read)) {
+    fn take(&mut self, event: WireEvent<'_>, mark: ReadMark) {
+        if let Some(seen) = Seen::of(&event, self.running, mark) {
             if self.is_full() {
                 self.malformed("the reply is longer than any model could make it".to_owned());
                 return;
@@ -317,7 +316,7 @@ mod tests {
 
     use super::{BodyEnd, KeepText, Progress, ReplyReader};
     use crate::dialect::{Ask, Completions, Dialect, EndRule, EventError, RequestError, WireEvent};
-    use crate::event::RawEvent;
+    use crate::event::{RawEvent, ReadMark};
 
     const EVENT: &[u8] = b"data: {\"choices\":[{\"text\":\"a\"}]}\n\n";
 
@@ -325,9 +324,9 @@ mod tests {
     fn a_server_that_never_stops_is_stopped() {
         let mut reader = ReplyReader::new(&Completions, KeepText::No);
         reader.notes.most_events = 2;
-        assert_eq!(reader.feed(EVENT, Stamp::EPOCH, 0), Progress::Tokens);
-        assert_eq!(reader.feed(EVENT, Stamp::EPOCH, 1), Progress::Tokens);
-        assert_eq!(reader.feed(EVENT, Stamp::EPOCH, 2), Progress::Broken);
+        assert_eq!(reader.feed(EVENT, ReadMark::user(Stamp::EPOCH, 0)), Progress::Tokens);
+        assert_eq!(reader.feed(EVENT, ReadMark::user(Stamp::EPOCH, 1)), Progress::Tokens);
+        assert_eq!(reader.feed(EVENT, ReadMark::user(Stamp::EPOCH, 2)), Progress::Broken);
         let reply = reader.finish(BodyEnd::Whole);
         assert_eq!(reply.arrivals.len(), 2);
         let malformed =
@@ -357,7 +356,7 @@ mod tests {
     fn without_a_marker_the_end_of_the_body_is_the_end() {
         for (end, good) in [(BodyEnd::Whole, true), (BodyEnd::Cut, false)] {
             let mut reader = ReplyReader::new(&Unmarked, KeepText::No);
-            reader.feed(EVENT, Stamp::EPOCH, 0);
+            reader.feed(EVENT, ReadMark::user(Stamp::EPOCH, 0));
             let outcome = reader.finish(end).outcome;
             assert_eq!(matches!(outcome, Outcome::Complete(_)), good);
         }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use fizeau_core::Stamp;
 use memchr::{memchr, memchr2};
 
-use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, Tail};
+use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark, Tail};
 
 /// Turns bytes, in pieces of any size, into server-sent events, each with the stamp and number of the read that
 /// *completed* it.
@@ -22,13 +22,14 @@ use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, Tail};
 ///
 /// ```
 /// use fizeau_core::Stamp;
+/// use fizeau_transport::ReadMark;
 /// use fizeau_transport::sse::SseDecoder;
 /// let mut decoder = SseDecoder::default();
-/// decoder.feed(b": ping\ndata: {\"a\"", Stamp::from_nanos(5), 0);
+/// decoder.feed(b": ping\ndata: {\"a\"", ReadMark::user(Stamp::from_nanos(5), 0));
 /// assert!(decoder.next_event().is_none());
-/// decoder.feed(b":1}\r\n\r\n", Stamp::from_nanos(9), 1);
+/// decoder.feed(b":1}\r\n\r\n", ReadMark::user(Stamp::from_nanos(9), 1));
 /// let event = decoder.next_event().unwrap()?;
-/// assert_eq!((event.data, event.at.as_nanos(), event.read), (&b"{\"a\":1}"[..], 9, 1));
+/// assert_eq!((event.data, event.mark), (&b"{\"a\":1}"[..], ReadMark::user(Stamp::from_nanos(9), 1)));
 /// # Ok::<(), fizeau_transport::sse::SseError>(())
 /// ```
 #[derive(Debug)]
@@ -49,8 +50,7 @@ pub struct SseDecoder {
     ready: Vec<Ready>,
     /// How many of `ready` have been handed out.
     taken: usize,
-    at: Stamp,
-    read: u32,
+    mark: ReadMark,
 }
 
 /// Why a stream of events cannot be read on.
@@ -85,8 +85,7 @@ struct Open {
 struct Ready {
     data: Range<usize>,
     name: Range<usize>,
-    at: Stamp,
-    read: u32,
+    mark: ReadMark,
 }
 
 impl SseDecoder {
@@ -105,16 +104,15 @@ impl SseDecoder {
             open: Open::default(),
             ready: Vec::new(),
             taken: 0,
-            at: Stamp::EPOCH,
-            read: 0,
+            mark: ReadMark::user(Stamp::EPOCH, 0),
         }
     }
 
-    /// Takes the bytes of (a part of) the read with number `read`, which returned at `at`. Drain the events
+    /// Takes the bytes of (a part of) the read `mark`. Drain the events
     /// after each feed.
-    pub fn feed(&mut self, bytes: &[u8], at: Stamp, read: u32) {
+    pub fn feed(&mut self, bytes: &[u8], mark: ReadMark) {
         self.recycle();
-        (self.at, self.read) = (at, read);
+        self.mark = mark;
         let mut rest = bytes;
         if self.after_cr && !rest.is_empty() {
             self.after_cr = false;
@@ -138,8 +136,7 @@ impl SseDecoder {
             return Some(Ok(RawEvent {
                 data: self.data.get(ready.data.clone()).unwrap_or_default(),
                 name: self.names.get(ready.name.clone()).unwrap_or_default(),
-                at: ready.at,
-                read: ready.read,
+                mark: ready.mark,
             }));
         }
         if self.state == State::TooLong {
@@ -251,8 +248,7 @@ impl SseDecoder {
             self.ready.push(Ready {
                 data: self.open.data_from..self.data.len(),
                 name: self.open.name_from..self.names.len(),
-                at: self.at,
-                read: self.read,
+                mark: self.mark,
             });
         } else {
             self.names.truncate(self.open.name_from);

@@ -1,14 +1,14 @@
 //! How many tokens each event carried, from the best evidence that covers the whole reply.
 
-use fizeau_core::{Arrival, Channel, Stamp, TokenSource, Tokens};
+use fizeau_core::{Arrival, Channel, TokenSource, Tokens};
 
 use crate::dialect::WireEvent;
+use crate::event::ReadMark;
 
 /// One event that may have carried tokens, and the evidence that it did.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
-    at: Stamp,
-    read: u32,
+    mark: ReadMark,
     bytes: u32,
     chars: u32,
     /// None if it had no text.
@@ -21,8 +21,8 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// What `event` may have carried; none if it shows neither text nor any trace of a token. `before` is the
-    /// running count so far; stamp and number are those of the read that completed it.
-    pub(crate) fn of(event: &WireEvent<'_>, before: u64, (at, read): (Stamp, u32)) -> Option<Self> {
+    /// running count so far; `mark` is the read that completed it.
+    pub(crate) fn of(event: &WireEvent<'_>, before: u64, mark: ReadMark) -> Option<Self> {
         let channel = event.channel();
         let step = event.running.is_some_and(|running| running > before);
         if channel.is_none() && event.token_ids == 0 && event.logprobs == 0 && !step {
@@ -31,8 +31,7 @@ impl Seen {
         let texts = event.texts();
         let sum = |count: fn(&str) -> usize| texts.iter().map(|(_, text)| count(text)).sum();
         Some(Self {
-            at,
-            read,
+            mark,
             bytes: clamp(sum(str::len)),
             chars: clamp(sum(|text| text.chars().count())),
             channel,
@@ -48,13 +47,13 @@ impl Seen {
 
     fn arrival(&self, tokens: u32) -> Arrival {
         Arrival {
-            at: self.at,
-            read: self.read,
+            at: self.mark.at,
+            read: self.mark.number,
             tokens,
             bytes: self.bytes,
             chars: self.chars,
             channel: self.channel.unwrap_or(Channel::Silent),
-            read_lag: fizeau_core::ReadLag::ZERO,
+            read_lag: self.mark.lag,
         }
     }
 }

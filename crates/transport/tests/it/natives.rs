@@ -3,8 +3,8 @@
 
 use fizeau_core::{EosRule, Message, Nanos, Outcome, Prompt, Role, Stamp, Tokens};
 use fizeau_transport::{
-    Ask, Backend, BodyEnd, EndRule, ExtraBody, Framing, KeepText, PromptKind, Reply, ReplyReader,
-    RequestError, Route,
+    Ask, Backend, BodyEnd, EndRule, ExtraBody, Framing, KeepText, PromptKind, ReadMark, Reply,
+    ReplyReader, RequestError, Route,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use crate::streams::{all_cases, good_replies};
 
 fn read(route: Route, bytes: &[u8], end: BodyEnd) -> Reply {
     let mut reader = ReplyReader::new(route.dialect(), KeepText::No);
-    reader.feed(bytes, Stamp::EPOCH, 0);
+    reader.feed(bytes, ReadMark::user(Stamp::EPOCH, 0));
     reader.finish(end)
 }
 
@@ -320,7 +320,7 @@ fn good_replies_are_good() {
         if route.dialect().framing() == Framing::Ndjson {
             let events: String = bytes.lines().map(|line| format!("data: {line}\n\n")).collect();
             let mut reader = ReplyReader::framed(route.dialect(), Framing::Sse, KeepText::No);
-            reader.feed(events.as_bytes(), Stamp::EPOCH, 0);
+            reader.feed(events.as_bytes(), ReadMark::user(Stamp::EPOCH, 0));
             assert_eq!(reader.finish(BodyEnd::Whole), reply);
         }
     }

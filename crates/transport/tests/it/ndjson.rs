@@ -1,8 +1,8 @@
 //! Properties of the decoder of lines.
 
 use fizeau_core::Stamp;
-use fizeau_transport::Tail;
 use fizeau_transport::ndjson::{NdjsonDecoder, NdjsonError};
+use fizeau_transport::{ReadMark, Tail};
 use proptest::prelude::*;
 
 /// What came out, without stamps.
@@ -31,11 +31,11 @@ fn decode(bytes: &[u8], cuts: &[usize], limit: usize) -> Seen {
     let mut rest = bytes;
     for (read, cut) in (0..).zip(cuts) {
         let (piece, tail) = rest.split_at(cut % (rest.len() + 1));
-        decoder.feed(piece, Stamp::EPOCH, read);
+        decoder.feed(piece, ReadMark::user(Stamp::EPOCH, read));
         seen.drain(&mut decoder);
         rest = tail;
     }
-    decoder.feed(rest, Stamp::EPOCH, 0);
+    decoder.feed(rest, ReadMark::user(Stamp::EPOCH, 0));
     seen.drain(&mut decoder);
     seen.tail = Some(decoder.finish());
     seen.drain(&mut decoder);
@@ -74,14 +74,14 @@ fn lines_carry_the_read_that_completed_them() {
     let mut stamps = Vec::new();
     let reads: [&[u8]; 4] = [b"a\nb\nc", b"c", b"\nd\r", b"\ne"];
     for (read, bytes) in (0..).zip(reads) {
-        decoder.feed(bytes, Stamp::from_nanos(u64::from(read) * 10), read);
+        decoder.feed(bytes, ReadMark::user(Stamp::from_nanos(u64::from(read) * 10), read));
         while let Some(Ok(event)) = decoder.next_event() {
-            stamps.push((event.data.to_vec(), event.at.as_nanos(), event.read));
+            stamps.push((event.data.to_vec(), event.mark.at.as_nanos(), event.mark.number));
         }
     }
     assert_eq!(decoder.finish(), Tail::Truncated);
     let event = decoder.next_event().unwrap().unwrap();
-    stamps.push((event.data.to_vec(), event.at.as_nanos(), event.read));
+    stamps.push((event.data.to_vec(), event.mark.at.as_nanos(), event.mark.number));
     let expected = [("a", 0, 0), ("b", 0, 0), ("cc", 20, 2), ("d", 30, 3), ("e", 30, 3)];
     let expected = expected.map(|(data, at, read)| (data.as_bytes().to_vec(), at, read));
     assert_eq!(stamps, expected);
@@ -90,9 +90,9 @@ fn lines_carry_the_read_that_completed_them() {
 #[test]
 fn undrained_lines_keep_their_own_stamps() {
     let mut decoder = NdjsonDecoder::default();
-    decoder.feed(b"a\nb", Stamp::from_nanos(1), 0);
-    decoder.feed(b"\nc", Stamp::from_nanos(2), 1);
-    let stamps = std::iter::from_fn(|| decoder.next_event().map(|e| e.unwrap().at.as_nanos()));
+    decoder.feed(b"a\nb", ReadMark::user(Stamp::from_nanos(1), 0));
+    decoder.feed(b"\nc", ReadMark::user(Stamp::from_nanos(2), 1));
+    let stamps = std::iter::from_fn(|| decoder.next_event().map(|e| e.unwrap().mark.at.as_nanos()));
     assert_eq!(stamps.collect::<Vec<_>>(), [1, 2]);
 }
 

@@ -1,8 +1,8 @@
 //! Properties of the decoder.
 
 use fizeau_core::Stamp;
-use fizeau_transport::Tail;
 use fizeau_transport::sse::{SseDecoder, SseError};
+use fizeau_transport::{ReadMark, Tail};
 use proptest::prelude::*;
 
 /// What came out, without stamps: data and name of each event, and the error if there was one.
@@ -31,11 +31,11 @@ fn decode(bytes: &[u8], cuts: &[usize], limit: usize) -> Seen {
     let mut rest = bytes;
     for (read, cut) in (0..).zip(cuts) {
         let (piece, tail) = rest.split_at(cut % (rest.len() + 1));
-        decoder.feed(piece, Stamp::EPOCH, read);
+        decoder.feed(piece, ReadMark::user(Stamp::EPOCH, read));
         seen.drain(&mut decoder);
         rest = tail;
     }
-    decoder.feed(rest, Stamp::EPOCH, 0);
+    decoder.feed(rest, ReadMark::user(Stamp::EPOCH, 0));
     seen.drain(&mut decoder);
     seen.tail = Some(decoder.finish());
     seen.drain(&mut decoder);
@@ -94,14 +94,14 @@ fn events_carry_the_read_that_completed_them() {
     let reads: [&[u8]; 5] =
         [b"data: a\n\ndata: b\n\nda", b"ta: c\n", b"\ndata: d\r\n\r", b"\n", b"data: e"];
     for (read, bytes) in (0..).zip(reads) {
-        decoder.feed(bytes, Stamp::from_nanos(u64::from(read) * 10), read);
+        decoder.feed(bytes, ReadMark::user(Stamp::from_nanos(u64::from(read) * 10), read));
         while let Some(Ok(event)) = decoder.next_event() {
-            stamps.push((event.data.to_vec(), event.at.as_nanos(), event.read));
+            stamps.push((event.data.to_vec(), event.mark.at.as_nanos(), event.mark.number));
         }
     }
     assert_eq!(decoder.finish(), Tail::Truncated);
     let event = decoder.next_event().unwrap().unwrap();
-    stamps.push((event.data.to_vec(), event.at.as_nanos(), event.read));
+    stamps.push((event.data.to_vec(), event.mark.at.as_nanos(), event.mark.number));
     let expected = [(b"a", 0, 0), (b"b", 0, 0), (b"c", 20, 2), (b"d", 20, 2), (b"e", 40, 4)];
     let expected = expected.map(|(data, at, read)| (data.to_vec(), at, read));
     assert_eq!(stamps, expected);
@@ -110,9 +110,9 @@ fn events_carry_the_read_that_completed_them() {
 #[test]
 fn undrained_events_keep_their_own_stamps() {
     let mut decoder = SseDecoder::default();
-    decoder.feed(b"data: a\n\nda", Stamp::from_nanos(1), 0);
-    decoder.feed(b"ta: b\n\n", Stamp::from_nanos(2), 1);
-    let stamps = std::iter::from_fn(|| decoder.next_event().map(|e| e.unwrap().at.as_nanos()));
+    decoder.feed(b"data: a\n\nda", ReadMark::user(Stamp::from_nanos(1), 0));
+    decoder.feed(b"ta: b\n\n", ReadMark::user(Stamp::from_nanos(2), 1));
+    let stamps = std::iter::from_fn(|| decoder.next_event().map(|e| e.unwrap().mark.at.as_nanos()));
     assert_eq!(stamps.collect::<Vec<_>>(), [1, 2]);
 }
 
