@@ -17,7 +17,7 @@ pub(crate) use url::{Authority, BaseUrl, Host, Scheme, host_and_port};
 use crate::backend::{Backend, KeyHeader};
 use crate::dialect::{Ask, Forcing};
 use crate::extra::ExtraBody;
-use crate::http::Balancer;
+use crate::http::{Balance, Balancer};
 use crate::reply::KeepText;
 use crate::route::{PromptKind, Route};
 use crate::secret::{Secret, Secrets};
@@ -278,6 +278,14 @@ impl Target {
     fn url_at(&self, base: &BaseUrl) -> String {
         let path = self.path.split('?').next().unwrap_or_default();
         format!("{base}{path}")
+    }
+
+    pub(crate) const fn base(&self) -> &BaseUrl {
+        &self.first
+    }
+
+    pub(crate) fn other_bases(&self) -> &[BaseUrl] {
+        &self.others
     }
 
     /// The endpoints, in the order in which they were named; at least one.

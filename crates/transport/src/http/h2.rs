@@ -21,7 +21,7 @@ use hyper::body::{Body, Incoming};
 use hyper::header::{CONNECTION, HOST, HeaderMap};
 use hyper::{Method, Request, Response, Uri};
 
-pub(super) use links::{Links, Seat};
+pub(super) use links::{Link, Links, Seat};
 
 use super::h1::Head;
 use super::log::IoLog;
@@ -151,7 +151,7 @@ impl H2 {
         };
         let reads = link.log().reads();
         if self.seen != Some(reads)
-            && let Some((returned, age)) = link.log().last_stamped_read()
+            && let Some((returned, age)) = link.log().last()
         {
             self.seen = Some(reads);
             self.log.read(returned, age);

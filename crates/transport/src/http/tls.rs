@@ -61,43 +61,39 @@ pub(crate) struct Tls(Option<Arc<ClientConfig>>);
 
 impl Tls {
     pub(crate) fn new(trust: &Trust) -> Result<Self, TrustError> {
-        let setup = |error: Error| TrustError::Setup(error.to_string());
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));
-        let builder = builder.with_safe_default_protocol_versions().map_err(setup)?;
-        let mut roots = RootCertStore::empty();
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-        let builder = match trust {
-            Trust::WebPki => builder.with_root_certificates(roots),
-            Trust::Pem(text) => {
-                let given = certificates(text, &mut roots)?;
-                let inner = WebPkiServerVerifier::builder_with_provider(roots.into(), provider);
-                let inner = inner.build().map_err(|error| TrustError::Setup(error.to_string()))?;
-                let verifier = Arc::new(AlsoGiven { inner, given });
-                builder.dangerous().with_custom_certificate_verifier(verifier)
-            }
-            Trust::Insecure => {
-                let verifier = Arc::new(Anybody(provider));
-                builder.dangerous().with_custom_certificate_verifier(verifier)
-            }
-        };
-        Ok(Self(Some(Arc::new(builder.with_no_client_auth()))))
+        config(trust).map(|config| Self(Some(Arc::new(config))))
     }
+}
 
-    /// What makes handshakes for one transport. Sessions are resumed within it, so that no lock is shared between
-    /// threads.
-    pub(super) fn connector(&self, version: HttpVersion) -> Result<TlsConnector, TrustError> {
-        let config = match &self.0 {
-            Some(config) => Arc::clone(config),
-            None => return Self::new(&Trust::WebPki)?.connector(version),
+/// What makes the handshakes of one endpoint in one transport. Sessions are resumed within it, so that no lock is
+/// shared between threads.
+pub(super) struct Handshakes {
+    connector: Result<TlsConnector, TrustError>,
+    version: HttpVersion,
+}
+
+impl Handshakes {
+    pub(super) fn new(tls: &Tls, version: HttpVersion) -> Self {
+        let config = match &tls.0 {
+            Some(config) => Ok(Arc::clone(config)),
+            None => config(&Trust::WebPki).map(Arc::new),
         };
-        let mut config = ClientConfig::clone(&config);
-        config.resumption = Resumption::in_memory_sessions(SESSIONS);
-        config.alpn_protocols = vec![match version {
-            HttpVersion::Http11 => b"http/1.1".to_vec(),
-            HttpVersion::Http2 { .. } => H2.to_vec(),
-        }];
-        Ok(TlsConnector::from(Arc::new(config)))
+        let connector = config.map(|config| {
+            let mut config = ClientConfig::clone(&config);
+            config.resumption = Resumption::in_memory_sessions(SESSIONS);
+            config.alpn_protocols = vec![match version {
+                HttpVersion::Http11 => b"http/1.1".to_vec(),
+                HttpVersion::Http2 { .. } => H2.to_vec(),
+            }];
+            TlsConnector::from(Arc::new(config))
+        });
+        Self { connector, version }
+    }
+}
+
+impl fmt::Debug for Handshakes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Handshakes")
     }
 }
 
@@ -107,6 +103,30 @@ impl fmt::Debug for Tls {
     }
 }
 
+fn config(trust: &Trust) -> Result<ClientConfig, TrustError> {
+    let setup = |error: Error| TrustError::Setup(error.to_string());
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));
+    let builder = builder.with_safe_default_protocol_versions().map_err(setup)?;
+    let mut roots = RootCertStore::empty();
+    roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    let builder = match trust {
+        Trust::WebPki => builder.with_root_certificates(roots),
+        Trust::Pem(text) => {
+            let given = certificates(text, &mut roots)?;
+            let inner = WebPkiServerVerifier::builder_with_provider(roots.into(), provider);
+            let inner = inner.build().map_err(|error| TrustError::Setup(error.to_string()))?;
+            let verifier = Arc::new(AlsoGiven { inner, given });
+            builder.dangerous().with_custom_certificate_verifier(verifier)
+        }
+        Trust::Insecure => {
+            let verifier = Arc::new(Anybody(provider));
+            builder.dangerous().with_custom_certificate_verifier(verifier)
+        }
+    };
+    Ok(builder.with_no_client_auth())
+}
+
 const H2: &[u8] = b"h2";
 
 /// How many servers' sessions are kept for resumption.
@@ -114,12 +134,12 @@ const SESSIONS: usize = 64;
 
 /// Makes the handshake on `stream` with `whom`.
 pub(super) async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
-    connector: &TlsConnector,
+    handshakes: &Handshakes,
     whom: &Authority,
-    version: HttpVersion,
     stream: S,
 ) -> Result<TlsStream<S>, Failure> {
     let failed = |why: String| Failure::new(FailureClass::Tls, why);
+    let connector = handshakes.connector.as_ref().map_err(|error| failed(error.to_string()))?;
     let name = match &whom.host {
         Host::Address(address) => ServerName::from(*address),
         Host::Name(name) => ServerName::try_from(name.clone())
@@ -130,7 +150,7 @@ pub(super) async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
         .await
         .map_err(|error| failed(format!("no TLS with {whom}: {}", words(&error))))?;
     let agreed = stream.get_ref().1.alpn_protocol();
-    if version != HttpVersion::Http11 && agreed != Some(H2) {
+    if handshakes.version != HttpVersion::Http11 && agreed != Some(H2) {
         return Err(failed(format!("{whom} does not speak HTTP/2: ask for HTTP/1.1")));
     }
     Ok(stream)

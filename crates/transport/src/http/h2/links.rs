@@ -76,13 +76,6 @@ impl Links {
         Seat::take(&slot)
     }
 
-    /// How many requests have a place on connections that stand, or could have one.
-    pub(in crate::http) fn places(&self) -> usize {
-        let slots = self.slots.borrow();
-        let standing = slots.iter().filter(|slot| slot.link.initialized() && slot.is_alive());
-        standing.map(|slot| self.most_on(slot)).sum()
-    }
-
     /// The first free place: connections fill up one after the other, so that there are no more than needed.
     fn seat_where(&self, fits: impl Fn(&Slot) -> bool) -> Option<Seat> {
         let mut slots = self.slots.borrow_mut();
@@ -156,7 +149,7 @@ impl Link {
     ///
     /// # Errors
     /// If the connection breaks at once.
-    pub(in crate::http) async fn open<C: Clock + Clone + Unpin + Send + 'static>(
+    pub(in crate::http) async fn open<C: Clock + Clone + Send + 'static>(
         io: Io<C>,
         marks: ConnectMarks,
         clock: C,

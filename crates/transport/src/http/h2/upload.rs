@@ -71,13 +71,16 @@ pub(super) struct Attributed<C> {
     sending: Arc<Sending>,
 }
 
+// Nothing of it is ever pinned, least of all the clock.
+impl<C> Unpin for Attributed<C> {}
+
 impl<C> Attributed<C> {
     pub(super) const fn new(io: Io<C>, clock: C, sending: Arc<Sending>) -> Self {
         Self { io, clock, sending }
     }
 }
 
-impl<C: Clock + Unpin> Attributed<C> {
+impl<C: Clock> Attributed<C> {
     fn note<T>(&mut self, write: impl FnOnce(Pin<&mut Io<C>>) -> Poll<T>) -> Poll<T> {
         let before: Stamp = self.clock.now();
         let written = write(Pin::new(&mut self.io));
@@ -89,7 +92,7 @@ impl<C: Clock + Unpin> Attributed<C> {
     }
 }
 
-impl<C: Clock + Unpin> AsyncRead for Attributed<C> {
+impl<C: Clock> AsyncRead for Attributed<C> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -99,7 +102,7 @@ impl<C: Clock + Unpin> AsyncRead for Attributed<C> {
     }
 }
 
-impl<C: Clock + Unpin> AsyncWrite for Attributed<C> {
+impl<C: Clock> AsyncWrite for Attributed<C> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
