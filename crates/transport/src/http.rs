@@ -186,7 +186,8 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         let connected = match self.target.limits().connect {
             None => connecting.await,
             Some(limit) => {
-                let timed_out = || self.timed_out(FailureClass::TimeoutConnect, endpoint.way().whom());
+                let timed_out =
+                    || self.timed_out(FailureClass::TimeoutConnect, endpoint.way().whom());
                 let connected = tokio::time::timeout(limit.into(), connecting).await;
                 connected.unwrap_or_else(|_| Err(timed_out()))
             }
@@ -213,9 +214,7 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
     fn timed_out(&self, class: FailureClass, whom: &Authority) -> Failure {
         let limits = self.target.limits();
         let (what, limit) = match class {
-            FailureClass::TimeoutConnect => {
-                (format!("no connection to {whom}"), limits.connect)
-            }
+            FailureClass::TimeoutConnect => (format!("no connection to {whom}"), limits.connect),
             FailureClass::TimeoutFirstToken => ("no first token".to_owned(), limits.first_token),
             FailureClass::TimeoutIdle => ("no further token".to_owned(), limits.idle),
             _ => ("the request was not over".to_owned(), limits.total),

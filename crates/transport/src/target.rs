@@ -10,8 +10,8 @@ use hyper::header::{
     HeaderValue, TRANSFER_ENCODING, USER_AGENT,
 };
 
-pub use connections::{ConnectionUse, HttpVersion};
 pub(crate) use connections::Connections;
+pub use connections::{ConnectionUse, HttpVersion};
 pub(crate) use url::{Authority, BaseUrl, Host, Scheme, host_and_port};
 
 use crate::backend::{Backend, KeyHeader};

@@ -122,6 +122,17 @@ impl Way {
         Err(self.refused("connect to", &last))
     }
 
+    /// The failure of a connection that stands and does not speak HTTP/2.
+    pub(super) fn wordless(&self, why: &str) -> Failure {
+        let whom = &self.whom;
+        let doubt = match self.scheme {
+            Scheme::Http => " (does it speak HTTP/2 without TLS?)",
+            Scheme::Https => "",
+        };
+        let detail = format!("no HTTP/2 connection to {whom}: {why}{doubt}");
+        Failure::new(FailureClass::Connect, detail)
+    }
+
     fn refused(&self, what: &str, error: &io::Error) -> Failure {
         let the_proxy = if self.via.is_some() { "the proxy " } else { "" };
         let detail = format!("could not {what} {the_proxy}{}: {}", self.peer(), why(error));

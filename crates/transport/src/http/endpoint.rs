@@ -24,7 +24,7 @@ pub(super) struct Endpoint<C> {
 #[derive(Debug)]
 enum Speech<C> {
     Http11 { post: Post, pool: Pool<C> },
-    Http2 { template: Template, links: Links, streams: usize },
+    Http2 { template: Template, links: Links },
 }
 
 impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
@@ -44,7 +44,7 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
                 // Its parts were looked at one by one.
                 let uri: Uri = absolute.parse().unwrap_or_default();
                 let template = Template::new(&uri, &headers);
-                Speech::Http2 { template, links: Links::new(streams), streams }
+                Speech::Http2 { template, links: Links::new(streams) }
             }
         };
         Self { way, usage: connections.usage, speech }
@@ -79,24 +79,29 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
         clock: &C,
         stamps: StampChoice,
     ) -> Result<(Wire<C>, ConnectMarks), Failure> {
-        let (links, streams) = match &self.speech {
+        let links = match &self.speech {
             Speech::Http11 { .. } => {
                 let (io, marks) = self.way.connect(clock, stamps).await?;
                 return Ok((Wire::h1(io), marks));
             }
-            Speech::Http2 { links, streams, .. } => (links, *streams),
-        };
-        let seat = match self.usage {
-            ConnectionUse::Reuse => links.book(),
-            ConnectionUse::PerRequest => Seat::alone(),
+            Speech::Http2 { links, .. } => links,
         };
         let booked = clock.now();
-        let connecting = async {
-            let (io, marks) = self.way.connect(clock, stamps).await?;
-            Link::open(io, marks, clock.clone(), streams).await
-        };
-        let marks = seat.ready(connecting).await?;
-        Ok((Wire::H2(Box::new(H2::new(seat))), since(booked, marks)))
+        loop {
+            let seat = match self.usage {
+                ConnectionUse::Reuse => links.book(),
+                ConnectionUse::PerRequest => Seat::alone(),
+            };
+            let connecting = async {
+                let (io, marks) = self.way.connect(clock, stamps).await?;
+                Link::open(io, marks, clock.clone()).await.map_err(|why| self.way.wordless(&why))
+            };
+            let marks = seat.ready(connecting).await?;
+            // One that broke at once is handed on all the same: its request will say so.
+            if links.holds(&seat) || !seat.is_alive() {
+                return Ok((Wire::H2(Box::new(H2::new(seat))), since(booked, marks)));
+            }
+        }
     }
 
     /// Begins a request on one of its connections.

@@ -167,7 +167,7 @@ impl H2 {
         } else {
             self.seat.give_up();
         }
-        Headless::Cut(format!("{cause}{}", self.seat.doubt()))
+        Headless::Cut(cause)
     }
 }
 

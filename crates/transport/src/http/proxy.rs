@@ -77,9 +77,7 @@ impl Proxy {
     ///
     /// # Errors
     /// If a proxy cannot be used: another scheme than `http://`, no port, no such host.
-    pub fn from_variables(
-        lookup: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self, ProxyError> {
+    pub fn from_variables(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ProxyError> {
         let first = |names: &[&str]| {
             let mut set = names.iter().filter_map(|name| Some((name.to_string(), lookup(name)?)));
             set.find(|(_, value)| !value.trim().is_empty())
@@ -122,7 +120,8 @@ impl Proxy {
     pub(crate) fn hide_in(&self, secrets: &mut Secrets) {
         for via in self.http.iter().chain(&self.https) {
             for secret in via.authorization.iter().chain(&via.password) {
-                for word in secret.expose().split_ascii_whitespace().filter(|word| *word != "Basic") {
+                for word in secret.expose().split_ascii_whitespace().filter(|word| *word != "Basic")
+                {
                     secrets.add(Secret::new(word));
                 }
             }
@@ -136,7 +135,9 @@ impl Via {
             None => url,
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => rest,
             Some(_) => {
-                return Err("is none that is spoken to in plain HTTP: write it as http://HOST:PORT");
+                return Err(
+                    "is none that is spoken to in plain HTTP: write it as http://HOST:PORT",
+                );
             }
         };
         let rest = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -194,7 +195,9 @@ impl Exempt {
         };
         let asked = normal(&whom.host);
         let below = || match whom.host {
-            Host::Name(_) => asked.strip_suffix(host.as_str()).is_some_and(|rest| rest.ends_with('.')),
+            Host::Name(_) => {
+                asked.strip_suffix(host.as_str()).is_some_and(|rest| rest.ends_with('.'))
+            }
             Host::Address(_) => false,
         };
         port.is_none_or(|port| port == whom.port) && (asked == *host || below())

@@ -12,7 +12,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    AlertDescription, CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore,
+    SignatureScheme,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsConnector;
@@ -164,13 +165,16 @@ fn words(error: &io::Error) -> String {
         Some(Error::InvalidMessage(_)) => {
             "what answers speaks something else; is it an http:// endpoint?".to_owned()
         }
-        Some(Error::AlertReceived(alert)) => format!("the server refused the handshake ({alert:?})"),
-        Some(Error::NoApplicationProtocol) => {
+        Some(Error::AlertReceived(AlertDescription::NoApplicationProtocol)) => {
             "the server does not speak the version of HTTP asked for".to_owned()
+        }
+        Some(Error::AlertReceived(alert)) => {
+            format!("the server refused the handshake ({alert:?})")
         }
         Some(error) => error.to_string(),
         None if error.kind() == io::ErrorKind::UnexpectedEof => {
-            "the server closed the connection in the handshake; is it an http:// endpoint?".to_owned()
+            "the server closed the connection in the handshake; is it an http:// endpoint?"
+                .to_owned()
         }
         None => why(error),
     }
@@ -178,7 +182,8 @@ fn words(error: &io::Error) -> String {
 
 fn certificate_words(error: &CertificateError) -> String {
     match error {
-        CertificateError::UnknownIssuer => {
+        // A bad signature is that of an authority with the name of one that is trusted, and another key.
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
             "its certificate is signed by nobody who is trusted; trust its authority's certificate, \
              or this one itself"
                 .to_owned()
@@ -206,7 +211,8 @@ fn certificate_words(error: &CertificateError) -> String {
 /// Whether a server showed an authority's certificate as its own, as `openssl req -x509` makes them. The package
 /// that finds this out names it in no type that could be asked.
 fn is_authority(error: &CertificateError) -> bool {
-    matches!(error, CertificateError::Other(_)) && format!("{error:?}").contains("CaUsedAsEndEntity")
+    matches!(error, CertificateError::Other(_))
+        && format!("{error:?}").contains("CaUsedAsEndEntity")
 }
 
 /// The certificates of `pem`, each of them added to `roots`.

@@ -42,7 +42,14 @@ fn exceptions_name_hosts_domains_and_ports() {
     let proxied = |exceptions: &str, url: &str| {
         check(&[("http_proxy", "p:1"), ("NO_PROXY", exceptions)], url, Some("http://p:1"));
     };
-    for exceptions in ["*", "example.com", ".example.com", "*.example.com", "a, EXAMPLE.com", "b a.example.com:80"] {
+    for exceptions in [
+        "*",
+        "example.com",
+        ".example.com",
+        "*.example.com",
+        "a, EXAMPLE.com",
+        "b a.example.com:80",
+    ] {
         direct(exceptions, "http://a.example.com");
     }
     for exceptions in ["", "ample.com", "a.example.com:81", "example", "b.a.example.com"] {

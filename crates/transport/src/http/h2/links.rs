@@ -5,13 +5,13 @@ use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, ready};
 
-use fizeau_core::{Clock, ConnectMarks, Failure, FailureClass};
+use fizeau_core::{Clock, ConnectMarks, Failure};
 use hyper::client::conn::http2::{self, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use tokio::sync::OnceCell;
+use tokio::sync::{Notify, OnceCell};
 
 use super::upload::{Attributed, Sending, Upload};
 use crate::http::io::Io;
@@ -45,11 +45,9 @@ pub(in crate::http) struct Link {
     sender: SendRequest<Upload>,
     log: Arc<IoLog>,
     sending: Arc<Sending>,
-    /// The most requests at a time that the server allows.
-    allowed: Arc<AtomicUsize>,
+    /// The most requests at a time that the server allows, by its last word on that.
+    allowed: Box<dyn Fn() -> usize>,
     marks: ConnectMarks,
-    /// Whether the version was agreed upon in the handshake.
-    agreed: bool,
 }
 
 /// A place on a connection, free again when this is dropped.
@@ -66,14 +64,19 @@ impl Links {
         self.seat_where(|slot| slot.link.initialized())
     }
 
-    /// A place on a connection that is being made, or on one to be made.
+    /// A place on any connection: one that stands, one that is being made, or one to be made.
     pub(in crate::http) fn book(&self) -> Seat {
-        if let Some(seat) = self.seat_where(|slot| !slot.link.initialized()) {
-            return seat;
-        }
-        let slot = Rc::new(Slot::default());
-        self.slots.borrow_mut().push(Rc::clone(&slot));
-        Seat::take(&slot)
+        self.check_out().or_else(|| self.seat_where(|_| true)).unwrap_or_else(|| {
+            let slot = Rc::new(Slot::default());
+            self.slots.borrow_mut().push(Rc::clone(&slot));
+            Seat::take(&slot)
+        })
+    }
+
+    /// Whether the connection of `seat` has a place for all that have taken one. It may not, if more waited for it
+    /// than the server turned out to allow.
+    pub(in crate::http) fn holds(&self, seat: &Seat) -> bool {
+        seat.0.taken.get() <= self.most_on(&seat.0)
     }
 
     /// The first free place: connections fill up one after the other, so that there are no more than needed.
@@ -85,7 +88,7 @@ impl Links {
     }
 
     fn most_on(&self, slot: &Slot) -> usize {
-        let allowed = slot.link.get().map(|link| link.allowed.load(Relaxed));
+        let allowed = slot.link.get().map(|link| (link.allowed)());
         allowed.map_or(self.streams, |allowed| allowed.min(self.streams))
     }
 }
@@ -123,17 +126,13 @@ impl Seat {
         Ok(self.0.link.get_or_try_init(|| connect).await?.marks)
     }
 
+    pub(in crate::http) fn is_alive(&self) -> bool {
+        self.0.is_alive()
+    }
+
     /// Lets nobody else have a place there.
     pub(super) fn give_up(&self) {
         self.0.given_up.set(true);
-    }
-
-    /// What may be wrong with a connection that broke.
-    pub(super) fn doubt(&self) -> &'static str {
-        match self.link() {
-            Some(link) if !link.agreed => " (does it speak HTTP/2 without TLS?)",
-            _ => "",
-        }
     }
 }
 
@@ -144,41 +143,53 @@ impl Drop for Seat {
 }
 
 impl Link {
-    /// HTTP/2 on `io`. Its machinery runs as a task of the present runtime until the last request on it is over and
-    /// nobody can begin another.
+    /// HTTP/2 on `io`, once the server has said how many requests it takes at a time, which is the first thing that
+    /// it says. The machinery runs as a task of the present runtime until the last request on it is over and nobody
+    /// can begin another.
     ///
     /// # Errors
-    /// If the connection breaks at once.
+    /// If the connection ends before that.
     pub(in crate::http) async fn open<C: Clock + Clone + Send + 'static>(
         io: Io<C>,
         marks: ConnectMarks,
         clock: C,
-        streams: usize,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, String> {
         let log = Arc::clone(io.log());
-        let sending = Arc::new(Sending::default());
-        let attributed = Attributed::new(io, clock, Arc::clone(&sending));
-        let (sender, mut connection) = http2::Builder::new(TokioExecutor::new())
+        let (sending, heard) = (Arc::new(Sending::default()), Arc::new(Notify::new()));
+        let traffic = Attributed::new(io, clock, Arc::clone(&sending), Arc::clone(&heard));
+        let (sender, connection) = http2::Builder::new(TokioExecutor::new())
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
             .max_header_list_size(HEAD_LIMIT)
-            // What is assumed until the server says otherwise, which it does with its first words.
-            .initial_max_send_streams(streams)
-            .handshake(TokioIo::new(attributed))
+            // Until the server has spoken; if it then sets no limit, there is none.
+            .initial_max_send_streams(0)
+            .handshake(TokioIo::new(traffic))
             .await
-            .map_err(|error| {
-                let why = super::innermost(&error);
-                Failure::new(FailureClass::Connect, format!("HTTP/2 could not be begun: {why}"))
-            })?;
-        let allowed = Arc::new(AtomicUsize::new(streams));
-        let told = Arc::clone(&allowed);
+            .map_err(|error| super::innermost(&error))?;
+        // Shared to ask it for the server's limit, which may change; all on one thread, so nobody waits for the lock.
+        let connection = Arc::new(Mutex::new(Some(connection)));
+        let (driven, told) = (Arc::clone(&connection), Arc::clone(&heard));
         tokio::spawn(poll_fn(move |cx| {
-            let polled = Pin::new(&mut connection).poll(cx);
-            told.store(connection.current_max_send_streams(), Relaxed);
-            // An error shows wherever it matters: at the requests.
-            polled.map(drop)
+            let mut connection = locked(&driven);
+            if let Some(running) = &mut *connection {
+                // An error shows wherever it matters: at the requests.
+                let _ = ready!(Pin::new(running).poll(cx));
+            }
+            *connection = None;
+            told.notify_one();
+            Poll::Ready(())
         }));
-        Ok(Self { sender, log, sending, allowed, marks, agreed: marks.tls.is_some() })
+        let allowed = move || {
+            let connection = locked(&connection);
+            connection.as_ref().map_or(0, http2::Connection::current_max_send_streams)
+        };
+        while allowed() == 0 {
+            heard.notified().await;
+            if sender.is_closed() {
+                return Err("it ended before the server's settings came".to_owned());
+            }
+        }
+        Ok(Self { sender, log, sending, allowed: Box::new(allowed), marks })
     }
 
     pub(super) fn sender(&self) -> SendRequest<Upload> {
@@ -196,6 +207,10 @@ impl Link {
 
 impl fmt::Debug for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Link").field("allowed", &self.allowed).finish_non_exhaustive()
+        f.debug_struct("Link").field("marks", &self.marks).finish_non_exhaustive()
     }
+}
+
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use fizeau_core::{Clock, Stamp};
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::Notify;
 
 use crate::http::io::Io;
 use crate::http::log::IoLog;
@@ -69,14 +70,21 @@ pub(super) struct Attributed<C> {
     io: Io<C>,
     clock: C,
     sending: Arc<Sending>,
+    /// Told whenever what has been read so far is dealt with.
+    heard: Arc<Notify>,
 }
 
 // Nothing of it is ever pinned, least of all the clock.
 impl<C> Unpin for Attributed<C> {}
 
 impl<C> Attributed<C> {
-    pub(super) const fn new(io: Io<C>, clock: C, sending: Arc<Sending>) -> Self {
-        Self { io, clock, sending }
+    pub(super) const fn new(
+        io: Io<C>,
+        clock: C,
+        sending: Arc<Sending>,
+        heard: Arc<Notify>,
+    ) -> Self {
+        Self { io, clock, sending, heard }
     }
 }
 
@@ -98,6 +106,8 @@ impl<C: Clock> AsyncRead for Attributed<C> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        // Nobody asks for more before that.
+        self.heard.notify_one();
         Pin::new(&mut self.io).poll_read(cx, buf)
     }
 }
