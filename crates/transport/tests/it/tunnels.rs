@@ -86,3 +86,13 @@ async fn a_tunnel_that_is_refused_is_a_failed_connection_with_the_reason() {
         check_failure(&tape, FailureClass::Connect, None, "no way to llm.test:80");
     }
 }
+
+/// The server speaks first here: not a byte of it may go astray with the proxy's answer.
+#[tokio::test]
+async fn http_2_goes_through_a_tunnel_without_tls_too() {
+    let server = crate::h2::Server::run(1).await;
+    let proxy = TunnelProxy::run(server.address, YES).await;
+    let target = target("http://llm.test").proxy(through(proxy.address));
+    let tape = ask(&transport(target.http_version(HttpVersion::HTTP2))).await;
+    assert!(tape.is_success(), "{tape:?}");
+}
