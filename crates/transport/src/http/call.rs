@@ -188,7 +188,8 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
     /// Reads the reply, whatever it is.
     async fn take(&mut self, answer: Answer<C>) -> Reply {
         let status = answer.head.status;
-        let mut reply = match answer::framing(&answer.head.headers) {
+        let asked = self.transport.target.route().dialect().framing();
+        let mut reply = match answer::framing(&answer.head.headers, asked) {
             _ if status != StatusCode::OK => Reply::failed(self.refusal(answer).await),
             Ok(framing) => self.stream(answer.wire, framing).await,
             Err(Unstreamed::Json) => Reply::failed(self.unstreamed(answer.wire).await),

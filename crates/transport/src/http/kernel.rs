@@ -10,7 +10,7 @@
 #![allow(unsafe_code, reason = "the standard library reads no ancillary data")]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
-pub(super) use system::{enable, receive};
+pub(super) use system::{enable, peek, receive};
 
 #[cfg(target_os = "linux")]
 mod system {
@@ -73,6 +73,18 @@ mod system {
         // SAFETY: `recvmsg` succeeded with this message, and `control`, to which it points, is still there.
         let stamp = unsafe { stamp_in(&message) };
         Ok((got, stamp.and_then(|stamp| age(&stamp, &now()))))
+    }
+
+    /// As [`receive`], but leaves the bytes where they are, and asks for no age.
+    ///
+    /// # Errors
+    /// What the system says; [`io::ErrorKind::WouldBlock`] if nothing is there.
+    pub(in crate::http) fn peek(socket: &impl AsRawFd, into: &mut [u8]) -> io::Result<usize> {
+        let flags = libc::MSG_PEEK | libc::MSG_DONTWAIT;
+        // SAFETY: pointer and length are those of `into`, borrowed for writing.
+        let got =
+            unsafe { libc::recv(socket.as_raw_fd(), into.as_mut_ptr().cast(), into.len(), flags) };
+        usize::try_from(got).map_err(|_| io::Error::last_os_error())
     }
 
     /// The stamp in a message's ancillary data, by the wall clock; none where it is zero, the kernel's word for
@@ -164,6 +176,11 @@ mod system {
 
     /// Always fails: only Linux is known to stamp.
     pub(in crate::http) fn enable(_: &TcpStream) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Never asked: it is of use with ages only.
+    pub(in crate::http) fn peek(_: &TcpStream, _: &mut [u8]) -> io::Result<usize> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

@@ -8,6 +8,7 @@ mod endpoints;
 mod failures;
 mod h2;
 mod http;
+mod moulds;
 mod natives;
 mod ndjson;
 mod proxy;
