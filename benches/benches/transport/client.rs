@@ -9,8 +9,9 @@ use anyhow::{Context, Result, bail};
 use fizeau::core::Tape;
 use serde::Deserialize;
 
+use crate::cores::Core;
 use crate::folder::Scratch;
-use crate::process::{Core, Finished, Running, pinned};
+use crate::process::{Finished, Running, pinned};
 use crate::shape::{Shape, TOKENS};
 
 /// The program under test.

@@ -1,8 +1,8 @@
 //! One shape: Fizeau and wrk in turn, on the same server.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 use fizeau::core::Tape;
 
 use crate::Stand;
@@ -18,9 +18,16 @@ struct Round {
     client: ClientRun,
     /// CPU of the server meanwhile.
     server_cpu: Duration,
+    others: Others,
     /// Only where the server's timing is exact.
     sides: Option<Sides>,
     wrk: Option<WrkRun>,
+}
+
+/// How much of each core's time went to neither the server nor the client; above a per cent or so it spoils the rest.
+struct Others {
+    server_core: f64,
+    client_core: f64,
 }
 
 /// The same figures on both sides.
@@ -54,11 +61,18 @@ fn round(stand: &Stand, shape: &Shape, server: &Server) -> Result<Round> {
 
 fn fizeau(stand: &Stand, shape: &Shape, server: &Server) -> Result<Round> {
     server.forget()?;
-    let before = server.cpu()?;
+    let seen = || Ok::<_, Error>((stand.cores.server.busy()?, stand.cores.client.busy()?));
+    let (start, busy, before) = (Instant::now(), seen()?, server.cpu()?);
     let client = stand.client.run(shape, &server.url(), &stand.scratch)?;
+    let (wall, now) = (start.elapsed(), seen()?);
     let server_cpu = server.cpu()?.saturating_sub(before);
+    let share = |busy: Duration, ours| busy.saturating_sub(ours).div_duration_f64(wall);
+    let others = Others {
+        server_core: share(now.0.saturating_sub(busy.0), server_cpu),
+        client_core: share(now.1.saturating_sub(busy.1), client.finished.cpu),
+    };
     let sides = shape.is_paced().then(|| Sides::of(&client, server.truth()?)).transpose()?;
-    Ok(Round { client, server_cpu, sides, wrk: None })
+    Ok(Round { client, server_cpu, others, sides, wrk: None })
 }
 
 impl Sides {
@@ -75,8 +89,8 @@ fn table(shape: &Shape, rounds: &[Round]) -> Table {
         accuracy(&mut table, shape, rounds);
     }
     cost(&mut table, shape, rounds);
-    for round in rounds {
-        notes(&mut table, &round.client);
+    for (number, round) in (1..).zip(rounds) {
+        notes(&mut table, number, &round.client);
     }
     table
 }
@@ -132,15 +146,18 @@ fn cost(table: &mut Table, shape: &Shape, rounds: &[Round]) {
     table.row("peak memory, MB", 1, Bar::at_most(bars.peak), rounds.iter().map(peak));
     let rate = |round: &Round| round.client.summary.throughput.output_tokens_per_s / 1e3;
     table.row("thousand tokens per second", 1, Bar::None, rounds.iter().map(rate));
+    let percent = |share: fn(&Others) -> f64| rounds.iter().map(move |r| share(&r.others) * 100.0);
+    table.row("others on the server's core, %", 0, Bar::None, percent(|o| o.server_core));
+    table.row("others on the client's core, %", 0, Bar::None, percent(|o| o.client_core));
 }
 
 /// What the run says of itself.
-pub(crate) fn notes(table: &mut Table, run: &ClientRun) {
+pub(crate) fn notes(table: &mut Table, round: u8, run: &ClientRun) {
     let validity = &run.summary.validity;
     for reason in &validity.reasons {
-        table.note(format!("{}: {}", validity.verdict, reason.text));
+        table.note(format!("round {round}, {}: {}", validity.verdict, reason.text));
     }
     if run.summary.requests.failed > 0 {
-        table.note(format!("{} requests FAILED", run.summary.requests.failed));
+        table.note(format!("round {round}: {} requests FAILED", run.summary.requests.failed));
     }
 }

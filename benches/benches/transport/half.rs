@@ -27,23 +27,26 @@ pub(crate) fn compare(stand: &Stand) -> Result<Table> {
     let server = Server::start(&stand.fizeau, stand.cores.server, &STREAMS_256)?;
     let mut table = Table::new(format!("{}, half a CPU", STREAMS_256.describe()));
     let mut rounds = Vec::new();
-    for _ in 0..stand.rounds {
-        rounds.push(round(stand, &server, &mut table)?);
+    for number in 1..=stand.rounds {
+        rounds.push(round(stand, &server, number, &mut table)?);
     }
     rows(&mut table, &rounds);
     Ok(table)
 }
 
-fn round(stand: &Stand, server: &Server, table: &mut Table) -> Result<Round> {
+fn round(stand: &Stand, server: &Server, number: u8, table: &mut Table) -> Result<Round> {
     server.forget()?;
     let busy = Running::start(&mut busy_loop(stand))?;
     let run = stand.client.run(&STREAMS_256, &server.url(), &stand.scratch)?;
     drop(busy);
-    notes(table, &run);
+    notes(table, number, &run);
     let tapes = run.tapes()?.collect::<Result<Vec<Tape>>>()?;
     let by_us = tapes.iter().filter(|tape| tape.stamps == StampSource::User).count();
     if by_us > 0 {
-        table.note(format!("{by_us} of {} requests have no kernel stamps", tapes.len()));
+        table.note(format!(
+            "round {number}: {by_us} of {} requests have no kernel stamps",
+            tapes.len()
+        ));
     }
     let record: Vec<Tape> = server.truth()?.tapes().collect();
     let (by_kernel, server) = (Figures::of(&tapes), Figures::of(&record));

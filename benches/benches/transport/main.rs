@@ -6,6 +6,7 @@
 
 mod client;
 mod compare;
+mod cores;
 mod figures;
 mod folder;
 mod half;
@@ -23,8 +24,8 @@ use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
 
 use client::Client;
+use cores::Cores;
 use folder::Scratch;
-use process::Cores;
 use shape::{FLAT_OUT, MILLION, STREAMS_256, STREAMS_1000};
 use table::Table;
 use wrk::Wrk;

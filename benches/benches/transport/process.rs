@@ -2,53 +2,13 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::ops::RangeInclusive;
 use std::process::{Child, Command, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-/// A logical CPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Core(u32);
-
-/// Where the server runs, and where the client.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Cores {
-    pub(crate) server: Core,
-    pub(crate) client: Core,
-}
-
-impl Cores {
-    /// The first and the last core that this process may use; none if there is but one.
-    pub(crate) fn find() -> Result<Option<Self>> {
-        let status = fs::read_to_string("/proc/self/status").context("cannot read /proc")?;
-        let list = field(&status, "Cpus_allowed_list:").context("/proc names no cores")?;
-        let spans: Vec<_> = list.split(',').filter_map(span).collect();
-        let ends = spans.first().zip(spans.last());
-        let (first, last) =
-            ends.map(|(first, last)| (*first.start(), *last.end())).unwrap_or_default();
-        Ok((first != last).then_some(Self { server: Core(first), client: Core(last) }))
-    }
-
-    /// What is to be known of them.
-    pub(crate) fn describe(self) -> String {
-        let Core(server) = self.server;
-        let Core(client) = self.client;
-        let path = format!("/sys/devices/system/cpu/cpu{server}/topology/thread_siblings_list");
-        let siblings = fs::read_to_string(path).unwrap_or_default();
-        let shared = siblings.trim().split(',').filter_map(span).any(|span| span.contains(&client));
-        let note = if shared { " (two threads of one physical core)" } else { "" };
-        format!("server on core {server}, client on core {client}{note}")
-    }
-}
-
-/// `3` or `0-7` of a list of CPUs.
-fn span(text: &str) -> Option<RangeInclusive<u32>> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    Some(first.parse().ok()?..=last.parse().ok()?)
-}
+use crate::cores::Core;
 
 /// `program` on `core`, with as many open files as the system allows. It is killed when this process ends, however that
 /// comes about.
@@ -56,7 +16,7 @@ pub(crate) fn pinned(core: Core, program: &str) -> Command {
     let mut command = Command::new("sh");
     let script =
         "ulimit -Sn \"$(ulimit -Hn)\"; exec setpriv --pdeathsig KILL taskset -c \"$0\" \"$@\"";
-    command.args(["-c", script]).arg(core.0.to_string()).arg(program);
+    command.args(["-c", script]).arg(core.to_string()).arg(program);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
@@ -142,6 +102,9 @@ fn joined(reader: JoinHandle<io::Result<String>>) -> Result<String> {
     read.context("cannot read what a program prints")
 }
 
+/// The unit of CPU times below `/proc` (USER_HZ is 100 on every architecture that Linux has today).
+pub(crate) const TICK: Duration = Duration::from_millis(10);
+
 struct Stat {
     state: char,
     cpu: Duration,
@@ -158,8 +121,7 @@ fn stat(pid: u32) -> Result<Stat> {
     let state = fields.first().and_then(|text| text.chars().next());
     let parsed = state.zip(ticks(11)).zip(ticks(12));
     let ((state, user), system) = parsed.with_context(|| format!("{path} is too short"))?;
-    // A tick is 10 ms on every architecture that Linux has today (USER_HZ).
-    Ok(Stat { state, cpu: Duration::from_millis(10 * (user + system)) })
+    Ok(Stat { state, cpu: TICK * u32::try_from(user + system)? })
 }
 
 /// The most memory that was resident at once, in bytes; none once it has ended.
@@ -170,6 +132,6 @@ fn peak_memory(pid: u32) -> Option<u64> {
 }
 
 /// What follows `name` on its line.
-fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub(crate) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
 }

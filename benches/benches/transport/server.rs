@@ -11,7 +11,8 @@ use anyhow::{Context, Result, bail};
 use fizeau::core::{Arrival, Channel, Stamp, Tape};
 use serde::Deserialize;
 
-use crate::process::{Core, Running, pinned};
+use crate::cores::Core;
+use crate::process::{Running, pinned};
 use crate::shape::{Shape, TOKENS};
 
 #[derive(Debug)]

@@ -98,11 +98,9 @@ impl Table {
         self.rows.push(Row { name, cells, decimals: 0, bar, met });
     }
 
-    /// A line below the rows; said once, however many rounds have it.
+    /// A line below the rows.
     pub(crate) fn note(&mut self, note: String) {
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
+        self.notes.push(note);
     }
 
     /// The whole, 80 columns wide for up to three rounds.
@@ -134,13 +132,17 @@ impl Table {
 }
 
 impl Row {
+    /// Narrow enough for its column, whatever it is.
+    fn number(&self, value: f64) -> String {
+        let decimals = if value.abs() < 1e3 { self.decimals } else { 0 };
+        format!("{value:.decimals$}")
+    }
+
     fn write(&self, text: &mut String, rounds: usize) {
         let _ = write!(text, "{:35}", self.name);
         for round in 0..rounds {
             let shown = match self.cells.get(round) {
-                Some(Value::Number(value)) => {
-                    format!("{:.*}", self.decimals, value.as_f64().unwrap_or(f64::NAN))
-                }
+                Some(Value::Number(value)) => self.number(value.as_f64().unwrap_or(f64::NAN)),
                 Some(Value::String(word)) => word.clone(),
                 _ => "-".to_owned(),
             };

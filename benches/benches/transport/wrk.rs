@@ -10,8 +10,9 @@ use fizeau::core::{RequestId, Tokens};
 use fizeau::transport::{Ask, Backend, ExtraBody, Route};
 use fizeau::workload::{Length, Plan, Spec};
 
+use crate::cores::Core;
 use crate::folder::Scratch;
-use crate::process::{Core, Running, pinned};
+use crate::process::{Running, pinned};
 use crate::server::Server;
 use crate::shape::{Shape, TOKENS};
 
