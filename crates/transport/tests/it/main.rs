@@ -6,6 +6,7 @@ mod backends;
 mod bodies;
 mod failures;
 mod http;
+mod moulds;
 mod natives;
 mod ndjson;
 mod server;
