@@ -3,8 +3,8 @@
 
 use fizeau_core::{EosRule, Message, Nanos, Outcome, Prompt, Role, Stamp, Tokens};
 use fizeau_transport::{
-    Ask, Backend, BodyEnd, EndRule, ExtraBody, Framing, KeepText, PromptKind, Reply, ReplyReader,
-    RequestError, Route,
+    Ask, Backend, BodyEnd, EndRule, ExtraBody, Framing, KeepText, PromptKind, ReadMark, Reply,
+    ReplyReader, RequestError, Route,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use crate::streams::{all_cases, good_replies};
 
 fn read(route: Route, bytes: &[u8], end: BodyEnd) -> Reply {
     let mut reader = ReplyReader::new(route.dialect(), KeepText::No);
-    reader.feed(bytes, Stamp::EPOCH, 0);
+    reader.feed(bytes, ReadMark::user(Stamp::EPOCH, 0));
     reader.finish(end)
 }
 
@@ -34,6 +34,19 @@ fn try_body(
     let ask = Ask { model: "m", request: &request, backend, extra: &extra };
     let body = backend.route().dialect().body(&ask)?;
     Ok(serde_json::from_slice(&body).unwrap())
+}
+
+#[test]
+fn embeddings() {
+    let ids = || Prompt::TokenIds(vec![1, 2]);
+    let expected =
+        json!({"model": "m", "input": [1, 2], "encoding_format": "base64", "dimensions": 64});
+    let extra = r#"{"encoding_format": "base64", "dimensions": 64}"#;
+    assert_eq!(body(Backend::OpenAiEmbeddings, ids(), EosRule::Ignore, extra), expected);
+    let expected = json!({"model": "m", "input": "hi \"you\"", "encoding_format": "float"});
+    assert_eq!(body(Backend::VllmPooling, text(), EosRule::Stop, "{}"), expected);
+    let error = try_body(Backend::InfinityEmbeddings, ids(), EosRule::Stop, "{}").unwrap_err();
+    assert_eq!(error, RequestError::TokenIdsNotTaken(Backend::InfinityEmbeddings));
 }
 
 fn text() -> Prompt {
@@ -223,6 +236,7 @@ fn what_makes_a_request_is_not_for_the_extra_body() {
         (Backend::Ollama, "options.num_predict"),
         (Backend::OpenAiResponses, "max_output_tokens"),
         (Backend::Gemini, "generationConfig.maxOutputTokens"),
+        (Backend::OpenAiEmbeddings, "input"),
     ];
     for (backend, name) in cases {
         let extra = match name.split_once('.') {
@@ -245,6 +259,7 @@ fn usage_and_timing_beside_the_text() {
     let none = [None; 3];
     let expected = |route| match route {
         Route::Messages => ([Some(9), Some(4), Some(2), None], none),
+        Route::Embeddings => ([Some(5), None, None, None], none),
         Route::Gemini => ([Some(3), Some(5), None, Some(0)], none),
         Route::LlamaCppCompletion => {
             ([Some(3), Some(3), Some(1), None], [None, Some(10_000), Some(90_500)])
@@ -320,7 +335,7 @@ fn good_replies_are_good() {
         if route.dialect().framing() == Framing::Ndjson {
             let events: String = bytes.lines().map(|line| format!("data: {line}\n\n")).collect();
             let mut reader = ReplyReader::framed(route.dialect(), Framing::Sse, KeepText::No);
-            reader.feed(events.as_bytes(), Stamp::EPOCH, 0);
+            reader.feed(events.as_bytes(), ReadMark::user(Stamp::EPOCH, 0));
             assert_eq!(reader.finish(BodyEnd::Whole), reply);
         }
     }

@@ -1,7 +1,9 @@
 //! The ways in which clients mis-measure, one stream each, read in one piece and in any pieces.
 
 use fizeau_core::{Nanos, Outcome, Stamp};
-use fizeau_transport::{BodyEnd, Completions, KeepText, Progress, Reply, ReplyReader, Route};
+use fizeau_transport::{
+    BodyEnd, Completions, KeepText, Progress, ReadMark, Reply, ReplyReader, Route,
+};
 use proptest::prelude::*;
 
 use crate::streams::{Case, DONE, all_cases, event, text};
@@ -13,11 +15,11 @@ fn read(case: &Case, cuts: &[usize]) -> Reply {
     let mut number = 0;
     for cut in cuts {
         let (piece, tail) = rest.split_at(cut % (rest.len() + 1));
-        reader.feed(piece, Stamp::from_nanos(number.into()), number);
+        reader.feed(piece, ReadMark::user(Stamp::from_nanos(number.into()), number));
         number += 1;
         rest = tail;
     }
-    reader.feed(rest, Stamp::from_nanos(number.into()), number);
+    reader.feed(rest, ReadMark::user(Stamp::from_nanos(number.into()), number));
     reader.finish(case.body_end.clone())
 }
 
@@ -65,8 +67,8 @@ proptest! {
         let heads = ["", "data: ", "data: {\"choices\":[{\"text\":", "{\"message\":{\"content\":"];
         let head = heads[at].as_bytes();
         let mut reader = ReplyReader::new(route.dialect(), KeepText::Yes);
-        reader.feed(head, Stamp::EPOCH, 0);
-        reader.feed(&bytes, Stamp::EPOCH, 1);
+        reader.feed(head, ReadMark::user(Stamp::EPOCH, 0));
+        reader.feed(&bytes, ReadMark::user(Stamp::EPOCH, 1));
         let _ = reader.finish(BodyEnd::Cut);
     }
 }
@@ -76,8 +78,14 @@ fn events_of_one_read_share_its_stamp() {
     let body = [text("a", "", ""), text("b", "", ""), text("c", "", ""), DONE.into()].concat();
     let cut = body.rfind("\"c\"").unwrap();
     let mut reader = ReplyReader::new(&Completions, KeepText::No);
-    assert_eq!(reader.feed(&body.as_bytes()[..cut], Stamp::from_nanos(5), 0), Progress::Tokens);
-    assert_eq!(reader.feed(&body.as_bytes()[cut..], Stamp::from_nanos(9), 1), Progress::Settled);
+    assert_eq!(
+        reader.feed(&body.as_bytes()[..cut], ReadMark::user(Stamp::from_nanos(5), 0)),
+        Progress::Tokens
+    );
+    assert_eq!(
+        reader.feed(&body.as_bytes()[cut..], ReadMark::user(Stamp::from_nanos(9), 1)),
+        Progress::Settled
+    );
     let reply = reader.finish(BodyEnd::Whole);
     let stamps: Vec<_> = reply.arrivals.iter().map(|a| (a.at.as_nanos(), a.read)).collect();
     assert_eq!(stamps, [(5, 0), (5, 0), (9, 1)]);
@@ -95,7 +103,7 @@ fn usage_and_timing_are_the_servers_words() {
     ]
     .concat();
     let mut reader = ReplyReader::new(&Completions, KeepText::No);
-    reader.feed(body.as_bytes(), Stamp::EPOCH, 0);
+    reader.feed(body.as_bytes(), ReadMark::user(Stamp::EPOCH, 0));
     let reply = reader.finish(BodyEnd::Whole);
     let usage = reply.usage.unwrap();
     let counts =
@@ -112,8 +120,7 @@ fn the_servers_words_become_one_short_line() {
     let mut reader = ReplyReader::new(&Completions, KeepText::No);
     reader.feed(
         event(&format!(r#"{{"error":{{"message":"{words}"}}}}"#)).as_bytes(),
-        Stamp::EPOCH,
-        0,
+        ReadMark::user(Stamp::EPOCH, 0),
     );
     let Outcome::Failed(failure) = reader.finish(BodyEnd::Whole).outcome else {
         panic!("an error is a failure");

@@ -10,7 +10,7 @@ use fizeau::metrics::{GoodputGoals, LevelSummary};
 use fizeau::pareto::{Direction, frontier};
 use fizeau::roofline::{Bound, Load};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
-use fizeau::transport::{BodyEnd, KeepText, ReplyReader, Route};
+use fizeau::transport::{BodyEnd, KeepText, ReadMark, ReplyReader, Route};
 use fizeau::workload::{Length, Plan, Spec};
 
 const EVENTS: u64 = 250;
@@ -39,7 +39,7 @@ fn read_reply(c: &mut Criterion) {
         b.iter(|| {
             let mut reader = ReplyReader::new(Route::Completions.dialect(), KeepText::No);
             for (read, piece) in (0..).zip(&pieces) {
-                reader.feed(piece, Stamp::from_nanos(u64::from(read)), read);
+                reader.feed(piece, ReadMark::user(Stamp::from_nanos(u64::from(read)), read));
             }
             black_box(reader.finish(BodyEnd::Whole))
         });
