@@ -2,6 +2,7 @@
 
 mod collect;
 mod deal;
+mod nap;
 mod preconnect;
 mod worker;
 
@@ -22,6 +23,7 @@ use crate::level::{LevelError, LevelRun, Measure, PlannedLevel};
 use crate::{Cancel, Observer};
 use collect::Collector;
 use deal::{hands, share};
+use nap::Nap;
 use worker::{Command, Part, Post, Worker};
 
 /// Worker threads that measure one level after another, each with an event loop, a transport, connections and a pacer of
@@ -71,11 +73,15 @@ impl<E: Error + Send + 'static> Crew<E> {
         let make = Arc::new(make);
         let mut crew = Self { clock, cancel, workers: Vec::new() };
         for index in 0..threads.get() {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let nap = Nap::new();
+            let mut runtime = tokio::runtime::Builder::new_current_thread();
+            let parked = nap.clone();
+            let runtime =
+                runtime.enable_all().on_thread_park(move || parked.take(&clock)).build()?;
             let (commands, orders) = mpsc::unbounded_channel();
             let make = Arc::clone(&make);
             let work = move || {
-                let work = async { Worker::new(make(index), clock).obey(orders).await };
+                let work = async { Worker::new(make(index), clock, nap).obey(orders).await };
                 // The measuring is fair by itself; tokio's budget would cut it off in the midst of a read.
                 runtime.block_on(tokio::task::coop::unconstrained(work));
             };
