@@ -31,6 +31,7 @@ mod framing;
 mod growth;
 mod http;
 pub mod ndjson;
+mod probe;
 mod reply;
 mod route;
 mod secret;
@@ -50,6 +51,10 @@ pub use event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark, Tail};
 pub use extra::{ExtraBody, ExtraBodyError};
 pub use framing::Framing;
 pub use http::{HttpTransport, PreconnectError};
+pub use probe::{
+    Candidate, Findings, Flow, ForcedLength, Ground, Identity, ModelError, ProbeError, Probed,
+    Server, ServerTimed, Tried, candidates, probe,
+};
 pub use reply::{BodyEnd, KeepText, Progress, Reply, ReplyReader};
 pub use route::{PromptKind, Route};
 pub use secret::Secret;

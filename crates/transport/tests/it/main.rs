@@ -8,6 +8,7 @@ mod failures;
 mod http;
 mod natives;
 mod ndjson;
+mod probe;
 mod server;
 mod sse;
 mod streams;
