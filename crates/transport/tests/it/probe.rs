@@ -21,7 +21,9 @@ async fn find(fake: &Fake, path: Option<&str>) -> (Identity, Result<Probed, Stri
     let candidates = candidates(identity.server(), path);
     let probed = probe(&candidates, |backend| {
         let target = Target::new(&url, backend, "m").unwrap();
-        Ok::<_, Infallible>(path.map_or(target.clone(), |path| target.path(path).unwrap()))
+        Ok::<_, Infallible>(
+            path.map_or_else(|| target.clone(), |path| target.clone().path(path).unwrap()),
+        )
     });
     let probed = probed.await.map_err(|error: ProbeError<Infallible>| error.to_string());
     (identity, probed)
