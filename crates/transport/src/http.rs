@@ -1,26 +1,33 @@
 //! Requests over HTTP/1.1 on connections of our own.
 
+mod answer;
 mod call;
 mod connect;
+mod date;
+mod h1;
+mod io;
+mod kernel;
+mod log;
 mod pool;
 mod socket;
 mod watchdog;
 mod wire;
 
+use std::cell::RefCell;
 use std::fmt;
-use std::rc::Rc;
 
 use bytes::Bytes;
-use fizeau_core::{
-    Asked, Clock, Failure, FailureClass, Request, Stamp, StampSource, Tape, Transport,
-};
+use fizeau_core::{Asked, Clock, Failure, FailureClass, Request, Stamp, Tape, Transport};
 use futures_util::StreamExt;
 use futures_util::stream;
+use tokio::task::coop;
 
 use crate::dialect::RequestError;
 use crate::target::Target;
 use call::Call;
+use h1::Post;
 use pool::Pool;
+use wire::Wire;
 
 /// Carries out requests over HTTP/1.1 without TLS, each to a [`Tape`].
 ///
@@ -29,8 +36,17 @@ use pool::Pool;
 /// before a byte of the reply came is replaced by a fresh one, once, and the tape says so
 /// ([`Connection::ReplacedStale`](fizeau_core::Connection::ReplacedStale)).
 ///
+/// Arrivals carry the kernel's own receive stamps where there are any (Linux; see [`StampChoice`]), so that they are
+/// true even where this process comes late to read them. A tape says [`StampSource::Kernel`] only if the kernel
+/// stamped every read of its reply; one on which some are our own says [`StampSource::User`] and keeps the others
+/// as they are.
+///
 /// Needs a tokio runtime with I/O and time, and stays on one thread: give each worker thread a transport of
-/// its own.
+/// its own. Requests are exempt from tokio's budget of a task (they would come to a halt after 128 reads), so
+/// that hundreds can share one.
+///
+/// [`StampSource::Kernel`]: fizeau_core::StampSource::Kernel
+/// [`StampSource::User`]: fizeau_core::StampSource::User
 ///
 /// ```
 /// use fizeau_core::{EosRule, Prompt, Request, RequestId, SessionId, Stamp, Tokens, Transport};
@@ -54,11 +70,28 @@ use pool::Pool;
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct HttpTransport<C: Clock> {
+pub struct HttpTransport<C> {
     target: Target,
-    clock: Rc<C>,
+    clock: C,
+    stamps: StampChoice,
+    post: Post,
     pool: Pool<C>,
+    /// What all connections read into: what a read brings is looked at before the next one.
+    scratch: RefCell<Box<[u8]>>,
 }
+
+/// Who is to stamp arrivals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StampChoice {
+    /// The kernel, as it takes packets from the device; this process where the kernel does not.
+    #[default]
+    KernelIfAvailable,
+    /// This process, as the read call returns. What a run would see without the kernel's help.
+    User,
+}
+
+/// The longest single read: what a server that outruns us sends in a few milliseconds.
+const SCRATCH: usize = 64 << 10;
 
 /// Why connections could not be opened ahead of a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -77,11 +110,21 @@ impl PreconnectError {
 /// server's backlog.
 const OPEN_AT_ONCE: usize = 64;
 
-impl<C: Clock> HttpTransport<C> {
-    /// A transport to `target` that stamps with `clock`.
+impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
+    /// A transport to `target` that stamps with `clock`. Copies of the clock must share its epoch.
     #[must_use]
     pub fn new(target: Target, clock: C) -> Self {
-        Self { target, clock: Rc::new(clock), pool: Pool::default() }
+        let uri = target.uri().unwrap_or_default();
+        let post = Post::new(&uri.to_string(), target.headers());
+        let scratch = RefCell::new(vec![0; SCRATCH].into_boxed_slice());
+        Self { target, clock, stamps: StampChoice::default(), post, pool: Pool::default(), scratch }
+    }
+
+    /// Has arrivals stamped by `choice`, on connections made from now on.
+    #[must_use]
+    pub const fn stamps(mut self, choice: StampChoice) -> Self {
+        self.stamps = choice;
+        self
     }
 
     /// What requests are sent to.
@@ -98,7 +141,7 @@ impl<C: Clock> HttpTransport<C> {
         let missing = count.saturating_sub(self.pool.idle());
         let limit = self.target.limits().connect;
         let open = |_| async {
-            let connecting = connect::connect(self.target.authority(), &self.clock);
+            let connecting = connect::connect(self.target.authority(), &self.clock, self.stamps);
             let Some(limit) = limit else {
                 return connecting.await;
             };
@@ -109,8 +152,8 @@ impl<C: Clock> HttpTransport<C> {
         };
         let mut opening = stream::iter(0..missing).map(open).buffer_unordered(OPEN_AT_ONCE);
         while let Some(opened) = opening.next().await {
-            let (wire, _) = opened.map_err(PreconnectError)?;
-            self.pool.check_in(wire).await;
+            let (io, _) = opened.map_err(PreconnectError)?;
+            self.pool.check_in(Wire::h1(io));
         }
         Ok(())
     }
@@ -132,7 +175,7 @@ impl<C: Clock> HttpTransport<C> {
     }
 }
 
-impl<C: Clock> Transport for HttpTransport<C> {
+impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
     type Error = RequestError;
 
     async fn send(
@@ -144,7 +187,7 @@ impl<C: Clock> Transport for HttpTransport<C> {
         let dialect = self.target.route().dialect();
         let body = Bytes::from(dialect.body(&self.target.ask(request))?);
         let mut call = Call::new(self, intended, released);
-        let reply = call.run(body).await;
+        let reply = coop::unconstrained(call.run(body)).await;
         Ok(Tape {
             request: request.id,
             session: request.session,
@@ -156,7 +199,7 @@ impl<C: Clock> Transport for HttpTransport<C> {
                 eos: request.eos,
             },
             marks: call.marks(),
-            stamps: StampSource::User,
+            stamps: call.stamps(),
             arrivals: reply.arrivals,
             token_source: reply.token_source,
             usage: reply.usage,
@@ -168,10 +211,11 @@ impl<C: Clock> Transport for HttpTransport<C> {
     }
 }
 
-impl<C: Clock> fmt::Debug for HttpTransport<C> {
+impl<C> fmt::Debug for HttpTransport<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpTransport")
             .field("target", &self.target)
+            .field("stamps", &self.stamps)
             .field("pool", &self.pool)
             .finish_non_exhaustive()
     }

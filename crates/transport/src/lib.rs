@@ -50,7 +50,7 @@ pub use dialect::{
 pub use event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark, Tail};
 pub use extra::{ExtraBody, ExtraBodyError};
 pub use framing::Framing;
-pub use http::{HttpTransport, PreconnectError};
+pub use http::{HttpTransport, PreconnectError, StampChoice};
 pub use probe::{
     Candidate, Findings, Flow, ForcedLength, Ground, Identity, ModelError, ProbeError, Probed,
     Server, ServerTimed, Tried, candidates, probe,

@@ -2,19 +2,21 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::rc::Rc;
 
 use fizeau_core::{Clock, ConnectMarks, Failure, FailureClass};
 use tokio::net::TcpStream;
 
-use super::wire::Wire;
+use super::StampChoice;
+use super::io::Io;
+use super::socket::Stamped;
 use crate::target::{Authority, Host};
 
 /// A connection to `whom`, and when its parts were done.
-pub(super) async fn connect<C: Clock>(
+pub(super) async fn connect<C: Clock + Clone>(
     whom: &Authority,
-    clock: &Rc<C>,
-) -> Result<(Wire<C>, ConnectMarks), Failure> {
+    clock: &C,
+    stamps: StampChoice,
+) -> Result<(Io<C>, ConnectMarks), Failure> {
     let start = clock.now();
     let (addresses, dns) = match &whom.host {
         Host::Address(address) => (vec![SocketAddr::new(*address, whom.port)], None),
@@ -28,12 +30,7 @@ pub(super) async fn connect<C: Clock>(
     let stream = first_that_answers(whom, &addresses).await?;
     let tcp = clock.now();
     let marks = ConnectMarks { start, dns, tcp, tls: None };
-    let wire = Wire::new(stream, Rc::clone(clock)).await;
-    let wire = wire.map_err(|error| {
-        let detail = format!("could not speak HTTP with {whom}: {error}");
-        Failure::new(FailureClass::Connect, detail)
-    })?;
-    Ok((wire, marks))
+    Ok((Io::Plain(Stamped::new(stream, clock.clone(), stamps)), marks))
 }
 
 async fn first_that_answers(

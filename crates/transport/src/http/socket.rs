@@ -1,138 +1,153 @@
 //! A socket that stamps what passes through it.
 
-use std::cell::Cell;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use fizeau_core::{Clock, Stamp};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use fizeau_core::{Clock, Nanos};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
-/// What passed through a socket since the present request began. Shared by the socket, which writes it, and the
-/// request, which reads it; both live on one thread.
-#[derive(Debug, Default)]
-pub(super) struct IoLog {
-    first_write: Cell<Option<Stamp>>,
-    last_write: Cell<Option<Stamp>>,
-    first_read: Cell<Option<Stamp>>,
-    last_read: Cell<Option<Stamp>>,
-    reads: Cell<u32>,
-}
+use super::StampChoice;
+use super::kernel;
+use super::log::IoLog;
 
-impl IoLog {
-    /// Starts over for another request.
-    pub(super) fn begin(&self) {
-        self.first_write.set(None);
-        self.last_write.set(None);
-        self.first_read.set(None);
-        self.last_read.set(None);
-        self.reads.set(0);
-    }
-
-    pub(super) const fn first_write(&self) -> Option<Stamp> {
-        self.first_write.get()
-    }
-
-    pub(super) const fn last_write(&self) -> Option<Stamp> {
-        self.last_write.get()
-    }
-
-    pub(super) const fn first_read(&self) -> Option<Stamp> {
-        self.first_read.get()
-    }
-
-    pub(super) const fn last_read(&self) -> Option<Stamp> {
-        self.last_read.get()
-    }
-
-    /// Stamp and number, from 0, of the last read that brought bytes.
-    pub(super) fn last(&self) -> (Stamp, u32) {
-        let at = self.last_read.get().unwrap_or_default();
-        (at, self.reads.get().saturating_sub(1))
-    }
-
-    /// Takes note of a write: `before` the call, because the kernel may deliver the bytes within it, and
-    /// `after`.
-    fn wrote(&self, before: Stamp, after: Stamp) {
-        if self.first_write.get().is_none() {
-            self.first_write.set(Some(before));
-        }
-        self.last_write.set(Some(after));
-    }
-
-    fn read(&self, at: Stamp) {
-        if self.first_read.get().is_none() {
-            self.first_read.set(Some(at));
-        }
-        self.last_read.set(Some(at));
-        self.reads.set(self.reads.get().saturating_add(1));
-    }
-}
-
-/// A TCP stream that stamps each read as the call returns, before anything looks at the bytes, and each write.
+/// A TCP stream that stamps each read, by the kernel where it can and else as the call returns, and each write.
 #[derive(Debug)]
 pub(super) struct Stamped<C> {
     stream: TcpStream,
-    clock: Rc<C>,
-    log: Rc<IoLog>,
+    clock: C,
+    log: Arc<IoLog>,
 }
 
+/// Nothing in it is ever pinned.
+impl<C> Unpin for Stamped<C> {}
+
 impl<C> Stamped<C> {
-    pub(super) const fn new(stream: TcpStream, clock: Rc<C>, log: Rc<IoLog>) -> Self {
-        Self { stream, clock, log }
+    /// Stamps on `stream` as chosen. A kernel that cannot is no error: the log says who stamped.
+    pub(super) fn new(stream: TcpStream, clock: C, choice: StampChoice) -> Self {
+        if choice == StampChoice::KernelIfAvailable
+            && let Err(error) = kernel::enable(&stream)
+        {
+            tracing::debug!(%error, "no stamps from the kernel");
+        }
+        Self { stream, clock, log: Arc::default() }
+    }
+
+    /// The account that it keeps.
+    pub(super) const fn log(&self) -> &Arc<IoLog> {
+        &self.log
+    }
+
+    /// One read call, if the runtime thinks that there is something to read.
+    ///
+    /// A read that does not fill the buffer has emptied the socket, so that the next one could only say so; the
+    /// runtime is told at once that there is nothing (by the error that the closure ends with), which saves a
+    /// system call a token. Bytes that come after the read raise a new event, and so does the end: epoll is
+    /// edge-triggered here. `tokio::net::TcpStream::poll_read` does the same.
+    fn receive(&self, into: &mut [u8]) -> io::Result<(usize, Option<Nanos>)> {
+        let mut got = None;
+        let tried = self.stream.try_io(Interest::READABLE, || {
+            let read = kernel::receive(&self.stream, into)?;
+            got = Some(read);
+            if (1..into.len()).contains(&read.0) && READINESS_IS_EDGES {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            Ok(())
+        });
+        match (got, tried) {
+            (Some(read), _) => Ok(read),
+            (None, tried) => Err(tried.err().unwrap_or_else(|| io::ErrorKind::WouldBlock.into())),
+        }
     }
 }
 
+/// Whether readiness comes as edges (epoll); elsewhere a further read call finds out.
+const READINESS_IS_EDGES: bool = cfg!(target_os = "linux");
+
 impl<C: Clock> Stamped<C> {
-    fn stamp_write(
-        &mut self,
-        write: impl FnOnce(Pin<&mut TcpStream>) -> Poll<io::Result<usize>>,
+    /// Reads what is there into `into`, which is not empty; no bytes are the end.
+    ///
+    /// The read is tried before the runtime is asked to wait, so that a wake-up with bytes costs one read call and
+    /// one registration, and nothing of a task's budget.
+    pub(super) fn poll_receive(
+        &self,
+        cx: &mut Context<'_>,
+        into: &mut [u8],
     ) -> Poll<io::Result<usize>> {
-        let before = self.clock.now();
-        let written = ready!(write(Pin::new(&mut self.stream)))?;
-        if written > 0 {
-            self.log.wrote(before, self.clock.now());
+        loop {
+            match self.receive(into) {
+                Ok((got, age)) => {
+                    if got > 0 {
+                        self.log.read(self.clock.now(), age);
+                    }
+                    return Poll::Ready(Ok(got));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    ready!(self.stream.poll_read_ready(cx))?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
         }
-        Poll::Ready(Ok(written))
+    }
+
+    fn poll_send(
+        &self,
+        cx: &mut Context<'_>,
+        write: impl Fn(&TcpStream) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            let before = self.clock.now();
+            match write(&self.stream) {
+                Ok(written) => {
+                    if written > 0 {
+                        self.log.wrote(before, self.clock.now());
+                    }
+                    return Poll::Ready(Ok(written));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    ready!(self.stream.poll_write_ready(cx))?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
     }
 }
 
 impl<C: Clock> AsyncRead for Stamped<C> {
     fn poll_read(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
-        if buf.filled().len() > before {
-            self.log.read(self.clock.now());
-        }
+        let got = ready!(self.poll_receive(cx, buf.initialize_unfilled()))?;
+        buf.advance(got);
         Poll::Ready(Ok(()))
     }
 }
 
 impl<C: Clock> AsyncWrite for Stamped<C> {
     fn poll_write(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.stamp_write(|stream| stream.poll_write(cx, bytes))
+        self.poll_send(cx, |stream| stream.try_write(bytes))
     }
 
     fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.stamp_write(|stream| stream.poll_write_vectored(cx, slices))
+        self.poll_send(cx, |stream| stream.try_write_vectored(slices))
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
+        true
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
