@@ -1,4 +1,4 @@
-//! What the decoders have in common: the events that they hand out, and how a stream of them ends.
+//! What the decoders have in common: the events that they hand out, and the reads that brought them.
 
 use fizeau_core::{ReadLag, Stamp};
 
@@ -34,13 +34,4 @@ pub struct RawEvent<'a> {
     pub name: &'a [u8],
     /// The read that brought the bytes which completed it.
     pub mark: ReadMark,
-}
-
-/// Whether a stream ended between events or within one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tail {
-    /// An event was open: its end never came. It was handed out nevertheless.
-    Truncated,
-    /// No event was open.
-    Whole,
 }

@@ -1,8 +1,8 @@
 //! How events are told apart in the bytes of a body.
 
-use crate::event::{RawEvent, ReadMark, Tail};
-use crate::ndjson::NdjsonDecoder;
-use crate::sse::SseDecoder;
+use crate::event::{RawEvent, ReadMark};
+use crate::ndjson::{NdjsonDecoder, NdjsonEvents};
+use crate::sse::{SseDecoder, SseEvents};
 
 /// How events are told apart in the bytes of a body. A reply's content type decides; a dialect's own framing
 /// stands in where there is none.
@@ -59,29 +59,39 @@ impl Decoder {
         }
     }
 
-    pub(crate) fn feed(&mut self, bytes: &[u8], mark: ReadMark) {
+    /// Takes the bytes of (a part of) the read `mark`.
+    pub(crate) fn feed<'b>(&mut self, bytes: &'b [u8], mark: ReadMark) -> Events<'_, 'b> {
         match self {
-            Self::Ndjson(decoder) => decoder.feed(bytes, mark),
-            Self::Sse(decoder) => decoder.feed(bytes, mark),
+            Self::Ndjson(decoder) => Events::Ndjson(decoder.feed(bytes, mark)),
+            Self::Sse(decoder) => Events::Sse(decoder.feed(bytes, mark)),
         }
     }
 
-    /// The next event; the error in words.
-    pub(crate) fn next_event(&mut self) -> Option<Result<RawEvent<'_>, String>> {
-        match self {
-            Self::Ndjson(decoder) => {
-                decoder.next_event().map(|event| event.map_err(|error| error.to_string()))
-            }
-            Self::Sse(decoder) => {
-                decoder.next_event().map(|event| event.map_err(|error| error.to_string()))
-            }
-        }
-    }
-
-    pub(crate) fn finish(&mut self) -> Tail {
+    /// Ends the stream: an event whose end never came.
+    pub(crate) fn finish(&mut self) -> Option<RawEvent<'_>> {
         match self {
             Self::Ndjson(decoder) => decoder.finish(),
             Self::Sse(decoder) => decoder.finish(),
+        }
+    }
+}
+
+/// The events that the bytes of one feed complete.
+pub(crate) enum Events<'d, 'b> {
+    Ndjson(NdjsonEvents<'d, 'b>),
+    Sse(SseEvents<'d, 'b>),
+}
+
+impl Events<'_, '_> {
+    /// The next event; the error in words.
+    pub(crate) fn next_event(&mut self) -> Option<Result<RawEvent<'_>, String>> {
+        match self {
+            Self::Ndjson(events) => {
+                events.next_event().map(|event| event.map_err(|error| error.to_string()))
+            }
+            Self::Sse(events) => {
+                events.next_event().map(|event| event.map_err(|error| error.to_string()))
+            }
         }
     }
 }

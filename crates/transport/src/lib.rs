@@ -47,7 +47,7 @@ pub use dialect::{
     GeminiContent, LlamaCppCompletion, OllamaChat, OllamaGenerate, Repeats, RequestError,
     Responses, SglangGenerate, TgiGenerate, TritonGenerate, WireEvent,
 };
-pub use event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark, Tail};
+pub use event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark};
 pub use extra::{ExtraBody, ExtraBodyError};
 pub use framing::Framing;
 pub use http::{HttpTransport, PreconnectError, StampChoice};

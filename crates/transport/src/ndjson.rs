@@ -3,29 +3,28 @@
 //! One line is one event, as in the NDJSON specification (github.com/ndjson/ndjson-spec): LF ends a line, a CR
 //! before it is white space, empty lines say nothing. A last line without its LF is handed out and reported.
 
-use std::ops::Range;
-
 use fizeau_core::Stamp;
 use memchr::memchr;
 
-use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark, Tail};
+use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark};
 
-/// Turns bytes, in pieces of any size, into lines, each with the stamp and number of the read that *completed*
-/// it. How the bytes were cut never matters to what comes out, only to the stamps.
+/// Turns bytes, in pieces of any size, into lines, each with the mark of the read that *completed* it. How the
+/// bytes were cut never matters to what comes out, only to the marks.
 ///
-/// Memory is bounded by the limit on one line plus the bytes of one feed, if lines are drained after each feed.
+/// A line that lies whole in the bytes of one feed is lent from there; one that was cut is put together in a buffer
+/// that is reused. Memory is bounded by the limit on one line.
 ///
 /// ```
 /// use fizeau_core::Stamp;
 /// use fizeau_transport::ReadMark;
 /// use fizeau_transport::ndjson::NdjsonDecoder;
 /// let mut decoder = NdjsonDecoder::default();
-/// decoder.feed(b"{\"a\"", ReadMark::user(Stamp::from_nanos(5), 0));
-/// assert!(decoder.next_event().is_none());
-/// decoder.feed(b":1}\r\n\n", ReadMark::user(Stamp::from_nanos(9), 1));
-/// let event = decoder.next_event().unwrap()?;
-/// assert_eq!((event.data, event.mark), (&b"{\"a\":1}"[..], ReadMark::user(Stamp::from_nanos(9), 1)));
-/// assert!(decoder.next_event().is_none());
+/// let (first, second) = (Stamp::from_nanos(5), Stamp::from_nanos(9));
+/// assert!(decoder.feed(b"{\"a\"", ReadMark::user(first, 0)).next_event().is_none());
+/// let mut lines = decoder.feed(b":1}\r\n\n", ReadMark::user(second, 1));
+/// let event = lines.next_event().unwrap()?;
+/// assert_eq!((event.data, event.mark), (&b"{\"a\":1}"[..], ReadMark::user(second, 1)));
+/// assert!(lines.next_event().is_none());
 /// # Ok::<(), fizeau_transport::ndjson::NdjsonError>(())
 /// ```
 #[derive(Debug)]
@@ -34,14 +33,20 @@ pub struct NdjsonDecoder {
     state: State,
     /// No line has ended yet, so the next one may start with a byte order mark.
     at_start: bool,
-    /// The ready lines, then the open one. Reused, so that a line costs a copy and no allocation.
-    data: Vec<u8>,
-    /// Where the open line begins.
-    open: usize,
-    ready: Vec<Ready>,
-    /// How many of `ready` have been handed out.
-    taken: usize,
+    /// The head of a line whose end has not come yet.
+    open: Vec<u8>,
+    /// The line in `open` was handed out, and is to be forgotten before the next byte is looked at.
+    spent: bool,
+    /// The last read.
     mark: ReadMark,
+}
+
+/// The lines that the bytes of one feed complete. Those that are not asked for are passed over.
+#[derive(Debug)]
+#[must_use = "the lines of a feed are lost unless they are asked for"]
+pub struct NdjsonEvents<'d, 'b> {
+    decoder: &'d mut NdjsonDecoder,
+    rest: &'b [u8],
 }
 
 /// Why a stream of lines cannot be read on.
@@ -63,13 +68,6 @@ enum State {
     Over,
 }
 
-/// A line that waits to be handed out.
-#[derive(Debug)]
-struct Ready {
-    data: Range<usize>,
-    mark: ReadMark,
-}
-
 impl NdjsonDecoder {
     /// A decoder that takes lines of up to `limit` bytes, without their LF.
     #[must_use]
@@ -78,99 +76,103 @@ impl NdjsonDecoder {
             limit,
             state: State::Reading,
             at_start: true,
-            data: Vec::new(),
-            open: 0,
-            ready: Vec::new(),
-            taken: 0,
+            open: Vec::new(),
+            spent: false,
             mark: ReadMark::user(Stamp::EPOCH, 0),
         }
     }
 
-    /// Takes the bytes of (a part of) the read `mark`. Drain the lines
-    /// after each feed.
-    pub fn feed(&mut self, bytes: &[u8], mark: ReadMark) {
-        self.recycle();
+    /// Takes the bytes of (a part of) the read `mark`.
+    pub const fn feed<'b>(&mut self, bytes: &'b [u8], mark: ReadMark) -> NdjsonEvents<'_, 'b> {
         self.mark = mark;
-        let mut rest = bytes;
-        while self.state == State::Reading {
-            let (line, next) = match memchr(b'\n', rest) {
-                Some(end) => (&rest[..end], Some(&rest[end + 1..])),
-                None => (rest, None),
-            };
-            self.keep(line);
-            let Some(next) = next else {
-                return;
-            };
-            self.end_line();
-            rest = next;
+        NdjsonEvents { decoder: self, rest: bytes }
+    }
+
+    /// Ends the stream: a line whose end never came, with the last read's mark. Further feeds are ignored.
+    pub fn finish(&mut self) -> Option<RawEvent<'_>> {
+        self.forget_spent();
+        let was_reading = self.state == State::Reading;
+        self.state = State::Over;
+        let data = content(&self.open, self.at_start)?;
+        was_reading.then_some(RawEvent { data, name: b"", mark: self.mark })
+    }
+
+    fn forget_spent(&mut self) {
+        if std::mem::take(&mut self.spent) {
+            self.open.clear();
         }
     }
 
+    /// Whether a line of `len` bytes is within the limit.
+    fn fits(&mut self, len: usize) -> bool {
+        if len > self.limit {
+            self.state = State::TooLong;
+            self.open = Vec::new();
+        }
+        self.state == State::Reading
+    }
+
+    /// Takes the next line off `rest`; none if it does not end there, or the limit is exceeded.
+    fn line<'b>(&mut self, rest: &mut &'b [u8]) -> Option<Whence<'b>> {
+        if self.state != State::Reading {
+            return None;
+        }
+        let end = memchr(b'\n', rest);
+        let (part, next) = rest.split_at(end.unwrap_or(rest.len()));
+        *rest = next.strip_prefix(b"\n").unwrap_or(next);
+        if !self.fits(self.open.len() + part.len()) {
+            return None;
+        }
+        if end.is_some() && self.open.is_empty() {
+            return Some(Whence::Feed(part));
+        }
+        self.open.extend_from_slice(part);
+        end.map(|_| Whence::Buffer)
+    }
+}
+
+/// Where a line lies.
+enum Whence<'b> {
+    /// Partly in earlier feeds.
+    Buffer,
+    Feed(&'b [u8]),
+}
+
+impl NdjsonEvents<'_, '_> {
     /// The next line, or none until more bytes are fed. An error comes after all lines before it, once.
     pub fn next_event(&mut self) -> Option<Result<RawEvent<'_>, NdjsonError>> {
-        if let Some(ready) = self.ready.get(self.taken) {
-            self.taken += 1;
-            return Some(Ok(RawEvent {
-                data: self.data.get(ready.data.clone()).unwrap_or_default(),
-                name: b"",
-                mark: ready.mark,
-            }));
+        let decoder = &mut *self.decoder;
+        let mark = decoder.mark;
+        decoder.forget_spent();
+        while let Some(line) = decoder.line(&mut self.rest) {
+            let at_start = std::mem::take(&mut decoder.at_start);
+            match line {
+                Whence::Feed(line) => {
+                    if let Some(data) = content(line, at_start) {
+                        return Some(Ok(RawEvent { data, name: b"", mark }));
+                    }
+                }
+                Whence::Buffer if content(&decoder.open, at_start).is_none() => {
+                    decoder.open.clear();
+                }
+                Whence::Buffer => {
+                    decoder.spent = true;
+                    let data = content(&self.decoder.open, at_start).unwrap_or_default();
+                    return Some(Ok(RawEvent { data, name: b"", mark }));
+                }
+            }
         }
-        if self.state == State::TooLong {
-            self.state = State::Over;
-            return Some(Err(NdjsonError::TooLong { limit: self.limit }));
+        if decoder.state == State::TooLong {
+            decoder.state = State::Over;
+            return Some(Err(NdjsonError::TooLong { limit: decoder.limit }));
         }
         None
     }
+}
 
-    /// Ends the stream: completes a line that is still open, with the last read's stamp, and says whether there
-    /// was one. Drain the lines once more after it; further feeds are ignored.
-    pub fn finish(&mut self) -> Tail {
-        self.recycle();
-        if self.state != State::Reading {
-            return Tail::Whole;
-        }
-        let before = self.ready.len();
-        self.end_line();
-        self.state = State::Over;
-        if self.ready.len() > before { Tail::Truncated } else { Tail::Whole }
-    }
-
-    /// Forgets the lines that were handed out. What is left of the open one moves to the front, once.
-    fn recycle(&mut self) {
-        if self.taken < self.ready.len() {
-            return;
-        }
-        self.ready.clear();
-        self.taken = 0;
-        self.data.drain(..self.open);
-        self.open = 0;
-    }
-
-    fn keep(&mut self, part: &[u8]) {
-        if self.data.len() - self.open + part.len() > self.limit {
-            self.state = State::TooLong;
-            self.data.truncate(self.open);
-        } else {
-            self.data.extend_from_slice(part);
-        }
-    }
-
-    fn end_line(&mut self) {
-        if self.state != State::Reading {
-            return;
-        }
-        let line = self.data.get(self.open..).unwrap_or_default();
-        let mut from = self.open;
-        if std::mem::take(&mut self.at_start) && line.starts_with(b"\xEF\xBB\xBF") {
-            from += 3;
-        }
-        let to = self.data.len() - usize::from(line.ends_with(b"\r"));
-        let line = self.data.get(from..to).unwrap_or_default();
-        if !line.trim_ascii().is_empty() {
-            self.ready.push(Ready { data: from..to, mark: self.mark });
-        }
-        self.open = self.data.len();
+impl Drop for NdjsonEvents<'_, '_> {
+    fn drop(&mut self) {
+        while self.next_event().is_some() {}
     }
 }
 
@@ -179,4 +181,14 @@ impl Default for NdjsonDecoder {
     fn default() -> Self {
         Self::new(DEFAULT_EVENT_LIMIT)
     }
+}
+
+/// What `line` holds beside a byte order mark at the very start and a CR at the end; none if it is blank.
+fn content(line: &[u8], at_start: bool) -> Option<&[u8]> {
+    let mut line = line;
+    if at_start {
+        line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+    }
+    line = line.strip_suffix(b"\r").unwrap_or(line);
+    (!line.trim_ascii().is_empty()).then_some(line)
 }

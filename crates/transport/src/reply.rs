@@ -5,7 +5,7 @@ use fizeau_core::{
 };
 
 use crate::dialect::{Dialect, EndRule, Repeats, WireEvent};
-use crate::event::{RawEvent, ReadMark, Tail};
+use crate::event::{RawEvent, ReadMark};
 use crate::framing::{Decoder, Framing};
 use crate::growth::{Counts, Growth};
 use crate::secret::Secrets;
@@ -122,9 +122,12 @@ impl<'d> ReplyReader<'d> {
     /// Takes the bytes of (a part of) the read `mark`.
     pub fn feed(&mut self, bytes: &[u8], mark: ReadMark) -> Progress {
         let before = self.notes.seen.len();
-        self.decoder.feed(bytes, mark);
+        if self.notes.broken {
+            return Progress::Broken;
+        }
+        let mut events = self.decoder.feed(bytes, mark);
         while !self.notes.broken
-            && let Some(event) = self.decoder.next_event()
+            && let Some(event) = events.next_event()
         {
             match event {
                 Ok(event) => self.notes.take_event(self.dialect, &event),
@@ -150,10 +153,8 @@ impl<'d> ReplyReader<'d> {
 
     /// As [`ReplyReader::finish`], with `secrets` scrubbed from what the server said.
     pub(crate) fn finish_without(mut self, end: BodyEnd, secrets: &Secrets) -> Reply {
-        let tail = self.decoder.finish();
-        if tail == Tail::Truncated
-            && !self.notes.broken
-            && let Some(Ok(event)) = self.decoder.next_event()
+        if !self.notes.broken
+            && let Some(event) = self.decoder.finish()
             // Half an event is rarely whole JSON. That is no garbage: the missing end tells what happened.
             && let Ok(wire) = self.dialect.read(&event)
         {

@@ -3,33 +3,31 @@
 //! The rules are those of the HTML standard, section "Interpreting an event stream", but for one: a half
 //! event at the end of the stream is handed out and reported, where a browser drops it.
 
-use std::ops::Range;
-
 use fizeau_core::Stamp;
 use memchr::{memchr, memchr2};
 
-use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark, Tail};
+use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark};
 
-/// Turns bytes, in pieces of any size, into server-sent events, each with the stamp and number of the read that
-/// *completed* it.
+/// Turns bytes, in pieces of any size, into server-sent events, each with the mark of the read that *completed*
+/// it.
 ///
 /// Line ends may be LF, CRLF, a lone CR or a mixture, and may be cut between reads. Comments and unknown
 /// fields never end or cancel an event; an event without data is no event. How the bytes were cut never
-/// matters to what comes out, only to the stamps.
+/// matters to what comes out, only to the marks.
 ///
-/// Memory is bounded by the limit on one event plus the bytes of one feed, if events are drained after each
-/// feed.
+/// An event that lies whole in the bytes of one feed is lent from there. One that was cut, or has several lines, is
+/// put together in a buffer that is reused; memory is bounded by the limit on one event.
 ///
 /// ```
 /// use fizeau_core::Stamp;
 /// use fizeau_transport::ReadMark;
 /// use fizeau_transport::sse::SseDecoder;
 /// let mut decoder = SseDecoder::default();
-/// decoder.feed(b": ping\ndata: {\"a\"", ReadMark::user(Stamp::from_nanos(5), 0));
-/// assert!(decoder.next_event().is_none());
-/// decoder.feed(b":1}\r\n\r\n", ReadMark::user(Stamp::from_nanos(9), 1));
-/// let event = decoder.next_event().unwrap()?;
-/// assert_eq!((event.data, event.mark), (&b"{\"a\":1}"[..], ReadMark::user(Stamp::from_nanos(9), 1)));
+/// let (first, second) = (Stamp::from_nanos(5), Stamp::from_nanos(9));
+/// assert!(decoder.feed(b": ping\ndata: {\"a\"", ReadMark::user(first, 0)).next_event().is_none());
+/// let mut events = decoder.feed(b":1}\r\n\r\n", ReadMark::user(second, 1));
+/// let event = events.next_event().unwrap()?;
+/// assert_eq!((event.data, event.mark), (&b"{\"a\":1}"[..], ReadMark::user(second, 1)));
 /// # Ok::<(), fizeau_transport::sse::SseError>(())
 /// ```
 #[derive(Debug)]
@@ -42,15 +40,23 @@ pub struct SseDecoder {
     after_cr: bool,
     /// No line has ended yet, so the next one may start with a byte order mark.
     at_start: bool,
-    /// Data of the ready events, then of the open one. Reused, so that an event costs a copy and no allocation.
+    /// Data of the event under way.
     data: Vec<u8>,
-    /// Names of the ready events, then of the open one.
-    names: Vec<u8>,
-    open: Open,
-    ready: Vec<Ready>,
-    /// How many of `ready` have been handed out.
-    taken: usize,
+    /// Its name.
+    name: Vec<u8>,
+    has_data: bool,
+    /// The event under way was handed out, and is to be forgotten before the next byte is looked at.
+    spent: bool,
+    /// The last read.
     mark: ReadMark,
+}
+
+/// The events that the bytes of one feed complete. Those that are not asked for are passed over.
+#[derive(Debug)]
+#[must_use = "the events of a feed are lost unless they are asked for"]
+pub struct SseEvents<'d, 'b> {
+    decoder: &'d mut SseDecoder,
+    rest: &'b [u8],
 }
 
 /// Why a stream of events cannot be read on.
@@ -72,27 +78,18 @@ enum State {
     Over,
 }
 
-/// The event whose blank line has not come yet.
-#[derive(Debug, Default)]
-struct Open {
-    data_from: usize,
-    name_from: usize,
-    has_data: bool,
-}
-
-/// An event that waits to be handed out.
-#[derive(Debug)]
-struct Ready {
-    data: Range<usize>,
-    name: Range<usize>,
-    mark: ReadMark,
+/// Whether a line completed an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line {
+    Completes,
+    GoesOn,
 }
 
 impl SseDecoder {
     /// A decoder that takes events of up to `limit` bytes: the data so far and the line under way, its field
     /// name included.
     #[must_use]
-    pub fn new(limit: usize) -> Self {
+    pub const fn new(limit: usize) -> Self {
         Self {
             limit,
             state: State::Reading,
@@ -100,81 +97,74 @@ impl SseDecoder {
             after_cr: false,
             at_start: true,
             data: Vec::new(),
-            names: Vec::new(),
-            open: Open::default(),
-            ready: Vec::new(),
-            taken: 0,
+            name: Vec::new(),
+            has_data: false,
+            spent: false,
             mark: ReadMark::user(Stamp::EPOCH, 0),
         }
     }
 
-    /// Takes the bytes of (a part of) the read `mark`. Drain the events
-    /// after each feed.
-    pub fn feed(&mut self, bytes: &[u8], mark: ReadMark) {
-        self.recycle();
+    /// Takes the bytes of (a part of) the read `mark`.
+    pub fn feed<'b>(&mut self, bytes: &'b [u8], mark: ReadMark) -> SseEvents<'_, 'b> {
         self.mark = mark;
         let mut rest = bytes;
         if self.after_cr && !rest.is_empty() {
             self.after_cr = false;
             rest = rest.strip_prefix(b"\n").unwrap_or(rest);
         }
-        while self.state == State::Reading {
-            let Some((line, end)) = memchr2(b'\n', b'\r', rest).and_then(|at| cut(rest, at)) else {
-                self.keep(rest);
-                return;
-            };
-            rest = end.strip_prefix(b"\r\n").unwrap_or_else(|| &end[1..]);
-            self.after_cr = end == b"\r";
-            self.end_line(line);
-        }
+        SseEvents { decoder: self, rest }
     }
 
-    /// The next event, or none until more bytes are fed. An error comes after all events before it, once.
-    pub fn next_event(&mut self) -> Option<Result<RawEvent<'_>, SseError>> {
-        if let Some(ready) = self.ready.get(self.taken) {
-            self.taken += 1;
-            return Some(Ok(RawEvent {
-                data: self.data.get(ready.data.clone()).unwrap_or_default(),
-                name: self.names.get(ready.name.clone()).unwrap_or_default(),
-                mark: ready.mark,
-            }));
-        }
-        if self.state == State::TooLong {
-            self.state = State::Over;
-            return Some(Err(SseError::TooLong { limit: self.limit }));
-        }
-        None
-    }
-
-    /// Ends the stream: completes an event that is still open, with the last read's stamp, and says whether
-    /// there was one. Drain the events once more after it; further feeds are ignored.
-    pub fn finish(&mut self) -> Tail {
-        self.recycle();
-        if self.state != State::Reading {
-            return Tail::Whole;
-        }
-        if !self.line.is_empty() {
+    /// Ends the stream: an event that is still open, whose end never came, with the last read's mark. Further feeds
+    /// are ignored.
+    pub fn finish(&mut self) -> Option<RawEvent<'_>> {
+        self.forget_spent();
+        if self.state == State::Reading && !self.line.is_empty() {
             self.end_line(b"");
         }
-        if self.state != State::Reading {
-            return Tail::Whole;
-        }
+        let open = self.state == State::Reading && self.has_data;
         self.state = State::Over;
-        let tail = if self.open.has_data { Tail::Truncated } else { Tail::Whole };
-        self.end_event();
-        tail
+        open.then_some(RawEvent { data: &self.data, name: &self.name, mark: self.mark })
     }
 
-    /// Forgets the events that were handed out. What is left of the open event moves to the front, once.
-    fn recycle(&mut self) {
-        if self.taken < self.ready.len() {
-            return;
+    /// The event that `rest` begins with, if it is one `data` line and a blank one and nothing came before them: so
+    /// most of them are. What follows comes with it.
+    fn whole<'b>(&mut self, rest: &'b [u8]) -> Option<(&'b [u8], &'b [u8])> {
+        let between = self.line.is_empty() && !self.has_data && self.name.is_empty();
+        if !between || self.state != State::Reading || !rest.starts_with(b"data:") {
+            return None;
         }
-        self.ready.clear();
-        self.taken = 0;
-        self.data.drain(..self.open.data_from);
-        self.names.drain(..self.open.name_from);
-        (self.open.data_from, self.open.name_from) = (0, 0);
+        let (line, end) = cut(rest, memchr2(b'\n', b'\r', rest)?)?;
+        let next = end.strip_prefix(b"\n\n").or_else(|| end.strip_prefix(b"\r\n\r\n"))?;
+        if line.len() > self.limit {
+            return None;
+        }
+        self.at_start = false;
+        Some((value(line, b"data:".len()), next))
+    }
+
+    /// Takes lines off `rest` until one completes an event.
+    fn advance(&mut self, rest: &mut &[u8]) -> Line {
+        while self.state == State::Reading {
+            let Some((line, end)) = memchr2(b'\n', b'\r', rest).and_then(|at| cut(rest, at)) else {
+                self.keep(std::mem::take(rest));
+                return Line::GoesOn;
+            };
+            *rest = end.strip_prefix(b"\r\n").unwrap_or_else(|| &end[1..]);
+            self.after_cr = end == b"\r";
+            if self.end_line(line) == Line::Completes {
+                return Line::Completes;
+            }
+        }
+        Line::GoesOn
+    }
+
+    fn forget_spent(&mut self) {
+        if std::mem::take(&mut self.spent) {
+            self.data.clear();
+            self.name.clear();
+            self.has_data = false;
+        }
     }
 
     /// Keeps the head of a line that goes on in a later read.
@@ -184,77 +174,89 @@ impl SseDecoder {
         }
     }
 
-    fn end_line(&mut self, rest: &[u8]) {
+    fn end_line(&mut self, rest: &[u8]) -> Line {
         if !self.fits(self.line.len() + rest.len()) {
-            return;
+            return Line::GoesOn;
         }
         if self.line.is_empty() {
-            self.take_line(rest);
-        } else {
-            let mut line = std::mem::take(&mut self.line);
-            line.extend_from_slice(rest);
-            self.take_line(&line);
-            line.clear();
-            self.line = line;
+            return self.take_line(rest);
         }
+        let mut line = std::mem::take(&mut self.line);
+        line.extend_from_slice(rest);
+        let completes = self.take_line(&line);
+        line.clear();
+        self.line = line;
+        completes
     }
 
     /// Whether the open event may have another line of `line` bytes. The answer depends on the whole line
     /// only, never on how it was cut, so a stream fails at the same event however it came.
     fn fits(&mut self, line: usize) -> bool {
-        let open = self.data.len() - self.open.data_from + self.names.len() - self.open.name_from;
-        if open + line > self.limit {
+        if self.data.len() + self.name.len() + line > self.limit {
             self.state = State::TooLong;
             self.line = Vec::new();
         }
         self.state == State::Reading
     }
 
-    fn take_line(&mut self, line: &[u8]) {
+    fn take_line(&mut self, line: &[u8]) -> Line {
         let mut line = line;
         if std::mem::take(&mut self.at_start) {
             line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         }
         if line.is_empty() {
-            self.end_event();
-            return;
-        }
-        let (field, value) = match memchr(b':', line).and_then(|at| cut(line, at)) {
-            Some((field, value)) => {
-                let value = &value[1..];
-                (field, value.strip_prefix(b" ").unwrap_or(value))
+            if self.has_data {
+                return Line::Completes;
             }
-            None => (line, &b""[..]),
-        };
-        match field {
+            self.name.clear();
+            return Line::GoesOn;
+        }
+        let field = memchr(b':', line).unwrap_or(line.len());
+        let value = value(line, field + 1);
+        match line.get(..field).unwrap_or_default() {
             b"data" => {
-                if self.open.has_data {
+                if self.has_data {
                     self.data.push(b'\n');
                 }
                 self.data.extend_from_slice(value);
-                self.open.has_data = true;
+                self.has_data = true;
             }
             b"event" => {
-                self.names.truncate(self.open.name_from);
-                self.names.extend_from_slice(value);
+                self.name.clear();
+                self.name.extend_from_slice(value);
             }
             // A comment has an empty field name; `id`, `retry` and unknown fields say nothing to us.
             _ => {}
         }
+        Line::GoesOn
     }
+}
 
-    fn end_event(&mut self) {
-        if self.open.has_data {
-            self.ready.push(Ready {
-                data: self.open.data_from..self.data.len(),
-                name: self.open.name_from..self.names.len(),
-                mark: self.mark,
-            });
-        } else {
-            self.names.truncate(self.open.name_from);
+impl SseEvents<'_, '_> {
+    /// The next event, or none until more bytes are fed. An error comes after all events before it, once.
+    pub fn next_event(&mut self) -> Option<Result<RawEvent<'_>, SseError>> {
+        let decoder = &mut *self.decoder;
+        decoder.forget_spent();
+        let mark = decoder.mark;
+        if let Some((data, next)) = decoder.whole(self.rest) {
+            self.rest = next;
+            return Some(Ok(RawEvent { data, name: b"", mark }));
         }
-        self.open =
-            Open { data_from: self.data.len(), name_from: self.names.len(), has_data: false };
+        if decoder.advance(&mut self.rest) == Line::Completes {
+            decoder.spent = true;
+            return Some(Ok(RawEvent { data: &decoder.data, name: &decoder.name, mark }));
+        }
+        if decoder.state == State::TooLong {
+            decoder.state = State::Over;
+            return Some(Err(SseError::TooLong { limit: decoder.limit }));
+        }
+        None
+    }
+}
+
+impl Drop for SseEvents<'_, '_> {
+    fn drop(&mut self) {
+        while self.next_event().is_some() {}
     }
 }
 
@@ -268,4 +270,10 @@ impl Default for SseDecoder {
 /// `bytes` before `at`, and from `at` on; the second is not empty.
 fn cut(bytes: &[u8], at: usize) -> Option<(&[u8], &[u8])> {
     bytes.split_at_checked(at).filter(|(_, end)| !end.is_empty())
+}
+
+/// The value of a field: `line` from `at` on, less one space.
+fn value(line: &[u8], at: usize) -> &[u8] {
+    let value = line.get(at..).unwrap_or_default();
+    value.strip_prefix(b" ").unwrap_or(value)
 }

@@ -1,8 +1,8 @@
 //! Properties of the decoder of lines.
 
 use fizeau_core::Stamp;
-use fizeau_transport::ndjson::{NdjsonDecoder, NdjsonError};
-use fizeau_transport::{ReadMark, Tail};
+use fizeau_transport::ReadMark;
+use fizeau_transport::ndjson::{NdjsonDecoder, NdjsonError, NdjsonEvents};
 use proptest::prelude::*;
 
 /// What came out, without stamps.
@@ -10,12 +10,19 @@ use proptest::prelude::*;
 struct Seen {
     lines: Vec<Vec<u8>>,
     error: Option<NdjsonError>,
+    /// Whether the last line was cut off.
     tail: Option<Tail>,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Tail {
+    Truncated,
+    Whole,
+}
+
 impl Seen {
-    fn drain(&mut self, decoder: &mut NdjsonDecoder) {
-        while let Some(event) = decoder.next_event() {
+    fn drain(&mut self, mut events: NdjsonEvents<'_, '_>) {
+        while let Some(event) = events.next_event() {
             match event {
                 Ok(event) => self.lines.push(event.data.to_vec()),
                 Err(error) => assert!(self.error.replace(error).is_none(), "only once"),
@@ -31,14 +38,13 @@ fn decode(bytes: &[u8], cuts: &[usize], limit: usize) -> Seen {
     let mut rest = bytes;
     for (read, cut) in (0..).zip(cuts) {
         let (piece, tail) = rest.split_at(cut % (rest.len() + 1));
-        decoder.feed(piece, ReadMark::user(Stamp::EPOCH, read));
-        seen.drain(&mut decoder);
+        seen.drain(decoder.feed(piece, ReadMark::user(Stamp::EPOCH, read)));
         rest = tail;
     }
-    decoder.feed(rest, ReadMark::user(Stamp::EPOCH, 0));
-    seen.drain(&mut decoder);
-    seen.tail = Some(decoder.finish());
-    seen.drain(&mut decoder);
+    seen.drain(decoder.feed(rest, ReadMark::user(Stamp::EPOCH, 0)));
+    let last = decoder.finish();
+    seen.tail = Some(if last.is_some() { Tail::Truncated } else { Tail::Whole });
+    seen.lines.extend(last.map(|event| event.data.to_vec()));
     seen
 }
 
@@ -74,13 +80,13 @@ fn lines_carry_the_read_that_completed_them() {
     let mut stamps = Vec::new();
     let reads: [&[u8]; 4] = [b"a\nb\nc", b"c", b"\nd\r", b"\ne"];
     for (read, bytes) in (0..).zip(reads) {
-        decoder.feed(bytes, ReadMark::user(Stamp::from_nanos(u64::from(read) * 10), read));
-        while let Some(Ok(event)) = decoder.next_event() {
+        let mark = ReadMark::user(Stamp::from_nanos(u64::from(read) * 10), read);
+        let mut events = decoder.feed(bytes, mark);
+        while let Some(Ok(event)) = events.next_event() {
             stamps.push((event.data.to_vec(), event.mark.at.as_nanos(), event.mark.number));
         }
     }
-    assert_eq!(decoder.finish(), Tail::Truncated);
-    let event = decoder.next_event().unwrap().unwrap();
+    let event = decoder.finish().unwrap();
     stamps.push((event.data.to_vec(), event.mark.at.as_nanos(), event.mark.number));
     let expected = [("a", 0, 0), ("b", 0, 0), ("cc", 20, 2), ("d", 30, 3), ("e", 30, 3)];
     let expected = expected.map(|(data, at, read)| (data.as_bytes().to_vec(), at, read));
@@ -88,12 +94,12 @@ fn lines_carry_the_read_that_completed_them() {
 }
 
 #[test]
-fn undrained_lines_keep_their_own_stamps() {
+fn lines_that_nobody_asks_for_are_passed_over() {
     let mut decoder = NdjsonDecoder::default();
-    decoder.feed(b"a\nb", ReadMark::user(Stamp::from_nanos(1), 0));
-    decoder.feed(b"\nc", ReadMark::user(Stamp::from_nanos(2), 1));
-    let stamps = std::iter::from_fn(|| decoder.next_event().map(|e| e.unwrap().mark.at.as_nanos()));
-    assert_eq!(stamps.collect::<Vec<_>>(), [1, 2]);
+    drop(decoder.feed(b"a\nb\nc", ReadMark::user(Stamp::EPOCH, 0)));
+    let mut lines = decoder.feed(b"c\n", ReadMark::user(Stamp::EPOCH, 1));
+    assert_eq!(lines.next_event().unwrap().unwrap().data, b"cc");
+    assert!(lines.next_event().is_none());
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Properties of the decoder.
 
 use fizeau_core::Stamp;
-use fizeau_transport::sse::{SseDecoder, SseError};
-use fizeau_transport::{ReadMark, Tail};
+use fizeau_transport::sse::{SseDecoder, SseError, SseEvents};
+use fizeau_transport::{RawEvent, ReadMark};
 use proptest::prelude::*;
 
 /// What came out, without stamps: data and name of each event, and the error if there was one.
@@ -10,14 +10,25 @@ use proptest::prelude::*;
 struct Seen {
     events: Vec<(Vec<u8>, Vec<u8>)>,
     error: Option<SseError>,
+    /// Whether the last event was cut off.
     tail: Option<Tail>,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Tail {
+    Truncated,
+    Whole,
+}
+
 impl Seen {
-    fn drain(&mut self, decoder: &mut SseDecoder) {
-        while let Some(event) = decoder.next_event() {
+    fn take(&mut self, event: RawEvent<'_>) {
+        self.events.push((event.data.to_vec(), event.name.to_vec()));
+    }
+
+    fn drain(&mut self, mut events: SseEvents<'_, '_>) {
+        while let Some(event) = events.next_event() {
             match event {
-                Ok(event) => self.events.push((event.data.to_vec(), event.name.to_vec())),
+                Ok(event) => self.take(event),
                 Err(error) => assert!(self.error.replace(error).is_none(), "only once"),
             }
         }
@@ -31,14 +42,13 @@ fn decode(bytes: &[u8], cuts: &[usize], limit: usize) -> Seen {
     let mut rest = bytes;
     for (read, cut) in (0..).zip(cuts) {
         let (piece, tail) = rest.split_at(cut % (rest.len() + 1));
-        decoder.feed(piece, ReadMark::user(Stamp::EPOCH, read));
-        seen.drain(&mut decoder);
+        seen.drain(decoder.feed(piece, ReadMark::user(Stamp::EPOCH, read)));
         rest = tail;
     }
-    decoder.feed(rest, ReadMark::user(Stamp::EPOCH, 0));
-    seen.drain(&mut decoder);
-    seen.tail = Some(decoder.finish());
-    seen.drain(&mut decoder);
+    seen.drain(decoder.feed(rest, ReadMark::user(Stamp::EPOCH, 0)));
+    let last = decoder.finish();
+    seen.tail = Some(if last.is_some() { Tail::Truncated } else { Tail::Whole });
+    last.into_iter().for_each(|event| seen.take(event));
     seen
 }
 
@@ -94,13 +104,13 @@ fn events_carry_the_read_that_completed_them() {
     let reads: [&[u8]; 5] =
         [b"data: a\n\ndata: b\n\nda", b"ta: c\n", b"\ndata: d\r\n\r", b"\n", b"data: e"];
     for (read, bytes) in (0..).zip(reads) {
-        decoder.feed(bytes, ReadMark::user(Stamp::from_nanos(u64::from(read) * 10), read));
-        while let Some(Ok(event)) = decoder.next_event() {
+        let mark = ReadMark::user(Stamp::from_nanos(u64::from(read) * 10), read);
+        let mut events = decoder.feed(bytes, mark);
+        while let Some(Ok(event)) = events.next_event() {
             stamps.push((event.data.to_vec(), event.mark.at.as_nanos(), event.mark.number));
         }
     }
-    assert_eq!(decoder.finish(), Tail::Truncated);
-    let event = decoder.next_event().unwrap().unwrap();
+    let event = decoder.finish().unwrap();
     stamps.push((event.data.to_vec(), event.mark.at.as_nanos(), event.mark.number));
     let expected = [(b"a", 0, 0), (b"b", 0, 0), (b"c", 20, 2), (b"d", 20, 2), (b"e", 40, 4)];
     let expected = expected.map(|(data, at, read)| (data.to_vec(), at, read));
@@ -108,12 +118,12 @@ fn events_carry_the_read_that_completed_them() {
 }
 
 #[test]
-fn undrained_events_keep_their_own_stamps() {
+fn events_that_nobody_asks_for_are_passed_over() {
     let mut decoder = SseDecoder::default();
-    decoder.feed(b"data: a\n\nda", ReadMark::user(Stamp::from_nanos(1), 0));
-    decoder.feed(b"ta: b\n\n", ReadMark::user(Stamp::from_nanos(2), 1));
-    let stamps = std::iter::from_fn(|| decoder.next_event().map(|e| e.unwrap().mark.at.as_nanos()));
-    assert_eq!(stamps.collect::<Vec<_>>(), [1, 2]);
+    drop(decoder.feed(b"data: a\n\ndata: b\n\nda", ReadMark::user(Stamp::EPOCH, 0)));
+    let mut events = decoder.feed(b"ta: c\n\n", ReadMark::user(Stamp::EPOCH, 1));
+    assert_eq!(events.next_event().unwrap().unwrap().data, b"c");
+    assert!(events.next_event().is_none());
 }
 
 #[test]
