@@ -8,6 +8,7 @@ mod h1;
 mod io;
 mod kernel;
 mod log;
+mod look;
 mod pool;
 mod socket;
 mod watchdog;
@@ -28,6 +29,8 @@ use call::Call;
 use h1::Post;
 use pool::Pool;
 use wire::Wire;
+
+pub(crate) use look::Lost;
 
 /// Carries out requests over HTTP/1.1 without TLS, each to a [`Tape`].
 ///

@@ -4,7 +4,6 @@
 //! [`Identity`] asks, [`candidates`] says what to try, [`probe`] tries it, [`Findings`] judges the tapes. Only the first
 //! and the third do I/O.
 
-mod exchange;
 mod findings;
 mod identity;
 mod server;
@@ -169,7 +168,7 @@ async fn fit(target: &Target, ground: Ground) -> Result<Findings, Misfit> {
         return Err(Misfit { why, hope: Hope::Otherwise });
     }
     findings.events_before_first_token =
-        start::quiet_events(target, &tiny(LONG, EosRule::Stop)).await;
+        start::quiet_events(&transport, &tiny(LONG, EosRule::Stop)).await;
     Ok(findings)
 }
 

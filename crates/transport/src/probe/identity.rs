@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::exchange::{Lost, get};
 use super::server::Server;
+use crate::clock::MonotonicClock;
+use crate::http::{HttpTransport, Lost};
 use crate::target::{Host, Target};
 
 /// What a server says of itself, as far as it can be had for free: which kind it is, and the models that it serves.
@@ -47,14 +48,15 @@ const LOOKS: [Look; 6] = [
 
 impl Identity {
     /// Looks at the server of `target`, whose route and model play no part. A well-known host is told by its name. What
-    /// cannot be found out is left open; so is everything under TLS but the host's name.
+    /// cannot be found out is left open.
     pub async fn of(target: &Target) -> Self {
+        let transport = HttpTransport::new(target.clone(), MonotonicClock::new());
         let mut identity = Self { server: Self::by_host(target), models: Vec::new() };
         for (path, read) in LOOKS {
             if identity.server.is_some() && !identity.models.is_empty() {
                 break;
             }
-            match get(target, path).await {
+            match transport.get(path).await {
                 Ok((200, body)) => {
                     if let Ok(answer) = serde_json::from_slice(&body) {
                         identity.add(read(&answer));

@@ -5,26 +5,28 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use fizeau_core::{Request, Stamp};
-use hyper::Method;
 use tokio::time::timeout;
 
-use super::exchange::{exchange, request};
+use crate::clock::MonotonicClock;
 use crate::dialect::{Dialect, WireEvent};
 use crate::event::ReadMark;
 use crate::framing::Decoder;
-use crate::target::Target;
+use crate::http::HttpTransport;
 
 /// How long it may take: the same request has been answered before.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How many events of the reply to `ask` come before the first that holds a token. None if that cannot be had: a tape does
 /// not tell, because it keeps only what counts.
-pub(super) async fn quiet_events(target: &Target, ask: &Request) -> Option<u32> {
+pub(super) async fn quiet_events(
+    transport: &HttpTransport<MonotonicClock>,
+    ask: &Request,
+) -> Option<u32> {
+    let target = transport.target();
     let dialect = target.route().dialect();
     let body = dialect.body(&target.ask(ask)).ok()?;
-    let request = request(target, Method::POST, target.uri()?, Bytes::from(body));
     let mut start = Start::of(dialect);
-    let reading = exchange(target, request, |bytes| start.feed(bytes));
+    let reading = transport.post(Bytes::from(body), |bytes| start.feed(bytes));
     timeout(PATIENCE, reading).await.ok()?.ok()?;
     start.has_token.then_some(start.quiet)
 }
@@ -44,8 +46,8 @@ impl<'d> Start<'d> {
 
     /// Looks at the events that `bytes` complete, until one holds a token.
     fn feed(&mut self, bytes: &[u8]) -> ControlFlow<()> {
-        self.decoder.feed(bytes, ReadMark::user(Stamp::EPOCH, 0));
-        while let Some(event) = self.decoder.next_event() {
+        let mut events = self.decoder.feed(bytes, ReadMark::user(Stamp::EPOCH, 0));
+        while let Some(event) = events.next_event() {
             let Ok(event) = event else {
                 return ControlFlow::Break(());
             };

@@ -1,0 +1,80 @@
+//! Requests outside the measured path: for looking at a server, not for timing it.
+
+use std::future::poll_fn;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use bytes::Bytes;
+use fizeau_core::Clock;
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use tokio::time::timeout;
+
+use super::HttpTransport;
+use super::connect::connect;
+use super::h1::Post;
+use super::wire::Wire;
+
+/// How long a connection, and then a reply to a GET, may take: it is answered from memory or not at all.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The most of a reply to a GET that is kept.
+const MOST: usize = 4 << 20;
+
+/// Why a request had no reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// There is no such request, or something went wrong with it.
+    Other,
+    /// No connection can be made.
+    Unreachable,
+}
+
+impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
+    /// The reply to a GET of `path` behind the base URL: status and body, which may be cut.
+    pub(crate) async fn get(&self, path: &str) -> Result<(u16, Vec<u8>), Lost> {
+        let target = self.target.clone().path(path).map_err(|_| Lost::Other)?;
+        let uri = target.uri().ok_or(Lost::Other)?;
+        let mut headers = target.headers().clone();
+        headers.remove(CONTENT_TYPE);
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        let mut body = Vec::new();
+        let keep = |bytes: &[u8]| {
+            body.extend_from_slice(bytes);
+            if body.len() < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let request = (&Post::get(&uri.to_string(), &headers), Bytes::new());
+        let asked = timeout(PATIENCE, self.exchange(request, keep)).await;
+        let status = asked.map_err(|_| Lost::Other)??;
+        Ok((status, body))
+    }
+
+    /// Posts `body` and hands the reply's, whatever it is, to `sink`.
+    pub(crate) async fn post(
+        &self,
+        body: Bytes,
+        sink: impl FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Result<u16, Lost> {
+        self.exchange((&self.post, body), sink).await
+    }
+
+    /// Sends a request on a connection of its own and hands the reply's body to `sink` piece by piece, until it is over
+    /// or the sink has seen enough. Gives the status.
+    async fn exchange(
+        &self,
+        (post, body): (&Post, Bytes),
+        mut sink: impl FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Result<u16, Lost> {
+        let connecting = connect(self.target.authority(), &self.clock, self.stamps);
+        let connected = timeout(PATIENCE, connecting).await;
+        let Ok(Ok((io, _))) = connected else {
+            return Err(Lost::Unreachable);
+        };
+        let mut wire = Wire::h1(io);
+        wire.begin(post, body);
+        let head = poll_fn(|cx| wire.poll_head(cx, &mut self.scratch.borrow_mut())).await;
+        let status = head.map_err(|_| Lost::Other)?.status.as_u16();
+        let sink = &mut |bytes: &[u8], _| sink(bytes);
+        poll_fn(|cx| wire.poll_body(cx, &mut self.scratch.borrow_mut(), sink)).await;
+        Ok(status)
+    }
+}
