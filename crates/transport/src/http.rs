@@ -96,7 +96,7 @@ pub enum StampChoice {
 /// The longest single read: what a server that outruns us sends in a few milliseconds.
 const SCRATCH: usize = 64 << 10;
 
-/// Why connections could not be opened ahead of a run.
+/// Why connections could not be opened ahead of a run, or a server not be looked at.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.detail)]
 pub struct PreconnectError(Failure);

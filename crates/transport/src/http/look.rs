@@ -5,14 +5,14 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use bytes::Bytes;
-use fizeau_core::Clock;
+use fizeau_core::{Clock, Failure, FailureClass};
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use tokio::time::timeout;
 
-use super::HttpTransport;
 use super::connect::connect;
 use super::h1::Post;
 use super::wire::Wire;
+use super::{HttpTransport, PreconnectError};
 
 /// How long a connection, and then a reply to a GET, may take: it is answered from memory or not at all.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -21,12 +21,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const MOST: usize = 4 << 20;
 
 /// Why a request had no reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Lost {
     /// There is no such request, or something went wrong with it.
     Other,
     /// No connection can be made.
-    Unreachable,
+    Unreachable(PreconnectError),
 }
 
 impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
@@ -64,11 +64,13 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         (post, body): (&Post, Bytes),
         mut sink: impl FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<u16, Lost> {
-        let connecting = connect(self.target.authority(), &self.clock, self.stamps);
-        let connected = timeout(PATIENCE, connecting).await;
-        let Ok(Ok((io, _))) = connected else {
-            return Err(Lost::Unreachable);
-        };
+        let whom = self.target.authority();
+        let connecting = timeout(PATIENCE, connect(whom, &self.clock, self.stamps));
+        let connected = connecting.await.unwrap_or_else(|_| {
+            let detail = format!("no connection to {whom} within {PATIENCE:?}");
+            Err(Failure::new(FailureClass::TimeoutConnect, detail))
+        });
+        let (io, _) = connected.map_err(|failure| Lost::Unreachable(PreconnectError(failure)))?;
         let mut wire = Wire::h1(io);
         wire.begin(post, body);
         let head = poll_fn(|cx| wire.poll_head(cx, &mut self.scratch.borrow_mut())).await;

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::server::Server;
 use crate::clock::MonotonicClock;
-use crate::http::{HttpTransport, Lost};
-use crate::target::{Host, Target};
+use crate::http::{HttpTransport, Lost, PreconnectError};
+use crate::target::Target;
 
 /// What a server says of itself, as far as it can be had for free: which kind it is, and the models that it serves.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -49,9 +49,12 @@ const LOOKS: [Look; 6] = [
 impl Identity {
     /// Looks at the server of `target`, whose route and model play no part. A well-known host is told by its name. What
     /// cannot be found out is left open.
-    pub async fn of(target: &Target) -> Self {
+    ///
+    /// # Errors
+    /// If no connection can be made.
+    pub async fn of(target: &Target) -> Result<Self, PreconnectError> {
         let transport = HttpTransport::new(target.clone(), MonotonicClock::new());
-        let mut identity = Self { server: Self::by_host(target), models: Vec::new() };
+        let mut identity = Self { server: Server::of(target), models: Vec::new() };
         for (path, read) in LOOKS {
             if identity.server.is_some() && !identity.models.is_empty() {
                 break;
@@ -62,8 +65,7 @@ impl Identity {
                         identity.add(read(&answer));
                     }
                 }
-                // The requests that follow will say what is wrong.
-                Err(Lost::Unreachable) => break,
+                Err(Lost::Unreachable(error)) => return Err(error),
                 Ok(_) | Err(Lost::Other) => {}
             }
             // Of a hosted API nothing but the list of models can be had.
@@ -71,7 +73,7 @@ impl Identity {
                 break;
             }
         }
-        identity
+        Ok(identity)
     }
 
     /// Which server it is; none if it does not show.
@@ -95,13 +97,6 @@ impl Identity {
             [] => Err(ModelError::None),
             [only] => Ok(only),
             several => Err(ModelError::Several(several.to_vec())),
-        }
-    }
-
-    fn by_host(target: &Target) -> Option<Server> {
-        match &target.authority().host {
-            Host::Address(_) => None,
-            Host::Name(name) => Server::of_host(name),
         }
     }
 

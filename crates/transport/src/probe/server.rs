@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::backend::Backend;
 use crate::route::Route;
+use crate::target::{Host, Target};
 
 /// A kind of server, as it gives itself away by its host's name or in answer to a GET.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -112,15 +113,24 @@ pub enum Ground {
 }
 
 impl Server {
-    /// The server whose public host name `host` is; none of a host that may run anything.
+    /// The server at a well-known public host; none at a host that may run anything.
     ///
     /// ```
-    /// use fizeau_transport::Server;
-    /// assert_eq!(Server::of_host("api.groq.com"), Some(Server::Groq));
-    /// assert_eq!(Server::of_host("localhost"), None);
+    /// use fizeau_transport::{Backend, Server, Target};
+    /// let target = |url| Target::new(url, Backend::OpenAi, "m");
+    /// assert_eq!(Server::of(&target("http://api.groq.com/openai")?), Some(Server::Groq));
+    /// assert_eq!(Server::of(&target("http://localhost:8000")?), None);
+    /// # Ok::<(), fizeau_transport::TargetError>(())
     /// ```
     #[must_use]
-    pub fn of_host(host: &str) -> Option<Self> {
+    pub fn of(target: &Target) -> Option<Self> {
+        match &target.authority().host {
+            Host::Address(_) => None,
+            Host::Name(name) => Self::of_host(name),
+        }
+    }
+
+    fn of_host(host: &str) -> Option<Self> {
         let host = host.to_ascii_lowercase();
         let is_at = |row: &&Row| row.3.iter().any(|end| is_within(&host, end));
         TABLE.iter().find(is_at).map(|row| row.0)

@@ -6,7 +6,7 @@ mod tapes;
 use std::convert::Infallible;
 use std::net::TcpListener;
 
-use fizeau_core::{TokenSource, Tokens};
+use fizeau_core::{FailureClass, TokenSource, Tokens};
 use fizeau_transport::{
     Backend, Candidate, Findings, Flow, ForcedLength, Ground, Identity, ModelError, ProbeError,
     Probed, Route, Server, ServerTimed, Target, candidates, probe,
@@ -17,7 +17,7 @@ use fakes::{Answer, Asked, Fake};
 /// All that the command line does: look, choose, try.
 async fn find(fake: &Fake, path: Option<&str>) -> (Identity, Result<Probed, String>) {
     let url = fake.url();
-    let identity = Identity::of(&Target::new(&url, Backend::OpenAi, "").unwrap()).await;
+    let identity = Identity::of(&Target::new(&url, Backend::OpenAi, "").unwrap()).await.unwrap();
     let candidates = candidates(identity.server(), path);
     let probed = probe(&candidates, |backend| {
         let target = Target::new(&url, backend, "m").unwrap();
@@ -190,7 +190,8 @@ async fn nothing_fits_and_each_attempt_is_a_line() {
 async fn where_nobody_answers_one_line_says_so() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let target = |backend| Target::new(&format!("http://127.0.0.1:{port}"), backend, "m");
-    assert_eq!(Identity::of(&target(Backend::Vllm).unwrap()).await, Identity::default());
+    let unreachable = Identity::of(&target(Backend::Vllm).unwrap()).await.unwrap_err();
+    assert_eq!(unreachable.failure().class, FailureClass::Connect);
     let error = probe(&candidates(None, None), target).await.unwrap_err();
     let ProbeError::NothingFits(tried) = error else { panic!("{error}") };
     assert_eq!(tried.len(), 1, "{tried:?}");
@@ -211,7 +212,7 @@ async fn models_are_named() {
             "/v1/models" => Answer::json(&fakes::models(ids, "vllm")),
             _ => Answer::missing(),
         });
-        async move { Identity::of(&Target::new(&fake.url(), Backend::Vllm, "").unwrap()).await }
+        async move { Identity::of(&Target::new(&fake.url(), Backend::Vllm, "").unwrap()).await.unwrap() }
     };
     assert_eq!(list(&["a/b"]).await.only_model(), Ok("a/b"));
     assert_eq!(list(&[]).await.only_model(), Err(ModelError::None));
@@ -227,6 +228,6 @@ async fn odd_answers_tell_nothing() {
     for body in odd {
         let fake = Fake::run(move |_| Answer::json(body));
         let target = Target::new(&fake.url(), Backend::Vllm, "").unwrap();
-        assert_eq!(Identity::of(&target).await, Identity::default(), "{body}");
+        assert_eq!(Identity::of(&target).await, Ok(Identity::default()), "{body}");
     }
 }
