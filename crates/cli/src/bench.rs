@@ -24,7 +24,7 @@ use crate::folder::Claim;
 use crate::progress::Progress;
 use crate::say::say;
 use crate::speed::Physics;
-use crate::{interrupt, levels, record, runtime, workload};
+use crate::{interrupt, levels, probe, record, runtime, workload};
 
 /// Everything that is decided before anything is sent.
 struct Job {
@@ -144,11 +144,13 @@ fn call(args: &BenchArgs) -> Result<Called, Fail> {
         }
         None => format!("http://{}:{}", args.host.host, args.host.port),
     };
-    let name = args.endpoint.served_model_name.as_ref().or(args.endpoint.model.as_ref());
+    let (endpoint, found) = probe::settled(&args.endpoint, &base_url)?;
+    let name = endpoint.served_model_name.as_ref().or(endpoint.model.as_ref());
     let name = name.ok_or_else(|| Fail::usage("--model: name the model as the server knows it"))?;
     let keep_text = endpoint::keep_text(text_after(args), args.workload.tokenizer.as_deref());
     let extra = workload::sampling_body(&args.sampling)?;
-    endpoint::call(&args.endpoint, &base_url, name, &extra, keep_text)
+    let called = endpoint::call(&endpoint, &base_url, name, &extra, keep_text)?;
+    Ok(called.with_found(found))
 }
 
 const fn text_after(args: &BenchArgs) -> TextAfter {
@@ -280,7 +282,7 @@ fn document<'a>(job: &'a Job, args: &'a BenchArgs) -> Result<record::RunDocument
         &job.setup,
         job.plan.spec(),
         vec![level],
-        &job.called.timeouts,
+        &job.called,
         &args.result.goodput,
     )
 }

@@ -8,6 +8,7 @@ mod exit;
 mod folder;
 mod interrupt;
 mod levels;
+mod probe;
 mod progress;
 mod record;
 mod runtime;

@@ -7,11 +7,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fizeau::core::Millis;
 use fizeau::harness;
 use fizeau::report::{Host, Setup, ToolVersion};
-use fizeau::transport::Timeouts;
 use fizeau::workload::Spec;
 use serde::Serialize;
 
+use crate::endpoint::Called;
 use crate::exit::Fail;
+use crate::probe::Found;
 
 /// The wall clock, read once per run.
 #[derive(Debug, Clone, Copy)]
@@ -85,6 +86,9 @@ pub(crate) struct RunDocument<'a> {
     timeouts: BTreeMap<&'static str, Millis>,
     /// Per-request goals, as they were given.
     goodput: &'a [String],
+    /// What `--backend auto` found out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probed: Option<&'a Found>,
 }
 
 /// What a level was to be. What is absent is not limited.
@@ -103,13 +107,14 @@ impl<'a> RunDocument<'a> {
         setup: &'a Setup,
         spec: &Spec,
         levels: Vec<LevelPlan>,
-        timeouts: &Timeouts,
+        called: &'a Called,
         goodput: &'a [String],
     ) -> Result<Self, Fail> {
         let mut plan = serde_json::to_value(spec).map_err(Fail::broken)?;
         if let Some(plan) = plan.as_object_mut() {
             plan.remove("requests");
         }
+        let timeouts = &called.timeouts;
         let limits = [
             ("connect_ms", timeouts.connect),
             ("first_token_ms", timeouts.first_token),
@@ -126,6 +131,7 @@ impl<'a> RunDocument<'a> {
             levels,
             timeouts: limits.collect(),
             goodput,
+            probed: called.found.as_ref(),
         })
     }
 }

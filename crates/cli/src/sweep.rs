@@ -15,7 +15,7 @@ use fizeau::report::{
 use fizeau::transport::{HttpTransport, MonotonicClock};
 use fizeau::workload::{Arrivals, Plan};
 
-use crate::args::SweepArgs;
+use crate::args::{EndpointArgs, SweepArgs};
 use crate::embedded::Embedded;
 use crate::endpoint::{self, Called};
 use crate::exit::{Exit, Fail, Named};
@@ -24,7 +24,7 @@ use crate::progress::Progress;
 use crate::say::say;
 use crate::speed::Physics;
 use crate::workload::{self, Ask};
-use crate::{interrupt, levels, record, runtime};
+use crate::{interrupt, levels, probe, record, runtime};
 
 /// The goal where none is given: what a person who chats would call prompt and fluent.
 pub(crate) const DEFAULT_SLO: &str = "p99 ttft<500ms, p99 tpot<20ms";
@@ -75,7 +75,11 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
         (args.verdict.model_config.as_deref(), args.verdict.hardware.as_deref());
     let physics = Physics::from_args(config, hardware, lengths)?;
     // The workload is checked before an engine is started.
-    let target = endpoint::nowhere(&args.endpoint)?;
+    let (endpoint, found) = match &args.endpoint.base_url {
+        Some(url) => probe::settled(&args.endpoint, url)?,
+        None => (probe::embedded(&args.endpoint), None),
+    };
+    let target = endpoint::nowhere(&endpoint)?;
     let Ask { spec: workload, tokenizer } =
         workload::ask(&args.workload, &target, 1, lengths, Arrivals::ClosedLoop)?;
     let sample = endpoint::plan(workload.clone(), tokenizer.as_ref()).map_err(Fail::usage)?;
@@ -83,7 +87,7 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
         Some(_) => None,
         None => Some(Embedded::start()?),
     };
-    let called = call(args, embedded.as_ref())?;
+    let called = call(args, &endpoint, embedded.as_ref())?.with_found(found);
     let physics = match (&embedded, physics) {
         (Some(embedded), None) => Some(embedded.physics(lengths)),
         (_, given) => given,
@@ -117,8 +121,11 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
 }
 
 /// The endpoint that was named, or the embedded engine.
-fn call(args: &SweepArgs, embedded: Option<&Embedded>) -> Result<Called, Fail> {
-    let endpoint = &args.endpoint;
+fn call(
+    args: &SweepArgs,
+    endpoint: &EndpointArgs,
+    embedded: Option<&Embedded>,
+) -> Result<Called, Fail> {
     let (base_url, model) = match (embedded, &endpoint.base_url) {
         (None, Some(url)) => {
             let name = endpoint.served_model_name.as_ref().or(endpoint.model.as_ref());
@@ -166,8 +173,8 @@ fn document(job: &Job) -> Result<record::RunDocument<'_>, Fail> {
         release_for_ms: size.time.map(Nanos::to_millis),
     };
     let levels = job.spec.levels.iter().map(level).collect();
-    let timeouts = &job.called.timeouts;
-    record::RunDocument::new(&job.setup, &job.spec.workload, levels, timeouts, &job.goodput)
+    let called = &job.called;
+    record::RunDocument::new(&job.setup, &job.spec.workload, levels, called, &job.goodput)
 }
 
 /// Runs the levels; each is on disk before the next begins. Says whether it was interrupted.

@@ -5,6 +5,7 @@ mod bad_input;
 mod bench;
 mod engine;
 mod interrupt;
+mod probe;
 mod stand;
 mod sweep;
 mod truth;
