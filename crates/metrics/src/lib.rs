@@ -27,17 +27,21 @@ mod request;
 mod slo;
 mod validity;
 
-pub use distribution::{Distribution, Interval, Quantile, percentile_of_sorted};
+pub use distribution::{
+    Distribution, Interval, PooledSample, Quantile, Resolution, percentile_of_sorted,
+};
 pub use gaps::{ItlShare, inter_chunk, inter_token};
 pub use goodput::{GoodputError, GoodputGoals};
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use level::{
-    Goodput, Jitter, LevelSummary, MetricTable, RequestCounts, Throughput, TokenCounts, Window,
+    Goodput, Jitter, LevelHistograms, LevelSummary, LevelTally, MetricTable, RequestCounts,
+    Throughput, TokenCounts, Window,
 };
 pub use request::RequestMetrics;
 pub use slo::{Comparison, Goal, GoalOutcome, Metric, Slo, SloError, Statistic};
 pub use validity::{
-    ClientProof, Ending, Expectations, Reason, Thresholds, Validity, Verdict, judge,
+    Ceiling, ClientProof, ClientWatch, Ending, Expectations, Headroom, Reason, Room,
+    ThresholdError, Thresholds, Validity, Verdict, judge,
 };
 
 #[cfg(doctest)]
