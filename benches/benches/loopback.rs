@@ -42,7 +42,7 @@ async fn compare((streams, ttft, itl): (u32, u64, u64)) -> Result<(), Box<dyn Er
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let server = Server::bind(address, ServerConfig::new(timing))?.spawn()?;
     let clock = MonotonicClock::new();
-    let timer = Pacer::start(clock)?;
+    let timer = Pacer::new(clock);
     let transport = HttpTransport::new(Target::new(&server.base_url(), Backend::Vllm, "m")?, clock);
     transport.preconnect(streams as usize).await?;
     let plan = Plan::new(Spec {
@@ -70,7 +70,7 @@ async fn compare((streams, ttft, itl): (u32, u64, u64)) -> Result<(), Box<dyn Er
     };
     row("TTFT", &run.summary.metrics.ttft, &truth["ttft_ms"]);
     row("ITL", &run.summary.metrics.itl, &truth["itl_ms"]);
-    let cpu = run.client.cpu_share.unwrap_or(f64::NAN);
+    let cpu = run.client.watch.cpu_share.unwrap_or(f64::NAN);
     let tokens = run.summary.tokens.output.get() as f64;
     let seconds = cpu * run.summary.throughput.duration.get();
     println!(

@@ -86,9 +86,19 @@ pub(crate) struct RunDocument<'a> {
     timeouts: BTreeMap<&'static str, Millis>,
     /// Per-request goals, as they were given.
     goodput: &'a [String],
+    client: ClientPlan<'a>,
     /// What `--backend auto` found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     probed: Option<&'a Found>,
+}
+
+/// The client that was to measure.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct ClientPlan<'a> {
+    /// How many threads were to measure.
+    pub(crate) threads: usize,
+    /// Where the verdict was to begin to doubt, as given; where nothing was, the defaults hold.
+    pub(crate) thresholds: &'a [String],
 }
 
 /// What a level was to be. What is absent is not limited.
@@ -109,6 +119,7 @@ impl<'a> RunDocument<'a> {
         levels: Vec<LevelPlan>,
         called: &'a Called,
         goodput: &'a [String],
+        client: ClientPlan<'a>,
     ) -> Result<Self, Fail> {
         let mut plan = serde_json::to_value(spec).map_err(Fail::broken)?;
         if let Some(plan) = plan.as_object_mut() {
@@ -131,6 +142,7 @@ impl<'a> RunDocument<'a> {
             levels,
             timeouts: limits.collect(),
             goodput,
+            client,
             probed: called.found.as_ref(),
         })
     }

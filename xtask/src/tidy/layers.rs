@@ -103,6 +103,7 @@ const LAYERS: [Layer; 14] = [
         external: &[
             "futures-util",
             "hdrhistogram",
+            "rustix",
             "serde",
             "serde_json",
             "thiserror",
