@@ -10,6 +10,7 @@ use fizeau::report::{Host, Setup, ToolVersion};
 use fizeau::workload::Spec;
 use serde::Serialize;
 
+use crate::calibrate::Calibration;
 use crate::endpoint::Called;
 use crate::exit::Fail;
 use crate::probe::Found;
@@ -99,6 +100,9 @@ pub(crate) struct ClientPlan<'a> {
     pub(crate) threads: usize,
     /// Where the verdict was to begin to doubt, as given; where nothing was, the defaults hold.
     pub(crate) thresholds: &'a [String],
+    /// What it can do at most, where that was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) calibration: Option<&'a Calibration>,
 }
 
 /// What a level was to be. What is absent is not limited.

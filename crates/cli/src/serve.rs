@@ -23,9 +23,14 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
     let model = args.served_model_name.as_deref().unwrap_or("(any name)");
     say(format_args!("serving model {model} on {}", handle.base_url()))?;
     say("routes: /v1/completions /v1/chat/completions /v1/models /health /truth; Ctrl-C ends it")?;
-    runtime::single()?
-        .block_on(tokio::signal::ctrl_c())
-        .map_err(|error| Fail::broken(format!("the system does not tell of Ctrl-C: {error}")))?;
+    if args.until_stdin_ends {
+        // However it ends.
+        drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
+    } else {
+        runtime::single()?.block_on(tokio::signal::ctrl_c()).map_err(|error| {
+            Fail::broken(format!("the system does not tell of Ctrl-C: {error}"))
+        })?;
+    }
     handle.shutdown();
     Ok(Exit::Good)
 }

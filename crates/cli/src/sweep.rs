@@ -193,7 +193,8 @@ fn document(job: &Job) -> Result<record::RunDocument<'_>, Fail> {
         release_for_ms: size.time.map(Nanos::to_millis),
     };
     let levels = job.spec.levels.iter().map(level).collect();
-    let client = record::ClientPlan { threads: job.client.threads(), thresholds: &job.thresholds };
+    let (threads, thresholds) = (job.client.threads(), &*job.thresholds);
+    let client = record::ClientPlan { threads, thresholds, calibration: None };
     let (plan, called) = (&job.spec.workload, &job.called);
     record::RunDocument::new(&job.setup, plan, levels, called, &job.goodput, client)
 }
