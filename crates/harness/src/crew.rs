@@ -126,7 +126,8 @@ impl<E: Error + Send + 'static> Crew<E> {
             let ahead = share(ahead, active, index);
             let stop_after = level.load.stop_after;
             let cancel = cancel.clone();
-            worker.send(Command::Level(Part { hand, ahead, stop_after, cancel, start, post }));
+            let part = Part { hand, ahead, stop_after, cancel, start, post };
+            worker.send(Command::Level(Box::new(part)));
         }
         (Collector::new(inbox, cancel, active), switches)
     }

@@ -37,6 +37,8 @@ pub enum Backend {
     Gemini,
     /// Groq: `groq`.
     Groq,
+    /// Infinity, embeddings: `infinity-embeddings`.
+    InfinityEmbeddings,
     /// llama.cpp's server, OpenAI completions: `llama.cpp`.
     LlamaCpp,
     /// llama.cpp's server, chat: `llama.cpp-chat`.
@@ -55,6 +57,8 @@ pub enum Backend {
     OpenAi,
     /// Anything that speaks OpenAI's chat: `openai-chat`.
     OpenAiChat,
+    /// Anything that speaks OpenAI's embeddings: `openai-embeddings`.
+    OpenAiEmbeddings,
     /// Anything that speaks OpenAI's Responses: `openai-responses`.
     OpenAiResponses,
     /// OpenRouter: `openrouter`.
@@ -81,6 +85,8 @@ pub enum Backend {
     Vllm,
     /// vLLM, chat: `vllm-chat`.
     VllmChat,
+    /// vLLM, `/pooling`: `vllm-pooling`.
+    VllmPooling,
 }
 
 impl Backend {
@@ -188,6 +194,7 @@ mod tests {
             (Backend::DigitalOcean, "digitalocean"),
             (Backend::Gemini, "gemini"),
             (Backend::Groq, "groq"),
+            (Backend::InfinityEmbeddings, "infinity-embeddings"),
             (Backend::LlamaCpp, "llama.cpp"),
             (Backend::LlamaCppChat, "llama.cpp-chat"),
             (Backend::LlamaCppNative, "llama.cpp-native"),
@@ -197,6 +204,7 @@ mod tests {
             (Backend::OllamaChat, "ollama-chat"),
             (Backend::OpenAi, "openai"),
             (Backend::OpenAiChat, "openai-chat"),
+            (Backend::OpenAiEmbeddings, "openai-embeddings"),
             (Backend::OpenAiResponses, "openai-responses"),
             (Backend::OpenRouter, "openrouter"),
             (Backend::Sglang, "sglang"),
@@ -210,6 +218,7 @@ mod tests {
             (Backend::TrtllmChat, "trtllm-chat"),
             (Backend::Vllm, "vllm"),
             (Backend::VllmChat, "vllm-chat"),
+            (Backend::VllmPooling, "vllm-pooling"),
         ];
         assert_eq!(Backend::all().count(), named.len());
         for (backend, name) in named {

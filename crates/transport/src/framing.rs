@@ -1,8 +1,11 @@
 //! How events are told apart in the bytes of a body.
 
+mod whole;
+
 use crate::event::{RawEvent, ReadMark};
 use crate::ndjson::{NdjsonDecoder, NdjsonEvents};
 use crate::sse::{SseDecoder, SseEvents};
+use whole::WholeBody;
 
 /// How events are told apart in the bytes of a body. A reply's content type decides; a dialect's own framing
 /// stands in where there is none.
@@ -18,6 +21,8 @@ pub enum Framing {
     Ndjson,
     /// Server-sent events.
     Sse,
+    /// No events: the body is one JSON object.
+    Whole,
 }
 
 impl Framing {
@@ -34,21 +39,41 @@ impl Framing {
         }
     }
 
+    /// The framing of a reply of media type `media`, lower case and without parameters, where this one was asked for;
+    /// none if it cannot be read. Either kind of stream is taken for the other; a body in one piece is only where it
+    /// was asked for.
+    ///
+    /// ```
+    /// use fizeau_transport::Framing;
+    /// assert_eq!(Framing::Sse.answered("application/x-ndjson"), Some(Framing::Ndjson));
+    /// assert_eq!(Framing::Whole.answered("application/json"), Some(Framing::Whole));
+    /// assert_eq!(Framing::Sse.answered("application/json"), None);
+    /// ```
+    #[must_use]
+    pub fn answered(self, media: &str) -> Option<Self> {
+        match self {
+            Self::Whole => (media == self.media()).then_some(self),
+            Self::Ndjson | Self::Sse => Self::of_media(media),
+        }
+    }
+
     /// The media type to ask for.
     #[must_use]
     pub const fn media(self) -> &'static str {
         match self {
             Self::Ndjson => "application/x-ndjson",
             Self::Sse => "text/event-stream",
+            Self::Whole => "application/json",
         }
     }
 }
 
-/// A decoder of either framing.
+/// A decoder of any framing.
 #[derive(Debug)]
 pub(crate) enum Decoder {
     Ndjson(NdjsonDecoder),
     Sse(SseDecoder),
+    Whole(WholeBody),
 }
 
 impl Decoder {
@@ -56,6 +81,7 @@ impl Decoder {
         match framing {
             Framing::Ndjson => Self::Ndjson(NdjsonDecoder::default()),
             Framing::Sse => Self::Sse(SseDecoder::default()),
+            Framing::Whole => Self::Whole(WholeBody::new()),
         }
     }
 
@@ -64,14 +90,16 @@ impl Decoder {
         match self {
             Self::Ndjson(decoder) => Events::Ndjson(decoder.feed(bytes, mark)),
             Self::Sse(decoder) => Events::Sse(decoder.feed(bytes, mark)),
+            Self::Whole(body) => Events::Whole(body.feed(bytes, mark)),
         }
     }
 
-    /// Ends the stream: an event whose end never came.
+    /// Ends the body: an event whose end never came or, where the body is one event, that.
     pub(crate) fn finish(&mut self) -> Option<RawEvent<'_>> {
         match self {
             Self::Ndjson(decoder) => decoder.finish(),
             Self::Sse(decoder) => decoder.finish(),
+            Self::Whole(body) => body.event(),
         }
     }
 }
@@ -80,6 +108,8 @@ impl Decoder {
 pub(crate) enum Events<'d, 'b> {
     Ndjson(NdjsonEvents<'d, 'b>),
     Sse(SseEvents<'d, 'b>),
+    /// None but perhaps an error, in words.
+    Whole(Option<String>),
 }
 
 impl Events<'_, '_> {
@@ -92,6 +122,7 @@ impl Events<'_, '_> {
             Self::Sse(events) => {
                 events.next_event().map(|event| event.map_err(|error| error.to_string()))
             }
+            Self::Whole(error) => error.take().map(Err),
         }
     }
 }

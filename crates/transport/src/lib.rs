@@ -30,7 +30,9 @@ mod extra;
 mod framing;
 mod growth;
 mod http;
+mod mould;
 pub mod ndjson;
+mod odd;
 mod probe;
 mod reply;
 mod route;
@@ -43,14 +45,16 @@ mod tokens;
 pub use backend::{Backend, BackendError};
 pub use clock::MonotonicClock;
 pub use dialect::{
-    AnthropicMessages, Ask, ChatCompletions, Completions, Dialect, EndRule, EventError, Forcing,
-    GeminiContent, LlamaCppCompletion, OllamaChat, OllamaGenerate, Repeats, RequestError,
+    AnthropicMessages, Ask, ChatCompletions, Completions, Dialect, Embeddings, EndRule, EventError,
+    Forcing, GeminiContent, LlamaCppCompletion, OllamaChat, OllamaGenerate, Repeats, RequestError,
     Responses, SglangGenerate, TgiGenerate, TritonGenerate, WireEvent,
 };
 pub use event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark};
 pub use extra::{ExtraBody, ExtraBodyError};
 pub use framing::Framing;
-pub use http::{HttpTransport, PreconnectError, StampChoice};
+pub use http::{Balance, HttpTransport, PreconnectError, Proxy, ProxyError, StampChoice};
+#[cfg(feature = "tls")]
+pub use http::{Trust, TrustError};
 pub use probe::{
     Candidate, Findings, Flow, ForcedLength, Ground, Identity, ModelError, ProbeError, Probed,
     Server, ServerTimed, Tried, candidates, probe,
@@ -58,7 +62,7 @@ pub use probe::{
 pub use reply::{BodyEnd, KeepText, Progress, Reply, ReplyReader};
 pub use route::{PromptKind, Route};
 pub use secret::Secret;
-pub use target::{Target, TargetError};
+pub use target::{ConnectionUse, HttpVersion, Target, TargetError};
 pub use timeouts::Timeouts;
 
 /// Compiles the example of the README with the tests.

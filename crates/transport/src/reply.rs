@@ -1,15 +1,17 @@
 //! A reply's bytes to arrivals, counts and an outcome, without I/O.
 
-use fizeau_core::{
-    Arrival, Failure, FailureClass, Finish, Outcome, ServerTiming, TokenSource, Tokens, Usage,
-};
+mod notes;
 
-use crate::dialect::{Dialect, EndRule, Repeats, WireEvent};
+use fizeau_core::{Arrival, Failure, Outcome, ServerTiming, TokenSource, Tokens, Usage};
+
+use crate::dialect::{Dialect, Repeats};
 use crate::event::{RawEvent, ReadMark};
 use crate::framing::{Decoder, Framing};
-use crate::growth::{Counts, Growth};
+use crate::growth::Growth;
+use crate::mould::Moulds;
+use crate::odd;
 use crate::secret::Secrets;
-use crate::tokens::{self, Seen};
+use notes::Notes;
 
 /// Reads the body of one streamed reply with status 200: bytes and the stamps of the reads that brought them in,
 /// a [`Reply`] out. The strict rule of success lives here.
@@ -28,8 +30,35 @@ use crate::tokens::{self, Seen};
 pub struct ReplyReader<'d> {
     dialect: &'d dyn Dialect,
     decoder: Decoder,
+    moulds: Moulds,
     notes: Notes,
 }
+
+/// Notes what `event` says: by the mould at hand, by the dialect or, if it is odd, once it is plain.
+fn read_event(dialect: &dyn Dialect, moulds: &mut Moulds, notes: &mut Notes, event: &RawEvent<'_>) {
+    if let Some(twin) = moulds.cast(event) {
+        notes.take_twin(&twin, event.mark);
+        return;
+    }
+    let error = match dialect.read(event) {
+        Ok(wire) => {
+            moulds.learn(dialect, event, &wire);
+            notes.take(wire, event.mark);
+            return;
+        }
+        Err(error) => error,
+    };
+    // Rare enough to be read three times.
+    let plain = odd::plain(event.data);
+    let plain = plain.as_deref().map(|data| dialect.read(&RawEvent { data, ..*event }));
+    match plain {
+        Some(Ok(wire)) => notes.take(wire, event.mark),
+        _ => notes.malformed(error.to_string()),
+    }
+}
+
+/// The most events that room is made for before they come: a request may ask for far more than it gets.
+const MOST_EXPECTED: usize = 1 << 13;
 
 /// Whether a tape keeps the generated text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -112,11 +141,20 @@ impl<'d> ReplyReader<'d> {
         Self {
             dialect,
             decoder: Decoder::of(framing),
+            moulds: Moulds::of(dialect.varying()),
             notes: Notes::new(match dialect.repeats() {
                 Repeats::Never => Growth::none(text),
                 Repeats::Perhaps => Growth::perhaps(text),
             }),
         }
+    }
+
+    /// The same, with room for a reply of `output` tokens: what was asked for, so that memory is taken once.
+    #[must_use]
+    pub fn expecting(mut self, output: Tokens) -> Self {
+        let events = usize::try_from(output.get()).unwrap_or(usize::MAX);
+        self.notes.seen.reserve(events.min(MOST_EXPECTED));
+        self
     }
 
     /// Takes the bytes of (a part of) the read `mark`.
@@ -125,15 +163,21 @@ impl<'d> ReplyReader<'d> {
         if self.notes.broken {
             return Progress::Broken;
         }
-        let mut events = self.decoder.feed(bytes, mark);
-        while !self.notes.broken
+        let Self { dialect, decoder, moulds, notes } = self;
+        let mut events = decoder.feed(bytes, mark);
+        while !notes.broken
             && let Some(event) = events.next_event()
         {
-            match event {
-                Ok(event) => self.notes.take_event(self.dialect, &event),
-                Err(words) => self.notes.malformed(words),
-            }
+            let event = match event {
+                Ok(event) => event,
+                Err(words) => {
+                    notes.malformed(words);
+                    break;
+                }
+            };
+            read_event(*dialect, moulds, notes, &event);
         }
+        drop(events);
         if self.notes.broken {
             Progress::Broken
         } else if self.notes.failure.is_some() || self.notes.done {
@@ -153,162 +197,19 @@ impl<'d> ReplyReader<'d> {
 
     /// As [`ReplyReader::finish`], with `secrets` scrubbed from what the server said.
     pub(crate) fn finish_without(mut self, end: BodyEnd, secrets: &Secrets) -> Reply {
-        if !self.notes.broken
-            && let Some(event) = self.decoder.finish()
-            // Half an event is rarely whole JSON. That is no garbage: the missing end tells what happened.
-            && let Ok(wire) = self.dialect.read(&event)
+        let Self { dialect, decoder, moulds, notes } = &mut self;
+        if !notes.broken
+            && let Some(event) = decoder.finish()
         {
-            self.notes.take(wire, event.mark);
+            if dialect.framing() == Framing::Whole && end == BodyEnd::Whole {
+                read_event(*dialect, moulds, notes, &event);
+            } else if let Ok(wire) = dialect.read(&event) {
+                // Half an event is rarely whole JSON. That is no garbage: the missing end tells what happened.
+                notes.take(wire, event.mark);
+            }
         }
         self.notes.into_reply(self.dialect.end(), end, secrets)
     }
-}
-
-/// The most events with output, and the most bytes of kept text, of one reply. Far beyond any model's context:
-/// they stop a server that never does.
-const MOST_EVENTS: usize = 1 << 22;
-const MOST_TEXT: usize = 1 << 28;
-
-/// What has been read so far.
-#[derive(Debug)]
-struct Notes {
-    seen: Vec<Seen>,
-    /// How many may be seen at most.
-    most_events: usize,
-    running: u64,
-    usage: Option<Usage>,
-    timing: Option<ServerTiming>,
-    finish: Option<Finish>,
-    done: bool,
-    /// The first failure. It stays, whatever follows.
-    failure: Option<(FailureClass, String)>,
-    /// The stream makes no sense any more.
-    broken: bool,
-    /// The text, and whether events repeat it.
-    growth: Growth,
-}
-
-impl Notes {
-    const fn new(growth: Growth) -> Self {
-        Self {
-            seen: Vec::new(),
-            most_events: MOST_EVENTS,
-            running: 0,
-            usage: None,
-            timing: None,
-            finish: None,
-            done: false,
-            failure: None,
-            broken: false,
-            growth,
-        }
-    }
-
-    fn take_event(&mut self, dialect: &dyn Dialect, event: &RawEvent<'_>) {
-        match dialect.read(event) {
-            Ok(wire) => self.take(wire, event.mark),
-            Err(error) => self.malformed(error.to_string()),
-        }
-    }
-
-    fn take(&mut self, event: WireEvent<'_>, mark: ReadMark) {
-        if let Some(seen) = Seen::of(&event, self.running, mark) {
-            if self.is_full() {
-                self.malformed("the reply is longer than any model could make it".to_owned());
-                return;
-            }
-            self.seen.push(seen);
-            let counts =
-                Counts { ids: event.token_ids, before: self.running, running: event.running };
-            // Thoughts come before the answer where one event holds both.
-            let texts = event.texts().into_iter().rev().map(|(_, text)| text);
-            self.growth.take(texts, counts);
-        }
-        self.running = event.running.unwrap_or(self.running).max(self.running);
-        self.take_usage(event.usage);
-        self.timing = event.timing.or(self.timing);
-        self.finish = event.finish.or(self.finish);
-        self.done |= event.done;
-        if let Some(words) = event.error {
-            let failure = (FailureClass::InStreamError, words);
-            self.failure.get_or_insert(failure);
-        }
-    }
-
-    fn is_full(&self) -> bool {
-        self.seen.len() >= self.most_events || self.growth.kept() >= MOST_TEXT
-    }
-
-    /// The last usage wins, but none that counts no output over one that does. What it does not mention stays as
-    /// it was: some protocols tell input and output in different events.
-    fn take_usage(&mut self, usage: Option<Usage>) {
-        let counts = |usage: &Usage| usage.completion_tokens > Some(Tokens::ZERO);
-        let Some(new) = usage else {
-            return;
-        };
-        let old = self.usage.unwrap_or_default();
-        if counts(&new) || !counts(&old) {
-            self.usage = Some(Usage {
-                prompt_tokens: new.prompt_tokens.or(old.prompt_tokens),
-                completion_tokens: new.completion_tokens.or(old.completion_tokens),
-                cached_tokens: new.cached_tokens.or(old.cached_tokens),
-                reasoning_tokens: new.reasoning_tokens.or(old.reasoning_tokens),
-            });
-        }
-    }
-
-    fn malformed(&mut self, detail: String) {
-        self.failure.get_or_insert((FailureClass::Malformed, detail));
-        self.broken = true;
-    }
-
-    fn into_reply(mut self, rule: EndRule, end: BodyEnd, secrets: &Secrets) -> Reply {
-        if self.growth.is_repeating() {
-            tokens::take_off_repeats(&mut self.seen);
-        }
-        let total = self.usage.and_then(|usage| usage.completion_tokens);
-        let total = total.map(Tokens::get).filter(|total| *total > 0);
-        let thought = self.usage.and_then(|usage| usage.reasoning_tokens).map_or(0, Tokens::get);
-        let (arrivals, token_source) = tokens::count(&self.seen, total, thought);
-        let body_may_end = match rule {
-            EndRule::Body => true,
-            EndRule::FinishThenBody => self.finish.is_some(),
-            EndRule::Marker => false,
-        };
-        let ended = self.done || (body_may_end && end == BodyEnd::Whole);
-        let outcome = if let Some((class, detail)) = self.failure {
-            Outcome::Failed(Failure::new(class, secrets.detail(&detail)))
-        } else if !ended {
-            Outcome::Failed(unfinished(end, arrivals.len()))
-        } else if arrivals.is_empty() {
-            let by_server = total.map(|total| format!(", though the server counted {total}"));
-            let by_server = by_server.unwrap_or_default();
-            let detail =
-                format!("the reply ended well without a token that could be seen{by_server}");
-            Outcome::Failed(Failure::new(FailureClass::Empty, detail))
-        } else {
-            Outcome::Complete(self.finish.unwrap_or(Finish::Unstated))
-        };
-        Reply {
-            arrivals,
-            token_source,
-            usage: self.usage,
-            server_timing: self.timing,
-            outcome,
-            text: self.growth.into_text(),
-        }
-    }
-}
-
-/// Why a reply without the protocol's own end is none.
-fn unfinished(end: BodyEnd, events: usize) -> Failure {
-    let how = match end {
-        BodyEnd::Stopped(failure) => return failure,
-        BodyEnd::Cut => "the connection broke",
-        BodyEnd::Whole => "the reply ended",
-    };
-    let detail = format!("{how} after {events} events with output, without the protocol's own end");
-    Failure::new(FailureClass::Truncated, detail)
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use fizeau_core::Prompt;
 
 use crate::dialect::{
-    AnthropicMessages, ChatCompletions, Completions, Dialect, GeminiContent, LlamaCppCompletion,
-    OllamaChat, OllamaGenerate, Responses, SglangGenerate, TgiGenerate, TritonGenerate,
+    AnthropicMessages, ChatCompletions, Completions, Dialect, Embeddings, GeminiContent,
+    LlamaCppCompletion, OllamaChat, OllamaGenerate, Responses, SglangGenerate, TgiGenerate,
+    TritonGenerate,
 };
 
 /// The kind of endpoint that a path leads to.
@@ -24,6 +25,8 @@ pub enum Route {
     Chat,
     /// `/v1/completions`: text or token ids, as they are.
     Completions,
+    /// `/v1/embeddings`: text or token ids, as they are. The reply is a vector and no stream.
+    Embeddings,
     /// Gemini's `/v1beta/models/MODEL:streamGenerateContent`: messages.
     Gemini,
     /// llama.cpp's `/completion`: text or token ids, as they are.
@@ -70,9 +73,10 @@ impl PromptKind {
 
 impl Route {
     /// All routes.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Chat,
         Self::Completions,
+        Self::Embeddings,
         Self::Gemini,
         Self::LlamaCppCompletion,
         Self::Messages,
@@ -91,6 +95,7 @@ impl Route {
         let path = match self {
             Self::Chat => "/v1/chat/completions",
             Self::Completions => "/v1/completions",
+            Self::Embeddings => "/v1/embeddings",
             Self::Gemini => "/v1beta/models/{model}:streamGenerateContent?alt=sse",
             Self::LlamaCppCompletion => "/completion",
             Self::Messages => "/v1/messages",
@@ -113,6 +118,8 @@ impl Route {
         let ends = [
             ("chat/completions", Self::Chat),
             ("completions", Self::Completions),
+            ("/embeddings", Self::Embeddings),
+            ("/pooling", Self::Embeddings),
             (":streamGenerateContent", Self::Gemini),
             ("/completion", Self::LlamaCppCompletion),
             ("/messages", Self::Messages),
@@ -142,7 +149,13 @@ impl Route {
             ),
             PromptKind::Text => matches!(self, Self::Responses) || !self.takes(PromptKind::Chat),
             PromptKind::TokenIds => {
-                matches!(self, Self::Completions | Self::LlamaCppCompletion | Self::SglangGenerate)
+                matches!(
+                    self,
+                    Self::Completions
+                        | Self::Embeddings
+                        | Self::LlamaCppCompletion
+                        | Self::SglangGenerate
+                )
             }
         }
     }
@@ -153,6 +166,7 @@ impl Route {
         match self {
             Self::Chat => &ChatCompletions,
             Self::Completions => &Completions,
+            Self::Embeddings => &Embeddings,
             Self::Gemini => &GeminiContent,
             Self::LlamaCppCompletion => &LlamaCppCompletion,
             Self::Messages => &AnthropicMessages,

@@ -4,25 +4,34 @@ use fizeau_core::{Arrival, Channel, TokenSource, Tokens};
 
 use crate::dialect::WireEvent;
 use crate::event::ReadMark;
+use crate::mould::Twin;
 
-/// One event that may have carried tokens, and the evidence that it did.
+/// What one event shows of output.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Seen {
-    mark: ReadMark,
+pub(crate) struct Output {
     bytes: u32,
     chars: u32,
-    /// None if it had no text.
+    /// None if it has no text.
     channel: Option<Channel>,
+    evidence: Evidence,
+}
+
+/// What an event says of its tokens.
+#[derive(Debug, Clone, Copy)]
+struct Evidence {
     ids: u32,
     logprobs: u32,
     /// The running count of generated tokens after it.
-    running: Option<u64>,
+    running: Option<u32>,
 }
 
-impl Seen {
+impl Output {
     /// What `event` may have carried; none if it shows neither text nor any trace of a token. `before` is the
-    /// running count so far; `mark` is the read that completed it.
-    pub(crate) fn of(event: &WireEvent<'_>, before: u64, mark: ReadMark) -> Option<Self> {
+    /// running count so far.
+    pub(crate) fn of(event: &WireEvent<'_>, before: u64) -> Option<Self> {
+        if let Some(bytes) = event.embedded {
+            return Some(Self::embedding(bytes));
+        }
         let channel = event.channel();
         let step = event.running.is_some_and(|running| running > before);
         if channel.is_none() && event.token_ids == 0 && event.logprobs == 0 && !step {
@@ -31,109 +40,166 @@ impl Seen {
         let texts = event.texts();
         let sum = |count: fn(&str) -> usize| texts.iter().map(|(_, text)| count(text)).sum();
         Some(Self {
-            mark,
             bytes: clamp(sum(str::len)),
             chars: clamp(sum(|text| text.chars().count())),
             channel,
-            ids: event.token_ids,
-            logprobs: event.logprobs,
-            running: event.running,
+            evidence: Evidence {
+                ids: event.token_ids,
+                logprobs: event.logprobs,
+                running: event.running.map(clamp_u64),
+            },
         })
     }
 
-    const fn has_text(&self) -> bool {
-        self.channel.is_some()
+    /// An embedding in a body of `bytes` bytes.
+    fn embedding(bytes: u64) -> Self {
+        let evidence = Evidence { ids: 0, logprobs: 0, running: None };
+        Self { bytes: clamp_u64(bytes), chars: 0, channel: Some(Channel::Embedding), evidence }
     }
 
-    fn arrival(&self, tokens: u32) -> Arrival {
-        Arrival {
-            at: self.mark.at,
-            read: self.mark.number,
-            tokens,
-            bytes: self.bytes,
-            chars: self.chars,
-            channel: self.channel.unwrap_or(Channel::Silent),
-            read_lag: self.mark.lag,
+    /// What `twin` carried.
+    pub(crate) fn of_twin(twin: &Twin<'_>) -> Self {
+        Self {
+            bytes: clamp(twin.text.len()),
+            chars: clamp(twin.text.chars().count()),
+            channel: Some(twin.channel),
+            evidence: Evidence {
+                ids: twin.token_ids,
+                logprobs: twin.logprobs,
+                running: twin.running.map(clamp_u64),
+            },
         }
     }
 }
 
-/// Takes off each of `seen` what it repeats of those before it.
-pub(crate) fn take_off_repeats(seen: &mut [Seen]) {
-    let mut before = (0, 0, 0);
-    for seen in seen {
-        let whole = (seen.bytes, seen.chars, seen.ids);
-        seen.bytes = whole.0.saturating_sub(before.0);
-        seen.chars = whole.1.saturating_sub(before.1);
-        seen.ids = whole.2.saturating_sub(before.2);
-        if (seen.bytes, seen.chars) == (0, 0) {
-            seen.channel = None;
-        }
-        before = (before.0.max(whole.0), before.1.max(whole.1), before.2.max(whole.2));
+/// The output of a reply so far: arrivals whose tokens are yet to be counted, and the evidence for each.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    arrivals: Vec<Arrival>,
+    evidence: Vec<Evidence>,
+}
+
+impl Seen {
+    pub(crate) fn len(&self) -> usize {
+        self.arrivals.len()
     }
-}
 
-/// The arrivals of a reply with their token counts, and where the counts come from. `total` is the server's
-/// own final count, if it gave one, and `thought` how many of those it calls reasoning. What was asked for plays no part.
-pub(crate) fn count(
-    seen: &[Seen],
-    total: Option<u64>,
-    thought: u64,
-) -> (Vec<Arrival>, TokenSource) {
-    let exact = [
-        (TokenSource::TokenIds, listed(seen, total, |seen| seen.ids)),
-        (TokenSource::ContinuousUsage, steps(seen, total)),
-        (TokenSource::Logprobs, listed(seen, total, |seen| seen.logprobs)),
-    ];
-    for (source, counts) in exact {
-        if let Some(counts) = counts {
-            let pairs = seen.iter().zip(counts);
-            let carried = pairs.filter(|(seen, tokens)| seen.has_text() || *tokens > 0);
-            let arrivals = carried.map(|(seen, tokens)| seen.arrival(tokens));
-            return (arrivals.collect(), source);
+    /// Makes room for `events` more.
+    pub(crate) fn reserve(&mut self, events: usize) {
+        self.arrivals.reserve(events);
+        self.evidence.reserve(events);
+    }
+
+    /// Notes `output`, which the read `mark` brought.
+    pub(crate) fn push(&mut self, output: Output, mark: ReadMark) {
+        self.arrivals.push(Arrival {
+            at: mark.at,
+            read: mark.number,
+            tokens: 0,
+            bytes: output.bytes,
+            chars: output.chars,
+            channel: output.channel.unwrap_or(Channel::Silent),
+            read_lag: mark.lag,
+        });
+        self.evidence.push(output.evidence);
+    }
+
+    /// Takes off each event what it repeats of those before it.
+    pub(crate) fn take_off_repeats(&mut self) {
+        let mut before = (0, 0, 0);
+        for (arrival, evidence) in self.arrivals.iter_mut().zip(&mut self.evidence) {
+            let whole = (arrival.bytes, arrival.chars, evidence.ids);
+            arrival.bytes = whole.0.saturating_sub(before.0);
+            arrival.chars = whole.1.saturating_sub(before.1);
+            evidence.ids = whole.2.saturating_sub(before.2);
+            if (arrival.bytes, arrival.chars) == (0, 0) {
+                arrival.channel = Channel::Silent;
+            }
+            before = (before.0.max(whole.0), before.1.max(whole.1), before.2.max(whole.2));
         }
     }
-    let carried = |seen: &&Seen| seen.has_text() || seen.ids > 0 || seen.logprobs > 0;
-    let events: Vec<&Seen> = seen.iter().filter(carried).collect();
-    let (counts, source) = match total {
-        Some(total) => (estimate(total, thought, &events), TokenSource::FinalUsageSpread),
-        None => (vec![1; events.len()], TokenSource::Events),
-    };
-    let arrivals = events.into_iter().zip(counts);
-    let arrivals = arrivals.map(|(seen, tokens)| seen.arrival(tokens));
-    (arrivals.collect(), source)
-}
 
-/// Counts that every event lists for itself. They cover the reply if they add up to the server's total or,
-/// without one, if no text came without them.
-fn listed(seen: &[Seen], total: Option<u64>, list: fn(&Seen) -> u32) -> Option<Vec<u32>> {
-    let counts: Vec<u32> = seen.iter().map(list).collect();
-    let sum: u64 = counts.iter().map(|count| u64::from(*count)).sum();
-    let covers = match total {
-        Some(total) => sum == total,
-        None => seen.iter().all(|seen| !seen.has_text() || list(seen) > 0),
-    };
-    (sum > 0 && covers).then_some(counts)
-}
-
-/// Differences of the running count. They cover the reply if all text came with a count that never fell, and
-/// the last count is the server's total. A count that is given only once, at the end, is no running count.
-fn steps(seen: &[Seen], total: Option<u64>) -> Option<Vec<u32>> {
-    let mut before = 0;
-    let mut counts = Vec::with_capacity(seen.len());
-    for seen in seen {
-        let running = match seen.running {
-            Some(running) => running,
-            None if seen.has_text() => return None,
-            None => before,
+    /// The arrivals with their token counts, and where the counts come from. `total` is the server's own final count,
+    /// if it gave one, and `thought` how many of those it calls reasoning. What was asked for plays no part.
+    pub(crate) fn count(mut self, total: Option<u64>, thought: u64) -> (Vec<Arrival>, TokenSource) {
+        if self.arrivals.iter().any(|arrival| !arrival.channel.has_tokens()) {
+            return (self.arrivals, TokenSource::Tokenless);
+        }
+        let source = if self.listed(total, |evidence| evidence.ids) {
+            TokenSource::TokenIds
+        } else if self.steps(total) {
+            TokenSource::ContinuousUsage
+        } else if self.listed(total, |evidence| evidence.logprobs) {
+            TokenSource::Logprobs
+        } else {
+            return self.estimate(total, thought);
         };
-        counts.push(clamp_u64(running.checked_sub(before)?));
-        before = running;
+        self.arrivals.retain(|arrival| has_text(arrival) || arrival.tokens > 0);
+        (self.arrivals, source)
     }
-    let with_text = seen.iter().any(Seen::has_text);
-    let steps = counts.iter().filter(|count| **count > 0).count();
-    let is_running = steps > 0 && (with_text || steps > 1);
-    (is_running && total.is_none_or(|total| total == before)).then_some(counts)
+
+    fn each(&mut self) -> impl Iterator<Item = (&mut Arrival, &Evidence)> {
+        self.arrivals.iter_mut().zip(&self.evidence)
+    }
+
+    /// Takes the counts that every event lists for itself, if they cover the reply: they add up to the server's
+    /// total or, without one, no text came without them.
+    fn listed(&mut self, total: Option<u64>, list: fn(&Evidence) -> u32) -> bool {
+        let sum: u64 = self.evidence.iter().map(|evidence| u64::from(list(evidence))).sum();
+        let mut events = self.arrivals.iter().zip(&self.evidence);
+        let covers = match total {
+            Some(total) => sum == total,
+            None => events.all(|(arrival, listed)| !has_text(arrival) || list(listed) > 0),
+        };
+        if sum == 0 || !covers {
+            return false;
+        }
+        self.each().for_each(|(arrival, evidence)| arrival.tokens = list(evidence));
+        true
+    }
+
+    /// Takes the differences of the running count, if they cover the reply: all text came with a count that never
+    /// fell, and the last count is the server's total. A count that is given only once, at the end, is no running
+    /// count.
+    fn steps(&mut self, total: Option<u64>) -> bool {
+        let (mut before, mut steps, mut with_text) = (0, 0, false);
+        for (arrival, evidence) in self.each() {
+            let running = match evidence.running {
+                Some(running) => running,
+                None if has_text(arrival) => return false,
+                None => before,
+            };
+            let Some(step) = running.checked_sub(before) else {
+                return false;
+            };
+            with_text |= has_text(arrival);
+            steps += u32::from(step > 0);
+            arrival.tokens = step;
+            before = running;
+        }
+        let is_running = steps > 0 && (with_text || steps > 1);
+        is_running && total.is_none_or(|total| total == u64::from(before))
+    }
+
+    fn estimate(mut self, total: Option<u64>, thought: u64) -> (Vec<Arrival>, TokenSource) {
+        for (arrival, evidence) in self.each() {
+            arrival.tokens =
+                u32::from(has_text(arrival) || evidence.ids > 0 || evidence.logprobs > 0);
+        }
+        self.arrivals.retain(|arrival| arrival.tokens > 0);
+        let Some(total) = total else {
+            return (self.arrivals, TokenSource::Events);
+        };
+        let counts = estimate(total, thought, &self.arrivals);
+        for (arrival, tokens) in self.arrivals.iter_mut().zip(counts) {
+            arrival.tokens = tokens;
+        }
+        (self.arrivals, TokenSource::FinalUsageSpread)
+    }
+}
+
+fn has_text(arrival: &Arrival) -> bool {
+    arrival.channel != Channel::Silent
 }
 
 fn spread(total: u64, events: usize) -> Vec<u32> {
@@ -143,8 +209,8 @@ fn spread(total: u64, events: usize) -> Vec<u32> {
 /// `total` spread over `events`. Thoughts that were never streamed were all before the first event, so they are counted
 /// to it: spread over the others, they would make the visible pace look many times faster than it was. That they were not
 /// streamed is known if no event is on their channel and the rest still gives each event a token.
-fn estimate(total: u64, thought: u64, events: &[&Seen]) -> Vec<u32> {
-    let streamed = events.iter().any(|seen| seen.channel == Some(Channel::Reasoning));
+fn estimate(total: u64, thought: u64, events: &[Arrival]) -> Vec<u32> {
+    let streamed = events.iter().any(|arrival| arrival.channel == Channel::Reasoning);
     let visible = total.saturating_sub(thought);
     if streamed || visible < events.len() as u64 {
         return spread(total, events.len());

@@ -7,6 +7,7 @@ mod calibrate;
 mod engine;
 mod interrupt;
 mod probe;
+mod serve;
 mod stand;
 mod sweep;
 mod truth;

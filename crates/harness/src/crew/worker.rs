@@ -21,7 +21,7 @@ use crate::proof::{SelfWatch, Watch};
 /// What a worker is told to do.
 #[derive(Debug)]
 pub(super) enum Command<E> {
-    Level(Part<E>),
+    Level(Box<Part<E>>),
     Preconnect { count: u64, answer: oneshot::Sender<Result<(), Failure>> },
 }
 
@@ -44,6 +44,10 @@ impl<E> std::fmt::Debug for Part<E> {
 }
 
 /// What a worker tells the collecting side.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "almost every message is a tape, and none is boxed for it"
+)]
 pub(super) enum Message<E> {
     /// It has warmed up and connected, and waits for the start.
     Ready(Warmup),
@@ -117,7 +121,7 @@ impl<T: Preconnect> Worker<T> {
     pub(super) async fn obey(self, mut orders: mpsc::UnboundedReceiver<Command<T::Error>>) {
         while let Some(command) = orders.recv().await {
             match command {
-                Command::Level(part) => self.level(part).await,
+                Command::Level(part) => self.level(*part).await,
                 Command::Preconnect { count, answer } => {
                     let opened = self.transport.preconnect(saturated(count)).await;
                     // Whoever does not wait for the answer does not want it.

@@ -145,3 +145,106 @@ impl Drop for Seat {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU32;
+    use std::task::Wake;
+
+    use super::*;
+
+    /// A task that counts how often it was woken.
+    #[derive(Default)]
+    struct Task(AtomicU32);
+
+    impl Wake for Task {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    impl Task {
+        fn woken(&self) -> u32 {
+            self.0.load(Ordering::SeqCst)
+        }
+    }
+
+    fn take(seat: &mut Seat, id: u64, task: &Arc<Task>) -> bool {
+        let waker = Waker::from(Arc::clone(task));
+        seat.poll_take(RequestId(id), &Context::from_waker(&waker)).is_ready()
+    }
+
+    fn gate<const N: usize>(cap: u32) -> ([Seat; N], [Arc<Task>; N]) {
+        let gate = Gate::new(NonZeroU32::new(cap).unwrap_or(NonZeroU32::MIN));
+        let seats = std::array::from_fn(|_| Seat::new(Arc::clone(&gate)));
+        (seats, std::array::from_fn(|_| Arc::default()))
+    }
+
+    #[test]
+    fn whom_the_gate_holds_back_passes_in_the_order_of_the_schedule() {
+        let ([mut a, mut b, mut c], [first, second, third]) = gate(1);
+        assert!(take(&mut a, 0, &first));
+        assert!(!take(&mut c, 2, &third) && !take(&mut b, 1, &second));
+        a.give_back();
+        assert_eq!((second.woken(), third.woken()), (1, 0), "1 comes before 2");
+        assert!(!take(&mut a, 3, &first), "3 may not pass those that wait");
+        assert!(take(&mut b, 1, &second));
+        b.give_back();
+        assert!(third.woken() == 1 && take(&mut c, 2, &third));
+        c.give_back();
+        assert!(first.woken() == 1 && take(&mut a, 3, &first));
+    }
+
+    #[test]
+    fn two_slots_that_come_free_at_once_serve_two() {
+        let ([mut a, mut b, mut c], [_, second, third]) = gate(2);
+        let first = Arc::default();
+        assert!(take(&mut a, 0, &first) && take(&mut a, 1, &first));
+        assert!(!take(&mut b, 2, &second) && !take(&mut c, 3, &third));
+        a.give_back();
+        a.give_back();
+        assert!(third.woken() == 0 && take(&mut b, 2, &second));
+        assert!(third.woken() == 1 && take(&mut c, 3, &third), "the first woke the next");
+    }
+
+    #[test]
+    fn who_leaves_the_queue_makes_room_for_the_next() {
+        let ([mut a, mut b, mut c], [first, second, third]) = gate(1);
+        assert!(take(&mut a, 0, &first));
+        assert!(!take(&mut b, 1, &second) && !take(&mut c, 2, &third));
+        a.give_back();
+        drop(b);
+        assert!(third.woken() == 1 && take(&mut c, 2, &third));
+    }
+
+    #[test]
+    fn the_gate_neither_loses_nor_makes_slots_between_threads() {
+        let gate = Gate::new(NonZeroU32::new(3).unwrap_or(NonZeroU32::MIN));
+        let (inside, most) = (AtomicI64::new(0), AtomicI64::new(0));
+        let pass = |worker: u64| {
+            let mut seat = Seat::new(Arc::clone(&gate));
+            for k in 0..2_000 {
+                let id = RequestId(4 * k + worker);
+                let admitted = std::future::poll_fn(|cx| seat.poll_take(id, cx));
+                block_on(admitted);
+                most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                inside.fetch_sub(1, Ordering::SeqCst);
+                seat.give_back();
+            }
+        };
+        std::thread::scope(|scope| {
+            for worker in 0..4 {
+                let pass = &pass;
+                scope.spawn(move || pass(worker));
+            }
+        });
+        assert!(most.load(Ordering::SeqCst) <= 3);
+        assert_eq!(gate.free.load(Ordering::SeqCst), 3);
+        assert_eq!(gate.waiting.load(Ordering::SeqCst), 0);
+    }
+
+    /// A wake-up that were lost would hang here.
+    fn block_on(future: impl Future<Output = ()>) {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future);
+    }
+}

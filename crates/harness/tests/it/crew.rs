@@ -260,7 +260,7 @@ fn a_request_that_cannot_be_sent_ends_the_level_with_its_number() {
     let plan = plan(u64::MAX >> 8, Arrivals::ClosedLoop);
     let mut tapes = Vec::new();
     let error = stand.run(&plan, cap(3), &mut tapes, &mut ()).unwrap_err();
-    let DriveError::Unsendable { request, error } = error else { panic!("{error}") };
+    let DriveError::Unsendable { request, error } = error;
     assert_eq!((request.0, error), (7, NoRoute));
     assert!(!ids(&tapes).contains(&7));
 }

@@ -23,7 +23,7 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &Expectations
         failures(level, limits),
         late_release(level, expected),
         late_send(level, client, limits),
-        late_read(level, limits),
+        late_read(level, client, limits),
         cpu(client, limits),
         run_delay(client, limits),
         near_ceiling(level, client, limits),
@@ -98,12 +98,14 @@ fn late_send(level: &LevelSummary, client: &ClientProof, limits: &Thresholds) ->
 }
 
 /// The kernel's stamps stand however late they are read, but a client that reads late is a busy one.
-fn late_read(level: &LevelSummary, limits: &Thresholds) -> Option<Reason> {
+fn late_read(level: &LevelSummary, client: &ClientProof, limits: &Thresholds) -> Option<Reason> {
     let (name, late) = tail(&level.metrics.read_lag)?;
     let (verdict, limit) = exceeded(late.get(), limits.read_lag_suspect.get(), None)?;
     let late = late.get();
+    // Of a level that is stamped by both, the lag is that of the kernel's part.
+    let so = if client.stamps == StampSource::Kernel { STAND } else { "" };
     let text = format!(
-        "the client was busy: it read replies late, {name} {late:.1} ms after they came (limit {limit} ms){STAND}"
+        "the client was busy: it read replies late, {name} {late:.1} ms after they came (limit {limit} ms){so}"
     );
     reason(verdict, text)
 }

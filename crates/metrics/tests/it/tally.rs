@@ -126,3 +126,15 @@ fn a_connection_is_taken_apart() {
     let metrics = tally.summary().metrics;
     assert_eq!((metrics.connect.n, metrics.tls.n, metrics.connection_wait.n), (1, 1, 2));
 }
+
+/// The tape shown in docs/run-folder.md is one that can be read.
+#[test]
+fn the_documented_tape_has_the_documented_figures() {
+    let page = include_str!("../../../../docs/run-folder.md");
+    let json = page.split("```json").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let tape: Tape = serde_json::from_str(json).unwrap();
+    let level = tally([&tape]).summary();
+    assert_eq!(level.metrics.itl.mean, Some(Millis::new(5.0)));
+    assert_eq!(level.metrics.read_lag.max, Some(Millis::new(0.011)));
+    assert_eq!(level.tokens.output.get(), 3);
+}

@@ -50,3 +50,11 @@ fn errors_name_the_piece_and_what_would_be_right() {
         assert!(error.contains(&format!("`{wrong}` is not a share")), "{error}");
     }
 }
+
+#[test]
+fn the_documentation_names_every_threshold() {
+    let page = include_str!("../../../../docs/metrics.md");
+    for name in Thresholds::NAMES {
+        assert!(page.contains(&format!("| `{name}` |")), "{name}");
+    }
+}

@@ -85,6 +85,9 @@ impl PeakRate {
 mod tests {
     use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
 
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
     use super::{Flights, PeakRate};
 
     /// A request sent at the first of `ms` with a token at each other.
@@ -114,5 +117,27 @@ mod tests {
         rate.add(&tape(&[0, 1900]));
         assert_eq!(rate.peak(), 4.0, "1900 is a second after 900, and no longer within it");
         assert_eq!(PeakRate::default().peak(), 0.0);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 64,
+            failure_persistence: None,
+            rng_seed: RngSeed::Fixed(1849),
+            ..ProptestConfig::default()
+        })]
+        #[test]
+        fn the_peak_is_that_of_the_best_second(gaps in prop::collection::vec(0..900_u64, 1..60)) {
+            let stamps = gaps.iter().scan(0, |at, gap| {
+                *at += gap;
+                Some(*at)
+            });
+            let stamps: Vec<u64> = std::iter::once(0).chain(stamps).collect();
+            let mut rate = PeakRate::default();
+            rate.add(&tape(&stamps));
+            let within = |from: u64| stamps[1..].iter().filter(|at| (from..from + 1000).contains(at)).count();
+            let best = (0..=stamps[stamps.len() - 1] / 10).map(|hundredth| within(hundredth * 10)).max();
+            prop_assert_eq!(rate.peak(), best.unwrap_or(0) as f64);
+        }
     }
 }

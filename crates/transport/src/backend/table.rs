@@ -81,10 +81,10 @@ const AZURE: &str = "/openai/deployments/{model}/chat/completions?api-version=20
 /// gives the usage unasked and refuses fields that it does not know. The columns about usage are of the OpenAI
 /// routes, on which the same server can be asked too; the others have ways of their own.
 #[rustfmt::skip]
-pub(super) static TABLE: [Row; 28] = {
+pub(super) static TABLE: [Row; 31] = {
     use Backend as B;
     use Route::{
-        Chat, Completions, Gemini, LlamaCppCompletion, Messages, OllamaChat, OllamaGenerate, Responses,
+        Chat, Completions, Embeddings, Gemini, LlamaCppCompletion, Messages, OllamaChat, OllamaGenerate, Responses,
         SglangGenerate, TgiGenerate, TritonGenerate,
     };
     const Y: bool = true;
@@ -126,5 +126,9 @@ pub(super) static TABLE: [Row; 28] = {
         row(B::Groq,            "groq",             Chat,               [N,   Y,   N,    N,   N,     Y]),
         row(B::Mistral,         "mistral",          Chat,               [N,   N,   N,    N,   N,     N]),
         row(B::DigitalOcean,    "digitalocean",     Chat,               [N,   Y,   N,    N,   N,     Y]),
+        row(B::OpenAiEmbeddings, "openai-embeddings", Embeddings,       [N,   N,   N,    N,   Y,     N]),
+        row(B::InfinityEmbeddings, "infinity-embeddings", Embeddings,   [N,   N,   N,    N,   N,     N]),
+        row(B::VllmPooling,     "vllm-pooling",     Embeddings,         [N,   N,   N,    N,   Y,     N])
+            .path("/pooling"),
     ]
 };

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::body::{self, Messages, Object, Part};
 use super::fields::Text;
 use super::json::{self, error_words, take_finish};
+use super::tally::Tally;
 use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
 use crate::event::RawEvent;
 
@@ -36,6 +37,10 @@ impl Dialect for AnthropicMessages {
 
     fn end(&self) -> EndRule {
         EndRule::Marker
+    }
+
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(&["output_tokens"])
     }
 }
 
@@ -86,10 +91,10 @@ struct Block<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct UsageField {
-    input_tokens: Option<u64>,
-    cache_creation_input_tokens: Option<u64>,
-    cache_read_input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
+    input_tokens: Tally,
+    cache_creation_input_tokens: Tally,
+    cache_read_input_tokens: Tally,
+    output_tokens: Tally,
 }
 
 fn classify(said: Said<'_>) -> WireEvent<'_> {
@@ -103,7 +108,7 @@ fn classify(said: Said<'_>) -> WireEvent<'_> {
         "content_block_delta" => {
             take_block(&mut event, said.delta.unwrap_or_default());
             // Some front ends stamp the count so far on each of them.
-            event.running = said.usage.and_then(|usage| usage.output_tokens);
+            event.running = said.usage.and_then(|usage| usage.output_tokens.0);
         }
         "message_delta" => {
             event.usage = said.usage.and_then(|usage| usage.of_all());
@@ -132,17 +137,17 @@ impl UsageField {
     fn of_input(&self) -> Option<Usage> {
         let parts =
             [self.input_tokens, self.cache_creation_input_tokens, self.cache_read_input_tokens];
-        let sum: Tokens = parts.into_iter().flatten().map(Tokens::new).sum();
+        let sum: Tokens = parts.into_iter().filter_map(Tally::tokens).sum();
         (sum > Tokens::ZERO).then(|| Usage {
             prompt_tokens: Some(sum),
-            cached_tokens: self.cache_read_input_tokens.map(Tokens::new),
+            cached_tokens: self.cache_read_input_tokens.tokens(),
             ..Usage::default()
         })
     }
 
     fn of_all(&self) -> Option<Usage> {
         json::counted(Usage {
-            completion_tokens: self.output_tokens.map(Tokens::new),
+            completion_tokens: self.output_tokens.tokens(),
             ..self.of_input().unwrap_or_default()
         })
     }

@@ -46,6 +46,10 @@ impl Dialect for ChatCompletions {
         EndRule::Marker
     }
 
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(chunk::VARYING)
+    }
+
     fn forcing(&self, backend: Backend) -> Forcing {
         backend.takes().forcing()
     }

@@ -8,9 +8,22 @@ use serde_json::Value;
 use super::fields::{Content, Count, Few, Text};
 pub(crate) use super::json::message;
 use super::json::{append, counted, object_or_done, seconds, take_finish, words};
+use super::tally::Tally;
 use super::timings::Timings;
 use super::{EventError, WireEvent};
 use crate::event::RawEvent;
+
+/// What differs from chunk to chunk. `created` is the time of the chunk on some servers; `obfuscation` is OpenAI's
+/// padding.
+pub(super) const VARYING: &[&str] = &[
+    "avg_decoded_tokens_per_iter",
+    "completion_tokens",
+    "created",
+    "obfuscation",
+    "output_ids",
+    "token_ids",
+    "total_tokens",
+];
 
 /// What `event` says, on either route.
 pub(super) fn read<'a>(event: &RawEvent<'a>) -> Result<WireEvent<'a>, EventError> {
@@ -111,14 +124,14 @@ struct Logprobs {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct UsageField {
-    prompt_tokens: Option<u64>,
-    completion_tokens: Option<u64>,
+    prompt_tokens: Tally,
+    completion_tokens: Tally,
     prompt_tokens_details: Option<Details>,
     completion_tokens_details: Option<Details>,
     /// SGLang has it at the top.
-    reasoning_tokens: Option<u64>,
+    reasoning_tokens: Tally,
     /// DeepSeek, in place of the details.
-    prompt_cache_hit_tokens: Option<u64>,
+    prompt_cache_hit_tokens: Tally,
     /// Groq, in seconds, with the two below.
     queue_time: Option<f64>,
     prompt_time: Option<f64>,
@@ -128,8 +141,8 @@ struct UsageField {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Details {
-    cached_tokens: Option<u64>,
-    reasoning_tokens: Option<u64>,
+    cached_tokens: Tally,
+    reasoning_tokens: Tally,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -225,13 +238,13 @@ impl UsageField {
     fn to_usage(&self) -> Usage {
         let prompt = self.prompt_tokens_details.as_ref();
         let completion = self.completion_tokens_details.as_ref();
-        let cached = prompt.and_then(|details| details.cached_tokens);
-        let reasoning = completion.and_then(|details| details.reasoning_tokens);
+        let cached = prompt.and_then(|details| details.cached_tokens.0);
+        let reasoning = completion.and_then(|details| details.reasoning_tokens.0);
         Usage {
-            prompt_tokens: self.prompt_tokens.map(Tokens::new),
-            completion_tokens: self.completion_tokens.map(Tokens::new),
-            cached_tokens: cached.or(self.prompt_cache_hit_tokens).map(Tokens::new),
-            reasoning_tokens: reasoning.or(self.reasoning_tokens).map(Tokens::new),
+            prompt_tokens: self.prompt_tokens.tokens(),
+            completion_tokens: self.completion_tokens.tokens(),
+            cached_tokens: cached.or(self.prompt_cache_hit_tokens.0).map(Tokens::new),
+            reasoning_tokens: reasoning.or(self.reasoning_tokens.0).map(Tokens::new),
         }
     }
 }

@@ -50,6 +50,10 @@ impl Dialect for Completions {
         EndRule::Marker
     }
 
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(chunk::VARYING)
+    }
+
     fn forcing(&self, backend: Backend) -> Forcing {
         backend.takes().forcing()
     }

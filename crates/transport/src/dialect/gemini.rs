@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::body::{self, Messages, Nest, Object, Part};
 use super::fields::{Few, Text};
 use super::json::{self, append, append_arguments, counted, ended_with, error_words, take_finish};
+use super::tally::Tally;
 use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
 use crate::event::RawEvent;
 
@@ -55,6 +56,10 @@ impl Dialect for GeminiContent {
 
     fn end(&self) -> EndRule {
         EndRule::FinishThenBody
+    }
+
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(&["candidatesTokenCount", "totalTokenCount"])
     }
 
     fn reserved(&self) -> &'static [&'static str] {
@@ -127,10 +132,10 @@ struct Feedback<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct UsageField {
-    prompt_token_count: Option<u64>,
-    candidates_token_count: Option<u64>,
-    thoughts_token_count: Option<u64>,
-    cached_content_token_count: Option<u64>,
+    prompt_token_count: Tally,
+    candidates_token_count: Tally,
+    thoughts_token_count: Tally,
+    cached_content_token_count: Tally,
 }
 
 fn classify(chunk: Chunk<'_>) -> WireEvent<'_> {
@@ -181,12 +186,12 @@ impl UsageField {
     /// Thoughts are counted apart from the answer and are output all the same.
     fn to_usage(&self) -> Usage {
         let output = [self.candidates_token_count, self.thoughts_token_count];
-        let output = output.into_iter().flatten().reduce(u64::saturating_add);
+        let output = output.into_iter().filter_map(|count| count.0).reduce(u64::saturating_add);
         Usage {
-            prompt_tokens: self.prompt_token_count.map(Tokens::new),
+            prompt_tokens: self.prompt_token_count.tokens(),
             completion_tokens: output.map(Tokens::new),
-            cached_tokens: self.cached_content_token_count.map(Tokens::new),
-            reasoning_tokens: self.thoughts_token_count.map(Tokens::new),
+            cached_tokens: self.cached_content_token_count.tokens(),
+            reasoning_tokens: self.thoughts_token_count.tokens(),
         }
     }
 }

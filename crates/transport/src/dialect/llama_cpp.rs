@@ -1,6 +1,6 @@
 //! llama.cpp's native route: text or token ids in; text, a running count and the server's own timings out.
 
-use fizeau_core::{Finish, Prompt, Tokens, Usage};
+use fizeau_core::{Finish, Prompt, Usage};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::body::{self, Object, Part};
 use super::fields::{Count, Text};
 use super::json::{self, counted, error_words, take_finish};
+use super::tally::Tally;
 use super::timings::Timings;
 use super::{Ask, Dialect, EndRule, EventError, Forcing, RequestError, WireEvent};
 use crate::backend::Backend;
@@ -46,6 +47,10 @@ impl Dialect for LlamaCppCompletion {
         EndRule::Marker
     }
 
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(&["tokens", "tokens_predicted"])
+    }
+
     fn forcing(&self, _: Backend) -> Forcing {
         Forcing::Exact
     }
@@ -64,8 +69,8 @@ struct Chunk<'a> {
     stop: Option<bool>,
     #[serde(borrow)]
     stop_type: Text<'a>,
-    tokens_predicted: Option<u64>,
-    tokens_evaluated: Option<u64>,
+    tokens_predicted: Tally,
+    tokens_evaluated: Tally,
     timings: Option<Timings>,
     /// Of an event about the prompt, which comes before any token.
     prompt_progress: Option<IgnoredAny>,
@@ -82,11 +87,11 @@ fn classify(chunk: Chunk<'_>) -> WireEvent<'_> {
     };
     if chunk.prompt_progress.is_none() {
         event.token_ids = chunk.tokens.0;
-        event.running = chunk.tokens_predicted;
+        event.running = chunk.tokens_predicted.0;
         event.usage = counted(Usage {
-            prompt_tokens: chunk.tokens_evaluated.map(Tokens::new),
-            completion_tokens: chunk.tokens_predicted.map(Tokens::new),
-            cached_tokens: timings.and_then(|timings| timings.cache_n).map(Tokens::new),
+            prompt_tokens: chunk.tokens_evaluated.tokens(),
+            completion_tokens: chunk.tokens_predicted.tokens(),
+            cached_tokens: timings.and_then(|timings| timings.cache_n.tokens()),
             reasoning_tokens: None,
         });
     }

@@ -1,12 +1,13 @@
 //! Ollama's native routes: NDJSON, with counts and durations on the last line.
 
-use fizeau_core::{Finish, Nanos, ServerTiming, Tokens, Usage};
+use fizeau_core::{Finish, Nanos, ServerTiming, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::body::{self, Nest, Object, Part};
 use super::fields::{Few, Text};
 use super::json::{self, append, append_arguments, counted, error_words, take_finish};
+use super::tally::Tally;
 use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
 use crate::event::RawEvent;
 use crate::framing::Framing;
@@ -54,6 +55,10 @@ impl Dialect for OllamaGenerate {
         EndRule::Marker
     }
 
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(&["created_at"])
+    }
+
     fn framing(&self) -> Framing {
         Framing::Ndjson
     }
@@ -75,6 +80,10 @@ impl Dialect for OllamaChat {
 
     fn end(&self) -> EndRule {
         EndRule::Marker
+    }
+
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(&["created_at"])
     }
 
     fn framing(&self) -> Framing {
@@ -108,11 +117,11 @@ struct Line<'a> {
     done: Option<bool>,
     #[serde(borrow)]
     done_reason: Text<'a>,
-    prompt_eval_count: Option<u64>,
-    eval_count: Option<u64>,
+    prompt_eval_count: Tally,
+    eval_count: Tally,
     /// Nanoseconds, as the one below.
-    prompt_eval_duration: Option<u64>,
-    eval_duration: Option<u64>,
+    prompt_eval_duration: Tally,
+    eval_duration: Tally,
     error: Option<Value>,
 }
 
@@ -149,16 +158,16 @@ fn classify(line: Line<'_>) -> WireEvent<'_> {
         error: error_words(line.error.as_ref()),
         // What is zero is left out by the server: a prompt that was cached whole has no count.
         usage: counted(Usage {
-            prompt_tokens: line.prompt_eval_count.map(Tokens::new),
-            completion_tokens: line.eval_count.map(Tokens::new),
+            prompt_tokens: line.prompt_eval_count.tokens(),
+            completion_tokens: line.eval_count.tokens(),
             ..Usage::default()
         }),
         ..WireEvent::default()
     };
     let timing = ServerTiming {
         queue: None,
-        prefill: line.prompt_eval_duration.map(Nanos::from_nanos),
-        decode: line.eval_duration.map(Nanos::from_nanos),
+        prefill: line.prompt_eval_duration.0.map(Nanos::from_nanos),
+        decode: line.eval_duration.0.map(Nanos::from_nanos),
     };
     event.timing = Some(timing).filter(|timing| *timing != ServerTiming::default());
     if let Some(message) = line.message {

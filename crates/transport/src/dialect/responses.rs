@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::body::{self, Object, Part};
 use super::fields::{Count, Loose, Text};
 use super::json::{self, counted, error_words, take_finish};
+use super::tally::Tally;
 use super::{Ask, Dialect, EndRule, EventError, Forcing, RequestError, WireEvent};
 use crate::backend::Backend;
 use crate::event::RawEvent;
@@ -45,6 +46,10 @@ impl Dialect for Responses {
 
     fn end(&self) -> EndRule {
         EndRule::Marker
+    }
+
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(&["obfuscation", "sequence_number"])
     }
 
     /// llama.cpp's server hands fields that it does not know on to its chat route; OpenAI's own refuses them.
@@ -103,8 +108,8 @@ struct Incomplete<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct UsageField {
-    input_tokens: Option<u64>,
-    output_tokens: Option<u64>,
+    input_tokens: Tally,
+    output_tokens: Tally,
     input_tokens_details: Option<Details>,
     output_tokens_details: Option<Details>,
 }
@@ -112,8 +117,8 @@ struct UsageField {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Details {
-    cached_tokens: Option<u64>,
-    reasoning_tokens: Option<u64>,
+    cached_tokens: Tally,
+    reasoning_tokens: Tally,
 }
 
 /// What an event says; its type is in the JSON or, on some copies, only in the event's `name`.
@@ -170,11 +175,11 @@ impl UsageField {
     fn to_usage(&self) -> Usage {
         let input = self.input_tokens_details.as_ref();
         let output = self.output_tokens_details.as_ref();
-        let cached = input.and_then(|details| details.cached_tokens);
-        let reasoning = output.and_then(|details| details.reasoning_tokens);
+        let cached = input.and_then(|details| details.cached_tokens.0);
+        let reasoning = output.and_then(|details| details.reasoning_tokens.0);
         Usage {
-            prompt_tokens: self.input_tokens.map(Tokens::new),
-            completion_tokens: self.output_tokens.map(Tokens::new),
+            prompt_tokens: self.input_tokens.tokens(),
+            completion_tokens: self.output_tokens.tokens(),
             cached_tokens: cached.map(Tokens::new),
             reasoning_tokens: reasoning.map(Tokens::new),
         }

@@ -1,12 +1,13 @@
 //! SGLang's native route: text or token ids in, the text so far or the new text out, with a running count.
 
-use fizeau_core::{Prompt, ServerTiming, Tokens, Usage};
+use fizeau_core::{Prompt, ServerTiming, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::body::{self, Nest, Object, Part};
 use super::fields::{Count, Loose, Text};
 use super::json::{self, counted, error_words, seconds, take_finish};
+use super::tally::Tally;
 use super::{Ask, Dialect, EndRule, EventError, Forcing, Repeats, RequestError, WireEvent};
 use crate::backend::Backend;
 use crate::event::RawEvent;
@@ -63,6 +64,10 @@ impl Dialect for SglangGenerate {
         EndRule::Marker
     }
 
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(&["completion_tokens", "output_ids"])
+    }
+
     fn repeats(&self) -> Repeats {
         Repeats::Perhaps
     }
@@ -92,9 +97,9 @@ struct Chunk<'a> {
 struct Meta<'a> {
     #[serde(borrow)]
     finish_reason: Option<Reason<'a>>,
-    prompt_tokens: Option<u64>,
-    completion_tokens: Option<u64>,
-    cached_tokens: Option<u64>,
+    prompt_tokens: Tally,
+    completion_tokens: Tally,
+    cached_tokens: Tally,
     /// Seconds, where the server keeps metrics.
     queue_time: Option<f64>,
 }
@@ -118,11 +123,11 @@ fn classify(chunk: Chunk<'_>) -> WireEvent<'_> {
     let Some(meta) = chunk.meta_info else {
         return event;
     };
-    event.running = meta.completion_tokens;
+    event.running = meta.completion_tokens.0;
     event.usage = counted(Usage {
-        prompt_tokens: meta.prompt_tokens.map(Tokens::new),
-        completion_tokens: meta.completion_tokens.map(Tokens::new),
-        cached_tokens: meta.cached_tokens.map(Tokens::new),
+        prompt_tokens: meta.prompt_tokens.tokens(),
+        completion_tokens: meta.completion_tokens.tokens(),
+        cached_tokens: meta.cached_tokens.tokens(),
         reasoning_tokens: None,
     });
     event.timing = meta

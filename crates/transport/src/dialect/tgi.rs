@@ -1,12 +1,13 @@
 //! Hugging Face TGI's native route: text in, one event a token out.
 
-use fizeau_core::{Finish, Tokens, Usage};
+use fizeau_core::{Finish, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::body::{self, Nest, Object, Part};
 use super::fields::{Loose, Text};
 use super::json::{self, counted, error_words, take_finish};
+use super::tally::Tally;
 use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
 use crate::event::RawEvent;
 
@@ -53,6 +54,10 @@ impl Dialect for TgiGenerate {
         EndRule::FinishThenBody
     }
 
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(&["id", "index", "logprob"])
+    }
+
     fn reserved(&self) -> &'static [&'static str] {
         RESERVED
     }
@@ -85,8 +90,8 @@ struct Token<'a> {
 struct Details<'a> {
     #[serde(borrow)]
     finish_reason: Text<'a>,
-    generated_tokens: Option<u64>,
-    input_length: Option<u64>,
+    generated_tokens: Tally,
+    input_length: Tally,
 }
 
 fn classify(chunk: Chunk<'_>) -> WireEvent<'_> {
@@ -100,8 +105,8 @@ fn classify(chunk: Chunk<'_>) -> WireEvent<'_> {
     event.finish = chunk.generated_text.map(|_| Finish::Unstated);
     if let Some(details) = chunk.details {
         event.usage = counted(Usage {
-            prompt_tokens: details.input_length.map(Tokens::new),
-            completion_tokens: details.generated_tokens.map(Tokens::new),
+            prompt_tokens: details.input_length.tokens(),
+            completion_tokens: details.generated_tokens.tokens(),
             ..Usage::default()
         });
         take_finish(&mut event, &details.finish_reason.0);

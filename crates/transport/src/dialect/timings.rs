@@ -4,6 +4,7 @@ use fizeau_core::{ServerTiming, Tokens, Usage};
 use serde::Deserialize;
 
 use super::json::{counted, seconds};
+use super::tally::Tally;
 
 /// `timings`, in milliseconds and tokens.
 #[derive(Debug, Default, Deserialize)]
@@ -11,9 +12,9 @@ use super::json::{counted, seconds};
 pub(super) struct Timings {
     prompt_ms: Option<f64>,
     predicted_ms: Option<f64>,
-    prompt_n: Option<u64>,
-    predicted_n: Option<u64>,
-    pub(super) cache_n: Option<u64>,
+    prompt_n: Tally,
+    predicted_n: Tally,
+    pub(super) cache_n: Tally,
 }
 
 impl Timings {
@@ -27,11 +28,11 @@ impl Timings {
 
     /// The counts beside the times: they are there even where the server gives no usage.
     pub(super) fn to_usage(&self) -> Option<Usage> {
-        let processed = self.prompt_n?;
+        let processed = self.prompt_n.tokens()?;
         counted(Usage {
-            prompt_tokens: Some(Tokens::new(processed) + Tokens::new(self.cache_n.unwrap_or(0))),
-            completion_tokens: self.predicted_n.map(Tokens::new),
-            cached_tokens: self.cache_n.map(Tokens::new),
+            prompt_tokens: Some(processed + self.cache_n.tokens().unwrap_or(Tokens::ZERO)),
+            completion_tokens: self.predicted_n.tokens(),
+            cached_tokens: self.cache_n.tokens(),
             reasoning_tokens: None,
         })
     }

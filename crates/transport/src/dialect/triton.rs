@@ -44,6 +44,10 @@ impl Dialect for TritonGenerate {
         EndRule::Body
     }
 
+    fn varying(&self) -> Option<&'static [&'static str]> {
+        Some(&[])
+    }
+
     fn repeats(&self) -> Repeats {
         Repeats::Perhaps
     }

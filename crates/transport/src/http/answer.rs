@@ -15,7 +15,7 @@ pub(super) enum Unstreamed {
 
 /// How the events are framed, judged by the content type and never by what was asked for. A reply without one
 /// gets the benefit of the doubt.
-pub(super) fn framing(headers: &HeaderMap) -> Result<Option<Framing>, Unstreamed> {
+pub(super) fn framing(headers: &HeaderMap, asked: Framing) -> Result<Option<Framing>, Unstreamed> {
     let encoding = text(headers, &CONTENT_ENCODING).filter(|name| *name != "identity");
     if let Some(encoding) = encoding {
         let detail =
@@ -26,12 +26,12 @@ pub(super) fn framing(headers: &HeaderMap) -> Result<Option<Framing>, Unstreamed
         return Ok(None);
     };
     let media = media.trim().to_ascii_lowercase();
-    match Framing::of_media(&media) {
+    match asked.answered(&media) {
         Some(framing) => Ok(Some(framing)),
         None if media == "application/json" => Err(Unstreamed::Json),
         None => Err(Unstreamed::Other(format!(
-            "the reply is of type `{media:.80}`, not a stream of events (text/event-stream or \
-             application/x-ndjson)"
+            "the reply is of type `{media:.80}`, not what was asked for ({})",
+            asked.media()
         ))),
     }
 }

@@ -6,6 +6,8 @@
 mod body;
 mod chunked;
 mod head;
+#[cfg(test)]
+mod oracle;
 mod request;
 
 use std::io;
@@ -56,7 +58,7 @@ impl<C: Clock> H1<C> {
         }
     }
 
-    pub(super) const fn log(&self) -> &Arc<IoLog> {
+    pub(super) fn log(&self) -> &Arc<IoLog> {
         self.io.log()
     }
 
@@ -127,9 +129,11 @@ impl<C: Clock> H1<C> {
         scratch: &mut [u8],
         sink: &mut impl FnMut(&[u8], ReadMark) -> ControlFlow<()>,
     ) -> Poll<Ended> {
-        let rest = mem::take(&mut self.rest);
-        if let Some(ended) = self.decode(&rest, sink) {
-            return Poll::Ready(ended);
+        if !self.rest.is_empty() || self.body.is_over() {
+            let rest = mem::take(&mut self.rest);
+            if let Some(ended) = self.decode(&rest, sink) {
+                return Poll::Ready(ended);
+            }
         }
         for _ in 0..READS_IN_A_ROW {
             let got = match ready!(self.io.poll_receive(cx, scratch)) {

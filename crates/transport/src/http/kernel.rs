@@ -10,7 +10,7 @@
 #![allow(unsafe_code, reason = "the standard library reads no ancillary data")]
 #![deny(clippy::undocumented_unsafe_blocks)]
 
-pub(super) use system::{enable, receive};
+pub(super) use system::{enable, peek, receive};
 
 #[cfg(target_os = "linux")]
 mod system {
@@ -18,12 +18,11 @@ mod system {
     use std::mem::{self, MaybeUninit};
     use std::os::fd::AsRawFd;
     use std::ptr;
-    use std::time::{Duration, SystemTime};
 
     use fizeau_core::Nanos;
 
     /// An age beyond this is none: the clock was set between stamp and reading.
-    const OLDEST: Duration = Duration::from_secs(60);
+    const OLDEST: Nanos = Nanos::from_secs(60);
 
     /// Asks for a stamp with whatever is received on `socket` from now on. The kernel needs a moment after the
     /// first time in the whole system that somebody asks: bytes that come before it is ready have no stamp.
@@ -73,28 +72,41 @@ mod system {
         let got = usize::try_from(got).map_err(|_| io::Error::last_os_error())?;
         // SAFETY: `recvmsg` succeeded with this message, and `control`, to which it points, is still there.
         let stamp = unsafe { stamp_in(&message) };
-        Ok((got, stamp.and_then(age)))
+        Ok((got, stamp.and_then(|stamp| age(&stamp, &now()))))
     }
 
-    /// The stamp in a message's ancillary data, since the start of 1970.
+    /// As [`receive`], but leaves the bytes where they are, and asks for no age.
+    ///
+    /// # Errors
+    /// What the system says; [`io::ErrorKind::WouldBlock`] if nothing is there.
+    pub(in crate::http) fn peek(socket: &impl AsRawFd, into: &mut [u8]) -> io::Result<usize> {
+        let flags = libc::MSG_PEEK | libc::MSG_DONTWAIT;
+        // SAFETY: pointer and length are those of `into`, borrowed for writing.
+        let got =
+            unsafe { libc::recv(socket.as_raw_fd(), into.as_mut_ptr().cast(), into.len(), flags) };
+        usize::try_from(got).map_err(|_| io::Error::last_os_error())
+    }
+
+    /// The stamp in a message's ancillary data, by the wall clock; none where it is zero, the kernel's word for
+    /// none.
     ///
     /// # Safety
     /// `message` was filled by a `recvmsg` that succeeded, and its control buffer is aligned for a `cmsghdr` and
     /// still there.
-    unsafe fn stamp_in(message: &libc::msghdr) -> Option<Duration> {
+    unsafe fn stamp_in(message: &libc::msghdr) -> Option<libc::timespec> {
         // SAFETY: by the caller's promise the control buffer holds whole headers as far as its length says.
         let mut next = unsafe { libc::CMSG_FIRSTHDR(message) };
         // SAFETY: these macros give null or a pointer to a header that lies within the buffer.
         while let Some(header) = unsafe { next.as_ref() } {
             // SAFETY: this only adds up numbers.
-            let least = unsafe { libc::CMSG_LEN(size_of::<libc::timespec>() as u32) } as usize;
+            let least = unsafe { libc::CMSG_LEN(size_of::<libc::timespec>() as u32) } as _;
             if (header.cmsg_level, header.cmsg_type) == (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING)
-                && header.cmsg_len as usize >= least
+                && header.cmsg_len >= least
             {
                 // SAFETY: the header's length was seen to cover a `timespec`. It may lie at any address.
                 let stamp: libc::timespec =
                     unsafe { ptr::read_unaligned(libc::CMSG_DATA(next).cast()) };
-                return since_1970(&stamp);
+                return Some(stamp).filter(|stamp| stamp.tv_sec > 0);
             }
             // SAFETY: `next` is a header of this message.
             next = unsafe { libc::CMSG_NXTHDR(message, next) };
@@ -102,38 +114,55 @@ mod system {
         None
     }
 
-    /// The stamp as a length of time; none where it is zero (the kernel had none) or no time at all.
-    fn since_1970(stamp: &libc::timespec) -> Option<Duration> {
-        let secs = u64::try_from(stamp.tv_sec).ok().filter(|secs| *secs > 0)?;
-        let nanos = u32::try_from(stamp.tv_nsec).ok().filter(|nanos| *nanos < 1_000_000_000)?;
-        Some(Duration::new(secs, nanos))
+    /// The wall clock. The standard library reads the same one, with arithmetic around it that would cost as much
+    /// as the rest of the work on a read.
+    fn now() -> libc::timespec {
+        let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: `now` is a `timespec` that outlives the call. The call cannot fail for this clock; if it did, the
+        // zero would give no age.
+        let _ = unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut now) };
+        now
     }
 
-    /// How long ago `stamp` was; none if it lies ahead or too far back, because the clock was set in between.
-    fn age(stamp: Duration) -> Option<Nanos> {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
-        now.checked_sub(stamp).filter(|age| *age <= OLDEST).map(Nanos::from)
+    /// How long before `now` `stamp` was; none if it lies ahead or too far back, because the clock was set in between.
+    fn age(stamp: &libc::timespec, now: &libc::timespec) -> Option<Nanos> {
+        let nanos =
+            |at: &libc::timespec| i128::from(at.tv_sec) * 1_000_000_000 + i128::from(at.tv_nsec);
+        let age = u64::try_from(nanos(now) - nanos(stamp)).ok().map(Nanos::from_nanos);
+        age.filter(|age| *age <= OLDEST)
     }
 
     #[cfg(test)]
     mod tests {
         use super::*;
 
-        #[test]
-        fn a_clock_that_was_set_gives_no_age() {
-            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
-            assert!(age(now).is_some());
-            assert_eq!(age(now + Duration::from_secs(3600)), None);
-            assert_eq!(age(now.saturating_sub(Duration::from_secs(61))), None);
+        const fn at(tv_sec: libc::time_t, tv_nsec: libc::c_long) -> libc::timespec {
+            libc::timespec { tv_sec, tv_nsec }
         }
 
         #[test]
-        fn stamps_that_are_none() {
-            let stamp = |tv_sec, tv_nsec| since_1970(&libc::timespec { tv_sec, tv_nsec });
-            assert_eq!(stamp(7, 9), Some(Duration::new(7, 9)));
-            for (secs, nanos) in [(0, 0), (-1, 0), (7, 1_000_000_000), (7, -1)] {
-                assert_eq!(stamp(secs, nanos), None, "{secs} {nanos}");
+        fn ages() {
+            let now = at(1_000, 500);
+            assert_eq!(age(&at(1_000, 500), &now), Some(Nanos::ZERO));
+            assert_eq!(age(&at(1_000, 200), &now), Some(Nanos::from_nanos(300)));
+            assert_eq!(age(&at(999, 999_999_900), &now), Some(Nanos::from_nanos(600)));
+        }
+
+        #[test]
+        fn a_clock_that_was_set_gives_no_age() {
+            let now = at(1_000, 500);
+            for stamp in
+                [at(1_000, 501), at(1_001, 0), at(9_000, 0), at(938, 0), at(libc::time_t::MIN, 0)]
+            {
+                assert_eq!(age(&stamp, &now), None, "{stamp:?}");
             }
+        }
+
+        #[test]
+        fn the_clock_is_the_wall() {
+            let wall = std::time::SystemTime::now();
+            let wall = wall.duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap();
+            assert!(now().tv_sec >= wall.as_secs().cast_signed());
         }
     }
 }
@@ -147,6 +176,11 @@ mod system {
 
     /// Always fails: only Linux is known to stamp.
     pub(in crate::http) fn enable(_: &TcpStream) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Never asked: it is of use with ages only.
+    pub(in crate::http) fn peek(_: &TcpStream, _: &mut [u8]) -> io::Result<usize> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

@@ -1,6 +1,6 @@
 //! What passed through a socket during one request.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use fizeau_core::{Nanos, ReadLag, Stamp, StampSource};
 
@@ -21,17 +21,74 @@ pub(super) struct IoLog {
     reads: AtomicU32,
     /// How many of the reads the kernel did not stamp.
     unstamped: AtomicU32,
+    /// Whether the kernel stamped the last read.
+    last_is_kernels: AtomicBool,
+    /// Whether anything read was handed on to the request.
+    heeded: AtomicBool,
+    /// The last two gaps between reads, in nanoseconds.
+    gaps: [AtomicU64; 2],
 }
+
+/// Gaps below this are not told apart: what shares a stamp with the next within it is off by no more.
+const SHORTEST_GAP: Nanos = Nanos::from_micros(500);
 
 impl IoLog {
     /// Starts over for another request.
     pub(super) fn begin(&self) {
-        for slot in [&self.first_write, &self.last_write, &self.first_read, &self.last_read] {
+        self.first_write.set(None);
+        self.last_write.set(None);
+        self.heeded.store(false, Relaxed);
+        self.forget_reads();
+    }
+
+    fn forget_reads(&self) {
+        for slot in [&self.first_read, &self.last_read, &self.returned] {
             slot.set(None);
         }
-        self.returned.set(None);
         self.reads.store(0, Relaxed);
         self.unstamped.store(0, Relaxed);
+        for gap in &self.gaps {
+            gap.store(0, Relaxed);
+        }
+    }
+
+    /// Whether more than one of the server's messages may wait to be read at `now`: nothing is known yet of their
+    /// pace, or by that pace a second one is due.
+    pub(super) fn is_behind(&self, now: Stamp) -> bool {
+        let reads = self.reads.load(Relaxed);
+        let Some(last) = self.last_read.get().filter(|_| reads > 2) else {
+            return true;
+        };
+        let [newer, older] = &self.gaps;
+        // The longer of two: a message that comes in two packets has a short gap within it.
+        let gap = Nanos::from_nanos(newer.load(Relaxed).max(older.load(Relaxed)));
+        gap >= SHORTEST_GAP && now.saturating_since(last) >= gap * 7 / 4
+    }
+
+    /// Something that was read has been handed on to the request.
+    #[cfg(feature = "tls")]
+    pub(super) fn heed(&self) {
+        self.heeded.store(true, Relaxed);
+    }
+
+    /// Forgets reads before the first that brought anything for the request.
+    #[cfg(feature = "tls")]
+    pub(super) fn forget_unheeded(&self) {
+        if !self.heeded.load(Relaxed) && self.reads() > 0 {
+            self.forget_reads();
+        }
+    }
+
+    /// How many reads brought bytes.
+    pub(super) fn reads(&self) -> u32 {
+        self.reads.load(Relaxed)
+    }
+
+    /// The last read that brought bytes: when it returned, and how long ago the kernel had them, if it says.
+    pub(super) fn last(&self) -> Option<(Stamp, Option<Nanos>)> {
+        let (returned, at) = (self.returned.get()?, self.last_read.get()?);
+        let age = self.last_is_kernels.load(Relaxed).then(|| returned.saturating_since(at));
+        Some((returned, age))
     }
 
     pub(super) fn first_write(&self) -> Option<Stamp> {
@@ -83,11 +140,17 @@ impl IoLog {
     pub(super) fn read(&self, returned: Stamp, age: Option<Nanos>) {
         let at = returned - age.unwrap_or_default();
         // Two reads in the order of their bytes: a wall clock set back by less than an age must not turn it round.
-        let at = self.last_read.get().map_or(at, |last| at.max(last));
+        let last = self.last_read.get();
+        let at = last.map_or(at, |last| at.max(last));
+        if let Some(gap) = last.and_then(|last| at.since(last)) {
+            let [newer, older] = &self.gaps;
+            older.store(newer.swap(gap.as_nanos(), Relaxed), Relaxed);
+        }
         self.first_read.set_first(at);
         self.last_read.set(Some(at));
         self.returned.set(Some(returned));
         self.reads.fetch_add(1, Relaxed);
+        self.last_is_kernels.store(age.is_some(), Relaxed);
         if age.is_none() {
             self.unstamped.fetch_add(1, Relaxed);
         }
@@ -167,6 +230,25 @@ mod tests {
         log.read(at(200), Some(Nanos::from_nanos(150)));
         assert_eq!(log.mark().at, at(99));
         assert_eq!(log.mark().lag.to_nanos(), Nanos::from_nanos(101));
+    }
+
+    #[test]
+    fn behind_by_the_servers_own_pace() {
+        let log = IoLog::default();
+        let ms = |ms| Stamp::EPOCH + Nanos::from_millis(ms);
+        let age = Some(Nanos::ZERO);
+        assert!(log.is_behind(ms(0)));
+        for at in [0, 50, 60, 60, 70] {
+            log.read(ms(at), age);
+        }
+        assert!(!log.is_behind(ms(87)));
+        assert!(log.is_behind(ms(88)));
+        log.begin();
+        assert!(log.is_behind(ms(71)), "nothing is known of another reply");
+        for _ in 0..5 {
+            log.read(ms(100), age);
+        }
+        assert!(!log.is_behind(ms(200)), "flat out");
     }
 
     #[test]

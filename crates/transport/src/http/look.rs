@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use fizeau_core::{Clock, Failure, FailureClass};
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use hyper::Method;
+use hyper::header::ACCEPT;
 use tokio::time::timeout;
 
-use super::connect::connect;
-use super::h1::Post;
-use super::wire::Wire;
+use super::endpoint::Endpoint;
 use super::{HttpTransport, PreconnectError};
 
 /// How long a connection, and then a reply to a GET, may take: it is answered from memory or not at all.
@@ -30,49 +29,48 @@ pub(crate) enum Lost {
 }
 
 impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
-    /// The reply to a GET of `path` behind the base URL: status and body, which may be cut.
+    /// The reply to a GET of `path` behind the first base URL: status and body, which may be cut.
     pub(crate) async fn get(&self, path: &str) -> Result<(u16, Vec<u8>), Lost> {
         let target = self.target.clone().path(path).map_err(|_| Lost::Other)?;
-        let uri = target.uri().ok_or(Lost::Other)?;
-        let mut headers = target.headers().clone();
-        headers.remove(CONTENT_TYPE);
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        let target = target.header(ACCEPT.as_str(), "application/json");
+        let target = target.map_err(|_| Lost::Other)?;
+        let endpoint = Endpoint::with_method(&Method::GET, &target, target.base());
         let mut body = Vec::new();
         let keep = |bytes: &[u8]| {
             body.extend_from_slice(bytes);
             if body.len() < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
-        let request = (&Post::get(&uri.to_string(), &headers), Bytes::new());
-        let asked = timeout(PATIENCE, self.exchange(request, keep)).await;
+        let asked = timeout(PATIENCE, self.exchange(&endpoint, Bytes::new(), keep)).await;
         let status = asked.map_err(|_| Lost::Other)??;
         Ok((status, body))
     }
 
-    /// Posts `body` and hands the reply's, whatever it is, to `sink`.
+    /// Posts `body` to the first endpoint and hands the reply's, whatever it is, to `sink`.
     pub(crate) async fn post(
         &self,
         body: Bytes,
         sink: impl FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<u16, Lost> {
-        self.exchange((&self.post, body), sink).await
+        self.exchange(&self.first, body, sink).await
     }
 
     /// Sends a request on a connection of its own and hands the reply's body to `sink` piece by piece, until it is over
     /// or the sink has seen enough. Gives the status.
     async fn exchange(
         &self,
-        (post, body): (&Post, Bytes),
+        endpoint: &Endpoint<C>,
+        body: Bytes,
         mut sink: impl FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<u16, Lost> {
-        let whom = self.target.authority();
-        let connecting = timeout(PATIENCE, connect(whom, &self.clock, self.stamps));
+        let connecting = timeout(PATIENCE, endpoint.connect(&self.clock, self.stamps));
         let connected = connecting.await.unwrap_or_else(|_| {
+            let whom = endpoint.way().whom();
             let detail = format!("no connection to {whom} within {PATIENCE:?}");
             Err(Failure::new(FailureClass::TimeoutConnect, detail))
         });
-        let (io, _) = connected.map_err(|failure| Lost::Unreachable(PreconnectError(failure)))?;
-        let mut wire = Wire::h1(io);
-        wire.begin(post, body);
+        let (mut wire, _) =
+            connected.map_err(|failure| Lost::Unreachable(PreconnectError(failure)))?;
+        endpoint.begin(&mut wire, body);
         let head = poll_fn(|cx| wire.poll_head(cx, &mut self.scratch.borrow_mut())).await;
         let status = head.map_err(|_| Lost::Other)?.status.as_u16();
         let sink = &mut |bytes: &[u8], _| sink(bytes);

@@ -5,7 +5,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use fizeau_core::{Clock, Nanos};
+use fizeau_core::{Clock, Nanos, StampSource};
+use memchr::memmem;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -19,7 +20,12 @@ pub(super) struct Stamped<C> {
     stream: TcpStream,
     clock: C,
     log: Arc<IoLog>,
+    stamps: StampSource,
 }
+
+/// The most bytes that are taken apart by message: four of a few hundred bytes. Further behind, the kernel has
+/// merged the packets, and their stamps, itself; and the time is needed to catch up.
+const MOST_TAKEN_APART: usize = 2 << 10;
 
 /// Nothing in it is ever pinned.
 impl<C> Unpin for Stamped<C> {}
@@ -27,17 +33,43 @@ impl<C> Unpin for Stamped<C> {}
 impl<C> Stamped<C> {
     /// Stamps on `stream` as chosen. A kernel that cannot is no error: the log says who stamped.
     pub(super) fn new(stream: TcpStream, clock: C, choice: StampChoice) -> Self {
-        if choice == StampChoice::KernelIfAvailable
-            && let Err(error) = kernel::enable(&stream)
-        {
-            tracing::debug!(%error, "no stamps from the kernel");
-        }
-        Self { stream, clock, log: Arc::default() }
+        let stamps = match choice {
+            StampChoice::KernelIfAvailable if kernel::enable(&stream).is_ok() => {
+                StampSource::Kernel
+            }
+            _ => StampSource::User,
+        };
+        Self { stream, clock, log: Arc::default(), stamps }
     }
 
     /// The account that it keeps.
     pub(super) const fn log(&self) -> &Arc<IoLog> {
         &self.log
+    }
+
+    /// The start of `into` that the next read is to fill, so that it takes one message and not two: those that waited
+    /// together would share the stamp of the last one, but each packet has its own.
+    ///
+    /// Only looked at where this process comes late by the server's pace, so that a token that is read in time costs
+    /// nothing.
+    fn one_message<'b>(&self, into: &'b mut [u8]) -> &'b mut [u8]
+    where
+        C: Clock,
+    {
+        if self.stamps == StampSource::User || !self.log.is_behind(self.clock.now()) {
+            return into;
+        }
+        let room = into.len().min(MOST_TAKEN_APART + 1);
+        let Some(ahead) = into.get_mut(..room) else {
+            return into;
+        };
+        let there = kernel::peek(&self.stream, ahead).unwrap_or_default();
+        let waiting = ahead.get(..there).filter(|_| there <= MOST_TAKEN_APART);
+        match waiting.and_then(end_of_message) {
+            // What is all that waits is read without a limit, which shows that it was all.
+            Some(end) if end < there => into.get_mut(..end).unwrap_or_default(),
+            _ => into,
+        }
     }
 
     /// One read call, if the runtime thinks that there is something to read.
@@ -46,9 +78,13 @@ impl<C> Stamped<C> {
     /// runtime is told at once that there is nothing (by the error that the closure ends with), which saves a
     /// system call a token. Bytes that come after the read raise a new event, and so does the end: epoll is
     /// edge-triggered here. `tokio::net::TcpStream::poll_read` does the same.
-    fn receive(&self, into: &mut [u8]) -> io::Result<(usize, Option<Nanos>)> {
+    fn receive(&self, into: &mut [u8]) -> io::Result<(usize, Option<Nanos>)>
+    where
+        C: Clock,
+    {
         let mut got = None;
         let tried = self.stream.try_io(Interest::READABLE, || {
+            let into = self.one_message(into);
             let read = kernel::receive(&self.stream, into)?;
             got = Some(read);
             if (1..into.len()).contains(&read.0) && READINESS_IS_EDGES {
@@ -61,6 +97,14 @@ impl<C> Stamped<C> {
             (None, tried) => Err(tried.err().unwrap_or_else(|| io::ErrorKind::WouldBlock.into())),
         }
     }
+}
+
+/// Where the first message in `bytes` ends, as far as HTTP and streams of events show it without being parsed: a blank
+/// line ends a head, and an event; behind one that ends a chunk comes the chunk's own line end. A wrong guess costs a
+/// read call and nothing else.
+fn end_of_message(bytes: &[u8]) -> Option<usize> {
+    let blank = |end: &'static [u8]| memmem::find(bytes, end).map(|at| at + end.len());
+    blank(b"\n\r\n").or_else(|| blank(b"\n\n"))
 }
 
 /// Whether readiness comes as edges (epoll); elsewhere a further read call finds out.
@@ -156,5 +200,54 @@ impl<C: Clock> AsyncWrite for Stamped<C> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::end_of_message;
+
+    #[test]
+    fn where_a_message_ends() {
+        let first = |bytes: &'static str| end_of_message(bytes.as_bytes()).map(|end| &bytes[..end]);
+        assert_eq!(
+            first("HTTP/1.1 200 OK\r\nA: b\r\n\r\n5\r\n"),
+            Some("HTTP/1.1 200 OK\r\nA: b\r\n\r\n")
+        );
+        assert_eq!(first("9\r\ndata: a\n\n\r\n9\r\ndata: b\n\n\r\n"), Some("9\r\ndata: a\n\n\r\n"));
+        assert_eq!(first("data: a\n\ndata: b\n\n"), Some("data: a\n\n"));
+        assert_eq!(first("data: a\n"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn messages_that_waited_are_read_one_by_one() {
+        use std::future::poll_fn;
+        use std::io::Write;
+        use std::net::TcpListener;
+
+        use tokio::net::TcpStream;
+
+        use super::super::{StampChoice, kernel};
+        use super::Stamped;
+        use crate::clock::MonotonicClock;
+
+        const BOTH: &[u8] = b"data: a\n\ndata: b\n\n";
+        for (choice, first) in [(StampChoice::KernelIfAvailable, 9), (StampChoice::User, 18)] {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let near = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+            let (mut far, _) = listener.accept().unwrap();
+            far.write_all(BOTH).unwrap();
+            while kernel::peek(&near, &mut [0; 64]).unwrap_or_default() < BOTH.len() {}
+            let socket = Stamped::new(near, MonotonicClock::new(), choice);
+            let mut bytes = [0; 64];
+            let mut got = Vec::new();
+            while got.len() < BOTH.len() {
+                let read = poll_fn(|cx| socket.poll_receive(cx, &mut bytes)).await.unwrap();
+                assert!(got.len() + read == first || got.len() == first, "{read}");
+                got.extend_from_slice(&bytes[..read]);
+            }
+            assert_eq!(got, BOTH);
+        }
     }
 }

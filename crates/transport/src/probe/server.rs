@@ -124,7 +124,7 @@ impl Server {
     /// ```
     #[must_use]
     pub fn of(target: &Target) -> Option<Self> {
-        match &target.authority().host {
+        match &target.base().authority.host {
             Host::Address(_) => None,
             Host::Name(name) => Self::of_host(name),
         }

@@ -1,6 +1,6 @@
 //! What is known of the servers, and what reaches them: paths, headers, and lines over a socket.
 
-use fizeau_core::{Finish, Outcome};
+use fizeau_core::{FailureClass, Finish, Outcome, TokenSource};
 use fizeau_transport::{Backend, Forcing, Route, Secret, Target};
 
 use crate::http::{ask, good, transport};
@@ -9,7 +9,7 @@ use crate::streams::good_replies;
 
 /// Default path and forcing of every backend, for a model named `org/m`.
 #[rustfmt::skip]
-const EXPECTED: [(&str, &str, Forcing); 28] = {
+const EXPECTED: [(&str, &str, Forcing); 31] = {
     use Forcing::{CapOnly, Exact};
     const COMPLETIONS: &str = "/v1/completions";
     const CHAT: &str = "/v1/chat/completions";
@@ -42,6 +42,9 @@ const EXPECTED: [(&str, &str, Forcing); 28] = {
         ("groq", CHAT, CapOnly),
         ("mistral", CHAT, CapOnly),
         ("digitalocean", CHAT, CapOnly),
+        ("openai-embeddings", "/v1/embeddings", CapOnly),
+        ("infinity-embeddings", "/v1/embeddings", CapOnly),
+        ("vllm-pooling", "/pooling", CapOnly),
     ]
 };
 
@@ -180,4 +183,33 @@ async fn lines_in_place_of_events() {
     let target = Target::new(&server.url(), Backend::Vllm, "m").unwrap();
     let tape = ask(&transport(target)).await;
     assert_eq!(tape.outcome, Outcome::Complete(Finish::Length));
+}
+
+/// A body in one piece is taken where it was asked for, and only there; its arrival is the read that completed it.
+#[tokio::test]
+async fn an_embedding_over_a_socket() {
+    let head = |media: &str| {
+        format!("HTTP/1.1 200 OK\r\nContent-Type: {media}\r\nTransfer-Encoding: chunked\r\n\r\n")
+    };
+    let body = r#"{"data":[{"embedding":[0.5]}],"usage":{"prompt_tokens":3}}"#;
+    let run = async |media: &str, backend| {
+        let script = vec![Step::Request, send(head(media)), send(chunk(body)), send(LAST)];
+        let server = Server::run(vec![script]);
+        let target = Target::new(&server.url(), backend, "m").unwrap();
+        ask(&transport(target)).await
+    };
+    let tape = run("application/json; charset=utf-8", Backend::OpenAiEmbeddings).await;
+    assert_eq!(tape.outcome, Outcome::Complete(Finish::Unstated));
+    assert_eq!(tape.token_source, TokenSource::Tokenless);
+    assert_eq!(tape.arrivals.len(), 1);
+    assert_eq!((tape.arrivals[0].bytes as usize, tape.first_token()), (body.len(), None));
+    assert!(tape.last_output().is_some());
+    for (media, backend) in
+        [("text/event-stream", Backend::OpenAiEmbeddings), ("application/json", Backend::Vllm)]
+    {
+        let outcome = run(media, backend).await.outcome;
+        let malformed =
+            |outcome| matches!(outcome, Outcome::Failed(f) if f.class == FailureClass::Malformed);
+        assert!(malformed(outcome), "{media}");
+    }
 }

@@ -36,6 +36,19 @@ fn try_body(
     Ok(serde_json::from_slice(&body).unwrap())
 }
 
+#[test]
+fn embeddings() {
+    let ids = || Prompt::TokenIds(vec![1, 2]);
+    let expected =
+        json!({"model": "m", "input": [1, 2], "encoding_format": "base64", "dimensions": 64});
+    let extra = r#"{"encoding_format": "base64", "dimensions": 64}"#;
+    assert_eq!(body(Backend::OpenAiEmbeddings, ids(), EosRule::Ignore, extra), expected);
+    let expected = json!({"model": "m", "input": "hi \"you\"", "encoding_format": "float"});
+    assert_eq!(body(Backend::VllmPooling, text(), EosRule::Stop, "{}"), expected);
+    let error = try_body(Backend::InfinityEmbeddings, ids(), EosRule::Stop, "{}").unwrap_err();
+    assert_eq!(error, RequestError::TokenIdsNotTaken(Backend::InfinityEmbeddings));
+}
+
 fn text() -> Prompt {
     Prompt::Text("hi \"you\"".into())
 }
@@ -223,6 +236,7 @@ fn what_makes_a_request_is_not_for_the_extra_body() {
         (Backend::Ollama, "options.num_predict"),
         (Backend::OpenAiResponses, "max_output_tokens"),
         (Backend::Gemini, "generationConfig.maxOutputTokens"),
+        (Backend::OpenAiEmbeddings, "input"),
     ];
     for (backend, name) in cases {
         let extra = match name.split_once('.') {
@@ -245,6 +259,7 @@ fn usage_and_timing_beside_the_text() {
     let none = [None; 3];
     let expected = |route| match route {
         Route::Messages => ([Some(9), Some(4), Some(2), None], none),
+        Route::Embeddings => ([Some(5), None, None, None], none),
         Route::Gemini => ([Some(3), Some(5), None, Some(0)], none),
         Route::LlamaCppCompletion => {
             ([Some(3), Some(3), Some(1), None], [None, Some(10_000), Some(90_500)])

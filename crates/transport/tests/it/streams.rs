@@ -1,10 +1,12 @@
 //! Streams of our own invention and what a reader should make of them.
 
 mod anthropic;
+mod embeddings;
 mod ends;
 mod gemini;
 mod hosted;
 mod llama_cpp;
+mod odd;
 mod ollama;
 mod responses;
 mod sglang;
@@ -17,7 +19,7 @@ use fizeau_transport::{BodyEnd, Reply, Route};
 
 /// Every case of the OpenAI routes.
 pub(crate) fn cases() -> Vec<Case> {
-    [tokens::cases(), ends::cases(), hosted::cases()].concat()
+    [tokens::cases(), ends::cases(), hosted::cases(), odd::cases()].concat()
 }
 
 /// Every case of every route.
@@ -25,6 +27,7 @@ pub(crate) fn all_cases() -> Vec<Case> {
     [
         cases(),
         anthropic::cases(),
+        embeddings::cases(),
         gemini::cases(),
         llama_cpp::cases(),
         ollama::cases(),
@@ -40,6 +43,7 @@ pub(crate) fn all_cases() -> Vec<Case> {
 pub(crate) fn good_replies() -> Vec<(Route, String)> {
     vec![
         (Route::Messages, anthropic::good()),
+        (Route::Embeddings, embeddings::good()),
         (Route::Gemini, gemini::good()),
         (Route::LlamaCppCompletion, llama_cpp::good()),
         (Route::OllamaChat, ollama::good_chat()),
@@ -103,7 +107,10 @@ impl Case {
         let bytes: u32 = reply.arrivals.iter().map(|a| a.bytes).sum();
         let chars: u32 = reply.arrivals.iter().map(|a| a.chars).sum();
         let counts = (bytes as usize, chars as usize);
-        assert_eq!(counts, (text.len(), text.chars().count()), "{}: sizes", self.name);
+        let is_text = reply.token_source != TokenSource::Tokenless;
+        let sizes =
+            if is_text { (text.len(), text.chars().count()) } else { (self.bytes.len(), 0) };
+        assert_eq!(counts, sizes, "{}: sizes", self.name);
     }
 }
 

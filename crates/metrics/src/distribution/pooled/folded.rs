@@ -59,8 +59,13 @@ impl Folded {
             let off = value - centre;
             sums.n += tokens;
             sums.gaps += u128::from(gap.as_nanos());
-            sums.least = sums.least.min(value);
-            sums.greatest = sums.greatest.max(value);
+            // No value is NaN, and a comparison is cheaper than a minimum that minds it.
+            if value < sums.least {
+                sums.least = value;
+            }
+            if value > sums.greatest {
+                sums.greatest = value;
+            }
             sums.around += weight * off;
             sums.squares += weight * off * off;
         }

@@ -45,24 +45,60 @@ enum State {
 impl Chunked {
     /// As [`Body::next`](super::body::Body::next).
     pub(super) fn next<'b>(&mut self, bytes: &mut &'b [u8]) -> Result<Option<&'b [u8]>, Malformed> {
-        while self.state != State::Over {
-            if self.state == State::Content && !bytes.is_empty() {
-                let here = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
-                let (content, rest) = bytes.split_at(here);
-                *bytes = rest;
-                self.left -= here as u64;
-                if self.left == 0 {
-                    self.state = State::ContentCr;
-                }
-                return Ok(Some(content));
+        loop {
+            match self.state {
+                State::Over => return Ok(None),
+                State::Content => return Ok(self.content(bytes)),
+                _ => {}
             }
-            let Some((&byte, rest)) = bytes.split_first() else {
-                return Ok(None);
-            };
-            self.state = self.step(byte)?;
-            *bytes = rest;
+            if !self.plain_line(bytes) {
+                let Some((&byte, rest)) = bytes.split_first() else {
+                    return Ok(None);
+                };
+                self.state = self.step(byte)?;
+                *bytes = rest;
+            }
         }
-        Ok(None)
+    }
+
+    /// What `bytes` hold of the chunk's content.
+    fn content<'b>(&mut self, bytes: &mut &'b [u8]) -> Option<&'b [u8]> {
+        let here = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
+        let (content, rest) = bytes.split_at(here);
+        *bytes = rest;
+        self.left -= here as u64;
+        if self.left == 0 {
+            self.state = State::ContentCr;
+        }
+        Some(content).filter(|content| !content.is_empty())
+    }
+
+    /// Takes, in one go, what nearly all chunks have between their contents, where it is there in one piece: the line
+    /// end after a chunk, or a size and nothing else. A matter of speed only: byte by byte gives the same.
+    fn plain_line(&mut self, bytes: &mut &[u8]) -> bool {
+        let line = match self.state {
+            State::ContentCr if bytes.starts_with(b"\r\n") => {
+                self.state = State::Size;
+                2
+            }
+            State::Size => {
+                let Some((size, line)) = plain_size(bytes) else {
+                    return false;
+                };
+                self.left = size;
+                self.end_size();
+                line
+            }
+            _ => return false,
+        };
+        *bytes = bytes.get(line..).unwrap_or_default();
+        true
+    }
+
+    /// The line of a chunk's size is over.
+    const fn end_size(&mut self) {
+        self.skipped = 0;
+        self.state = if self.left == 0 { State::TrailerStart } else { State::Content };
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -81,8 +117,8 @@ impl Chunked {
             (State::Digits | State::Blanks | State::Extension, b'\r') => State::SizeLf,
             (State::Extension, byte) if byte != b'\n' => self.skip(State::Extension)?,
             (State::SizeLf, b'\n') => {
-                self.skipped = 0;
-                if self.left == 0 { State::TrailerStart } else { State::Content }
+                self.end_size();
+                self.state
             }
             (State::ContentCr, b'\r') => State::ContentLf,
             (State::ContentLf, b'\n') => State::Size,
@@ -112,6 +148,22 @@ impl Chunked {
         }
         Ok(state)
     }
+}
+
+/// The size that stands alone in a whole line at the start of `bytes`, and the line's length.
+fn plain_size(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut size = 0;
+    // Seven digits make a chunk of 256 MiB.
+    for (digits, byte) in bytes.iter().take(8).enumerate() {
+        match char::from(*byte).to_digit(16) {
+            Some(digit) => size = size * 16 + u64::from(digit),
+            None => {
+                let ends = digits > 0 && bytes.get(digits..)?.starts_with(b"\r\n");
+                return ends.then_some((size, digits + 2));
+            }
+        }
+    }
+    None
 }
 
 fn unexpected(state: State, byte: u8) -> Malformed {

@@ -1,0 +1,176 @@
+//! The mould of an event: made, proven, and filled.
+
+use std::ops::Range;
+
+use super::holes::{self, Found, Kind};
+use super::scan;
+use super::twin::{Figure, Twin, plain};
+use crate::dialect::Dialect;
+use crate::event::RawEvent;
+
+/// The longest event that a mould is made of: one that is longer is not of the common kind.
+const LONGEST: usize = 8 << 10;
+
+/// The text, and the first number, of the made-up twin. No event counts so many tokens.
+const SAMPLE_TEXT: &str = " Fizeau é ";
+const SAMPLE_NUMBER: u64 = 900_000_000_000_001;
+
+/// An event with holes.
+#[derive(Debug)]
+pub(crate) struct Mould {
+    name: Vec<u8>,
+    /// The event that it was made of.
+    data: Vec<u8>,
+    holes: Vec<Hole>,
+    /// What comes after the last hole.
+    tail: Range<usize>,
+    /// What the event says, but for its text.
+    twin: Twin<'static>,
+}
+
+#[derive(Debug)]
+struct Hole {
+    /// The bytes between the hole before it and this one.
+    before: Range<usize>,
+    kind: Kind,
+    /// The counts that are its value.
+    feeds: Vec<Figure>,
+}
+
+impl Mould {
+    /// The mould of `event`, which says `twin`; none if it is not certain what its holes mean.
+    pub(crate) fn of(
+        dialect: &dyn Dialect,
+        keys: &[&str],
+        event: &RawEvent<'_>,
+        twin: Twin<'_>,
+    ) -> Option<Self> {
+        let data = event.data;
+        if data.len() > LONGEST {
+            return None;
+        }
+        let found = holes::find(data, &place(data, twin.text)?, keys)?;
+        let lists = found.iter().filter(|found| found.kind == Kind::List).count();
+        if lists > 1 {
+            // A dialect may look at the longest.
+            return None;
+        }
+        let (sample, values) = sample(data, &found)?;
+        let wire = dialect.read(&RawEvent { data: &sample, ..*event }).ok()?;
+        let feeds = feeds(&twin, &plain(&wire)?, &values)?;
+        let mut from = 0;
+        let holes = found.into_iter().zip(feeds).map(|(found, feeds)| {
+            let before = from..found.at.start;
+            from = found.at.end;
+            Hole { before, kind: found.kind, feeds }
+        });
+        let mould = Self {
+            name: event.name.to_vec(),
+            data: data.to_vec(),
+            holes: holes.collect(),
+            tail: from..data.len(),
+            twin: Twin { text: "", ..twin },
+        };
+        (mould.cast(event) == Some(twin)).then_some(mould)
+    }
+
+    /// What `event` says, if it fits.
+    pub(crate) fn cast<'a>(&self, event: &RawEvent<'a>) -> Option<Twin<'a>> {
+        // Nearly always both are empty. `memcmp` of nothing at the dangling address of an empty vector costs as much
+        // as all the rest on processors whose masked loads are slow where there is no memory.
+        let nameless = event.name.is_empty() && self.name.is_empty();
+        if !nameless && event.name != self.name {
+            return None;
+        }
+        let mut twin = self.twin;
+        let mut rest = event.data;
+        for hole in &self.holes {
+            rest = rest.strip_prefix(self.data.get(hole.before.clone())?)?;
+            let (value, len) = match hole.kind {
+                Kind::Text => {
+                    twin.text = scan::text(rest)?;
+                    (0, twin.text.len())
+                }
+                Kind::Word => (0, scan::text(rest)?.len()),
+                Kind::List => scan::list(rest)?,
+                Kind::Number if hole.feeds.is_empty() => (0, scan::number(rest)?),
+                Kind::Number => scan::count(rest)?,
+            };
+            for figure in &hole.feeds {
+                twin.set(*figure, value);
+            }
+            rest = rest.get(len..)?;
+        }
+        (rest == self.data.get(self.tail.clone())?).then_some(twin)
+    }
+}
+
+/// Where in `data` the text lies that was borrowed from it; none if it was not.
+fn place(data: &[u8], text: &str) -> Option<Range<usize>> {
+    let from = text.as_ptr().addr().checked_sub(data.as_ptr().addr())?;
+    let place = from..from.checked_add(text.len())?;
+    (data.get(place.clone()) == Some(text.as_bytes())).then_some(place)
+}
+
+/// A twin of `data` with other values in its holes, and for each hole its value there and here. Values that are no
+/// counts have none.
+fn sample(data: &[u8], found: &[Found]) -> Option<(Vec<u8>, Vec<Option<Values>>)> {
+    let mut sample = Vec::with_capacity(2 * data.len());
+    let mut values = Vec::with_capacity(found.len());
+    let (mut from, mut number) = (0, SAMPLE_NUMBER);
+    for found in found {
+        sample.extend_from_slice(data.get(from..found.at.start)?);
+        from = found.at.end;
+        let here = data.get(found.at.clone())?;
+        values.push(match found.kind {
+            Kind::Text | Kind::Word => {
+                sample.extend_from_slice(SAMPLE_TEXT.as_bytes());
+                None
+            }
+            Kind::List => {
+                let (here, _) = scan::list(here)?;
+                sample.extend_from_slice(data.get(found.at.clone())?);
+                sample.extend_from_slice(b",7,7");
+                Some(Values { here, there: here + 2 })
+            }
+            Kind::Number => {
+                number += 1;
+                sample.extend_from_slice(number.to_string().as_bytes());
+                // A fraction or a negative number counts nothing.
+                let count = scan::count(here).filter(|(_, len)| *len == here.len());
+                count.map(|(here, _)| Values { here, there: number })
+            }
+        });
+    }
+    sample.extend_from_slice(data.get(from..)?);
+    Some((sample, values))
+}
+
+/// The value of one hole in the event and in its made-up twin.
+#[derive(Debug, Clone, Copy)]
+struct Values {
+    here: u64,
+    there: u64,
+}
+
+/// For each hole the counts that are its value; none if there is a difference between the twins `here` and `there`
+/// that no hole explains.
+fn feeds(here: &Twin<'_>, there: &Twin<'_>, values: &[Option<Values>]) -> Option<Vec<Vec<Figure>>> {
+    let same = here.channel == there.channel && here.logprobs == there.logprobs;
+    if !same || there.text != SAMPLE_TEXT {
+        return None;
+    }
+    let mut feeds = vec![Vec::new(); values.len()];
+    for figure in Figure::ALL {
+        let (here, there) = (here.get(figure), there.get(figure));
+        if here == there {
+            continue;
+        }
+        let explains = |values: &Option<Values>| {
+            values.is_some_and(|v| (Some(v.here), Some(v.there)) == (here, there))
+        };
+        let hole = values.iter().position(explains)?;
+        feeds.get_mut(hole)?.push(figure);
+    }
+    Some(feeds)
+}

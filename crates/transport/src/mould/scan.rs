@@ -1,0 +1,110 @@
+//! The few kinds of JSON value that fill a hole, by their bytes. Each is taken only in its plain form: what is
+//! refused here is read by a real parser.
+
+use memchr::memchr2;
+
+/// The most digits of a number: all such fit a `u64`.
+const DIGITS: usize = 18;
+
+/// The text up to the closing quote at the start of `bytes`, if it is not empty and stands for itself: no escape,
+/// no control character, valid UTF-8.
+pub(super) fn text(bytes: &[u8]) -> Option<&str> {
+    let end = memchr2(b'"', b'\\', bytes)?;
+    let (text, quote) = bytes.split_at_checked(end)?;
+    let plain = quote.first() == Some(&b'"') && !text.is_empty();
+    if !plain || text.iter().any(|byte| *byte < b' ') {
+        return None;
+    }
+    std::str::from_utf8(text).ok()
+}
+
+/// The positive integer at the start of `bytes`, and its length.
+pub(super) fn count(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut value = 0u64;
+    let mut len = 0;
+    for digit in bytes.iter().map(|byte| byte.wrapping_sub(b'0')).take_while(|digit| *digit < 10) {
+        value = value.wrapping_mul(10).wrapping_add(digit.into());
+        len += 1;
+    }
+    let plain = (1..=DIGITS).contains(&len) && bytes.first() != Some(&b'0');
+    plain.then_some((value, len))
+}
+
+/// The length of the number at the start of `bytes`: an integer or a decimal fraction, without an exponent.
+pub(super) fn number(bytes: &[u8]) -> Option<usize> {
+    let sign = usize::from(bytes.first() == Some(&b'-'));
+    let unsigned = bytes.get(sign..)?;
+    let whole = digits(unsigned);
+    if !(1..=DIGITS).contains(&whole) || (whole > 1 && unsigned.first() == Some(&b'0')) {
+        return None;
+    }
+    let fraction = match unsigned.get(whole..)?.split_first() {
+        Some((b'.', fraction)) => match digits(fraction) {
+            0 => return None,
+            digits => digits + 1,
+        },
+        _ => 0,
+    };
+    Some(sign + whole + fraction)
+}
+
+/// How many integers stand between commas, and nothing else, at the start of `bytes`, and their length.
+pub(super) fn list(bytes: &[u8]) -> Option<(u64, usize)> {
+    let (mut items, mut len) = (0, 0);
+    loop {
+        let item = bytes.get(len..)?;
+        let digits = digits(item);
+        if !(1..=DIGITS).contains(&digits) || (digits > 1 && item.first() == Some(&b'0')) {
+            return None;
+        }
+        items += 1;
+        len += digits;
+        if bytes.get(len) != Some(&b',') {
+            return Some((items, len));
+        }
+        len += 1;
+    }
+}
+
+fn digits(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{count, list, number, text};
+
+    #[test]
+    fn what_stands_for_itself() {
+        assert_eq!(text(b" a\xC3\xA9\","), Some(" aé"));
+        for other in [&b"\""[..], b"a", b"a\\n\"", b"a\n\"", b"\xC3\"", b"a\\\""] {
+            assert_eq!(text(other), None);
+        }
+    }
+
+    #[test]
+    fn numbers_in_their_plain_form() {
+        assert_eq!(count(b"120}"), Some((120, 3)));
+        assert_eq!(count(b"123456789012345678,"), Some((123_456_789_012_345_678, 18)));
+        for other in ["0", "01", "-1", "", "x", "1234567890123456789"] {
+            assert_eq!(count(other.as_bytes()), None, "{other}");
+        }
+        for (plain, len) in [("0,", 1), ("-0.25,", 5), ("12.5]", 4), ("7", 1), ("-3}", 2)] {
+            assert_eq!(number(plain.as_bytes()), Some(len), "{plain}");
+        }
+        for other in ["", "-", ".5", "1.", "01", "1.e3", "1234567890123456789"] {
+            assert_eq!(number(other.as_bytes()), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn lists_without_spaces() {
+        assert_eq!(list(b"1]"), Some((1, 1)));
+        assert_eq!(list(b"0,22,333]"), Some((3, 8)));
+        for other in ["", "]", "1,]", "1,-2]", "01]", "1, 2]"] {
+            assert_eq!(list(other.as_bytes()), None, "{other}");
+        }
+        // What follows the digits is the next literal's to judge.
+        assert_eq!(list(b"1.5]"), Some((1, 1)));
+    }
+}

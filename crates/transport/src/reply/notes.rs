@@ -1,0 +1,177 @@
+//! What has been read of a reply so far, and what it comes to.
+
+use fizeau_core::{Failure, FailureClass, Finish, Outcome, ServerTiming, Tokens, Usage};
+
+use super::{BodyEnd, Reply};
+use crate::dialect::{EndRule, WireEvent};
+use crate::event::ReadMark;
+use crate::growth::{Counts, Growth};
+use crate::mould::Twin;
+use crate::secret::Secrets;
+use crate::tokens::{Output, Seen};
+
+/// The most events with output, and the most bytes of kept text, of one reply. Far beyond any model's context:
+/// they stop a server that never does.
+const MOST_EVENTS: usize = 1 << 22;
+const MOST_TEXT: usize = 1 << 28;
+
+/// What has been read so far.
+#[derive(Debug)]
+pub(super) struct Notes {
+    pub(super) seen: Seen,
+    /// How many may be seen at most.
+    pub(super) most_events: usize,
+    /// The highest running count so far.
+    running: u64,
+    usage: Option<Usage>,
+    timing: Option<ServerTiming>,
+    finish: Option<Finish>,
+    pub(super) done: bool,
+    /// The first failure. It stays, whatever follows.
+    pub(super) failure: Option<(FailureClass, String)>,
+    /// The stream makes no sense any more.
+    pub(super) broken: bool,
+    /// The text, and whether events repeat it.
+    growth: Growth,
+}
+
+impl Notes {
+    pub(super) fn new(growth: Growth) -> Self {
+        Self {
+            seen: Seen::default(),
+            most_events: MOST_EVENTS,
+            running: 0,
+            usage: None,
+            timing: None,
+            finish: None,
+            done: false,
+            failure: None,
+            broken: false,
+            growth,
+        }
+    }
+
+    /// Notes all that `event` says; the read `mark` completed it.
+    pub(super) fn take(&mut self, event: WireEvent<'_>, mark: ReadMark) {
+        let counts = self.counts(event.token_ids, event.running);
+        if let Some(output) = Output::of(&event, self.running) {
+            // Thoughts come before the answer where one event holds both.
+            let texts = event.texts().into_iter().rev().map(|(_, text)| text);
+            self.take_output(output, texts, counts, mark);
+        }
+        self.running = event.running.unwrap_or(self.running).max(self.running);
+        self.take_usage(event.usage);
+        self.timing = event.timing.or(self.timing);
+        self.finish = event.finish.or(self.finish);
+        self.done |= event.done;
+        if let Some(words) = event.error {
+            let failure = (FailureClass::InStreamError, words);
+            self.failure.get_or_insert(failure);
+        }
+    }
+
+    /// As [`Notes::take`], for an event that was cast.
+    pub(super) fn take_twin(&mut self, twin: &Twin<'_>, mark: ReadMark) {
+        let counts = self.counts(twin.token_ids, twin.running);
+        self.take_output(Output::of_twin(twin), std::iter::once(twin.text), counts, mark);
+        self.running = twin.running.unwrap_or(self.running).max(self.running);
+        self.take_usage(twin.usage);
+    }
+
+    /// Notes `output`, made of `texts`.
+    fn take_output<'t>(
+        &mut self,
+        output: Output,
+        texts: impl Iterator<Item = &'t str>,
+        counts: Counts,
+        mark: ReadMark,
+    ) {
+        if self.is_full() {
+            self.malformed("the reply is longer than any model could make it".to_owned());
+            return;
+        }
+        self.seen.push(output, mark);
+        self.growth.take(texts, counts);
+    }
+
+    const fn counts(&self, ids: u32, running: Option<u64>) -> Counts {
+        Counts { ids, before: self.running, running }
+    }
+
+    fn is_full(&self) -> bool {
+        self.seen.len() >= self.most_events || self.growth.kept() >= MOST_TEXT
+    }
+
+    /// The last usage wins, but none that counts no output over one that does. What it does not mention stays as
+    /// it was: some protocols tell input and output in different events.
+    fn take_usage(&mut self, usage: Option<Usage>) {
+        let counts = |usage: &Usage| usage.completion_tokens > Some(Tokens::ZERO);
+        let Some(new) = usage else {
+            return;
+        };
+        let old = self.usage.unwrap_or_default();
+        if counts(&new) || !counts(&old) {
+            self.usage = Some(Usage {
+                prompt_tokens: new.prompt_tokens.or(old.prompt_tokens),
+                completion_tokens: new.completion_tokens.or(old.completion_tokens),
+                cached_tokens: new.cached_tokens.or(old.cached_tokens),
+                reasoning_tokens: new.reasoning_tokens.or(old.reasoning_tokens),
+            });
+        }
+    }
+
+    /// The stream makes no sense from here on, for the reason `detail`.
+    pub(super) fn malformed(&mut self, detail: String) {
+        self.failure.get_or_insert((FailureClass::Malformed, detail));
+        self.broken = true;
+    }
+
+    /// Counts the tokens and judges the whole. `secrets` are scrubbed from what the server said.
+    pub(super) fn into_reply(mut self, rule: EndRule, end: BodyEnd, secrets: &Secrets) -> Reply {
+        if self.growth.is_repeating() {
+            self.seen.take_off_repeats();
+        }
+        let total = self.usage.and_then(|usage| usage.completion_tokens);
+        let total = total.map(Tokens::get).filter(|total| *total > 0);
+        let thought = self.usage.and_then(|usage| usage.reasoning_tokens).map_or(0, Tokens::get);
+        let (arrivals, token_source) = self.seen.count(total, thought);
+        let body_may_end = match rule {
+            EndRule::Body => true,
+            EndRule::FinishThenBody => self.finish.is_some(),
+            EndRule::Marker => false,
+        };
+        let ended = self.done || (body_may_end && end == BodyEnd::Whole);
+        let outcome = if let Some((class, detail)) = self.failure {
+            Outcome::Failed(Failure::new(class, secrets.detail(&detail)))
+        } else if !ended {
+            Outcome::Failed(unfinished(end, arrivals.len()))
+        } else if arrivals.is_empty() {
+            let by_server = total.map(|total| format!(", though the server counted {total}"));
+            let by_server = by_server.unwrap_or_default();
+            let detail =
+                format!("the reply ended well without output that could be seen{by_server}");
+            Outcome::Failed(Failure::new(FailureClass::Empty, detail))
+        } else {
+            Outcome::Complete(self.finish.unwrap_or(Finish::Unstated))
+        };
+        Reply {
+            arrivals,
+            token_source,
+            usage: self.usage,
+            server_timing: self.timing,
+            outcome,
+            text: self.growth.into_text(),
+        }
+    }
+}
+
+/// Why a reply without the protocol's own end is none.
+fn unfinished(end: BodyEnd, events: usize) -> Failure {
+    let how = match end {
+        BodyEnd::Stopped(failure) => return failure,
+        BodyEnd::Cut => "the connection broke",
+        BodyEnd::Whole => "the reply ended",
+    };
+    let detail = format!("{how} after {events} events with output, without the protocol's own end");
+    Failure::new(FailureClass::Truncated, detail)
+}
