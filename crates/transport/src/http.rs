@@ -1,15 +1,22 @@
 //! Requests over HTTP/1.1 on connections of our own.
 
 mod answer;
+mod balance;
 mod call;
 mod connect;
 mod date;
+mod endpoint;
 mod h1;
+mod h2;
 mod io;
 mod kernel;
 mod log;
 mod pool;
+mod proxy;
 mod socket;
+#[cfg(feature = "tls")]
+mod tls;
+mod tunnel;
 mod watchdog;
 mod wire;
 
@@ -22,11 +29,18 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use tokio::task::coop;
 
+pub use balance::Balance;
+pub(crate) use balance::Balancer;
+pub use proxy::{Proxy, ProxyError};
+#[cfg(feature = "tls")]
+pub(crate) use tls::Tls;
+#[cfg(feature = "tls")]
+pub use tls::{Trust, TrustError};
+
 use crate::dialect::RequestError;
-use crate::target::Target;
+use crate::target::{Authority, ConnectionUse, Target};
 use call::Call;
-use h1::Post;
-use pool::Pool;
+use endpoint::Endpoint;
 use wire::Wire;
 
 /// Carries out requests over HTTP/1.1 without TLS, each to a [`Tape`].
@@ -74,8 +88,8 @@ pub struct HttpTransport<C> {
     target: Target,
     clock: C,
     stamps: StampChoice,
-    post: Post,
-    pool: Pool<C>,
+    first: Endpoint<C>,
+    others: Vec<Endpoint<C>>,
     /// What all connections read into: what a read brings is looked at before the next one.
     scratch: RefCell<Box<[u8]>>,
 }
@@ -114,10 +128,10 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
     /// A transport to `target` that stamps with `clock`. Copies of the clock must share its epoch.
     #[must_use]
     pub fn new(target: Target, clock: C) -> Self {
-        let uri = target.uri().unwrap_or_default();
-        let post = Post::new(&uri.to_string(), target.headers());
+        let first = Endpoint::new(&target, target.base());
+        let others = target.other_bases().iter().map(|base| Endpoint::new(&target, base)).collect();
         let scratch = RefCell::new(vec![0; SCRATCH].into_boxed_slice());
-        Self { target, clock, stamps: StampChoice::default(), post, pool: Pool::default(), scratch }
+        Self { target, clock, stamps: StampChoice::default(), first, others, scratch }
     }
 
     /// Has arrivals stamped by `choice`, on connections made from now on.
@@ -133,39 +147,74 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         &self.target
     }
 
-    /// Opens connections until `count` are idle, so that no request of a run has to wait for one.
+    /// Opens connections until `count` requests at a time, shared evenly among the endpoints, need not wait for one.
+    /// Where each request makes its own connection, nothing is done.
     ///
     /// # Errors
     /// If one of them cannot be made, within the target's connect timeout. Those that could stay.
     pub async fn preconnect(&self, count: usize) -> Result<(), PreconnectError> {
-        let missing = count.saturating_sub(self.pool.idle());
-        let limit = self.target.limits().connect;
-        let open = |_| async {
-            let connecting = connect::connect(self.target.authority(), &self.clock, self.stamps);
-            let Some(limit) = limit else {
-                return connecting.await;
-            };
-            match tokio::time::timeout(limit.into(), connecting).await {
-                Ok(connected) => connected,
-                Err(_) => Err(self.timed_out(FailureClass::TimeoutConnect)),
+        if self.target.connections().usage == ConnectionUse::PerRequest {
+            return Ok(());
+        }
+        let each = count.div_ceil(1 + self.others.len());
+        let places = self.endpoints().flat_map(|endpoint| std::iter::repeat_n(endpoint, each));
+        let open = |endpoint| async move { (endpoint, self.open(endpoint).await) };
+        let mut opening = stream::iter(places).map(open).buffer_unordered(OPEN_AT_ONCE);
+        // All are held until the last is there, or the same one would be counted twice.
+        let (mut held, mut outcome) = (Vec::new(), Ok(()));
+        while let Some((endpoint, opened)) = opening.next().await {
+            match opened {
+                Ok(wire) => held.push((endpoint, wire)),
+                Err(failure) => {
+                    outcome = Err(PreconnectError(failure));
+                    break;
+                }
+            }
+        }
+        for (endpoint, wire) in held {
+            endpoint.check_in(wire);
+        }
+        outcome
+    }
+
+    /// A connection to `endpoint`, an idle one or a new one, within the limit.
+    async fn open(&self, endpoint: &Endpoint<C>) -> Result<Wire<C>, Failure> {
+        if let Some(wire) = endpoint.check_out() {
+            return Ok(wire);
+        }
+        let connecting = endpoint.connect(&self.clock, self.stamps);
+        let connected = match self.target.limits().connect {
+            None => connecting.await,
+            Some(limit) => {
+                let timed_out =
+                    || self.timed_out(FailureClass::TimeoutConnect, endpoint.way().whom());
+                let connected = tokio::time::timeout(limit.into(), connecting).await;
+                connected.unwrap_or_else(|_| Err(timed_out()))
             }
         };
-        let mut opening = stream::iter(0..missing).map(open).buffer_unordered(OPEN_AT_ONCE);
-        while let Some(opened) = opening.next().await {
-            let (io, _) = opened.map_err(PreconnectError)?;
-            self.pool.check_in(Wire::h1(io));
-        }
-        Ok(())
+        connected.map(|(wire, _)| wire)
+    }
+
+    /// What a reader of the run ought to know of how the endpoints were reached; known once connections stand.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        self.endpoints().filter_map(|endpoint| endpoint.way().note()).collect()
+    }
+
+    fn endpoints(&self) -> impl Iterator<Item = &Endpoint<C>> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    fn endpoint(&self, number: usize) -> &Endpoint<C> {
+        let other = number.checked_sub(1).and_then(|number| self.others.get(number));
+        other.unwrap_or(&self.first)
     }
 
     /// A failure that names the limit that was reached.
-    fn timed_out(&self, class: FailureClass) -> Failure {
+    fn timed_out(&self, class: FailureClass, whom: &Authority) -> Failure {
         let limits = self.target.limits();
         let (what, limit) = match class {
-            FailureClass::TimeoutConnect => {
-                let whom = self.target.authority();
-                (format!("no connection to {whom}"), limits.connect)
-            }
+            FailureClass::TimeoutConnect => (format!("no connection to {whom}"), limits.connect),
             FailureClass::TimeoutFirstToken => ("no first token".to_owned(), limits.first_token),
             FailureClass::TimeoutIdle => ("no further token".to_owned(), limits.idle),
             _ => ("the request was not over".to_owned(), limits.total),
@@ -186,13 +235,15 @@ impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
     ) -> Result<Tape, RequestError> {
         let dialect = self.target.route().dialect();
         let body = Bytes::from(dialect.body(&self.target.ask(request))?);
-        let mut call = Call::new(self, intended, released);
+        let place = self.target.balancer().choose(request.id);
+        let endpoint = self.endpoint(place.endpoint);
+        let mut call = Call::new(self, endpoint, intended, released);
         let reply = coop::unconstrained(call.run(body)).await;
         Ok(Tape {
             request: request.id,
             session: request.session,
             turn: request.turn,
-            endpoint: 0,
+            endpoint: u32::try_from(place.endpoint).unwrap_or(u32::MAX),
             asked: Asked {
                 input_tokens: request.input_tokens,
                 output_tokens: request.max_output_tokens,
@@ -211,12 +262,13 @@ impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
     }
 }
 
-impl<C> fmt::Debug for HttpTransport<C> {
+impl<C: fmt::Debug> fmt::Debug for HttpTransport<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpTransport")
             .field("target", &self.target)
             .field("stamps", &self.stamps)
-            .field("pool", &self.pool)
+            .field("first", &self.first)
+            .field("others", &self.others)
             .finish_non_exhaustive()
     }
 }

@@ -13,7 +13,7 @@ use hyper::StatusCode;
 
 use super::HttpTransport;
 use super::answer::{self, Unstreamed};
-use super::connect::connect;
+use super::endpoint::Endpoint;
 use super::h1::Head;
 use super::log::IoLog;
 use super::watchdog::{Alarm, Phase, Watchdog};
@@ -29,6 +29,7 @@ const PLAIN_BODY_LIMIT: usize = 64 << 10;
 /// One request under way.
 pub(super) struct Call<'t, C> {
     transport: &'t HttpTransport<C>,
+    endpoint: &'t Endpoint<C>,
     marks: Marks,
     connection: Connection,
     stamps: StampSource,
@@ -51,9 +52,15 @@ enum Unanswered {
 }
 
 impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
-    pub(super) fn new(transport: &'t HttpTransport<C>, intended: Stamp, released: Stamp) -> Self {
+    pub(super) fn new(
+        transport: &'t HttpTransport<C>,
+        endpoint: &'t Endpoint<C>,
+        intended: Stamp,
+        released: Stamp,
+    ) -> Self {
         Self {
             transport,
+            endpoint,
             marks: Marks::released(intended, released),
             connection: Connection::Fresh,
             stamps: StampSource::User,
@@ -90,7 +97,7 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
 
     /// Sends the request, on an idle connection if there is one, and waits for the head of the reply.
     async fn ask(&mut self, body: Bytes) -> Result<Answer<C>, Failure> {
-        if let Some(wire) = self.transport.pool.check_out() {
+        if let Some(wire) = self.endpoint.check_out() {
             self.connection = Connection::Reused;
             match self.exchange(wire, body.clone()).await {
                 Ok(answer) => return Ok(answer),
@@ -106,7 +113,7 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
         self.exchange(wire, body).await.map_err(|unanswered| match unanswered {
             Unanswered::Failed(failure) => failure,
             Unanswered::Dead(why) => {
-                let whom = self.transport.target.authority();
+                let whom = self.endpoint.way().whom();
                 let detail =
                     format!("the connection to {whom} broke before the reply began: {why}");
                 Failure::new(FailureClass::Connect, detail)
@@ -117,22 +124,21 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
     async fn connect(&mut self) -> Result<Wire<C>, Failure> {
         let transport = self.transport;
         self.watchdog.enter(Phase::Connection, transport.clock.now());
-        let whom = transport.target.authority();
-        let mut connecting = pin!(connect(whom, &transport.clock, transport.stamps));
+        let mut connecting = pin!(self.endpoint.connect(&transport.clock, transport.stamps));
         let connected = poll_fn(|cx| match connecting.as_mut().poll(cx) {
             Poll::Ready(connected) => Poll::Ready(Ok(connected)),
             Poll::Pending => self.watch(cx, None).map(Err),
         });
-        let (io, marks) = connected.await.map_err(|alarm| self.give_up(alarm))??;
+        let (wire, marks) = connected.await.map_err(|alarm| self.give_up(alarm))??;
         self.marks.connect = Some(marks);
-        Ok(Wire::h1(io))
+        Ok(wire)
     }
 
     async fn exchange(&mut self, mut wire: Wire<C>, body: Bytes) -> Result<Answer<C>, Unanswered> {
         let log = Arc::clone(wire.log());
         self.log = Some(Arc::clone(&log));
         self.watchdog.enter(Phase::FirstToken, self.transport.clock.now());
-        wire.begin(&self.transport.post, body);
+        self.endpoint.begin(&mut wire, body);
         let answered =
             poll_fn(|cx| match wire.poll_head(cx, &mut self.transport.scratch.borrow_mut()) {
                 Poll::Ready(answered) => Poll::Ready(Ok(answered)),
@@ -152,7 +158,7 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
     /// Gives the connection back for another request, whose stamps will then overwrite ours.
     fn check_in(&mut self, wire: Wire<C>) {
         self.note_io();
-        self.transport.pool.check_in(wire);
+        self.endpoint.check_in(wire);
     }
 
     /// Takes the marks over from the socket.
@@ -172,9 +178,10 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
     }
 
     fn give_up(&self, alarm: Alarm) -> Failure {
+        let whom = self.endpoint.way().whom();
         match alarm {
-            Alarm::Timeout(class) => self.transport.timed_out(class),
-            Alarm::Grace => self.transport.timed_out(FailureClass::TimeoutTotal),
+            Alarm::Timeout(class) => self.transport.timed_out(class, whom),
+            Alarm::Grace => self.transport.timed_out(FailureClass::TimeoutTotal, whom),
         }
     }
 

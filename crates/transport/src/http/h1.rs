@@ -58,7 +58,7 @@ impl<C: Clock> H1<C> {
         }
     }
 
-    pub(super) const fn log(&self) -> &Arc<IoLog> {
+    pub(super) fn log(&self) -> &Arc<IoLog> {
         self.io.log()
     }
 

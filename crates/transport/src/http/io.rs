@@ -7,6 +7,8 @@ use std::task::{Context, Poll, Waker};
 
 use fizeau_core::Clock;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+#[cfg(feature = "tls")]
+use tokio_rustls::client::TlsStream;
 
 use super::log::IoLog;
 use super::socket::Stamped;
@@ -16,13 +18,18 @@ use super::socket::Stamped;
 pub(super) enum Io<C> {
     /// As they are.
     Plain(Stamped<C>),
+    /// In TLS. The stamps are those of the reads underneath: what is decrypted came in the last of them.
+    #[cfg(feature = "tls")]
+    Tls(Box<TlsStream<Stamped<C>>>),
 }
 
 impl<C: Clock> Io<C> {
     /// The account of the socket underneath.
-    pub(super) const fn log(&self) -> &Arc<IoLog> {
+    pub(super) fn log(&self) -> &Arc<IoLog> {
         match self {
             Self::Plain(socket) => socket.log(),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.get_ref().0.log(),
         }
     }
 
@@ -34,6 +41,17 @@ impl<C: Clock> Io<C> {
     ) -> Poll<io::Result<usize>> {
         match self {
             Self::Plain(socket) => socket.poll_receive(cx, into),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => {
+                let mut buf = ReadBuf::new(into);
+                let read = Pin::new(&mut **stream).poll_read(cx, &mut buf);
+                // Reads that gave nothing to hand on were TLS's own affair, such as tickets for later sessions.
+                match read {
+                    Poll::Ready(_) => self.log().heed(),
+                    Poll::Pending => self.log().forget_unheeded(),
+                }
+                read.map_ok(|()| buf.filled().len())
+            }
         }
     }
 
@@ -53,6 +71,8 @@ impl<C: Clock> AsyncRead for Io<C> {
     ) -> Poll<io::Result<()>> {
         match &mut *self {
             Self::Plain(socket) => Pin::new(socket).poll_read(cx, buf),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => Pin::new(&mut **stream).poll_read(cx, buf),
         }
     }
 }
@@ -65,6 +85,8 @@ impl<C: Clock> AsyncWrite for Io<C> {
     ) -> Poll<io::Result<usize>> {
         match &mut *self {
             Self::Plain(socket) => Pin::new(socket).poll_write(cx, bytes),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => Pin::new(&mut **stream).poll_write(cx, bytes),
         }
     }
 
@@ -75,24 +97,32 @@ impl<C: Clock> AsyncWrite for Io<C> {
     ) -> Poll<io::Result<usize>> {
         match &mut *self {
             Self::Plain(socket) => Pin::new(socket).poll_write_vectored(cx, slices),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => Pin::new(&mut **stream).poll_write_vectored(cx, slices),
         }
     }
 
     fn is_write_vectored(&self) -> bool {
         match self {
             Self::Plain(socket) => socket.is_write_vectored(),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.is_write_vectored(),
         }
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut *self {
             Self::Plain(socket) => Pin::new(socket).poll_flush(cx),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => Pin::new(&mut **stream).poll_flush(cx),
         }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut *self {
             Self::Plain(socket) => Pin::new(socket).poll_shutdown(cx),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => Pin::new(&mut **stream).poll_shutdown(cx),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What passed through a socket during one request.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use fizeau_core::{Nanos, ReadLag, Stamp, StampSource};
 
@@ -21,6 +21,10 @@ pub(super) struct IoLog {
     reads: AtomicU32,
     /// How many of the reads the kernel did not stamp.
     unstamped: AtomicU32,
+    /// Whether the kernel stamped the last read.
+    last_is_kernels: AtomicBool,
+    /// Whether anything read was handed on to the request.
+    heeded: AtomicBool,
     /// The last two gaps between reads, in nanoseconds.
     gaps: [AtomicU64; 2],
 }
@@ -31,10 +35,16 @@ const SHORTEST_GAP: Nanos = Nanos::from_micros(500);
 impl IoLog {
     /// Starts over for another request.
     pub(super) fn begin(&self) {
-        for slot in [&self.first_write, &self.last_write, &self.first_read, &self.last_read] {
+        self.first_write.set(None);
+        self.last_write.set(None);
+        self.heeded.store(false, Relaxed);
+        self.forget_reads();
+    }
+
+    fn forget_reads(&self) {
+        for slot in [&self.first_read, &self.last_read, &self.returned] {
             slot.set(None);
         }
-        self.returned.set(None);
         self.reads.store(0, Relaxed);
         self.unstamped.store(0, Relaxed);
         for gap in &self.gaps {
@@ -53,6 +63,32 @@ impl IoLog {
         // The longer of two: a message that comes in two packets has a short gap within it.
         let gap = Nanos::from_nanos(newer.load(Relaxed).max(older.load(Relaxed)));
         gap >= SHORTEST_GAP && now.saturating_since(last) >= gap * 7 / 4
+    }
+
+    /// Something that was read has been handed on to the request.
+    #[cfg(feature = "tls")]
+    pub(super) fn heed(&self) {
+        self.heeded.store(true, Relaxed);
+    }
+
+    /// Forgets reads before the first that brought anything for the request.
+    #[cfg(feature = "tls")]
+    pub(super) fn forget_unheeded(&self) {
+        if !self.heeded.load(Relaxed) && self.reads() > 0 {
+            self.forget_reads();
+        }
+    }
+
+    /// How many reads brought bytes.
+    pub(super) fn reads(&self) -> u32 {
+        self.reads.load(Relaxed)
+    }
+
+    /// The last read that brought bytes: when it returned, and how long ago the kernel had them, if it says.
+    pub(super) fn last(&self) -> Option<(Stamp, Option<Nanos>)> {
+        let (returned, at) = (self.returned.get()?, self.last_read.get()?);
+        let age = self.last_is_kernels.load(Relaxed).then(|| returned.saturating_since(at));
+        Some((returned, age))
     }
 
     pub(super) fn first_write(&self) -> Option<Stamp> {
@@ -114,6 +150,7 @@ impl IoLog {
         self.last_read.set(Some(at));
         self.returned.set(Some(returned));
         self.reads.fetch_add(1, Relaxed);
+        self.last_is_kernels.store(age.is_some(), Relaxed);
         if age.is_none() {
             self.unstamped.fetch_add(1, Relaxed);
         }

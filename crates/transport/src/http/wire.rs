@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bytes::Bytes;
 use fizeau_core::Clock;
 
-use super::h1::{H1, Head, Post};
+use super::h1::{H1, Head};
+use super::h2::H2;
 use super::io::Io;
 use super::log::IoLog;
 use crate::event::ReadMark;
@@ -19,6 +19,7 @@ use crate::event::ReadMark;
 #[derive(Debug)]
 pub(super) enum Wire<C> {
     H1(Box<H1<C>>),
+    H2(Box<H2>),
 }
 
 /// Why no head of a reply came.
@@ -50,16 +51,10 @@ impl<C: Clock> Wire<C> {
     }
 
     /// The account of the socket underneath.
-    pub(super) const fn log(&self) -> &Arc<IoLog> {
+    pub(super) fn log(&self) -> &Arc<IoLog> {
         match self {
             Self::H1(h1) => h1.log(),
-        }
-    }
-
-    /// Begins the request of `post` with `body`. Nothing is sent yet.
-    pub(super) fn begin(&mut self, post: &Post, body: Bytes) {
-        match self {
-            Self::H1(h1) => h1.begin(post.with(body)),
+            Self::H2(h2) => h2.log(),
         }
     }
 
@@ -71,6 +66,7 @@ impl<C: Clock> Wire<C> {
     ) -> Poll<Result<Head, Headless>> {
         match self {
             Self::H1(h1) => h1.poll_head(cx, scratch),
+            Self::H2(h2) => h2.poll_head(cx),
         }
     }
 
@@ -84,6 +80,7 @@ impl<C: Clock> Wire<C> {
     ) -> Poll<Ended> {
         match self {
             Self::H1(h1) => h1.poll_body(cx, scratch, sink),
+            Self::H2(h2) => h2.poll_body(cx, sink),
         }
     }
 
@@ -91,6 +88,8 @@ impl<C: Clock> Wire<C> {
     pub(super) fn is_usable(&mut self) -> bool {
         match self {
             Self::H1(h1) => h1.is_usable(),
+            // Its place on the connection is free for another request as soon as it is dropped.
+            Self::H2(_) => false,
         }
     }
 }
