@@ -43,6 +43,20 @@ use worker::{Command, Part, Post, Worker};
 /// All begin at one instant, once each has warmed up and connected its share.
 ///
 /// `E` is the transport's error: why a request could not be tried.
+///
+/// ```
+/// use std::num::NonZeroUsize;
+///
+/// use fizeau_harness::{Cancel, Crew};
+/// use fizeau_transport::{Backend, HttpTransport, MonotonicClock, Target};
+///
+/// let target = Target::new("http://127.0.0.1:8000", Backend::Vllm, "m")?;
+/// let clock = MonotonicClock::new();
+/// let make = move |_| HttpTransport::new(target.clone(), clock);
+/// let crew = Crew::start(NonZeroUsize::MIN, clock, Cancel::new(), make)?;
+/// assert_eq!(crew.threads(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Crew<E> {
     clock: MonotonicClock,
