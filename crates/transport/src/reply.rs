@@ -58,7 +58,7 @@ fn read_event(dialect: &dyn Dialect, moulds: &mut Moulds, notes: &mut Notes, eve
 }
 
 /// The most events that room is made for before they come: a request may ask for far more than it gets.
-const MOST_EXPECTED: usize = 1 << 13;
+const MOST_EXPECTED: usize = 1 << 12;
 
 /// Whether a tape keeps the generated text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

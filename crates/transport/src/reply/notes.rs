@@ -73,7 +73,7 @@ impl Notes {
     /// As [`Notes::take`], for an event that was cast.
     pub(super) fn take_twin(&mut self, twin: &Twin<'_>, mark: ReadMark) {
         let counts = self.counts(twin.token_ids, twin.running);
-        self.take_output(Output::of_twin(twin), std::iter::once(twin.text), counts, mark);
+        self.take_output(Output::of_twin(twin), std::iter::once_with(|| twin.text()), counts, mark);
         self.running = twin.running.unwrap_or(self.running).max(self.running);
         self.take_usage(twin.usage);
     }
