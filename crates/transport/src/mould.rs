@@ -20,9 +20,9 @@ use crate::dialect::{Dialect, WireEvent};
 use crate::event::RawEvent;
 
 /// What the making of a mould costs in credit, what an event earns that fits, and one that does not. A stream that
-/// never repeats itself has one event in thirty-two made into a mould, which costs a few per cent of the parsing.
-const PRICE: u32 = 32;
-const FITTED: u32 = 8;
+/// never repeats itself has one event in sixty-four made into a mould, which costs a few per cent of the parsing.
+const PRICE: u32 = 64;
+const FITTED: u32 = 16;
 const MISSED: u32 = 1;
 /// The most that can be saved, and what there is at first: enough for two kinds of event right after each other.
 const FULL: u32 = 2 * PRICE;

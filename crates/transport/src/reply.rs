@@ -183,7 +183,7 @@ impl<'d> ReplyReader<'d> {
                 read_event(*dialect, moulds, notes, &event);
             } else if let Ok(wire) = dialect.read(&event) {
                 // Half an event is rarely whole JSON. That is no garbage: the missing end tells what happened.
-                notes.take(wire, event.mark);
+                notes.take(&wire, event.mark);
             }
         }
         self.notes.into_reply(self.dialect.end(), end, secrets)
@@ -199,7 +199,7 @@ fn read_event(dialect: &dyn Dialect, moulds: &mut Moulds, notes: &mut Notes, eve
     let error = match dialect.read(event) {
         Ok(wire) => {
             moulds.learn(dialect, event, &wire);
-            notes.take(wire, event.mark);
+            notes.take(&wire, event.mark);
             return;
         }
         Err(error) => error,
@@ -208,7 +208,7 @@ fn read_event(dialect: &dyn Dialect, moulds: &mut Moulds, notes: &mut Notes, eve
     let plain = odd::plain(event.data);
     let plain = plain.as_deref().map(|data| dialect.read(&RawEvent { data, ..*event }));
     match plain {
-        Some(Ok(wire)) => notes.take(wire, event.mark),
+        Some(Ok(wire)) => notes.take(&wire, event.mark),
         _ => notes.malformed(error.to_string()),
     }
 }

@@ -52,9 +52,9 @@ impl Notes {
     }
 
     /// Notes all that `event` says; the read `mark` completed it.
-    pub(super) fn take(&mut self, event: WireEvent<'_>, mark: ReadMark) {
+    pub(super) fn take(&mut self, event: &WireEvent<'_>, mark: ReadMark) {
         let counts = self.counts(event.token_ids, event.running);
-        if let Some(output) = Output::of(&event, self.running) {
+        if let Some(output) = Output::of(event, self.running) {
             // Thoughts come before the answer where one event holds both.
             let texts = event.texts().into_iter().rev().map(|(_, text)| text);
             self.take_output(output, texts, counts, mark);
@@ -64,8 +64,8 @@ impl Notes {
         self.timing = event.timing.or(self.timing);
         self.finish = event.finish.or(self.finish);
         self.done |= event.done;
-        if let Some(words) = event.error {
-            let failure = (FailureClass::InStreamError, words);
+        if let Some(words) = &event.error {
+            let failure = (FailureClass::InStreamError, words.clone());
             self.failure.get_or_insert(failure);
         }
     }
