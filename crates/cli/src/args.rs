@@ -2,12 +2,14 @@
 //! the same thing.
 
 mod bench;
+mod client;
 mod endpoint;
 mod serve;
 mod sweep;
 mod workload;
 
 pub(crate) use bench::BenchArgs;
+pub(crate) use client::ClientArgs;
 pub(crate) use endpoint::EndpointArgs;
 pub(crate) use serve::ServeArgs;
 pub(crate) use sweep::SweepArgs;

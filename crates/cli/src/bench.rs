@@ -7,20 +7,22 @@ use std::sync::Arc;
 
 use fizeau::core::PerSec;
 use fizeau::harness::{
-    Cancel, LevelRun, LevelSpec, Load, Pacer, Recounted, Rig, SelfWatch, TextAfter, run_level,
+    Cancel, LevelRun, Load, Measure, Notice, Observer, Pacer, PlannedLevel, RunFolder, TextAfter,
 };
 use fizeau::metrics::{GoodputGoals, Verdict};
 use fizeau::report::{
     Detail, Engine, LevelReport, LoadPoint, RequestRate, Selection, Setup, VllmResult, VllmRun,
-    Workload,
+    VllmTally, Workload,
 };
 use fizeau::transport::{HttpTransport, MonotonicClock};
 use fizeau::workload::{Arrivals, Plan, Rescale, TextCodec};
 
 use crate::args::BenchArgs;
+use crate::client::{self, AllAtOnce, Client, Counting};
 use crate::endpoint::{self, Called};
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::Claim;
+use crate::levels::{Kept, Yardstick};
 use crate::progress::Progress;
 use crate::say::say;
 use crate::speed::Physics;
@@ -29,6 +31,7 @@ use crate::{interrupt, levels, record, runtime, workload};
 /// Everything that is decided before anything is sent.
 struct Job {
     called: Called,
+    client: Client,
     plan: Plan,
     /// Counts where the server does not.
     tokenizer: Option<Arc<dyn TextCodec>>,
@@ -46,20 +49,24 @@ struct Job {
 
 pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     let job = prepare(args)?;
-    let (run, interrupted) = runtime::single()?.block_on(measure(&job, args))?;
-    let report =
-        levels::report(&run, job.load_point, job.physics.as_ref(), job.plan.spec().prefix, None);
-    let goodput = VllmResult::goodput(&run.tapes, &job.goals);
-    let result = VllmResult::of(job.vllm.clone(), &run.tapes, &job.selection, goodput);
+    let Measured { run, kept, vllm, interrupted } =
+        runtime::single()?.block_on(measure(&job, args))?;
+    let yardstick = Yardstick {
+        physics: job.physics.as_ref(),
+        client: &job.client,
+        shared_prefix: job.plan.spec().prefix,
+    };
+    let report = levels::report(&run, &kept, job.load_point, yardstick, None);
+    let result = vllm.finish(job.vllm.clone());
     // On disk before on the screen: who closes the pipe loses nothing, and a full disk hides nothing.
-    let kept = keep(&job, args, &run, &report, &result);
-    if run.tapes.is_empty() {
+    let files = keep(&job, &run, &kept, &report, &result);
+    if run.summary.requests.sent == 0 {
         say("nothing was measured: no request was sent that counts")?;
     } else {
         say(result.block())?;
         say(report.block())?;
     }
-    for line in kept? {
+    for line in files? {
         say(line)?;
     }
     Ok(if interrupted {
@@ -74,14 +81,14 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
 /// Writes the files that were asked for. Gives a line for each.
 fn keep(
     job: &Job,
-    args: &BenchArgs,
     run: &LevelRun,
+    kept: &Kept,
     report: &LevelReport,
     result: &VllmResult,
 ) -> Result<Vec<String>, Fail> {
     let mut lines = Vec::new();
     if let Some(claim) = &job.out {
-        levels::write(claim.folder(), run, report)?;
+        levels::write(claim.folder(), run, kept, report)?;
         lines.push(format!("run folder: {}", claim.folder().path().display()));
     }
     if let Some(file) = &job.result {
@@ -90,8 +97,7 @@ fn keep(
             // vLLM's format has no mark for a part of a run.
             lines.push(format!("not written, since the run was interrupted: {path}"));
         } else {
-            let detail = if args.result.save_detailed { Detail::Full } else { Detail::Brief };
-            file.write(&result.to_json(detail).map_err(Fail::broken)?)?;
+            file.write(&result.to_json().map_err(Fail::broken)?)?;
             lines.push(format!("result: {path}"));
         }
     }
@@ -111,6 +117,9 @@ fn prepare(args: &BenchArgs) -> Result<Job, Fail> {
     let physics = Physics::from_args(hardware.0, hardware.1, lengths)?;
     let called = call(args)?;
     let requests = args.load.num_prompts;
+    let all_at_once =
+        if args.load.request_rate.is_infinite() { AllAtOnce::Yes } else { AllAtOnce::No };
+    let client = Client::new(&args.client, client::connections(cap, requests, all_at_once))?;
     let ask = workload::ask(&args.workload, &called.target, requests, lengths, arrivals)?;
     let plan = endpoint::plan(ask.spec, ask.tokenizer.as_ref()).map_err(Fail::usage)?;
     let vllm = vllm_run(args, &called, cap, now)?;
@@ -124,6 +133,7 @@ fn prepare(args: &BenchArgs) -> Result<Job, Fail> {
         load: Load { max_in_flight: cap, stop_after: None },
         load_point: load_point(args, cap, requests),
         called,
+        client,
         plan,
         tokenizer: ask.tokenizer,
         goals,
@@ -276,53 +286,75 @@ fn document<'a>(job: &'a Job, args: &'a BenchArgs) -> Result<record::RunDocument
         max_in_flight: job.load.max_in_flight.map(NonZeroU32::get),
         release_for_ms: None,
     };
+    let client =
+        record::ClientPlan { threads: job.client.threads(), thresholds: &args.client.threshold };
     record::RunDocument::new(
         &job.setup,
         job.plan.spec(),
         vec![level],
         &job.called.timeouts,
         &args.result.goodput,
+        client,
     )
 }
 
-/// Runs the level. Says whether it was interrupted.
-async fn measure(job: &Job, args: &BenchArgs) -> Result<(LevelRun, bool), Fail> {
+/// What came of the run.
+struct Measured {
+    run: LevelRun,
+    kept: Kept,
+    vllm: VllmTally,
+    interrupted: bool,
+}
+
+/// Runs the level.
+async fn measure(job: &Job, args: &BenchArgs) -> Result<Measured, Fail> {
     let clock = MonotonicClock::new();
-    let timer = Pacer::start(clock).map_err(|error| Fail::broken(format!("no thread: {error}")))?;
-    let http = HttpTransport::new(job.called.target.clone(), clock);
-    if let Err(fail) = endpoint::check(&http, &timer, &job.plan).await {
-        job.out.iter().for_each(Claim::give_back);
-        return Err(fail);
-    }
-    let warmup: Vec<_> = job.plan.warmup(warmups(args)).map(|warmup| warmup.request).collect();
-    say(match warmup.len() {
+    check(job, clock).await?;
+    say(match warmups(args) {
         0 => "no warm-up (--num-warmups)".to_owned(),
         n => format!("{n} warm-up requests first; they do not count (--num-warmups)"),
     })?;
-    if let Some(claim) = &job.out {
-        let document = document(job, args)?;
-        let written = claim.folder().write_json("run.json", &document);
-        written.map_err(Fail::broken)?;
-        levels::write_config(claim.folder(), job.physics.as_ref())?;
+    let folder = job.out.as_ref().map(Claim::folder);
+    if let Some(folder) = folder {
+        folder.write_json("run.json", &document(job, args)?).map_err(Fail::broken)?;
+        levels::write_config(folder, job.physics.as_ref())?;
     }
-    let in_flight = job.load.max_in_flight.map_or(args.load.num_prompts, |cap| cap.get().into());
-    let ahead = in_flight.min(args.load.num_prompts).min(MOST_CONNECTIONS_AHEAD);
-    http.preconnect(ahead as usize).await.map_err(Fail::endpoint)?;
-    let transport =
-        Recounted { transport: http, counter: job.tokenizer.clone(), text: text_after(args) };
     let cancel = Cancel::new();
-    interrupt::listen(cancel.clone());
-    let rig =
-        Rig { transport: &transport, timer: &timer, watch: SelfWatch::Thread, cancel: &cancel };
-    let spec = LevelSpec { requests: job.plan.source(), warmup, load: job.load, goals: &job.goals };
+    let counting = Counting { tokenizer: job.tokenizer.clone(), text: text_after(args) };
+    let mut crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
+    let level =
+        PlannedLevel { plan: &job.plan, warmup: warmups(args), load: job.load, goals: &job.goals };
+    crew.preconnect(level.connections_ahead()).await.map_err(Fail::endpoint)?;
+    interrupt::listen(cancel.clone())?;
     let mut progress = Progress::new();
     progress.start("bench", args.load.num_prompts);
-    let mut sink =
-        job.out.as_ref().map(|claim| claim.folder().tapes()).transpose().map_err(Fail::broken)?;
-    let run = run_level(&rig, spec, &mut sink, &mut progress).await.map_err(Fail::broken)?;
-    drop(progress);
-    Ok((run, cancel.is_cancelled()))
+    let mut sink = folder.map(RunFolder::tapes).transpose().map_err(Fail::broken)?;
+    let detail = if args.result.save_detailed { Detail::Full } else { Detail::Brief };
+    let mut vllm = VllmLevel(VllmTally::new(&job.selection, &job.goals, detail));
+    let mut kept = Kept::new(folder, job.physics.as_ref());
+    let mut observer = (progress, (&mut kept, &mut vllm));
+    let run = crew.measure(level, &mut sink, &mut observer).await.map_err(Fail::broken)?;
+    drop(observer);
+    Ok(Measured { run, kept, vllm: vllm.0, interrupted: cancel.is_cancelled() })
 }
 
-/// An open loop may never need as many connections as it has requests; past this, they are made as they are needed.
-const MOST_CONNECTIONS_AHEAD: u64 = 1_024;
+/// One request before the first, on a connection of its own.
+async fn check(job: &Job, clock: MonotonicClock) -> Result<(), Fail> {
+    let http = HttpTransport::new(job.called.target.clone(), clock);
+    let checked = endpoint::check(&http, &Pacer::new(clock), &job.plan).await;
+    if checked.is_err() {
+        job.out.iter().for_each(Claim::give_back);
+    }
+    checked.map(drop)
+}
+
+/// vLLM's figures, added up as requests end.
+struct VllmLevel(VllmTally);
+
+impl Observer for VllmLevel {
+    fn notice(&mut self, notice: Notice<'_>) {
+        if let Notice::RequestEnded(tape) = notice {
+            self.0.add(tape);
+        }
+    }
+}

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use fizeau::core::{Clock, EosRule, FailureClass, Nanos, RequestId, Tape, Timer};
+use fizeau::core::{EosRule, FailureClass, Nanos, RequestId, Tape, Timer};
 use fizeau::harness::{PreflightError, TextAfter, preflight};
 use fizeau::report::Endpoint;
 use fizeau::transport::{
-    Backend, ExtraBody, Forcing, HttpTransport, KeepText, Secret, Target, Timeouts,
+    Backend, ExtraBody, Forcing, HttpTransport, KeepText, MonotonicClock, Secret, Target, Timeouts,
 };
 use fizeau::workload::{Plan, Spec, SpecError, TextCodec};
 
@@ -114,8 +114,8 @@ pub(crate) fn plan(spec: Spec, tokenizer: Option<&Arc<dyn TextCodec>>) -> Result
 
 /// Sends one request of the workload's own shape, so that an endpoint that cannot be used is one clear line. It is a
 /// warm-up request: its prompt is none of the run's.
-pub(crate) async fn check<C: Clock>(
-    transport: &HttpTransport<C>,
+pub(crate) async fn check(
+    transport: &HttpTransport<MonotonicClock>,
     timer: &impl Timer,
     plan: &Plan,
 ) -> Result<Tape, Fail> {

@@ -1,11 +1,12 @@
 //! From a measured level to its report.
 
 use fizeau::core::{Millis, Seconds, Tokens};
-use fizeau::harness::{LevelRun, RunFolder};
-use fizeau::metrics::{Ending, Expectations, judge};
-use fizeau::report::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
+use fizeau::harness::{LevelRun, Notice, Observer, RunFolder};
+use fizeau::metrics::{ClientProof, ClientWatch, Ending, Expectations, LevelHistograms, judge};
+use fizeau::report::{LengthTally, LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
 use fizeau::roofline::{Bound, Measured};
 
+use crate::client::Client;
 use crate::exit::Fail;
 use crate::speed::Physics;
 
@@ -13,27 +14,63 @@ use crate::speed::Physics;
 pub(crate) const NO_PHYSICS: &str =
     "no model and device were given: --model-config FILE --hardware NAME";
 
+/// What a level's report and files need of its tapes beyond the summary, added up as they come.
+pub(crate) struct Kept {
+    /// For the histograms of a run's folder; none where there is no folder.
+    histograms: Option<LevelHistograms>,
+    /// For the speed of light; none where there is no model.
+    lengths: Option<LengthTally>,
+}
+
+impl Kept {
+    /// Of nothing yet.
+    pub(crate) fn new(folder: Option<&RunFolder>, physics: Option<&Physics>) -> Self {
+        let histograms = folder.map(|_| LevelHistograms::default());
+        Self { histograms, lengths: physics.map(Physics::lengths) }
+    }
+}
+
+impl Observer for Kept {
+    fn notice(&mut self, notice: Notice<'_>) {
+        if let Notice::RequestEnded(tape) = notice {
+            self.histograms.iter_mut().for_each(|histograms| histograms.add(tape));
+            self.lengths.iter_mut().for_each(|lengths| lengths.add(tape));
+        }
+    }
+}
+
+/// What levels of a run are held against.
+#[derive(Clone, Copy)]
+pub(crate) struct Yardstick<'a> {
+    pub(crate) physics: Option<&'a Physics>,
+    pub(crate) client: &'a Client,
+    /// How many tokens all prompts share on purpose.
+    pub(crate) shared_prefix: Tokens,
+}
+
 /// The report of a level, beside its bound where there is one.
 pub(crate) fn report(
     run: &LevelRun,
+    kept: &Kept,
     load: LoadPoint,
-    physics: Option<&Physics>,
-    shared_prefix: Tokens,
+    yardstick: Yardstick<'_>,
     folder: Option<String>,
 ) -> LevelReport {
-    let speed_of_light = speed_of_light(run, load, physics);
+    let speed_of_light = speed_of_light(run, kept, load, yardstick.physics);
+    let headroom = Some(yardstick.client.headroom);
+    let client = ClientProof { watch: ClientWatch { headroom, ..run.client.watch }, ..run.client };
     let expected = Expectations {
+        thresholds: yardstick.client.thresholds,
         held_back: run.driven.held_back,
-        shared_prefix,
+        shared_prefix: yardstick.shared_prefix,
         beyond_speed_of_light: beyond(&speed_of_light),
         ending: if run.is_partial() { Ending::Interrupted } else { Ending::Finished },
-        ..Expectations::default()
     };
     LevelReport {
         load,
         summary: run.summary.clone(),
-        client: run.client,
-        validity: judge(&run.summary, &run.client, &expected),
+        client,
+        validity: judge(&run.summary, &client, &expected),
         speed_of_light,
         status: if run.is_partial() {
             LevelStatus::Partial { reason: "interrupted".to_owned() }
@@ -45,10 +82,18 @@ pub(crate) fn report(
 }
 
 /// Writes what a level's folder holds besides its tapes.
-pub(crate) fn write(folder: &RunFolder, run: &LevelRun, report: &LevelReport) -> Result<(), Fail> {
+pub(crate) fn write(
+    folder: &RunFolder,
+    run: &LevelRun,
+    kept: &Kept,
+    report: &LevelReport,
+) -> Result<(), Fail> {
     folder.write_json("summary.json", report).map_err(Fail::broken)?;
     let duration = run.summary.throughput.duration.to_nanos().unwrap_or_default();
-    folder.write_histograms(&run.tapes, duration).map_err(Fail::broken)
+    match &kept.histograms {
+        Some(histograms) => folder.write_histograms(histograms, duration).map_err(Fail::broken),
+        None => Ok(()),
+    }
 }
 
 /// Keeps the model's config with the run, so that its speed of light can be computed again.
@@ -59,9 +104,14 @@ pub(crate) fn write_config(folder: &RunFolder, physics: Option<&Physics>) -> Res
     }
 }
 
-fn speed_of_light(run: &LevelRun, load: LoadPoint, physics: Option<&Physics>) -> SpeedOfLight {
+fn speed_of_light(
+    run: &LevelRun,
+    kept: &Kept,
+    load: LoadPoint,
+    physics: Option<&Physics>,
+) -> SpeedOfLight {
     let absent = |reason: &str| SpeedOfLight::Absent { reason: reason.to_owned() };
-    let Some(physics) = physics else {
+    let (Some(physics), Some(lengths)) = (physics, &kept.lengths) else {
         return absent(NO_PHYSICS);
     };
     let LoadPoint::Concurrency(concurrency) = load else {
@@ -70,7 +120,7 @@ fn speed_of_light(run: &LevelRun, load: LoadPoint, physics: Option<&Physics>) ->
     if run.summary.requests.completed == 0 {
         return absent("no request completed");
     }
-    match physics.bound(&run.tapes, concurrency.into()) {
+    match physics.bound(lengths, concurrency.into()) {
         Err(reason) => SpeedOfLight::Absent { reason },
         Ok(bound) => SpeedOfLight::Known { shares: measured(run).percent_of(&bound), bound },
     }

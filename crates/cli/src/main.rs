@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod client;
 mod embedded;
 mod endpoint;
 mod exit;

@@ -1,7 +1,7 @@
 //! Progress on a terminal; silent in a pipe.
 
 use std::io::IsTerminal;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fizeau::core::Tape;
 use fizeau::harness::{Notice, Observer};
@@ -15,7 +15,12 @@ pub(crate) struct Progress {
     ttft: LatencyHistogram,
     tokens: u64,
     failed: u64,
+    /// When the line was last made up.
+    shown: Option<Instant>,
 }
+
+/// How often the line changes: finding a percentile for each of ten thousand requests a second would be work for nobody.
+const EVERY: Duration = Duration::from_millis(250);
 
 impl Progress {
     /// Shows on standard error if that is a terminal.
@@ -31,6 +36,7 @@ impl Progress {
             ttft: LatencyHistogram::new(),
             tokens: 0,
             failed: 0,
+            shown: None,
         };
         // indicatif's own style is a bar over the whole line.
         progress.style(WAITING);
@@ -49,7 +55,7 @@ impl Progress {
     pub(crate) fn start(&mut self, name: &str, requests: u64) {
         name.clone_into(&mut self.level);
         self.ttft = LatencyHistogram::new();
-        (self.tokens, self.failed) = (0, 0);
+        (self.tokens, self.failed, self.shown) = (0, 0, None);
         self.style(WAITING);
         self.bar.set_prefix(format!("{name}: warming up"));
         self.bar.set_message("");
@@ -60,7 +66,7 @@ impl Progress {
     }
 
     fn tick(&self) {
-        self.bar.enable_steady_tick(Duration::from_millis(250));
+        self.bar.enable_steady_tick(EVERY);
     }
 
     fn style(&self, template: &str) {
@@ -70,6 +76,9 @@ impl Progress {
     }
 
     fn ended(&mut self, tape: &Tape) {
+        if self.bar.is_hidden() {
+            return;
+        }
         if self.bar.position() == 0 {
             // Only now is there a pace to tell the rest by.
             self.style("{prefix}  {pos}/{len}  {elapsed}, about {eta} left  {wide_msg}");
@@ -80,6 +89,13 @@ impl Progress {
         if let Some(ttft) = RequestMetrics::of(tape).ttft {
             self.ttft.record(ttft);
         }
+        if self.shown.is_none_or(|shown| shown.elapsed() >= EVERY) {
+            self.shown = Some(Instant::now());
+            self.show();
+        }
+    }
+
+    fn show(&self) {
         let seconds = self.bar.elapsed().as_secs_f64();
         let ttft =
             self.ttft.percentile(50.0).map_or_else(String::new, |p50| format!("  TTFT p50 {p50}"));

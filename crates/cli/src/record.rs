@@ -85,6 +85,16 @@ pub(crate) struct RunDocument<'a> {
     timeouts: BTreeMap<&'static str, Millis>,
     /// Per-request goals, as they were given.
     goodput: &'a [String],
+    client: ClientPlan<'a>,
+}
+
+/// The client that was to measure.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct ClientPlan<'a> {
+    /// How many threads were to measure.
+    pub(crate) threads: usize,
+    /// Where the verdict was to begin to doubt, as given; where nothing was, the defaults hold.
+    pub(crate) thresholds: &'a [String],
 }
 
 /// What a level was to be. What is absent is not limited.
@@ -105,6 +115,7 @@ impl<'a> RunDocument<'a> {
         levels: Vec<LevelPlan>,
         timeouts: &Timeouts,
         goodput: &'a [String],
+        client: ClientPlan<'a>,
     ) -> Result<Self, Fail> {
         let mut plan = serde_json::to_value(spec).map_err(Fail::broken)?;
         if let Some(plan) = plan.as_object_mut() {
@@ -126,6 +137,7 @@ impl<'a> RunDocument<'a> {
             levels,
             timeouts: limits.collect(),
             goodput,
+            client,
         })
     }
 }

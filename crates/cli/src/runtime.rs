@@ -1,4 +1,4 @@
-//! The runtime that measures: one thread, so that no lock and no hop stands between a byte and its stamp.
+//! The event loop of the command's own thread, which collects; the threads that measure have their own.
 
 use tokio::runtime::{Builder, Runtime};
 

@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 
 use fizeau::core::Nanos;
-use fizeau::sim::http::{Server, ServerConfig};
+use fizeau::sim::http::{Server, ServerConfig, ServerHandle, Spread};
 use fizeau::sim::{FixedTiming, Scenario};
 
 use crate::args::ServeArgs;
@@ -19,15 +19,38 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
     };
     let server = Server::bind(address(args)?, config).map_err(Fail::usage)?;
     let handle = server.spawn().map_err(Fail::broken)?;
+    runtime::single()?.block_on(async {
+        let interrupt = tokio::spawn(tokio::signal::ctrl_c());
+        // Once it runs it listens; only then is Ctrl-C promised.
+        tokio::task::yield_now().await;
+        announce(args, &what, &handle)?;
+        let listened = interrupt.await.map_err(Fail::broken)?;
+        listened
+            .map_err(|error| Fail::broken(format!("the system does not tell of Ctrl-C: {error}")))
+    })?;
+    if let Some(lateness) = handle.shutdown() {
+        say(kept(&lateness))?;
+    }
+    Ok(Exit::Good)
+}
+
+fn announce(args: &ServeArgs, what: &str, handle: &ServerHandle) -> Result<(), Fail> {
     say(what)?;
     let model = args.served_model_name.as_deref().unwrap_or("(any name)");
     say(format_args!("serving model {model} on {}", handle.base_url()))?;
-    say("routes: /v1/completions /v1/chat/completions /v1/models /health /truth; Ctrl-C ends it")?;
-    runtime::single()?
-        .block_on(tokio::signal::ctrl_c())
-        .map_err(|error| Fail::broken(format!("the system does not tell of Ctrl-C: {error}")))?;
-    handle.shutdown();
-    Ok(Exit::Good)
+    say("routes: /v1/completions /v1/chat/completions /v1/models /health /truth[?summary]")?;
+    say("Ctrl-C ends it and tells how well it kept its schedule")
+}
+
+/// How well the server kept its own schedule, in one line.
+fn kept(lateness: &Spread) -> String {
+    let Spread { n, p50, p99, max } = *lateness;
+    format!(
+        "{n} tokens left late by p50 {:.3} ms, p99 {:.3} ms, max {:.3} ms",
+        p50.get(),
+        p99.get(),
+        max.get()
+    )
 }
 
 /// The engine that was asked for, and a line that describes it.

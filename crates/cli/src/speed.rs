@@ -3,8 +3,9 @@
 use std::num::NonZeroU64;
 use std::path::Path;
 
-use fizeau::core::{Tape, Tokens};
-use fizeau::roofline::{Bound, Device, Lengths, Model};
+use fizeau::core::Tokens;
+use fizeau::report::LengthTally;
+use fizeau::roofline::{Bound, Device, Model};
 
 use crate::exit::{Fail, Named};
 
@@ -63,22 +64,15 @@ impl Physics {
         self.device.name()
     }
 
-    /// The bound at a concurrency over the replies that came, or why there is none. Over their own lengths: those that
-    /// were asked bound neither a model that ends early nor a sample of random lengths.
-    pub(crate) fn bound(&self, tapes: &[Tape], concurrency: u64) -> Result<Bound, String> {
-        let concurrency = NonZeroU64::new(concurrency).unwrap_or(NonZeroU64::MIN);
-        let replies = tapes.iter().filter(|tape| tape.is_success());
-        let lengths: Lengths = replies.map(|tape| self.lengths(tape)).collect();
-        Bound::over(&self.model, &self.device, &lengths, concurrency)
-            .map_err(|error| error.to_string())
+    /// An account of the lengths of a level's replies, for [`Physics::bound`].
+    pub(crate) fn lengths(&self) -> LengthTally {
+        LengthTally::new(self.input)
     }
 
-    /// Prompt and output of one reply; what a cache supplied was not computed.
-    fn lengths(&self, tape: &Tape) -> (Tokens, Tokens) {
-        let cached = tape.usage.and_then(|usage| usage.cached_tokens);
-        let input = tape.input_tokens().unwrap_or(self.input).get();
-        let computed = input.saturating_sub(cached.map_or(0, Tokens::get));
-        let one = Tokens::new(1);
-        (Tokens::new(computed).max(one), tape.output_tokens().max(one))
+    /// The bound at a concurrency over the replies that came, or why there is none.
+    pub(crate) fn bound(&self, replies: &LengthTally, concurrency: u64) -> Result<Bound, String> {
+        let concurrency = NonZeroU64::new(concurrency).unwrap_or(NonZeroU64::MIN);
+        Bound::over(&self.model, &self.device, replies.lengths(), concurrency)
+            .map_err(|error| error.to_string())
     }
 }

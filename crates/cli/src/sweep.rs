@@ -5,9 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::path::Path;
 
 use fizeau::core::Nanos;
-use fizeau::harness::{
-    Cancel, LevelSize, Pacer, Recounted, Rig, SelfWatch, Sweep, SweepSpec, TextAfter,
-};
+use fizeau::harness::{Cancel, LevelSize, Pacer, Sweep, SweepSpec, SweptLevel, TextAfter};
 use fizeau::metrics::{GoodputGoals, Slo, Verdict};
 use fizeau::report::{
     Engine, LevelReport, LoadPoint, OperatingPoint, Setup, Style, SweepReport, Terminal, Workload,
@@ -16,10 +14,12 @@ use fizeau::transport::{HttpTransport, MonotonicClock};
 use fizeau::workload::{Arrivals, Plan};
 
 use crate::args::SweepArgs;
+use crate::client::{Client, Counting};
 use crate::embedded::Embedded;
 use crate::endpoint::{self, Called};
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::Claim;
+use crate::levels::{Kept, Yardstick};
 use crate::progress::Progress;
 use crate::say::say;
 use crate::speed::Physics;
@@ -32,6 +32,7 @@ pub(crate) const DEFAULT_SLO: &str = "p99 ttft<500ms, p99 tpot<20ms";
 /// Everything that is decided before anything is sent.
 struct Job {
     called: Called,
+    client: Client,
     spec: SweepSpec,
     /// A plan of the workload, for the request before the first.
     sample: Plan,
@@ -41,6 +42,8 @@ struct Job {
     out: Claim,
     /// Per-request goals, as they were given.
     goodput: Vec<String>,
+    /// The thresholds of the verdict, as they were given.
+    thresholds: Vec<String>,
     /// The embedded engine, where no endpoint was given; it ends with the job.
     _embedded: Option<Embedded>,
 }
@@ -71,6 +74,7 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
     let goals: GoodputGoals = args.verdict.goodput.join(" ").parse().named("--goodput")?;
     let levels = levels_of(&args.plan.levels)?;
     let size = size_of(args)?;
+    let client = Client::new(&args.client, most(&levels))?;
     let (config, hardware) =
         (args.verdict.model_config.as_deref(), args.verdict.hardware.as_deref());
     let physics = Physics::from_args(config, hardware, lengths)?;
@@ -112,8 +116,24 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
     let out = args.verdict.out.clone().unwrap_or_else(|| now.folder("sweep"));
     let spec = SweepSpec { levels, workload, tokenizer, size, goals };
     let out = Claim::new(&out)?;
-    let goodput = args.verdict.goodput.clone();
-    Ok(Job { called, spec, sample, slo, physics, setup, out, goodput, _embedded: embedded })
+    Ok(Job {
+        called,
+        client,
+        spec,
+        sample,
+        slo,
+        physics,
+        setup,
+        out,
+        goodput: args.verdict.goodput.clone(),
+        thresholds: args.client.threshold.clone(),
+        _embedded: embedded,
+    })
+}
+
+/// The most requests in flight at any level.
+fn most(levels: &[NonZeroU32]) -> u64 {
+    levels.iter().map(|level| level.get().into()).max().unwrap_or(1)
 }
 
 /// The endpoint that was named, or the embedded engine.
@@ -166,47 +186,31 @@ fn document(job: &Job) -> Result<record::RunDocument<'_>, Fail> {
         release_for_ms: size.time.map(Nanos::to_millis),
     };
     let levels = job.spec.levels.iter().map(level).collect();
-    let timeouts = &job.called.timeouts;
-    record::RunDocument::new(&job.setup, &job.spec.workload, levels, timeouts, &job.goodput)
+    let client = record::ClientPlan { threads: job.client.threads(), thresholds: &job.thresholds };
+    let (plan, timeouts) = (&job.spec.workload, &job.called.timeouts);
+    record::RunDocument::new(&job.setup, plan, levels, timeouts, &job.goodput, client)
 }
 
 /// Runs the levels; each is on disk before the next begins. Says whether it was interrupted.
 async fn measure(job: &Job) -> Result<(SweepReport, bool), Fail> {
     let clock = MonotonicClock::new();
-    let timer = Pacer::start(clock).map_err(|error| Fail::broken(format!("no thread: {error}")))?;
-    let http = HttpTransport::new(job.called.target.clone(), clock);
-    if let Err(fail) = endpoint::check(&http, &timer, &job.sample).await {
-        job.out.give_back();
-        return Err(fail);
-    }
+    check(job, clock).await?;
     let cancel = Cancel::new();
-    interrupt::listen(cancel.clone());
     let folder = job.out.folder();
     folder.write_json("run.json", &document(job)?).map_err(Fail::broken)?;
     levels::write_config(folder, job.physics.as_ref())?;
-    let most = job.spec.levels.iter().map(|level| level.get()).max().unwrap_or(1);
-    http.preconnect(most as usize).await.map_err(Fail::endpoint)?;
-    let counter = job.spec.tokenizer.clone();
-    let transport = Recounted { transport: http, counter, text: TextAfter::Drop };
-    let rig =
-        Rig { transport: &transport, timer: &timer, watch: SelfWatch::Thread, cancel: &cancel };
-    let mut sweep = Sweep::new(rig, &job.spec, Some(folder));
+    let counting = Counting { tokenizer: job.spec.tokenizer.clone(), text: TextAfter::Drop };
+    let crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
+    crew.preconnect(most(&job.spec.levels)).await.map_err(Fail::endpoint)?;
+    interrupt::listen(cancel.clone())?;
+    let mut sweep = Sweep::new(crew, &job.spec, Some(folder));
     let mut progress = Progress::new();
     let mut reports: Vec<LevelReport> = Vec::new();
-    while let Some(level) = sweep.next_level(&mut progress).await.map_err(Fail::broken)? {
-        let load = LoadPoint::Concurrency(level.concurrency.get());
-        let name = fizeau::harness::level_name(level.concurrency);
-        let report = levels::report(
-            &level.run,
-            load,
-            job.physics.as_ref(),
-            job.spec.workload.prefix,
-            Some(name),
-        );
-        if let Some(folder) = &level.folder {
-            levels::write(folder, &level.run, &report)?;
-        }
-        reports.push(report);
+    loop {
+        let mut kept = Kept::new(Some(folder), job.physics.as_ref());
+        let next = sweep.next_level(&mut (&mut progress, &mut kept)).await;
+        let Some(level) = next.map_err(Fail::broken)? else { break };
+        reports.push(report(job, &level, &kept)?);
     }
     drop(progress);
     let unmeasured = job.spec.levels.iter().skip(reports.len());
@@ -216,6 +220,32 @@ async fn measure(job: &Job) -> Result<(SweepReport, bool), Fail> {
     folder.write_json("sweep.json", &report).map_err(Fail::broken)?;
     folder.write_text("report.html", &report.page()).map_err(Fail::broken)?;
     Ok((report, cancel.is_cancelled()))
+}
+
+/// One request before the first, on a connection of its own.
+async fn check(job: &Job, clock: MonotonicClock) -> Result<(), Fail> {
+    let http = HttpTransport::new(job.called.target.clone(), clock);
+    let checked = endpoint::check(&http, &Pacer::new(clock), &job.sample).await;
+    if checked.is_err() {
+        job.out.give_back();
+    }
+    checked.map(drop)
+}
+
+/// The report of a level, once it is on disk.
+fn report(job: &Job, level: &SweptLevel, kept: &Kept) -> Result<LevelReport, Fail> {
+    let load = LoadPoint::Concurrency(level.concurrency.get());
+    let name = fizeau::harness::level_name(level.concurrency);
+    let yardstick = Yardstick {
+        physics: job.physics.as_ref(),
+        client: &job.client,
+        shared_prefix: job.spec.workload.prefix,
+    };
+    let report = levels::report(&level.run, kept, load, yardstick, Some(name));
+    if let Some(folder) = &level.folder {
+        levels::write(folder, &level.run, kept, &report)?;
+    }
+    Ok(report)
 }
 
 /// Prints the report, as wide as the terminal is.

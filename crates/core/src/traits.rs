@@ -70,6 +70,15 @@ pub trait TapeSink {
     /// # Errors
     /// If the tape could not be kept; the driver then stops and passes the error on.
     fn record(&mut self, tape: &Tape) -> Result<(), Self::Error>;
+
+    /// Makes safe what was recorded: no further tape is at hand for now. A sink that keeps nothing back has nothing to
+    /// do.
+    ///
+    /// # Errors
+    /// If what was kept back could not be kept; the driver then stops and passes the error on.
+    fn flush(&mut self) -> Result<(), Self::Error> {
+        Ok(())
+    }
 }
 
 /// Counts the tokens of a text, for servers that do not say.
@@ -139,6 +148,10 @@ macro_rules! forward_mut {
             fn record(&mut self, tape: &Tape) -> Result<(), Self::Error> {
                 (**self).record(tape)
             }
+
+            fn flush(&mut self) -> Result<(), Self::Error> {
+                (**self).flush()
+            }
         }
     )*};
 }
@@ -161,5 +174,9 @@ impl<K: TapeSink> TapeSink for Option<K> {
 
     fn record(&mut self, tape: &Tape) -> Result<(), Self::Error> {
         self.as_mut().map_or(Ok(()), |sink| sink.record(tape))
+    }
+
+    fn flush(&mut self) -> Result<(), Self::Error> {
+        self.as_mut().map_or(Ok(()), TapeSink::flush)
     }
 }

@@ -1,11 +1,11 @@
 //! A run's folder: what is written, where, and when.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use fizeau_core::{Nanos, Tape, TapeSink};
-use fizeau_metrics::{HistogramError, LatencyHistogram, RequestMetrics, inter_token};
+use fizeau_metrics::{HistogramError, LevelHistograms};
 use serde::Serialize;
 
 /// Why a run's folder could not be written.
@@ -118,19 +118,12 @@ impl RunFolder {
     ///
     /// # Errors
     /// If a histogram cannot be put into its log, or the system refuses.
-    pub fn write_histograms(&self, tapes: &[Tape], duration: Nanos) -> Result<(), FolderError> {
-        let mut ttft = LatencyHistogram::new();
-        let mut itl = LatencyHistogram::new();
-        let mut e2el = LatencyHistogram::new();
-        for tape in tapes {
-            let request = RequestMetrics::of(tape);
-            request.ttft.into_iter().for_each(|latency| ttft.record(latency));
-            request.e2el.into_iter().for_each(|latency| e2el.record(latency));
-            for share in inter_token(tape) {
-                let nanos = Nanos::from_nanos((share.per_token.get() * 1e6).round() as u64);
-                itl.record_n(nanos, share.tokens);
-            }
-        }
+    pub fn write_histograms(
+        &self,
+        histograms: &LevelHistograms,
+        duration: Nanos,
+    ) -> Result<(), FolderError> {
+        let LevelHistograms { ttft, itl, e2el } = histograms;
         for (name, histogram) in [("ttft.hdr", ttft), ("itl.hdr", itl), ("e2el.hdr", e2el)] {
             let log = histogram.to_interval_log(duration);
             let log = log.map_err(|error| FolderError::Histogram { name, error })?;
@@ -146,26 +139,46 @@ impl RunFolder {
     pub fn tapes(&self) -> Result<TapeFile, FolderError> {
         let path = self.path.join("tapes.jsonl");
         let file = OpenOptions::new().create_new(true).append(true).open(&path);
-        let file = BufWriter::with_capacity(1 << 16, file.map_err(FolderError::io(&path))?);
-        Ok(TapeFile { path, file })
+        let file = file.map_err(FolderError::io(&path))?;
+        Ok(TapeFile { path, file, lines: Vec::with_capacity(2 * MOST_KEPT_BACK) })
     }
 }
 
+/// How many bytes of tapes are kept back at the most before they are written.
+const MOST_KEPT_BACK: usize = 1 << 16;
+
 /// `tapes.jsonl`: one tape a line, in the order in which the requests ended.
+///
+/// Whole lines are written, as soon as no further tape is at hand, or every 64 KiB where tapes come faster than that. So a
+/// killed run keeps every request that ended, but for those 64 KiB where the disk or this side could not keep up.
 #[derive(Debug)]
 pub struct TapeFile {
     path: PathBuf,
-    file: BufWriter<File>,
+    file: File,
+    lines: Vec<u8>,
 }
 
 impl TapeSink for TapeFile {
     type Error = FolderError;
 
     fn record(&mut self, tape: &Tape) -> Result<(), FolderError> {
-        let line = serde_json::to_writer(&mut self.file, tape);
+        let line = serde_json::to_writer(&mut self.lines, tape);
         line.map_err(|error| FolderError::Json { name: "tapes.jsonl".to_owned(), error })?;
-        // One write per tape: a killed run keeps every request that ended.
-        self.file.write_all(b"\n").map_err(FolderError::io(&self.path))?;
-        self.file.flush().map_err(FolderError::io(&self.path))
+        self.lines.push(b'\n');
+        if self.lines.len() >= MOST_KEPT_BACK { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), FolderError> {
+        let written = self.file.write_all(&self.lines);
+        // Written or not: a line that was half written is not begun again.
+        self.lines.clear();
+        written.map_err(FolderError::io(&self.path))
+    }
+}
+
+impl Drop for TapeFile {
+    fn drop(&mut self) {
+        // A driver flushes and hears of errors; this is for who stopped in the midst.
+        let _ = self.flush();
     }
 }

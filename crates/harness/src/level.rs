@@ -2,18 +2,82 @@
 
 use std::convert::Infallible;
 use std::error::Error;
+use std::future::Future;
 
 use fizeau_core::{Request, RequestSource, Scheduled, Tape, TapeSink, Timer, Transport};
 use fizeau_metrics::{
-    ClientProof, Ending, Expectations, GoodputGoals, LevelSummary, Validity, judge,
+    ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary, LevelTally,
+    Validity, judge,
 };
+use fizeau_workload::Plan;
 
-use crate::drive::{DriveError, Ended, Load, drive};
+use crate::Cancel;
+use crate::drive::{DriveError, Driven, Ended, Load, drive};
 use crate::observe::{Notice, Observer, Tee};
 use crate::proof::{SelfWatch, Watch};
-use crate::{Cancel, Driven};
 
-/// What every level of a run is measured with.
+/// Whatever can measure one level of a plan after another: a [`Crew`](crate::Crew) of worker threads, or a [`Rig`] on one
+/// task, in virtual time too.
+pub trait Measure {
+    /// Why a request could not be tried.
+    type Error: Error;
+
+    /// Measures `level`. Each tape goes to `sink` and then to `observer` as its request ends, and is not kept.
+    ///
+    /// # Errors
+    /// If a request cannot be expressed, or the sink fails. Tapes recorded until then stay recorded.
+    fn measure<K: TapeSink, O: Observer>(
+        &mut self,
+        level: PlannedLevel<'_>,
+        sink: &mut K,
+        observer: &mut O,
+    ) -> impl Future<Output = Result<LevelRun, LevelError<Infallible, Self::Error, K::Error>>>;
+
+    /// What calls the run off.
+    fn cancel(&self) -> &Cancel;
+}
+
+impl<M: Measure> Measure for &mut M {
+    type Error = M::Error;
+
+    async fn measure<K: TapeSink, O: Observer>(
+        &mut self,
+        level: PlannedLevel<'_>,
+        sink: &mut K,
+        observer: &mut O,
+    ) -> Result<LevelRun, LevelError<Infallible, M::Error, K::Error>> {
+        (**self).measure(level, sink, observer).await
+    }
+
+    fn cancel(&self) -> &Cancel {
+        (**self).cancel()
+    }
+}
+
+/// One level of a plan, to be measured.
+#[derive(Debug, Clone, Copy)]
+pub struct PlannedLevel<'a> {
+    /// The measured requests.
+    pub plan: &'a Plan,
+    /// How many requests to send first that do not count, at the level's own concurrency.
+    pub warmup: u64,
+    /// How hard to press.
+    pub load: Load,
+    /// Per-request goals, for goodput.
+    pub goals: &'a GoodputGoals,
+}
+
+impl PlannedLevel<'_> {
+    /// How many connections it wants before it begins: one a slot, or, without a cap, one a request up to 1,024, since an
+    /// open loop may never need as many as it has requests.
+    #[must_use]
+    pub fn connections_ahead(&self) -> u64 {
+        let most = self.load.max_in_flight.map_or(1_024, |cap| cap.get().into());
+        self.plan.len().get().min(most)
+    }
+}
+
+/// What every level of a run is measured with, on one task.
 #[derive(Debug, Clone, Copy)]
 pub struct Rig<'a, T, C> {
     /// Carries requests out.
@@ -26,7 +90,30 @@ pub struct Rig<'a, T, C> {
     pub cancel: &'a Cancel,
 }
 
-/// One level to be measured.
+impl<T: Transport, C: Timer> Measure for Rig<'_, T, C> {
+    type Error = T::Error;
+
+    async fn measure<K: TapeSink, O: Observer>(
+        &mut self,
+        level: PlannedLevel<'_>,
+        sink: &mut K,
+        observer: &mut O,
+    ) -> Result<LevelRun, LevelError<Infallible, T::Error, K::Error>> {
+        let spec = LevelSpec {
+            requests: level.plan.source(),
+            warmup: level.plan.warmup(level.warmup).map(|warmup| warmup.request).collect(),
+            load: level.load,
+            goals: level.goals,
+        };
+        run_level(self, spec, sink, observer).await
+    }
+
+    fn cancel(&self) -> &Cancel {
+        self.cancel
+    }
+}
+
+/// One level to be measured, with requests of any source.
 #[derive(Debug)]
 pub struct LevelSpec<'a, S> {
     /// The measured requests.
@@ -39,11 +126,9 @@ pub struct LevelSpec<'a, S> {
     pub goals: &'a GoodputGoals,
 }
 
-/// What came of a level.
+/// What came of a level. Its tapes went to the sink and the observer as they ended.
 #[derive(Debug, Clone)]
 pub struct LevelRun {
-    /// All that was seen, in the order in which the requests ended.
-    pub tapes: Vec<Tape>,
     /// What the tapes amount to.
     pub summary: LevelSummary,
     /// What the client saw of itself.
@@ -63,6 +148,24 @@ impl LevelRun {
     pub const fn is_partial(&self) -> bool {
         matches!(self.driven.ended, Ended::Cancelled)
     }
+
+    /// The level that `tally` was kept of.
+    pub(crate) fn of(
+        tally: &LevelTally,
+        watch: ClientWatch,
+        driven: Driven,
+        warmup: Warmup,
+    ) -> Self {
+        let (summary, client) = (tally.summary(), tally.proof(watch));
+        let ending = match driven.ended {
+            Ended::Cancelled => Ending::Interrupted,
+            Ended::Exhausted | Ended::TimeUp => Ending::Finished,
+        };
+        let held_back = driven.held_back;
+        let expected = Expectations { ending, held_back, ..Expectations::default() };
+        let validity = judge(&summary, &client, &expected);
+        Self { summary, client, validity, driven, warmup }
+    }
 }
 
 /// What came of a warm-up.
@@ -77,7 +180,7 @@ pub struct Warmup {
 /// Why a level broke off: see [`DriveError`].
 pub type LevelError<S, T, K> = DriveError<S, T, K>;
 
-/// Measures one level: sends the warm-up, then the requests, and summarises what came.
+/// Measures one level on one task: sends the warm-up, then the requests, and summarises what came.
 ///
 /// # Errors
 /// As [`drive`]. Tapes that `sink` took until then are kept there.
@@ -97,21 +200,11 @@ where
     let warmup = warm_up(rig, spec.warmup, spec.load).await.map_err(widen)?;
     observer.notice(Notice::WarmedUp { requests: warmup.sent });
     let watch = Watch::start(rig.watch, rig.timer);
-    let mut tee = Tee { tapes: Vec::new(), sink, observer };
+    let mut tee = Tee { tally: LevelTally::new(spec.goals), sink, observer };
     let driven =
         drive(&mut spec.requests, rig.transport, rig.timer, spec.load, &mut tee, rig.cancel)
             .await?;
-    let tapes = tee.tapes;
-    let client = watch.stop(rig.timer, &tapes);
-    let summary = LevelSummary::of(&tapes, spec.goals);
-    let ending = match driven.ended {
-        Ended::Cancelled => Ending::Interrupted,
-        Ended::Exhausted | Ended::TimeUp => Ending::Finished,
-    };
-    let held_back = driven.held_back;
-    let expected = Expectations { ending, held_back, ..Expectations::default() };
-    let validity = judge(&summary, &client, &expected);
-    Ok(LevelRun { tapes, summary, client, validity, driven, warmup })
+    Ok(LevelRun::of(&tee.tally, watch.stop(rig.timer), driven, warmup))
 }
 
 async fn warm_up<T: Transport, C: Timer>(
@@ -121,8 +214,8 @@ async fn warm_up<T: Transport, C: Timer>(
 ) -> Result<Warmup, DriveError<Infallible, T::Error, Infallible>> {
     let load = Load { stop_after: None, ..load };
     let mut count = Warmup::default();
-    drive(&mut Queue(requests.into_iter()), rig.transport, rig.timer, load, &mut count, rig.cancel)
-        .await?;
+    let mut queue = Queue(requests.into_iter());
+    drive(&mut queue, rig.transport, rig.timer, load, &mut count, rig.cancel).await?;
     Ok(count)
 }
 
@@ -137,9 +230,9 @@ impl TapeSink for Warmup {
 }
 
 /// Requests that leave as slots become free.
-struct Queue(std::vec::IntoIter<Request>);
+pub(crate) struct Queue<I>(pub(crate) I);
 
-impl RequestSource for Queue {
+impl<I: Iterator<Item = Request>> RequestSource for Queue<I> {
     type Error = Infallible;
 
     fn next_request(&mut self) -> Result<Option<Scheduled>, Infallible> {
@@ -147,8 +240,8 @@ impl RequestSource for Queue {
     }
 }
 
-/// The warm-up's source and sink cannot fail; its requests can still be unsendable.
-fn widen<S: Error, T: Error, K: Error>(
+/// An error of a drive whose source and sink cannot fail, as that of one whose can.
+pub(crate) fn widen<S: Error, T: Error, K: Error>(
     error: DriveError<Infallible, T, Infallible>,
 ) -> DriveError<S, T, K> {
     match error {

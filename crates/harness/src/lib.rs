@@ -15,8 +15,10 @@
 //! - Warm-up requests never count.
 
 mod cancel;
+mod crew;
 mod drive;
 mod folder;
+mod headroom;
 mod host;
 mod level;
 mod observe;
@@ -27,10 +29,12 @@ mod recount;
 mod sweep;
 
 pub use cancel::Cancel;
+pub use crew::{Crew, Preconnect};
 pub use drive::{DriveError, Driven, Ended, Load, drive};
 pub use folder::{FolderError, RunFolder, TapeFile};
+pub use headroom::{HeadroomError, Needs, headroom};
 pub use host::Host;
-pub use level::{LevelError, LevelRun, LevelSpec, Rig, Warmup, run_level};
+pub use level::{LevelError, LevelRun, LevelSpec, Measure, PlannedLevel, Rig, Warmup, run_level};
 pub use observe::{Notice, Observer};
 pub use pacer::Pacer;
 pub use preflight::{PreflightError, preflight};

@@ -3,6 +3,7 @@
 use std::num::NonZeroU32;
 
 use fizeau_core::{Tape, TapeSink};
+use fizeau_metrics::LevelTally;
 
 use crate::LevelRun;
 
@@ -26,13 +27,14 @@ pub enum Notice<'a> {
         /// How many requests were sent and did not count.
         requests: u64,
     },
-    /// A measured request ended.
+    /// A measured request ended, and is in the sink.
     RequestEnded(&'a Tape),
     /// A level is over.
     LevelEnded(&'a LevelRun),
 }
 
-/// Whoever watches a run. It is called on the measuring thread: be quick.
+/// Whoever watches a run, and takes from its tapes what a report needs beyond the summary. A [`Crew`](crate::Crew) calls it
+/// on the collecting side; [`run_level`](crate::run_level) calls it on the measuring task, where it should be quick.
 pub trait Observer {
     /// Takes note.
     fn notice(&mut self, notice: Notice<'_>);
@@ -41,6 +43,14 @@ pub trait Observer {
 /// Nobody watches.
 impl Observer for () {
     fn notice(&mut self, _: Notice<'_>) {}
+}
+
+/// Both watch, the first first.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    fn notice(&mut self, notice: Notice<'_>) {
+        self.0.notice(notice);
+        self.1.notice(notice);
+    }
 }
 
 impl<O: Observer + ?Sized> Observer for &mut O {
@@ -55,9 +65,9 @@ impl<O: Observer + ?Sized> Observer for Box<O> {
     }
 }
 
-/// Three sinks in one: memory for the summary, the caller's own (a file), and whoever watches.
+/// Three sinks in one: the sums of the summary, the caller's own (a file), and whoever watches.
 pub(crate) struct Tee<'a, K, O> {
-    pub(crate) tapes: Vec<Tape>,
+    pub(crate) tally: LevelTally,
     pub(crate) sink: &'a mut K,
     pub(crate) observer: &'a mut O,
 }
@@ -67,8 +77,12 @@ impl<K: TapeSink, O: Observer> TapeSink for Tee<'_, K, O> {
 
     fn record(&mut self, tape: &Tape) -> Result<(), K::Error> {
         self.sink.record(tape)?;
+        self.tally.add(tape);
         self.observer.notice(Notice::RequestEnded(tape));
-        self.tapes.push(tape.clone());
         Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), K::Error> {
+        self.sink.flush()
     }
 }

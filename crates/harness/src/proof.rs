@@ -1,7 +1,7 @@
 //! What the client sees of itself while it measures.
 
-use fizeau_core::{Clock, Connection, Nanos, Stamp, StampSource, Tape};
-use fizeau_metrics::ClientProof;
+use fizeau_core::{Clock, Nanos, Stamp};
+use fizeau_metrics::ClientWatch;
 
 /// Whether the measuring thread watches itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,19 +28,16 @@ impl Watch {
         Self { began: clock.now(), at_start }
     }
 
-    /// The proof for the level that `tapes` come from.
-    pub(crate) fn stop(&self, clock: &impl Clock, tapes: &[Tape]) -> ClientProof {
+    /// What the thread's accounts say since the start.
+    pub(crate) fn stop(&self, clock: &impl Clock) -> ClientWatch {
         let wall = clock.now().saturating_since(self.began).as_nanos();
         let spent = self.at_start.and_then(|start| Some(ThreadTimes::read()?.since(start)));
         let long_enough = wall >= SHORTEST.as_nanos();
         let share = |nanos: u64| long_enough.then(|| nanos as f64 / wall as f64);
-        let count = |kind: Connection| tapes.iter().filter(|t| t.connection == kind).count() as u64;
-        ClientProof {
-            stamps: worst_stamps(tapes),
+        ClientWatch {
             cpu_share: spent.and_then(|spent| share(spent.on_cpu)),
             run_delay_share: spent.and_then(|spent| share(spent.waiting)),
-            connections_fresh: count(Connection::Fresh),
-            connections_replaced: count(Connection::ReplacedStale),
+            ..ClientWatch::default()
         }
     }
 }
@@ -48,18 +45,6 @@ impl Watch {
 /// The kernel brings a running thread's accounts up to date at ticks and switches only, some milliseconds apart. Over a
 /// shorter time than this a share of them would say nothing.
 const SHORTEST: Nanos = Nanos::from_millis(500);
-
-/// The least trustworthy source of stamps among `tapes`: one read late spoils a percentile.
-fn worst_stamps(tapes: &[Tape]) -> StampSource {
-    let has = |source: StampSource| tapes.iter().any(|tape| tape.stamps == source);
-    if tapes.is_empty() || has(StampSource::User) {
-        StampSource::User
-    } else if has(StampSource::Kernel) {
-        StampSource::Kernel
-    } else {
-        StampSource::Simulated
-    }
-}
 
 /// A thread's accounts, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,12 +3,12 @@
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
-use fizeau_core::{Nanos, Timer, Transport};
+use fizeau_core::Nanos;
 use fizeau_metrics::GoodputGoals;
 use fizeau_workload::{Arrivals, Plan, Spec, SpecError, TextCodec};
 
 use crate::drive::{DriveError, Load};
-use crate::level::{LevelRun, LevelSpec, Rig, run_level};
+use crate::level::{LevelRun, Measure, PlannedLevel};
 use crate::observe::{Notice, Observer};
 use crate::{FolderError, RunFolder};
 
@@ -85,23 +85,22 @@ pub enum SweepError<T: std::error::Error> {
 }
 
 /// A sweep under way: each call measures the next level, so that the caller can keep each as it comes.
+///
+/// It is measured with a [`Crew`](crate::Crew) or a [`Rig`](crate::Rig), given by value or as `&mut`. Tapes go to the
+/// level's file and to the observer, and are not kept.
 #[derive(Debug)]
-pub struct Sweep<'a, T, C> {
-    rig: Rig<'a, T, C>,
+pub struct Sweep<'a, M> {
+    with: M,
     spec: &'a SweepSpec,
     folder: Option<&'a RunFolder>,
     done: usize,
 }
 
-impl<'a, T: Transport, C: Timer> Sweep<'a, T, C> {
+impl<'a, M: Measure> Sweep<'a, M> {
     /// A sweep of `spec`; with a `folder`, each level gets one of its own inside it.
     #[must_use]
-    pub const fn new(
-        rig: Rig<'a, T, C>,
-        spec: &'a SweepSpec,
-        folder: Option<&'a RunFolder>,
-    ) -> Self {
-        Self { rig, spec, folder, done: 0 }
+    pub const fn new(with: M, spec: &'a SweepSpec, folder: Option<&'a RunFolder>) -> Self {
+        Self { with, spec, folder, done: 0 }
     }
 
     /// Measures the next level; none when all are done or the run has been called off. A level that was called off in
@@ -112,11 +111,11 @@ impl<'a, T: Transport, C: Timer> Sweep<'a, T, C> {
     pub async fn next_level(
         &mut self,
         observer: &mut impl Observer,
-    ) -> Result<Option<SweptLevel>, SweepError<T::Error>> {
+    ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
         let Some(&concurrency) = self.spec.levels.get(self.done) else {
             return Ok(None);
         };
-        if self.rig.cancel.is_cancelled() {
+        if self.with.cancel().is_cancelled() {
             return Ok(None);
         }
         let plan = self.plan(concurrency)?;
@@ -130,13 +129,13 @@ impl<'a, T: Transport, C: Timer> Sweep<'a, T, C> {
         let name = level_name(concurrency);
         let folder = self.folder.map(|folder| folder.level(&name)).transpose()?;
         let mut kept = folder.as_ref().map(RunFolder::tapes).transpose()?;
-        let spec = LevelSpec {
-            requests: plan.source(),
-            warmup: plan.warmup(size.warmup_at(concurrency)).map(|warmup| warmup.request).collect(),
+        let level = PlannedLevel {
+            plan: &plan,
+            warmup: size.warmup_at(concurrency),
             load: Load { max_in_flight: Some(concurrency), stop_after: size.time },
             goals: &self.spec.goals,
         };
-        let run = run_level(&self.rig, spec, &mut kept, observer).await;
+        let run = self.with.measure(level, &mut kept, observer).await;
         let run = run.map_err(|error| SweepError::Level { concurrency, error })?;
         observer.notice(Notice::LevelEnded(&run));
         self.done += 1;

@@ -1,15 +1,23 @@
 //! A sample of latencies, summarised without pretence.
 
+mod buckets;
+mod column;
+mod describe;
 mod interval;
 mod json;
+mod pooled;
 mod sample;
 
-pub use sample::percentile_of_sorted;
-pub(crate) use sample::{Sample, WeightedSample};
+pub(crate) use column::Column;
+pub use describe::percentile_of_sorted;
+pub(crate) use json::OrReason;
+pub use pooled::PooledSample;
+pub(crate) use sample::Sample;
 
 use fizeau_core::{Millis, Tokens};
 
 use crate::Statistic;
+use sample::WeightedSample;
 
 /// The summary of a sample of latencies.
 ///
@@ -50,6 +58,29 @@ pub struct Distribution {
     pub p999: Quantile,
     /// The greatest value.
     pub max: Option<Millis>,
+    /// How exactly the percentiles are known; all other figures are exact either way.
+    pub resolution: Resolution,
+}
+
+/// How exactly the percentiles of a sample are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Resolution {
+    /// From every single value.
+    #[default]
+    Exact,
+    /// To within 2^-11 of the value, under 0.05 %: the sample was too large to keep ([`PooledSample::EXACT`]).
+    Folded,
+}
+
+impl Resolution {
+    /// The name used in files and reports: `exact`, or `within 0.05 %`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Folded => "within 0.05 %",
+        }
+    }
 }
 
 impl Distribution {

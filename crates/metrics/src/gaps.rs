@@ -15,6 +15,8 @@ pub fn inter_chunk(tape: &Tape) -> impl Iterator<Item = Nanos> {
 /// A gap, shared over the tokens that it brought.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ItlShare {
+    /// The whole gap.
+    pub gap: Nanos,
     /// The gap divided by `tokens`: what each of them took. A fraction, of full precision.
     pub per_token: Millis,
     /// How many tokens the event that closed the gap carried; at least 1. The weight of `per_token` in
@@ -36,7 +38,7 @@ pub fn inter_token(tape: &Tape) -> impl Iterator<Item = ItlShare> {
         let gap = arrival.at.since(previous.replace(arrival.at)?)?;
         let per_token = Millis::new(gap.as_millis_f64() / f64::from(arrival.tokens));
         let tokens = Tokens::new(arrival.tokens.into());
-        Some(ItlShare { per_token, tokens })
+        Some(ItlShare { gap, per_token, tokens })
     })
 }
 

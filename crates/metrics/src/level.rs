@@ -1,7 +1,13 @@
 //! What was measured at one level.
 
+mod histograms;
 mod json;
+mod latencies;
 mod tally;
+mod tokens;
+
+pub use histograms::LevelHistograms;
+pub use tally::LevelTally;
 
 use std::collections::BTreeMap;
 
@@ -9,7 +15,6 @@ use fizeau_core::{FailureClass, PerSec, Seconds, Tape, TokenSource, Tokens};
 use serde::Serialize;
 
 use crate::{Distribution, GoodputGoals};
-use tally::Tally;
 
 /// What was measured at one level: the part of `summary.json` that comes from tapes alone.
 ///
@@ -29,7 +34,7 @@ use tally::Tally;
 /// assert_eq!(level.throughput.output_tokens_per_s.get(), 20.0); // ten tokens in half a second
 /// assert_eq!(level.metrics.ttft.p99.value(), None); // one request supports no p99
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LevelSummary {
     /// How many requests went out, and how they ended.
     pub requests: RequestCounts,
@@ -47,14 +52,15 @@ impl LevelSummary {
     /// The summary of `tapes`, the whole of a level's in any order, in one pass.
     ///
     /// `goals` are those of goodput; where they are empty there is none. No tapes give counts of zero, rates
-    /// of zero over a window of no length, and no latencies.
+    /// of zero over a window of no length, and no latencies. A [`LevelTally`] does the same for tapes that come one by
+    /// one and are not kept.
     #[must_use]
     pub fn of<'a>(tapes: impl IntoIterator<Item = &'a Tape>, goals: &GoodputGoals) -> Self {
-        let mut tally = Tally::default();
+        let mut tally = LevelTally::new(goals);
         for tape in tapes {
-            tally.add(tape, goals);
+            tally.add(tape);
         }
-        tally.summary(goals)
+        tally.summary()
     }
 }
 
@@ -101,45 +107,45 @@ impl TokenCounts {
     }
 }
 
-/// Latencies, in milliseconds.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+/// Latencies, in milliseconds. In JSON each name ends in `_ms`.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct MetricTable {
     /// Send start to first token.
-    #[serde(rename = "ttft_ms")]
     pub ttft: Distribution,
     /// Intended release to first token.
-    #[serde(rename = "ttft_scheduled_ms")]
     pub ttft_scheduled: Distribution,
     /// Send start to the first token that a reader would see.
-    #[serde(rename = "first_visible_ms")]
     pub first_visible: Distribution,
     /// Mean pace of a request after its first event.
-    #[serde(rename = "tpot_ms")]
     pub tpot: Distribution,
     /// Inter-token latency, pooled over requests, weighted by tokens.
-    #[serde(rename = "itl_ms")]
     pub itl: Distribution,
     /// Inter-chunk latency, pooled over requests.
-    #[serde(rename = "icl_ms")]
     pub icl: Distribution,
-    /// Send start to last token.
-    #[serde(rename = "e2el_ms")]
+    /// Send start to the last of the output: a token, or an embedding.
     pub e2el: Distribution,
-    /// Intended release to last token.
-    #[serde(rename = "e2el_scheduled_ms")]
+    /// Intended release to the last of the output.
     pub e2el_scheduled: Distribution,
     /// Intended release to send start, of all requests that were sent.
-    #[serde(rename = "send_lateness_ms")]
     pub send_lateness: Distribution,
     /// Intended to actual release, of all requests.
-    #[serde(rename = "release_lateness_ms")]
     pub release_lateness: Distribution,
-    /// Release to send start, connecting not counted, of all requests that were sent.
-    #[serde(rename = "send_delay_ms")]
+    /// Release to send start, the wait for a connection not counted, of all requests that were sent.
     pub send_delay: Distribution,
+    /// The part of release to send start that went into making a connection, of all requests that were sent; zero
+    /// where one was at hand.
+    pub connection_wait: Distribution,
     /// The making of a connection, of requests that made one.
-    #[serde(rename = "connect_ms")]
     pub connect: Distribution,
+    /// The part of it that the name took, of those that had one to resolve.
+    pub dns: Distribution,
+    /// The part of it that the TCP handshake took.
+    pub tcp: Distribution,
+    /// The part of it that the TLS handshake took, of those that had one.
+    pub tls: Distribution,
+    /// How long after the kernel's stamp each arrival was read, pooled over all requests that the kernel stamped: what
+    /// a stamp of this process's own would have been late by.
+    pub read_lag: Distribution,
 }
 
 /// Spread of the inter-token latency; its standard deviation is in [`MetricTable::itl`].

@@ -1,8 +1,8 @@
 //! Tapes to metrics: TTFT, TPOT, ITL, ICL, E2EL, throughput, goodput, with honest statistics.
 //!
 //! The way through: [`RequestMetrics::of`] gives the figures of one [`Tape`](fizeau_core::Tape),
-//! [`LevelSummary::of`] those of a level; a [`Slo`] says whether a level meets its goals, and [`judge`]
-//! whether it is to be believed.
+//! [`LevelSummary::of`] those of a level, and [`LevelTally`] the same from tapes that come one by one and are not
+//! kept; a [`Slo`] says whether a level meets its goals, and [`judge`] whether it is to be believed.
 //!
 //! **Use this crate** to compute figures from tapes, your own or those of a file, or to summarise any sample
 //! of latencies ([`Distribution`]). **Use `fizeau`** to get all layers at once. This crate measures nothing:
@@ -15,6 +15,7 @@
 //!   stead.
 //! - A length that was asked for is never passed off as one that was received.
 //! - A percentile that its sample cannot support is withheld. Percentiles are never averaged.
+//! - Memory does not grow with the tokens of a run: [`PooledSample`] says when its percentiles are no longer exact.
 //! - No figure is NaN or infinite.
 
 mod distribution;
@@ -27,17 +28,21 @@ mod request;
 mod slo;
 mod validity;
 
-pub use distribution::{Distribution, Interval, Quantile, percentile_of_sorted};
+pub use distribution::{
+    Distribution, Interval, PooledSample, Quantile, Resolution, percentile_of_sorted,
+};
 pub use gaps::{ItlShare, inter_chunk, inter_token};
 pub use goodput::{GoodputError, GoodputGoals};
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use level::{
-    Goodput, Jitter, LevelSummary, MetricTable, RequestCounts, Throughput, TokenCounts, Window,
+    Goodput, Jitter, LevelHistograms, LevelSummary, LevelTally, MetricTable, RequestCounts,
+    Throughput, TokenCounts, Window,
 };
 pub use request::RequestMetrics;
 pub use slo::{Comparison, Goal, GoalOutcome, Metric, Slo, SloError, Statistic};
 pub use validity::{
-    ClientProof, Ending, Expectations, Reason, Thresholds, Validity, Verdict, judge,
+    Ceiling, ClientProof, ClientWatch, Ending, Expectations, Headroom, Reason, Room,
+    ThresholdError, Thresholds, Validity, Verdict, judge,
 };
 
 #[cfg(doctest)]

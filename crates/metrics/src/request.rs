@@ -1,6 +1,6 @@
 //! The figures of one request.
 
-use fizeau_core::{ConnectMarks, Millis, Nanos, Stamp, Tape, Tokens};
+use fizeau_core::{ConnectMarks, Marks, Millis, Nanos, Stamp, Tape, Tokens};
 
 /// The figures of one request, from its tape.
 ///
@@ -32,7 +32,8 @@ pub struct RequestMetrics {
     pub first_visible: Option<Nanos>,
     /// Time per output token, (l - f) / (n - k), a fraction of full precision; absent unless n > k.
     pub tpot: Option<Millis>,
-    /// End-to-end latency, l - s. A usage chunk or an end marker after the last token does not extend it.
+    /// End-to-end latency, l - s, where l is the arrival of the last of the output: the last token, or the embedding. A
+    /// usage chunk or an end marker after it does not extend it.
     pub e2el: Option<Nanos>,
     /// End-to-end latency from the schedule, l - i.
     pub e2el_scheduled: Option<Nanos>,
@@ -40,10 +41,19 @@ pub struct RequestMetrics {
     pub send_lateness: Option<Nanos>,
     /// How late the pacer let the request go, released - i: the client's own doing, or a cap's on requests in flight.
     pub release_lateness: Option<Nanos>,
-    /// How long the client took from the release to the send start, the making of a connection not counted.
+    /// How long the client took from the release to the send start, the wait for a connection not counted.
     pub send_delay: Option<Nanos>,
+    /// How much of the time from the release to the send start went into the making of a connection; zero when one was
+    /// at hand.
+    pub connection_wait: Option<Nanos>,
     /// How long the making of the connection took, name and TLS included; absent when one was at hand.
     pub connect: Option<Nanos>,
+    /// The part of it that the name took; absent for a literal address.
+    pub dns: Option<Nanos>,
+    /// The part of it that the TCP handshake took.
+    pub tcp: Option<Nanos>,
+    /// The part of it that the TLS handshake took; absent without TLS.
+    pub tls: Option<Nanos>,
     /// n: tokens received; absent if the request failed.
     pub output_tokens: Option<Tokens>,
     /// k: tokens of the first generation event; absent if the request failed.
@@ -55,21 +65,25 @@ impl RequestMetrics {
     #[must_use]
     pub fn of(tape: &Tape) -> Self {
         let marks = &tape.marks;
-        let connect = marks.connect.as_ref().and_then(connect_time);
+        let connect = marks.connect.as_ref();
         let since_release = span(Some(marks.released), marks.send_start);
+        let waited = since_release.map(|_| connection_wait(marks));
         let regardless = Self {
             send_lateness: span(Some(marks.intended), marks.send_start),
             release_lateness: span(Some(marks.intended), Some(marks.released)),
-            send_delay: since_release
-                .map(|delay| delay.saturating_sub(connect.unwrap_or_default())),
-            connect,
+            send_delay: since_release.zip(waited).map(|(all, waited)| all.saturating_sub(waited)),
+            connection_wait: waited,
+            connect: connect.and_then(|c| connected(c).since(c.start)),
+            dns: connect.and_then(|c| c.dns?.since(c.start)),
+            tcp: connect.and_then(|c| c.tcp.since(c.dns.unwrap_or(c.start))),
+            tls: connect.and_then(|c| c.tls?.since(c.tcp)),
             ..Self::default()
         };
         if !tape.is_success() {
             return regardless;
         }
         let (sent, intended) = (tape.marks.send_start, Some(tape.marks.intended));
-        let (first, last) = (tape.first_token(), tape.last_token());
+        let (first, last) = (tape.first_token(), tape.last_output());
         Self {
             ttft: span(sent, first),
             ttft_scheduled: span(intended, first),
@@ -89,8 +103,18 @@ fn span(from: Option<Stamp>, to: Option<Stamp>) -> Option<Nanos> {
     to?.since(from?)
 }
 
-fn connect_time(marks: &ConnectMarks) -> Option<Nanos> {
-    marks.tls.unwrap_or(marks.tcp).since(marks.start)
+/// When the connection could carry bytes.
+fn connected(marks: &ConnectMarks) -> Stamp {
+    marks.tls.unwrap_or(marks.tcp)
+}
+
+/// Only what lies between release and send start: a connection may have been begun before.
+fn connection_wait(marks: &Marks) -> Nanos {
+    let (Some(connect), Some(sent)) = (&marks.connect, marks.send_start) else {
+        return Nanos::ZERO;
+    };
+    let begun = connect.start.max(marks.released);
+    connected(connect).min(sent).saturating_since(begun)
 }
 
 fn first_event_tokens(tape: &Tape) -> Option<Tokens> {

@@ -1,27 +1,15 @@
 //! Whether a level is to be believed.
 
 mod judge;
+mod proof;
+mod thresholds;
 
 pub use judge::judge;
+pub use proof::{Ceiling, ClientProof, ClientWatch, Headroom, Room};
+pub use thresholds::{ThresholdError, Thresholds};
 
-use fizeau_core::{Millis, StampSource, Tokens};
+use fizeau_core::Tokens;
 use serde::Serialize;
-
-/// What the client saw of itself while it measured.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct ClientProof {
-    /// Who stamped the arrivals.
-    pub stamps: StampSource,
-    /// CPU time of the measuring thread over wall time, from 0 to 1; absent where the system does not tell.
-    pub cpu_share: Option<f64>,
-    /// Time that the measuring thread was ready to run and did not get a CPU, over wall time, from 0 to 1;
-    /// absent where the system does not tell.
-    pub run_delay_share: Option<f64>,
-    /// Connections made for a request.
-    pub connections_fresh: u64,
-    /// Requests whose idle connection was found dead and replaced.
-    pub connections_replaced: u64,
-}
 
 /// What a level is held against.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -47,48 +35,6 @@ pub enum Ending {
     Finished,
     /// It was broken off; what there is, is part of what was planned.
     Interrupted,
-}
-
-/// Where suspicion begins, and where belief ends. A figure must be above its threshold to be held against the
-/// level.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Thresholds {
-    /// Lateness of the release, or delay from there to the sending (p99; the greatest where the sample supports no p99),
-    /// that makes a level suspect. Default 10 ms.
-    pub lateness_suspect: Millis,
-    /// The same that makes it invalid. Default 100 ms.
-    pub lateness_invalid: Millis,
-    /// CPU share of the measuring thread that makes it suspect. Default 0.90.
-    pub cpu_suspect: f64,
-    /// CPU share that makes it invalid: the client had no time left. Default 0.98.
-    pub cpu_invalid: f64,
-    /// Share of time ready to run without a CPU that makes it suspect. Default 0.10.
-    pub run_delay_suspect: f64,
-    /// Share of failed requests that makes it suspect. Default 0.01.
-    pub failed_suspect: f64,
-    /// Share of failed requests that makes it invalid. Default 0.50.
-    pub failed_invalid: f64,
-    /// Share of completed requests with another output length than was asked under ignore-EOS that makes it
-    /// suspect. Default 0.01.
-    pub length_suspect: f64,
-    /// Share of prompt tokens that a cache supplied unasked that makes it suspect. Default 0.01.
-    pub cached_suspect: f64,
-}
-
-impl Default for Thresholds {
-    fn default() -> Self {
-        Self {
-            lateness_suspect: Millis::new(10.0),
-            lateness_invalid: Millis::new(100.0),
-            cpu_suspect: 0.90,
-            cpu_invalid: 0.98,
-            run_delay_suspect: 0.10,
-            failed_suspect: 0.01,
-            failed_invalid: 0.50,
-            length_suspect: 0.01,
-            cached_suspect: 0.01,
-        }
-    }
 }
 
 /// The verdict on a level, with its reasons.

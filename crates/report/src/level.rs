@@ -2,11 +2,13 @@
 
 mod block;
 mod json;
+mod proof;
 mod speed;
 
 use fizeau_core::{Millis, PerSec};
 use fizeau_metrics::{ClientProof, Distribution, LevelSummary, Validity, Verdict};
 
+pub(crate) use proof::tail;
 pub use speed::SpeedOfLight;
 
 /// All that is known of one level: its load, what was measured, whether to believe it, and the bound beside it.

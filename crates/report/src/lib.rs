@@ -24,6 +24,7 @@
 
 mod block;
 mod chart;
+mod lengths;
 mod level;
 mod number;
 mod page;
@@ -34,12 +35,14 @@ mod terminal;
 mod vllm;
 mod words;
 
+pub use lengths::LengthTally;
 pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
 pub use setup::{Endpoint, Engine, Host, Setup, ToolVersion, Workload};
 pub use sweep::{GoalResult, OperatingPoint, Place, StandIn, SweepReport};
 pub use terminal::{Style, Terminal};
 pub use vllm::{
     Detail, Percentile, RequestRate, Selection, SelectionError, VllmMetric, VllmResult, VllmRun,
+    VllmTally,
 };
 
 use level::{LatencyBasis, Tail};

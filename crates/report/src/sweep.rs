@@ -1,5 +1,6 @@
 //! A sweep's result: levels, the frontier among them, and the one to run at.
 
+mod client;
 mod goals;
 mod json;
 mod operating;

@@ -62,6 +62,7 @@ impl SweepReport {
         for reason in self.speed_of_light_reasons() {
             out.push(Line::text(format!("Speed of light: absent, {reason}")));
         }
+        out.extend(self.client_lines().into_iter().flatten().map(Line::text));
         self.say_verdict(&mut out);
         if let Some(report) = terminal.report {
             // A path is not broken over lines, so that it can be copied.

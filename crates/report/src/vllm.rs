@@ -6,23 +6,23 @@
 //! ones of any sample however small, and an empty sample gives 0.0. Our own definitions, which differ where a
 //! chunk carries several tokens, stand in `summary.json`.
 //!
-//! Goodput is vLLM's where it comes from [`VllmResult::goodput`].
-//!
 //! Two figures are deliberately not vLLM's. Its peaks count whatever touches a one-second bucket, which can
-//! report 40 concurrent requests under a cap of 4, and a peak rate below the mean. [`VllmResult`] counts
-//! exactly: see [`VllmResult::peak_concurrency`] and [`VllmResult::peak_output_tokens_per_s`].
+//! report 40 concurrent requests under a cap of 4, and a peak rate below the mean. [`VllmResult`] counts every request
+//! and every token: see [`VllmResult::peak_concurrency`] and [`VllmResult::peak_output_tokens_per_s`].
 
 mod block;
 mod figures;
 mod json;
 mod peaks;
 mod select;
+mod tally;
 
 use fizeau_core::{PerSec, Seconds, Tape, Tokens};
 use fizeau_metrics::GoodputGoals;
 
 pub use json::Detail;
 pub use select::{Percentile, Selection, SelectionError, VllmMetric};
+pub use tally::VllmTally;
 
 use figures::{PerRequest, Stats};
 
@@ -59,11 +59,12 @@ pub enum RequestRate {
     Unlimited,
 }
 
-/// A level as vLLM's client would report it.
+/// A level as vLLM's client would report it: from a [`VllmTally`], or from tapes that are all at hand.
 ///
 /// ```
 /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
-/// use fizeau_report::{Detail, RequestRate, Selection, VllmResult, VllmRun};
+/// use fizeau_metrics::GoodputGoals;
+/// use fizeau_report::{Detail, RequestRate, Selection, VllmRun, VllmTally};
 ///
 /// let mut tape = Tape::sent_at(Stamp::EPOCH);
 /// for ms in [20, 25, 30] {
@@ -82,9 +83,11 @@ pub enum RequestRate {
 ///     max_concurrency: Some(1),
 /// };
 /// assert_eq!(run.file_name(), "vllm-infqps-concurrency1-model-20260801-120000.json");
-/// let result = VllmResult::of(run, &[tape], &Selection::default(), None);
+/// let mut tally = VllmTally::new(&Selection::default(), &GoodputGoals::default(), Detail::Brief);
+/// tally.add(&tape);
+/// let result = tally.finish(run);
 /// assert!(result.block().contains("Mean TTFT (ms):                          20.00"));
-/// assert!(result.to_json(Detail::Brief)?.contains(r#""median_itl_ms":5.0"#));
+/// assert!(result.to_json()?.contains(r#""median_itl_ms":5.0"#));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -97,6 +100,7 @@ pub struct VllmResult {
     input_tokens: Tokens,
     output_tokens: Tokens,
     requests: PerRequest,
+    detail: Detail,
     peak_concurrency: u64,
     peak_tokens: PerSec,
     stats: Vec<(VllmMetric, Stats)>,
@@ -123,60 +127,26 @@ impl VllmRun {
 }
 
 impl VllmResult {
-    /// The result of a level from its tapes.
-    ///
-    /// The number of prompts is the number of tapes, so completed and failed always add up to it. The duration
-    /// runs from the first release to the last end. `goodput` is given ([`VllmResult::goodput`]), since vLLM's
-    /// file does not record the goals either.
+    /// The result of a level from all its tapes: a [`VllmTally`] over them.
     #[must_use]
-    pub fn of(
+    pub fn of<'a>(
         run: VllmRun,
-        tapes: &[Tape],
+        tapes: impl IntoIterator<Item = &'a Tape>,
         selection: &Selection,
-        goodput: Option<PerSec>,
+        goals: &GoodputGoals,
+        detail: Detail,
     ) -> Self {
-        let completed = tapes.iter().filter(|tape| tape.is_success());
-        let requests = PerRequest::of(tapes);
-        let output_tokens = Tokens::new(requests.output_lens.iter().sum());
-        let duration = figures::duration(tapes);
-        let mean_rate = figures::rate(output_tokens.get() as f64, duration);
-        let completed_count = completed.clone().count() as u64;
-        let available = |metric: &VllmMetric| match metric {
-            VllmMetric::ClientQueueTime => run.max_concurrency.is_some(),
-            VllmMetric::E2elIncludingClientQueue => {
-                let limited = matches!(run.request_rate, RequestRate::Limited(_));
-                run.max_concurrency.is_some() && limited
-            }
-            _ => true,
-        };
-        let metrics = selection.metrics.iter().copied().filter(available);
-        let stats = metrics.map(|metric| {
-            let values = figures::values(metric, tapes);
-            (metric, Stats::of(values, &selection.percentiles))
-        });
-        Self {
-            duration,
-            completed: completed_count,
-            failed: tapes.len() as u64 - completed_count,
-            input_tokens: completed.filter_map(Tape::input_tokens).sum(),
-            output_tokens,
-            peak_concurrency: peaks::concurrency(tapes),
-            peak_tokens: peaks::tokens_per_s(tapes, mean_rate),
-            stats: stats.collect(),
-            requests,
-            goodput,
-            run,
-        }
+        let mut tally = VllmTally::new(selection, goals, detail);
+        tapes.into_iter().for_each(|tape| tally.add(tape));
+        tally.finish(run)
     }
 
     /// Requests per second that met every goal, by vLLM's rule: its TPOT, which for a reply of a single token is
     /// 0 and so meets any goal. None without goals. What `fizeau-metrics` calls goodput differs in this, and
     /// where a first chunk carries several tokens.
     #[must_use]
-    pub fn goodput(tapes: &[Tape], goals: &GoodputGoals) -> Option<PerSec> {
-        let good = tapes.iter().filter(|tape| figures::meets(tape, goals));
-        let rate = |good: usize| figures::rate(good as f64, figures::duration(tapes));
-        (!goals.is_empty()).then(|| rate(good.count()))
+    pub const fn goodput(&self) -> Option<PerSec> {
+        self.goodput
     }
 
     /// How many requests were made: those that completed and those that failed.
@@ -193,9 +163,9 @@ impl VllmResult {
         self.peak_concurrency
     }
 
-    /// The greatest number of tokens received in any second (in the whole level where it is shorter), and at
-    /// least the mean over the level. vLLM's own figure counts chunks in fixed seconds and can be below the
-    /// mean.
+    /// The greatest number of tokens received in any second that begins at a full hundredth of one (in the whole level
+    /// where it is shorter), and at least the mean over the level. vLLM's own figure counts chunks in fixed seconds and
+    /// can be below the mean.
     #[must_use]
     pub const fn peak_output_tokens_per_s(&self) -> PerSec {
         self.peak_tokens

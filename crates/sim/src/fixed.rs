@@ -1,95 +1,125 @@
 //! An engine on a timetable, for tests of clients.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, VecDeque};
 
 use fizeau_core::{Nanos, Stamp, Tokens};
 
 use crate::job::{Emission, Job, JobId, JobTiming, SubmitError};
 use crate::serve::Serve;
 
-/// The most tokens of one job, prompt and output together. Longer than any model's context, and few enough to be
-/// held at once: with no time between tokens, all of a job's are due at the same instant.
+/// The most tokens of one job, prompt and output together: longer than any model's context.
 const LONGEST_JOB: Tokens = Tokens::new(1 << 20);
+
+/// With no time between tokens, how many of one job leave before the next job has its turn. [`Serve::advance`]
+/// then returns, so that whoever listens can take them in.
+const RUN: u64 = 1 << 12;
 
 /// Gives token `k` of every job exactly at its arrival `+ ttft + k * itl`, however many jobs there are and
 /// however long their prompts. What a client reports against this engine can be held against two known
 /// numbers. A job may have up to 1,048,576 tokens, prompt and output together.
+///
+/// A token costs the same few nanoseconds however many jobs are live.
 #[derive(Debug, Clone)]
 pub struct FixedTiming {
     ttft: Nanos,
     itl: Nanos,
-    live: BTreeMap<JobId, Live>,
-    /// The next token of each live job.
-    due: BTreeSet<(Stamp, JobId)>,
+    live: BTreeSet<JobId>,
+    /// Jobs before their first token, the soonest in front.
+    first: VecDeque<Due>,
+    /// Jobs before a later one, the soonest in front. Apart, since both queues then grow at their ends: the first
+    /// as jobs arrive, the second as tokens leave, each with the same time to wait.
+    next: VecDeque<Due>,
 }
 
+/// The next token of a job.
 #[derive(Debug, Clone, Copy)]
-struct Live {
+struct Due {
+    at: Stamp,
     job: Job,
-    emitted: u64,
+    index: u64,
 }
 
 impl FixedTiming {
     /// An engine with `ttft` to each first token and `itl` between any two. Both may be zero.
     #[must_use]
     pub const fn new(ttft: Nanos, itl: Nanos) -> Self {
-        Self { ttft, itl, live: BTreeMap::new(), due: BTreeSet::new() }
+        Self { ttft, itl, live: BTreeSet::new(), first: VecDeque::new(), next: VecDeque::new() }
     }
 
-    fn due_at(&self, live: &Live) -> Stamp {
-        live.job.at + self.ttft + self.itl * live.emitted
+    /// Takes out the token that is due first, if that is by `to`.
+    fn pop(&mut self, to: Stamp) -> Option<Due> {
+        let first = self.first.front().map(|due| due.at);
+        let next = self.next.front().map(|due| due.at);
+        let queue = match (first, next) {
+            (Some(first), Some(next)) if first <= next => &mut self.first,
+            (Some(_), None) => &mut self.first,
+            _ => &mut self.next,
+        };
+        queue.pop_front_if(|due| due.at <= to)
+    }
+
+    fn emission(&self, due: &Due) -> Emission {
+        let Due { at, job, index } = *due;
+        let last = index + 1 == job.output_tokens.get();
+        let timing =
+            JobTiming { submitted: job.at, admitted: job.at, first_token: job.at + self.ttft };
+        Emission { job: job.id, at, index, last, timing }
+    }
+}
+
+/// Puts `due` behind all that is not later, which is nearly always at the end.
+fn insert(queue: &mut VecDeque<Due>, due: Due) {
+    match queue.back() {
+        Some(back) if back.at > due.at => {
+            let place = queue.partition_point(|other| other.at <= due.at);
+            queue.insert(place, due);
+        }
+        _ => queue.push_back(due),
     }
 }
 
 impl Serve for FixedTiming {
     fn submit(&mut self, job: Job) -> Result<(), SubmitError> {
         job.check(self.longest_job())?;
-        if self.live.contains_key(&job.id) {
+        if !self.live.insert(job.id) {
             return Err(SubmitError::DuplicateId(job.id));
         }
-        let live = Live { job, emitted: 0 };
-        self.due.insert((self.due_at(&live), job.id));
-        self.live.insert(job.id, live);
+        insert(&mut self.first, Due { at: job.at + self.ttft, job, index: 0 });
         Ok(())
     }
 
     fn cancel(&mut self, id: JobId) {
-        if let Some(live) = self.live.remove(&id) {
-            self.due.remove(&(self.due_at(&live), id));
+        if self.live.remove(&id) {
+            self.first.retain(|due| due.job.id != id);
+            self.next.retain(|due| due.job.id != id);
         }
     }
 
     fn next_event(&self) -> Option<Stamp> {
-        self.due.first().map(|&(at, _)| at)
+        [self.first.front(), self.next.front()].into_iter().flatten().map(|due| due.at).min()
     }
 
     fn advance(&mut self, to: Stamp, emit: &mut dyn FnMut(Emission)) {
-        while let Some((at, id)) = self.due.first().copied().filter(|&(at, _)| at <= to) {
-            self.due.pop_first();
-            let Some(live) = self.live.get_mut(&id) else {
-                continue;
-            };
-            let index = live.emitted;
-            live.emitted += 1;
-            let Live { job, emitted } = *live;
-            let last = emitted == job.output_tokens.get();
-            if last {
-                self.live.remove(&id);
-            } else {
-                let next = job.at + self.ttft + self.itl * emitted;
-                self.due.insert((next, id));
+        while let Some(mut due) = self.pop(to) {
+            let started = due;
+            loop {
+                let emission = self.emission(&due);
+                emit(emission);
+                if emission.last {
+                    self.live.remove(&due.job.id);
+                    break;
+                }
+                due.index += 1;
+                due.at += self.itl;
+                if due.at > started.at {
+                    insert(&mut self.next, due);
+                    break;
+                }
+                if due.index - started.index == RUN {
+                    insert(&mut self.next, due);
+                    return;
+                }
             }
-            emit(Emission {
-                job: id,
-                at,
-                index,
-                last,
-                timing: JobTiming {
-                    submitted: job.at,
-                    admitted: job.at,
-                    first_token: job.at + self.ttft,
-                },
-            });
         }
     }
 

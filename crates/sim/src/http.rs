@@ -1,7 +1,7 @@
 //! The engine behind a real HTTP server, in wall time. Feature `http`.
 //!
-//! [`Server::spawn`] starts two threads. One owns the engine and lets tokens go at their instants, to some
-//! tens of microseconds where a core is free. The other serves connections and streams as vLLM's OpenAI
+//! [`Server::spawn`] starts one thread, which serves all connections over HTTP/1.1 and lets each token go in a write
+//! of its own at its own instant, to some microseconds where it has a core to itself. It streams as vLLM's OpenAI
 //! server does: a role chunk first on chat, one event a token, the finish reason on the last of them, a usage
 //! chunk with `choices: []` where it was asked for, then `[DONE]`.
 //!
@@ -12,6 +12,7 @@
 //! | `GET /v1/models` | the model's name and its longest context |
 //! | `GET /health` | 200 while the server runs |
 //! | `GET /truth` | the server's own record of the requests that it finished |
+//! | `GET /truth?summary` | the same without the single requests, which may be many |
 //! | `DELETE /truth` | forgets that record |
 //!
 //! What differs from a real server:
@@ -25,11 +26,16 @@
 //!
 //! # The truth
 //!
-//! `GET /truth` gives, for each of the last requests that ended well, when its last byte had been received
-//! (`arrived_ns`), when each token was handed over for writing to the socket (`token_ns`) and when the engine
-//! meant it to leave (`scheduled_ns`), all in nanoseconds on the server's monotonic clock. A client's report
-//! can be held against it. Ask for it when the load is over: writing a long answer keeps the connections
-//! waiting.
+//! `GET /truth` gives, for each of the last requests that ended well, when its last byte had been read
+//! (`arrived_ns`), when each token was handed to the kernel (`token_ns`) and when the engine meant it to leave
+//! (`scheduled_ns`), all in nanoseconds on the server's monotonic clock. `token_ns` is the instant just before the
+//! write call that takes the token's last byte. On loopback the kernel delivers within that call, so a token arrives
+//! a few microseconds after its stamp and never before. A request that came while its connection was busy with an
+//! earlier one arrives when that one is done.
+//!
+//! `ttft_ms`, `itl_ms` and `lateness_ms` (handed over less scheduled) sum the streamed requests up: how well the server
+//! kept its own schedule. A client's report can be held against all of this. Ask for it when the load is over: no token
+//! leaves while the answer is put together.
 //!
 //! ```no_run
 //! use fizeau_core::Nanos;
@@ -44,31 +50,43 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod alarm;
 mod app;
 mod ask;
 mod clock;
-mod driver;
+mod conn;
 mod frames;
-mod reply;
+mod prompt;
+mod reactor;
+mod refusal;
+mod request;
+mod response;
 mod routes;
+mod slots;
+mod spread;
+mod stream;
 mod truth;
 
 use std::fmt;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
-use std::sync::Arc;
+use std::net::SocketAddr;
 use std::thread::JoinHandle;
 
-use tokio::runtime::Runtime;
-use tokio::sync::oneshot;
+use mio::net::TcpListener;
 
 use crate::serve::Serve;
 use app::App;
 use clock::WallClock;
-use driver::Driver;
+use reactor::{Reactor, Stop};
+use truth::Truth;
+
+pub use spread::Spread;
 
 /// The largest request taken, unless said otherwise: 16 MiB, some two million token ids.
 const DEFAULT_BODY_LIMIT: usize = 16 << 20;
+/// How many connections may wait to be accepted; the usual 128 are few for a client that opens a thousand at once.
+#[cfg(target_os = "linux")]
+const BACKLOG: i32 = 4_096;
 /// Requests remembered for `/truth`, unless said otherwise.
 const DEFAULT_TRUTH_LIMIT: usize = 10_000;
 
@@ -141,9 +159,9 @@ pub struct BindError {
     pub source: io::Error,
 }
 
-/// The server's threads could not be started.
+/// The server's thread could not be started.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot start the threads of the simulated server")]
+#[error("cannot start the thread of the simulated server")]
 pub struct SpawnError(#[from] io::Error);
 
 impl Server {
@@ -154,7 +172,8 @@ impl Server {
     pub fn bind(address: SocketAddr, config: ServerConfig) -> Result<Self, BindError> {
         let listen = || {
             let listener = TcpListener::bind(address)?;
-            listener.set_nonblocking(true)?;
+            #[cfg(target_os = "linux")]
+            rustix::net::listen(&listener, BACKLOG)?;
             let address = listener.local_addr()?;
             Ok((listener, address))
         };
@@ -170,51 +189,28 @@ impl Server {
         self.address
     }
 
-    /// Serves on threads of its own until the handle is dropped or shut down.
+    /// Serves on a thread of its own until the handle is dropped or shut down.
     ///
     /// # Errors
     /// If the system gives no thread or no event queue.
     pub fn spawn(self) -> Result<ServerHandle, SpawnError> {
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+        let ServerConfig { engine, model, body_limit, truth_limit } = self.config;
         let clock = WallClock::start();
-        let (commands, inbox) = std::sync::mpsc::channel();
-        let app = Arc::new(App::new(clock, commands, &self.config));
-        let driver = Driver::new(self.config.engine, clock, inbox);
-        let (stop, stopped) = oneshot::channel();
-        let threads = [
-            thread("fizeau-sim-engine", move || driver.run())?,
-            thread("fizeau-sim-http", move || {
-                serve(&runtime, self.listener, &app, stopped);
-            })?,
-        ];
-        Ok(ServerHandle { address: self.address, stop: Some(stop), threads: threads.into() })
+        let truth = Truth::new(clock.started_rfc3339(), truth_limit);
+        let app = App { clock, longest_job: engine.longest_job(), model, truth, numbered: 0 };
+        let (reactor, stop) = Reactor::new(self.listener, engine, app, body_limit)?;
+        let thread = std::thread::Builder::new().name("fizeau-sim".to_owned());
+        let thread = thread.spawn(move || reactor.run())?;
+        Ok(ServerHandle { address: self.address, stop, thread: Some(thread) })
     }
-}
-
-fn thread(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
-    std::thread::Builder::new().name(name.to_owned()).spawn(run)
-}
-
-/// Serves until told to stop. As it returns, the runtime is dropped with every connection; that cancels their
-/// jobs and closes the way to the engine's thread, which then ends too.
-fn serve(runtime: &Runtime, listener: TcpListener, app: &Arc<App>, stopped: oneshot::Receiver<()>) {
-    runtime.block_on(async {
-        match tokio::net::TcpListener::from_std(listener) {
-            Ok(listener) => drop(tokio::spawn(routes::accept(listener, Arc::clone(app)))),
-            Err(error) => tracing::error!(%error, "the listening socket cannot be polled"),
-        }
-        // An error means that the handle is gone, which says the same.
-        stopped.await.ok();
-    });
 }
 
 /// A server that is serving. Dropping it stops the server.
 #[derive(Debug)]
 pub struct ServerHandle {
     address: SocketAddr,
-    stop: Option<oneshot::Sender<()>>,
-    threads: Vec<JoinHandle<()>>,
+    stop: Stop,
+    thread: Option<JoinHandle<Option<Spread>>>,
 }
 
 impl ServerHandle {
@@ -230,20 +226,24 @@ impl ServerHandle {
         format!("http://{}", self.address)
     }
 
-    /// Breaks off every connection, ends the threads and waits for them.
-    pub fn shutdown(self) {
-        drop(self);
+    /// Breaks off every connection, ends the thread and waits for it. How late streamed tokens were handed to the
+    /// kernel, of the requests remembered; none if there were none.
+    pub fn shutdown(mut self) -> Option<Spread> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Option<Spread> {
+        let thread = self.thread.take()?;
+        self.stop.stop();
+        thread.join().unwrap_or_else(|_| {
+            tracing::error!("the thread of the simulated server panicked");
+            None
+        })
     }
 }
 
 impl Drop for ServerHandle {
     fn drop(&mut self) {
-        // Dropping the sender is the signal.
-        drop(self.stop.take());
-        for thread in self.threads.drain(..) {
-            if thread.join().is_err() {
-                tracing::error!("a thread of the simulated server panicked");
-            }
-        }
+        self.end();
     }
 }

@@ -1,26 +1,47 @@
 //! Requests over HTTP/1.1 on connections of our own.
 
+mod answer;
+mod balance;
 mod call;
 mod connect;
+mod date;
+mod endpoint;
+mod h1;
+mod h2;
+mod io;
+mod kernel;
+mod log;
 mod pool;
+mod proxy;
 mod socket;
+#[cfg(feature = "tls")]
+mod tls;
+mod tunnel;
 mod watchdog;
 mod wire;
 
+use std::cell::RefCell;
 use std::fmt;
-use std::rc::Rc;
 
 use bytes::Bytes;
-use fizeau_core::{
-    Asked, Clock, Failure, FailureClass, Request, Stamp, StampSource, Tape, Transport,
-};
+use fizeau_core::{Asked, Clock, Failure, FailureClass, Request, Stamp, Tape, Transport};
 use futures_util::StreamExt;
 use futures_util::stream;
+use tokio::task::coop;
+
+pub use balance::Balance;
+pub(crate) use balance::Balancer;
+pub use proxy::{Proxy, ProxyError};
+#[cfg(feature = "tls")]
+pub(crate) use tls::Tls;
+#[cfg(feature = "tls")]
+pub use tls::{Trust, TrustError};
 
 use crate::dialect::RequestError;
-use crate::target::Target;
+use crate::target::{Authority, ConnectionUse, Target};
 use call::Call;
-use pool::Pool;
+use endpoint::Endpoint;
+use wire::Wire;
 
 /// Carries out requests over HTTP/1.1 without TLS, each to a [`Tape`].
 ///
@@ -29,8 +50,17 @@ use pool::Pool;
 /// before a byte of the reply came is replaced by a fresh one, once, and the tape says so
 /// ([`Connection::ReplacedStale`](fizeau_core::Connection::ReplacedStale)).
 ///
+/// Arrivals carry the kernel's own receive stamps where there are any (Linux; see [`StampChoice`]), so that they are
+/// true even where this process comes late to read them. A tape says [`StampSource::Kernel`] only if the kernel
+/// stamped every read of its reply; one on which some are our own says [`StampSource::User`] and keeps the others
+/// as they are.
+///
 /// Needs a tokio runtime with I/O and time, and stays on one thread: give each worker thread a transport of
-/// its own.
+/// its own. Requests are exempt from tokio's budget of a task (they would come to a halt after 128 reads), so
+/// that hundreds can share one.
+///
+/// [`StampSource::Kernel`]: fizeau_core::StampSource::Kernel
+/// [`StampSource::User`]: fizeau_core::StampSource::User
 ///
 /// ```
 /// use fizeau_core::{EosRule, Prompt, Request, RequestId, SessionId, Stamp, Tokens, Transport};
@@ -54,11 +84,28 @@ use pool::Pool;
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct HttpTransport<C: Clock> {
+pub struct HttpTransport<C> {
     target: Target,
-    clock: Rc<C>,
-    pool: Pool<C>,
+    clock: C,
+    stamps: StampChoice,
+    first: Endpoint<C>,
+    others: Vec<Endpoint<C>>,
+    /// What all connections read into: what a read brings is looked at before the next one.
+    scratch: RefCell<Box<[u8]>>,
 }
+
+/// Who is to stamp arrivals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StampChoice {
+    /// The kernel, as it takes packets from the device; this process where the kernel does not.
+    #[default]
+    KernelIfAvailable,
+    /// This process, as the read call returns. What a run would see without the kernel's help.
+    User,
+}
+
+/// The longest single read: what a server that outruns us sends in a few milliseconds.
+const SCRATCH: usize = 64 << 10;
 
 /// Why connections could not be opened ahead of a run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -77,11 +124,21 @@ impl PreconnectError {
 /// server's backlog.
 const OPEN_AT_ONCE: usize = 64;
 
-impl<C: Clock> HttpTransport<C> {
-    /// A transport to `target` that stamps with `clock`.
+impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
+    /// A transport to `target` that stamps with `clock`. Copies of the clock must share its epoch.
     #[must_use]
     pub fn new(target: Target, clock: C) -> Self {
-        Self { target, clock: Rc::new(clock), pool: Pool::default() }
+        let first = Endpoint::new(&target, target.base());
+        let others = target.other_bases().iter().map(|base| Endpoint::new(&target, base)).collect();
+        let scratch = RefCell::new(vec![0; SCRATCH].into_boxed_slice());
+        Self { target, clock, stamps: StampChoice::default(), first, others, scratch }
+    }
+
+    /// Has arrivals stamped by `choice`, on connections made from now on.
+    #[must_use]
+    pub const fn stamps(mut self, choice: StampChoice) -> Self {
+        self.stamps = choice;
+        self
     }
 
     /// What requests are sent to.
@@ -90,39 +147,74 @@ impl<C: Clock> HttpTransport<C> {
         &self.target
     }
 
-    /// Opens connections until `count` are idle, so that no request of a run has to wait for one.
+    /// Opens connections until `count` requests at a time, shared evenly among the endpoints, need not wait for one.
+    /// Where each request makes its own connection, nothing is done.
     ///
     /// # Errors
     /// If one of them cannot be made, within the target's connect timeout. Those that could stay.
     pub async fn preconnect(&self, count: usize) -> Result<(), PreconnectError> {
-        let missing = count.saturating_sub(self.pool.idle());
-        let limit = self.target.limits().connect;
-        let open = |_| async {
-            let connecting = connect::connect(self.target.authority(), &self.clock);
-            let Some(limit) = limit else {
-                return connecting.await;
-            };
-            match tokio::time::timeout(limit.into(), connecting).await {
-                Ok(connected) => connected,
-                Err(_) => Err(self.timed_out(FailureClass::TimeoutConnect)),
+        if self.target.connections().usage == ConnectionUse::PerRequest {
+            return Ok(());
+        }
+        let each = count.div_ceil(1 + self.others.len());
+        let places = self.endpoints().flat_map(|endpoint| std::iter::repeat_n(endpoint, each));
+        let open = |endpoint| async move { (endpoint, self.open(endpoint).await) };
+        let mut opening = stream::iter(places).map(open).buffer_unordered(OPEN_AT_ONCE);
+        // All are held until the last is there, or the same one would be counted twice.
+        let (mut held, mut outcome) = (Vec::new(), Ok(()));
+        while let Some((endpoint, opened)) = opening.next().await {
+            match opened {
+                Ok(wire) => held.push((endpoint, wire)),
+                Err(failure) => {
+                    outcome = Err(PreconnectError(failure));
+                    break;
+                }
+            }
+        }
+        for (endpoint, wire) in held {
+            endpoint.check_in(wire);
+        }
+        outcome
+    }
+
+    /// A connection to `endpoint`, an idle one or a new one, within the limit.
+    async fn open(&self, endpoint: &Endpoint<C>) -> Result<Wire<C>, Failure> {
+        if let Some(wire) = endpoint.check_out() {
+            return Ok(wire);
+        }
+        let connecting = endpoint.connect(&self.clock, self.stamps);
+        let connected = match self.target.limits().connect {
+            None => connecting.await,
+            Some(limit) => {
+                let timed_out =
+                    || self.timed_out(FailureClass::TimeoutConnect, endpoint.way().whom());
+                let connected = tokio::time::timeout(limit.into(), connecting).await;
+                connected.unwrap_or_else(|_| Err(timed_out()))
             }
         };
-        let mut opening = stream::iter(0..missing).map(open).buffer_unordered(OPEN_AT_ONCE);
-        while let Some(opened) = opening.next().await {
-            let (wire, _) = opened.map_err(PreconnectError)?;
-            self.pool.check_in(wire).await;
-        }
-        Ok(())
+        connected.map(|(wire, _)| wire)
+    }
+
+    /// What a reader of the run ought to know of how the endpoints were reached; known once connections stand.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        self.endpoints().filter_map(|endpoint| endpoint.way().note()).collect()
+    }
+
+    fn endpoints(&self) -> impl Iterator<Item = &Endpoint<C>> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    fn endpoint(&self, number: usize) -> &Endpoint<C> {
+        let other = number.checked_sub(1).and_then(|number| self.others.get(number));
+        other.unwrap_or(&self.first)
     }
 
     /// A failure that names the limit that was reached.
-    fn timed_out(&self, class: FailureClass) -> Failure {
+    fn timed_out(&self, class: FailureClass, whom: &Authority) -> Failure {
         let limits = self.target.limits();
         let (what, limit) = match class {
-            FailureClass::TimeoutConnect => {
-                let whom = self.target.authority();
-                (format!("no connection to {whom}"), limits.connect)
-            }
+            FailureClass::TimeoutConnect => (format!("no connection to {whom}"), limits.connect),
             FailureClass::TimeoutFirstToken => ("no first token".to_owned(), limits.first_token),
             FailureClass::TimeoutIdle => ("no further token".to_owned(), limits.idle),
             _ => ("the request was not over".to_owned(), limits.total),
@@ -132,7 +224,7 @@ impl<C: Clock> HttpTransport<C> {
     }
 }
 
-impl<C: Clock> Transport for HttpTransport<C> {
+impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
     type Error = RequestError;
 
     async fn send(
@@ -143,20 +235,22 @@ impl<C: Clock> Transport for HttpTransport<C> {
     ) -> Result<Tape, RequestError> {
         let dialect = self.target.route().dialect();
         let body = Bytes::from(dialect.body(&self.target.ask(request))?);
-        let mut call = Call::new(self, intended, released);
-        let reply = call.run(body).await;
+        let place = self.target.balancer().choose(request.id);
+        let endpoint = self.endpoint(place.endpoint);
+        let mut call = Call::new(self, endpoint, intended, released);
+        let reply = coop::unconstrained(call.run(body)).await;
         Ok(Tape {
             request: request.id,
             session: request.session,
             turn: request.turn,
-            endpoint: 0,
+            endpoint: u32::try_from(place.endpoint).unwrap_or(u32::MAX),
             asked: Asked {
                 input_tokens: request.input_tokens,
                 output_tokens: request.max_output_tokens,
                 eos: request.eos,
             },
             marks: call.marks(),
-            stamps: StampSource::User,
+            stamps: call.stamps(),
             arrivals: reply.arrivals,
             token_source: reply.token_source,
             usage: reply.usage,
@@ -168,11 +262,13 @@ impl<C: Clock> Transport for HttpTransport<C> {
     }
 }
 
-impl<C: Clock> fmt::Debug for HttpTransport<C> {
+impl<C: fmt::Debug> fmt::Debug for HttpTransport<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpTransport")
             .field("target", &self.target)
-            .field("pool", &self.pool)
+            .field("stamps", &self.stamps)
+            .field("first", &self.first)
+            .field("others", &self.others)
             .finish_non_exhaustive()
     }
 }

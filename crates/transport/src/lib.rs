@@ -51,11 +51,13 @@ pub use dialect::{
 pub use event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark};
 pub use extra::{ExtraBody, ExtraBodyError};
 pub use framing::Framing;
-pub use http::{HttpTransport, PreconnectError};
+pub use http::{Balance, HttpTransport, PreconnectError, Proxy, ProxyError, StampChoice};
+#[cfg(feature = "tls")]
+pub use http::{Trust, TrustError};
 pub use reply::{BodyEnd, KeepText, Progress, Reply, ReplyReader};
 pub use route::{PromptKind, Route};
 pub use secret::Secret;
-pub use target::{Target, TargetError};
+pub use target::{ConnectionUse, HttpVersion, Target, TargetError};
 pub use timeouts::Timeouts;
 
 /// Compiles the example of the README with the tests.

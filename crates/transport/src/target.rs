@@ -1,25 +1,30 @@
 //! What is measured: an endpoint and all that a request to it needs beyond the prompt.
 
+mod connections;
 mod url;
 
 use fizeau_core::Request;
 use hyper::Uri;
 use hyper::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderMap,
-    HeaderName, HeaderValue, TRANSFER_ENCODING, USER_AGENT,
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName,
+    HeaderValue, TRANSFER_ENCODING, USER_AGENT,
 };
 
-pub(crate) use url::{Authority, Host};
+pub(crate) use connections::Connections;
+pub use connections::{ConnectionUse, HttpVersion};
+pub(crate) use url::{Authority, BaseUrl, Host, Scheme, host_and_port};
 
 use crate::backend::{Backend, KeyHeader};
 use crate::dialect::{Ask, Forcing};
 use crate::extra::ExtraBody;
+use crate::http::{Balance, Balancer};
 use crate::reply::KeepText;
 use crate::route::{PromptKind, Route};
 use crate::secret::{Secret, Secrets};
 use crate::timeouts::Timeouts;
 
-/// An endpoint: where it is, what it speaks, and what every request to it carries.
+/// One endpoint, or several that are alike: where they are, what they speak, how they are reached, and what every
+/// request to them carries.
 ///
 /// ```
 /// use fizeau_transport::{Backend, Route, Target};
@@ -30,9 +35,10 @@ use crate::timeouts::Timeouts;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Target {
-    authority: Authority,
-    /// The path of the base URL, without a slash at its end.
-    prefix: String,
+    first: BaseUrl,
+    others: Vec<BaseUrl>,
+    balancer: Balancer,
+    connections: Connections,
     path: String,
     backend: Backend,
     route: Route,
@@ -81,45 +87,54 @@ impl Target {
     /// well.
     ///
     /// # Errors
-    /// If `base_url` is not of the form `http://host[:port][/prefix]`. The host may be a name or an address,
-    /// IPv6 in brackets.
+    /// If `base_url` is not of the form `http[s]://host[:port][/prefix]`. The host may be a name or an address,
+    /// IPv6 in brackets. `https://` needs the feature `tls`.
     pub fn new(
         base_url: &str,
         backend: Backend,
         model: impl Into<String>,
     ) -> Result<Self, TargetError> {
-        let (authority, mut prefix) = url::parse(base_url)
-            .map_err(|why| TargetError::BaseUrl { url: url::without_password(base_url), why })?;
         let model = model.into();
         let path = backend.path(&model);
-        let first = path.split('/').nth(1).unwrap_or_default();
-        if let Some((before, last)) = prefix.rsplit_once('/')
-            && last == first
-        {
-            prefix.truncate(before.len());
-        }
-        let headers = common_headers(&authority);
         let mut target = Self {
-            authority,
-            prefix,
+            first: base_of(base_url, &path)?,
+            others: Vec::new(),
+            balancer: Balancer::new(Balance::default(), 1),
+            connections: Connections::default(),
             path,
             backend,
             route: backend.route(),
             model,
             extra: ExtraBody::default(),
-            headers,
+            headers: common_headers(),
             secrets: Secrets::default(),
             timeouts: Timeouts::default(),
             keep_text: KeepText::default(),
         };
         target.take_route(backend.route());
-        if target.uri().is_none() {
-            return Err(TargetError::BaseUrl {
-                url: base_url.to_owned(),
-                why: "has a path with characters that no URL may hold",
-            });
-        }
         Ok(target)
+    }
+
+    /// Shares the requests with one endpoint more, at `base_url`, which is alike in all else. Which endpoint a
+    /// request goes to is for [`Target::balance`] to say; its tape says which it was, in the order in which they
+    /// were named.
+    ///
+    /// # Errors
+    /// As for [`Target::new`].
+    ///
+    /// ```
+    /// use fizeau_transport::{Backend, Balance, Target};
+    /// let target = Target::new("http://10.0.0.1:8000", Backend::Vllm, "m")?
+    ///     .also_at("http://10.0.0.2:8000/v1")?
+    ///     .balance(Balance::LeastInFlight);
+    /// let urls: Vec<String> = target.urls().collect();
+    /// assert_eq!(urls[1], "http://10.0.0.2:8000/v1/completions");
+    /// # Ok::<(), fizeau_transport::TargetError>(())
+    /// ```
+    pub fn also_at(mut self, base_url: &str) -> Result<Self, TargetError> {
+        self.others.push(base_of(base_url, &self.backend.path(&self.model))?);
+        self.balancer = Balancer::new(self.balancer.balance(), 1 + self.others.len());
+        Ok(self)
     }
 
     /// Asks on `path` behind the base URL's own. A path that ends as those of [`Route`] do decides what is spoken,
@@ -129,7 +144,7 @@ impl Target {
     /// If `path` does not begin with a slash or holds a character that no URL may.
     pub fn path(mut self, path: &str) -> Result<Self, TargetError> {
         path.clone_into(&mut self.path);
-        if !path.starts_with('/') || self.uri().is_none() {
+        if !path.starts_with('/') || path.parse::<Uri>().is_err() {
             return Err(TargetError::Path(path.to_owned()));
         }
         let plain = path.split('?').next().unwrap_or(path);
@@ -249,22 +264,41 @@ impl Target {
         self.route.dialect().forcing(self.backend)
     }
 
-    /// The endpoint's URL without its query, which may hold a key.
+    /// The first endpoint's URL without its query, which may hold a key.
     #[must_use]
     pub fn url(&self) -> String {
+        self.url_at(&self.first)
+    }
+
+    /// The URLs of all endpoints, in the order in which they were named, without their query.
+    pub fn urls(&self) -> impl Iterator<Item = String> + '_ {
+        self.bases().map(|base| self.url_at(base))
+    }
+
+    fn url_at(&self, base: &BaseUrl) -> String {
         let path = self.path.split('?').next().unwrap_or_default();
-        format!("http://{}{}{path}", self.authority, self.prefix)
+        format!("{base}{path}")
     }
 
-    pub(crate) const fn authority(&self) -> &Authority {
-        &self.authority
+    pub(crate) const fn base(&self) -> &BaseUrl {
+        &self.first
     }
 
-    /// The request line's path and query; none if the parts do not make one.
-    pub(crate) fn uri(&self) -> Option<Uri> {
-        format!("{}{}", self.prefix, self.path).parse().ok()
+    pub(crate) fn other_bases(&self) -> &[BaseUrl] {
+        &self.others
     }
 
+    /// The endpoints, in the order in which they were named; at least one.
+    pub(crate) fn bases(&self) -> impl Iterator<Item = &BaseUrl> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    /// Where requests go behind a base URL: path and query.
+    pub(crate) fn request_path(&self) -> &str {
+        &self.path
+    }
+
+    /// What every request carries, but for `Host`, which is the endpoint's, unless the user gave one.
     pub(crate) const fn headers(&self) -> &HeaderMap {
         &self.headers
     }
@@ -286,16 +320,29 @@ impl Target {
     }
 }
 
-fn common_headers(authority: &Authority) -> HeaderMap {
+/// The base URL of an endpoint whose paths are like `path`, without the first part of it.
+fn base_of(base_url: &str, path: &str) -> Result<BaseUrl, TargetError> {
+    let wrong = |why| TargetError::BaseUrl { url: url::without_password(base_url), why };
+    let mut base = BaseUrl::parse(base_url).map_err(wrong)?;
+    let first = path.split('/').nth(1).unwrap_or_default();
+    if let Some((before, last)) = base.prefix.rsplit_once('/')
+        && last == first
+    {
+        base.prefix.truncate(before.len());
+    }
+    // What the prefix is put before begins with a slash and was looked at by itself.
+    match format!("{}/", base.prefix).parse::<Uri>() {
+        Ok(_) => Ok(base),
+        Err(_) => Err(wrong("has a path with characters that no URL may hold")),
+    }
+}
+
+fn common_headers() -> HeaderMap {
     let agent = concat!("fizeau/", env!("CARGO_PKG_VERSION"));
-    let mut headers = HeaderMap::from_iter([
+    HeaderMap::from_iter([
         // Compression would hold events back, and so destroy what is measured.
         (ACCEPT_ENCODING, HeaderValue::from_static("identity")),
         (CONTENT_TYPE, HeaderValue::from_static("application/json")),
         (USER_AGENT, HeaderValue::from_static(agent)),
-    ]);
-    if let Ok(host) = authority.header().parse() {
-        headers.insert(HOST, host);
-    }
-    headers
+    ])
 }

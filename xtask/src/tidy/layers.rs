@@ -73,14 +73,12 @@ const LAYERS: [Layer; 14] = [
         ours: &["fizeau-roofline", "fizeau-core"],
         // All but thiserror for the half behind HTTP; that they stay there is for `runtimes` to see.
         external: &[
-            "bytes",
-            "http-body-util",
-            "hyper",
-            "hyper-util",
+            "httparse",
+            "mio",
+            "rustix",
             "serde",
             "serde_json",
             "thiserror",
-            "tokio",
             "tracing",
         ],
     },
@@ -103,6 +101,7 @@ const LAYERS: [Layer; 14] = [
         external: &[
             "futures-util",
             "hdrhistogram",
+            "rustix",
             "serde",
             "serde_json",
             "thiserror",

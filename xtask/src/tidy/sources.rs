@@ -14,13 +14,17 @@ const CLOCKS_IN: [&str; 6] =
 /// The half of the simulator that serves HTTP lives in these.
 const CLOCKS_IN_SIM: &str = "crates/sim/src/http";
 
+/// Where unsafe code may stand, each block with its reason: what the standard library does not offer.
+const UNSAFE_IN: [&str; 1] = ["crates/transport/src/http/kernel.rs"];
+
 /// The beginnings of paths that exist on one machine only. Pieced together so that this file passes.
 const MACHINE_PATHS: [&str; 3] =
     [concat!("/", "work/"), concat!("/", "root/"), concat!("/", "home/")];
 
 pub(super) fn nothing_unsafe(repo: &Repo) -> Vec<Finding> {
     let unsafe_words = |file| lines_with_word(file, &["unsafe"], "unsafe code is not wanted here");
-    repo.rust_files().flat_map(unsafe_words).collect()
+    let files = repo.rust_files().filter(|file| !UNSAFE_IN.contains(&&*file.path));
+    files.flat_map(unsafe_words).collect()
 }
 
 /// Library code that asks for the time itself. Tests and examples are free to.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{EndpointArgs, SamplingArgs, WorkloadArgs};
+use super::{ClientArgs, EndpointArgs, SamplingArgs, WorkloadArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
@@ -23,6 +23,8 @@ pub(crate) struct BenchArgs {
     pub(crate) load: LoadArgs,
     #[command(flatten)]
     pub(crate) sampling: SamplingArgs,
+    #[command(flatten)]
+    pub(crate) client: ClientArgs,
     #[command(flatten)]
     pub(crate) result: ResultArgs,
     #[command(flatten)]

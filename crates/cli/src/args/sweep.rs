@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{EndpointArgs, SamplingArgs, WorkloadArgs};
+use super::{ClientArgs, EndpointArgs, SamplingArgs, WorkloadArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct SweepArgs {
@@ -16,6 +16,8 @@ pub(crate) struct SweepArgs {
     pub(crate) plan: LevelsArgs,
     #[command(flatten)]
     pub(crate) sampling: SamplingArgs,
+    #[command(flatten)]
+    pub(crate) client: ClientArgs,
     #[command(flatten)]
     pub(crate) verdict: VerdictArgs,
 }

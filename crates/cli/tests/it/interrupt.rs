@@ -78,7 +78,7 @@ fn a_part_of_a_run_is_marked_in_its_folder_and_is_no_vllm_result() {
     }
 }
 
-fn interrupt(child: &Child) {
+pub(crate) fn interrupt(child: &Child) {
     let killed =
         Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
     assert!(killed.success());

@@ -5,6 +5,7 @@ mod bad_input;
 mod bench;
 mod engine;
 mod interrupt;
+mod serve;
 mod stand;
 mod sweep;
 mod truth;

@@ -3,7 +3,9 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::{PerSec, Seconds, Tape, Tokens};
-use fizeau::harness::{Cancel, LevelSize, Rig, SelfWatch, Sweep, SweepSpec, SweptLevel};
+use fizeau::harness::{
+    Cancel, LevelSize, Notice, Observer, Rig, SelfWatch, Sweep, SweepSpec, SweptLevel,
+};
 use fizeau::metrics::{GoodputGoals, Verdict};
 use fizeau::pareto::{Direction, KneeRule, frontier, knee};
 use fizeau::roofline::{Bound, Load, Measured};
@@ -13,8 +15,24 @@ use fizeau::workload::{Length, Seed, Spec};
 const INPUT: u64 = 250;
 const OUTPUT: u64 = 100;
 
+/// Keeps the tapes of all levels.
+struct Keep(Vec<Tape>);
+
+impl Observer for Keep {
+    fn notice(&mut self, notice: Notice<'_>) {
+        if let Notice::RequestEnded(tape) = notice {
+            self.0.push(tape.clone());
+        }
+    }
+}
+
 /// Sweeps the default scenario (64 slots) at `levels`.
 fn swept(levels: &[u32], seed: u64) -> Vec<SweptLevel> {
+    observed(levels, seed).into_iter().map(|(level, _)| level).collect()
+}
+
+/// The same, each level with its tapes.
+fn observed(levels: &[u32], seed: u64) -> Vec<(SweptLevel, Vec<Tape>)> {
     let time = VirtualTime::new();
     let engine = SimTransport::new(&time, Scenario::llama_3_1_8b_h100().unwrap().engine());
     let cancel = Cancel::new();
@@ -34,10 +52,13 @@ fn swept(levels: &[u32], seed: u64) -> Vec<SweptLevel> {
     let mut sweep = Sweep::new(rig, &spec, None);
     let all = time.block_on(async {
         let mut all = Vec::new();
-        while let Some(level) = sweep.next_level(&mut ()).await.unwrap() {
-            all.push(level);
+        loop {
+            let mut keep = Keep(Vec::new());
+            match sweep.next_level(&mut keep).await.unwrap() {
+                Some(level) => all.push((level, keep.0)),
+                None => break all,
+            }
         }
-        all
     });
     all.unwrap()
 }
@@ -106,13 +127,13 @@ fn nothing_is_faster_than_light() {
 
 #[test]
 fn every_token_is_accounted_for() {
-    for level in swept(&[4, 100], 2) {
+    for (level, tapes) in observed(&[4, 100], 2) {
         let run = &level.run;
         assert_eq!(run.validity.verdict, Verdict::Valid, "{:?}", run.validity.reasons);
         let (requests, tokens) = (&run.summary.requests, &run.summary.tokens);
-        assert_eq!((requests.completed, requests.failed), (run.tapes.len() as u64, 0));
+        assert_eq!((requests.completed, requests.failed), (tapes.len() as u64, 0));
         assert_eq!(tokens.output.get(), requests.completed * OUTPUT);
-        let asked = run.tapes.iter().filter_map(|tape| tape.asked.input_tokens).map(Tokens::get);
+        let asked = tapes.iter().filter_map(|tape| tape.asked.input_tokens).map(Tokens::get);
         assert_eq!(tokens.input, Some(Tokens::new(asked.sum())));
         // Little's law: requests in flight = rate x time in the system; the start and the end of a level are not steady.
         let rate: PerSec = run.summary.throughput.requests_per_s;
@@ -125,7 +146,7 @@ fn every_token_is_accounted_for() {
 #[test]
 fn the_same_seed_gives_the_same_tapes_and_another_seed_others() {
     let tapes = |seed| -> Vec<Tape> {
-        swept(&[2, 16], seed).into_iter().flat_map(|level| level.run.tapes).collect()
+        observed(&[2, 16], seed).into_iter().flat_map(|(_, tapes)| tapes).collect()
     };
     let first = tapes(7);
     assert_eq!(first, tapes(7));

@@ -17,21 +17,41 @@ impl Drop for Scratch {
     }
 }
 
+fn tape(id: u64) -> Tape {
+    Tape { request: RequestId(id), ..Tape::sent_at(Stamp::EPOCH) }
+}
+
 #[test]
-fn tapes_are_in_the_file_as_soon_as_they_are_recorded() {
+fn tapes_are_in_the_file_as_soon_as_it_is_flushed() {
     let scratch = Scratch::new("tapes");
     let folder = RunFolder::create(&scratch.0).unwrap();
     let mut file = folder.tapes().unwrap();
     for id in 0..3 {
-        let mut tape = Tape::sent_at(Stamp::EPOCH);
-        tape.request = RequestId(id);
-        file.record(&tape).unwrap();
+        file.record(&tape(id)).unwrap();
+        file.flush().unwrap();
         // Read while the file is still open for writing: what a killed run would leave.
         let text = std::fs::read_to_string(folder.path().join("tapes.jsonl")).unwrap();
         let last: Tape = serde_json::from_str(text.lines().last().unwrap()).unwrap();
-        assert_eq!(last, tape);
+        assert_eq!(last, tape(id));
         assert!(text.ends_with('\n'));
     }
+}
+
+#[test]
+fn tapes_that_come_without_a_pause_are_written_in_whole_lines_and_none_is_lost() {
+    let scratch = Scratch::new("flood");
+    let folder = RunFolder::create(&scratch.0).unwrap();
+    let mut file = folder.tapes().unwrap();
+    let read = || std::fs::read_to_string(folder.path().join("tapes.jsonl")).unwrap();
+    for id in 0..1_000 {
+        file.record(&tape(id)).unwrap();
+    }
+    let early = read();
+    assert!(!early.is_empty() && early.ends_with('\n'), "{} bytes", early.len());
+    drop(file);
+    let ids = read().lines().map(|l| serde_json::from_str::<Tape>(l).unwrap().request.0).collect();
+    let ids: Vec<u64> = ids;
+    assert_eq!(ids, (0..1_000).collect::<Vec<_>>());
 }
 
 #[test]

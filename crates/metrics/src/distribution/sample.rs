@@ -1,32 +1,12 @@
-//! Values collected, sorted once, and read off by rank.
+//! Values of any kind, collected, sorted once, and summarised.
 
 use fizeau_core::{Millis, Tokens};
 
-use super::interval::enclosing_ranks;
-use super::{Distribution, Interval, Quantile};
-
-/// The percentile `percent` (from 0 to 100) of values sorted in ascending order, by linear interpolation as
-/// numpy's default has it; none if there are no values or `percent` is out of range.
-///
-/// This is the plain formula: whether the sample can support the percentile is for the caller to say.
-/// [`Distribution`] says it for the usual ones.
-///
-/// ```
-/// use fizeau_core::Millis;
-/// let sorted = [1.0, 2.0, 4.0].map(Millis::new);
-/// assert_eq!(fizeau_metrics::percentile_of_sorted(&sorted, 75.0), Some(Millis::new(3.0)));
-/// ```
-#[must_use]
-pub fn percentile_of_sorted(sorted: &[Millis], percent: f64) -> Option<Millis> {
-    if !(0.0..=100.0).contains(&percent) {
-        return None;
-    }
-    let at = |rank: u64| sorted.get(rank as usize).map(|value| value.get());
-    interpolate(sorted.len() as u64, percent / 100.0, at).map(Millis::new)
-}
+use super::describe::{Dependence, Moments, describe};
+use super::{Distribution, Resolution};
 
 /// Values of equal weight.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Sample(Vec<f64>);
 
 impl Sample {
@@ -37,13 +17,18 @@ impl Sample {
         }
     }
 
+    /// Takes in all that `other` has.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.0.append(&mut other.0);
+    }
+
     /// The summary of independent values.
     pub(crate) fn summary(self) -> Distribution {
         self.summarize(Dependence::Independent)
     }
 
     /// The summary of values that are not independent: no intervals.
-    pub(crate) fn pooled_summary(self) -> Distribution {
+    pub(super) fn pooled_summary(self) -> Distribution {
         self.summarize(Dependence::Pooled)
     }
 
@@ -51,7 +36,7 @@ impl Sample {
         self.0.sort_unstable_by(f64::total_cmp);
         let moments = Moments::of(|| self.0.iter().map(|&value| (value, 1)));
         let at = |rank: u64| self.0.get(rank as usize).copied();
-        describe(moments, dependence, at)
+        describe(moments, dependence, Resolution::Exact, at)
     }
 }
 
@@ -67,152 +52,53 @@ impl FromIterator<Millis> for Sample {
 
 /// Values with whole weights, each standing for as many equal values.
 #[derive(Debug, Default)]
-pub(crate) struct WeightedSample(Vec<(f64, u64)>);
+pub(super) struct WeightedSample(Vec<(f64, u64)>);
 
 impl WeightedSample {
     /// Takes `value` in if it is a latency and has a weight.
-    pub(crate) fn push(&mut self, value: Millis, weight: Tokens) {
+    pub(super) fn push(&mut self, value: Millis, weight: Tokens) {
         if is_latency(value) && weight > Tokens::ZERO {
             self.0.push((value.get(), weight.get()));
         }
     }
 
-    /// The summary of the multiset, without intervals.
-    pub(crate) fn summary(mut self) -> Distribution {
+    /// The values in order, to be read off by rank.
+    pub(super) fn ranked(mut self) -> (Moments, Ranked) {
         self.0.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let moments = Moments::of(|| self.0.iter().copied());
-        // From here on a value's weight is the number of values up to and including its own.
-        let mut upto = 0u64;
-        for (_, weight) in &mut self.0 {
-            upto = upto.saturating_add(*weight);
-            *weight = upto;
-        }
-        let at = |rank: u64| {
-            let index = self.0.partition_point(|&(_, upto)| upto <= rank);
-            self.0.get(index).map(|&(value, _)| value)
-        };
-        describe(moments, Dependence::Pooled, at)
+        (moments, Ranked::from_sorted(self.0))
+    }
+
+    /// The summary of the multiset, without intervals.
+    pub(super) fn summary(self) -> Distribution {
+        let (moments, ranked) = self.ranked();
+        describe(moments, Dependence::Pooled, Resolution::Exact, |rank| ranked.at(rank))
     }
 }
 
-/// Whether the values of a sample are independent of each other.
-#[derive(Clone, Copy, PartialEq)]
-enum Dependence {
-    Independent,
-    Pooled,
+/// Ascending values, each with the number of values up to and including its own.
+#[derive(Debug)]
+pub(super) struct Ranked(Vec<(f64, u64)>);
+
+impl Ranked {
+    /// From ascending values with their weights.
+    pub(super) fn from_sorted(mut values: Vec<(f64, u64)>) -> Self {
+        let mut upto = 0u64;
+        for (_, weight) in &mut values {
+            upto = upto.saturating_add(*weight);
+            *weight = upto;
+        }
+        Self(values)
+    }
+
+    /// The value at a rank, from 0.
+    pub(super) fn at(&self, rank: u64) -> Option<f64> {
+        let index = self.0.partition_point(|&(_, upto)| upto <= rank);
+        self.0.get(index).map(|&(value, _)| value)
+    }
 }
 
 /// Finite and not negative.
 fn is_latency(value: Millis) -> bool {
     (0.0..f64::INFINITY).contains(&value.get())
-}
-
-/// Count, mean and standard deviation.
-#[derive(Clone, Copy)]
-struct Moments {
-    n: u64,
-    mean: Option<f64>,
-    std: Option<f64>,
-}
-
-impl Moments {
-    /// Two passes, since the one-pass formula loses its digits where the spread is small against the mean.
-    fn of<I: Iterator<Item = (f64, u64)>>(values: impl Fn() -> I) -> Self {
-        let n = values().fold(0u64, |n, (_, weight)| n.saturating_add(weight));
-        if n == 0 {
-            return Self { n, mean: None, std: None };
-        }
-        let sum: f64 = values().map(|(value, weight)| value * weight as f64).sum();
-        let mean = sum / n as f64;
-        let square = |(value, weight): (f64, u64)| (value - mean).powi(2) * weight as f64;
-        let std = (values().map(square).sum::<f64>() / n as f64).sqrt();
-        Self {
-            n,
-            // Only values near the end of the range of a float can make these infinite.
-            mean: Some(mean).filter(|mean| mean.is_finite()),
-            std: Some(std).filter(|std| std.is_finite()),
-        }
-    }
-}
-
-/// Everything about a sorted sample, whose value at a rank (from 0) is `at(rank)`.
-fn describe(
-    moments: Moments,
-    dependence: Dependence,
-    at: impl Fn(u64) -> Option<f64>,
-) -> Distribution {
-    let n = moments.n;
-    let percentile = |per_mille| quantile(n, per_mille, dependence, &at);
-    Distribution {
-        n,
-        mean: moments.mean.map(Millis::new),
-        std: moments.std.map(Millis::new),
-        min: at(0).map(Millis::new),
-        p50: percentile(500),
-        p90: percentile(900),
-        p95: percentile(950),
-        p99: percentile(990),
-        p999: percentile(999),
-        max: n.checked_sub(1).and_then(&at).map(Millis::new),
-    }
-}
-
-fn quantile(
-    n: u64,
-    per_mille: u64,
-    dependence: Dependence,
-    at: impl Fn(u64) -> Option<f64>,
-) -> Quantile {
-    let needs = values_needed(per_mille);
-    if (1..needs).contains(&n) {
-        return Quantile::Withheld { needs };
-    }
-    let q = per_mille as f64 / 1000.0;
-    let Some(value) = interpolate(n, q, &at).map(Millis::new) else {
-        return Quantile::Absent;
-    };
-    let interval = || {
-        let (low, high) = enclosing_ranks(n, q)?;
-        Some(Interval { low: Millis::new(at(low)?), high: Millis::new(at(high)?) })
-    };
-    Quantile::Known {
-        value,
-        interval: match dependence {
-            Dependence::Independent => interval(),
-            Dependence::Pooled => None,
-        },
-    }
-}
-
-/// How many values it takes to expect at least one beyond the percentile: n (1 - p) >= 1. The median is the
-/// middle of the sample and needs but one.
-const fn values_needed(per_mille: u64) -> u64 {
-    if per_mille <= 500 {
-        return 1;
-    }
-    1000u64.div_ceil(1000 - per_mille)
-}
-
-/// Linear interpolation between the two values around rank (n - 1) q: definition 7 of R. J. Hyndman and Y.
-/// Fan, "Sample Quantiles in Statistical Packages" (1996), in numpy's order of operations so that the results
-/// agree to the last bit.
-fn interpolate(n: u64, q: f64, at: impl Fn(u64) -> Option<f64>) -> Option<f64> {
-    let rank = n.checked_sub(1)? as f64 * q;
-    let below = rank.floor();
-    let share = rank - below;
-    let low = at(below as u64)?;
-    // The greatest rank has no neighbour above, and its share is zero.
-    let high = at(below as u64 + 1).unwrap_or(low);
-    Some(if share < 0.5 { low + (high - low) * share } else { high - (high - low) * (1.0 - share) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::values_needed;
-
-    #[test]
-    fn at_least_one_value_is_expected_beyond() {
-        let needed = [500, 900, 950, 990, 999].map(values_needed);
-        assert_eq!(needed, [1, 10, 20, 100, 1000]);
-    }
 }

@@ -1,10 +1,69 @@
-//! The parts of a level that can be unknown, in JSON.
+//! A level in JSON: what is unknown is null, with the reason beside it.
 
-use serde::ser::SerializeMap;
+use fizeau_core::TokenSource;
+use serde::ser::{SerializeMap, SerializeStruct};
 use serde::{Serialize, Serializer};
 
-use super::{Jitter, Throughput, TokenCounts};
+use super::{Jitter, LevelSummary, MetricTable, Throughput, TokenCounts};
+use crate::distribution::OrReason;
 use crate::json::known_or_reason;
+
+impl Serialize for LevelSummary {
+    /// An object of the fields' names; in `metrics` each latency ends in `_ms`.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let metrics = Metrics { table: &self.metrics, source: self.tokens.source };
+        let mut fields = serializer.serialize_struct("LevelSummary", 5)?;
+        fields.serialize_field("requests", &self.requests)?;
+        fields.serialize_field("tokens", &self.tokens)?;
+        fields.serialize_field("metrics", &metrics)?;
+        fields.serialize_field("jitter", &self.jitter)?;
+        fields.serialize_field("throughput", &self.throughput)?;
+        fields.end()
+    }
+}
+
+/// The latencies, with what it takes to say why one has no values.
+struct Metrics<'a> {
+    table: &'a MetricTable,
+    source: Option<TokenSource>,
+}
+
+impl Serialize for Metrics<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const EMPTY: &str = "no values";
+        const NO_CONNECTION: &str = "no request had to make a connection";
+        let tokens = match self.source {
+            None => "no request completed",
+            Some(TokenSource::Tokenless) => "the replies have no tokens",
+            Some(_) => EMPTY,
+        };
+        let m = self.table;
+        let entries = [
+            ("ttft_ms", &m.ttft, tokens),
+            ("ttft_scheduled_ms", &m.ttft_scheduled, tokens),
+            ("first_visible_ms", &m.first_visible, tokens),
+            ("tpot_ms", &m.tpot, tokens),
+            ("itl_ms", &m.itl, tokens),
+            ("icl_ms", &m.icl, tokens),
+            ("e2el_ms", &m.e2el, EMPTY),
+            ("e2el_scheduled_ms", &m.e2el_scheduled, EMPTY),
+            ("send_lateness_ms", &m.send_lateness, EMPTY),
+            ("release_lateness_ms", &m.release_lateness, EMPTY),
+            ("send_delay_ms", &m.send_delay, EMPTY),
+            ("connection_wait_ms", &m.connection_wait, EMPTY),
+            ("connect_ms", &m.connect, NO_CONNECTION),
+            ("dns_ms", &m.dns, "no request had to resolve a name"),
+            ("tcp_ms", &m.tcp, NO_CONNECTION),
+            ("tls_ms", &m.tls, "no request had to make a TLS handshake"),
+            ("read_lag_ms", &m.read_lag, "the kernel stamped no arrival"),
+        ];
+        let mut map = serializer.serialize_map(Some(entries.len()))?;
+        for (name, distribution, empty) in entries {
+            map.serialize_entry(name, &OrReason { distribution, empty })?;
+        }
+        map.end()
+    }
+}
 
 impl Serialize for TokenCounts {
     /// An object of the fields' names and `tokens_per_event`.

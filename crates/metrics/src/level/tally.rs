@@ -1,26 +1,70 @@
-//! One pass over the tapes of a level.
+//! A level, added up one tape at a time.
 
-use fizeau_core::{
-    EosRule, Finish, Nanos, Outcome, PerSec, Seconds, Stamp, Tape, TokenSource, Tokens,
-};
+use fizeau_core::{Connection, Nanos, Outcome, PerSec, Seconds, Stamp, StampSource, Tape};
 
-use super::{Goodput, Jitter, LevelSummary, MetricTable, RequestCounts, TokenCounts};
-use super::{Throughput, Window};
-use crate::distribution::{Sample, WeightedSample};
-use crate::{GoodputGoals, RequestMetrics, Statistic, inter_chunk, inter_token};
+use super::latencies::Latencies;
+use super::tokens::TokenTally;
+use super::{Goodput, LevelSummary, RequestCounts, Throughput, Window};
+use crate::{ClientProof, ClientWatch, GoodputGoals, RequestMetrics};
 
-/// What has been seen of a level so far.
-#[derive(Debug, Default)]
-pub(super) struct Tally {
+/// What has been seen of a level so far, without the tapes: some fifty bytes a request, however long the replies.
+///
+/// What there is one of for each request stays exact. What is pooled over tokens is exact up to
+/// [`PooledSample::EXACT`](crate::PooledSample::EXACT) gaps, and within 0.05 % beyond, which the summary then says
+/// ([`Resolution`](crate::Resolution)).
+///
+/// ```
+/// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
+/// use fizeau_metrics::{GoodputGoals, LevelSummary, LevelTally};
+///
+/// let goals = GoodputGoals::default();
+/// let mut tape = Tape::sent_at(Stamp::EPOCH);
+/// tape.arrivals.push(Arrival::tokens(Stamp::EPOCH + Nanos::from_millis(20), 1, Channel::Visible));
+///
+/// let mut tally = LevelTally::new(&goals);
+/// tally.add(&tape);
+/// assert_eq!(tally.summary(), LevelSummary::of([&tape], &goals));
+/// ```
+#[derive(Debug, Clone)]
+pub struct LevelTally {
+    goals: GoodputGoals,
     requests: RequestCounts,
     tokens: TokenTally,
     latencies: Latencies,
     good: u64,
     span: Option<(Stamp, Stamp)>,
+    stamps: Stamps,
+    connections_fresh: u64,
+    connections_replaced: u64,
 }
 
-impl Tally {
-    pub(super) fn add(&mut self, tape: &Tape, goals: &GoodputGoals) {
+/// Who stamped anything at all.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stamps {
+    kernel: bool,
+    simulated: bool,
+    user: bool,
+}
+
+impl LevelTally {
+    /// Of nothing. `goals` are those of goodput; where they are empty there is none.
+    #[must_use]
+    pub fn new(goals: &GoodputGoals) -> Self {
+        Self {
+            goals: *goals,
+            requests: RequestCounts::default(),
+            tokens: TokenTally::default(),
+            latencies: Latencies::default(),
+            good: 0,
+            span: None,
+            stamps: Stamps::default(),
+            connections_fresh: 0,
+            connections_replaced: 0,
+        }
+    }
+
+    /// Takes a tape in. The order of tapes does not matter.
+    pub fn add(&mut self, tape: &Tape) {
         self.requests.sent += 1;
         match &tape.outcome {
             Outcome::Complete(finish) => {
@@ -33,23 +77,42 @@ impl Tally {
             }
         }
         let metrics = RequestMetrics::of(tape);
-        self.good += u64::from(goals.are_met_by(&metrics));
+        self.good += u64::from(self.goals.are_met_by(&metrics));
         self.latencies.add(tape, &metrics);
         self.extend_span(tape);
+        self.note_client(tape);
     }
 
-    /// From the first release to the last end; a tape without an end reaches to its last token.
-    fn extend_span(&mut self, tape: &Tape) {
-        let start = tape.marks.released;
-        let end = tape.marks.end.or_else(|| tape.last_token());
-        let end = end.unwrap_or(start);
-        self.span = Some(match self.span {
-            Some((first, last)) => (first.min(start), last.max(end)),
-            None => (start, end),
-        });
+    /// Takes in all that `other` has, as if its tapes had been added here. The goals stay those given here.
+    pub fn merge(&mut self, other: Self) {
+        self.requests.sent += other.requests.sent;
+        self.requests.completed += other.requests.completed;
+        self.requests.failed += other.requests.failed;
+        for (class, count) in other.requests.by_class {
+            *self.requests.by_class.entry(class).or_default() += count;
+        }
+        self.tokens.merge(&other.tokens);
+        self.latencies.merge(other.latencies);
+        self.good += other.good;
+        if let Some((start, end)) = other.span {
+            self.extend_to(start, end);
+        }
+        self.stamps.kernel |= other.stamps.kernel;
+        self.stamps.simulated |= other.stamps.simulated;
+        self.stamps.user |= other.stamps.user;
+        self.connections_fresh += other.connections_fresh;
+        self.connections_replaced += other.connections_replaced;
     }
 
-    pub(super) fn summary(self, goals: &GoodputGoals) -> LevelSummary {
+    /// How many requests have been taken in, and how they ended.
+    #[must_use]
+    pub const fn requests(&self) -> &RequestCounts {
+        &self.requests
+    }
+
+    /// The summary of all that was taken in.
+    #[must_use]
+    pub fn summary(&self) -> LevelSummary {
         let tokens = self.tokens.counts();
         let (metrics, jitter) = self.latencies.summary();
         let sent = self.requests.sent;
@@ -61,10 +124,60 @@ impl Tally {
             requests_per_s: per_s(self.requests.completed),
             output_tokens_per_s: per_s(tokens.output.get()),
             total_tokens_per_s: tokens.input.map(|input| per_s((input + tokens.output).get())),
-            goodput: (!goals.is_empty() && sent > 0)
+            goodput: (!self.goals.is_empty() && sent > 0)
                 .then(|| Goodput { rate: per_s(self.good), share: self.good as f64 / sent as f64 }),
         };
-        LevelSummary { requests: self.requests, tokens, metrics, jitter, throughput }
+        LevelSummary { requests: self.requests.clone(), tokens, metrics, jitter, throughput }
+    }
+
+    /// The client's proof for this level: what the tapes say of the client, beside what its machine saw.
+    #[must_use]
+    pub const fn proof(&self, watch: ClientWatch) -> ClientProof {
+        ClientProof {
+            stamps: self.stamps.least_trustworthy(),
+            connections_fresh: self.connections_fresh,
+            connections_replaced: self.connections_replaced,
+            watch,
+        }
+    }
+
+    /// From the first release to the last end; a tape without an end reaches to its last output.
+    fn extend_span(&mut self, tape: &Tape) {
+        let start = tape.marks.released;
+        let end = tape.marks.end.or_else(|| tape.last_output());
+        self.extend_to(start, end.unwrap_or(start));
+    }
+
+    fn extend_to(&mut self, start: Stamp, end: Stamp) {
+        self.span = Some(match self.span {
+            Some((first, last)) => (first.min(start), last.max(end)),
+            None => (start, end),
+        });
+    }
+
+    const fn note_client(&mut self, tape: &Tape) {
+        match tape.stamps {
+            StampSource::Kernel => self.stamps.kernel = true,
+            StampSource::Simulated => self.stamps.simulated = true,
+            StampSource::User => self.stamps.user = true,
+        }
+        match tape.connection {
+            Connection::Fresh => self.connections_fresh += 1,
+            Connection::ReplacedStale => self.connections_replaced += 1,
+            Connection::Reused => {}
+        }
+    }
+}
+
+impl Stamps {
+    /// The least trustworthy source that was seen: one late stamp spoils a percentile.
+    const fn least_trustworthy(self) -> StampSource {
+        match self {
+            Self { user: true, .. } => StampSource::User,
+            Self { kernel: true, .. } => StampSource::Kernel,
+            Self { simulated: true, .. } => StampSource::Simulated,
+            Self { .. } => StampSource::User,
+        }
     }
 }
 
@@ -74,129 +187,4 @@ fn per_second(count: u64, window: Nanos) -> PerSec {
         return PerSec::default();
     }
     PerSec::new(count as f64 / window.as_secs_f64())
-}
-
-/// Tokens of completed requests.
-#[derive(Debug, Default)]
-struct TokenTally {
-    counts: TokenCounts,
-    input_unknown: bool,
-    cached_unknown: bool,
-    cached: Option<Tokens>,
-    input: Tokens,
-}
-
-impl TokenTally {
-    fn add(&mut self, tape: &Tape, finish: Finish) {
-        let output = tape.output_tokens();
-        self.counts.output += output;
-        self.counts.events += tape.arrivals.len() as u64;
-        self.counts.source = self.counts.source.max(Some(tape.token_source));
-        self.counts.output_length_differs += u64::from(length_differs(tape, output, finish));
-        match tape.input_tokens() {
-            Some(input) => self.input += input,
-            None => self.input_unknown = true,
-        }
-        match tape.usage.and_then(|usage| usage.cached_tokens) {
-            Some(cached) => *self.cached.get_or_insert_default() += cached,
-            None => self.cached_unknown = true,
-        }
-    }
-
-    fn counts(self) -> TokenCounts {
-        TokenCounts {
-            input: (!self.input_unknown).then_some(self.input),
-            cached_input: self.cached.filter(|_| !self.cached_unknown),
-            ..self.counts
-        }
-    }
-}
-
-/// Whether the output is certain to have another length than was asked.
-fn length_differs(tape: &Tape, counted: Tokens, finish: Finish) -> bool {
-    if tape.asked.eos == EosRule::Stop {
-        return false;
-    }
-    let reported = tape.usage.and_then(|usage| usage.completion_tokens);
-    let sum_is_exact =
-        tape.token_source.is_exact() || tape.token_source == TokenSource::FinalUsageSpread;
-    match reported.or_else(|| sum_is_exact.then_some(counted)) {
-        Some(length) => length != tape.asked.output_tokens,
-        None => finish == Finish::Stop,
-    }
-}
-
-/// The samples behind [`MetricTable`] and [`Jitter`].
-#[derive(Debug, Default)]
-struct Latencies {
-    ttft: Sample,
-    ttft_scheduled: Sample,
-    first_visible: Sample,
-    tpot: Sample,
-    itl: WeightedSample,
-    icl: Sample,
-    e2el: Sample,
-    e2el_scheduled: Sample,
-    send_lateness: Sample,
-    release_lateness: Sample,
-    send_delay: Sample,
-    connect: Sample,
-    gaps: u64,
-    zero_gaps: u64,
-}
-
-impl Latencies {
-    fn add(&mut self, tape: &Tape, metrics: &RequestMetrics) {
-        let figures = [
-            (&mut self.ttft, metrics.ttft),
-            (&mut self.ttft_scheduled, metrics.ttft_scheduled),
-            (&mut self.first_visible, metrics.first_visible),
-            (&mut self.e2el, metrics.e2el),
-            (&mut self.e2el_scheduled, metrics.e2el_scheduled),
-            (&mut self.send_lateness, metrics.send_lateness),
-            (&mut self.release_lateness, metrics.release_lateness),
-            (&mut self.send_delay, metrics.send_delay),
-            (&mut self.connect, metrics.connect),
-        ];
-        for (sample, figure) in figures {
-            if let Some(figure) = figure {
-                sample.push(figure.to_millis());
-            }
-        }
-        if let Some(tpot) = metrics.tpot {
-            self.tpot.push(tpot);
-        }
-        for gap in inter_chunk(tape) {
-            self.gaps += 1;
-            self.zero_gaps += u64::from(gap == Nanos::ZERO);
-            self.icl.push(gap.to_millis());
-        }
-        for share in inter_token(tape) {
-            self.itl.push(share.per_token, share.tokens);
-        }
-    }
-
-    fn summary(self) -> (MetricTable, Jitter) {
-        let table = MetricTable {
-            ttft: self.ttft.summary(),
-            ttft_scheduled: self.ttft_scheduled.summary(),
-            first_visible: self.first_visible.summary(),
-            tpot: self.tpot.summary(),
-            itl: self.itl.summary(),
-            icl: self.icl.pooled_summary(),
-            e2el: self.e2el.summary(),
-            e2el_scheduled: self.e2el_scheduled.summary(),
-            send_lateness: self.send_lateness.summary(),
-            release_lateness: self.release_lateness.summary(),
-            send_delay: self.send_delay.summary(),
-            connect: self.connect.summary(),
-        };
-        let itl = |statistic| table.itl.statistic(statistic);
-        let ratio = itl(Statistic::P99).zip(itl(Statistic::P50));
-        let jitter = Jitter {
-            itl_tail_ratio: ratio.map(|(p99, p50)| p99 / p50).filter(|ratio| ratio.is_finite()),
-            zero_gap_share: (self.gaps > 0).then(|| self.zero_gaps as f64 / self.gaps as f64),
-        };
-        (table, jitter)
-    }
 }

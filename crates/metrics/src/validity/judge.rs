@@ -1,6 +1,6 @@
 //! Weighing what speaks against a level.
 
-use fizeau_core::{FailureClass, Millis, TokenSource};
+use fizeau_core::{FailureClass, Millis, StampSource, TokenSource};
 
 use super::{ClientProof, Ending, Expectations, Reason, Thresholds, Validity, Verdict};
 use crate::{Distribution, LevelSummary};
@@ -9,18 +9,10 @@ use crate::{Distribution, LevelSummary};
 /// the verdict.
 ///
 /// ```
-/// # use fizeau_core::{StampSource, Tape};
-/// use fizeau_metrics::{ClientProof, Expectations, GoodputGoals, LevelSummary, Verdict, judge};
-/// # let client = ClientProof {
-/// #     stamps: StampSource::User,
-/// #     cpu_share: None,
-/// #     run_delay_share: None,
-/// #     connections_fresh: 0,
-/// #     connections_replaced: 0,
-/// # };
-/// let nothing: [Tape; 0] = [];
-/// let level = LevelSummary::of(&nothing, &GoodputGoals::default());
-/// let validity = judge(&level, &client, &Expectations::default());
+/// use fizeau_metrics::{ClientWatch, Expectations, GoodputGoals, LevelTally, Verdict, judge};
+/// let nothing = LevelTally::new(&GoodputGoals::default());
+/// let client = nothing.proof(ClientWatch::default());
+/// let validity = judge(&nothing.summary(), &client, &Expectations::default());
 /// assert_eq!(validity.verdict, Verdict::Invalid);
 /// assert_eq!(validity.reasons[0].text, "no request was sent");
 /// ```
@@ -30,9 +22,11 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &Expectations
     let reasons: Vec<Reason> = [
         failures(level, limits),
         late_release(level, expected),
-        late_send(level, limits),
+        late_send(level, client, limits),
+        late_read(level, client, limits),
         cpu(client, limits),
         run_delay(client, limits),
+        near_ceiling(level, client, limits),
         length(level, limits),
         cache(level, expected),
         token_source(level),
@@ -86,14 +80,33 @@ fn late_release(level: &LevelSummary, expected: &Expectations) -> Option<Reason>
     reason(Verdict::Suspect, text)
 }
 
-/// What the client added between the release and the sending; connecting is no fault of its own.
-fn late_send(level: &LevelSummary, limits: &Thresholds) -> Option<Reason> {
+/// What the client added between the release and the sending; connecting is no fault of its own. Where this process
+/// stamps arrivals, this is also the only sign of how late it stamps them.
+fn late_send(level: &LevelSummary, client: &ClientProof, limits: &Thresholds) -> Option<Reason> {
     let (name, late) = tail(&level.metrics.send_delay)?;
     let (suspect, invalid) = (limits.lateness_suspect.get(), limits.lateness_invalid.get());
     let (verdict, limit) = exceeded(late.get(), suspect, Some(invalid))?;
     let late = late.get();
-    let text =
-        format!("requests were sent late: {name} after release {late:.1} ms (limit {limit} ms)");
+    let so = match client.stamps {
+        StampSource::User => "; it stamps arrivals itself, and may do so as late",
+        StampSource::Kernel | StampSource::Simulated => "",
+    };
+    let text = format!(
+        "requests were sent late: {name} after release {late:.1} ms (limit {limit} ms){so}"
+    );
+    reason(verdict, text)
+}
+
+/// The kernel's stamps stand however late they are read, but a client that reads late is a busy one.
+fn late_read(level: &LevelSummary, client: &ClientProof, limits: &Thresholds) -> Option<Reason> {
+    let (name, late) = tail(&level.metrics.read_lag)?;
+    let (verdict, limit) = exceeded(late.get(), limits.read_lag_suspect.get(), None)?;
+    let late = late.get();
+    // Of a level that is stamped by both, the lag is that of the kernel's part.
+    let so = if client.stamps == StampSource::Kernel { STAND } else { "" };
+    let text = format!(
+        "the client was busy: it read replies late, {name} {late:.1} ms after they came (limit {limit} ms){so}"
+    );
     reason(verdict, text)
 }
 
@@ -115,19 +128,51 @@ fn cache(level: &LevelSummary, expected: &Expectations) -> Option<Reason> {
 }
 
 fn cpu(client: &ClientProof, limits: &Thresholds) -> Option<Reason> {
-    let share = client.cpu_share?;
+    let share = client.watch.cpu_share?;
     let (verdict, limit) = exceeded(share, limits.cpu_suspect, Some(limits.cpu_invalid))?;
     let (share, limit) = (percent(share), percent(limit));
-    let text = format!("the measuring thread used {share} of a CPU (limit {limit})");
+    let thread = thread(client, "busiest");
+    reason(verdict, format!("{thread} used {share} of a CPU (limit {limit})"))
+}
+
+/// A thread that is ready and does not run has lost its CPU to another program.
+fn run_delay(client: &ClientProof, limits: &Thresholds) -> Option<Reason> {
+    let share = client.watch.run_delay_share?;
+    let (verdict, limit) = exceeded(share, limits.run_delay_suspect, None)?;
+    let (share, limit) = (percent(share), percent(limit));
+    let thread = thread(client, "worst off");
+    let so = match client.stamps {
+        StampSource::Kernel => STAND,
+        StampSource::User => "; it stamps arrivals itself, so that latencies include those waits",
+        StampSource::Simulated => "",
+    };
+    let text = format!("{thread} was ready but had no CPU {share} of the time (limit {limit}){so}");
     reason(verdict, text)
 }
 
-fn run_delay(client: &ClientProof, limits: &Thresholds) -> Option<Reason> {
-    let share = client.run_delay_share?;
-    let (verdict, limit) = exceeded(share, limits.run_delay_suspect, None)?;
+/// Near its own ceiling the client measures itself.
+fn near_ceiling(level: &LevelSummary, client: &ClientProof, limits: &Thresholds) -> Option<Reason> {
+    let ceiling = client.watch.ceiling?;
+    let share = ceiling.share_reached(level)?;
+    let (verdict, limit) = exceeded(share, limits.ceiling_suspect, None)?;
     let (share, limit) = (percent(share), percent(limit));
-    let text = format!("the measuring thread waited for a CPU {share} of the time (limit {limit})");
+    let most = ceiling.tokens_per_s.get();
+    let text = format!(
+        "near the client's own ceiling: {share} of the {most:.0} tokens/s that it can do on this machine (limit {limit}); \
+         the server may be faster"
+    );
     reason(verdict, text)
+}
+
+/// What becomes of the figures of a busy client whose arrivals the kernel stamped.
+const STAND: &str = "; arrivals are stamped by the kernel, so that latencies stand";
+
+/// The measuring thread that a share is of.
+fn thread(client: &ClientProof, which: &str) -> String {
+    match client.watch.threads {
+        0 | 1 => "the measuring thread".to_owned(),
+        threads => format!("the {which} of {threads} measuring threads"),
+    }
 }
 
 fn length(level: &LevelSummary, limits: &Thresholds) -> Option<Reason> {

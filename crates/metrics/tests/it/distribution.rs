@@ -120,7 +120,7 @@ fn json_is_flat_and_says_why_a_figure_is_null() {
     let expected = concat!(
         r#"{"n":18,"mean":9.5,"std":5.188127472091127,"min":1.0,"p50":9.5,"p50_ci":[5.0,14.0],"p90":16.3,"#,
         r#""p95":null,"p95_reason":"needs 20 values, has 18","p99":null,"p99_reason":"needs 100 values, has 18","#,
-        r#""p999":null,"p999_reason":"needs 1000 values, has 18","max":18.0}"#
+        r#""p999":null,"p999_reason":"needs 1000 values, has 18","max":18.0,"resolution":"exact"}"#
     );
     assert_eq!(json, expected);
     let empty = serde_json::to_value(Distribution::default()).unwrap();
@@ -134,7 +134,7 @@ fn latencies() -> impl Strategy<Value = Vec<f64>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(crate::cases(64))]
 
     #[test]
     fn figures_are_in_order_and_within_the_sample(values in latencies()) {

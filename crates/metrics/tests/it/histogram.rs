@@ -47,7 +47,7 @@ fn the_interval_log_is_read_by_a_reader_of_such_logs() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(crate::cases(32))]
 
     #[test]
     fn merging_is_recording_in_one(

@@ -166,7 +166,7 @@ fn json_has_the_names_of_the_summary() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(crate::cases(64))]
 
     #[test]
     fn counts_add_up_and_order_does_not_matter(

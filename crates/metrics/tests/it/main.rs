@@ -4,7 +4,17 @@ mod distribution;
 mod goodput;
 mod histogram;
 mod level;
+mod pooled;
 mod request;
 mod slo;
+mod tally;
 mod tapes;
+mod thresholds;
 mod validity;
+
+use proptest::test_runner::{Config, RngSeed};
+
+/// The same cases in every run.
+fn cases(cases: u32) -> Config {
+    Config { cases, failure_persistence: None, rng_seed: RngSeed::Fixed(1849), ..Config::default() }
+}

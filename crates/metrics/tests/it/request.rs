@@ -90,6 +90,7 @@ fn a_failed_request_has_no_latency_but_left_when_it_left() {
         send_lateness: millis(2),
         release_lateness: millis(2),
         send_delay: millis(0),
+        connection_wait: millis(0),
         ..RequestMetrics::default()
     };
     assert_eq!(metrics, expected);
@@ -131,6 +132,8 @@ fn a_gap_is_shared_over_the_tokens_of_the_event_that_closes_it() {
 }
 
 proptest! {
+    #![proptest_config(crate::cases(256))]
+
     #[test]
     fn tpot_times_its_tokens_is_the_time_between_first_and_last(tape in any_tape()) {
         let metrics = RequestMetrics::of(&tape);

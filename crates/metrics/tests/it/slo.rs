@@ -133,6 +133,8 @@ fn any_goal() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #![proptest_config(crate::cases(256))]
+
     #[test]
     fn what_is_displayed_parses_to_the_same(goals in prop::collection::vec(any_goal(), 1..5)) {
         let slo: Slo = goals.join(",").parse().unwrap();

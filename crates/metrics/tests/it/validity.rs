@@ -1,21 +1,35 @@
 //! Whether a level is to be believed.
 
 use fizeau_core::{
-    Asked, ConnectMarks, EosRule, FailureClass, StampSource, Tape, TokenSource, Tokens, Usage,
+    Asked, ConnectMarks, EosRule, FailureClass, Nanos, PerSec, ReadLag, StampSource, Tape,
+    TokenSource, Tokens, Usage,
 };
 use fizeau_metrics::{
-    ClientProof, Ending, Expectations, GoodputGoals, LevelSummary, Validity, Verdict, judge,
+    Ceiling, ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary, Validity,
+    Verdict, judge,
 };
 
 use crate::tapes::{failed, ms, tape};
 
 const CLIENT: ClientProof = ClientProof {
     stamps: StampSource::Kernel,
-    cpu_share: Some(0.2),
-    run_delay_share: Some(0.01),
     connections_fresh: 1,
     connections_replaced: 0,
+    watch: ClientWatch {
+        threads: 1,
+        cpu_share: Some(0.2),
+        run_delay_share: Some(0.01),
+        headroom: None,
+        ceiling: None,
+    },
 };
+
+/// The same client, with another watch.
+fn with_watch(change: impl FnOnce(&mut ClientWatch)) -> ClientProof {
+    let mut client = CLIENT;
+    change(&mut client.watch);
+    client
+}
 
 fn good() -> Tape {
     tape(0, &[(20, 1), (30, 1)])
@@ -92,6 +106,10 @@ fn a_slow_send_is_the_clients_fault_and_a_slow_connection_is_not() {
     slow.marks.released = ms(0);
     let text = "requests were sent late: max after release 20.0 ms (limit 10 ms)";
     assert_one(&verdict_on(&[slow.clone()]), Verdict::Suspect, text);
+    let level = LevelSummary::of([&slow], &GoodputGoals::default());
+    let by_user = ClientProof { stamps: StampSource::User, ..CLIENT };
+    let text = &format!("{text}; it stamps arrivals itself, and may do so as late");
+    assert_one(&judge(&level, &by_user, &Expectations::default()), Verdict::Suspect, text);
     slow.marks.connect = Some(ConnectMarks { start: ms(1), dns: None, tcp: ms(19), tls: None });
     assert_eq!(verdict_on(&[slow]).verdict, Verdict::Valid);
 }
@@ -130,15 +148,70 @@ fn a_cache_that_nobody_asked_for_is_suspect() {
 #[test]
 fn a_client_without_time_of_its_own_is_noticed() {
     let expected = Expectations::default();
-    let with_cpu = |share| verdict_with(ClientProof { cpu_share: share, ..CLIENT }, &expected);
+    let with_cpu = |share| verdict_with(with_watch(|watch| watch.cpu_share = share), &expected);
     assert_eq!(with_cpu(None).verdict, Verdict::Valid);
     assert_eq!(with_cpu(Some(0.90)).verdict, Verdict::Valid);
     let text = "the measuring thread used 95.0 % of a CPU (limit 90.0 %)";
     assert_one(&with_cpu(Some(0.95)), Verdict::Suspect, text);
     assert_eq!(with_cpu(Some(0.99)).verdict, Verdict::Invalid);
-    let delayed = ClientProof { run_delay_share: Some(0.5), ..CLIENT };
-    let text = "the measuring thread waited for a CPU 50.0 % of the time (limit 10.0 %)";
+    let delayed = with_watch(|watch| watch.run_delay_share = Some(0.5));
+    let text = "the measuring thread was ready but had no CPU 50.0 % of the time (limit 10.0 %); arrivals are stamped by \
+                the kernel, so that latencies stand";
     assert_one(&verdict_with(delayed, &expected), Verdict::Suspect, text);
+}
+
+/// Half a CPU: whose stamps they are decides what becomes of the figures.
+#[test]
+fn the_verdict_says_whether_the_figures_of_a_starved_client_stand() {
+    let mut starved = with_watch(|watch| {
+        watch.threads = 4;
+        watch.run_delay_share = Some(0.493);
+    });
+    starved.stamps = StampSource::User;
+    let text = "the worst off of 4 measuring threads was ready but had no CPU 49.3 % of the time (limit 10.0 %); it stamps \
+                arrivals itself, so that latencies include those waits";
+    assert_one(&verdict_with(starved, &Expectations::default()), Verdict::Suspect, text);
+}
+
+#[test]
+fn a_late_reader_is_busy_though_its_stamps_stand() {
+    let lagged = |micros| {
+        let mut tape = good();
+        tape.stamps = StampSource::Kernel;
+        for arrival in &mut tape.arrivals {
+            arrival.read_lag = ReadLag::of(Nanos::from_micros(micros));
+        }
+        verdict_on(&[tape])
+    };
+    assert_eq!(lagged(10_000).verdict, Verdict::Valid);
+    let text = "the client was busy: it read replies late, max 12.0 ms after they came (limit 10 ms); arrivals are stamped \
+                by the kernel, so that latencies stand";
+    assert_one(&lagged(12_000), Verdict::Suspect, text);
+}
+
+#[test]
+fn a_run_near_the_clients_own_ceiling_is_suspect() {
+    let level = LevelSummary::of(&[good()], &GoodputGoals::default());
+    let reached = level.throughput.output_tokens_per_s.get();
+    let with_ceiling = |most: f64| {
+        let ceiling = Ceiling { streams: 64, tokens_per_s: PerSec::new(most) };
+        verdict_with(with_watch(|watch| watch.ceiling = Some(ceiling)), &Expectations::default())
+    };
+    assert_eq!(with_ceiling(reached / 0.79).verdict, Verdict::Valid);
+    assert_eq!(with_ceiling(0.0).verdict, Verdict::Valid, "no ceiling at all is none to be near");
+    let text = "near the client's own ceiling: 90.0 % of the 74 tokens/s that it can do on this machine (limit 80.0 %); the \
+                server may be faster";
+    assert_one(&with_ceiling(reached / 0.9), Verdict::Suspect, text);
+}
+
+#[test]
+fn thresholds_can_be_moved() {
+    let busy = with_watch(|watch| watch.cpu_share = Some(0.85));
+    let expected =
+        |text: &str| Expectations { thresholds: text.parse().unwrap(), ..Expectations::default() };
+    assert_eq!(verdict_with(busy, &expected("")).verdict, Verdict::Valid);
+    assert_eq!(verdict_with(busy, &expected("cpu-suspect=0.8")).verdict, Verdict::Suspect);
+    assert_eq!(verdict_with(busy, &expected("cpu-invalid=80%")).verdict, Verdict::Invalid);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use fizeau_core::Millis;
-use fizeau_metrics::{Distribution, Quantile, Verdict};
+use fizeau_core::{Millis, TokenSource};
+use fizeau_metrics::{Distribution, Quantile, Resolution, Verdict};
 
 use super::{LevelReport, LevelStatus, SpeedOfLight};
 use crate::block::{heading, line};
@@ -12,22 +12,27 @@ use crate::words;
 
 impl LevelReport {
     /// The block of figures that belongs below [`VllmResult::block`](crate::VllmResult::block): time to first
-    /// token from schedule, inter-chunk and inter-token latency apart, where the token counts come from, how
-    /// far the level is from the speed of light, and the verdict with its reasons. Without a newline after the
-    /// last line.
+    /// token from schedule, inter-chunk and inter-token latency apart, where the token counts come from, the client's
+    /// proof, how far the level is from the speed of light, and the verdict with its reasons. Without a newline after
+    /// the last line.
     #[must_use]
     pub fn block(&self) -> String {
         let metrics = &self.summary.metrics;
         let mut lines = vec![heading("Fizeau")];
-        lines.extend(latency("TTFT scheduled (ms):", &metrics.ttft_scheduled));
-        lines.extend(latency("E2EL to last token (ms):", &metrics.e2el));
-        lines.extend(latency("ICL, gap of chunks (ms):", &metrics.icl));
-        lines.extend(latency("ITL, gap of tokens (ms):", &metrics.itl));
+        let tokenless = self.summary.tokens.source == Some(TokenSource::Tokenless);
+        if tokenless {
+            lines.extend(latency("E2EL to the embedding (ms):", &metrics.e2el));
+        } else {
+            lines.extend(latency("TTFT scheduled (ms):", &metrics.ttft_scheduled));
+            lines.extend(latency("E2EL to last token (ms):", &metrics.e2el));
+            lines.extend(latency("ICL, gap of chunks (ms):", &metrics.icl));
+            lines.extend(latency("ITL, gap of tokens (ms):", &metrics.itl));
+        }
         lines.extend(self.token_lines());
         if !self.summary.requests.by_class.is_empty() {
             lines.push(line("Failed by class:", self.failures()));
         }
-        lines.push(line("Arrivals stamped by:", words::stamps(self.client.stamps)));
+        lines.extend(self.proof_lines());
         lines.extend(self.speed_lines());
         lines.extend(self.verdict_lines());
         lines.push("=".repeat(50));
@@ -45,7 +50,7 @@ impl LevelReport {
         let tokens = &self.summary.tokens;
         let source = tokens.source.map_or("none: no request completed", words::token_source);
         let mut lines = vec![line("Tokens counted by:", source)];
-        if tokens.events > 0 {
+        if tokens.output.get() > 0 {
             let per_event = tokens.output.get() as f64 / tokens.events as f64;
             lines.push(line("Tokens per chunk:", format_args!("{per_event:.2}")));
         }
@@ -89,7 +94,11 @@ impl LevelReport {
 
 /// The median and the tail of a sample, or why there are none.
 fn latency(name: &str, sample: &Distribution) -> [String; 2] {
-    let two = |value: Millis| format!("{:.2}", value.get());
+    let resolution = match sample.resolution {
+        Resolution::Exact => String::new(),
+        Resolution::Folded => format!(" ({})", sample.resolution.as_str()),
+    };
+    let two = |value: Millis| format!("{:.2}{resolution}", value.get());
     let quantile = |quantile: Quantile| match quantile {
         Quantile::Known { value, .. } => two(value),
         Quantile::Withheld { needs } => format!("- (needs {needs} values, has {})", sample.n),

@@ -1,8 +1,9 @@
 //! A level as `summary.json`.
 
-use fizeau_metrics::{ClientProof, LevelSummary, Validity};
+use fizeau_metrics::{LevelSummary, Validity};
 use serde::{Serialize, Serializer};
 
+use super::proof::Client;
 use super::{LevelReport, LevelStatus, LoadPoint};
 
 /// The file as it is written: the schema's names in the schema's order.
@@ -17,7 +18,7 @@ struct Summary<'a> {
     validity: &'a Validity,
     #[serde(flatten)]
     summary: &'a LevelSummary,
-    client: &'a ClientProof,
+    client: Client<'a>,
     speed_of_light: &'a super::SpeedOfLight,
     #[serde(skip_serializing_if = "Option::is_none")]
     speed_of_light_reason: Option<&'a str>,
@@ -37,7 +38,7 @@ impl Serialize for LevelReport {
             status_reason,
             validity: &self.validity,
             summary: &self.summary,
-            client: &self.client,
+            client: Client(self),
             speed_of_light: &self.speed_of_light,
             speed_of_light_reason: self.speed_of_light.reason(),
         };

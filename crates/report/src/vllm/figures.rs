@@ -1,9 +1,9 @@
 //! vLLM's figures from tapes, by vLLM's definitions.
 
 use fizeau_core::{Millis, Nanos, Outcome, PerSec, Seconds, Stamp, Tape, Tokens};
-use fizeau_metrics::GoodputGoals;
+use fizeau_metrics::{GoodputGoals, PooledSample};
 
-use super::{Percentile, VllmMetric};
+use super::{Detail, Percentile, VllmMetric};
 
 /// One entry a request, in the order of the tapes; times in seconds.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -20,33 +20,30 @@ pub(super) struct PerRequest {
 }
 
 impl PerRequest {
-    /// A failed request has zeros for what it did not reach, as vLLM has it; its error text tells it apart.
-    pub(super) fn of(tapes: &[Tape]) -> Self {
-        let mut all = Self::default();
-        for tape in tapes {
-            let good = tape.is_success();
-            let seconds = |span: Option<Nanos>| {
-                let span = span.filter(|_| good);
-                span.map_or(0.0, Nanos::as_secs_f64)
-            };
-            all.input_lens.push(tape.input_tokens().map_or(0, Tokens::get));
-            all.output_lens.push(if good { output_len(tape) } else { 0 });
-            all.ttfts.push(seconds(ttft(tape)));
-            all.itls.push(if good {
-                gaps(tape).map(Nanos::as_secs_f64).collect()
-            } else {
-                Vec::new()
-            });
-            all.latencies.push(seconds(latency(tape)));
-            all.start_times.push(sent(tape).saturating_since(Stamp::EPOCH).as_secs_f64());
-            all.queue_times.push(queue_time(tape).as_secs_f64());
-            all.generated_texts.push(tape.text.clone().unwrap_or_default());
-            all.errors.push(match &tape.outcome {
-                Outcome::Complete(_) => String::new(),
-                Outcome::Failed(failure) => failure.to_string(),
-            });
+    /// A failed request has zeros for what it did not reach, as vLLM has it; its error text tells it apart. Latencies and
+    /// queue times stand in every file, the rest only in a full one.
+    pub(super) fn add(&mut self, tape: &Tape, detail: Detail) {
+        let good = tape.is_success();
+        let seconds = |span: Option<Nanos>| {
+            let span = span.filter(|_| good);
+            span.map_or(0.0, Nanos::as_secs_f64)
+        };
+        self.latencies.push(seconds(latency(tape)));
+        self.queue_times.push(queue_time(tape).as_secs_f64());
+        if detail == Detail::Brief {
+            return;
         }
-        all
+        self.input_lens.push(tape.input_tokens().map_or(0, Tokens::get));
+        self.output_lens.push(if good { output_len(tape) } else { 0 });
+        self.ttfts.push(seconds(ttft(tape)));
+        let gaps = gaps(tape).filter(|_| good);
+        self.itls.push(gaps.map(Nanos::as_secs_f64).collect());
+        self.start_times.push(sent(tape).saturating_since(Stamp::EPOCH).as_secs_f64());
+        self.generated_texts.push(tape.text.clone().unwrap_or_default());
+        self.errors.push(match &tape.outcome {
+            Outcome::Complete(_) => String::new(),
+            Outcome::Failed(failure) => failure.to_string(),
+        });
     }
 }
 
@@ -74,6 +71,23 @@ impl Stats {
             percentiles: percentiles.iter().map(each).collect(),
         }
     }
+
+    /// Of pooled gaps; zeros of none.
+    pub(super) fn of_gaps(gaps: &PooledSample, percentiles: &[Percentile]) -> Self {
+        let summary = gaps.summary();
+        let percents: Vec<f64> = percentiles.iter().map(|p| p.get()).collect();
+        let found = gaps.percentiles(&percents).into_iter().map(or_zero);
+        Self {
+            mean: or_zero(summary.mean),
+            median: or_zero(summary.p50.value()),
+            std: or_zero(summary.std),
+            percentiles: percentiles.iter().copied().zip(found).collect(),
+        }
+    }
+}
+
+fn or_zero(figure: Option<Millis>) -> f64 {
+    figure.map_or(0.0, Millis::get)
 }
 
 /// The percentile `p` of ascending `values` as numpy's `percentile` gives it (method `linear`); 0.0 of none.
@@ -90,28 +104,18 @@ fn percentile(values: &[f64], p: f64) -> f64 {
     if part >= 0.5 { high - (high - low) * (1.0 - part) } else { low + (high - low) * part }
 }
 
-/// The values of a metric over the successful requests, in milliseconds.
-pub(super) fn values(metric: VllmMetric, tapes: &[Tape]) -> Vec<f64> {
-    let good = tapes.iter().filter(|tape| tape.is_success());
-    let of_each = |value: fn(&Tape) -> Option<f64>| good.clone().filter_map(value).collect();
+/// The value of a metric that has one a request, in milliseconds; none if this request has none.
+pub(super) fn value(metric: VllmMetric, tape: &Tape) -> Option<f64> {
     match metric {
-        VllmMetric::Ttft => of_each(|tape| Some(ttft(tape)?.as_millis_f64())),
-        VllmMetric::Tpot => of_each(tpot),
-        VllmMetric::Itl => good.clone().flat_map(gaps).map(Nanos::as_millis_f64).collect(),
-        VllmMetric::E2el => of_each(|tape| Some(latency(tape)?.as_millis_f64())),
-        VllmMetric::ClientQueueTime => of_each(|tape| Some(queue_time(tape).as_millis_f64())),
+        VllmMetric::Ttft => ttft(tape).map(Nanos::as_millis_f64),
+        VllmMetric::Tpot => tpot(tape),
+        VllmMetric::Itl => None,
+        VllmMetric::E2el => latency(tape).map(Nanos::as_millis_f64),
+        VllmMetric::ClientQueueTime => Some(queue_time(tape).as_millis_f64()),
         VllmMetric::E2elIncludingClientQueue => {
-            of_each(|tape| Some((latency(tape)? + queue_time(tape)).as_millis_f64()))
+            Some((latency(tape)? + queue_time(tape)).as_millis_f64())
         }
     }
-}
-
-/// From the first release to the last end.
-pub(super) fn duration(tapes: &[Tape]) -> Seconds {
-    let first = tapes.iter().map(|tape| tape.marks.released).min();
-    let last = tapes.iter().map(end).max();
-    let span = first.zip(last).and_then(|(first, last)| last.since(first));
-    Seconds::new(span.map_or(0.0, Nanos::as_secs_f64))
 }
 
 /// `count` over `duration`; nothing where no time passed.
@@ -126,7 +130,7 @@ pub(super) fn sent(tape: &Tape) -> Stamp {
 
 /// When a request was over.
 pub(super) fn end(tape: &Tape) -> Stamp {
-    let end = tape.marks.end.or_else(|| tape.last_token());
+    let end = tape.marks.end.or_else(|| tape.last_output());
     end.unwrap_or_else(|| sent(tape))
 }
 
@@ -135,7 +139,7 @@ fn ttft(tape: &Tape) -> Option<Nanos> {
 }
 
 fn latency(tape: &Tape) -> Option<Nanos> {
-    tape.last_token()?.since(sent(tape))
+    tape.last_output()?.since(sent(tape))
 }
 
 fn tpot(tape: &Tape) -> Option<f64> {
@@ -168,7 +172,7 @@ pub(super) fn output_len(tape: &Tape) -> u64 {
 }
 
 /// Gaps between successive chunks.
-fn gaps(tape: &Tape) -> impl Iterator<Item = Nanos> {
+pub(super) fn gaps(tape: &Tape) -> impl Iterator<Item = Nanos> {
     let later = tape.arrivals.iter().skip(1);
     let pairs = tape.arrivals.iter().zip(later);
     pairs.map(|(before, after)| after.at.saturating_since(before.at))

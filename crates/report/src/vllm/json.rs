@@ -66,15 +66,15 @@ impl Serialize for Entries<'_> {
 }
 
 impl VllmResult {
-    /// The content of the result file: one object, on one line.
+    /// The content of the result file: one object, on one line, with as much of each request as the result was made for.
     ///
     /// # Errors
     /// Only if the JSON writer fails, which it does not for these types.
-    pub fn to_json(&self, detail: Detail) -> Result<String, serde_json::Error> {
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
         let mut entries = Entries::default();
         self.asked(&mut entries);
         self.totals(&mut entries);
-        self.requests(&mut entries, detail);
+        self.requests(&mut entries);
         self.peaks(&mut entries);
         self.stats(&mut entries);
         serde_json::to_string(&entries)
@@ -122,7 +122,7 @@ impl VllmResult {
         entries.set("total_token_throughput", per_s(input.saturating_add(output)));
     }
 
-    fn requests<'a>(&'a self, entries: &mut Entries<'a>, detail: Detail) {
+    fn requests<'a>(&'a self, entries: &mut Entries<'a>) {
         let all = &self.requests;
         let keys = [
             ("input_lens", Field::Counts(&all.input_lens)),
@@ -138,7 +138,7 @@ impl VllmResult {
         for (key, value) in keys {
             // These two stay in vLLM's file whether or not details were asked for.
             let always = matches!(key, "latencies" | "queue_times");
-            if always || detail == Detail::Full {
+            if always || self.detail == Detail::Full {
                 entries.set(key, value);
             }
         }

@@ -1,57 +1,94 @@
-//! The two peaks, counted event by event.
+//! The two peaks, counted from every request and every token.
 
-use fizeau_core::{Nanos, PerSec, Stamp, Tape};
+use std::collections::{BTreeMap, VecDeque};
+
+use fizeau_core::{Stamp, Tape};
 
 use super::figures::{end, sent};
 
-/// The greatest number of requests in flight at one instant.
-pub(super) fn concurrency(tapes: &[Tape]) -> u64 {
-    let over = |tape: &Tape| match tape.last_token() {
-        Some(last) if tape.is_success() => last,
-        _ => end(tape),
-    };
-    // At one and the same instant endings come first: a slot is free before it is taken again.
-    let begins = tapes.iter().map(|tape| (sent(tape), 1_i64));
-    let ends = tapes.iter().map(|tape| (over(tape).max(sent(tape)), -1_i64));
-    let mut events: Vec<(Stamp, i64)> = begins.chain(ends).collect();
-    events.sort_unstable();
-    let mut now = 0_i64;
-    let mut peak = 0_i64;
-    for (_, change) in events {
-        now += change;
-        peak = peak.max(now);
-    }
-    peak.unsigned_abs()
+/// When each request took its slot and when it gave it back.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Flights {
+    begins: Vec<Stamp>,
+    ends: Vec<Stamp>,
 }
 
-/// The greatest number of tokens of successful requests within any second, or within the whole where that is
-/// shorter, per second; at least `mean`, since a level of one and a half seconds can have no full second as
-/// good as the whole.
-pub(super) fn tokens_per_s(tapes: &[Tape], mean: PerSec) -> PerSec {
-    let good = tapes.iter().filter(|tape| tape.is_success());
-    let arrivals = good.flat_map(|tape| &tape.arrivals);
-    let mut events: Vec<(Stamp, u64)> = arrivals.map(|a| (a.at, u64::from(a.tokens))).collect();
-    events.sort_unstable();
-    let second = Nanos::from_secs(1);
-    let (mut inside, mut peak) = (0_u64, 0_u64);
-    let mut leaving = events.iter();
-    for &(at, tokens) in &events {
-        inside += tokens;
-        let gone = |event: &&(Stamp, u64)| at.saturating_since(event.0) >= second;
-        while let Some(event) = leaving.as_slice().first().filter(gone) {
-            inside -= event.1;
-            leaving.next();
-        }
-        peak = peak.max(inside);
+impl Flights {
+    pub(super) fn add(&mut self, tape: &Tape) {
+        let begin = sent(tape);
+        let over = tape.last_output().filter(|_| tape.is_success());
+        self.begins.push(begin);
+        self.ends.push(over.unwrap_or_else(|| end(tape)).max(begin));
     }
-    PerSec::new((peak as f64).max(mean.get()))
+
+    /// The greatest number of requests in flight at one instant.
+    pub(super) fn peak(mut self) -> u64 {
+        self.begins.sort_unstable();
+        self.ends.sort_unstable();
+        let mut ended = self.ends.iter().peekable();
+        let (mut now, mut peak) = (0_u64, 0_u64);
+        for begin in &self.begins {
+            now += 1;
+            // At one and the same instant endings come first: a slot is free before it is taken again.
+            while ended.next_if(|end| *end <= begin).is_some() {
+                now -= 1;
+            }
+            peak = peak.max(now);
+        }
+        peak
+    }
+}
+
+/// Tokens of successful requests by hundredth of a second. Seconds without a token take no space.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PeakRate(BTreeMap<u64, Box<[u32; HUNDREDTHS]>>);
+
+const HUNDREDTHS: usize = 100;
+const SECOND_NS: u64 = 1_000_000_000;
+const HUNDREDTH_NS: u64 = SECOND_NS / HUNDREDTHS as u64;
+
+impl PeakRate {
+    pub(super) fn add(&mut self, tape: &Tape) {
+        let second = |at: Stamp| at.as_nanos() / SECOND_NS;
+        let same_second = tape.arrivals.chunk_by(|a, b| second(a.at) == second(b.at));
+        for arrivals in same_second {
+            let first = arrivals.first().map_or(0, |first| second(first.at));
+            let counts = self.0.entry(first).or_insert_with(|| Box::new([0; HUNDREDTHS]));
+            for arrival in arrivals {
+                let hundredth = (arrival.at.as_nanos() / HUNDREDTH_NS) as usize % HUNDREDTHS;
+                counts[hundredth] = counts[hundredth].saturating_add(arrival.tokens);
+            }
+        }
+    }
+
+    /// The greatest number of tokens in any second that begins at a full hundredth.
+    pub(super) fn peak(&self) -> f64 {
+        let all = self.0.iter().flat_map(|(second, counts)| {
+            let first = second * HUNDREDTHS as u64;
+            counts.iter().enumerate().map(move |(i, &tokens)| (first + i as u64, u64::from(tokens)))
+        });
+        let mut inside: VecDeque<(u64, u64)> = VecDeque::new();
+        let (mut now, mut peak) = (0_u64, 0_u64);
+        for (at, tokens) in all.filter(|&(_, tokens)| tokens > 0) {
+            while let Some(gone) = inside.pop_front_if(|first| first.0 + HUNDREDTHS as u64 <= at) {
+                now -= gone.1;
+            }
+            inside.push_back((at, tokens));
+            now += tokens;
+            peak = peak.max(now);
+        }
+        peak as f64
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use fizeau_core::{Arrival, Channel, Nanos, PerSec, Stamp, Tape};
+    use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
 
-    use super::{concurrency, tokens_per_s};
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    use super::{Flights, PeakRate};
 
     /// A request sent at the first of `ms` with a token at each other.
     fn tape(ms: &[u64]) -> Tape {
@@ -65,20 +102,42 @@ mod tests {
     #[test]
     fn forty_short_requests_over_four_slots_peak_at_four() {
         // The case that vLLM's one-second buckets report as 40.
-        let tapes: Vec<Tape> = (0..40).map(|i| tape(&[i / 4 * 25, i / 4 * 25 + 25])).collect();
-        assert_eq!(concurrency(&tapes), 4);
+        let mut flights = Flights::default();
+        for i in 0..40 {
+            flights.add(&tape(&[i / 4 * 25, i / 4 * 25 + 25]));
+        }
+        assert_eq!(flights.peak(), 4);
     }
 
     #[test]
     fn the_best_second_is_found_wherever_it_lies() {
-        let tapes = [tape(&[0, 100, 900, 1000, 1100, 1899, 5000])];
-        assert_eq!(tokens_per_s(&tapes, PerSec::new(1.2)), PerSec::new(4.0));
+        let mut rate = PeakRate::default();
+        rate.add(&tape(&[0, 100, 900, 1000, 1100, 1899, 5000]));
+        assert_eq!(rate.peak(), 4.0);
+        rate.add(&tape(&[0, 1900]));
+        assert_eq!(rate.peak(), 4.0, "1900 is a second after 900, and no longer within it");
+        assert_eq!(PeakRate::default().peak(), 0.0);
     }
 
-    #[test]
-    fn the_peak_is_never_below_the_mean() {
-        let tapes = [tape(&[0, 10, 20, 30])];
-        assert_eq!(tokens_per_s(&tapes, PerSec::new(100.0)), PerSec::new(100.0));
-        assert_eq!(tokens_per_s(&[], PerSec::new(0.0)), PerSec::new(0.0));
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 64,
+            failure_persistence: None,
+            rng_seed: RngSeed::Fixed(1849),
+            ..ProptestConfig::default()
+        })]
+        #[test]
+        fn the_peak_is_that_of_the_best_second(gaps in prop::collection::vec(0..900_u64, 1..60)) {
+            let stamps = gaps.iter().scan(0, |at, gap| {
+                *at += gap;
+                Some(*at)
+            });
+            let stamps: Vec<u64> = std::iter::once(0).chain(stamps).collect();
+            let mut rate = PeakRate::default();
+            rate.add(&tape(&stamps));
+            let within = |from: u64| stamps[1..].iter().filter(|at| (from..from + 1000).contains(at)).count();
+            let best = (0..=stamps[stamps.len() - 1] / 10).map(|hundredth| within(hundredth * 10)).max();
+            prop_assert_eq!(rate.peak(), best.unwrap_or(0) as f64);
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! `summary.json` and the block below vLLM's.
 
-use fizeau_metrics::{GoodputGoals, LevelSummary};
+use fizeau_core::{Arrival, Channel, Millis, Nanos, PerSec, Stamp, Tape, TokenSource};
+use fizeau_metrics::{
+    Ceiling, ClientWatch, Distribution, GoodputGoals, Headroom, LevelSummary, Resolution, Room,
+};
 use fizeau_report::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
 use serde_json::{Value, json};
 
@@ -67,7 +70,7 @@ fn what_is_unknown_is_null_with_a_reason() {
         SpeedOfLight::Absent { reason: "no model configuration was given".to_owned() };
     level.status = LevelStatus::Partial { reason: "interrupted".to_owned() };
     level.summary = LevelSummary::of(&[], &GoodputGoals::default());
-    level.load = LoadPoint::Rate(fizeau_core::PerSec::new(2.5));
+    level.load = LoadPoint::Rate(PerSec::new(2.5));
     let json = parsed(&level);
     assert!(json["speed_of_light"].is_null());
     assert_eq!(json["speed_of_light_reason"], "no model configuration was given");
@@ -78,11 +81,80 @@ fn what_is_unknown_is_null_with_a_reason() {
     assert!(json["metrics"]["ttft_ms"]["p50_reason"].is_string());
 }
 
+/// Who reads only `client` sees the whole proof.
+#[test]
+fn the_client_has_its_whole_proof_in_one_place() {
+    let mut level = sample::level(64);
+    level.client.watch.ceiling =
+        Some(Ceiling { streams: 64, tokens_per_s: PerSec::new(1_000_000.0) });
+    level.client.watch.headroom =
+        Some(Headroom { file_descriptors: Some(Room { needed: 100, limit: 1024 }), ports: None });
+    let client = &parsed(&level)["client"];
+    assert_eq!(client["threads"], 2);
+    assert_eq!(client["stamps"], "kernel");
+    assert_eq!(client["cpu_share"], 0.21);
+    assert_eq!(client["run_delay_share"], 0.01);
+    assert_eq!(client["connections_fresh"], 64);
+    assert_eq!(client["send_lateness_ms"], json!({"p50": 0.035, "p99": 0.05, "max": 0.05}));
+    assert_eq!(client["read_lag_ms"]["max"], 0.015);
+    assert_eq!(client["connection_wait_ms"]["max"], 0.0);
+    assert_eq!(client["headroom"]["file_descriptors"], json!({"needed": 100, "limit": 1024}));
+    assert!(client["headroom"]["ports_reason"].is_string());
+    assert_eq!(client["ceiling"], json!({"streams": 64, "tokens_per_s": 1_000_000.0}));
+    let share = level.summary.throughput.output_tokens_per_s.get() / 1e6;
+    assert_eq!(client["ceiling_share"].as_f64(), Some(share));
+
+    level.client.watch = ClientWatch::default();
+    let client = &parsed(&level)["client"];
+    for absent in ["cpu_share", "run_delay_share", "headroom", "ceiling", "ceiling_share"] {
+        assert!(client[absent].is_null(), "{absent}");
+        assert!(client[format!("{absent}_reason")].is_string(), "{absent}");
+    }
+}
+
+#[test]
+fn the_block_shows_what_else_there_is_to_prove() {
+    let mut level = sample::level(64);
+    level.client.watch.ceiling = Some(Ceiling { streams: 64, tokens_per_s: PerSec::new(10_000.0) });
+    level.summary.metrics.connection_wait = Distribution::of([0.0, 3.5].map(Millis::new));
+    level.summary.metrics.itl.resolution = Resolution::Folded;
+    let block = level.block();
+    for line in [
+        "Connection wait p50/p99/max (ms):        1.75 / - / 3.50",
+        "Share of the client's own ceiling:       34 % of 10000 tok/s",
+        "P99 ITL, gap of tokens (ms):             6.92 (within 0.05 %)",
+        "P99 ICL, gap of chunks (ms):             6.92\n",
+    ] {
+        assert!(block.contains(line), "{line}\n{block}");
+    }
+    assert!(block.lines().all(|line| line.chars().count() <= 80), "{block}");
+}
+
+#[test]
+fn an_embedding_has_a_latency_and_no_tokens() {
+    let mut tape = Tape::sent_at(Stamp::EPOCH);
+    let at = Stamp::EPOCH + Nanos::from_millis(7);
+    tape.arrivals = vec![Arrival::tokens(at, 0, Channel::Embedding)];
+    tape.token_source = TokenSource::Tokenless;
+    let mut level = sample::level(1);
+    level.summary = LevelSummary::of([&tape], &GoodputGoals::default());
+    let metrics = &parsed(&level)["metrics"];
+    assert_eq!(metrics["e2el_ms"]["p50"], 7.0);
+    for absent in
+        ["ttft_ms", "ttft_scheduled_ms", "first_visible_ms", "tpot_ms", "itl_ms", "icl_ms"]
+    {
+        assert_eq!(metrics[absent]["p50_reason"], "the replies have no tokens", "{absent}");
+    }
+    let block = level.block();
+    assert!(block.contains("Median E2EL to the embedding (ms):       7.00"), "{block}");
+    assert!(!block.contains("TTFT"), "{block}");
+}
+
 #[test]
 fn the_block_says_what_vllms_does_not() {
     let golden = "\
 ===================== Fizeau =====================
-Median TTFT scheduled (ms):              18.94
+Median TTFT scheduled (ms):              18.97
 P99 TTFT scheduled (ms):                 - (needs 100 values, has 8)
 Median E2EL to last token (ms):          216.28
 P99 E2EL to last token (ms):             - (needs 100 values, has 8)
@@ -92,7 +164,13 @@ Median ITL, gap of tokens (ms):          5.06
 P99 ITL, gap of tokens (ms):             5.06
 Tokens counted by:                       token ids (exact)
 Tokens per chunk:                        1.00
+Client threads:                          2
 Arrivals stamped by:                     kernel
+Send lateness p50/p99/max (ms):          0.034 / - / 0.050
+Read lag p50/p99/max (ms):               0.012 / 0.015 / 0.015
+CPU of the busiest thread:               21 %
+Ready but without a CPU:                 1.0 %
+Connections made/replaced meanwhile:     1 / 0
 Speed of light (output tok/s):           223
 Share of it reached:                     83 %
 Limited by:                              weight traffic

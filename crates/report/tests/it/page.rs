@@ -109,3 +109,10 @@ fn nothing_measured_is_a_page_too() {
     assert!(page.contains("No level was measured."));
     assert!(!page.contains("NaN") && !page.contains("inf"));
 }
+
+#[test]
+fn it_shows_what_the_client_saw_of_itself() {
+    let page = sample::sweep().page();
+    assert!(page.contains("Was the client the bottleneck?"), "{page}");
+    assert!(page.contains("<td>kernel</td><td>0.035 / 0.050 / 0.050</td>"), "{page}");
+}

@@ -4,10 +4,12 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{
-    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, Seconds, Stamp, StampSource, Tape,
-    TokenSource, Tokens,
+    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, ReadLag, Seconds, Stamp, StampSource,
+    Tape, TokenSource, Tokens,
 };
-use fizeau_metrics::{ClientProof, GoodputGoals, LevelSummary, Reason, Validity, Verdict};
+use fizeau_metrics::{
+    ClientProof, ClientWatch, GoodputGoals, LevelSummary, Reason, Validity, Verdict,
+};
 use fizeau_report::{
     Endpoint, Engine, Host, LevelReport, LevelStatus, LoadPoint, Setup, SpeedOfLight, SweepReport,
     ToolVersion, Workload,
@@ -77,10 +79,14 @@ pub(crate) fn level(concurrency: u32) -> LevelReport {
         summary,
         client: ClientProof {
             stamps: StampSource::Kernel,
-            cpu_share: Some(0.21),
-            run_delay_share: Some(0.01),
             connections_fresh: concurrency.into(),
             connections_replaced: 0,
+            watch: ClientWatch {
+                threads: 2,
+                cpu_share: Some(0.21),
+                run_delay_share: Some(0.01),
+                ..ClientWatch::default()
+            },
         },
         validity: Validity {
             verdict: reasons.first().map_or(Verdict::Valid, |reason| reason.verdict),
@@ -120,8 +126,12 @@ fn tape(sent: Stamp, ttft_us: u64, gap_us: u64) -> Tape {
     let mut tape = Tape::sent_at(sent);
     let token = |k: u64| {
         let at = sent + Nanos::from_micros(ttft_us + k * gap_us);
-        Arrival::tokens(at, 1, Channel::Visible)
+        let read_lag = ReadLag::of(Nanos::from_micros(9 + k % 7));
+        Arrival { read_lag, ..Arrival::tokens(at, 1, Channel::Visible) }
     };
+    tape.stamps = StampSource::Kernel;
+    tape.marks.intended = sent - Nanos::from_micros(20 + ttft_us % 31);
+    tape.marks.released = tape.marks.intended;
     tape.arrivals = (0..OUTPUT).map(token).collect();
     tape.token_source = TokenSource::TokenIds;
     tape.asked.input_tokens = Some(Tokens::new(250));

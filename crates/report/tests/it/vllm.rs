@@ -47,11 +47,17 @@ fn tapes() -> Vec<Tape> {
 
 fn result(run: VllmRun, metrics: &str, percentiles: &str) -> VllmResult {
     let selection = Selection::parse(metrics, percentiles).unwrap();
-    VllmResult::of(run, &tapes(), &selection, Some(PerSec::new(10.0)))
+    // One of the two that succeed meets it.
+    let goals = "ttft:50".parse().unwrap();
+    VllmResult::of(run, &tapes(), &selection, &goals, Detail::Full)
 }
 
-fn parsed(result: &VllmResult, detail: Detail) -> Value {
-    serde_json::from_str(&result.to_json(detail).unwrap()).unwrap()
+fn by_default(run: VllmRun, tapes: &[Tape], detail: Detail) -> VllmResult {
+    VllmResult::of(run, tapes, &Selection::default(), &GoodputGoals::default(), detail)
+}
+
+fn parsed(result: &VllmResult) -> Value {
+    serde_json::from_str(&result.to_json().unwrap()).unwrap()
 }
 
 /// The keys of the file in the order in which they stand there. None of them holds an object.
@@ -138,11 +144,10 @@ const STATS: [&str; 12] = [
 
 #[test]
 fn the_keys_stand_in_vllms_order() {
-    let result = VllmResult::of(run(), &tapes(), &Selection::default(), None);
-    let full = result.to_json(Detail::Full).unwrap();
+    let full = by_default(run(), &tapes(), Detail::Full).to_json().unwrap();
     let expected = [&ASKED[..], &TOTALS, &DETAILED, &PEAKS, &STATS].concat();
     assert_eq!(keys(&full), expected);
-    let brief = result.to_json(Detail::Brief).unwrap();
+    let brief = by_default(run(), &tapes(), Detail::Brief).to_json().unwrap();
     let kept = ["latencies", "queue_times"];
     let expected = [&ASKED[..], &TOTALS, &kept, &PEAKS, &STATS].concat();
     assert_eq!(keys(&brief), expected);
@@ -150,7 +155,7 @@ fn the_keys_stand_in_vllms_order() {
 
 #[test]
 fn the_figures_are_by_vllms_definitions() {
-    let json = parsed(&result(run(), "ttft,tpot,itl,e2el", "50,99.9"), Detail::Full);
+    let json = parsed(&result(run(), "ttft,tpot,itl,e2el", "50,99.9"));
     assert_eq!(json["num_prompts"], 3);
     assert_eq!((&json["completed"], &json["failed"]), (&json!(2), &json!(1)));
     assert_eq!(json["total_input_tokens"], 20);
@@ -187,17 +192,16 @@ fn goodput_is_by_vllms_rule() {
         failed,
     ];
     let goals: GoodputGoals = "ttft:30 tpot:10 e2el:60".parse().unwrap();
-    let goodput = VllmResult::goodput(&tapes, &goals);
-    assert_eq!(goodput, Some(PerSec::new(2.0 / 0.1)));
-    assert_eq!(VllmResult::goodput(&tapes, &GoodputGoals::default()), None);
+    let result = VllmResult::of(run(), &tapes, &Selection::default(), &goals, Detail::Brief);
+    assert_eq!(result.goodput(), Some(PerSec::new(2.0 / 0.1)));
+    assert_eq!(by_default(run(), &tapes, Detail::Brief).goodput(), None);
 }
 
 #[test]
 fn the_servers_count_goes_before_ours() {
     let mut one = tape(0, &[(20, 1), (50, 1)]);
     one.usage = Some(Usage { completion_tokens: Some(Tokens::new(7)), ..Usage::default() });
-    let result = VllmResult::of(run(), &[one], &Selection::default(), None);
-    let json = parsed(&result, Detail::Full);
+    let json = parsed(&by_default(run(), &[one], Detail::Full));
     assert_eq!(json["output_lens"], json!([7]));
     assert_eq!(json["mean_tpot_ms"], 5.0);
     assert!(json["request_goodput"].is_null());
@@ -218,7 +222,7 @@ fn rates_labels_and_metadata() {
         "a label is no folder"
     );
     let result = result(limited, "ttft", "99");
-    let text = result.to_json(Detail::Brief).unwrap();
+    let text = result.to_json().unwrap();
     let json: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(json["request_rate"], 10.0);
     assert_eq!(json["burstiness"], "inf");
@@ -231,7 +235,7 @@ fn rates_labels_and_metadata() {
     assert_eq!(keys(&text)[7], "gpu");
 
     assert_eq!(run().file_name(), "vllm-infqps-concurrency3-gpt-oss-120b-20260801-120000.json");
-    let json = parsed(&VllmResult::of(run(), &[], &Selection::default(), None), Detail::Brief);
+    let json = parsed(&by_default(run(), &[], Detail::Brief));
     assert_eq!(json["request_rate"], "inf");
     assert!(json["label"].is_null());
 }
@@ -240,7 +244,7 @@ fn rates_labels_and_metadata() {
 fn queue_times_need_a_cap_and_their_sum_a_rate_too() {
     let all = "ttft,client_queue_time,e2el_including_client_queue";
     let has = |run: VllmRun| {
-        let json = parsed(&result(run, all, "99"), Detail::Brief);
+        let json = parsed(&result(run, all, "99"));
         let key = |key: &str| json.get(key).is_some();
         (key("mean_client_queue_time_ms"), key("mean_e2el_including_client_queue_ms"))
     };
@@ -287,8 +291,8 @@ P99 ITL (ms):                            19.90
 /// Replies of one token have no pace and no gaps; vLLM writes 0.0, and not the -0.0 of an empty sum.
 #[test]
 fn an_empty_sample_is_zero_without_a_sign() {
-    let result = VllmResult::of(run(), &[tape(0, &[(20, 1)])], &Selection::default(), None);
-    let (block, json) = (result.block(), result.to_json(Detail::Brief).unwrap());
+    let result = by_default(run(), &[tape(0, &[(20, 1)])], Detail::Brief);
+    let (block, json) = (result.block(), result.to_json().unwrap());
     assert!(block.contains("Mean TPOT (ms):                          0.00"), "{block}");
     assert!(json.contains(r#""mean_itl_ms":0.0,"median_itl_ms":0.0,"std_itl_ms":0.0"#), "{json}");
 }
@@ -312,9 +316,9 @@ proptest! {
         let tapes: Vec<Tape> = requests.iter()
             .map(|&(sent, took, tokens)| tape(sent, &[(sent + took, tokens)]))
             .collect();
-        let result = VllmResult::of(run(), &tapes, &Selection::default(), None);
+        let result = by_default(run(), &tapes, Detail::Brief);
         prop_assert_eq!(result.num_prompts(), tapes.len() as u64);
-        let json = parsed(&result, Detail::Brief);
+        let json = parsed(&result);
         let mean = json["output_throughput"].as_f64().unwrap();
         // The mean went through text, which may round it.
         prop_assert!(result.peak_output_tokens_per_s().get() >= mean * (1.0 - 1e-12));

@@ -1,12 +1,12 @@
 //! What a client asks for, read from the body of its request.
 
 use fizeau_core::Tokens;
-use hyper::StatusCode;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::app::App;
-use crate::text;
+use super::prompt::{Prompt, Read};
+use super::refusal::{Refusal, Status};
 
 /// Which of the two generation routes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,42 +50,11 @@ pub(super) enum TokenIds {
     Present,
 }
 
-/// A request that cannot be answered, in the form of vLLM's error object.
-#[derive(Debug)]
-pub(super) struct Refusal {
-    pub(super) status: StatusCode,
-    pub(super) kind: &'static str,
-    pub(super) param: Option<&'static str>,
-    pub(super) message: String,
-}
-
-impl Refusal {
-    pub(super) fn bad_request(param: Option<&'static str>, message: impl Into<String>) -> Self {
-        Self {
-            status: StatusCode::BAD_REQUEST,
-            kind: "BadRequestError",
-            param,
-            message: message.into(),
-        }
-    }
-
-    /// The body to send.
-    pub(super) fn to_json(&self) -> String {
-        serde_json::json!({"error": {
-            "message": self.message,
-            "type": self.kind,
-            "param": self.param,
-            "code": self.status.as_u16(),
-        }})
-        .to_string()
-    }
-}
-
 /// The body, as far as it matters; all other fields are ignored.
 #[derive(Deserialize)]
 struct Body {
     model: Option<String>,
-    prompt: Option<Value>,
+    prompt: Option<Prompt>,
     messages: Option<Vec<Message>>,
     max_tokens: Option<u64>,
     max_completion_tokens: Option<u64>,
@@ -109,13 +78,13 @@ struct StreamOptions {
 impl Ask {
     /// Reads a body and holds it against what `app` serves.
     pub(super) fn parse(app: &App, route: Route, body: &[u8]) -> Result<Self, Refusal> {
-        let body: Body = serde_json::from_slice(body).map_err(|error| {
+        let mut body: Body = serde_json::from_slice(body).map_err(|error| {
             Refusal::bad_request(None, format!("the body is not a request: {error}"))
         })?;
         let model = body.model.as_deref().unwrap_or_else(|| app.model());
         if !app.serves(model) {
             return Err(Refusal {
-                status: StatusCode::NOT_FOUND,
+                status: Status::NOT_FOUND,
                 kind: "NotFoundError",
                 param: Some("model"),
                 message: format!("The model `{model}` does not exist."),
@@ -159,16 +128,10 @@ impl Ask {
     }
 }
 
-/// A prompt: its length, and its ids where it came as ids.
-struct Prompt {
-    tokens: Tokens,
-    ids: Option<Vec<u32>>,
-}
-
 impl Body {
-    fn prompt(&self, route: Route) -> Result<Prompt, Refusal> {
-        match (route, &self.prompt, &self.messages) {
-            (Route::Completions, Some(prompt), _) => read_prompt(prompt),
+    fn prompt(&mut self, route: Route) -> Result<Read, Refusal> {
+        match (route, self.prompt.take(), &self.messages) {
+            (Route::Completions, Some(prompt), _) => prompt.read(),
             (Route::Completions, None, _) => Err(Refusal::bad_request(
                 Some("prompt"),
                 "`prompt` is missing: a text or a list of token ids",
@@ -210,34 +173,8 @@ impl Body {
     }
 }
 
-fn read_prompt(prompt: &Value) -> Result<Prompt, Refusal> {
-    let refuse = |message: &str| Err(Refusal::bad_request(Some("prompt"), message));
-    match prompt {
-        Value::String(text) => Ok(Prompt { tokens: Tokens::new(text::count(text)), ids: None }),
-        Value::Array(items) if items.is_empty() => {
-            refuse("`prompt` is an empty list: it needs at least one token id")
-        }
-        Value::Array(items) => {
-            if items.iter().any(|item| item.is_string() || item.is_array()) {
-                return refuse(
-                    "`prompt` is a list of prompts: the simulated engine takes one prompt a request, \
-                     a text or a list of token ids",
-                );
-            }
-            let id = |item: &Value| u32::try_from(item.as_u64()?).ok();
-            match items.iter().map(id).collect::<Option<Vec<_>>>() {
-                Some(ids) => Ok(Prompt { tokens: Tokens::new(ids.len() as u64), ids: Some(ids) }),
-                None => refuse(
-                    "`prompt` holds something that is no token id: ids are whole numbers below 2^32",
-                ),
-            }
-        }
-        _ => refuse("`prompt` must be a text or a list of token ids"),
-    }
-}
-
 /// Counts the words of a conversation; content is a text or a list of parts of which some have a text.
-fn read_messages(messages: &[Message]) -> Prompt {
+fn read_messages(messages: &[Message]) -> Read {
     let mut words = 0;
     for content in messages.iter().filter_map(|message| message.content.as_ref()) {
         match content {
@@ -249,5 +186,5 @@ fn read_messages(messages: &[Message]) -> Prompt {
             _ => {}
         }
     }
-    Prompt { tokens: Tokens::new((words as u64).max(1)), ids: None }
+    Read { tokens: Tokens::new((words as u64).max(1)), ids: None }
 }

@@ -1,22 +1,20 @@
 //! The bytes of a reply. What does not change within a stream is rendered once.
 
-use std::fmt::Write as _;
-
-use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::ask::{Ask, Route, StreamUsage, TokenIds};
-use crate::job::{Emission, JobId, SubmitError};
+use crate::job::JobId;
 use crate::text;
 
-/// Writes the events of one stream.
+/// Writes the events of one stream. Writing one a second time gives the same bytes.
 pub(super) struct Frames {
-    job: JobId,
+    number: JobId,
     route: Route,
     usage: StreamUsage,
     token_ids: TokenIds,
+    output_tokens: u64,
     prompt_tokens: u64,
-    /// The prompt's ids as JSON, until the first chunk has taken them.
+    /// The prompt's ids as JSON, where the first chunk is to have them.
     prompt_ids: Option<String>,
     /// `data: {"id":...,"model":...,"choices":[`
     head: String,
@@ -24,19 +22,20 @@ pub(super) struct Frames {
 
 impl Frames {
     /// `created` is in seconds since 1970.
-    pub(super) fn new(ask: &mut Ask, job: JobId, created: u64) -> Self {
+    pub(super) fn new(ask: &mut Ask, number: JobId, created: u64) -> Self {
         let object = match ask.route {
             Route::Chat => "chat.completion.chunk",
             Route::Completions => "text_completion",
         };
-        let (id, model) = (reply_id(ask.route, job), Value::from(ask.model.as_str()));
+        let (id, model) = (reply_id(ask.route, number), Value::from(ask.model.as_str()));
         let prompt_ids = ask.prompt_ids.take();
         let prompt_ids = prompt_ids.filter(|_| ask.token_ids == TokenIds::Present);
         Self {
-            job,
+            number,
             route: ask.route,
             usage: ask.usage,
             token_ids: ask.token_ids,
+            output_tokens: ask.max_tokens.get(),
             prompt_tokens: ask.prompt_tokens.get(),
             prompt_ids: prompt_ids.map(|ids| Value::from(ids).to_string()),
             head: format!(
@@ -45,107 +44,123 @@ impl Frames {
         }
     }
 
-    /// The role chunk, which only chat has.
-    pub(super) fn role(&self) -> Option<Bytes> {
+    /// How many tokens the stream has.
+    pub(super) const fn tokens(&self) -> u64 {
+        self.output_tokens
+    }
+
+    /// Writes the role chunk, which only chat has; whether there is one.
+    pub(super) fn role(&self, event: &mut Vec<u8>) -> Option<()> {
         if self.route == Route::Completions {
             return None;
         }
-        let mut event = self.head.clone();
-        event.push_str(
+        push(event, &self.head);
+        push(
+            event,
             r#"{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]"#,
         );
-        Some(self.finish_chunk(event, 0))
+        self.finish_chunk(event, 0);
+        Some(())
     }
 
-    /// The chunk with one token.
-    pub(super) fn token(&mut self, emission: &Emission) -> Bytes {
-        let mut event = String::with_capacity(self.head.len() + 256);
-        event.push_str(&self.head);
+    /// Writes the chunk with token `index`.
+    pub(super) fn token(&self, index: u64, event: &mut Vec<u8>) {
+        push(event, &self.head);
         let (open, close) = match self.route {
             Route::Chat => (r#"{"index":0,"delta":{"content":""#, r#""}"#),
             Route::Completions => (r#"{"index":0,"text":""#, r#"""#),
         };
-        event.push_str(open);
-        event.push_str(text::word(self.job, emission.index));
-        event.push_str(close);
-        event.push_str(match (self.route, emission.last) {
+        push(event, open);
+        push(event, text::word(self.number, index));
+        push(event, close);
+        let last = index + 1 == self.output_tokens;
+        let finish = match (self.route, last) {
             (Route::Chat, false) => r#","logprobs":null,"finish_reason":null"#,
             (Route::Completions, false) => {
                 r#","logprobs":null,"finish_reason":null,"stop_reason":null"#
             }
             (_, true) => r#","logprobs":null,"finish_reason":"length","stop_reason":null"#,
-        });
-        if let Some(ids) = self.prompt_ids.take() {
-            event.push_str(r#","prompt_token_ids":"#);
-            event.push_str(&ids);
+        };
+        push(event, finish);
+        if let (0, Some(ids)) = (index, &self.prompt_ids) {
+            push(event, r#","prompt_token_ids":"#);
+            push(event, ids);
         }
         if self.token_ids == TokenIds::Present {
-            let id = text::token_id(self.job, emission.index);
-            // Writing to a string cannot fail.
-            write!(event, r#","token_ids":[{id}]"#).ok();
+            push(event, r#","token_ids":["#);
+            push_number(event, text::token_id(self.number, index));
+            push(event, "]");
         }
-        event.push_str("}]");
-        self.finish_chunk(event, emission.index + 1)
+        push(event, "}]");
+        self.finish_chunk(event, index + 1);
     }
 
-    /// The chunk that carries usage alone, where it was asked for.
-    pub(super) fn usage(&self, completion_tokens: u64) -> Option<Bytes> {
+    /// Writes the chunk that carries usage alone; whether one was asked for.
+    pub(super) fn usage(&self, event: &mut Vec<u8>) -> Option<()> {
         if self.usage == StreamUsage::Never {
             return None;
         }
-        let mut event = self.head.clone();
-        event.push_str(r#"],"usage":"#);
-        self.push_usage(&mut event, completion_tokens);
-        event.push_str("}\n\n");
-        Some(event.into())
+        push(event, &self.head);
+        push(event, r#"],"usage":"#);
+        self.push_usage(event, self.output_tokens);
+        push(event, "}\n\n");
+        Some(())
     }
 
     /// Closes a chunk whose choices are written.
-    fn finish_chunk(&self, mut event: String, completion_tokens: u64) -> Bytes {
+    fn finish_chunk(&self, event: &mut Vec<u8>, completion_tokens: u64) {
         match (self.usage, self.route) {
             (StreamUsage::OnEveryChunk, _) => {
-                event.push_str(r#","usage":"#);
-                self.push_usage(&mut event, completion_tokens);
+                push(event, r#","usage":"#);
+                self.push_usage(event, completion_tokens);
             }
             // vLLM writes the unset field on one route and leaves it out on the other.
-            (_, Route::Completions) => event.push_str(r#","usage":null"#),
+            (_, Route::Completions) => push(event, r#","usage":null"#),
             (_, Route::Chat) => {}
         }
-        event.push_str("}\n\n");
-        event.into()
+        push(event, "}\n\n");
     }
 
-    fn push_usage(&self, event: &mut String, completion_tokens: u64) {
-        let prompt = self.prompt_tokens;
-        let total = prompt.saturating_add(completion_tokens);
-        // Writing to a string cannot fail.
-        write!(
-            event,
-            r#"{{"prompt_tokens":{prompt},"total_tokens":{total},"completion_tokens":{completion_tokens}}}"#
-        )
-        .ok();
+    fn push_usage(&self, event: &mut Vec<u8>, completion_tokens: u64) {
+        push(event, r#"{"prompt_tokens":"#);
+        push_number(event, self.prompt_tokens);
+        push(event, r#","total_tokens":"#);
+        push_number(event, self.prompt_tokens.saturating_add(completion_tokens));
+        push(event, r#","completion_tokens":"#);
+        push_number(event, completion_tokens);
+        push(event, "}");
     }
 }
 
 /// The protocol's own end.
-pub(super) const fn done() -> Bytes {
-    Bytes::from_static(b"data: [DONE]\n\n")
+pub(super) const DONE: &[u8] = b"data: [DONE]\n\n";
+
+fn push(event: &mut Vec<u8>, text: &str) {
+    event.extend_from_slice(text.as_bytes());
 }
 
-/// An error in the middle of a stream.
-pub(super) fn error(error: &SubmitError) -> Bytes {
-    let object = json!({"error": {
-        "message": error.to_string(),
-        "type": "BadRequestError",
-        "param": null,
-        "code": 400,
-    }});
-    format!("data: {object}\n\n").into()
+/// Writes a number in decimal. Formatting through `fmt` costs several times as much, and there are three of these to
+/// a token.
+fn push_number(event: &mut Vec<u8>, number: u64) {
+    // 2^64 has 20 digits.
+    let mut digits = [b'0'; 20];
+    let (mut left, mut length) = (number, 0);
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (left % 10) as u8;
+        left /= 10;
+        length += 1;
+        if left == 0 {
+            break;
+        }
+    }
+    let (_, written) = digits.split_at(digits.len() - length);
+    event.extend_from_slice(written);
 }
 
 /// A reply in one piece.
-pub(super) fn whole(ask: &Ask, job: JobId, created: u64, tokens: u64) -> String {
-    let text: String = (0..tokens).map(|index| text::word(job, index)).collect();
+pub(super) fn whole(ask: &Ask, number: JobId, created: u64) -> String {
+    let tokens = ask.max_tokens.get();
+    let text: String = (0..tokens).map(|index| text::word(number, index)).collect();
     let (object, mut choice) = match ask.route {
         Route::Chat => {
             ("chat.completion", json!({"message": {"role": "assistant", "content": text}}))
@@ -157,13 +172,13 @@ pub(super) fn whole(ask: &Ask, job: JobId, created: u64, tokens: u64) -> String 
     choice["finish_reason"] = "length".into();
     choice["stop_reason"] = Value::Null;
     if ask.token_ids == TokenIds::Present {
-        let ids = (0..tokens).map(|index| text::token_id(job, index));
+        let ids = (0..tokens).map(|index| text::token_id(number, index));
         choice["token_ids"] = ids.collect();
         choice["prompt_token_ids"] = ask.prompt_ids.clone().into();
     }
     let prompt = ask.prompt_tokens.get();
     json!({
-        "id": reply_id(ask.route, job),
+        "id": reply_id(ask.route, number),
         "object": object,
         "created": created,
         "model": ask.model,
@@ -178,9 +193,27 @@ pub(super) fn whole(ask: &Ask, job: JobId, created: u64, tokens: u64) -> String 
 }
 
 /// The name of a reply on the wire.
-pub(super) fn reply_id(route: Route, job: JobId) -> String {
+pub(super) fn reply_id(route: Route, number: JobId) -> String {
     match route {
-        Route::Chat => format!("chatcmpl-{}", job.0),
-        Route::Completions => format!("cmpl-{}", job.0),
+        Route::Chat => format!("chatcmpl-{}", number.0),
+        Route::Completions => format!("cmpl-{}", number.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::push_number;
+
+    proptest! {
+        #[test]
+        fn numbers_are_decimal(number: u64, digits in 0u32..20) {
+            for number in [number, number % 10u64.pow(digits), 10u64.pow(digits), 0, u64::MAX] {
+                let mut text = Vec::new();
+                push_number(&mut text, number);
+                prop_assert_eq!(text, number.to_string().into_bytes());
+            }
+        }
     }
 }

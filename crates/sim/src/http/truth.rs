@@ -5,6 +5,9 @@ use std::collections::VecDeque;
 use fizeau_core::{Nanos, Stamp};
 use serde::Serialize;
 
+use super::ask::{Ask, Delivery};
+use super::spread::Spread;
+
 /// The last requests that ended well.
 #[derive(Debug, Serialize)]
 pub(super) struct Truth {
@@ -15,16 +18,20 @@ pub(super) struct Truth {
     cancelled: u64,
     /// Records that had to make room for later ones.
     forgotten: u64,
+    #[serde(skip)]
     requests: VecDeque<Record>,
     #[serde(skip)]
     limit: usize,
-    /// Tokens in `requests`.
+    /// Stamped tokens in `requests`.
     #[serde(skip)]
     tokens: usize,
 }
 
 /// The most tokens remembered, whatever the number of requests: 64 MiB of stamps. One request alone may have more.
 const MOST_TOKENS: usize = 4 << 20;
+
+/// The most tokens that a record has room for from the start.
+const USUAL_TOKENS: usize = 4 << 10;
 
 /// One request. Stamps are nanoseconds since the epoch.
 #[derive(Debug, Serialize)]
@@ -37,18 +44,34 @@ pub(super) struct Record {
     /// When its last byte had been received.
     pub(super) arrived_ns: Stamp,
     pub(super) first_token_ns: Option<Stamp>,
-    /// When each token was handed over for writing to the socket.
+    /// For each token, the instant just before the write that took its last byte.
     pub(super) token_ns: Vec<Stamp>,
     /// When the engine meant each to leave.
     pub(super) scheduled_ns: Vec<Stamp>,
 }
 
 impl Record {
-    /// Notes a token that was `scheduled` to leave and was handed over at `handed`.
-    pub(super) fn token(&mut self, scheduled: Stamp, handed: Stamp) {
-        self.first_token_ns.get_or_insert(handed);
-        self.scheduled_ns.push(scheduled);
-        self.token_ns.push(handed);
+    /// The record of a request that arrived at `arrived_ns` and has no token yet.
+    pub(super) fn new(ask: &Ask, id: String, arrived_ns: Stamp) -> Self {
+        // Room for all of a usual reply at once; a longer one grows.
+        let room = usize::try_from(ask.max_tokens.get()).unwrap_or(usize::MAX).min(USUAL_TOKENS);
+        Self {
+            id,
+            streamed: ask.delivery == Delivery::Streamed,
+            prompt_tokens: ask.prompt_tokens.get(),
+            arrived_ns,
+            first_token_ns: None,
+            token_ns: Vec::with_capacity(room),
+            scheduled_ns: Vec::with_capacity(room),
+        }
+    }
+
+    /// Notes that the next `tokens` tokens were handed over at `at`.
+    pub(super) fn hand(&mut self, tokens: usize, at: Stamp) {
+        if tokens > 0 {
+            self.first_token_ns.get_or_insert(at);
+            self.token_ns.extend(std::iter::repeat_n(at, tokens));
+        }
     }
 
     fn ttft(&self) -> Option<Nanos> {
@@ -107,69 +130,57 @@ impl Truth {
     /// # Errors
     /// None that can happen: all keys are texts, and memory takes every byte.
     pub(super) fn to_json(&self) -> serde_json::Result<Vec<u8>> {
-        #[derive(Serialize)]
-        struct Answer<'a> {
-            #[serde(flatten)]
-            truth: &'a Truth,
-            ttft_ms: Option<Spread>,
-            itl_ms: Option<Spread>,
-            lateness_ms: Option<Spread>,
+        serde_json::to_vec(&Answer::of(self, Some(&self.requests)))
+    }
+
+    /// The summary alone.
+    ///
+    /// # Errors
+    /// As [`Truth::to_json`].
+    pub(super) fn summary_json(&self) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(&Answer::of(self, None))
+    }
+
+    /// How late tokens were handed over, of all streamed ones remembered.
+    pub(super) fn lateness(&self) -> Option<Spread> {
+        Spread::of(self.streamed().flat_map(Record::lateness).collect())
+    }
+
+    fn streamed(&self) -> impl Iterator<Item = &Record> {
+        self.requests.iter().filter(|record| record.streamed)
+    }
+}
+
+/// What `GET /truth` says.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(flatten)]
+    truth: &'a Truth,
+    /// How many requests the figures below are of.
+    remembered: usize,
+    ttft_ms: Option<Spread>,
+    itl_ms: Option<Spread>,
+    lateness_ms: Option<Spread>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests: Option<&'a VecDeque<Record>>,
+}
+
+impl<'a> Answer<'a> {
+    fn of(truth: &'a Truth, requests: Option<&'a VecDeque<Record>>) -> Self {
+        Self {
+            truth,
+            remembered: truth.requests.len(),
+            ttft_ms: Spread::of(truth.streamed().filter_map(Record::ttft).collect()),
+            itl_ms: Spread::of(truth.streamed().flat_map(Record::gaps).collect()),
+            lateness_ms: truth.lateness(),
+            requests,
         }
-        let streamed = || self.requests.iter().filter(|record| record.streamed);
-        serde_json::to_vec(&Answer {
-            truth: self,
-            ttft_ms: Spread::of(streamed().filter_map(Record::ttft)),
-            itl_ms: Spread::of(streamed().flat_map(Record::gaps)),
-            lateness_ms: Spread::of(streamed().flat_map(Record::lateness)),
-        })
     }
-}
-
-/// How a number of times are spread, in milliseconds.
-#[derive(Debug, PartialEq, Serialize)]
-struct Spread {
-    n: usize,
-    p50: f64,
-    p99: f64,
-    max: f64,
-}
-
-impl Spread {
-    /// None of no times.
-    fn of(times: impl Iterator<Item = Nanos>) -> Option<Self> {
-        let mut times: Vec<_> = times.collect();
-        times.sort_unstable();
-        Some(Self {
-            n: times.len(),
-            p50: percentile(&times, 50)?,
-            p99: percentile(&times, 99)?,
-            max: times.last()?.as_millis_f64(),
-        })
-    }
-}
-
-/// The percentile `percent` of sorted times, interpolated linearly between ranks as numpy does by default.
-fn percentile(sorted: &[Nanos], percent: usize) -> Option<f64> {
-    let rank = sorted.len().checked_sub(1)? * percent;
-    let (below, share) = (rank / 100, (rank % 100) as f64 / 100.0);
-    let low = sorted.get(below)?.as_millis_f64();
-    let high = sorted.get(below + 1).map_or(low, |high| high.as_millis_f64());
-    Some(low + (high - low) * share)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Values from `numpy.percentile([1, 2, 4, 8, 16], [50, 99])`.
-    #[test]
-    fn percentiles_are_numpys() {
-        let times = [16, 1, 8, 2, 4].map(Nanos::from_millis);
-        let spread = Spread::of(times.into_iter()).unwrap();
-        assert_eq!((spread.n, spread.p50, spread.max), (5, 4.0, 16.0));
-        assert!((spread.p99 - 15.68).abs() < 1e-9, "{}", spread.p99);
-        assert_eq!(Spread::of(std::iter::empty()), None);
-    }
 
     fn record(id: &str, tokens: usize) -> Record {
         Record {

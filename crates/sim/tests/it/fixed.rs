@@ -58,3 +58,25 @@ fn a_job_longer_than_any_model_could_serve_is_refused() {
     engine.submit(job(0, 1, longest.get() - 1, ms(0))).unwrap();
     assert_eq!(drain(&mut engine).len() as u64, longest.get() - 1);
 }
+
+/// With no time between tokens, jobs have their turns and whoever listens can take in between what came.
+#[test]
+fn long_jobs_without_pace_take_turns() {
+    let mut engine = FixedTiming::new(Nanos::ZERO, Nanos::ZERO);
+    engine.submit(job(0, 1, 100_000, ms(0))).unwrap();
+    engine.submit(job(1, 1, 100_000, ms(0))).unwrap();
+    let mut first_ended = false;
+    let mut most = 0;
+    while let Some(at) = engine.next_event() {
+        let mut left = 0;
+        engine.advance(at, &mut |emission| {
+            left += 1;
+            if emission.job == JobId(1) && emission.index == 0 {
+                assert!(!first_ended, "the second job waited for the end of the first");
+            }
+            first_ended |= emission.job == JobId(0) && emission.last;
+        });
+        most = most.max(left);
+    }
+    assert!(first_ended && most < 10_000, "{most} tokens at once");
+}

@@ -2,6 +2,7 @@
 
 mod client;
 mod errors;
+mod wire;
 
 use std::io::Read;
 

@@ -1,60 +1,143 @@
 //! The making of connections.
 
+use std::cell::Cell;
 use std::io;
 use std::net::SocketAddr;
-use std::rc::Rc;
 
 use fizeau_core::{Clock, ConnectMarks, Failure, FailureClass};
 use tokio::net::TcpStream;
 
-use super::wire::Wire;
-use crate::target::{Authority, Host};
+use super::StampChoice;
+use super::io::Io;
+use super::proxy::Via;
+use super::socket::Stamped;
+#[cfg(feature = "tls")]
+use super::tls::{Handshakes, handshake};
+use super::tunnel;
+use crate::target::{Authority, BaseUrl, Host, HttpVersion, Scheme, Target};
 
-/// A connection to `whom`, and when its parts were done.
-pub(super) async fn connect<C: Clock>(
-    whom: &Authority,
-    clock: &Rc<C>,
-) -> Result<(Wire<C>, ConnectMarks), Failure> {
-    let start = clock.now();
-    let (addresses, dns) = match &whom.host {
-        Host::Address(address) => (vec![SocketAddr::new(*address, whom.port)], None),
-        Host::Name(name) => {
-            let found = tokio::net::lookup_host((name.as_str(), whom.port)).await;
-            let dns = clock.now();
-            let found = found.map_err(|error| refused(whom, "resolve", &error))?;
-            (found.collect(), Some(dns))
-        }
-    };
-    let stream = first_that_answers(whom, &addresses).await?;
-    let tcp = clock.now();
-    let marks = ConnectMarks { start, dns, tcp, tls: None };
-    let wire = Wire::new(stream, Rc::clone(clock)).await;
-    let wire = wire.map_err(|error| {
-        let detail = format!("could not speak HTTP with {whom}: {error}");
-        Failure::new(FailureClass::Connect, detail)
-    })?;
-    Ok((wire, marks))
+/// How one endpoint is reached.
+#[derive(Debug)]
+pub(super) struct Way {
+    whom: Authority,
+    via: Option<Via>,
+    version: HttpVersion,
+    #[cfg(feature = "tls")]
+    tls: Option<Handshakes>,
+    scheme: Scheme,
+    /// How many addresses the name had that was looked up last.
+    addresses: Cell<usize>,
 }
 
-async fn first_that_answers(
-    whom: &Authority,
-    addresses: &[SocketAddr],
-) -> Result<TcpStream, Failure> {
-    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-    for address in addresses {
-        let connected = TcpStream::connect(address).await;
-        // Requests are small and must leave at once: no waiting for more to send.
-        match connected.and_then(|stream| stream.set_nodelay(true).map(|()| stream)) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => last = error,
+impl Way {
+    pub(super) fn new(target: &Target, base: &BaseUrl) -> Self {
+        let connections = target.connections();
+        Self {
+            whom: base.authority.clone(),
+            via: connections.proxy.via(base).cloned(),
+            version: connections.version,
+            #[cfg(feature = "tls")]
+            tls: (base.scheme == Scheme::Https)
+                .then(|| Handshakes::new(&connections.tls, connections.version)),
+            scheme: base.scheme,
+            addresses: Cell::new(0),
         }
     }
-    Err(refused(whom, "connect to", &last))
-}
 
-fn refused(whom: &Authority, what: &str, error: &io::Error) -> Failure {
-    let detail = format!("could not {what} {whom}: {}", why(error));
-    Failure::new(FailureClass::Connect, detail)
+    /// The endpoint, in whatever way it is reached.
+    pub(super) const fn whom(&self) -> &Authority {
+        &self.whom
+    }
+
+    /// The proxy that is asked in the endpoint's place, if one is. What a proxy cannot read goes through a tunnel.
+    pub(super) fn asked_instead(&self) -> Option<&Via> {
+        self.via.as_ref().filter(|_| !self.is_tunnelled())
+    }
+
+    fn is_tunnelled(&self) -> bool {
+        self.scheme == Scheme::Https || self.version != HttpVersion::Http11
+    }
+
+    /// Who is at the other end of the TCP connection.
+    fn peer(&self) -> &Authority {
+        self.via.as_ref().map_or(&self.whom, |via| &via.authority)
+    }
+
+    /// What a reader of the run ought to know of it.
+    pub(super) fn note(&self) -> Option<String> {
+        let (count, peer) = (self.addresses.get(), &self.peer().host);
+        (count > 1).then(|| {
+            format!(
+                "{peer} has {count} addresses; they are tried in order, so that all requests go to the first that \
+                 answers"
+            )
+        })
+    }
+
+    /// A connection, and when its parts were done. Through a tunnel, TCP is done when the tunnel stands.
+    pub(super) async fn connect<C: Clock + Clone>(
+        &self,
+        clock: &C,
+        stamps: StampChoice,
+    ) -> Result<(Io<C>, ConnectMarks), Failure> {
+        let start = clock.now();
+        let peer = self.peer();
+        let (addresses, dns) = match &peer.host {
+            Host::Address(address) => (vec![SocketAddr::new(*address, peer.port)], None),
+            Host::Name(name) => {
+                let found = tokio::net::lookup_host((name.as_str(), peer.port)).await;
+                let dns = clock.now();
+                let found = found.map_err(|error| self.refused("resolve", &error))?;
+                (found.collect(), Some(dns))
+            }
+        };
+        self.addresses.set(addresses.len());
+        let mut stream = self.first_that_answers(&addresses).await?;
+        if let Some(via) = &self.via
+            && self.is_tunnelled()
+        {
+            tunnel::open(&mut stream, via, &self.whom).await?;
+        }
+        let marks = ConnectMarks { start, dns, tcp: clock.now(), tls: None };
+        let socket = Stamped::new(stream, clock.clone(), stamps);
+        #[cfg(feature = "tls")]
+        if let Some(handshakes) = &self.tls {
+            let stream = handshake(handshakes, &self.whom, socket).await?;
+            let marks = ConnectMarks { tls: Some(clock.now()), ..marks };
+            return Ok((Io::Tls(Box::new(stream)), marks));
+        }
+        Ok((Io::Plain(socket), marks))
+    }
+
+    async fn first_that_answers(&self, addresses: &[SocketAddr]) -> Result<TcpStream, Failure> {
+        let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+        for address in addresses {
+            let connected = TcpStream::connect(address).await;
+            // Requests are small and must leave at once: no waiting for more to send.
+            match connected.and_then(|stream| stream.set_nodelay(true).map(|()| stream)) {
+                Ok(stream) => return Ok(stream),
+                Err(error) => last = error,
+            }
+        }
+        Err(self.refused("connect to", &last))
+    }
+
+    /// The failure of a connection that stands and does not speak HTTP/2.
+    pub(super) fn wordless(&self, why: &str) -> Failure {
+        let whom = &self.whom;
+        let doubt = match self.scheme {
+            Scheme::Http => " (does it speak HTTP/2 without TLS?)",
+            Scheme::Https => "",
+        };
+        let detail = format!("no HTTP/2 connection to {whom}: {why}{doubt}");
+        Failure::new(FailureClass::Connect, detail)
+    }
+
+    fn refused(&self, what: &str, error: &io::Error) -> Failure {
+        let the_proxy = if self.via.is_some() { "the proxy " } else { "" };
+        let detail = format!("could not {what} {the_proxy}{}: {}", self.peer(), why(error));
+        Failure::new(FailureClass::Connect, detail)
+    }
 }
 
 /// What `error` means in words: the system's, without its number.

@@ -1,138 +1,197 @@
 //! A socket that stamps what passes through it.
 
-use std::cell::Cell;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use fizeau_core::{Clock, Stamp};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use fizeau_core::{Clock, Nanos, StampSource};
+use memchr::memmem;
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
-/// What passed through a socket since the present request began. Shared by the socket, which writes it, and the
-/// request, which reads it; both live on one thread.
-#[derive(Debug, Default)]
-pub(super) struct IoLog {
-    first_write: Cell<Option<Stamp>>,
-    last_write: Cell<Option<Stamp>>,
-    first_read: Cell<Option<Stamp>>,
-    last_read: Cell<Option<Stamp>>,
-    reads: Cell<u32>,
-}
+use super::StampChoice;
+use super::kernel;
+use super::log::IoLog;
 
-impl IoLog {
-    /// Starts over for another request.
-    pub(super) fn begin(&self) {
-        self.first_write.set(None);
-        self.last_write.set(None);
-        self.first_read.set(None);
-        self.last_read.set(None);
-        self.reads.set(0);
-    }
-
-    pub(super) const fn first_write(&self) -> Option<Stamp> {
-        self.first_write.get()
-    }
-
-    pub(super) const fn last_write(&self) -> Option<Stamp> {
-        self.last_write.get()
-    }
-
-    pub(super) const fn first_read(&self) -> Option<Stamp> {
-        self.first_read.get()
-    }
-
-    pub(super) const fn last_read(&self) -> Option<Stamp> {
-        self.last_read.get()
-    }
-
-    /// Stamp and number, from 0, of the last read that brought bytes.
-    pub(super) fn last(&self) -> (Stamp, u32) {
-        let at = self.last_read.get().unwrap_or_default();
-        (at, self.reads.get().saturating_sub(1))
-    }
-
-    /// Takes note of a write: `before` the call, because the kernel may deliver the bytes within it, and
-    /// `after`.
-    fn wrote(&self, before: Stamp, after: Stamp) {
-        if self.first_write.get().is_none() {
-            self.first_write.set(Some(before));
-        }
-        self.last_write.set(Some(after));
-    }
-
-    fn read(&self, at: Stamp) {
-        if self.first_read.get().is_none() {
-            self.first_read.set(Some(at));
-        }
-        self.last_read.set(Some(at));
-        self.reads.set(self.reads.get().saturating_add(1));
-    }
-}
-
-/// A TCP stream that stamps each read as the call returns, before anything looks at the bytes, and each write.
+/// A TCP stream that stamps each read, by the kernel where it can and else as the call returns, and each write.
 #[derive(Debug)]
 pub(super) struct Stamped<C> {
     stream: TcpStream,
-    clock: Rc<C>,
-    log: Rc<IoLog>,
+    clock: C,
+    log: Arc<IoLog>,
+    stamps: StampSource,
 }
 
+/// The most bytes that are taken apart by message: four of a few hundred bytes. Further behind, the kernel has
+/// merged the packets, and their stamps, itself; and the time is needed to catch up.
+const MOST_TAKEN_APART: usize = 2 << 10;
+
+/// Nothing in it is ever pinned.
+impl<C> Unpin for Stamped<C> {}
+
 impl<C> Stamped<C> {
-    pub(super) const fn new(stream: TcpStream, clock: Rc<C>, log: Rc<IoLog>) -> Self {
-        Self { stream, clock, log }
+    /// Stamps on `stream` as chosen. A kernel that cannot is no error: the log says who stamped.
+    pub(super) fn new(stream: TcpStream, clock: C, choice: StampChoice) -> Self {
+        let stamps = match choice {
+            StampChoice::KernelIfAvailable if kernel::enable(&stream).is_ok() => {
+                StampSource::Kernel
+            }
+            _ => StampSource::User,
+        };
+        Self { stream, clock, log: Arc::default(), stamps }
+    }
+
+    /// The account that it keeps.
+    pub(super) const fn log(&self) -> &Arc<IoLog> {
+        &self.log
+    }
+
+    /// The start of `into` that the next read is to fill, so that it takes one message and not two: those that waited
+    /// together would share the stamp of the last one, but each packet has its own.
+    ///
+    /// Only looked at where this process comes late by the server's pace, so that a token that is read in time costs
+    /// nothing.
+    fn one_message<'b>(&self, into: &'b mut [u8]) -> &'b mut [u8]
+    where
+        C: Clock,
+    {
+        if self.stamps == StampSource::User || !self.log.is_behind(self.clock.now()) {
+            return into;
+        }
+        let room = into.len().min(MOST_TAKEN_APART + 1);
+        let Some(ahead) = into.get_mut(..room) else {
+            return into;
+        };
+        let there = kernel::peek(&self.stream, ahead).unwrap_or_default();
+        let waiting = ahead.get(..there).filter(|_| there <= MOST_TAKEN_APART);
+        match waiting.and_then(end_of_message) {
+            // What is all that waits is read without a limit, which shows that it was all.
+            Some(end) if end < there => into.get_mut(..end).unwrap_or_default(),
+            _ => into,
+        }
+    }
+
+    /// One read call, if the runtime thinks that there is something to read.
+    ///
+    /// A read that does not fill the buffer has emptied the socket, so that the next one could only say so; the
+    /// runtime is told at once that there is nothing (by the error that the closure ends with), which saves a
+    /// system call a token. Bytes that come after the read raise a new event, and so does the end: epoll is
+    /// edge-triggered here. `tokio::net::TcpStream::poll_read` does the same.
+    fn receive(&self, into: &mut [u8]) -> io::Result<(usize, Option<Nanos>)>
+    where
+        C: Clock,
+    {
+        let mut got = None;
+        let tried = self.stream.try_io(Interest::READABLE, || {
+            let into = self.one_message(into);
+            let read = kernel::receive(&self.stream, into)?;
+            got = Some(read);
+            if (1..into.len()).contains(&read.0) && READINESS_IS_EDGES {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            Ok(())
+        });
+        match (got, tried) {
+            (Some(read), _) => Ok(read),
+            (None, tried) => Err(tried.err().unwrap_or_else(|| io::ErrorKind::WouldBlock.into())),
+        }
     }
 }
 
+/// Where the first message in `bytes` ends, as far as HTTP and streams of events show it without being parsed: a blank
+/// line ends a head, and an event; behind one that ends a chunk comes the chunk's own line end. A wrong guess costs a
+/// read call and nothing else.
+fn end_of_message(bytes: &[u8]) -> Option<usize> {
+    let blank = |end: &'static [u8]| memmem::find(bytes, end).map(|at| at + end.len());
+    blank(b"\n\r\n").or_else(|| blank(b"\n\n"))
+}
+
+/// Whether readiness comes as edges (epoll); elsewhere a further read call finds out.
+const READINESS_IS_EDGES: bool = cfg!(target_os = "linux");
+
 impl<C: Clock> Stamped<C> {
-    fn stamp_write(
-        &mut self,
-        write: impl FnOnce(Pin<&mut TcpStream>) -> Poll<io::Result<usize>>,
+    /// Reads what is there into `into`, which is not empty; no bytes are the end.
+    ///
+    /// The read is tried before the runtime is asked to wait, so that a wake-up with bytes costs one read call and
+    /// one registration, and nothing of a task's budget.
+    pub(super) fn poll_receive(
+        &self,
+        cx: &mut Context<'_>,
+        into: &mut [u8],
     ) -> Poll<io::Result<usize>> {
-        let before = self.clock.now();
-        let written = ready!(write(Pin::new(&mut self.stream)))?;
-        if written > 0 {
-            self.log.wrote(before, self.clock.now());
+        loop {
+            match self.receive(into) {
+                Ok((got, age)) => {
+                    if got > 0 {
+                        self.log.read(self.clock.now(), age);
+                    }
+                    return Poll::Ready(Ok(got));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    ready!(self.stream.poll_read_ready(cx))?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
         }
-        Poll::Ready(Ok(written))
+    }
+
+    fn poll_send(
+        &self,
+        cx: &mut Context<'_>,
+        write: impl Fn(&TcpStream) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            let before = self.clock.now();
+            match write(&self.stream) {
+                Ok(written) => {
+                    if written > 0 {
+                        self.log.wrote(before, self.clock.now());
+                    }
+                    return Poll::Ready(Ok(written));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    ready!(self.stream.poll_write_ready(cx))?;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
     }
 }
 
 impl<C: Clock> AsyncRead for Stamped<C> {
     fn poll_read(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buf.filled().len();
-        ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
-        if buf.filled().len() > before {
-            self.log.read(self.clock.now());
-        }
+        let got = ready!(self.poll_receive(cx, buf.initialize_unfilled()))?;
+        buf.advance(got);
         Poll::Ready(Ok(()))
     }
 }
 
 impl<C: Clock> AsyncWrite for Stamped<C> {
     fn poll_write(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.stamp_write(|stream| stream.poll_write(cx, bytes))
+        self.poll_send(cx, |stream| stream.try_write(bytes))
     }
 
     fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.stamp_write(|stream| stream.poll_write_vectored(cx, slices))
+        self.poll_send(cx, |stream| stream.try_write_vectored(slices))
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
+        true
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -141,5 +200,54 @@ impl<C: Clock> AsyncWrite for Stamped<C> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::end_of_message;
+
+    #[test]
+    fn where_a_message_ends() {
+        let first = |bytes: &'static str| end_of_message(bytes.as_bytes()).map(|end| &bytes[..end]);
+        assert_eq!(
+            first("HTTP/1.1 200 OK\r\nA: b\r\n\r\n5\r\n"),
+            Some("HTTP/1.1 200 OK\r\nA: b\r\n\r\n")
+        );
+        assert_eq!(first("9\r\ndata: a\n\n\r\n9\r\ndata: b\n\n\r\n"), Some("9\r\ndata: a\n\n\r\n"));
+        assert_eq!(first("data: a\n\ndata: b\n\n"), Some("data: a\n\n"));
+        assert_eq!(first("data: a\n"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn messages_that_waited_are_read_one_by_one() {
+        use std::future::poll_fn;
+        use std::io::Write;
+        use std::net::TcpListener;
+
+        use tokio::net::TcpStream;
+
+        use super::super::{StampChoice, kernel};
+        use super::Stamped;
+        use crate::clock::MonotonicClock;
+
+        const BOTH: &[u8] = b"data: a\n\ndata: b\n\n";
+        for (choice, first) in [(StampChoice::KernelIfAvailable, 9), (StampChoice::User, 18)] {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let near = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+            let (mut far, _) = listener.accept().unwrap();
+            far.write_all(BOTH).unwrap();
+            while kernel::peek(&near, &mut [0; 64]).unwrap_or_default() < BOTH.len() {}
+            let socket = Stamped::new(near, MonotonicClock::new(), choice);
+            let mut bytes = [0; 64];
+            let mut got = Vec::new();
+            while got.len() < BOTH.len() {
+                let read = poll_fn(|cx| socket.poll_receive(cx, &mut bytes)).await.unwrap();
+                assert!(got.len() + read == first || got.len() == first, "{read}");
+                got.extend_from_slice(&bytes[..read]);
+            }
+            assert_eq!(got, BOTH);
+        }
     }
 }

@@ -1,10 +1,9 @@
 //! Deadlines of one request on one timer.
 
 use std::pin::Pin;
-use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
-use fizeau_core::{Clock, FailureClass, Nanos, Stamp};
+use fizeau_core::{FailureClass, Nanos, Stamp};
 use tokio::time::Sleep;
 
 use crate::timeouts::Timeouts;
@@ -32,50 +31,64 @@ pub(super) enum Alarm {
     Timeout(FailureClass),
 }
 
-/// Watches the limits of one request. A token costs it two stores: the timer is not moved when a deadline
-/// moves away, but left to fire early and be set again.
+/// Watches the limits of one request. A token costs it a few stores and comparisons: the timer is not moved when a
+/// deadline moves away, but left to fire early and be set again, and it is not looked at before it can have fired.
 #[derive(Debug)]
-pub(super) struct Watchdog<C> {
-    clock: Rc<C>,
+pub(super) struct Watchdog {
     limits: Timeouts,
     started: Stamp,
     phase: Phase,
     since: Stamp,
-    timer: Option<(Stamp, Pin<Box<Sleep>>)>,
+    timer: Option<Timer>,
 }
 
-impl<C: Clock> Watchdog<C> {
-    pub(super) fn new(clock: Rc<C>, limits: Timeouts) -> Self {
-        let started = clock.now();
-        Self { clock, limits, started, phase: Phase::Connection, since: started, timer: None }
+/// A timer that is set.
+#[derive(Debug)]
+struct Timer {
+    to: Stamp,
+    sleep: Pin<Box<Sleep>>,
+    /// Whom it wakes.
+    waker: Waker,
+}
+
+impl Watchdog {
+    pub(super) const fn new(started: Stamp, limits: Timeouts) -> Self {
+        Self { limits, started, phase: Phase::Connection, since: started, timer: None }
     }
 
     /// From `since` on, `phase` is waited for.
-    pub(super) fn enter(&mut self, phase: Phase, since: Stamp) {
+    pub(super) const fn enter(&mut self, phase: Phase, since: Stamp) {
         (self.phase, self.since) = (phase, since);
     }
 
-    pub(super) fn phase(&self) -> Phase {
+    pub(super) const fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// Ready once a limit is reached.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Alarm> {
+    /// Ready once a limit is reached. `now` is read if need be; any instant since the task was woken will do, so that
+    /// a stamp just taken saves a look at the clock.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, now: impl Fn() -> Stamp) -> Poll<Alarm> {
         loop {
             let Some((deadline, alarm)) = self.deadline() else {
                 return Poll::Pending;
             };
-            let now = self.clock.now();
+            let now = now();
             if now >= deadline {
                 return Poll::Ready(alarm);
             }
-            let armed = self.timer.take().filter(|(armed, _)| *armed <= deadline);
-            let (armed, mut sleep) = armed.unwrap_or_else(|| {
+            let timer = self.timer.take().filter(|timer| timer.to <= deadline);
+            let mut timer = timer.unwrap_or_else(|| {
                 let left = deadline.saturating_since(now);
-                (deadline, Box::pin(tokio::time::sleep(left.into())))
+                let sleep = Box::pin(tokio::time::sleep(left.into()));
+                Timer { to: deadline, sleep, waker: Waker::noop().clone() }
             });
-            if sleep.as_mut().poll(cx).is_pending() {
-                self.timer = Some((armed, sleep));
+            // A timer that lay ahead when the task was woken cannot have fired, and will wake whoever it knows.
+            let rests = now < timer.to && timer.waker.will_wake(cx.waker());
+            if rests || timer.sleep.as_mut().poll(cx).is_pending() {
+                if !rests {
+                    timer.waker.clone_from(cx.waker());
+                }
+                self.timer = Some(timer);
                 return Poll::Pending;
             }
         }

@@ -1,115 +1,95 @@
-//! One connection and hyper's machinery on it.
+//! One connection, whatever version of HTTP it speaks.
 
-use std::error::Error;
-use std::future::poll_fn;
-use std::io;
-use std::pin::Pin;
-use std::rc::Rc;
+use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bytes::Bytes;
 use fizeau_core::Clock;
-use http_body_util::Full;
-use hyper::body::{Body, Incoming};
-use hyper::client::conn::http1::{self, Connection, SendRequest};
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
 
-use super::connect::why;
-use super::socket::{IoLog, Stamped};
+use super::h1::{H1, Head};
+use super::h2::H2;
+use super::io::Io;
+use super::log::IoLog;
+use crate::event::ReadMark;
 
 /// A connection that is driven by whoever uses it, in the same task: no hand-over to another task stands between
 /// the arrival of bytes and the reading of them.
-pub(super) struct Wire<C: Clock>(Box<Inner<C>>);
+///
+/// A request is begun, its head polled for, then its body; dropping the wire at any time gives it up.
+#[derive(Debug)]
+pub(super) enum Wire<C> {
+    H1(Box<H1<C>>),
+    H2(Box<H2>),
+}
 
-struct Inner<C: Clock> {
-    sender: SendRequest<Full<Bytes>>,
-    /// None once it is over. hyper forgets a request that was handed over and not begun when the connection ended
-    /// idle, and answers it only as the connection is dropped; kept, it would leave the request waiting for ever.
-    connection: Option<Connection<TokioIo<Stamped<C>>, Full<Bytes>>>,
-    log: Rc<IoLog>,
+/// Why no head of a reply came.
+#[derive(Debug)]
+pub(super) enum Headless {
+    /// The connection ended or broke, for this reason.
+    Cut(String),
+    /// What came is no head, for this reason.
+    Malformed(String),
+}
+
+/// How a body came to its end.
+#[derive(Debug)]
+pub(super) enum Ended {
+    /// With its connection, before it was complete.
+    Cut,
+    /// Its framing makes no sense, for this reason.
+    Malformed(String),
+    /// Whoever took its content wanted no more.
+    Stopped,
+    /// As HTTP says that it should.
+    Whole,
 }
 
 impl<C: Clock> Wire<C> {
-    pub(super) async fn new(stream: TcpStream, clock: Rc<C>) -> hyper::Result<Self> {
-        let log = Rc::new(IoLog::default());
-        let io = TokioIo::new(Stamped::new(stream, clock, Rc::clone(&log)));
-        let (sender, connection) = http1::handshake(io).await?;
-        Ok(Self(Box::new(Inner { sender, connection: Some(connection), log })))
+    /// HTTP/1.1 on `io`.
+    pub(super) fn h1(io: Io<C>) -> Self {
+        Self::H1(Box::new(H1::new(io)))
     }
 
-    pub(super) fn log(&self) -> &Rc<IoLog> {
-        &self.0.log
-    }
-
-    /// Starts a request. The future makes no progress by itself: the wire must be driven beside it.
-    pub(super) fn start(
-        &mut self,
-        request: hyper::Request<Full<Bytes>>,
-    ) -> impl Future<Output = hyper::Result<hyper::Response<Incoming>>> + use<C> {
-        self.0.log.begin();
-        self.0.sender.send_request(request)
-    }
-
-    /// Lets the connection read and write what it can.
-    pub(super) fn drive(&mut self, cx: &mut Context<'_>) {
-        // An error shows wherever it matters: at the response or at the body.
-        if let Some(connection) = &mut self.0.connection
-            && Pin::new(connection).poll(cx).is_ready()
-        {
-            self.0.connection = None;
+    /// The account of the socket underneath.
+    pub(super) fn log(&self) -> &Arc<IoLog> {
+        match self {
+            Self::H1(h1) => h1.log(),
+            Self::H2(h2) => h2.log(),
         }
     }
 
-    /// Polls `body` for data, driving the connection as needed; none at its end. Trailers are skipped.
-    ///
-    /// The data that this returns came in the *last* read that the log knows. hyper reads from the socket
-    /// only when its buffer is empty, so that no piece of a body spans two reads; and it hands pieces over
-    /// through a slot for one, without reading on before the slot has been emptied, which happens here.
-    pub(super) fn poll_data(
+    /// Sends what is begun and reads the head of the reply. `scratch` is for the reading; nothing stays in it.
+    pub(super) fn poll_head(
         &mut self,
-        body: &mut Incoming,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<hyper::Result<Bytes>>> {
-        let mut driven = false;
-        loop {
-            match Pin::new(&mut *body).poll_frame(cx) {
-                Poll::Ready(Some(Ok(frame))) => {
-                    if let Ok(data) = frame.into_data() {
-                        return Poll::Ready(Some(Ok(data)));
-                    }
-                }
-                Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error))),
-                Poll::Ready(None) => return Poll::Ready(None),
-                Poll::Pending if driven => return Poll::Pending,
-                Poll::Pending => {
-                    self.drive(cx);
-                    driven = true;
-                }
-            }
+        scratch: &mut [u8],
+    ) -> Poll<Result<Head, Headless>> {
+        match self {
+            Self::H1(h1) => h1.poll_head(cx, scratch),
+            Self::H2(h2) => h2.poll_head(cx),
         }
     }
 
-    /// Whether another request can be sent, as far as can be known without sending it. The one look at the
-    /// socket that this takes finds out if the server has closed it meanwhile.
-    pub(super) async fn is_usable(&mut self) -> bool {
-        poll_fn(|cx| {
-            self.drive(cx);
-            Poll::Ready(())
-        })
-        .await;
-        self.0.connection.is_some() && self.0.sender.is_ready()
-    }
-}
-
-/// What broke a connection, in words: the innermost cause that has some.
-pub(super) fn cause(error: &hyper::Error) -> String {
-    let mut source = error.source();
-    while let Some(inner) = source {
-        if let Some(io) = inner.downcast_ref::<io::Error>() {
-            return why(io);
+    /// Hands the body's content to `sink` as it comes, piece by piece, each with the mark of its read, until the body
+    /// ends or `sink` wants no more.
+    pub(super) fn poll_body(
+        &mut self,
+        cx: &mut Context<'_>,
+        scratch: &mut [u8],
+        sink: &mut impl FnMut(&[u8], ReadMark) -> ControlFlow<()>,
+    ) -> Poll<Ended> {
+        match self {
+            Self::H1(h1) => h1.poll_body(cx, scratch, sink),
+            Self::H2(h2) => h2.poll_body(cx, sink),
         }
-        source = inner.source();
     }
-    error.to_string()
+
+    /// Whether another request can be sent, as far as can be known without sending it.
+    pub(super) fn is_usable(&mut self) -> bool {
+        match self {
+            Self::H1(h1) => h1.is_usable(),
+            // Its place on the connection is free for another request as soon as it is dropped.
+            Self::H2(_) => false,
+        }
+    }
 }

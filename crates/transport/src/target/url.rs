@@ -3,25 +3,116 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Host and port of a plaintext endpoint.
+/// What stands before a request's path: scheme, host and port, and the path of the base URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BaseUrl {
+    pub(crate) scheme: Scheme,
+    pub(crate) authority: Authority,
+    /// Without a slash at its end.
+    pub(crate) prefix: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    Http,
+    Https,
+}
+
+/// Host and port of an endpoint or a proxy.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Authority {
     pub(crate) host: Host,
     pub(crate) port: u16,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Host {
     Address(IpAddr),
     Name(String),
 }
 
+impl BaseUrl {
+    /// The parts of `http[s]://host[:port][/prefix]`. The error says what is wrong with the URL.
+    pub(crate) fn parse(url: &str) -> Result<Self, &'static str> {
+        let (scheme, rest) =
+            url.trim().split_once("://").ok_or("has no scheme: write it as http://HOST:PORT")?;
+        let scheme = Scheme::parse(scheme)?;
+        if rest.contains(['?', '#']) {
+            return Err("has a query or a fragment: put a query behind the endpoint path");
+        }
+        let (authority, prefix) = match rest.find('/') {
+            Some(slash) => rest.split_at(slash),
+            None => (rest, ""),
+        };
+        if authority.contains('@') {
+            return Err("holds a user or password: give an API key or a header instead");
+        }
+        let authority = Authority::parse(authority, Some(scheme.port()))?;
+        Ok(Self { scheme, authority, prefix: prefix.trim_end_matches('/').to_owned() })
+    }
+
+    /// Host and port as the `Host` header has them: without the port where it is the scheme's own.
+    pub(crate) fn host_header(&self) -> String {
+        if self.authority.port == self.scheme.port() {
+            self.authority.host.to_string()
+        } else {
+            self.authority.to_string()
+        }
+    }
+}
+
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}{}", self.scheme.as_str(), self.authority, self.prefix)
+    }
+}
+
+impl Scheme {
+    fn parse(text: &str) -> Result<Self, &'static str> {
+        if text.eq_ignore_ascii_case("http") {
+            Ok(Self::Http)
+        } else if !text.eq_ignore_ascii_case("https") {
+            Err("has an unknown scheme: write it as http://HOST:PORT or https://HOST")
+        } else if cfg!(feature = "tls") {
+            Ok(Self::Https)
+        } else {
+            Err("asks for TLS, which this build leaves out: build with the feature `tls`")
+        }
+    }
+
+    const fn port(self) -> u16 {
+        match self {
+            Self::Http => 80,
+            Self::Https => 443,
+        }
+    }
+
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Https => "https",
+        }
+    }
+}
+
 impl Authority {
-    /// The `Host` header: the port is left out where it is the scheme's own.
-    pub(crate) fn header(&self) -> String {
-        match self.port {
-            80 => self.host.to_string(),
-            _ => self.to_string(),
+    /// `host[:port]`; without a default the port must be there. The error says what is wrong.
+    pub(crate) fn parse(text: &str, default: Option<u16>) -> Result<Self, &'static str> {
+        let (host, port) = host_and_port(text)?;
+        let port = port.or(default).ok_or("has no port: write it as HOST:PORT")?;
+        Ok(Self { host, port })
+    }
+}
+
+impl Host {
+    /// Whether it is this machine, whatever the network.
+    pub(crate) fn is_loopback(&self) -> bool {
+        match self {
+            Self::Address(address) => address.to_canonical().is_loopback(),
+            Self::Name(name) => {
+                let name = name.trim_end_matches('.').to_ascii_lowercase();
+                name == "localhost" || name.ends_with(".localhost")
+            }
         }
     }
 }
@@ -42,31 +133,6 @@ impl fmt::Display for Host {
     }
 }
 
-/// The parts of `http://host[:port][/prefix]`: authority, and prefix without a slash at its end. The error
-/// says what is wrong with the URL.
-pub(crate) fn parse(url: &str) -> Result<(Authority, String), &'static str> {
-    let (scheme, rest) =
-        url.trim().split_once("://").ok_or("has no scheme: write it as http://HOST:PORT")?;
-    if scheme.eq_ignore_ascii_case("https") {
-        return Err("asks for TLS, which this transport does not speak: use an http:// endpoint");
-    }
-    if !scheme.eq_ignore_ascii_case("http") {
-        return Err("has an unknown scheme: write it as http://HOST:PORT");
-    }
-    if rest.contains(['?', '#']) {
-        return Err("has a query or a fragment: put a query behind the endpoint path");
-    }
-    let (authority, prefix) = match rest.find('/') {
-        Some(slash) => rest.split_at(slash),
-        None => (rest, ""),
-    };
-    if authority.contains('@') {
-        return Err("holds a user or password: give an API key or a header instead");
-    }
-    let authority = parse_authority(authority)?;
-    Ok((authority, prefix.trim_end_matches('/').to_owned()))
-}
-
 /// `url` with whatever stands before an `@` taken out, for an error text.
 pub(crate) fn without_password(url: &str) -> String {
     let (url, query) = match url.split_once('?') {
@@ -80,36 +146,34 @@ pub(crate) fn without_password(url: &str) -> String {
     format!("{scheme}://***@{after}{query}")
 }
 
-fn parse_authority(text: &str) -> Result<Authority, &'static str> {
+/// The parts of `host[:port]`; an IPv6 address stands in brackets.
+pub(crate) fn host_and_port(text: &str) -> Result<(Host, Option<u16>), &'static str> {
     const PORT: &str = "has a port that is not a number from 1 to 65535";
-    let (host, port) = if let Some(rest) = text.strip_prefix('[') {
+    let (host, port) = split_port(text)?;
+    let port = port.map(|port| port.parse().ok().filter(|port| *port != 0).ok_or(PORT));
+    Ok((host, port.transpose()?))
+}
+
+fn split_port(text: &str) -> Result<(Host, Option<&str>), &'static str> {
+    if let Some(rest) = text.strip_prefix('[') {
         let (address, rest) =
             rest.split_once(']').ok_or("has an IPv6 address without its closing bracket")?;
         let address: Ipv6Addr = address.parse().map_err(|_| "has an IPv6 address that is none")?;
         let port = match rest.strip_prefix(':') {
             Some(port) => Some(port),
             None if rest.is_empty() => None,
-            None => return Err(PORT),
+            None => return Err("has something other than a port behind its IPv6 address"),
         };
-        (Host::Address(address.into()), port)
-    } else {
-        let (host, port) = match text.split_once(':') {
-            Some((host, port)) => (host, Some(port)),
-            None => (text, None),
-        };
-        if port.is_some_and(|port| port.contains(':')) {
-            return Err("has an IPv6 address without brackets: write it as http://[::1]:8000");
-        }
-        (parse_host(host)?, port)
-    };
-    let port = match port {
-        None => 80,
-        Some(port) => port.parse().map_err(|_| PORT)?,
-    };
-    if port == 0 {
-        return Err(PORT);
+        return Ok((Host::Address(address.into()), port));
     }
-    Ok(Authority { host, port })
+    let (host, port) = match text.split_once(':') {
+        Some((host, port)) => (host, Some(port)),
+        None => (text, None),
+    };
+    if port.is_some_and(|port| port.contains(':')) {
+        return Err("has an IPv6 address without brackets: write it as http://[::1]:8000");
+    }
+    Ok((parse_host(host)?, port))
 }
 
 fn parse_host(text: &str) -> Result<Host, &'static str> {
@@ -129,15 +193,13 @@ fn parse_host(text: &str) -> Result<Host, &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse, without_password};
+    use super::{BaseUrl, without_password};
 
     #[track_caller]
-    fn check(url: &str, expected: Result<(&str, &str), &str>) {
-        let parsed = parse(url).map(|(authority, prefix)| (authority.to_string(), prefix));
+    fn check(url: &str, expected: Result<&str, &str>) {
+        let parsed = BaseUrl::parse(url).map(|parsed| parsed.to_string());
         match (&parsed, expected) {
-            (Ok((authority, prefix)), Ok(expected)) => {
-                assert_eq!((authority.as_str(), prefix.as_str()), expected);
-            }
+            (Ok(parsed), Ok(expected)) => assert_eq!(parsed, expected),
             (Err(why), Err(part)) => assert!(why.contains(part), "{why}"),
             _ => panic!("{url}: {parsed:?}, expected {expected:?}"),
         }
@@ -145,13 +207,12 @@ mod tests {
 
     #[test]
     fn base_urls() {
-        check("http://localhost:8000", Ok(("localhost:8000", "")));
-        check("HTTP://10.0.0.1/", Ok(("10.0.0.1:80", "")));
-        check("http://h/a/b/", Ok(("h:80", "/a/b")));
-        check("http://[::1]:9/v1", Ok(("[::1]:9", "/v1")));
-        check("http://[fe80::1]", Ok(("[fe80::1]:80", "")));
+        check("http://localhost:8000", Ok("http://localhost:8000"));
+        check("HTTP://10.0.0.1/", Ok("http://10.0.0.1:80"));
+        check("http://h/a/b/", Ok("http://h:80/a/b"));
+        check("http://[::1]:9/v1", Ok("http://[::1]:9/v1"));
+        check("http://[fe80::1]", Ok("http://[fe80::1]:80"));
         check("localhost:8000", Err("no scheme"));
-        check("https://h", Err("TLS"));
         check("ftp://h", Err("unknown scheme"));
         check("http://", Err("no host"));
         check("http://:80", Err("no host"));
@@ -163,6 +224,40 @@ mod tests {
         check("http://h?x=1", Err("query"));
         check("http://u:p@h", Err("password"));
         check("http://a b", Err("characters"));
+    }
+
+    #[test]
+    #[cfg(feature = "tls")]
+    fn tls_has_a_port_of_its_own() {
+        check("https://h", Ok("https://h:443"));
+        check("HTTPS://h:8443/v1/", Ok("https://h:8443/v1"));
+    }
+
+    #[test]
+    #[cfg(not(feature = "tls"))]
+    fn without_tls_the_feature_is_named() {
+        check("https://h", Err("feature `tls`"));
+    }
+
+    #[test]
+    fn the_host_header_leaves_the_schemes_own_port_out() {
+        let header = |url| BaseUrl::parse(url).unwrap().host_header();
+        assert_eq!(header("http://h:80"), "h");
+        assert_eq!(header("http://h:443"), "h:443");
+        assert_eq!(header("http://[::1]:8000"), "[::1]:8000");
+        #[cfg(feature = "tls")]
+        assert_eq!([header("https://h:443"), header("https://h:80")], ["h", "h:80"]);
+    }
+
+    #[test]
+    fn what_is_loopback() {
+        let loopback = |url| BaseUrl::parse(url).unwrap().authority.host.is_loopback();
+        for url in ["http://localhost", "http://127.8.0.1", "http://[::1]", "http://a.LOCALHOST."] {
+            assert!(loopback(url), "{url}");
+        }
+        for url in ["http://localhost.com", "http://10.0.0.1", "http://[::2]"] {
+            assert!(!loopback(url), "{url}");
+        }
     }
 
     #[test]

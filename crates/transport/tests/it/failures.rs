@@ -1,10 +1,14 @@
 //! Endpoints that fail, and the classes of their failures.
 
+use std::io::Write;
 use std::net::TcpListener;
 
-use fizeau_core::{Connection, Failure, FailureClass, Nanos, Outcome, Tape};
+use fizeau_core::{
+    Connection, EosRule, Failure, FailureClass, Nanos, Outcome, Prompt, Stamp, Tape, Transport,
+};
 use fizeau_transport::{Secret, Timeouts};
 
+use crate::bodies::request;
 use crate::http::{ask, good, target, transport};
 use crate::server::{STREAM, Server, Step, chunk, plain, send};
 use crate::streams::text;
@@ -105,6 +109,35 @@ async fn bodies_that_break_off() {
     assert!(tape.is_success(), "{tape:?}");
     let tape = ask_once(vec![Step::Request, Step::Send(whole), Step::Hold], NO_LIMITS).await;
     assert!(tape.is_success(), "{tape:?}");
+}
+
+#[tokio::test]
+async fn chunks_that_make_no_sense() {
+    let wrong = [STREAM.as_bytes(), &chunk(text("Ga", "", "")), b"what?\r\n"].concat();
+    let tape = ask_once(vec![Step::Request, Step::Send(wrong)], NO_LIMITS).await;
+    check_failure(&tape, FailureClass::Malformed, Some(200), "`w` in the line of a chunk's size");
+    assert_eq!(tape.arrivals.len(), 1, "what came is kept");
+}
+
+/// The server answers before it has read the request, and never reads it: more than the sockets hold.
+#[tokio::test]
+async fn a_request_refused_half_way() {
+    let refused = "HTTP/1.1 413 Payload Too Large\r\nContent-Length: 4\r\n\r\nlong";
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (done, hold) = std::sync::mpsc::channel::<()>();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.write_all(refused.as_bytes()).unwrap();
+        let _ = hold.recv();
+    });
+    let transport = transport(target(&format!("http://{address}")));
+    let long = request(Prompt::Text("x".repeat(32 << 20)), EosRule::Ignore);
+    let tape = transport.send(&long, Stamp::EPOCH, Stamp::EPOCH).await.unwrap();
+    check_failure(&tape, FailureClass::Status, Some(413), "413 Payload Too Large: long");
+    assert!(format!("{transport:?}").contains("0 idle"), "half a request is still to be sent");
+    drop(done);
+    server.join().unwrap();
 }
 
 const LIMIT: Option<Nanos> = Some(Nanos::from_millis(20));

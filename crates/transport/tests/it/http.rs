@@ -4,15 +4,16 @@ use std::net::TcpListener;
 use std::sync::Mutex;
 
 use fizeau_core::{
-    Connection, EosRule, FailureClass, Finish, Nanos, Outcome, Prompt, Stamp, Tape, Transport,
+    Connection, EosRule, FailureClass, Finish, Nanos, Outcome, Prompt, ReadLag, Stamp, StampSource,
+    Tape, Transport,
 };
 use fizeau_transport::{
-    Backend, HttpTransport, KeepText, MonotonicClock, Reply, Secret, Target, Timeouts,
+    Backend, HttpTransport, KeepText, MonotonicClock, Reply, Secret, StampChoice, Target, Timeouts,
 };
 
 use crate::bodies::request;
 use crate::failures::{NO_LIMITS, ask_once, check_failure};
-use crate::server::{LAST, STREAM, Server, Step, chunk, follow, send, stream};
+use crate::server::{LAST, STREAM, Server, Step, chunk, follow, plain, send, stream};
 use crate::streams::{DONE, cases, text};
 
 pub(crate) fn target(url: &str) -> Target {
@@ -91,6 +92,41 @@ async fn a_connection_is_reused_and_its_making_is_in_no_latency() {
     assert!(second.arrivals.iter().all(|arrival| arrival.read < 10), "reads count from 0 again");
 }
 
+/// The kernel needs a moment before it stamps, after the first in the whole system that asks it to; hence the
+/// many requests.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_kernel_stamps_where_it_can() {
+    const MOST: usize = 2_000;
+    let server = Server::run(vec![vec![stream(&good()); MOST].concat()]);
+    let transport = transport(target(&server.url()));
+    let mut lagged = false;
+    let mut stamped = 0;
+    for _ in 0..MOST {
+        let tape = ask(&transport).await;
+        assert!(tape.is_success(), "{tape:?}");
+        let marks = tape.marks;
+        let in_order =
+            [marks.send_start, marks.first_byte, marks.headers, tape.first_token(), marks.end];
+        assert!(in_order.is_sorted(), "{marks:?}");
+        stamped += usize::from(tape.stamps == StampSource::Kernel);
+        lagged |= tape.arrivals.iter().any(|arrival| arrival.read_lag > ReadLag::ZERO);
+        if stamped > 2 {
+            break;
+        }
+    }
+    assert!(stamped > 2 && lagged, "no stamps from the kernel");
+}
+
+#[tokio::test]
+async fn stamps_of_our_own_on_demand() {
+    let server = Server::run(vec![stream(&good())]);
+    let transport = transport(target(&server.url())).stamps(StampChoice::User);
+    let tape = ask(&transport).await;
+    assert_eq!((tape.stamps, tape.arrivals.len()), (StampSource::User, 2));
+    assert!(tape.arrivals.iter().all(|arrival| arrival.read_lag == ReadLag::ZERO));
+}
+
 #[tokio::test]
 async fn what_is_sent() {
     let server = Server::run(vec![stream(&good())]);
@@ -104,6 +140,7 @@ async fn what_is_sent() {
     assert!(head.starts_with("post /v1/completions http/1.1\r\n"), "{head}");
     for line in [
         &*format!("host: {}", server.address),
+        &format!("content-length: {}", body.len()),
         "accept: text/event-stream",
         "accept-encoding: identity",
         "authorization: bearer sk-key",
@@ -163,6 +200,25 @@ async fn a_body_that_ends_with_its_connection() {
     let tape = ask_once(vec![Step::Request, send(head), send(good())], NO_LIMITS).await;
     assert!(tape.is_success(), "{tape:?}");
     assert_eq!(tape.text.as_deref(), Some("Ga bu"));
+}
+
+/// A connection that the server means to close, or that holds bytes nobody asked for, is not used again.
+#[tokio::test]
+async fn connections_that_are_not_kept() {
+    let closing = STREAM.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+    let old = plain("200 OK", "Content-Type: text/event-stream\r\n", &good());
+    let [_, Step::Send(old)] = &*old else { unreachable!() };
+    let old = String::from_utf8_lossy(old).replace("HTTP/1.1", "HTTP/1.0");
+    let more = [STREAM.as_bytes(), &chunk(good()), LAST.as_bytes(), b"HTTP/1.1 408 Gone"].concat();
+    let close = [closing.as_bytes(), &chunk(good()), LAST.as_bytes()].concat();
+    for reply in [close, old.into_bytes(), more] {
+        let script = vec![Step::Request, Step::Send(reply), Step::Hold];
+        let server = Server::run(vec![script, stream(&good())]);
+        let transport = transport(target(&server.url()));
+        assert!(ask(&transport).await.is_success());
+        assert!(format!("{transport:?}").contains("0 idle"));
+        assert_eq!(ask(&transport).await.connection, Connection::Fresh);
+    }
 }
 
 #[tokio::test]

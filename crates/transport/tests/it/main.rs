@@ -4,12 +4,19 @@
 
 mod backends;
 mod bodies;
+mod endpoints;
 mod failures;
+mod h2;
 mod http;
 mod moulds;
 mod natives;
 mod ndjson;
+mod proxy;
+mod relay;
 mod server;
 mod sse;
 mod streams;
+#[cfg(feature = "tls")]
+mod tls;
 mod traps;
+mod tunnels;

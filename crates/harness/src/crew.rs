@@ -1,0 +1,195 @@
+//! Worker threads that measure, and the collecting side that keeps what they measured.
+
+mod collect;
+mod deal;
+mod preconnect;
+mod worker;
+
+pub use preconnect::Preconnect;
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::io;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use fizeau_core::{Failure, TapeSink};
+use fizeau_transport::MonotonicClock;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::level::{LevelError, LevelRun, Measure, PlannedLevel};
+use crate::{Cancel, Observer};
+use collect::Collector;
+use deal::{hands, share};
+use worker::{Command, Part, Post, Worker};
+
+/// Worker threads that measure one level after another, each with an event loop, a transport, connections and a pacer of
+/// its own; nothing that happens per token or per request waits for another worker.
+///
+/// The caller's side collects: tapes are moved to it as their requests end, and it alone writes, counts and tells the
+/// observer, so that no disk stands between a byte and its stamp. Nothing limits how many tapes may be on their way: a
+/// slow disk must not hold back the measuring.
+///
+/// How requests are dealt:
+///
+/// - In a closed loop the slots of the cap are split over the workers, and whoever has a free one draws the plan's next
+///   request: the requests that are sent are the same with any number of workers.
+/// - In an open loop request `k` belongs to worker `k` modulo their number, which releases it at its instant. A cap is one
+///   gate for all; whom it holds back passes in the order of the schedule.
+///
+/// All begin at one instant, once each has warmed up and connected its share.
+///
+/// `E` is the transport's error: why a request could not be tried.
+#[derive(Debug)]
+pub struct Crew<E> {
+    clock: MonotonicClock,
+    cancel: Cancel,
+    workers: Vec<Hired<E>>,
+}
+
+#[derive(Debug)]
+struct Hired<E> {
+    /// None once the worker has been let go.
+    commands: Option<mpsc::UnboundedSender<Command<E>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<E: Error + Send + 'static> Crew<E> {
+    /// Starts `threads` threads named `fizeau-worker-0` and so on. Each calls `make` with its number for a transport, on
+    /// the thread itself, so that the transport need not be able to move between threads. `clock` is the clock of the
+    /// run: transports must stamp with a copy of it.
+    ///
+    /// # Errors
+    /// If the system refuses a thread or an event loop.
+    pub fn start<T: Preconnect<Error = E> + 'static>(
+        threads: NonZeroUsize,
+        clock: MonotonicClock,
+        cancel: Cancel,
+        make: impl Fn(usize) -> T + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        let make = Arc::new(make);
+        let mut crew = Self { clock, cancel, workers: Vec::new() };
+        for index in 0..threads.get() {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let (commands, orders) = mpsc::unbounded_channel();
+            let make = Arc::clone(&make);
+            let work = move || {
+                let work = async { Worker::new(make(index), clock).obey(orders).await };
+                // The measuring is fair by itself; tokio's budget would cut it off in the midst of a read.
+                runtime.block_on(tokio::task::coop::unconstrained(work));
+            };
+            let named = std::thread::Builder::new().name(format!("fizeau-worker-{index}"));
+            let thread = Some(named.spawn(work)?);
+            crew.workers.push(Hired { commands: Some(commands), thread });
+        }
+        Ok(crew)
+    }
+
+    /// How many threads there are.
+    #[must_use]
+    pub const fn threads(&self) -> usize {
+        self.workers.len()
+    }
+
+    /// Opens connections until `count` are idle over all workers, so that a server that cannot be reached is known before
+    /// a level begins. Each level connects ahead by itself too.
+    ///
+    /// # Errors
+    /// The first failure of any worker; connections that could be made stay.
+    pub async fn preconnect(&self, count: u64) -> Result<(), Failure> {
+        let mut answers = Vec::new();
+        for (index, worker) in self.workers.iter().enumerate() {
+            let (answer, answered) = oneshot::channel();
+            let count = share(count, self.workers.len(), index);
+            worker.send(Command::Preconnect { count, answer });
+            answers.push(answered);
+        }
+        for answer in answers {
+            // A worker that is gone shows when a level begins.
+            answer.await.unwrap_or(Ok(()))?;
+        }
+        Ok(())
+    }
+
+    /// Hands out the parts of `level`. Gives the collecting side and the switches that start each part.
+    fn begin(&self, level: &PlannedLevel<'_>) -> (Collector<E>, Vec<oneshot::Sender<StartAt>>) {
+        let (post, inbox) = mpsc::unbounded_channel();
+        let cancel = self.cancel.part();
+        let hands = hands(level, self.workers.len());
+        let (active, ahead) = (hands.len(), level.connections_ahead());
+        let mut switches = Vec::new();
+        for ((index, hand), worker) in hands.into_iter().enumerate().zip(&self.workers) {
+            let (switch, start) = oneshot::channel();
+            switches.push(switch);
+            let post = Post::new(index, post.clone());
+            let ahead = share(ahead, active, index);
+            let stop_after = level.load.stop_after;
+            let cancel = cancel.clone();
+            let part = Part { hand, ahead, stop_after, cancel, start, post };
+            worker.send(Command::Level(Box::new(part)));
+        }
+        (Collector::new(inbox, cancel, active), switches)
+    }
+
+    /// Passes on the panic that ended worker `index`.
+    fn mourn(&mut self, index: usize) -> ! {
+        let thread = self.workers.get_mut(index).and_then(|worker| worker.thread.take());
+        match thread.map(JoinHandle::join) {
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            _ => std::panic::resume_unwind(Box::new(format!("fizeau-worker-{index} is gone"))),
+        }
+    }
+}
+
+/// The instant at which all workers start.
+type StartAt = fizeau_core::Stamp;
+
+impl<E: Error + Send + 'static> Measure for Crew<E> {
+    type Error = E;
+
+    /// # Cancel safety
+    /// Dropping the future calls the level off; tapes on their way are lost.
+    ///
+    /// # Panics
+    /// If a worker panicked: with its panic.
+    async fn measure<K: TapeSink, O: Observer>(
+        &mut self,
+        level: PlannedLevel<'_>,
+        sink: &mut K,
+        observer: &mut O,
+    ) -> Result<LevelRun, LevelError<Infallible, E, K::Error>> {
+        let (mut collector, switches) = self.begin(&level);
+        let collected = collector.collect(self.clock, switches, level.goals, sink, observer).await;
+        match collector.lost() {
+            Some(index) => self.mourn(index),
+            None => collected,
+        }
+    }
+
+    fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+}
+
+impl<E> Hired<E> {
+    /// What a worker that is gone does not take shows in the answer that never comes.
+    fn send(&self, command: Command<E>) {
+        if let Some(commands) = &self.commands {
+            let _ = commands.send(command);
+        }
+    }
+}
+
+impl<E> Drop for Crew<E> {
+    /// Lets the workers go and waits for them, so that no connection outlives the crew.
+    fn drop(&mut self) {
+        for worker in &mut self.workers {
+            worker.commands = None;
+        }
+        for thread in self.workers.iter_mut().filter_map(|worker| worker.thread.take()) {
+            // A panic was passed on where it could be.
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The samples of a level, filled one tape at a time.
+
+use fizeau_core::{Nanos, StampSource, Tape};
+
+use super::{Jitter, MetricTable};
+use crate::distribution::{Column, Sample};
+use crate::{PooledSample, RequestMetrics, Statistic, inter_chunk, inter_token};
+
+/// The samples behind [`MetricTable`] and [`Jitter`].
+#[derive(Debug, Clone, Default)]
+pub(super) struct Latencies {
+    ttft: Column,
+    ttft_scheduled: Column,
+    first_visible: Column,
+    tpot: Sample,
+    /// Gaps of replies in which an event is a token: inter-token and inter-chunk latency at once.
+    gaps_of_both: PooledSample,
+    /// Gaps of all other replies, by token and by event.
+    itl: PooledSample,
+    icl: PooledSample,
+    e2el: Column,
+    e2el_scheduled: Column,
+    send_lateness: Column,
+    release_lateness: Column,
+    send_delay: Column,
+    connection_wait: Column,
+    connect: Column,
+    dns: Column,
+    tcp: Column,
+    tls: Column,
+    read_lag: PooledSample,
+    gaps: u64,
+    zero_gaps: u64,
+}
+
+impl Latencies {
+    pub(super) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics) {
+        let figures = [
+            (&mut self.ttft, metrics.ttft),
+            (&mut self.ttft_scheduled, metrics.ttft_scheduled),
+            (&mut self.first_visible, metrics.first_visible),
+            (&mut self.e2el, metrics.e2el),
+            (&mut self.e2el_scheduled, metrics.e2el_scheduled),
+            (&mut self.send_lateness, metrics.send_lateness),
+            (&mut self.release_lateness, metrics.release_lateness),
+            (&mut self.send_delay, metrics.send_delay),
+            (&mut self.connection_wait, metrics.connection_wait),
+            (&mut self.connect, metrics.connect),
+            (&mut self.dns, metrics.dns),
+            (&mut self.tcp, metrics.tcp),
+            (&mut self.tls, metrics.tls),
+        ];
+        for (column, figure) in figures {
+            if let Some(figure) = figure {
+                column.push(figure);
+            }
+        }
+        if let Some(tpot) = metrics.tpot {
+            self.tpot.push(tpot);
+        }
+        self.add_gaps(tape);
+    }
+
+    fn add_gaps(&mut self, tape: &Tape) {
+        let note = |gap: &Nanos| {
+            self.gaps += 1;
+            self.zero_gaps += u64::from(*gap == Nanos::ZERO);
+        };
+        let gaps = inter_chunk(tape).inspect(note);
+        if tape.arrivals.iter().skip(1).all(|arrival| arrival.tokens == 1) {
+            self.gaps_of_both.extend(gaps);
+        } else {
+            self.icl.extend(gaps);
+            for share in inter_token(tape) {
+                self.itl.push_shared(share.gap, share.tokens);
+            }
+        }
+        // Only the kernel's stamps know how long the bytes lay there; the lag of any other stamp is zero by definition.
+        if tape.stamps == StampSource::Kernel {
+            self.read_lag.extend(tape.arrivals.iter().map(|arrival| arrival.read_lag.to_nanos()));
+        }
+    }
+
+    /// Takes in all that `other` has.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.ttft.append(other.ttft);
+        self.ttft_scheduled.append(other.ttft_scheduled);
+        self.first_visible.append(other.first_visible);
+        self.tpot.append(other.tpot);
+        self.gaps_of_both.merge(other.gaps_of_both);
+        self.itl.merge(other.itl);
+        self.icl.merge(other.icl);
+        self.e2el.append(other.e2el);
+        self.e2el_scheduled.append(other.e2el_scheduled);
+        self.send_lateness.append(other.send_lateness);
+        self.release_lateness.append(other.release_lateness);
+        self.send_delay.append(other.send_delay);
+        self.connection_wait.append(other.connection_wait);
+        self.connect.append(other.connect);
+        self.dns.append(other.dns);
+        self.tcp.append(other.tcp);
+        self.tls.append(other.tls);
+        self.read_lag.merge(other.read_lag);
+        self.gaps += other.gaps;
+        self.zero_gaps += other.zero_gaps;
+    }
+
+    pub(super) fn summary(&self) -> (MetricTable, Jitter) {
+        let with_both = |gaps: &PooledSample| {
+            let mut all = gaps.clone();
+            all.merge(self.gaps_of_both.clone());
+            all.summary()
+        };
+        let table = MetricTable {
+            ttft: self.ttft.summary(),
+            ttft_scheduled: self.ttft_scheduled.summary(),
+            first_visible: self.first_visible.summary(),
+            tpot: self.tpot.clone().summary(),
+            itl: with_both(&self.itl),
+            icl: with_both(&self.icl),
+            e2el: self.e2el.summary(),
+            e2el_scheduled: self.e2el_scheduled.summary(),
+            send_lateness: self.send_lateness.summary(),
+            release_lateness: self.release_lateness.summary(),
+            send_delay: self.send_delay.summary(),
+            connection_wait: self.connection_wait.summary(),
+            connect: self.connect.summary(),
+            dns: self.dns.summary(),
+            tcp: self.tcp.summary(),
+            tls: self.tls.summary(),
+            read_lag: self.read_lag.summary(),
+        };
+        let itl = |statistic| table.itl.statistic(statistic);
+        let ratio = itl(Statistic::P99).zip(itl(Statistic::P50));
+        let jitter = Jitter {
+            itl_tail_ratio: ratio.map(|(p99, p50)| p99 / p50).filter(|ratio| ratio.is_finite()),
+            zero_gap_share: (self.gaps > 0).then(|| self.zero_gaps as f64 / self.gaps as f64),
+        };
+        (table, jitter)
+    }
+}

@@ -1,0 +1,114 @@
+//! What the client saw of itself.
+
+use fizeau_core::{PerSec, StampSource};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::LevelSummary;
+use crate::json::known_or_reason;
+
+/// What the client saw of itself while it measured, beside the latencies that are its own doing
+/// ([`MetricTable`](crate::MetricTable): send lateness, send delay, connection wait, read lag).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ClientProof {
+    /// Who stamped the arrivals: the least trustworthy source that any request had.
+    pub stamps: StampSource,
+    /// Connections made for a request.
+    pub connections_fresh: u64,
+    /// Requests whose idle connection was found dead and replaced.
+    pub connections_replaced: u64,
+    /// What its machine saw.
+    #[serde(flatten)]
+    pub watch: ClientWatch,
+}
+
+/// What the client's machine saw of it.
+///
+/// ```
+/// let watch = fizeau_metrics::ClientWatch { cpu_share: Some(0.4), ..Default::default() };
+/// assert_eq!(watch.threads, 1);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClientWatch {
+    /// How many threads measured.
+    pub threads: u32,
+    /// CPU time over wall time of the measuring thread that used most, from 0 to 1; absent where the system does not
+    /// tell.
+    pub cpu_share: Option<f64>,
+    /// Time ready to run without a CPU over wall time, of the measuring thread that waited most, from 0 to 1; absent
+    /// where the system does not tell.
+    pub run_delay_share: Option<f64>,
+    /// What the system allows, as checked before the run; absent where it was not.
+    pub headroom: Option<Headroom>,
+    /// What this client can do at most on this machine; absent where that was not measured.
+    pub ceiling: Option<Ceiling>,
+}
+
+impl Default for ClientWatch {
+    /// One thread of which nothing is known.
+    fn default() -> Self {
+        Self { threads: 1, cpu_share: None, run_delay_share: None, headroom: None, ceiling: None }
+    }
+}
+
+/// What the run needs of the system, and what the system allows. Checked before anything is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Headroom {
+    /// File descriptors; absent where the system does not tell.
+    pub file_descriptors: Option<Room>,
+    /// Local ports towards one address; absent where the system does not tell.
+    pub ports: Option<Room>,
+}
+
+/// How much is needed, and how much there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Room {
+    /// What the run needs at most.
+    pub needed: u64,
+    /// What the system allows.
+    pub limit: u64,
+}
+
+/// What this client can do at most on this machine, with replies of the same shape: measured against a server that sends
+/// as fast as it can.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Ceiling {
+    /// How many streams were open at a time.
+    pub streams: u64,
+    /// Tokens received per second, over all streams.
+    pub tokens_per_s: PerSec,
+}
+
+impl Ceiling {
+    /// The share of the ceiling's tokens per second that `level` reached, from 0 upwards; none where either is zero.
+    #[must_use]
+    pub fn share_reached(&self, level: &LevelSummary) -> Option<f64> {
+        let share = level.throughput.output_tokens_per_s / self.tokens_per_s;
+        Some(share).filter(|share| share.is_finite() && *share > 0.0)
+    }
+}
+
+impl Serialize for ClientWatch {
+    /// An object of the fields' names.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const NO_ACCOUNT: &str = "the system does not tell, or the level was too short to say";
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("threads", &self.threads)?;
+        known_or_reason(&mut map, "cpu_share", self.cpu_share, NO_ACCOUNT)?;
+        known_or_reason(&mut map, "run_delay_share", self.run_delay_share, NO_ACCOUNT)?;
+        known_or_reason(&mut map, "headroom", self.headroom, "it was not checked")?;
+        known_or_reason(&mut map, "ceiling", self.ceiling, "it was not measured on this machine")?;
+        map.end()
+    }
+}
+
+impl Serialize for Headroom {
+    /// An object of the fields' names.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const NOT_TOLD: &str = "the system does not tell";
+        let mut map = serializer.serialize_map(None)?;
+        known_or_reason(&mut map, "file_descriptors", self.file_descriptors, NOT_TOLD)?;
+        known_or_reason(&mut map, "ports", self.ports, NOT_TOLD)?;
+        map.end()
+    }
+}

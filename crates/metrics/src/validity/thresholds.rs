@@ -1,0 +1,195 @@
+//! Where suspicion begins, and where belief ends.
+
+use std::str::FromStr;
+
+use fizeau_core::Millis;
+
+/// Where suspicion begins, and where belief ends. A figure must be above its threshold to be held against the level.
+///
+/// Each has a name of its own for command lines: [`Thresholds::set`].
+///
+/// ```
+/// use fizeau_core::Millis;
+/// use fizeau_metrics::Thresholds;
+/// let limits: Thresholds = "lateness-suspect=5ms, cpu-suspect=0.8".parse()?;
+/// assert_eq!(limits.lateness_suspect, Millis::new(5.0));
+/// assert_eq!(limits.cpu_invalid, Thresholds::default().cpu_invalid);
+/// # Ok::<(), fizeau_metrics::ThresholdError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Thresholds {
+    /// Lateness of the release, or delay from there to the sending (p99; the greatest where the sample supports no p99),
+    /// that makes a level suspect. Default 10 ms.
+    pub lateness_suspect: Millis,
+    /// The same that makes it invalid. Default 100 ms.
+    pub lateness_invalid: Millis,
+    /// Read lag behind the kernel's stamps (p99, or the greatest) that makes it suspect. Default 10 ms.
+    pub read_lag_suspect: Millis,
+    /// CPU share of the busiest measuring thread that makes it suspect. Default 0.90.
+    pub cpu_suspect: f64,
+    /// CPU share that makes it invalid: the client had no time left. Default 0.98.
+    pub cpu_invalid: f64,
+    /// Share of time ready to run without a CPU that makes it suspect. Default 0.10.
+    pub run_delay_suspect: f64,
+    /// Share of the client's own ceiling of tokens per second that makes it suspect. Default 0.80.
+    pub ceiling_suspect: f64,
+    /// Share of failed requests that makes it suspect. Default 0.01.
+    pub failed_suspect: f64,
+    /// Share of failed requests that makes it invalid. Default 0.50.
+    pub failed_invalid: f64,
+    /// Share of completed requests with another output length than was asked under ignore-EOS that makes it
+    /// suspect. Default 0.01.
+    pub length_suspect: f64,
+    /// Share of prompt tokens that a cache supplied unasked that makes it suspect. Default 0.01.
+    pub cached_suspect: f64,
+}
+
+impl Default for Thresholds {
+    fn default() -> Self {
+        Self {
+            lateness_suspect: Millis::new(10.0),
+            lateness_invalid: Millis::new(100.0),
+            read_lag_suspect: Millis::new(10.0),
+            cpu_suspect: 0.90,
+            cpu_invalid: 0.98,
+            run_delay_suspect: 0.10,
+            ceiling_suspect: 0.80,
+            failed_suspect: 0.01,
+            failed_invalid: 0.50,
+            length_suspect: 0.01,
+            cached_suspect: 0.01,
+        }
+    }
+}
+
+/// Why a threshold cannot be set. Each names the piece at fault and what would be right.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ThresholdError {
+    /// A piece without `=`.
+    #[error("threshold `{0}`: write `name=value`, for instance `lateness-suspect=5ms`")]
+    Shape(String),
+    /// A name that no threshold has.
+    #[error("unknown threshold `{name}`; the thresholds are {}", Thresholds::NAMES.join(", "))]
+    UnknownName {
+        /// What was given.
+        name: String,
+    },
+    /// A value that is no length of time.
+    #[error(
+        "threshold `{name}`: `{value}` is not a length of time; write a number of ms (or with ns, us, ms, s), for \
+         instance `5ms`"
+    )]
+    Time {
+        /// The threshold.
+        name: String,
+        /// What was given.
+        value: String,
+    },
+    /// A value that is no share.
+    #[error(
+        "threshold `{name}`: `{value}` is not a share; write a number from 0 to 1, or a percentage such as `80%`"
+    )]
+    Share {
+        /// The threshold.
+        name: String,
+        /// What was given.
+        value: String,
+    },
+}
+
+/// A threshold, to be set.
+enum Slot<'a> {
+    Time(&'a mut Millis),
+    Share(&'a mut f64),
+}
+
+impl Thresholds {
+    /// The names, in the order of the fields.
+    pub const NAMES: [&'static str; 11] = [
+        "lateness-suspect",
+        "lateness-invalid",
+        "read-lag-suspect",
+        "cpu-suspect",
+        "cpu-invalid",
+        "run-delay-suspect",
+        "ceiling-suspect",
+        "failed-suspect",
+        "failed-invalid",
+        "length-suspect",
+        "cached-suspect",
+    ];
+
+    /// Sets the threshold `name` to `value`: a time such as `5ms`, `0.5 s` or `20` (milliseconds), or a share such as
+    /// `0.8` or `80%`.
+    ///
+    /// # Errors
+    /// If there is no such threshold, or the value is not of its kind.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), ThresholdError> {
+        let owned = || (name.to_owned(), value.to_owned());
+        match self.slot(name) {
+            None => return Err(ThresholdError::UnknownName { name: name.to_owned() }),
+            Some(Slot::Time(time)) => {
+                *time = parse_time(value).ok_or_else(|| {
+                    let (name, value) = owned();
+                    ThresholdError::Time { name, value }
+                })?;
+            }
+            Some(Slot::Share(share)) => {
+                *share = parse_share(value).ok_or_else(|| {
+                    let (name, value) = owned();
+                    ThresholdError::Share { name, value }
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn slot(&mut self, name: &str) -> Option<Slot<'_>> {
+        Some(match name {
+            "lateness-suspect" => Slot::Time(&mut self.lateness_suspect),
+            "lateness-invalid" => Slot::Time(&mut self.lateness_invalid),
+            "read-lag-suspect" => Slot::Time(&mut self.read_lag_suspect),
+            "cpu-suspect" => Slot::Share(&mut self.cpu_suspect),
+            "cpu-invalid" => Slot::Share(&mut self.cpu_invalid),
+            "run-delay-suspect" => Slot::Share(&mut self.run_delay_suspect),
+            "ceiling-suspect" => Slot::Share(&mut self.ceiling_suspect),
+            "failed-suspect" => Slot::Share(&mut self.failed_suspect),
+            "failed-invalid" => Slot::Share(&mut self.failed_invalid),
+            "length-suspect" => Slot::Share(&mut self.length_suspect),
+            "cached-suspect" => Slot::Share(&mut self.cached_suspect),
+            _ => return None,
+        })
+    }
+}
+
+impl FromStr for Thresholds {
+    type Err = ThresholdError;
+
+    /// The defaults with each `name=value` set; pieces are separated by commas. An empty text gives the defaults.
+    fn from_str(text: &str) -> Result<Self, ThresholdError> {
+        let mut thresholds = Self::default();
+        for piece in text.split(',').map(str::trim).filter(|piece| !piece.is_empty()) {
+            let (name, value) =
+                piece.split_once('=').ok_or_else(|| ThresholdError::Shape(piece.to_owned()))?;
+            thresholds.set(name.trim(), value.trim())?;
+        }
+        Ok(thresholds)
+    }
+}
+
+fn parse_time(text: &str) -> Option<Millis> {
+    let units = [("ns", 1e-6), ("us", 1e-3), ("ms", 1.0), ("s", 1e3), ("", 1.0)];
+    let (number, factor) =
+        units.iter().find_map(|&(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
+    let time: f64 = number.trim().parse().ok()?;
+    let time = time * factor;
+    (0.0..f64::INFINITY).contains(&time).then(|| Millis::new(time))
+}
+
+fn parse_share(text: &str) -> Option<f64> {
+    let (number, whole) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    let share: f64 = number.trim().parse().ok()?;
+    let share = share / whole;
+    (0.0..=1.0).contains(&share).then_some(share)
+}

@@ -1,0 +1,140 @@
+//! Levels added up one tape at a time.
+
+use fizeau_core::{
+    Arrival, Channel, ConnectMarks, Connection, FailureClass, Millis, Nanos, ReadLag, StampSource,
+    Tape, TokenSource,
+};
+use fizeau_metrics::{
+    ClientWatch, GoodputGoals, LevelHistograms, LevelSummary, LevelTally, RequestMetrics,
+};
+use proptest::prelude::*;
+
+use crate::tapes::{any_tape, failed, ms, tape};
+
+fn tally<'a>(tapes: impl IntoIterator<Item = &'a Tape>) -> LevelTally {
+    let goals = GoodputGoals { ttft: Some(Millis::new(30.0)), ..GoodputGoals::default() };
+    let mut tally = LevelTally::new(&goals);
+    tapes.into_iter().for_each(|tape| tally.add(tape));
+    tally
+}
+
+proptest! {
+    #![proptest_config(crate::cases(64))]
+
+    #[test]
+    fn the_parts_of_a_level_make_the_whole(
+        tapes in prop::collection::vec(any_tape(), 0..40),
+        failures in prop::collection::vec(any::<bool>(), 40),
+        cut in 0..40_usize,
+    ) {
+        let fail = |(tape, fails): (Tape, bool)| {
+            if fails { failed(tape, FailureClass::Truncated) } else { tape }
+        };
+        let tapes: Vec<Tape> = tapes.into_iter().zip(failures).map(fail).collect();
+        let (head, tail) = tapes.split_at(cut.min(tapes.len()));
+        let mut merged = tally(tail);
+        merged.merge(tally(head));
+        let whole = tally(&tapes);
+        prop_assert_eq!(merged.requests(), whole.requests());
+        prop_assert_eq!(merged.summary(), whole.summary());
+        let watch = ClientWatch::default();
+        prop_assert_eq!(merged.proof(watch), whole.proof(watch));
+    }
+
+    #[test]
+    fn histograms_hold_what_the_summary_counts(tapes in prop::collection::vec(any_tape(), 0..20)) {
+        let level = LevelSummary::of(&tapes, &GoodputGoals::default());
+        let (mut left, mut right) = (LevelHistograms::default(), LevelHistograms::default());
+        let half = tapes.len() / 2;
+        tapes.iter().take(half).for_each(|tape| left.add(tape));
+        tapes.iter().skip(half).for_each(|tape| right.add(tape));
+        left.merge(&right);
+        prop_assert_eq!(left.ttft.count(), level.metrics.ttft.n);
+        prop_assert_eq!(left.itl.count(), level.metrics.itl.n);
+        prop_assert_eq!(left.e2el.count(), level.metrics.e2el.n);
+    }
+}
+
+#[test]
+fn chunks_of_one_token_and_others_make_one_sample() {
+    let level = tally([&tape(0, &[(10, 1), (20, 1)]), &tape(0, &[(10, 1), (50, 2)])]).summary();
+    let (itl, icl) = (level.metrics.itl, level.metrics.icl);
+    assert_eq!((itl.n, icl.n), (3, 2));
+    assert_eq!((itl.mean.unwrap().get(), icl.mean.unwrap().get()), (50.0 / 3.0, 25.0));
+}
+
+#[test]
+fn an_embedding_has_an_end_to_end_latency_alone() {
+    let mut embedding = tape(0, &[]);
+    embedding.arrivals = vec![Arrival::tokens(ms(7), 0, Channel::Embedding)];
+    embedding.token_source = TokenSource::Tokenless;
+    let metrics = RequestMetrics::of(&embedding);
+    assert_eq!(metrics.e2el, Some(Nanos::from_millis(7)));
+    assert_eq!((metrics.ttft, metrics.first_visible, metrics.tpot), (None, None, None));
+    let level = tally([&embedding]).summary();
+    assert_eq!((level.requests.completed, level.metrics.e2el.n, level.metrics.ttft.n), (1, 1, 0));
+    assert_eq!(level.throughput.duration.get(), 0.007);
+    let json = serde_json::to_value(&level).unwrap();
+    assert_eq!(json["metrics"]["ttft_ms"]["p50_reason"], "the replies have no tokens");
+}
+
+#[test]
+fn only_the_kernels_stamps_have_a_read_lag() {
+    let lagged = |stamps| {
+        let mut tape = tape(0, &[(10, 1), (20, 1)]);
+        tape.stamps = stamps;
+        for (arrival, micros) in tape.arrivals.iter_mut().zip([50, 150]) {
+            arrival.read_lag = ReadLag::of(Nanos::from_micros(micros));
+        }
+        tape
+    };
+    let (kernel, user) = (lagged(StampSource::Kernel), lagged(StampSource::User));
+    let both = tally([&kernel, &user]);
+    let lag = both.summary().metrics.read_lag;
+    assert_eq!((lag.n, lag.mean.unwrap().get(), lag.max.unwrap().get()), (2, 0.1, 0.15));
+    assert_eq!(both.proof(ClientWatch::default()).stamps, StampSource::User);
+    let alone = tally([&kernel]);
+    assert_eq!(alone.proof(ClientWatch::default()).stamps, StampSource::Kernel);
+    let none = tally([&user]).summary();
+    let json = serde_json::to_value(&none).unwrap();
+    assert_eq!(json["metrics"]["read_lag_ms"]["max_reason"], "the kernel stamped no arrival");
+}
+
+#[test]
+fn a_connection_is_taken_apart() {
+    let mut fresh = tape(20, &[(40, 1)]);
+    (fresh.marks.intended, fresh.marks.released) = (ms(0), ms(4));
+    fresh.marks.connect =
+        Some(ConnectMarks { start: ms(5), dns: Some(ms(6)), tcp: ms(9), tls: Some(ms(16)) });
+    fresh.connection = Connection::Fresh;
+    let metrics = RequestMetrics::of(&fresh);
+    let millis = |n| Some(Nanos::from_millis(n));
+    assert_eq!((metrics.dns, metrics.tcp, metrics.tls), (millis(1), millis(3), millis(7)));
+    assert_eq!(metrics.connect, millis(11));
+    assert_eq!((metrics.connection_wait, metrics.send_delay), (millis(11), millis(5)));
+
+    // Begun before the release: only the rest of it is waited for.
+    fresh.marks.released = ms(10);
+    let metrics = RequestMetrics::of(&fresh);
+    assert_eq!((metrics.connection_wait, metrics.send_delay), (millis(6), millis(4)));
+
+    let mut replaced = tape(0, &[(20, 1)]);
+    replaced.connection = Connection::ReplacedStale;
+    let tally = tally([&fresh, &replaced]);
+    let proof = tally.proof(ClientWatch::default());
+    assert_eq!((proof.connections_fresh, proof.connections_replaced), (1, 1));
+    let metrics = tally.summary().metrics;
+    assert_eq!((metrics.connect.n, metrics.tls.n, metrics.connection_wait.n), (1, 1, 2));
+}
+
+/// The tape shown in docs/run-folder.md is one that can be read.
+#[test]
+fn the_documented_tape_has_the_documented_figures() {
+    let page = include_str!("../../../../docs/run-folder.md");
+    let json = page.split("```json").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let tape: Tape = serde_json::from_str(json).unwrap();
+    let level = tally([&tape]).summary();
+    assert_eq!(level.metrics.itl.mean, Some(Millis::new(5.0)));
+    assert_eq!(level.metrics.read_lag.max, Some(Millis::new(0.011)));
+    assert_eq!(level.tokens.output.get(), 3);
+}

@@ -1,0 +1,49 @@
+//! The lengths of the replies that came, for the speed of light.
+
+use fizeau_core::{Tape, Tokens};
+use fizeau_roofline::Lengths;
+
+/// The lengths of a level's completed requests, added up one tape at a time: what
+/// [`Bound::over`](fizeau_roofline::Bound::over) takes. Of the lengths that came, since those that were asked bound
+/// neither a model that ends early nor a sample of random lengths.
+///
+/// ```
+/// use fizeau_core::{Arrival, Channel, Stamp, Tape, Tokens};
+/// use fizeau_report::LengthTally;
+/// let mut tape = Tape::sent_at(Stamp::EPOCH);
+/// tape.arrivals.push(Arrival::tokens(Stamp::EPOCH, 1, Channel::Visible));
+/// let mut tally = LengthTally::new(Tokens::new(250));
+/// tally.add(&tape);
+/// assert_eq!(tally.lengths().requests(), 1);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LengthTally {
+    asked_input: Tokens,
+    lengths: Lengths,
+}
+
+impl LengthTally {
+    /// Of nothing. `asked_input` is the length of a prompt of which neither server nor plan says how long it is.
+    #[must_use]
+    pub fn new(asked_input: Tokens) -> Self {
+        Self { asked_input, lengths: Lengths::default() }
+    }
+
+    /// Takes a tape in. A failed request has no length; what a cache supplied of a prompt was not computed.
+    pub fn add(&mut self, tape: &Tape) {
+        if !tape.is_success() {
+            return;
+        }
+        let cached = tape.usage.and_then(|usage| usage.cached_tokens);
+        let input = tape.input_tokens().unwrap_or(self.asked_input).get();
+        let computed = input.saturating_sub(cached.map_or(0, Tokens::get));
+        let one = Tokens::new(1);
+        self.lengths.add(Tokens::new(computed).max(one), tape.output_tokens().max(one));
+    }
+
+    /// The lengths taken in so far.
+    #[must_use]
+    pub const fn lengths(&self) -> &Lengths {
+        &self.lengths
+    }
+}

@@ -1,0 +1,120 @@
+//! The client's proof of innocence: in `summary.json`, and as lines of a block.
+
+use fizeau_metrics::{Distribution, Statistic};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use super::LevelReport;
+use crate::block::line;
+use crate::number::{number, percent};
+use crate::words;
+
+/// The part `client` of `summary.json`: what its machine saw, and beside it the latencies that are its own doing.
+#[derive(Debug)]
+pub(super) struct Client<'a>(pub(super) &'a LevelReport);
+
+impl Serialize for Client<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Parts<'a> {
+            #[serde(flatten)]
+            proof: &'a fizeau_metrics::ClientProof,
+            send_lateness_ms: Tail<'a>,
+            connection_wait_ms: Tail<'a>,
+            read_lag_ms: Tail<'a>,
+            ceiling_share: Option<f64>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            ceiling_share_reason: Option<&'static str>,
+        }
+        let Self(level) = self;
+        let metrics = &level.summary.metrics;
+        let ceiling_share = level.ceiling_share();
+        let parts = Parts {
+            proof: &level.client,
+            send_lateness_ms: Tail { of: &metrics.send_lateness, empty: "nothing was sent" },
+            connection_wait_ms: Tail { of: &metrics.connection_wait, empty: "nothing was sent" },
+            read_lag_ms: Tail { of: &metrics.read_lag, empty: "the kernel stamped no arrival" },
+            ceiling_share,
+            ceiling_share_reason: ceiling_share
+                .is_none()
+                .then_some("no ceiling is known, or no tokens came"),
+        };
+        parts.serialize(to)
+    }
+}
+
+/// The median and the tail of a distribution that stands in full in `metrics`.
+#[derive(Debug)]
+struct Tail<'a> {
+    of: &'a Distribution,
+    empty: &'static str,
+}
+
+impl Serialize for Tail<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let sample = self.of;
+        let reason = if sample.n == 0 { self.empty } else { "too few values: see metrics" };
+        let mut map = to.serialize_map(None)?;
+        let parts = [("p50", sample.p50.value()), ("p99", sample.p99.value()), ("max", sample.max)];
+        for (name, value) in parts {
+            map.serialize_entry(name, &value)?;
+            if value.is_none() {
+                map.serialize_entry(&format!("{name}_reason"), reason)?;
+            }
+        }
+        map.end()
+    }
+}
+
+impl LevelReport {
+    /// The share of the client's own ceiling that the level reached; none where no ceiling is known.
+    pub(crate) fn ceiling_share(&self) -> Option<f64> {
+        self.client.watch.ceiling?.share_reached(&self.summary)
+    }
+
+    /// The proof as lines of the block: every figure that there is.
+    pub(super) fn proof_lines(&self) -> Vec<String> {
+        let (client, metrics) = (&self.client, &self.summary.metrics);
+        let mut lines = vec![
+            line("Client threads:", client.watch.threads),
+            line("Arrivals stamped by:", words::stamps(client.stamps)),
+        ];
+        let tails = [
+            ("Send lateness p50/p99/max (ms):", &metrics.send_lateness),
+            ("Read lag p50/p99/max (ms):", &metrics.read_lag),
+        ];
+        lines.extend(
+            tails.iter().filter(|(_, sample)| sample.n > 0).map(|(name, s)| line(name, tail(s))),
+        );
+        let shares = [
+            ("CPU of the busiest thread:", client.watch.cpu_share),
+            ("Ready but without a CPU:", client.watch.run_delay_share),
+        ];
+        for (name, share) in shares {
+            lines.extend(share.map(|share| line(name, percent(share))));
+        }
+        let (made, replaced) = (client.connections_fresh, client.connections_replaced);
+        lines.push(line(
+            "Connections made/replaced meanwhile:",
+            format_args!("{made} / {replaced}"),
+        ));
+        if metrics.connection_wait.max.is_some_and(|wait| wait.get() > 0.0) {
+            lines.push(line("Connection wait p50/p99/max (ms):", tail(&metrics.connection_wait)));
+        }
+        if let Some((ceiling, share)) = client.watch.ceiling.zip(self.ceiling_share()) {
+            let most = number(ceiling.tokens_per_s.get());
+            let of = format_args!("{} of {most} tok/s", percent(share)).to_string();
+            lines.push(line("Share of the client's own ceiling:", of));
+        }
+        lines
+    }
+}
+
+/// `0.01 / 0.05 / 1.20`: the median, the p99 and the greatest; `-` where the sample supports none.
+pub(crate) fn tail(sample: &Distribution) -> String {
+    let figure = |statistic| {
+        let value = sample.statistic(statistic);
+        value.map_or_else(|| "-".to_owned(), |value| number(value.get()))
+    };
+    [Statistic::P50, Statistic::P99, Statistic::Max].map(figure).join(" / ")
+}

@@ -1,0 +1,62 @@
+//! The client's proof over all levels of a sweep.
+
+use fizeau_core::{Millis, StampSource};
+use fizeau_metrics::Distribution;
+
+use super::SweepReport;
+use crate::number::{number, percent};
+use crate::words;
+use crate::{LevelReport, Tail};
+
+impl SweepReport {
+    /// What the client's machine saw of it, in two lines: who measured, and the worst of all levels. None without a
+    /// level.
+    pub(crate) fn client_lines(&self) -> Option<[String; 2]> {
+        let sum = |of: fn(&LevelReport) -> u64| self.levels.iter().map(of).sum::<u64>();
+        let threads = self.levels.iter().map(|level| level.client.watch.threads).max()?;
+        let plural = if threads == 1 { "" } else { "s" };
+        let stamps = words::stamps(self.worst_stamps());
+        let made = sum(|level| level.client.connections_fresh);
+        let replaced = sum(|level| level.client.connections_replaced);
+        let who = format!(
+            "Client: {threads} thread{plural}, arrivals stamped by: {stamps}; {made} connections made, {replaced} replaced"
+        );
+        let parts = [
+            self.lateness(),
+            self.worst(|level| Tail::of(&level.summary.metrics.read_lag).map(|lag| lag.ms()))
+                .map(|lag| format!("read lag p99 {} ms", number(lag))),
+            self.worst(|level| level.client.watch.cpu_share)
+                .map(|share| format!("CPU {}", percent(share))),
+            self.worst(|level| level.client.watch.run_delay_share)
+                .map(|share| format!("ready without a CPU {}", percent(share))),
+            self.worst(LevelReport::ceiling_share)
+                .map(|share| format!("{} of its own ceiling", percent(share))),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        Some([who, format!("  at worst: {}", parts.join(", "))])
+    }
+
+    /// The worst median, tail and greatest value of any level.
+    fn lateness(&self) -> Option<String> {
+        fn of(level: &LevelReport) -> &Distribution {
+            &level.summary.metrics.send_lateness
+        }
+        let p50 = self.worst(|level| of(level).p50.value().map(Millis::get))?;
+        let p99 = self.worst(|level| Tail::of(of(level)).map(|tail| tail.ms()))?;
+        let max = self.worst(|level| of(level).max.map(Millis::get))?;
+        let [p50, p99, max] = [p50, p99, max].map(number);
+        Some(format!("send lateness p50 {p50}, p99 {p99}, max {max} ms"))
+    }
+
+    fn worst(&self, of: fn(&LevelReport) -> Option<f64>) -> Option<f64> {
+        self.levels.iter().filter_map(of).max_by(f64::total_cmp)
+    }
+
+    /// The least trustworthy stamps of any level.
+    fn worst_stamps(&self) -> StampSource {
+        let has = |source| self.levels.iter().any(|level| level.client.stamps == source);
+        let known =
+            [StampSource::User, StampSource::Kernel].into_iter().find(|source| has(*source));
+        known.unwrap_or(StampSource::Simulated)
+    }
+}

@@ -1,0 +1,277 @@
+//! One connection: one request at a time, in the order they come.
+
+use std::io::{self, ErrorKind, Read};
+use std::net::Shutdown;
+
+use fizeau_core::{Clock, Stamp};
+use mio::net::TcpStream;
+
+use super::ask::Ask;
+use super::clock::WallClock;
+use super::frames;
+use super::refusal::Refusal;
+use super::request::{After, Method, Parser, Peer, Request, Version};
+use super::response::Response;
+use super::stream::{Outbox, Scratch, Sent, Stream, Turn};
+use super::truth::Record;
+use crate::job::JobId;
+
+/// How much a client may send ahead of the reply under way.
+const AHEAD: usize = 64 << 10;
+/// How much more of a request that was refused is read, so that a client that is still sending gets to see why.
+const DRAIN: usize = 64 << 20;
+
+pub(super) struct Conn {
+    pub(super) socket: TcpStream,
+    parser: Parser,
+    out: Outbox,
+    reply: Reply,
+    after: After,
+    /// When the last bytes had been read, or the connection was free for what had been read before.
+    ready_at: Stamp,
+    pub(super) marks: Marks,
+}
+
+/// What is known of a connection's socket, and in which queues the connection stands.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    /// The socket took less than it was given and has not said since that there is room.
+    pub(super) blocked: bool,
+    /// Bytes may have come that were not read.
+    pub(super) readable: bool,
+    /// The client sends no more: there is an end to be read.
+    pub(super) hung_up: bool,
+    pub(super) in_reads: bool,
+    pub(super) in_writes: bool,
+}
+
+/// What a connection is at.
+enum Reply {
+    /// Waiting for a request.
+    None,
+    /// The outbox holds all that is left of the reply.
+    Rest,
+    Stream(Box<Stream>),
+    Whole(Box<Whole>),
+    /// As `Rest`, the reply to what was no request.
+    Refused,
+    /// After that: reads on for so many bytes and then ends.
+    Draining(usize),
+}
+
+/// A reply in one piece, until the engine is done.
+pub(super) struct Whole {
+    pub(super) ask: Box<Ask>,
+    pub(super) number: JobId,
+    pub(super) created: u64,
+    pub(super) peer: Peer,
+    pub(super) record: Record,
+}
+
+/// What reading came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Got {
+    /// All that was there.
+    All,
+    /// There is more.
+    Some,
+    /// The client has gone.
+    End,
+}
+
+/// What became of a connection's turn to write.
+pub(super) struct Wrote {
+    pub(super) then: Then,
+    /// Of a reply that is all in the kernel's hands or the outbox.
+    pub(super) record: Option<Record>,
+    /// How many bytes of tokens were written.
+    pub(super) bytes: usize,
+}
+
+/// What a connection can do after its turn to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Then {
+    /// Nothing until something happens.
+    Wait,
+    /// Write more.
+    Write,
+    /// Read on: a reply is over.
+    Read,
+    /// Nothing ever.
+    End,
+}
+
+impl Conn {
+    pub(super) fn new(socket: TcpStream, body_limit: usize) -> Self {
+        Self {
+            socket,
+            parser: Parser::new(body_limit),
+            out: Outbox::default(),
+            reply: Reply::None,
+            after: After::KeepAlive,
+            ready_at: Stamp::EPOCH,
+            marks: Marks::default(),
+        }
+    }
+
+    /// Reads once, unless more than enough waits already.
+    pub(super) fn read(&mut self, buffer: &mut [u8], clock: WallClock) -> io::Result<Got> {
+        if !matches!(self.reply, Reply::None | Reply::Draining(_)) && self.parser.waiting() > AHEAD
+        {
+            return Ok(Got::All);
+        }
+        let n = loop {
+            match self.socket.read(buffer) {
+                Ok(n) => break n,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.marks.readable = false;
+                    return Ok(Got::All);
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        let got = buffer.get(..n).unwrap_or_default();
+        match &mut self.reply {
+            _ if n == 0 => return Ok(Got::End),
+            Reply::Draining(left) if *left < n => return Ok(Got::End),
+            Reply::Draining(left) => *left -= n,
+            _ => {
+                self.ready_at = clock.now();
+                self.parser.feed(got);
+            }
+        }
+        // Less than there was room for is all that there was; what comes later is told anew.
+        if n < buffer.len() && !self.marks.hung_up {
+            self.marks.readable = false;
+            return Ok(Got::All);
+        }
+        Ok(Got::Some)
+    }
+
+    /// The next request and when it had arrived, if the connection is free for one; what is no request is answered
+    /// here.
+    pub(super) fn next_request(&mut self) -> Option<(Request, Stamp)> {
+        if !matches!(self.reply, Reply::None) {
+            return None;
+        }
+        match self.parser.next() {
+            Ok(Some(request)) => Some((request, self.ready_at)),
+            Ok(None) => {
+                if self.parser.take_continue() {
+                    self.out.push(b"HTTP/1.1 100 Continue\r\n\r\n");
+                }
+                None
+            }
+            Err(refusal) => {
+                self.refuse(&refusal);
+                None
+            }
+        }
+    }
+
+    fn refuse(&mut self, refusal: &Refusal) {
+        let peer = Peer { version: Version::Http11, after: After::Close };
+        self.respond(Response::refusal(refusal), &Method::Get, peer);
+        self.reply = Reply::Refused;
+    }
+
+    /// Answers with what is ready.
+    pub(super) fn respond(&mut self, response: Response, method: &Method, peer: Peer) {
+        self.out.push(&response.render(method, peer));
+        self.after = peer.after;
+        self.reply = Reply::Rest;
+    }
+
+    /// Begins a stream.
+    pub(super) fn stream(&mut self, head: &str, stream: Stream, after: After) {
+        self.out.push(head.as_bytes());
+        self.after = after;
+        self.reply = Reply::Stream(Box::new(stream));
+    }
+
+    /// Begins a reply in one piece.
+    pub(super) fn whole(&mut self, whole: Whole) {
+        self.after = whole.peer.after;
+        self.reply = Reply::Whole(Box::new(whole));
+    }
+
+    /// Notes a token of the reply: when it was to leave, and when the engine let it go.
+    pub(super) fn scheduled(&mut self, at: Stamp, now: Stamp) {
+        match &mut self.reply {
+            Reply::Stream(stream) => stream.scheduled(at),
+            Reply::Whole(whole) => {
+                whole.record.scheduled_ns.push(at);
+                whole.record.hand(1, now);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether it is in the midst of a reply that a client waits for.
+    pub(super) const fn is_generating(&self) -> bool {
+        matches!(self.reply, Reply::Stream(_) | Reply::Whole(_))
+    }
+
+    /// Writes what there is to write, up to one turn's worth.
+    pub(super) fn write(&mut self, clock: WallClock, scratch: &mut Scratch) -> io::Result<Wrote> {
+        if let Reply::Stream(stream) = &mut self.reply {
+            let (turn, bytes) = stream.turn(&mut self.out, &mut self.socket, &clock, scratch)?;
+            self.marks.blocked = turn == Turn::Blocked;
+            let wrote = |then| Wrote { then, record: None, bytes };
+            return match turn {
+                Turn::Blocked | Turn::Waiting => Ok(wrote(Then::Wait)),
+                Turn::More => Ok(wrote(Then::Write)),
+                Turn::Ended => {
+                    let record = self.take_record();
+                    Ok(Wrote { then: self.end(clock)?, record, bytes })
+                }
+            };
+        }
+        let record = match &self.reply {
+            Reply::Whole(whole) if whole.is_done() => {
+                let response =
+                    Response::json(frames::whole(&whole.ask, whole.number, whole.created));
+                self.out.push(&response.render(&Method::Post, whole.peer));
+                self.take_record()
+            }
+            _ => None,
+        };
+        self.marks.blocked = self.out.send(&mut self.socket)? == Sent::Blocked;
+        let then = match self.reply {
+            Reply::Rest | Reply::Refused if !self.marks.blocked => self.end(clock)?,
+            _ => Then::Wait,
+        };
+        Ok(Wrote { then, record, bytes: 0 })
+    }
+
+    /// Leaves of a reply what is in the outbox.
+    fn take_record(&mut self) -> Option<Record> {
+        match std::mem::replace(&mut self.reply, Reply::Rest) {
+            Reply::Stream(stream) => Some(stream.into_record()),
+            Reply::Whole(whole) => Some(whole.record),
+            _ => None,
+        }
+    }
+
+    /// The reply is sent.
+    fn end(&mut self, clock: WallClock) -> io::Result<Then> {
+        if matches!(self.reply, Reply::Refused) {
+            self.socket.shutdown(Shutdown::Write)?;
+            self.reply = Reply::Draining(DRAIN);
+            return Ok(Then::Read);
+        }
+        if self.after == After::Close {
+            return Ok(Then::End);
+        }
+        self.reply = Reply::None;
+        self.ready_at = clock.now();
+        Ok(Then::Read)
+    }
+}
+
+impl Whole {
+    fn is_done(&self) -> bool {
+        self.record.token_ns.len() as u64 == self.ask.max_tokens.get()
+    }
+}

@@ -1,0 +1,203 @@
+//! Prompts of completions, read without a detour: a list of ids may be long, and tokens wait meanwhile.
+
+use std::fmt;
+
+use fizeau_core::Tokens;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::refusal::Refusal;
+use crate::text;
+
+/// Field `prompt`, whatever it holds.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Prompt {
+    /// So many words.
+    Text(Tokens),
+    Ids(Vec<u32>),
+    /// A list with a text or a list in it.
+    Several,
+    /// A list with something else in it.
+    NoIds,
+    /// Neither text nor list.
+    Else,
+}
+
+/// A prompt that can be served: its length, and its ids where it came as ids.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) tokens: Tokens,
+    pub(super) ids: Option<Vec<u32>>,
+}
+
+impl Prompt {
+    pub(super) fn read(self) -> Result<Read, Refusal> {
+        let refuse = |message: &str| Err(Refusal::bad_request(Some("prompt"), message));
+        match self {
+            Self::Text(tokens) => Ok(Read { tokens, ids: None }),
+            Self::Ids(ids) if ids.is_empty() => {
+                refuse("`prompt` is an empty list: it needs at least one token id")
+            }
+            Self::Ids(ids) => Ok(Read { tokens: Tokens::new(ids.len() as u64), ids: Some(ids) }),
+            Self::Several => refuse(
+                "`prompt` is a list of prompts: the simulated engine takes one prompt a request, \
+                 a text or a list of token ids",
+            ),
+            Self::NoIds => refuse(
+                "`prompt` holds something that is no token id: ids are whole numbers below 2^32",
+            ),
+            Self::Else => refuse("`prompt` must be a text or a list of token ids"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Prompt {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(PromptVisitor)
+    }
+}
+
+struct PromptVisitor;
+
+impl<'de> Visitor<'de> for PromptVisitor {
+    type Value = Prompt;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text or a list of token ids")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Prompt, E> {
+        Ok(Prompt::Text(Tokens::new(text::count(text))))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Prompt, A::Error> {
+        let mut ids = Vec::new();
+        // All is read, to the end of the list: what follows it is to be read too.
+        let (mut several, mut no_ids) = (false, false);
+        while let Some(item) = items.next_element()? {
+            match item {
+                Item::Id(id) => ids.push(id),
+                Item::Prompt => several = true,
+                Item::Else => no_ids = true,
+            }
+        }
+        Ok(match (several, no_ids) {
+            (true, _) => Prompt::Several,
+            (false, true) => Prompt::NoIds,
+            (false, false) => Prompt::Ids(ids),
+        })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Prompt, A::Error> {
+        skip_map(map).map(|()| Prompt::Else)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Prompt, E> {
+        Ok(Prompt::Else)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Prompt, E> {
+        Ok(Prompt::Else)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Prompt, E> {
+        Ok(Prompt::Else)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Prompt, E> {
+        Ok(Prompt::Else)
+    }
+
+    fn visit_unit<E>(self) -> Result<Prompt, E> {
+        Ok(Prompt::Else)
+    }
+}
+
+/// An element of a list.
+enum Item {
+    Id(u32),
+    /// A text or a list: a prompt by itself.
+    Prompt,
+    Else,
+}
+
+impl<'de> Deserialize<'de> for Item {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ItemVisitor)
+    }
+}
+
+struct ItemVisitor;
+
+impl<'de> Visitor<'de> for ItemVisitor {
+    type Value = Item;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a token id")
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Item, E> {
+        Ok(u32::try_from(number).map_or(Item::Else, Item::Id))
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Item, E> {
+        Ok(Item::Prompt)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Item, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Item::Prompt)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Item, A::Error> {
+        skip_map(map).map(|()| Item::Else)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Item, E> {
+        Ok(Item::Else)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Item, E> {
+        Ok(Item::Else)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Item, E> {
+        Ok(Item::Else)
+    }
+
+    fn visit_unit<E>(self) -> Result<Item, E> {
+        Ok(Item::Else)
+    }
+}
+
+fn skip_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
+    while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_of_a_prompt_is_told_apart() {
+        let cases = [
+            (r#""the speed\nof light""#, Prompt::Text(Tokens::new(4))),
+            ("[1, 4294967295]", Prompt::Ids(vec![1, u32::MAX])),
+            ("[]", Prompt::Ids(vec![])),
+            ("[1, 4294967296]", Prompt::NoIds),
+            ("[1, -1]", Prompt::NoIds),
+            ("[1.5, null, true, {\"a\": [1]}]", Prompt::NoIds),
+            ("[1, \"a\"]", Prompt::Several),
+            ("[null, [1, [2]]]", Prompt::Several),
+            ("{\"a\": [{}]}", Prompt::Else),
+            ("7", Prompt::Else),
+            ("-7", Prompt::Else),
+            ("7.5", Prompt::Else),
+            ("true", Prompt::Else),
+            ("null", Prompt::Else),
+        ];
+        for (json, prompt) in cases {
+            assert_eq!(serde_json::from_str::<Prompt>(json).unwrap(), prompt, "{json}");
+        }
+    }
+}

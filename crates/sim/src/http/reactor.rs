@@ -1,0 +1,371 @@
+//! The server's one thread: every connection, the engine and its time.
+//!
+//! There is no hop between the engine and a socket, and a token has a write of its own at its own instant. Between
+//! instants the thread sleeps until just before the next one and watches the clock for the rest, with an eye on the
+//! sockets: a request that waits to be read would be stamped late.
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use fizeau_core::{Clock, Nanos, Stamp};
+use mio::event::Event;
+use mio::net::{TcpListener, TcpStream};
+use mio::{Events, Interest, Poll, Token, Waker};
+
+use super::alarm::Alarm;
+use super::app::App;
+use super::ask::{Ask, Delivery};
+use super::conn::{Conn, Got, Then, Whole};
+use super::frames::{self, Frames};
+use super::refusal::Refusal;
+use super::request::Request;
+use super::response::{self, Response};
+use super::routes::{self, Answer};
+use super::slots::Slots;
+use super::spread::Spread;
+use super::stream::{Scratch, Stream};
+use super::truth::Record;
+use crate::job::{Job, JobId};
+use crate::serve::Serve;
+
+/// Sockets told of in one look. Few, so that the tokens that come due meanwhile do not wait long.
+const LOOK: usize = 8;
+/// Connections that write, and about how many bytes they write, between two looks.
+const WRITES: usize = 16;
+const WRITTEN: usize = 64 << 10;
+/// How much is read at once.
+const READ: usize = 64 << 10;
+/// How long to wait after a connection could not be accepted, which is mostly a lack of file descriptors that others
+/// will give back.
+const ACCEPT_PAUSE: Nanos = Nanos::from_millis(10);
+
+// Connections have their slots' numbers.
+const LISTENER: Token = Token(usize::MAX);
+const ALARM: Token = Token(usize::MAX - 1);
+const STOP: Token = Token(usize::MAX - 2);
+
+pub(super) struct Reactor {
+    poll: Poll,
+    listener: TcpListener,
+    alarm: Alarm,
+    stop: Arc<AtomicBool>,
+    app: App,
+    body_limit: usize,
+    engine: Box<dyn Serve + Send>,
+    conns: Slots,
+    accept: Accept,
+    /// Connections with something to read.
+    reads: VecDeque<usize>,
+    /// Connections with something to write, in the order in which it came to be.
+    writes: VecDeque<usize>,
+    scratch: Scratch,
+    buffer: Vec<u8>,
+}
+
+/// Whether there may be connections to accept.
+#[derive(Debug, Clone, Copy)]
+enum Accept {
+    Nothing,
+    At(Stamp),
+}
+
+/// Tells a reactor to stop.
+#[derive(Debug)]
+pub(super) struct Stop {
+    stop: Arc<AtomicBool>,
+    waker: Waker,
+}
+
+impl Stop {
+    pub(super) fn stop(&self) {
+        self.stop.store(true, Ordering::Release);
+        if let Err(error) = self.waker.wake() {
+            tracing::error!(%error, "the simulated server could not be woken to stop");
+        }
+    }
+}
+
+impl Reactor {
+    pub(super) fn new(
+        mut listener: TcpListener,
+        engine: Box<dyn Serve + Send>,
+        app: App,
+        body_limit: usize,
+    ) -> io::Result<(Self, Stop)> {
+        let poll = Poll::new()?;
+        poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
+        let alarm = Alarm::new(poll.registry(), ALARM)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let waker = Waker::new(poll.registry(), STOP)?;
+        let reactor = Self {
+            poll,
+            listener,
+            alarm,
+            stop: Arc::clone(&stop),
+            app,
+            body_limit,
+            engine,
+            conns: Slots::default(),
+            // What came before the listener was registered.
+            accept: Accept::At(Stamp::EPOCH),
+            reads: VecDeque::new(),
+            writes: VecDeque::new(),
+            scratch: Scratch::default(),
+            buffer: vec![0; READ],
+        };
+        Ok((reactor, Stop { stop, waker }))
+    }
+
+    /// Serves until told to stop; how well it kept its time. Then every connection breaks off.
+    pub(super) fn run(mut self) -> Option<Spread> {
+        let mut events = Events::with_capacity(LOOK);
+        let mut arrived = Vec::new();
+        while !self.stop.load(Ordering::Acquire) {
+            if let Err(error) = self.look(&mut events) {
+                tracing::error!(%error, "the simulated server cannot watch its sockets and ends");
+                break;
+            }
+            self.accept();
+            // All that is there is read, and so stamped, before any of it is looked at; and it all goes to the engine
+            // before time passes: a job that came before a step began is part of it.
+            self.read(&mut arrived);
+            for slot in arrived.drain(..) {
+                self.answer(slot);
+            }
+            self.advance();
+            self.write();
+        }
+        self.app.truth.lateness()
+    }
+
+    /// Waits until there is something to do, and notes what happened at the sockets.
+    fn look(&mut self, events: &mut Events) -> io::Result<()> {
+        let timeout = self.timeout()?;
+        match self.poll.poll(events, timeout) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
+            polled => polled?,
+        }
+        for event in events.iter() {
+            match event.token() {
+                LISTENER => self.accept = Accept::At(Stamp::EPOCH),
+                ALARM | STOP => {}
+                Token(slot) => self.note(slot, event),
+            }
+        }
+        Ok(())
+    }
+
+    /// How long to sleep at most; none if nothing is due.
+    fn timeout(&self) -> io::Result<Option<Duration>> {
+        if !self.reads.is_empty() || !self.writes.is_empty() {
+            return Ok(Some(Duration::ZERO));
+        }
+        let accept = match self.accept {
+            Accept::At(at) => Some(at),
+            Accept::Nothing => None,
+        };
+        match self.engine.next_event().into_iter().chain(accept).min() {
+            Some(at) => self.alarm.arm(at.saturating_since(self.app.clock.now())),
+            None => Ok(None),
+        }
+    }
+
+    fn note(&mut self, slot: usize, event: &Event) {
+        let Some(conn) = self.conns.get_mut(slot) else {
+            return;
+        };
+        let marks = &mut conn.marks;
+        let hung_up = event.is_read_closed() || event.is_error();
+        if event.is_readable() || hung_up {
+            marks.readable = true;
+            marks.hung_up |= hung_up;
+            enqueue(&mut self.reads, slot, &mut marks.in_reads);
+        }
+        if event.is_writable() && marks.blocked {
+            marks.blocked = false;
+            enqueue(&mut self.writes, slot, &mut marks.in_writes);
+        }
+    }
+
+    fn accept(&mut self) {
+        match self.accept {
+            Accept::At(at) if at <= self.app.clock.now() => {}
+            _ => return,
+        }
+        for _ in 0..LOOK {
+            match self.listener.accept() {
+                Ok((socket, _)) => self.welcome(socket),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.accept = Accept::Nothing;
+                    return;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    self.accept = Accept::At(self.app.clock.now() + ACCEPT_PAUSE);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn welcome(&mut self, socket: TcpStream) {
+        // Without this, the kernel would hold small writes back until earlier ones are acknowledged.
+        if let Err(error) = socket.set_nodelay(true) {
+            tracing::debug!(%error, "TCP_NODELAY could not be set");
+        }
+        let slot = self.conns.insert(Conn::new(socket, self.body_limit));
+        let Some(conn) = self.conns.get_mut(slot) else {
+            return;
+        };
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        let registered = self.poll.registry().register(&mut conn.socket, Token(slot), interest);
+        if let Err(error) = registered {
+            tracing::warn!(%error, "a connection could not be watched");
+            self.close(slot);
+        }
+    }
+
+    /// Reads from whoever has something, once each; `arrived` gets those of whom something came.
+    fn read(&mut self, arrived: &mut Vec<usize>) {
+        for _ in 0..self.reads.len().min(LOOK) {
+            let Some(slot) = self.reads.pop_front() else {
+                return;
+            };
+            let Some(conn) = self.conns.get_mut(slot) else {
+                continue;
+            };
+            conn.marks.in_reads = false;
+            match conn.read(&mut self.buffer, self.app.clock) {
+                Ok(Got::All) => arrived.push(slot),
+                Ok(Got::Some) => {
+                    arrived.push(slot);
+                    enqueue(&mut self.reads, slot, &mut conn.marks.in_reads);
+                }
+                Ok(Got::End) => self.close(slot),
+                Err(error) => {
+                    tracing::debug!(%error, "a connection broke off");
+                    self.close(slot);
+                }
+            }
+        }
+    }
+
+    /// Sees to the next request of a connection, if it is all there.
+    fn answer(&mut self, slot: usize) {
+        let Some(conn) = self.conns.get_mut(slot) else {
+            return;
+        };
+        if let Some((request, arrived)) = conn.next_request() {
+            match routes::answer(&mut self.app, &request) {
+                Answer::Now(response) => conn.respond(response, &request.method, request.peer),
+                Answer::Generate(ask) => self.generate(slot, ask, &request, arrived),
+            }
+        }
+        self.flush(slot);
+    }
+
+    /// Gives a request to the engine.
+    fn generate(&mut self, slot: usize, mut ask: Box<Ask>, request: &Request, arrived: Stamp) {
+        let Some(conn) = self.conns.get_mut(slot) else {
+            return;
+        };
+        // A connection has one request at a time, so that its own number does for the job.
+        let job = Job {
+            id: JobId(slot as u64),
+            prompt_tokens: ask.prompt_tokens,
+            output_tokens: ask.max_tokens,
+            at: arrived,
+        };
+        if let Err(error) = self.engine.submit(job) {
+            let refusal = Refusal::bad_request(None, error.to_string());
+            return conn.respond(Response::refusal(&refusal), &request.method, request.peer);
+        }
+        let number = self.app.number();
+        let created = self.app.unix(arrived);
+        let record = Record::new(&ask, frames::reply_id(ask.route, number), arrived);
+        if ask.delivery == Delivery::Whole {
+            return conn.whole(Whole { ask, number, created, peer: request.peer, record });
+        }
+        let (head, framing, after) = response::stream_head(request.peer);
+        let stream = Stream::new(Frames::new(&mut ask, number, created), framing, record);
+        conn.stream(&head, stream, after);
+    }
+
+    /// Lets time pass for the engine.
+    fn advance(&mut self) {
+        let now = self.app.clock.now();
+        let (conns, writes) = (&mut self.conns, &mut self.writes);
+        self.engine.advance(now, &mut |emission| {
+            let slot = usize::try_from(emission.job.0).unwrap_or(usize::MAX);
+            if let Some(conn) = conns.get_mut(slot) {
+                conn.scheduled(emission.at, now);
+                if !conn.marks.blocked {
+                    enqueue(writes, slot, &mut conn.marks.in_writes);
+                }
+            }
+        });
+    }
+
+    /// Lets connections write, as many as may before the next look.
+    fn write(&mut self) {
+        let mut written = 0;
+        for _ in 0..self.writes.len().min(WRITES) {
+            let Some(slot) = self.writes.pop_front() else {
+                return;
+            };
+            if let Some(conn) = self.conns.get_mut(slot) {
+                conn.marks.in_writes = false;
+                written += self.flush(slot);
+            }
+            if written >= WRITTEN {
+                return;
+            }
+        }
+    }
+
+    /// Lets one connection write; how many bytes of tokens went.
+    fn flush(&mut self, slot: usize) -> usize {
+        let Some(conn) = self.conns.get_mut(slot) else {
+            return 0;
+        };
+        let wrote = match conn.write(self.app.clock, &mut self.scratch) {
+            Ok(wrote) => wrote,
+            Err(error) => {
+                tracing::debug!(%error, "a connection broke off");
+                self.close(slot);
+                return 0;
+            }
+        };
+        if let Some(record) = wrote.record {
+            self.app.truth.push(record);
+        }
+        match wrote.then {
+            Then::Wait => {}
+            Then::Write => enqueue(&mut self.writes, slot, &mut conn.marks.in_writes),
+            // Whatever was held back, in the kernel or here, has its turn.
+            Then::Read => enqueue(&mut self.reads, slot, &mut conn.marks.in_reads),
+            Then::End => self.close(slot),
+        }
+        wrote.bytes
+    }
+
+    /// Ends a connection; what it had asked for and not got is given up.
+    fn close(&mut self, slot: usize) {
+        if let Some(conn) = self.conns.remove(slot)
+            && conn.is_generating()
+        {
+            self.engine.cancel(JobId(slot as u64));
+            self.app.truth.cancelled();
+        }
+    }
+}
+
+/// Puts a connection into a queue that it does not stand in.
+fn enqueue(queue: &mut VecDeque<usize>, slot: usize, standing: &mut bool) {
+    if !std::mem::replace(standing, true) {
+        queue.push_back(slot);
+    }
+}

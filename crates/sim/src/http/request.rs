@@ -1,0 +1,290 @@
+//! Requests out of bytes, with no socket: HTTP/1.0 and 1.1 as RFC 9112 has them.
+
+mod body;
+mod head;
+
+use body::{Body, Progress};
+use head::Head;
+
+use super::refusal::{Refusal, Status};
+
+pub(super) use head::{Method, Version};
+
+/// The longest head taken.
+const HEAD_LIMIT: usize = 64 << 10;
+
+/// A whole request.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    pub(super) method: Method,
+    /// As sent, without scheme and host: path and query.
+    pub(super) target: String,
+    pub(super) body: Vec<u8>,
+    pub(super) peer: Peer,
+}
+
+/// What the one who asks understands, and wants of the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Peer {
+    pub(super) version: Version,
+    pub(super) after: After,
+}
+
+/// What becomes of the connection after the reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum After {
+    Close,
+    KeepAlive,
+}
+
+/// Bytes in, requests out, one after another. How the bytes are cut makes no difference.
+#[derive(Debug)]
+pub(super) struct Parser {
+    body_limit: usize,
+    bytes: Vec<u8>,
+    /// How many of `bytes` are used up.
+    used: usize,
+    /// The head of a request whose body is under way.
+    open: Option<(Head, Body)>,
+    /// Whether the client waits to be told to send its body.
+    waits: bool,
+}
+
+impl Parser {
+    /// A parser of requests with bodies of up to `body_limit` bytes.
+    pub(super) const fn new(body_limit: usize) -> Self {
+        Self { body_limit, bytes: Vec::new(), used: 0, open: None, waits: false }
+    }
+
+    /// Takes what came.
+    pub(super) fn feed(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// How many bytes wait to become requests.
+    pub(super) const fn waiting(&self) -> usize {
+        self.bytes.len() - self.used
+    }
+
+    /// Whether a `100 Continue` is to be sent; says so once.
+    pub(super) const fn take_continue(&mut self) -> bool {
+        std::mem::replace(&mut self.waits, false)
+    }
+
+    /// The next request, if all of it is there.
+    ///
+    /// # Errors
+    /// If the bytes are no request, or one larger than is taken. Nothing after that can be understood.
+    pub(super) fn next(&mut self) -> Result<Option<Request>, Refusal> {
+        let (head, mut body) = match self.open.take() {
+            Some(open) => open,
+            None => match self.open()? {
+                Some(open) => open,
+                None => return Ok(None),
+            },
+        };
+        let rest = self.bytes.get(self.used..).unwrap_or_default();
+        let progress = body.take(rest, self.body_limit)?;
+        let (used, whole) = match progress {
+            Progress::Part { used } => (used, None),
+            Progress::Whole { used, body } => (used, Some(body)),
+        };
+        self.used += used;
+        self.compact();
+        match whole {
+            Some(body) => {
+                // Whoever sent its body unasked no longer waits.
+                self.waits = false;
+                let Head { method, target, peer, .. } = head;
+                Ok(Some(Request { method, target, body, peer }))
+            }
+            None => {
+                self.open = Some((head, body));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Reads a head.
+    fn open(&mut self) -> Result<Option<(Head, Body)>, Refusal> {
+        let rest = self.bytes.get(self.used..).unwrap_or_default();
+        let head = rest.get(..HEAD_LIMIT).unwrap_or(rest);
+        let Some((head, length)) = Head::parse(head)? else {
+            return if rest.len() < HEAD_LIMIT { Ok(None) } else { Err(too_long()) };
+        };
+        self.used += length;
+        let body = Body::of(&head, self.body_limit)?;
+        self.waits = head.expects_continue && head.peer.version == Version::Http11;
+        Ok(Some((head, body)))
+    }
+
+    /// Forgets what is used up.
+    fn compact(&mut self) {
+        self.bytes.drain(..self.used);
+        self.used = 0;
+    }
+}
+
+fn too_long() -> Refusal {
+    Refusal {
+        status: Status::HEAD_TOO_LARGE,
+        ..Refusal::bad_request(
+            None,
+            format!("the head of the request is longer than the {HEAD_LIMIT} bytes taken here"),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LIMIT: usize = 40;
+
+    /// All requests in `pieces`, and the fault that ended them.
+    fn parse(pieces: &[&[u8]]) -> (Vec<Request>, Option<(u16, String)>) {
+        let mut parser = Parser::new(LIMIT);
+        let mut requests = Vec::new();
+        for piece in pieces {
+            parser.feed(piece);
+            loop {
+                match parser.next() {
+                    Ok(Some(request)) => requests.push(request),
+                    Ok(None) => break,
+                    Err(refusal) => {
+                        return (requests, Some((refusal.status.code(), refusal.message)));
+                    }
+                }
+            }
+        }
+        (requests, None)
+    }
+
+    fn one(text: &str) -> Request {
+        let (mut requests, fault) = parse(&[text.as_bytes()]);
+        assert_eq!((requests.len(), fault), (1, None), "{text}");
+        requests.remove(0)
+    }
+
+    fn fault(text: &str) -> (u16, String) {
+        parse(&[text.as_bytes()]).1.expect("a fault")
+    }
+
+    const POST: &str =
+        "POST /v1/completions?x=1 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello";
+    const CHUNKED: &str = "POST /c HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n\
+                           3;name=value\r\nhel\r\n02\r\nlo\r\n0\r\nTrailer: x\r\n\r\n";
+    const GET: &str = "GET http://host:80/truth HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n";
+
+    #[test]
+    fn both_forms_of_a_body_are_read() {
+        for text in [POST, CHUNKED] {
+            let request = one(text);
+            assert_eq!((request.method, request.body.as_slice()), (Method::Post, &b"hello"[..]));
+            assert_eq!(request.peer, Peer { version: Version::Http11, after: After::KeepAlive });
+        }
+        assert_eq!(one(POST).target, "/v1/completions?x=1");
+        let get = one(GET);
+        assert_eq!((get.target.as_str(), get.body.len()), ("/truth", 0));
+        assert_eq!(get.peer, Peer { version: Version::Http10, after: After::KeepAlive });
+    }
+
+    #[test]
+    fn the_connection_ends_as_the_client_wishes() {
+        let after = |line: &str| one(&format!("GET / {line}\r\n\r\n")).peer.after;
+        assert_eq!(after("HTTP/1.1\r\nConnection: foo, Close"), After::Close);
+        assert_eq!(after("HTTP/1.1\r\nConnection: closed"), After::KeepAlive);
+        assert_eq!(after("HTTP/1.0"), After::Close);
+    }
+
+    #[test]
+    fn a_client_that_waits_is_told_once() {
+        let (head, body) =
+            ("POST / HTTP/1.1\r\nExpect: 100-Continue\r\nContent-Length: 2\r\n\r\n", "ab");
+        let mut parser = Parser::new(LIMIT);
+        parser.feed(head.as_bytes());
+        assert_eq!(parser.next().unwrap(), None);
+        assert!(parser.take_continue() && !parser.take_continue());
+        parser.feed(body.as_bytes());
+        assert_eq!(parser.next().unwrap().unwrap().body, b"ab");
+
+        parser.feed(format!("{head}{body}").as_bytes());
+        assert!(parser.next().unwrap().is_some());
+        assert!(!parser.take_continue(), "nothing is left to wait for");
+    }
+
+    #[test]
+    fn what_is_no_request_is_refused() {
+        let long = "x".repeat(HEAD_LIMIT);
+        let cases = [
+            ("hello\r\n\r\n".to_owned(), 400, "no HTTP/1.1 request"),
+            (format!("GET /{long} HTTP/1.1\r\n\r\n"), 431, "longer than the 65536 bytes"),
+            (format!("GET / HTTP/1.1\r\n{}\r\n", "a: b\r\n".repeat(101)), 431, "100 header lines"),
+            (
+                "POST / HTTP/1.1\r\nContent-Length: 41\r\n\r\n".into(),
+                413,
+                "larger than the 40 bytes",
+            ),
+            ("POST / HTTP/1.1\r\nContent-Length: 1x\r\n\r\n".into(), 400, "content-length"),
+            ("POST / HTTP/1.1\r\nContent-Length: +1\r\n\r\n".into(), 400, "content-length"),
+            (
+                "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n".into(),
+                400,
+                "content-length",
+            ),
+            (
+                "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n".into(),
+                400,
+                "both",
+            ),
+            ("POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n".into(), 501, "chunked"),
+            (CHUNKED.replace("3;", "z;"), 400, "chunk"),
+            (CHUNKED.replace("3;", "2;"), 400, "chunk"),
+            (CHUNKED.replace("3;", "ffffffffffffffff;"), 413, "larger than the 40 bytes"),
+            (CHUNKED.replace("3;", "29;"), 413, "larger than the 40 bytes"),
+            (CHUNKED.replace("name", &long), 400, "chunk"),
+        ];
+        for (text, status, message) in cases {
+            let (found, said) = fault(&text);
+            let shown: String = text.chars().take(80).collect();
+            assert_eq!(found, status, "{shown}: {said}");
+            assert!(said.contains(message), "{shown}: {said}");
+        }
+    }
+
+    proptest! {
+        /// However the bytes are cut, the same requests come out, and the same fault.
+        #[test]
+        fn cuts_make_no_difference(
+            kinds in prop::collection::vec(0usize..6, 1..5),
+            cuts in prop::collection::vec(0usize..600, 0..12),
+        ) {
+            let kind = |kind: &usize| match kind {
+                0 => POST.to_owned(),
+                1 => CHUNKED.to_owned(),
+                2 => GET.to_owned(),
+                3 => CHUNKED.replace("02\r\n", "0x\r\n"),
+                4 => POST.replace("Host", "Expect: 100-continue\r\nHost"),
+                _ => CHUNKED.replace("Trailer", "Tra iler"),
+            };
+            let text: String = kinds.iter().map(kind).collect();
+            let bytes = text.as_bytes();
+            let mut cuts: Vec<_> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            let pieces: Vec<_> = cuts.windows(2).map(|cut| &bytes[cut[0]..cut[1]]).collect();
+            prop_assert_eq!(parse(&pieces), parse(&[bytes]));
+            let single: Vec<_> = bytes.chunks(1).collect();
+            prop_assert_eq!(parse(&single), parse(&[bytes]));
+        }
+
+        /// Whatever comes, nothing panics.
+        #[test]
+        fn no_bytes_break_it(bytes in prop::collection::vec(any::<u8>(), 0..300), post in any::<bool>()) {
+            let head = if post { "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" } else { "" };
+            parse(&[head.as_bytes(), &bytes]);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The head of a request.
+
+use super::super::refusal::{Refusal, Status};
+use super::{After, Peer};
+
+/// The most header lines taken.
+const MOST_HEADERS: usize = 100;
+
+/// What a request wants done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) enum Method {
+    Delete,
+    Get,
+    Head,
+    Post,
+    /// Any that no route takes.
+    Other(String),
+}
+
+impl Method {
+    fn of(name: &str) -> Self {
+        match name {
+            "DELETE" => Self::Delete,
+            "GET" => Self::Get,
+            "HEAD" => Self::Head,
+            "POST" => Self::Post,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+
+    /// As on the wire.
+    pub(in super::super) fn as_str(&self) -> &str {
+        match self {
+            Self::Delete => "DELETE",
+            Self::Get => "GET",
+            Self::Head => "HEAD",
+            Self::Post => "POST",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+/// The version of HTTP that a client speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Version {
+    /// Knows no chunks: a stream ends with its connection.
+    Http10,
+    Http11,
+}
+
+/// How long the body is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Length {
+    Chunked,
+    Known(usize),
+}
+
+/// The head of a request, as far as it matters.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub(super) method: Method,
+    pub(super) target: String,
+    pub(super) length: Length,
+    pub(super) expects_continue: bool,
+    pub(super) peer: Peer,
+}
+
+impl Head {
+    /// The head that `bytes` begin with, and its length; none if more must come.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, Refusal> {
+        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+        let mut parsed = httparse::Request::new(&mut headers);
+        let length = match parsed.parse(bytes) {
+            Ok(httparse::Status::Complete(length)) => length,
+            Ok(httparse::Status::Partial) => return Ok(None),
+            Err(httparse::Error::TooManyHeaders) => {
+                let message = format!("the request has more than {MOST_HEADERS} header lines");
+                let status = Status::HEAD_TOO_LARGE;
+                return Err(Refusal { status, ..Refusal::bad_request(None, message) });
+            }
+            Err(error) => {
+                let message = format!("these bytes are no HTTP/1.1 request: {error}");
+                return Err(Refusal::bad_request(None, message));
+            }
+        };
+        let version = if parsed.version == Some(0) { Version::Http10 } else { Version::Http11 };
+        let headers = Headers(parsed.headers);
+        let head = Self {
+            method: Method::of(parsed.method.unwrap_or_default()),
+            target: origin(parsed.path.unwrap_or_default()).to_owned(),
+            length: headers.length()?,
+            expects_continue: headers.has("expect", "100-continue"),
+            peer: Peer { version, after: headers.after(version) },
+        };
+        Ok(Some((head, length)))
+    }
+}
+
+/// Path and query of a request's target, which may name scheme and host, as it does to a proxy.
+fn origin(target: &str) -> &str {
+    match target.split_once("://") {
+        Some((scheme, rest)) if !scheme.contains('/') => {
+            rest.find('/').and_then(|path| rest.get(path..)).unwrap_or("/")
+        }
+        _ => target,
+    }
+}
+
+struct Headers<'a>(&'a [httparse::Header<'a>]);
+
+impl<'a> Headers<'a> {
+    /// The values of header `name`, lists taken apart.
+    fn values(&self, name: &str) -> impl Iterator<Item = &'a str> {
+        let found = self.0.iter().filter(move |header| header.name.eq_ignore_ascii_case(name));
+        let text =
+            |header: &httparse::Header<'a>| str::from_utf8(header.value).unwrap_or("\u{fffd}");
+        found.map(text).flat_map(|value| value.split(',')).map(str::trim)
+    }
+
+    fn has(&self, name: &str, value: &str) -> bool {
+        self.values(name).any(|found| found.eq_ignore_ascii_case(value))
+    }
+
+    fn after(&self, version: Version) -> After {
+        match version {
+            Version::Http10 if self.has("connection", "keep-alive") => After::KeepAlive,
+            Version::Http11 if !self.has("connection", "close") => After::KeepAlive,
+            _ => After::Close,
+        }
+    }
+
+    fn length(&self) -> Result<Length, Refusal> {
+        let refuse = |message: &str| Err(Refusal::bad_request(None, message));
+        let mut lengths = self.values("content-length");
+        let mut codings = self.values("transfer-encoding").filter(|coding| !coding.is_empty());
+        let (length, coding) = (lengths.next(), codings.next());
+        match (length, coding) {
+            (None, None) => Ok(Length::Known(0)),
+            (Some(_), Some(_)) => {
+                refuse("the request has both content-length and transfer-encoding: send one")
+            }
+            (None, Some(coding))
+                if coding.eq_ignore_ascii_case("chunked") && codings.next().is_none() =>
+            {
+                Ok(Length::Chunked)
+            }
+            (None, Some(_)) => Err(Refusal {
+                status: Status::NOT_IMPLEMENTED,
+                ..Refusal::bad_request(None, "the only transfer-encoding taken here is chunked")
+            }),
+            (Some(length), None) => {
+                let digits = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
+                if !digits || lengths.any(|other| other != length) {
+                    return refuse("content-length must be one number of bytes");
+                }
+                // Digits that do not fit are a length beyond any limit.
+                Ok(Length::Known(length.parse().unwrap_or(usize::MAX)))
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! One endpoint, as a transport has it: the way there, the connections that stand, and what its requests begin with.
+
+use bytes::Bytes;
+use fizeau_core::{Clock, ConnectMarks, Failure};
+use hyper::Uri;
+use hyper::header::{CONNECTION, HOST, HeaderMap, HeaderValue, PROXY_AUTHORIZATION};
+
+use super::StampChoice;
+use super::connect::Way;
+use super::h1::Post;
+use super::h2::{H2, Link, Links, Seat, Template};
+use super::pool::Pool;
+use super::wire::Wire;
+use crate::target::{BaseUrl, ConnectionUse, HttpVersion, Target};
+
+#[derive(Debug)]
+pub(super) struct Endpoint<C> {
+    way: Way,
+    usage: ConnectionUse,
+    speech: Speech<C>,
+}
+
+/// What each version of HTTP needs.
+#[derive(Debug)]
+enum Speech<C> {
+    Http11 { post: Post, pool: Pool<C> },
+    Http2 { template: Template, links: Links },
+}
+
+impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
+    pub(super) fn new(target: &Target, base: &BaseUrl) -> Self {
+        let connections = target.connections();
+        let way = Way::new(target, base);
+        let headers = headers(target, base, &way);
+        let path = format!("{}{}", base.prefix, target.request_path());
+        let absolute = format!("{}://{}{path}", base.scheme.as_str(), base.host_header());
+        let speech = match connections.version {
+            HttpVersion::Http11 => {
+                let form = if way.asked_instead().is_some() { &absolute } else { &path };
+                Speech::Http11 { post: Post::new(form, &headers), pool: Pool::default() }
+            }
+            HttpVersion::Http2 { streams } => {
+                let streams = usize::try_from(streams.get()).unwrap_or(usize::MAX);
+                // Its parts were looked at one by one.
+                let uri: Uri = absolute.parse().unwrap_or_default();
+                let template = Template::new(&uri, &headers);
+                Speech::Http2 { template, links: Links::new(streams) }
+            }
+        };
+        Self { way, usage: connections.usage, speech }
+    }
+
+    pub(super) const fn way(&self) -> &Way {
+        &self.way
+    }
+
+    /// A connection that stands and can take a request, as far as can be seen.
+    pub(super) fn check_out(&self) -> Option<Wire<C>> {
+        match &self.speech {
+            Speech::Http11 { pool, .. } => pool.check_out(),
+            Speech::Http2 { links, .. } => {
+                links.check_out().map(|seat| Wire::H2(Box::new(H2::new(seat))))
+            }
+        }
+    }
+
+    /// Keeps a connection for another request, if that is wanted and possible.
+    pub(super) fn check_in(&self, wire: Wire<C>) {
+        if let Speech::Http11 { pool, .. } = &self.speech
+            && self.usage == ConnectionUse::Reuse
+        {
+            pool.check_in(wire);
+        }
+    }
+
+    /// A new connection, or with HTTP/2 a place on one that is being made, and when its parts were done.
+    pub(super) async fn connect(
+        &self,
+        clock: &C,
+        stamps: StampChoice,
+    ) -> Result<(Wire<C>, ConnectMarks), Failure> {
+        let links = match &self.speech {
+            Speech::Http11 { .. } => {
+                let (io, marks) = self.way.connect(clock, stamps).await?;
+                return Ok((Wire::h1(io), marks));
+            }
+            Speech::Http2 { links, .. } => links,
+        };
+        let booked = clock.now();
+        loop {
+            let seat = match self.usage {
+                ConnectionUse::Reuse => links.book(),
+                ConnectionUse::PerRequest => Seat::alone(),
+            };
+            let connecting = async {
+                let (io, marks) = self.way.connect(clock, stamps).await?;
+                Link::open(io, marks, clock.clone()).await.map_err(|why| self.way.wordless(&why))
+            };
+            let marks = seat.ready(connecting).await?;
+            // One that broke at once is handed on all the same: its request will say so.
+            if links.holds(&seat) || !seat.is_alive() {
+                return Ok((Wire::H2(Box::new(H2::new(seat))), since(booked, marks)));
+            }
+        }
+    }
+
+    /// Begins a request on one of its connections.
+    pub(super) fn begin(&self, wire: &mut Wire<C>, body: Bytes) {
+        match (&self.speech, wire) {
+            (Speech::Http11 { post, .. }, Wire::H1(h1)) => h1.begin(post.with(body)),
+            (Speech::Http2 { template, .. }, Wire::H2(h2)) => h2.begin(template, body),
+            // A connection comes from the endpoint that it goes to, which speaks one version.
+            (Speech::Http11 { .. }, Wire::H2(_)) | (Speech::Http2 { .. }, Wire::H1(_)) => {}
+        }
+    }
+}
+
+/// The marks of a connection as somebody sees them who has waited for it since `booked`.
+fn since(booked: fizeau_core::Stamp, marks: ConnectMarks) -> ConnectMarks {
+    ConnectMarks {
+        start: marks.start.max(booked),
+        dns: marks.dns.map(|dns| dns.max(booked)),
+        tcp: marks.tcp.max(booked),
+        tls: marks.tls.map(|tls| tls.max(booked)),
+    }
+}
+
+/// What every request to `base` carries.
+fn headers(target: &Target, base: &BaseUrl, way: &Way) -> HeaderMap {
+    let connections = target.connections();
+    let mut headers = target.headers().clone();
+    if !headers.contains_key(HOST)
+        && let Ok(host) = base.host_header().parse()
+    {
+        headers.insert(HOST, host);
+    }
+    if connections.usage == ConnectionUse::PerRequest {
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    let authorization = way.asked_instead().and_then(|via| via.authorization.as_ref());
+    if let Some(authorization) = authorization
+        && let Ok(mut value) = HeaderValue::from_str(authorization.expose())
+    {
+        value.set_sensitive(true);
+        headers.insert(PROXY_AUTHORIZATION, value);
+    }
+    headers
+}

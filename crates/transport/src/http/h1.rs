@@ -1,0 +1,187 @@
+//! HTTP/1.1 on one connection, as far as a streamed reply needs it.
+//!
+//! A token's way through here is one read call into a buffer that all connections of a thread share, one pass over
+//! the chunk's frame, and a call with the slice between: no copy, no allocation, and no other task.
+
+mod body;
+mod chunked;
+mod head;
+#[cfg(test)]
+mod oracle;
+mod request;
+
+use std::io;
+use std::mem;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use fizeau_core::Clock;
+
+pub(super) use head::Head;
+pub(super) use request::{Outgoing, Post};
+
+use super::connect::why;
+use super::io::Io;
+use super::log::IoLog;
+use super::wire::{Ended, Headless};
+use crate::event::ReadMark;
+use body::Body;
+use head::{HeadReader, Malformed};
+
+/// How many full reads one connection may have in a row, so that a server that outruns us on one does not keep the
+/// others waiting.
+const READS_IN_A_ROW: usize = 16;
+
+/// An HTTP/1.1 connection, driven by the request that has it.
+#[derive(Debug)]
+pub(super) struct H1<C> {
+    io: Io<C>,
+    outgoing: Option<Outgoing>,
+    head: HeadReader,
+    body: Body,
+    /// What came in the same read as the head.
+    rest: Vec<u8>,
+    /// Whether another request may follow the present one.
+    keeps_alive: bool,
+}
+
+impl<C: Clock> H1<C> {
+    pub(super) fn new(io: Io<C>) -> Self {
+        Self {
+            io,
+            outgoing: None,
+            head: HeadReader::default(),
+            body: Body::Length(0),
+            rest: Vec::new(),
+            keeps_alive: true,
+        }
+    }
+
+    pub(super) fn log(&self) -> &Arc<IoLog> {
+        self.io.log()
+    }
+
+    /// Begins a request; [`H1::poll_head`] sends it.
+    pub(super) fn begin(&mut self, request: Outgoing) {
+        self.log().begin();
+        self.head = HeadReader::default();
+        self.rest.clear();
+        self.outgoing = Some(request);
+    }
+
+    /// Sends the request and reads the reply's head. The reply counts even if the request could not be sent to its end: a
+    /// server may refuse it half-way.
+    pub(super) fn poll_head(
+        &mut self,
+        cx: &mut Context<'_>,
+        scratch: &mut [u8],
+    ) -> Poll<Result<Head, Headless>> {
+        let sent = self.poll_send(cx);
+        loop {
+            match self.io.poll_receive(cx, scratch) {
+                Poll::Ready(Ok(0)) => {
+                    return Poll::Ready(Err(Headless::Cut("connection closed".to_owned())));
+                }
+                Poll::Ready(Ok(got)) => {
+                    let bytes = scratch.get(..got).unwrap_or_default();
+                    match self.head.take(bytes) {
+                        Ok(None) => {}
+                        Ok(Some(parsed)) => return Poll::Ready(Ok(self.open(parsed))),
+                        Err(Malformed(why)) => {
+                            return Poll::Ready(Err(Headless::Malformed(why)));
+                        }
+                    }
+                }
+                Poll::Ready(Err(error)) => {
+                    return Poll::Ready(Err(Headless::Cut(why(&error))));
+                }
+                Poll::Pending => {
+                    return match sent {
+                        Poll::Ready(Err(error)) => Poll::Ready(Err(Headless::Cut(why(&error)))),
+                        _ => Poll::Pending,
+                    };
+                }
+            }
+        }
+    }
+
+    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if let Some(outgoing) = &mut self.outgoing {
+            ready!(outgoing.poll_write(&mut self.io, cx))?;
+            self.outgoing = None;
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn open(&mut self, parsed: head::Parsed) -> Head {
+        self.body = parsed.body;
+        self.rest = mem::take(&mut self.head).into_rest();
+        self.keeps_alive = parsed.keeps_alive && self.outgoing.is_none();
+        parsed.head
+    }
+
+    /// Hands the body's content, as it comes, to `sink`, with the mark of the read that brought it; ready once there is
+    /// no more to come, or `sink` wants no more.
+    pub(super) fn poll_body(
+        &mut self,
+        cx: &mut Context<'_>,
+        scratch: &mut [u8],
+        sink: &mut impl FnMut(&[u8], ReadMark) -> ControlFlow<()>,
+    ) -> Poll<Ended> {
+        if !self.rest.is_empty() || self.body.is_over() {
+            let rest = mem::take(&mut self.rest);
+            if let Some(ended) = self.decode(&rest, sink) {
+                return Poll::Ready(ended);
+            }
+        }
+        for _ in 0..READS_IN_A_ROW {
+            let got = match ready!(self.io.poll_receive(cx, scratch)) {
+                Ok(0) if self.body == Body::UntilClose => return Poll::Ready(Ended::Whole),
+                Ok(0) | Err(_) => return Poll::Ready(Ended::Cut),
+                Ok(got) => got,
+            };
+            let bytes = scratch.get(..got).unwrap_or_default();
+            if let Some(ended) = self.decode(bytes, sink) {
+                return Poll::Ready(ended);
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Hands on the content of `bytes`; tells how the body ended if it did.
+    fn decode(
+        &mut self,
+        mut bytes: &[u8],
+        sink: &mut impl FnMut(&[u8], ReadMark) -> ControlFlow<()>,
+    ) -> Option<Ended> {
+        let mark = self.log().mark();
+        loop {
+            match self.body.next(&mut bytes) {
+                Ok(Some(content)) => {
+                    if sink(content, mark).is_break() {
+                        return Some(Ended::Stopped);
+                    }
+                }
+                Ok(None) => break,
+                Err(Malformed(why)) => return Some(Ended::Malformed(why)),
+            }
+        }
+        if !self.body.is_over() {
+            return None;
+        }
+        // What nobody asked for shows that the server counts otherwise than we do.
+        self.keeps_alive &= bytes.is_empty();
+        Some(Ended::Whole)
+    }
+
+    /// Whether another request can be sent, as far as can be known without sending it.
+    pub(super) fn is_usable(&mut self) -> bool {
+        self.keeps_alive
+            && self.outgoing.is_none()
+            && self.rest.is_empty()
+            && self.body.is_over()
+            && self.io.is_silent()
+    }
+}

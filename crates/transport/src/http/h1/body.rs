@@ -1,0 +1,127 @@
+//! Where a reply's body ends, and what of its bytes is content.
+
+use hyper::header::{CONTENT_LENGTH, HeaderMap, TRANSFER_ENCODING};
+use hyper::{StatusCode, Version};
+
+use super::chunked::Chunked;
+use super::head::Malformed;
+
+/// A body on its way, by the kind of its end (RFC 9112, section 6.3).
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Body {
+    /// In chunks, of which the last is empty.
+    Chunked(Chunked),
+    /// After this many bytes more.
+    Length(u64),
+    /// With the connection.
+    UntilClose,
+}
+
+impl Body {
+    /// The body that follows a head.
+    pub(super) fn of(
+        status: StatusCode,
+        version: Version,
+        headers: &HeaderMap,
+    ) -> Result<Self, Malformed> {
+        if [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&status) {
+            return Ok(Self::Length(0));
+        }
+        // An encoding goes before a length, but only the later version knows it.
+        if let Some(coding) = headers.get_all(TRANSFER_ENCODING).into_iter().next_back() {
+            if version == Version::HTTP_10 {
+                return Err(Malformed("HTTP/1.0 has no transfer-encoding".to_owned()));
+            }
+            let last = coding.to_str().ok().and_then(|line| line.rsplit(',').next());
+            let chunked = last.is_some_and(|last| last.trim().eq_ignore_ascii_case("chunked"));
+            return Ok(if chunked { Self::Chunked(Chunked::default()) } else { Self::UntilClose });
+        }
+        if headers.contains_key(CONTENT_LENGTH) {
+            return length(headers)
+                .map(Self::Length)
+                .ok_or_else(|| Malformed("its content-length is no single length".to_owned()));
+        }
+        Ok(Self::UntilClose)
+    }
+
+    /// The next content at the start of `bytes`, which then lose it; none if they have no more. Bytes that are left
+    /// when the body is over are not the body's.
+    pub(super) fn next<'b>(&mut self, bytes: &mut &'b [u8]) -> Result<Option<&'b [u8]>, Malformed> {
+        let content = match self {
+            Self::Chunked(chunks) => return chunks.next(bytes),
+            Self::Length(left) => {
+                let here = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
+                let (content, rest) = bytes.split_at(here);
+                *left -= here as u64;
+                *bytes = rest;
+                content
+            }
+            Self::UntilClose => std::mem::take(bytes),
+        };
+        Ok(Some(content).filter(|content| !content.is_empty()))
+    }
+
+    /// Whether all of it has come.
+    pub(super) fn is_over(&self) -> bool {
+        match self {
+            Self::Chunked(chunks) => chunks.is_over(),
+            Self::Length(left) => *left == 0,
+            Self::UntilClose => false,
+        }
+    }
+}
+
+/// The length that all headers of that name agree on. Several, or a list of them, are allowed where all are equal.
+fn length(headers: &HeaderMap) -> Option<u64> {
+    let mut length = None;
+    for line in headers.get_all(CONTENT_LENGTH) {
+        for item in line.to_str().ok()?.split(',') {
+            let digits = item.trim();
+            // A sign is none of HTTP's, though Rust would take it.
+            if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+                return None;
+            }
+            let item: u64 = digits.parse().ok()?;
+            if length.is_some_and(|length| length != item) {
+                return None;
+            }
+            length = Some(item);
+        }
+    }
+    length
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(head: &str) -> Result<Body, Malformed> {
+        let pairs = head.lines().filter_map(|line| line.split_once(": "));
+        let pairs = pairs.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+        Body::of(StatusCode::OK, Version::HTTP_11, &pairs.collect())
+    }
+
+    #[test]
+    fn how_bodies_end() {
+        let chunked = Body::Chunked(Chunked::default());
+        assert_eq!(of("transfer-encoding: gzip, Chunked\ncontent-length: 3").unwrap(), chunked);
+        assert_eq!(of("transfer-encoding: gzip").unwrap(), Body::UntilClose);
+        assert_eq!(of("content-length: 3, 3").unwrap(), Body::Length(3));
+        assert_eq!(of("").unwrap(), Body::UntilClose);
+        for wrong in ["-1", "+1", "", "1, 2", "0x1", "99999999999999999999"] {
+            assert!(of(&format!("content-length: {wrong}")).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_length_leaves_what_follows() {
+        let mut body = Body::Length(5);
+        let mut bytes: &[u8] = b"abc";
+        assert_eq!(body.next(&mut bytes).unwrap(), Some(&b"abc"[..]));
+        assert_eq!((body.next(&mut bytes).unwrap(), body.is_over()), (None, false));
+        let mut bytes: &[u8] = b"defg";
+        assert_eq!(body.next(&mut bytes).unwrap(), Some(&b"de"[..]));
+        assert_eq!((bytes, body.is_over()), (&b"fg"[..], true));
+        assert_eq!(body.next(&mut bytes).unwrap(), None);
+    }
+}

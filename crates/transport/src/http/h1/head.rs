@@ -1,0 +1,217 @@
+//! The head of a reply.
+
+use hyper::header::{CONNECTION, HeaderMap, HeaderName, HeaderValue};
+use hyper::{StatusCode, Version};
+use memchr::memchr_iter;
+
+use super::body::Body;
+
+/// The most bytes of a reply's head, interim ones before it included.
+const MOST_BYTES: usize = 64 << 10;
+/// The most header lines.
+const MOST_HEADERS: usize = 128;
+
+/// What a reply says before its body.
+#[derive(Debug)]
+pub(in crate::http) struct Head {
+    pub(in crate::http) status: StatusCode,
+    pub(in crate::http) headers: HeaderMap,
+}
+
+/// A head and what follows from it for the connection.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    pub(super) head: Head,
+    pub(super) body: Body,
+    /// Whether another request may follow on the connection.
+    pub(super) keeps_alive: bool,
+}
+
+/// Collects the bytes of a head, and keeps what comes after it.
+#[derive(Debug, Default)]
+pub(super) struct HeadReader {
+    held: Vec<u8>,
+    /// How much of `held` has been searched for the head's end.
+    searched: usize,
+    /// How many bytes were taken in all.
+    taken: usize,
+}
+
+/// Why there is no head: in words, what is wrong with the bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Malformed(pub(super) String);
+
+impl HeadReader {
+    /// Takes more bytes; gives the head once it is whole. Interim replies (1xx) are passed over.
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<Option<Parsed>, Malformed> {
+        self.held.extend_from_slice(bytes);
+        loop {
+            self.drop_blank_lines();
+            if !could_be_http(&self.held) {
+                return Err(Malformed("it does not begin with HTTP/1".to_owned()));
+            }
+            let whole = self.has_end();
+            if self.taken + self.held.len() > MOST_BYTES && !whole {
+                return Err(Malformed(format!("it is longer than {MOST_BYTES} bytes")));
+            }
+            if !whole {
+                return Ok(None);
+            }
+            let (length, parsed) = parse(&self.held)?;
+            self.held.drain(..length);
+            (self.searched, self.taken) = (0, self.taken + length);
+            if let Some(parsed) = parsed {
+                return Ok(Some(parsed));
+            }
+            if self.taken > MOST_BYTES {
+                return Err(Malformed(format!("interim replies exceed {MOST_BYTES} bytes")));
+            }
+        }
+    }
+
+    /// What came behind the head.
+    pub(super) fn into_rest(self) -> Vec<u8> {
+        self.held
+    }
+
+    /// RFC 9112, section 2.2: a client passes over blank lines before a head.
+    fn drop_blank_lines(&mut self) {
+        let blank = self.held.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        self.held.drain(..blank);
+        self.taken += blank;
+    }
+
+    /// Whether a blank line has come. Only new bytes are searched, so that a head that drips costs no more.
+    fn has_end(&mut self) -> bool {
+        let from = self.searched.saturating_sub(2);
+        self.searched = self.held.len();
+        let new = self.held.get(from..).unwrap_or_default();
+        memchr_iter(b'\n', new).any(|at| {
+            let after = new.get(at + 1..).unwrap_or_default();
+            after.starts_with(b"\n") || after.starts_with(b"\r\n")
+        })
+    }
+}
+
+/// Whether `held` is the start of an HTTP/1 head as far as it goes.
+fn could_be_http(held: &[u8]) -> bool {
+    held.iter().zip(b"HTTP/1.").all(|(is, ought)| is == ought)
+}
+
+/// The length of the head at the start of `held`, and the head unless it is an interim one.
+fn parse(held: &[u8]) -> Result<(usize, Option<Parsed>), Malformed> {
+    let mut fields = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut response = httparse::Response::new(&mut fields);
+    let length = match response.parse(held) {
+        Ok(httparse::Status::Complete(length)) => length,
+        Ok(httparse::Status::Partial) => return Err(Malformed("it has no end".to_owned())),
+        Err(error) => return Err(Malformed(error.to_string())),
+    };
+    let status = response.code.and_then(|code| StatusCode::from_u16(code).ok());
+    let status =
+        status.ok_or_else(|| Malformed("its status is no number from 100 on".to_owned()))?;
+    if status == StatusCode::SWITCHING_PROTOCOLS {
+        return Err(Malformed("it leaves HTTP (101), which was not asked for".to_owned()));
+    }
+    if status.is_informational() {
+        return Ok((length, None));
+    }
+    let version = if response.version == Some(0) { Version::HTTP_10 } else { Version::HTTP_11 };
+    let headers = headers(response.headers)?;
+    let body = Body::of(status, version, &headers)?;
+    let keeps_alive = body != Body::UntilClose && keeps_alive(version, &headers);
+    let head = Head { status, headers };
+    Ok((length, Some(Parsed { head, body, keeps_alive })))
+}
+
+fn headers(fields: &[httparse::Header<'_>]) -> Result<HeaderMap, Malformed> {
+    let mut headers = HeaderMap::with_capacity(fields.len());
+    for field in fields {
+        let name = HeaderName::from_bytes(field.name.as_bytes());
+        let value = HeaderValue::from_bytes(field.value);
+        let (Ok(name), Ok(value)) = (name, value) else {
+            return Err(Malformed(format!("its header `{:.40}` is none", field.name)));
+        };
+        headers.append(name, value);
+    }
+    Ok(headers)
+}
+
+/// RFC 9112, section 9.3.
+fn keeps_alive(version: Version, headers: &HeaderMap) -> bool {
+    let says = |word: &str| {
+        let lines = headers.get_all(CONNECTION).into_iter().filter_map(|line| line.to_str().ok());
+        lines.flat_map(|line| line.split(',')).any(|has| has.trim().eq_ignore_ascii_case(word))
+    };
+    !says("close") && (version == Version::HTTP_11 || says("keep-alive"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8]) -> Result<Option<Parsed>, Malformed> {
+        HeadReader::default().take(bytes)
+    }
+
+    fn malformed(bytes: &[u8], words: &str) {
+        let Malformed(why) = read(bytes).unwrap_err();
+        assert!(why.contains(words), "{why}");
+    }
+
+    #[test]
+    fn any_split_gives_the_same_head_and_rest() {
+        let bytes: &[u8] = b"\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\na: c\r\n\
+            Content-Length: 4\r\n\r\nrest";
+        for cut in 0..bytes.len() - 4 {
+            let mut reader = HeadReader::default();
+            let (first, second) = bytes.split_at(cut);
+            assert!(reader.take(first).unwrap().is_none(), "{cut}");
+            let parsed = reader.take(second).unwrap().unwrap();
+            assert_eq!(parsed.head.status, StatusCode::OK);
+            assert!(parsed.head.headers.get_all("a").into_iter().eq(["b", "c"]));
+            assert_eq!((parsed.body, parsed.keeps_alive), (Body::Length(4), true));
+            assert_eq!(reader.into_rest(), b"rest");
+        }
+    }
+
+    #[test]
+    fn what_is_no_head() {
+        malformed(b"SSH-2.0-x\r\n", "does not begin with HTTP/1");
+        malformed(b"HTTP/2 200\r\n\r\n", "does not begin with HTTP/1");
+        malformed(b"HTTP/1.1 999999 OK\r\n\r\n", "status");
+        malformed(b"HTTP/1.1 099 OK\r\n\r\n", "status");
+        malformed(b"HTTP/1.1 101 Switching\r\n\r\n", "101");
+        malformed(b"HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n\r\n", "header name");
+        malformed(b"HTTP/1.1 200 OK\r\nA: b\x01\r\n\r\n", "header value");
+        malformed(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "length");
+    }
+
+    #[test]
+    fn a_head_has_an_end() {
+        let long = [b"HTTP/1.1 200 OK\r\nA: ", &*vec![b'a'; MOST_BYTES]].concat();
+        malformed(&long, "longer than 65536");
+        let many = [b"HTTP/1.1 200 OK\r\n".as_slice(), &b"A: b\r\n".repeat(129), b"\r\n"].concat();
+        malformed(&many, "headers");
+        malformed(&b"HTTP/1.1 103 Early\r\n\r\n".repeat(4000), "interim");
+        // A body of any length may come with the head.
+        let body = [b"HTTP/1.1 200 OK\r\n\r\n".as_slice(), &vec![b'a'; 2 * MOST_BYTES]].concat();
+        assert!(read(&body).unwrap().is_some());
+    }
+
+    #[test]
+    fn when_a_connection_is_kept() {
+        let cases = [
+            ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n", true),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: foo, Close\r\n", false),
+            ("HTTP/1.0 200 OK\r\nContent-Length: 0\r\n", false),
+            ("HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: Keep-Alive\r\n", true),
+            ("HTTP/1.1 200 OK\r\n", false),
+            ("HTTP/1.1 204 No Content\r\n", true),
+        ];
+        for (head, kept) in cases {
+            let parsed = read(format!("{head}\r\n").as_bytes()).unwrap().unwrap();
+            assert_eq!(parsed.keeps_alive, kept, "{head}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Our reading of replies against hyper's, and against itself over other splits.
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Empty};
+use hyper::Request;
+use hyper_util::rt::TokioIo;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::body::Body;
+use super::head::{HeadReader, Malformed, Parsed};
+
+/// What a reading of a reply comes to.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    status: u16,
+    headers: Vec<(String, Vec<u8>)>,
+    body: Vec<u8>,
+    is_whole: bool,
+    /// What is left once the body is over.
+    rest: Vec<u8>,
+}
+
+/// Our reading; an error in words.
+fn ours(pieces: &[&[u8]]) -> Result<Option<Seen>, String> {
+    let words = |Malformed(why)| why;
+    let mut reader = HeadReader::default();
+    let mut pieces = pieces.iter();
+    let parsed = loop {
+        let Some(piece) = pieces.next() else {
+            return Ok(None);
+        };
+        if let Some(parsed) = reader.take(piece).map_err(words)? {
+            break parsed;
+        }
+    };
+    let Parsed { head, mut body, .. } = parsed;
+    let rest = reader.into_rest();
+    let mut seen = Seen {
+        status: head.status.as_u16(),
+        headers: sorted(&head.headers),
+        body: Vec::new(),
+        is_whole: false,
+        rest: Vec::new(),
+    };
+    for mut bytes in std::iter::once(&*rest).chain(pieces.copied()) {
+        while let Some(content) = body.next(&mut bytes).map_err(words)? {
+            seen.body.extend_from_slice(content);
+        }
+        seen.rest.extend_from_slice(bytes);
+    }
+    seen.is_whole = body.is_over() || body == Body::UntilClose;
+    Ok(Some(seen))
+}
+
+/// hyper's reading of a valid reply.
+async fn hypers(pieces: &[&[u8]]) -> hyper::Result<Seen> {
+    let (near, mut far) = tokio::io::duplex(1 << 16);
+    let (mut sender, connection) =
+        hyper::client::conn::http1::handshake(TokioIo::new(near)).await?;
+    let client = async {
+        let request = Request::new(Empty::<Bytes>::new());
+        let response = sender.send_request(request).await?;
+        let (head, body) = response.into_parts();
+        let (status, headers) = (head.status.as_u16(), sorted(&head.headers));
+        let body = body.collect().await?.to_bytes().to_vec();
+        Ok(Seen { status, headers, body, is_whole: true, rest: Vec::new() })
+    };
+    let server = async {
+        let _ = far.read(&mut [0; 1024]).await;
+        for piece in pieces {
+            let _ = far.write_all(piece).await;
+            tokio::task::yield_now().await;
+        }
+        let _ = far.shutdown().await;
+        // Held until the client is done: what it would still write must go somewhere.
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        seen = async { tokio::join!(client, connection).0 } => seen,
+        () = server => unreachable!(),
+    }
+}
+
+fn sorted(headers: &hyper::HeaderMap) -> Vec<(String, Vec<u8>)> {
+    let pairs = headers.iter().map(|(name, value)| (name.to_string(), value.as_bytes().to_vec()));
+    let mut pairs: Vec<_> = pairs.collect();
+    // Values of one name stay in their order.
+    pairs.sort_by(|a, b| a.0.cmp(&b.0));
+    pairs
+}
+
+fn chunk() -> impl Strategy<Value = Vec<u8>> {
+    let framing = select(vec!["", ";a", ";a=\"b c\"", " ", "\t;x"]);
+    let content = prop::collection::vec(any::<u8>(), 1..300);
+    (content, framing, 0..4_usize, any::<bool>()).prop_map(|(content, after, zeros, upper)| {
+        let size = format!("{:x}", content.len());
+        let size = if upper { size.to_uppercase() } else { size };
+        let zeros = "0".repeat(zeros);
+        [format!("{zeros}{size}{after}\r\n").as_bytes(), &content, b"\r\n"].concat()
+    })
+}
+
+/// The last header lines of a reply, and its body.
+fn framed() -> impl Strategy<Value = (String, Vec<u8>)> {
+    let trailers = select(vec!["", "A: b\r\n", "x-y: z\r\nB:\r\n"]);
+    let chunked =
+        (prop::collection::vec(chunk(), 0..8), trailers).prop_map(|(chunks, trailers)| {
+            let end = format!("0\r\n{trailers}\r\n");
+            let header = "Transfer-Encoding: chunked\r\n".to_owned();
+            (header, [chunks.concat(), end.into_bytes()].concat())
+        });
+    let content = || prop::collection::vec(any::<u8>(), 0..600);
+    let length = content().prop_map(|body| (format!("Content-length:{}\r\n", body.len()), body));
+    let until_close = content().prop_map(|body| ("Connection: close\r\n".to_owned(), body));
+    prop_oneof![3 => chunked, 1 => length, 1 => until_close]
+}
+
+fn reply() -> impl Strategy<Value = Vec<u8>> {
+    let interim =
+        select(vec!["", "", "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 E\r\nL: x\r\n\r\n"]);
+    let status = select(vec!["200 OK", "200", "429 Too Many Requests", "503 \u{fc}", "299 Odd"]);
+    let header = ("[a-zA-Z0-9!#-]{1,12}", "[ \t]{0,2}", "[ -~\u{e4}]{0,20}");
+    let header = header.prop_map(|(name, blank, value)| format!("x{name}:{blank}{value}\r\n"));
+    let headers = prop::collection::vec(header, 0..6);
+    (interim, status, headers, framed()).prop_map(|(interim, status, headers, (last, body))| {
+        let headers = headers.concat();
+        let head = format!("{interim}HTTP/1.1 {status}\r\n{headers}{last}\r\n");
+        [head.as_bytes(), &body].concat()
+    })
+}
+
+fn cut<'b>(bytes: &'b [u8], at: &[Index]) -> Vec<&'b [u8]> {
+    let mut at: Vec<usize> = at.iter().map(|at| at.index(bytes.len() + 1)).collect();
+    at.extend([0, bytes.len()]);
+    at.sort_unstable();
+    let pieces = at.windows(2).map(|pair| &bytes[pair[0]..pair[1]]);
+    pieces.filter(|piece| !piece.is_empty()).collect()
+}
+
+fn cuts() -> impl Strategy<Value = Vec<Index>> {
+    prop::collection::vec(any::<Index>(), 0..12)
+}
+
+proptest! {
+    #[test]
+    fn as_hyper_reads_it(bytes in reply(), cuts in cuts()) {
+        let pieces = cut(&bytes, &cuts);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let hypers = runtime.block_on(hypers(&pieces)).unwrap();
+        prop_assert_eq!(ours(&pieces), Ok(Some(hypers)));
+    }
+
+    /// Bytes that may be anything, most of them nearly a reply: no split changes what they come to.
+    #[test]
+    fn any_split_comes_to_the_same(
+        mut bytes in reply(),
+        changes in prop::collection::vec((any::<Index>(), select(b"\r\n :;,0fx\x00\xff".to_vec())), 0..4),
+        cuts in cuts(),
+    ) {
+        for (at, byte) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        prop_assert_eq!(ours(&cut(&bytes, &cuts)), ours(&[&bytes]));
+    }
+
+    #[test]
+    fn noise_breaks_nothing(pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 1..40), 0..20)) {
+        let after_a_head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+        for start in [Vec::new(), b"HTTP/1.1 ".to_vec(), after_a_head] {
+            let pieces: Vec<&[u8]> = std::iter::once(&start).chain(&pieces).map(|piece| &**piece).collect();
+            let _ = ours(&pieces);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! A request as it goes out.
+
+use std::io::{self, IoSlice, Write};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use fizeau_core::Clock;
+use hyper::header::HeaderMap;
+use tokio::io::AsyncWrite;
+
+use crate::http::io::Io;
+
+/// A POST without its body: all but the length is written once and for all requests.
+#[derive(Debug)]
+pub(in crate::http) struct Post {
+    /// Up to and with `content-length: `.
+    head: Vec<u8>,
+}
+
+impl Post {
+    /// Of `target`, as it stands in the request line, with `headers`.
+    pub(in crate::http) fn new(target: &str, headers: &HeaderMap) -> Self {
+        let mut head = format!("POST {target} HTTP/1.1\r\n").into_bytes();
+        for (name, value) in headers {
+            head.extend_from_slice(name.as_str().as_bytes());
+            head.extend_from_slice(b": ");
+            head.extend_from_slice(value.as_bytes());
+            head.extend_from_slice(b"\r\n");
+        }
+        head.extend_from_slice(b"content-length: ");
+        Self { head }
+    }
+
+    /// The request that carries `body`.
+    pub(in crate::http) fn with(&self, body: Bytes) -> Outgoing {
+        let mut head = Vec::with_capacity(self.head.len() + 24);
+        head.extend_from_slice(&self.head);
+        // Writing to a vector cannot fail.
+        let _ = write!(head, "{}\r\n\r\n", body.len());
+        Outgoing { head, body, written: 0 }
+    }
+}
+
+/// A request on its way, and how far it has come.
+#[derive(Debug)]
+pub(in crate::http) struct Outgoing {
+    head: Vec<u8>,
+    body: Bytes,
+    written: usize,
+}
+
+impl Outgoing {
+    pub(in crate::http) fn is_sent(&self) -> bool {
+        self.written == self.head.len() + self.body.len()
+    }
+
+    /// Writes on, head and body in one call where the socket takes them.
+    pub(in crate::http) fn poll_write<C: Clock>(
+        &mut self,
+        io: &mut Io<C>,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
+        while !self.is_sent() {
+            let head = self.head.get(self.written..).unwrap_or_default();
+            let body = self.written.saturating_sub(self.head.len());
+            let body = self.body.get(body..).unwrap_or_default();
+            let slices = [IoSlice::new(head), IoSlice::new(body)];
+            match ready!(Pin::new(&mut *io).poll_write_vectored(cx, &slices))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                written => self.written += written,
+            }
+        }
+        Pin::new(io).poll_flush(cx)
+    }
+}

@@ -1,0 +1,187 @@
+//! HTTP/2 on one connection: many requests at a time, hyper's machinery in a task of its own.
+//!
+//! Stamps are coarser than with HTTP/1.1. A piece of a reply has the stamp of the last read from the socket at the
+//! moment it is handed over; that is the read which brought it unless the connection's task read again in the same
+//! breath. The send marks are those of the writes that carried the request, up to the first wait of a large one for
+//! the server's window.
+
+mod links;
+mod upload;
+
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::ops::ControlFlow;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use hyper::body::{Body, Incoming};
+use hyper::header::{CONNECTION, HOST, HeaderMap};
+use hyper::{Method, Request, Response, Uri};
+
+pub(super) use links::{Link, Links, Seat};
+
+use super::h1::Head;
+use super::log::IoLog;
+use super::wire::{Ended, Headless};
+use crate::event::ReadMark;
+use upload::Upload;
+
+/// What every request of a target has in common.
+#[derive(Debug, Default)]
+pub(super) struct Template {
+    uri: Uri,
+    headers: HeaderMap,
+}
+
+type Answering = Pin<Box<dyn Future<Output = hyper::Result<Response<Incoming>>>>>;
+
+/// One request's place on a connection.
+pub(super) struct H2 {
+    seat: Seat,
+    /// The request's own account, taken from that of the connection.
+    log: Arc<IoLog>,
+    /// The connection's count of reads when this request last looked.
+    seen: Option<u32>,
+    answer: Option<Answering>,
+    body: Option<Incoming>,
+}
+
+impl Template {
+    /// Requests to `uri`, which is absolute. `Host` goes where HTTP/2 has it, into the URI's authority.
+    pub(super) fn new(uri: &Uri, headers: &HeaderMap) -> Self {
+        let mut headers = headers.clone();
+        headers.remove(CONNECTION);
+        let mut parts = uri.clone().into_parts();
+        if let Some(host) = headers.remove(HOST)
+            && let Ok(host) = host.as_bytes().try_into()
+        {
+            parts.authority = Some(host);
+        }
+        let uri = Uri::from_parts(parts).unwrap_or_else(|_| uri.clone());
+        Self { uri, headers }
+    }
+
+    fn with(&self, upload: Upload) -> Request<Upload> {
+        let mut request = Request::new(upload);
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = self.uri.clone();
+        *request.headers_mut() = self.headers.clone();
+        request
+    }
+}
+
+impl H2 {
+    pub(super) fn new(seat: Seat) -> Self {
+        Self { seat, log: Arc::default(), seen: None, answer: None, body: None }
+    }
+
+    pub(super) const fn log(&self) -> &Arc<IoLog> {
+        &self.log
+    }
+
+    /// Begins a request; the connection's task sends it.
+    pub(super) fn begin(&mut self, template: &Template, body: Bytes) {
+        self.log.begin();
+        self.seen = None;
+        self.body = None;
+        self.answer = self.seat.link().map(|link| {
+            let upload = Upload::new(body, Arc::clone(&self.log), Arc::clone(link.sending()));
+            Box::pin(link.sender().send_request(template.with(upload))) as Answering
+        });
+    }
+
+    /// Waits for the head of the reply.
+    pub(super) fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<Result<Head, Headless>> {
+        let Some(answer) = &mut self.answer else {
+            return Poll::Ready(Err(Headless::Cut("the connection is gone".to_owned())));
+        };
+        let Poll::Ready(answered) = answer.as_mut().poll(cx) else {
+            return Poll::Pending;
+        };
+        self.answer = None;
+        Poll::Ready(match answered {
+            Ok(response) => {
+                self.note_read();
+                let (head, body) = response.into_parts();
+                self.body = Some(body);
+                Ok(Head { status: head.status, headers: head.headers })
+            }
+            Err(error) => Err(self.headless(&error)),
+        })
+    }
+
+    /// Hands the body's content to `sink` as it comes.
+    pub(super) fn poll_body(
+        &mut self,
+        cx: &mut Context<'_>,
+        sink: &mut impl FnMut(&[u8], ReadMark) -> ControlFlow<()>,
+    ) -> Poll<Ended> {
+        loop {
+            let Some(body) = &mut self.body else {
+                return Poll::Ready(Ended::Cut);
+            };
+            let Poll::Ready(frame) = Pin::new(body).poll_frame(cx) else {
+                return Poll::Pending;
+            };
+            self.note_read();
+            match frame {
+                None => return Poll::Ready(Ended::Whole),
+                Some(Err(_)) => return Poll::Ready(Ended::Cut),
+                // Anything but data is trailers, which say nothing here.
+                Some(Ok(frame)) => {
+                    if let Ok(data) = frame.into_data()
+                        && !data.is_empty()
+                        && sink(&data, self.log.mark()).is_break()
+                    {
+                        return Poll::Ready(Ended::Stopped);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes the connection's last read over, unless this request has it already: what one read brought shares its
+    /// stamp and its number.
+    fn note_read(&mut self) {
+        let Some(link) = self.seat.link() else {
+            return;
+        };
+        let reads = link.log().reads();
+        if self.seen != Some(reads)
+            && let Some((returned, age)) = link.log().last()
+        {
+            self.seen = Some(reads);
+            self.log.read(returned, age);
+        }
+    }
+
+    /// Why no head came. A connection that broke is given up, so that no other request is put on it.
+    fn headless(&mut self, error: &hyper::Error) -> Headless {
+        let cause = innermost(error);
+        if cause.starts_with("stream error received") {
+            // The server's own word on this very request: a reply had begun, and nothing is to be tried again.
+            self.note_read();
+        } else {
+            self.seat.give_up();
+        }
+        Headless::Cut(cause)
+    }
+}
+
+impl fmt::Debug for H2 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("H2").field("seat", &self.seat).finish_non_exhaustive()
+    }
+}
+
+/// The innermost cause of `error`, in words. That is hyper's HTTP/2 package, whose types are not ours to ask.
+fn innermost(error: &hyper::Error) -> String {
+    let mut cause: &dyn Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}

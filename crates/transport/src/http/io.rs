@@ -1,0 +1,128 @@
+//! What a connection's bytes pass through.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use fizeau_core::Clock;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+#[cfg(feature = "tls")]
+use tokio_rustls::client::TlsStream;
+
+use super::log::IoLog;
+use super::socket::Stamped;
+
+/// A connection's bytes, in whatever wrapping they travel.
+#[derive(Debug)]
+pub(super) enum Io<C> {
+    /// As they are.
+    Plain(Stamped<C>),
+    /// In TLS. The stamps are those of the reads underneath: what is decrypted came in the last of them.
+    #[cfg(feature = "tls")]
+    Tls(Box<TlsStream<Stamped<C>>>),
+}
+
+impl<C: Clock> Io<C> {
+    /// The account of the socket underneath.
+    pub(super) fn log(&self) -> &Arc<IoLog> {
+        match self {
+            Self::Plain(socket) => socket.log(),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.get_ref().0.log(),
+        }
+    }
+
+    /// Reads what is there into `into`, which is not empty; no bytes are the end.
+    pub(super) fn poll_receive(
+        &mut self,
+        cx: &mut Context<'_>,
+        into: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        match self {
+            Self::Plain(socket) => socket.poll_receive(cx, into),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => {
+                let mut buf = ReadBuf::new(into);
+                let read = Pin::new(&mut **stream).poll_read(cx, &mut buf);
+                // Reads that gave nothing to hand on were TLS's own affair, such as tickets for later sessions.
+                match read {
+                    Poll::Ready(_) => self.log().heed(),
+                    Poll::Pending => self.log().forget_unheeded(),
+                }
+                read.map_ok(|()| buf.filled().len())
+            }
+        }
+    }
+
+    /// Whether an idle connection is as it ought to be: silent. One that can be read has been closed, or says
+    /// something that nobody asked for. As long as the runtime has heard nothing, this makes no system call.
+    pub(super) fn is_silent(&mut self) -> bool {
+        let mut cx = Context::from_waker(Waker::noop());
+        self.poll_receive(&mut cx, &mut [0]).is_pending()
+    }
+}
+
+impl<C: Clock> AsyncRead for Io<C> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match &mut *self {
+            Self::Plain(socket) => Pin::new(socket).poll_read(cx, buf),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => Pin::new(&mut **stream).poll_read(cx, buf),
+        }
+    }
+}
+
+impl<C: Clock> AsyncWrite for Io<C> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        match &mut *self {
+            Self::Plain(socket) => Pin::new(socket).poll_write(cx, bytes),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => Pin::new(&mut **stream).poll_write(cx, bytes),
+        }
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match &mut *self {
+            Self::Plain(socket) => Pin::new(socket).poll_write_vectored(cx, slices),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => Pin::new(&mut **stream).poll_write_vectored(cx, slices),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match self {
+            Self::Plain(socket) => socket.is_write_vectored(),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.is_write_vectored(),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut *self {
+            Self::Plain(socket) => Pin::new(socket).poll_flush(cx),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => Pin::new(&mut **stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut *self {
+            Self::Plain(socket) => Pin::new(socket).poll_shutdown(cx),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => Pin::new(&mut **stream).poll_shutdown(cx),
+        }
+    }
+}

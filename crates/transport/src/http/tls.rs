@@ -1,0 +1,325 @@
+//! TLS: whom to trust, and the handshake.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use fizeau_core::{Failure, FailureClass};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{
+    AlertDescription, CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore,
+    SignatureScheme,
+};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+use super::connect::why;
+use crate::target::{Authority, Host, HttpVersion};
+
+/// Which certificates of servers are believed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Trust {
+    /// Those signed by an authority that Mozilla trusts (the `webpki-roots` package).
+    #[default]
+    WebPki,
+    /// Those too that are signed by a certificate of this PEM text, or that stand in it themselves; of the latter
+    /// the name is checked and not the dates.
+    Pem(Vec<u8>),
+    /// Any: whoever sits on the way can read and change all, the API key among it. For tests in a network of
+    /// one's own.
+    Insecure,
+}
+
+/// Why certificates cannot be trusted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrustError {
+    /// One that is none.
+    #[error("certificate {number} cannot be read: {why}")]
+    Certificate {
+        /// Its number, from 1.
+        number: usize,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The text holds none.
+    #[error("holds no certificate: PEM text with `-----BEGIN CERTIFICATE-----` would be right")]
+    Empty,
+    /// TLS cannot be set up at all.
+    #[error("TLS cannot be set up: {0}")]
+    Setup(String),
+}
+
+/// Settings for TLS, checked.
+#[derive(Clone, Default)]
+pub(crate) struct Tls(Option<Arc<ClientConfig>>);
+
+impl Tls {
+    pub(crate) fn new(trust: &Trust) -> Result<Self, TrustError> {
+        config(trust).map(|config| Self(Some(Arc::new(config))))
+    }
+}
+
+/// What makes the handshakes of one endpoint in one transport. Sessions are resumed within it, so that no lock is
+/// shared between threads.
+pub(super) struct Handshakes {
+    connector: Result<TlsConnector, TrustError>,
+    version: HttpVersion,
+}
+
+impl Handshakes {
+    pub(super) fn new(tls: &Tls, version: HttpVersion) -> Self {
+        let config = match &tls.0 {
+            Some(config) => Ok(Arc::clone(config)),
+            None => config(&Trust::WebPki).map(Arc::new),
+        };
+        let connector = config.map(|config| {
+            let mut config = ClientConfig::clone(&config);
+            config.resumption = Resumption::in_memory_sessions(SESSIONS);
+            config.alpn_protocols = vec![match version {
+                HttpVersion::Http11 => b"http/1.1".to_vec(),
+                HttpVersion::Http2 { .. } => H2.to_vec(),
+            }];
+            TlsConnector::from(Arc::new(config))
+        });
+        Self { connector, version }
+    }
+}
+
+impl fmt::Debug for Handshakes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Handshakes")
+    }
+}
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tls")
+    }
+}
+
+fn config(trust: &Trust) -> Result<ClientConfig, TrustError> {
+    let setup = |error: Error| TrustError::Setup(error.to_string());
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));
+    let builder = builder.with_safe_default_protocol_versions().map_err(setup)?;
+    let mut roots = RootCertStore::empty();
+    roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    let builder = match trust {
+        Trust::WebPki => builder.with_root_certificates(roots),
+        Trust::Pem(text) => {
+            let given = certificates(text, &mut roots)?;
+            let inner = WebPkiServerVerifier::builder_with_provider(roots.into(), provider);
+            let inner = inner.build().map_err(|error| TrustError::Setup(error.to_string()))?;
+            let verifier = Arc::new(AlsoGiven { inner, given });
+            builder.dangerous().with_custom_certificate_verifier(verifier)
+        }
+        Trust::Insecure => {
+            let verifier = Arc::new(Anybody(provider));
+            builder.dangerous().with_custom_certificate_verifier(verifier)
+        }
+    };
+    Ok(builder.with_no_client_auth())
+}
+
+const H2: &[u8] = b"h2";
+
+/// How many servers' sessions are kept for resumption.
+const SESSIONS: usize = 64;
+
+/// Makes the handshake on `stream` with `whom`.
+pub(super) async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
+    handshakes: &Handshakes,
+    whom: &Authority,
+    stream: S,
+) -> Result<TlsStream<S>, Failure> {
+    let failed = |why: String| Failure::new(FailureClass::Tls, why);
+    let connector = handshakes.connector.as_ref().map_err(|error| failed(error.to_string()))?;
+    let name = match &whom.host {
+        Host::Address(address) => ServerName::from(*address),
+        Host::Name(name) => ServerName::try_from(name.clone())
+            .map_err(|_| failed(format!("`{name}` is not a name that a certificate can hold")))?,
+    };
+    let stream = connector
+        .connect(name, stream)
+        .await
+        .map_err(|error| failed(format!("no TLS with {whom}: {}", words(&error))))?;
+    let agreed = stream.get_ref().1.alpn_protocol();
+    if handshakes.version != HttpVersion::Http11 && agreed != Some(H2) {
+        return Err(failed(format!("{whom} does not speak HTTP/2: ask for HTTP/1.1")));
+    }
+    Ok(stream)
+}
+
+/// What went wrong in a handshake, and what would help.
+fn words(error: &io::Error) -> String {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+    match inner {
+        Some(Error::InvalidCertificate(error)) => certificate_words(error),
+        Some(Error::InvalidMessage(_)) => {
+            "what answers speaks something else; is it an http:// endpoint?".to_owned()
+        }
+        Some(Error::AlertReceived(AlertDescription::NoApplicationProtocol)) => {
+            "the server does not speak the version of HTTP asked for".to_owned()
+        }
+        Some(Error::AlertReceived(alert)) => {
+            format!("the server refused the handshake ({alert:?})")
+        }
+        Some(error) => error.to_string(),
+        None if error.kind() == io::ErrorKind::UnexpectedEof => {
+            "the server closed the connection in the handshake; is it an http:// endpoint?"
+                .to_owned()
+        }
+        None => why(error),
+    }
+}
+
+fn certificate_words(error: &CertificateError) -> String {
+    match error {
+        // A bad signature is that of an authority with the name of one that is trusted, and another key.
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            "its certificate is signed by nobody who is trusted; trust its authority's certificate, \
+             or this one itself"
+                .to_owned()
+        }
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            "its certificate has expired, or the clock of this machine is wrong".to_owned()
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "its certificate is not valid yet, or the clock of this machine is wrong".to_owned()
+        }
+        CertificateError::NotValidForName => "its certificate is for another name".to_owned(),
+        CertificateError::NotValidForNameContext { presented, .. } => {
+            let names = presented.iter().take(4).map(String::as_str).collect::<Vec<_>>();
+            format!("its certificate is for another name: {}", names.join(", "))
+        }
+        error if is_authority(error) => {
+            "its certificate is one of an authority, not of a server; trust this one itself, or give \
+             the server another"
+                .to_owned()
+        }
+        error => format!("its certificate is not good: {error}"),
+    }
+}
+
+/// Whether a server showed an authority's certificate as its own, as `openssl req -x509` makes them. The package
+/// that finds this out names it in no type that could be asked.
+fn is_authority(error: &CertificateError) -> bool {
+    matches!(error, CertificateError::Other(_))
+        && format!("{error:?}").contains("CaUsedAsEndEntity")
+}
+
+/// The certificates of `pem`, each of them added to `roots`.
+fn certificates(
+    pem: &[u8],
+    roots: &mut RootCertStore,
+) -> Result<Vec<CertificateDer<'static>>, TrustError> {
+    let mut found = Vec::new();
+    for (number, certificate) in (1..).zip(CertificateDer::pem_slice_iter(pem)) {
+        let wrong = |why: String| TrustError::Certificate { number, why };
+        let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
+        roots.add(certificate.clone()).map_err(|error| wrong(error.to_string()))?;
+        found.push(certificate);
+    }
+    if found.is_empty() { Err(TrustError::Empty) } else { Ok(found) }
+}
+
+/// Believes what the roots vouch for, and servers' own certificates that were given.
+#[derive(Debug)]
+struct AlsoGiven {
+    inner: Arc<WebPkiServerVerifier>,
+    given: Vec<CertificateDer<'static>>,
+}
+
+impl ServerCertVerifier for AlsoGiven {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let verified =
+            self.inner.verify_server_cert(end_entity, intermediates, server_name, ocsp, now);
+        match verified {
+            Err(Error::InvalidCertificate(error))
+                if is_authority(&error) && self.given.contains(end_entity) =>
+            {
+                verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.inner.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.inner.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.inner.supported_verify_schemes()
+    }
+}
+
+/// Believes any certificate. The handshake's signature is checked all the same: it is what shows that the server
+/// has the key of the certificate that it showed.
+#[derive(Debug)]
+struct Anybody(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Anybody {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,118 @@
+//! How endpoints are reached.
+
+use std::num::NonZeroU32;
+
+use super::Target;
+use crate::http::{Balance, Balancer, Proxy};
+#[cfg(feature = "tls")]
+use crate::http::{Tls, Trust, TrustError};
+
+/// What becomes of a connection when its request is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ConnectionUse {
+    /// It is kept for another request: the making of connections is in no latency, and mostly in no request.
+    #[default]
+    Reuse,
+    /// It is closed, and each request makes its own; none are opened ahead. The making is in the tape's marks
+    /// ([`Marks::connect`](fizeau_core::Marks::connect)), apart from the time to the first token.
+    PerRequest,
+}
+
+/// The version of HTTP that is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HttpVersion {
+    /// One request at a time on a connection.
+    #[default]
+    Http11,
+    /// Many requests at a time on a connection: agreed upon in the handshake under TLS (ALPN), taken for granted
+    /// without. An endpoint that does not speak it fails; there is no going back to HTTP/1.1 unasked.
+    Http2 {
+        /// The most requests at a time on one connection. Where all connections are full, or as full as the server
+        /// lets them be, another one is made: no request waits for a place.
+        streams: NonZeroU32,
+    },
+}
+
+impl HttpVersion {
+    /// HTTP/2 with at most 100 requests at a time on a connection, the least that RFC 9113 (section 6.5.2) would
+    /// have servers allow.
+    pub const HTTP2: Self = Self::Http2 { streams: NonZeroU32::new(100).unwrap() };
+
+    /// The number of the version: `1.1` or `2`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Http11 => "1.1",
+            Self::Http2 { .. } => "2",
+        }
+    }
+}
+
+/// How the endpoints of a target are reached.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Connections {
+    pub(crate) usage: ConnectionUse,
+    pub(crate) version: HttpVersion,
+    pub(crate) proxy: Proxy,
+    #[cfg(feature = "tls")]
+    pub(crate) tls: Tls,
+}
+
+impl Target {
+    /// Shares requests out among the endpoints so. Clones of a target made after this count together.
+    #[must_use]
+    pub fn balance(mut self, balance: Balance) -> Self {
+        self.balancer = Balancer::new(balance, self.bases().count());
+        self
+    }
+
+    /// Keeps connections or does not.
+    #[must_use]
+    pub fn connection_use(mut self, usage: ConnectionUse) -> Self {
+        self.connections.usage = usage;
+        self
+    }
+
+    /// Speaks that version of HTTP.
+    #[must_use]
+    pub fn http_version(mut self, version: HttpVersion) -> Self {
+        self.connections.version = version;
+        self
+    }
+
+    /// Goes through those proxies.
+    #[must_use]
+    pub fn proxy(mut self, proxy: Proxy) -> Self {
+        proxy.hide_in(&mut self.secrets);
+        self.connections.proxy = proxy;
+        self
+    }
+
+    /// Trusts those certificates of endpoints behind `https://`.
+    ///
+    /// # Errors
+    /// If it holds no certificate, or one that cannot be read.
+    #[cfg(feature = "tls")]
+    pub fn trust(mut self, trust: &Trust) -> Result<Self, TrustError> {
+        self.connections.tls = Tls::new(trust)?;
+        Ok(self)
+    }
+
+    /// The proxies that requests go through, each once and without user and password.
+    #[must_use]
+    pub fn proxies(&self) -> Vec<String> {
+        let through = self.bases().filter_map(|base| self.connections.proxy.via(base));
+        let mut names: Vec<String> = through.map(ToString::to_string).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    pub(crate) const fn connections(&self) -> &Connections {
+        &self.connections
+    }
+
+    pub(crate) const fn balancer(&self) -> &Balancer {
+        &self.balancer
+    }
+}

@@ -1,0 +1,219 @@
+//! HTTP/2 against hyper's server.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+
+use fizeau_core::{Connection, FailureClass, Nanos, Tape};
+use fizeau_transport::{ConnectionUse, HttpTransport, HttpVersion, MonotonicClock, Timeouts};
+use futures_util::future::join_all;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::net::TcpListener;
+use tokio::sync::Barrier;
+
+use crate::failures::{NO_LIMITS, check_failure};
+use crate::http::{ask, good, target, transport};
+
+/// Answers each request with a good stream, once so many are there as it waits for.
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    connections: Arc<AtomicU32>,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    pub(crate) async fn run(together: usize) -> Self {
+        Self::allowing(together, 1_000).await
+    }
+
+    /// Allows so many streams a connection.
+    async fn allowing(together: usize, streams: u32) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (connections, requests) = (Arc::new(AtomicU32::new(0)), Arc::default());
+        let (opened, seen) = (Arc::clone(&connections), Arc::clone(&requests));
+        let barrier = Arc::new(Barrier::new(together));
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                opened.fetch_add(1, SeqCst);
+                let (barrier, seen) = (Arc::clone(&barrier), Arc::clone(&seen));
+                let service = service_fn(move |request| {
+                    answer(request, Arc::clone(&barrier), Arc::clone(&seen))
+                });
+                let mut builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+                builder.max_concurrent_streams(streams);
+                tokio::spawn(builder.serve_connection(TokioIo::new(stream), service));
+            }
+        });
+        Self { address, connections, requests }
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    fn connections(&self) -> u32 {
+        self.connections.load(SeqCst)
+    }
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    barrier: Arc<Barrier>,
+    seen: Arc<Mutex<Vec<String>>>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let (head, body) = request.into_parts();
+    let length = body.collect().await.unwrap().to_bytes().len();
+    seen.lock().unwrap().push(format!("{} {} {:?} {length}", head.method, head.uri, head.headers));
+    barrier.wait().await;
+    let response = Response::builder().header("content-type", "text/event-stream");
+    Ok(response.body(Full::new(Bytes::from(good()))).unwrap())
+}
+
+const WITHIN: Timeouts = Timeouts { total: Some(Nanos::from_secs(60)), ..NO_LIMITS };
+
+fn speaking(url: &str, streams: u32) -> HttpTransport<MonotonicClock> {
+    let streams = NonZeroU32::new(streams).unwrap();
+    let version = HttpVersion::Http2 { streams };
+    transport(target(url).http_version(version).timeouts(WITHIN))
+}
+
+async fn ask_together(transport: &HttpTransport<MonotonicClock>, count: usize) -> Vec<Tape> {
+    let tapes = join_all((0..count).map(|_| ask(transport))).await;
+    for tape in &tapes {
+        assert!(tape.is_success(), "{tape:?}");
+    }
+    tapes
+}
+
+#[tokio::test]
+async fn three_hundred_requests_at_a_time_over_three_connections() {
+    // The server answers none before it has all: a queue anywhere would never end.
+    let server = Server::run(300).await;
+    let transport = speaking(&server.url(), 100);
+    for tape in ask_together(&transport, 300).await {
+        assert_eq!(tape.connection, Connection::Fresh);
+        let connect = tape.marks.connect.unwrap();
+        assert!(Some(connect.tcp) <= tape.marks.send_start, "{:?}", tape.marks);
+    }
+    assert_eq!(server.connections(), 3);
+    let again = ask_together(&transport, 300).await;
+    assert!(again.iter().all(|tape| tape.connection == Connection::Reused));
+    assert_eq!(server.connections(), 3);
+}
+
+#[tokio::test]
+async fn connections_opened_ahead_have_a_place_for_each_request() {
+    let server = Server::run(25).await;
+    let transport = speaking(&server.url(), 10);
+    transport.preconnect(25).await.unwrap();
+    let tapes = ask_together(&transport, 25).await;
+    assert!(tapes.iter().all(|tape| tape.connection == Connection::Reused));
+    assert_eq!(server.connections(), 3);
+}
+
+#[tokio::test]
+async fn a_server_that_allows_fewer_requests_gets_more_connections() {
+    // A fifth one on a connection would be refused by the server, or wait.
+    let server = Server::allowing(12, 4).await;
+    ask_together(&speaking(&server.url(), 100), 12).await;
+    assert_eq!(server.connections(), 3);
+}
+
+#[tokio::test]
+async fn marks_are_in_order_and_the_request_is_whole() {
+    let server = Server::run(1).await;
+    let transport = speaking(&server.url(), 100);
+    for tape in [ask(&transport).await, ask(&transport).await] {
+        let marks = &tape.marks;
+        let in_order = [
+            marks.send_start,
+            marks.first_byte,
+            marks.headers,
+            tape.first_token(),
+            tape.last_token(),
+            marks.end,
+        ];
+        assert!(in_order.iter().all(Option::is_some), "{marks:?}");
+        assert!(in_order.is_sorted(), "{marks:?}");
+        // Not held against the reply: the kernel may stamp that before the write call has returned.
+        assert!(marks.send_start <= marks.send_end, "{marks:?}");
+    }
+    let requests = server.requests.lock().unwrap().clone();
+    let line = format!("POST http://{}/v1/completions ", server.address);
+    assert!(requests[0].starts_with(&line), "{requests:?}");
+    assert!(requests[0].contains("\"accept-encoding\": \"identity\""), "{requests:?}");
+}
+
+#[tokio::test]
+async fn a_dropped_request_leaves_its_connection_to_the_others() {
+    let server = Server::run(2).await;
+    let transport = speaking(&server.url(), 100);
+    let arrived = async {
+        while server.requests.lock().unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        biased;
+        _ = ask(&transport) => unreachable!("the server waits for a second one"),
+        () = arrived => {}
+    }
+    let tape = ask(&transport).await;
+    assert!(tape.is_success(), "{tape:?}");
+    assert_eq!((tape.connection, server.connections()), (Connection::Reused, 1));
+}
+
+#[tokio::test]
+async fn a_connection_for_each_request() {
+    let server = Server::run(2).await;
+    let each = speaking(&server.url(), 100).target().clone();
+    let transport = transport(each.connection_use(ConnectionUse::PerRequest));
+    transport.preconnect(2).await.unwrap();
+    assert_eq!(server.connections(), 0);
+    ask_together(&transport, 2).await;
+    assert_eq!(server.connections(), 2);
+}
+
+#[tokio::test]
+async fn a_server_of_http_1_1_only_is_doubted() {
+    let answer = crate::server::send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+    let server = crate::server::Server::run(vec![vec![answer]]);
+    let tape = ask(&speaking(&server.url(), 100)).await;
+    check_failure(&tape, FailureClass::Connect, None, "does it speak HTTP/2 without TLS?");
+}
+
+#[tokio::test]
+async fn a_connection_that_died_idle_is_replaced_once() {
+    let server = Server::run(1).await;
+    let front = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = front.local_addr().unwrap();
+    let upstream = server.address;
+    // Serves one connection, ends it when told, and then serves another.
+    let (end, ended) = tokio::sync::oneshot::channel::<()>();
+    tokio::spawn(async move {
+        let (mut client, _) = front.accept().await.unwrap();
+        let mut to = tokio::net::TcpStream::connect(upstream).await.unwrap();
+        tokio::select! {
+            _ = tokio::io::copy_bidirectional(&mut client, &mut to) => {}
+            _ = ended => {}
+        }
+        drop((client, to));
+        let (mut client, _) = front.accept().await.unwrap();
+        let mut to = tokio::net::TcpStream::connect(upstream).await.unwrap();
+        let _ = tokio::io::copy_bidirectional(&mut client, &mut to).await;
+    });
+    let transport = speaking(&format!("http://{address}"), 100);
+    ask_together(&transport, 1).await;
+    end.send(()).unwrap();
+    let after = ask_together(&transport, 1).await;
+    // Whether its end was seen before the request or after is for the scheduler.
+    assert_ne!(after[0].connection, Connection::Reused);
+}
