@@ -32,18 +32,21 @@ fn reply() -> Vec<Vec<u8>> {
 
 /// From the bytes of a reply to its arrivals: SSE, JSON, token counting.
 fn read_reply(c: &mut Criterion) {
-    let pieces = reply();
+    let events = reply();
     let mut group = c.benchmark_group("reply");
     group.throughput(Throughput::Elements(EVENTS));
-    group.bench_function("read 250 events", |b| {
-        b.iter(|| {
-            let mut reader = ReplyReader::new(Route::Completions.dialect(), KeepText::No);
-            for (read, piece) in (0..).zip(&pieces) {
-                reader.feed(piece, ReadMark::user(Stamp::from_nanos(u64::from(read)), read));
-            }
-            black_box(reader.finish(BodyEnd::Whole))
+    for per_read in [1, 60] {
+        let pieces: Vec<Vec<u8>> = events.chunks(per_read).map(<[_]>::concat).collect();
+        group.bench_function(format!("read 250 events, {per_read} a read"), |b| {
+            b.iter(|| {
+                let mut reader = ReplyReader::new(Route::Completions.dialect(), KeepText::No);
+                for (read, piece) in (0..).zip(&pieces) {
+                    reader.feed(piece, ReadMark::user(Stamp::from_nanos(u64::from(read)), read));
+                }
+                black_box(reader.finish(BodyEnd::Whole))
+            });
         });
-    });
+    }
     group.finish();
 }
 
