@@ -83,9 +83,9 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
     let Ask { spec: workload, tokenizer } =
         workload::ask(&args.workload, &target, 1, lengths, Arrivals::ClosedLoop)?;
     let sample = endpoint::plan(workload.clone(), tokenizer.as_ref()).map_err(Fail::usage)?;
-    let embedded = match &args.endpoint.base_url {
-        Some(_) => None,
-        None => Some(Embedded::start()?),
+    let embedded = match &*args.endpoint.base_url {
+        [_, ..] => None,
+        [] => Some(Embedded::start()?),
     };
     let called = call(args, embedded.as_ref())?;
     let physics = match (&embedded, physics) {
@@ -139,19 +139,19 @@ fn most(levels: &[NonZeroU32]) -> u64 {
 /// The endpoint that was named, or the embedded engine.
 fn call(args: &SweepArgs, embedded: Option<&Embedded>) -> Result<Called, Fail> {
     let endpoint = &args.endpoint;
-    let (base_url, model) = match (embedded, &endpoint.base_url) {
-        (None, Some(url)) => {
+    let (base_urls, model) = match (embedded, &*endpoint.base_url) {
+        (None, urls @ [_, ..]) => {
             let name = endpoint.served_model_name.as_ref().or(endpoint.model.as_ref());
             let name =
                 name.ok_or_else(|| Fail::usage("--model: name the model as the server knows it"))?;
-            (url.clone(), name.clone())
+            (urls.to_vec(), name.clone())
         }
-        (Some(embedded), _) => (embedded.base_url(), embedded.model().to_owned()),
-        (None, None) => return Err(Fail::usage("--base-url: name the server")),
+        (Some(embedded), _) => (vec![embedded.base_url()], embedded.model().to_owned()),
+        (None, []) => return Err(Fail::usage("--base-url: name the server")),
     };
     let extra = workload::sampling_body(&args.sampling)?;
     let keep_text = endpoint::keep_text(TextAfter::Drop, args.workload.tokenizer.as_deref());
-    endpoint::call(endpoint, &base_url, &model, &extra, keep_text)
+    endpoint::call(endpoint, &base_urls, &model, &extra, keep_text)
 }
 
 fn levels_of(levels: &[u32]) -> Result<Vec<NonZeroU32>, Fail> {

@@ -131,10 +131,11 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         let first = Endpoint::new(&target, target.base());
         let others = target.other_bases().iter().map(|base| Endpoint::new(&target, base)).collect();
         let scratch = RefCell::new(vec![0; SCRATCH].into_boxed_slice());
-        Self { target, clock, stamps: StampChoice::default(), first, others, scratch }
+        let stamps = target.connections().stamps;
+        Self { target, clock, stamps, first, others, scratch }
     }
 
-    /// Has arrivals stamped by `choice`, on connections made from now on.
+    /// Has arrivals stamped by `choice` in place of the target's, on connections made from now on.
     #[must_use]
     pub const fn stamps(mut self, choice: StampChoice) -> Self {
         self.stamps = choice;

@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod bench;
+mod connections;
 mod engine;
 mod interrupt;
 mod serve;
