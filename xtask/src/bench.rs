@@ -1,17 +1,44 @@
 //! `cargo xtask bench`: the benches, which no test ever runs.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::Result;
 
 use crate::{cargo, process};
 
-/// Becomes `cargo bench`.
-pub(crate) fn run(filter: Option<&str>) -> Result<ExitCode> {
+/// Becomes `cargo bench`, for all benches, or for those that `args` choose.
+pub(crate) fn run(args: &[OsString]) -> Result<ExitCode> {
     let mut command = cargo::command();
     command.args(["bench", "--package", "fizeau-benches"]);
-    if let Some(filter) = filter {
-        command.args(["--", filter]);
+    let (bench, rest) = chosen(args);
+    if let Some(bench) = bench {
+        command.args(["--bench", bench]);
     }
+    command.arg("--").args(rest);
     process::become_command(command)
+}
+
+/// The bench that is meant, and what to tell it: `transport` has options of its own; anything else is a filter, and
+/// those only criterion knows.
+fn chosen(args: &[OsString]) -> (Option<&'static str>, &[OsString]) {
+    match args {
+        [] => (None, args),
+        [first, rest @ ..] if first == "transport" => (Some("transport"), rest),
+        _ => (Some("hot_paths"), args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_goes_to_criterion_and_options_to_the_bench_that_has_them() {
+        let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        assert_eq!(chosen(&[]), (None, &[][..]));
+        assert_eq!(chosen(&words(&["reply"])), (Some("hot_paths"), &words(&["reply"])[..]));
+        let transport = words(&["transport", "256", "--rounds", "1"]);
+        assert_eq!(chosen(&transport), (Some("transport"), &transport[1..]));
+    }
 }

@@ -50,10 +50,11 @@ enum Task {
     },
     /// Every check there is; what CI runs
     Test,
-    /// Run the benches
+    /// Run the benches; `transport` runs the client side by side with wrk alone, `transport --help` lists its options
     Bench {
-        /// Only benches whose name contains this
-        filter: Option<String>,
+        /// Only benches whose name contains this; options of the bench
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
     },
     /// The checks that need no build: layers, licences, sources, pages
     Tidy,
@@ -68,7 +69,7 @@ pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Task::Sweep { args } => sweep::run(&args),
         Task::Test => test::run(),
-        Task::Bench { filter } => bench::run(filter.as_deref()),
+        Task::Bench { args } => bench::run(&args),
         Task::Tidy => tidy::run(),
         Task::Engine(action) => engine::run(action),
     };

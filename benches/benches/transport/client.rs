@@ -1,0 +1,146 @@
+//! `fizeau bench` as a process.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use fizeau::core::Tape;
+use serde::Deserialize;
+
+use crate::cores::Core;
+use crate::folder::Scratch;
+use crate::process::{Finished, Running, pinned};
+use crate::shape::{Shape, TOKENS};
+
+/// The program under test.
+#[derive(Debug)]
+pub(crate) struct Client {
+    program: PathBuf,
+    core: Core,
+    /// Whether it takes `--threads`.
+    threads: bool,
+}
+
+/// One run of it.
+#[derive(Debug)]
+pub(crate) struct ClientRun {
+    pub(crate) finished: Finished,
+    pub(crate) summary: Summary,
+    /// Where its tapes are, until the next run.
+    tapes: PathBuf,
+}
+
+/// `summary.json`, as much of it as is used here.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Summary {
+    pub(crate) validity: Validity,
+    pub(crate) requests: Requests,
+    pub(crate) tokens: Tokens,
+    pub(crate) metrics: Metrics,
+    pub(crate) throughput: Throughput,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Validity {
+    pub(crate) verdict: String,
+    pub(crate) reasons: Vec<Reason>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Reason {
+    pub(crate) text: String,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Requests {
+    pub(crate) failed: u64,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Tokens {
+    pub(crate) output: u64,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Metrics {
+    pub(crate) send_lateness_ms: Spread,
+    /// Only where the kernel stamped.
+    pub(crate) read_lag_ms: Option<Spread>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Spread {
+    pub(crate) p99: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Throughput {
+    pub(crate) output_tokens_per_s: f64,
+}
+
+impl Client {
+    pub(crate) fn new(program: &Path, core: Core) -> Result<Self> {
+        let help = Command::new(program).args(["bench", "--help"]).output();
+        let help = help.with_context(|| format!("cannot run {}", program.display()))?;
+        let threads = String::from_utf8_lossy(&help.stdout).contains("--threads");
+        Ok(Self { program: program.to_owned(), core, threads })
+    }
+
+    /// All requests of `shape`, against the server at `url`.
+    pub(crate) fn run(&self, shape: &Shape, url: &str, scratch: &Scratch) -> Result<ClientRun> {
+        let folder = scratch.fresh("run")?;
+        let finished = Running::start(&mut self.command(shape, url, &folder))?.finish()?;
+        // 1 is a verdict that is not `valid`, which the table will show.
+        if !matches!(finished.code, Some(0 | 1)) {
+            bail!("fizeau bench failed:\n{}{}", finished.stdout, finished.stderr);
+        }
+        let path = folder.join("summary.json");
+        let file = File::open(&path).with_context(|| format!("no {}", path.display()))?;
+        let summary = serde_json::from_reader(BufReader::new(file));
+        let summary = summary.with_context(|| format!("cannot read {}", path.display()))?;
+        Ok(ClientRun { finished, summary, tapes: folder.join("tapes.jsonl") })
+    }
+
+    fn command(&self, shape: &Shape, url: &str, folder: &Path) -> Command {
+        let mut command = pinned(self.core, &self.program.to_string_lossy());
+        command.args(["bench", "--base-url", url, "--model", "m", "--num-warmups", "0"]);
+        let numbers = [
+            ("--random-input-len", TOKENS),
+            ("--random-output-len", TOKENS),
+            ("--num-prompts", shape.requests()),
+            ("--max-concurrency", shape.streams),
+        ];
+        for (flag, number) in numbers {
+            command.arg(flag).arg(number.to_string());
+        }
+        if self.threads {
+            command.args(["--threads", "1"]);
+        }
+        command.arg("--out").arg(folder);
+        for name in
+            ["FIZEAU_BACKEND", "FIZEAU_API_KEY", "OPENAI_API_KEY", "http_proxy", "HTTP_PROXY"]
+        {
+            command.env_remove(name);
+        }
+        command
+    }
+}
+
+impl ClientRun {
+    /// The tapes, one by one.
+    pub(crate) fn tapes(&self) -> Result<impl Iterator<Item = Result<Tape>> + use<>> {
+        let path = &self.tapes;
+        let file = File::open(path).with_context(|| format!("no {}", path.display()))?;
+        let tape = |line: std::io::Result<String>| -> Result<Tape> {
+            serde_json::from_str(&line?).context("tapes.jsonl has a line that is no tape")
+        };
+        Ok(BufReader::new(file).lines().map(tape))
+    }
+
+    /// CPU seconds of the whole process per million tokens that came.
+    pub(crate) fn cpu_per_million(&self) -> f64 {
+        self.finished.cpu.as_secs_f64() / self.summary.tokens.output as f64 * 1e6
+    }
+}
