@@ -1,4 +1,4 @@
-//! Requests over HTTP/1.1 on connections of our own.
+//! Requests over HTTP on connections of our own.
 
 mod answer;
 mod balance;
@@ -43,7 +43,7 @@ use call::Call;
 use endpoint::Endpoint;
 use wire::Wire;
 
-/// Carries out requests over HTTP/1.1 without TLS, each to a [`Tape`].
+/// Carries out requests over HTTP, each to a [`Tape`]. How its endpoints are reached is the target's to say.
 ///
 /// Connections are kept and reused, the one used last first, without a limit on their number: a limit would
 /// be a hidden queue. Nothing is ever retried, but for one case: an idle connection that turns out dead
