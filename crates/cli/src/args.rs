@@ -10,7 +10,7 @@ mod workload;
 
 pub(crate) use bench::BenchArgs;
 pub(crate) use client::ClientArgs;
-pub(crate) use endpoint::EndpointArgs;
+pub(crate) use endpoint::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg};
 pub(crate) use serve::ServeArgs;
 pub(crate) use sweep::SweepArgs;
 pub(crate) use workload::{SamplingArgs, WorkloadArgs};

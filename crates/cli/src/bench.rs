@@ -161,19 +161,18 @@ fn prepare(args: &BenchArgs) -> Result<Job, Fail> {
 }
 
 fn call(args: &BenchArgs) -> Result<Called, Fail> {
-    let base_url = match &args.endpoint.base_url {
-        Some(url) => url.clone(),
-        None if args.host.host.contains(':') => {
-            format!("http://[{}]:{}", args.host.host, args.host.port)
-        }
-        None => format!("http://{}:{}", args.host.host, args.host.port),
+    let host = &args.host;
+    let base_urls = match &*args.endpoint.base_url {
+        [] if host.host.contains(':') => vec![format!("http://[{}]:{}", host.host, host.port)],
+        [] => vec![format!("http://{}:{}", host.host, host.port)],
+        urls => urls.to_vec(),
     };
-    let (endpoint, found) = probe::settled(&args.endpoint, &base_url)?;
+    let (endpoint, found) = probe::settled(&args.endpoint, &base_urls)?;
     let name = endpoint.served_model_name.as_ref().or(endpoint.model.as_ref());
     let name = name.ok_or_else(|| Fail::usage("--model: name the model as the server knows it"))?;
     let keep_text = endpoint::keep_text(text_after(args), args.workload.tokenizer.as_deref());
     let extra = workload::sampling_body(&args.sampling)?;
-    let called = endpoint::call(&endpoint, &base_url, name, &extra, keep_text)?;
+    let called = endpoint::call(&endpoint, &base_urls, name, &extra, keep_text)?;
     Ok(called.with_found(found))
 }
 

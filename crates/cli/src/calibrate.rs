@@ -78,7 +78,9 @@ const STREAMS: u32 = 256;
 /// Whether a run is asked for beside the calibration: an endpoint or a model is named.
 pub(crate) const fn has_run(args: &BenchArgs) -> bool {
     let endpoint = &args.endpoint;
-    endpoint.base_url.is_some() || endpoint.model.is_some() || endpoint.served_model_name.is_some()
+    !endpoint.base_url.is_empty()
+        || endpoint.model.is_some()
+        || endpoint.served_model_name.is_some()
 }
 
 /// Measures the ceiling for requests of the shape that `args` ask for on `route`.

@@ -1,12 +1,15 @@
 //! From arguments to an endpoint, and whether it answers.
 
+mod connections;
+
 use std::sync::Arc;
 
 use fizeau::core::{EosRule, FailureClass, Nanos, RequestId, Tape, Timer};
 use fizeau::harness::{PreflightError, TextAfter, preflight};
-use fizeau::report::Endpoint;
+use fizeau::report::{Connections, Endpoint};
 use fizeau::transport::{
-    Backend, ExtraBody, Forcing, HttpTransport, KeepText, MonotonicClock, Secret, Target, Timeouts,
+    Backend, ExtraBody, Forcing, HttpTransport, KeepText, MonotonicClock, RequestError, Secret,
+    Target, Timeouts,
 };
 use fizeau::workload::{Plan, Spec, SpecError, TextCodec};
 
@@ -21,6 +24,7 @@ pub(crate) struct Called {
     pub(crate) timeouts: Timeouts,
     /// What `--backend auto` found out.
     pub(crate) found: Option<Found>,
+    connections: Connections,
     base_url: String,
     path: String,
 }
@@ -38,20 +42,27 @@ impl Called {
             path: self.path.clone(),
             backend: self.target.backend().as_str().to_owned(),
             model: self.target.model().to_owned(),
+            connections: self.connections.clone(),
         }
     }
 }
 
-/// The endpoint that `args` name, at `base_url`, for `model`. Nothing is sent.
+/// The endpoint that `args` name, at `base_urls`, for `model`. Nothing is sent.
 pub(crate) fn call(
     args: &EndpointArgs,
-    base_url: &str,
+    base_urls: &[String],
     model: &str,
     extra: &str,
     keep_text: KeepText,
 ) -> Result<Called, Fail> {
     let backend: Backend = args.backend.parse().named("--backend")?;
-    let mut target = Target::new(base_url, backend, model).named("--base-url")?;
+    let (first, others) = base_urls
+        .split_first()
+        .ok_or_else(|| Fail::usage("--base-url: name at least one server"))?;
+    let mut target = Target::new(first, backend, model).named("--base-url")?;
+    for url in others {
+        target = target.also_at(url).named("--base-url")?;
+    }
     if let Some(path) = &args.endpoint {
         target = target.path(path).named("--endpoint")?;
     }
@@ -65,21 +76,27 @@ pub(crate) fn call(
         target = target.api_key(key).named("API key")?;
     }
     let timeouts = timeouts(args)?;
-    let target = target
+    let target = connections::apply(target, &args.connections)?
         .extra_body(ExtraBody::parse(extra).named("--extra-body")?)
         .timeouts(timeouts)
         .keep_text(keep_text);
     let url = target.url();
-    let origin_end = url.find("://").map_or(0, |at| at + 3);
-    let path_at = url[origin_end..].find('/').map_or(url.len(), |at| origin_end + at);
-    let (base_url, path) = url.split_at(path_at);
+    let (base_url, path) = split(&url);
     Ok(Called {
         base_url: base_url.to_owned(),
         path: path.to_owned(),
         timeouts,
         found: None,
+        connections: connections::describe(&target, &args.connections),
         target,
     })
+}
+
+/// `http://host:port` and the path behind it.
+fn split(url: &str) -> (&str, &str) {
+    let origin = url.find("://").map_or(0, |at| at + 3);
+    let path = url[origin..].find('/').map_or(url.len(), |at| origin + at);
+    url.split_at(path)
 }
 
 /// From a file, or from the environment; never from the command line, which others can read.
@@ -126,7 +143,7 @@ pub(crate) fn plan(spec: Spec, tokenizer: Option<&Arc<dyn TextCodec>>) -> Result
     }
 }
 
-/// Sends one request of the workload's own shape, so that an endpoint that cannot be used is one clear line. It is a
+/// Sends one request of the workload's own shape to each endpoint, so that one that cannot be used is one clear line. It is a
 /// warm-up request: its prompt is none of the run's.
 pub(crate) async fn check(
     transport: &HttpTransport<MonotonicClock>,
@@ -136,24 +153,37 @@ pub(crate) async fn check(
     let Some(mut request) = plan.warmup(u64::MAX).next().map(|scheduled| scheduled.request) else {
         return Err(Fail::usage("the workload has no request"));
     };
-    request.id = RequestId::default();
     request.max_output_tokens = request.max_output_tokens.min(SHORT);
-    if request.eos == EosRule::Ignore && transport.target().forcing() == Forcing::CapOnly {
-        let backend = transport.target().backend().as_str();
+    let target = transport.target();
+    if request.eos == EosRule::Ignore && target.forcing() == Forcing::CapOnly {
+        let backend = target.backend().as_str();
         eprintln!(
             "note: {backend} cannot be told to generate the full length there; outputs may be shorter than asked, and the \
              figures are of what came"
         );
     }
-    let _checking = Progress::checking(&transport.target().url());
-    preflight(transport, timer, &request).await.map_err(|error| {
-        let target = transport.target();
-        let remedy = match &error {
-            PreflightError::Unsendable(_) => "choose another --endpoint or --backend".to_owned(),
-            PreflightError::Failed(failure) => remedy(failure.class, failure.status, target),
-        };
-        Fail::endpoint(format!("{}: {error}; {remedy}", target.url()))
-    })
+    connections::announce(target);
+    let mut tape = None;
+    for (number, url) in (0..).zip(target.urls()) {
+        // With nothing else in flight, both ways of balancing send the k-th request to the k-th endpoint.
+        request.id = RequestId(number);
+        let _checking = Progress::checking(&url);
+        let checked = preflight(transport, timer, &request).await;
+        let checked = checked.map_err(|error| unusable(&error, &url, target))?;
+        tape.get_or_insert(checked);
+    }
+    for note in transport.notes() {
+        eprintln!("note: {note}");
+    }
+    tape.ok_or_else(|| Fail::usage("--base-url: name at least one server"))
+}
+
+fn unusable(error: &PreflightError<RequestError>, url: &str, target: &Target) -> Fail {
+    let remedy = match error {
+        PreflightError::Unsendable(_) => "choose another --endpoint or --backend".to_owned(),
+        PreflightError::Failed(failure) => remedy(failure.class, failure.status, target),
+    };
+    Fail::endpoint(format!("{url}: {error}; {remedy}"))
 }
 
 const SHORT: fizeau::core::Tokens = fizeau::core::Tokens::new(4);
@@ -164,6 +194,9 @@ fn remedy(class: FailureClass, status: Option<u16>, target: &Target) -> String {
     match (class, status) {
         (FailureClass::Connect | FailureClass::TimeoutConnect, _) => {
             "is the server up, and is --base-url right?".to_owned()
+        }
+        (FailureClass::Tls, _) => {
+            "--ca-cert FILE trusts the certificates in a PEM file, --insecure trusts any".to_owned()
         }
         (FailureClass::Status, Some(401 | 403)) => {
             "give a key in FIZEAU_API_KEY, OPENAI_API_KEY or --api-key-file".to_owned()
@@ -194,5 +227,5 @@ fn remedy(class: FailureClass, status: Option<u16>, target: &Target) -> String {
 
 /// The target that `args` lead to, without an endpoint at hand: for what must be known before one is started.
 pub(crate) fn nowhere(args: &EndpointArgs) -> Result<Target, Fail> {
-    Ok(call(args, "http://127.0.0.1:1", "", "{}", KeepText::No)?.target)
+    Ok(call(args, &["http://127.0.0.1:1".to_owned()], "", "{}", KeepText::No)?.target)
 }

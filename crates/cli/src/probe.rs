@@ -30,16 +30,16 @@ pub(crate) struct Found {
     findings: Findings,
 }
 
-/// `args` with backend and model filled in if they are to be found out at `base_url`, and what was found; else as they
-/// are.
+/// `args` with backend and model filled in if they are to be found out at `base_urls`, and what was found; else as they
+/// are. The first of several is asked: they are alike.
 pub(crate) fn settled(
     args: &EndpointArgs,
-    base_url: &str,
+    base_urls: &[String],
 ) -> Result<(EndpointArgs, Option<Found>), Fail> {
     if args.backend != AUTO {
         return Ok((args.clone(), None));
     }
-    let found = runtime::single()?.block_on(find(args, base_url))?;
+    let found = runtime::single()?.block_on(find(args, base_urls))?;
     say(found.block())?;
     let backend = found.backend.to_owned();
     let model = args.model.clone().or_else(|| Some(found.model.clone()));
@@ -52,10 +52,11 @@ pub(crate) fn embedded(args: &EndpointArgs) -> EndpointArgs {
     EndpointArgs { backend: backend.to_owned(), ..args.clone() }
 }
 
-async fn find(args: &EndpointArgs, base_url: &str) -> Result<Found, Fail> {
+async fn find(args: &EndpointArgs, base_urls: &[String]) -> Result<Found, Fail> {
+    let first = base_urls.get(..1).unwrap_or_default();
     let target = |backend: Backend, model: &str| -> Result<Target, Fail> {
         let args = EndpointArgs { backend: backend.as_str().to_owned(), ..args.clone() };
-        Ok(endpoint::call(&args, base_url, model, "{}", KeepText::No)?.target)
+        Ok(endpoint::call(&args, first, model, "{}", KeepText::No)?.target)
     };
     let any = target(Backend::OpenAi, "")?;
     let any = match Server::of(&any).and_then(|server| server.backends().first()) {
@@ -63,7 +64,10 @@ async fn find(args: &EndpointArgs, base_url: &str) -> Result<Found, Fail> {
         None => any,
     };
     let identity = Identity::of(&any).await.map_err(|error| {
-        Fail::endpoint(format!("{base_url}: {error}; is the server up, and is --base-url right?"))
+        Fail::endpoint(format!(
+            "{}: {error}; is the server up, and is --base-url right?",
+            first.concat()
+        ))
     })?;
     let model = model(args, &identity)?;
     let candidates = candidates(identity.server(), args.endpoint.as_deref());

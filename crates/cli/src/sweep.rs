@@ -79,17 +79,17 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
         (args.verdict.model_config.as_deref(), args.verdict.hardware.as_deref());
     let physics = Physics::from_args(config, hardware, lengths)?;
     // The workload is checked before an engine is started.
-    let (endpoint, found) = match &args.endpoint.base_url {
-        Some(url) => probe::settled(&args.endpoint, url)?,
-        None => (probe::embedded(&args.endpoint), None),
+    let (endpoint, found) = match &*args.endpoint.base_url {
+        [] => (probe::embedded(&args.endpoint), None),
+        urls => probe::settled(&args.endpoint, urls)?,
     };
     let target = endpoint::nowhere(&endpoint)?;
     let Ask { spec: workload, tokenizer } =
         workload::ask(&args.workload, &target, 1, lengths, Arrivals::ClosedLoop)?;
     let sample = endpoint::plan(workload.clone(), tokenizer.as_ref()).map_err(Fail::usage)?;
-    let embedded = match &args.endpoint.base_url {
-        Some(_) => None,
-        None => Some(Embedded::start()?),
+    let embedded = match &*args.endpoint.base_url {
+        [_, ..] => None,
+        [] => Some(Embedded::start()?),
     };
     let called = call(args, &endpoint, embedded.as_ref())?.with_found(found);
     let physics = match (&embedded, physics) {
@@ -146,19 +146,19 @@ fn call(
     endpoint: &EndpointArgs,
     embedded: Option<&Embedded>,
 ) -> Result<Called, Fail> {
-    let (base_url, model) = match (embedded, &endpoint.base_url) {
-        (None, Some(url)) => {
+    let (base_urls, model) = match (embedded, &*endpoint.base_url) {
+        (None, urls @ [_, ..]) => {
             let name = endpoint.served_model_name.as_ref().or(endpoint.model.as_ref());
             let name =
                 name.ok_or_else(|| Fail::usage("--model: name the model as the server knows it"))?;
-            (url.clone(), name.clone())
+            (urls.to_vec(), name.clone())
         }
-        (Some(embedded), _) => (embedded.base_url(), embedded.model().to_owned()),
-        (None, None) => return Err(Fail::usage("--base-url: name the server")),
+        (Some(embedded), _) => (vec![embedded.base_url()], embedded.model().to_owned()),
+        (None, []) => return Err(Fail::usage("--base-url: name the server")),
     };
     let extra = workload::sampling_body(&args.sampling)?;
     let keep_text = endpoint::keep_text(TextAfter::Drop, args.workload.tokenizer.as_deref());
-    endpoint::call(endpoint, &base_url, &model, &extra, keep_text)
+    endpoint::call(endpoint, &base_urls, &model, &extra, keep_text)
 }
 
 fn levels_of(levels: &[u32]) -> Result<Vec<NonZeroU32>, Fail> {

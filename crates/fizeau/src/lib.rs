@@ -68,6 +68,7 @@
 //! # Features
 //!
 //! - `http`: the simulated engine behind a real HTTP server, in wall time.
+//! - `tls`: endpoints behind `https://`.
 //! - `tiktoken`, `hf-tokenizer`: tokenizers of the client's own.
 
 pub use fizeau_core as core;

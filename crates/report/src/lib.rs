@@ -37,7 +37,7 @@ mod words;
 
 pub use lengths::LengthTally;
 pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
-pub use setup::{Endpoint, Engine, Host, Setup, ToolVersion, Workload};
+pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
 pub use sweep::{GoalResult, OperatingPoint, Place, StandIn, SweepReport};
 pub use terminal::{Style, Terminal};
 pub use vllm::{

@@ -53,6 +53,51 @@ pub struct Endpoint {
     pub backend: String,
     /// The model's name as sent.
     pub model: String,
+    /// How it was reached.
+    pub connections: Connections,
+}
+
+/// How the endpoint was reached. Words for people; what does not apply is left out.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Connections {
+    /// Further servers that shared the requests with the first, as scheme, host and port, in the order of the
+    /// endpoint numbers on the tapes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also_at: Vec<String>,
+    /// How they shared them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub balance: Option<String>,
+    /// The version of HTTP.
+    pub http_version: String,
+    /// With HTTP/2, the most requests at a time on one connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub http2_streams: Option<u32>,
+    /// How long a connection lived: kept for the next request, or closed after one.
+    pub lifetime: String,
+    /// Behind TLS, whether certificates were checked, and by what.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificates: Option<String>,
+    /// The proxies that stood between, without user and password.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub proxies: Vec<String>,
+    /// Who was asked to stamp arrivals.
+    pub stamps: String,
+}
+
+impl Connections {
+    /// All of it in one line.
+    fn words(&self) -> String {
+        let mut words = vec![format!("HTTP/{}", self.http_version)];
+        words.extend(self.http2_streams.map(|n| format!("{n} requests at a time on each")));
+        words.push(format!("connections: {}", self.lifetime));
+        words.extend(self.certificates.iter().map(|how| format!("certificates: {how}")));
+        words.extend(self.proxies.iter().map(|proxy| format!("through the proxy {proxy}")));
+        words.push(format!("stamps: {}", self.stamps));
+        let others = self.also_at.iter().map(|url| format!("also at {url}"));
+        words.extend(others);
+        words.extend(self.balance.iter().map(|balance| format!("balance: {balance}")));
+        words.join(", ")
+    }
 }
 
 /// What is known of the engine behind the endpoint.
@@ -119,6 +164,7 @@ impl Setup {
         vec![
             ("Model", self.endpoint.model.clone()),
             ("Endpoint", format!("{}{}", self.endpoint.base_url, self.endpoint.path)),
+            ("Connections", self.endpoint.connections.words()),
             ("Backend", self.endpoint.backend.clone()),
             ("Engine", engine),
             ("Dataset", self.workload.dataset.clone()),

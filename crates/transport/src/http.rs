@@ -1,4 +1,4 @@
-//! Requests over HTTP/1.1 on connections of our own.
+//! Requests over HTTP on connections of our own.
 
 mod answer;
 mod balance;
@@ -46,7 +46,7 @@ use wire::Wire;
 
 pub(crate) use look::Lost;
 
-/// Carries out requests over HTTP/1.1 without TLS, each to a [`Tape`].
+/// Carries out requests over HTTP, each to a [`Tape`]. How its endpoints are reached is the target's to say.
 ///
 /// Connections are kept and reused, the one used last first, without a limit on their number: a limit would
 /// be a hidden queue. Nothing is ever retried, but for one case: an idle connection that turns out dead
@@ -134,10 +134,11 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         let first = Endpoint::new(&target, target.base());
         let others = target.other_bases().iter().map(|base| Endpoint::new(&target, base)).collect();
         let scratch = RefCell::new(vec![0; SCRATCH].into_boxed_slice());
-        Self { target, clock, stamps: StampChoice::default(), first, others, scratch }
+        let stamps = target.connections().stamps;
+        Self { target, clock, stamps, first, others, scratch }
     }
 
-    /// Has arrivals stamped by `choice`, on connections made from now on.
+    /// Has arrivals stamped by `choice` in place of the target's, on connections made from now on.
     #[must_use]
     pub const fn stamps(mut self, choice: StampChoice) -> Self {
         self.stamps = choice;

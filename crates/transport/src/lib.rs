@@ -20,7 +20,11 @@
 //! - Nothing is retried but a reused connection that was dead before a byte of the reply, once, and the tape
 //!   says so.
 //! - No byte from a server can panic or grow memory without bound; no secret reaches a tape, a log or an error.
-//! - One thread: no locks, no tasks of its own. HTTP/1.1 in plaintext; `https://` is refused.
+//! - One thread: no lock that anybody waits for, and no tasks of its own but one for each HTTP/2 connection.
+//!
+//! # Features
+//!
+//! - `tls`: endpoints behind `https://`; without it they are refused by name.
 
 mod backend;
 mod clock;

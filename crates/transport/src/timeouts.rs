@@ -8,7 +8,7 @@ use fizeau_core::Nanos;
 /// They are kept to a millisecond or two, the tick of the runtime's timer, and never fire early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
-    /// To resolve the name and make the connection. 10 s by default: a server that runs answers in a round trip.
+    /// To resolve the name and make the connection, with a proxy's tunnel, TLS and the beginning of HTTP/2. 10 s by default: a server that runs answers in a round trip.
     pub connect: Option<Nanos>,
     /// From sending to the first token. No limit by default: under load a request may queue for as long as it
     /// likes, and cutting it off would hide just that.

@@ -4,6 +4,7 @@
 mod bad_input;
 mod bench;
 mod calibrate;
+mod connections;
 mod engine;
 mod interrupt;
 mod probe;

@@ -19,6 +19,9 @@ pub(crate) fn fizeau(arguments: &[&str]) -> Command {
         command.env_remove(format!("FIZEAU_{name}"));
     }
     command.env_remove("OPENAI_API_KEY");
+    for name in ["http_proxy", "https_proxy", "all_proxy", "no_proxy"] {
+        command.env_remove(name).env_remove(name.to_ascii_uppercase());
+    }
     command
 }
 

@@ -11,8 +11,8 @@ use fizeau_metrics::{
     ClientProof, ClientWatch, GoodputGoals, LevelSummary, Reason, Validity, Verdict,
 };
 use fizeau_report::{
-    Endpoint, Engine, Host, LevelReport, LevelStatus, LoadPoint, Setup, SpeedOfLight, SweepReport,
-    ToolVersion, Workload,
+    Connections, Endpoint, Engine, Host, LevelReport, LevelStatus, LoadPoint, Setup, SpeedOfLight,
+    SweepReport, ToolVersion, Workload,
 };
 use fizeau_roofline::{Bound, Device, Load, Measured, Model};
 
@@ -41,6 +41,12 @@ pub(crate) fn setup() -> Setup {
             path: "/v1/completions".to_owned(),
             backend: "vllm".to_owned(),
             model: "org/model-8b".to_owned(),
+            connections: Connections {
+                http_version: "1.1".to_owned(),
+                lifetime: "kept".to_owned(),
+                stamps: "kernel if available".to_owned(),
+                ..Connections::default()
+            },
         },
         engine: Engine::Simulated {
             description: "Llama-3.1-8B bf16 on one H100 SXM, 32 slots".to_owned(),

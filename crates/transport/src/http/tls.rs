@@ -58,11 +58,20 @@ pub enum TrustError {
 
 /// Settings for TLS, checked.
 #[derive(Clone, Default)]
-pub(crate) struct Tls(Option<Arc<ClientConfig>>);
+pub(crate) struct Tls {
+    /// None is [`Trust::WebPki`].
+    config: Option<Arc<ClientConfig>>,
+    is_insecure: bool,
+}
 
 impl Tls {
     pub(crate) fn new(trust: &Trust) -> Result<Self, TrustError> {
-        config(trust).map(|config| Self(Some(Arc::new(config))))
+        let config = Some(Arc::new(config(trust)?));
+        Ok(Self { config, is_insecure: *trust == Trust::Insecure })
+    }
+
+    pub(crate) const fn is_insecure(&self) -> bool {
+        self.is_insecure
     }
 }
 
@@ -75,7 +84,7 @@ pub(super) struct Handshakes {
 
 impl Handshakes {
     pub(super) fn new(tls: &Tls, version: HttpVersion) -> Self {
-        let config = match &tls.0 {
+        let config = match &tls.config {
             Some(config) => Ok(Arc::clone(config)),
             None => config(&Trust::WebPki).map(Arc::new),
         };

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use super::Target;
-use crate::http::{Balance, Balancer, Proxy};
+use crate::http::{Balance, Balancer, Proxy, StampChoice};
 #[cfg(feature = "tls")]
 use crate::http::{Tls, Trust, TrustError};
 
@@ -54,6 +54,7 @@ pub(crate) struct Connections {
     pub(crate) usage: ConnectionUse,
     pub(crate) version: HttpVersion,
     pub(crate) proxy: Proxy,
+    pub(crate) stamps: StampChoice,
     #[cfg(feature = "tls")]
     pub(crate) tls: Tls,
 }
@@ -88,6 +89,13 @@ impl Target {
         self
     }
 
+    /// Has arrivals stamped so.
+    #[must_use]
+    pub fn stamps(mut self, stamps: StampChoice) -> Self {
+        self.connections.stamps = stamps;
+        self
+    }
+
     /// Trusts those certificates of endpoints behind `https://`.
     ///
     /// # Errors
@@ -96,6 +104,14 @@ impl Target {
     pub fn trust(mut self, trust: &Trust) -> Result<Self, TrustError> {
         self.connections.tls = Tls::new(trust)?;
         Ok(self)
+    }
+
+    /// Whether an endpoint behind `https://` is believed whatever its certificate ([`Trust::Insecure`]).
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn is_insecure(&self) -> bool {
+        self.connections.tls.is_insecure()
+            && self.bases().any(|base| base.scheme == super::Scheme::Https)
     }
 
     /// The proxies that requests go through, each once and without user and password.
