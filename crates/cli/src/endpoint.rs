@@ -12,17 +12,25 @@ use fizeau::workload::{Plan, Spec, SpecError, TextCodec};
 
 use crate::args::EndpointArgs;
 use crate::exit::{Fail, Named};
+use crate::probe::Found;
 use crate::progress::Progress;
 
 /// An endpoint to be called, and how to name it on record.
 pub(crate) struct Called {
     pub(crate) target: Target,
     pub(crate) timeouts: Timeouts,
+    /// What `--backend auto` found out.
+    pub(crate) found: Option<Found>,
     base_url: String,
     path: String,
 }
 
 impl Called {
+    /// With what was found out of it.
+    pub(crate) fn with_found(self, found: Option<Found>) -> Self {
+        Self { found, ..self }
+    }
+
     /// For the record.
     pub(crate) fn describe(&self) -> Endpoint {
         Endpoint {
@@ -65,7 +73,13 @@ pub(crate) fn call(
     let origin_end = url.find("://").map_or(0, |at| at + 3);
     let path_at = url[origin_end..].find('/').map_or(url.len(), |at| origin_end + at);
     let (base_url, path) = url.split_at(path_at);
-    Ok(Called { base_url: base_url.to_owned(), path: path.to_owned(), timeouts, target })
+    Ok(Called {
+        base_url: base_url.to_owned(),
+        path: path.to_owned(),
+        timeouts,
+        found: None,
+        target,
+    })
 }
 
 /// From a file, or from the environment; never from the command line, which others can read.

@@ -33,6 +33,7 @@ mod http;
 mod mould;
 pub mod ndjson;
 mod odd;
+mod probe;
 mod reply;
 mod route;
 mod secret;
@@ -54,6 +55,10 @@ pub use framing::Framing;
 pub use http::{Balance, HttpTransport, PreconnectError, Proxy, ProxyError, StampChoice};
 #[cfg(feature = "tls")]
 pub use http::{Trust, TrustError};
+pub use probe::{
+    Candidate, Findings, Flow, ForcedLength, Ground, Identity, ModelError, ProbeError, Probed,
+    Server, ServerTimed, Tried, candidates, probe,
+};
 pub use reply::{BodyEnd, KeepText, Progress, Reply, ReplyReader};
 pub use route::{PromptKind, Route};
 pub use secret::Secret;

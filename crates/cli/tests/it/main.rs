@@ -3,8 +3,10 @@
 
 mod bad_input;
 mod bench;
+mod calibrate;
 mod engine;
 mod interrupt;
+mod probe;
 mod serve;
 mod stand;
 mod sweep;

@@ -72,7 +72,10 @@ async fn both_versions_of_tls_are_spoken_and_the_handshake_is_marked() {
         assert!(first.is_success() && second.is_success(), "{first:?} {second:?}");
         assert_eq!(second.connection, Connection::Reused);
         let connect = first.marks.connect.unwrap();
-        assert!(connect.dns <= Some(connect.tcp) && Some(connect.tcp) <= connect.tls, "{connect:?}");
+        assert!(
+            connect.dns <= Some(connect.tcp) && Some(connect.tcp) <= connect.tls,
+            "{connect:?}"
+        );
         assert!(connect.tls <= first.marks.send_start);
         // Tickets come between the handshake and the reply; they are no part of it.
         assert!(first.marks.send_start < first.marks.first_byte, "{:?}", first.marks);
