@@ -14,10 +14,11 @@ use fizeau::report::{
     Detail, Engine, LevelReport, LoadPoint, RequestRate, Selection, Setup, VllmResult, VllmRun,
     VllmTally, Workload,
 };
-use fizeau::transport::{HttpTransport, MonotonicClock};
+use fizeau::transport::{HttpTransport, MonotonicClock, Route};
 use fizeau::workload::{Arrivals, Plan, Rescale, TextCodec};
 
 use crate::args::BenchArgs;
+use crate::calibrate::{self, Calibration};
 use crate::client::{self, AllAtOnce, Client, Counting};
 use crate::endpoint::{self, Called};
 use crate::exit::{Exit, Fail, Named};
@@ -26,12 +27,14 @@ use crate::levels::{Kept, Yardstick};
 use crate::progress::Progress;
 use crate::say::say;
 use crate::speed::Physics;
-use crate::{interrupt, levels, record, runtime, workload};
+use crate::{interrupt, levels, probe, record, runtime, workload};
 
 /// Everything that is decided before anything is sent.
 struct Job {
     called: Called,
     client: Client,
+    /// What the client can do at most, where that was asked for.
+    calibration: Option<Calibration>,
     plan: Plan,
     /// Counts where the server does not.
     tokenizer: Option<Arc<dyn TextCodec>>,
@@ -48,7 +51,17 @@ struct Job {
 }
 
 pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
-    let job = prepare(args)?;
+    if args.calibrate && !calibrate::has_run(args) {
+        say(calibrate::run(args, Route::Completions)?)?;
+        return Ok(Exit::Good);
+    }
+    let mut job = prepare(args)?;
+    if args.calibrate {
+        let calibration = calibrate::run(args, job.called.target.route())?;
+        say(calibration)?;
+        job.client.ceiling = Some(calibration.ceiling);
+        job.calibration = Some(calibration);
+    }
     let Measured { run, kept, vllm, interrupted } =
         runtime::single()?.block_on(measure(&job, args))?;
     let yardstick = Yardstick {
@@ -134,6 +147,7 @@ fn prepare(args: &BenchArgs) -> Result<Job, Fail> {
         load_point: load_point(args, cap, requests),
         called,
         client,
+        calibration: None,
         plan,
         tokenizer: ask.tokenizer,
         goals,
@@ -153,11 +167,13 @@ fn call(args: &BenchArgs) -> Result<Called, Fail> {
         [] => vec![format!("http://{}:{}", host.host, host.port)],
         urls => urls.to_vec(),
     };
-    let name = args.endpoint.served_model_name.as_ref().or(args.endpoint.model.as_ref());
+    let (endpoint, found) = probe::settled(&args.endpoint, &base_urls)?;
+    let name = endpoint.served_model_name.as_ref().or(endpoint.model.as_ref());
     let name = name.ok_or_else(|| Fail::usage("--model: name the model as the server knows it"))?;
     let keep_text = endpoint::keep_text(text_after(args), args.workload.tokenizer.as_deref());
     let extra = workload::sampling_body(&args.sampling)?;
-    endpoint::call(&args.endpoint, &base_urls, name, &extra, keep_text)
+    let called = endpoint::call(&endpoint, &base_urls, name, &extra, keep_text)?;
+    Ok(called.with_found(found))
 }
 
 const fn text_after(args: &BenchArgs) -> TextAfter {
@@ -285,13 +301,16 @@ fn document<'a>(job: &'a Job, args: &'a BenchArgs) -> Result<record::RunDocument
         max_in_flight: job.load.max_in_flight.map(NonZeroU32::get),
         release_for_ms: None,
     };
-    let client =
-        record::ClientPlan { threads: job.client.threads(), thresholds: &args.client.threshold };
+    let client = record::ClientPlan {
+        threads: job.client.threads(),
+        thresholds: &args.client.threshold,
+        calibration: job.calibration.as_ref(),
+    };
     record::RunDocument::new(
         &job.setup,
         job.plan.spec(),
         vec![level],
-        &job.called.timeouts,
+        &job.called,
         &args.result.goodput,
         client,
     )

@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
 use fizeau::harness::{Cancel, Crew, Needs, Recounted, TextAfter, headroom};
-use fizeau::metrics::{Headroom, Thresholds};
+use fizeau::metrics::{Ceiling, Headroom, Thresholds};
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError, Target};
 use fizeau::workload::TextCodec;
 
@@ -17,6 +17,8 @@ pub(crate) struct Client {
     pub(crate) thresholds: Thresholds,
     /// What the run needs of the system beside what there is.
     pub(crate) headroom: Headroom,
+    /// What it can do at most, where that was measured.
+    pub(crate) ceiling: Option<Ceiling>,
 }
 
 impl Client {
@@ -29,7 +31,7 @@ impl Client {
         let threads_u64 = threads.get() as u64;
         let needs = Needs { connections, fresh_connections: connections, threads: threads_u64 };
         let headroom = headroom(&needs).map_err(Fail::usage)?;
-        Ok(Self { threads, thresholds, headroom })
+        Ok(Self { threads, thresholds, headroom, ceiling: None })
     }
 
     /// How many threads measure.

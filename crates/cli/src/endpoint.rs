@@ -15,18 +15,26 @@ use fizeau::workload::{Plan, Spec, SpecError, TextCodec};
 
 use crate::args::EndpointArgs;
 use crate::exit::{Fail, Named};
+use crate::probe::Found;
 use crate::progress::Progress;
 
 /// An endpoint to be called, and how to name it on record.
 pub(crate) struct Called {
     pub(crate) target: Target,
     pub(crate) timeouts: Timeouts,
+    /// What `--backend auto` found out.
+    pub(crate) found: Option<Found>,
     connections: Connections,
     base_url: String,
     path: String,
 }
 
 impl Called {
+    /// With what was found out of it.
+    pub(crate) fn with_found(self, found: Option<Found>) -> Self {
+        Self { found, ..self }
+    }
+
     /// For the record.
     pub(crate) fn describe(&self) -> Endpoint {
         Endpoint {
@@ -78,6 +86,7 @@ pub(crate) fn call(
         base_url: base_url.to_owned(),
         path: path.to_owned(),
         timeouts,
+        found: None,
         connections: connections::describe(&target, &args.connections),
         target,
     })

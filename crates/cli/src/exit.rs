@@ -32,6 +32,14 @@ pub(crate) struct Fail {
     pub(crate) message: String,
 }
 
+impl Display for Fail {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Fail {}
+
 impl Fail {
     /// The command line or a file is wrong.
     pub(crate) fn usage(message: impl Display) -> Self {

@@ -57,8 +57,9 @@ pub(crate) fn report(
     folder: Option<String>,
 ) -> LevelReport {
     let speed_of_light = speed_of_light(run, kept, load, yardstick.physics);
-    let headroom = Some(yardstick.client.headroom);
-    let client = ClientProof { watch: ClientWatch { headroom, ..run.client.watch }, ..run.client };
+    let (headroom, ceiling) = (Some(yardstick.client.headroom), yardstick.client.ceiling);
+    let watch = ClientWatch { headroom, ceiling, ..run.client.watch };
+    let client = ClientProof { watch, ..run.client };
     let expected = Expectations {
         thresholds: yardstick.client.thresholds,
         held_back: run.driven.held_back,

@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod calibrate;
 mod client;
 mod embedded;
 mod endpoint;
@@ -9,6 +10,7 @@ mod exit;
 mod folder;
 mod interrupt;
 mod levels;
+mod probe;
 mod progress;
 mod record;
 mod runtime;

@@ -51,6 +51,14 @@ impl Progress {
         checking
     }
 
+    /// Finds out what the client itself can do, until it is dropped.
+    pub(crate) fn calibrating() -> Self {
+        let calibrating = Self::new();
+        calibrating.bar.set_prefix("calibrating, about 15 s");
+        calibrating.tick();
+        calibrating
+    }
+
     /// One level of a known size begins.
     pub(crate) fn start(&mut self, name: &str, requests: u64) {
         name.clone_into(&mut self.level);

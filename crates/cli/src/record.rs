@@ -7,11 +7,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fizeau::core::Millis;
 use fizeau::harness;
 use fizeau::report::{Host, Setup, ToolVersion};
-use fizeau::transport::Timeouts;
 use fizeau::workload::Spec;
 use serde::Serialize;
 
+use crate::calibrate::Calibration;
+use crate::endpoint::Called;
 use crate::exit::Fail;
+use crate::probe::Found;
 
 /// The wall clock, read once per run.
 #[derive(Debug, Clone, Copy)]
@@ -86,6 +88,9 @@ pub(crate) struct RunDocument<'a> {
     /// Per-request goals, as they were given.
     goodput: &'a [String],
     client: ClientPlan<'a>,
+    /// What `--backend auto` found out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probed: Option<&'a Found>,
 }
 
 /// The client that was to measure.
@@ -95,6 +100,9 @@ pub(crate) struct ClientPlan<'a> {
     pub(crate) threads: usize,
     /// Where the verdict was to begin to doubt, as given; where nothing was, the defaults hold.
     pub(crate) thresholds: &'a [String],
+    /// What it can do at most, where that was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) calibration: Option<&'a Calibration>,
 }
 
 /// What a level was to be. What is absent is not limited.
@@ -113,7 +121,7 @@ impl<'a> RunDocument<'a> {
         setup: &'a Setup,
         spec: &Spec,
         levels: Vec<LevelPlan>,
-        timeouts: &Timeouts,
+        called: &'a Called,
         goodput: &'a [String],
         client: ClientPlan<'a>,
     ) -> Result<Self, Fail> {
@@ -121,6 +129,7 @@ impl<'a> RunDocument<'a> {
         if let Some(plan) = plan.as_object_mut() {
             plan.remove("requests");
         }
+        let timeouts = &called.timeouts;
         let limits = [
             ("connect_ms", timeouts.connect),
             ("first_token_ms", timeouts.first_token),
@@ -138,6 +147,7 @@ impl<'a> RunDocument<'a> {
             timeouts: limits.collect(),
             goodput,
             client,
+            probed: called.found.as_ref(),
         })
     }
 }

@@ -19,6 +19,12 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
     };
     let server = Server::bind(address(args)?, config).map_err(Fail::usage)?;
     let handle = server.spawn().map_err(Fail::broken)?;
+    if args.until_stdin_ends {
+        announce(args, &what, &handle)?;
+        // However it ends.
+        drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
+        return Ok(Exit::Good);
+    }
     runtime::single()?.block_on(async {
         let interrupt = tokio::spawn(tokio::signal::ctrl_c());
         // Once it runs it listens; only then is Ctrl-C promised.

@@ -13,7 +13,7 @@ use fizeau::report::{
 use fizeau::transport::{HttpTransport, MonotonicClock};
 use fizeau::workload::{Arrivals, Plan};
 
-use crate::args::SweepArgs;
+use crate::args::{EndpointArgs, SweepArgs};
 use crate::client::{Client, Counting};
 use crate::embedded::Embedded;
 use crate::endpoint::{self, Called};
@@ -24,7 +24,7 @@ use crate::progress::Progress;
 use crate::say::say;
 use crate::speed::Physics;
 use crate::workload::{self, Ask};
-use crate::{interrupt, levels, record, runtime};
+use crate::{interrupt, levels, probe, record, runtime};
 
 /// The goal where none is given: what a person who chats would call prompt and fluent.
 pub(crate) const DEFAULT_SLO: &str = "p99 ttft<500ms, p99 tpot<20ms";
@@ -79,7 +79,11 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
         (args.verdict.model_config.as_deref(), args.verdict.hardware.as_deref());
     let physics = Physics::from_args(config, hardware, lengths)?;
     // The workload is checked before an engine is started.
-    let target = endpoint::nowhere(&args.endpoint)?;
+    let (endpoint, found) = match &*args.endpoint.base_url {
+        [] => (probe::embedded(&args.endpoint), None),
+        urls => probe::settled(&args.endpoint, urls)?,
+    };
+    let target = endpoint::nowhere(&endpoint)?;
     let Ask { spec: workload, tokenizer } =
         workload::ask(&args.workload, &target, 1, lengths, Arrivals::ClosedLoop)?;
     let sample = endpoint::plan(workload.clone(), tokenizer.as_ref()).map_err(Fail::usage)?;
@@ -87,7 +91,7 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
         [_, ..] => None,
         [] => Some(Embedded::start()?),
     };
-    let called = call(args, embedded.as_ref())?;
+    let called = call(args, &endpoint, embedded.as_ref())?.with_found(found);
     let physics = match (&embedded, physics) {
         (Some(embedded), None) => Some(embedded.physics(lengths)),
         (_, given) => given,
@@ -137,8 +141,11 @@ fn most(levels: &[NonZeroU32]) -> u64 {
 }
 
 /// The endpoint that was named, or the embedded engine.
-fn call(args: &SweepArgs, embedded: Option<&Embedded>) -> Result<Called, Fail> {
-    let endpoint = &args.endpoint;
+fn call(
+    args: &SweepArgs,
+    endpoint: &EndpointArgs,
+    embedded: Option<&Embedded>,
+) -> Result<Called, Fail> {
     let (base_urls, model) = match (embedded, &*endpoint.base_url) {
         (None, urls @ [_, ..]) => {
             let name = endpoint.served_model_name.as_ref().or(endpoint.model.as_ref());
@@ -186,9 +193,10 @@ fn document(job: &Job) -> Result<record::RunDocument<'_>, Fail> {
         release_for_ms: size.time.map(Nanos::to_millis),
     };
     let levels = job.spec.levels.iter().map(level).collect();
-    let client = record::ClientPlan { threads: job.client.threads(), thresholds: &job.thresholds };
-    let (plan, timeouts) = (&job.spec.workload, &job.called.timeouts);
-    record::RunDocument::new(&job.setup, plan, levels, timeouts, &job.goodput, client)
+    let (threads, thresholds) = (job.client.threads(), &*job.thresholds);
+    let client = record::ClientPlan { threads, thresholds, calibration: None };
+    let (plan, called) = (&job.spec.workload, &job.called);
+    record::RunDocument::new(&job.setup, plan, levels, called, &job.goodput, client)
 }
 
 /// Runs the levels; each is on disk before the next begins. Says whether it was interrupted.

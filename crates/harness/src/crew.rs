@@ -2,6 +2,7 @@
 
 mod collect;
 mod deal;
+mod nap;
 mod preconnect;
 mod worker;
 
@@ -22,6 +23,7 @@ use crate::level::{LevelError, LevelRun, Measure, PlannedLevel};
 use crate::{Cancel, Observer};
 use collect::Collector;
 use deal::{hands, share};
+use nap::Nap;
 use worker::{Command, Part, Post, Worker};
 
 /// Worker threads that measure one level after another, each with an event loop, a transport, connections and a pacer of
@@ -41,6 +43,20 @@ use worker::{Command, Part, Post, Worker};
 /// All begin at one instant, once each has warmed up and connected its share.
 ///
 /// `E` is the transport's error: why a request could not be tried.
+///
+/// ```
+/// use std::num::NonZeroUsize;
+///
+/// use fizeau_harness::{Cancel, Crew};
+/// use fizeau_transport::{Backend, HttpTransport, MonotonicClock, Target};
+///
+/// let target = Target::new("http://127.0.0.1:8000", Backend::Vllm, "m")?;
+/// let clock = MonotonicClock::new();
+/// let make = move |_| HttpTransport::new(target.clone(), clock);
+/// let crew = Crew::start(NonZeroUsize::MIN, clock, Cancel::new(), make)?;
+/// assert_eq!(crew.threads(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Crew<E> {
     clock: MonotonicClock,
@@ -71,11 +87,15 @@ impl<E: Error + Send + 'static> Crew<E> {
         let make = Arc::new(make);
         let mut crew = Self { clock, cancel, workers: Vec::new() };
         for index in 0..threads.get() {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let nap = Nap::new();
+            let mut runtime = tokio::runtime::Builder::new_current_thread();
+            let parked = nap.clone();
+            let runtime =
+                runtime.enable_all().on_thread_park(move || parked.take(&clock)).build()?;
             let (commands, orders) = mpsc::unbounded_channel();
             let make = Arc::clone(&make);
             let work = move || {
-                let work = async { Worker::new(make(index), clock).obey(orders).await };
+                let work = async { Worker::new(make(index), clock, nap).obey(orders).await };
                 // The measuring is fair by itself; tokio's budget would cut it off in the midst of a read.
                 runtime.block_on(tokio::task::coop::unconstrained(work));
             };

@@ -11,6 +11,7 @@ mod h2;
 mod io;
 mod kernel;
 mod log;
+mod look;
 mod pool;
 mod proxy;
 mod socket;
@@ -42,6 +43,8 @@ use crate::target::{Authority, ConnectionUse, Target};
 use call::Call;
 use endpoint::Endpoint;
 use wire::Wire;
+
+pub(crate) use look::Lost;
 
 /// Carries out requests over HTTP, each to a [`Tape`]. How its endpoints are reached is the target's to say.
 ///
@@ -107,7 +110,7 @@ pub enum StampChoice {
 /// The longest single read: what a server that outruns us sends in a few milliseconds.
 const SCRATCH: usize = 64 << 10;
 
-/// Why connections could not be opened ahead of a run.
+/// Why connections could not be opened ahead of a run, or a server not be looked at.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.detail)]
 pub struct PreconnectError(Failure);

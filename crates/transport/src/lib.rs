@@ -2,8 +2,8 @@
 //! returned.
 //!
 //! The parts, from the wire up: [`HttpTransport`] makes and reuses connections and stamps what passes through
-//! their sockets; [`sse`] and [`ndjson`] cut bytes into events; a [`Dialect`] says what an event means;
-//! [`ReplyReader`] keeps account of tokens and decides how the reply ended. All but the first are pure and work on
+//! their sockets; [`sse`] and [`ndjson`] cut bytes into events; a [`Dialect`] says what an event means, once for
+//! all that are alike; [`ReplyReader`] keeps account of tokens and decides how the reply ended. All but the first are pure and work on
 //! bytes from anywhere.
 //!
 //! **Use this crate** to measure an endpoint in a harness of your own, or to read a recorded stream as Fizeau
@@ -15,7 +15,7 @@
 //! - A stamp is taken in the socket's read, before anything looks at the bytes; all events that a read
 //!   completed share it and its number.
 //! - Success is strict: status 200, a stream of events, no error at any time, at least one token, the
-//!   protocol's own end. Everything else is a failure with a class.
+//!   protocol's own end; or one body with an embedding. Everything else is a failure with a class.
 //! - Tokens are counted from the reply, by the best evidence that covers it, never from what was asked.
 //! - Nothing is retried but a reused connection that was dead before a byte of the reply, once, and the tape
 //!   says so.
@@ -37,6 +37,7 @@ mod http;
 mod mould;
 pub mod ndjson;
 mod odd;
+mod probe;
 mod reply;
 mod route;
 mod secret;
@@ -58,6 +59,10 @@ pub use framing::Framing;
 pub use http::{Balance, HttpTransport, PreconnectError, Proxy, ProxyError, StampChoice};
 #[cfg(feature = "tls")]
 pub use http::{Trust, TrustError};
+pub use probe::{
+    Candidate, Findings, Flow, ForcedLength, Ground, Identity, ModelError, ProbeError, Probed,
+    Server, ServerTimed, Tried, candidates, probe,
+};
 pub use reply::{BodyEnd, KeepText, Progress, Reply, ReplyReader};
 pub use route::{PromptKind, Route};
 pub use secret::Secret;

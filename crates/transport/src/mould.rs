@@ -20,9 +20,9 @@ use crate::dialect::{Dialect, WireEvent};
 use crate::event::RawEvent;
 
 /// What the making of a mould costs in credit, what an event earns that fits, and one that does not. A stream that
-/// never repeats itself has one event in thirty-two made into a mould, which costs a few per cent of the parsing.
-const PRICE: u32 = 32;
-const FITTED: u32 = 8;
+/// never repeats itself has one event in sixty-four made into a mould, which costs a few per cent of the parsing.
+const PRICE: u32 = 64;
+const FITTED: u32 = 16;
 const MISSED: u32 = 1;
 /// The most that can be saved, and what there is at first: enough for two kinds of event right after each other.
 const FULL: u32 = 2 * PRICE;
@@ -66,5 +66,125 @@ impl Moulds {
         if let Some(mould) = Mould::of(dialect, keys, event, plain) {
             self.mould = Some(mould);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fizeau_core::{Channel, Stamp};
+
+    use super::{FULL, Moulds, PRICE, Twin};
+    use crate::event::{RawEvent, ReadMark};
+    use crate::route::Route;
+
+    fn event(data: &str) -> RawEvent<'_> {
+        RawEvent { data: data.as_bytes(), name: b"", mark: ReadMark::user(Stamp::EPOCH, 0) }
+    }
+
+    /// Reads one event as the reader of a reply does; its twin if it was cast.
+    fn read<'a>(moulds: &mut Moulds, route: Route, event: &RawEvent<'a>) -> Option<Twin<'a>> {
+        let twin = moulds.cast(event);
+        if twin.is_none() {
+            let dialect = route.dialect();
+            if let Ok(wire) = dialect.read(event) {
+                moulds.learn(dialect, event, &wire);
+            }
+        }
+        twin
+    }
+
+    /// The twin of `first` that `second` is.
+    fn twin<'a>(route: Route, first: &str, second: &'a str) -> Option<Twin<'a>> {
+        let mut moulds = Moulds::of(route.dialect().varying());
+        assert_eq!(read(&mut moulds, route, &event(first)), None);
+        read(&mut moulds, route, &event(second))
+    }
+
+    /// Two events of each common kind, told by a `#` where they differ in the count of tokens and a `%` in the text.
+    #[test]
+    fn common_events_fit() {
+        let usage = r#""usage":{"prompt_tokens":9,"total_tokens":1#,"completion_tokens":#}"#;
+        let kinds = [
+            (Route::Completions, format!(r#"{{"created":17#,"choices":[{{"text":"%","finish_reason":null}}],{usage}}}"#)),
+            (Route::Completions, r#"{"choices":[{"text":"%","token_ids":[3,#],"finish_reason":null}]}"#.into()),
+            (Route::Chat, format!(r#"{{"choices":[{{"delta":{{"content":"%"}},"logprobs":null}}],{usage}}}"#)),
+            (Route::Chat, format!(r#"{{"choices": [{{"delta": {{"reasoning_content": "%"}}}}], {usage}}}"#)),
+            (Route::Chat, r#"{"choices":[{"delta":{"content":"%"}}],"obfuscation":"x#"}"#.into()),
+            (Route::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"%"}]}}],"usageMetadata":{"candidatesTokenCount":#}}"#.into()),
+            (Route::LlamaCppCompletion, r#"{"content":"%","tokens":[7#],"tokens_predicted":#}"#.into()),
+            (Route::Messages, r#"{"type":"content_block_delta","delta":{"type":"text_delta","text":"%"}}"#.into()),
+            (Route::OllamaGenerate, r#"{"created_at":"2026-01-01T00:00:0#Z","response":"%","done":false}"#.into()),
+            (Route::OllamaChat, r#"{"created_at":"2026-01-01T00:00:0#Z","message":{"content":"%"}}"#.into()),
+            (Route::Responses, r#"{"type":"response.output_text.delta","sequence_number":#,"delta":"%"}"#.into()),
+            (Route::SglangGenerate, r#"{"text":"%","output_ids":[#],"meta_info":{"completion_tokens":#}}"#.into()),
+            (Route::TgiGenerate, r#"{"index":#,"token":{"id":#,"text":"%","logprob":-0.#}}"#.into()),
+            (Route::TritonGenerate, r#"{"text_output":"%"}"#.into()),
+        ];
+        for (route, kind) in kinds {
+            let first = kind.replace('#', "1").replace('%', "a");
+            let second = kind.replace('#', "24").replace('%', " bé");
+            let twin = twin(route, &first, &second);
+            let twin = twin.unwrap_or_else(|| panic!("{route:?}: {kind}"));
+            assert_eq!((twin.text(), twin.chars), (" bé", 3));
+            let expected = route.dialect().read(&event(&second)).unwrap();
+            let counts = (expected.running, expected.usage, expected.token_ids);
+            assert_eq!((twin.running, twin.usage, twin.token_ids), counts, "{kind}");
+            assert_eq!(Some(twin.channel), expected.channel(), "{kind}");
+        }
+    }
+
+    #[test]
+    fn what_says_more_or_is_unsure_does_not_fit() {
+        let kinds = [
+            // An escape, an end, a count of none, a second text.
+            (r#"{"choices":[{"text":"a"}]}"#, r#"{"choices":[{"text":"\n"}]}"#),
+            (
+                r#"{"choices":[{"text":"a","finish_reason":null}]}"#,
+                r#"{"choices":[{"text":"a","finish_reason":"stop"}]}"#,
+            ),
+            (
+                r#"{"choices":[{"text":"a"}],"completion_tokens":5}"#,
+                r#"{"choices":[{"text":"a"}],"completion_tokens":05}"#,
+            ),
+            (
+                r#"{"choices":[{"text":"a"}],"usage":{"completion_tokens":5}}"#,
+                r#"{"choices":[{"text":"a"}],"usage":{"completion_tokens":0}}"#,
+            ),
+            (
+                r#"{"choices":[{"text":"a"}],"usage":{"completion_tokens":5}}"#,
+                r#"{"choices":[{"text":"a"}],"usage":{"completion_tokens":6.0}}"#,
+            ),
+            (
+                r#"{"choices":[{"text":"a"}],"usage":{"completion_tokens":5}}"#,
+                r#"{"choices":[{"text":"a"}],"usage":{"completion_tokens":6}} "#,
+            ),
+            (
+                r#"{"choices":[{"text":"a","token_ids":[1],"output_ids":[1]}]}"#,
+                r#"{"choices":[{"text":"a","token_ids":[1],"output_ids":[1]}]}"#,
+            ),
+            (
+                r#"{"choices":[{"text":"a"},{"text":"b"}]}"#,
+                r#"{"choices":[{"text":"a"},{"text":"b"}]}"#,
+            ),
+        ];
+        for (first, second) in kinds {
+            assert_eq!(twin(Route::Completions, first, second), None, "{second}");
+        }
+        let text = r#"{"choices":[{"text":"a"}]}"#;
+        assert_eq!(twin(Route::Completions, text, text).unwrap().channel, Channel::Visible);
+    }
+
+    /// So that it costs a few per cent at most.
+    #[test]
+    fn a_stream_that_never_repeats_makes_few_moulds() {
+        let mut moulds = Moulds::of(Route::Completions.dialect().varying());
+        let (mut made, events) = (0, 3_200);
+        for number in 0..events {
+            let data = format!(r#"{{"id":"{number}","choices":[{{"text":"a"}}]}}"#);
+            let before = moulds.credit;
+            assert_eq!(read(&mut moulds, Route::Completions, &event(&data)), None);
+            made += u32::from(moulds.credit < before);
+        }
+        assert!((1..=(FULL + events) / PRICE).contains(&made), "{made}");
     }
 }

@@ -13,8 +13,11 @@ use crate::odd;
 use crate::secret::Secrets;
 use notes::Notes;
 
-/// Reads the body of one streamed reply with status 200: bytes and the stamps of the reads that brought them in,
-/// a [`Reply`] out. The strict rule of success lives here.
+/// The most events that room is made for before they come: a request may ask for far more than it gets.
+const MOST_EXPECTED: usize = 1 << 12;
+
+/// Reads the body of one reply with status 200: bytes and the marks of the reads that brought them in, a [`Reply`]
+/// out. The strict rule of success lives here.
 ///
 /// ```
 /// use fizeau_core::{Finish, Outcome, Stamp};
@@ -33,32 +36,6 @@ pub struct ReplyReader<'d> {
     moulds: Moulds,
     notes: Notes,
 }
-
-/// Notes what `event` says: by the mould at hand, by the dialect or, if it is odd, once it is plain.
-fn read_event(dialect: &dyn Dialect, moulds: &mut Moulds, notes: &mut Notes, event: &RawEvent<'_>) {
-    if let Some(twin) = moulds.cast(event) {
-        notes.take_twin(&twin, event.mark);
-        return;
-    }
-    let error = match dialect.read(event) {
-        Ok(wire) => {
-            moulds.learn(dialect, event, &wire);
-            notes.take(wire, event.mark);
-            return;
-        }
-        Err(error) => error,
-    };
-    // Rare enough to be read three times.
-    let plain = odd::plain(event.data);
-    let plain = plain.as_deref().map(|data| dialect.read(&RawEvent { data, ..*event }));
-    match plain {
-        Some(Ok(wire)) => notes.take(wire, event.mark),
-        _ => notes.malformed(error.to_string()),
-    }
-}
-
-/// The most events that room is made for before they come: a request may ask for far more than it gets.
-const MOST_EXPECTED: usize = 1 << 13;
 
 /// Whether a tape keeps the generated text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -159,10 +136,10 @@ impl<'d> ReplyReader<'d> {
 
     /// Takes the bytes of (a part of) the read `mark`.
     pub fn feed(&mut self, bytes: &[u8], mark: ReadMark) -> Progress {
-        let before = self.notes.seen.len();
         if self.notes.broken {
             return Progress::Broken;
         }
+        let before = self.notes.seen.len();
         let Self { dialect, decoder, moulds, notes } = self;
         let mut events = decoder.feed(bytes, mark);
         while !notes.broken
@@ -198,17 +175,41 @@ impl<'d> ReplyReader<'d> {
     /// As [`ReplyReader::finish`], with `secrets` scrubbed from what the server said.
     pub(crate) fn finish_without(mut self, end: BodyEnd, secrets: &Secrets) -> Reply {
         let Self { dialect, decoder, moulds, notes } = &mut self;
+        let is_whole = matches!(decoder, Decoder::Whole(_)) && end == BodyEnd::Whole;
         if !notes.broken
             && let Some(event) = decoder.finish()
         {
-            if dialect.framing() == Framing::Whole && end == BodyEnd::Whole {
+            if is_whole {
                 read_event(*dialect, moulds, notes, &event);
             } else if let Ok(wire) = dialect.read(&event) {
                 // Half an event is rarely whole JSON. That is no garbage: the missing end tells what happened.
-                notes.take(wire, event.mark);
+                notes.take(&wire, event.mark);
             }
         }
         self.notes.into_reply(self.dialect.end(), end, secrets)
+    }
+}
+
+/// Notes what `event` says: by the mould at hand, by the dialect or, if it is odd, once it is plain.
+fn read_event(dialect: &dyn Dialect, moulds: &mut Moulds, notes: &mut Notes, event: &RawEvent<'_>) {
+    if let Some(twin) = moulds.cast(event) {
+        notes.take_twin(&twin, event.mark);
+        return;
+    }
+    let error = match dialect.read(event) {
+        Ok(wire) => {
+            moulds.learn(dialect, event, &wire);
+            notes.take(&wire, event.mark);
+            return;
+        }
+        Err(error) => error,
+    };
+    // Rare enough to be read three times.
+    let plain = odd::plain(event.data);
+    let plain = plain.as_deref().map(|data| dialect.read(&RawEvent { data, ..*event }));
+    match plain {
+        Some(Ok(wire)) => notes.take(&wire, event.mark),
+        _ => notes.malformed(error.to_string()),
     }
 }
 

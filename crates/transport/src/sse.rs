@@ -236,6 +236,9 @@ impl SseEvents<'_, '_> {
     /// The next event, or none until more bytes are fed. An error comes after all events before it, once.
     pub fn next_event(&mut self) -> Option<Result<RawEvent<'_>, SseError>> {
         let decoder = &mut *self.decoder;
+        if self.rest.is_empty() && decoder.state == State::Reading {
+            return None;
+        }
         decoder.forget_spent();
         let mark = decoder.mark;
         if let Some((data, next)) = decoder.whole(self.rest) {

@@ -60,8 +60,8 @@ impl Output {
     /// What `twin` carried.
     pub(crate) fn of_twin(twin: &Twin<'_>) -> Self {
         Self {
-            bytes: clamp(twin.text.len()),
-            chars: clamp(twin.text.chars().count()),
+            bytes: clamp(twin.len()),
+            chars: clamp(twin.chars),
             channel: Some(twin.channel),
             evidence: Evidence {
                 ids: twin.token_ids,

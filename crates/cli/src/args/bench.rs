@@ -25,6 +25,10 @@ pub(crate) struct BenchArgs {
     pub(crate) sampling: SamplingArgs,
     #[command(flatten)]
     pub(crate) client: ClientArgs,
+    /// First find out what this client can do at most on this machine with such requests, in about 15 s. A run near that
+    /// is suspect (--threshold ceiling-suspect=0.8). Without --base-url and --model there is no run.
+    #[arg(long, help_heading = "Client")]
+    pub(crate) calibrate: bool,
     #[command(flatten)]
     pub(crate) result: ResultArgs,
     #[command(flatten)]

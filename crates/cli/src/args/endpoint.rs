@@ -9,7 +9,8 @@ use clap::{Args, ValueEnum};
 #[command(next_help_heading = "Endpoint")]
 pub(crate) struct EndpointArgs {
     /// What the server is: vllm, openai, sglang, trtllm, triton, tgi, llama.cpp, ollama, anthropic, gemini, ...; some take
-    /// the chat route by another name, such as vllm-chat. An unknown one is answered with all that there are.
+    /// the chat route by another name, such as vllm-chat. An unknown one is answered with all that there are; auto finds
+    /// out by a few tiny requests, and takes the model's name from the server if it has only one.
     #[arg(long, alias = "endpoint-type", default_value = "vllm", env = "FIZEAU_BACKEND")]
     pub(crate) backend: String,
     /// Where the server is, such as http://127.0.0.1:8000 or https://api.example.com. Give several, one by one or with

@@ -22,4 +22,7 @@ pub(crate) struct ServeArgs {
     /// With --ttft-ms: each further token after this many milliseconds.
     #[arg(long, value_name = "MS", requires = "ttft_ms")]
     pub(crate) itl_ms: Option<f64>,
+    /// End with the standard input, and so with whoever holds its other end.
+    #[arg(long, hide = true)]
+    pub(crate) until_stdin_ends: bool,
 }

@@ -1,5 +1,7 @@
 //! Each kind of bad input: one clear line, the right exit code, and nothing left behind that looks like a result.
 
+use std::process::Command;
+
 use crate::stand::{Ended, Scratch, reply, run, scripted, serve};
 use fizeau::sim::Scenario;
 use fizeau::sim::http::ServerConfig;
@@ -85,12 +87,27 @@ fn names_that_are_unknown_are_refused_with_those_that_are_known() {
         (with(&["--header", "no-value"]), vec!["--header", "NAME=VALUE"]),
         (with(&["--extra-body", "{\"stream\": false}"]), vec!["--extra-body", "stream"]),
         (with(&["--tokenizer", "no/such/tokenizer.json"]), vec!["--tokenizer", "tokenizer.json"]),
+        (
+            with(&["--threshold", "lateness=5ms"]),
+            vec!["--threshold", "lateness", "lateness-suspect"],
+        ),
     ];
     for (extra, words) in cases {
         let extra: Vec<&str> = base.iter().copied().chain(extra).collect();
         one_line(&refused(&extra, USAGE, &words));
     }
     one_line(&refused(&["--base-url", "127.0.0.1:9"], USAGE, &["--base-url", "http://"]));
+}
+
+/// Before anything is sent: nothing listens there, which is not even found out.
+#[test]
+fn too_few_file_descriptors_are_refused_with_the_command_that_mends_it() {
+    let line = "ulimit -Sn 80 && exec \"$0\" bench --model m --base-url http://127.0.0.1:9 --max-concurrency 200";
+    let fizeau = env!("CARGO_BIN_EXE_fizeau");
+    let ended: Ended = Command::new("sh").args(["-c", line, fizeau]).output().unwrap().into();
+    assert_eq!(ended.code, USAGE, "{ended:?}");
+    one_line(&ended);
+    assert!(ended.err.contains("80 are allowed: say `ulimit -n 2"), "{}", ended.err);
 }
 
 #[test]

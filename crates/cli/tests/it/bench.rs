@@ -136,6 +136,7 @@ fn the_runs_folder_holds_what_the_block_says() {
                 --endpoint /v1/chat/completions --hardware h100-sxm";
     let mut words: Vec<&str> = line.split_whitespace().collect();
     words.extend(["--base-url", &url, "--out", &out, "--model-config", config]);
+    words.extend(["--threads", "3", "--threshold", "cpu-suspect=0.8"]);
     let ended = run(&words);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let summary = json(format!("{out}/summary.json"));
@@ -152,6 +153,11 @@ fn the_runs_folder_holds_what_the_block_says() {
     assert_eq!(tapes.lines().count(), 120);
     let run = json(format!("{out}/run.json"));
     assert_eq!(run["setup"]["endpoint"]["path"], "/v1/chat/completions");
+    let client = serde_json::json!({"threads": 3, "thresholds": ["cpu-suspect=0.8"]});
+    assert_eq!(run["client"], client);
+    assert_eq!(summary["client"]["threads"], 3);
+    let files = &summary["client"]["headroom"]["file_descriptors"];
+    assert!(files["needed"].as_u64().unwrap() >= 20 && files["limit"].is_number(), "{files}");
     let kept = std::fs::read(format!("{out}/model-config.json")).unwrap();
     assert_eq!(kept, std::fs::read(config).unwrap());
     for name in ["ttft.hdr", "itl.hdr", "e2el.hdr"] {

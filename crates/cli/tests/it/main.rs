@@ -3,9 +3,11 @@
 
 mod bad_input;
 mod bench;
+mod calibrate;
 mod connections;
 mod engine;
 mod interrupt;
+mod probe;
 mod serve;
 mod stand;
 mod sweep;

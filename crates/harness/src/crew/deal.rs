@@ -40,7 +40,7 @@ impl Place {
 enum Deal {
     /// Each draws the next of all.
     Draw(Arc<AtomicU64>),
-    /// Each has its own from the start: every so-and-so-manieth.
+    /// Each has its own from the start: every n-th, n being the number of workers.
     Stride,
 }
 

@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::Preconnect;
 use super::deal::Hand;
+use super::nap::{Counted, Nap, Wakeful};
 use crate::Cancel;
 use crate::drive::{Course, DriveError, Driven, Ended, Keep, Outlet};
 use crate::level::Warmup;
@@ -108,13 +109,16 @@ impl<E> Drop for Post<E> {
 
 /// The state of a worker thread.
 pub(super) struct Worker<T> {
-    transport: T,
-    timer: Pacer,
+    transport: Counted<T>,
+    timer: Wakeful<Pacer>,
 }
 
 impl<T: Preconnect> Worker<T> {
-    pub(super) fn new(transport: T, clock: MonotonicClock) -> Self {
-        Self { transport, timer: Pacer::new(clock) }
+    pub(super) fn new(transport: T, clock: MonotonicClock, nap: Nap) -> Self {
+        Self {
+            transport: Counted { transport, nap: nap.clone() },
+            timer: Wakeful { timer: Pacer::new(clock), nap },
+        }
     }
 
     /// Carries out orders until nobody can give any more.
@@ -166,7 +170,7 @@ impl<T: Preconnect> Worker<T> {
         cancel: &'a Cancel,
         start: Stamp,
         stop_after: Option<Nanos>,
-    ) -> Course<'a, T, Pacer> {
+    ) -> Course<'a, Counted<T>, Wakeful<Pacer>> {
         Course { transport: &self.transport, timer: &self.timer, cancel, start, stop_after }
     }
 

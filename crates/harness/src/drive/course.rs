@@ -45,29 +45,24 @@ impl<T: Transport, C: Timer> Course<'_, T, C> {
         let (mut slot_free_since, mut held_back) = (start, 0);
         let mut next = Next::take(source, timer, start).map_err(DriveError::Source)?;
         let ended = loop {
-            if self.cancel.is_cancelled() {
-                break Ended::Cancelled;
-            }
             let now = timer.now();
             let time_up = beyond(now) || next.as_ref().and_then(|next| next.at).is_some_and(beyond);
-            match next.as_mut().filter(|_| !time_up) {
-                None if flights.is_empty() && time_up => break Ended::TimeUp,
-                None if flights.is_empty() => break Ended::Exhausted,
-                Some(due) if due.at.is_none_or(|at| at <= now) => {
-                    if due.try_admit(slots).await {
-                        if let Some(Next { at, request, .. }) = next.take() {
-                            let intended = at.unwrap_or(slot_free_since);
-                            manifest.enter(&request, intended, now);
-                            let flight = launch(fly(self.transport, request, intended, now)).await;
-                            flights.push(Yielding { flight, urgent: &urgent, clock: timer });
-                        }
-                        next = Next::take(source, timer, start).map_err(DriveError::Source)?;
-                        continue;
+            let mut due = next.as_mut().filter(|_| !time_up);
+            if let Some(ended) = self.over(due.is_none() && flights.is_empty(), time_up) {
+                break ended;
+            }
+            if let Some(due) = due.as_mut().filter(|due| due.at.is_none_or(|at| at <= now)) {
+                if due.try_admit(slots).await {
+                    if let Some(Next { at, request, .. }) = next.take() {
+                        let intended = at.unwrap_or(slot_free_since);
+                        manifest.enter(&request, intended, now);
+                        let flight = launch(fly(self.transport, request, intended, now)).await;
+                        flights.push(Yielding { flight, urgent: &urgent, clock: timer });
                     }
-                    held_back += u64::from(due.at.is_some() && !due.held);
-                    due.held = true;
+                    next = Next::take(source, timer, start).map_err(DriveError::Source)?;
+                    continue;
                 }
-                _ => {}
+                held_back += due.hold();
             }
             // Only once nothing can be released: a disk that stalls must not hold requests back.
             if let Some(tape) = unkept.pop_front() {
@@ -76,16 +71,12 @@ impl<T: Transport, C: Timer> Course<'_, T, C> {
             }
             outlet.rest().map_err(DriveError::Sink)?;
             let waiting = Waiting { flights: &mut flights, urgent: &urgent, cancel: &cancel };
-            match waiting.event(next.as_mut().filter(|_| !time_up), slots).await {
-                Event::Landed((id, landed)) => {
-                    slots.give_back();
-                    let tape =
-                        landed.map_err(|error| DriveError::Unsendable { request: id, error })?;
-                    manifest.leave(id);
-                    slot_free_since = tape.marks.end.unwrap_or_else(|| timer.now());
-                    unkept.push_back(tape);
-                }
-                Event::Due | Event::Cancelled => {}
+            if let Event::Landed((id, landed)) = waiting.event(due, slots).await {
+                slots.give_back();
+                manifest.leave(id);
+                let tape = landed.map_err(|error| DriveError::Unsendable { request: id, error })?;
+                slot_free_since = tape.marks.end.unwrap_or_else(|| timer.now());
+                unkept.push_back(tape);
             }
         };
         // Abandon before recording, so that the endpoint is left alone at once.
@@ -95,6 +86,14 @@ impl<T: Transport, C: Timer> Course<'_, T, C> {
         }
         outlet.rest().map_err(DriveError::Sink)?;
         Ok(Driven { start, ended, held_back })
+    }
+
+    /// Whether the drive ends now, and why. It is idle when nothing is in flight and nothing more may be released.
+    fn over(&self, is_idle: bool, time_up: bool) -> Option<Ended> {
+        if self.cancel.is_cancelled() {
+            return Some(Ended::Cancelled);
+        }
+        is_idle.then_some(if time_up { Ended::TimeUp } else { Ended::Exhausted })
     }
 }
 
@@ -139,6 +138,12 @@ impl<F: Future<Output = ()>> Next<F> {
         let admitted = slots.poll_take(self.request.id, cx);
         self.admitted = admitted.is_ready();
         admitted
+    }
+
+    /// Its instant has come and there is no slot. Gives 1 the first time.
+    fn hold(&mut self) -> u64 {
+        let is_new = self.at.is_some() && !std::mem::replace(&mut self.held, true);
+        u64::from(is_new)
     }
 
     /// Ready when there is a reason to look at it again: its instant has come, or, after that, there is a slot.
@@ -196,10 +201,10 @@ impl<F: Future + Unpin, C: Clock> Future for Yielding<'_, F, C> {
     }
 }
 
+/// What ended a wait. All but a landing shows by itself when it is looked for.
 enum Event<L> {
     Landed(L),
-    Due,
-    Cancelled,
+    Other,
 }
 
 /// All that can end a wait but the next request.
@@ -219,13 +224,13 @@ impl<L: Future> Waiting<'_, L> {
         self.urgent.set(next.as_ref().filter(|next| next.alarm.is_some()).and_then(|next| next.at));
         poll_fn(|cx| {
             if self.cancel.poll(cx).is_ready() {
-                return Poll::Ready(Event::Cancelled);
+                return Poll::Ready(Event::Other);
             }
             // The next request goes first: a late send cannot be mended, a tape can wait.
             if let Some(next) = next.as_mut()
                 && next.poll(slots, cx).is_ready()
             {
-                return Poll::Ready(Event::Due);
+                return Poll::Ready(Event::Other);
             }
             match self.flights.poll_next_unpin(cx) {
                 Poll::Ready(Some(landed)) => Poll::Ready(Event::Landed(landed)),

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use fizeau_core::{Clock, ConnectMarks, Failure};
-use hyper::Uri;
 use hyper::header::{CONNECTION, HOST, HeaderMap, HeaderValue, PROXY_AUTHORIZATION};
+use hyper::{Method, Uri};
 
 use super::StampChoice;
 use super::connect::Way;
@@ -28,7 +28,13 @@ enum Speech<C> {
 }
 
 impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
+    /// For the target's requests to `base`.
     pub(super) fn new(target: &Target, base: &BaseUrl) -> Self {
+        Self::with_method(&Method::POST, target, base)
+    }
+
+    /// The same for requests of another method.
+    pub(super) fn with_method(method: &Method, target: &Target, base: &BaseUrl) -> Self {
         let connections = target.connections();
         let way = Way::new(target, base);
         let headers = headers(target, base, &way);
@@ -37,13 +43,13 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
         let speech = match connections.version {
             HttpVersion::Http11 => {
                 let form = if way.asked_instead().is_some() { &absolute } else { &path };
-                Speech::Http11 { post: Post::new(form, &headers), pool: Pool::default() }
+                Speech::Http11 { post: Post::new(method, form, &headers), pool: Pool::default() }
             }
             HttpVersion::Http2 { streams } => {
                 let streams = usize::try_from(streams.get()).unwrap_or(usize::MAX);
                 // Its parts were looked at one by one.
                 let uri: Uri = absolute.parse().unwrap_or_default();
-                let template = Template::new(&uri, &headers);
+                let template = Template::new(method.clone(), &uri, &headers);
                 Speech::Http2 { template, links: Links::new(streams) }
             }
         };

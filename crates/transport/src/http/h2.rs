@@ -32,6 +32,7 @@ use upload::Upload;
 /// What every request of a target has in common.
 #[derive(Debug, Default)]
 pub(super) struct Template {
+    method: Method,
     uri: Uri,
     headers: HeaderMap,
 }
@@ -51,7 +52,7 @@ pub(super) struct H2 {
 
 impl Template {
     /// Requests to `uri`, which is absolute. `Host` goes where HTTP/2 has it, into the URI's authority.
-    pub(super) fn new(uri: &Uri, headers: &HeaderMap) -> Self {
+    pub(super) fn new(method: Method, uri: &Uri, headers: &HeaderMap) -> Self {
         let mut headers = headers.clone();
         headers.remove(CONNECTION);
         let mut parts = uri.clone().into_parts();
@@ -61,12 +62,12 @@ impl Template {
             parts.authority = Some(host);
         }
         let uri = Uri::from_parts(parts).unwrap_or_else(|_| uri.clone());
-        Self { uri, headers }
+        Self { method, uri, headers }
     }
 
     fn with(&self, upload: Upload) -> Request<Upload> {
         let mut request = Request::new(upload);
-        *request.method_mut() = Method::POST;
+        *request.method_mut() = self.method.clone();
         *request.uri_mut() = self.uri.clone();
         *request.headers_mut() = self.headers.clone();
         request

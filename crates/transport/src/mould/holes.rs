@@ -62,7 +62,7 @@ fn hole(data: &[u8], at: usize, text: &Range<usize>) -> Option<Found> {
     let (first, behind) = data.get(at..)?.split_first()?;
     let (kind, from, len) = match first {
         b'"' if at + 1 == text.start => return None,
-        b'"' => (Kind::Word, at + 1, scan::text(behind)?.len()),
+        b'"' => (Kind::Word, at + 1, scan::text(behind)?.0.len()),
         b'[' => (Kind::List, at + 1, scan::list(behind)?.1),
         _ => (Kind::Number, at, scan::number(data.get(at..)?)?),
     };

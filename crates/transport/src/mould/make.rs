@@ -49,7 +49,7 @@ impl Mould {
         if data.len() > LONGEST {
             return None;
         }
-        let found = holes::find(data, &place(data, twin.text)?, keys)?;
+        let found = holes::find(data, &place(data, twin.text())?, keys)?;
         let lists = found.iter().filter(|found| found.kind == Kind::List).count();
         if lists > 1 {
             // A dialect may look at the longest.
@@ -69,7 +69,7 @@ impl Mould {
             data: data.to_vec(),
             holes: holes.collect(),
             tail: from..data.len(),
-            twin: Twin { text: "", ..twin },
+            twin: twin.with_text(b"", 0),
         };
         (mould.cast(event) == Some(twin)).then_some(mould)
     }
@@ -83,15 +83,16 @@ impl Mould {
             return None;
         }
         let mut twin = self.twin;
+        let mut text = (&b""[..], 0);
         let mut rest = event.data;
         for hole in &self.holes {
             rest = rest.strip_prefix(self.data.get(hole.before.clone())?)?;
             let (value, len) = match hole.kind {
                 Kind::Text => {
-                    twin.text = scan::text(rest)?;
-                    (0, twin.text.len())
+                    text = scan::text(rest)?;
+                    (0, text.0.len())
                 }
-                Kind::Word => (0, scan::text(rest)?.len()),
+                Kind::Word => (0, scan::text(rest)?.0.len()),
                 Kind::List => scan::list(rest)?,
                 Kind::Number if hole.feeds.is_empty() => (0, scan::number(rest)?),
                 Kind::Number => scan::count(rest)?,
@@ -101,7 +102,7 @@ impl Mould {
             }
             rest = rest.get(len..)?;
         }
-        (rest == self.data.get(self.tail.clone())?).then_some(twin)
+        (rest == self.data.get(self.tail.clone())?).then_some(twin.with_text(text.0, text.1))
     }
 }
 
@@ -157,7 +158,7 @@ struct Values {
 /// that no hole explains.
 fn feeds(here: &Twin<'_>, there: &Twin<'_>, values: &[Option<Values>]) -> Option<Vec<Vec<Figure>>> {
     let same = here.channel == there.channel && here.logprobs == there.logprobs;
-    if !same || there.text != SAMPLE_TEXT {
+    if !same || there.text() != SAMPLE_TEXT {
         return None;
     }
     let mut feeds = vec![Vec::new(); values.len()];

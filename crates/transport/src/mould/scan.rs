@@ -6,16 +6,24 @@ use memchr::memchr2;
 /// The most digits of a number: all such fit a `u64`.
 const DIGITS: usize = 18;
 
-/// The text up to the closing quote at the start of `bytes`, if it is not empty and stands for itself: no escape,
-/// no control character, valid UTF-8.
-pub(super) fn text(bytes: &[u8]) -> Option<&str> {
-    let end = memchr2(b'"', b'\\', bytes)?;
+/// Up to this length bytes are looked at one by one, which for the few of a token is faster than any search.
+const SHORT: usize = 24;
+
+/// The text up to the closing quote at the start of `bytes`, if it is not empty and stands for itself (no escape,
+/// no control character, valid UTF-8), and how many characters it has.
+pub(super) fn text(bytes: &[u8]) -> Option<(&[u8], usize)> {
+    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..b' ');
+    let end = match bytes.iter().take(SHORT).position(is_special) {
+        Some(end) => end,
+        None => memchr2(b'"', b'\\', bytes)?,
+    };
     let (text, quote) = bytes.split_at_checked(end)?;
     let plain = quote.first() == Some(&b'"') && !text.is_empty();
-    if !plain || text.iter().any(|byte| *byte < b' ') {
+    if !plain || (end > SHORT && text.iter().min() < Some(&b' ')) {
         return None;
     }
-    std::str::from_utf8(text).ok()
+    let chars = if text.is_ascii() { end } else { std::str::from_utf8(text).ok()?.chars().count() };
+    Some((text, chars))
 }
 
 /// The positive integer at the start of `bytes`, and its length.
@@ -72,11 +80,16 @@ fn digits(bytes: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{count, list, number, text};
+    use super::{SHORT, count, list, number, text};
 
     #[test]
     fn what_stands_for_itself() {
-        assert_eq!(text(b" a\xC3\xA9\","), Some(" aé"));
+        assert_eq!(text(b" a\xC3\xA9\","), Some((" aé".as_bytes(), 3)));
+        let long = "é".repeat(SHORT);
+        assert_eq!(text(format!("{long}\"").as_bytes()), Some((long.as_bytes(), SHORT)));
+        for other in ["\\n\"", "\n\"", "\u{1f}\"", ""] {
+            assert_eq!(text(format!("{long}{other}").as_bytes()), None);
+        }
         for other in [&b"\""[..], b"a", b"a\\n\"", b"a\n\"", b"\xC3\"", b"a\\\""] {
             assert_eq!(text(other), None);
         }

@@ -7,7 +7,9 @@ use crate::dialect::WireEvent;
 /// An event with text on one channel, perhaps with counts, and with nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Twin<'a> {
-    pub(crate) text: &'a str,
+    /// Valid UTF-8, yet not a `str`: to be sure of that takes longer than to count its characters.
+    text: &'a [u8],
+    pub(crate) chars: usize,
     pub(crate) channel: Channel,
     pub(crate) token_ids: u32,
     pub(crate) logprobs: u32,
@@ -31,7 +33,21 @@ impl Figure {
         [Self::Cached, Self::Completion, Self::Ids, Self::Prompt, Self::Reasoning, Self::Running];
 }
 
-impl Twin<'_> {
+impl<'a> Twin<'a> {
+    /// The same with another text, of `chars` characters.
+    pub(super) const fn with_text<'t>(self, text: &'t [u8], chars: usize) -> Twin<'t> {
+        Twin { text, chars, ..self }
+    }
+
+    /// The size of the text, in bytes.
+    pub(crate) const fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    pub(crate) fn text(&self) -> &'a str {
+        std::str::from_utf8(self.text).unwrap_or_default()
+    }
+
     pub(super) fn get(&self, figure: Figure) -> Option<u64> {
         let of_usage = |field: fn(&Usage) -> Option<Tokens>| {
             self.usage.as_ref().and_then(field).map(Tokens::get)
@@ -72,7 +88,8 @@ pub(super) fn plain<'w>(wire: &'w WireEvent<'_>) -> Option<Twin<'w>> {
         || wire.embedded.is_some()
         || texts.next().is_some();
     (!says_more).then_some(Twin {
-        text,
+        text: text.as_bytes(),
+        chars: text.chars().count(),
         channel,
         token_ids: wire.token_ids,
         logprobs: wire.logprobs,

@@ -52,9 +52,9 @@ impl Notes {
     }
 
     /// Notes all that `event` says; the read `mark` completed it.
-    pub(super) fn take(&mut self, event: WireEvent<'_>, mark: ReadMark) {
+    pub(super) fn take(&mut self, event: &WireEvent<'_>, mark: ReadMark) {
         let counts = self.counts(event.token_ids, event.running);
-        if let Some(output) = Output::of(&event, self.running) {
+        if let Some(output) = Output::of(event, self.running) {
             // Thoughts come before the answer where one event holds both.
             let texts = event.texts().into_iter().rev().map(|(_, text)| text);
             self.take_output(output, texts, counts, mark);
@@ -64,8 +64,8 @@ impl Notes {
         self.timing = event.timing.or(self.timing);
         self.finish = event.finish.or(self.finish);
         self.done |= event.done;
-        if let Some(words) = event.error {
-            let failure = (FailureClass::InStreamError, words);
+        if let Some(words) = &event.error {
+            let failure = (FailureClass::InStreamError, words.clone());
             self.failure.get_or_insert(failure);
         }
     }
@@ -73,7 +73,7 @@ impl Notes {
     /// As [`Notes::take`], for an event that was cast.
     pub(super) fn take_twin(&mut self, twin: &Twin<'_>, mark: ReadMark) {
         let counts = self.counts(twin.token_ids, twin.running);
-        self.take_output(Output::of_twin(twin), std::iter::once(twin.text), counts, mark);
+        self.take_output(Output::of_twin(twin), std::iter::once_with(|| twin.text()), counts, mark);
         self.running = twin.running.unwrap_or(self.running).max(self.running);
         self.take_usage(twin.usage);
     }

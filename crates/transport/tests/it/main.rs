@@ -11,6 +11,7 @@ mod http;
 mod moulds;
 mod natives;
 mod ndjson;
+mod probe;
 mod proxy;
 mod relay;
 mod server;

@@ -1,6 +1,6 @@
 //! The ways in which clients mis-measure, one stream each, read in one piece and in any pieces.
 
-use fizeau_core::{Nanos, Outcome, Stamp};
+use fizeau_core::{Nanos, Outcome, ReadLag, Stamp, Tokens};
 use fizeau_transport::{
     BodyEnd, Completions, KeepText, Progress, ReadMark, Reply, ReplyReader, Route,
 };
@@ -90,6 +90,58 @@ fn events_of_one_read_share_its_stamp() {
     let stamps: Vec<_> = reply.arrivals.iter().map(|a| (a.at.as_nanos(), a.read)).collect();
     assert_eq!(stamps, [(5, 0), (5, 0), (9, 1)]);
     assert_eq!(reply.text, None);
+}
+
+/// Row 25: a first event with the ids of a long prompt is one event, however large, stamped by the read that
+/// completed it.
+#[test]
+fn a_first_event_beyond_a_mebibyte() {
+    let ids = vec!["123456"; 200_000].join(",");
+    let first = text("a", &format!(r#","token_ids":[7],"prompt_token_ids":[{ids}]"#), "");
+    let body = [first, text("b", r#","token_ids":[8]"#, ""), DONE.into()].concat();
+    assert!(body.len() > 1 << 20);
+    let mut reader = ReplyReader::new(&Completions, KeepText::No);
+    for (number, piece) in (0..).zip(body.as_bytes().chunks(100_000)) {
+        reader.feed(piece, ReadMark::user(Stamp::from_nanos(number.into()), number));
+    }
+    let reply = reader.finish(BodyEnd::Whole);
+    let seen: Vec<_> = reply.arrivals.iter().map(|a| (a.read, a.tokens, a.bytes)).collect();
+    let last = u32::try_from(body.len() / 100_000).unwrap();
+    assert_eq!(seen, [(last, 1, 1), (last, 1, 1)]);
+}
+
+/// Row 32: what keeps a connection alive, and what only looks like output, is no progress.
+#[test]
+fn only_tokens_are_progress() {
+    let quiet = [
+        ":\n\n".to_owned(),
+        ": ping\n\n".to_owned(),
+        "data: null\n\n".to_owned(),
+        event(r#"{"choices":[{"delta":{"role":"assistant","content":""}}]}"#),
+        event(r#"{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":0}}"#),
+        event(r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#),
+        event(r#"{"choices":[],"prompt_filter_results":[]}"#),
+    ];
+    let mut reader = ReplyReader::new(Route::Chat.dialect(), KeepText::No);
+    let mut feed = |bytes: &str| reader.feed(bytes.as_bytes(), ReadMark::user(Stamp::EPOCH, 0));
+    for bytes in &quiet {
+        assert_eq!(feed(bytes), Progress::Quiet, "{bytes}");
+    }
+    assert_eq!(feed(&event(r#"{"choices":[{"delta":{"content":"a"}}]}"#)), Progress::Tokens);
+    assert_eq!(feed(DONE), Progress::Settled);
+}
+
+#[test]
+fn a_mark_reaches_its_arrivals() {
+    let mark =
+        ReadMark { at: Stamp::from_nanos(5), number: 7, lag: ReadLag::of(Nanos::from_micros(3)) };
+    // Parsed, and cast.
+    let body = [text("a", "", ""), text("b", "", "")].concat();
+    let mut reader = ReplyReader::new(&Completions, KeepText::No).expecting(Tokens::new(u64::MAX));
+    reader.feed(body.as_bytes(), mark);
+    let arrivals = reader.finish(BodyEnd::Cut).arrivals;
+    assert_eq!(arrivals.len(), 2);
+    assert!(arrivals.iter().all(|a| (a.at, a.read, a.read_lag) == (mark.at, 7, mark.lag)));
 }
 
 #[test]

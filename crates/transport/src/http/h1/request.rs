@@ -6,6 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use fizeau_core::Clock;
+use hyper::Method;
 use hyper::header::HeaderMap;
 use tokio::io::AsyncWrite;
 
@@ -19,9 +20,9 @@ pub(in crate::http) struct Post {
 }
 
 impl Post {
-    /// Of `target`, as it stands in the request line, with `headers`.
-    pub(in crate::http) fn new(target: &str, headers: &HeaderMap) -> Self {
-        let mut head = format!("POST {target} HTTP/1.1\r\n").into_bytes();
+    /// Of `target`, as it stands in the request line, with `headers`. A GET is one with an empty body.
+    pub(in crate::http) fn new(method: &Method, target: &str, headers: &HeaderMap) -> Self {
+        let mut head = format!("{method} {target} HTTP/1.1\r\n").into_bytes();
         for (name, value) in headers {
             head.extend_from_slice(name.as_str().as_bytes());
             head.extend_from_slice(b": ");

@@ -15,6 +15,7 @@ pub(super) fn cases() -> Vec<Case> {
         hidden_tokens(),
         usage_beside_choices(),
         which_usage_counts(),
+        prompts_and_choices(),
     ]
     .concat()
 }
@@ -282,6 +283,45 @@ fn which_usage_counts() -> Vec<Case> {
             [text("a", "", ""), text("", "", timings), DONE.into()].concat(),
             &[(4, Visible)],
             FinalUsageSpread,
+            (Ok(Unstated), "a"),
+        ),
+    ]
+}
+
+fn prompts_and_choices() -> Vec<Case> {
+    let both = r#"{"choices":[{"index":0,"text":"a"},{"index":1,"text":"b"}],"usage":{"prompt_tokens":3,"completion_tokens":4}}"#;
+    let second =
+        r#"{"choices":[{"index":1,"text":"c"}],"usage":{"prompt_tokens":3,"completion_tokens":5}}"#;
+    let placeholder =
+        r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":""},"output_ids":[7,8]}]}"#;
+    let content =
+        r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":"a"},"output_ids":[9]}]}"#;
+    vec![
+        case(
+            "25: the prompt's ids on the first chunk are no output",
+            [
+                text("a", r#","token_ids":[7],"prompt_token_ids":[1,2,3]"#, ""),
+                text("b", r#","token_ids":[8],"prompt_token_ids":null"#, ""),
+                usage(3, 2),
+                DONE.into(),
+            ]
+            .concat(),
+            &[V, V],
+            TokenIds,
+            (Ok(Unstated), "ab"),
+        ),
+        case(
+            "33: several choices that nobody asked for are one output, as the server counts it",
+            [event(both), event(second), usage(3, 5), DONE.into()].concat(),
+            &[(4, Visible), V],
+            ContinuousUsage,
+            (Ok(Unstated), "abc"),
+        ),
+        case(
+            "4: LMDeploy, tokens on what looks like a role",
+            [event(placeholder), event(content), usage(3, 3), DONE.into()].concat(),
+            &[(2, Silent), V],
+            TokenIds,
             (Ok(Unstated), "a"),
         ),
     ]

@@ -1,0 +1,104 @@
+//! The layers that compute before and after a run: frontier, bound, plan, a sweep in virtual time.
+
+use std::hint::black_box;
+use std::num::{NonZeroU32, NonZeroU64};
+
+use criterion::{BatchSize, Criterion, Throughput};
+use fizeau::core::{RequestId, Tokens};
+use fizeau::harness::{Cancel, LevelSize, Rig, SelfWatch, Sweep, SweepSpec};
+use fizeau::metrics::GoodputGoals;
+use fizeau::pareto::{Direction, frontier};
+use fizeau::roofline::{Bound, Load};
+use fizeau::sim::{Scenario, SimTransport, VirtualTime};
+use fizeau::workload::{Length, Plan, Spec};
+
+pub(crate) fn find_frontier(c: &mut Criterion) {
+    // A Weyl sequence: spread evenly, the same every time, and no generator needed.
+    let point =
+        |k: u32| [f64::from(k) * 0.618_033_988_75 % 1.0, f64::from(k) * 0.754_877_666_25 % 1.0];
+    let points: Vec<[f64; 2]> = (1..=100_000).map(point).collect();
+    let directions = [Direction::Maximize, Direction::Minimize];
+    let mut group = c.benchmark_group("pareto");
+    group.throughput(Throughput::Elements(100_000));
+    group.bench_function("frontier of 100,000 points in 2-d", |b| {
+        b.iter(|| frontier(black_box(&points), &directions));
+    });
+    group.finish();
+}
+
+pub(crate) fn bound(c: &mut Criterion) {
+    let Ok(scenario) = Scenario::llama_3_1_8b_h100() else {
+        return;
+    };
+    let load = Load {
+        input_tokens: Tokens::new(250),
+        output_tokens: Tokens::new(250),
+        concurrency: NonZeroU64::MIN,
+    };
+    c.bench_function("roofline/bound of a level", |b| {
+        b.iter(|| Bound::at(black_box(scenario.model()), scenario.device(), black_box(load)));
+    });
+}
+
+pub(crate) fn plan(c: &mut Criterion) {
+    let spec = |requests| -> Option<Spec> {
+        Some(Spec { input: Length::Fixed(Tokens::new(1_000)), ..Spec::new(requests).ok()? })
+    };
+    let Some(Ok(plan)) = spec(1_000_000).map(Plan::new) else {
+        return;
+    };
+    c.bench_function("workload/request of 1,000 token ids", |b| {
+        let mut k = 0;
+        b.iter(|| {
+            k += 1;
+            plan.request(RequestId(k))
+        });
+    });
+}
+
+/// A whole sweep in virtual time: eight levels, 2,800 requests.
+pub(crate) fn virtual_sweep(c: &mut Criterion) {
+    let spec = || -> Option<SweepSpec> {
+        Some(SweepSpec {
+            levels: [1, 2, 4, 8, 16, 32, 64, 128].into_iter().filter_map(NonZeroU32::new).collect(),
+            workload: Spec {
+                input: Length::Fixed(Tokens::new(250)),
+                output: Length::Fixed(Tokens::new(250)),
+                ..Spec::new(1).ok()?
+            },
+            tokenizer: None,
+            size: LevelSize { requests: None, time: None, warmup: None },
+            goals: GoodputGoals::default(),
+        })
+    };
+    let (Some(spec), Ok(scenario)) = (spec(), Scenario::llama_3_1_8b_h100()) else {
+        return;
+    };
+    let mut group = c.benchmark_group("sim");
+    group.sample_size(10);
+    group.bench_function("a sweep in virtual time", |b| {
+        b.iter_batched(
+            VirtualTime::new,
+            |time| {
+                let engine = SimTransport::new(&time, scenario.engine());
+                let cancel = Cancel::new();
+                let rig = Rig {
+                    transport: &engine,
+                    timer: &time,
+                    watch: SelfWatch::Off,
+                    cancel: &cancel,
+                };
+                let mut sweep = Sweep::new(rig, &spec, None);
+                time.block_on(async {
+                    let mut requests = 0;
+                    while let Ok(Some(level)) = sweep.next_level(&mut ()).await {
+                        requests += level.run.summary.requests.completed;
+                    }
+                    requests
+                })
+            },
+            BatchSize::PerIteration,
+        );
+    });
+    group.finish();
+}

@@ -1,0 +1,197 @@
+//! Naps: arrivals are let gather for a moment before a worker looks for them, where that can do no harm.
+//!
+//! To go to sleep and to be woken costs a thread more than to read what has come. With hundreds of streams a worker
+//! would be woken for nearly every token; after a nap it finds a dozen at once. What the kernel has stamped does not
+//! age meanwhile: arrivals keep their instants, and the read lag shows the naps.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use fizeau_core::{Clock, Failure, Nanos, Request, Stamp, StampSource, Tape, Timer, Transport};
+
+use super::Preconnect;
+
+/// How long a nap is; the system adds its timer slack, 50 us on Linux.
+const NAP: Nanos = Nanos::from_micros(250);
+/// No nap is taken when something is due within this.
+const CLEAR: Nanos = Nanos::from_millis(1);
+/// Below so many requests in flight a worker has little to read and time enough for it.
+const FEWEST: u32 = 32;
+/// Events of one reply that follow faster than this, on average, might be read together after a nap, and would
+/// then share a stamp.
+const SLOWEST_PACE: Nanos = Nanos::from_millis(2);
+
+/// What decides whether a worker may nap.
+#[derive(Debug, Clone)]
+pub(super) struct Nap(Arc<State>);
+
+#[derive(Debug)]
+struct State {
+    in_flight: AtomicU32,
+    /// Whether the last reply was stamped by the kernel and slow enough.
+    is_harmless: AtomicBool,
+    /// When the next request is due, in nanoseconds since the run's epoch.
+    due: AtomicU64,
+}
+
+impl Nap {
+    /// No naps until a reply has shown that they do no harm.
+    pub(super) fn new() -> Self {
+        Self(Arc::new(State {
+            in_flight: AtomicU32::new(0),
+            is_harmless: AtomicBool::new(false),
+            due: AtomicU64::new(u64::MAX),
+        }))
+    }
+
+    /// Naps if that does no harm. To be called by the worker's thread when it has nothing to do.
+    pub(super) fn take(&self, clock: &impl Clock) {
+        if self.is_fine(|| clock.now()) {
+            std::thread::sleep(Duration::from(NAP));
+        }
+    }
+
+    fn is_fine(&self, now: impl FnOnce() -> Stamp) -> bool {
+        let state = &*self.0;
+        let due = state.due.load(Relaxed);
+        state.is_harmless.load(Relaxed)
+            && state.in_flight.load(Relaxed) >= FEWEST
+            && (due == u64::MAX || now() + CLEAR < Stamp::from_nanos(due))
+    }
+
+    fn note(&self, tape: &Tape) {
+        let span = tape.first_token().zip(tape.last_token());
+        let span = span.and_then(|(first, last)| last.since(first));
+        let gaps = tape.arrivals.len().saturating_sub(1) as u64;
+        if let Some(span) = span.filter(|_| gaps > 0) {
+            let is_slow = span / gaps >= SLOWEST_PACE;
+            self.0.is_harmless.store(is_slow && tape.stamps == StampSource::Kernel, Relaxed);
+        }
+    }
+}
+
+/// A transport that counts what is in flight and looks at what came of it.
+#[derive(Debug)]
+pub(super) struct Counted<T> {
+    pub(super) transport: T,
+    pub(super) nap: Nap,
+}
+
+impl<T: Transport> Transport for Counted<T> {
+    type Error = T::Error;
+
+    async fn send(
+        &self,
+        request: &Request,
+        intended: Stamp,
+        released: Stamp,
+    ) -> Result<Tape, T::Error> {
+        let in_flight = InFlight::begin(&self.nap);
+        let sent = self.transport.send(request, intended, released).await;
+        drop(in_flight);
+        sent.inspect(|tape| self.nap.note(tape))
+    }
+}
+
+impl<T: Preconnect> Preconnect for Counted<T> {
+    async fn preconnect(&self, count: usize) -> Result<(), Failure> {
+        self.transport.preconnect(count).await
+    }
+}
+
+/// A request in flight, until it is dropped.
+struct InFlight<'n>(&'n Nap);
+
+impl<'n> InFlight<'n> {
+    fn begin(nap: &'n Nap) -> Self {
+        nap.0.in_flight.fetch_add(1, Relaxed);
+        Self(nap)
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.0.in_flight.fetch_sub(1, Relaxed);
+    }
+}
+
+/// A timer whose waits no nap may overrun. One wait at a time.
+#[derive(Debug)]
+pub(super) struct Wakeful<C> {
+    pub(super) timer: C,
+    pub(super) nap: Nap,
+}
+
+impl<C: Clock> Clock for Wakeful<C> {
+    fn now(&self) -> Stamp {
+        self.timer.now()
+    }
+}
+
+impl<C: Timer> Timer for Wakeful<C> {
+    async fn sleep_until(&self, at: Stamp) {
+        let due = Due::at(&self.nap, at);
+        self.timer.sleep_until(at).await;
+        drop(due);
+    }
+}
+
+/// Something that is due, until it is dropped.
+struct Due<'n>(&'n Nap);
+
+impl<'n> Due<'n> {
+    fn at(nap: &'n Nap, at: Stamp) -> Self {
+        nap.0.due.store(at.as_nanos(), Relaxed);
+        Self(nap)
+    }
+}
+
+impl Drop for Due<'_> {
+    fn drop(&mut self) {
+        self.0.0.due.store(u64::MAX, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fizeau_core::{Arrival, Channel};
+
+    use super::*;
+
+    fn ms(ms: u64) -> Stamp {
+        Stamp::EPOCH + Nanos::from_millis(ms)
+    }
+
+    /// A tape with an event every `pace`.
+    fn tape(pace: u64, stamps: StampSource) -> Tape {
+        let mut tape = Tape::sent_at(ms(0));
+        tape.stamps = stamps;
+        let arrival = |i| Arrival::tokens(ms(50 + i * pace), 1, Channel::Visible);
+        tape.arrivals = (0..10).map(arrival).collect();
+        tape
+    }
+
+    #[test]
+    fn naps_are_taken_where_they_do_no_harm_and_only_there() {
+        let nap = Nap::new();
+        let flights: Vec<_> = (0..FEWEST).map(|_| InFlight::begin(&nap)).collect();
+        let fine = || nap.is_fine(|| ms(0));
+        assert!(!fine(), "nothing is known of the server's pace yet");
+        nap.note(&tape(5, StampSource::Kernel));
+        assert!(fine());
+        nap.note(&tape(5, StampSource::User));
+        assert!(!fine(), "a stamp of our own would be late by the nap");
+        nap.note(&tape(1, StampSource::Kernel));
+        assert!(!fine(), "two events might share a stamp");
+        nap.note(&tape(5, StampSource::Kernel));
+        let soon = Due::at(&nap, ms(1));
+        assert!(!fine(), "a request is due");
+        drop(soon);
+        let later = Due::at(&nap, ms(2));
+        assert!(fine());
+        drop(later);
+        drop(flights);
+        assert!(!fine(), "there is little to gather");
+    }
+}

@@ -1,0 +1,80 @@
+//! Requests outside the measured path: for looking at a server, not for timing it.
+
+use std::future::poll_fn;
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use bytes::Bytes;
+use fizeau_core::{Clock, Failure, FailureClass};
+use hyper::Method;
+use hyper::header::ACCEPT;
+use tokio::time::timeout;
+
+use super::endpoint::Endpoint;
+use super::{HttpTransport, PreconnectError};
+
+/// How long a connection, and then a reply to a GET, may take: it is answered from memory or not at all.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The most of a reply to a GET that is kept.
+const MOST: usize = 4 << 20;
+
+/// Why a request had no reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// There is no such request, or something went wrong with it.
+    Other,
+    /// No connection can be made.
+    Unreachable(PreconnectError),
+}
+
+impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
+    /// The reply to a GET of `path` behind the first base URL: status and body, which may be cut.
+    pub(crate) async fn get(&self, path: &str) -> Result<(u16, Vec<u8>), Lost> {
+        let target = self.target.clone().path(path).map_err(|_| Lost::Other)?;
+        let target = target.header(ACCEPT.as_str(), "application/json");
+        let target = target.map_err(|_| Lost::Other)?;
+        let endpoint = Endpoint::with_method(&Method::GET, &target, target.base());
+        let mut body = Vec::new();
+        let keep = |bytes: &[u8]| {
+            body.extend_from_slice(bytes);
+            if body.len() < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let asked = timeout(PATIENCE, self.exchange(&endpoint, Bytes::new(), keep)).await;
+        let status = asked.map_err(|_| Lost::Other)??;
+        Ok((status, body))
+    }
+
+    /// Posts `body` to the first endpoint and hands the reply's, whatever it is, to `sink`.
+    pub(crate) async fn post(
+        &self,
+        body: Bytes,
+        sink: impl FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Result<u16, Lost> {
+        self.exchange(&self.first, body, sink).await
+    }
+
+    /// Sends a request on a connection of its own and hands the reply's body to `sink` piece by piece, until it is over
+    /// or the sink has seen enough. Gives the status.
+    async fn exchange(
+        &self,
+        endpoint: &Endpoint<C>,
+        body: Bytes,
+        mut sink: impl FnMut(&[u8]) -> ControlFlow<()>,
+    ) -> Result<u16, Lost> {
+        let connecting = timeout(PATIENCE, endpoint.connect(&self.clock, self.stamps));
+        let connected = connecting.await.unwrap_or_else(|_| {
+            let whom = endpoint.way().whom();
+            let detail = format!("no connection to {whom} within {PATIENCE:?}");
+            Err(Failure::new(FailureClass::TimeoutConnect, detail))
+        });
+        let (mut wire, _) =
+            connected.map_err(|failure| Lost::Unreachable(PreconnectError(failure)))?;
+        endpoint.begin(&mut wire, body);
+        let head = poll_fn(|cx| wire.poll_head(cx, &mut self.scratch.borrow_mut())).await;
+        let status = head.map_err(|_| Lost::Other)?.status.as_u16();
+        let sink = &mut |bytes: &[u8], _| sink(bytes);
+        poll_fn(|cx| wire.poll_body(cx, &mut self.scratch.borrow_mut(), sink)).await;
+        Ok(status)
+    }
+}

@@ -1,0 +1,209 @@
+//! Finding out what an endpoint speaks, and how: a few GETs that cost it nothing, then two tiny requests on each route
+//! that it may have.
+//!
+//! [`Identity`] asks, [`candidates`] says what to try, [`probe`] tries it, [`Findings`] judges the tapes. Only the first
+//! and the third do I/O.
+
+mod findings;
+mod identity;
+mod server;
+mod start;
+
+use std::fmt;
+
+use fizeau_core::{
+    EosRule, Failure, FailureClass, Nanos, Outcome, Prompt, Request, RequestId, SessionId, Stamp,
+    Tape, Tokens, Transport,
+};
+
+pub use findings::{Findings, Flow, ForcedLength, ServerTimed};
+pub use identity::{Identity, ModelError};
+pub use server::{Candidate, Ground, Server, candidates};
+
+use crate::backend::Backend;
+use crate::clock::MonotonicClock;
+use crate::dialect::{Forcing, RequestError};
+use crate::http::HttpTransport;
+use crate::route::Route;
+use crate::target::Target;
+use crate::timeouts::Timeouts;
+
+/// An endpoint that was found out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Probed {
+    /// The backend that fits.
+    pub backend: Backend,
+    /// What is spoken there.
+    pub route: Route,
+    /// How it streams.
+    pub findings: Findings,
+}
+
+/// A candidate that did not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tried {
+    /// The backend.
+    pub backend: Backend,
+    /// Where it was asked.
+    pub url: String,
+    /// Why it does not fit, in a line.
+    pub why: String,
+}
+
+impl fmt::Display for Tried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}: {}", self.backend, self.url, self.why)
+    }
+}
+
+/// Why an endpoint was not found out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProbeError<E: std::error::Error> {
+    /// Nothing fits.
+    #[error("nothing that was tried fits this endpoint:{}", lines(.0))]
+    NothingFits(Vec<Tried>),
+    /// A candidate cannot be made into a target.
+    #[error(transparent)]
+    Target(E),
+}
+
+fn lines(tried: &[Tried]) -> String {
+    tried.iter().map(|tried| format!("\n  {tried}")).collect()
+}
+
+/// How many tokens a tiny request asks for: the least that OpenAI's Responses take.
+const TINY: Tokens = Tokens::new(16);
+
+/// A tiny request is given up when its first token takes longer, unless the target is less patient. A model may have to be
+/// loaded for it.
+const FIRST_TOKEN: Nanos = Nanos::from_secs(120);
+
+/// Asks for more than is given, so that the cap ends it.
+const LONG: &str = "Count from one to one hundred in words: one, two, three,";
+
+/// Asks for one word, so that a model that is not told to go on stops.
+const SHORT: &str = "Reply with the single word: yes";
+
+/// Tries `candidates` in order, with two tiny requests each, until one fits: both succeed by the strict rule. What is only
+/// guessed to be a server with a running count must give one, since a plainer backend would fit as well.
+///
+/// `target` makes the target of a backend, with the endpoint's model, key and headers. Where a request that asks to
+/// generate past the model's own end is refused, it is sent again without.
+///
+/// # Errors
+/// If none fits, with what was tried; or if `target` fails.
+pub async fn probe<E: std::error::Error>(
+    candidates: &[Candidate],
+    target: impl Fn(Backend) -> Result<Target, E>,
+) -> Result<Probed, ProbeError<E>> {
+    let mut tried: Vec<Tried> = Vec::new();
+    let mut missing: Vec<String> = Vec::new();
+    for candidate in candidates {
+        let target = patient(target(candidate.backend).map_err(ProbeError::Target)?);
+        let url = target.url();
+        if missing.contains(&url) {
+            continue;
+        }
+        let misfit = match fit(&target, candidate.ground).await {
+            Ok(findings) => {
+                let (backend, route) = (candidate.backend, target.route());
+                return Ok(Probed { backend, route, findings });
+            }
+            Err(misfit) => misfit,
+        };
+        tried.push(Tried { backend: candidate.backend, url: url.clone(), why: misfit.why });
+        match misfit.hope {
+            Hope::Elsewhere => missing.push(url),
+            Hope::None => break,
+            Hope::Otherwise => {}
+        }
+    }
+    Err(ProbeError::NothingFits(tried))
+}
+
+/// Why a candidate does not fit, and what may.
+struct Misfit {
+    why: String,
+    hope: Hope,
+}
+
+/// What may still fit.
+enum Hope {
+    /// Another path: this one is not there.
+    Elsewhere,
+    /// Nothing: nobody answers.
+    None,
+    /// Another backend.
+    Otherwise,
+}
+
+fn patient(target: Target) -> Target {
+    let limits = *target.limits();
+    let first_token = limits.first_token.map_or(FIRST_TOKEN, |limit| limit.min(FIRST_TOKEN));
+    target.timeouts(Timeouts { first_token: Some(first_token), ..limits })
+}
+
+async fn fit(target: &Target, ground: Ground) -> Result<Findings, Misfit> {
+    let transport = HttpTransport::new(target.clone(), MonotonicClock::new());
+    let first = ask(&transport, LONG, EosRule::Stop).await?;
+    let (second, refused) = match target.forcing() {
+        Forcing::CapOnly => (ask(&transport, LONG, EosRule::Stop).await?, None),
+        Forcing::Exact => match ask(&transport, SHORT, EosRule::Ignore).await {
+            Ok(tape) => (tape, None),
+            Err(Misfit { hope: Hope::Otherwise, .. }) => {
+                (ask(&transport, SHORT, EosRule::Stop).await?, Some(ForcedLength::Refused))
+            }
+            Err(misfit) => return Err(misfit),
+        },
+    };
+    let mut findings = Findings::of(&[first, second]);
+    if let Some(refused) = refused {
+        findings.forced_length = refused;
+    }
+    let claims_more = target.backend().takes().continuous_usage
+        && matches!(target.route(), Route::Chat | Route::Completions);
+    if ground == Ground::Guess && claims_more && !findings.token_source.is_exact() {
+        let why = "it answers, but without the running count that was asked for".to_owned();
+        return Err(Misfit { why, hope: Hope::Otherwise });
+    }
+    findings.events_before_first_token =
+        start::quiet_events(&transport, &tiny(LONG, EosRule::Stop)).await;
+    Ok(findings)
+}
+
+async fn ask(
+    transport: &HttpTransport<MonotonicClock>,
+    prompt: &str,
+    eos: EosRule,
+) -> Result<Tape, Misfit> {
+    let sent = transport.send(&tiny(prompt, eos), Stamp::EPOCH, Stamp::EPOCH).await;
+    let unsendable = |error: RequestError| Misfit { why: error.to_string(), hope: Hope::Otherwise };
+    let tape = sent.map_err(unsendable)?;
+    match &tape.outcome {
+        Outcome::Complete(_) => Ok(tape),
+        Outcome::Failed(failure) => {
+            Err(Misfit { why: failure.to_string(), hope: hope(&tape, failure) })
+        }
+    }
+}
+
+fn tiny(prompt: &str, eos: EosRule) -> Request {
+    Request {
+        id: RequestId::default(),
+        session: SessionId::default(),
+        turn: 0,
+        prompt: Prompt::Text(prompt.to_owned()),
+        input_tokens: None,
+        max_output_tokens: TINY,
+        eos,
+    }
+}
+
+fn hope(tape: &Tape, failure: &Failure) -> Hope {
+    match (failure.class, failure.status) {
+        (FailureClass::Status, Some(404 | 405 | 501)) => Hope::Elsewhere,
+        _ if tape.marks.send_start.is_none() => Hope::None,
+        _ => Hope::Otherwise,
+    }
+}

@@ -1,0 +1,233 @@
+//! Finding out what an endpoint speaks.
+
+mod fakes;
+mod tapes;
+
+use std::convert::Infallible;
+use std::net::TcpListener;
+
+use fizeau_core::{FailureClass, TokenSource, Tokens};
+use fizeau_transport::{
+    Backend, Candidate, Findings, Flow, ForcedLength, Ground, Identity, ModelError, ProbeError,
+    Probed, Route, Server, ServerTimed, Target, candidates, probe,
+};
+
+use fakes::{Answer, Asked, Fake};
+
+/// All that the command line does: look, choose, try.
+async fn find(fake: &Fake, path: Option<&str>) -> (Identity, Result<Probed, String>) {
+    let url = fake.url();
+    let identity = Identity::of(&Target::new(&url, Backend::OpenAi, "").unwrap()).await.unwrap();
+    let candidates = candidates(identity.server(), path);
+    let probed = probe(&candidates, |backend| {
+        let target = Target::new(&url, backend, "m").unwrap();
+        Ok::<_, Infallible>(
+            path.map_or_else(|| target.clone(), |path| target.clone().path(path).unwrap()),
+        )
+    });
+    let probed = probed.await.map_err(|error: ProbeError<Infallible>| error.to_string());
+    (identity, probed)
+}
+
+async fn found(fake: &Fake, server: Option<Server>, backend: Backend, route: Route) -> Findings {
+    let (identity, probed) = find(fake, None).await;
+    assert_eq!(identity.server(), server);
+    let probed = probed.unwrap();
+    assert_eq!((probed.backend, probed.route), (backend, route));
+    probed.findings
+}
+
+#[tokio::test]
+async fn vllm_completions() {
+    let fake = Fake::run(fakes::vllm);
+    let findings = found(&fake, Some(Server::Vllm), Backend::Vllm, Route::Completions).await;
+    assert_eq!(findings.forced_length, ForcedLength::Honoured);
+    assert!(findings.has_continuous_usage());
+    assert_eq!(findings.tokens_per_event, Some(1.0));
+    assert_eq!(findings.first_event_tokens, Some(Tokens::new(1)));
+    assert_eq!(findings.events_before_first_token, Some(0));
+    assert!(findings.server_timings.is_empty());
+}
+
+#[tokio::test]
+async fn vllm_that_does_not_say_so() {
+    let fake = Fake::run(|asked| match asked.method.as_str() {
+        "GET" => Answer::missing(),
+        _ => fakes::vllm(asked),
+    });
+    found(&fake, None, Backend::Vllm, Route::Completions).await;
+    assert!(fake.asked().iter().all(|line| !line.contains("/v1/chat")), "the first that fits");
+}
+
+#[tokio::test]
+async fn sglang_native() {
+    let fake = Fake::run(fakes::sglang);
+    let route = Route::SglangGenerate;
+    let findings = found(&fake, Some(Server::Sglang), Backend::SglangNative, route).await;
+    assert_eq!(findings.forced_length, ForcedLength::Honoured);
+    assert_eq!(findings.token_source, TokenSource::TokenIds);
+    assert!(!findings.has_continuous_usage());
+}
+
+#[tokio::test]
+async fn llama_cpp_times_itself() {
+    let fake = Fake::run(fakes::llama_cpp);
+    let backend = Backend::LlamaCppNative;
+    let route = Route::LlamaCppCompletion;
+    let findings = found(&fake, Some(Server::LlamaCpp), backend, route).await;
+    assert_eq!(findings.server_timings, [ServerTimed::Prefill, ServerTimed::Decode]);
+    assert_eq!(findings.forced_length, ForcedLength::Honoured);
+}
+
+#[tokio::test]
+async fn ollama_cannot_be_asked_for_a_length() {
+    let fake = Fake::run(fakes::ollama);
+    let route = Route::OllamaGenerate;
+    let findings = found(&fake, Some(Server::Ollama), Backend::Ollama, route).await;
+    assert_eq!(findings.forced_length, ForcedLength::CannotAsk);
+    assert_eq!(findings.token_source, TokenSource::FinalUsageSpread);
+    assert_eq!(findings.first_event_tokens, None, "spread evenly, so nothing is known of one");
+}
+
+#[tokio::test]
+async fn tgi() {
+    let fake = Fake::run(fakes::tgi);
+    let findings = found(&fake, Some(Server::Tgi), Backend::Tgi, Route::TgiGenerate).await;
+    assert_eq!(findings.forced_length, ForcedLength::CannotAsk);
+    assert_eq!(findings.tokens_per_event, Some(1.0));
+}
+
+#[tokio::test]
+async fn anthropic_starts_with_events_that_hold_no_token() {
+    let fake = Fake::run(fakes::anthropic);
+    let findings = found(&fake, None, Backend::Anthropic, Route::Messages).await;
+    assert_eq!(findings.events_before_first_token, Some(3));
+    assert_eq!(findings.forced_length, ForcedLength::CannotAsk);
+}
+
+#[tokio::test]
+async fn chat_starts_with_a_role() {
+    let fake = Fake::run(fakes::chat);
+    let findings = found(&fake, None, Backend::OpenAiChat, Route::Chat).await;
+    assert_eq!(findings.events_before_first_token, Some(1));
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_what_it_does_not_know() {
+    let fake = Fake::run(|asked| {
+        let unknown = ["ignore_eos", "return_token_ids"].map(|field| !asked.body[field].is_null());
+        let options = &asked.body["stream_options"];
+        match unknown.contains(&true) || !options["continuous_usage_stats"].is_null() {
+            true => Answer::refused("unknown field"),
+            false => fakes::plain(asked),
+        }
+    });
+    let findings = found(&fake, None, Backend::OpenAi, Route::Completions).await;
+    assert_eq!(findings.forced_length, ForcedLength::Refused);
+}
+
+#[tokio::test]
+async fn a_server_that_passes_over_what_it_does_not_know() {
+    let fake = Fake::run(fakes::plain);
+    let findings = found(&fake, None, Backend::OpenAi, Route::Completions).await;
+    let (asked, came) = (Tokens::new(16), Tokens::new(2));
+    assert_eq!(findings.forced_length, ForcedLength::NotHonoured { asked, came });
+    assert_eq!(findings.token_source, TokenSource::FinalUsageSpread);
+}
+
+#[tokio::test]
+async fn bundles() {
+    let fake = Fake::run(|asked| fakes::bundling(asked, 4));
+    let findings = found(&fake, Some(Server::Vllm), Backend::Vllm, Route::Completions).await;
+    assert_eq!(findings.tokens_per_event, Some(4.0));
+    assert_eq!(findings.first_event_tokens, Some(Tokens::new(4)));
+    assert_eq!(findings.forced_length, ForcedLength::Honoured);
+}
+
+/// All in one write; how long it took decides which of the two it is, and the tapes made by hand test that.
+#[tokio::test]
+async fn a_reply_in_one_piece() {
+    let fake = Fake::run(|asked| fakes::vllm(asked).in_one_write());
+    let findings = found(&fake, Some(Server::Vllm), Backend::Vllm, Route::Completions).await;
+    assert!([Flow::AtOnce, Flow::Buffered].contains(&findings.flow), "{findings:?}");
+}
+
+#[tokio::test]
+async fn a_path_decides() {
+    let fake = Fake::run(|asked| match &*asked.path {
+        "/gateway/v1/chat/completions" => {
+            fakes::chat(&Asked { path: fakes::CHAT.into(), ..asked.clone() })
+        }
+        _ => Answer::missing(),
+    });
+    let (_, probed) = find(&fake, Some("/gateway/v1/chat/completions")).await;
+    assert_eq!(probed.unwrap().backend, Backend::OpenAiChat);
+    let posts: Vec<String> =
+        fake.asked().into_iter().filter(|line| line.contains("POST")).collect();
+    assert!(posts.iter().all(|line| line == "POST /gateway/v1/chat/completions"), "{posts:?}");
+}
+
+#[tokio::test]
+async fn nothing_fits_and_each_attempt_is_a_line() {
+    let fake = Fake::run(|_| Answer::missing());
+    let (identity, probed) = find(&fake, None).await;
+    assert_eq!(identity, Identity::default());
+    let error = probed.unwrap_err();
+    let lines: Vec<&str> = error.lines().collect();
+    assert_eq!(lines[0], "nothing that was tried fits this endpoint:");
+    for path in ["/v1/completions", "/v1/chat/completions", "/api/generate", "/generate_stream"] {
+        let start = format!(" at {}{path}: status: 404 ", fake.url());
+        let at = |line: &&&str| line.contains(&start);
+        assert_eq!(
+            lines.iter().filter(at).count(),
+            1,
+            "a path that is not there is asked once: {error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn where_nobody_answers_one_line_says_so() {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let target = |backend| Target::new(&format!("http://127.0.0.1:{port}"), backend, "m");
+    let unreachable = Identity::of(&target(Backend::Vllm).unwrap()).await.unwrap_err();
+    assert_eq!(unreachable.failure().class, FailureClass::Connect);
+    let error = probe(&candidates(None, None), target).await.unwrap_err();
+    let ProbeError::NothingFits(tried) = error else { panic!("{error}") };
+    assert_eq!(tried.len(), 1, "{tried:?}");
+    assert!(tried[0].why.starts_with("connect: "), "{tried:?}");
+}
+
+#[tokio::test]
+async fn a_failing_target_is_passed_on() {
+    let candidates = [Candidate { backend: Backend::Vllm, ground: Ground::Guess }];
+    let error = probe(&candidates, |backend| Target::new("nowhere", backend, "m")).await;
+    assert!(matches!(error, Err(ProbeError::Target(_))));
+}
+
+#[tokio::test]
+async fn models_are_named() {
+    let list = |ids: &'static [&'static str]| {
+        let fake = Fake::run(move |asked| match &*asked.path {
+            "/v1/models" => Answer::json(&fakes::models(ids, "vllm")),
+            _ => Answer::missing(),
+        });
+        async move { Identity::of(&Target::new(&fake.url(), Backend::Vllm, "").unwrap()).await.unwrap() }
+    };
+    assert_eq!(list(&["a/b"]).await.only_model(), Ok("a/b"));
+    assert_eq!(list(&[]).await.only_model(), Err(ModelError::None));
+    let several = list(&["a", "b"]).await;
+    assert_eq!(several.models(), ["a", "b"]);
+    assert!(several.only_model().unwrap_err().to_string().ends_with("give one of them: a, b"));
+}
+
+/// Servers answer GETs with anything at all.
+#[tokio::test]
+async fn odd_answers_tell_nothing() {
+    let odd = ["", "null", "[]", "{", "\"data\"", r#"{"data":7,"models":{},"name":[]}"#, "<html>"];
+    for body in odd {
+        let fake = Fake::run(move |_| Answer::json(body));
+        let target = Target::new(&fake.url(), Backend::Vllm, "").unwrap();
+        assert_eq!(Identity::of(&target).await, Ok(Identity::default()), "{body}");
+    }
+}
