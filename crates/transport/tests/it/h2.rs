@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-use fizeau_core::{Connection, FailureClass, Nanos, Tape};
+use fizeau_core::{Connection, EosRule, FailureClass, Nanos, Prompt, Stamp, Tape, Transport};
 use fizeau_transport::{ConnectionUse, HttpTransport, HttpVersion, MonotonicClock, Timeouts};
 use futures_util::future::join_all;
 use http_body_util::{BodyExt, Full};
@@ -18,6 +18,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpListener;
 use tokio::sync::Barrier;
 
+use crate::bodies::request;
 use crate::failures::{NO_LIMITS, check_failure};
 use crate::http::{ask, good, target, transport};
 
@@ -150,6 +151,19 @@ async fn marks_are_in_order_and_the_request_is_whole() {
     let line = format!("POST http://{}/v1/completions ", server.address);
     assert!(requests[0].starts_with(&line), "{requests:?}");
     assert!(requests[0].contains("\"accept-encoding\": \"identity\""), "{requests:?}");
+}
+
+/// Larger than the window of 64 KiB that a server grants at first (RFC 9113, section 6.9.2).
+#[tokio::test]
+async fn a_long_prompt_waits_for_the_servers_window_and_arrives_whole() {
+    let server = Server::run(1).await;
+    let transport = speaking(&server.url(), 100);
+    let long = request(Prompt::Text("hi ".repeat(100_000)), EosRule::Ignore);
+    let tape = transport.send(&long, Stamp::EPOCH, Stamp::EPOCH).await.unwrap();
+    assert!(tape.is_success(), "{tape:?}");
+    let requests = server.requests.lock().unwrap().clone();
+    let length: usize = requests[0].rsplit(' ').next().unwrap().parse().unwrap();
+    assert!(length > 300_000, "{length}");
 }
 
 #[tokio::test]

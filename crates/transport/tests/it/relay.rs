@@ -51,21 +51,42 @@ impl TunnelProxy {
 /// The end of TLS before the server at `upstream`.
 #[cfg(feature = "tls")]
 pub(crate) async fn tls_before(upstream: SocketAddr, config: rustls::ServerConfig) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
-    tokio::spawn(async move {
-        while let Ok((client, _)) = listener.accept().await {
-            let acceptor = acceptor.clone();
-            tokio::spawn(async move {
-                // A client that refuses the certificate is part of the tests.
-                let Ok(mut client) = acceptor.accept(client).await else {
-                    return;
-                };
-                let mut server = TcpStream::connect(upstream).await.unwrap();
-                let _ = copy_bidirectional(&mut client, &mut server).await;
-            });
-        }
-    });
-    address
+    TlsEnd::before(upstream, config).await.address
+}
+
+/// An end of TLS that remembers how each of its handshakes went.
+#[cfg(feature = "tls")]
+pub(crate) struct TlsEnd {
+    pub(crate) address: SocketAddr,
+    handshakes: Arc<Mutex<Vec<rustls::HandshakeKind>>>,
+}
+
+#[cfg(feature = "tls")]
+impl TlsEnd {
+    pub(crate) async fn before(upstream: SocketAddr, config: rustls::ServerConfig) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let handshakes: Arc<Mutex<Vec<_>>> = Arc::default();
+        let seen = Arc::clone(&handshakes);
+        let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let (acceptor, seen) = (acceptor.clone(), Arc::clone(&seen));
+                tokio::spawn(async move {
+                    // A client that refuses the certificate is part of the tests.
+                    let Ok(mut client) = acceptor.accept(client).await else {
+                        return;
+                    };
+                    seen.lock().unwrap().extend(client.get_ref().1.handshake_kind());
+                    let mut server = TcpStream::connect(upstream).await.unwrap();
+                    let _ = copy_bidirectional(&mut client, &mut server).await;
+                });
+            }
+        });
+        Self { address, handshakes }
+    }
+
+    pub(crate) fn handshakes(&self) -> Vec<rustls::HandshakeKind> {
+        self.handshakes.lock().unwrap().clone()
+    }
 }

@@ -3,14 +3,14 @@
 use std::net::SocketAddr;
 
 use fizeau_core::{Connection, FailureClass, Tape};
-use fizeau_transport::{HttpVersion, Target, Trust, TrustError};
+use fizeau_transport::{ConnectionUse, HttpVersion, Target, Trust, TrustError};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::{ServerConfig, SupportedProtocolVersion};
+use rustls::{HandshakeKind, ServerConfig, SupportedProtocolVersion};
 
 use crate::failures::check_failure;
 use crate::http::{ask, good, target, transport};
-use crate::relay::{TunnelProxy, tls_before};
+use crate::relay::{TlsEnd, TunnelProxy, tls_before};
 use crate::server::{Server, stream};
 use crate::tunnels::{YES, through};
 
@@ -80,6 +80,22 @@ async fn both_versions_of_tls_are_spoken_and_the_handshake_is_marked() {
         // Tickets come between the handshake and the reply; they are no part of it.
         assert!(first.marks.send_start < first.marks.first_byte, "{:?}", first.marks);
         assert!(server.requests()[0].contains(&format!("host: localhost:{}\r\n", address.port())));
+    }
+}
+
+#[tokio::test]
+async fn a_session_is_resumed() {
+    for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
+        let signed = signed(&params("localhost"), &[version]);
+        let server = Server::run(vec![stream(&good()), stream(&good())]);
+        let end = TlsEnd::before(server.address, signed.config).await;
+        let target = trusting(end.address, &signed.authority);
+        let transport = transport(target.connection_use(ConnectionUse::PerRequest));
+        for _ in 0..2 {
+            let tape = ask(&transport).await;
+            assert!(tape.is_success(), "{tape:?}");
+        }
+        assert_eq!(end.handshakes(), [HandshakeKind::Full, HandshakeKind::Resumed]);
     }
 }
 
