@@ -1,12 +1,13 @@
 //! One shape: Fizeau and wrk in turn, on the same server.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Error, Result};
+use anyhow::Result;
 use fizeau::core::Tape;
 
 use crate::Stand;
 use crate::client::ClientRun;
+use crate::cores::{Others, Watch};
 use crate::figures::Figures;
 use crate::server::{Server, Truth};
 use crate::shape::Shape;
@@ -22,12 +23,6 @@ struct Round {
     /// Only where the server's timing is exact.
     sides: Option<Sides>,
     wrk: Option<WrkRun>,
-}
-
-/// How much of each core's time went to neither the server nor the client; above a per cent or so it spoils the rest.
-struct Others {
-    server_core: f64,
-    client_core: f64,
 }
 
 /// The same figures on both sides.
@@ -61,16 +56,10 @@ fn round(stand: &Stand, shape: &Shape, server: &Server) -> Result<Round> {
 
 fn fizeau(stand: &Stand, shape: &Shape, server: &Server) -> Result<Round> {
     server.forget()?;
-    let seen = || Ok::<_, Error>((stand.cores.server.busy()?, stand.cores.client.busy()?));
-    let (start, busy, before) = (Instant::now(), seen()?, server.cpu()?);
+    let (watch, before) = (Watch::start(stand.cores)?, server.cpu()?);
     let client = stand.client.run(shape, stand.priority, &server.url(), &stand.scratch)?;
-    let (wall, now) = (start.elapsed(), seen()?);
     let server_cpu = server.cpu()?.saturating_sub(before);
-    let share = |busy: Duration, ours| busy.saturating_sub(ours).div_duration_f64(wall);
-    let others = Others {
-        server_core: share(now.0.saturating_sub(busy.0), server_cpu),
-        client_core: share(now.1.saturating_sub(busy.1), client.finished.cpu),
-    };
+    let others = watch.others(server_cpu, client.finished.cpu)?;
     let sides = shape.is_paced().then(|| Sides::of(&client, server.truth()?)).transpose()?;
     Ok(Round { client, server_cpu, others, sides, wrk: None })
 }
@@ -147,8 +136,8 @@ fn cost(table: &mut Table, shape: &Shape, rounds: &[Round]) {
     let rate = |round: &Round| round.client.summary.throughput.output_tokens_per_s / 1e3;
     table.row("thousand tokens per second", 1, Bar::None, rounds.iter().map(rate));
     let percent = |share: fn(&Others) -> f64| rounds.iter().map(move |r| share(&r.others) * 100.0);
-    table.row("others on the server's core, %", 0, Bar::None, percent(|o| o.server_core));
-    table.row("others on the client's core, %", 0, Bar::None, percent(|o| o.client_core));
+    table.row("others on the server's core, %", 0, Bar::None, percent(|others| others.on_server));
+    table.row("others on the client's core, %", 0, Bar::None, percent(|others| others.on_client));
 }
 
 /// What the run says of itself.

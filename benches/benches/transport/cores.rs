@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fs;
 use std::ops::RangeInclusive;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
@@ -69,6 +69,42 @@ impl Cores {
         let shared = siblings.trim().split(',').filter_map(span).any(|span| span.contains(&client));
         let note = if shared { " (two threads of one physical core)" } else { "" };
         format!("server on core {server}, client on core {client}{note}")
+    }
+}
+
+/// How much of each core's time went to neither the server nor the client; above a per cent or so it spoils the rest.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Others {
+    pub(crate) on_server: f64,
+    pub(crate) on_client: f64,
+}
+
+/// What the cores did from here on.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    cores: Cores,
+    start: Instant,
+    server: Duration,
+    client: Duration,
+}
+
+impl Watch {
+    pub(crate) fn start(cores: Cores) -> Result<Self> {
+        let (server, client) = (cores.server.busy()?, cores.client.busy()?);
+        Ok(Self { cores, start: Instant::now(), server, client })
+    }
+
+    /// What others had, where the server took `server` and the client `client` meanwhile.
+    pub(crate) fn others(&self, server: Duration, client: Duration) -> Result<Others> {
+        let wall = self.start.elapsed();
+        let share = |core: Core, before: Duration, ours: Duration| -> Result<f64> {
+            let busy = core.busy()?.saturating_sub(before);
+            Ok(busy.saturating_sub(ours).div_duration_f64(wall))
+        };
+        Ok(Others {
+            on_server: share(self.cores.server, self.server, server)?,
+            on_client: share(self.cores.client, self.client, client)?,
+        })
     }
 }
 

@@ -8,10 +8,10 @@ use fizeau::core::{StampSource, Tape};
 
 use crate::Stand;
 use crate::compare::notes;
-use crate::cores::Priority;
+use crate::cores::{Others, Priority, Watch};
 use crate::figures::{Figures, as_read};
 use crate::process::{Running, pinned};
-use crate::server::Server;
+use crate::server::{Lateness, Server};
 use crate::shape::STREAMS_256;
 use crate::table::{Bar, Table};
 
@@ -22,6 +22,8 @@ struct Round {
     by_kernel: Figures,
     by_us: Figures,
     server: Figures,
+    lateness: Option<Lateness>,
+    others: Others,
     verdict: String,
 }
 
@@ -38,8 +40,10 @@ pub(crate) fn compare(stand: &Stand) -> Result<Table> {
 
 fn round(stand: &Stand, server: &Server, number: u8, table: &mut Table) -> Result<Round> {
     server.forget()?;
+    let (watch, before) = (Watch::start(stand.cores)?, server.cpu()?);
     let busy = Running::start(&mut busy_loop(stand))?;
     let run = stand.client.run(&STREAMS_256, Priority::Usual, &server.url(), &stand.scratch)?;
+    let others = watch.others(server.cpu()?.saturating_sub(before), run.finished.cpu)?;
     drop(busy);
     notes(table, number, &run);
     let tapes = run.tapes()?.collect::<Result<Vec<Tape>>>()?;
@@ -50,11 +54,18 @@ fn round(stand: &Stand, server: &Server, number: u8, table: &mut Table) -> Resul
             tapes.len()
         ));
     }
-    let record: Vec<Tape> = server.truth()?.tapes().collect();
-    let (by_kernel, server) = (Figures::of(&tapes), Figures::of(&record));
+    let truth = server.truth()?;
+    let record: Vec<Tape> = truth.tapes().collect();
+    let by_kernel = Figures::of(&tapes);
     let read: Vec<Tape> = tapes.into_iter().map(as_read).collect();
-    let verdict = run.summary.validity.verdict;
-    Ok(Round { by_kernel, by_us: Figures::of(&read), server, verdict })
+    Ok(Round {
+        by_kernel,
+        by_us: Figures::of(&read),
+        server: Figures::of(&record),
+        lateness: truth.lateness_ms,
+        others,
+        verdict: run.summary.validity.verdict,
+    })
 }
 
 fn busy_loop(stand: &Stand) -> Command {
@@ -76,5 +87,10 @@ fn rows(table: &mut Table, rounds: &[Round]) {
     table.row("ITL p99 - server, user stamps, ms", 3, beyond, itl);
     table.row("TTFT p99, server's record, ms", 3, Bar::None, each(|r| r.server.ttft_p99));
     table.row("ITL p99, server's record, ms", 3, Bar::None, each(|r| r.server.itl_p99));
+    let late = each(|r| r.lateness.map_or(f64::NAN, |late| late.p99));
+    table.row("server's own lateness p99, ms", 4, Bar::None, late);
+    let percent = |share: fn(&Others) -> f64| rounds.iter().map(move |r| share(&r.others) * 100.0);
+    table.row("others on the server's core, %", 0, Bar::None, percent(|others| others.on_server));
+    table.row("others on the client's core, %", 0, Bar::None, percent(|others| others.on_client));
     table.words("verdict", None, rounds.iter().map(|round| round.verdict.as_str()));
 }

@@ -42,7 +42,8 @@ struct Args {
     /// Run a million requests too: minutes, and some gigabytes below `target`.
     #[arg(long)]
     million: bool,
-    /// Run server and client at real-time priority, for a machine that is busy with other things too. Needs the right to.
+    /// Run server and client at real-time priority, for a machine that is busy with other things too. Needs the right to;
+    /// the kernel still pauses them for up to 50 ms in a second where they fill their core.
     #[arg(long)]
     realtime: bool,
     /// Write the figures here as JSON too.
