@@ -184,10 +184,11 @@ fn in_an_open_loop_each_worker_has_its_own_part_of_the_schedule() {
 #[test]
 fn without_a_cap_nothing_waits_for_anything() {
     let plan = plan(50, Arrivals::AllAtOnce);
-    let mut stand = Stand::new(2, |id| if id < 49 { Fate::Hangs } else { Fate::Answered });
-    let mut watcher = CallOff { after: 1, ended: 0, cancel: stand.cancel.clone() };
+    // All but the last of each worker hang.
+    let mut stand = Stand::new(2, |id| if id < 48 { Fate::Hangs } else { Fate::Answered });
+    let mut watcher = CallOff { after: 2, ended: 0, cancel: stand.cancel.clone() };
     let run = stand.run(&plan, Load::default(), &mut Vec::new(), &mut watcher).unwrap();
-    assert_eq!(run.summary.requests.sent, 50, "the last left although none before it ended");
+    assert_eq!(run.summary.requests.sent, 50, "the last left although none before them ended");
 }
 
 /// Calls the run off after so many measured requests.
