@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use fizeau::core::Tape;
 use serde::Deserialize;
 
-use crate::cores::Core;
+use crate::cores::{Core, Priority};
 use crate::folder::Scratch;
 use crate::process::{Finished, Running, pinned};
 use crate::shape::{Shape, TOKENS};
@@ -89,9 +89,16 @@ impl Client {
     }
 
     /// All requests of `shape`, against the server at `url`.
-    pub(crate) fn run(&self, shape: &Shape, url: &str, scratch: &Scratch) -> Result<ClientRun> {
+    pub(crate) fn run(
+        &self,
+        shape: &Shape,
+        priority: Priority,
+        url: &str,
+        scratch: &Scratch,
+    ) -> Result<ClientRun> {
         let folder = scratch.fresh("run")?;
-        let finished = Running::start(&mut self.command(shape, url, &folder))?.finish()?;
+        let finished =
+            Running::start(&mut self.command(shape, priority, url, &folder))?.finish()?;
         // 1 is a verdict that is not `valid`, which the table will show.
         if !matches!(finished.code, Some(0 | 1)) {
             bail!("fizeau bench failed:\n{}{}", finished.stdout, finished.stderr);
@@ -103,8 +110,8 @@ impl Client {
         Ok(ClientRun { finished, summary, tapes: folder.join("tapes.jsonl") })
     }
 
-    fn command(&self, shape: &Shape, url: &str, folder: &Path) -> Command {
-        let mut command = pinned(self.core, &self.program.to_string_lossy());
+    fn command(&self, shape: &Shape, priority: Priority, url: &str, folder: &Path) -> Command {
+        let mut command = pinned(self.core, priority, &self.program.to_string_lossy());
         command.args(["bench", "--base-url", url, "--model", "m", "--num-warmups", "0"]);
         let numbers = [
             ("--random-input-len", TOKENS),

@@ -39,7 +39,7 @@ struct Sides {
 
 /// Runs `shape` as often as asked.
 pub(crate) fn compare(stand: &Stand, shape: &Shape) -> Result<Table> {
-    let server = Server::start(&stand.fizeau, stand.cores.server, shape)?;
+    let server = Server::start(&stand.fizeau, stand.cores.server, stand.priority, shape)?;
     let mut rounds = Vec::new();
     for _ in 0..stand.rounds {
         rounds.push(round(stand, shape, &server)?);
@@ -49,13 +49,13 @@ pub(crate) fn compare(stand: &Stand, shape: &Shape) -> Result<Table> {
 
 /// Runs `shape` once, without wrk.
 pub(crate) fn alone(stand: &Stand, shape: &Shape) -> Result<Table> {
-    let server = Server::start(&stand.fizeau, stand.cores.server, shape)?;
+    let server = Server::start(&stand.fizeau, stand.cores.server, stand.priority, shape)?;
     Ok(table(shape, &[fizeau(stand, shape, &server)?]))
 }
 
 fn round(stand: &Stand, shape: &Shape, server: &Server) -> Result<Round> {
     let round = fizeau(stand, shape, server)?;
-    let wrk = stand.wrk.as_ref().map(|wrk| wrk.run(shape, server)).transpose()?;
+    let wrk = stand.wrk.as_ref().map(|wrk| wrk.run(shape, stand.priority, server)).transpose()?;
     Ok(Round { wrk, ..round })
 }
 
@@ -63,7 +63,7 @@ fn fizeau(stand: &Stand, shape: &Shape, server: &Server) -> Result<Round> {
     server.forget()?;
     let seen = || Ok::<_, Error>((stand.cores.server.busy()?, stand.cores.client.busy()?));
     let (start, busy, before) = (Instant::now(), seen()?, server.cpu()?);
-    let client = stand.client.run(shape, &server.url(), &stand.scratch)?;
+    let client = stand.client.run(shape, stand.priority, &server.url(), &stand.scratch)?;
     let (wall, now) = (start.elapsed(), seen()?);
     let server_cpu = server.cpu()?.saturating_sub(before);
     let share = |busy: Duration, ours| busy.saturating_sub(ours).div_duration_f64(wall);

@@ -13,6 +13,15 @@ use crate::process::{TICK, field};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Core(u32);
 
+/// Whether what is measured gives way to others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Priority {
+    /// As any program.
+    Usual,
+    /// Before all programs that are not real-time, so that a busy machine hardly matters.
+    RealTime,
+}
+
 impl fmt::Display for Core {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -1,4 +1,5 @@
-//! The client at half a CPU: a busy loop takes the other half of its core.
+//! The client at half a CPU: a busy loop takes the other half of its core. Both are of the usual priority, else neither
+//! would have a half.
 
 use std::process::Command;
 
@@ -7,6 +8,7 @@ use fizeau::core::{StampSource, Tape};
 
 use crate::Stand;
 use crate::compare::notes;
+use crate::cores::Priority;
 use crate::figures::{Figures, as_read};
 use crate::process::{Running, pinned};
 use crate::server::Server;
@@ -24,7 +26,7 @@ struct Round {
 }
 
 pub(crate) fn compare(stand: &Stand) -> Result<Table> {
-    let server = Server::start(&stand.fizeau, stand.cores.server, &STREAMS_256)?;
+    let server = Server::start(&stand.fizeau, stand.cores.server, stand.priority, &STREAMS_256)?;
     let mut table = Table::new(format!("{}, half a CPU", STREAMS_256.describe()));
     let mut rounds = Vec::new();
     for number in 1..=stand.rounds {
@@ -37,7 +39,7 @@ pub(crate) fn compare(stand: &Stand) -> Result<Table> {
 fn round(stand: &Stand, server: &Server, number: u8, table: &mut Table) -> Result<Round> {
     server.forget()?;
     let busy = Running::start(&mut busy_loop(stand))?;
-    let run = stand.client.run(&STREAMS_256, &server.url(), &stand.scratch)?;
+    let run = stand.client.run(&STREAMS_256, Priority::Usual, &server.url(), &stand.scratch)?;
     drop(busy);
     notes(table, number, &run);
     let tapes = run.tapes()?.collect::<Result<Vec<Tape>>>()?;
@@ -56,7 +58,7 @@ fn round(stand: &Stand, server: &Server, number: u8, table: &mut Table) -> Resul
 }
 
 fn busy_loop(stand: &Stand) -> Command {
-    let mut command = pinned(stand.cores.client, "sh");
+    let mut command = pinned(stand.cores.client, Priority::Usual, "sh");
     command.args(["-c", "while :; do :; done"]);
     command
 }

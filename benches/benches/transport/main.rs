@@ -24,7 +24,7 @@ use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
 
 use client::Client;
-use cores::Cores;
+use cores::{Cores, Priority};
 use folder::Scratch;
 use shape::{FLAT_OUT, MILLION, STREAMS_256, STREAMS_1000};
 use table::Table;
@@ -42,6 +42,9 @@ struct Args {
     /// Run a million requests too: minutes, and some gigabytes below `target`.
     #[arg(long)]
     million: bool,
+    /// Run server and client at real-time priority, for a machine that is busy with other things too. Needs the right to.
+    #[arg(long)]
+    realtime: bool,
     /// Write the figures here as JSON too.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -77,6 +80,7 @@ struct Stand {
     client: Client,
     wrk: Option<Wrk>,
     cores: Cores,
+    priority: Priority,
     rounds: u8,
     scratch: Scratch,
 }
@@ -98,7 +102,8 @@ fn main() -> Result<()> {
     if wrk.is_none() {
         println!("{}", wrk::MISSING);
     }
-    let stand = Stand { fizeau, client, wrk, cores, rounds: args.rounds, scratch };
+    let priority = if args.realtime { Priority::RealTime } else { Priority::Usual };
+    let stand = Stand { fizeau, client, wrk, cores, priority, rounds: args.rounds, scratch };
     let mut tables = Vec::new();
     for part in parts(&args) {
         let table = run(&stand, part)?;

@@ -8,15 +8,19 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::cores::Core;
+use crate::cores::{Core, Priority};
 
 /// `program` on `core`, with as many open files as the system allows. It is killed when this process ends, however that
 /// comes about.
-pub(crate) fn pinned(core: Core, program: &str) -> Command {
+pub(crate) fn pinned(core: Core, priority: Priority, program: &str) -> Command {
     let mut command = Command::new("sh");
     let script =
         "ulimit -Sn \"$(ulimit -Hn)\"; exec setpriv --pdeathsig KILL taskset -c \"$0\" \"$@\"";
-    command.args(["-c", script]).arg(core.to_string()).arg(program);
+    command.args(["-c", script]).arg(core.to_string());
+    if priority == Priority::RealTime {
+        command.args(["chrt", "--rr", "10"]);
+    }
+    command.arg(program);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use fizeau::core::{Arrival, Channel, Stamp, Tape};
 use serde::Deserialize;
 
-use crate::cores::Core;
+use crate::cores::{Core, Priority};
 use crate::process::{Running, pinned};
 use crate::shape::{Shape, TOKENS};
 
@@ -55,8 +55,13 @@ impl Truth {
 }
 
 impl Server {
-    pub(crate) fn start(fizeau: &Path, core: Core, shape: &Shape) -> Result<Self> {
-        let mut command = pinned(core, &fizeau.to_string_lossy());
+    pub(crate) fn start(
+        fizeau: &Path,
+        core: Core,
+        priority: Priority,
+        shape: &Shape,
+    ) -> Result<Self> {
+        let mut command = pinned(core, priority, &fizeau.to_string_lossy());
         command.args(["serve", "--port", "0"]);
         command.args(["--ttft-ms", &shape.ttft_ms.to_string()]);
         command.args(["--itl-ms", &shape.itl_ms.to_string()]);

@@ -10,7 +10,7 @@ use fizeau::core::{RequestId, Tokens};
 use fizeau::transport::{Ask, Backend, ExtraBody, Route};
 use fizeau::workload::{Length, Plan, Spec};
 
-use crate::cores::Core;
+use crate::cores::{Core, Priority};
 use crate::folder::Scratch;
 use crate::process::{Running, pinned};
 use crate::server::Server;
@@ -58,10 +58,10 @@ impl Wrk {
         Ok(Some(Self { core, script, body }))
     }
 
-    pub(crate) fn run(&self, shape: &Shape, server: &Server) -> Result<WrkRun> {
+    pub(crate) fn run(&self, shape: &Shape, priority: Priority, server: &Server) -> Result<WrkRun> {
         let bytes_per_token =
             if shape.is_paced() { Some(server.bytes_per_token(&self.body)?) } else { None };
-        let mut command = pinned(self.core, "wrk");
+        let mut command = pinned(self.core, priority, "wrk");
         command.args(["-t1", "--timeout", "60s"]).arg(format!("-d{SECONDS}s"));
         command.arg(format!("-c{}", shape.streams));
         command.arg("-s").arg(&self.script).arg(server.url());
