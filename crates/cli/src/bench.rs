@@ -167,6 +167,7 @@ fn call(args: &BenchArgs) -> Result<Called, Fail> {
         [] => vec![format!("http://{}:{}", host.host, host.port)],
         urls => urls.to_vec(),
     };
+    endpoint::announce(&args.endpoint.connections, &base_urls);
     let (endpoint, found) = probe::settled(&args.endpoint, &base_urls)?;
     let name = endpoint.served_model_name.as_ref().or(endpoint.model.as_ref());
     let name = name.ok_or_else(|| Fail::usage("--model: name the model as the server knows it"))?;

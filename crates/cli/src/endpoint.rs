@@ -2,6 +2,8 @@
 
 mod connections;
 
+pub(crate) use connections::announce;
+
 use std::sync::Arc;
 
 use fizeau::core::{EosRule, FailureClass, Nanos, RequestId, Tape, Timer};
@@ -162,7 +164,6 @@ pub(crate) async fn check(
              figures are of what came"
         );
     }
-    connections::announce(target);
     let mut tape = None;
     for (number, url) in (0..).zip(target.urls()) {
         // With nothing else in flight, both ways of balancing send the k-th request to the k-th endpoint.

@@ -81,7 +81,10 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
     // The workload is checked before an engine is started.
     let (endpoint, found) = match &*args.endpoint.base_url {
         [] => (probe::embedded(&args.endpoint), None),
-        urls => probe::settled(&args.endpoint, urls)?,
+        urls => {
+            endpoint::announce(&args.endpoint.connections, urls);
+            probe::settled(&args.endpoint, urls)?
+        }
     };
     let target = endpoint::nowhere(&endpoint)?;
     let Ask { spec: workload, tokenizer } =

@@ -25,7 +25,7 @@ use std::cell::RefCell;
 use std::fmt;
 
 use bytes::Bytes;
-use fizeau_core::{Asked, Clock, Failure, FailureClass, Request, Stamp, Tape, Transport};
+use fizeau_core::{Asked, Clock, Failure, FailureClass, Marks, Request, Stamp, Tape, Transport};
 use futures_util::StreamExt;
 use futures_util::stream;
 use tokio::task::coop;
@@ -241,7 +241,8 @@ impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
         let body = Bytes::from(dialect.body(&self.target.ask(request))?);
         let place = self.target.balancer().choose(request.id);
         let endpoint = self.endpoint(place.endpoint);
-        let mut call = Call::new(self, endpoint, intended, released);
+        let marks = Marks::released(intended, released);
+        let mut call = Call::new(self, endpoint, request.max_output_tokens, marks);
         let reply = coop::unconstrained(call.run(body)).await;
         Ok(Tape {
             request: request.id,

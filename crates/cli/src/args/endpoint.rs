@@ -13,7 +13,7 @@ pub(crate) struct EndpointArgs {
     /// out by a few tiny requests, and takes the model's name from the server if it has only one.
     #[arg(long, alias = "endpoint-type", default_value = "vllm", env = "FIZEAU_BACKEND")]
     pub(crate) backend: String,
-    /// Where the server is, such as http://127.0.0.1:8000 or https://api.example.com. Give several, one by one or with
+    /// Where the server is, such as `http://127.0.0.1:8000` or `https://api.example.com`. Give several, one by one or with
     /// commas between them, to share the requests among servers that are alike.
     #[arg(long, value_name = "URL", env = "FIZEAU_BASE_URL", value_delimiter = ',')]
     pub(crate) base_url: Vec<String>,

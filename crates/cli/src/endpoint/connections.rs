@@ -1,16 +1,17 @@
 //! How the endpoint is reached: from arguments and the environment to a target, the screen and the record.
 
 use fizeau::report::Connections;
-use fizeau::transport::{Balance, ConnectionUse, HttpVersion, Proxy, StampChoice, Target, Trust};
+use fizeau::transport::{
+    Balance, ConnectionUse, HttpVersion, Proxy, ProxyError, StampChoice, Target, Trust,
+};
 
 use crate::args::{BalanceArg, ConnectionArgs, HttpVersionArg};
 use crate::exit::{Fail, Named};
 
 /// `target`, reached as `args` and the environment say.
 pub(super) fn apply(target: Target, args: &ConnectionArgs) -> Result<Target, Fail> {
-    let proxy = Proxy::from_variables(|name| std::env::var(name).ok()).map_err(Fail::usage)?;
     let target = target
-        .proxy(proxy)
+        .proxy(proxy().map_err(Fail::usage)?)
         .balance(match args.balance {
             BalanceArg::RoundRobin => Balance::RoundRobin,
             BalanceArg::LeastInFlight => Balance::LeastInFlight,
@@ -36,20 +37,33 @@ pub(super) fn apply(target: Target, args: &ConnectionArgs) -> Result<Target, Fai
     }
 }
 
-/// Says what a person might not expect of where the requests go.
-pub(super) fn announce(target: &Target) {
-    if target.is_insecure() {
+/// Says what a person might not expect of where the requests to `urls` go; before the first of them leaves.
+pub(crate) fn announce(args: &ConnectionArgs, urls: &[String]) {
+    if args.insecure && urls.iter().any(|url| is_tls(url)) {
         eprintln!(
             "warning: --insecure: no certificate is checked; whoever sits on the way can read and change everything, the \
              API key among it"
         );
     }
-    for proxy in target.proxies() {
+    // A proxy that cannot be used is refused later, by name.
+    let proxy = proxy().unwrap_or_default();
+    let mut proxies: Vec<String> = urls.iter().filter_map(|url| proxy.of(url)).collect();
+    proxies.sort_unstable();
+    proxies.dedup();
+    for proxy in proxies {
         eprintln!(
             "note: requests go through the proxy {proxy}, as the environment says; its time is in every figure (NO_PROXY \
              names hosts to reach directly)"
         );
     }
+}
+
+fn proxy() -> Result<Proxy, ProxyError> {
+    Proxy::from_variables(|name| std::env::var(name).ok())
+}
+
+fn is_tls(url: &str) -> bool {
+    url.split_once("://").is_some_and(|(scheme, _)| scheme.trim().eq_ignore_ascii_case("https"))
 }
 
 /// For the record.
@@ -64,14 +78,13 @@ pub(super) fn describe(target: &Target, args: &ConnectionArgs) -> Connections {
         HttpVersionArg::Http11 => None,
         HttpVersionArg::Http2 => Some(args.http2_streams.get()),
     };
-    let is_tls = target.urls().any(|url| url.starts_with("https://"));
     Connections {
         balance: (!also_at.is_empty()).then(|| balance.to_owned()),
         also_at,
         http_version: streams.map_or("1.1", |_| "2").to_owned(),
         http2_streams: streams,
         lifetime: if args.new_connection_per_request { "one request" } else { "kept" }.to_owned(),
-        certificates: is_tls.then(|| match &args.ca_cert {
+        certificates: target.urls().any(|url| is_tls(&url)).then(|| match &args.ca_cert {
             _ if args.insecure => "NOT checked (--insecure)".to_owned(),
             None => "checked".to_owned(),
             Some(path) => format!("checked, also by {}", path.display()),

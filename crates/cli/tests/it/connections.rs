@@ -87,6 +87,9 @@ fn what_fails_in_tls_says_what_to_do_and_insecure_is_said_loudly() {
     let ended = run(&bench(&out, &["--base-url", &url, "--insecure", "--connect-timeout", "5"]));
     assert_eq!(ended.code, ENDPOINT, "{ended:?}");
     assert!(ended.err.contains("warning: --insecure: no certificate is checked"), "{}", ended.err);
+    let auto = run(&bench(&out, &["--base-url", &url, "--insecure", "--backend", "auto"]));
+    let warning = auto.err.find("warning: --insecure");
+    assert!(warning < auto.err.find("error: ") && warning.is_some(), "{}", auto.err);
     let words = ["tls: ", "is it an http:// endpoint?", "--ca-cert FILE"];
     assert!(words.iter().all(|word| ended.err.contains(word)), "{}", ended.err);
 }

@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fizeau_core::{Request, RequestId, RequestSource, Scheduled};
+use fizeau_core::{Nanos, Request, RequestId, RequestSource, Scheduled};
 use fizeau_workload::{Arrivals, Plan};
 
 use crate::drive::{Gate, OwnSlots, Seat, Slots};
@@ -96,7 +96,10 @@ impl Hand {
     pub(super) fn requests(&self) -> Box<dyn RequestSource<Error = Infallible>> {
         let plan = self.plan.clone();
         match &self.deal {
-            Deal::Draw(drawn) => Box::new(Drawn { plan, drawn: Arc::clone(drawn) }),
+            Deal::Draw(drawn) => {
+                let drawn = Arc::clone(drawn);
+                Box::new(Drawn { plan, drawn, place: self.place, slots: self.slots, opened: 0 })
+            }
             Deal::Stride => {
                 let place = self.place;
                 let mine = (0_u64..).zip(plan.schedule()).filter(move |(k, _)| place.has(*k));
@@ -118,10 +121,30 @@ impl Hand {
     }
 }
 
+/// How far apart the slots of a closed loop open at its start. No client can send a thousand requests at one instant;
+/// asked to, it would be late with nearly all of them, and the server would get a burst that no level has again.
+const OPENING: Nanos = Nanos::from_micros(100);
+
 /// The next request that no worker has drawn yet.
 struct Drawn {
     plan: Plan,
     drawn: Arc<AtomicU64>,
+    place: Place,
+    slots: Option<NonZeroU32>,
+    /// How many of this worker's slots have opened.
+    opened: u32,
+}
+
+impl Drawn {
+    /// When the next slot opens, while there are some that have not; then requests follow as slots become free.
+    fn opening(&mut self) -> Option<Nanos> {
+        let slots = self.slots.map_or(0, NonZeroU32::get);
+        (self.opened < slots).then(|| {
+            let number = u64::from(self.opened) * self.place.of.get() as u64 + self.place.index;
+            self.opened += 1;
+            OPENING * number
+        })
+    }
 }
 
 impl RequestSource for Drawn {
@@ -131,7 +154,7 @@ impl RequestSource for Drawn {
         let number = self.drawn.fetch_add(1, Ordering::Relaxed);
         let within = number < self.plan.len().get();
         let request: Option<Request> = within.then(|| self.plan.request(RequestId(number)));
-        Ok(request.map(|request| Scheduled { at: None, request }))
+        Ok(request.map(|request| Scheduled { at: self.opening(), request }))
     }
 }
 

@@ -5,22 +5,24 @@
 //! age meanwhile: arrivals keep their instants, and the read lag shows the naps.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use fizeau_core::{Clock, Failure, Nanos, Request, Stamp, StampSource, Tape, Timer, Transport};
 
 use super::Preconnect;
 
-/// How long a nap is; the system adds its timer slack, 50 us on Linux.
-const NAP: Nanos = Nanos::from_micros(250);
+/// The longest nap; the system adds its timer slack, 50 us on Linux. A reply's end waits for it too, and with it the
+/// request that takes its slot.
+const LONGEST: Nanos = Nanos::from_micros(450);
+/// A shorter nap gathers too little.
+const SHORTEST: Nanos = Nanos::from_micros(100);
+/// How many naps a gap between two events of one reply must hold: what is read together shares a stamp.
+const NAPS_IN_A_GAP: u64 = 10;
 /// No nap is taken when something is due within this.
 const CLEAR: Nanos = Nanos::from_millis(1);
 /// Below so many requests in flight a worker has little to read and time enough for it.
 const FEWEST: u32 = 32;
-/// Events of one reply that follow faster than this, on average, might be read together after a nap, and would
-/// then share a stamp.
-const SLOWEST_PACE: Nanos = Nanos::from_millis(2);
 
 /// What decides whether a worker may nap.
 #[derive(Debug, Clone)]
@@ -29,8 +31,8 @@ pub(super) struct Nap(Arc<State>);
 #[derive(Debug)]
 struct State {
     in_flight: AtomicU32,
-    /// Whether the last reply was stamped by the kernel and slow enough.
-    is_harmless: AtomicBool,
+    /// How long a nap does no harm, in nanoseconds: by the pace of the last reply, and none unless the kernel stamped it.
+    harmless: AtomicU64,
     /// When the next request is due, in nanoseconds since the run's epoch.
     due: AtomicU64,
 }
@@ -40,24 +42,26 @@ impl Nap {
     pub(super) fn new() -> Self {
         Self(Arc::new(State {
             in_flight: AtomicU32::new(0),
-            is_harmless: AtomicBool::new(false),
+            harmless: AtomicU64::new(0),
             due: AtomicU64::new(u64::MAX),
         }))
     }
 
     /// Naps if that does no harm. To be called by the worker's thread when it has nothing to do.
     pub(super) fn take(&self, clock: &impl Clock) {
-        if self.is_fine(|| clock.now()) {
-            std::thread::sleep(Duration::from(NAP));
+        if let Some(nap) = self.length(|| clock.now()) {
+            std::thread::sleep(Duration::from(nap));
         }
     }
 
-    fn is_fine(&self, now: impl FnOnce() -> Stamp) -> bool {
+    fn length(&self, now: impl FnOnce() -> Stamp) -> Option<Nanos> {
         let state = &*self.0;
+        let nap = Nanos::from_nanos(state.harmless.load(Relaxed));
         let due = state.due.load(Relaxed);
-        state.is_harmless.load(Relaxed)
+        let is_fine = nap >= SHORTEST
             && state.in_flight.load(Relaxed) >= FEWEST
-            && (due == u64::MAX || now() + CLEAR < Stamp::from_nanos(due))
+            && (due == u64::MAX || now() + CLEAR < Stamp::from_nanos(due));
+        is_fine.then_some(nap)
     }
 
     fn note(&self, tape: &Tape) {
@@ -65,8 +69,9 @@ impl Nap {
         let span = span.and_then(|(first, last)| last.since(first));
         let gaps = tape.arrivals.len().saturating_sub(1) as u64;
         if let Some(span) = span.filter(|_| gaps > 0) {
-            let is_slow = span / gaps >= SLOWEST_PACE;
-            self.0.is_harmless.store(is_slow && tape.stamps == StampSource::Kernel, Relaxed);
+            let nap = (span / gaps / NAPS_IN_A_GAP).min(LONGEST);
+            let is_kernel = tape.stamps == StampSource::Kernel;
+            self.0.harmless.store(if is_kernel { nap.as_nanos() } else { 0 }, Relaxed);
         }
     }
 }
@@ -176,13 +181,16 @@ mod tests {
     fn naps_are_taken_where_they_do_no_harm_and_only_there() {
         let nap = Nap::new();
         let flights: Vec<_> = (0..FEWEST).map(|_| InFlight::begin(&nap)).collect();
-        let fine = || nap.is_fine(|| ms(0));
+        let length = || nap.length(|| ms(0));
+        let fine = || length().is_some();
         assert!(!fine(), "nothing is known of the server's pace yet");
-        nap.note(&tape(5, StampSource::Kernel));
-        assert!(fine());
+        nap.note(&tape(2, StampSource::Kernel));
+        assert_eq!(length(), Some(Nanos::from_micros(200)));
+        nap.note(&tape(500, StampSource::Kernel));
+        assert_eq!(length(), Some(LONGEST));
         nap.note(&tape(5, StampSource::User));
         assert!(!fine(), "a stamp of our own would be late by the nap");
-        nap.note(&tape(1, StampSource::Kernel));
+        nap.note(&tape(0, StampSource::Kernel));
         assert!(!fine(), "two events might share a stamp");
         nap.note(&tape(5, StampSource::Kernel));
         let soon = Due::at(&nap, ms(1));

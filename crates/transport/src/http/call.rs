@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use fizeau_core::{Clock, Connection, Failure, FailureClass, Marks, Outcome, Stamp, StampSource};
+use fizeau_core::{
+    Clock, Connection, Failure, FailureClass, Marks, Outcome, Stamp, StampSource, Tokens,
+};
 use hyper::StatusCode;
 
 use super::HttpTransport;
@@ -36,6 +38,8 @@ pub(super) struct Call<'t, C> {
     watchdog: Watchdog,
     /// The socket's account of the request, once there is a connection.
     log: Option<Arc<IoLog>>,
+    /// How many tokens were asked for.
+    asked: Tokens,
 }
 
 /// A reply whose head is there.
@@ -55,13 +59,14 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
     pub(super) fn new(
         transport: &'t HttpTransport<C>,
         endpoint: &'t Endpoint<C>,
-        intended: Stamp,
-        released: Stamp,
+        asked: Tokens,
+        marks: Marks,
     ) -> Self {
         Self {
             transport,
             endpoint,
-            marks: Marks::released(intended, released),
+            asked,
+            marks,
             connection: Connection::Fresh,
             stamps: StampSource::User,
             watchdog: Watchdog::new(transport.clock.now(), *transport.target.limits()),
@@ -208,7 +213,8 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
         let target = &self.transport.target;
         let dialect = target.route().dialect();
         let framing = framing.unwrap_or_else(|| dialect.framing());
-        let mut reader = ReplyReader::framed(dialect, framing, target.text());
+        let reader = ReplyReader::framed(dialect, framing, target.text());
+        let mut reader = reader.expecting(self.asked);
         let end = self.body(wire, |watchdog, bytes, mark| {
             match reader.feed(bytes, mark) {
                 Progress::Broken => return ControlFlow::Break(()),

@@ -13,14 +13,14 @@ use crate::target::{Authority, BaseUrl, Host, Scheme, host_and_port};
 ///
 /// ```
 /// use fizeau_transport::Proxy;
-/// let environment = [("https_proxy", "http://me:pw@proxy.lan:3128"), ("NO_PROXY", ".lan, 10.0.0.7")];
+/// let environment = [("http_proxy", "http://me:pw@proxy.lan:3128"), ("NO_PROXY", ".lan, 10.0.0.7")];
 /// let proxy = Proxy::from_variables(|name| {
 ///     let found = environment.iter().find(|(known, _)| *known == name);
 ///     found.map(|(_, value)| (*value).to_owned())
 /// })?;
-/// assert_eq!(proxy.of("https://api.example.com"), Some("http://***@proxy.lan:3128".to_owned()));
-/// assert_eq!(proxy.of("https://llm.lan"), None);
-/// assert_eq!(proxy.of("http://api.example.com"), None);
+/// assert_eq!(proxy.of("http://api.example.com"), Some("http://***@proxy.lan:3128".to_owned()));
+/// assert_eq!(proxy.of("http://llm.lan"), None);
+/// assert_eq!(proxy.of("http://localhost:8000"), None);
 /// # Ok::<(), fizeau_transport::ProxyError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

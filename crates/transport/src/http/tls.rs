@@ -61,17 +61,11 @@ pub enum TrustError {
 pub(crate) struct Tls {
     /// None is [`Trust::WebPki`].
     config: Option<Arc<ClientConfig>>,
-    is_insecure: bool,
 }
 
 impl Tls {
     pub(crate) fn new(trust: &Trust) -> Result<Self, TrustError> {
-        let config = Some(Arc::new(config(trust)?));
-        Ok(Self { config, is_insecure: *trust == Trust::Insecure })
-    }
-
-    pub(crate) const fn is_insecure(&self) -> bool {
-        self.is_insecure
+        Ok(Self { config: Some(Arc::new(config(trust)?)) })
     }
 }
 

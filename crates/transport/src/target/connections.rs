@@ -106,14 +106,6 @@ impl Target {
         Ok(self)
     }
 
-    /// Whether an endpoint behind `https://` is believed whatever its certificate ([`Trust::Insecure`]).
-    #[cfg(feature = "tls")]
-    #[must_use]
-    pub fn is_insecure(&self) -> bool {
-        self.connections.tls.is_insecure()
-            && self.bases().any(|base| base.scheme == super::Scheme::Https)
-    }
-
     /// The proxies that requests go through, each once and without user and password.
     #[must_use]
     pub fn proxies(&self) -> Vec<String> {
