@@ -133,6 +133,9 @@ fn prepare(args: &BenchArgs) -> Result<Job, Fail> {
     let all_at_once =
         if args.load.request_rate.is_infinite() { AllAtOnce::Yes } else { AllAtOnce::No };
     let client = Client::new(&args.client, client::connections(cap, requests, all_at_once))?;
+    if args.endpoint.connections.new_connection_per_request {
+        client.note_ports(requests);
+    }
     let ask = workload::ask(&args.workload, &called.target, requests, lengths, arrivals)?;
     let plan = endpoint::plan(ask.spec, ask.tokenizer.as_ref()).map_err(Fail::usage)?;
     let vllm = vllm_run(args, &called, cap, now)?;

@@ -34,6 +34,18 @@ impl Client {
         Ok(Self { threads, thresholds, headroom, ceiling: None })
     }
 
+    /// Says so where a connection for each of `requests` may use up the local ports. No more than a note: whether it
+    /// does depends on how fast the server answers.
+    pub(crate) fn note_ports(&self, requests: u64) {
+        if let Some(ports) = self.headroom.ports.filter(|ports| requests > ports.limit) {
+            eprintln!(
+                "note: --new-connection-per-request makes {requests} connections, and a closed one keeps its port for a \
+                 minute: more than {} in a minute will fail",
+                ports.limit
+            );
+        }
+    }
+
     /// How many threads measure.
     pub(crate) const fn threads(&self) -> usize {
         self.threads.get()
