@@ -92,12 +92,12 @@ impl Shape {
     /// What the shape is, in a line.
     pub(crate) fn describe(&self) -> String {
         let Self { streams, ttft_ms, itl_ms, .. } = self;
-        if self.is_paced() {
-            format!(
-                "{streams} streams, TTFT {ttft_ms} ms, ITL {itl_ms} ms, {TOKENS} in, {TOKENS} out"
-            )
+        let requests = self.requests();
+        let pace = if self.is_paced() {
+            format!("TTFT {ttft_ms} ms, ITL {itl_ms} ms")
         } else {
-            format!("{streams} streams, flat out, {TOKENS} in, {TOKENS} out")
-        }
+            "flat out".to_owned()
+        };
+        format!("{streams} streams, {pace}, {requests} requests, {TOKENS} in, {TOKENS} out")
     }
 }
