@@ -4,11 +4,13 @@
 mod course;
 mod manifest;
 mod outlet;
+mod own;
 mod slots;
 
 pub(crate) use course::Course;
 pub(crate) use outlet::{Keep, Outlet};
-pub(crate) use slots::{Gate, OwnSlots, Seat, Slots};
+pub(crate) use own::{Opening, OwnSlots};
+pub(crate) use slots::{Gate, Seat, Slots};
 
 use std::num::NonZeroU32;
 
@@ -89,8 +91,8 @@ where
     C: Timer,
     K: TapeSink,
 {
-    let course =
-        Course { transport, timer, cancel, start: timer.now(), stop_after: load.stop_after };
-    let mut slots = OwnSlots::new(load.max_in_flight);
+    let start = timer.now();
+    let course = Course { transport, timer, cancel, start, stop_after: load.stop_after };
+    let mut slots = OwnSlots::new(timer, load.max_in_flight, Opening::at_once(start));
     course.run(source, &mut slots, &mut Keep::new(sink)).await
 }

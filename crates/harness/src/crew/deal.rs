@@ -5,10 +5,10 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fizeau_core::{Nanos, Request, RequestId, RequestSource, Scheduled};
+use fizeau_core::{Nanos, Request, RequestId, RequestSource, Scheduled, Stamp, Timer};
 use fizeau_workload::{Arrivals, Plan};
 
-use crate::drive::{Gate, OwnSlots, Seat, Slots};
+use crate::drive::{Gate, Opening, OwnSlots, Seat, Slots};
 use crate::level::{PlannedLevel, Queue};
 
 /// What one worker has to send, and under which cap.
@@ -31,6 +31,12 @@ struct Place {
 }
 
 impl Place {
+    /// The number over all workers of this one's `slot`. As the remainder of the cap goes to the first workers, these are
+    /// the numbers below the cap, each once.
+    const fn number(self, slot: u32) -> u64 {
+        slot as u64 * self.of.get() as u64 + self.index
+    }
+
     fn has(self, number: u64) -> bool {
         number % self.of.get() as u64 == self.index
     }
@@ -50,7 +56,8 @@ pub(super) fn hands(level: &PlannedLevel<'_>, workers: usize) -> Vec<Hand> {
     let is_closed = matches!(level.plan.spec().arrivals, Arrivals::ClosedLoop);
     let most = cap.map_or(usize::MAX, |cap| cap.get() as usize);
     let of = NonZeroUsize::new(workers.min(most)).unwrap_or(NonZeroUsize::MIN);
-    let drawn = Arc::new(AtomicU64::new(0));
+    // Those before are the first of each slot.
+    let drawn = Arc::new(AtomicU64::new(cap.map_or(0, |cap| cap.get().into())));
     let gate = cap.filter(|_| !is_closed).map(Gate::new);
     let hand = |index: usize| {
         let slots = cap.and_then(|cap| {
@@ -88,8 +95,8 @@ impl Hand {
     }
 
     /// The cap of the warm-up, which is a closed loop whatever the level is.
-    pub(super) fn warmup_slots(&self) -> OwnSlots {
-        OwnSlots::new(self.slots)
+    pub(super) fn warmup_slots<'t, C: Timer>(&self, timer: &'t C) -> OwnSlots<'t, C> {
+        OwnSlots::new(timer, self.slots, Opening::at_once(timer.now()))
     }
 
     /// The measured requests of this worker.
@@ -97,8 +104,9 @@ impl Hand {
         let plan = self.plan.clone();
         match &self.deal {
             Deal::Draw(drawn) => {
-                let drawn = Arc::clone(drawn);
-                Box::new(Drawn { plan, drawn, place: self.place, slots: self.slots, opened: 0 })
+                let (place, slots) = (self.place, self.slots.map_or(0, NonZeroU32::get));
+                let first = (0..slots).map(move |slot| place.number(slot));
+                Box::new(Drawn { plan, first, drawn: Arc::clone(drawn) })
             }
             Deal::Stride => {
                 let place = self.place;
@@ -112,10 +120,17 @@ impl Hand {
         }
     }
 
-    /// The cap of the level.
-    pub(super) fn slots(&self) -> Box<dyn Slots> {
+    /// The cap of the level, which begins at `start`.
+    pub(super) fn slots<'t>(&self, timer: &'t impl Timer, start: Stamp) -> Box<dyn Slots + 't> {
+        let opening = match &self.deal {
+            Deal::Draw(_) => Opening {
+                first: start + OPENING * self.place.index,
+                step: OPENING * self.place.of.get() as u64,
+            },
+            Deal::Stride => Opening::at_once(start),
+        };
         match &self.gate {
-            None => Box::new(OwnSlots::new(self.slots)),
+            None => Box::new(OwnSlots::new(timer, self.slots, opening)),
             Some(gate) => Box::new(Seat::new(Arc::clone(gate))),
         }
     }
@@ -123,38 +138,25 @@ impl Hand {
 
 /// How far apart the slots of a closed loop open at its start. No client can send a thousand requests at one instant;
 /// asked to, it would be late with nearly all of them, and the server would get a burst that no level has again.
-const OPENING: Nanos = Nanos::from_micros(100);
+const OPENING: Nanos = Nanos::from_micros(250);
 
-/// The next request that no worker has drawn yet.
-struct Drawn {
+/// The first request of each slot of this worker, then the next that no worker has drawn yet.
+struct Drawn<I> {
     plan: Plan,
+    /// Dealt and not drawn: a worker that wakes early must not take the request of another's first slot.
+    first: I,
     drawn: Arc<AtomicU64>,
-    place: Place,
-    slots: Option<NonZeroU32>,
-    /// How many of this worker's slots have opened.
-    opened: u32,
 }
 
-impl Drawn {
-    /// When the next slot opens, while there are some that have not; then requests follow as slots become free.
-    fn opening(&mut self) -> Option<Nanos> {
-        let slots = self.slots.map_or(0, NonZeroU32::get);
-        (self.opened < slots).then(|| {
-            let number = u64::from(self.opened) * self.place.of.get() as u64 + self.place.index;
-            self.opened += 1;
-            OPENING * number
-        })
-    }
-}
-
-impl RequestSource for Drawn {
+impl<I: Iterator<Item = u64>> RequestSource for Drawn<I> {
     type Error = Infallible;
 
     fn next_request(&mut self) -> Result<Option<Scheduled>, Infallible> {
-        let number = self.drawn.fetch_add(1, Ordering::Relaxed);
+        let first = self.first.next();
+        let number = first.unwrap_or_else(|| self.drawn.fetch_add(1, Ordering::Relaxed));
         let within = number < self.plan.len().get();
         let request: Option<Request> = within.then(|| self.plan.request(RequestId(number)));
-        Ok(request.map(|request| Scheduled { at: self.opening(), request }))
+        Ok(request.map(|request| Scheduled { at: None, request }))
     }
 }
 

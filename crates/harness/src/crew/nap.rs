@@ -17,10 +17,14 @@ use super::Preconnect;
 const LONGEST: Nanos = Nanos::from_micros(450);
 /// A shorter nap gathers too little.
 const SHORTEST: Nanos = Nanos::from_micros(100);
+/// How many arrivals are worth a nap; to gather more saves little, and holds up the replies that end.
+const ENOUGH: u64 = 20;
 /// How many naps a gap between two events of one reply must hold: what is read together shares a stamp.
 const NAPS_IN_A_GAP: u64 = 10;
 /// No nap is taken when something is due within this.
 const CLEAR: Nanos = Nanos::from_millis(1);
+/// Fewer than one in so many gaps may be close: events that come in pairs look slow on average.
+const FEW: u64 = 50;
 /// Below so many requests in flight a worker has little to read and time enough for it.
 const FEWEST: u32 = 32;
 
@@ -31,8 +35,9 @@ pub(super) struct Nap(Arc<State>);
 #[derive(Debug)]
 struct State {
     in_flight: AtomicU32,
-    /// How long a nap does no harm, in nanoseconds: by the pace of the last reply, and none unless the kernel stamped it.
-    harmless: AtomicU64,
+    /// The gap between the events of the last reply, in nanoseconds; zero while it is not known, or where the kernel did
+    /// not stamp it, so that a nap would spoil the stamps.
+    pace: AtomicU64,
     /// When the next request is due, in nanoseconds since the run's epoch.
     due: AtomicU64,
 }
@@ -42,7 +47,7 @@ impl Nap {
     pub(super) fn new() -> Self {
         Self(Arc::new(State {
             in_flight: AtomicU32::new(0),
-            harmless: AtomicU64::new(0),
+            pace: AtomicU64::new(0),
             due: AtomicU64::new(u64::MAX),
         }))
     }
@@ -56,12 +61,20 @@ impl Nap {
 
     fn length(&self, now: impl FnOnce() -> Stamp) -> Option<Nanos> {
         let state = &*self.0;
-        let nap = Nanos::from_nanos(state.harmless.load(Relaxed));
+        let pace = Nanos::from_nanos(state.pace.load(Relaxed));
+        let in_flight = state.in_flight.load(Relaxed);
+        let enough = pace / u64::from(in_flight) * ENOUGH;
+        let nap = (pace / NAPS_IN_A_GAP).min(enough).min(LONGEST);
         let due = state.due.load(Relaxed);
         let is_fine = nap >= SHORTEST
-            && state.in_flight.load(Relaxed) >= FEWEST
+            && in_flight >= FEWEST
             && (due == u64::MAX || now() + CLEAR < Stamp::from_nanos(due));
         is_fine.then_some(nap)
+    }
+
+    /// Forgets what was known of the server's pace: another level may have another.
+    pub(super) fn forget(&self) {
+        self.0.pace.store(0, Relaxed);
     }
 
     fn note(&self, tape: &Tape) {
@@ -69,11 +82,17 @@ impl Nap {
         let span = span.and_then(|(first, last)| last.since(first));
         let gaps = tape.arrivals.len().saturating_sub(1) as u64;
         if let Some(span) = span.filter(|_| gaps > 0) {
-            let nap = (span / gaps / NAPS_IN_A_GAP).min(LONGEST);
-            let is_kernel = tape.stamps == StampSource::Kernel;
-            self.0.harmless.store(if is_kernel { nap.as_nanos() } else { 0 }, Relaxed);
+            let is_fine = tape.stamps == StampSource::Kernel && close_gaps(tape) * FEW < gaps;
+            self.0.pace.store(if is_fine { (span / gaps).as_nanos() } else { 0 }, Relaxed);
         }
     }
+}
+
+/// How many events came so soon after the one before that a nap might have taken in both.
+fn close_gaps(tape: &Tape) -> u64 {
+    let pairs = tape.arrivals.iter().zip(tape.arrivals.iter().skip(1));
+    let gaps = pairs.filter_map(|(earlier, later)| later.at.since(earlier.at));
+    gaps.filter(|gap| (Nanos::from_nanos(1)..CLEAR).contains(gap)).count() as u64
 }
 
 /// A transport that counts what is in flight and looks at what came of it.
@@ -192,6 +211,15 @@ mod tests {
         assert!(!fine(), "a stamp of our own would be late by the nap");
         nap.note(&tape(0, StampSource::Kernel));
         assert!(!fine(), "two events might share a stamp");
+        let mut pairs = tape(10, StampSource::Kernel);
+        for pair in pairs.arrivals.chunks_mut(2) {
+            pair[1].at = pair[0].at + Nanos::from_micros(300);
+        }
+        nap.note(&pairs);
+        assert!(!fine(), "nor may the two of a pair");
+        nap.note(&tape(5, StampSource::Kernel));
+        nap.forget();
+        assert!(!fine(), "another level may be another server's");
         nap.note(&tape(5, StampSource::Kernel));
         let soon = Due::at(&nap, ms(1));
         assert!(!fine(), "a request is due");

@@ -137,6 +137,7 @@ impl<T: Preconnect> Worker<T> {
 
     async fn level(&self, part: Part<T::Error>) {
         let Part { hand, ahead, stop_after, cancel, start, mut post } = part;
+        self.timer.nap.forget();
         match self.warm_up(&hand, &cancel).await {
             Ok(warmup) => {
                 self.connect_ahead(ahead, &cancel).await;
@@ -145,11 +146,12 @@ impl<T: Preconnect> Worker<T> {
             Err(error) => return post.done(Err(error)),
         }
         // What takes time to make is made before the start.
-        let (mut requests, mut slots) = (hand.requests(), hand.slots());
+        let mut requests = hand.requests();
         let Ok(start) = start.await else {
             let driven = Driven { start: self.timer.now(), ended: Ended::Cancelled, held_back: 0 };
             return post.done(Ok((driven, ClientWatch::default())));
         };
+        let mut slots = hand.slots(&self.timer, start);
         self.timer.sleep_until(start).await;
         let watch = Watch::start(SelfWatch::Thread, &self.timer);
         let course = self.course(&cancel, start, stop_after);
@@ -160,7 +162,7 @@ impl<T: Preconnect> Worker<T> {
     async fn warm_up(&self, hand: &Hand, cancel: &Cancel) -> Result<Warmup, Unsendable<T::Error>> {
         let mut count = Warmup::default();
         let course = self.course(cancel, self.timer.now(), None);
-        let (mut requests, mut slots) = (hand.warmup(), hand.warmup_slots());
+        let (mut requests, mut slots) = (hand.warmup(), hand.warmup_slots(&self.timer));
         course.run(&mut requests, &mut slots, &mut Keep::new(&mut count)).await?;
         Ok(count)
     }

@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::future::{Future, Ready, poll_fn, ready};
+use std::future::{Future, Ready, poll_fn};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use fizeau_core::{
     Clock, Nanos, Request, RequestId, RequestSource, Scheduled, Stamp, Tape, Timer, Transport,
@@ -42,7 +42,7 @@ impl<T: Transport, C: Timer> Course<'_, T, C> {
         let mut flights = FuturesUnordered::new();
         let mut manifest = Manifest::default();
         let mut unkept = VecDeque::new();
-        let (mut slot_free_since, mut held_back) = (start, 0);
+        let mut held_back = 0;
         let mut next = Next::take(source, timer, start).map_err(DriveError::Source)?;
         let ended = loop {
             let now = timer.now();
@@ -53,8 +53,8 @@ impl<T: Transport, C: Timer> Course<'_, T, C> {
             }
             if let Some(due) = due.as_mut().filter(|due| due.at.is_none_or(|at| at <= now)) {
                 if due.try_admit(slots).await {
-                    if let Some(Next { at, request, .. }) = next.take() {
-                        let intended = at.unwrap_or(slot_free_since);
+                    if let Some(Next { at, request, free_since, .. }) = next.take() {
+                        let intended = at.or(free_since).unwrap_or(start);
                         manifest.enter(&request, intended, now);
                         let flight = launch(fly(self.transport, request, intended, now)).await;
                         flights.push(Yielding { flight, urgent: &urgent, clock: timer });
@@ -72,10 +72,9 @@ impl<T: Transport, C: Timer> Course<'_, T, C> {
             outlet.rest().map_err(DriveError::Sink)?;
             let waiting = Waiting { flights: &mut flights, urgent: &urgent, cancel: &cancel };
             if let Event::Landed((id, landed)) = waiting.event(due, slots).await {
-                slots.give_back();
                 manifest.leave(id);
                 let tape = landed.map_err(|error| DriveError::Unsendable { request: id, error })?;
-                slot_free_since = tape.marks.end.unwrap_or_else(|| timer.now());
+                slots.give_back(tape.marks.end.unwrap_or_else(|| timer.now()));
                 unkept.push_back(tape);
             }
         };
@@ -105,6 +104,8 @@ struct Next<F> {
     alarm: Option<Pin<Box<F>>>,
     /// Whether it has a slot already.
     admitted: bool,
+    /// Since when that slot was free, where it is known.
+    free_since: Option<Stamp>,
     /// Whether its instant came while there was no slot.
     held: bool,
 }
@@ -120,7 +121,7 @@ impl Next<()> {
         Ok(scheduled.map(|Scheduled { at, request }| {
             let at = at.map(|offset| start + offset);
             let alarm = at.map(|at| Box::pin(timer.sleep_until(at)));
-            Next { at, request, alarm, admitted: false, held: false }
+            Next { at, request, alarm, admitted: false, free_since: None, held: false }
         }))
     }
 }
@@ -131,13 +132,13 @@ impl<F: Future<Output = ()>> Next<F> {
         poll_fn(|cx| Poll::Ready(self.poll_admit(slots, cx))).await.is_ready()
     }
 
-    fn poll_admit(&mut self, slots: &mut impl Slots, cx: &Context<'_>) -> Poll<()> {
+    fn poll_admit(&mut self, slots: &mut impl Slots, cx: &mut Context<'_>) -> Poll<()> {
         if self.admitted {
             return Poll::Ready(());
         }
-        let admitted = slots.poll_take(self.request.id, cx);
-        self.admitted = admitted.is_ready();
-        admitted
+        self.free_since = ready!(slots.poll_take(self.request.id, cx));
+        self.admitted = true;
+        Poll::Ready(())
     }
 
     /// Its instant has come and there is no slot. Gives 1 the first time.
@@ -175,7 +176,7 @@ async fn fly<T: Transport>(
 async fn launch<F: Future>(flight: F) -> Either<Pin<Box<F>>, Ready<F::Output>> {
     let mut flight = Box::pin(flight);
     match poll_fn(|cx| Poll::Ready(flight.as_mut().poll(cx))).await {
-        Poll::Ready(landed) => Either::Right(ready(landed)),
+        Poll::Ready(landed) => Either::Right(std::future::ready(landed)),
         Poll::Pending => Either::Left(flight),
     }
 }

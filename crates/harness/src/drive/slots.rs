@@ -1,4 +1,4 @@
-//! The cap on requests in flight: of one driver's own, or one gate for the drivers of all workers.
+//! The cap on requests in flight, and one that the drivers of all workers share.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -6,52 +6,25 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use fizeau_core::RequestId;
+use fizeau_core::{RequestId, Stamp};
 
 /// Leave to have one more request in flight.
 pub(crate) trait Slots {
     /// Takes a slot for request `id`. Where there is none, the task is woken when there may be one: by a request of its
-    /// own that ends, or by the waker.
-    fn poll_take(&mut self, id: RequestId, cx: &Context<'_>) -> Poll<()>;
+    /// own that ends, or by the waker. Tells since when the slot was free, where that is known.
+    fn poll_take(&mut self, id: RequestId, cx: &mut Context<'_>) -> Poll<Option<Stamp>>;
 
-    /// Gives back the slot of a request that ended.
-    fn give_back(&mut self);
+    /// Gives back the slot of a request that ended at `at`.
+    fn give_back(&mut self, at: Stamp);
 }
 
 impl<L: Slots + ?Sized> Slots for Box<L> {
-    fn poll_take(&mut self, id: RequestId, cx: &Context<'_>) -> Poll<()> {
+    fn poll_take(&mut self, id: RequestId, cx: &mut Context<'_>) -> Poll<Option<Stamp>> {
         (**self).poll_take(id, cx)
     }
 
-    fn give_back(&mut self) {
-        (**self).give_back();
-    }
-}
-
-/// A cap that only this driver knows.
-pub(crate) struct OwnSlots {
-    cap: u64,
-    taken: u64,
-}
-
-impl OwnSlots {
-    /// `cap` slots; none for no cap.
-    pub(crate) fn new(cap: Option<NonZeroU32>) -> Self {
-        Self { cap: cap.map_or(u64::MAX, |cap| cap.get().into()), taken: 0 }
-    }
-}
-
-impl Slots for OwnSlots {
-    fn poll_take(&mut self, _: RequestId, _: &Context<'_>) -> Poll<()> {
-        if self.taken >= self.cap {
-            return Poll::Pending;
-        }
-        self.taken += 1;
-        Poll::Ready(())
-    }
-
-    fn give_back(&mut self) {
-        self.taken -= 1;
+    fn give_back(&mut self, at: Stamp) {
+        (**self).give_back(at);
     }
 }
 
@@ -105,10 +78,10 @@ impl Seat {
 }
 
 impl Slots for Seat {
-    fn poll_take(&mut self, id: RequestId, cx: &Context<'_>) -> Poll<()> {
+    fn poll_take(&mut self, id: RequestId, cx: &mut Context<'_>) -> Poll<Option<Stamp>> {
         let gate = &*self.gate;
         if gate.waiting.load(Ordering::SeqCst) == 0 && gate.take() {
-            return Poll::Ready(());
+            return Poll::Ready(None);
         }
         let mut queue = gate.queue();
         queue.insert(id, cx.waker().clone());
@@ -123,10 +96,10 @@ impl Slots for Seat {
         self.queued = None;
         gate.waiting.store(queue.len(), Ordering::SeqCst);
         gate.call_next(&queue);
-        Poll::Ready(())
+        Poll::Ready(None)
     }
 
-    fn give_back(&mut self) {
+    fn give_back(&mut self, _: Stamp) {
         self.gate.free.fetch_add(1, Ordering::SeqCst);
         if self.gate.waiting.load(Ordering::SeqCst) > 0 {
             self.gate.call_next(&self.gate.queue());
@@ -171,7 +144,7 @@ mod tests {
 
     fn take(seat: &mut Seat, id: u64, task: &Arc<Task>) -> bool {
         let waker = Waker::from(Arc::clone(task));
-        seat.poll_take(RequestId(id), &Context::from_waker(&waker)).is_ready()
+        seat.poll_take(RequestId(id), &mut Context::from_waker(&waker)).is_ready()
     }
 
     fn gate<const N: usize>(cap: u32) -> ([Seat; N], [Arc<Task>; N]) {
@@ -185,13 +158,13 @@ mod tests {
         let ([mut a, mut b, mut c], [first, second, third]) = gate(1);
         assert!(take(&mut a, 0, &first));
         assert!(!take(&mut c, 2, &third) && !take(&mut b, 1, &second));
-        a.give_back();
+        a.give_back(Stamp::EPOCH);
         assert_eq!((second.woken(), third.woken()), (1, 0), "1 comes before 2");
         assert!(!take(&mut a, 3, &first), "3 may not pass those that wait");
         assert!(take(&mut b, 1, &second));
-        b.give_back();
+        b.give_back(Stamp::EPOCH);
         assert!(third.woken() == 1 && take(&mut c, 2, &third));
-        c.give_back();
+        c.give_back(Stamp::EPOCH);
         assert!(first.woken() == 1 && take(&mut a, 3, &first));
     }
 
@@ -201,8 +174,8 @@ mod tests {
         let first = Arc::default();
         assert!(take(&mut a, 0, &first) && take(&mut a, 1, &first));
         assert!(!take(&mut b, 2, &second) && !take(&mut c, 3, &third));
-        a.give_back();
-        a.give_back();
+        a.give_back(Stamp::EPOCH);
+        a.give_back(Stamp::EPOCH);
         assert!(third.woken() == 0 && take(&mut b, 2, &second));
         assert!(third.woken() == 1 && take(&mut c, 3, &third), "the first woke the next");
     }
@@ -212,7 +185,7 @@ mod tests {
         let ([mut a, mut b, mut c], [first, second, third]) = gate(1);
         assert!(take(&mut a, 0, &first));
         assert!(!take(&mut b, 1, &second) && !take(&mut c, 2, &third));
-        a.give_back();
+        a.give_back(Stamp::EPOCH);
         drop(b);
         assert!(third.woken() == 1 && take(&mut c, 2, &third));
     }
@@ -229,7 +202,7 @@ mod tests {
                 block_on(admitted);
                 most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                 inside.fetch_sub(1, Ordering::SeqCst);
-                seat.give_back();
+                seat.give_back(Stamp::EPOCH);
             }
         };
         std::thread::scope(|scope| {
@@ -244,7 +217,7 @@ mod tests {
     }
 
     /// A wake-up that were lost would hang here.
-    fn block_on(future: impl Future<Output = ()>) {
-        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future);
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
     }
 }
