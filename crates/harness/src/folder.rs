@@ -140,7 +140,7 @@ impl RunFolder {
         let path = self.path.join("tapes.jsonl");
         let file = OpenOptions::new().create_new(true).append(true).open(&path);
         let file = file.map_err(FolderError::io(&path))?;
-        Ok(TapeFile { path, file, lines: Vec::with_capacity(2 * MOST_KEPT_BACK) })
+        Ok(TapeFile { path, file, whole: 0, lines: Vec::with_capacity(2 * MOST_KEPT_BACK) })
     }
 }
 
@@ -155,6 +155,8 @@ const MOST_KEPT_BACK: usize = 1 << 16;
 pub struct TapeFile {
     path: PathBuf,
     file: File,
+    /// How many bytes of whole lines are written.
+    whole: u64,
     lines: Vec<u8>,
 }
 
@@ -170,7 +172,11 @@ impl TapeSink for TapeFile {
 
     fn flush(&mut self) -> Result<(), FolderError> {
         let written = self.file.write_all(&self.lines);
-        // Written or not: a line that was half written is not begun again.
+        match &written {
+            Ok(()) => self.whole += self.lines.len() as u64,
+            // A full disk may have taken half a line; the file must end with a whole one.
+            Err(_) => drop(self.file.set_len(self.whole)),
+        }
         self.lines.clear();
         written.map_err(FolderError::io(&self.path))
     }

@@ -94,6 +94,9 @@ const ANY: [Backend; 12] = [
     Backend::Gemini,
 ];
 
+/// What is spoken on a path that was named, and is tried nowhere else.
+const NAMED: [Backend; 2] = [Backend::OllamaChat, Backend::OpenAiEmbeddings];
+
 /// A backend to be tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Candidate {
@@ -177,7 +180,8 @@ pub fn candidates(server: Option<Server>, path: Option<&str>) -> Vec<Candidate> 
     let known = server.map_or(&[][..], Server::backends);
     let route = path.and_then(|path| Route::of_path(path.split('?').next().unwrap_or(path)));
     let is_here = |backend: &Backend| route.is_none_or(|route| backend.route() == route);
-    let guesses = ANY.iter().filter(|backend| !known.contains(backend));
+    let named = NAMED.iter().filter(|_| route.is_some());
+    let guesses = ANY.iter().chain(named).filter(|backend| !known.contains(backend));
     let candidate = |ground| move |&backend: &Backend| Candidate { backend, ground };
     let known = known.iter().filter(|backend| is_here(backend)).map(candidate(Ground::Known));
     let guesses = guesses.filter(|backend| is_here(backend)).map(candidate(Ground::Guess));
@@ -232,6 +236,7 @@ mod tests {
                 let Some(route) = Route::of_path(path.split('?').next().unwrap()) else { continue };
                 let narrowed = candidates(server, Some(&path));
                 assert!(narrowed.iter().all(|of| of.backend.route() == route), "{path}");
+                assert!(!narrowed.is_empty(), "{path}");
             }
         }
         let messages = candidates(Some(Server::LlamaCpp), Some("/v1/messages"));
