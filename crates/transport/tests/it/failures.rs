@@ -144,7 +144,7 @@ async fn a_request_refused_half_way() {
 /// The server begins its reply before it has read the request, and ends it only after.
 #[tokio::test]
 async fn a_request_answered_early_is_sent_to_its_end() {
-    let long = 8 << 20;
+    let long = 32 << 20;
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let server = std::thread::spawn(move || {
