@@ -77,8 +77,8 @@ fn poll_decrypted<C: Clock>(
     let mut stream = Pin::new(stream);
     let there = ready!(stream.as_mut().poll_fill_buf(cx))?;
     let count = there.len().min(into.len());
-    for (to, from) in into.iter_mut().zip(there) {
-        *to = *from;
+    if let (Some(to), Some(from)) = (into.get_mut(..count), there.get(..count)) {
+        to.copy_from_slice(from);
     }
     stream.consume(count);
     Poll::Ready(Ok(count))
@@ -93,7 +93,11 @@ impl<C: Clock> AsyncRead for Io<C> {
         match &mut *self {
             Self::Plain(socket) => Pin::new(socket).poll_read(cx, buf),
             #[cfg(feature = "tls")]
-            Self::Tls(stream) => Pin::new(&mut **stream).poll_read(cx, buf),
+            Self::Tls(stream) => {
+                let got = ready!(poll_decrypted(stream, cx, buf.initialize_unfilled()))?;
+                buf.advance(got);
+                Poll::Ready(Ok(()))
+            }
         }
     }
 }

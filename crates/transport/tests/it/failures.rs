@@ -1,12 +1,13 @@
 //! Endpoints that fail, and the classes of their failures.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::TcpListener;
 
 use fizeau_core::{
     Connection, EosRule, Failure, FailureClass, Nanos, Outcome, Prompt, Stamp, Tape, Transport,
 };
 use fizeau_transport::{Secret, Timeouts};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::bodies::request;
 use crate::http::{ask, good, target, transport};
@@ -145,15 +146,19 @@ async fn a_request_refused_half_way() {
 #[tokio::test]
 async fn a_request_answered_early_is_sent_to_its_end() {
     let long = 32 << 20;
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let server = std::thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        stream.write_all(STREAM.as_bytes()).unwrap();
-        let read = std::io::copy(&mut (&stream).take(long), &mut std::io::sink()).unwrap();
-        stream.write_all(&chunk(good())).unwrap();
-        stream.write_all(LAST.as_bytes()).unwrap();
-        read
+    let server = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(STREAM.as_bytes()).await.unwrap();
+        // The sockets are full meanwhile, and the client has turns enough to take the head.
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        let read = tokio::io::copy(&mut (&mut stream).take(long), &mut tokio::io::sink()).await;
+        stream.write_all(&chunk(good())).await.unwrap();
+        stream.write_all(LAST.as_bytes()).await.unwrap();
+        read.unwrap()
     });
     let limits = Timeouts { total: Some(Nanos::from_secs(60)), ..NO_LIMITS };
     let transport = transport(target(&format!("http://{address}")).timeouts(limits));
@@ -161,7 +166,7 @@ async fn a_request_answered_early_is_sent_to_its_end() {
     let asked = request(Prompt::Text(prompt), EosRule::Ignore);
     let tape = transport.send(&asked, Stamp::EPOCH, Stamp::EPOCH).await.unwrap();
     assert!(tape.is_success(), "{:?}", tape.outcome);
-    assert_eq!(server.join().unwrap(), long);
+    assert_eq!(server.await.unwrap(), long);
 }
 
 const LIMIT: Option<Nanos> = Some(Nanos::from_millis(20));
