@@ -41,7 +41,7 @@ pub use tls::{Trust, TrustError};
 use crate::dialect::RequestError;
 use crate::target::{Authority, ConnectionUse, Target};
 use call::Call;
-use endpoint::Endpoint;
+use endpoint::{Endpoint, Wanted};
 use wire::Wire;
 
 pub(crate) use look::Lost;
@@ -151,8 +151,9 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         &self.target
     }
 
-    /// Opens connections until `count` requests at a time, shared evenly among the endpoints, need not wait for one.
-    /// Where each request makes its own connection, nothing is done.
+    /// Opens connections until `count` requests at a time need not wait for one, wherever they go: of several endpoints,
+    /// each gets `count`, because the requests of one transport may all have their turn at the same one. Where each
+    /// request makes its own connection, nothing is done.
     ///
     /// # Errors
     /// If one of them cannot be made, within the target's connect timeout. Those that could stay.
@@ -160,8 +161,7 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         if self.target.connections().usage == ConnectionUse::PerRequest {
             return Ok(());
         }
-        let each = count.div_ceil(1 + self.others.len());
-        let places = self.endpoints().flat_map(|endpoint| std::iter::repeat_n(endpoint, each));
+        let places = self.endpoints().flat_map(|endpoint| std::iter::repeat_n(endpoint, count));
         let open = |endpoint| async move { (endpoint, self.open(endpoint).await) };
         let mut opening = stream::iter(places).map(open).buffer_unordered(OPEN_AT_ONCE);
         // All are held until the last is there, or the same one would be counted twice.
@@ -186,7 +186,7 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         if let Some(wire) = endpoint.check_out() {
             return Ok(wire);
         }
-        let connecting = endpoint.connect(&self.clock, self.stamps);
+        let connecting = endpoint.connect(&self.clock, self.stamps, Wanted::Any);
         let connected = match self.target.limits().connect {
             None => connecting.await,
             Some(limit) => {

@@ -1,5 +1,5 @@
-//! One LLM request over the wire to a [`Tape`](fizeau_core::Tape): every arrival, stamped as the read call
-//! returned.
+//! One LLM request over the wire to a [`Tape`](fizeau_core::Tape): every arrival, stamped by the kernel as it
+//! received it (Linux), or else as the read call returned.
 //!
 //! The parts, from the wire up: [`HttpTransport`] makes and reuses connections and stamps what passes through
 //! their sockets; [`sse`] and [`ndjson`] cut bytes into events; a [`Dialect`] says what an event means, once for
@@ -12,8 +12,9 @@
 //!
 //! # Invariants
 //!
-//! - A stamp is taken in the socket's read, before anything looks at the bytes; all events that a read
-//!   completed share it and its number.
+//! - A stamp is the kernel's receive stamp where it gives one, else taken as the socket's read returns, before
+//!   anything looks at the bytes; how late the read was is kept beside it. All events that a read completed share
+//!   its stamp and its number.
 //! - Success is strict: status 200, a stream of events, no error at any time, at least one token, the
 //!   protocol's own end; or one body with an embedding. Everything else is a failure with a class.
 //! - Tokens are counted from the reply, by the best evidence that covers it, never from what was asked.

@@ -3,6 +3,8 @@
 mod connections;
 mod url;
 
+use std::fmt;
+
 use fizeau_core::Request;
 use hyper::Uri;
 use hyper::header::{
@@ -33,7 +35,7 @@ use crate::timeouts::Timeouts;
 /// assert_eq!(target.url(), "http://[::1]:8000/v1/chat/completions");
 /// # Ok::<(), fizeau_transport::TargetError>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Target {
     first: BaseUrl,
     others: Vec<BaseUrl>,
@@ -50,7 +52,7 @@ pub struct Target {
     keep_text: KeepText,
 }
 
-/// Why a target cannot be made. No value of a header or key is repeated.
+/// Why a target cannot be made. No value of a header, a key or a query is repeated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TargetError {
@@ -73,7 +75,7 @@ pub enum TargetError {
         /// What is wrong with it.
         why: &'static str,
     },
-    /// A path that is none.
+    /// A path that is none, without its query.
     #[error(
         "the endpoint path `{0}` must begin with `/` and hold no spaces, as in /v1/completions"
     )]
@@ -144,10 +146,14 @@ impl Target {
     /// If `path` does not begin with a slash or holds a character that no URL may.
     pub fn path(mut self, path: &str) -> Result<Self, TargetError> {
         path.clone_into(&mut self.path);
+        let (plain, query) = path.split_once('?').unwrap_or((path, ""));
         if !path.starts_with('/') || path.parse::<Uri>().is_err() {
-            return Err(TargetError::Path(path.to_owned()));
+            return Err(TargetError::Path(plain.to_owned()));
         }
-        let plain = path.split('?').next().unwrap_or(path);
+        for pair in query.split('&') {
+            let value = pair.split_once('=').map_or(pair, |(_, value)| value);
+            self.secrets.add(Secret::new(value));
+        }
         self.take_route(self.backend.route_of(plain));
         Ok(self)
     }
@@ -317,6 +323,24 @@ impl Target {
 
     pub(crate) fn ask<'a>(&'a self, request: &'a Request) -> Ask<'a> {
         Ask { model: &self.model, request, backend: self.backend, extra: &self.extra }
+    }
+}
+
+/// Without the query of its path, which may hold a key.
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Target")
+            .field("urls", &self.urls().collect::<Vec<_>>())
+            .field("balancer", &self.balancer)
+            .field("connections", &self.connections)
+            .field("backend", &self.backend)
+            .field("route", &self.route)
+            .field("model", &self.model)
+            .field("extra", &self.extra)
+            .field("headers", &self.headers)
+            .field("timeouts", &self.timeouts)
+            .field("keep_text", &self.keep_text)
+            .finish_non_exhaustive()
     }
 }
 

@@ -15,7 +15,7 @@ use hyper::StatusCode;
 
 use super::HttpTransport;
 use super::answer::{self, Unstreamed};
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, Wanted};
 use super::h1::Head;
 use super::log::IoLog;
 use super::watchdog::{Alarm, Phase, Watchdog};
@@ -102,6 +102,7 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
 
     /// Sends the request, on an idle connection if there is one, and waits for the head of the reply.
     async fn ask(&mut self, body: Bytes) -> Result<Answer<C>, Failure> {
+        let mut wanted = Wanted::Any;
         if let Some(wire) = self.endpoint.check_out() {
             self.connection = Connection::Reused;
             match self.exchange(wire, body.clone()).await {
@@ -111,10 +112,11 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
                     tracing::debug!(why, "an idle connection was dead and is replaced");
                     self.connection = Connection::ReplacedStale;
                     self.log = None;
+                    wanted = Wanted::New;
                 }
             }
         }
-        let wire = self.connect().await?;
+        let wire = self.connect(wanted).await?;
         self.exchange(wire, body).await.map_err(|unanswered| match unanswered {
             Unanswered::Failed(failure) => failure,
             Unanswered::Dead(why) => {
@@ -126,10 +128,11 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
         })
     }
 
-    async fn connect(&mut self) -> Result<Wire<C>, Failure> {
+    async fn connect(&mut self, wanted: Wanted) -> Result<Wire<C>, Failure> {
         let transport = self.transport;
         self.watchdog.enter(Phase::Connection, transport.clock.now());
-        let mut connecting = pin!(self.endpoint.connect(&transport.clock, transport.stamps));
+        let connecting = self.endpoint.connect(&transport.clock, transport.stamps, wanted);
+        let mut connecting = pin!(connecting);
         let connected = poll_fn(|cx| match connecting.as_mut().poll(cx) {
             Poll::Ready(connected) => Poll::Ready(Ok(connected)),
             Poll::Pending => self.watch(cx, None).map(Err),
@@ -215,13 +218,16 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
         let framing = framing.unwrap_or_else(|| dialect.framing());
         let reader = ReplyReader::framed(dialect, framing, target.text());
         let mut reader = reader.expecting(self.asked);
+        let log = Arc::clone(wire.log());
         let end = self.body(wire, |watchdog, bytes, mark| {
+            // Waiting begins with our own read: what the kernel had long before, it may have more of.
+            let since = || log.returned().map_or(mark.at, |returned| returned.max(mark.at));
             match reader.feed(bytes, mark) {
                 Progress::Broken => return ControlFlow::Break(()),
                 Progress::Quiet => {}
                 Progress::Settled if watchdog.phase() == Phase::BodyEnd => {}
-                Progress::Settled => watchdog.enter(Phase::BodyEnd, mark.at),
-                Progress::Tokens => watchdog.enter(Phase::NextToken, mark.at),
+                Progress::Settled => watchdog.enter(Phase::BodyEnd, since()),
+                Progress::Tokens => watchdog.enter(Phase::NextToken, since()),
             }
             ControlFlow::Continue(())
         });

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::io;
 use std::net::SocketAddr;
 
-use fizeau_core::{Clock, ConnectMarks, Failure, FailureClass};
+use fizeau_core::{Clock, ConnectMarks, Failure, FailureClass, Nanos};
 use tokio::net::TcpStream;
 
 use super::StampChoice;
@@ -25,6 +25,8 @@ pub(super) struct Way {
     #[cfg(feature = "tls")]
     tls: Option<Handshakes>,
     scheme: Scheme,
+    /// How long all of it may take; whoever waits for it sees to that.
+    limit: Option<Nanos>,
     /// How many addresses the name had that was looked up last.
     addresses: Cell<usize>,
 }
@@ -38,8 +40,9 @@ impl Way {
             version: connections.version,
             #[cfg(feature = "tls")]
             tls: (base.scheme == Scheme::Https)
-                .then(|| Handshakes::new(&connections.tls, connections.version)),
+                .then(|| Handshakes::new(&connections.tls, connections.version, connections.usage)),
             scheme: base.scheme,
+            limit: target.limits().connect,
             addresses: Cell::new(0),
         }
     }
@@ -92,7 +95,9 @@ impl Way {
             }
         };
         self.addresses.set(addresses.len());
-        let mut stream = self.first_that_answers(&addresses).await?;
+        let deadline = self.limit.map(|limit| start + limit);
+        let left = || deadline.map(|deadline| deadline.saturating_since(clock.now()));
+        let mut stream = self.first_that_answers(&addresses, left).await?;
         if let Some(via) = &self.via
             && self.is_tunnelled()
         {
@@ -102,17 +107,29 @@ impl Way {
         let socket = Stamped::new(stream, clock.clone(), stamps);
         #[cfg(feature = "tls")]
         if let Some(handshakes) = &self.tls {
-            let stream = handshake(handshakes, &self.whom, socket).await?;
+            let stream = handshake(handshakes, &self.whom, socket.enciphered()).await?;
             let marks = ConnectMarks { tls: Some(clock.now()), ..marks };
             return Ok((Io::Tls(Box::new(stream)), marks));
         }
         Ok((Io::Plain(socket), marks))
     }
 
-    async fn first_that_answers(&self, addresses: &[SocketAddr]) -> Result<TcpStream, Failure> {
+    /// A connection to the first of `addresses` that answers. Each may take its fair share of the time that is `left`,
+    /// so that one that drops packets does not use up all of it.
+    async fn first_that_answers(
+        &self,
+        addresses: &[SocketAddr],
+        left: impl Fn() -> Option<Nanos>,
+    ) -> Result<TcpStream, Failure> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-        for address in addresses {
-            let connected = TcpStream::connect(address).await;
+        for (address, sharing) in addresses.iter().zip((1..=addresses.len() as u64).rev()) {
+            let connecting = TcpStream::connect(address);
+            let connected = match left().filter(|_| sharing > 1) {
+                Some(left) => tokio::time::timeout((left / sharing).into(), connecting)
+                    .await
+                    .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())),
+                None => connecting.await,
+            };
             // Requests are small and must leave at once: no waiting for more to send.
             match connected.and_then(|stream| stream.set_nodelay(true).map(|()| stream)) {
                 Ok(stream) => return Ok(stream),

@@ -20,6 +20,15 @@ pub(super) struct Endpoint<C> {
     speech: Speech<C>,
 }
 
+/// Which connection will do for a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// Any that stands or can be made.
+    Any,
+    /// One that did not stand before: another that did proved dead.
+    New,
+}
+
 /// What each version of HTTP needs.
 #[derive(Debug)]
 enum Speech<C> {
@@ -84,6 +93,7 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
         &self,
         clock: &C,
         stamps: StampChoice,
+        wanted: Wanted,
     ) -> Result<(Wire<C>, ConnectMarks), Failure> {
         let links = match &self.speech {
             Speech::Http11 { .. } => {
@@ -94,9 +104,10 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
         };
         let booked = clock.now();
         loop {
-            let seat = match self.usage {
-                ConnectionUse::Reuse => links.book(),
-                ConnectionUse::PerRequest => Seat::alone(),
+            let seat = match (self.usage, wanted) {
+                (ConnectionUse::PerRequest, _) => Seat::alone(),
+                (ConnectionUse::Reuse, Wanted::Any) => links.book(),
+                (ConnectionUse::Reuse, Wanted::New) => links.book_new(),
             };
             let connecting = async {
                 let (io, marks) = self.way.connect(clock, stamps).await?;

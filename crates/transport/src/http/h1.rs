@@ -117,18 +117,21 @@ impl<C: Clock> H1<C> {
     fn open(&mut self, parsed: head::Parsed) -> Head {
         self.body = parsed.body;
         self.rest = mem::take(&mut self.head).into_rest();
-        self.keeps_alive = parsed.keeps_alive && self.outgoing.is_none();
+        self.keeps_alive = parsed.keeps_alive;
         parsed.head
     }
 
     /// Hands the body's content, as it comes, to `sink`, with the mark of the read that brought it; ready once there is
-    /// no more to come, or `sink` wants no more.
+    /// no more to come, or `sink` wants no more. A server that answers early may still wait for the rest of the
+    /// request, which is sent on.
     pub(super) fn poll_body(
         &mut self,
         cx: &mut Context<'_>,
         scratch: &mut [u8],
         sink: &mut impl FnMut(&[u8], ReadMark) -> ControlFlow<()>,
     ) -> Poll<Ended> {
+        // Where it cannot be sent, what is left of it keeps the connection from being used again.
+        let _ = self.poll_send(cx);
         if !self.rest.is_empty() || self.body.is_over() {
             let rest = mem::take(&mut self.rest);
             if let Some(ended) = self.decode(&rest, sink) {

@@ -30,7 +30,7 @@ use crate::event::ReadMark;
 use upload::Upload;
 
 /// What every request of a target has in common.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Template {
     method: Method,
     uri: Uri,
@@ -162,13 +162,28 @@ impl H2 {
     /// Why no head came. A connection that broke is given up, so that no other request is put on it.
     fn headless(&mut self, error: &hyper::Error) -> Headless {
         let cause = innermost(error);
-        if cause.starts_with("stream error received") {
-            // The server's own word on this very request: a reply had begun, and nothing is to be tried again.
-            self.note_read();
-        } else {
+        let words = cause.to_string();
+        // These are the errors of one stream, whoever found them; its connection stands.
+        if !words.starts_with("stream error") {
             self.seat.give_up();
         }
-        Headless::Cut(cause)
+        let is_death = error.is_canceled()
+            || error.is_closed()
+            || error.is_incomplete_message()
+            || cause.is::<std::io::Error>()
+            || words.starts_with("connection error received");
+        if !is_death {
+            // The server's word, or what came of it: a reply had begun, and nothing is to be tried again.
+            self.note_read();
+        }
+        Headless::Cut(words)
+    }
+}
+
+/// Without the query and the headers, which may hold keys.
+impl fmt::Debug for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Template({} {})", self.method, self.uri.path())
     }
 }
 
@@ -178,11 +193,11 @@ impl fmt::Debug for H2 {
     }
 }
 
-/// The innermost cause of `error`, in words. That is hyper's HTTP/2 package, whose types are not ours to ask.
-fn innermost(error: &hyper::Error) -> String {
-    let mut cause: &dyn Error = error;
+/// The innermost cause of `error`: the system's, or one of hyper's HTTP/2 package, whose types are not ours to ask.
+fn innermost(error: &hyper::Error) -> &(dyn Error + 'static) {
+    let mut cause: &(dyn Error + 'static) = error;
     while let Some(inner) = cause.source() {
         cause = inner;
     }
-    cause.to_string()
+    cause
 }

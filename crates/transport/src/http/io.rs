@@ -3,9 +3,13 @@
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
+#[cfg(feature = "tls")]
+use std::task::ready;
 use std::task::{Context, Poll, Waker};
 
 use fizeau_core::Clock;
+#[cfg(feature = "tls")]
+use tokio::io::AsyncBufRead;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 #[cfg(feature = "tls")]
 use tokio_rustls::client::TlsStream;
@@ -43,14 +47,13 @@ impl<C: Clock> Io<C> {
             Self::Plain(socket) => socket.poll_receive(cx, into),
             #[cfg(feature = "tls")]
             Self::Tls(stream) => {
-                let mut buf = ReadBuf::new(into);
-                let read = Pin::new(&mut **stream).poll_read(cx, &mut buf);
-                // Reads that gave nothing to hand on were TLS's own affair, such as tickets for later sessions.
+                let read = poll_decrypted(stream, cx, into);
+                // Reads that gave nothing to hand on were TLS's own affair: tickets for later sessions, or its end.
                 match read {
-                    Poll::Ready(_) => self.log().heed(),
-                    Poll::Pending => self.log().forget_unheeded(),
+                    Poll::Ready(Ok(got)) if got > 0 => self.log().heed(),
+                    _ => self.log().forget_unheeded(),
                 }
-                read.map_ok(|()| buf.filled().len())
+                read
             }
         }
     }
@@ -63,6 +66,24 @@ impl<C: Clock> Io<C> {
     }
 }
 
+/// What one record holds. `poll_read` would fill all of `into`, and read from the socket in between: the first bytes
+/// would have the stamp of the last.
+#[cfg(feature = "tls")]
+fn poll_decrypted<C: Clock>(
+    stream: &mut TlsStream<Stamped<C>>,
+    cx: &mut Context<'_>,
+    into: &mut [u8],
+) -> Poll<io::Result<usize>> {
+    let mut stream = Pin::new(stream);
+    let there = ready!(stream.as_mut().poll_fill_buf(cx))?;
+    let count = there.len().min(into.len());
+    if let (Some(to), Some(from)) = (into.get_mut(..count), there.get(..count)) {
+        to.copy_from_slice(from);
+    }
+    stream.consume(count);
+    Poll::Ready(Ok(count))
+}
+
 impl<C: Clock> AsyncRead for Io<C> {
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -72,7 +93,11 @@ impl<C: Clock> AsyncRead for Io<C> {
         match &mut *self {
             Self::Plain(socket) => Pin::new(socket).poll_read(cx, buf),
             #[cfg(feature = "tls")]
-            Self::Tls(stream) => Pin::new(&mut **stream).poll_read(cx, buf),
+            Self::Tls(stream) => {
+                let got = ready!(poll_decrypted(stream, cx, buf.initialize_unfilled()))?;
+                buf.advance(got);
+                Poll::Ready(Ok(()))
+            }
         }
     }
 }

@@ -139,9 +139,11 @@ impl IoLog {
     /// Takes note of a read that brought bytes: when it returned, and how long ago the kernel had them.
     pub(super) fn read(&self, returned: Stamp, age: Option<Nanos>) {
         let at = returned - age.unwrap_or_default();
-        // Two reads in the order of their bytes: a wall clock set back by less than an age must not turn it round.
+        // Two reads in the order of their bytes, and the first after the request: a wall clock that was set must not
+        // turn it round.
         let last = self.last_read.get();
-        let at = last.map_or(at, |last| at.max(last));
+        let earliest = last.or_else(|| self.first_write.get());
+        let at = earliest.map_or(at, |earliest| at.max(earliest));
         if let Some(gap) = last.and_then(|last| at.since(last)) {
             let [newer, older] = &self.gaps;
             older.store(newer.swap(gap.as_nanos(), Relaxed), Relaxed);
@@ -230,6 +232,15 @@ mod tests {
         log.read(at(200), Some(Nanos::from_nanos(150)));
         assert_eq!(log.mark().at, at(99));
         assert_eq!(log.mark().lag.to_nanos(), Nanos::from_nanos(101));
+    }
+
+    #[test]
+    fn no_reply_is_stamped_before_its_request() {
+        let log = IoLog::default();
+        log.wrote(at(90), at(95));
+        log.read(at(100), Some(Nanos::from_nanos(50)));
+        assert_eq!((log.first_read(), log.last_read()), (Some(at(90)), Some(at(90))));
+        assert_eq!(log.mark().lag, ReadLag::of(Nanos::from_nanos(10)));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use hyper::Method;
 use hyper::header::ACCEPT;
 use tokio::time::timeout;
 
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, Wanted};
 use super::{HttpTransport, PreconnectError};
 
 /// How long a connection, and then a reply to a GET, may take: it is answered from memory or not at all.
@@ -62,7 +62,7 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         body: Bytes,
         mut sink: impl FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<u16, Lost> {
-        let connecting = timeout(PATIENCE, endpoint.connect(&self.clock, self.stamps));
+        let connecting = timeout(PATIENCE, endpoint.connect(&self.clock, self.stamps, Wanted::Any));
         let connected = connecting.await.unwrap_or_else(|_| {
             let whom = endpoint.way().whom();
             let detail = format!("no connection to {whom} within {PATIENCE:?}");

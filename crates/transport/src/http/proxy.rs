@@ -1,6 +1,7 @@
 //! Which requests go through a proxy: the environment's variables, read as curl reads them.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use crate::secret::{Secret, Secrets};
 use crate::target::{Authority, BaseUrl, Host, Scheme, host_and_port};
@@ -58,6 +59,11 @@ enum Exempt {
         host: String,
         port: Option<u16>,
     },
+    /// The addresses that agree with this one in their first bits.
+    Network {
+        address: IpAddr,
+        bits: u32,
+    },
 }
 
 impl Proxy {
@@ -73,7 +79,7 @@ impl Proxy {
     ///
     /// A proxy is given as `[http://][user:password@]host:port`. The port must be there, because clients differ in
     /// the one they assume. The exceptions are separated by commas or spaces: `*` for all, a host or domain with all
-    /// names below it, each with a port or without.
+    /// names below it, each with a port or without; or a network of addresses as `10.0.0.0/8`.
     ///
     /// # Errors
     /// If a proxy cannot be used: another scheme than `http://`, no port, no such host.
@@ -183,15 +189,33 @@ impl Exempt {
         if let Ok(address) = word.parse() {
             return Self::Host { host: Host::Address(address).to_string(), port: None };
         }
+        if let Some(network) = Self::network(word) {
+            return network;
+        }
         match host_and_port(word) {
             Ok((host, port)) => Self::Host { host: normal(&host), port },
             Err(_) => Self::Host { host: word.to_owned(), port: None },
         }
     }
 
+    /// `ADDRESS/BITS` (RFC 4632, section 3.1, and RFC 4291, section 2.3).
+    fn network(word: &str) -> Option<Self> {
+        let (address, bits) = word.split_once('/')?;
+        let address: IpAddr = address.parse().ok()?;
+        let bits = bits.parse().ok().filter(|bits| *bits <= width(address))?;
+        Some(Self::Network { address, bits })
+    }
+
     fn covers(&self, whom: &Authority) -> bool {
-        let Self::Host { host, port } = self else {
-            return true;
+        let (host, port) = match self {
+            Self::All => return true,
+            Self::Network { address, bits } => {
+                return match whom.host {
+                    Host::Address(asked) => agree(*address, asked.to_canonical(), *bits),
+                    Host::Name(_) => false,
+                };
+            }
+            Self::Host { host, port } => (host, port),
         };
         let asked = normal(&whom.host);
         let below = || match whom.host {
@@ -202,6 +226,24 @@ impl Exempt {
         };
         port.is_none_or(|port| port == whom.port) && (asked == *host || below())
     }
+}
+
+const fn width(address: IpAddr) -> u32 {
+    match address {
+        IpAddr::V4(_) => 32,
+        IpAddr::V6(_) => 128,
+    }
+}
+
+/// Whether two addresses of one kind have their first `bits` in common.
+fn agree(one: IpAddr, other: IpAddr, bits: u32) -> bool {
+    let differing = match (one, other) {
+        (IpAddr::V4(one), IpAddr::V4(other)) => u128::from(one.to_bits() ^ other.to_bits()),
+        (IpAddr::V6(one), IpAddr::V6(other)) => one.to_bits() ^ other.to_bits(),
+        _ => return false,
+    };
+    // Without any bits to compare, the shift is by all there are, and leaves none.
+    differing.checked_shr(width(one) - bits).unwrap_or_default() == 0
 }
 
 fn normal(host: &Host) -> String {

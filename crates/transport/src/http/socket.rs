@@ -21,6 +21,8 @@ pub(super) struct Stamped<C> {
     clock: C,
     log: Arc<IoLog>,
     stamps: StampSource,
+    /// Whether what passes is what HTTP says, and not TLS's cipher of it.
+    is_clear: bool,
 }
 
 /// The most bytes that are taken apart by message: four of a few hundred bytes. Further behind, the kernel has
@@ -39,7 +41,13 @@ impl<C> Stamped<C> {
             }
             _ => StampSource::User,
         };
-        Self { stream, clock, log: Arc::default(), stamps }
+        Self { stream, clock, log: Arc::default(), stamps, is_clear: true }
+    }
+
+    /// The same for TLS, in whose bytes no message can be told from the next.
+    #[cfg(feature = "tls")]
+    pub(super) fn enciphered(self) -> Self {
+        Self { is_clear: false, ..self }
     }
 
     /// The account that it keeps.
@@ -56,7 +64,10 @@ impl<C> Stamped<C> {
     where
         C: Clock,
     {
-        if self.stamps == StampSource::User || !self.log.is_behind(self.clock.now()) {
+        if self.stamps == StampSource::User
+            || !self.is_clear
+            || !self.log.is_behind(self.clock.now())
+        {
             return into;
         }
         let room = into.len().min(MOST_TAKEN_APART + 1);

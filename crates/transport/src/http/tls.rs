@@ -20,7 +20,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::connect::why;
-use crate::target::{Authority, Host, HttpVersion};
+use crate::target::{Authority, ConnectionUse, Host, HttpVersion};
 
 /// Which certificates of servers are believed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -70,21 +70,25 @@ impl Tls {
 }
 
 /// What makes the handshakes of one endpoint in one transport. Sessions are resumed within it, so that no lock is
-/// shared between threads.
+/// shared between threads; where each request is to make its own connection, none are.
 pub(super) struct Handshakes {
     connector: Result<TlsConnector, TrustError>,
     version: HttpVersion,
 }
 
 impl Handshakes {
-    pub(super) fn new(tls: &Tls, version: HttpVersion) -> Self {
+    pub(super) fn new(tls: &Tls, version: HttpVersion, usage: ConnectionUse) -> Self {
         let config = match &tls.config {
             Some(config) => Ok(Arc::clone(config)),
             None => config(&Trust::WebPki).map(Arc::new),
         };
         let connector = config.map(|config| {
             let mut config = ClientConfig::clone(&config);
-            config.resumption = Resumption::in_memory_sessions(SESSIONS);
+            config.resumption = match usage {
+                ConnectionUse::Reuse => Resumption::in_memory_sessions(SESSIONS),
+                // As from clients that know nothing of each other.
+                ConnectionUse::PerRequest => Resumption::disabled(),
+            };
             config.alpn_protocols = vec![match version {
                 HttpVersion::Http11 => b"http/1.1".to_vec(),
                 HttpVersion::Http2 { .. } => H2.to_vec(),

@@ -82,8 +82,10 @@ impl Watchdog {
                 let sleep = Box::pin(tokio::time::sleep(left.into()));
                 Timer { to: deadline, sleep, waker: Waker::noop().clone() }
             });
-            // A timer that lay ahead when the task was woken cannot have fired, and will wake whoever it knows.
-            let rests = now < timer.to && timer.waker.will_wake(cx.waker());
+            // A timer that lies ahead will wake whoever it knows. `now` may be older than the wake-up (with HTTP/2 the
+            // read was another task's), so a timer that has fired is asked for by itself.
+            let rests =
+                now < timer.to && !timer.sleep.is_elapsed() && timer.waker.will_wake(cx.waker());
             if rests || timer.sleep.as_mut().poll(cx).is_pending() {
                 if !rests {
                     timer.waker.clone_from(cx.waker());
@@ -111,5 +113,34 @@ impl Watchdog {
             (self.started + limit, alarm)
         });
         own.into_iter().chain(total).min_by_key(|(at, _)| *at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::time::Duration;
+
+    use fizeau_core::{FailureClass, Nanos, Stamp};
+
+    use super::{Alarm, Watchdog};
+    use crate::timeouts::Timeouts;
+
+    #[tokio::test]
+    async fn a_timer_that_fired_is_heard_by_an_instant_from_before() {
+        let limit = Nanos::from_millis(1);
+        let limits = Timeouts { connect: None, first_token: None, idle: None, total: Some(limit) };
+        let mut watchdog = Watchdog::new(Stamp::EPOCH, limits);
+        let mut polls = 0;
+        let alarm = poll_fn(|cx| {
+            polls += 1;
+            let now = if polls < 3 { Stamp::EPOCH } else { Stamp::EPOCH + limit };
+            watchdog.poll(cx, || now)
+        });
+        tokio::select! {
+            biased;
+            () = tokio::time::sleep(Duration::from_secs(10)) => panic!("nobody was woken"),
+            alarm = alarm => assert_eq!(alarm, Alarm::Timeout(FailureClass::TimeoutTotal)),
+        }
     }
 }

@@ -133,17 +133,21 @@ impl fmt::Display for Host {
     }
 }
 
-/// `url` with whatever stands before an `@` taken out, for an error text.
+/// `url` with whatever stands before an `@` taken out, and the query, for an error text.
 pub(crate) fn without_password(url: &str) -> String {
-    let (url, query) = match url.split_once('?') {
-        Some((url, _)) => (url, "?***"),
-        None => (url, ""),
+    let hide_query = |text: &str| match text.split_once('?') {
+        Some((before, _)) => format!("{before}?***"),
+        None => text.to_owned(),
     };
     let Some((before, after)) = url.rsplit_once('@') else {
-        return format!("{url}{query}");
+        return hide_query(url);
     };
     let scheme = before.split_once("://").map_or("", |(scheme, _)| scheme);
-    format!("{scheme}://***@{after}{query}")
+    // A `?` before it may be part of a password, or begin a query that holds the `@`.
+    if before.contains('?') {
+        return format!("{scheme}://***");
+    }
+    format!("{scheme}://***@{}", hide_query(after))
 }
 
 /// The parts of `host[:port]`; an IPv6 address stands in brackets.
@@ -264,5 +268,8 @@ mod tests {
     fn a_password_is_not_repeated() {
         assert_eq!(without_password("http://u:pw@h/"), "http://***@h/");
         assert_eq!(without_password("http://h/"), "http://h/");
+        assert_eq!(without_password("http://u:p?w@h/"), "http://***");
+        assert_eq!(without_password("http://h?key=a@b"), "http://***");
+        assert_eq!(without_password("http://u:p@h?key=a"), "http://***@h?***");
     }
 }

@@ -2,7 +2,8 @@
 
 use fizeau_core::{EosRule, Message, Prompt, Request, RequestId, Role, SessionId, Tokens};
 use fizeau_transport::{
-    Ask, Backend, ExtraBody, ExtraBodyError, RequestError, Route, Secret, Target, TargetError,
+    Ask, Backend, ExtraBody, ExtraBodyError, HttpVersion, RequestError, Route, Secret, Target,
+    TargetError,
 };
 use serde_json::{Value, json};
 
@@ -142,6 +143,8 @@ fn targets_that_cannot_be() {
     assert_eq!(target().path("/a b").unwrap_err(), TargetError::Path("/a b".into()));
     assert!(target().header("a b", "c").is_err());
     assert!(target().header("content-length", "1").is_err());
+    let error = target().path("/a?code=hush hush").unwrap_err();
+    assert_eq!(error, TargetError::Path("/a".into()));
     let error = target().header("x-key", "hush\n").unwrap_err();
     assert!(!error.to_string().contains("hush"), "{error}");
     assert_eq!(target().api_key(Secret::new("hush\n")).unwrap_err(), TargetError::ApiKey);
@@ -152,5 +155,13 @@ fn a_target_never_shows_its_secrets() {
     let target = Target::new("http://h", Backend::Vllm, "m").unwrap();
     let target = target.api_key(Secret::new("sk-hush")).unwrap();
     let target = target.header("x-key", "also-hush").unwrap();
-    assert!(!format!("{target:?}").contains("hush"));
+    let target = target.path("/v1/completions?v=2&code=hush-too").unwrap();
+    let second = target.clone().http_version(HttpVersion::HTTP2);
+    for target in [target, second] {
+        assert!(!format!("{target:?}").contains("hush"));
+        let transport = format!("{:?}", crate::http::transport(target));
+        assert!(!transport.contains("hush"), "{transport}");
+        // Nor as a list of bytes.
+        assert!(!transport.contains("104, 117, 115, 104"), "{transport}");
+    }
 }

@@ -7,10 +7,11 @@ use fizeau_core::{
     Connection, EosRule, Failure, FailureClass, Nanos, Outcome, Prompt, Stamp, Tape, Transport,
 };
 use fizeau_transport::{Secret, Timeouts};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::bodies::request;
 use crate::http::{ask, good, target, transport};
-use crate::server::{STREAM, Server, Step, chunk, plain, send};
+use crate::server::{LAST, STREAM, Server, Step, chunk, plain, send};
 use crate::streams::text;
 
 pub(crate) const NO_LIMITS: Timeouts =
@@ -52,17 +53,18 @@ async fn a_refused_connection_is_named() {
 async fn a_status_other_than_200_keeps_the_servers_words() {
     let headers = "Content-Type: application/json\r\n";
     let refused =
-        plain("401 Unauthorized", headers, r#"{"error":{"message":"bad key sk-hush,\n go"}}"#);
+        plain("401 Unauthorized", headers, r#"{"error":{"message":"bad sk-hush, c0de,\n go"}}"#);
     let busy =
         plain("429 Too Many Requests", "Retry-After: 7\r\n", r#"{"detail":[{"msg":"busy"}]}"#);
     let broken = plain("500 Internal Server Error", "", "oh\nno");
     let silent = plain("404 Not Found", "", "");
     let server = Server::run(vec![[refused, busy, broken, silent].concat()]);
     let target = target(&server.url()).api_key(Secret::new("sk-hush")).unwrap();
+    let target = target.path("/v1/completions?code=c0de").unwrap();
     let transport = transport(target);
 
     let tape = ask(&transport).await;
-    check_failure(&tape, FailureClass::Status, Some(401), "401 Unauthorized: bad key ***, go");
+    check_failure(&tape, FailureClass::Status, Some(401), "401 Unauthorized: bad ***, ***, go");
     let tape = ask(&transport).await;
     check_failure(&tape, FailureClass::Status, Some(429), "429 Too Many Requests: busy");
     assert_eq!(failure(&tape).retry_after, Some(Nanos::from_secs(7)));
@@ -138,6 +140,33 @@ async fn a_request_refused_half_way() {
     assert!(format!("{transport:?}").contains("0 idle"), "half a request is still to be sent");
     drop(done);
     server.join().unwrap();
+}
+
+/// The server begins its reply before it has read the request, and ends it only after.
+#[tokio::test]
+async fn a_request_answered_early_is_sent_to_its_end() {
+    let long = 32 << 20;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(STREAM.as_bytes()).await.unwrap();
+        // The sockets are full meanwhile, and the client has turns enough to take the head.
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        let read = tokio::io::copy(&mut (&mut stream).take(long), &mut tokio::io::sink()).await;
+        stream.write_all(&chunk(good())).await.unwrap();
+        stream.write_all(LAST.as_bytes()).await.unwrap();
+        read.unwrap()
+    });
+    let limits = Timeouts { total: Some(Nanos::from_secs(60)), ..NO_LIMITS };
+    let transport = transport(target(&format!("http://{address}")).timeouts(limits));
+    let prompt = "x".repeat(usize::try_from(long).unwrap());
+    let asked = request(Prompt::Text(prompt), EosRule::Ignore);
+    let tape = transport.send(&asked, Stamp::EPOCH, Stamp::EPOCH).await.unwrap();
+    assert!(tape.is_success(), "{:?}", tape.outcome);
+    assert_eq!(server.await.unwrap(), long);
 }
 
 const LIMIT: Option<Nanos> = Some(Nanos::from_millis(20));

@@ -60,6 +60,17 @@ fn exceptions_name_hosts_domains_and_ports() {
     direct("[fe80::1]:8000", "http://[fe80::1]:8000");
     proxied("0.0.1", "http://10.0.0.1:8000");
     proxied("10.0.0.1:8001", "http://10.0.0.1:8000");
+    for network in ["10.0.0.0/8", "10.200.3.0/24", "0.0.0.0/0", "10.200.3.4/32", "x 10.200.3.5/31"]
+    {
+        direct(network, "http://10.200.3.4:8000");
+    }
+    for network in ["11.0.0.0/8", "10.200.3.5/32", "10.0.0.0/33", "10.0.0.0/", "::/0", "a/8"] {
+        proxied(network, "http://10.200.3.4:8000");
+    }
+    direct("fd00::/8", "http://[fdab::1]:8000");
+    direct("::/0", "http://[fdab::1]:8000");
+    proxied("fe00::/8", "http://[fdab::1]:8000");
+    proxied("10.0.0.0/8", "http://10.example.com");
 }
 
 #[test]

@@ -1,17 +1,22 @@
 //! Endpoints behind TLS, with certificates made on the spot.
 
-use std::net::SocketAddr;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, mpsc};
+use std::thread;
 
 use fizeau_core::{Connection, FailureClass, Tape};
 use fizeau_transport::{ConnectionUse, HttpVersion, Target, Trust, TrustError};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::{HandshakeKind, ServerConfig, SupportedProtocolVersion};
+use rustls::{
+    HandshakeKind, ServerConfig, ServerConnection, StreamOwned, SupportedProtocolVersion,
+};
 
 use crate::failures::check_failure;
 use crate::http::{ask, good, target, transport};
 use crate::relay::{TlsEnd, TunnelProxy, tls_before};
-use crate::server::{Server, stream};
+use crate::server::{LAST, STREAM, Server, chunk, stream};
 use crate::tunnels::{YES, through};
 
 /// An authority and a certificate that it signed.
@@ -90,13 +95,71 @@ async fn a_session_is_resumed() {
         let server = Server::run(vec![stream(&good()), stream(&good())]);
         let end = TlsEnd::before(server.address, signed.config).await;
         let target = trusting(end.address, &signed.authority);
-        let transport = transport(target.connection_use(ConnectionUse::PerRequest));
+        let transport = transport(target);
+        // The server closes after each reply.
         for _ in 0..2 {
             let tape = ask(&transport).await;
             assert!(tape.is_success(), "{tape:?}");
         }
         assert_eq!(end.handshakes(), [HandshakeKind::Full, HandshakeKind::Resumed]);
     }
+}
+
+#[tokio::test]
+async fn connections_of_requests_own_resume_nothing() {
+    let signed = signed(&params("localhost"), rustls::ALL_VERSIONS);
+    let server = Server::run(vec![stream(&good()), stream(&good())]);
+    let end = TlsEnd::before(server.address, signed.config).await;
+    let target = trusting(end.address, &signed.authority);
+    let transport = transport(target.connection_use(ConnectionUse::PerRequest));
+    for _ in 0..2 {
+        let tape = ask(&transport).await;
+        assert!(tape.is_success(), "{tape:?}");
+    }
+    assert_eq!(end.handshakes(), [HandshakeKind::Full, HandshakeKind::Full]);
+}
+
+/// That the server has ended TLS shows only once the next request is on its way: nobody has asked the runtime since.
+#[tokio::test]
+async fn a_connection_whose_end_was_announced_while_idle_is_replaced() {
+    let signed = signed(&params("localhost"), rustls::ALL_VERSIONS);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let config = Arc::new(signed.config);
+    let (close, closing) = mpsc::channel::<()>();
+    let server = thread::spawn(move || {
+        let serve = || {
+            let (socket, _) = listener.accept().unwrap();
+            let session = ServerConnection::new(Arc::clone(&config)).unwrap();
+            let mut tls = StreamOwned::new(session, socket);
+            let mut request = Vec::new();
+            while !request.ends_with(b"}") {
+                let mut byte = [0];
+                tls.read_exact(&mut byte).unwrap();
+                request.push(byte[0]);
+            }
+            let reply = [STREAM.as_bytes(), &chunk(good()), LAST.as_bytes()].concat();
+            tls.write_all(&reply).unwrap();
+            tls
+        };
+        let mut first = serve();
+        closing.recv().unwrap();
+        first.conn.send_close_notify();
+        first.flush().unwrap();
+        drop(closing);
+        // Both stay open, so that nothing but the notice tells the end.
+        (first, serve())
+    });
+    let transport = transport(trusting(address, &signed.authority));
+    assert!(ask(&transport).await.is_success());
+    close.send(()).unwrap();
+    while close.send(()).is_ok() {
+        thread::yield_now();
+    }
+    let tape = ask(&transport).await;
+    assert!(tape.is_success(), "{:?}", tape.outcome);
+    assert_eq!(tape.connection, Connection::ReplacedStale);
+    server.join().unwrap();
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! A request as it goes out.
 
+use std::fmt;
 use std::io::{self, IoSlice, Write};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -13,7 +14,6 @@ use tokio::io::AsyncWrite;
 use crate::http::io::Io;
 
 /// A POST without its body: all but the length is written once and for all requests.
-#[derive(Debug)]
 pub(in crate::http) struct Post {
     /// Up to and with `content-length: `.
     head: Vec<u8>,
@@ -44,7 +44,6 @@ impl Post {
 }
 
 /// A request on its way, and how far it has come.
-#[derive(Debug)]
 pub(in crate::http) struct Outgoing {
     head: Vec<u8>,
     body: Bytes,
@@ -73,5 +72,20 @@ impl Outgoing {
             }
         }
         Pin::new(io).poll_flush(cx)
+    }
+}
+
+/// Without the head, which holds keys.
+impl fmt::Debug for Post {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Post")
+    }
+}
+
+/// Without the head, which holds keys.
+impl fmt::Debug for Outgoing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let length = self.head.len() + self.body.len();
+        write!(f, "Outgoing({} of {length} bytes written)", self.written)
     }
 }

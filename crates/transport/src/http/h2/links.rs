@@ -66,7 +66,12 @@ impl Links {
 
     /// A place on any connection: one that stands, one that is being made, or one to be made.
     pub(in crate::http) fn book(&self) -> Seat {
-        self.check_out().or_else(|| self.seat_where(|_| true)).unwrap_or_else(|| {
+        self.check_out().unwrap_or_else(|| self.book_new())
+    }
+
+    /// A place on a connection that does not stand yet: one that is being made, or one to be made.
+    pub(in crate::http) fn book_new(&self) -> Seat {
+        self.seat_where(|slot| !slot.link.initialized()).unwrap_or_else(|| {
             let slot = Rc::new(Slot::default());
             self.slots.borrow_mut().push(Rc::clone(&slot));
             Seat::take(&slot)
@@ -165,7 +170,7 @@ impl Link {
             .initial_max_send_streams(0)
             .handshake(TokioIo::new(traffic))
             .await
-            .map_err(|error| super::innermost(&error))?;
+            .map_err(|error| super::innermost(&error).to_string())?;
         // Shared to ask it for the server's limit, which may change; all on one thread, so nobody waits for the lock.
         let connection = Arc::new(Mutex::new(Some(connection)));
         let (driven, told) = (Arc::clone(&connection), Arc::clone(&heard));
