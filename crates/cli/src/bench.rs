@@ -17,9 +17,9 @@ use fizeau::report::{
 use fizeau::transport::{HttpTransport, MonotonicClock, Route};
 use fizeau::workload::{Arrivals, Plan, Rescale, TextCodec};
 
-use crate::args::BenchArgs;
+use crate::args::{BenchArgs, EndpointArgs};
 use crate::calibrate::{self, Calibration};
-use crate::client::{self, AllAtOnce, Client, Counting};
+use crate::client::{self, Client, Counting};
 use crate::endpoint::{self, Called};
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::Claim;
@@ -45,7 +45,6 @@ struct Job {
     physics: Option<Physics>,
     setup: Setup,
     vllm: VllmRun,
-    out: Option<Claim>,
     /// Where vLLM's JSON goes.
     result: Option<files::ResultFile>,
 }
@@ -55,15 +54,51 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
         say(calibrate::run(args, Route::Completions)?)?;
         return Ok(Exit::Good);
     }
-    let mut job = prepare(args)?;
+    let stand_in = probe::stand_in(&args.endpoint);
+    let job = prepare(args, stand_in.as_ref().unwrap_or(&args.endpoint))?;
+    // Before anything is sent. What fails from here on leaves no empty folder.
+    let out = args.result.out.as_deref().map(Claim::new).transpose()?;
+    let done = found_out(job, args).and_then(|mut job| {
+        let measured = press(&mut job, args, out.as_ref())?;
+        finish(&job, out.as_ref(), measured)
+    });
+    done.inspect_err(|_| out.iter().for_each(Claim::give_back))
+}
+
+/// `job` with what is to be found out of the endpoint, where something is.
+fn found_out(job: Job, args: &BenchArgs) -> Result<Job, Fail> {
+    let (requests, base_urls) = (args.load.num_prompts, base_urls(args));
+    endpoint::announce(&args.endpoint.connections, &base_urls);
+    if args.endpoint.connections.new_connection_per_request {
+        job.client.note_ports(requests);
+    }
+    if job.load.max_in_flight.is_none() && args.load.request_rate.is_finite() {
+        job.client.note_backlog(requests);
+    }
+    let (endpoint, found) = probe::settled(&args.endpoint, &base_urls)?;
+    if found.is_none() {
+        return Ok(job);
+    }
+    let job = prepare(args, &endpoint)?;
+    Ok(Job { called: job.called.with_found(found), ..job })
+}
+
+/// Looks at the endpoint, then at the client where that was asked for, and measures.
+fn press(job: &mut Job, args: &BenchArgs, out: Option<&Claim>) -> Result<Measured, Fail> {
+    let runtime = runtime::single()?;
+    runtime.block_on(check(job))?;
     if args.calibrate {
         let calibration = calibrate::run(args, job.called.target.route())?;
         say(calibration)?;
-        job.client.ceiling = Some(calibration.ceiling);
+        job.client.ceiling = Some(calibration.ceiling());
         job.calibration = Some(calibration);
     }
-    let Measured { run, kept, vllm, interrupted } =
-        runtime::single()?.block_on(measure(&job, args))?;
+    runtime.block_on(measure(job, args, out.map(Claim::folder)))
+}
+
+/// Says what was measured, on disk and on the screen.
+fn finish(job: &Job, out: Option<&Claim>, measured: Measured) -> Result<Exit, Fail> {
+    let Measured { run, kept, vllm, interrupted } = measured;
     let yardstick = Yardstick {
         physics: job.physics.as_ref(),
         client: &job.client,
@@ -72,7 +107,8 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     let report = levels::report(&run, &kept, job.load_point, yardstick, None);
     let result = vllm.finish(job.vllm.clone());
     // On disk before on the screen: who closes the pipe loses nothing, and a full disk hides nothing.
-    let files = keep(&job, &run, &kept, &report, &result);
+    let folder = out.map(Claim::folder);
+    let files = keep(job, folder, &run, &kept, &report, &result);
     if run.summary.requests.sent == 0 {
         say("nothing was measured: no request was sent that counts")?;
     } else {
@@ -94,15 +130,16 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
 /// Writes the files that were asked for. Gives a line for each.
 fn keep(
     job: &Job,
+    folder: Option<&RunFolder>,
     run: &LevelRun,
     kept: &Kept,
     report: &LevelReport,
     result: &VllmResult,
 ) -> Result<Vec<String>, Fail> {
     let mut lines = Vec::new();
-    if let Some(claim) = &job.out {
-        levels::write(claim.folder(), run, kept, report)?;
-        lines.push(format!("run folder: {}", claim.folder().path().display()));
+    if let Some(folder) = folder {
+        levels::write(folder, run, kept, report)?;
+        lines.push(format!("run folder: {}", folder.path().display()));
     }
     if let Some(file) = &job.result {
         let path = file.path().display();
@@ -117,7 +154,8 @@ fn keep(
     Ok(lines)
 }
 
-fn prepare(args: &BenchArgs) -> Result<Job, Fail> {
+/// All that can be decided of a run against `endpoint`. Nothing is sent.
+fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, Fail> {
     let now = record::WallTime::now();
     let lengths = (args.lengths.random_input_len, args.lengths.random_output_len);
     let goals: GoodputGoals = args.result.goodput.join(" ").parse().named("--goodput")?;
@@ -128,14 +166,11 @@ fn prepare(args: &BenchArgs) -> Result<Job, Fail> {
         .named("--percentile-metrics/--metric-percentiles")?;
     let hardware = (args.result.model_config.as_deref(), args.result.hardware.as_deref());
     let physics = Physics::from_args(hardware.0, hardware.1, lengths)?;
-    let called = call(args)?;
-    let requests = args.load.num_prompts;
-    let all_at_once =
-        if args.load.request_rate.is_infinite() { AllAtOnce::Yes } else { AllAtOnce::No };
-    let client = Client::new(&args.client, client::connections(cap, requests, all_at_once))?;
-    if args.endpoint.connections.new_connection_per_request {
-        client.note_ports(requests);
-    }
+    let (requests, base_urls) = (args.load.num_prompts, base_urls(args));
+    let called = call(args, endpoint, &base_urls)?;
+    let in_flight = client::in_flight(requests, cap, arrivals);
+    let wanted = endpoint::wanted(&endpoint.connections, &base_urls, in_flight);
+    let client = Client::new(&args.client, wanted)?;
     let ask = workload::ask(&args.workload, &called.target, requests, lengths, arrivals)?;
     let plan = endpoint::plan(ask.spec, ask.tokenizer.as_ref()).map_err(Fail::usage)?;
     let vllm = vllm_run(args, &called, cap, now)?;
@@ -144,7 +179,6 @@ fn prepare(args: &BenchArgs) -> Result<Job, Fail> {
     let result = (args.result.save_result || args.result.append_result)
         .then(|| result_file(args, &vllm))
         .transpose()?;
-    let out = args.result.out.as_deref().map(Claim::new).transpose()?;
     Ok(Job {
         load: Load { max_in_flight: cap, stop_after: None },
         load_point: load_point(args, cap, requests),
@@ -158,29 +192,30 @@ fn prepare(args: &BenchArgs) -> Result<Job, Fail> {
         physics,
         setup,
         vllm,
-        out,
         result,
     })
 }
 
-fn call(args: &BenchArgs) -> Result<Called, Fail> {
-    let host = &args.host;
-    let base_urls = match &*args.endpoint.base_url {
-        [] if host.host.contains(':') => vec![format!("http://[{}]:{}", host.host, host.port)],
-        [] => vec![format!("http://{}:{}", host.host, host.port)],
+fn base_urls(args: &BenchArgs) -> Vec<String> {
+    let host = args.host.host.as_deref().unwrap_or("127.0.0.1");
+    let port = args.host.port.unwrap_or(8000);
+    match &*args.endpoint.base_url {
+        [] if host.contains(':') => vec![format!("http://[{host}]:{port}")],
+        [] => vec![format!("http://{host}:{port}")],
         urls => urls.to_vec(),
-    };
-    endpoint::announce(&args.endpoint.connections, &base_urls);
-    let (endpoint, found) = probe::settled(&args.endpoint, &base_urls)?;
+    }
+}
+
+fn call(args: &BenchArgs, endpoint: &EndpointArgs, base_urls: &[String]) -> Result<Called, Fail> {
     let name = endpoint.served_model_name.as_ref().or(endpoint.model.as_ref());
     let name = name.ok_or_else(|| Fail::usage("--model: name the model as the server knows it"))?;
     let keep_text = endpoint::keep_text(text_after(args), args.workload.tokenizer.as_deref());
     let extra = workload::sampling_body(&args.sampling)?;
-    let called = endpoint::call(&endpoint, &base_urls, name, &extra, keep_text)?;
-    Ok(called.with_found(found))
+    endpoint::call(endpoint, base_urls, name, &extra, keep_text)
 }
 
-const fn text_after(args: &BenchArgs) -> TextAfter {
+/// What becomes of the text of replies.
+pub(crate) const fn text_after(args: &BenchArgs) -> TextAfter {
     if args.result.save_detailed { TextAfter::Keep } else { TextAfter::Drop }
 }
 
@@ -329,24 +364,26 @@ struct Measured {
 }
 
 /// Runs the level.
-async fn measure(job: &Job, args: &BenchArgs) -> Result<Measured, Fail> {
+async fn measure(
+    job: &Job,
+    args: &BenchArgs,
+    folder: Option<&RunFolder>,
+) -> Result<Measured, Fail> {
     let clock = MonotonicClock::new();
-    check(job, clock).await?;
     say(match warmups(args) {
         0 => "no warm-up (--num-warmups)".to_owned(),
         n => format!("{n} warm-up requests first; they do not count (--num-warmups)"),
     })?;
-    let folder = job.out.as_ref().map(Claim::folder);
-    if let Some(folder) = folder {
-        folder.write_json("run.json", &document(job, args)?).map_err(Fail::broken)?;
-        levels::write_config(folder, job.physics.as_ref())?;
-    }
     let cancel = Cancel::new();
     let counting = Counting { tokenizer: job.tokenizer.clone(), text: text_after(args) };
     let mut crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
     let level =
         PlannedLevel { plan: &job.plan, warmup: warmups(args), load: job.load, goals: &job.goals };
     crew.preconnect(level.connections_ahead()).await.map_err(Fail::endpoint)?;
+    if let Some(folder) = folder {
+        folder.write_json("run.json", &document(job, args)?).map_err(Fail::broken)?;
+        levels::write_config(folder, job.physics.as_ref())?;
+    }
     interrupt::listen(cancel.clone())?;
     let mut progress = Progress::new();
     progress.start("bench", args.load.num_prompts);
@@ -361,13 +398,10 @@ async fn measure(job: &Job, args: &BenchArgs) -> Result<Measured, Fail> {
 }
 
 /// One request before the first, on a connection of its own.
-async fn check(job: &Job, clock: MonotonicClock) -> Result<(), Fail> {
+async fn check(job: &Job) -> Result<(), Fail> {
+    let clock = MonotonicClock::new();
     let http = HttpTransport::new(job.called.target.clone(), clock);
-    let checked = endpoint::check(&http, &Pacer::new(clock), &job.plan).await;
-    if checked.is_err() {
-        job.out.iter().for_each(Claim::give_back);
-    }
-    checked.map(drop)
+    endpoint::check(&http, &Pacer::new(clock), &job.plan).await.map(drop)
 }
 
 /// vLLM's figures, added up as requests end.

@@ -6,19 +6,20 @@ mod search;
 
 use std::fmt;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use fizeau::core::{EosRule, Millis, Nanos, PerSec};
-use fizeau::harness::{Cancel, Load, Measure, PlannedLevel, TextAfter};
-use fizeau::metrics::{Ceiling, GoodputGoals, LevelSummary};
-use fizeau::transport::{Backend, KeepText, MonotonicClock, Route, Target};
-use fizeau::workload::{Arrivals, Plan};
+use fizeau::harness::{Cancel, Load, Measure, PlannedLevel};
+use fizeau::metrics::{Ceiling, GoodputGoals, LevelSummary, OnTimeLimit};
+use fizeau::transport::{Backend, MonotonicClock, Route, Target};
+use fizeau::workload::{Arrivals, Plan, TextCodec};
 use serde::Serialize;
 
 use crate::args::BenchArgs;
-use crate::client::{Client, Counting};
+use crate::client::{Client, Counting, Wanted};
 use crate::exit::{Fail, Named};
 use crate::progress::Progress;
-use crate::{endpoint, runtime, workload};
+use crate::{bench, endpoint, runtime, workload};
 use echo::{Echo, Pace};
 use search::{Search, Went};
 
@@ -27,10 +28,28 @@ use search::{Search, Went};
 pub(crate) struct Calibration {
     threads: usize,
     /// Flat out.
-    #[serde(flatten)]
-    pub(crate) ceiling: Ceiling,
+    streams: u64,
+    tokens_per_s: PerSec,
     requests_per_s: PerSec,
     on_time: OnTime,
+}
+
+impl Calibration {
+    /// What a run is held against. The paced streams limit it only where the search came to a limit.
+    pub(crate) fn ceiling(&self) -> Ceiling {
+        let OnTime { streams, reached, .. } = self.on_time;
+        let on_time = OnTimeLimit {
+            streams: streams.into(),
+            // Before its tokens a stream waits for the first one.
+            tokens_per_s: PerSec::new(f64::from(streams) * TOKENS as f64 / STREAM_SECONDS),
+        };
+        let has_limit = reached == Reached::Limit && streams > 0;
+        Ceiling {
+            streams: self.streams,
+            tokens_per_s: self.tokens_per_s,
+            on_time: has_limit.then_some(on_time),
+        }
+    }
 }
 
 /// How many paced streams the client serves on time.
@@ -79,6 +98,8 @@ const STREAMS: u32 = 256;
 pub(crate) const fn has_run(args: &BenchArgs) -> bool {
     let endpoint = &args.endpoint;
     !endpoint.base_url.is_empty()
+        || args.host.host.is_some()
+        || args.host.port.is_some()
         || endpoint.model.is_some()
         || endpoint.served_model_name.is_some()
 }
@@ -95,11 +116,9 @@ pub(crate) fn run(args: &BenchArgs, route: Route) -> Result<Calibration, Fail> {
         let on_time = bench.on_time(streams).await?;
         let throughput = &flat.throughput;
         Ok(Calibration {
-            threads: Client::new(&args.client, 1)?.threads(),
-            ceiling: Ceiling {
-                streams: streams.into(),
-                tokens_per_s: throughput.output_tokens_per_s,
-            },
+            threads: Client::new(&args.client, Wanted::of(1))?.threads(),
+            streams: streams.into(),
+            tokens_per_s: throughput.output_tokens_per_s,
             requests_per_s: throughput.requests_per_s,
             on_time,
         })
@@ -110,6 +129,9 @@ pub(crate) fn run(args: &BenchArgs, route: Route) -> Result<Calibration, Fail> {
 const fn backend(route: Route) -> Backend {
     if matches!(route, Route::Chat) { Backend::VllmChat } else { Backend::Vllm }
 }
+
+/// Counts where the server does not.
+type Tokenizer = Option<Arc<dyn TextCodec>>;
 
 /// What all levels of a calibration have in common.
 struct Bench<'a> {
@@ -138,7 +160,7 @@ impl Bench<'_> {
             load: Load { max_in_flight: NonZeroU32::new(streams), stop_after: Some(FLAT) },
             warmup: streams.into(),
         };
-        let client = Client::new(&self.args.client, streams.into())?;
+        let client = Client::new(&self.args.client, Wanted::of(streams.into()))?;
         let summary = self.measure(&server, &client, level).await?;
         if summary.requests.completed == 0 {
             return Err(Fail::broken("--calibrate: no request to the embedded server completed"));
@@ -149,7 +171,7 @@ impl Bench<'_> {
     /// Doubles the paced streams until requests leave too late, or halves them until they do not.
     async fn on_time(&self, start: u32) -> Result<OnTime, Fail> {
         let server = Echo::start(Pace { ttft: TTFT, itl: ITL })?;
-        let limit = Client::new(&self.args.client, 1)?.thresholds.lateness_suspect;
+        let limit = Client::new(&self.args.client, Wanted::of(1))?.thresholds.lateness_suspect;
         let mut search = Search::new(start, STEPS);
         while let Some(streams) = search.next() {
             search.note(self.begins(&server, streams, limit).await?);
@@ -165,7 +187,7 @@ impl Bench<'_> {
     /// Whether `streams` paced streams begin on time. More than the system has room for do not.
     async fn begins(&self, server: &Echo, streams: u32, limit: Millis) -> Result<Went, Fail> {
         let cap = streams.saturating_mul(2);
-        let Ok(client) = Client::new(&self.args.client, cap.into()) else {
+        let Ok(client) = Client::new(&self.args.client, Wanted::of(cap.into())) else {
             return Ok(Went::Ill);
         };
         let rate = f64::from(streams) / STREAM_SECONDS;
@@ -190,10 +212,12 @@ impl Bench<'_> {
         level: Level,
     ) -> Result<LevelSummary, Fail> {
         let target = Target::new(server.base_url(), self.backend, "echo").named("--calibrate")?;
-        let target = target.keep_text(KeepText::No);
-        let plan = self.plan(&target, &level)?;
+        let text = bench::text_after(self.args);
+        let keep = endpoint::keep_text(text, self.args.workload.tokenizer.as_deref());
+        let target = endpoint::apply_plain(target.keep_text(keep), &self.args.endpoint.connections);
+        let (plan, tokenizer) = self.plan(&target, &level)?;
         let clock = MonotonicClock::new();
-        let counting = Counting { tokenizer: None, text: TextAfter::Drop };
+        let counting = Counting { tokenizer, text };
         let mut crew = client.start(&target, clock, &counting, &Cancel::new())?;
         let goals = GoodputGoals::default();
         let Level { warmup, load, .. } = level;
@@ -204,26 +228,26 @@ impl Bench<'_> {
     }
 
     /// The run's own workload, but for how much of it, and when.
-    fn plan(&self, target: &Target, level: &Level) -> Result<Plan, Fail> {
+    fn plan(&self, target: &Target, level: &Level) -> Result<(Plan, Tokenizer), Fail> {
         let lengths = (self.args.lengths.random_input_len, level.output_tokens);
         let workload = &self.args.workload;
         let ask = workload::ask(workload, target, level.requests, lengths, level.arrivals)?;
         // The embedded server has no end of its own.
         let spec = fizeau::workload::Spec { eos: EosRule::Ignore, ..ask.spec };
-        endpoint::plan(spec, ask.tokenizer.as_ref()).map_err(Fail::usage)
+        let plan = endpoint::plan(spec, ask.tokenizer.as_ref()).map_err(Fail::usage)?;
+        Ok((plan, ask.tokenizer))
     }
 }
 
 impl fmt::Display for Calibration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { threads, ceiling, requests_per_s, on_time } = self;
+        let Self { threads, streams, tokens_per_s, requests_per_s, on_time } = self;
         let least = if on_time.reached == Reached::EndOfSearch { "at least " } else { "" };
         writeln!(f, "this client's own ceiling on this machine, {threads} threads:")?;
         writeln!(
             f,
-            "  flat out, {} streams    {:.0} tokens/s, {:.0} requests/s",
-            ceiling.streams,
-            ceiling.tokens_per_s.get(),
+            "  flat out, {streams} streams    {:.0} tokens/s, {:.0} requests/s",
+            tokens_per_s.get(),
             requests_per_s.get()
         )?;
         writeln!(
@@ -236,6 +260,10 @@ impl fmt::Display for Calibration {
             f,
             "                          (lateness p99 at most {} ms)",
             on_time.lateness_ms.get()
+        )?;
+        writeln!(
+            f,
+            "over plain HTTP/1.1: TLS and HTTP/2 cost more, which is not in these figures"
         )?;
         f.write_str("a lower estimate: the embedded server shares the machine with the client")
     }

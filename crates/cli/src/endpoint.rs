@@ -2,7 +2,7 @@
 
 mod connections;
 
-pub(crate) use connections::announce;
+pub(crate) use connections::{announce, apply_plain, wanted};
 
 use std::sync::Arc;
 

@@ -46,6 +46,13 @@ pub(crate) fn settled(
     Ok((EndpointArgs { backend, model, ..args.clone() }, Some(found)))
 }
 
+/// Where backend and model are to be found out: `args` with some in their place, so that all that does not hang on them
+/// can be checked before anything is sent.
+pub(crate) fn stand_in(args: &EndpointArgs) -> Option<EndpointArgs> {
+    let model = args.model.clone().or_else(|| Some("model".to_owned()));
+    (args.backend == AUTO).then(|| EndpointArgs { model, ..embedded(args) })
+}
+
 /// `args` for the embedded engine, which is known to speak as vLLM does.
 pub(crate) fn embedded(args: &EndpointArgs) -> EndpointArgs {
     let backend = if args.backend == AUTO { Backend::Vllm.as_str() } else { &args.backend };

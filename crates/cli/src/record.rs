@@ -169,7 +169,7 @@ pub(crate) fn host() -> Host {
 
 /// The command line with the values of headers left out, and user names, passwords and queries out of URLs.
 pub(crate) fn command_line() -> Vec<String> {
-    redact(std::env::args())
+    redact(std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()))
 }
 
 fn redact(args: impl Iterator<Item = String>) -> Vec<String> {

@@ -51,7 +51,9 @@ struct Job {
 pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     let job = prepare(args)?;
     let runtime = runtime::single()?;
-    let (report, interrupted) = runtime.block_on(measure(&job))?;
+    // What fails before there is anything to keep leaves no folder.
+    let measured = runtime.block_on(measure(&job)).inspect_err(|_| job.out.give_back());
+    let (report, interrupted) = measured?;
     show(&report, job.out.folder().path())?;
     Ok(if interrupted {
         Exit::Interrupted
@@ -74,22 +76,29 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
     let goals: GoodputGoals = args.verdict.goodput.join(" ").parse().named("--goodput")?;
     let levels = levels_of(&args.plan.levels)?;
     let size = size_of(args)?;
-    let client = Client::new(&args.client, most(&levels))?;
+    let urls = &*args.endpoint.base_url;
+    let wanted = endpoint::wanted(&args.endpoint.connections, urls, most(&levels));
+    let client = Client::new(&args.client, wanted)?;
     let (config, hardware) =
         (args.verdict.model_config.as_deref(), args.verdict.hardware.as_deref());
     let physics = Physics::from_args(config, hardware, lengths)?;
-    // The workload is checked before an engine is started.
-    let (endpoint, found) = match &*args.endpoint.base_url {
+    let now = record::WallTime::now();
+    let out = args.verdict.out.clone().unwrap_or_else(|| now.folder("sweep"));
+    if let Some(stand_in) = probe::stand_in(&args.endpoint).filter(|_| !urls.is_empty()) {
+        // Whatever else is wrong is found before the endpoint is asked what it is.
+        call(args, &stand_in, None)?;
+        ask(args, &stand_in)?;
+        Claim::new(&out)?.give_back();
+    }
+    let (endpoint, found) = match urls {
         [] => (probe::embedded(&args.endpoint), None),
         urls => {
             endpoint::announce(&args.endpoint.connections, urls);
             probe::settled(&args.endpoint, urls)?
         }
     };
-    let target = endpoint::nowhere(&endpoint)?;
-    let Ask { spec: workload, tokenizer } =
-        workload::ask(&args.workload, &target, 1, lengths, Arrivals::ClosedLoop)?;
-    let sample = endpoint::plan(workload.clone(), tokenizer.as_ref()).map_err(Fail::usage)?;
+    // The workload is checked before an engine is started.
+    let (Ask { spec: workload, tokenizer }, sample) = ask(args, &endpoint)?;
     let embedded = match &*args.endpoint.base_url {
         [_, ..] => None,
         [] => Some(Embedded::start()?),
@@ -99,7 +108,6 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
         (Some(embedded), None) => Some(embedded.physics(lengths)),
         (_, given) => given,
     };
-    let now = record::WallTime::now();
     let setup = Setup {
         tool: record::tool(),
         started: now.rfc3339(),
@@ -120,7 +128,6 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
         model_config: physics.as_ref().map(|physics| physics.model_name().to_owned()),
         hardware: physics.as_ref().map(|physics| physics.device_name().to_owned()),
     };
-    let out = args.verdict.out.clone().unwrap_or_else(|| now.folder("sweep"));
     let spec = SweepSpec { levels, workload, tokenizer, size, goals };
     let out = Claim::new(&out)?;
     Ok(Job {
@@ -136,6 +143,15 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
         thresholds: args.client.threshold.clone(),
         _embedded: embedded,
     })
+}
+
+/// The workload for `endpoint`, and a plan of it.
+fn ask(args: &SweepArgs, endpoint: &EndpointArgs) -> Result<(Ask, Plan), Fail> {
+    let lengths = (args.plan.isl, args.plan.osl);
+    let target = endpoint::nowhere(endpoint)?;
+    let ask = workload::ask(&args.workload, &target, 1, lengths, Arrivals::ClosedLoop)?;
+    let plan = endpoint::plan(ask.spec.clone(), ask.tokenizer.as_ref()).map_err(Fail::usage)?;
+    Ok((ask, plan))
 }
 
 /// The most requests in flight at any level.
@@ -207,12 +223,12 @@ async fn measure(job: &Job) -> Result<(SweepReport, bool), Fail> {
     let clock = MonotonicClock::new();
     check(job, clock).await?;
     let cancel = Cancel::new();
-    let folder = job.out.folder();
-    folder.write_json("run.json", &document(job)?).map_err(Fail::broken)?;
-    levels::write_config(folder, job.physics.as_ref())?;
     let counting = Counting { tokenizer: job.spec.tokenizer.clone(), text: TextAfter::Drop };
     let crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
     crew.preconnect(most(&job.spec.levels)).await.map_err(Fail::endpoint)?;
+    let folder = job.out.folder();
+    folder.write_json("run.json", &document(job)?).map_err(Fail::broken)?;
+    levels::write_config(folder, job.physics.as_ref())?;
     interrupt::listen(cancel.clone())?;
     let mut sweep = Sweep::new(crew, &job.spec, Some(folder));
     let mut progress = Progress::new();
@@ -236,11 +252,7 @@ async fn measure(job: &Job) -> Result<(SweepReport, bool), Fail> {
 /// One request before the first, on a connection of its own.
 async fn check(job: &Job, clock: MonotonicClock) -> Result<(), Fail> {
     let http = HttpTransport::new(job.called.target.clone(), clock);
-    let checked = endpoint::check(&http, &Pacer::new(clock), &job.sample).await;
-    if checked.is_err() {
-        job.out.give_back();
-    }
-    checked.map(drop)
+    endpoint::check(&http, &Pacer::new(clock), &job.sample).await.map(drop)
 }
 
 /// The report of a level, once it is on disk.

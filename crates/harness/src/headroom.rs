@@ -10,7 +10,7 @@ pub struct Needs {
     /// The most connections open at a time.
     pub connections: u64,
     /// The most connections that are opened to one address within a minute, for as long as which a closed one may keep
-    /// its port: those open at a time, or more where each request makes one of its own.
+    /// its port: its part of those open at a time, or more where each request makes one of its own.
     pub fresh_connections: u64,
     /// How many threads measure: each has an event loop and an alarm of its own.
     pub threads: u64,
@@ -83,7 +83,7 @@ fn check(
             return Err(HeadroomError::Files(Room { needed, limit: files.soft }));
         }
     }
-    let needed = needs.fresh_connections.max(needs.connections);
+    let needed = needs.fresh_connections;
     let ports = ports.map(|limit| Room { needed, limit });
     match ports {
         Some(room) if room.needed > room.limit => Err(HeadroomError::Ports(room)),
@@ -153,6 +153,12 @@ mod tests {
         assert_eq!(error, HeadroomError::Ports(Room { needed: 30_000, limit: 28_232 }));
         assert!(error.to_string().contains("sysctl -w net.ipv4.ip_local_port_range"), "{error}");
         assert!(check(&needs(10), 3, None, Some(28_232)).is_ok());
+    }
+
+    #[test]
+    fn ports_are_counted_for_each_address() {
+        let shared = Needs { fresh_connections: 20_000, ..needs(40_000) };
+        assert!(check(&shared, 3, None, Some(28_232)).is_ok());
     }
 
     #[test]

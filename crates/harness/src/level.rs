@@ -3,13 +3,14 @@
 use std::convert::Infallible;
 use std::error::Error;
 use std::future::Future;
+use std::num::NonZeroU32;
 
 use fizeau_core::{Request, RequestSource, Scheduled, Tape, TapeSink, Timer, Transport};
 use fizeau_metrics::{
     ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary, LevelTally,
     Validity, judge,
 };
-use fizeau_workload::Plan;
+use fizeau_workload::{Arrivals, Plan};
 
 use crate::Cancel;
 use crate::drive::{DriveError, Driven, Ended, Load, drive};
@@ -68,13 +69,36 @@ pub struct PlannedLevel<'a> {
 }
 
 impl PlannedLevel<'_> {
-    /// How many connections it wants before it begins: one a slot, or, without a cap, one a request up to 1,024, since an
-    /// open loop may never need as many as it has requests.
+    /// How many connections it wants before it begins: see [`connections_ahead`].
     #[must_use]
     pub fn connections_ahead(&self) -> u64 {
-        let most = self.load.max_in_flight.map_or(1_024, |cap| cap.get().into());
-        self.plan.len().get().min(most)
+        connections_ahead(self.plan.len().get(), self.load.max_in_flight, self.plan.spec().arrivals)
     }
+}
+
+/// How many connections a level of so many `requests` wants before it begins: one a slot; without a cap, at a finite rate,
+/// one for each request of five seconds, but at least 16, and all at once one a request up to 1,024. An open loop may
+/// never need as many as it has requests.
+///
+/// ```
+/// use fizeau_core::PerSec;
+/// use fizeau_harness::connections_ahead;
+/// use fizeau_workload::Arrivals;
+///
+/// let arrivals = Arrivals::Constant { rate: PerSec::new(4.0) };
+/// assert_eq!(connections_ahead(1_000, None, arrivals), 20);
+/// ```
+#[must_use]
+pub fn connections_ahead(requests: u64, cap: Option<NonZeroU32>, arrivals: Arrivals) -> u64 {
+    let most = match (cap, arrivals) {
+        (Some(cap), _) => cap.get().into(),
+        // A cast of a number above what the type holds gives the greatest there is.
+        (None, Arrivals::Constant { rate } | Arrivals::Gamma { rate, .. }) => {
+            ((rate.get() * 5.0).ceil() as u64).max(16)
+        }
+        (None, Arrivals::AllAtOnce | Arrivals::ClosedLoop) => 1_024,
+    };
+    requests.min(most)
 }
 
 /// What every level of a run is measured with, on one task.

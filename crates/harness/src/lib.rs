@@ -34,7 +34,10 @@ pub use drive::{DriveError, Driven, Ended, Load, drive};
 pub use folder::{FolderError, RunFolder, TapeFile};
 pub use headroom::{HeadroomError, Needs, headroom};
 pub use host::Host;
-pub use level::{LevelError, LevelRun, LevelSpec, Measure, PlannedLevel, Rig, Warmup, run_level};
+pub use level::{
+    LevelError, LevelRun, LevelSpec, Measure, PlannedLevel, Rig, Warmup, connections_ahead,
+    run_level,
+};
 pub use observe::{Notice, Observer};
 pub use pacer::Pacer;
 pub use preflight::{PreflightError, preflight};

@@ -41,8 +41,8 @@ pub use level::{
 pub use request::RequestMetrics;
 pub use slo::{Comparison, Goal, GoalOutcome, Metric, Slo, SloError, Statistic};
 pub use validity::{
-    Ceiling, ClientProof, ClientWatch, Ending, Expectations, Headroom, Reason, Room,
-    ThresholdError, Thresholds, Validity, Verdict, judge,
+    Ceiling, CeilingLimit, ClientProof, ClientWatch, Ending, Expectations, Headroom, OnTimeLimit,
+    Reason, Room, ThresholdError, Thresholds, Validity, Verdict, judge,
 };
 
 #[cfg(doctest)]

@@ -1,11 +1,13 @@
 //! Whether a level is to be believed.
 
+mod ceiling;
 mod judge;
 mod proof;
 mod thresholds;
 
+pub use ceiling::{Ceiling, CeilingLimit, OnTimeLimit};
 pub use judge::judge;
-pub use proof::{Ceiling, ClientProof, ClientWatch, Headroom, Room};
+pub use proof::{ClientProof, ClientWatch, Headroom, Room};
 pub use thresholds::{ThresholdError, Thresholds};
 
 use fizeau_core::Tokens;

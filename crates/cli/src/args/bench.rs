@@ -26,7 +26,8 @@ pub(crate) struct BenchArgs {
     #[command(flatten)]
     pub(crate) client: ClientArgs,
     /// First find out what this client can do at most on this machine with such requests, in about 15 s. A run near that
-    /// is suspect (--threshold ceiling-suspect=0.8). Without --base-url and --model there is no run.
+    /// is suspect (--threshold ceiling-suspect=0.8). Where neither an endpoint
+    /// (--base-url, --host, --port) nor a model is named, there is no run.
     #[arg(long, help_heading = "Client")]
     pub(crate) calibrate: bool,
     #[command(flatten)]
@@ -38,12 +39,12 @@ pub(crate) struct BenchArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Endpoint")]
 pub(crate) struct HostArgs {
-    /// The server's host, where --base-url is not given.
-    #[arg(long, default_value = "127.0.0.1")]
-    pub(crate) host: String,
-    /// The server's port, where --base-url is not given.
-    #[arg(long, default_value_t = 8000)]
-    pub(crate) port: u16,
+    /// The server's host, where --base-url is not given; by default 127.0.0.1.
+    #[arg(long)]
+    pub(crate) host: Option<String>,
+    /// The server's port, where --base-url is not given; by default 8000.
+    #[arg(long)]
+    pub(crate) port: Option<u16>,
 }
 
 #[derive(Debug, Args)]

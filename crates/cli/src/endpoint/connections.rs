@@ -6,6 +6,7 @@ use fizeau::transport::{
 };
 
 use crate::args::{BalanceArg, ConnectionArgs, HttpVersionArg};
+use crate::client::Wanted;
 use crate::exit::{Fail, Named};
 
 /// `target`, reached as `args` and the environment say.
@@ -16,16 +17,12 @@ pub(super) fn apply(target: Target, args: &ConnectionArgs) -> Result<Target, Fai
             BalanceArg::RoundRobin => Balance::RoundRobin,
             BalanceArg::LeastInFlight => Balance::LeastInFlight,
         })
-        .connection_use(if args.new_connection_per_request {
-            ConnectionUse::PerRequest
-        } else {
-            ConnectionUse::Reuse
-        })
+        .connection_use(connection_use(args))
         .http_version(match args.http_version {
             HttpVersionArg::Http11 => HttpVersion::Http11,
             HttpVersionArg::Http2 => HttpVersion::Http2 { streams: args.http2_streams },
         })
-        .stamps(if args.user_stamps { StampChoice::User } else { StampChoice::KernelIfAvailable });
+        .stamps(stamps(args));
     match &args.ca_cert {
         _ if args.insecure => target.trust(&Trust::Insecure).named("--insecure"),
         None => Ok(target),
@@ -56,6 +53,35 @@ pub(crate) fn announce(args: &ConnectionArgs, urls: &[String]) {
              names hosts to reach directly)"
         );
     }
+}
+
+/// What a run with `in_flight` requests at `urls` wants of connections.
+pub(crate) fn wanted(args: &ConnectionArgs, urls: &[String], in_flight: u64) -> Wanted {
+    // Several servers behind one proxy are one address. One that cannot be used is refused later, by name.
+    let proxy = proxy().unwrap_or_default();
+    let mut addresses: Vec<String> =
+        urls.iter().map(|url| proxy.of(url).unwrap_or_else(|| url.clone())).collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    let is_shared = args.http_version == HttpVersionArg::Http2 && !args.new_connection_per_request;
+    Wanted {
+        in_flight,
+        addresses: addresses.len().max(1) as u64,
+        streams: is_shared.then_some(args.http2_streams),
+    }
+}
+
+/// `target` with what of `args` the embedded server can follow: how arrivals are stamped, and how long a connection lasts.
+pub(crate) fn apply_plain(target: Target, args: &ConnectionArgs) -> Target {
+    target.connection_use(connection_use(args)).stamps(stamps(args))
+}
+
+const fn connection_use(args: &ConnectionArgs) -> ConnectionUse {
+    if args.new_connection_per_request { ConnectionUse::PerRequest } else { ConnectionUse::Reuse }
+}
+
+const fn stamps(args: &ConnectionArgs) -> StampChoice {
+    if args.user_stamps { StampChoice::User } else { StampChoice::KernelIfAvailable }
 }
 
 fn proxy() -> Result<Proxy, ProxyError> {

@@ -110,6 +110,44 @@ fn too_few_file_descriptors_are_refused_with_the_command_that_mends_it() {
     assert!(ended.err.contains("80 are allowed: say `ulimit -n 2"), "{}", ended.err);
 }
 
+/// A run at a rate wants room for what the rate needs, not for all its requests at a time.
+#[test]
+fn an_open_loop_at_a_low_rate_needs_few_file_descriptors() {
+    let line = "ulimit -Sn 200 && exec \"$0\" bench --model m --base-url http://127.0.0.1:9 --request-rate 4 --threads 2";
+    let fizeau = env!("CARGO_BIN_EXE_fizeau");
+    let ended: Ended = Command::new("sh").args(["-c", line, fizeau]).output().unwrap().into();
+    assert_eq!(ended.code, ENDPOINT, "{ended:?}");
+    assert!(ended.err.contains("note: should the server fall far behind the rate"), "{ended:?}");
+}
+
+#[test]
+fn wrong_arguments_are_found_before_an_endpoint_is_asked_what_it_is() {
+    // Nothing listens there: a probe would say so.
+    let base = ["--backend", "auto", "--base-url", "http://127.0.0.1:9"];
+    let cases: [(&[&str], &[&str]); 4] = [
+        (&["--metadata", "x"], &["--metadata x", "KEY=VALUE"]),
+        (&["--dataset-name", "sharegpt"], &["--dataset-name"]),
+        (&["--extra-body", "["], &["--extra-body"]),
+        (&["--threshold", "cpu=1"], &["--threshold"]),
+    ];
+    for (extra, words) in cases {
+        let extra: Vec<&str> = base.iter().copied().chain(extra.iter().copied()).collect();
+        one_line(&refused(&extra, USAGE, words));
+    }
+    refused(&base, ENDPOINT, &["is the server up"]);
+    for extra in [["--dataset-name", "sharegpt"], ["--extra-body", "["]] {
+        let arguments: Vec<&str> = ["sweep"].into_iter().chain(base).chain(extra).collect();
+        assert_eq!(run(&arguments).code, USAGE, "{arguments:?}");
+    }
+}
+
+/// A port that is named is an endpoint, and one that cannot be used is found before the client is measured.
+#[test]
+fn an_endpoint_that_cannot_be_used_is_not_calibrated_for() {
+    let ended = refused(&["--calibrate", "--port", "9"], ENDPOINT, &["http://127.0.0.1:9"]);
+    assert!(!ended.out.contains("ceiling"), "{ended:?}");
+}
+
 #[test]
 fn a_model_config_and_a_device_are_checked_before_anything_is_sent() {
     let scratch = Scratch::new("configs");

@@ -64,18 +64,20 @@ fn failures(level: &LevelSummary, limits: &Thresholds) -> Option<Reason> {
 /// What the client itself added between the intended instant and the sending: a late release, unless a cap held it.
 fn late_release(level: &LevelSummary, expected: &Expectations) -> Option<Reason> {
     let (name, late) = tail(&level.metrics.release_lateness)?;
+    let (held_back, sent) = (expected.held_back, level.requests.sent);
     let limits = &expected.thresholds;
     let (suspect, invalid) = (limits.lateness_suspect.get(), limits.lateness_invalid.get());
     let (verdict, limit) = exceeded(late.get(), suspect, Some(invalid))?;
     let late = late.get();
-    if expected.held_back == 0 {
+    // One request that was held back explains the greatest lateness, but a p99 only if it is one in a hundred.
+    let explains = held_back > 0 && (name != "p99" || held_back.saturating_mul(100) >= sent);
+    if !explains {
         let text = format!("requests were released late: {name} {late:.1} ms (limit {limit} ms)");
         return reason(verdict, text);
     }
     let text = format!(
-        "the cap on requests in flight held {} of {} requests back ({name} of the wait {late:.1} ms): the rate that \
+        "the cap on requests in flight held {held_back} of {sent} requests back ({name} of the wait {late:.1} ms): the rate that \
          was asked for was not sent; scheduled latencies include the wait",
-        expected.held_back, level.requests.sent
     );
     reason(Verdict::Suspect, text)
 }
@@ -153,12 +155,11 @@ fn run_delay(client: &ClientProof, limits: &Thresholds) -> Option<Reason> {
 /// Near its own ceiling the client measures itself.
 fn near_ceiling(level: &LevelSummary, client: &ClientProof, limits: &Thresholds) -> Option<Reason> {
     let ceiling = client.watch.ceiling?;
-    let share = ceiling.share_reached(level)?;
+    let (most, share) = ceiling.nearest(level)?;
     let (verdict, limit) = exceeded(share, limits.ceiling_suspect, None)?;
     let (share, limit) = (percent(share), percent(limit));
-    let most = ceiling.tokens_per_s.get();
     let text = format!(
-        "near the client's own ceiling: {share} of the {most:.0} tokens/s that it can do on this machine (limit {limit}); \
+        "near the client's own ceiling: {share} of the {most} that it can do on this machine (limit {limit}); \
          the server may be faster"
     );
     reason(verdict, text)

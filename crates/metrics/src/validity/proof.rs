@@ -1,10 +1,10 @@
 //! What the client saw of itself.
 
-use fizeau_core::{PerSec, StampSource};
+use fizeau_core::StampSource;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::LevelSummary;
+use super::Ceiling;
 use crate::json::known_or_reason;
 
 /// What the client saw of itself while it measured, beside the latencies that are its own doing
@@ -67,25 +67,6 @@ pub struct Room {
     pub needed: u64,
     /// What the system allows.
     pub limit: u64,
-}
-
-/// What this client can do at most on this machine, with replies of the same shape: measured against a server that sends
-/// as fast as it can.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Ceiling {
-    /// How many streams were open at a time.
-    pub streams: u64,
-    /// Tokens received per second, over all streams.
-    pub tokens_per_s: PerSec,
-}
-
-impl Ceiling {
-    /// The share of the ceiling's tokens per second that `level` reached, from 0 upwards; none where either is zero.
-    #[must_use]
-    pub fn share_reached(&self, level: &LevelSummary) -> Option<f64> {
-        let share = level.throughput.output_tokens_per_s / self.tokens_per_s;
-        Some(share).filter(|share| share.is_finite() && *share > 0.0)
-    }
 }
 
 impl Serialize for ClientWatch {

@@ -5,8 +5,8 @@ use fizeau_core::{
     TokenSource, Tokens, Usage,
 };
 use fizeau_metrics::{
-    Ceiling, ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary, Validity,
-    Verdict, judge,
+    Ceiling, ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary,
+    OnTimeLimit, Validity, Verdict, judge,
 };
 
 use crate::tapes::{failed, ms, tape};
@@ -127,6 +127,18 @@ fn what_a_cap_holds_back_is_not_the_clients_lateness() {
 }
 
 #[test]
+fn a_cap_that_held_one_of_many_back_does_not_excuse_all() {
+    let mut late = tape(50, &[(70, 1)]);
+    late.marks.intended = ms(0);
+    let level = LevelSummary::of(&vec![late; 200], &GoodputGoals::default());
+    let judged =
+        |held_back| judge(&level, &CLIENT, &Expectations { held_back, ..Expectations::default() });
+    let text = "requests were released late: p99 50.0 ms (limit 10 ms)";
+    assert_one(&judged(1), Verdict::Suspect, text);
+    assert!(judged(2).reasons[0].text.starts_with("the cap on requests in flight held 2 of 200"));
+}
+
+#[test]
 fn a_cache_that_nobody_asked_for_is_suspect() {
     let mut warm = good();
     let usage = |cached| Usage {
@@ -194,7 +206,7 @@ fn a_run_near_the_clients_own_ceiling_is_suspect() {
     let level = LevelSummary::of(&[good()], &GoodputGoals::default());
     let reached = level.throughput.output_tokens_per_s.get();
     let with_ceiling = |most: f64| {
-        let ceiling = Ceiling { streams: 64, tokens_per_s: PerSec::new(most) };
+        let ceiling = Ceiling { streams: 64, tokens_per_s: PerSec::new(most), on_time: None };
         verdict_with(with_watch(|watch| watch.ceiling = Some(ceiling)), &Expectations::default())
     };
     assert_eq!(with_ceiling(reached / 0.79).verdict, Verdict::Valid);
@@ -202,6 +214,30 @@ fn a_run_near_the_clients_own_ceiling_is_suspect() {
     let text = "near the client's own ceiling: 90.0 % of the 74 tokens/s that it can do on this machine (limit 80.0 %); the \
                 server may be faster";
     assert_one(&with_ceiling(reached / 0.9), Verdict::Suspect, text);
+}
+
+#[test]
+fn a_run_near_what_the_client_does_on_time_is_suspect_far_below_flat_out() {
+    let level = LevelSummary::of(&[good()], &GoodputGoals::default());
+    let tokens = level.throughput.output_tokens_per_s.get();
+    // One request, in flight all the time.
+    let in_flight =
+        level.throughput.requests_per_s.get() * level.metrics.e2el.mean.unwrap().get() / 1e3;
+    let judged = |streams: u64, tokens_per_s: f64| {
+        let on_time = Some(OnTimeLimit { streams, tokens_per_s: PerSec::new(tokens_per_s) });
+        let ceiling = Ceiling { streams: 64, tokens_per_s: PerSec::new(1e9), on_time };
+        verdict_with(with_watch(|watch| watch.ceiling = Some(ceiling)), &Expectations::default())
+    };
+    assert_eq!(judged(10, tokens * 10.0).verdict, Verdict::Valid);
+    assert_eq!(judged(0, 0.0).verdict, Verdict::Valid, "no limit at all is none to be near");
+    let streams = judged(1, tokens * 10.0);
+    assert_eq!(streams.verdict, Verdict::Suspect, "{in_flight}");
+    assert!(streams.reasons[0].text.contains("% of the 1 streams on time that"), "{streams:?}");
+    let one_by_one = judged(10, tokens / 0.9);
+    assert!(
+        one_by_one.reasons[0].text.contains("90.0 % of the 74 tokens/s one by one"),
+        "{one_by_one:?}"
+    );
 }
 
 #[test]

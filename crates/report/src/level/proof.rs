@@ -1,6 +1,6 @@
 //! The client's proof of innocence: in `summary.json`, and as lines of a block.
 
-use fizeau_metrics::{Distribution, Statistic};
+use fizeau_metrics::{CeilingLimit, Distribution, Statistic};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -69,7 +69,11 @@ impl Serialize for Tail<'_> {
 impl LevelReport {
     /// The share of the client's own ceiling that the level reached; none where no ceiling is known.
     pub(crate) fn ceiling_share(&self) -> Option<f64> {
-        self.client.watch.ceiling?.share_reached(&self.summary)
+        self.nearest_limit().map(|(_, share)| share)
+    }
+
+    fn nearest_limit(&self) -> Option<(CeilingLimit, f64)> {
+        self.client.watch.ceiling?.nearest(&self.summary)
     }
 
     /// The proof as lines of the block: every figure that there is.
@@ -101,9 +105,13 @@ impl LevelReport {
         if metrics.connection_wait.max.is_some_and(|wait| wait.get() > 0.0) {
             lines.push(line("Connection wait p50/p99/max (ms):", tail(&metrics.connection_wait)));
         }
-        if let Some((ceiling, share)) = client.watch.ceiling.zip(self.ceiling_share()) {
-            let most = number(ceiling.tokens_per_s.get());
-            let of = format_args!("{} of {most} tok/s", percent(share)).to_string();
+        if let Some((most, share)) = self.nearest_limit() {
+            let of = match most {
+                CeilingLimit::FlatOut(most) => format!("{} tok/s", number(most.get())),
+                CeilingLimit::Streams(most) => format!("{most} streams on time"),
+                CeilingLimit::OneByOne(most) => format!("{} tok/s one by one", number(most.get())),
+            };
+            let of = format!("{} of {of}", percent(share));
             lines.push(line("Share of the client's own ceiling:", of));
         }
         lines

@@ -51,7 +51,8 @@ impl SweepReport {
              <p class=\"note\">Send lateness: intended release to send start. Read lag: the kernel's stamp of an \
              arrival to its reading. Both p50 / p99 / max. CPU, no CPU: time running, and time ready to run without \
              a CPU, of the measuring thread that had most of it. Connections: made in the level / found dead and \
-             replaced. Ceiling: tokens/s as a share of what the client can do on this machine.</p>\n</section>\n",
+             replaced. Ceiling: tokens/s or streams, whichever is nearer to what the client can do on this \
+             machine, as a share of that.</p>\n</section>\n",
         );
     }
 }

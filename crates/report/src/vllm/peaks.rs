@@ -26,7 +26,8 @@ impl Flights {
         self.begins.sort_unstable();
         self.ends.sort_unstable();
         let mut ended = self.ends.iter().peekable();
-        let (mut now, mut peak) = (0_u64, 0_u64);
+        // Flights without length end before they count as begun, several of one instant at that: below zero for a moment.
+        let (mut now, mut peak) = (0_i64, 0_i64);
         for begin in &self.begins {
             now += 1;
             // At one and the same instant endings come first: a slot is free before it is taken again.
@@ -35,7 +36,7 @@ impl Flights {
             }
             peak = peak.max(now);
         }
-        peak
+        u64::try_from(peak).unwrap_or_default()
     }
 }
 
@@ -107,6 +108,14 @@ mod tests {
             flights.add(&tape(&[i / 4 * 25, i / 4 * 25 + 25]));
         }
         assert_eq!(flights.peak(), 4);
+    }
+
+    #[test]
+    fn flights_without_length_do_not_go_below_none() {
+        let mut flights = Flights::default();
+        flights.add(&tape(&[5]));
+        flights.add(&tape(&[5]));
+        assert_eq!(flights.peak(), 0);
     }
 
     #[test]
