@@ -1,6 +1,7 @@
 //! `fizeau bench`: one level, with the command line and the result of `vllm bench serve`.
 
 mod files;
+mod load;
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use fizeau::report::{
     VllmTally, Workload,
 };
 use fizeau::transport::{HttpTransport, MonotonicClock, Route};
-use fizeau::workload::{Arrivals, Plan, Rescale, TextCodec};
+use fizeau::workload::{Plan, TextCodec};
 
 use crate::args::{BenchArgs, EndpointArgs};
 use crate::calibrate::{self, Calibration};
@@ -28,6 +29,7 @@ use crate::progress::Progress;
 use crate::say::say;
 use crate::speed::Physics;
 use crate::{interrupt, levels, probe, record, runtime, workload};
+use load::{arrivals, cap, load_point};
 
 /// Everything that is decided before anything is sent.
 struct Job {
@@ -217,52 +219,6 @@ fn call(args: &BenchArgs, endpoint: &EndpointArgs, base_urls: &[String]) -> Resu
 /// What becomes of the text of replies.
 pub(crate) const fn text_after(args: &BenchArgs) -> TextAfter {
     if args.result.save_detailed { TextAfter::Keep } else { TextAfter::Drop }
-}
-
-fn cap(args: &BenchArgs) -> Result<Option<NonZeroU32>, Fail> {
-    let Some(cap) = args.load.max_concurrency else {
-        return Ok(None);
-    };
-    let cap_u32 = u32::try_from(cap).ok().and_then(NonZeroU32::new);
-    cap_u32.map(Some).ok_or_else(|| {
-        Fail::usage(format!(
-            "--max-concurrency {cap}: give a number of requests in flight, at least 1"
-        ))
-    })
-}
-
-/// vLLM's reading: an infinite rate sends all at once, an infinite burstiness at equal distances.
-fn arrivals(args: &BenchArgs) -> Result<Arrivals, Fail> {
-    let (rate, burstiness) = (args.load.request_rate, args.load.burstiness);
-    if rate.is_nan() || rate <= 0.0 {
-        return Err(Fail::usage(format!(
-            "--request-rate {rate}: give requests per second above 0, or inf for all at once"
-        )));
-    }
-    if burstiness.is_nan() || burstiness <= 0.0 {
-        return Err(Fail::usage(format!(
-            "--burstiness {burstiness}: give a number above 0; 1 is Poisson, inf is constant"
-        )));
-    }
-    Ok(if rate.is_infinite() && args.load.max_concurrency.is_some() {
-        // With a cap, all at once means: each as soon as a slot is free.
-        Arrivals::ClosedLoop
-    } else if rate.is_infinite() {
-        Arrivals::AllAtOnce
-    } else if burstiness.is_infinite() {
-        Arrivals::Constant { rate: PerSec::new(rate) }
-    } else {
-        Arrivals::Gamma { rate: PerSec::new(rate), burstiness, rescale: Rescale::None }
-    })
-}
-
-fn load_point(args: &BenchArgs, cap: Option<NonZeroU32>, requests: u64) -> LoadPoint {
-    let rate = args.load.request_rate;
-    if rate.is_finite() {
-        return LoadPoint::Rate(PerSec::new(rate));
-    }
-    let all = u32::try_from(requests).unwrap_or(u32::MAX);
-    LoadPoint::Concurrency(cap.map_or(all, NonZeroU32::get).min(all))
 }
 
 fn vllm_run(
