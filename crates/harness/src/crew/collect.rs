@@ -18,6 +18,9 @@ use crate::{Cancel, DriveError};
 /// How far ahead the common start lies: longer than it takes to wake a worker, short enough to be no wait.
 const LEAD: Nanos = Nanos::from_millis(2);
 
+/// How many tapes may wait before keeping them counts as much as measuring.
+const PILE: usize = 1_000;
+
 /// Takes in what the workers send, until each is done.
 pub(super) struct Collector<E> {
     inbox: UnboundedReceiver<Message<E>>,
@@ -105,10 +108,19 @@ impl<E: Error> Collector<E> {
             let Some(message) = message else { break };
             if let Some(tape) = self.note(message) {
                 self.check(&mut kept, |()| outlet.put(tape));
+                self.step_aside();
             }
         }
         self.check(&mut kept, |()| outlet.rest());
         kept
+    }
+
+    /// Lets a worker run that shares this core: it must not wait for all tapes that are at hand to be kept, which takes
+    /// the scheduler's whole slice. Where they pile up, this side needs its share of the core.
+    fn step_aside(&self) {
+        if self.inbox.len() < PILE {
+            std::thread::yield_now();
+        }
     }
 
     /// Does `what` unless it has failed before, and calls the level off if it fails.
