@@ -6,6 +6,15 @@ use fizeau_core::{ReadLag, Stamp};
 /// ids, and last ones that repeat the whole answer, exceed 1 MiB.
 pub const DEFAULT_EVENT_LIMIT: usize = 16 << 20;
 
+/// How far a decoder has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Reading,
+    /// The limit was exceeded and the error not handed out yet.
+    TooLong,
+    Over,
+}
+
 /// One return of the read call, by which all bytes that it brought are stamped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadMark {

@@ -90,7 +90,6 @@ pub(crate) use look::Lost;
 pub struct HttpTransport<C> {
     target: Target,
     clock: C,
-    stamps: StampChoice,
     first: Endpoint<C>,
     others: Vec<Endpoint<C>>,
     /// What all connections read into: what a read brings is looked at before the next one.
@@ -134,15 +133,12 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         let first = Endpoint::new(&target, target.base());
         let others = target.other_bases().iter().map(|base| Endpoint::new(&target, base)).collect();
         let scratch = RefCell::new(vec![0; SCRATCH].into_boxed_slice());
-        let stamps = target.connections().stamps;
-        Self { target, clock, stamps, first, others, scratch }
+        Self { target, clock, first, others, scratch }
     }
 
-    /// Has arrivals stamped by `choice` in place of the target's, on connections made from now on.
-    #[must_use]
-    pub const fn stamps(mut self, choice: StampChoice) -> Self {
-        self.stamps = choice;
-        self
+    /// Who is to stamp arrivals.
+    const fn stamps(&self) -> StampChoice {
+        self.target.connections().stamps
     }
 
     /// What requests are sent to.
@@ -186,7 +182,7 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         if let Some(wire) = endpoint.check_out() {
             return Ok(wire);
         }
-        let connecting = endpoint.connect(&self.clock, self.stamps, Wanted::Any);
+        let connecting = endpoint.connect(&self.clock, self.stamps(), Wanted::Any);
         let connected = match self.target.limits().connect {
             None => connecting.await,
             Some(limit) => {
@@ -271,7 +267,7 @@ impl<C: fmt::Debug> fmt::Debug for HttpTransport<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpTransport")
             .field("target", &self.target)
-            .field("stamps", &self.stamps)
+            .field("stamps", &self.target.connections().stamps)
             .field("first", &self.first)
             .field("others", &self.others)
             .finish_non_exhaustive()

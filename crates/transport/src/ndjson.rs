@@ -6,7 +6,7 @@
 use fizeau_core::Stamp;
 use memchr::memchr;
 
-use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark};
+use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark, State};
 
 /// Turns bytes, in pieces of any size, into lines, each with the mark of the read that *completed* it. How the
 /// bytes were cut never matters to what comes out, only to the marks.
@@ -58,14 +58,6 @@ pub enum NdjsonError {
         /// The limit, in bytes.
         limit: usize,
     },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Reading,
-    /// The limit was exceeded and the error not handed out yet.
-    TooLong,
-    Over,
 }
 
 impl NdjsonDecoder {

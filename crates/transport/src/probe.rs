@@ -85,7 +85,8 @@ const LONG: &str = "Count from one to one hundred in words: one, two, three,";
 /// Asks for one word, so that a model that is not told to go on stops.
 const SHORT: &str = "Reply with the single word: yes";
 
-/// Tries `candidates` in order, with two tiny requests each, until one fits: both succeed by the strict rule. What is only
+/// Tries `candidates` in order, with two tiny requests each, until one fits: both succeed by the strict rule. The one that
+/// fits gets a third, given up at its first token, to count the events before that. What is only
 /// guessed to be a server with a running count must give one, since a plainer backend would fit as well.
 ///
 /// `target` makes the target of a backend, with the endpoint's model, key and headers. Where a request that asks to

@@ -6,7 +6,7 @@
 use fizeau_core::Stamp;
 use memchr::{memchr, memchr2};
 
-use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark};
+use crate::event::{DEFAULT_EVENT_LIMIT, RawEvent, ReadMark, State};
 
 /// Turns bytes, in pieces of any size, into server-sent events, each with the mark of the read that *completed*
 /// it.
@@ -68,14 +68,6 @@ pub enum SseError {
         /// The limit, in bytes.
         limit: usize,
     },
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Reading,
-    /// The limit was exceeded and the error not handed out yet.
-    TooLong,
-    Over,
 }
 
 /// Whether a line completed an event.

@@ -131,7 +131,7 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
     async fn connect(&mut self, wanted: Wanted) -> Result<Wire<C>, Failure> {
         let transport = self.transport;
         self.watchdog.enter(Phase::Connection, transport.clock.now());
-        let connecting = self.endpoint.connect(&transport.clock, transport.stamps, wanted);
+        let connecting = self.endpoint.connect(&transport.clock, transport.stamps(), wanted);
         let mut connecting = pin!(connecting);
         let connected = poll_fn(|cx| match connecting.as_mut().poll(cx) {
             Poll::Ready(connected) => Poll::Ready(Ok(connected)),

@@ -62,7 +62,8 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         body: Bytes,
         mut sink: impl FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<u16, Lost> {
-        let connecting = timeout(PATIENCE, endpoint.connect(&self.clock, self.stamps, Wanted::Any));
+        let connecting =
+            timeout(PATIENCE, endpoint.connect(&self.clock, self.stamps(), Wanted::Any));
         let connected = connecting.await.unwrap_or_else(|_| {
             let whom = endpoint.way().whom();
             let detail = format!("no connection to {whom} within {PATIENCE:?}");

@@ -122,7 +122,7 @@ async fn the_kernel_stamps_where_it_can() {
 #[tokio::test]
 async fn stamps_of_our_own_on_demand() {
     let server = Server::run(vec![stream(&good())]);
-    let transport = transport(target(&server.url())).stamps(StampChoice::User);
+    let transport = transport(target(&server.url()).stamps(StampChoice::User));
     let tape = ask(&transport).await;
     assert_eq!((tape.stamps, tape.arrivals.len()), (StampSource::User, 2));
     assert!(tape.arrivals.iter().all(|arrival| arrival.read_lag == ReadLag::ZERO));
