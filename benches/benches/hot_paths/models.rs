@@ -10,7 +10,7 @@ use fizeau::metrics::GoodputGoals;
 use fizeau::pareto::{Direction, frontier};
 use fizeau::roofline::{Bound, Load};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
-use fizeau::workload::{Length, Plan, Spec};
+use fizeau::workload::{Lengths, Plan, Spec};
 
 pub(crate) fn find_frontier(c: &mut Criterion) {
     // A Weyl sequence: spread evenly, the same every time, and no generator needed.
@@ -42,7 +42,7 @@ pub(crate) fn bound(c: &mut Criterion) {
 
 pub(crate) fn plan(c: &mut Criterion) {
     let spec = |requests| -> Option<Spec> {
-        Some(Spec { input: Length::Fixed(Tokens::new(1_000)), ..Spec::new(requests).ok()? })
+        Some(Spec { lengths: Lengths::fixed(1_000, 128), ..Spec::new(requests).ok()? })
     };
     let Some(Ok(plan)) = spec(1_000_000).map(Plan::new) else {
         return;
@@ -61,11 +61,7 @@ pub(crate) fn virtual_sweep(c: &mut Criterion) {
     let spec = || -> Option<SweepSpec> {
         Some(SweepSpec {
             levels: [1, 2, 4, 8, 16, 32, 64, 128].into_iter().filter_map(NonZeroU32::new).collect(),
-            workload: Spec {
-                input: Length::Fixed(Tokens::new(250)),
-                output: Length::Fixed(Tokens::new(250)),
-                ..Spec::new(1).ok()?
-            },
+            workload: Spec { lengths: Lengths::fixed(250, 250), ..Spec::new(1).ok()? },
             tokenizer: None,
             size: LevelSize { requests: None, time: None, warmup: None },
             goals: GoodputGoals::default(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use fizeau::core::{RequestId, Tokens};
 use fizeau::transport::{Ask, Backend, ExtraBody, Route};
-use fizeau::workload::{Length, Plan, Spec};
+use fizeau::workload::{Lengths, Plan, Spec};
 
 use crate::cores::{Core, Priority};
 use crate::folder::Scratch;
@@ -86,8 +86,7 @@ fn parse_total(line: &str) -> Option<(f64, f64)> {
 }
 
 fn body() -> Result<Vec<u8>> {
-    let length = Length::Fixed(Tokens::new(TOKENS));
-    let plan = Plan::new(Spec { input: length, output: length, ..Spec::new(1)? })?;
+    let plan = Plan::new(Spec { lengths: Lengths::fixed(TOKENS, TOKENS), ..Spec::new(1)? })?;
     let request = plan.request(RequestId(0));
     let ask =
         Ask { model: "m", request: &request, backend: Backend::Vllm, extra: &ExtraBody::default() };

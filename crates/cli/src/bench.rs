@@ -16,7 +16,7 @@ use fizeau::report::{
     VllmTally, Workload,
 };
 use fizeau::transport::{HttpTransport, MonotonicClock, Route};
-use fizeau::workload::{Plan, TextCodec};
+use fizeau::workload::{Arrivals, Pacing, Plan, Shard, TextCodec};
 
 use crate::args::{BenchArgs, EndpointArgs};
 use crate::calibrate::{self, Calibration};
@@ -104,7 +104,7 @@ fn finish(job: &Job, out: Option<&Claim>, measured: Measured) -> Result<Exit, Fa
     let yardstick = Yardstick {
         physics: job.physics.as_ref(),
         client: &job.client,
-        shared_prefix: job.plan.spec().prefix,
+        shared_prefix: job.plan.spec().prefix.tokens(),
     };
     let report = levels::report(&run, &kept, job.load_point, yardstick, None);
     let result = vllm.finish(job.vllm.clone());
@@ -170,7 +170,7 @@ fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, Fail> {
     let physics = Physics::from_args(hardware.0, hardware.1, lengths)?;
     let (requests, base_urls) = (args.load.num_prompts, base_urls(args));
     let called = call(args, endpoint, &base_urls)?;
-    let in_flight = client::in_flight(requests, cap, arrivals);
+    let in_flight = client::in_flight(requests, cap, pacing(&arrivals));
     let wanted = endpoint::wanted(&endpoint.connections, &base_urls, in_flight);
     let client = Client::new(&args.client, wanted)?;
     let ask = workload::ask(&args.workload, &called.target, requests, lengths, arrivals)?;
@@ -264,6 +264,7 @@ fn setup(
     now: record::WallTime,
 ) -> Setup {
     let spec = plan.spec();
+    let (input_tokens, output_tokens) = workload::describe_lengths(&spec.lengths);
     Setup {
         tool: record::tool(),
         started: now.rfc3339(),
@@ -272,10 +273,10 @@ fn setup(
         engine: Engine::Remote { description: None },
         workload: Workload {
             dataset: args.workload.dataset_name.clone(),
-            input_tokens: workload::describe(spec.input),
-            output_tokens: workload::describe(spec.output),
+            input_tokens,
+            output_tokens,
             seed: args.workload.seed,
-            arrivals: workload::describe_arrivals(spec.arrivals),
+            arrivals: workload::describe_arrivals(&spec.arrivals),
         },
         host: record::host(),
         model_config: physics.map(|physics| physics.model_name().to_owned()),
@@ -333,8 +334,13 @@ async fn measure(
     let cancel = Cancel::new();
     let counting = Counting { tokenizer: job.tokenizer.clone(), text: text_after(args) };
     let mut crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
-    let level =
-        PlannedLevel { plan: &job.plan, warmup: warmups(args), load: job.load, goals: &job.goals };
+    let level = PlannedLevel {
+        plan: &job.plan,
+        shard: Shard::WHOLE,
+        warmup: warmups(args),
+        load: job.load,
+        goals: &job.goals,
+    };
     crew.preconnect(level.connections_ahead()).await.map_err(Fail::endpoint)?;
     if let Some(folder) = folder {
         folder.write_json("run.json", &document(job, args)?).map_err(Fail::broken)?;
@@ -368,5 +374,17 @@ impl Observer for VllmLevel {
         if let Notice::RequestEnded(tape) = notice {
             self.0.add(tape);
         }
+    }
+}
+
+/// What releases requests under `arrivals`.
+fn pacing(arrivals: &Arrivals) -> Pacing {
+    match *arrivals {
+        Arrivals::ClosedLoop => Pacing::ClosedLoop,
+        Arrivals::AllAtOnce => Pacing::AtOnce,
+        Arrivals::Constant { rate } | Arrivals::Gamma { rate, .. } => {
+            Pacing::OpenLoop { peak: Some(rate) }
+        }
+        _ => Pacing::OpenLoop { peak: None },
     }
 }

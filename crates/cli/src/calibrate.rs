@@ -12,7 +12,7 @@ use fizeau::core::{EosRule, Millis, Nanos, PerSec};
 use fizeau::harness::{Cancel, Load, Measure, PlannedLevel};
 use fizeau::metrics::{Ceiling, GoodputGoals, LevelSummary, OnTimeLimit};
 use fizeau::transport::{Backend, MonotonicClock, Route, Target};
-use fizeau::workload::{Arrivals, Plan, TextCodec};
+use fizeau::workload::{Arrivals, Plan, Shard, TextCodec};
 use serde::Serialize;
 
 use crate::args::BenchArgs;
@@ -221,7 +221,8 @@ impl Bench<'_> {
         let mut crew = client.start(&target, clock, &counting, &Cancel::new())?;
         let goals = GoodputGoals::default();
         let Level { warmup, load, .. } = level;
-        let planned = PlannedLevel { plan: &plan, warmup, load, goals: &goals };
+        let planned =
+            PlannedLevel { plan: &plan, shard: Shard::WHOLE, warmup, load, goals: &goals };
         let mut nowhere: Option<Vec<fizeau::core::Tape>> = None;
         let run = crew.measure(planned, &mut nowhere, &mut ()).await.map_err(Fail::broken)?;
         Ok(run.summary)
@@ -231,7 +232,7 @@ impl Bench<'_> {
     fn plan(&self, target: &Target, level: &Level) -> Result<(Plan, Tokenizer), Fail> {
         let lengths = (self.args.lengths.random_input_len, level.output_tokens);
         let workload = &self.args.workload;
-        let ask = workload::ask(workload, target, level.requests, lengths, level.arrivals)?;
+        let ask = workload::ask(workload, target, level.requests, lengths, level.arrivals.clone())?;
         // The embedded server has no end of its own.
         let spec = fizeau::workload::Spec { eos: EosRule::Ignore, ..ask.spec };
         let plan = endpoint::plan(spec, ask.tokenizer.as_ref()).map_err(Fail::usage)?;

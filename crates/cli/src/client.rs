@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fizeau::harness::{Cancel, Crew, Needs, Recounted, TextAfter, connections_ahead, headroom};
 use fizeau::metrics::{Ceiling, Headroom, Thresholds};
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError, Target};
-use fizeau::workload::{Arrivals, TextCodec};
+use fizeau::workload::{Pacing, TextCodec};
 
 use crate::args::ClientArgs;
 use crate::exit::{Fail, Named};
@@ -125,10 +125,10 @@ impl Wanted {
 
 /// The most requests in flight in a run of `requests` with such arrivals. In an open loop at a finite rate nobody knows
 /// before the server has shown itself: what is opened ahead is what is asked for.
-pub(crate) fn in_flight(requests: u64, cap: Option<NonZeroU32>, arrivals: Arrivals) -> u64 {
-    match (cap, arrivals) {
-        (None, Arrivals::AllAtOnce) => requests,
-        _ => connections_ahead(requests, cap, arrivals),
+pub(crate) fn in_flight(requests: u64, cap: Option<NonZeroU32>, pacing: Pacing) -> u64 {
+    match (cap, pacing) {
+        (None, Pacing::AtOnce) => requests,
+        _ => connections_ahead(requests, cap, pacing),
     }
 }
 
@@ -137,19 +137,19 @@ mod tests {
     use std::num::NonZeroU32;
 
     use fizeau::core::PerSec;
-    use fizeau::workload::Arrivals;
+    use fizeau::workload::Pacing;
 
     use super::{Wanted, in_flight};
 
     #[test]
     fn an_open_loop_wants_what_its_rate_may_need() {
-        let at = |rate| Arrivals::Constant { rate: PerSec::new(rate) };
+        let at = |rate| Pacing::OpenLoop { peak: Some(PerSec::new(rate)) };
         assert_eq!(in_flight(1_000, None, at(4.0)), 20);
         assert_eq!(in_flight(1_000, None, at(0.1)), 16);
         assert_eq!(in_flight(3, None, at(4.0)), 3);
         assert_eq!(in_flight(1_000, None, at(1e9)), 1_000);
         assert_eq!(in_flight(1_000, NonZeroU32::new(7), at(4.0)), 7);
-        assert_eq!(in_flight(9_999, None, Arrivals::AllAtOnce), 9_999);
+        assert_eq!(in_flight(9_999, None, Pacing::AtOnce), 9_999);
     }
 
     #[test]

@@ -108,6 +108,7 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
         (Some(embedded), None) => Some(embedded.physics(lengths)),
         (_, given) => given,
     };
+    let (input_tokens, output_tokens) = workload::describe_lengths(&workload.lengths);
     let setup = Setup {
         tool: record::tool(),
         started: now.rfc3339(),
@@ -119,10 +120,10 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
         },
         workload: Workload {
             dataset: args.workload.dataset_name.clone(),
-            input_tokens: workload::describe(workload.input),
-            output_tokens: workload::describe(workload.output),
+            input_tokens,
+            output_tokens,
             seed: args.workload.seed,
-            arrivals: workload::describe_arrivals(Arrivals::ClosedLoop),
+            arrivals: workload::describe_arrivals(&Arrivals::ClosedLoop),
         },
         host: record::host(),
         model_config: physics.as_ref().map(|physics| physics.model_name().to_owned()),
@@ -262,7 +263,7 @@ fn report(job: &Job, level: &SweptLevel, kept: &Kept) -> Result<LevelReport, Fai
     let yardstick = Yardstick {
         physics: job.physics.as_ref(),
         client: &job.client,
-        shared_prefix: job.spec.workload.prefix,
+        shared_prefix: job.spec.workload.prefix.tokens(),
     };
     let report = levels::report(&level.run, kept, load, yardstick, Some(name));
     if let Some(folder) = &level.folder {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use fizeau::core::{EosRule, Tokens};
 use fizeau::transport::{PromptKind, Target};
-use fizeau::workload::{Arrivals, Content, Length, Seed, Spec, TextCodec, Wording};
+use fizeau::workload::{
+    Arrivals, Content, Length, Lengths, Seed, SharedPrefix, Spec, TextCodec, Wording,
+};
 
 use crate::args::{SamplingArgs, WorkloadArgs};
 use crate::exit::{Fail, Named};
@@ -33,9 +35,14 @@ pub(crate) fn ask(
     let tokenizer = args.tokenizer.as_deref().map(tokenizer::load).transpose()?;
     let spec = Spec {
         arrivals,
-        input: length(input, args.random_range_ratio),
-        output: length(output, args.random_range_ratio),
-        prefix: Tokens::new(args.random_prefix_len),
+        lengths: Lengths::Independent {
+            input: length(input, args.random_range_ratio),
+            output: length(output, args.random_range_ratio),
+        },
+        prefix: match args.random_prefix_len {
+            0 => SharedPrefix::None,
+            tokens => SharedPrefix::Common { tokens: Tokens::new(tokens) },
+        },
         content: content(target, tokenizer.is_some()),
         eos: if args.no_ignore_eos { EosRule::Stop } else { EosRule::Ignore },
         seed: Seed(args.seed),
@@ -61,11 +68,19 @@ fn content(target: &Target, has_tokenizer: bool) -> Content {
     }
 }
 
+/// Prompt and output lengths as a person reads them.
+pub(crate) fn describe_lengths(lengths: &Lengths) -> (String, String) {
+    match lengths {
+        Lengths::Independent { input, output } => (describe(input), describe(output)),
+        Lengths::Pairs(_) => ("pairs".to_owned(), "pairs".to_owned()),
+    }
+}
+
 /// A length as a person reads it.
-pub(crate) fn describe(length: Length) -> String {
+fn describe(length: &Length) -> String {
     match length {
         Length::Fixed(tokens) => tokens.to_string(),
-        Length::Uniform { .. } => {
+        _ => {
             let (low, high) = length.bounds().into_inner();
             format!("uniform {low} to {high}")
         }
@@ -73,8 +88,8 @@ pub(crate) fn describe(length: Length) -> String {
 }
 
 /// How requests arrive, in one line.
-pub(crate) fn describe_arrivals(arrivals: Arrivals) -> String {
-    match arrivals {
+pub(crate) fn describe_arrivals(arrivals: &Arrivals) -> String {
+    match *arrivals {
         Arrivals::AllAtOnce => "all at once".to_owned(),
         Arrivals::ClosedLoop => "closed loop: a request leaves when a slot is free".to_owned(),
         Arrivals::Constant { rate } => format!("constant, {} a second", rate.get()),
@@ -84,6 +99,7 @@ pub(crate) fn describe_arrivals(arrivals: Arrivals) -> String {
         Arrivals::Gamma { rate, burstiness, .. } => {
             format!("gamma, {} a second, burstiness {burstiness}", rate.get())
         }
+        _ => format!("{arrivals:?}"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is asked of an endpoint, independent of any wire format.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -43,12 +44,57 @@ pub struct Request {
     pub max_output_tokens: Tokens,
     /// What to do when the model wants to stop early.
     pub eos: EosRule,
+    /// The model to be asked, where it is not the endpoint's own: one of a mix of LoRA adapters.
+    pub model: Option<Arc<str>>,
+    /// Further fields of the body, as the text of a JSON object: tools, a response format. They go over the endpoint's
+    /// own extra fields.
+    pub extra: Option<Arc<str>>,
+    /// What it is sent for.
+    pub part: Part,
+}
+
+impl Request {
+    /// A request that stands alone, for the endpoint's own model, which may stop where it likes.
+    ///
+    /// ```
+    /// use fizeau_core::{Prompt, Request, RequestId, Tokens};
+    /// let request = Request::new(RequestId(3), Prompt::Text("Once".to_owned()), Tokens::new(16));
+    /// assert_eq!((request.session.0, request.turn), (3, 0));
+    /// ```
+    #[must_use]
+    pub const fn new(id: RequestId, prompt: Prompt, max_output_tokens: Tokens) -> Self {
+        Self {
+            id,
+            session: SessionId(id.0),
+            turn: 0,
+            prompt,
+            input_tokens: None,
+            max_output_tokens,
+            eos: EosRule::Stop,
+            model: None,
+            extra: None,
+            part: Part::Load,
+        }
+    }
+}
+
+/// What a request of a run is sent for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// It is part of the load, and of the level's figures.
+    #[default]
+    Load,
+    /// It belongs to a thin stream of small requests beside the load, which shows what somebody else's request meets
+    /// there. It has figures of its own and no part in the load's.
+    Probe,
 }
 
 /// A request and the instant at which it ought to leave.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scheduled {
-    /// Offset from the start of the level; none in a closed loop, where a request leaves when a slot is free.
+    /// Offset from the start of the level; none in a closed loop, where a request leaves when a slot is free. The next turn
+    /// of a session has an instant in either loop, unless it leaves at once.
     pub at: Option<Nanos>,
     /// The request.
     pub request: Request,
@@ -57,6 +103,9 @@ pub struct Scheduled {
 /// What the model is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Prompt {
+    /// A whole body in the endpoint's own format, as the text of a JSON object: a line of an OpenAI batch file, a tool
+    /// call. It goes out as it is, but for the model, the streaming and, where it names none, the length.
+    Body(Arc<str>),
     /// A conversation, to be put through the server's chat template.
     Chat(Vec<Message>),
     /// Plain text, to be tokenized by the server.

@@ -6,9 +6,11 @@ mod outcome;
 pub use arrivals::{Arrival, Channel};
 pub use outcome::{Failure, FailureClass, Finish, Outcome};
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{EosRule, Nanos, RequestId, SessionId, Stamp, Tokens};
+use crate::{EosRule, Nanos, Part, RequestId, SessionId, Stamp, Tokens};
 
 /// All that was seen of one request: what was asked, its marks, every arrival of generated output, and how it ended.
 ///
@@ -33,6 +35,12 @@ pub struct Tape {
     /// Which of the run's endpoints it went to, from 0; a run with one base URL has no other.
     #[serde(default, skip_serializing_if = "is_first")]
     pub endpoint: u32,
+    /// What the request was sent for.
+    #[serde(default, skip_serializing_if = "is_load")]
+    pub part: Part,
+    /// The model that was asked, where it is not the endpoint's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Arc<str>>,
     /// What was asked for, to be held against what came.
     pub asked: Asked,
     /// When what happened.
@@ -70,6 +78,8 @@ impl Tape {
             session: SessionId::default(),
             turn: 0,
             endpoint: 0,
+            part: Part::Load,
+            model: None,
             asked: Asked::default(),
             marks: Marks { send_start: Some(at), send_end: Some(at), ..Marks::released(at, at) },
             stamps: StampSource::User,
@@ -148,6 +158,12 @@ impl Tape {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 const fn is_first(endpoint: &u32) -> bool {
     *endpoint == 0
+}
+
+/// For serde, which wants a reference.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_load(part: &Part) -> bool {
+    matches!(part, Part::Load)
 }
 
 /// What was asked for.

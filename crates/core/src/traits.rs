@@ -5,7 +5,7 @@ use core::future::Future;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::{Request, Scheduled, Stamp, Tape, Tokens};
+use crate::{Nanos, Request, Scheduled, Stamp, Tape, Tokens};
 
 /// A monotonic clock that counts from the run's epoch. The only way any layer learns the time.
 pub trait Clock {
@@ -58,6 +58,20 @@ pub trait RequestSource {
     /// # Errors
     /// If the source broke (a malformed line of a trace, say). The source is not asked again.
     fn next_request(&mut self) -> Result<Option<Scheduled>, Self::Error>;
+
+    /// What follows from the end of a request of this source: the next turn of its session. The driver asks once for each
+    /// request that ended, `at` its end as an offset from the start of the level; the text of the reply is on the tape where
+    /// it was kept. A source of requests that stand alone has nothing to add.
+    ///
+    /// A request that follows one without an instant of its own keeps that one's slot, while its session thinks too: in a
+    /// closed loop a slot is a user. Any other takes a slot of its own when its instant has come.
+    ///
+    /// # Errors
+    /// As [`RequestSource::next_request`].
+    fn after(&mut self, ended: &Tape, at: Nanos) -> Result<Option<Scheduled>, Self::Error> {
+        let _ = (ended, at);
+        Ok(None)
+    }
 }
 
 /// Where tapes go as their requests end: a file, memory, a live view.
@@ -139,6 +153,10 @@ macro_rules! forward_mut {
 
             fn next_request(&mut self) -> Result<Option<Scheduled>, Self::Error> {
                 (**self).next_request()
+            }
+
+            fn after(&mut self, ended: &Tape, at: Nanos) -> Result<Option<Scheduled>, Self::Error> {
+                (**self).after(ended, at)
             }
         }
 

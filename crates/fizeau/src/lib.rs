@@ -28,7 +28,7 @@
 //! use fizeau::harness::{Cancel, LevelSize, Rig, SelfWatch, Sweep, SweepSpec};
 //! use fizeau::metrics::GoodputGoals;
 //! use fizeau::sim::{Scenario, SimTransport, VirtualTime};
-//! use fizeau::workload::{Length, Spec};
+//! use fizeau::workload::{Lengths, Spec};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let time = VirtualTime::new();
@@ -38,8 +38,7 @@
 //! let spec = SweepSpec {
 //!     levels: [1, 8, 64].into_iter().filter_map(NonZeroU32::new).collect(),
 //!     workload: Spec {
-//!         input: Length::Fixed(Tokens::new(250)),
-//!         output: Length::Fixed(Tokens::new(50)),
+//!         lengths: Lengths::fixed(250, 50),
 //!         ..Spec::new(100)?
 //!     },
 //!     tokenizer: None,

@@ -8,7 +8,6 @@ mod worker;
 
 pub use preconnect::Preconnect;
 
-use std::convert::Infallible;
 use std::error::Error;
 use std::io;
 use std::num::NonZeroUsize;
@@ -17,6 +16,7 @@ use std::thread::JoinHandle;
 
 use fizeau_core::{Failure, TapeSink};
 use fizeau_transport::MonotonicClock;
+use fizeau_workload::WalkError;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::level::{LevelError, LevelRun, Measure, PlannedLevel};
@@ -178,7 +178,7 @@ impl<E: Error + Send + 'static> Measure for Crew<E> {
         level: PlannedLevel<'_>,
         sink: &mut K,
         observer: &mut O,
-    ) -> Result<LevelRun, LevelError<Infallible, E, K::Error>> {
+    ) -> Result<LevelRun, LevelError<WalkError, E, K::Error>> {
         let (mut collector, switches) = self.begin(&level);
         let collected = collector.collect(self.clock, switches, level.goals, sink, observer).await;
         match collector.lost() {

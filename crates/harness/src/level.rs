@@ -5,12 +5,12 @@ use std::error::Error;
 use std::future::Future;
 use std::num::NonZeroU32;
 
-use fizeau_core::{Request, RequestSource, Scheduled, Tape, TapeSink, Timer, Transport};
+use fizeau_core::{RequestSource, Tape, TapeSink, Timer, Transport};
 use fizeau_metrics::{
     ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary, LevelTally,
     Validity, judge,
 };
-use fizeau_workload::{Arrivals, Plan};
+use fizeau_workload::{Pacing, Shard, WalkError, Workload};
 
 use crate::Cancel;
 use crate::drive::{DriveError, Driven, Ended, Load, drive};
@@ -32,7 +32,7 @@ pub trait Measure {
         level: PlannedLevel<'_>,
         sink: &mut K,
         observer: &mut O,
-    ) -> impl Future<Output = Result<LevelRun, LevelError<Infallible, Self::Error, K::Error>>>;
+    ) -> impl Future<Output = Result<LevelRun, LevelError<WalkError, Self::Error, K::Error>>>;
 
     /// What calls the run off.
     fn cancel(&self) -> &Cancel;
@@ -46,7 +46,7 @@ impl<M: Measure> Measure for &mut M {
         level: PlannedLevel<'_>,
         sink: &mut K,
         observer: &mut O,
-    ) -> Result<LevelRun, LevelError<Infallible, M::Error, K::Error>> {
+    ) -> Result<LevelRun, LevelError<WalkError, M::Error, K::Error>> {
         (**self).measure(level, sink, observer).await
     }
 
@@ -59,7 +59,9 @@ impl<M: Measure> Measure for &mut M {
 #[derive(Debug, Clone, Copy)]
 pub struct PlannedLevel<'a> {
     /// The measured requests.
-    pub plan: &'a Plan,
+    pub plan: &'a dyn Workload,
+    /// Which of the plan's sessions are ours.
+    pub shard: Shard,
     /// How many requests to send first that do not count, at the level's own concurrency.
     pub warmup: u64,
     /// How hard to press.
@@ -72,7 +74,7 @@ impl PlannedLevel<'_> {
     /// How many connections it wants before it begins: see [`connections_ahead`].
     #[must_use]
     pub fn connections_ahead(&self) -> u64 {
-        connections_ahead(self.plan.len().get(), self.load.max_in_flight, self.plan.spec().arrivals)
+        connections_ahead(self.plan.requests().get(), self.load.max_in_flight, self.plan.pacing())
     }
 }
 
@@ -83,20 +85,18 @@ impl PlannedLevel<'_> {
 /// ```
 /// use fizeau_core::PerSec;
 /// use fizeau_harness::connections_ahead;
-/// use fizeau_workload::Arrivals;
+/// use fizeau_workload::Pacing;
 ///
-/// let arrivals = Arrivals::Constant { rate: PerSec::new(4.0) };
-/// assert_eq!(connections_ahead(1_000, None, arrivals), 20);
+/// let pacing = Pacing::OpenLoop { peak: Some(PerSec::new(4.0)) };
+/// assert_eq!(connections_ahead(1_000, None, pacing), 20);
 /// ```
 #[must_use]
-pub fn connections_ahead(requests: u64, cap: Option<NonZeroU32>, arrivals: Arrivals) -> u64 {
-    let most = match (cap, arrivals) {
+pub fn connections_ahead(requests: u64, cap: Option<NonZeroU32>, pacing: Pacing) -> u64 {
+    let most = match (cap, pacing) {
         (Some(cap), _) => cap.get().into(),
         // A cast of a number above what the type holds gives the greatest there is.
-        (None, Arrivals::Constant { rate } | Arrivals::Gamma { rate, .. }) => {
-            ((rate.get() * 5.0).ceil() as u64).max(16)
-        }
-        (None, Arrivals::AllAtOnce | Arrivals::ClosedLoop) => 1_024,
+        (None, Pacing::OpenLoop { peak: Some(rate) }) => ((rate.get() * 5.0).ceil() as u64).max(16),
+        (None, Pacing::AtOnce | Pacing::ClosedLoop | Pacing::OpenLoop { peak: None }) => 1_024,
     };
     requests.min(most)
 }
@@ -122,10 +122,10 @@ impl<T: Transport, C: Timer> Measure for Rig<'_, T, C> {
         level: PlannedLevel<'_>,
         sink: &mut K,
         observer: &mut O,
-    ) -> Result<LevelRun, LevelError<Infallible, T::Error, K::Error>> {
+    ) -> Result<LevelRun, LevelError<WalkError, T::Error, K::Error>> {
         let spec = LevelSpec {
-            requests: level.plan.source(),
-            warmup: level.plan.warmup(level.warmup).map(|warmup| warmup.request).collect(),
+            requests: level.plan.walk(level.shard.sessions()),
+            warmup: level.plan.warmup(Box::new(0..level.warmup)),
             load: level.load,
             goals: level.goals,
         };
@@ -143,7 +143,7 @@ pub struct LevelSpec<'a, S> {
     /// The measured requests.
     pub requests: S,
     /// Requests sent first that do not count, at the level's own concurrency.
-    pub warmup: Vec<Request>,
+    pub warmup: S,
     /// How hard to press.
     pub load: Load,
     /// Per-request goals, for goodput.
@@ -231,15 +231,14 @@ where
     Ok(LevelRun::of(&tee.tally, watch.stop(rig.timer), driven, warmup))
 }
 
-async fn warm_up<T: Transport, C: Timer>(
+async fn warm_up<S: RequestSource, T: Transport, C: Timer>(
     rig: &Rig<'_, T, C>,
-    requests: Vec<Request>,
+    mut requests: S,
     load: Load,
-) -> Result<Warmup, DriveError<Infallible, T::Error, Infallible>> {
+) -> Result<Warmup, DriveError<S::Error, T::Error, Infallible>> {
     let load = Load { stop_after: None, ..load };
     let mut count = Warmup::default();
-    let mut queue = Queue(requests.into_iter());
-    drive(&mut queue, rig.transport, rig.timer, load, &mut count, rig.cancel).await?;
+    drive(&mut requests, rig.transport, rig.timer, load, &mut count, rig.cancel).await?;
     Ok(count)
 }
 
@@ -253,23 +252,13 @@ impl TapeSink for Warmup {
     }
 }
 
-/// Requests that leave as slots become free.
-pub(crate) struct Queue<I>(pub(crate) I);
-
-impl<I: Iterator<Item = Request>> RequestSource for Queue<I> {
-    type Error = Infallible;
-
-    fn next_request(&mut self) -> Result<Option<Scheduled>, Infallible> {
-        Ok(self.0.next().map(|request| Scheduled { at: None, request }))
-    }
-}
-
-/// An error of a drive whose source and sink cannot fail, as that of one whose can.
+/// An error of a drive whose sink cannot fail, as that of one whose can.
 pub(crate) fn widen<S: Error, T: Error, K: Error>(
-    error: DriveError<Infallible, T, Infallible>,
+    error: DriveError<S, T, Infallible>,
 ) -> DriveError<S, T, K> {
     match error {
-        DriveError::Source(never) | DriveError::Sink(never) => match never {},
+        DriveError::Source(error) => DriveError::Source(error),
+        DriveError::Sink(never) => match never {},
         DriveError::Unsendable { request, error } => DriveError::Unsendable { request, error },
     }
 }

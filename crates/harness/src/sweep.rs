@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fizeau_core::Nanos;
 use fizeau_metrics::GoodputGoals;
-use fizeau_workload::{Arrivals, Plan, Spec, SpecError, TextCodec};
+use fizeau_workload::{Arrivals, Plan, Shard, Spec, SpecError, TextCodec, WalkError};
 
 use crate::drive::{DriveError, Load};
 use crate::level::{LevelRun, Measure, PlannedLevel};
@@ -80,7 +80,7 @@ pub enum SweepError<T: std::error::Error> {
         /// Which level.
         concurrency: NonZeroU32,
         /// Why.
-        error: DriveError<std::convert::Infallible, T, FolderError>,
+        error: DriveError<WalkError, T, FolderError>,
     },
 }
 
@@ -131,6 +131,7 @@ impl<'a, M: Measure> Sweep<'a, M> {
         let mut kept = folder.as_ref().map(RunFolder::tapes).transpose()?;
         let level = PlannedLevel {
             plan: &plan,
+            shard: Shard::WHOLE,
             warmup: size.warmup_at(concurrency),
             load: Load { max_in_flight: Some(concurrency), stop_after: size.time },
             goals: &self.spec.goals,

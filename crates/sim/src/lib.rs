@@ -34,15 +34,8 @@
 //! let time = VirtualTime::new();
 //! let transport = SimTransport::new(&time, engine);
 //!
-//! let request = |id| Request {
-//!     id: RequestId(id),
-//!     session: SessionId(id),
-//!     turn: 0,
-//!     prompt: Prompt::TokenIds(vec![7; 100]),
-//!     input_tokens: None,
-//!     max_output_tokens: Tokens::new(5),
-//!     eos: EosRule::Ignore,
-//! };
+//! let prompt = || Prompt::TokenIds(vec![7; 100]);
+//! let request = |id| Request::new(RequestId(id), prompt(), Tokens::new(5));
 //! let (first, second) = (request(0), request(1));
 //! let both = join(
 //!     transport.send(&first, Stamp::EPOCH, Stamp::EPOCH),

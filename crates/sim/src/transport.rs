@@ -103,6 +103,7 @@ impl fmt::Debug for SimTransport {
 
 fn prompt_tokens(request: &Request) -> Tokens {
     let counted = || match &request.prompt {
+        Prompt::Body(body) => text::count(body),
         Prompt::Chat(messages) => messages.iter().map(|m| text::count(&m.content)).sum(),
         Prompt::Text(words) => text::count(words),
         Prompt::TokenIds(ids) => u64::try_from(ids.len()).unwrap_or(u64::MAX),

@@ -196,6 +196,11 @@ impl WireEvent<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
+    /// A whole body of another format.
+    #[error(
+        "the backend `{0}` does not take a body of OpenAI's format: give the prompt as text or messages"
+    )]
+    BodyNotTaken(Backend),
     /// A conversation of several messages, or of none, for a route that completes plain text.
     #[error(
         "a conversation of several messages cannot be sent to a route that completes plain text: give the prompt \

@@ -72,15 +72,7 @@ pub(crate) use look::Lost;
 /// # runtime.block_on(async {
 /// let target = Target::new("http://127.0.0.1:1", Backend::Vllm, "m")?;
 /// let transport = HttpTransport::new(target, MonotonicClock::new());
-/// let request = Request {
-///     id: RequestId(0),
-///     session: SessionId(0),
-///     turn: 0,
-///     prompt: Prompt::Text("Once".to_owned()),
-///     input_tokens: None,
-///     max_output_tokens: Tokens::new(16),
-///     eos: EosRule::Ignore,
-/// };
+/// let request = Request::new(RequestId(0), Prompt::Text("Once".to_owned()), Tokens::new(16));
 /// let tape = transport.send(&request, Stamp::EPOCH, Stamp::EPOCH).await?;
 /// assert!(!tape.is_success(), "nothing listens there");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -245,6 +237,8 @@ impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
             session: request.session,
             turn: request.turn,
             endpoint: u32::try_from(place.endpoint).unwrap_or(u32::MAX),
+            part: request.part,
+            model: request.model.clone(),
             asked: Asked {
                 input_tokens: request.input_tokens,
                 output_tokens: request.max_output_tokens,

@@ -12,8 +12,8 @@ mod start;
 use std::fmt;
 
 use fizeau_core::{
-    EosRule, Failure, FailureClass, Nanos, Outcome, Prompt, Request, RequestId, SessionId, Stamp,
-    Tape, Tokens, Transport,
+    EosRule, Failure, FailureClass, Nanos, Outcome, Prompt, Request, RequestId, Stamp, Tape,
+    Tokens, Transport,
 };
 
 pub use findings::{Findings, Flow, ForcedLength, ServerTimed};
@@ -190,15 +190,8 @@ async fn ask(
 }
 
 fn tiny(prompt: &str, eos: EosRule) -> Request {
-    Request {
-        id: RequestId::default(),
-        session: SessionId::default(),
-        turn: 0,
-        prompt: Prompt::Text(prompt.to_owned()),
-        input_tokens: None,
-        max_output_tokens: TINY,
-        eos,
-    }
+    let prompt = Prompt::Text(prompt.to_owned());
+    Request { eos, ..Request::new(RequestId::default(), prompt, TINY) }
 }
 
 fn hope(tape: &Tape, failure: &Failure) -> Hope {

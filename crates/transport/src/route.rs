@@ -51,6 +51,8 @@ pub enum Route {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PromptKind {
+    /// A whole body in the format of OpenAI's routes.
+    Body,
     /// A conversation.
     Chat,
     /// Plain text.
@@ -64,6 +66,7 @@ impl PromptKind {
     #[must_use]
     pub const fn of(prompt: &Prompt) -> Self {
         match prompt {
+            Prompt::Body(_) => Self::Body,
             Prompt::Chat(_) => Self::Chat,
             Prompt::Text(_) => Self::Text,
             Prompt::TokenIds(_) => Self::TokenIds,
@@ -143,6 +146,7 @@ impl Route {
     #[must_use]
     pub const fn takes(self, kind: PromptKind) -> bool {
         match kind {
+            PromptKind::Body => false,
             PromptKind::Chat => matches!(
                 self,
                 Self::Chat | Self::Gemini | Self::Messages | Self::OllamaChat | Self::Responses

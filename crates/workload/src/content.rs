@@ -4,15 +4,17 @@
 //! token id, a word) is looked up afterwards. The first symbols of a prompt's own part spell its scrambled
 //! index, so that no two prompts are the same; the rest are drawn.
 
+use std::num::NonZeroU64;
 use std::ops::Range;
+use std::sync::Arc;
 
 use fizeau_core::{Message, Prompt, Role, Tokens};
-use rand::Rng;
-use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::draws::Draws;
 use crate::exact::{CodecError, ExactText, TextCodec, fit_text};
-use crate::sample::below;
+use crate::parts::{ContentSource, Made, Phase, Place};
+use crate::prefix::SharedPrefix;
 use crate::seed::{Purpose, Seed, scramble};
 use crate::spec::SpecError;
 use crate::words::WORDS;
@@ -22,7 +24,7 @@ use crate::words::WORDS;
 /// Prompts of one plan differ from each other from the first token on, nearly always, and somewhere within the
 /// first few for certain: 8 words, or 6 token ids of the default range. Shorter prompts are too few to be told
 /// apart for certain, and text fitted to an exact length differs but for an astronomically small chance.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Content {
@@ -36,6 +38,86 @@ pub enum Content {
         /// The ids to draw from; at least two.
         range: Range<u32>,
     },
+    /// vLLM's `random` data set, draw for draw: the same lengths, offsets and tokens for the same seed.
+    VllmRandom(VllmRandom),
+    /// vLLM's `prefix_repetition` data set.
+    PrefixRepetition(PrefixRepetition),
+    /// The records of a data set, given to [`crate::PlanBuilder::dataset`].
+    Dataset {
+        /// The form that plain text is sent in.
+        form: Form,
+        /// In which order records are taken.
+        order: Order,
+        /// What happens when there are fewer records than the plan has sessions.
+        repeat: Repeat,
+    },
+}
+
+/// The form that a prompt is sent in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// One user message, for a chat route.
+    Chat,
+    /// Plain text, for a completions route.
+    #[default]
+    Text,
+    /// Token ids, for a completions route that takes them.
+    TokenIds,
+}
+
+/// The parameters of vLLM's `random` data set that are not in the specification already.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct VllmRandom {
+    /// The form that prompts are sent in; vLLM's is text.
+    pub form: Form,
+    /// The nominal prompt length, `--random-input-len`; the prefix comes on top.
+    pub input: Tokens,
+    /// The nominal output length, `--random-output-len`.
+    pub output: Tokens,
+    /// `--random-prefix-len`.
+    pub prefix: Tokens,
+    /// `--random-range-ratio` of the prompt, from 0 up to, not including, 1.
+    pub input_ratio: f64,
+    /// `--random-range-ratio` of the output.
+    pub output_ratio: f64,
+}
+
+/// The parameters of vLLM's `prefix_repetition` data set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PrefixRepetition {
+    /// The form that prompts are sent in; vLLM's is text.
+    pub form: Form,
+    /// `--prefix-repetition-prefix-len`.
+    pub prefix: Tokens,
+    /// `--prefix-repetition-suffix-len`.
+    pub suffix: Tokens,
+    /// `--prefix-repetition-num-prefixes`.
+    pub prefixes: NonZeroU64,
+    /// `--prefix-repetition-output-len`.
+    pub output: Tokens,
+}
+
+/// In which order the records of a data set are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Shuffled, by the seed.
+    #[default]
+    Shuffled,
+    /// As they stand in the file.
+    AsGiven,
+}
+
+/// What happens when a data set has fewer records than are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Repeat {
+    /// It is begun again.
+    #[default]
+    Allowed,
+    /// The plan is refused.
+    Refused,
 }
 
 /// How the text of a prompt is come by.
@@ -70,13 +152,60 @@ impl Content {
             Self::TokenIds { range } if range.len() < 2 => {
                 Err(SpecError::Vocabulary { start: range.start, end: range.end })
             }
-            _ => Ok(()),
+            Self::TokenIds { .. } | Self::Chat(_) | Self::Text(_) => Ok(()),
+            _ => Err(SpecError::Unfinished("content")),
         }
     }
 }
 
-/// Text or ids, with the number of tokens where it is certain.
-pub(crate) type Made = (Prompt, Option<Tokens>);
+/// Prompts that are made, not taken from a data set.
+#[derive(Debug, Clone)]
+pub(crate) struct Synthetic {
+    pub(crate) content: Content,
+    pub(crate) prefix: SharedPrefix,
+    pub(crate) tokenizer: Option<Arc<dyn TextCodec>>,
+}
+
+impl ContentSource for Synthetic {
+    fn content(&self, place: &Place) -> Made {
+        let draw = self.draw(place);
+        match &self.content {
+            Content::TokenIds { range } => draw.token_ids(range),
+            Content::Text(wording) => {
+                let (text, tokens) = self.text(*wording, &draw);
+                Made::new(Prompt::Text(text), tokens)
+            }
+            Content::Chat(wording) => Made::new(user_message(self.text(*wording, &draw).0), None),
+            _ => Made::new(Prompt::Text(String::new()), None),
+        }
+    }
+}
+
+impl Synthetic {
+    pub(crate) fn draw(&self, place: &Place) -> Draw {
+        Draw {
+            seed: place.seed,
+            index: place.key(),
+            prefix: match place.phase {
+                Phase::Measured => 0,
+                Phase::Warmup => 1,
+            },
+            prefix_len: self.prefix.tokens(),
+            len: place.input,
+        }
+    }
+
+    fn text(&self, wording: Wording, draw: &Draw) -> (String, Option<Tokens>) {
+        let tokenizer = match wording {
+            Wording::Exact => self.tokenizer.as_deref(),
+            Wording::Words => None,
+        };
+        match tokenizer.map(|tokenizer| draw.exact(tokenizer)) {
+            Some(Ok(exact)) => (exact.text, Some(exact.tokens)),
+            Some(Err(_)) | None => (draw.words(), None),
+        }
+    }
+}
 
 /// Where a prompt's symbols come from.
 #[derive(Debug, Clone, Copy)]
@@ -98,7 +227,7 @@ impl Draw {
             // The symbol is below the length of the range, so that the sum fits.
             .map(|symbol| range.start.saturating_add(symbol as u32))
             .collect();
-        (Prompt::TokenIds(ids), Some(self.prefix_len + self.len))
+        Made::new(Prompt::TokenIds(ids), Some(self.prefix_len + self.len))
     }
 
     /// The prompt's text made of words.
@@ -145,8 +274,8 @@ impl Draw {
 }
 
 /// Endless symbols below `bound`.
-fn drawn(mut rng: ChaCha8Rng, bound: u64) -> impl Iterator<Item = usize> {
-    std::iter::repeat_with(move || below(&mut rng, bound) as usize)
+fn drawn(mut draws: Draws, bound: u64) -> impl Iterator<Item = usize> {
+    std::iter::repeat_with(move || draws.below(bound) as usize)
 }
 
 /// The digits of `number` to the base `base`, lowest first, as many as the largest number needs: different

@@ -1,10 +1,9 @@
 //! Text of exactly so many tokens under a tokenizer.
 
 use fizeau_core::{TokenCounter, Tokens};
-use rand::Rng;
 
 use crate::content::Draw;
-use crate::sample::below;
+use crate::draws::Draws;
 use crate::seed::Seed;
 
 /// A tokenizer that can go both ways. `Tiktoken` and `HfTokenizer` (by feature) are two; implement it for your
@@ -82,7 +81,7 @@ pub(crate) fn fit_text(
     codec: &dyn TextCodec,
     ids: Vec<u32>,
     wanted: Tokens,
-    padding: &mut impl Rng,
+    padding: &mut Draws,
 ) -> Result<ExactText, CodecError> {
     const ROUNDS: usize = 10;
     let vocabulary = codec.vocabulary();
@@ -95,7 +94,7 @@ pub(crate) fn fit_text(
         ids.truncate(wanted);
         let missing = wanted - ids.len();
         ids.extend((0..missing).filter_map(|_| {
-            let drawn = below(padding, vocabulary.len() as u64);
+            let drawn = padding.below(vocabulary.len() as u64);
             vocabulary.get(drawn as usize).copied()
         }));
         text = codec.decode(&ids)?;

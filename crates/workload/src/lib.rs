@@ -6,11 +6,13 @@
 //!
 //! ```
 //! use fizeau_core::{PerSec, RequestId, Tokens};
-//! use fizeau_workload::{Arrivals, Length, Plan, Seed, Spec};
+//! use fizeau_workload::{Arrivals, Length, Lengths, Plan, Seed, Spec};
 //! let spec = Spec {
 //!     arrivals: Arrivals::poisson(PerSec::new(8.0)),
-//!     input: Length::Fixed(Tokens::new(250)),
-//!     output: Length::Uniform { nominal: Tokens::new(250), ratio: 0.2 },
+//!     lengths: Lengths::Independent {
+//!         input: Length::Fixed(Tokens::new(250)),
+//!         output: Length::Uniform { nominal: Tokens::new(250), ratio: 0.2 },
+//!     },
 //!     seed: Seed(7),
 //!     ..Spec::new(1_000)?
 //! };
@@ -42,23 +44,37 @@
 
 mod arrivals;
 mod content;
+mod dataset;
+mod draws;
 mod exact;
 mod length;
+mod parts;
 mod plan;
+mod prefix;
 mod sample;
 mod seed;
+mod session;
 mod spec;
 mod tokenizer;
 mod words;
+mod workload;
 
-pub use arrivals::{Arrivals, Rescale, Schedule};
-pub use content::{Content, Wording};
+pub use arrivals::{Arrivals, RampShape, RampSpan, Rescale, Schedule, Spacing, Stage};
+pub use content::{Content, Form, Order, PrefixRepetition, Repeat, VllmRandom, Wording};
+pub use dataset::{Conversation, Dataset, Turn};
+pub use draws::Draws;
 pub use exact::{CodecError, ExactText, TextCodec, exact_text};
-pub use length::Length;
-pub use plan::{Plan, PlanSource};
-pub use seed::Seed;
-pub use spec::{Spec, SpecError};
+pub use length::{Bin, Length, Lengths, WeightedPair};
+pub use parts::{
+    ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, Made, Phase, Place,
+};
+pub use plan::{Plan, PlanBuilder, PlanSource};
+pub use prefix::{Popularity, SharedPrefix};
+pub use seed::{Salt, Seed};
+pub use session::{Sessions, ThinkTime, Turns};
+pub use spec::{ModelShare, Spec, SpecError};
 #[cfg(feature = "hf-tokenizer")]
 pub use tokenizer::{HfTokenizer, HfTokenizerError};
 #[cfg(feature = "tiktoken")]
 pub use tokenizer::{Tiktoken, UnknownVocabulary};
+pub use workload::{Numbers, Pacing, Shard, ShardError, Walk, WalkError, Workload};

@@ -1,16 +1,23 @@
 //! The plan: every request that follows from a specification, to be had in any order.
 
-use std::convert::Infallible;
+mod builder;
+mod source;
+
+pub use builder::PlanBuilder;
+pub use source::PlanSource;
+
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use fizeau_core::{Prompt, Request, RequestId, RequestSource, Scheduled, SessionId, Tokens};
+use fizeau_core::{Nanos, Request, RequestId, SessionId};
 
-use crate::arrivals::Schedule;
-use crate::content::{Content, Draw, Made, Wording, user_message};
+use crate::arrivals::{Arrivals, Schedule};
 use crate::exact::TextCodec;
+use crate::parts::{ArrivalProcess, ContentSource, LengthSource, Phase, Place};
 use crate::seed::Purpose;
+use crate::session::{SessionIndex, ThinkTime};
 use crate::spec::{Spec, SpecError};
+use crate::workload::{Numbers, Pacing, Walk, Workload};
 
 /// The whole list of requests that follows from a [`Spec`].
 ///
@@ -18,22 +25,22 @@ use crate::spec::{Spec, SpecError};
 /// Cloning is cheap.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    spec: Spec,
-    tokenizer: Option<Arc<dyn TextCodec>>,
+    spec: Arc<Spec>,
+    /// None where the specification's own law holds.
+    arrivals: Option<Arc<dyn ArrivalProcess>>,
+    lengths: Arc<dyn LengthSource>,
+    content: Arc<dyn ContentSource>,
+    index: SessionIndex,
 }
 
 impl Plan {
     /// The plan that follows from `spec`.
     ///
     /// # Errors
-    /// If a number in `spec` is out of its range, or `spec` asks for exact text, which needs
-    /// [`Plan::with_tokenizer`].
+    /// If a number in `spec` is out of its range, or `spec` asks for what a [`PlanBuilder`] has to be given: a tokenizer
+    /// for exact text, the records of a data set.
     pub fn new(spec: Spec) -> Result<Self, SpecError> {
-        spec.check()?;
-        if spec.content.is_exact() {
-            return Err(SpecError::NoTokenizer);
-        }
-        Ok(Self { spec, tokenizer: None })
+        Self::builder(spec).build()
     }
 
     /// The plan that follows from `spec`, with `tokenizer` to fit exact text under. Other content does not use it.
@@ -41,24 +48,24 @@ impl Plan {
     /// # Errors
     /// If a number in `spec` is out of its range, or the tokenizer fails on the first prompt.
     pub fn with_tokenizer(spec: Spec, tokenizer: Arc<dyn TextCodec>) -> Result<Self, SpecError> {
-        spec.check()?;
-        let plan = Self { spec, tokenizer: None };
-        if plan.spec.content.is_exact() {
-            let first = plan.draw(Place::measured(0));
-            first.exact(&*tokenizer).map_err(SpecError::Tokenizer)?;
-        }
-        Ok(Self { tokenizer: Some(tokenizer), ..plan })
+        Self::builder(spec).tokenizer(tokenizer).build()
+    }
+
+    /// A plan of `spec` with parts of your own.
+    #[must_use]
+    pub const fn builder(spec: Spec) -> PlanBuilder {
+        PlanBuilder::new(spec)
     }
 
     /// What the plan was made from.
     #[must_use]
-    pub const fn spec(&self) -> &Spec {
+    pub fn spec(&self) -> &Spec {
         &self.spec
     }
 
     /// How many requests the plan has, warm-up not counted.
     #[must_use]
-    pub const fn len(&self) -> NonZeroU64 {
+    pub fn len(&self) -> NonZeroU64 {
         self.spec.requests
     }
 
@@ -66,29 +73,36 @@ impl Plan {
     ///
     /// `input_tokens` counts shared prefix and own part together, and is present where the number is certain:
     /// for token ids, and for exact text, where it is the final count even if the fitting fell short. Should
-    /// the tokenizer fail on one text of an exact plan, words stand in for it and the number is absent.
+    /// the tokenizer fail on one text of an exact plan, words stand in for it and the number is absent. A later turn of a
+    /// session is given without what came before it, which nobody knows ahead.
     #[must_use]
     pub fn request(&self, id: RequestId) -> Request {
-        self.make(id, Place::measured(id.0))
+        let (session, turn) = self.index.place(id);
+        self.make(Phase::Measured, id, session, turn).request
     }
 
-    /// When the requests ought to leave, in order of their numbers.
+    /// When sessions ought to begin, in order of their numbers.
     ///
     /// With [`crate::Rescale::ToMean`] this call goes over all gaps once; otherwise it costs nothing.
     #[must_use]
     pub fn schedule(&self) -> Schedule {
-        Schedule::new(self.spec.arrivals, self.spec.requests.get(), self.spec.seed)
+        let (sessions, seed) = (self.index.sessions(), self.spec.seed);
+        match &self.arrivals {
+            None => Schedule::new(&self.spec.arrivals, sessions, seed),
+            Some(own) => Schedule::of(own.instants(sessions, seed.stream(Purpose::Gaps, 0))),
+        }
     }
 
     /// The requests with their instants, in order, from the first.
     #[must_use]
     pub fn source(&self) -> PlanSource {
-        PlanSource {
-            plan: self.clone(),
-            schedule: self.schedule(),
-            next: 0,
-            place: Place::measured,
-        }
+        self.sessions((0..).into_iter())
+    }
+
+    /// The sessions of the numbers that `which` gives, which must be rising.
+    #[must_use]
+    pub fn sessions(&self, which: impl Iterator<Item = u64> + Send + 'static) -> PlanSource {
+        PlanSource::measured(self.clone(), Box::new(which))
     }
 
     /// `requests` requests to warm an endpoint up with: lengths and content of the same kind, in a closed loop.
@@ -97,113 +111,74 @@ impl Plan {
     /// prefix cache helps no measured request. They count their numbers from 0 as well; keep their tapes apart.
     #[must_use]
     pub fn warmup(&self, requests: u64) -> PlanSource {
-        PlanSource {
-            plan: self.clone(),
-            schedule: Schedule::closed(requests),
-            next: 0,
-            place: Place::warmup,
-        }
+        PlanSource::warmup(self.clone(), Box::new(0..requests))
     }
 
-    fn make(&self, id: RequestId, place: Place) -> Request {
-        let (prompt, input_tokens) = self.prompt(&self.draw(place));
-        let mut lengths = self.spec.seed.stream(Purpose::OutputLength, place.index);
-        Request {
-            id,
-            session: SessionId(id.0),
-            turn: 0,
-            prompt,
-            input_tokens,
-            max_output_tokens: self.spec.output.draw(&mut lengths),
-            eos: self.spec.eos,
-        }
-    }
-
-    fn draw(&self, place: Place) -> Draw {
-        let Spec { seed, input, .. } = self.spec;
-        let mut lengths = seed.stream(Purpose::InputLength, place.index);
-        Draw {
-            seed,
-            index: place.index,
-            prefix: place.prefix,
-            prefix_len: self.spec.prefix,
-            len: input.draw(&mut lengths),
-        }
-    }
-
-    fn prompt(&self, draw: &Draw) -> Made {
-        match &self.spec.content {
-            Content::TokenIds { range } => draw.token_ids(range),
-            Content::Text(wording) => {
-                let (text, tokens) = self.text(*wording, draw);
-                (Prompt::Text(text), tokens)
-            }
-            Content::Chat(wording) => (user_message(self.text(*wording, draw).0), None),
-        }
-    }
-
-    fn text(&self, wording: Wording, draw: &Draw) -> (String, Option<Tokens>) {
-        let tokenizer = match wording {
-            Wording::Exact => self.tokenizer.as_deref(),
-            Wording::Words => None,
+    /// The request at one place, and how long its user thinks before it.
+    fn make(&self, phase: Phase, id: RequestId, session: SessionId, turn: u32) -> Prepared {
+        let spec = &*self.spec;
+        let mut place = Place {
+            seed: spec.seed.salted(spec.salt),
+            phase,
+            request: id,
+            session,
+            turn,
+            input: fizeau_core::Tokens::ZERO,
         };
-        match tokenizer.map(|tokenizer| draw.exact(tokenizer)) {
-            Some(Ok(exact)) => (exact.text, Some(exact.tokens)),
-            Some(Err(_)) | None => (draw.words(), None),
+        let key = place.key();
+        let lengths = self.lengths.lengths(
+            &mut spec.seed.stream(Purpose::InputLength, key),
+            &mut spec.seed.stream(Purpose::OutputLength, key),
+        );
+        place.input = lengths.input;
+        let made = self.content.content(&place);
+        let think = spec.sessions.map_or(ThinkTime::None, |sessions| sessions.think);
+        Prepared {
+            think: made.think.unwrap_or_else(|| think.draw(spec.seed, key)),
+            request: Request {
+                session,
+                turn,
+                input_tokens: made.input_tokens,
+                eos: spec.eos,
+                model: made.model.or_else(|| self.model(phase, session)),
+                extra: made.extra,
+                ..Request::new(id, made.prompt, made.output_tokens.unwrap_or(lengths.output))
+            },
         }
     }
-}
 
-/// Where a prompt stands in the space of all prompts that a specification could give.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    index: u64,
-    prefix: u64,
-}
-
-impl Place {
-    const fn measured(number: u64) -> Self {
-        Self { index: number, prefix: 0 }
-    }
-
-    /// Warm-up requests are counted down from the far end, where no measured one ever comes.
-    const fn warmup(number: u64) -> Self {
-        Self { index: u64::MAX - number, prefix: 1 }
+    /// The model that a session asks.
+    fn model(&self, _: Phase, _: SessionId) -> Option<Arc<str>> {
+        None
     }
 }
 
-/// A plan's requests in order, as a driver takes them: a [`RequestSource`] that cannot fail, and an iterator.
-///
-/// Each prompt is made when it is asked for, which for exact text takes a tokenizer's time: a driver that keeps
-/// a tight schedule asks ahead.
-#[derive(Debug)]
-pub struct PlanSource {
-    plan: Plan,
-    schedule: Schedule,
-    next: u64,
-    place: fn(u64) -> Place,
+/// A request, and the thinking before it.
+#[derive(Debug, Clone)]
+struct Prepared {
+    request: Request,
+    think: Nanos,
 }
 
-impl Iterator for PlanSource {
-    type Item = Scheduled;
-
-    fn next(&mut self) -> Option<Scheduled> {
-        let at = self.schedule.next()?;
-        let number = self.next;
-        self.next += 1;
-        let request = self.plan.make(RequestId(number), (self.place)(number));
-        Some(Scheduled { at, request })
+impl Workload for Plan {
+    fn requests(&self) -> NonZeroU64 {
+        self.spec.requests
     }
 
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.schedule.size_hint()
+    fn pacing(&self) -> Pacing {
+        match (&self.arrivals, &self.spec.arrivals) {
+            (Some(_), _) => Pacing::OpenLoop { peak: None },
+            (None, Arrivals::ClosedLoop) => Pacing::ClosedLoop,
+            (None, Arrivals::AllAtOnce) => Pacing::AtOnce,
+            (None, arrivals) => Pacing::OpenLoop { peak: arrivals.peak() },
+        }
     }
-}
 
-impl RequestSource for PlanSource {
-    type Error = Infallible;
+    fn walk(&self, which: Numbers) -> Walk {
+        Box::new(PlanSource::measured(self.clone(), which).walk())
+    }
 
-    fn next_request(&mut self) -> Result<Option<Scheduled>, Infallible> {
-        Ok(self.next())
+    fn warmup(&self, which: Numbers) -> Walk {
+        Box::new(PlanSource::warmup(self.clone(), which).walk())
     }
 }

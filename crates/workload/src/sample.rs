@@ -16,7 +16,7 @@ pub(crate) fn below(rng: &mut impl Rng, bound: u64) -> u64 {
 }
 
 /// Uniform on (0, 1], in steps of 2^-53. Zero is left out so that the logarithm is finite.
-fn unit(rng: &mut impl Rng) -> f64 {
+pub(crate) fn unit(rng: &mut impl Rng) -> f64 {
     const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
     ((rng.next_u64() >> 11) + 1) as f64 * STEP
 }
@@ -28,7 +28,7 @@ pub(crate) fn exponential(rng: &mut impl Rng) -> f64 {
 
 /// Normal with mean 0 and variance 1, by the cosine half of Box and Muller (1958). The sine half is thrown away: a
 /// sampler without state is worth more here than one draw.
-fn normal(rng: &mut impl Rng) -> f64 {
+pub(crate) fn normal(rng: &mut impl Rng) -> f64 {
     let radius = (-2.0 * libm::log(unit(rng))).sqrt();
     radius * libm::cos(TAU * unit(rng))
 }
@@ -59,7 +59,7 @@ pub(crate) fn gamma(rng: &mut impl Rng, shape: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::draws::Draws;
     use crate::seed::{Purpose, Seed};
 
     /// The first four draws of `sampler`, as bits.
@@ -68,7 +68,7 @@ mod tests {
     /// independent implementation in Python of generator and samplers, over the C library's functions, gives
     /// the same bits but for one in the last place; `tests/it/statistics.rs` holds the samplers against the
     /// laws.
-    fn bits(seed: u64, sampler: impl Fn(&mut rand::rngs::ChaCha8Rng) -> f64) -> [u64; 4] {
+    fn bits(seed: u64, sampler: impl Fn(&mut Draws) -> f64) -> [u64; 4] {
         let mut rng = Seed(seed).stream(Purpose::Gaps, 0);
         std::array::from_fn(|_| sampler(&mut rng).to_bits())
     }
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn exponential_keeps_its_bits() {
         assert_eq!(
-            bits(0, exponential),
+            bits(0, Draws::exponential),
             [
                 0x3faa_7932_c75f_1c7c,
                 0x4005_aa70_9663_295c,
@@ -85,7 +85,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            bits(42, exponential),
+            bits(42, Draws::exponential),
             [
                 0x3ff4_7451_6f36_88a0,
                 0x3fd6_7dc3_c34b_0896,
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn bursty_gamma_keeps_its_bits() {
         assert_eq!(
-            bits(0, |rng| gamma(rng, 0.5)),
+            bits(0, |draws| draws.gamma(0.5)),
             [
                 0x3fef_d390_6fe8_6ec3,
                 0x3f6f_dd1b_7472_1dbe,
@@ -107,7 +107,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            bits(42, |rng| gamma(rng, 0.5)),
+            bits(42, |draws| draws.gamma(0.5)),
             [
                 0x3fc5_31bd_0457_7956,
                 0x3fa8_cafe_7c71_3b4e,
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn smooth_gamma_keeps_its_bits() {
         assert_eq!(
-            bits(0, |rng| gamma(rng, 4.0)),
+            bits(0, |draws| draws.gamma(4.0)),
             [
                 0x4011_08af_7b4a_fd6c,
                 0x401e_0002_5687_bb74,
@@ -129,7 +129,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            bits(42, |rng| gamma(rng, 4.0)),
+            bits(42, |draws| draws.gamma(4.0)),
             [
                 0x4006_da01_30a3_6c2c,
                 0x400a_a553_2181_a1ff,
@@ -142,9 +142,9 @@ mod tests {
     #[test]
     fn below_reaches_both_ends_and_no_further() {
         let mut rng = Seed(0).stream(Purpose::Body, 0);
-        let drawn: Vec<u64> = (0..1_000).map(|_| below(&mut rng, 3)).collect();
+        let drawn: Vec<u64> = (0..1_000).map(|_| rng.below(3)).collect();
         assert!((0..3).all(|n| drawn.contains(&n)));
         assert!(drawn.iter().all(|&n| n < 3));
-        assert_eq!(below(&mut rng, 0), 0);
+        assert_eq!(rng.below(0), 0);
     }
 }

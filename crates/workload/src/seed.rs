@@ -1,13 +1,16 @@
 //! Where all randomness comes from: one ChaCha8 stream for each purpose and index.
 
+use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
-use rand::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
+
+use crate::draws::Draws;
 
 /// What a plan's randomness starts from. Any number is as good as any other.
 ///
-/// The same seed gives the same prompts, so a second run against a server that still has the first one's prompts
-/// cached is measured too fast. Give each run, and each level of a sweep, a seed of its own ([`Seed::child`]).
+/// The same seed gives the same instants, lengths and, with the same [`Salt`], the same prompts. A second run against a
+/// server that still has the first one's prompts cached is measured too fast: give each run a salt of its own, and each
+/// level of a sweep a seed of its own ([`Seed::child`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Seed(pub u64);
@@ -27,7 +30,7 @@ impl Seed {
     }
 
     /// The generator for `purpose`, at `index`. Any one can be had without those before it, and no two overlap.
-    pub(crate) fn stream(self, purpose: Purpose, index: u64) -> ChaCha8Rng {
+    pub(crate) fn stream(self, purpose: Purpose, index: u64) -> Draws {
         let mut key = *b"________fizeau workload plan 1__";
         for (slot, byte) in key.iter_mut().zip(self.0.to_le_bytes()) {
             *slot = byte;
@@ -35,8 +38,27 @@ impl Seed {
         key[31] = purpose as u8;
         let mut rng = ChaCha8Rng::from_seed(key);
         rng.set_stream(index);
-        rng
+        Draws::new(rng)
     }
+
+    /// The seed of prompts under `salt`: this one itself where there is none.
+    pub(crate) fn salted(self, salt: Salt) -> Self {
+        match salt {
+            Salt::NONE => self,
+            Salt(number) => Self(self.stream(Purpose::Salt, number).next_u64()),
+        }
+    }
+}
+
+/// What sets the prompts of one run apart from those of another with the same seed. It changes the content of prompts and
+/// nothing else: instants, lengths and sessions stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Salt(pub u64);
+
+impl Salt {
+    /// No salt: the same seed gives the same prompts.
+    pub const NONE: Self = Self(0);
 }
 
 /// What a stream is for. The numbers are part of what a seed means: never change or reuse one.
@@ -50,6 +72,14 @@ pub(crate) enum Purpose {
     Prefix = 5,
     Body = 6,
     Padding = 7,
+    Salt = 8,
+    Turns = 9,
+    ThinkTime = 10,
+    Model = 11,
+    Group = 12,
+    Phases = 13,
+    Shuffle = 14,
+    ProbeGaps = 15,
 }
 
 /// A one-to-one scrambling of 64-bit numbers: different inputs always have different outputs.

@@ -1,6 +1,7 @@
 //! What a plan is made from, and what can be wrong with it.
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
 use fizeau_core::{EosRule, Tokens};
 use serde::{Deserialize, Serialize};
@@ -8,29 +9,43 @@ use serde::{Deserialize, Serialize};
 use crate::arrivals::Arrivals;
 use crate::content::Content;
 use crate::exact::CodecError;
-use crate::length::Length;
-use crate::seed::Seed;
+use crate::length::{Length, Lengths};
+use crate::prefix::SharedPrefix;
+use crate::seed::{Salt, Seed};
+use crate::session::Sessions;
 
 /// What shall be asked, and when. Plain data, checked by [`crate::Plan::new`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
     /// How many requests, warm-up not counted.
     pub requests: NonZeroU64,
-    /// When they leave.
+    /// When they leave; of sessions, when their first requests do.
     pub arrivals: Arrivals,
-    /// How many tokens each prompt has, the shared prefix not counted.
-    pub input: Length,
-    /// The most tokens that each request may generate.
-    pub output: Length,
-    /// How many tokens, the same for all prompts, stand before each prompt's own: vLLM's `--random-prefix-len`.
-    /// A server with a prefix cache computes them once. Zero for none.
-    pub prefix: Tokens,
+    /// How long requests are, where the content does not say.
+    pub lengths: Lengths,
+    /// What prompts begin with that others begin with too.
+    pub prefix: SharedPrefix,
     /// What prompts are made of.
     pub content: Content,
+    /// Which requests are turns of one conversation; none where each stands alone, or the content says.
+    pub sessions: Option<Sessions>,
+    /// The models to be asked, where it is not the endpoint's own alone: LoRA adapters by weight, one for each session.
+    pub models: Vec<ModelShare>,
     /// What to do when the model wants to stop early.
     pub eos: EosRule,
     /// What the randomness starts from.
     pub seed: Seed,
+    /// What sets the prompts of this run apart from another's.
+    pub salt: Salt,
+}
+
+/// A model of a mix, and how often it is asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelShare {
+    /// Its name, as the server knows it.
+    pub model: Arc<str>,
+    /// Its weight among all; above 0.
+    pub weight: f64,
 }
 
 impl Spec {
@@ -44,21 +59,24 @@ impl Spec {
         Ok(Self {
             requests: NonZeroU64::new(requests).ok_or(SpecError::NoRequests)?,
             arrivals: Arrivals::default(),
-            input: Length::Fixed(Tokens::new(1024)),
-            output: Length::Fixed(Tokens::new(128)),
-            prefix: Tokens::ZERO,
+            lengths: Lengths::fixed(1024, 128),
+            prefix: SharedPrefix::None,
             content: Content::default(),
+            sessions: None,
+            models: Vec::new(),
             eos: EosRule::Ignore,
             seed: Seed::default(),
+            salt: Salt::NONE,
         })
     }
 
     /// Says what is wrong with this specification, the first thing only.
     pub(crate) fn check(&self) -> Result<(), SpecError> {
         self.arrivals.check()?;
-        self.input.check("input")?;
-        self.output.check("output")?;
-        let longest = self.prefix + *self.input.bounds().end();
+        self.lengths.check()?;
+        self.prefix.check()?;
+        self.sessions.iter().try_for_each(Sessions::check)?;
+        let longest = self.prefix.tokens() + self.lengths.longest().input;
         if longest > Length::MAX {
             let which = "prefix plus input";
             return Err(SpecError::TooLong { which, longest });
@@ -116,6 +134,9 @@ pub enum SpecError {
         /// The longest that could be drawn.
         longest: Tokens,
     },
+    /// Not there yet.
+    #[error("unfinished: {0}")]
+    Unfinished(&'static str),
     /// The range of token ids is too small to tell prompts apart.
     #[error(
         "the token ids from {start} up to, not including, {end} are fewer than 2: widen the range"

@@ -10,7 +10,7 @@ use fizeau::metrics::{GoodputGoals, Verdict};
 use fizeau::pareto::{Direction, KneeRule, frontier, knee};
 use fizeau::roofline::{Bound, Load, Measured};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
-use fizeau::workload::{Length, Seed, Spec};
+use fizeau::workload::{Length, Lengths, Seed, Spec};
 
 const INPUT: u64 = 250;
 const OUTPUT: u64 = 100;
@@ -40,8 +40,10 @@ fn observed(levels: &[u32], seed: u64) -> Vec<(SweptLevel, Vec<Tape>)> {
     let spec = SweepSpec {
         levels: levels.iter().copied().filter_map(NonZeroU32::new).collect(),
         workload: Spec {
-            input: Length::Uniform { nominal: Tokens::new(INPUT), ratio: 0.2 },
-            output: Length::Fixed(Tokens::new(OUTPUT)),
+            lengths: Lengths::Independent {
+                input: Length::Uniform { nominal: Tokens::new(INPUT), ratio: 0.2 },
+                output: Length::Fixed(Tokens::new(OUTPUT)),
+            },
             seed: Seed(seed),
             ..Spec::new(1).unwrap()
         },

@@ -1,11 +1,11 @@
 //! The collecting side of a level.
 
-use std::convert::Infallible;
 use std::error::Error;
 
 use fizeau_core::{Clock, Nanos, Stamp, Tape, TapeSink};
 use fizeau_metrics::{ClientWatch, GoodputGoals, LevelTally};
 use fizeau_transport::MonotonicClock;
+use fizeau_workload::WalkError;
 use tokio::sync::mpsc::{UnboundedReceiver, error::TryRecvError};
 use tokio::sync::oneshot;
 
@@ -69,7 +69,7 @@ impl<E: Error> Collector<E> {
         goals: &GoodputGoals,
         sink: &mut K,
         observer: &mut O,
-    ) -> Result<LevelRun, LevelError<Infallible, E, K::Error>> {
+    ) -> Result<LevelRun, LevelError<WalkError, E, K::Error>> {
         while self.ready + self.over < self.workers
             && let Some(message) = self.inbox.recv().await
         {

@@ -8,10 +8,11 @@ use std::task::Poll;
 use fizeau_core::{Clock, Failure, Nanos, Stamp, Tape, Timer};
 use fizeau_metrics::ClientWatch;
 use fizeau_transport::MonotonicClock;
+use fizeau_workload::{Walk, WalkError};
 use tokio::sync::{mpsc, oneshot};
 
 use super::Preconnect;
-use super::deal::Hand;
+use super::deal::{Hand, Share};
 use super::nap::{Counted, Nap, Wakeful};
 use crate::Cancel;
 use crate::drive::{Course, DriveError, Driven, Ended, Keep, Outlet};
@@ -60,8 +61,8 @@ pub(super) enum Message<E> {
     Gone(usize),
 }
 
-/// An error of a drive whose source and sink cannot fail.
-pub(super) type Unsendable<E> = DriveError<Infallible, E, Infallible>;
+/// An error of a drive whose sink cannot fail.
+pub(super) type Unsendable<E> = DriveError<WalkError, E, Infallible>;
 
 /// A worker's way to the collecting side. Dropped before the worker is done, it tells that too.
 pub(super) struct Post<E> {
@@ -137,21 +138,20 @@ impl<T: Preconnect> Worker<T> {
 
     async fn level(&self, part: Part<T::Error>) {
         let Part { hand, ahead, stop_after, cancel, start, mut post } = part;
+        let Hand { mut warmup, mut requests, cap } = hand;
         self.timer.nap.forget();
-        match self.warm_up(&hand, &cancel).await {
+        match self.warm_up(&mut warmup, &cap, &cancel).await {
             Ok(warmup) => {
                 self.connect_ahead(ahead, &cancel).await;
                 post.send(Message::Ready(warmup));
             }
             Err(error) => return post.done(Err(error)),
         }
-        // What takes time to make is made before the start.
-        let mut requests = hand.requests();
         let Ok(start) = start.await else {
             let driven = Driven { start: self.timer.now(), ended: Ended::Cancelled, held_back: 0 };
             return post.done(Ok((driven, ClientWatch::default())));
         };
-        let mut slots = hand.slots(&self.timer, start);
+        let mut slots = cap.slots(&self.timer, start);
         self.timer.sleep_until(start).await;
         let watch = Watch::start(SelfWatch::Thread, &self.timer);
         let course = self.course(&cancel, start, stop_after);
@@ -159,11 +159,16 @@ impl<T: Preconnect> Worker<T> {
         post.done(driven.map(|driven| (driven, watch.stop(&self.timer))));
     }
 
-    async fn warm_up(&self, hand: &Hand, cancel: &Cancel) -> Result<Warmup, Unsendable<T::Error>> {
+    async fn warm_up(
+        &self,
+        requests: &mut Walk,
+        cap: &Share,
+        cancel: &Cancel,
+    ) -> Result<Warmup, Unsendable<T::Error>> {
         let mut count = Warmup::default();
         let course = self.course(cancel, self.timer.now(), None);
-        let (mut requests, mut slots) = (hand.warmup(), hand.warmup_slots(&self.timer));
-        course.run(&mut requests, &mut slots, &mut Keep::new(&mut count)).await?;
+        let mut slots = cap.warmup_slots(&self.timer);
+        course.run(requests, &mut slots, &mut Keep::new(&mut count)).await?;
         Ok(count)
     }
 

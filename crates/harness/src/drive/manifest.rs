@@ -1,9 +1,10 @@
 //! Who is in flight, so that a cancelled request leaves a tape too.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use fizeau_core::{
-    Asked, Failure, FailureClass, Marks, Outcome, Request, RequestId, SessionId, Stamp, Tape,
+    Asked, Failure, FailureClass, Marks, Outcome, Part, Request, RequestId, SessionId, Stamp, Tape,
 };
 
 #[derive(Default)]
@@ -12,6 +13,8 @@ pub(super) struct Manifest(BTreeMap<RequestId, Entry>);
 struct Entry {
     session: SessionId,
     turn: u32,
+    part: Part,
+    model: Option<Arc<str>>,
     asked: Asked,
     intended: Stamp,
     released: Stamp,
@@ -24,8 +27,9 @@ impl Manifest {
             output_tokens: request.max_output_tokens,
             eos: request.eos,
         };
-        let Request { session, turn, .. } = *request;
-        self.0.insert(request.id, Entry { session, turn, asked, intended, released });
+        let Request { session, turn, part, .. } = *request;
+        let model = request.model.clone();
+        self.0.insert(request.id, Entry { session, turn, part, model, asked, intended, released });
     }
 
     pub(super) fn leave(&mut self, id: RequestId) {
@@ -38,6 +42,8 @@ impl Manifest {
             request,
             session: entry.session,
             turn: entry.turn,
+            part: entry.part,
+            model: entry.model,
             asked: entry.asked,
             marks: Marks { end: Some(now), ..Marks::released(entry.intended, entry.released) },
             outcome: Outcome::Failed(Failure::new(

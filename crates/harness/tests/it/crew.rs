@@ -15,7 +15,7 @@ use fizeau_harness::{
 };
 use fizeau_metrics::GoodputGoals;
 use fizeau_transport::MonotonicClock;
-use fizeau_workload::{Arrivals, Length, Plan, Spec};
+use fizeau_workload::{Arrivals, Length, Lengths, Plan, Shard, Spec, WalkError};
 
 /// What the workers of a crew did, seen from the server's side.
 #[derive(Default)]
@@ -117,9 +117,9 @@ impl Stand {
         load: Load,
         sink: &mut K,
         observer: &mut impl Observer,
-    ) -> Result<LevelRun, DriveError<Infallible, NoRoute, K::Error>> {
+    ) -> Result<LevelRun, DriveError<WalkError, NoRoute, K::Error>> {
         let goals = GoodputGoals::default();
-        let level = PlannedLevel { plan, warmup: 0, load, goals: &goals };
+        let level = PlannedLevel { plan, shard: Shard::WHOLE, warmup: 0, load, goals: &goals };
         block_on(self.crew.measure(level, sink, observer))
     }
 }
@@ -129,8 +129,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 fn plan(requests: u64, arrivals: Arrivals) -> Plan {
-    let length = Length::Fixed(Tokens::new(4));
-    let spec = Spec { input: length, output: length, arrivals, ..Spec::new(requests).unwrap() };
+    let spec = Spec { lengths: Lengths::fixed(4, 4), arrivals, ..Spec::new(requests).unwrap() };
     Plan::new(spec).unwrap()
 }
 
@@ -261,7 +260,7 @@ fn a_request_that_cannot_be_sent_ends_the_level_with_its_number() {
     let plan = plan(u64::MAX >> 8, Arrivals::ClosedLoop);
     let mut tapes = Vec::new();
     let error = stand.run(&plan, cap(3), &mut tapes, &mut ()).unwrap_err();
-    let DriveError::Unsendable { request, error } = error;
+    let DriveError::Unsendable { request, error } = error else { panic!("{error}") };
     assert_eq!((request.0, error), (7, NoRoute));
     assert!(!ids(&tapes).contains(&7));
 }
@@ -290,7 +289,8 @@ fn warm_up_and_connections_come_first_and_are_shared_out() {
     let mut stand = Stand::new(3, answered);
     let plan = plan(20, Arrivals::ClosedLoop);
     let goals = GoodputGoals::default();
-    let level = PlannedLevel { plan: &plan, warmup: 7, load: cap(8), goals: &goals };
+    let level =
+        PlannedLevel { plan: &plan, shard: Shard::WHOLE, warmup: 7, load: cap(8), goals: &goals };
     let mut tapes = Vec::new();
     let run = block_on(stand.crew.measure(level, &mut tapes, &mut ())).unwrap();
     assert_eq!((run.warmup.sent, run.warmup.failed), (7, 0));
@@ -314,7 +314,7 @@ fn a_sweep_keeps_its_crew_and_its_transports() {
     let length = Length::Fixed(Tokens::new(4));
     let spec = SweepSpec {
         levels: [1, 2, 4].into_iter().filter_map(NonZeroU32::new).collect(),
-        workload: Spec { input: length, output: length, ..Spec::new(1).unwrap() },
+        workload: Spec { lengths: Lengths::fixed(4, 4), ..Spec::new(1).unwrap() },
         tokenizer: None,
         size: LevelSize { requests: None, time: None, warmup: None },
         goals: GoodputGoals::default(),

@@ -3,18 +3,14 @@ use std::num::{NonZeroU32, NonZeroU64};
 use fizeau_core::{Nanos, Tokens};
 use fizeau_harness::{Cancel, LevelSize, Notice, Observer, Rig, SelfWatch, Sweep, SweepSpec};
 use fizeau_metrics::{GoodputGoals, Verdict};
-use fizeau_workload::{Length, Spec};
+use fizeau_workload::{Lengths, Spec};
 
 use crate::stand::{Paused, Server, paused};
 
 fn spec(levels: &[u32], requests: u64) -> SweepSpec {
     SweepSpec {
         levels: levels.iter().copied().filter_map(NonZeroU32::new).collect(),
-        workload: Spec {
-            input: Length::Fixed(Tokens::new(8)),
-            output: Length::Fixed(Tokens::new(1)),
-            ..Spec::new(1).unwrap()
-        },
+        workload: Spec { lengths: Lengths::fixed(8, 1), ..Spec::new(1).unwrap() },
         tokenizer: None,
         size: LevelSize { requests: NonZeroU64::new(requests), time: None, warmup: Some(3) },
         goals: GoodputGoals::default(),

@@ -90,13 +90,9 @@ impl Transport for Server<'_> {
 
 pub(crate) fn request(id: u64) -> Request {
     Request {
-        id: RequestId(id),
-        session: SessionId(id),
-        turn: 0,
-        prompt: Prompt::TokenIds(vec![1, 2, 3]),
         input_tokens: Some(Tokens::new(3)),
-        max_output_tokens: Tokens::new(1),
         eos: EosRule::Ignore,
+        ..Request::new(RequestId(id), Prompt::TokenIds(vec![1, 2, 3]), Tokens::new(1))
     }
 }
 

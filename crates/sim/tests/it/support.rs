@@ -1,8 +1,6 @@
 //! What several tests need.
 
-use fizeau_core::{
-    EosRule, Nanos, Prompt, Request, RequestId, SessionId, Stamp, Tape, Tokens, Transport,
-};
+use fizeau_core::{EosRule, Nanos, Prompt, Request, RequestId, Stamp, Tape, Tokens, Transport};
 use fizeau_sim::{Emission, Job, JobId, Serve, SimTransport, StepLoad};
 
 pub(crate) fn ms(millis: u64) -> Stamp {
@@ -41,15 +39,8 @@ pub(crate) fn affine(load: &StepLoad) -> Nanos {
 }
 
 pub(crate) fn request(id: u64, prompt: u64, output: u64) -> Request {
-    Request {
-        id: RequestId(id),
-        session: SessionId(id),
-        turn: 0,
-        prompt: Prompt::TokenIds(vec![7; prompt as usize]),
-        input_tokens: None,
-        max_output_tokens: Tokens::new(output),
-        eos: EosRule::Ignore,
-    }
+    let prompt = Prompt::TokenIds(vec![7; prompt as usize]);
+    Request { eos: EosRule::Ignore, ..Request::new(RequestId(id), prompt, Tokens::new(output)) }
 }
 
 /// Sends a request at once; the error type has no values.

@@ -15,6 +15,7 @@ pub(super) fn plain_text<'a>(ask: &Ask<'a>) -> Result<&'a str, RequestError> {
             [only] => Ok(&only.content),
             _ => Err(RequestError::ChatForCompletions),
         },
+        Prompt::Body(_) => Err(RequestError::BodyNotTaken(ask.backend)),
         Prompt::TokenIds(_) => Err(RequestError::TokenIdsNotTaken(ask.backend)),
     }
 }
@@ -24,6 +25,7 @@ pub(super) fn messages<'a>(ask: &Ask<'a>) -> Result<Messages<'a>, RequestError> 
     match &ask.request.prompt {
         Prompt::Chat(messages) => Ok(Messages::List(messages)),
         Prompt::Text(text) => Ok(Messages::Text(text)),
+        Prompt::Body(_) => Err(RequestError::BodyNotTaken(ask.backend)),
         Prompt::TokenIds(_) => Err(RequestError::TokenIdsForChat),
     }
 }

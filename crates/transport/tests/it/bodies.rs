@@ -9,13 +9,11 @@ use serde_json::{Value, json};
 
 pub(crate) fn request(prompt: Prompt, eos: EosRule) -> Request {
     Request {
-        id: RequestId(3),
         session: SessionId(2),
         turn: 1,
-        prompt,
         input_tokens: Some(Tokens::new(3)),
-        max_output_tokens: Tokens::new(64),
         eos,
+        ..Request::new(RequestId(3), prompt, Tokens::new(64))
     }
 }
 

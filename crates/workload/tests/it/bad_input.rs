@@ -3,7 +3,7 @@
 use fizeau_core::{PerSec, Tokens};
 use fizeau_workload::{Arrivals, Content, Length, Plan, Rescale, Spec, Wording};
 
-use crate::{gamma, spec, uniform};
+use crate::{common, gamma, input, output, spec, uniform};
 
 /// The one line said of `spec`; panics if nothing is wrong with it.
 fn complaint(spec: Spec) -> String {
@@ -42,28 +42,28 @@ fn burstiness_out_of_range() {
 #[test]
 fn range_ratio_outside_of_zero_to_one() {
     for ratio in [-0.1, 1.0, f64::NAN] {
-        let line = complaint(Spec { output: uniform(10, ratio), ..spec(1, 0) });
+        let line = complaint(Spec { lengths: output(uniform(10, ratio)), ..spec(1, 0) });
         assert!(line.starts_with(&format!("the output length's range ratio {ratio} ")), "{line}");
     }
-    assert!(Plan::new(Spec { output: uniform(10, 0.999), ..spec(1, 0) }).is_ok());
+    assert!(Plan::new(Spec { lengths: output(uniform(10, 0.999)), ..spec(1, 0) }).is_ok());
 }
 
 #[test]
 fn lengths_of_nothing_and_beyond_all() {
-    for input in [Length::Fixed(Tokens::ZERO), uniform(0, 0.5)] {
-        let line = complaint(Spec { input, ..spec(1, 0) });
+    for length in [Length::Fixed(Tokens::ZERO), uniform(0, 0.5)] {
+        let line = complaint(Spec { lengths: input(length), ..spec(1, 0) });
         assert_eq!(line, "the input length is 0 tokens: it must be at least 1");
     }
     let longest = Length::MAX.get();
-    for (input, prefix) in [
+    for (length, prefix) in [
         (Length::Fixed(Tokens::new(longest + 1)), 0),
         (Length::Fixed(Tokens::new(longest)), 1),
         (Length::Fixed(Tokens::new(1)), u64::MAX),
         (uniform(u64::MAX, 0.5), 0),
         (uniform(longest, 0.5), 0),
     ] {
-        let prefix = Tokens::new(prefix);
-        let line = complaint(Spec { input, prefix, ..spec(1, 0) });
+        let (lengths, prefix) = (input(length), common(prefix));
+        let line = complaint(Spec { lengths, prefix, ..spec(1, 0) });
         assert!(line.contains("it must be at most 16777216"), "{line}");
     }
 }

@@ -8,7 +8,7 @@ use fizeau_workload::{
 };
 use proptest::prelude::*;
 
-use crate::{spec, text};
+use crate::{common, spec, text};
 
 /// Ids 0 to 25 are letters; a letter that follows itself merges with it into one token, ids 26 to 51.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ proptest! {
 
 #[test]
 fn a_plan_of_exact_text_says_its_lengths_and_stays_random_access() {
-    let prefix = Tokens::new(10);
+    let prefix = common(10);
     let content = Content::Text(Wording::Exact);
     let spec = Spec { content, prefix, ..spec(20, 5) };
     let plan = Plan::with_tokenizer(spec, Arc::new(Doubling::new())).unwrap();

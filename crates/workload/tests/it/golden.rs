@@ -4,9 +4,9 @@
 //! `statistics`. A change here changes every recorded run's workload: only with a note in the changelog.
 
 use fizeau_core::{RequestId, Tokens};
-use fizeau_workload::{Content, Plan, Rescale, Seed, Spec, Wording};
+use fizeau_workload::{Content, Lengths, Plan, Rescale, Seed, Spec, Wording};
 
-use crate::{gamma, ids, spec, text, uniform};
+use crate::{common, gamma, ids, spec, text, uniform};
 
 fn instants(burstiness: f64, seed: u64) -> Vec<u64> {
     let arrivals = gamma(10.0, burstiness, Rescale::None);
@@ -28,7 +28,8 @@ fn schedules() {
 fn lengths() {
     let lengths = |seed| -> Vec<(u64, u64)> {
         let (input, output) = (uniform(250, 0.3), uniform(250, 0.3));
-        let plan = Plan::new(Spec { input, output, ..spec(4, seed) }).unwrap();
+        let lengths = Lengths::Independent { input, output };
+        let plan = Plan::new(Spec { lengths, ..spec(4, seed) }).unwrap();
         let length = |tokens: Option<Tokens>| tokens.map_or(0, Tokens::get);
         plan.source()
             .map(|s| (length(s.request.input_tokens), s.request.max_output_tokens.get()))
@@ -41,7 +42,7 @@ fn lengths() {
 #[test]
 fn token_ids() {
     let drawn = |seed, number| {
-        let plan = Plan::new(Spec { prefix: Tokens::new(2), ..spec(1, seed) }).unwrap();
+        let plan = Plan::new(Spec { prefix: common(2), ..spec(1, seed) }).unwrap();
         ids(&plan.request(RequestId(number)).prompt).to_vec()
     };
     assert_eq!(

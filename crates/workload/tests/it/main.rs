@@ -13,16 +13,11 @@ mod statistics;
 mod tiktoken;
 
 use fizeau_core::{PerSec, Prompt, Tokens};
-use fizeau_workload::{Arrivals, Length, Rescale, Seed, Spec};
+use fizeau_workload::{Arrivals, Length, Lengths, Rescale, Seed, SharedPrefix, Spec};
 
 /// A small, valid specification to vary.
 fn spec(requests: u64, seed: u64) -> Spec {
-    Spec {
-        input: Length::Fixed(Tokens::new(12)),
-        output: Length::Fixed(Tokens::new(5)),
-        seed: Seed(seed),
-        ..Spec::new(requests).unwrap()
-    }
+    Spec { lengths: Lengths::fixed(12, 5), seed: Seed(seed), ..Spec::new(requests).unwrap() }
 }
 
 fn gamma(rate: f64, burstiness: f64, rescale: Rescale) -> Arrivals {
@@ -31,6 +26,21 @@ fn gamma(rate: f64, burstiness: f64, rescale: Rescale) -> Arrivals {
 
 fn uniform(nominal: u64, ratio: f64) -> Length {
     Length::Uniform { nominal: Tokens::new(nominal), ratio }
+}
+
+/// Lengths of which the prompt's follow `input`.
+const fn input(input: Length) -> Lengths {
+    Lengths::Independent { input, output: Length::Fixed(Tokens::new(5)) }
+}
+
+/// Lengths of which the output's follow `output`.
+const fn output(output: Length) -> Lengths {
+    Lengths::Independent { input: Length::Fixed(Tokens::new(12)), output }
+}
+
+/// A prefix of so many tokens for all; 0 is one too.
+const fn common(tokens: u64) -> SharedPrefix {
+    SharedPrefix::Common { tokens: Tokens::new(tokens) }
 }
 
 fn ids(prompt: &Prompt) -> &[u32] {
@@ -47,6 +57,6 @@ fn text(prompt: &Prompt) -> &str {
             [only] => &only.content,
             other => panic!("not one message: {other:?}"),
         },
-        Prompt::TokenIds(ids) => panic!("not text: {ids:?}"),
+        other => panic!("not text: {other:?}"),
     }
 }

@@ -3,10 +3,12 @@
 use std::collections::HashSet;
 
 use fizeau_core::{EosRule, Nanos, PerSec, Prompt, Request, RequestId, RequestSource, Tokens};
-use fizeau_workload::{Arrivals, Content, Length, Plan, PlanSource, Rescale, Seed, Spec, Wording};
+use fizeau_workload::{
+    Arrivals, Content, Length, Lengths, Plan, PlanSource, Rescale, Seed, Spec, Wording,
+};
 use proptest::prelude::*;
 
-use crate::{gamma, ids, spec, text, uniform};
+use crate::{common, gamma, ids, input, output, spec, text, uniform};
 
 fn any_arrivals() -> impl Strategy<Value = Arrivals> {
     let rescale = prop_oneof![Just(Rescale::None), Just(Rescale::ToMean)];
@@ -44,9 +46,9 @@ prop_compose! {
         content in any_content(),
         seed: u64,
     ) -> Spec {
-        let prefix = Tokens::new(prefix);
+        let (lengths, prefix) = (Lengths::Independent { input, output }, common(prefix));
         let seed = Seed(seed);
-        Spec { arrivals, input, output, prefix, content, seed, ..Spec::new(requests).unwrap() }
+        Spec { arrivals, lengths, prefix, content, seed, ..Spec::new(requests).unwrap() }
     }
 }
 
@@ -98,9 +100,10 @@ proptest! {
     fn lengths_are_within_their_bounds_and_known_where_certain(spec in any_spec()) {
         let plan = Plan::new(spec.clone()).unwrap();
         for request in requests(plan.source()) {
-            let own = length_of(&request) - spec.prefix.get();
-            prop_assert!(spec.input.bounds().contains(&Tokens::new(own)));
-            prop_assert!(spec.output.bounds().contains(&request.max_output_tokens));
+            let own = length_of(&request) - spec.prefix.tokens().get();
+            let Lengths::Independent { input, output } = &spec.lengths else { unreachable!() };
+            prop_assert!(input.bounds().contains(&Tokens::new(own)));
+            prop_assert!(output.bounds().contains(&request.max_output_tokens));
             prop_assert!(request.max_output_tokens.get() >= 1);
             let certain = matches!(request.prompt, Prompt::TokenIds(_));
             let known = certain.then_some(Tokens::new(length_of(&request)));
@@ -137,8 +140,8 @@ proptest! {
     fn another_seed_gives_other_prompts_lengths_and_instants(seed: u64) {
         let arrivals = Arrivals::poisson(PerSec::new(10.0));
         let vary = |seed| {
-            let input = uniform(1_000, 0.9);
-            Plan::new(Spec { arrivals, input, ..spec(1, seed) }).unwrap()
+            let (arrivals, lengths) = (arrivals.clone(), input(uniform(1_000, 0.9)));
+            Plan::new(Spec { arrivals, lengths, ..spec(1, seed) }).unwrap()
         };
         let (one, two) = (vary(seed), vary(seed.wrapping_add(1)));
         let first = |plan: &Plan| plan.request(RequestId(0));
@@ -157,9 +160,8 @@ proptest! {
         seed: u64,
     ) {
         // 8 words, and a fortiori 8 token ids, are promised to be enough.
-        let input = Length::Fixed(Tokens::new(8));
-        let prefix = Tokens::new(prefix);
-        let plan = Plan::new(Spec { content, input, prefix, ..spec(300, seed) }).unwrap();
+        let (lengths, prefix) = (input(Length::Fixed(Tokens::new(8))), common(prefix));
+        let plan = Plan::new(Spec { content, lengths, prefix, ..spec(300, seed) }).unwrap();
         let all = requests(plan.source()).into_iter().chain(requests(plan.warmup(300)));
         let distinct: HashSet<String> = all.map(|request| format!("{:?}", request.prompt)).collect();
         prop_assert_eq!(distinct.len(), 600);
@@ -178,7 +180,7 @@ fn prompts_part_early() {
 
 #[test]
 fn a_prefix_is_shared_by_the_plan_and_another_one_by_the_warm_up() {
-    let prefix = Tokens::new(16);
+    let prefix = common(16);
     let plan = Plan::new(Spec { prefix, ..spec(20, 3) }).unwrap();
     let prefixes = |source: PlanSource| -> HashSet<Vec<u32>> {
         source.map(|s| ids(&s.request.prompt)[..16].to_vec()).collect()
@@ -190,8 +192,9 @@ fn a_prefix_is_shared_by_the_plan_and_another_one_by_the_warm_up() {
 
 #[test]
 fn changing_one_aspect_leaves_the_others() {
-    let base = Plan::new(Spec { output: uniform(50, 0.5), ..spec(30, 9) }).unwrap();
-    let longer = Spec { input: uniform(40, 0.5), ..base.spec().clone() };
+    let base = Plan::new(Spec { lengths: output(uniform(50, 0.5)), ..spec(30, 9) }).unwrap();
+    let both = Lengths::Independent { input: uniform(40, 0.5), output: uniform(50, 0.5) };
+    let longer = Spec { lengths: both, ..base.spec().clone() };
     let paced = Spec { arrivals: Arrivals::poisson(PerSec::new(2.0)), ..base.spec().clone() };
     let outputs = |plan: &Plan| -> Vec<Tokens> {
         plan.source().map(|s| s.request.max_output_tokens).collect()
@@ -203,7 +206,8 @@ fn changing_one_aspect_leaves_the_others() {
 #[test]
 fn warm_up_has_the_shape_of_the_plan_and_no_schedule() {
     let arrivals = Arrivals::Constant { rate: PerSec::new(1.0) };
-    let plan = Plan::new(Spec { arrivals, input: uniform(40, 0.2), ..spec(3, 0) }).unwrap();
+    let plan =
+        Plan::new(Spec { arrivals, lengths: input(uniform(40, 0.2)), ..spec(3, 0) }).unwrap();
     let warm: Vec<_> = plan.warmup(50).collect();
     assert_eq!(warm.len(), 50);
     for scheduled in warm {
@@ -238,15 +242,16 @@ fn a_specification_in_a_file_is_readable() {
     let json = serde_json::to_string(&Spec { arrivals, ..spec(10, 1) }).unwrap();
     let expected = concat!(
         r#"{"requests":10,"arrivals":{"gamma":{"rate_per_s":2.5,"burstiness":0.5,"rescale":"to_mean"}},"#,
-        r#""input":{"fixed":12},"output":{"fixed":5},"prefix":0,"#,
-        r#""content":{"token_ids":{"range":{"start":100,"end":4000}}},"eos":"ignore","seed":1}"#,
+        r#""lengths":{"independent":{"input":{"fixed":12},"output":{"fixed":5}}},"prefix":"none","#,
+        r#""content":{"token_ids":{"range":{"start":100,"end":4000}}},"sessions":null,"models":[],"#,
+        r#""eos":"ignore","seed":1,"salt":0}"#,
     );
     assert_eq!(json, expected);
 }
 
 #[test]
 fn plans_cross_threads() {
-    fn crosses<T: Send + Sync + 'static>() {}
-    crosses::<Plan>();
+    fn crosses<T: Send + 'static>() {}
+    crosses::<&'static Plan>();
     crosses::<PlanSource>();
 }

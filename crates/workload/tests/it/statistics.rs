@@ -7,7 +7,7 @@ use statrs::distribution::{ContinuousCDF, Exp, Gamma};
 use statrs::stats_tests::NaNPolicy;
 use statrs::stats_tests::ks_test::{KSOneSampleAlternativeMethod, ks_onesample};
 
-use crate::{gamma, spec, uniform};
+use crate::{gamma, output, spec, uniform};
 
 const GAPS: u64 = 100_000;
 
@@ -94,7 +94,7 @@ fn drawn_spans_vary_and_stretched_ones_do_not() {
 #[test]
 fn lengths_are_uniform_over_the_whole_range() {
     // 10 plus and minus 5: eleven lengths, 2000 of each expected.
-    let plan = Plan::new(Spec { output: uniform(10, 0.5), ..spec(22_000, 0) }).unwrap();
+    let plan = Plan::new(Spec { lengths: output(uniform(10, 0.5)), ..spec(22_000, 0) }).unwrap();
     let mut counts = [0_i32; 16];
     for scheduled in plan.source() {
         counts[scheduled.request.max_output_tokens.get() as usize] += 1;

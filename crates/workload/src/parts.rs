@@ -1,0 +1,145 @@
+//! What a plan is put together from: each part is one small trait, and may be a stranger's.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use fizeau_core::{Nanos, Prompt, RequestId, SessionId, Tokens};
+
+use crate::draws::Draws;
+use crate::seed::{Purpose, Seed};
+
+/// A law of arrivals: when sessions begin. A request that stands alone is a session of one.
+pub trait ArrivalProcess: Debug + Send + Sync {
+    /// The instants of the first `sessions` sessions as offsets from the start of the level, never decreasing. The same
+    /// `draws` give the same instants. Where there are fewer instants than sessions, the plan ends there.
+    fn instants(&self, sessions: u64, draws: Draws) -> Instants;
+}
+
+/// Instants one after another.
+pub type Instants = Box<dyn Iterator<Item = Nanos> + Send>;
+
+/// A law of lengths.
+pub trait LengthSource: Debug + Send + Sync {
+    /// The lengths of one request. Draw those of the prompt from `input` and those of the output from `output`, so that
+    /// changing one law leaves the other's numbers as they were; lengths that belong together come from `input` alone.
+    fn lengths(&self, input: &mut Draws, output: &mut Draws) -> LengthPair;
+}
+
+/// How long a request is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LengthPair {
+    /// Tokens of the prompt's own part: a shared prefix and the turns before are not counted.
+    pub input: Tokens,
+    /// The most tokens to generate.
+    pub output: Tokens,
+}
+
+/// Where prompts come from.
+pub trait ContentSource: Debug + Send + Sync {
+    /// What the request at `place` says. A pure function: it is called in any order, on any thread, and more than once.
+    fn content(&self, place: &Place) -> Made;
+
+    /// How many turns session `number` has, at least 1, where the content decides that (a data set of conversations);
+    /// none where the specification does.
+    fn turns(&self, number: SessionId) -> Option<u32> {
+        let _ = number;
+        None
+    }
+}
+
+/// Where a request stands in a plan, and what is asked of its prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// What prompts follow from; the run's salt is in it.
+    pub seed: Seed,
+    /// Whether the request is measured.
+    pub phase: Phase,
+    /// Its number within its phase.
+    pub request: RequestId,
+    /// Its session within its phase.
+    pub session: SessionId,
+    /// Its turn within the session.
+    pub turn: u32,
+    /// How many tokens the prompt's own part shall have.
+    pub input: Tokens,
+}
+
+/// What a request is sent for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// To be measured.
+    Measured,
+    /// To warm the endpoint up. What it leaves in a prefix cache must help no measured request.
+    Warmup,
+}
+
+impl Place {
+    /// A number that no other place of the plan has: what its content follows from. Warm-up requests are counted down from
+    /// the far end, where no measured one ever comes.
+    #[must_use]
+    pub const fn key(&self) -> u64 {
+        match self.phase {
+            Phase::Measured => self.request.0,
+            Phase::Warmup => u64::MAX - self.request.0,
+        }
+    }
+
+    /// Random numbers for the content of this place and of no other.
+    #[must_use]
+    pub fn draws(&self) -> Draws {
+        self.seed.stream(Purpose::Body, self.key())
+    }
+}
+
+/// What a request says, and whatever else its content decides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Made {
+    /// The prompt; of a later turn only what is new, the history comes before it when the turn's time has come.
+    pub prompt: Prompt,
+    /// How many tokens `prompt` has, where that is certain.
+    pub input_tokens: Option<Tokens>,
+    /// The most tokens to generate, where the content says so; else the law of lengths does.
+    pub output_tokens: Option<Tokens>,
+    /// How long the user thinks before this turn, where the content says so.
+    pub think: Option<Nanos>,
+    /// The model to be asked, where the content names one.
+    pub model: Option<Arc<str>>,
+    /// Further fields of the body, as the text of a JSON object.
+    pub extra: Option<Arc<str>>,
+}
+
+impl Made {
+    /// `prompt` and nothing else.
+    #[must_use]
+    pub const fn new(prompt: Prompt, input_tokens: Option<Tokens>) -> Self {
+        Self { prompt, input_tokens, output_tokens: None, think: None, model: None, extra: None }
+    }
+}
+
+macro_rules! forward {
+    ($($pointer:ty),*) => {$(
+        impl<T: ArrivalProcess + ?Sized> ArrivalProcess for $pointer {
+            fn instants(&self, sessions: u64, draws: Draws) -> Instants {
+                (**self).instants(sessions, draws)
+            }
+        }
+
+        impl<T: LengthSource + ?Sized> LengthSource for $pointer {
+            fn lengths(&self, input: &mut Draws, output: &mut Draws) -> LengthPair {
+                (**self).lengths(input, output)
+            }
+        }
+
+        impl<T: ContentSource + ?Sized> ContentSource for $pointer {
+            fn content(&self, place: &Place) -> Made {
+                (**self).content(place)
+            }
+
+            fn turns(&self, number: SessionId) -> Option<u32> {
+                (**self).turns(number)
+            }
+        }
+    )*};
+}
+
+forward!(&T, Box<T>, Arc<T>);

@@ -1,0 +1,167 @@
+//! Sessions: conversations of requests in order, with time to think in between.
+
+use std::num::{NonZeroU32, NonZeroU64};
+use std::sync::Arc;
+
+use fizeau_core::{Nanos, RequestId, Seconds, SessionId};
+use serde::{Deserialize, Serialize};
+
+use crate::parts::ContentSource;
+use crate::seed::{Purpose, Seed};
+use crate::spec::SpecError;
+
+/// What sessions are like, where the content does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Sessions {
+    /// How many turns each has.
+    pub turns: Turns,
+    /// How long the user thinks between the end of a reply and the next turn.
+    pub think: ThinkTime,
+}
+
+/// How many turns a session has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Turns {
+    /// Always this many.
+    Fixed(NonZeroU32),
+    /// Uniform from `least` to `most`, both included.
+    Uniform {
+        /// The fewest.
+        least: NonZeroU32,
+        /// The most.
+        most: NonZeroU32,
+    },
+}
+
+/// How long a user thinks between two turns.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThinkTime {
+    /// Not at all: the next turn leaves as the reply ends.
+    #[default]
+    None,
+    /// Always this long.
+    Fixed {
+        /// How long.
+        seconds: Seconds,
+    },
+    /// Exponential.
+    Exponential {
+        /// Its mean.
+        mean: Seconds,
+    },
+    /// Log-normal: most people are quick, a few are slow.
+    LogNormal {
+        /// Half of all think shorter than this.
+        median: Seconds,
+        /// The standard deviation of the logarithm.
+        sigma: f64,
+    },
+}
+
+impl Sessions {
+    /// Says what is wrong with this description.
+    pub(crate) fn check(&self) -> Result<(), SpecError> {
+        Ok(())
+    }
+
+    fn turns_of(&self, seed: Seed, session: u64) -> u32 {
+        match self.turns {
+            Turns::Fixed(turns) => turns.get(),
+            Turns::Uniform { least, most } => {
+                let span = u64::from(most.get().saturating_sub(least.get())) + 1;
+                let more = seed.stream(Purpose::Turns, session).below(span);
+                least.get().saturating_add(u32::try_from(more).unwrap_or(u32::MAX))
+            }
+        }
+    }
+}
+
+impl ThinkTime {
+    /// The thinking before the request of `key`.
+    pub(crate) fn draw(self, seed: Seed, key: u64) -> Nanos {
+        let mut draws = seed.stream(Purpose::ThinkTime, key);
+        let seconds = match self {
+            Self::None => 0.0,
+            Self::Fixed { seconds } => seconds.get(),
+            Self::Exponential { mean } => mean.get() * draws.exponential(),
+            Self::LogNormal { median, sigma } => median.get() * libm::exp(sigma * draws.normal()),
+        };
+        Nanos::from_secs_f64(seconds).unwrap_or(Nanos::MAX)
+    }
+}
+
+/// Which request is which turn of which session.
+#[derive(Debug, Clone)]
+pub(crate) enum SessionIndex {
+    /// Every request is a session of one.
+    Single { requests: u64 },
+    /// The number of each session's first request, and after the last the number of requests.
+    Table(Arc<[u64]>),
+}
+
+impl SessionIndex {
+    /// As many sessions as it takes for `requests` requests; the last one is cut where there are enough.
+    pub(crate) fn new(
+        requests: NonZeroU64,
+        sessions: Option<&Sessions>,
+        content: &dyn ContentSource,
+        seed: Seed,
+    ) -> Self {
+        let requests = requests.get();
+        let turns = |session: u64| {
+            let decided = content.turns(SessionId(session));
+            decided.or_else(|| sessions.map(|sessions| sessions.turns_of(seed, session)))
+        };
+        if turns(0).is_none() {
+            return Self::Single { requests };
+        }
+        let mut firsts = vec![0];
+        let mut total = 0_u64;
+        for session in 0.. {
+            if total >= requests {
+                break;
+            }
+            total = total.saturating_add(turns(session).unwrap_or(1).max(1).into()).min(requests);
+            firsts.push(total);
+        }
+        Self::Table(firsts.into())
+    }
+
+    /// How many sessions there are.
+    pub(crate) fn sessions(&self) -> u64 {
+        match self {
+            Self::Single { requests } => *requests,
+            Self::Table(firsts) => firsts.len().saturating_sub(1) as u64,
+        }
+    }
+
+    /// The session and turn of request `number`. Past the end of the plan each request stands alone.
+    pub(crate) fn place(&self, number: RequestId) -> (SessionId, u32) {
+        match self {
+            Self::Single { .. } => (SessionId(number.0), 0),
+            Self::Table(firsts) => {
+                let session = firsts.partition_point(|&first| first <= number.0).max(1) - 1;
+                let first = firsts.get(session).copied().unwrap_or_default();
+                let turn = u32::try_from(number.0.saturating_sub(first)).unwrap_or(u32::MAX);
+                (SessionId(session as u64), turn)
+            }
+        }
+    }
+
+    /// The request that is turn `turn` of `session`; none past its last.
+    pub(crate) fn request(&self, session: SessionId, turn: u32) -> Option<RequestId> {
+        match self {
+            Self::Single { requests } => {
+                (turn == 0 && session.0 < *requests).then_some(RequestId(session.0))
+            }
+            Self::Table(firsts) => {
+                let session = usize::try_from(session.0).ok()?;
+                let (first, end) = (firsts.get(session)?, firsts.get(session + 1)?);
+                let number = first + u64::from(turn);
+                (number < *end).then_some(RequestId(number))
+            }
+        }
+    }
+}
