@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use fizeau_core::{
     Arrival, Channel, Failure, FailureClass, Nanos, Outcome, PerSec, Request, Stamp, Tape,
-    TapeSink, Tokens, Transport,
+    TapeSink, Transport,
 };
 use fizeau_harness::{
     Cancel, Crew, DriveError, Ended, LevelRun, LevelSize, Load, Measure, Notice, Observer,
@@ -15,7 +14,7 @@ use fizeau_harness::{
 };
 use fizeau_metrics::GoodputGoals;
 use fizeau_transport::MonotonicClock;
-use fizeau_workload::{Arrivals, Length, Lengths, Plan, Shard, Spec, WalkError};
+use fizeau_workload::{Arrivals, Lengths, Plan, Shard, Spec, WalkError};
 
 /// What the workers of a crew did, seen from the server's side.
 #[derive(Default)]
@@ -311,7 +310,6 @@ fn connections_that_cannot_be_made_are_told_before_a_level() {
 #[test]
 fn a_sweep_keeps_its_crew_and_its_transports() {
     let mut stand = Stand::new(2, answered);
-    let length = Length::Fixed(Tokens::new(4));
     let spec = SweepSpec {
         levels: [1, 2, 4].into_iter().filter_map(NonZeroU32::new).collect(),
         workload: Spec { lengths: Lengths::fixed(4, 4), ..Spec::new(1).unwrap() },

@@ -1,6 +1,6 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
-use fizeau_core::{Nanos, Tokens};
+use fizeau_core::Nanos;
 use fizeau_harness::{Cancel, LevelSize, Notice, Observer, Rig, SelfWatch, Sweep, SweepSpec};
 use fizeau_metrics::{GoodputGoals, Verdict};
 use fizeau_workload::{Lengths, Spec};

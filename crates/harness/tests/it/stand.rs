@@ -6,7 +6,7 @@ use std::future::Future;
 
 use fizeau_core::{
     Arrival, Channel, Clock, EosRule, Failure, FailureClass, Finish, Marks, Nanos, Outcome, Prompt,
-    Request, RequestId, RequestSource, Scheduled, SessionId, Stamp, Tape, Timer, Tokens, Transport,
+    Request, RequestId, RequestSource, Scheduled, Stamp, Tape, Timer, Tokens, Transport,
 };
 
 /// Runs `test` on a runtime whose clock jumps instead of sleeping.
