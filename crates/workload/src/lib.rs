@@ -56,6 +56,7 @@ mod seed;
 mod session;
 mod spec;
 mod tokenizer;
+mod weights;
 mod words;
 mod workload;
 
@@ -64,7 +65,7 @@ pub use content::{Content, Form, Order, PrefixRepetition, Repeat, VllmRandom, Wo
 pub use dataset::{Conversation, Dataset, Turn};
 pub use draws::Draws;
 pub use exact::{CodecError, ExactText, TextCodec, exact_text};
-pub use length::{Bin, Length, Lengths, WeightedPair};
+pub use length::{Bin, Length, LengthMistake, LengthTextError, Lengths, Preset, WeightedPair};
 pub use parts::{
     ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, Made, Phase, Place,
 };

@@ -26,7 +26,7 @@ pub trait LengthSource: Debug + Send + Sync {
 }
 
 /// How long a request is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LengthPair {
     /// Tokens of the prompt's own part: a shared prefix and the turns before are not counted.
     pub input: Tokens,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::arrivals::Arrivals;
 use crate::content::Content;
 use crate::exact::CodecError;
-use crate::length::{Length, Lengths};
+use crate::length::{Length, LengthMistake, Lengths};
 use crate::prefix::SharedPrefix;
 use crate::seed::{Salt, Seed};
 use crate::session::Sessions;
@@ -95,6 +95,14 @@ pub enum SpecError {
          spacing use constant arrivals)"
     )]
     Burstiness(f64),
+    /// A law of lengths is none.
+    #[error("the {which} length {mistake}")]
+    Length {
+        /// Which length: input, output, or both as pairs.
+        which: &'static str,
+        /// What is wrong with it.
+        mistake: LengthMistake,
+    },
     /// A length is zero.
     #[error("the {which} length is 0 tokens: it must be at least 1")]
     NoLength {
