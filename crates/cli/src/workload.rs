@@ -8,13 +8,14 @@ mod names;
 mod salt;
 mod sampling;
 mod sessions;
-mod trace;
+mod work;
 
+pub(crate) use describe::AskedLength;
 pub(crate) use lengths::Nominal;
-pub(crate) use limit::{check_context, limit_of_config};
-pub(crate) use names::Source;
+pub(crate) use limit::{Limit, limit};
+pub(crate) use salt::fresh as fresh_salt;
 pub(crate) use sampling::sampling_body;
-pub(crate) use trace::TraceArgs;
+pub(crate) use work::Work;
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -22,13 +23,14 @@ use std::sync::Arc;
 use fizeau::core::{EosRule, Tokens};
 use fizeau::transport::{PromptKind, Target};
 use fizeau::workload::{
-    Arrivals, Content, Dataset, Form, Order, Plan, PrefixRepetition, Repeat, Salt, Seed, Spec,
+    Arrivals, Content, Dataset, Form, Order, Plan, PrefixRepetition, Repeat, Seed, Spec,
     TextCodec, VllmRandom, Wording,
 };
 
 use crate::args::WorkloadArgs;
 use crate::exit::{Fail, Named};
 use crate::tokenizer;
+use names::Source;
 
 /// What to ask, and what to make it with.
 #[derive(Clone)]
@@ -52,7 +54,15 @@ const REQUESTS: u64 = 1000;
 
 impl Wish<'_> {
     /// The workload for `target`. Files are read; nothing is sent.
-    pub(crate) fn ask(self, target: &Target) -> Result<Ask, Fail> {
+    pub(crate) fn work(self, target: &Target) -> Result<Work, Fail> {
+        let source = Source::named(&self.args.dataset_name)?;
+        check_flags(self.args, source)?;
+        let ask = self.ask(target)?;
+        Ok(Work::Plan { plan: ask.plan()?, ask })
+    }
+
+    /// The specification of the workload for `target`, of anything but a trace.
+    pub(crate) fn ask(&self, target: &Target) -> Result<Ask, Fail> {
         let args = self.args;
         let source = Source::named(&args.dataset_name)?;
         check_flags(args, source)?;
@@ -63,17 +73,16 @@ impl Wish<'_> {
         };
         let has = dataset.as_ref().map_or(REQUESTS, |dataset| dataset::requests(dataset));
         let requests = self.requests.unwrap_or_else(|| has.min(REQUESTS));
-        let sessions = sessions::sessions(&args.sessions)?;
         let form = form(target, tokenizer.is_some() || args.sessions.turns.is_some());
         let spec = Spec {
             arrivals: self.arrivals.clone(),
             lengths: match source {
-                Source::Records(_) => dataset::lengths(args, self.nominal)?,
+                Source::Records(_) => dataset::lengths(self.nominal)?,
                 _ => lengths::lengths(&args.laws, self.nominal)?,
             },
             prefix: sessions::prefix(&args.prefix)?,
             content: self.content(source, form, tokenizer.is_some())?,
-            sessions,
+            sessions: sessions::sessions(&args.sessions)?,
             models: sessions::models(&args.lora_modules)?,
             eos: eos(args, source),
             seed: Seed(args.seed),
@@ -211,4 +220,33 @@ const fn eos(args: &WorkloadArgs, source: Source) -> EosRule {
         Source::Records(_) if !args.ignore_eos => EosRule::Stop,
         _ => EosRule::Ignore,
     }
+}
+
+/// Made-up prompts of the lengths that `args` ask for, whatever their data set is.
+pub(crate) fn made_up(
+    args: &WorkloadArgs,
+    nominal: Nominal<'_>,
+    target: &Target,
+) -> Result<Ask, Fail> {
+    let tokenizer = args.tokenizer.as_deref().map(tokenizer::load).transpose()?;
+    let wording = if tokenizer.is_some() { Wording::Exact } else { Wording::Words };
+    let spec = Spec {
+        lengths: lengths::lengths(&args.laws, nominal)?,
+        prefix: sessions::prefix(&args.prefix)?,
+        content: synthetic(form(target, tokenizer.is_some()), wording),
+        seed: Seed(args.seed),
+        ..Spec::new(REQUESTS).named("--num-prompts")?
+    };
+    Ok(Ask { spec, tokenizer, dataset: None })
+}
+
+/// Prompts that need no tokenizer.
+pub(crate) fn words_or_ids(target: &Target) -> Content {
+    synthetic(form(target, false), Wording::Words)
+}
+
+/// Whether some request may be a later turn, which carries the replies to those before it. A file of one's own may hold
+/// conversations.
+pub(crate) fn may_have_turns(args: &WorkloadArgs) -> bool {
+    args.sessions.turns.is_some() || args.sessions.multi_turn || args.dataset_name == "custom"
 }

@@ -52,8 +52,8 @@ pub(crate) struct HostArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Lengths")]
 pub(crate) struct LengthArgs {
-    /// Prompt length in tokens, or a law: uniform:200-300, normal:mean=500,sd=100, lognormal:median=500,sigma=0.8,
-    /// histogram:1-100=5,101-1000=3; normal and lognormal also take min= and max=.
+    /// Prompt length in tokens, or a law: uniform:200-300, normal:mean=500,sd=100,min=50,max=2000,
+    /// lognormal:median=500,sigma=0.8,min=50,max=4000, histogram:1-100=5,101-1000=3.
     #[arg(long, alias = "input-len", value_name = "TOKENS|LAW", default_value = "1024")]
     pub(crate) random_input_len: String,
     /// Output length in tokens, or a law.

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use fizeau::workload::Salt;
 
-use super::Source;
+use super::names::Source;
 use crate::args::WorkloadArgs;
 
 /// The salt that was asked for, or a fresh one.
@@ -18,7 +18,7 @@ pub(crate) fn salt(args: &WorkloadArgs, source: Source) -> Salt {
 }
 
 /// A number that no earlier run had, but for one chance in four thousand million. It is short enough to be typed.
-fn fresh() -> Salt {
+pub(crate) fn fresh() -> Salt {
     let random = RandomState::new().hash_one(SystemTime::now());
     Salt((random >> 32).max(1))
 }
