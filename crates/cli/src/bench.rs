@@ -104,7 +104,9 @@ fn finish(job: &Job, out: Option<&Claim>, measured: Measured) -> Result<Exit, Fa
     let yardstick = Yardstick {
         physics: job.physics.as_ref(),
         client: &job.client,
-        shared_prefix: job.plan.spec().prefix.tokens(),
+        asked: workload::asked(job.plan.spec()),
+        abandoned: 0,
+        repeated: None,
     };
     let report = levels::report(&run, &kept, job.load_point, yardstick, None);
     let result = vllm.finish(job.vllm.clone());
@@ -277,6 +279,7 @@ fn setup(
             output_tokens,
             seed: args.workload.seed,
             arrivals: workload::describe_arrivals(&spec.arrivals),
+            asked: workload::asked(spec),
         },
         host: record::host(),
         model_config: physics.map(|physics| physics.model_name().to_owned()),

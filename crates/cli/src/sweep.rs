@@ -124,6 +124,7 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
             output_tokens,
             seed: args.workload.seed,
             arrivals: workload::describe_arrivals(&Arrivals::ClosedLoop),
+            asked: workload::asked(&workload),
         },
         host: record::host(),
         model_config: physics.as_ref().map(|physics| physics.model_name().to_owned()),
@@ -263,7 +264,9 @@ fn report(job: &Job, level: &SweptLevel, kept: &Kept) -> Result<LevelReport, Fai
     let yardstick = Yardstick {
         physics: job.physics.as_ref(),
         client: &job.client,
-        shared_prefix: job.spec.workload.prefix.tokens(),
+        asked: workload::asked(&job.spec.workload),
+        abandoned: 0,
+        repeated: None,
     };
     let report = levels::report(&level.run, kept, load, yardstick, Some(name));
     if let Some(folder) = &level.folder {

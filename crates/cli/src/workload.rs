@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use fizeau::core::{EosRule, Tokens};
+use fizeau::core::{EosRule, PerSec, Tokens};
+use fizeau::metrics::CacheExpectation;
+use fizeau::report::{Asked, AskedArrivals};
 use fizeau::transport::{PromptKind, Target};
 use fizeau::workload::{
     Arrivals, Content, Length, Lengths, Seed, SharedPrefix, Spec, TextCodec, Wording,
@@ -101,6 +103,33 @@ pub(crate) fn describe_arrivals(arrivals: &Arrivals) -> String {
         }
         _ => format!("{arrivals:?}"),
     }
+}
+
+/// What is asked for of the load, as figures. The hit rate is that of the mean prompt, once the prefix is in the cache.
+pub(crate) fn asked(spec: &Spec) -> Asked {
+    let law = |rate: PerSec, cv_squared: f64| AskedArrivals {
+        rate: Some(rate),
+        cv_squared: Some(cv_squared),
+    };
+    let arrivals = match spec.arrivals {
+        Arrivals::ClosedLoop => None,
+        Arrivals::Constant { rate } => Some(law(rate, 0.0)),
+        Arrivals::Gamma { rate, burstiness, .. } => Some(law(rate, burstiness.recip())),
+        _ => Some(AskedArrivals::default()),
+    };
+    let mean_input = match &spec.lengths {
+        Lengths::Independent { input, .. } => {
+            let (low, high) = input.bounds().into_inner();
+            (low.get() as f64 + high.get() as f64) / 2.0
+        }
+        Lengths::Pairs(_) => return Asked { arrivals, cache: CacheExpectation::Reuse },
+    };
+    let prefix = spec.prefix.tokens().get() as f64;
+    let cache = match spec.prefix {
+        SharedPrefix::None => CacheExpectation::None,
+        _ => CacheExpectation::Share(prefix / (prefix + mean_input)),
+    };
+    Asked { arrivals, cache }
 }
 
 /// Sampling fields of the request body, as a JSON object; only those that were given.
