@@ -190,7 +190,8 @@ impl Synthetic {
                 Phase::Measured => 0,
                 Phase::Warmup => 1,
             },
-            prefix_len: self.prefix.tokens(),
+            // A later turn has it in its history.
+            prefix_len: if place.turn == 0 { self.prefix.tokens() } else { Tokens::ZERO },
             len: place.input,
         }
     }

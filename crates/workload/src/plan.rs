@@ -1,6 +1,7 @@
 //! The plan: every request that follows from a specification, to be had in any order.
 
 mod builder;
+mod history;
 mod source;
 
 pub use builder::PlanBuilder;
@@ -96,7 +97,7 @@ impl Plan {
     /// The requests with their instants, in order, from the first.
     #[must_use]
     pub fn source(&self) -> PlanSource {
-        self.sessions((0..).into_iter())
+        self.sessions(0..)
     }
 
     /// The sessions of the numbers that `which` gives, which must be rising.
@@ -175,10 +176,10 @@ impl Workload for Plan {
     }
 
     fn walk(&self, which: Numbers) -> Walk {
-        Box::new(PlanSource::measured(self.clone(), which).walk())
+        Box::new(PlanSource::measured(self.clone(), which))
     }
 
     fn warmup(&self, which: Numbers) -> Walk {
-        Box::new(PlanSource::warmup(self.clone(), which).walk())
+        Box::new(PlanSource::warmup(self.clone(), which))
     }
 }

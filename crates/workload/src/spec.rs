@@ -1,6 +1,6 @@
 //! What a plan is made from, and what can be wrong with it.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
 use fizeau_core::{EosRule, Tokens};
@@ -131,6 +131,22 @@ pub enum SpecError {
         /// The ratio given.
         ratio: f64,
     },
+    /// Prompts cannot be gone on from.
+    #[error(
+        "sessions of several turns need prompts of text or of chat messages, which the next turn goes on from: {0} \
+         cannot be gone on from"
+    )]
+    SessionPrompt(&'static str),
+    /// A think time is out of its range.
+    #[error("the {which} cannot be {value}: it must be from 0 to {most}")]
+    ThinkTime {
+        /// Which number.
+        which: &'static str,
+        /// The number given.
+        value: f64,
+        /// The most that it may be.
+        most: u32,
+    },
     /// The tokenizer failed on the first prompt.
     #[error("the tokenizer cannot make the first prompt")]
     Tokenizer(#[source] CodecError),
@@ -141,6 +157,16 @@ pub enum SpecError {
         which: &'static str,
         /// The longest that could be drawn.
         longest: Tokens,
+    },
+    /// The fewest turns of a session are more than the most.
+    #[error(
+        "sessions of {least} turns at the least and {most} at the most: the least must not be above the most"
+    )]
+    Turns {
+        /// The fewest.
+        least: NonZeroU32,
+        /// The most.
+        most: NonZeroU32,
     },
     /// Not there yet.
     #[error("unfinished: {0}")]

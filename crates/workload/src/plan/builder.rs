@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Plan;
+use super::history::go_on;
 use crate::content::Synthetic;
 use crate::dataset::Dataset;
 use crate::exact::TextCodec;
@@ -71,7 +72,23 @@ impl PlanBuilder {
             None => made(&spec, tokenizer)?,
         };
         let index = SessionIndex::new(spec.requests, spec.sessions.as_ref(), &*content, spec.seed);
-        Ok(Plan { spec: Arc::new(spec), arrivals, lengths, content, index })
+        let plan = Plan { spec: Arc::new(spec), arrivals, lengths, content, index };
+        plan.check_sessions()?;
+        Ok(plan)
+    }
+}
+
+impl Plan {
+    /// Refuses sessions whose prompts no turn could go on from, as the first of several turns shows.
+    fn check_sessions(&self) -> Result<(), SpecError> {
+        let turns = |session| [0, 1].map(|turn| self.index.request(session, turn));
+        let both = self.index.first_of_several().map_or([None; 2], turns);
+        let mut prompts = both.into_iter().flatten().map(|id| self.request(id).prompt);
+        match (prompts.next(), prompts.next()) {
+            (Some(first), Some(second)) => go_on(first, "", second).map(drop),
+            _ => Ok(()),
+        }
+        .map_err(SpecError::SessionPrompt)
     }
 }
 

@@ -8,6 +8,7 @@ mod golden;
 #[cfg(feature = "hf-tokenizer")]
 mod hf;
 mod plan;
+mod sessions;
 mod statistics;
 #[cfg(feature = "tiktoken")]
 mod tiktoken;
