@@ -59,7 +59,9 @@ mod tokenizer;
 mod words;
 mod workload;
 
-pub use arrivals::{Arrivals, RampShape, RampSpan, Rescale, Schedule, Spacing, Stage};
+pub use arrivals::{
+    Arrivals, ArrivalsError, Asked, RampShape, RampSpan, Rescale, Schedule, Spacing, Stage,
+};
 pub use content::{Content, Form, Order, PrefixRepetition, Repeat, VllmRandom, Wording};
 pub use dataset::{Conversation, Dataset, Turn};
 pub use draws::Draws;
