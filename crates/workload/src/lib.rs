@@ -60,7 +60,9 @@ mod weights;
 mod words;
 mod workload;
 
-pub use arrivals::{Arrivals, RampShape, RampSpan, Rescale, Schedule, Spacing, Stage};
+pub use arrivals::{
+    Arrivals, ArrivalsError, Asked, RampShape, RampSpan, Rescale, Schedule, Spacing, Stage,
+};
 pub use content::{Content, Form, Order, PrefixRepetition, Repeat, VllmRandom, Wording};
 pub use dataset::{Conversation, Dataset, Turn};
 pub use draws::Draws;

@@ -87,10 +87,11 @@ impl Plan {
     /// With [`crate::Rescale::ToMean`] this call goes over all gaps once; otherwise it costs nothing.
     #[must_use]
     pub fn schedule(&self) -> Schedule {
-        let (sessions, seed) = (self.index.sessions(), self.spec.seed);
+        let sessions = self.index.sessions();
+        let draws = self.spec.seed.stream(Purpose::Gaps, 0);
         match &self.arrivals {
-            None => Schedule::new(&self.spec.arrivals, sessions, seed),
-            Some(own) => Schedule::of(own.instants(sessions, seed.stream(Purpose::Gaps, 0))),
+            None => Schedule::new(&self.spec.arrivals, sessions, draws),
+            Some(own) => Schedule::of(own.instants(sessions, draws)),
         }
     }
 

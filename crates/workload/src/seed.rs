@@ -77,7 +77,6 @@ pub(crate) enum Purpose {
     ThinkTime = 10,
     Model = 11,
     Group = 12,
-    Phases = 13,
     Shuffle = 14,
     ProbeGaps = 15,
 }

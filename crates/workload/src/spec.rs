@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fizeau_core::{EosRule, Tokens};
 use serde::{Deserialize, Serialize};
 
-use crate::arrivals::Arrivals;
+use crate::arrivals::{Arrivals, ArrivalsError};
 use crate::content::Content;
 use crate::exact::CodecError;
 use crate::length::{Length, LengthMistake, Lengths};
@@ -89,12 +89,9 @@ impl Spec {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
-    /// The burstiness is not a usable number.
-    #[error(
-        "the burstiness {0} cannot be used: it must be from 0.001 to 1000000 (1 is Poisson; for an even \
-         spacing use constant arrivals)"
-    )]
-    Burstiness(f64),
+    /// The law of arrivals cannot be used.
+    #[error(transparent)]
+    Arrivals(#[from] ArrivalsError),
     /// A law of lengths is none.
     #[error("the {which} length {mistake}")]
     Length {
@@ -115,12 +112,6 @@ pub enum SpecError {
     /// Exact text is asked for and no tokenizer is given.
     #[error("text of an exact number of tokens needs a tokenizer, and none was given")]
     NoTokenizer,
-    /// The rate is not a usable number.
-    #[error(
-        "the rate of {0} requests per second cannot be used: it must be from 1e-9 to 1e9 (to send \
-         everything at the start, use arrivals all at once)"
-    )]
-    Rate(f64),
     /// A range ratio is outside of its range.
     #[error(
         "the {which} length's range ratio {ratio} cannot be used: it must be at least 0 and below 1"
