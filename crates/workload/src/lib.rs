@@ -48,6 +48,7 @@ mod dataset;
 mod draws;
 mod exact;
 mod length;
+mod numpy;
 mod parts;
 mod plan;
 mod prefix;
