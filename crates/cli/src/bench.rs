@@ -14,8 +14,8 @@ use fizeau::metrics::{GoodputGoals, Verdict};
 use fizeau::report::{
     Detail, LevelReport, LoadPoint, Selection, Setup, VllmResult, VllmRun, VllmTally,
 };
-use fizeau::transport::{HttpTransport, MonotonicClock, Route};
-use fizeau::workload::Shard;
+use fizeau::transport::{HttpTransport, MonotonicClock, Route, context_limit};
+use fizeau::workload::{Pacing, Plan, Shard};
 
 use crate::args::BenchArgs;
 use crate::calibrate::{self, Calibration};
@@ -41,7 +41,7 @@ struct Job {
     /// Which share of it is ours.
     shard: Shard,
     /// A thin stream beside it.
-    probe: Option<ProbeStream>,
+    probe: Option<Plan>,
     /// The most tokens that the model takes, where that is known before the server is asked.
     limit: Option<Limit>,
     load: Load,
@@ -210,8 +210,20 @@ async fn measure(
     Ok(Measured { run, kept, vllm: vllm.0, interrupted: cancel.is_cancelled() })
 }
 
-/// One request before the first, on a connection of its own.
+/// How many requests are about ours: sessions are shared out, and some have more turns than others.
+fn share(job: &Job) -> u64 {
+    let count = job.shard.session(1) - job.shard.session(0);
+    job.work.requests().get().div_ceil(count)
+}
+
+/// One request before the first, on a connection of its own. Before that the server is asked how much it takes, where nobody
+/// else has said so; not to know is nothing to fail over.
 async fn check(job: &Job) -> Result<(), Fail> {
+    if job.limit.is_none() {
+        let tokens = context_limit(&job.called.target).await.ok().flatten();
+        let limit = tokens.map(|tokens| Limit { tokens, said_by: "the server" });
+        limit.iter().try_for_each(|limit| job.work.check(limit))?;
+    }
     let clock = MonotonicClock::new();
     let http = HttpTransport::new(job.called.target.clone(), clock);
     endpoint::check(&http, &Pacer::new(clock), job.work.plan()).await.map(drop)

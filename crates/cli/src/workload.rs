@@ -20,7 +20,7 @@ pub(crate) use work::Work;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use fizeau::core::{EosRule, Tokens};
+use fizeau::core::{EosRule, Prompt, Tokens};
 use fizeau::transport::{PromptKind, Target};
 use fizeau::workload::{
     Arrivals, Content, Dataset, Form, Order, Plan, PrefixRepetition, Repeat, Seed, Spec,
@@ -148,6 +148,25 @@ impl Ask {
             builder = builder.dataset(Arc::clone(dataset));
         }
         builder.build().map_err(Fail::usage)
+    }
+
+    /// Whether some request is a later turn, which carries the replies to those before it.
+    fn has_turns(&self) -> bool {
+        let has_turns = |dataset: &Arc<Dataset>| {
+            dataset.conversations.iter().any(|conversation| conversation.turns.len() > 1)
+        };
+        match &self.dataset {
+            Some(dataset) => has_turns(dataset),
+            None => self.spec.sessions.is_some(),
+        }
+    }
+
+    /// Whether some request is a body that goes out as it stands, without a salt.
+    fn has_bodies(&self) -> bool {
+        let mut conversations = self.dataset.iter().flat_map(|dataset| &dataset.conversations);
+        conversations.any(|conversation| {
+            conversation.turns.iter().any(|turn| matches!(turn.prompt, Prompt::Body(_)))
+        })
     }
 }
 

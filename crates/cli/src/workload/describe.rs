@@ -1,10 +1,14 @@
 //! A workload as a person reads it.
 
+use std::path::Path;
+
 use fizeau::core::Tokens;
 use fizeau::workload::{
     Arrivals, Content, Length, Lengths, RampShape, RampSpan, Rescale, Spacing, Spec, Stage,
 };
 use serde::Serialize;
+
+use crate::args::WorkloadArgs;
 
 /// Lengths that were asked for: the law, and where half and nine tenths of all are below.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

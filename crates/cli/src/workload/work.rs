@@ -2,11 +2,11 @@
 
 use std::num::NonZeroU64;
 
-use fizeau::core::PerSec;
+use fizeau::core::{Nanos, PerSec};
 use fizeau::metrics::CacheExpectation;
 use fizeau::report::{Asked, AskedArrivals};
 use fizeau::workload::{
-    Arrivals, Content, Lengths, Plan, Salt, SharedPrefix, Spec, TextCodec, Workload,
+    Arrivals, Content, Plan, Salt, Spec, TextCodec, Workload,
 };
 use serde_json::Value;
 
@@ -92,6 +92,13 @@ impl Work {
         }
     }
 
+    /// That records come more than once, in words.
+    pub(crate) fn repeated(&self) -> Option<String> {
+        match self {
+            Self::Plan { .. } => None,
+        }
+    }
+
     /// What was asked, for the record.
     pub(crate) fn record(&self) -> Result<Value, Fail> {
         match self {
@@ -100,17 +107,38 @@ impl Work {
     }
 }
 
+/// The rate that the law has in the long run; else that of the instants.
 fn mean_rate(plan: &Plan) -> Option<PerSec> {
-    match plan.spec().arrivals {
-        Arrivals::Constant { rate } | Arrivals::Gamma { rate, .. } => Some(rate),
-        Arrivals::AllAtOnce | Arrivals::ClosedLoop => None,
-        _ => None,
+    if let Some(asked) = plan.spec().arrivals.asked() {
+        return Some(asked.rate);
     }
+    let (mut sessions, mut last) = (0_u64, Nanos::ZERO);
+    for at in plan.schedule() {
+        sessions += 1;
+        last = at?;
+    }
+    (last > Nanos::ZERO).then(|| PerSec::new(sessions as f64 / last.as_secs_f64()))
 }
 
 /// What is asked of `plan`'s arrivals and of a cache.
-pub(crate) fn asked(plan: &Plan, ask: &Ask) -> Asked {
-    Asked { arrivals: None, cache: CacheExpectation::None }
+fn asked(plan: &Plan, ask: &Ask) -> Asked {
+    let arrivals = match &plan.spec().arrivals {
+        Arrivals::ClosedLoop => None,
+        law => Some(AskedArrivals {
+            rate: mean_rate(plan),
+            cv_squared: law.asked().and_then(|asked| asked.cv_squared),
+        }),
+    };
+    Asked { arrivals, cache: cache(plan, ask) }
+}
+
+/// What a prefix cache may supply of `plan`.
+fn cache(plan: &Plan, ask: &Ask) -> CacheExpectation {
+    let spec = plan.spec();
+    if spec.salt == Salt::NONE || ask.has_bodies() || ask.has_turns() {
+        return CacheExpectation::Reuse;
+    }
+    CacheExpectation::None
 }
 
 /// Refuses what is longer than `limit`: by the laws of lengths, or in a record of the data set that says its length.
