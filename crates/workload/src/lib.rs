@@ -65,14 +65,14 @@ pub use arrivals::{
     Arrivals, ArrivalsError, Asked, RampShape, RampSpan, Rescale, Schedule, Spacing, Stage,
 };
 pub use content::{Content, Form, Order, PrefixRepetition, Repeat, VllmRandom, Wording};
-pub use dataset::{Conversation, Dataset, Turn};
+pub use dataset::{Conversation, Dataset, DatasetError, DatasetPlace, ShareGpt, Take, Turn};
 pub use draws::Draws;
 pub use exact::{CodecError, ExactText, TextCodec, exact_text};
 pub use length::{Bin, Length, LengthMistake, LengthTextError, Lengths, Preset, WeightedPair};
 pub use parts::{
     ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, Made, Phase, Place,
 };
-pub use plan::{Plan, PlanBuilder, PlanSource};
+pub use plan::{Plan, PlanBuilder, PlanSource, Repeats};
 pub use prefix::{Popularity, SharedPrefix};
 pub use seed::{Salt, Seed};
 pub use session::{Sessions, ThinkTime, Turns};

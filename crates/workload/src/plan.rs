@@ -32,6 +32,27 @@ pub struct Plan {
     lengths: Arc<dyn LengthSource>,
     content: Arc<dyn ContentSource>,
     index: SessionIndex,
+    repeats: Option<Repeats>,
+}
+
+/// How far a data set falls short of a plan that begins it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Repeats {
+    /// How many records the data set has.
+    pub records: u64,
+    /// How many the plan takes, each counted as often as it is taken.
+    pub wanted: u64,
+}
+
+impl std::fmt::Display for Repeats {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { records, wanted } = self;
+        let most = wanted.div_ceil((*records).max(1));
+        write!(
+            f,
+            "{wanted} records are asked for and the data set has {records}: each is used up to {most} times"
+        )
+    }
 }
 
 impl Plan {
@@ -68,6 +89,12 @@ impl Plan {
     #[must_use]
     pub fn len(&self) -> NonZeroU64 {
         self.spec.requests
+    }
+
+    /// How often the data set is begun again; none where its records suffice, or there is no data set.
+    #[must_use]
+    pub const fn repeats(&self) -> Option<Repeats> {
+        self.repeats
     }
 
     /// The request of number `id`. Past the end of the plan it is the one that a longer plan would have there.

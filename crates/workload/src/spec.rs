@@ -92,6 +92,17 @@ pub enum SpecError {
     /// The law of arrivals cannot be used.
     #[error(transparent)]
     Arrivals(#[from] ArrivalsError),
+    /// The data set does not go with the rest of the specification.
+    #[error("the data set {name} cannot be used: {why}")]
+    Dataset {
+        /// The data set.
+        name: String,
+        /// What is in the way.
+        why: &'static str,
+    },
+    /// The records of a data set are asked for and none is given.
+    #[error("prompts from a data set need one, and none was given")]
+    NoDataset,
     /// A law of lengths is none.
     #[error("the {which} length {mistake}")]
     Length {
@@ -141,6 +152,19 @@ pub enum SpecError {
     /// The tokenizer failed on the first prompt.
     #[error("the tokenizer cannot make the first prompt")]
     Tokenizer(#[source] CodecError),
+    /// The data set is smaller than the plan, and must not be repeated.
+    #[error(
+        "the data set {name} has {records} records and {wanted} are asked for: ask for fewer requests, or let \
+         records repeat"
+    )]
+    TooFewRecords {
+        /// The data set.
+        name: String,
+        /// How many records it has.
+        records: u64,
+        /// How many the plan takes.
+        wanted: u64,
+    },
     /// A length is beyond [`Length::MAX`].
     #[error("the {which} length reaches {longest} tokens: it must be at most {}", Length::MAX)]
     TooLong {
