@@ -62,7 +62,7 @@ proptest! {
         prop_assert_eq!(told, expected);
 
         let reversed: Vec<Tape> = tapes.iter().rev().cloned().collect();
-        prop_assert_eq!(models(&reversed).as_ref(), Some(&found));
+        prop_assert_eq!(&models(&reversed).unwrap(), &found);
         let (head, tail) = tapes.split_at(cut.min(tapes.len()));
         let tally = |tapes: &[Tape]| {
             let mut tally = LevelTally::new(&GoodputGoals::default());

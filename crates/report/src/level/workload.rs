@@ -77,9 +77,10 @@ fn length_lines(what: &str, check: &LengthCheck) -> Vec<String> {
     if check.asked.n == 0 && check.seen.n == 0 {
         return lines;
     }
-    for (how, lengths) in [("asked", &check.asked), ("seen", &check.seen)] {
+    let both = [("asked", &check.asked, "unknown"), ("seen", &check.seen, "not reported")];
+    for (how, lengths, none) in both {
         lines.push(match (lengths.n, lengths.always()) {
-            (0, _) => line(&format!("{what} tokens {how}:"), "unknown"),
+            (0, _) => line(&format!("{what} tokens {how}:"), none),
             (_, Some(length)) => {
                 line(&format!("{what} tokens {how}:"), format_args!("{length} each"))
             }
