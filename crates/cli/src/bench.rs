@@ -106,12 +106,13 @@ fn press(job: &mut Job, args: &BenchArgs, out: Option<&Claim>) -> Result<Measure
 /// Says what was measured, on disk and on the screen.
 fn finish(job: &Job, out: Option<&Claim>, measured: Measured) -> Result<Exit, Fail> {
     let Measured { run, kept, vllm, interrupted } = measured;
+    let repeated = job.work.repeated();
     let yardstick = Yardstick {
         physics: job.physics.as_ref(),
         client: &job.client,
         asked: job.work.asked(),
-        abandoned: run.driven.abandoned,
-        repeated: job.work.repeated().as_deref(),
+        abandoned: 0,
+        repeated: repeated.as_deref(),
     };
     let report = levels::report(&run, &kept, job.load_point, yardstick, None);
     let result = vllm.finish(job.vllm.clone());

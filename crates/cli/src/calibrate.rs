@@ -223,8 +223,13 @@ impl Bench<'_> {
         let mut crew = client.start(&target, clock, &counting, &Cancel::new())?;
         let goals = GoodputGoals::default();
         let Level { warmup, load, .. } = level;
-        let planned =
-            PlannedLevel { plan: &plan, shard: Shard::WHOLE, warmup, load, goals: &goals, probe: None };
+        let planned = PlannedLevel {
+            plan: &plan,
+            shard: Shard::WHOLE,
+            warmup,
+            load,
+            goals: &goals, /* probe: None */
+        };
         let mut nowhere: Option<Vec<fizeau::core::Tape>> = None;
         let run = crew.measure(planned, &mut nowhere, &mut ()).await.map_err(Fail::broken)?;
         Ok(run.summary)

@@ -23,8 +23,8 @@ use std::sync::Arc;
 use fizeau::core::{EosRule, Prompt, Tokens};
 use fizeau::transport::{PromptKind, Target};
 use fizeau::workload::{
-    Arrivals, Content, Dataset, Form, Order, Plan, PrefixRepetition, Repeat, Seed, Spec,
-    TextCodec, VllmRandom, Wording,
+    Arrivals, Content, Dataset, Form, Order, Plan, PrefixRepetition, Repeat, Seed, Spec, TextCodec,
+    VllmRandom, Wording,
 };
 
 use crate::args::WorkloadArgs;
@@ -175,7 +175,9 @@ fn check_flags(args: &WorkloadArgs, source: Source) -> Result<(), Fail> {
     let name = &args.dataset_name;
     match &args.data.dataset_path {
         None if source.is_file() => {
-            return Err(Fail::usage(format!("--dataset-path: name the file of --dataset-name {name}")));
+            return Err(Fail::usage(format!(
+                "--dataset-path: name the file of --dataset-name {name}"
+            )));
         }
         Some(path) if !source.is_file() => {
             let path = path.display();
@@ -199,7 +201,9 @@ fn check_flags(args: &WorkloadArgs, source: Source) -> Result<(), Fail> {
         (args.data.no_repeat && !source.is_file(), "--no-repeat"),
     ];
     match refused.into_iter().find(|(is_refused, _)| *is_refused) {
-        Some((_, flag)) => Err(Fail::usage(format!("{flag}: --dataset-name {name} has no use for it"))),
+        Some((_, flag)) => {
+            Err(Fail::usage(format!("{flag}: --dataset-name {name} has no use for it")))
+        }
         None => Ok(()),
     }
 }

@@ -14,9 +14,9 @@ use crate::args::{BenchArgs, EndpointArgs};
 use crate::client::{self, Client};
 use crate::endpoint::{self, Called};
 use crate::exit::{Fail, Named};
-use crate::speed::Physics;
-use crate::workload::{self, Limit, Nominal, Wish, Work};
 use crate::record;
+use crate::speed::Physics;
+use crate::workload::{self, Nominal, Wish, Work};
 
 /// The run against `endpoint`. Files are read; nothing is sent.
 pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, Fail> {
@@ -180,7 +180,10 @@ pub(super) fn warmups(job: &Job, args: &BenchArgs) -> u64 {
     args.load.num_warmups.unwrap_or_else(|| tenth.min(50))
 }
 
-pub(super) fn document<'a>(job: &'a Job, args: &'a BenchArgs) -> Result<record::RunDocument<'a>, Fail> {
+pub(super) fn document<'a>(
+    job: &'a Job,
+    args: &'a BenchArgs,
+) -> Result<record::RunDocument<'a>, Fail> {
     let level = record::LevelPlan {
         requests: job.work.requests().get(),
         warmup_requests: warmups(job, args),

@@ -5,9 +5,7 @@ use std::num::NonZeroU64;
 use fizeau::core::{Nanos, PerSec};
 use fizeau::metrics::CacheExpectation;
 use fizeau::report::{Asked, AskedArrivals};
-use fizeau::workload::{
-    Arrivals, Content, Plan, Salt, Spec, TextCodec, Workload,
-};
+use fizeau::workload::{Arrivals, Content, Plan, Salt, Spec, TextCodec, Workload};
 use serde_json::Value;
 
 use super::Ask;
@@ -95,7 +93,7 @@ impl Work {
     /// That records come more than once, in words.
     pub(crate) fn repeated(&self) -> Option<String> {
         match self {
-            Self::Plan { .. } => None,
+            Self::Plan { plan, .. } => plan.repeats().map(|repeats| repeats.to_string()),
         }
     }
 
