@@ -11,7 +11,7 @@ use fizeau::report::{
     Engine, LevelReport, LoadPoint, OperatingPoint, Setup, Style, SweepReport, Terminal, Workload,
 };
 use fizeau::transport::{HttpTransport, MonotonicClock};
-use fizeau::workload::Arrivals;
+use fizeau::workload::{Arrivals, TracePacing};
 
 use crate::args::{EndpointArgs, SweepArgs};
 use crate::client::{Client, Counting};
@@ -172,6 +172,7 @@ fn ask(args: &SweepArgs, endpoint: &EndpointArgs) -> Result<(Ask, Work), Fail> {
         nominal: Nominal { input: ("--isl", &args.plan.isl), output: ("--osl", &args.plan.osl) },
         requests,
         arrivals: Arrivals::ClosedLoop,
+        replay: TracePacing::ClosedLoop,
     };
     let ask = wish.ask(&target)?;
     Ok((ask.clone(), Work::Plan { plan: ask.plan()?, ask }))

@@ -8,6 +8,7 @@ mod names;
 mod salt;
 mod sampling;
 mod sessions;
+mod trace;
 mod work;
 
 pub(crate) use describe::AskedLength;
@@ -15,6 +16,7 @@ pub(crate) use lengths::Nominal;
 pub(crate) use limit::{Limit, limit};
 pub(crate) use salt::fresh as fresh_salt;
 pub(crate) use sampling::sampling_body;
+pub(crate) use trace::pacing as replay;
 pub(crate) use work::Work;
 
 use std::num::NonZeroU64;
@@ -47,6 +49,8 @@ pub(crate) struct Wish<'a> {
     /// How many requests; none for as many as there are.
     pub(crate) requests: Option<u64>,
     pub(crate) arrivals: Arrivals,
+    /// When the requests of a trace leave.
+    pub(crate) replay: TracePacing,
 }
 
 /// The most requests where nobody says how many: vLLM's default.
@@ -57,6 +61,9 @@ impl Wish<'_> {
     pub(crate) fn work(self, target: &Target) -> Result<Work, Fail> {
         let source = Source::named(&self.args.dataset_name)?;
         check_flags(self.args, source)?;
+        if let Source::Times(format) = source {
+            return trace::work(self.args, format, self.requests, self.replay, target);
+        }
         let ask = self.ask(target)?;
         Ok(Work::Plan { plan: ask.plan()?, ask })
     }
@@ -66,6 +73,12 @@ impl Wish<'_> {
         let args = self.args;
         let source = Source::named(&args.dataset_name)?;
         check_flags(args, source)?;
+        if let Source::Times(_) = source {
+            return Err(Fail::usage(format!(
+                "--dataset-name {}: a trace has its own load, which `fizeau bench` replays",
+                args.dataset_name
+            )));
+        }
         let tokenizer = args.tokenizer.as_deref().map(tokenizer::load).transpose()?;
         let dataset = match source {
             Source::Records(format) => Some(dataset::read(args, format, tokenizer.as_deref())?),
@@ -266,6 +279,11 @@ pub(crate) fn made_up(
 /// Prompts that need no tokenizer.
 pub(crate) fn words_or_ids(target: &Target) -> Content {
     synthetic(form(target, false), Wording::Words)
+}
+
+/// Whether the flags name a trace.
+pub(crate) fn is_trace(args: &WorkloadArgs) -> bool {
+    matches!(Source::named(&args.dataset_name), Ok(Source::Times(_)))
 }
 
 /// Whether some request may be a later turn, which carries the replies to those before it. A file of one's own may hold

@@ -6,7 +6,7 @@ use fizeau::core::PerSec;
 use fizeau::harness::{Load, TextAfter};
 use fizeau::metrics::GoodputGoals;
 use fizeau::report::{Engine, LoadPoint, RequestRate, Selection, Setup, VllmRun, Workload};
-use fizeau::workload::Pacing;
+use fizeau::workload::{Pacing, TracePacing};
 
 use super::arrivals::{arrivals, cap, shard};
 use super::{Job, files, probe_stream};
@@ -24,6 +24,7 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
     let goals: GoodputGoals = args.result.goodput.join(" ").parse().named("--goodput")?;
     let cap = cap(args)?;
     let arrivals = arrivals(&args.arrivals, cap.is_some())?;
+    let replay = replay(args, cap.is_some())?;
     let shard = shard(args)?;
     let (metrics, percentiles) = (&args.result.percentile_metrics, &args.result.metric_percentiles);
     let selection = Selection::parse(&metrics.join(","), &percentiles.join(","))
@@ -35,6 +36,7 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
         nominal: nominal(args),
         requests: args.load.num_prompts,
         arrivals,
+        replay,
     };
     let work = wish.work(&called.target)?;
     let (config, hardware) = (&args.result.model_config, &args.result.hardware);
@@ -71,6 +73,24 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
         vllm,
         result,
     })
+}
+
+/// When the requests of a trace leave; flags of traces are for traces.
+fn replay(args: &BenchArgs, is_capped: bool) -> Result<TracePacing, Fail> {
+    if workload::is_trace(&args.workload) {
+        return workload::replay(&args.arrivals, is_capped);
+    }
+    let given = [
+        (args.arrivals.trace_speedup.is_some(), "--trace-speedup"),
+        (args.arrivals.ignore_trace_times, "--ignore-trace-times"),
+    ];
+    match given.into_iter().find(|(is_given, _)| *is_given) {
+        None => Ok(TracePacing::ClosedLoop),
+        Some((_, flag)) => Err(Fail::usage(format!(
+            "{flag}: --dataset-name {} is no trace",
+            args.workload.dataset_name
+        ))),
+    }
 }
 
 /// The two flags of lengths.

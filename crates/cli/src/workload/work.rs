@@ -1,6 +1,7 @@
 //! What a run asks: a plan, or a trace that is read as it is replayed.
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
 use fizeau::core::{Nanos, PerSec};
 use fizeau::metrics::CacheExpectation;
@@ -8,15 +9,16 @@ use fizeau::report::{Asked, AskedArrivals};
 use fizeau::workload::{Arrivals, Content, Plan, Salt, Spec, TextCodec, Workload};
 use serde_json::Value;
 
-use super::Ask;
 use super::describe::{self, AskedLength};
 use super::limit::Limit;
+use super::{Ask, trace};
 use crate::args::WorkloadArgs;
 use crate::exit::Fail;
 
 /// What a run asks.
 pub(crate) enum Work {
     Plan { plan: Plan, ask: Ask },
+    Trace { trace: Trace, tokenizer: Option<Arc<dyn TextCodec>> },
 }
 
 impl Work {
@@ -24,6 +26,7 @@ impl Work {
     pub(crate) fn plan(&self) -> &dyn Workload {
         match self {
             Self::Plan { plan, .. } => plan,
+            Self::Trace { trace, .. } => trace,
         }
     }
 
@@ -34,13 +37,15 @@ impl Work {
     pub(crate) fn salt(&self) -> Salt {
         match self {
             Self::Plan { plan, .. } => plan.spec().salt,
+            Self::Trace { trace, .. } => trace.spec().salt,
         }
     }
 
     /// Counts where the server does not.
-    pub(crate) fn tokenizer(&self) -> Option<std::sync::Arc<dyn TextCodec>> {
+    pub(crate) fn tokenizer(&self) -> Option<Arc<dyn TextCodec>> {
         match self {
             Self::Plan { ask, .. } => ask.tokenizer.clone(),
+            Self::Trace { tokenizer, .. } => tokenizer.clone(),
         }
     }
 
@@ -48,6 +53,7 @@ impl Work {
     pub(crate) fn mean_rate(&self) -> Option<PerSec> {
         match self {
             Self::Plan { plan, .. } => mean_rate(plan),
+            Self::Trace { trace, .. } => trace::mean_rate(trace),
         }
     }
 
@@ -55,12 +61,14 @@ impl Work {
     pub(crate) fn typical(&self) -> (u64, u64) {
         match self {
             Self::Plan { plan, .. } => typical(plan.spec()),
+            Self::Trace { trace, .. } => trace::typical(trace),
         }
     }
 
     pub(crate) fn asked_lengths(&self) -> (AskedLength, AskedLength) {
         match self {
             Self::Plan { plan, .. } => describe::asked_lengths(plan.spec()),
+            Self::Trace { .. } => (AskedLength::of_file("trace"), AskedLength::of_file("trace")),
         }
     }
 
@@ -68,6 +76,7 @@ impl Work {
     pub(crate) fn describe_arrivals(&self) -> String {
         match self {
             Self::Plan { plan, .. } => describe::arrivals(&plan.spec().arrivals),
+            Self::Trace { trace, .. } => trace::describe_arrivals(trace),
         }
     }
 
@@ -80,6 +89,7 @@ impl Work {
     pub(crate) fn asked(&self) -> Asked {
         match self {
             Self::Plan { plan, ask } => asked(plan, ask),
+            Self::Trace { trace, .. } => trace::asked(trace),
         }
     }
 
@@ -87,6 +97,11 @@ impl Work {
     pub(crate) fn check(&self, limit: &Limit) -> Result<(), Fail> {
         match self {
             Self::Plan { plan, ask } => check(plan.spec(), ask, limit),
+            Self::Trace { trace, .. } => {
+                let facts = trace.facts();
+                let (input, output) = (facts.longest_input, facts.longest_output);
+                limit.check("the longest prompt and reply of the trace", input, output)
+            }
         }
     }
 
@@ -94,6 +109,7 @@ impl Work {
     pub(crate) fn repeated(&self) -> Option<String> {
         match self {
             Self::Plan { plan, .. } => plan.repeats().map(|repeats| repeats.to_string()),
+            Self::Trace { trace, .. } => trace::repeated(trace),
         }
     }
 
@@ -101,6 +117,7 @@ impl Work {
     pub(crate) fn record(&self) -> Result<Value, Fail> {
         match self {
             Self::Plan { plan, .. } => serde_json::to_value(plan.spec()).map_err(Fail::broken),
+            Self::Trace { trace, .. } => trace::record(trace),
         }
     }
 }

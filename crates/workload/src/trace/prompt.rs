@@ -100,7 +100,7 @@ impl Prompts {
     fn text(&self, wording: Wording, which: Which<'_>) -> (String, Option<Tokens>) {
         let tokenizer = match wording {
             Wording::Exact => self.tokenizer.as_deref(),
-            Wording::Words => None,
+            Wording::Sonnet | Wording::Words => None,
         };
         match tokenizer.map(|tokenizer| self.exact(tokenizer, which)) {
             Some(Ok(exact)) => (exact.text, Some(exact.tokens)),
