@@ -28,7 +28,7 @@ use crate::progress::Progress;
 use crate::say::say;
 use crate::speed::Physics;
 use crate::workload::{Limit, Work};
-use crate::{interrupt, levels, probe, runtime};
+use crate::{interrupt, levels, probe, runtime, workload};
 use prepare::{base_urls, document, prepare, warmups};
 
 /// Everything that is decided before anything is sent.
@@ -183,6 +183,8 @@ async fn measure(
         0 => "no warm-up (--num-warmups)".to_owned(),
         n => format!("{n} warm-up requests first; they do not count (--num-warmups)"),
     })?;
+    say(workload::describe_salt(&args.workload, job.work.salt()))?;
+    job.work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
     let cancel = Cancel::new();
     let counting = Counting { tokenizer: job.work.tokenizer(), text: text_after(args) };
     let mut crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;

@@ -14,7 +14,7 @@ mod work;
 pub(crate) use describe::AskedLength;
 pub(crate) use lengths::Nominal;
 pub(crate) use limit::{Limit, limit};
-pub(crate) use salt::fresh as fresh_salt;
+pub(crate) use salt::{describe as describe_salt, fresh as fresh_salt};
 pub(crate) use sampling::sampling_body;
 pub(crate) use trace::pacing as replay;
 pub(crate) use work::Work;
@@ -26,7 +26,7 @@ use fizeau::core::{EosRule, Prompt, Tokens};
 use fizeau::transport::{PromptKind, Target};
 use fizeau::workload::{
     Arrivals, Content, Dataset, Form, Order, Plan, PrefixRepetition, Repeat, Seed, Spec, TextCodec,
-    VllmRandom, Wording,
+    TracePacing, VllmRandom, Wording,
 };
 
 use crate::args::WorkloadArgs;
@@ -102,7 +102,9 @@ impl Wish<'_> {
             salt: salt::salt(args, source),
             ..Spec::new(requests).named("--num-prompts")?
         };
-        Ok(Ask { spec, tokenizer, dataset })
+        let ask = Ask { spec, tokenizer, dataset };
+        ask.check_route(target)?;
+        Ok(ask)
     }
 
     fn content(&self, source: Source, form: Form, has_tokenizer: bool) -> Result<Content, Fail> {
@@ -172,6 +174,34 @@ impl Ask {
             Some(dataset) => has_turns(dataset),
             None => self.spec.sessions.is_some(),
         }
+    }
+
+    /// Refuses records that `target`'s route does not take, before any is sent.
+    fn check_route(&self, target: &Target) -> Result<(), Fail> {
+        let Content::Dataset { form, .. } = &self.spec.content else {
+            return Ok(());
+        };
+        let Some(dataset) = &self.dataset else { return Ok(()) };
+        for (number, conversation) in (1_u64..).zip(&dataset.conversations) {
+            for turn in &conversation.turns {
+                let (kind, what) = match (&turn.prompt, form) {
+                    (Prompt::Body(_), _) => (PromptKind::Body, "a whole body"),
+                    (Prompt::Chat(_), _) | (Prompt::Text(_), Form::Chat) => {
+                        (PromptKind::Chat, "messages")
+                    }
+                    (Prompt::Text(_), _) => (PromptKind::Text, "text"),
+                    (Prompt::TokenIds(_), _) => (PromptKind::TokenIds, "token ids"),
+                };
+                if !target.route().takes(kind) {
+                    let (name, url) = (&dataset.name, target.url());
+                    return Err(Fail::usage(format!(
+                        "--dataset-path: {name}, record {number} has {what}, which {url} does not take: choose another \
+                         --endpoint"
+                    )));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether some request is a body that goes out as it stands, without a salt.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fizeau::core::{Nanos, PerSec};
 use fizeau::metrics::CacheExpectation;
 use fizeau::report::{Asked, AskedArrivals};
-use fizeau::workload::{Arrivals, Content, Plan, Salt, Spec, TextCodec, Workload};
+use fizeau::workload::{Arrivals, Content, Plan, Salt, Spec, TextCodec, Trace, Workload};
 use serde_json::Value;
 
 use super::describe::{self, AskedLength};
