@@ -4,10 +4,14 @@
 //! token id, a word) is looked up afterwards. The first symbols of a prompt's own part spell its scrambled
 //! index, so that no two prompts are the same; the rest are drawn.
 
+mod dataset;
 mod prefix_repetition;
+mod sonnet;
+mod sonnets;
 mod starts;
 mod vllm_random;
 
+pub(crate) use dataset::DatasetContent;
 pub use prefix_repetition::PrefixRepetition;
 pub(crate) use starts::Starts;
 pub(crate) use vllm_random::VllmDraws;
@@ -103,6 +107,10 @@ pub enum Wording {
     /// Fitted to exactly the asked number of tokens under a tokenizer, see [`crate::exact_text`]. The plan must
     /// be made with [`crate::Plan::with_tokenizer`].
     Exact,
+    /// Lines drawn from Shakespeare's sonnets, as vLLM's `sonnet` data set has them, after a line of eight words that no other
+    /// prompt has. Under a tokenizer the text is cut to exactly the asked number of tokens; without one it has as many
+    /// words as tokens are asked for, which makes about a third more tokens.
+    Sonnet,
     /// As many short, common English words as tokens are asked for. Most vocabularies have each as one token,
     /// so the length is about right; the server's count is the truth.
     Words,
@@ -128,10 +136,9 @@ impl Content {
             Self::TokenIds { range } if range.len() < 2 => {
                 Err(SpecError::Vocabulary { start: range.start, end: range.end })
             }
-            Self::TokenIds { .. } | Self::Chat(_) | Self::Text(_) => Ok(()),
+            Self::TokenIds { .. } | Self::Chat(_) | Self::Text(_) | Self::Dataset { .. } => Ok(()),
             Self::VllmRandom(random) => random.check(spec),
             Self::PrefixRepetition(repetition) => repetition.check(spec),
-            Self::Dataset { .. } => Err(SpecError::Unfinished("content")),
         }
     }
 }
@@ -217,13 +224,15 @@ impl Synthetic {
     }
 
     fn text(&self, wording: Wording, draw: &Draw) -> (String, Option<Tokens>) {
-        let tokenizer = match wording {
-            Wording::Exact => self.tokenizer.as_deref(),
-            Wording::Words => None,
+        let fitted = match (wording, self.tokenizer.as_deref()) {
+            (Wording::Exact, Some(codec)) => draw.exact(codec, &self.starts).ok(),
+            (Wording::Sonnet, Some(codec)) => draw.exact_sonnet(codec).ok(),
+            (Wording::Words, _) | (_, None) => None,
         };
-        match tokenizer.map(|tokenizer| draw.exact(tokenizer, &self.starts)) {
-            Some(Ok(exact)) => (exact.text, Some(exact.tokens)),
-            Some(Err(_)) | None => (draw.words(), None),
+        match (fitted, wording) {
+            (Some(exact), _) => (exact.text, Some(exact.tokens)),
+            (None, Wording::Sonnet) => (draw.sonnet(), None),
+            (None, Wording::Exact | Wording::Words) => (draw.words(), None),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! An endless row of random numbers, the same on every machine.
 
-use rand::Rng;
 use rand::rngs::ChaCha8Rng;
+use rand::{Rng, SeedableRng};
 
-use crate::sample;
+use crate::sample::{self, GammaShape};
 
 /// An endless row of random numbers that follow from a [`crate::Seed`]: what a law of your own draws from, so that its
 /// plans can be had again to the bit.
@@ -15,6 +15,14 @@ pub struct Draws(ChaCha8Rng);
 
 impl Draws {
     pub(crate) const fn new(rng: ChaCha8Rng) -> Self {
+        Self(rng)
+    }
+
+    /// The same row once more, from where this one stands.
+    pub(crate) fn again(&self) -> Self {
+        let mut rng = ChaCha8Rng::from_seed(self.0.get_seed());
+        rng.set_stream(self.0.get_stream());
+        rng.set_word_pos(self.0.get_word_pos());
         Self(rng)
     }
 
@@ -45,6 +53,11 @@ impl Draws {
 
     /// Gamma with the given shape, above 0, and scale 1: mean and variance both are the shape.
     pub fn gamma(&mut self, shape: f64) -> f64 {
-        sample::gamma(&mut self.0, shape)
+        self.gamma_of(&GammaShape::new(shape))
+    }
+
+    /// As [`Self::gamma`], where many of one shape are drawn.
+    pub(crate) fn gamma_of(&mut self, shape: &GammaShape) -> f64 {
+        shape.sample(&mut self.0)
     }
 }

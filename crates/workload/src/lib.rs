@@ -62,10 +62,12 @@ mod weights;
 mod words;
 mod workload;
 
-pub use arrivals::{Arrivals, RampShape, RampSpan, Rescale, Schedule, Spacing, Stage};
+pub use arrivals::{
+    Arrivals, ArrivalsError, Asked, RampShape, RampSpan, Rescale, Schedule, Spacing, Stage,
+};
 pub use cache::CacheShare;
 pub use content::{Content, Form, Order, PrefixRepetition, Repeat, VllmRandom, Wording};
-pub use dataset::{Conversation, Dataset, Turn};
+pub use dataset::{Conversation, Dataset, DatasetError, DatasetPlace, ShareGpt, Take, Turn};
 pub use draws::Draws;
 pub use exact::{CodecError, ExactText, TextCodec, exact_text};
 pub use length::{Bin, Length, LengthMistake, LengthTextError, Lengths, Preset, WeightedPair};
@@ -73,7 +75,7 @@ pub use parts::{
     ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, Made, Outline, Phase, Place,
     SharedStart,
 };
-pub use plan::{Plan, PlanBuilder, PlanSource};
+pub use plan::{Plan, PlanBuilder, PlanSource, Repeats};
 pub use prefix::{Popularity, SharedPrefix};
 pub use seed::{Salt, Seed};
 pub use session::{Sessions, ThinkTime, Turns};

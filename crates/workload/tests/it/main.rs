@@ -3,11 +3,16 @@
 #![allow(clippy::unwrap_used, reason = "what a test cannot get ends the test")]
 
 mod bad_input;
+mod dataset;
+mod dataset_bad;
+mod dataset_plan;
 mod exact_text;
 mod golden;
 #[cfg(feature = "hf-tokenizer")]
 mod hf;
 mod plan;
+mod sessions;
+mod sonnet;
 mod statistics;
 #[cfg(feature = "tiktoken")]
 mod tiktoken;
