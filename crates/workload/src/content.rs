@@ -333,7 +333,7 @@ fn drawn(mut draws: Draws, bound: u64) -> impl Iterator<Item = usize> {
 /// The digits of `number` to the base `base`, lowest first, as many as the largest number needs: different
 /// numbers have different digits. The lowest comes first because it is the most even: prompts then part as
 /// early as they can.
-fn spell(number: u64, base: u64) -> impl Iterator<Item = usize> {
+pub(crate) fn spell(number: u64, base: u64) -> impl Iterator<Item = usize> {
     let base = base.max(2);
     let (mut number, mut largest) = (number, u64::MAX);
     std::iter::from_fn(move || {

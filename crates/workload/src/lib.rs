@@ -58,6 +58,7 @@ mod seed;
 mod session;
 mod spec;
 mod tokenizer;
+mod trace;
 mod weights;
 mod words;
 mod workload;
@@ -84,4 +85,8 @@ pub use spec::{ModelShare, Spec, SpecError};
 pub use tokenizer::{HfTokenizer, HfTokenizerError};
 #[cfg(feature = "tiktoken")]
 pub use tokenizer::{Tiktoken, UnknownVocabulary};
+pub use trace::{
+    CacheBasis, ExpectedCache, Opener, Trace, TraceError, TraceFacts, TraceFormat, TracePacing,
+    TraceReader, TraceRecord, TraceSpec,
+};
 pub use workload::{Numbers, Pacing, Shard, ShardError, Walk, WalkError, Workload};

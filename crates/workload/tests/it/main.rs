@@ -16,6 +16,8 @@ mod sonnet;
 mod statistics;
 #[cfg(feature = "tiktoken")]
 mod tiktoken;
+mod trace;
+mod trace_files;
 
 use fizeau_core::{PerSec, Prompt, Tokens};
 use fizeau_workload::{Arrivals, Length, Lengths, Rescale, Seed, SharedPrefix, Spec};
