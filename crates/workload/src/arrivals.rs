@@ -5,6 +5,7 @@ mod bursts;
 mod check;
 mod curve;
 mod gaps;
+mod law;
 mod schedule;
 mod wave;
 

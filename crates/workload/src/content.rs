@@ -252,18 +252,19 @@ pub(crate) struct Draw {
 impl Draw {
     /// The prompt made of `range`'s token ids.
     pub(crate) fn token_ids(&self, range: &Range<u32>) -> Made {
-        let ids: Vec<u32> = self
-            .symbols(range.len())
+        let mut ids = self.symbols(range.len());
+        for id in &mut ids {
             // The symbol is below the length of the range, so that the sum fits.
-            .map(|symbol| range.start.saturating_add(symbol as u32))
-            .collect();
+            *id = id.wrapping_add(range.start);
+        }
         Made::new(Prompt::TokenIds(ids), Some(self.prefix_len + self.len))
     }
 
     /// The prompt's text made of words.
     pub(crate) fn words(&self) -> String {
         let mut text = String::new();
-        for word in self.symbols(WORDS.len()).filter_map(|symbol| WORDS.get(symbol)) {
+        let symbols = self.symbols(WORDS.len());
+        for word in symbols.iter().filter_map(|&symbol| WORDS.get(symbol as usize)) {
             if !text.is_empty() {
                 text.push(' ');
             }
@@ -288,7 +289,8 @@ impl Draw {
         };
         let ids = self
             .own_symbols(vocabulary.len())
-            .filter_map(|symbol| vocabulary.get(symbol).copied())
+            .iter()
+            .filter_map(|&symbol| vocabulary.get(symbol as usize).copied())
             .collect();
         let mut padding = self.seed.stream(Purpose::Padding, self.index);
         fit_text(codec, before, ids, self.prefix_len + self.len, &mut padding)
@@ -302,20 +304,29 @@ impl Draw {
     }
 
     /// The whole row of symbols: the shared prefix, then the prompt's own.
-    fn symbols(&self, alphabet: usize) -> impl Iterator<Item = usize> + use<> {
-        let prefix = drawn(self.seed.stream(Purpose::Prefix, self.prefix), alphabet as u64);
-        let shared = usize::try_from(self.prefix_len.get()).unwrap_or(usize::MAX);
-        prefix.take(shared).chain(self.own_symbols(alphabet))
+    fn symbols(&self, alphabet: usize) -> Vec<u32> {
+        let mut symbols = Vec::with_capacity(places(self.prefix_len + self.len));
+        let mut prefix = self.seed.stream(Purpose::Prefix, self.prefix);
+        prefix.extend_below(bound(alphabet), places(self.prefix_len), &mut symbols);
+        self.extend_own(alphabet, &mut symbols);
+        symbols
     }
 
     /// The prompt's own symbols.
-    fn own_symbols(&self, alphabet: usize) -> impl Iterator<Item = usize> + use<> {
-        let bound = alphabet as u64;
-        let body = drawn(self.seed.stream(Purpose::Body, self.index), bound);
-        let spelled: Vec<usize> = spell(self.distinct(), bound).collect();
-        let own = spelled.len();
-        let len = usize::try_from(self.len.get()).unwrap_or(usize::MAX);
-        spelled.into_iter().chain(body.skip(own)).take(len)
+    fn own_symbols(&self, alphabet: usize) -> Vec<u32> {
+        let mut symbols = Vec::with_capacity(places(self.len));
+        self.extend_own(alphabet, &mut symbols);
+        symbols
+    }
+
+    fn extend_own(&self, alphabet: usize, symbols: &mut Vec<u32>) {
+        let begins = symbols.len();
+        let mut body = self.seed.stream(Purpose::Body, self.index);
+        body.extend_below(bound(alphabet), places(self.len), symbols);
+        let digits = spell(self.distinct(), alphabet as u64);
+        for (symbol, digit) in symbols.iter_mut().skip(begins).zip(digits) {
+            *symbol = digit as u32;
+        }
     }
 
     /// A number that no other prompt of the plan has, and that looks like no other.
@@ -325,9 +336,13 @@ impl Draw {
     }
 }
 
-/// Endless symbols below `bound`.
-fn drawn(mut draws: Draws, bound: u64) -> impl Iterator<Item = usize> {
-    std::iter::repeat_with(move || draws.below(bound) as usize)
+/// As a bound of symbols. No alphabet is larger: ids are 32-bit numbers.
+fn bound(alphabet: usize) -> u32 {
+    u32::try_from(alphabet).unwrap_or(u32::MAX)
+}
+
+fn places(tokens: Tokens) -> usize {
+    usize::try_from(tokens.get()).unwrap_or(usize::MAX)
 }
 
 /// The digits of `number` to the base `base`, lowest first, as many as the largest number needs: different

@@ -1,5 +1,6 @@
 //! What can be wrong with a law of arrivals.
 
+use std::fmt::Arguments;
 use std::ops::RangeInclusive;
 
 use fizeau_core::{PerSec, Seconds};
@@ -107,9 +108,9 @@ impl Arrivals {
             }
             Self::Ramp { from, to, shape, over, spacing } => {
                 ramp_start(*from, *shape, *over)?;
-                rate_of("last rate of the ramp", *to)?;
+                rate_of(format_args!("last rate of the ramp"), *to)?;
                 if let RampSpan::Time(time) = over {
-                    time_of("time of the ramp", *time)?;
+                    time_of(format_args!("time of the ramp"), *time)?;
                 }
                 spacing.check()
             }
@@ -118,10 +119,10 @@ impl Arrivals {
                 spacing.check()
             }
             Self::OnOff { on, off, mean_on, mean_off } => {
-                rate_of("rate while on", *on)?;
-                rate_or_zero("rate while off", *off)?;
-                time_of("mean time on", *mean_on)?;
-                time_of("mean time off", *mean_off)?;
+                rate_of(format_args!("rate while on"), *on)?;
+                rate_or_zero(format_args!("rate while off"), *off)?;
+                time_of(format_args!("mean time on"), *mean_on)?;
+                time_of(format_args!("mean time off"), *mean_off)?;
                 let per_cycle = on.get() * mean_on.get() + off.get() * mean_off.get();
                 if per_cycle < LEAST_PER_CYCLE {
                     return Err(ArrivalsError::Flicker(per_cycle.recip()));
@@ -129,11 +130,11 @@ impl Arrivals {
                 Ok(())
             }
             Self::Diurnal { mean, swing, period, spacing } => {
-                rate_of("mean rate", *mean)?;
+                rate_of(format_args!("mean rate"), *mean)?;
                 if !(0.0..=1.0).contains(swing) {
                     return Err(ArrivalsError::Swing(*swing));
                 }
-                time_of("period", *period)?;
+                time_of(format_args!("period"), *period)?;
                 spacing.check()
             }
         }
@@ -150,12 +151,12 @@ impl Spacing {
 }
 
 fn ramp_start(from: PerSec, shape: RampShape, over: RampSpan) -> Result<(), ArrivalsError> {
-    const WHICH: &str = "first rate of the ramp";
+    let which = format_args!("first rate of the ramp");
     match (shape, over) {
         (RampShape::Exponential, _) if from.get() == 0.0 => Err(ArrivalsError::ExponentialFromZero),
         (_, RampSpan::Requests) if from.get() == 0.0 => Err(ArrivalsError::RequestsFromZero),
-        (RampShape::Linear, RampSpan::Time(_)) => rate_or_zero(WHICH, from),
-        _ => rate_of(WHICH, from),
+        (RampShape::Linear, RampSpan::Time(_)) => rate_or_zero(which, from),
+        _ => rate_of(which, from),
     }
 }
 
@@ -176,7 +177,7 @@ fn plain_rate(rate: PerSec) -> Result<(), ArrivalsError> {
     if RATES.contains(&rate) { Ok(()) } else { Err(ArrivalsError::Rate(rate)) }
 }
 
-fn rate_of(which: impl ToString, rate: PerSec) -> Result<(), ArrivalsError> {
+fn rate_of(which: Arguments<'_>, rate: PerSec) -> Result<(), ArrivalsError> {
     let rate = rate.get();
     if RATES.contains(&rate) {
         return Ok(());
@@ -184,7 +185,7 @@ fn rate_of(which: impl ToString, rate: PerSec) -> Result<(), ArrivalsError> {
     Err(ArrivalsError::RateOf { which: which.to_string(), rate })
 }
 
-fn rate_or_zero(which: impl ToString, rate: PerSec) -> Result<(), ArrivalsError> {
+fn rate_or_zero(which: Arguments<'_>, rate: PerSec) -> Result<(), ArrivalsError> {
     let rate = rate.get();
     if rate == 0.0 || RATES.contains(&rate) {
         return Ok(());
@@ -192,7 +193,7 @@ fn rate_or_zero(which: impl ToString, rate: PerSec) -> Result<(), ArrivalsError>
     Err(ArrivalsError::RateOrZero { which: which.to_string(), rate })
 }
 
-fn time_of(which: impl ToString, time: Seconds) -> Result<(), ArrivalsError> {
+fn time_of(which: Arguments<'_>, time: Seconds) -> Result<(), ArrivalsError> {
     let seconds = time.get();
     if TIMES.contains(&seconds) {
         return Ok(());

@@ -2,7 +2,7 @@
 //! have come, reaches a number.
 
 use super::wave::Wave;
-use super::{Arrivals, RampShape, Stage};
+use super::{RampShape, Stage};
 
 /// How the rate changes.
 #[derive(Debug)]
@@ -23,6 +23,16 @@ impl Curve {
             Self::Steps(steps) => steps.reaches(area),
             Self::Wave(wave) => wave.reaches(area),
         }
+    }
+
+    /// One rate after another; there is at least one.
+    pub(super) fn steps(stages: &[Stage]) -> Self {
+        Self::Steps(Steps::new(stages))
+    }
+
+    /// The rate `mean` (1 + `swing` sin(2 pi t / `period`)).
+    pub(super) fn wave(mean: f64, swing: f64, period: f64) -> Self {
+        Self::Wave(Wave::new(mean, swing, period))
     }
 
     /// The ramp from the rate `from` to the rate `to` over `time` seconds.
@@ -99,8 +109,7 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// The curve of `stages`, of which there is at least one.
-    pub(super) fn new(stages: &[Stage]) -> Self {
+    fn new(stages: &[Stage]) -> Self {
         let later = stages.iter().rev().copied().collect();
         let mut steps = Self { later, rate: 0.0, begins: [0.0; 2], ends: [0.0; 2] };
         steps.go_on();
@@ -123,21 +132,5 @@ impl Steps {
         }
         let reached = self.begins[0] + (area - self.begins[1]) / self.rate;
         if self.later.is_empty() { reached } else { reached.min(self.ends[0]) }
-    }
-}
-
-impl Arrivals {
-    /// The curve of a law whose rate changes with time; none for the other laws.
-    pub(super) fn curve(&self) -> Option<Curve> {
-        match self {
-            Self::Ramp { from, to, shape, over: super::RampSpan::Time(time), .. } => {
-                Some(Curve::ramp(*shape, [from.get(), to.get()], time.get()))
-            }
-            Self::Stages { stages, .. } => Some(Curve::Steps(Steps::new(stages))),
-            Self::Diurnal { mean, swing, period, .. } => {
-                Some(Curve::Wave(Wave::new(mean.get(), *swing, period.get())))
-            }
-            _ => None,
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "what a test cannot get ends the test")]
 
+mod arrivals;
 mod bad_input;
 mod dataset;
 mod dataset_bad;
