@@ -36,6 +36,16 @@ impl Draws {
         sample::below(&mut self.0, bound)
     }
 
+    /// Adds `count` numbers to `numbers`, the same as so many calls of [`Self::below`] give: for the symbols of prompts, which
+    /// are by far the most that is drawn.
+    pub(crate) fn extend_below(&mut self, bound: u32, count: usize, numbers: &mut Vec<u32>) {
+        let begins = numbers.len();
+        numbers.resize(begins + count, 0);
+        if let Some(places) = numbers.get_mut(begins..) {
+            sample::fill_below(&mut self.0, bound, places);
+        }
+    }
+
     /// Uniform on (0, 1], in steps of 2^-53. Zero is left out so that its logarithm is finite.
     pub fn unit(&mut self) -> f64 {
         sample::unit(&mut self.0)

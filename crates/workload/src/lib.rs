@@ -43,6 +43,7 @@
 //! - `hf-tokenizer`: `HfTokenizer`, any `tokenizer.json` of Hugging Face's library (heavy to build).
 
 mod arrivals;
+mod cache;
 mod content;
 mod dataset;
 mod draws;
@@ -65,13 +66,15 @@ mod workload;
 pub use arrivals::{
     Arrivals, ArrivalsError, Asked, RampShape, RampSpan, Rescale, Schedule, Spacing, Stage,
 };
+pub use cache::CacheShare;
 pub use content::{Content, Form, Order, PrefixRepetition, Repeat, VllmRandom, Wording};
 pub use dataset::{Conversation, Dataset, DatasetError, DatasetPlace, ShareGpt, Take, Turn};
 pub use draws::Draws;
 pub use exact::{CodecError, ExactText, TextCodec, exact_text};
 pub use length::{Bin, Length, LengthMistake, LengthTextError, Lengths, Preset, WeightedPair};
 pub use parts::{
-    ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, Made, Phase, Place,
+    ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, Made, Outline, Phase, Place,
+    SharedStart,
 };
 pub use plan::{Plan, PlanBuilder, PlanSource, Repeats};
 pub use prefix::{Popularity, SharedPrefix};

@@ -10,14 +10,16 @@ pub use source::PlanSource;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use fizeau_core::{Nanos, Request, RequestId, SessionId};
+use fizeau_core::{Nanos, Request, RequestId, SessionId, Tokens};
 
 use crate::arrivals::{Arrivals, Schedule};
+use crate::cache::CacheShare;
 use crate::exact::TextCodec;
-use crate::parts::{ArrivalProcess, ContentSource, LengthSource, Phase, Place};
+use crate::parts::{ArrivalProcess, ContentSource, LengthPair, LengthSource, Phase, Place};
 use crate::seed::Purpose;
 use crate::session::{SessionIndex, ThinkTime};
 use crate::spec::{Spec, SpecError};
+use crate::weights;
 use crate::workload::{Numbers, Pacing, Walk, Workload};
 
 /// The whole list of requests that follows from a [`Spec`].
@@ -143,42 +145,66 @@ impl Plan {
         PlanSource::warmup(self.clone(), Box::new(0..requests))
     }
 
+    /// The share of all prompt tokens that a prefix cache would supply which starts empty, never forgets, and knows prompts
+    /// token by token: what a run that asks for shared prefixes ought to find. The first use of each prefix is a miss.
+    ///
+    /// Computed from the plan's own draws, exactly where lengths are; a real cache supplies a little less, because it keeps
+    /// whole blocks and computes the last token anyway. None where the content does not say: of data sets, and of sessions
+    /// of several turns, whose history no plan knows. The call goes over all requests once.
+    #[must_use]
+    pub fn expected_cache(&self) -> Option<CacheShare> {
+        let outlines = (0..self.spec.requests.get()).map(|number| {
+            let id = RequestId(number);
+            let (session, turn) = self.index.place(id);
+            let place = self.place(Phase::Measured, id, session, turn).0;
+            self.content.outline(&place).filter(|_| turn == 0)
+        });
+        CacheShare::of(outlines)
+    }
+
+    /// Where a request stands, and how long it is.
+    fn place(
+        &self,
+        phase: Phase,
+        request: RequestId,
+        session: SessionId,
+        turn: u32,
+    ) -> (Place, LengthPair) {
+        let spec = &*self.spec;
+        let seed = spec.seed.salted(spec.salt);
+        let place = Place { seed, phase, request, session, turn, input: Tokens::ZERO };
+        let lengths = self.lengths.lengths(
+            &mut spec.seed.stream(Purpose::InputLength, place.key()),
+            &mut spec.seed.stream(Purpose::OutputLength, place.key()),
+        );
+        (Place { input: lengths.input, ..place }, lengths)
+    }
+
     /// The request at one place, and how long its user thinks before it.
     fn make(&self, phase: Phase, id: RequestId, session: SessionId, turn: u32) -> Prepared {
         let spec = &*self.spec;
-        let mut place = Place {
-            seed: spec.seed.salted(spec.salt),
-            phase,
-            request: id,
-            session,
-            turn,
-            input: fizeau_core::Tokens::ZERO,
-        };
-        let key = place.key();
-        let lengths = self.lengths.lengths(
-            &mut spec.seed.stream(Purpose::InputLength, key),
-            &mut spec.seed.stream(Purpose::OutputLength, key),
-        );
-        place.input = lengths.input;
+        let (place, lengths) = self.place(phase, id, session, turn);
         let made = self.content.content(&place);
         let think = spec.sessions.map_or(ThinkTime::None, |sessions| sessions.think);
         Prepared {
-            think: made.think.unwrap_or_else(|| think.draw(spec.seed, key)),
+            think: made.think.unwrap_or_else(|| think.draw(spec.seed, place.key())),
             request: Request {
                 session,
                 turn,
                 input_tokens: made.input_tokens,
                 eos: spec.eos,
-                model: made.model.or_else(|| self.model(phase, session)),
+                model: made.model.or_else(|| self.model(&place)),
                 extra: made.extra,
                 ..Request::new(id, made.prompt, made.output_tokens.unwrap_or(lengths.output))
             },
         }
     }
 
-    /// The model that a session asks.
-    fn model(&self, _: Phase, _: SessionId) -> Option<Arc<str>> {
-        None
+    /// The model that a session asks, the same for all its turns.
+    fn model(&self, place: &Place) -> Option<Arc<str>> {
+        let mut draws = self.spec.seed.stream(Purpose::Model, place.session_key());
+        let share = weights::pick(&self.spec.models, |share| share.weight, &mut draws)?;
+        Some(Arc::clone(&share.model))
     }
 }
 
