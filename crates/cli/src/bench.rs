@@ -16,7 +16,7 @@ use fizeau::report::{
     VllmTally, Workload,
 };
 use fizeau::transport::{HttpTransport, MonotonicClock, Route};
-use fizeau::workload::{Arrivals, Pacing, Plan, Shard, TextCodec};
+use fizeau::workload::{Arrivals, Pacing, Plan, TextCodec};
 
 use crate::args::{BenchArgs, EndpointArgs};
 use crate::calibrate::{self, Calibration};
@@ -332,14 +332,13 @@ async fn measure(
         n => format!("{n} warm-up requests first; they do not count (--num-warmups)"),
     })?;
     let cancel = Cancel::new();
-    let counting = Counting { tokenizer: job.tokenizer.clone(), text: text_after(args) };
+    let counting = Counting { tokenizer: job.tokenizer.clone() };
     let mut crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
     let level = PlannedLevel {
-        plan: &job.plan,
-        shard: Shard::WHOLE,
         warmup: warmups(args),
-        load: job.load,
         goals: &job.goals,
+        text: text_after(args),
+        ..PlannedLevel::new(&job.plan, job.load)
     };
     crew.preconnect(level.connections_ahead()).await.map_err(Fail::endpoint)?;
     if let Some(folder) = folder {

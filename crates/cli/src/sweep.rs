@@ -224,7 +224,7 @@ async fn measure(job: &Job) -> Result<(SweepReport, bool), Fail> {
     let clock = MonotonicClock::new();
     check(job, clock).await?;
     let cancel = Cancel::new();
-    let counting = Counting { tokenizer: job.spec.tokenizer.clone(), text: TextAfter::Drop };
+    let counting = Counting { tokenizer: job.spec.tokenizer.clone() };
     let crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
     crew.preconnect(most(&job.spec.levels)).await.map_err(Fail::endpoint)?;
     let folder = job.out.folder();

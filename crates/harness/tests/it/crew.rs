@@ -14,7 +14,7 @@ use fizeau_harness::{
 };
 use fizeau_metrics::GoodputGoals;
 use fizeau_transport::MonotonicClock;
-use fizeau_workload::{Arrivals, Lengths, Plan, Shard, Spec, WalkError};
+use fizeau_workload::{Arrivals, Lengths, Plan, Spec, WalkError};
 
 /// What the workers of a crew did, seen from the server's side.
 #[derive(Default)]
@@ -75,6 +75,7 @@ impl Transport for Fake {
         }
         let mut tape = Tape::sent_at(r);
         tape.request = request.id;
+        tape.text = Some(format!("reply {}", request.id));
         (tape.marks.intended, tape.marks.released, tape.marks.end) = (i, r, Some(r));
         tape.arrivals.push(Arrival::tokens(r, 1, Channel::Visible));
         Ok(tape)
@@ -117,9 +118,7 @@ impl Stand {
         sink: &mut K,
         observer: &mut impl Observer,
     ) -> Result<LevelRun, DriveError<WalkError, NoRoute, K::Error>> {
-        let goals = GoodputGoals::default();
-        let level = PlannedLevel { plan, shard: Shard::WHOLE, warmup: 0, load, goals: &goals };
-        block_on(self.crew.measure(level, sink, observer))
+        block_on(self.crew.measure(PlannedLevel::new(plan, load), sink, observer))
     }
 }
 
@@ -287,9 +286,7 @@ fn a_time_limit_ends_every_worker() {
 fn warm_up_and_connections_come_first_and_are_shared_out() {
     let mut stand = Stand::new(3, answered);
     let plan = plan(20, Arrivals::ClosedLoop);
-    let goals = GoodputGoals::default();
-    let level =
-        PlannedLevel { plan: &plan, shard: Shard::WHOLE, warmup: 7, load: cap(8), goals: &goals };
+    let level = PlannedLevel { warmup: 7, ..PlannedLevel::new(&plan, cap(8)) };
     let mut tapes = Vec::new();
     let run = block_on(stand.crew.measure(level, &mut tapes, &mut ())).unwrap();
     assert_eq!((run.warmup.sent, run.warmup.failed), (7, 0));

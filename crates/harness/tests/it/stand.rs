@@ -76,7 +76,8 @@ impl Transport for Server<'_> {
         self.served.borrow_mut().push(request.id);
         let end = self.time.now();
         let mut tape = Tape::sent_at(sent);
-        tape.request = request.id;
+        (tape.request, tape.session, tape.turn) = (request.id, request.session, request.turn);
+        tape.text = Some(format!("reply {}", request.id));
         tape.marks =
             Marks { send_start: Some(sent), end: Some(end), ..Marks::released(intended, released) };
         tape.outcome = Outcome::Complete(Finish::Length);
