@@ -70,7 +70,8 @@ where
         let beside = course.beside(&until);
         beside.run(&mut Marked(probes), &mut slots, &mut Shared(&outlet)).await
     };
-    try_join(load, probing).await.map(|(driven, _)| driven)
+    // The probes first: each time that both have something to do, theirs is the little.
+    try_join(probing, load).await.map(|(_, driven)| driven)
 }
 
 /// An outlet of both streams, which run on one task.

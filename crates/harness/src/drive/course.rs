@@ -90,6 +90,7 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
                 let flight = launch(fly(self.transport, leaving, now)).await;
                 flights.push(Yielding { flight, urgency: &self.urgency, clock: self.timer });
                 line.refill(source).map_err(DriveError::Source)?;
+                self.make_way().await;
                 continue;
             }
             // Only once nothing can be released: a disk that stalls must not hold requests back.
@@ -112,6 +113,21 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
         outlet.rest().map_err(DriveError::Sink)?;
         let (held_back, abandoned) = (line.held_back(), source.abandoned());
         Ok(Driven { start: self.start, ended, held_back, abandoned })
+    }
+
+    /// Lets a due probe go before the next of a burst of requests.
+    async fn make_way(&self) {
+        if self.part == Part::Load && self.urgency.is_probe_due(|| self.timer.now()) {
+            let mut has_made_way = false;
+            poll_fn(|cx| match std::mem::replace(&mut has_made_way, true) {
+                true => Poll::Ready(()),
+                false => {
+                    cx.waker().wake_by_ref();
+                    Poll::Pending
+                }
+            })
+            .await;
+        }
     }
 
     /// Whether nothing more may be released `now`.

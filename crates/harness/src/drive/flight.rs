@@ -77,6 +77,10 @@ impl Urgency {
         }
     }
 
+    pub(super) fn is_probe_due(&self, now: impl FnOnce() -> Stamp) -> bool {
+        self.probe.get().is_some_and(|at| at <= now())
+    }
+
     fn earliest(&self) -> Option<Stamp> {
         match (self.load.get(), self.probe.get()) {
             (Some(load), Some(probe)) => Some(load.min(probe)),

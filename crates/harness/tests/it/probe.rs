@@ -2,12 +2,14 @@
 
 use std::convert::Infallible;
 use std::num::NonZeroU32;
+use std::pin::pin;
+use std::task::{Context, Waker};
 
 use fizeau_core::{FailureClass, Nanos, Outcome, Part, PerSec, Stamp, Tape, TapeSink};
 use fizeau_harness::{Cancel, Driven, Ended, Load, Measure, PlannedLevel, Probe, Rig, SelfWatch};
 use fizeau_workload::{Arrivals, Lengths, Plan, Spec};
 
-use crate::stand::{Paused, Server, paused};
+use crate::stand::{Paused, Readings, Server, Streams, paused};
 
 fn plan(requests: u64, arrivals: Arrivals) -> Plan {
     let lengths = Lengths::fixed(4, 4);
@@ -76,4 +78,34 @@ fn calling_off_reaches_the_probes_too() {
     for part in [Part::Load, Part::Probe] {
         assert!(of(part, &sink.1).iter().filter(is_cancelled).count() > 0, "{part:?}");
     }
+}
+
+/// Neither the sending of a burst nor the reading of its streams holds a probe up for longer than one of them takes.
+#[test]
+fn a_due_probe_does_not_wait_for_all_of_the_load() {
+    let clock = Readings::default();
+    let streams = Streams::new(&clock);
+    let cancel = Cancel::new();
+    let mut rig =
+        Rig { transport: &streams, timer: &clock, watch: SelfWatch::Off, cancel: &cancel };
+    // A hundred at once take until 100 ms, and each round of readings takes as long.
+    let load = plan(100, Arrivals::AllAtOnce);
+    let probes = plan(1_000, Arrivals::Constant { rate: PerSec::new(20.0) });
+    let probe = Some(Probe { plan: &probes });
+    let level = PlannedLevel { probe, ..PlannedLevel::new(&load, Load::default()) };
+    let (mut tapes, mut nobody) = (Vec::<Tape>::new(), ());
+    let mut measuring = pin!(rig.measure(level, &mut tapes, &mut nobody));
+    // A runtime polls again as soon as somebody has asked for it; here it always does.
+    let mut cx = Context::from_waker(Waker::noop());
+    for _ in 0..10 {
+        for _ in 0..20 {
+            assert!(measuring.as_mut().poll(&mut cx).is_pending());
+        }
+        streams.wake();
+    }
+    let sent = streams.sent.borrow();
+    let probes: Vec<_> = sent.iter().filter(|(part, ..)| *part == Part::Probe).collect();
+    assert!(probes.len() >= 10, "{}", probes.len());
+    let late = probes.iter().map(|(_, due, released)| released.saturating_since(*due)).max();
+    assert_eq!(late, Some(Nanos::ZERO));
 }
