@@ -8,7 +8,7 @@ mod probe_stream;
 pub(crate) use prepare::{nominal, text_after};
 
 use fizeau::harness::{
-    Cancel, LevelRun, Load, Measure, Notice, Observer, Pacer, PlannedLevel, RunFolder,
+    Cancel, LevelRun, Load, Measure, Notice, Observer, Pacer, PlannedLevel, Probe, RunFolder,
 };
 use fizeau::metrics::{GoodputGoals, Verdict};
 use fizeau::report::{
@@ -111,7 +111,7 @@ fn finish(job: &Job, out: Option<&Claim>, measured: Measured) -> Result<Exit, Fa
         physics: job.physics.as_ref(),
         client: &job.client,
         asked: job.work.asked(),
-        abandoned: 0,
+        abandoned: run.driven.abandoned,
         repeated: repeated.as_deref(),
     };
     let report = levels::report(&run, &kept, job.load_point, yardstick, None);
@@ -186,14 +186,15 @@ async fn measure(
     say(workload::describe_salt(&args.workload, job.work.salt()))?;
     job.work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
     let cancel = Cancel::new();
-    let counting = Counting { tokenizer: job.work.tokenizer(), text: text_after(args) };
+    let counting = Counting { tokenizer: job.work.tokenizer() };
     let mut crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
     let level = PlannedLevel {
-        plan: job.work.plan(),
         shard: job.shard,
         warmup: warmups(job, args),
-        load: job.load,
         goals: &job.goals,
+        text: text_after(args),
+        probe: job.probe.as_ref().map(|plan| Probe { plan }),
+        ..PlannedLevel::new(job.work.plan(), job.load)
     };
     crew.preconnect(level.connections_ahead()).await.map_err(Fail::endpoint)?;
     if let Some(folder) = folder {

@@ -251,7 +251,7 @@ async fn measure(job: &Job) -> Result<(SweepReport, bool), Fail> {
     let clock = MonotonicClock::new();
     check(job, clock).await?;
     let cancel = Cancel::new();
-    let counting = Counting { tokenizer: job.spec.tokenizer.clone(), text: TextAfter::Drop };
+    let counting = Counting { tokenizer: job.spec.tokenizer.clone() };
     let crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
     crew.preconnect(most(&job.spec.levels)).await.map_err(Fail::endpoint)?;
     let folder = job.out.folder();
@@ -292,7 +292,7 @@ fn report(job: &Job, level: &SweptLevel, kept: &Kept) -> Result<LevelReport, Fai
         physics: job.physics.as_ref(),
         client: &job.client,
         asked: job.sample.asked(),
-        abandoned: 0,
+        abandoned: level.run.driven.abandoned,
         repeated: repeated.as_deref(),
     };
     let report = levels::report(&level.run, kept, load, yardstick, Some(name));
