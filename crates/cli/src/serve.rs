@@ -58,7 +58,8 @@ fn announce(args: &ServeArgs, what: &str, handle: &ServerHandle) -> Result<(), F
     let model = args.served_model_name.as_deref().unwrap_or("(any name)");
     say(format_args!("serving model {model} on {}", handle.base_url()))?;
     if let Some(blocks) = args.prefix_cache {
-        let most = blocks.map_or("no limit".to_owned(), |blocks| format!("at most {blocks}"));
+        let most =
+            blocks.map_or_else(|| "no limit".to_owned(), |blocks| format!("at most {blocks}"));
         say(format_args!("prefix cache: blocks of 16 tokens, {most}"))?;
     }
     say("routes: /v1/completions /v1/chat/completions /v1/models /health /truth[?summary]")?;
