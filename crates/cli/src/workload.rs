@@ -117,6 +117,7 @@ impl Wish<'_> {
                 let (input_ratio, output_ratio) = lengths::ratios(&args.laws)?;
                 Content::VllmRandom(VllmRandom {
                     form,
+                    vocabulary: args.data.vocab_size,
                     input: lengths::fixed(nominal.input, "vllm-random")?,
                     output: lengths::fixed(nominal.output, "vllm-random")?,
                     prefix: Tokens::new(args.prefix.random_prefix_len),
@@ -129,6 +130,7 @@ impl Wish<'_> {
                 let prefixes = NonZeroU64::new(data.prefix_repetition_num_prefixes);
                 Content::PrefixRepetition(PrefixRepetition {
                     form,
+                    vocabulary: data.vocab_size,
                     prefix: Tokens::new(data.prefix_repetition_prefix_len),
                     suffix: Tokens::new(data.prefix_repetition_suffix_len),
                     prefixes: prefixes.ok_or_else(|| {

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use fizeau::core::{Nanos, PerSec};
+use fizeau::core::{Nanos, PerSec, Tokens};
 use fizeau::metrics::CacheExpectation;
 use fizeau::report::{Asked, AskedArrivals};
 use fizeau::workload::{Arrivals, Content, Plan, Salt, Spec, TextCodec, Trace, Workload};
@@ -153,19 +153,20 @@ fn cache(plan: &Plan, ask: &Ask) -> CacheExpectation {
     if spec.salt == Salt::NONE || ask.has_bodies() || ask.has_turns() {
         return CacheExpectation::Reuse;
     }
-    CacheExpectation::None
+    match plan.expected_cache() {
+        Some(share) if share.cached > Tokens::ZERO => CacheExpectation::Share(share.share()),
+        _ => CacheExpectation::None,
+    }
 }
 
 /// Refuses what is longer than `limit`: by the laws of lengths, or in a record of the data set that says its length.
-pub(crate) fn check(spec: &Spec, ask: &Ask, limit: &Limit) -> Result<(), Fail> {
-    let law = spec.lengths.longest();
-    let (input, output) = match &spec.content {
-        Content::PrefixRepetition(of) => (of.prefix + of.suffix, of.output),
-        Content::Dataset { .. } => return check_records(spec, ask, limit),
-        Content::VllmRandom(of) => (of.prefix + law.input, law.output),
-        _ => (spec.prefix.tokens() + law.input, law.output),
-    };
-    limit.check("the longest request", input, output)
+fn check(spec: &Spec, ask: &Ask, limit: &Limit) -> Result<(), Fail> {
+    match &spec.content {
+        Content::Dataset { .. } => check_records(spec, ask, limit),
+        _ => spec
+            .check_context(limit.tokens)
+            .map_err(|error| Fail::usage(format!("{error} ({} says so)", limit.said_by))),
+    }
 }
 
 fn check_records(spec: &Spec, ask: &Ask, limit: &Limit) -> Result<(), Fail> {
