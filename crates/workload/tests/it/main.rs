@@ -7,10 +7,14 @@ mod exact_text;
 mod golden;
 #[cfg(feature = "hf-tokenizer")]
 mod hf;
+mod lengths;
+mod mix;
 mod plan;
+mod prefix;
 mod statistics;
 #[cfg(feature = "tiktoken")]
 mod tiktoken;
+mod vllm;
 
 use fizeau_core::{PerSec, Prompt, Tokens};
 use fizeau_workload::{Arrivals, Length, Lengths, Rescale, Seed, SharedPrefix, Spec};
