@@ -85,7 +85,8 @@ fn any_ids_have_a_text() {
 
 #[test]
 fn vllm_s_random_prompts_have_their_lengths() {
-    let random = VllmRandom { input: Tokens::new(40), prefix: Tokens::new(6), ..VllmRandom::default() };
+    let random =
+        VllmRandom { input: Tokens::new(40), prefix: Tokens::new(6), ..VllmRandom::default() };
     let content = Content::VllmRandom(random);
     let tokenizer = Arc::new(Tiktoken::named("o200k_base").unwrap());
     let plan = Plan::with_tokenizer(Spec { content, ..spec(20, 0) }, tokenizer.clone()).unwrap();
