@@ -4,10 +4,14 @@
 //! token id, a word) is looked up afterwards. The first symbols of a prompt's own part spell its scrambled
 //! index, so that no two prompts are the same; the rest are drawn.
 
+mod dataset;
 mod prefix_repetition;
+mod sonnet;
+mod sonnets;
 mod starts;
 mod vllm_random;
 
+pub(crate) use dataset::DatasetContent;
 pub use prefix_repetition::PrefixRepetition;
 pub(crate) use starts::Starts;
 pub(crate) use vllm_random::VllmDraws;
@@ -19,7 +23,6 @@ use std::sync::Arc;
 use fizeau_core::{Message, Prompt, RequestId, Role, SessionId, Tokens};
 use serde::{Deserialize, Serialize};
 
-use crate::draws::Draws;
 use crate::exact::{CodecError, ExactText, TextCodec, fit_text};
 use crate::parts::{ContentSource, LengthPair, Made, Outline, Phase, Place, SharedStart};
 use crate::seed::{Purpose, Seed, scramble};
@@ -103,6 +106,10 @@ pub enum Wording {
     /// Fitted to exactly the asked number of tokens under a tokenizer, see [`crate::exact_text`]. The plan must
     /// be made with [`crate::Plan::with_tokenizer`].
     Exact,
+    /// Lines drawn from Shakespeare's sonnets, as vLLM's `sonnet` data set has them, after a line of eight words that no other
+    /// prompt has. Under a tokenizer the text is cut to exactly the asked number of tokens; without one it has as many
+    /// words as tokens are asked for, which makes about a third more tokens.
+    Sonnet,
     /// As many short, common English words as tokens are asked for. Most vocabularies have each as one token,
     /// so the length is about right; the server's count is the truth.
     Words,
@@ -128,10 +135,9 @@ impl Content {
             Self::TokenIds { range } if range.len() < 2 => {
                 Err(SpecError::Vocabulary { start: range.start, end: range.end })
             }
-            Self::TokenIds { .. } | Self::Chat(_) | Self::Text(_) => Ok(()),
+            Self::TokenIds { .. } | Self::Chat(_) | Self::Text(_) | Self::Dataset { .. } => Ok(()),
             Self::VllmRandom(random) => random.check(spec),
             Self::PrefixRepetition(repetition) => repetition.check(spec),
-            Self::Dataset { .. } => Err(SpecError::Unfinished("content")),
         }
     }
 }
@@ -217,13 +223,15 @@ impl Synthetic {
     }
 
     fn text(&self, wording: Wording, draw: &Draw) -> (String, Option<Tokens>) {
-        let tokenizer = match wording {
-            Wording::Exact => self.tokenizer.as_deref(),
-            Wording::Words => None,
+        let fitted = match (wording, self.tokenizer.as_deref()) {
+            (Wording::Exact, Some(codec)) => draw.exact(codec, &self.starts).ok(),
+            (Wording::Sonnet, Some(codec)) => draw.exact_sonnet(codec).ok(),
+            (Wording::Words, _) | (_, None) => None,
         };
-        match tokenizer.map(|tokenizer| draw.exact(tokenizer, &self.starts)) {
-            Some(Ok(exact)) => (exact.text, Some(exact.tokens)),
-            Some(Err(_)) | None => (draw.words(), None),
+        match (fitted, wording) {
+            (Some(exact), _) => (exact.text, Some(exact.tokens)),
+            (None, Wording::Sonnet) => (draw.sonnet(), None),
+            (None, Wording::Exact | Wording::Words) => (draw.words(), None),
         }
     }
 }
@@ -243,18 +251,19 @@ pub(crate) struct Draw {
 impl Draw {
     /// The prompt made of `range`'s token ids.
     pub(crate) fn token_ids(&self, range: &Range<u32>) -> Made {
-        let ids: Vec<u32> = self
-            .symbols(range.len())
+        let mut ids = self.symbols(range.len());
+        for id in &mut ids {
             // The symbol is below the length of the range, so that the sum fits.
-            .map(|symbol| range.start.saturating_add(symbol as u32))
-            .collect();
+            *id = id.wrapping_add(range.start);
+        }
         Made::new(Prompt::TokenIds(ids), Some(self.prefix_len + self.len))
     }
 
     /// The prompt's text made of words.
     pub(crate) fn words(&self) -> String {
         let mut text = String::new();
-        for word in self.symbols(WORDS.len()).filter_map(|symbol| WORDS.get(symbol)) {
+        let symbols = self.symbols(WORDS.len());
+        for word in symbols.iter().filter_map(|&symbol| WORDS.get(symbol as usize)) {
             if !text.is_empty() {
                 text.push(' ');
             }
@@ -279,7 +288,8 @@ impl Draw {
         };
         let ids = self
             .own_symbols(vocabulary.len())
-            .filter_map(|symbol| vocabulary.get(symbol).copied())
+            .iter()
+            .filter_map(|&symbol| vocabulary.get(symbol as usize).copied())
             .collect();
         let mut padding = self.seed.stream(Purpose::Padding, self.index);
         fit_text(codec, before, ids, self.prefix_len + self.len, &mut padding)
@@ -293,20 +303,29 @@ impl Draw {
     }
 
     /// The whole row of symbols: the shared prefix, then the prompt's own.
-    fn symbols(&self, alphabet: usize) -> impl Iterator<Item = usize> + use<> {
-        let prefix = drawn(self.seed.stream(Purpose::Prefix, self.prefix), alphabet as u64);
-        let shared = usize::try_from(self.prefix_len.get()).unwrap_or(usize::MAX);
-        prefix.take(shared).chain(self.own_symbols(alphabet))
+    fn symbols(&self, alphabet: usize) -> Vec<u32> {
+        let mut symbols = Vec::with_capacity(places(self.prefix_len + self.len));
+        let mut prefix = self.seed.stream(Purpose::Prefix, self.prefix);
+        prefix.extend_below(bound(alphabet), places(self.prefix_len), &mut symbols);
+        self.extend_own(alphabet, &mut symbols);
+        symbols
     }
 
     /// The prompt's own symbols.
-    fn own_symbols(&self, alphabet: usize) -> impl Iterator<Item = usize> + use<> {
-        let bound = alphabet as u64;
-        let body = drawn(self.seed.stream(Purpose::Body, self.index), bound);
-        let spelled: Vec<usize> = spell(self.distinct(), bound).collect();
-        let own = spelled.len();
-        let len = usize::try_from(self.len.get()).unwrap_or(usize::MAX);
-        spelled.into_iter().chain(body.skip(own)).take(len)
+    fn own_symbols(&self, alphabet: usize) -> Vec<u32> {
+        let mut symbols = Vec::with_capacity(places(self.len));
+        self.extend_own(alphabet, &mut symbols);
+        symbols
+    }
+
+    fn extend_own(&self, alphabet: usize, symbols: &mut Vec<u32>) {
+        let begins = symbols.len();
+        let mut body = self.seed.stream(Purpose::Body, self.index);
+        body.extend_below(bound(alphabet), places(self.len), symbols);
+        let digits = spell(self.distinct(), alphabet as u64);
+        for (symbol, digit) in symbols.iter_mut().skip(begins).zip(digits) {
+            *symbol = digit as u32;
+        }
     }
 
     /// A number that no other prompt of the plan has, and that looks like no other.
@@ -316,15 +335,19 @@ impl Draw {
     }
 }
 
-/// Endless symbols below `bound`.
-fn drawn(mut draws: Draws, bound: u64) -> impl Iterator<Item = usize> {
-    std::iter::repeat_with(move || draws.below(bound) as usize)
+/// As a bound of symbols. No alphabet is larger: ids are 32-bit numbers.
+fn bound(alphabet: usize) -> u32 {
+    u32::try_from(alphabet).unwrap_or(u32::MAX)
+}
+
+fn places(tokens: Tokens) -> usize {
+    usize::try_from(tokens.get()).unwrap_or(usize::MAX)
 }
 
 /// The digits of `number` to the base `base`, lowest first, as many as the largest number needs: different
 /// numbers have different digits. The lowest comes first because it is the most even: prompts then part as
 /// early as they can.
-fn spell(number: u64, base: u64) -> impl Iterator<Item = usize> {
+pub(crate) fn spell(number: u64, base: u64) -> impl Iterator<Item = usize> {
     let base = base.max(2);
     let (mut number, mut largest) = (number, u64::MAX);
     std::iter::from_fn(move || {

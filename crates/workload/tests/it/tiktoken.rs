@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use fizeau_core::{RequestId, TokenCounter, Tokens};
-use fizeau_workload::{Content, Plan, Seed, Spec, TextCodec, Tiktoken, Wording, exact_text};
+use fizeau_workload::{
+    Content, Plan, Seed, Spec, TextCodec, Tiktoken, VllmRandom, Wording, exact_text,
+};
 
 use crate::{spec, text};
 
