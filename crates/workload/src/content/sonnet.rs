@@ -17,12 +17,12 @@ impl Draw {
     /// The prompt's text, fitted to its exact length under `codec`.
     pub(crate) fn exact_sonnet(&self, codec: &dyn TextCodec) -> Result<ExactText, CodecError> {
         // A word is at least one token, so that this is enough to cut from.
-        let prefix = codec.encode(&lines(&mut self.prefix_draws(), self.prefix_len.get()))?;
+        let mut shared = codec.encode(&lines(&mut self.prefix_draws(), self.prefix_len.get()))?;
+        shared.truncate(usize::try_from(self.prefix_len.get()).unwrap_or(usize::MAX));
+        let before = codec.decode(&shared)?;
         let own = codec.encode(&self.verse(Tokens::ZERO, self.len))?;
-        let shared = usize::try_from(self.prefix_len.get()).unwrap_or(usize::MAX);
-        let ids = prefix.into_iter().take(shared).chain(own).collect();
         let mut padding = self.seed.stream(Purpose::Padding, self.index);
-        fit_text(codec, ids, self.prefix_len + self.len, &mut padding)
+        fit_text(codec, &before, own, self.prefix_len + self.len, &mut padding)
     }
 
     /// `prefix` words that all prompts with this prefix share, then `own` of the prompt's own, of which the first spell its

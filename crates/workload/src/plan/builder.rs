@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use super::history::go_on;
 use super::{Plan, Repeats};
-use crate::content::{Content, DatasetContent, Synthetic};
+use crate::content::{Content, DatasetContent, Synthetic, VllmDraws};
 use crate::dataset::Dataset;
 use crate::exact::TextCodec;
-use crate::parts::{ArrivalProcess, ContentSource, LengthSource, Phase, Place};
+use crate::parts::{ArrivalProcess, ContentSource, LengthSource};
 use crate::session::SessionIndex;
 use crate::spec::{Spec, SpecError};
 
@@ -72,7 +73,23 @@ impl PlanBuilder {
             (None, _) => (made(&spec, tokenizer)?, None),
         };
         let index = SessionIndex::new(spec.requests, spec.sessions.as_ref(), &*content, spec.seed);
-        Ok(Plan { spec: Arc::new(spec), arrivals, lengths, content, index, repeats })
+        let plan = Plan { spec: Arc::new(spec), arrivals, lengths, content, index, repeats };
+        plan.check_sessions()?;
+        Ok(plan)
+    }
+}
+
+impl Plan {
+    /// Refuses sessions whose prompts no turn could go on from, as the first of several turns shows.
+    fn check_sessions(&self) -> Result<(), SpecError> {
+        let turns = |session| [0, 1].map(|turn| self.index.request(session, turn));
+        let both = self.index.first_of_several().map_or([None; 2], turns);
+        let mut prompts = both.into_iter().flatten().map(|id| self.request(id).prompt);
+        match (prompts.next(), prompts.next()) {
+            (Some(first), Some(second)) => go_on(first, "", second).map(drop),
+            _ => Ok(()),
+        }
+        .map_err(SpecError::SessionPrompt)
     }
 }
 
@@ -92,18 +109,12 @@ fn made(
     spec: &Spec,
     tokenizer: Option<Arc<dyn TextCodec>>,
 ) -> Result<Arc<dyn ContentSource>, SpecError> {
-    let synthetic = Synthetic { content: spec.content.clone(), prefix: spec.prefix, tokenizer };
-    if spec.content.is_exact() {
-        let codec = synthetic.tokenizer.as_deref().ok_or(SpecError::NoTokenizer)?;
-        let first = Place {
-            seed: spec.seed.salted(spec.salt),
-            phase: Phase::Measured,
-            request: fizeau_core::RequestId(0),
-            session: fizeau_core::SessionId(0),
-            turn: 0,
-            input: spec.lengths.longest().input,
-        };
-        synthetic.draw(&first).exact(codec).map_err(SpecError::Tokenizer)?;
+    if let Content::VllmRandom(random) = &spec.content {
+        return Ok(Arc::new(VllmDraws::new(random, spec, tokenizer)?));
+    }
+    let synthetic = Synthetic::new(spec, tokenizer);
+    if synthetic.is_exact() {
+        synthetic.try_longest(spec)?;
     }
     Ok(Arc::new(synthetic))
 }
