@@ -23,7 +23,6 @@ use std::sync::Arc;
 use fizeau_core::{Message, Prompt, RequestId, Role, SessionId, Tokens};
 use serde::{Deserialize, Serialize};
 
-use crate::draws::Draws;
 use crate::exact::{CodecError, ExactText, TextCodec, fit_text};
 use crate::parts::{ContentSource, LengthPair, Made, Outline, Phase, Place, SharedStart};
 use crate::seed::{Purpose, Seed, scramble};

@@ -240,6 +240,16 @@ fn sets_that_do_not_go_with_the_rest() {
     let content = content(Form::TokenIds, Order::AsGiven, Repeat::Allowed);
     let as_ids = Spec { content, ..given.clone() };
     assert!(complaint(as_ids, numbered(1)).contains("only where a tokenizer is given"));
+    let mixed = "{\"prompt\": \"a\"}\n{\"messages\": [{\"role\": \"user\", \"content\": \"b\"}]}";
+    let mixed = Dataset::jsonl("mixed.jsonl", mixed.as_bytes()).unwrap();
+    let turns = Turns::Fixed(NonZeroU32::new(2).unwrap());
+    let sessions = Some(Sessions { turns, think: ThinkTime::None });
+    let talking = Spec { sessions, ..given.clone() };
+    assert!(complaint(talking, mixed.clone()).contains("partly messages and partly text"));
+    assert_eq!(
+        plan(Spec { requests: 2.try_into().unwrap(), ..given.clone() }, mixed).len().get(),
+        2
+    );
     let custom = Dataset::jsonl("custom.jsonl", CUSTOM.as_bytes()).unwrap();
     assert!(complaint(given, custom).contains("partly messages and partly text"));
 }
