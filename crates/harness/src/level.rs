@@ -123,8 +123,8 @@ pub struct LevelRun {
     pub summary: LevelSummary,
     /// What the client saw of itself.
     pub client: ClientProof,
-    /// Whether the level is to be believed, by the default thresholds and without knowing the speed of light or of a
-    /// shared prefix: who does judges again.
+    /// Whether the level is to be believed, by the default thresholds and without knowing the speed of light or what a
+    /// prefix cache may supply: who does judges again.
     pub validity: Validity,
     /// When it began, and why it ended.
     pub driven: Driven,

@@ -60,6 +60,16 @@ pub enum ThinkTime {
     },
 }
 
+impl Turns {
+    /// The most turns that a session can have.
+    #[must_use]
+    pub const fn most(self) -> NonZeroU32 {
+        match self {
+            Self::Fixed(turns) | Self::Uniform { most: turns, .. } => turns,
+        }
+    }
+}
+
 impl Sessions {
     /// Says what is wrong with this description.
     pub(crate) fn check(&self) -> Result<(), SpecError> {

@@ -339,6 +339,7 @@ fn a_sweep_keeps_its_crew_and_its_transports() {
         levels: [1, 2, 4].into_iter().filter_map(NonZeroU32::new).collect(),
         workload: Spec { lengths: Lengths::fixed(4, 4), ..Spec::new(1).unwrap() },
         tokenizer: None,
+        dataset: None,
         size: LevelSize { requests: None, time: None, warmup: None },
         goals: GoodputGoals::default(),
     };
