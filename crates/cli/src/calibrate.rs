@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use fizeau::core::{EosRule, Millis, Nanos, PerSec, Tokens};
 use fizeau::harness::{Cancel, Load, Measure, PlannedLevel};
-use fizeau::metrics::{Ceiling, GoodputGoals, LevelSummary, OnTimeLimit};
+use fizeau::metrics::{Ceiling, LevelSummary, OnTimeLimit};
 use fizeau::transport::{Backend, MonotonicClock, Route, Target};
-use fizeau::workload::{Arrivals, Length, Lengths, Plan, Shard, Spec, TextCodec};
+use fizeau::workload::{Arrivals, Length, Lengths, Plan, Spec, TextCodec};
 use serde::Serialize;
 
 use crate::args::BenchArgs;
@@ -219,12 +219,10 @@ impl Bench<'_> {
         let target = endpoint::apply_plain(target.keep_text(keep), &self.args.endpoint.connections);
         let (plan, tokenizer) = self.plan(&target, &level)?;
         let clock = MonotonicClock::new();
-        let counting = Counting { tokenizer, text };
+        let counting = Counting { tokenizer };
         let mut crew = client.start(&target, clock, &counting, &Cancel::new())?;
-        let goals = GoodputGoals::default();
         let Level { warmup, load, .. } = level;
-        let planned =
-            PlannedLevel { plan: &plan, shard: Shard::WHOLE, warmup, load, goals: &goals, probe: None };
+        let planned = PlannedLevel { warmup, text, ..PlannedLevel::new(&plan, load) };
         let mut nowhere: Option<Vec<fizeau::core::Tape>> = None;
         let run = crew.measure(planned, &mut nowhere, &mut ()).await.map_err(Fail::broken)?;
         Ok(run.summary)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fizeau_core::Nanos;
 use fizeau_metrics::GoodputGoals;
-use fizeau_workload::{Arrivals, Dataset, Plan, Shard, Spec, SpecError, TextCodec, WalkError};
+use fizeau_workload::{Arrivals, Dataset, Plan, Spec, SpecError, TextCodec, WalkError};
 
 use crate::drive::{DriveError, Load};
 use crate::level::{LevelRun, Measure, PlannedLevel};
@@ -132,11 +132,12 @@ impl<'a, M: Measure> Sweep<'a, M> {
         let folder = self.folder.map(|folder| folder.level(&name)).transpose()?;
         let mut kept = folder.as_ref().map(RunFolder::tapes).transpose()?;
         let level = PlannedLevel {
-            plan: &plan,
-            shard: Shard::WHOLE,
             warmup: size.warmup_at(concurrency),
-            load: Load { max_in_flight: Some(concurrency), stop_after: size.time },
             goals: &self.spec.goals,
+            ..PlannedLevel::new(
+                &plan,
+                Load { max_in_flight: Some(concurrency), stop_after: size.time },
+            )
         };
         let run = self.with.measure(level, &mut kept, observer).await;
         let run = run.map_err(|error| SweepError::Level { concurrency, error })?;
