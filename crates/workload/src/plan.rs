@@ -202,9 +202,12 @@ impl Plan {
 
     /// The model that a session asks, the same for all its turns.
     fn model(&self, place: &Place) -> Option<Arc<str>> {
+        let models = &self.spec.models;
+        if models.is_empty() {
+            return None;
+        }
         let mut draws = self.spec.seed.stream(Purpose::Model, place.session_key());
-        let share = weights::pick(&self.spec.models, |share| share.weight, &mut draws)?;
-        Some(Arc::clone(&share.model))
+        weights::pick(models, |share| share.weight, &mut draws).map(|share| share.model.clone())
     }
 }
 

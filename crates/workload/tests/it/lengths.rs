@@ -1,7 +1,11 @@
 //! Laws of lengths: what they draw, what they promise, how they are written and what can be wrong with them.
 
+use std::num::NonZeroU32;
+
 use fizeau_core::Tokens;
-use fizeau_workload::{Bin, Length, Lengths, Plan, Preset, Spec, WeightedPair};
+use fizeau_workload::{
+    Bin, Length, Lengths, Plan, Preset, Sessions, Spec, ThinkTime, Turns, WeightedPair,
+};
 use proptest::prelude::*;
 use statrs::distribution::{ContinuousCDF, LogNormal, Normal};
 
@@ -333,4 +337,10 @@ fn lengths_beyond_the_context_are_refused() {
         "requests reach 6100 tokens, prompt 4100 and output 2000, and the model's context holds 6099: ask for \
          shorter ones"
     );
+    // Three turns: the prefix once, twice a prompt and its reply, then the last turn's.
+    let turns = Turns::Fixed(NonZeroU32::new(3).unwrap());
+    let sessions = Some(Sessions { turns, think: ThinkTime::None });
+    let spec = Spec { sessions, ..spec };
+    assert_eq!(spec.check_context(tokens(100 + 3 * 6_000)), Ok(()));
+    assert!(spec.check_context(tokens(99 + 3 * 6_000)).is_err());
 }
