@@ -47,6 +47,7 @@ pub(crate) fn virtual_sweep(c: &mut Criterion) {
             levels: [1, 2, 4, 8, 16, 32, 64, 128].into_iter().filter_map(NonZeroU32::new).collect(),
             workload: Spec { lengths: Lengths::fixed(250, 250), ..Spec::new(1).ok()? },
             tokenizer: None,
+            dataset: None,
             size: LevelSize { requests: None, time: None, warmup: None },
             goals: GoodputGoals::default(),
         })

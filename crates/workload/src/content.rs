@@ -4,10 +4,14 @@
 //! token id, a word) is looked up afterwards. The first symbols of a prompt's own part spell its scrambled
 //! index, so that no two prompts are the same; the rest are drawn.
 
+mod dataset;
 mod prefix_repetition;
+mod sonnet;
+mod sonnets;
 mod starts;
 mod vllm_random;
 
+pub(crate) use dataset::DatasetContent;
 pub use prefix_repetition::PrefixRepetition;
 pub(crate) use starts::Starts;
 pub(crate) use vllm_random::VllmDraws;
@@ -50,6 +54,15 @@ pub enum Content {
     /// vLLM's `prefix_repetition` data set.
     PrefixRepetition(PrefixRepetition),
     /// The records of a data set, given to [`crate::PlanBuilder::dataset`].
+    ///
+    /// Conversations of several turns are sessions; where all records stand alone each is a request. Lengths are the
+    /// record's, and the specification's law where the record has none; how many tokens the prompt has is counted where a
+    /// tokenizer is given and text is sent as text. Warm-up takes the records that the measured part leaves over, and
+    /// begins with its last ones where there are none.
+    ///
+    /// With a [`crate::Salt`] the first message of a session begins with a line of eight words that no other session has, of
+    /// this run or of one with another salt, so that neither an earlier run, nor warm-up, nor a record that comes again fills a
+    /// prefix cache for it. Token ids and whole bodies are left as they are. Without a salt, text is sent to the letter.
     Dataset {
         /// The form that plain text is sent in.
         form: Form,
@@ -102,6 +115,10 @@ pub enum Wording {
     /// Fitted to exactly the asked number of tokens under a tokenizer, see [`crate::exact_text`]. The plan must
     /// be made with [`crate::Plan::with_tokenizer`].
     Exact,
+    /// Lines drawn from Shakespeare's sonnets, as vLLM's `sonnet` data set has them, after a line of eight words that no other
+    /// prompt has. Under a tokenizer the text is cut to exactly the asked number of tokens; without one it has as many
+    /// words as tokens are asked for, which makes about a third more tokens.
+    Sonnet,
     /// As many short, common English words as tokens are asked for. Most vocabularies have each as one token,
     /// so the length is about right; the server's count is the truth.
     Words,
@@ -127,10 +144,9 @@ impl Content {
             Self::TokenIds { range } if range.len() < 2 => {
                 Err(SpecError::Vocabulary { start: range.start, end: range.end })
             }
-            Self::TokenIds { .. } | Self::Chat(_) | Self::Text(_) => Ok(()),
+            Self::TokenIds { .. } | Self::Chat(_) | Self::Text(_) | Self::Dataset { .. } => Ok(()),
             Self::VllmRandom(random) => random.check(spec),
             Self::PrefixRepetition(repetition) => repetition.check(spec),
-            Self::Dataset { .. } => Err(SpecError::Unfinished("content")),
         }
     }
 }
@@ -216,13 +232,15 @@ impl Synthetic {
     }
 
     fn text(&self, wording: Wording, draw: &Draw) -> (String, Option<Tokens>) {
-        let tokenizer = match wording {
-            Wording::Exact => self.tokenizer.as_deref(),
-            Wording::Words => None,
+        let fitted = match (wording, self.tokenizer.as_deref()) {
+            (Wording::Exact, Some(codec)) => draw.exact(codec, &self.starts).ok(),
+            (Wording::Sonnet, Some(codec)) => draw.exact_sonnet(codec).ok(),
+            (Wording::Words, _) | (_, None) => None,
         };
-        match tokenizer.map(|tokenizer| draw.exact(tokenizer, &self.starts)) {
-            Some(Ok(exact)) => (exact.text, Some(exact.tokens)),
-            Some(Err(_)) | None => (draw.words(), None),
+        match (fitted, wording) {
+            (Some(exact), _) => (exact.text, Some(exact.tokens)),
+            (None, Wording::Sonnet) => (draw.sonnet(), None),
+            (None, Wording::Exact | Wording::Words) => (draw.words(), None),
         }
     }
 }
@@ -338,7 +356,7 @@ fn places(tokens: Tokens) -> usize {
 /// The digits of `number` to the base `base`, lowest first, as many as the largest number needs: different
 /// numbers have different digits. The lowest comes first because it is the most even: prompts then part as
 /// early as they can.
-fn spell(number: u64, base: u64) -> impl Iterator<Item = usize> {
+pub(crate) fn spell(number: u64, base: u64) -> impl Iterator<Item = usize> {
     let base = base.max(2);
     let (mut number, mut largest) = (number, u64::MAX);
     std::iter::from_fn(move || {

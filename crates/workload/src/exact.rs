@@ -53,7 +53,7 @@ pub trait TextCodec: std::fmt::Debug + Send + Sync {
 }
 
 /// Any codec counts: what it encodes to is how many tokens there are.
-impl TokenCounter for dyn TextCodec {
+impl TokenCounter for dyn TextCodec + '_ {
     type Error = CodecError;
 
     fn count(&self, text: &str) -> Result<Tokens, CodecError> {

@@ -58,6 +58,7 @@ mod seed;
 mod session;
 mod spec;
 mod tokenizer;
+mod trace;
 mod weights;
 mod words;
 mod workload;
@@ -67,7 +68,7 @@ pub use arrivals::{
 };
 pub use cache::CacheShare;
 pub use content::{Content, Form, Order, PrefixRepetition, Repeat, VllmRandom, Wording};
-pub use dataset::{Conversation, Dataset, Turn};
+pub use dataset::{Conversation, Dataset, DatasetError, DatasetPlace, ShareGpt, Take, Turn};
 pub use draws::Draws;
 pub use exact::{CodecError, ExactText, TextCodec, exact_text};
 pub use length::{Bin, Length, LengthMistake, LengthTextError, Lengths, Preset, WeightedPair};
@@ -75,7 +76,7 @@ pub use parts::{
     ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, Made, Outline, Phase, Place,
     SharedStart,
 };
-pub use plan::{Plan, PlanBuilder, PlanSource};
+pub use plan::{Plan, PlanBuilder, PlanSource, Repeats};
 pub use prefix::{Popularity, SharedPrefix};
 pub use seed::{Salt, Seed};
 pub use session::{Sessions, ThinkTime, Turns};
@@ -84,4 +85,8 @@ pub use spec::{ModelShare, Spec, SpecError};
 pub use tokenizer::{HfTokenizer, HfTokenizerError};
 #[cfg(feature = "tiktoken")]
 pub use tokenizer::{Tiktoken, UnknownVocabulary};
+pub use trace::{
+    CacheBasis, ExpectedCache, Opener, Trace, TraceError, TraceFacts, TraceFormat, TracePacing,
+    TraceReader, TraceRecord, TraceSpec,
+};
 pub use workload::{Numbers, Pacing, Shard, ShardError, Walk, WalkError, Workload};

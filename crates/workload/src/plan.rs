@@ -1,6 +1,7 @@
 //! The plan: every request that follows from a specification, to be had in any order.
 
 mod builder;
+mod history;
 mod source;
 
 pub use builder::PlanBuilder;
@@ -33,6 +34,27 @@ pub struct Plan {
     lengths: Arc<dyn LengthSource>,
     content: Arc<dyn ContentSource>,
     index: SessionIndex,
+    repeats: Option<Repeats>,
+}
+
+/// How far a data set falls short of a plan that begins it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Repeats {
+    /// How many records the data set has.
+    pub records: u64,
+    /// How many the plan takes, each counted as often as it is taken.
+    pub wanted: u64,
+}
+
+impl std::fmt::Display for Repeats {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { records, wanted } = self;
+        let most = wanted.div_ceil((*records).max(1));
+        write!(
+            f,
+            "{wanted} records are asked for and the data set has {records}: each is used up to {most} times"
+        )
+    }
 }
 
 impl Plan {
@@ -71,10 +93,16 @@ impl Plan {
         self.spec.requests
     }
 
+    /// How often the data set is begun again; none where its records suffice, or there is no data set.
+    #[must_use]
+    pub const fn repeats(&self) -> Option<Repeats> {
+        self.repeats
+    }
+
     /// The request of number `id`. Past the end of the plan it is the one that a longer plan would have there.
     ///
     /// `input_tokens` counts shared prefix and own part together, and is present where the number is certain:
-    /// for token ids, and for exact text, where it is the final count even if the fitting fell short. Should
+    /// for token ids, for the records of a data set where it or a tokenizer says, and for exact text, where it is the final count even if the fitting fell short. Should
     /// the tokenizer fail on one text of an exact plan, words stand in for it and the number is absent. A later turn of a
     /// session is given without what came before it, which nobody knows ahead.
     #[must_use]
@@ -99,7 +127,7 @@ impl Plan {
     /// The requests with their instants, in order, from the first.
     #[must_use]
     pub fn source(&self) -> PlanSource {
-        self.sessions((0..).into_iter())
+        self.sessions(0..)
     }
 
     /// The sessions of the numbers that `which` gives, which must be rising.
@@ -202,10 +230,10 @@ impl Workload for Plan {
     }
 
     fn walk(&self, which: Numbers) -> Walk {
-        Box::new(PlanSource::measured(self.clone(), which).walk())
+        Box::new(PlanSource::measured(self.clone(), which))
     }
 
     fn warmup(&self, which: Numbers) -> Walk {
-        Box::new(PlanSource::warmup(self.clone(), which).walk())
+        Box::new(PlanSource::warmup(self.clone(), which))
     }
 }

@@ -78,7 +78,6 @@ pub(crate) enum Purpose {
     Model = 11,
     Group = 12,
     Shuffle = 14,
-    ProbeGaps = 15,
 }
 
 /// A one-to-one scrambling of 64-bit numbers: different inputs always have different outputs.

@@ -1,6 +1,6 @@
 //! What a plan is made from, and what can be wrong with it.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
 use fizeau_core::{EosRule, Tokens};
@@ -154,6 +154,17 @@ pub enum SpecError {
         /// How much the model takes.
         limit: Tokens,
     },
+    /// The data set does not go with the rest of the specification.
+    #[error("the data set {name} cannot be used: {why}")]
+    Dataset {
+        /// The data set.
+        name: String,
+        /// What is in the way.
+        why: &'static str,
+    },
+    /// The records of a data set are asked for and none is given.
+    #[error("prompts from a data set need one, and none was given")]
+    NoDataset,
     /// A law of lengths is none.
     #[error("the {which} length {mistake}")]
     Length {
@@ -214,9 +225,38 @@ pub enum SpecError {
         /// The ratio given.
         ratio: f64,
     },
+    /// Prompts cannot be gone on from.
+    #[error(
+        "sessions of several turns need prompts of text or of chat messages, which the next turn goes on from: {0} \
+         cannot be gone on from"
+    )]
+    SessionPrompt(&'static str),
+    /// A think time is out of its range.
+    #[error("the {which} cannot be {value}: it must be from 0 to {most}")]
+    ThinkTime {
+        /// Which number.
+        which: &'static str,
+        /// The number given.
+        value: f64,
+        /// The most that it may be.
+        most: u32,
+    },
     /// The tokenizer failed on the first prompt.
     #[error("the tokenizer cannot make the first prompt")]
     Tokenizer(#[source] CodecError),
+    /// The data set is smaller than the plan, and must not be repeated.
+    #[error(
+        "the data set {name} has {records} records and {wanted} are asked for: ask for fewer requests, or let \
+         records repeat"
+    )]
+    TooFewRecords {
+        /// The data set.
+        name: String,
+        /// How many records it has.
+        records: u64,
+        /// How many the plan takes.
+        wanted: u64,
+    },
     /// A length is beyond [`Length::MAX`].
     #[error("the {which} length reaches {longest} tokens: it must be at most {}", Length::MAX)]
     TooLong {
@@ -235,9 +275,16 @@ pub enum SpecError {
         /// The most that it can have.
         most: u64,
     },
-    /// Not there yet.
-    #[error("unfinished: {0}")]
-    Unfinished(&'static str),
+    /// The fewest turns of a session are more than the most.
+    #[error(
+        "sessions of {least} turns at the least and {most} at the most: the least must not be above the most"
+    )]
+    Turns {
+        /// The fewest.
+        least: NonZeroU32,
+        /// The most.
+        most: NonZeroU32,
+    },
     /// The range of token ids is too small to tell prompts apart.
     #[error(
         "the token ids from {start} up to, not including, {end} are fewer than 2: widen the range"

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::Plan;
-use crate::content::{Content, Synthetic, VllmDraws};
+use super::history::go_on;
+use super::{Plan, Repeats};
+use crate::content::{Content, DatasetContent, Synthetic, VllmDraws};
 use crate::dataset::Dataset;
 use crate::exact::TextCodec;
 use crate::parts::{ArrivalProcess, ContentSource, LengthSource};
@@ -27,7 +28,7 @@ impl PlanBuilder {
         Self { spec, tokenizer, dataset, arrivals: None, lengths: None, content: None }
     }
 
-    /// Fits exact text under `tokenizer`.
+    /// Fits exact text under `tokenizer`, and counts the text of a data set where the data set does not say.
     #[must_use]
     pub fn tokenizer(self, tokenizer: Arc<dyn TextCodec>) -> Self {
         Self { tokenizer: Some(tokenizer), ..self }
@@ -63,16 +64,44 @@ impl PlanBuilder {
     /// If a number in the specification is out of its range, something that it asks for was not given, or the tokenizer
     /// fails on the first prompt.
     pub fn build(self) -> Result<Plan, SpecError> {
-        let Self { spec, tokenizer, dataset: _, arrivals, lengths, content } = self;
+        let Self { spec, tokenizer, dataset, arrivals, lengths, content } = self;
         spec.check()?;
         let lengths = lengths.unwrap_or_else(|| Arc::new(spec.lengths.clone()));
-        let content = match content {
-            Some(content) => content,
-            None => made(&spec, tokenizer)?,
+        let (content, repeats) = match (content, &spec.content) {
+            (Some(own), _) => (own, None),
+            (None, Content::Dataset { .. }) => taken(&spec, dataset, tokenizer)?,
+            (None, _) => (made(&spec, tokenizer)?, None),
         };
         let index = SessionIndex::new(spec.requests, spec.sessions.as_ref(), &*content, spec.seed);
-        Ok(Plan { spec: Arc::new(spec), arrivals, lengths, content, index })
+        let plan = Plan { spec: Arc::new(spec), arrivals, lengths, content, index, repeats };
+        plan.check_sessions()?;
+        Ok(plan)
     }
+}
+
+impl Plan {
+    /// Refuses sessions whose prompts no turn could go on from, as the first of several turns shows.
+    fn check_sessions(&self) -> Result<(), SpecError> {
+        let turns = |session| [0, 1].map(|turn| self.index.request(session, turn));
+        let both = self.index.first_of_several().map_or([None; 2], turns);
+        let mut prompts = both.into_iter().flatten().map(|id| self.request(id).prompt);
+        match (prompts.next(), prompts.next()) {
+            (Some(first), Some(second)) => go_on(first, "", second).map(drop),
+            _ => Ok(()),
+        }
+        .map_err(SpecError::SessionPrompt)
+    }
+}
+
+/// The records that `spec` asks for.
+fn taken(
+    spec: &Spec,
+    dataset: Option<Arc<Dataset>>,
+    tokenizer: Option<Arc<dyn TextCodec>>,
+) -> Result<(Arc<dyn ContentSource>, Option<Repeats>), SpecError> {
+    let dataset = dataset.ok_or(SpecError::NoDataset)?;
+    let (content, repeats) = DatasetContent::new(spec, dataset, tokenizer)?;
+    Ok((Arc::new(content), repeats))
 }
 
 /// The content that `spec` asks for.

@@ -1,0 +1,163 @@
+//! Traces: what real users asked, and when, replayed.
+
+mod azure;
+mod burstgpt;
+mod cache;
+mod csv;
+mod error;
+mod lines;
+mod mooncake;
+mod number;
+mod prompt;
+mod reader;
+mod spec;
+mod survey;
+mod walk;
+
+pub use cache::{CacheBasis, ExpectedCache};
+pub use error::TraceError;
+pub use reader::{TraceFormat, TraceReader, TraceRecord};
+pub use spec::{TracePacing, TraceSpec};
+pub use survey::TraceFacts;
+
+use std::fmt;
+use std::io::{self, BufRead};
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use crate::exact::TextCodec;
+use crate::workload::{Numbers, Pacing, Walk, Workload};
+use prompt::Prompts;
+use survey::Survey;
+use walk::{Kind, TraceWalk};
+
+/// Opens the file of a trace from its start. It is called once for the check, and once more for each walk and each time
+/// that a walk begins the file again, on any thread. A buffer of 64 KiB or more is worth while.
+pub type Opener = Arc<dyn Fn() -> io::Result<Box<dyn BufRead + Send>> + Send + Sync>;
+
+type FileReader = TraceReader<Box<dyn BufRead + Send>>;
+
+/// A trace as a plan: the lengths and instants of its requests, to the token and the nanosecond, in constant memory.
+///
+/// When it is made, the whole file is read once: what is wrong in any line is said before anything is sent, and counts
+/// are known. Each walk then reads the file again as it goes. A file that was changed in between ends the walk with an
+/// error, at the latest where the last request of the file is read; what was sent until then was sent.
+///
+/// Nobody publishes the texts, so prompts are made: a block id of a Mooncake trace stands for the same tokens wherever it
+/// comes (on any shard), and whatever has no id is random and like nothing else. Each request stands alone. Cloning is
+/// cheap.
+///
+/// ```
+/// use std::sync::Arc;
+/// use fizeau_core::RequestSource;
+/// use fizeau_workload::{Shard, Trace, TraceFormat, TraceSpec, Workload};
+/// let file = r#"{"timestamp": 0, "input_length": 600, "output_length": 52, "hash_ids": [46, 47]}
+/// {"timestamp": 1500, "input_length": 530, "output_length": 26, "hash_ids": [46, 48]}"#;
+/// let spec = TraceSpec::new("conversation.jsonl", TraceFormat::mooncake());
+/// let trace = Trace::new(spec, Arc::new(move || Ok(Box::new(file.as_bytes()))))?;
+/// assert_eq!(trace.expected_cache().cached.get(), 512);
+/// let mut walk = trace.walk(Shard::WHOLE.sessions());
+/// let first = walk.next_request()?;
+/// assert_eq!(first.and_then(|first| first.request.input_tokens).map(|n| n.get()), Some(600));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Trace {
+    spec: Arc<TraceSpec>,
+    opener: Opener,
+    survey: Survey,
+    prompts: Arc<Prompts>,
+}
+
+impl Trace {
+    /// The plan that follows from `spec` and the file that `open` opens.
+    ///
+    /// # Errors
+    /// If a number in `spec` is out of its range, the file cannot be read, a line is not what the format says, time stamps
+    /// go backwards, a request is too long, there are too few, or `spec` asks for exact text.
+    pub fn new(spec: TraceSpec, open: Opener) -> Result<Self, TraceError> {
+        Self::made(spec, open, None)
+    }
+
+    /// The same, with `tokenizer` to fit exact text under. Other content does not use it.
+    ///
+    /// # Errors
+    /// As [`Trace::new`], or if the tokenizer fails on a first text.
+    pub fn with_tokenizer(
+        spec: TraceSpec,
+        open: Opener,
+        tokenizer: Arc<dyn TextCodec>,
+    ) -> Result<Self, TraceError> {
+        Self::made(spec, open, Some(tokenizer))
+    }
+
+    fn made(
+        spec: TraceSpec,
+        opener: Opener,
+        tokenizer: Option<Arc<dyn TextCodec>>,
+    ) -> Result<Self, TraceError> {
+        spec.check()?;
+        let prompts = Prompts::new(&spec, tokenizer)?;
+        let survey = Survey::of(&spec, &opener)?;
+        Ok(Self { spec: Arc::new(spec), opener, survey, prompts: Arc::new(prompts) })
+    }
+
+    /// What the plan was made from.
+    #[must_use]
+    pub fn spec(&self) -> &TraceSpec {
+        &self.spec
+    }
+
+    /// What was found in the file.
+    #[must_use]
+    pub const fn facts(&self) -> &TraceFacts {
+        &self.survey.facts
+    }
+
+    /// How often the file is begun: more than once where it has fewer requests than were asked for.
+    #[must_use]
+    pub fn rounds(&self) -> u64 {
+        self.survey.requests.get().div_ceil(self.survey.rows.get())
+    }
+
+    /// What a prefix cache without bounds would supply; nothing where the format has no ids of blocks.
+    #[must_use]
+    pub const fn expected_cache(&self) -> ExpectedCache {
+        self.survey.cache
+    }
+}
+
+impl fmt::Debug for Trace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { spec, survey, .. } = self;
+        f.debug_struct("Trace").field("spec", spec).field("survey", survey).finish_non_exhaustive()
+    }
+}
+
+impl Workload for Trace {
+    fn requests(&self) -> NonZeroU64 {
+        self.survey.requests
+    }
+
+    fn pacing(&self) -> Pacing {
+        match self.spec.pacing {
+            TracePacing::ClosedLoop => Pacing::ClosedLoop,
+            TracePacing::TimeStamps { .. } => Pacing::OpenLoop { peak: None },
+        }
+    }
+
+    fn walk(&self, which: Numbers) -> Walk {
+        Box::new(TraceWalk::new(self.clone(), Kind::Measured, which))
+    }
+
+    /// Prompts as long as those of the trace, from its first request on; none begins like another.
+    fn warmup(&self, which: Numbers) -> Walk {
+        Box::new(TraceWalk::new(self.clone(), Kind::Warmup, which))
+    }
+}
+
+/// Opens the file of `spec`.
+fn open(spec: &TraceSpec, opener: &Opener) -> Result<FileReader, TraceError> {
+    let reader = opener().map_err(|error| lines::read_error(&spec.name, 0, &error))?;
+    Ok(TraceReader::new(Arc::clone(&spec.name), spec.format, reader))
+}

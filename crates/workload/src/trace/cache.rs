@@ -1,0 +1,160 @@
+//! What a prefix cache could do for a trace.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::num::NonZeroU64;
+
+use fizeau_core::Tokens;
+
+use crate::seed::scramble;
+
+/// How many distinct blocks are remembered, in less than 15 MiB.
+const MOST: usize = 900_000;
+
+/// How many prompt tokens a prefix cache without bounds would supply over the part of a trace that is replayed, all
+/// requests coming one after another: the most that a server can save by its cache.
+///
+/// Blocks count whole or as far as the prompt goes; what a server keeps in smaller or larger pieces differs by less than a
+/// piece for each request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExpectedCache {
+    /// Tokens that a prompt before began with alike.
+    pub cached: Tokens,
+    /// Tokens of all prompts.
+    pub prompt: Tokens,
+    /// How `cached` is known.
+    pub basis: CacheBasis,
+}
+
+/// How an [`ExpectedCache`] is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheBasis {
+    /// Every block was looked up.
+    Exact,
+    /// A trace with more than 900,000 distinct blocks: from a random sample of blocks, so that memory stays bounded. With as
+    /// many blocks as the sample holds, the share is off by some tenths of a percent.
+    Sampled,
+}
+
+impl ExpectedCache {
+    /// The share of prompt tokens, from 0 to 1.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        if self.prompt == Tokens::ZERO {
+            return 0.0;
+        }
+        (self.cached.get() as f64 / self.prompt.get() as f64).min(1.0)
+    }
+}
+
+/// Counts blocks that came before.
+///
+/// A block is told by the ids from the start of the prompt up to its own, so that it counts only where all before it are
+/// alike. With every block the set has those before it too; whether a block was seen therefore tells all, and a sample of
+/// blocks by their hashes is a fair one of hits (the idea of SHARDS: Waldspurger and others, "Efficient MRC construction
+/// with SHARDS", 2015).
+#[derive(Debug)]
+pub(super) struct CacheTally {
+    seen: HashSet<u64, BuildHasherDefault<Spread>>,
+    most: usize,
+    /// One block in 2^`thinned` is looked up.
+    thinned: u32,
+    cached: u64,
+}
+
+impl CacheTally {
+    pub(super) fn new() -> Self {
+        Self::bounded(MOST)
+    }
+
+    fn bounded(most: usize) -> Self {
+        Self { seen: HashSet::default(), most, thinned: 0, cached: 0 }
+    }
+
+    /// Takes note of a prompt of `input` tokens that begins with `blocks`, of `block` tokens each.
+    pub(super) fn add(&mut self, blocks: &[u64], input: Tokens, block: NonZeroU64) {
+        let (mut path, mut left) = (0, input.get());
+        for id in blocks {
+            path = scramble(path ^ scramble(id.wrapping_add(1)));
+            let tokens = left.min(block.get());
+            left -= tokens;
+            if path.leading_zeros() >= self.thinned && !self.seen.insert(path) {
+                self.cached = self.cached.saturating_add(tokens << self.thinned);
+            }
+        }
+        while self.seen.len() > self.most {
+            self.thinned += 1;
+            let thinned = self.thinned;
+            self.seen.retain(|path| path.leading_zeros() >= thinned);
+        }
+    }
+
+    pub(super) const fn cached(&self) -> u64 {
+        self.cached
+    }
+
+    pub(super) const fn basis(&self) -> CacheBasis {
+        match self.thinned {
+            0 => CacheBasis::Exact,
+            _ => CacheBasis::Sampled,
+        }
+    }
+}
+
+/// The paths are random already, but the sampled ones begin with zeros; the table wants both ends mixed.
+#[derive(Debug, Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, path: u64) {
+        self.0 = (self.0 ^ path).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(most: usize, prompts: u64) -> CacheTally {
+        let mut tally = CacheTally::bounded(most);
+        for n in 0..prompts {
+            // One of 1,000 first blocks, then a block of its own: the first is a hit from its second time on.
+            let blocks = [scramble(n) % 1_000, 1_000 + n];
+            tally.add(&blocks, Tokens::new(1_000), NonZeroU64::MIN.saturating_add(511));
+        }
+        tally
+    }
+
+    #[test]
+    fn a_sample_comes_near_the_whole() {
+        let (all, some) = (tally(usize::MAX, 50_000), tally(4_000, 50_000));
+        assert_eq!((all.basis(), some.basis()), (CacheBasis::Exact, CacheBasis::Sampled));
+        assert_eq!(all.cached(), (50_000 - 1_000) * 512);
+        let ratio = some.cached() as f64 / all.cached() as f64;
+        // The 1,000 first blocks are what is sampled, by 16 to 1 or less: a standard error of at most 13 %.
+        assert!((0.6..1.4).contains(&ratio), "{ratio}");
+        assert!(some.seen.len() <= 4_000);
+    }
+
+    #[test]
+    fn a_block_counts_only_behind_the_same_blocks() {
+        let mut tally = CacheTally::new();
+        let block = NonZeroU64::MIN.saturating_add(9);
+        for (blocks, cached) in
+            [(&[1, 2][..], 0), (&[2, 1], 0), (&[1, 2], 15), (&[1, 3], 25), (&[], 25)]
+        {
+            tally.add(blocks, Tokens::new(15), block);
+            assert_eq!(tally.cached(), cached, "{blocks:?}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Mooncake's traces: a line of JSON for each request, whose ids of blocks say which prompts begin alike.
+//!
+//! The lines are read by hand: a general parser takes several times as long, and a trace is read once for each walk.
+
+use fizeau_core::Nanos;
+
+use super::error::Fault;
+use super::number::{count, time};
+use super::reader::Row;
+
+const STAMP: &str = "timestamp";
+const INPUT: &str = "input_length";
+const OUTPUT: &str = "output_length";
+const IDS: &str = "hash_ids";
+const MILLIS: &str = "a number of milliseconds such as 27482";
+const TOKENS: &str = "a whole number of tokens";
+
+/// Reads `line`. The ids go to `blocks`; where nobody wants them they are passed over unread.
+pub(super) fn read(line: &[u8], mut blocks: Option<&mut Vec<u64>>) -> Result<Row, Fault> {
+    let (mut at, mut input, mut output, mut ids) = (None, None, None, None);
+    let mut text = Cursor { rest: line };
+    if !text.take(b'{') {
+        return Err(text.fault("line", "an object of JSON, from { to } in one line"));
+    }
+    let mut more = !text.take(b'}');
+    while more {
+        let Some(key) = text.string() else {
+            return Err(text.fault("line", "the name of a field in quotes"));
+        };
+        if !text.take(b':') {
+            return Err(text.fault("line", "a colon after the name of a field"));
+        }
+        match key {
+            b"timestamp" => {
+                let value = text.scalar(STAMP, MILLIS, |v| time(v, Nanos::from_millis(1)))?;
+                once(&mut at, value, STAMP)?;
+            }
+            b"input_length" => once(&mut input, text.scalar(INPUT, TOKENS, count)?, INPUT)?,
+            b"output_length" => once(&mut output, text.scalar(OUTPUT, TOKENS, count)?, OUTPUT)?,
+            b"hash_ids" => once(&mut ids, text.ids(blocks.as_deref_mut())?, IDS)?,
+            _ if text.skip(0).is_none() => return Err(text.fault("line", "a value of JSON")),
+            _ => {}
+        }
+        more = text.take(b',');
+        if !more && !text.take(b'}') {
+            return Err(text.fault("line", "a comma or a closing brace after a field"));
+        }
+    }
+    text.space();
+    if !text.rest.is_empty() {
+        return Err(text.fault("line", "the end of the line after the object"));
+    }
+    Ok(Row {
+        at: at.ok_or_else(|| Fault::missing(STAMP, MILLIS))?,
+        input: input.ok_or_else(|| Fault::missing(INPUT, TOKENS))?,
+        output: output.ok_or_else(|| Fault::missing(OUTPUT, TOKENS))?,
+    })
+}
+
+/// Puts `value` where none is yet.
+fn once<T>(slot: &mut Option<T>, value: T, field: &'static str) -> Result<(), Fault> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(Fault {
+            field,
+            found: "the field twice".to_owned(),
+            expected: "each field once".to_owned(),
+        }),
+    }
+}
+
+/// What is left of a line.
+struct Cursor<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Cursor<'a> {
+    fn fault(&self, field: &'static str, expected: &str) -> Fault {
+        Fault::at(field, self.rest, expected)
+    }
+
+    fn space(&mut self) {
+        while let [b' ' | b'\t', rest @ ..] = self.rest {
+            self.rest = rest;
+        }
+    }
+
+    /// Takes `byte` if it comes next.
+    fn take(&mut self, byte: u8) -> bool {
+        self.space();
+        match self.rest {
+            [first, rest @ ..] if *first == byte => {
+                self.rest = rest;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// What stands in quotes, escapes left as they are: none of the names that matter has one.
+    fn string(&mut self) -> Option<&'a [u8]> {
+        self.space();
+        let [b'"', inside @ ..] = self.rest else {
+            return None;
+        };
+        let mut end = 0;
+        loop {
+            match inside.get(end)? {
+                b'"' => break,
+                b'\\' => end += 2,
+                0..0x20 => return None,
+                _ => end += 1,
+            }
+        }
+        let (string, rest) = inside.split_at_checked(end)?;
+        self.rest = rest.get(1..)?;
+        Some(string)
+    }
+
+    /// Everything up to what ends a number or a word.
+    fn word(&mut self) -> &'a [u8] {
+        self.space();
+        let ends = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t');
+        let end = self.rest.iter().position(ends).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, b""));
+        self.rest = rest;
+        word
+    }
+
+    fn scalar<T>(
+        &mut self,
+        field: &'static str,
+        expected: &str,
+        read: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<T, Fault> {
+        let word = self.word();
+        read(word).ok_or_else(|| Fault::at(field, word, expected))
+    }
+
+    /// A row of ids.
+    fn ids(&mut self, blocks: Option<&mut Vec<u64>>) -> Result<(), Fault> {
+        const EXPECTED: &str = "a list of whole numbers such as [46, 47]";
+        if !self.take(b'[') {
+            return Err(self.fault(IDS, EXPECTED));
+        }
+        let read = match blocks {
+            Some(blocks) => self.keep_ids(blocks),
+            None => self.pass_ids(),
+        };
+        read.ok_or_else(|| self.fault(IDS, EXPECTED))
+    }
+
+    fn pass_ids(&mut self) -> Option<()> {
+        let end = self.rest.iter().position(|byte| *byte == b']')?;
+        self.rest = self.rest.get(end + 1..)?;
+        Some(())
+    }
+
+    /// Where it gives up, the id that is wrong comes next.
+    fn keep_ids(&mut self, blocks: &mut Vec<u64>) -> Option<()> {
+        if self.take(b']') {
+            return Some(());
+        }
+        loop {
+            self.space();
+            let (mut rest, mut id, mut digits) = (self.rest, 0_u64, 0_u32);
+            while let [byte @ b'0'..=b'9', after @ ..] = rest {
+                id = id.checked_mul(10)?.checked_add(u64::from(byte - b'0'))?;
+                (rest, digits) = (after, digits + 1);
+            }
+            if digits == 0 {
+                return None;
+            }
+            let before = std::mem::replace(&mut self.rest, rest);
+            blocks.push(id);
+            if self.take(b',') {
+                continue;
+            }
+            if self.take(b']') {
+                return Some(());
+            }
+            self.rest = before;
+            return None;
+        }
+    }
+
+    /// Any value, nested to a depth that no trace has.
+    fn skip(&mut self, depth: u32) -> Option<()> {
+        const DEEPEST: u32 = 64;
+        self.space();
+        let close = match self.rest {
+            _ if depth > DEEPEST => return None,
+            [b'"', ..] => return self.string().map(|_| ()),
+            [b'{', ..] => b'}',
+            [b'[', ..] => b']',
+            _ => {
+                let before = self.rest;
+                let word = self.word();
+                if is_scalar(word) {
+                    return Some(());
+                }
+                self.rest = before;
+                return None;
+            }
+        };
+        self.rest = self.rest.get(1..)?;
+        if self.take(close) {
+            return Some(());
+        }
+        loop {
+            if close == b'}' && (self.string().is_none() || !self.take(b':')) {
+                return None;
+            }
+            self.skip(depth + 1)?;
+            if !self.take(b',') {
+                return self.take(close).then_some(());
+            }
+        }
+    }
+}
+
+/// Whether `word` is a value of JSON that is neither text nor put together; of numbers only the letters are looked at.
+fn is_scalar(word: &[u8]) -> bool {
+    let of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+    let number = word.iter().all(of_number) && word.iter().any(u8::is_ascii_digit);
+    number || matches!(word, b"true" | b"false" | b"null")
+}

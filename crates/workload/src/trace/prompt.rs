@@ -1,0 +1,143 @@
+//! What the requests of a trace say.
+
+use std::sync::Arc;
+
+use fizeau_core::{Prompt, Tokens};
+
+use super::error::TraceError;
+use super::reader::TraceRecord;
+use super::spec::TraceSpec;
+use crate::content::{Content, Wording, spell, user_message};
+use crate::draws::Draws;
+use crate::exact::{CodecError, ExactText, TextCodec, fit_text};
+use crate::seed::{Purpose, Seed, scramble};
+use crate::words::WORDS;
+
+/// Makes prompts: a block's tokens follow from its id, whatever is behind the blocks from the request's own key.
+#[derive(Debug, Clone)]
+pub(super) struct Prompts {
+    content: Content,
+    tokenizer: Option<Arc<dyn TextCodec>>,
+    seed: Seed,
+    block: u64,
+}
+
+/// Which prompt is made.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Which<'a> {
+    /// How often the file was begun before: equal ids are equal tokens within one round only.
+    pub(super) round: u64,
+    /// A number that no other prompt has.
+    pub(super) key: u64,
+    /// The blocks that it begins with.
+    pub(super) blocks: &'a [u64],
+    /// How many tokens it has.
+    pub(super) input: Tokens,
+}
+
+impl<'a> Which<'a> {
+    /// Request `number` of the plan, of which `record` is all that is known.
+    pub(super) fn measured(number: u64, round: u64, record: &'a TraceRecord) -> Self {
+        Self { round, key: number, blocks: &record.blocks, input: record.input }
+    }
+
+    /// Warm-up request `number`: as long, and like no other. Counted down from the far end, where no measured one comes.
+    pub(super) const fn warmup(number: u64, record: &TraceRecord) -> Self {
+        Self { round: 0, key: u64::MAX - number, blocks: &[], input: record.input }
+    }
+}
+
+impl Prompts {
+    /// The prompts of `spec`, exact text fitted under `tokenizer`.
+    ///
+    /// # Errors
+    /// If exact text is asked for and there is no tokenizer, or it fails on a first text.
+    pub(super) fn new(
+        spec: &TraceSpec,
+        tokenizer: Option<Arc<dyn TextCodec>>,
+    ) -> Result<Self, TraceError> {
+        // A seed of their own: a plan of the same seed must not begin its prompts like a trace.
+        let salted = spec.seed.salted(spec.salt);
+        let seed = Seed(salted.stream(Purpose::Distinct, 1).next_u64());
+        let block = spec.block().get();
+        let prompts = Self { content: spec.content.clone(), tokenizer, seed, block };
+        if prompts.content.is_exact() {
+            let codec = prompts.tokenizer.as_deref().ok_or(TraceError::NoTokenizer)?;
+            let first = Which { round: 0, key: 0, blocks: &[], input: Tokens::new(64) };
+            prompts.exact(codec, first).map_err(TraceError::Tokenizer)?;
+        }
+        Ok(prompts)
+    }
+
+    /// The prompt, and how many tokens it has where that is certain.
+    pub(super) fn make(&self, which: Which<'_>) -> (Prompt, Option<Tokens>) {
+        match &self.content {
+            Content::TokenIds { range } => {
+                // The symbol is below the length of the range, so that the sum fits.
+                let id = |symbol: u64| range.start.saturating_add(symbol as u32);
+                let ids = self.symbols(which, range.len() as u64).map(id).collect();
+                (Prompt::TokenIds(ids), Some(which.input))
+            }
+            Content::Chat(wording) => (user_message(self.text(*wording, which).0), None),
+            Content::Text(wording) => {
+                let (text, tokens) = self.text(*wording, which);
+                (Prompt::Text(text), tokens)
+            }
+            // The specification was checked.
+            _ => (Prompt::Text(String::new()), None),
+        }
+    }
+
+    /// A text of `which` that is fitted under `codec`: where two begin with the same blocks, their texts do.
+    fn exact(&self, codec: &dyn TextCodec, which: Which<'_>) -> Result<ExactText, CodecError> {
+        let vocabulary = codec.vocabulary();
+        let symbols = self.symbols(which, vocabulary.len() as u64);
+        let ids = symbols.filter_map(|symbol| vocabulary.get(symbol as usize).copied()).collect();
+        let mut padding = self.seed.stream(Purpose::Padding, which.key);
+        fit_text(codec, "", ids, which.input, &mut padding)
+    }
+
+    fn text(&self, wording: Wording, which: Which<'_>) -> (String, Option<Tokens>) {
+        let tokenizer = match wording {
+            Wording::Exact => self.tokenizer.as_deref(),
+            // Verse has no blocks to be equal in.
+            Wording::Words | Wording::Sonnet => None,
+        };
+        match tokenizer.map(|tokenizer| self.exact(tokenizer, which)) {
+            Some(Ok(exact)) => (exact.text, Some(exact.tokens)),
+            Some(Err(_)) | None => (self.words(which), None),
+        }
+    }
+
+    fn words(&self, which: Which<'_>) -> String {
+        let mut text = String::new();
+        let symbols = self.symbols(which, WORDS.len() as u64);
+        for word in symbols.filter_map(|symbol| WORDS.get(symbol as usize)) {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            text.push_str(word);
+        }
+        text
+    }
+
+    /// The prompt as numbers below `alphabet`: block after block, the last one cut where the prompt ends, then what no
+    /// other prompt has.
+    fn symbols(&self, which: Which<'_>, alphabet: u64) -> impl Iterator<Item = u64> {
+        let length = usize::try_from(which.input.get()).unwrap_or(usize::MAX);
+        let block = usize::try_from(self.block).unwrap_or(usize::MAX);
+        let round = self.seed.child(which.round);
+        let blocks = which.blocks.iter().flat_map(move |id| {
+            row(round.stream(Purpose::Prefix, *id), *id ^ round.0, alphabet).take(block)
+        });
+        let own =
+            row(self.seed.stream(Purpose::Body, which.key), which.key ^ self.seed.0, alphabet);
+        blocks.chain(own).take(length)
+    }
+}
+
+/// An endless row of symbols, which begins with the digits of a number so that no other row is the same.
+fn row(mut draws: Draws, number: u64, alphabet: u64) -> impl Iterator<Item = u64> {
+    let digits = spell(scramble(number), alphabet).map(|digit| digit as u64);
+    digits.chain(std::iter::repeat_with(move || draws.below(alphabet)))
+}

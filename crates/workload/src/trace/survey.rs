@@ -1,0 +1,206 @@
+//! The one pass over a trace before anything is sent: every line is read, and what is replayed is counted.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use fizeau_core::{Nanos, Tokens};
+
+use super::cache::{CacheTally, ExpectedCache};
+use super::error::TraceError;
+use super::reader::{Detail, TraceRecord};
+use super::spec::{TracePacing, TraceSpec};
+use super::{Opener, open};
+use crate::content::Repeat;
+
+/// What was found in a trace before anything was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TraceFacts {
+    /// How many requests the file has.
+    pub records: u64,
+    /// How many rows of the file have an empty prompt or reply, and were passed over.
+    pub skipped: u64,
+    /// How many requests are earlier than one before them, by [`TraceError::JITTER`] at most, and leave together with it;
+    /// of those that are replayed, each counted once.
+    pub late: u64,
+    /// From the first request to the last that is replayed, the file taken once, as recorded.
+    pub span: Nanos,
+    /// The longest prompt that is replayed.
+    pub longest_input: Tokens,
+    /// The longest reply that is asked for.
+    pub longest_output: Tokens,
+    /// Tokens of all prompts, repetitions and all.
+    pub input: Tokens,
+    /// Tokens of all replies that are asked for, repetitions and all.
+    pub output: Tokens,
+    /// A figure that follows from all lines of the file: another file has another one, save by a rare chance.
+    pub checksum: u64,
+}
+
+/// What the walks need to know of a file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Survey {
+    pub(super) facts: TraceFacts,
+    pub(super) cache: ExpectedCache,
+    /// How many requests are sent in all.
+    pub(super) requests: NonZeroU64,
+    /// How many requests of the file are sent, the file taken once.
+    pub(super) rows: NonZeroU64,
+    /// By how much times move on when the file is begun again.
+    pub(super) period: Nanos,
+    /// The checksum behind the last request of a whole round, and of the last round where that is cut short.
+    seals: [(u64, u64); 2],
+}
+
+impl Survey {
+    /// The checksum that the lines up to the `rows`-th request have, where it is known.
+    pub(super) fn seal(&self, rows: u64) -> Option<u64> {
+        self.seals.iter().find(|(sealed, _)| *sealed == rows).map(|(_, checksum)| *checksum)
+    }
+
+    /// Reads the file that `open` opens.
+    pub(super) fn of(spec: &TraceSpec, opener: &Opener) -> Result<Self, TraceError> {
+        let mut reader = open(spec, opener)?;
+        let asked = spec.requests.map_or(u64::MAX, NonZeroU64::get);
+        let (mut part, mut record, mut records) = (Part::new(), TraceRecord::default(), 0);
+        while reader.read(&mut record, Detail::Whole)? {
+            records += 1;
+            if part.rows < asked {
+                part.add(&record, spec, reader.checksum())?;
+            }
+        }
+        let file = || Arc::clone(&spec.name);
+        let Some(rows) = NonZeroU64::new(part.rows) else {
+            return Err(TraceError::Empty { file: file(), skipped: reader.skipped() });
+        };
+        let requests = spec.requests.unwrap_or(rows);
+        if requests > rows && spec.repeat == Repeat::Refused {
+            return Err(TraceError::TooFew { file: file(), records, asked: requests.get() });
+        }
+        let rest = Part::first(requests.get() % rows, spec, opener)?;
+        Ok(Self::put_together((&part, &rest), requests, rows, |sums| TraceFacts {
+            records,
+            skipped: reader.skipped(),
+            late: part.course.late,
+            span: part.course.span(),
+            longest_input: part.longest.0,
+            longest_output: part.longest.1,
+            input: Tokens::new(sums.0),
+            output: Tokens::new(sums.1),
+            checksum: reader.checksum(),
+        }))
+    }
+
+    fn put_together(
+        (part, rest): (&Part, &Part),
+        requests: NonZeroU64,
+        rows: NonZeroU64,
+        facts: impl FnOnce((u64, u64)) -> TraceFacts,
+    ) -> Self {
+        let rounds = requests.get() / rows;
+        let all = |of: fn(&Part) -> u64| of(part).saturating_mul(rounds).saturating_add(of(rest));
+        let facts = facts((all(|part| part.input), all(|part| part.output)));
+        let gaps = rows.get() - 1;
+        let mean_gap = if gaps == 0 { Nanos::ZERO } else { facts.span / gaps };
+        let cached = Tokens::new(all(|part| part.cache.cached()));
+        let basis = part.cache.basis();
+        Self {
+            facts,
+            cache: ExpectedCache { cached, prompt: facts.input, basis },
+            requests,
+            rows,
+            period: facts.span + mean_gap,
+            seals: [(part.rows, part.checksum), (rest.rows, rest.checksum)],
+        }
+    }
+}
+
+/// The first requests of a file.
+#[derive(Debug)]
+struct Part {
+    rows: u64,
+    course: Course,
+    longest: (Tokens, Tokens),
+    input: u64,
+    output: u64,
+    cache: CacheTally,
+    checksum: u64,
+}
+
+impl Part {
+    fn new() -> Self {
+        let longest = (Tokens::ZERO, Tokens::ZERO);
+        let (course, cache) = (Course::default(), CacheTally::new());
+        Self { rows: 0, course, longest, input: 0, output: 0, cache, checksum: 0 }
+    }
+
+    /// The first `rows` requests, where only a part of the file is sent a last time.
+    fn first(rows: u64, spec: &TraceSpec, opener: &Opener) -> Result<Self, TraceError> {
+        let mut part = Self::new();
+        if rows == 0 {
+            return Ok(part);
+        }
+        let (mut reader, mut record) = (open(spec, opener)?, TraceRecord::default());
+        while part.rows < rows && reader.read(&mut record, Detail::Whole)? {
+            part.add(&record, spec, reader.checksum())?;
+        }
+        Ok(part)
+    }
+
+    fn add(
+        &mut self,
+        record: &TraceRecord,
+        spec: &TraceSpec,
+        checksum: u64,
+    ) -> Result<(), TraceError> {
+        if spec.pacing != TracePacing::ClosedLoop {
+            self.course.place(record, &spec.name)?;
+        }
+        let (input, output) = (record.input, record.output);
+        if let Some(context) = spec.context.filter(|context| input + output > *context) {
+            let (file, line) = (Arc::clone(&spec.name), record.line);
+            return Err(TraceError::TooLong { file, line, input, output, context });
+        }
+        self.rows += 1;
+        self.longest = (self.longest.0.max(input), self.longest.1.max(output));
+        self.input = self.input.saturating_add(input.get());
+        self.output = self.output.saturating_add(output.get());
+        self.cache.add(&record.blocks, input, spec.block());
+        self.checksum = checksum;
+        Ok(())
+    }
+}
+
+/// The time stamps of a file as offsets from the first, never decreasing.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Course {
+    first: Option<Nanos>,
+    latest: Nanos,
+    latest_line: u64,
+    late: u64,
+}
+
+impl Course {
+    /// The offset of `record`, which comes next.
+    pub(super) fn place(
+        &mut self,
+        record: &TraceRecord,
+        file: &Arc<str>,
+    ) -> Result<Nanos, TraceError> {
+        let first = *self.first.get_or_insert(record.at);
+        if record.at >= self.latest {
+            (self.latest, self.latest_line) = (record.at, record.line);
+        } else {
+            let back = self.latest.saturating_sub(record.at);
+            if back > TraceError::JITTER {
+                let (file, line, earlier) = (Arc::clone(file), record.line, self.latest_line);
+                return Err(TraceError::OutOfOrder { file, line, earlier, back });
+            }
+            self.late += 1;
+        }
+        Ok(self.latest.saturating_sub(first))
+    }
+
+    fn span(&self) -> Nanos {
+        self.first.map_or(Nanos::ZERO, |first| self.latest.saturating_sub(first))
+    }
+}
