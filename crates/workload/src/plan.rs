@@ -120,7 +120,7 @@ impl Plan {
         let draws = self.spec.seed.stream(Purpose::Gaps, 0);
         match &self.arrivals {
             None => Schedule::new(&self.spec.arrivals, sessions, draws),
-            Some(own) => Schedule::of(own.instants(sessions, draws)),
+            Some(own) => Schedule::of(own.instants(sessions, draws), sessions),
         }
     }
 
