@@ -1,32 +1,27 @@
-//! Arrivals of your own, in a plan like any other: a class of users who all press the key at the full second.
+//! Arrivals of your own, in a plan like any other: users who all press the key at the full second, up to 50 ms late.
 
 use fizeau::core::Nanos;
 use fizeau::workload::{ArrivalProcess, Draws, Instants, Plan, Spec, SpecError};
 
+/// Each second, as many as there are users.
 #[derive(Debug)]
-struct OnTheSecond {
-    users: u64,
-}
+struct OnTheSecond(u64);
 
 impl ArrivalProcess for OnTheSecond {
     fn instants(&self, sessions: u64, mut draws: Draws) -> Instants {
-        let (users, mut late) = (self.users, Vec::new());
-        Box::new((0..sessions).map(move |number| {
-            if number % users == 0 {
-                // Everybody is up to 50 ms late; instants must not decrease.
-                late = (0..users).map(|_| draws.below(50)).collect();
-                late.sort_unstable_by(|a, b| b.cmp(a));
-            }
-            Nanos::from_millis(number / users * 1_000 + late.pop().unwrap_or_default())
+        let users = self.0;
+        Box::new((0..sessions.div_ceil(users)).flat_map(move |second| {
+            let mut late: Vec<u64> = (0..users).map(|_| draws.below(50)).collect();
+            late.sort_unstable(); // Instants never decrease.
+            late.into_iter().map(move |late| Nanos::from_millis(second * 1_000 + late))
         }))
     }
 }
 
 fn main() -> Result<(), SpecError> {
-    let plan = Plan::builder(Spec::new(12)?).arrivals(OnTheSecond { users: 4 }).build()?;
+    let plan = Plan::builder(Spec::new(12)?).arrivals(OnTheSecond(4)).build()?;
     for scheduled in plan.source() {
-        let (id, at) = (scheduled.request.id.0, scheduled.at.unwrap_or_default());
-        println!("request {id:>2} leaves at {at}");
+        println!("{:?} leaves at {}", scheduled.request.id, scheduled.at.unwrap_or_default());
     }
     Ok(())
 }

@@ -152,7 +152,8 @@ impl LevelRun {
             Ended::Exhausted | Ended::TimeUp => Ending::Finished,
         };
         let held_back = driven.held_back;
-        let expected = Expectations { ending, held_back, ..Expectations::default() };
+        let abandoned = driven.abandoned;
+        let expected = Expectations { ending, held_back, abandoned, ..Expectations::default() };
         let validity = judge(&summary, &client, &expected);
         Self { summary, client, validity, driven, warmup }
     }

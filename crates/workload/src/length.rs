@@ -165,16 +165,14 @@ impl Lengths {
             Self::Independent { input, output } => {
                 LengthPair { input: input.quantile(q), output: output.quantile(q) }
             }
-            Self::Pairs(pairs) => LengthPair {
-                input: law::weighted_quantile(
-                    pairs.iter().map(|p| (p.input, p.weight)).collect(),
-                    q,
-                ),
-                output: law::weighted_quantile(
-                    pairs.iter().map(|p| (p.output, p.weight)).collect(),
-                    q,
-                ),
-            },
+            Self::Pairs(pairs) => {
+                let inputs = pairs.iter().map(|pair| (pair.input, pair.weight));
+                let outputs = pairs.iter().map(|pair| (pair.output, pair.weight));
+                LengthPair {
+                    input: law::weighted_quantile(inputs, q),
+                    output: law::weighted_quantile(outputs, q),
+                }
+            }
         }
     }
 }

@@ -34,8 +34,11 @@
 //!   `libm`, pinned by golden vectors.
 //! - Lengths, content and gaps come from separate streams, so that changing one leaves the others as they were. A
 //!   plan of more requests starts with the requests of the shorter one.
+//! - Prompts change with the run's [`Salt`], and nothing else does.
 //! - Prompts of token ids and of words differ from each other by construction, and warm-up prompts from both, so
-//!   that a prefix cache cannot help unless a shared prefix is asked for.
+//!   that a prefix cache cannot help unless a shared prefix is asked for. How much it then ought to help is
+//!   [`Plan::expected_cache`].
+//! - [`VllmRandom`] is the exception to the last three: it is drawn as vLLM draws it, by numpy's generator.
 //!
 //! # Features
 //!

@@ -102,7 +102,7 @@ impl Plan {
     /// The request of number `id`. Past the end of the plan it is the one that a longer plan would have there.
     ///
     /// `input_tokens` counts shared prefix and own part together, and is present where the number is certain:
-    /// for token ids, and for exact text, where it is the final count even if the fitting fell short. Should
+    /// for token ids, for the records of a data set where it or a tokenizer says, and for exact text, where it is the final count even if the fitting fell short. Should
     /// the tokenizer fail on one text of an exact plan, words stand in for it and the number is absent. A later turn of a
     /// session is given without what came before it, which nobody knows ahead.
     #[must_use]
@@ -120,7 +120,7 @@ impl Plan {
         let draws = self.spec.seed.stream(Purpose::Gaps, 0);
         match &self.arrivals {
             None => Schedule::new(&self.spec.arrivals, sessions, draws),
-            Some(own) => Schedule::of(own.instants(sessions, draws)),
+            Some(own) => Schedule::of(own.instants(sessions, draws), sessions),
         }
     }
 
@@ -202,9 +202,12 @@ impl Plan {
 
     /// The model that a session asks, the same for all its turns.
     fn model(&self, place: &Place) -> Option<Arc<str>> {
+        let models = &self.spec.models;
+        if models.is_empty() {
+            return None;
+        }
         let mut draws = self.spec.seed.stream(Purpose::Model, place.session_key());
-        let share = weights::pick(&self.spec.models, |share| share.weight, &mut draws)?;
-        Some(Arc::clone(&share.model))
+        weights::pick(models, |share| share.weight, &mut draws).map(|share| share.model.clone())
     }
 }
 

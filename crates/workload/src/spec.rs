@@ -79,7 +79,7 @@ impl Spec {
         self.sessions.iter().try_for_each(Sessions::check)?;
         self.models.iter().try_for_each(ModelShare::check)?;
         self.content.check(self)?;
-        let longest = self.longest().input;
+        let longest = self.prefix_tokens() + self.longest_own().input;
         if longest > Length::MAX {
             let which = "prefix plus input";
             return Err(SpecError::TooLong { which, longest });
@@ -87,18 +87,18 @@ impl Spec {
         Ok(())
     }
 
-    /// Refuses requests that could be longer than the model's context, `limit` tokens for prompt and output together: all
-    /// turns of a session, where the specification says how many. What a data set's records hold is not known here.
+    /// Refuses requests that could be longer than the model's context, `limit` tokens for prompt and output together. The
+    /// last turn of a session has all those before it in its prompt, where the specification says how many.
+    ///
+    /// What a data set's records hold and what a chat template adds is not known here and not counted.
     ///
     /// # Errors
     /// If the longest request is beyond `limit`; the message names the numbers.
     pub fn check_context(&self, limit: Tokens) -> Result<(), SpecError> {
-        let LengthPair { input, output } = self.longest();
-        // The last turn has all turns before it in its history, the replies too, but the prefix once.
-        let own = self.lengths.longest();
+        let LengthPair { input: own, output } = self.longest_own();
         let turns = self.sessions.map_or(1, |sessions| sessions.turns.most().get());
-        let history = (own.input + own.output).get().saturating_mul(u64::from(turns) - 1);
-        let input = input + Tokens::new(history);
+        let before = (own + output).get().saturating_mul(u64::from(turns) - 1);
+        let input = self.prefix_tokens() + Tokens::new(before) + own;
         let longest = input + output;
         if longest > limit {
             return Err(SpecError::Context { input, output, longest, limit });
@@ -106,18 +106,23 @@ impl Spec {
         Ok(())
     }
 
-    /// The longest prompt, a shared prefix with it, and the longest output.
-    fn longest(&self) -> LengthPair {
+    /// The longest own part of a prompt, as far as it is known, and the longest output.
+    fn longest_own(&self) -> LengthPair {
         match &self.content {
             Content::VllmRandom(random) => random.longest(),
-            Content::PrefixRepetition(repetition) => {
-                let LengthPair { input, output } = repetition.lengths();
-                LengthPair { input: repetition.prefix + input, output }
-            }
-            _ => {
-                let LengthPair { input, output } = self.lengths.longest();
-                LengthPair { input: self.prefix.tokens() + input, output }
-            }
+            Content::PrefixRepetition(repetition) => repetition.lengths(),
+            Content::Dataset { .. } => LengthPair { input: Tokens::ZERO, ..self.lengths.longest() },
+            _ => self.lengths.longest(),
+        }
+    }
+
+    /// How many tokens stand before each prompt's own part.
+    const fn prefix_tokens(&self) -> Tokens {
+        match &self.content {
+            Content::VllmRandom(random) => random.prefix,
+            Content::PrefixRepetition(repetition) => repetition.prefix,
+            Content::Dataset { .. } => Tokens::ZERO,
+            _ => self.prefix.tokens(),
         }
     }
 }

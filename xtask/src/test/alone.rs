@@ -1,25 +1,29 @@
 //! The workload crate built alone and built within the whole workspace, whose other crates turn on features of the
 //! packages that both use: a specification must mean the same plan in either.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
 
 use super::gate::Outcome;
-use crate::{cargo, process};
+use crate::cargo::{self, Metadata};
+use crate::process;
 
 const PROGRAM: &str = "fingerprint";
-const ALONE: [&str; 3] = ["--package", "fizeau-workload", "--no-default-features"];
 
 /// Builds the example that prints a hash of each sampler, law and kind of content in both ways, and compares. What the
-/// steps before have built is used again, so that only the crate alone has to be compiled.
+/// steps before have built is used again, so that little more than the crate alone has to be compiled.
 ///
 /// # Errors
 /// If it does not build or run.
-pub(super) fn same_plans(everything: &[&str]) -> Result<Outcome> {
-    // Both are linked to the same path: the first is run before the second is built.
-    let together = printed(everything)?;
-    let alone = printed(&ALONE)?;
+pub(super) fn same_plans(everything: &[&str], metadata: &Metadata) -> Result<Outcome> {
+    let together = printed(&[&["--example", PROGRAM], everything].concat())?;
+    let manifest = write_package(&metadata.target_directory)?;
+    let (manifest, target) =
+        (manifest.to_string_lossy(), metadata.target_directory.to_string_lossy());
+    let alone = printed(&["--offline", "--manifest-path", &manifest, "--target-dir", &target])?;
     let differing = differing(&together, &alone);
     for (together, alone) in &differing {
         eprintln!("within the workspace: {together}\nalone:                {alone}");
@@ -30,12 +34,38 @@ pub(super) fn same_plans(everything: &[&str]) -> Result<Outcome> {
     Ok(Outcome::of(differing.is_empty()))
 }
 
-/// What the example prints when it is built with these arguments.
+/// A package of its own around the example, for which only the crate itself asks for features: as an example the crate's
+/// test dependencies would be built with it, and they turn on features too. Its manifest.
+fn write_package(target: &Path) -> Result<PathBuf> {
+    let (root, folder) = (cargo::root(), target.join("alone"));
+    let [core, workload] = ["core", "workload"].map(|name| root.join("crates").join(name));
+    let program = workload.join("examples").join(PROGRAM).with_extension("rs");
+    let manifest = format!(
+        "[package]\nname = '{PROGRAM}'\nedition = '2024'\npublish = false\n\n\
+         [workspace]\n\n\
+         [[bin]]\nname = '{PROGRAM}'\npath = '{}'\n\n\
+         [dependencies]\n\
+         fizeau-core = {{ path = '{}', default-features = false }}\n\
+         fizeau-workload = {{ path = '{}', default-features = false }}\n\n\
+         [profile.dev]\ndebug = 'line-tables-only'\n",
+        program.display(),
+        core.display(),
+        workload.display(),
+    );
+    let path = folder.join("Cargo.toml");
+    fs::create_dir_all(&folder)
+        .and_then(|()| fs::write(&path, manifest))
+        // The same versions; cargo strikes out what is not needed.
+        .and_then(|()| fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")))
+        .with_context(|| format!("cannot write {}", folder.display()))?;
+    Ok(path)
+}
+
+/// What the program prints when it is built with these arguments.
 fn printed(arguments: &[&str]) -> Result<String> {
-    let arguments = [&["--example", PROGRAM], arguments].concat();
-    let programs = cargo::build(&arguments)?;
+    let programs = cargo::build(arguments)?;
     let program = programs.iter().find(|program| program.name == PROGRAM);
-    let program = program.context("cargo built no example of that name")?;
+    let program = program.context("cargo built no program of that name")?;
     process::output_of(&mut Command::new(&program.path)).context("the fingerprints failed")
 }
 

@@ -56,6 +56,8 @@ struct Run {
     tapes: Vec<Tape>,
     driven: Driven,
     most_in_flight: usize,
+    /// When the drive was over.
+    over: Stamp,
 }
 
 /// Drives `plan` against a server that takes 100 ms a request; every `fail_every`-th fails.
@@ -65,7 +67,8 @@ async fn driven(plan: &Plan, load: Load, fail_every: Option<u64>) -> Run {
     let (mut tapes, cancel) = (Vec::new(), Cancel::new());
     let mut source = plan.source();
     let driven = drive(&mut source, &server, &time, load, &mut tapes, &cancel).await.unwrap();
-    Run { tapes, driven, most_in_flight: server.most_in_flight.get() }
+    let over = fizeau_core::Clock::now(&time);
+    Run { tapes, driven, most_in_flight: server.most_in_flight.get(), over }
 }
 
 /// Number, intended and released instant in milliseconds, in the order in which requests ended.
@@ -135,14 +138,16 @@ fn later_turns_and_new_sessions_leave_in_the_order_of_their_instants() {
 #[test]
 fn a_time_limit_stops_later_turns_too_and_who_thinks_beyond_it_keeps_his_slot() {
     let load = Load { stop_after: Some(ms(1_000)), ..cap(2) };
-    let run = paused(driven(&plan(20, Arrivals::ClosedLoop, 2, think(950)), load, None));
+    let hour = think(3_600_000);
+    let run = paused(driven(&plan(20, Arrivals::ClosedLoop, 2, hour), load, None));
     assert_eq!(times(&run.tapes), [(0, 0, 0), (2, 0, 0)], "nobody else came in their places");
+    assert_eq!(run.over, at(1_000));
     assert_eq!((run.driven.ended, run.driven.abandoned), (Ended::TimeUp, 0));
     // In the open loop what is due beyond the limit is not waited for.
     let load = Load { stop_after: Some(ms(1_000)), max_in_flight: None };
-    let run = paused(driven(&plan(4, every(10), 2, think(3_600_000)), load, None));
+    let run = paused(driven(&plan(4, every(10), 2, hour), load, None));
     assert_eq!(times(&run.tapes), [(0, 10, 10), (2, 20, 20)]);
-    assert_eq!(run.driven.ended, Ended::TimeUp);
+    assert_eq!((run.driven.ended, run.over), (Ended::TimeUp, at(120)));
 }
 
 #[test]

@@ -31,9 +31,9 @@ impl Schedule {
         Self { pace, given: 0, requests }
     }
 
-    /// The schedule of a law of somebody else's.
-    pub(crate) fn of(instants: Instants) -> Self {
-        Self { pace: Pace::Own(instants), given: 0, requests: u64::MAX }
+    /// The schedule of a law of somebody else's, cut after `requests` instants.
+    pub(crate) const fn of(instants: Instants, requests: u64) -> Self {
+        Self { pace: Pace::Own(instants), given: 0, requests }
     }
 
     /// The schedule of `requests` requests that leave when a slot is free.

@@ -17,6 +17,8 @@ use crate::spec::{Spec, SpecError};
 /// vLLM's `random` data set (as of vLLM 0.33.0), draw for draw: for the same seed the lengths, the offsets, the prefix and
 /// the token ids are vLLM's own, and with the model's tokenizer the texts are too.
 ///
+/// Texts are those of Python's tokenizer where that one does not tidy spaces up (`clean_up_tokenization_spaces`).
+///
 /// What differs from all other content, because vLLM does it so:
 ///
 /// - Prompts are equal from run to run: the salt does not touch them. A server that still has an earlier run's
@@ -66,10 +68,10 @@ impl Default for VllmRandom {
 }
 
 impl VllmRandom {
-    /// The longest prompt, the prefix with it, and the longest output.
+    /// The longest prompt, without its prefix, and the longest output.
     pub(crate) fn longest(&self) -> LengthPair {
         let ([_, input], [_, output]) = self.ends(Tokens::ZERO);
-        LengthPair { input: self.prefix + Tokens::new(input), output: Tokens::new(output) }
+        LengthPair { input: Tokens::new(input), output: Tokens::new(output) }
     }
 
     /// The shortest and the longest prompt without its prefix, and output, where the tokenizer adds `special` tokens.

@@ -41,11 +41,7 @@ impl Length {
             Self::Between { least, most }
             | Self::Normal { least, most, .. }
             | Self::LogNormal { least, most, .. } => *least..=*most,
-            Self::Histogram(bins) => {
-                let filled = || bins.iter().filter(|bin| bin.weight > 0.0);
-                let least = filled().map(|bin| bin.from).min().unwrap_or_default();
-                least..=filled().map(|bin| bin.to).max().unwrap_or_default()
-            }
+            Self::Histogram(bins) => filled(bins),
         }
     }
 
@@ -113,6 +109,13 @@ impl Bin {
     }
 }
 
+/// From the shortest to the longest length that comes.
+fn filled(bins: &[Bin]) -> RangeInclusive<Tokens> {
+    let filled = || bins.iter().filter(|bin| bin.weight > 0.0);
+    let least = filled().map(|bin| bin.from).min().unwrap_or_default();
+    least..=filled().map(|bin| bin.to).max().unwrap_or_default()
+}
+
 /// Uniform on `range`.
 fn evenly(range: &RangeInclusive<Tokens>, draws: &mut Draws) -> Tokens {
     let (low, high) = (*range.start(), *range.end());
@@ -138,8 +141,7 @@ fn histogram_quantile(bins: &[Bin], q: f64) -> Tokens {
         };
         bins.iter().map(below).sum()
     };
-    let (low, high) = Length::Histogram(bins.to_vec()).bounds().into_inner();
-    let (mut low, mut high) = (low.get(), high.get());
+    let (mut low, mut high) = (filled(bins).start().get(), filled(bins).end().get());
     // A hair less is asked, so that sums that ought to be equal are.
     let wanted = q.clamp(0.0, 1.0) * total * (1.0 - 1e-12);
     while low < high {
@@ -149,11 +151,10 @@ fn histogram_quantile(bins: &[Bin], q: f64) -> Tokens {
     Tokens::new(low)
 }
 
-/// The smallest of the weighted lengths that a share `q` does not exceed.
-pub(super) fn weighted_quantile(mut lengths: Vec<(Tokens, f64)>, q: f64) -> Tokens {
-    lengths.sort_unstable_by_key(|&(length, _)| length);
+/// The smallest of weighted lengths that a share `q` does not exceed.
+pub(super) fn weighted_quantile(lengths: impl Iterator<Item = (Tokens, f64)>, q: f64) -> Tokens {
     let bin = |(length, weight)| Bin { from: length, to: length, weight };
-    histogram_quantile(&lengths.into_iter().map(bin).collect::<Vec<_>>(), q)
+    histogram_quantile(&lengths.map(bin).collect::<Vec<_>>(), q)
 }
 
 /// The value that a standard normal variable does not exceed with probability `q`; infinite at 0 and 1.

@@ -7,7 +7,8 @@ mod moments;
 
 use fizeau_core::{Nanos, PerSec, Seconds};
 use fizeau_workload::{
-    Arrivals, Plan, RampShape, RampSpan, Rescale, Schedule, Spacing, Spec, Stage,
+    ArrivalProcess, Arrivals, Draws, Instants, Plan, RampShape, RampSpan, Rescale, Schedule,
+    Spacing, Spec, Stage,
 };
 use proptest::prelude::*;
 
@@ -146,6 +147,24 @@ proptest! {
         let handed = Plan::builder(spec(50, seed)).arrivals(law).build().unwrap();
         prop_assert!(own.schedule().eq(handed.schedule()));
     }
+}
+
+/// Two instants a second, without end.
+#[derive(Debug)]
+struct Endless;
+
+impl ArrivalProcess for Endless {
+    fn instants(&self, _: u64, _: Draws) -> Instants {
+        Box::new((1..).map(|half| Nanos::from_millis(500 * half)))
+    }
+}
+
+#[test]
+fn a_law_of_ones_own_is_cut_where_the_plan_ends() {
+    let plan = Plan::builder(spec(5, 0)).arrivals(Endless).build().unwrap();
+    assert_eq!(plan.schedule().count(), 5);
+    let third = plan.sessions([2].into_iter()).next().and_then(|scheduled| scheduled.at);
+    assert_eq!(third, Some(Nanos::from_millis(1_500)));
 }
 
 #[test]
