@@ -2,6 +2,7 @@
 //! model and device to a bound, a sweep in virtual time.
 
 mod models;
+mod plans;
 mod reply;
 mod tapes;
 
@@ -18,7 +19,9 @@ criterion_group!(
     tapes::write,
     models::find_frontier,
     models::bound,
-    models::plan,
+    plans::request,
+    plans::arrivals,
+    plans::shard,
     models::virtual_sweep
 );
 criterion_main!(benches);

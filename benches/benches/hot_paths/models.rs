@@ -1,16 +1,16 @@
-//! The layers that compute before and after a run: frontier, bound, plan, a sweep in virtual time.
+//! The layers that compute before and after a run: frontier, bound, a sweep in virtual time.
 
 use std::hint::black_box;
 use std::num::{NonZeroU32, NonZeroU64};
 
 use criterion::{BatchSize, Criterion, Throughput};
-use fizeau::core::{RequestId, Tokens};
+use fizeau::core::Tokens;
 use fizeau::harness::{Cancel, LevelSize, Rig, SelfWatch, Sweep, SweepSpec};
 use fizeau::metrics::GoodputGoals;
 use fizeau::pareto::{Direction, frontier};
 use fizeau::roofline::{Bound, Load};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
-use fizeau::workload::{Lengths, Plan, Spec};
+use fizeau::workload::{Lengths, Spec};
 
 pub(crate) fn find_frontier(c: &mut Criterion) {
     // A Weyl sequence: spread evenly, the same every time, and no generator needed.
@@ -40,22 +40,6 @@ pub(crate) fn bound(c: &mut Criterion) {
     });
 }
 
-pub(crate) fn plan(c: &mut Criterion) {
-    let spec = |requests| -> Option<Spec> {
-        Some(Spec { lengths: Lengths::fixed(1_000, 128), ..Spec::new(requests).ok()? })
-    };
-    let Some(Ok(plan)) = spec(1_000_000).map(Plan::new) else {
-        return;
-    };
-    c.bench_function("workload/request of 1,000 token ids", |b| {
-        let mut k = 0;
-        b.iter(|| {
-            k += 1;
-            plan.request(RequestId(k))
-        });
-    });
-}
-
 /// A whole sweep in virtual time: eight levels, 2,800 requests.
 pub(crate) fn virtual_sweep(c: &mut Criterion) {
     let spec = || -> Option<SweepSpec> {
@@ -63,6 +47,7 @@ pub(crate) fn virtual_sweep(c: &mut Criterion) {
             levels: [1, 2, 4, 8, 16, 32, 64, 128].into_iter().filter_map(NonZeroU32::new).collect(),
             workload: Spec { lengths: Lengths::fixed(250, 250), ..Spec::new(1).ok()? },
             tokenizer: None,
+            dataset: None,
             size: LevelSize { requests: None, time: None, warmup: None },
             goals: GoodputGoals::default(),
         })

@@ -1,19 +1,27 @@
 //! The command line, as types. Nothing here does anything; spellings follow `vllm bench serve` where it has a flag for
 //! the same thing.
 
+mod arrivals;
 mod bench;
 mod client;
+mod data;
 mod endpoint;
+mod lengths;
+mod sampling;
 mod serve;
 mod sweep;
 mod workload;
 
+pub(crate) use arrivals::{ArrivalArgs, RampArg};
 pub(crate) use bench::BenchArgs;
 pub(crate) use client::ClientArgs;
+pub(crate) use data::{DataArgs, SessionArgs};
 pub(crate) use endpoint::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg};
+pub(crate) use lengths::{LawArgs, PrefixArgs, RangeStyleArg};
+pub(crate) use sampling::SamplingArgs;
 pub(crate) use serve::ServeArgs;
 pub(crate) use sweep::SweepArgs;
-pub(crate) use workload::{SamplingArgs, WorkloadArgs};
+pub(crate) use workload::WorkloadArgs;
 
 use clap::{Parser, Subcommand};
 

@@ -1,35 +1,35 @@
 //! `fizeau bench`: one level, with the command line and the result of `vllm bench serve`.
 
+mod arrivals;
 mod files;
-mod load;
+mod prepare;
+mod probe_stream;
 
-use std::num::NonZeroU32;
-use std::sync::Arc;
+pub(crate) use prepare::{nominal, text_after};
 
-use fizeau::core::PerSec;
 use fizeau::harness::{
-    Cancel, LevelRun, Load, Measure, Notice, Observer, Pacer, PlannedLevel, RunFolder, TextAfter,
+    Cancel, LevelRun, Load, Measure, Notice, Observer, Pacer, PlannedLevel, Probe, RunFolder,
 };
 use fizeau::metrics::{GoodputGoals, Verdict};
 use fizeau::report::{
-    Detail, Engine, LevelReport, LoadPoint, RequestRate, Selection, Setup, VllmResult, VllmRun,
-    VllmTally, Workload,
+    Detail, LevelReport, LoadPoint, Selection, Setup, VllmResult, VllmRun, VllmTally,
 };
-use fizeau::transport::{HttpTransport, MonotonicClock, Route};
-use fizeau::workload::{Arrivals, Pacing, Plan, Shard, TextCodec};
+use fizeau::transport::{HttpTransport, MonotonicClock, Route, context_limit};
+use fizeau::workload::{Pacing, Plan, Shard};
 
-use crate::args::{BenchArgs, EndpointArgs};
+use crate::args::BenchArgs;
 use crate::calibrate::{self, Calibration};
-use crate::client::{self, Client, Counting};
+use crate::client::{Client, Counting};
 use crate::endpoint::{self, Called};
-use crate::exit::{Exit, Fail, Named};
+use crate::exit::{Exit, Fail};
 use crate::folder::Claim;
 use crate::levels::{Kept, Yardstick};
 use crate::progress::Progress;
 use crate::say::say;
 use crate::speed::Physics;
-use crate::{interrupt, levels, probe, record, runtime, workload};
-use load::{arrivals, cap, load_point};
+use crate::workload::{Limit, Work};
+use crate::{interrupt, levels, probe, runtime, workload};
+use prepare::{base_urls, document, prepare, warmups};
 
 /// Everything that is decided before anything is sent.
 struct Job {
@@ -37,9 +37,13 @@ struct Job {
     client: Client,
     /// What the client can do at most, where that was asked for.
     calibration: Option<Calibration>,
-    plan: Plan,
-    /// Counts where the server does not.
-    tokenizer: Option<Arc<dyn TextCodec>>,
+    work: Work,
+    /// Which share of it is ours.
+    shard: Shard,
+    /// A thin stream beside it.
+    probe: Option<Plan>,
+    /// The most tokens that the model takes, where that is known before the server is asked.
+    limit: Option<Limit>,
     load: Load,
     load_point: LoadPoint,
     goals: GoodputGoals,
@@ -69,12 +73,13 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
 
 /// `job` with what is to be found out of the endpoint, where something is.
 fn found_out(job: Job, args: &BenchArgs) -> Result<Job, Fail> {
-    let (requests, base_urls) = (args.load.num_prompts, base_urls(args));
+    let (requests, base_urls) = (job.work.requests().get(), base_urls(args));
     endpoint::announce(&args.endpoint.connections, &base_urls);
     if args.endpoint.connections.new_connection_per_request {
         job.client.note_ports(requests);
     }
-    if job.load.max_in_flight.is_none() && args.load.request_rate.is_finite() {
+    let is_open = matches!(job.work.plan().pacing(), Pacing::OpenLoop { .. });
+    if job.load.max_in_flight.is_none() && is_open {
         job.client.note_backlog(requests);
     }
     let (endpoint, found) = probe::settled(&args.endpoint, &base_urls)?;
@@ -101,10 +106,13 @@ fn press(job: &mut Job, args: &BenchArgs, out: Option<&Claim>) -> Result<Measure
 /// Says what was measured, on disk and on the screen.
 fn finish(job: &Job, out: Option<&Claim>, measured: Measured) -> Result<Exit, Fail> {
     let Measured { run, kept, vllm, interrupted } = measured;
+    let repeated = job.work.repeated();
     let yardstick = Yardstick {
         physics: job.physics.as_ref(),
         client: &job.client,
-        shared_prefix: job.plan.spec().prefix.tokens(),
+        asked: job.work.asked(),
+        abandoned: run.driven.abandoned,
+        repeated: repeated.as_deref(),
     };
     let report = levels::report(&run, &kept, job.load_point, yardstick, None);
     let result = vllm.finish(job.vllm.clone());
@@ -156,162 +164,6 @@ fn keep(
     Ok(lines)
 }
 
-/// All that can be decided of a run against `endpoint`. Nothing is sent.
-fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, Fail> {
-    let now = record::WallTime::now();
-    let lengths = (args.lengths.random_input_len, args.lengths.random_output_len);
-    let goals: GoodputGoals = args.result.goodput.join(" ").parse().named("--goodput")?;
-    let cap = cap(args)?;
-    let arrivals = arrivals(args)?;
-    let (metrics, percentiles) = (&args.result.percentile_metrics, &args.result.metric_percentiles);
-    let selection = Selection::parse(&metrics.join(","), &percentiles.join(","))
-        .named("--percentile-metrics/--metric-percentiles")?;
-    let hardware = (args.result.model_config.as_deref(), args.result.hardware.as_deref());
-    let physics = Physics::from_args(hardware.0, hardware.1, lengths)?;
-    let (requests, base_urls) = (args.load.num_prompts, base_urls(args));
-    let called = call(args, endpoint, &base_urls)?;
-    let in_flight = client::in_flight(requests, cap, pacing(&arrivals));
-    let wanted = endpoint::wanted(&endpoint.connections, &base_urls, in_flight);
-    let client = Client::new(&args.client, wanted)?;
-    let ask = workload::ask(&args.workload, &called.target, requests, lengths, arrivals)?;
-    let plan = endpoint::plan(ask.spec, ask.tokenizer.as_ref()).map_err(Fail::usage)?;
-    let vllm = vllm_run(args, &called, cap, now)?;
-    let setup = setup(args, &called, &plan, physics.as_ref(), now);
-    // As in vLLM, to append is to save.
-    let result = (args.result.save_result || args.result.append_result)
-        .then(|| result_file(args, &vllm))
-        .transpose()?;
-    Ok(Job {
-        load: Load { max_in_flight: cap, stop_after: None },
-        load_point: load_point(args, cap, requests),
-        called,
-        client,
-        calibration: None,
-        plan,
-        tokenizer: ask.tokenizer,
-        goals,
-        selection,
-        physics,
-        setup,
-        vllm,
-        result,
-    })
-}
-
-fn base_urls(args: &BenchArgs) -> Vec<String> {
-    let host = args.host.host.as_deref().unwrap_or("127.0.0.1");
-    let port = args.host.port.unwrap_or(8000);
-    match &*args.endpoint.base_url {
-        [] if host.contains(':') => vec![format!("http://[{host}]:{port}")],
-        [] => vec![format!("http://{host}:{port}")],
-        urls => urls.to_vec(),
-    }
-}
-
-fn call(args: &BenchArgs, endpoint: &EndpointArgs, base_urls: &[String]) -> Result<Called, Fail> {
-    let name = endpoint.served_model_name.as_ref().or(endpoint.model.as_ref());
-    let name = name.ok_or_else(|| Fail::usage("--model: name the model as the server knows it"))?;
-    let keep_text = endpoint::keep_text(text_after(args), args.workload.tokenizer.as_deref());
-    let extra = workload::sampling_body(&args.sampling)?;
-    endpoint::call(endpoint, base_urls, name, &extra, keep_text)
-}
-
-/// What becomes of the text of replies.
-pub(crate) const fn text_after(args: &BenchArgs) -> TextAfter {
-    if args.result.save_detailed { TextAfter::Keep } else { TextAfter::Drop }
-}
-
-fn vllm_run(
-    args: &BenchArgs,
-    called: &Called,
-    cap: Option<NonZeroU32>,
-    now: record::WallTime,
-) -> Result<VllmRun, Fail> {
-    let pair = |pair: &String| match pair.split_once('=') {
-        Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
-        None => Err(Fail::usage(format!("--metadata {pair}: write KEY=VALUE"))),
-    };
-    let model = args.endpoint.model.as_deref().unwrap_or_else(|| called.target.model());
-    let rate = args.load.request_rate;
-    Ok(VllmRun {
-        date: now.compact(),
-        backend: called.target.backend().as_str().to_owned(),
-        label: args.result.label.clone(),
-        model_id: model.to_owned(),
-        tokenizer_id: args.workload.tokenizer.clone(),
-        metadata: args.result.metadata.iter().map(pair).collect::<Result<_, _>>()?,
-        request_rate: if rate.is_finite() {
-            RequestRate::Limited(PerSec::new(rate))
-        } else {
-            RequestRate::Unlimited
-        },
-        burstiness: args.load.burstiness,
-        max_concurrency: cap.map(NonZeroU32::get),
-    })
-}
-
-fn result_file(args: &BenchArgs, run: &VllmRun) -> Result<files::ResultFile, Fail> {
-    let name = args.result.result_filename.clone().unwrap_or_else(|| run.file_name());
-    let mode = if args.result.append_result { files::Mode::Append } else { files::Mode::Replace };
-    files::ResultFile::prepare(args.result.result_dir.as_deref(), &name, mode)
-}
-
-fn setup(
-    args: &BenchArgs,
-    called: &Called,
-    plan: &Plan,
-    physics: Option<&Physics>,
-    now: record::WallTime,
-) -> Setup {
-    let spec = plan.spec();
-    let (input_tokens, output_tokens) = workload::describe_lengths(&spec.lengths);
-    Setup {
-        tool: record::tool(),
-        started: now.rfc3339(),
-        command_line: record::command_line(),
-        endpoint: called.describe(),
-        engine: Engine::Remote { description: None },
-        workload: Workload {
-            dataset: args.workload.dataset_name.clone(),
-            input_tokens,
-            output_tokens,
-            seed: args.workload.seed,
-            arrivals: workload::describe_arrivals(&spec.arrivals),
-        },
-        host: record::host(),
-        model_config: physics.map(|physics| physics.model_name().to_owned()),
-        hardware: physics.map(|physics| physics.device_name().to_owned()),
-    }
-}
-
-/// A tenth of the run, at most the fifty that good methodology asks for.
-fn warmups(args: &BenchArgs) -> u64 {
-    let tenth = args.load.num_prompts.div_ceil(10);
-    args.load.num_warmups.unwrap_or_else(|| tenth.min(50))
-}
-
-fn document<'a>(job: &'a Job, args: &'a BenchArgs) -> Result<record::RunDocument<'a>, Fail> {
-    let level = record::LevelPlan {
-        requests: args.load.num_prompts,
-        warmup_requests: warmups(args),
-        max_in_flight: job.load.max_in_flight.map(NonZeroU32::get),
-        release_for_ms: None,
-    };
-    let client = record::ClientPlan {
-        threads: job.client.threads(),
-        thresholds: &args.client.threshold,
-        calibration: job.calibration.as_ref(),
-    };
-    record::RunDocument::new(
-        &job.setup,
-        job.plan.spec(),
-        vec![level],
-        &job.called,
-        &args.result.goodput,
-        client,
-    )
-}
-
 /// What came of the run.
 struct Measured {
     run: LevelRun,
@@ -327,19 +179,22 @@ async fn measure(
     folder: Option<&RunFolder>,
 ) -> Result<Measured, Fail> {
     let clock = MonotonicClock::new();
-    say(match warmups(args) {
+    say(match warmups(job, args) {
         0 => "no warm-up (--num-warmups)".to_owned(),
         n => format!("{n} warm-up requests first; they do not count (--num-warmups)"),
     })?;
+    say(workload::describe_salt(&args.workload, job.work.salt()))?;
+    job.work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
     let cancel = Cancel::new();
-    let counting = Counting { tokenizer: job.tokenizer.clone(), text: text_after(args) };
+    let counting = Counting { tokenizer: job.work.tokenizer() };
     let mut crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
     let level = PlannedLevel {
-        plan: &job.plan,
-        shard: Shard::WHOLE,
-        warmup: warmups(args),
-        load: job.load,
+        shard: job.shard,
+        warmup: warmups(job, args),
         goals: &job.goals,
+        text: text_after(args),
+        probe: job.probe.as_ref().map(|plan| Probe { plan }),
+        ..PlannedLevel::new(job.work.plan(), job.load)
     };
     crew.preconnect(level.connections_ahead()).await.map_err(Fail::endpoint)?;
     if let Some(folder) = folder {
@@ -348,7 +203,7 @@ async fn measure(
     }
     interrupt::listen(cancel.clone())?;
     let mut progress = Progress::new();
-    progress.start("bench", args.load.num_prompts);
+    progress.start("bench", share(job));
     let mut sink = folder.map(RunFolder::tapes).transpose().map_err(Fail::broken)?;
     let detail = if args.result.save_detailed { Detail::Full } else { Detail::Brief };
     let mut vllm = VllmLevel(VllmTally::new(&job.selection, &job.goals, detail));
@@ -359,11 +214,23 @@ async fn measure(
     Ok(Measured { run, kept, vllm: vllm.0, interrupted: cancel.is_cancelled() })
 }
 
-/// One request before the first, on a connection of its own.
+/// How many requests are about ours: sessions are shared out, and some have more turns than others.
+fn share(job: &Job) -> u64 {
+    let count = job.shard.session(1) - job.shard.session(0);
+    job.work.requests().get().div_ceil(count)
+}
+
+/// One request before the first, on a connection of its own. Before that the server is asked how much it takes, where nobody
+/// else has said so; not to know is nothing to fail over.
 async fn check(job: &Job) -> Result<(), Fail> {
+    if job.limit.is_none() {
+        let tokens = context_limit(&job.called.target).await.ok().flatten();
+        let limit = tokens.map(|tokens| Limit { tokens, said_by: "the server" });
+        limit.iter().try_for_each(|limit| job.work.check(limit))?;
+    }
     let clock = MonotonicClock::new();
     let http = HttpTransport::new(job.called.target.clone(), clock);
-    endpoint::check(&http, &Pacer::new(clock), &job.plan).await.map(drop)
+    endpoint::check(&http, &Pacer::new(clock), job.work.plan()).await.map(drop)
 }
 
 /// vLLM's figures, added up as requests end.
@@ -374,17 +241,5 @@ impl Observer for VllmLevel {
         if let Notice::RequestEnded(tape) = notice {
             self.0.add(tape);
         }
-    }
-}
-
-/// What releases requests under `arrivals`.
-fn pacing(arrivals: &Arrivals) -> Pacing {
-    match *arrivals {
-        Arrivals::ClosedLoop => Pacing::ClosedLoop,
-        Arrivals::AllAtOnce => Pacing::AtOnce,
-        Arrivals::Constant { rate } | Arrivals::Gamma { rate, .. } => {
-            Pacing::OpenLoop { peak: Some(rate) }
-        }
-        _ => Pacing::OpenLoop { peak: None },
     }
 }

@@ -5,20 +5,21 @@ mod echo;
 mod search;
 
 use std::fmt;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
-use fizeau::core::{EosRule, Millis, Nanos, PerSec};
+use fizeau::core::{EosRule, Millis, Nanos, PerSec, Tokens};
 use fizeau::harness::{Cancel, Load, Measure, PlannedLevel};
-use fizeau::metrics::{Ceiling, GoodputGoals, LevelSummary, OnTimeLimit};
+use fizeau::metrics::{Ceiling, LevelSummary, OnTimeLimit};
 use fizeau::transport::{Backend, MonotonicClock, Route, Target};
-use fizeau::workload::{Arrivals, Plan, Shard, TextCodec};
+use fizeau::workload::{Arrivals, Length, Lengths, Plan, Spec, TextCodec};
 use serde::Serialize;
 
 use crate::args::BenchArgs;
 use crate::client::{Client, Counting, Wanted};
 use crate::exit::{Fail, Named};
 use crate::progress::Progress;
+use crate::workload::Ask;
 use crate::{bench, endpoint, runtime, workload};
 use echo::{Echo, Pace};
 use search::{Search, Went};
@@ -107,7 +108,7 @@ pub(crate) const fn has_run(args: &BenchArgs) -> bool {
 /// Measures the ceiling for requests of the shape that `args` ask for on `route`.
 pub(crate) fn run(args: &BenchArgs, route: Route) -> Result<Calibration, Fail> {
     let cap = args.load.max_concurrency.and_then(|cap| u32::try_from(cap).ok());
-    let all = u32::try_from(args.load.num_prompts).unwrap_or(u32::MAX);
+    let all = args.load.num_prompts.map_or(u32::MAX, |all| u32::try_from(all).unwrap_or(u32::MAX));
     let streams = cap.unwrap_or(STREAMS).min(all).max(1);
     let _running = Progress::calibrating();
     let bench = Bench { args, backend: backend(route) };
@@ -142,7 +143,8 @@ struct Bench<'a> {
 /// One level of it.
 struct Level {
     requests: u64,
-    output_tokens: u64,
+    /// Where it is not the run's own.
+    output_tokens: Option<u64>,
     arrivals: Arrivals,
     load: Load,
     warmup: u64,
@@ -155,7 +157,7 @@ impl Bench<'_> {
         let level = Level {
             // Time is up long before.
             requests: u64::from(u32::MAX),
-            output_tokens: self.args.lengths.random_output_len,
+            output_tokens: None,
             arrivals: Arrivals::ClosedLoop,
             load: Load { max_in_flight: NonZeroU32::new(streams), stop_after: Some(FLAT) },
             warmup: streams.into(),
@@ -193,7 +195,7 @@ impl Bench<'_> {
         let rate = f64::from(streams) / STREAM_SECONDS;
         let level = Level {
             requests: (rate * STEP_SECONDS).ceil() as u64,
-            output_tokens: TOKENS,
+            output_tokens: Some(TOKENS),
             arrivals: Arrivals::Constant { rate: PerSec::new(rate) },
             load: Load { max_in_flight: NonZeroU32::new(cap), stop_after: None },
             warmup: 0,
@@ -213,31 +215,46 @@ impl Bench<'_> {
     ) -> Result<LevelSummary, Fail> {
         let target = Target::new(server.base_url(), self.backend, "echo").named("--calibrate")?;
         let text = bench::text_after(self.args);
-        let keep = endpoint::keep_text(text, self.args.workload.tokenizer.as_deref());
+        let keep = endpoint::keep_text(text, &self.args.workload);
         let target = endpoint::apply_plain(target.keep_text(keep), &self.args.endpoint.connections);
         let (plan, tokenizer) = self.plan(&target, &level)?;
         let clock = MonotonicClock::new();
-        let counting = Counting { tokenizer, text };
+        let counting = Counting { tokenizer };
         let mut crew = client.start(&target, clock, &counting, &Cancel::new())?;
-        let goals = GoodputGoals::default();
         let Level { warmup, load, .. } = level;
-        let planned =
-            PlannedLevel { plan: &plan, shard: Shard::WHOLE, warmup, load, goals: &goals };
+        let planned = PlannedLevel { warmup, text, ..PlannedLevel::new(&plan, load) };
         let mut nowhere: Option<Vec<fizeau::core::Tape>> = None;
         let run = crew.measure(planned, &mut nowhere, &mut ()).await.map_err(Fail::broken)?;
         Ok(run.summary)
     }
 
-    /// The run's own workload, but for how much of it, and when.
+    /// Made-up prompts of the lengths that the flags ask for, which is not what a data set has.
     fn plan(&self, target: &Target, level: &Level) -> Result<(Plan, Tokenizer), Fail> {
-        let lengths = (self.args.lengths.random_input_len, level.output_tokens);
-        let workload = &self.args.workload;
-        let ask = workload::ask(workload, target, level.requests, lengths, level.arrivals.clone())?;
-        // The embedded server has no end of its own.
-        let spec = fizeau::workload::Spec { eos: EosRule::Ignore, ..ask.spec };
-        let plan = endpoint::plan(spec, ask.tokenizer.as_ref()).map_err(Fail::usage)?;
-        Ok((plan, ask.tokenizer))
+        let made_up = workload::made_up(&self.args.workload, bench::nominal(self.args), target)?;
+        let lengths = match level.output_tokens {
+            None => made_up.spec.lengths.clone(),
+            Some(output) => with_output(&made_up.spec.lengths, output),
+        };
+        let spec = Spec {
+            requests: NonZeroU64::new(level.requests).unwrap_or(NonZeroU64::MIN),
+            arrivals: level.arrivals.clone(),
+            lengths,
+            // The embedded server has no end of its own.
+            eos: EosRule::Ignore,
+            ..made_up.spec.clone()
+        };
+        let tokenizer = made_up.tokenizer.clone();
+        Ok((Ask { spec, ..made_up }.plan()?, tokenizer))
     }
+}
+
+/// Prompts of the same lengths, and outputs of `tokens`.
+fn with_output(lengths: &Lengths, tokens: u64) -> Lengths {
+    let input = match lengths {
+        Lengths::Independent { input, .. } => input.clone(),
+        Lengths::Pairs(_) => Length::Fixed(lengths.quantile(0.5).input),
+    };
+    Lengths::Independent { input, output: Length::Fixed(Tokens::new(tokens)) }
 }
 
 impl fmt::Display for Calibration {

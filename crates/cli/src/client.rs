@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 
-use fizeau::harness::{Cancel, Crew, Needs, Recounted, TextAfter, connections_ahead, headroom};
+use fizeau::harness::{Cancel, Crew, Needs, Recounted, connections_ahead, headroom};
 use fizeau::metrics::{Ceiling, Headroom, Thresholds};
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError, Target};
 use fizeau::workload::{Pacing, TextCodec};
@@ -74,19 +74,16 @@ impl Client {
         let make = move |_| Recounted {
             transport: HttpTransport::new(target.clone(), clock),
             counter: counting.tokenizer.clone(),
-            text: counting.text,
         };
         let crew = Crew::start(self.threads, clock, cancel.clone(), make);
         crew.map_err(|error| Fail::broken(format!("the system refuses a thread: {error}")))
     }
 }
 
-/// What becomes of the text of replies.
+/// Who counts tokens where the server does not.
 #[derive(Clone)]
 pub(crate) struct Counting {
-    /// Counts where the server does not.
     pub(crate) tokenizer: Option<Arc<dyn TextCodec>>,
-    pub(crate) text: TextAfter,
 }
 
 /// What a run wants of connections.

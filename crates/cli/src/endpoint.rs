@@ -4,21 +4,20 @@ mod connections;
 
 pub(crate) use connections::{announce, apply_plain, wanted};
 
-use std::sync::Arc;
-
-use fizeau::core::{EosRule, FailureClass, Nanos, RequestId, Tape, Timer};
+use fizeau::core::{EosRule, FailureClass, Nanos, RequestId, RequestSource, Tape, Timer};
 use fizeau::harness::{PreflightError, TextAfter, preflight};
 use fizeau::report::{Connections, Endpoint};
 use fizeau::transport::{
     Backend, ExtraBody, Forcing, HttpTransport, KeepText, MonotonicClock, RequestError, Secret,
     Target, Timeouts,
 };
-use fizeau::workload::{Plan, Spec, SpecError, TextCodec};
+use fizeau::workload::Workload;
 
-use crate::args::EndpointArgs;
+use crate::args::{EndpointArgs, WorkloadArgs};
 use crate::exit::{Fail, Named};
 use crate::probe::Found;
 use crate::progress::Progress;
+use crate::workload;
 
 /// An endpoint to be called, and how to name it on record.
 pub(crate) struct Called {
@@ -129,19 +128,12 @@ fn timeouts(args: &EndpointArgs) -> Result<Timeouts, Fail> {
     })
 }
 
-/// Whether the generated text is needed: for a file, or for a tokenizer to count.
-pub(crate) const fn keep_text(after: TextAfter, tokenizer: Option<&str>) -> KeepText {
-    match (after, tokenizer) {
-        (TextAfter::Drop, None) => KeepText::No,
+/// Whether the generated text is needed: for a file, for a tokenizer to count, or for the next turn of a conversation.
+pub(crate) fn keep_text(after: TextAfter, workload: &WorkloadArgs) -> KeepText {
+    let is_needed = workload.tokenizer.is_some() || workload::may_have_turns(workload);
+    match after {
+        TextAfter::Drop if !is_needed => KeepText::No,
         _ => KeepText::Yes,
-    }
-}
-
-/// The plan of `spec`, with the tokenizer where there is one.
-pub(crate) fn plan(spec: Spec, tokenizer: Option<&Arc<dyn TextCodec>>) -> Result<Plan, SpecError> {
-    match tokenizer {
-        Some(tokenizer) => Plan::with_tokenizer(spec, Arc::clone(tokenizer)),
-        None => Plan::new(spec),
     }
 }
 
@@ -150,9 +142,10 @@ pub(crate) fn plan(spec: Spec, tokenizer: Option<&Arc<dyn TextCodec>>) -> Result
 pub(crate) async fn check(
     transport: &HttpTransport<MonotonicClock>,
     timer: &impl Timer,
-    plan: &Plan,
+    plan: &dyn Workload,
 ) -> Result<Tape, Fail> {
-    let Some(mut request) = plan.warmup(u64::MAX).next().map(|scheduled| scheduled.request) else {
+    let first = plan.warmup(Box::new(std::iter::once(0))).next_request().map_err(Fail::usage)?;
+    let Some(mut request) = first.map(|scheduled| scheduled.request) else {
         return Err(Fail::usage("the workload has no request"));
     };
     request.max_output_tokens = request.max_output_tokens.min(SHORT);

@@ -1,9 +1,9 @@
 //! From a measured level to its report.
 
-use fizeau::core::{Millis, Seconds, Tokens};
+use fizeau::core::{Millis, Seconds};
 use fizeau::harness::{LevelRun, Notice, Observer, RunFolder};
 use fizeau::metrics::{ClientProof, ClientWatch, Ending, Expectations, LevelHistograms, judge};
-use fizeau::report::{LengthTally, LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
+use fizeau::report::{Asked, LengthTally, LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
 use fizeau::roofline::{Bound, Measured};
 
 use crate::client::Client;
@@ -44,8 +44,12 @@ impl Observer for Kept {
 pub(crate) struct Yardstick<'a> {
     pub(crate) physics: Option<&'a Physics>,
     pub(crate) client: &'a Client,
-    /// How many tokens all prompts share on purpose.
-    pub(crate) shared_prefix: Tokens,
+    /// What was asked for of the load.
+    pub(crate) asked: Asked,
+    /// How many planned requests were never sent, because a turn before them failed.
+    pub(crate) abandoned: u64,
+    /// That data were sent more than once, in plain words.
+    pub(crate) repeated: Option<&'a str>,
 }
 
 /// The report of a level, beside its bound where there is one.
@@ -63,12 +67,15 @@ pub(crate) fn report(
     let expected = Expectations {
         thresholds: yardstick.client.thresholds,
         held_back: run.driven.held_back,
-        shared_prefix: yardstick.shared_prefix,
+        cache: yardstick.asked.cache,
+        abandoned: yardstick.abandoned,
+        repeated: yardstick.repeated.map(str::to_owned),
         beyond_speed_of_light: beyond(&speed_of_light),
         ending: if run.is_partial() { Ending::Interrupted } else { Ending::Finished },
     };
     LevelReport {
         load,
+        asked: yardstick.asked,
         summary: run.summary.clone(),
         client,
         validity: judge(&run.summary, &client, &expected),

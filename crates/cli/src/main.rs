@@ -10,6 +10,7 @@ mod exit;
 mod folder;
 mod interrupt;
 mod levels;
+mod pairs;
 mod probe;
 mod progress;
 mod record;

@@ -7,13 +7,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fizeau::core::Millis;
 use fizeau::harness;
 use fizeau::report::{Host, Setup, ToolVersion};
-use fizeau::workload::Spec;
 use serde::Serialize;
 
 use crate::calibrate::Calibration;
 use crate::endpoint::Called;
-use crate::exit::Fail;
 use crate::probe::Found;
+use crate::workload::AskedLength;
 
 /// The wall clock, read once per run.
 #[derive(Debug, Clone, Copy)]
@@ -81,6 +80,11 @@ pub(crate) struct RunDocument<'a> {
     setup: &'a Setup,
     /// What is asked, but for the number of requests, which is each level's own.
     plan: serde_json::Value,
+    /// The lengths that follow from it.
+    lengths: Lengths,
+    /// Which share of it was sent from here; absent for all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<&'a str>,
     /// In the order in which they are measured.
     levels: Vec<LevelPlan>,
     /// The time limits of a request; what is not among them is not limited.
@@ -105,6 +109,23 @@ pub(crate) struct ClientPlan<'a> {
     pub(crate) calibration: Option<&'a Calibration>,
 }
 
+/// What is asked.
+pub(crate) struct AskedPlan<'a> {
+    /// The whole specification.
+    pub(crate) plan: serde_json::Value,
+    /// Of prompts and of outputs.
+    pub(crate) lengths: (AskedLength, AskedLength),
+    /// Which share of it is sent from here, as given.
+    pub(crate) shard: Option<&'a str>,
+}
+
+/// Lengths by their law and as quantiles.
+#[derive(Debug, Serialize)]
+struct Lengths {
+    input: AskedLength,
+    output: AskedLength,
+}
+
 /// What a level was to be. What is absent is not limited.
 #[derive(Debug, Serialize)]
 pub(crate) struct LevelPlan {
@@ -119,13 +140,13 @@ pub(crate) struct LevelPlan {
 impl<'a> RunDocument<'a> {
     pub(crate) fn new(
         setup: &'a Setup,
-        spec: &Spec,
+        asked: AskedPlan<'a>,
         levels: Vec<LevelPlan>,
         called: &'a Called,
         goodput: &'a [String],
         client: ClientPlan<'a>,
-    ) -> Result<Self, Fail> {
-        let mut plan = serde_json::to_value(spec).map_err(Fail::broken)?;
+    ) -> Self {
+        let AskedPlan { mut plan, lengths: (input, output), shard } = asked;
         if let Some(plan) = plan.as_object_mut() {
             plan.remove("requests");
         }
@@ -138,17 +159,19 @@ impl<'a> RunDocument<'a> {
         ];
         let limits =
             limits.into_iter().filter_map(|(name, limit)| Some((name, limit?.to_millis())));
-        Ok(Self {
+        Self {
             schema: "fizeau.run/1",
             version: env!("CARGO_PKG_VERSION"),
             setup,
             plan,
+            lengths: Lengths { input, output },
+            shard,
             levels,
             timeouts: limits.collect(),
             goodput,
             client,
             probed: called.found.as_ref(),
-        })
+        }
     }
 }
 

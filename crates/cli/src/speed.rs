@@ -25,7 +25,6 @@ impl Physics {
     pub(crate) fn from_args(
         model_config: Option<&Path>,
         hardware: Option<&str>,
-        lengths: (u64, u64),
     ) -> Result<Option<Self>, Fail> {
         let (Some(path), Some(hardware)) = (model_config, hardware) else {
             return Ok(None);
@@ -35,7 +34,7 @@ impl Physics {
         let text = std::fs::read_to_string(path).named(&flag)?;
         let model = Model::from_config_json(&text).named(&flag)?;
         let device = Device::named(hardware).named("--hardware")?;
-        let physics = Self::new(path_name, model, device.clone(), lengths);
+        let physics = Self::new(path_name, model, device.clone(), (0, 0));
         Ok(Some(Self { config: Some(text), ..physics }))
     }
 
@@ -47,6 +46,11 @@ impl Physics {
         (input, _): (u64, u64),
     ) -> Self {
         Self { model_name, model, device, config: None, input: Tokens::new(input) }
+    }
+
+    /// For prompts of a nominal length, where the server does not say how long they were.
+    pub(crate) fn for_prompts_of(self, (input, _): (u64, u64)) -> Self {
+        Self { input: Tokens::new(input), ..self }
     }
 
     /// The model's config as it was read; none for the embedded engine, whose config is the program's own.

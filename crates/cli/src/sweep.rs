@@ -11,7 +11,7 @@ use fizeau::report::{
     Engine, LevelReport, LoadPoint, OperatingPoint, Setup, Style, SweepReport, Terminal, Workload,
 };
 use fizeau::transport::{HttpTransport, MonotonicClock};
-use fizeau::workload::{Arrivals, Plan};
+use fizeau::workload::{Arrivals, TracePacing};
 
 use crate::args::{EndpointArgs, SweepArgs};
 use crate::client::{Client, Counting};
@@ -23,7 +23,7 @@ use crate::levels::{Kept, Yardstick};
 use crate::progress::Progress;
 use crate::say::say;
 use crate::speed::Physics;
-use crate::workload::{self, Ask};
+use crate::workload::{self, Ask, Nominal, Wish, Work};
 use crate::{interrupt, levels, probe, record, runtime};
 
 /// The goal where none is given: what a person who chats would call prompt and fluent.
@@ -35,7 +35,7 @@ struct Job {
     client: Client,
     spec: SweepSpec,
     /// A plan of the workload, for the request before the first.
-    sample: Plan,
+    sample: Work,
     slo: Slo,
     physics: Option<Physics>,
     setup: Setup,
@@ -71,7 +71,6 @@ fn missed(report: &SweepReport, args: &SweepArgs) -> bool {
 }
 
 fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
-    let lengths = (args.plan.isl, args.plan.osl);
     let slo: Slo = args.verdict.slo.parse().named("--slo")?;
     let goals: GoodputGoals = args.verdict.goodput.join(" ").parse().named("--goodput")?;
     let levels = levels_of(&args.plan.levels)?;
@@ -81,7 +80,7 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
     let client = Client::new(&args.client, wanted)?;
     let (config, hardware) =
         (args.verdict.model_config.as_deref(), args.verdict.hardware.as_deref());
-    let physics = Physics::from_args(config, hardware, lengths)?;
+    let physics = Physics::from_args(config, hardware)?;
     let now = record::WallTime::now();
     let out = args.verdict.out.clone().unwrap_or_else(|| now.folder("sweep"));
     if let Some(stand_in) = probe::stand_in(&args.endpoint).filter(|_| !urls.is_empty()) {
@@ -98,38 +97,23 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
         }
     };
     // The workload is checked before an engine is started.
-    let (Ask { spec: workload, tokenizer }, sample) = ask(args, &endpoint)?;
+    let (workload, sample) = ask(args, &endpoint)?;
+    let typical = sample.typical();
+    let limit =
+        workload::limit(args.workload.max_model_len, physics.as_ref().and_then(Physics::config));
+    limit.iter().try_for_each(|limit| sample.check(limit))?;
     let embedded = match &*args.endpoint.base_url {
         [_, ..] => None,
         [] => Some(Embedded::start()?),
     };
     let called = call(args, &endpoint, embedded.as_ref())?.with_found(found);
     let physics = match (&embedded, physics) {
-        (Some(embedded), None) => Some(embedded.physics(lengths)),
-        (_, given) => given,
+        (Some(embedded), None) => Some(embedded.physics(typical)),
+        (_, given) => given.map(|physics| physics.for_prompts_of(typical)),
     };
-    let (input_tokens, output_tokens) = workload::describe_lengths(&workload.lengths);
-    let setup = Setup {
-        tool: record::tool(),
-        started: now.rfc3339(),
-        command_line: record::command_line(),
-        endpoint: called.describe(),
-        engine: match &embedded {
-            Some(embedded) => Engine::Simulated { description: embedded.describe() },
-            None => Engine::Remote { description: args.verdict.engine.clone() },
-        },
-        workload: Workload {
-            dataset: args.workload.dataset_name.clone(),
-            input_tokens,
-            output_tokens,
-            seed: args.workload.seed,
-            arrivals: workload::describe_arrivals(&Arrivals::ClosedLoop),
-        },
-        host: record::host(),
-        model_config: physics.as_ref().map(|physics| physics.model_name().to_owned()),
-        hardware: physics.as_ref().map(|physics| physics.device_name().to_owned()),
-    };
-    let spec = SweepSpec { levels, workload, tokenizer, size, goals };
+    let setup = setup(args, &called, &sample, physics.as_ref(), embedded.as_ref(), now);
+    let Ask { spec: workload, tokenizer, dataset } = workload;
+    let spec = SweepSpec { levels, workload, tokenizer, dataset, size, goals };
     let out = Claim::new(&out)?;
     Ok(Job {
         called,
@@ -146,13 +130,52 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
     })
 }
 
-/// The workload for `endpoint`, and a plan of it.
-fn ask(args: &SweepArgs, endpoint: &EndpointArgs) -> Result<(Ask, Plan), Fail> {
-    let lengths = (args.plan.isl, args.plan.osl);
+fn setup(
+    args: &SweepArgs,
+    called: &Called,
+    sample: &Work,
+    physics: Option<&Physics>,
+    embedded: Option<&Embedded>,
+    now: record::WallTime,
+) -> Setup {
+    let (input, output) = sample.asked_lengths();
+    Setup {
+        tool: record::tool(),
+        started: now.rfc3339(),
+        command_line: record::command_line(),
+        endpoint: called.describe(),
+        engine: match embedded {
+            Some(embedded) => Engine::Simulated { description: embedded.describe() },
+            None => Engine::Remote { description: args.verdict.engine.clone() },
+        },
+        workload: Workload {
+            dataset: sample.dataset(&args.workload),
+            input_tokens: input.words(),
+            output_tokens: output.words(),
+            seed: args.workload.seed,
+            arrivals: sample.describe_arrivals(),
+            asked: sample.asked(),
+        },
+        host: record::host(),
+        model_config: physics.map(|physics| physics.model_name().to_owned()),
+        hardware: physics.map(|physics| physics.device_name().to_owned()),
+    }
+}
+
+/// The workload for `endpoint`, and a plan of the largest level.
+fn ask(args: &SweepArgs, endpoint: &EndpointArgs) -> Result<(Ask, Work), Fail> {
     let target = endpoint::nowhere(endpoint)?;
-    let ask = workload::ask(&args.workload, &target, 1, lengths, Arrivals::ClosedLoop)?;
-    let plan = endpoint::plan(ask.spec.clone(), ask.tokenizer.as_ref()).map_err(Fail::usage)?;
-    Ok((ask, plan))
+    let (levels, size) = (levels_of(&args.plan.levels)?, size_of(args)?);
+    let requests = levels.iter().map(|&slots| size.requests_at(slots).get()).max();
+    let wish = Wish {
+        args: &args.workload,
+        nominal: Nominal { input: ("--isl", &args.plan.isl), output: ("--osl", &args.plan.osl) },
+        requests,
+        arrivals: Arrivals::ClosedLoop,
+        replay: TracePacing::ClosedLoop,
+    };
+    let ask = wish.ask(&target)?;
+    Ok((ask.clone(), Work::Plan { plan: ask.plan()?, ask }))
 }
 
 /// The most requests in flight at any level.
@@ -177,7 +200,7 @@ fn call(
         (None, []) => return Err(Fail::usage("--base-url: name the server")),
     };
     let extra = workload::sampling_body(&args.sampling)?;
-    let keep_text = endpoint::keep_text(TextAfter::Drop, args.workload.tokenizer.as_deref());
+    let keep_text = endpoint::keep_text(TextAfter::Drop, &args.workload);
     endpoint::call(endpoint, &base_urls, &model, &extra, keep_text)
 }
 
@@ -215,8 +238,12 @@ fn document(job: &Job) -> Result<record::RunDocument<'_>, Fail> {
     let levels = job.spec.levels.iter().map(level).collect();
     let (threads, thresholds) = (job.client.threads(), &*job.thresholds);
     let client = record::ClientPlan { threads, thresholds, calibration: None };
-    let (plan, called) = (&job.spec.workload, &job.called);
-    record::RunDocument::new(&job.setup, plan, levels, called, &job.goodput, client)
+    let asked = record::AskedPlan {
+        plan: job.sample.record()?,
+        lengths: job.sample.asked_lengths(),
+        shard: None,
+    };
+    Ok(record::RunDocument::new(&job.setup, asked, levels, &job.called, &job.goodput, client))
 }
 
 /// Runs the levels; each is on disk before the next begins. Says whether it was interrupted.
@@ -224,7 +251,7 @@ async fn measure(job: &Job) -> Result<(SweepReport, bool), Fail> {
     let clock = MonotonicClock::new();
     check(job, clock).await?;
     let cancel = Cancel::new();
-    let counting = Counting { tokenizer: job.spec.tokenizer.clone(), text: TextAfter::Drop };
+    let counting = Counting { tokenizer: job.spec.tokenizer.clone() };
     let crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
     crew.preconnect(most(&job.spec.levels)).await.map_err(Fail::endpoint)?;
     let folder = job.out.folder();
@@ -253,17 +280,20 @@ async fn measure(job: &Job) -> Result<(SweepReport, bool), Fail> {
 /// One request before the first, on a connection of its own.
 async fn check(job: &Job, clock: MonotonicClock) -> Result<(), Fail> {
     let http = HttpTransport::new(job.called.target.clone(), clock);
-    endpoint::check(&http, &Pacer::new(clock), &job.sample).await.map(drop)
+    endpoint::check(&http, &Pacer::new(clock), job.sample.plan()).await.map(drop)
 }
 
 /// The report of a level, once it is on disk.
 fn report(job: &Job, level: &SweptLevel, kept: &Kept) -> Result<LevelReport, Fail> {
     let load = LoadPoint::Concurrency(level.concurrency.get());
     let name = fizeau::harness::level_name(level.concurrency);
+    let repeated = job.sample.repeated();
     let yardstick = Yardstick {
         physics: job.physics.as_ref(),
         client: &job.client,
-        shared_prefix: job.spec.workload.prefix.tokens(),
+        asked: job.sample.asked(),
+        abandoned: level.run.driven.abandoned,
+        repeated: repeated.as_deref(),
     };
     let report = levels::report(&level.run, kept, load, yardstick, Some(name));
     if let Some(folder) = &level.folder {

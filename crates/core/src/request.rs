@@ -94,7 +94,7 @@ pub enum Part {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scheduled {
     /// Offset from the start of the level; none in a closed loop, where a request leaves when a slot is free. The next turn
-    /// of a session has an instant in either loop, unless it leaves at once.
+    /// of a session has an instant in either loop, or none if it leaves at once, as the turn before it ends.
     pub at: Option<Nanos>,
     /// The request.
     pub request: Request,

@@ -63,14 +63,20 @@ pub trait RequestSource {
     /// request that ended, `at` its end as an offset from the start of the level; the text of the reply is on the tape where
     /// it was kept. A source of requests that stand alone has nothing to add.
     ///
-    /// A request that follows one without an instant of its own keeps that one's slot, while its session thinks too: in a
-    /// closed loop a slot is a user. Any other takes a slot of its own when its instant has come.
+    /// Without an instant it is due at once, at that end. It keeps the slot of its session, while the session thinks too,
+    /// if the session's first request came without an instant: in a closed loop a slot is a user. Otherwise it takes a slot
+    /// of its own when its instant has come.
     ///
     /// # Errors
     /// As [`RequestSource::next_request`].
     fn after(&mut self, ended: &Tape, at: Nanos) -> Result<Option<Scheduled>, Self::Error> {
         let _ = (ended, at);
         Ok(None)
+    }
+
+    /// How many requests will not come any more, because one of their session failed that they would have followed.
+    fn abandoned(&self) -> u64 {
+        0
     }
 }
 
@@ -157,6 +163,10 @@ macro_rules! forward_mut {
 
             fn after(&mut self, ended: &Tape, at: Nanos) -> Result<Option<Scheduled>, Self::Error> {
                 (**self).after(ended, at)
+            }
+
+            fn abandoned(&self) -> u64 {
+                (**self).abandoned()
             }
         }
 

@@ -42,6 +42,7 @@
 //!         ..Spec::new(100)?
 //!     },
 //!     tokenizer: None,
+//!     dataset: None,
 //!     size: LevelSize { requests: None, time: None, warmup: None },
 //!     goals: GoodputGoals::default(),
 //! };

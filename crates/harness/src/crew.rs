@@ -36,9 +36,11 @@ use worker::{Command, Part, Post, Worker};
 /// How requests are dealt:
 ///
 /// - In a closed loop the slots of the cap are split over the workers, and whoever has a free one draws the plan's next
-///   request: the requests that are sent are the same with any number of workers.
-/// - In an open loop request `k` belongs to worker `k` modulo their number, which releases it at its instant. A cap is one
+///   session: the requests that are sent are the same with any number of workers.
+/// - In an open loop session `k` belongs to worker `k` modulo their number, which releases it at its instant. A cap is one
 ///   gate for all; whom it holds back passes in the order of the schedule.
+///
+/// The turns of a session are all sent by the worker that has its first. A probe stream is the first worker's.
 ///
 /// All begin at one instant, once each has warmed up and connected its share.
 ///
@@ -144,9 +146,9 @@ impl<E: Error + Send + 'static> Crew<E> {
             switches.push(switch);
             let post = Post::new(index, post.clone());
             let ahead = share(ahead, active, index);
-            let stop_after = level.load.stop_after;
+            let (stop_after, text) = (level.load.stop_after, level.text);
             let cancel = cancel.clone();
-            let part = Part { hand, ahead, stop_after, cancel, start, post };
+            let part = Part { hand, ahead, stop_after, text, cancel, start, post };
             worker.send(Command::Level(Box::new(part)));
         }
         (Collector::new(inbox, cancel, active), switches)

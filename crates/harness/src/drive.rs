@@ -1,12 +1,16 @@
 //! The driver: releases requests at their instants, keeps the cap, collects tapes. One loop for every kind of load, in
 //! real and in virtual time.
 
+mod beside;
 mod course;
+mod flight;
+mod line;
 mod manifest;
 mod outlet;
 mod own;
 mod slots;
 
+pub(crate) use beside::{Probing, Underway, press};
 pub(crate) use course::Course;
 pub(crate) use outlet::{Keep, Outlet};
 pub(crate) use own::{Opening, OwnSlots};
@@ -24,7 +28,8 @@ pub struct Load {
     /// The most requests in flight at once; none for no cap. In a closed loop this is the concurrency. In an open loop
     /// a request that the cap holds back keeps its intended instant, so that its waiting shows.
     pub max_in_flight: Option<NonZeroU32>,
-    /// Release nothing more once this much time has passed since the start; what is in flight then still finishes.
+    /// Release nothing more once this much time has passed since the start; what is in flight then still finishes. A
+    /// session whose user thinks beyond that keeps its slot until then.
     pub stop_after: Option<Nanos>,
 }
 
@@ -37,6 +42,25 @@ pub struct Driven {
     pub ended: Ended,
     /// How many scheduled requests had to wait past their instant because of the cap.
     pub held_back: u64,
+    /// How many planned requests never came, because one of their session failed that they would have followed.
+    pub abandoned: u64,
+}
+
+impl Driven {
+    /// A drive that was called off before it did anything.
+    pub(crate) const fn none(start: Stamp) -> Self {
+        Self { start, ended: Ended::Cancelled, held_back: 0, abandoned: 0 }
+    }
+}
+
+/// What becomes of the text of a reply once it has been counted and the next turn of its session made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TextAfter {
+    /// It is dropped, so that tapes stay small.
+    #[default]
+    Drop,
+    /// It stays on the tape, if the transport kept it.
+    Keep,
 }
 
 /// Why a drive ended.
@@ -72,7 +96,8 @@ pub enum DriveError<S, T, K> {
 /// Sends the requests of `source` through `transport` under `load` and hands each tape to `sink` as it ends.
 ///
 /// A request without an instant leaves as soon as the cap allows, and its intended instant is the one at which its slot
-/// became free. A request with an instant leaves then, whatever the server does, unless the cap holds it back.
+/// became free. A request with an instant leaves then, whatever the server does, unless the cap holds it back. What follows
+/// from a request that ended ([`RequestSource::after`]) leaves in the order of instants too.
 ///
 /// # Errors
 /// If the source, the sink, or the expression of a request fails. Tapes recorded until then stay recorded. Failures of
@@ -92,7 +117,8 @@ where
     K: TapeSink,
 {
     let start = timer.now();
-    let course = Course { transport, timer, cancel, start, stop_after: load.stop_after };
+    let course =
+        Course::new(transport, timer, cancel, start).with(load.stop_after, TextAfter::Keep);
     let mut slots = OwnSlots::new(timer, load.max_in_flight, Opening::at_once(start));
     course.run(source, &mut slots, &mut Keep::new(sink)).await
 }

@@ -1,19 +1,25 @@
 //! One level: warm up, press, and say what was measured.
 
+mod planned;
+
+pub use planned::{PlannedLevel, Probe, connections_ahead};
+
 use std::convert::Infallible;
 use std::error::Error;
 use std::future::Future;
-use std::num::NonZeroU32;
 
 use fizeau_core::{RequestSource, Tape, TapeSink, Timer, Transport};
 use fizeau_metrics::{
     ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary, LevelTally,
     Validity, judge,
 };
-use fizeau_workload::{Pacing, Shard, WalkError, Workload};
+use fizeau_workload::{Shard, WalkError};
 
 use crate::Cancel;
-use crate::drive::{DriveError, Driven, Ended, Load, drive};
+use crate::drive::{
+    Course, DriveError, Driven, Ended, Keep, Load, Opening, OwnSlots, Probing, TextAfter, Underway,
+    drive, press,
+};
 use crate::observe::{Notice, Observer, Tee};
 use crate::proof::{SelfWatch, Watch};
 
@@ -55,52 +61,6 @@ impl<M: Measure> Measure for &mut M {
     }
 }
 
-/// One level of a plan, to be measured.
-#[derive(Debug, Clone, Copy)]
-pub struct PlannedLevel<'a> {
-    /// The measured requests.
-    pub plan: &'a dyn Workload,
-    /// Which of the plan's sessions are ours.
-    pub shard: Shard,
-    /// How many requests to send first that do not count, at the level's own concurrency.
-    pub warmup: u64,
-    /// How hard to press.
-    pub load: Load,
-    /// Per-request goals, for goodput.
-    pub goals: &'a GoodputGoals,
-}
-
-impl PlannedLevel<'_> {
-    /// How many connections it wants before it begins: see [`connections_ahead`].
-    #[must_use]
-    pub fn connections_ahead(&self) -> u64 {
-        connections_ahead(self.plan.requests().get(), self.load.max_in_flight, self.plan.pacing())
-    }
-}
-
-/// How many connections a level of so many `requests` wants before it begins: one a slot; without a cap, at a finite rate,
-/// one for each request of five seconds, but at least 16, and all at once one a request up to 1,024. An open loop may
-/// never need as many as it has requests.
-///
-/// ```
-/// use fizeau_core::PerSec;
-/// use fizeau_harness::connections_ahead;
-/// use fizeau_workload::Pacing;
-///
-/// let pacing = Pacing::OpenLoop { peak: Some(PerSec::new(4.0)) };
-/// assert_eq!(connections_ahead(1_000, None, pacing), 20);
-/// ```
-#[must_use]
-pub fn connections_ahead(requests: u64, cap: Option<NonZeroU32>, pacing: Pacing) -> u64 {
-    let most = match (cap, pacing) {
-        (Some(cap), _) => cap.get().into(),
-        // A cast of a number above what the type holds gives the greatest there is.
-        (None, Pacing::OpenLoop { peak: Some(rate) }) => ((rate.get() * 5.0).ceil() as u64).max(16),
-        (None, Pacing::AtOnce | Pacing::ClosedLoop | Pacing::OpenLoop { peak: None }) => 1_024,
-    };
-    requests.min(most)
-}
-
 /// What every level of a run is measured with, on one task.
 #[derive(Debug, Clone, Copy)]
 pub struct Rig<'a, T, C> {
@@ -128,6 +88,8 @@ impl<T: Transport, C: Timer> Measure for Rig<'_, T, C> {
             warmup: level.plan.warmup(Box::new(0..level.warmup)),
             load: level.load,
             goals: level.goals,
+            probe: level.probe.map(|probe| probe.plan.walk(Shard::WHOLE.sessions())),
+            text: level.text,
         };
         run_level(self, spec, sink, observer).await
     }
@@ -148,6 +110,10 @@ pub struct LevelSpec<'a, S> {
     pub load: Load,
     /// Per-request goals, for goodput.
     pub goals: &'a GoodputGoals,
+    /// The requests of a thin stream beside the load; see [`Probe`].
+    pub probe: Option<S>,
+    /// What becomes of the text of replies, where the transport keeps it.
+    pub text: TextAfter,
 }
 
 /// What came of a level. Its tapes went to the sink and the observer as they ended.
@@ -157,8 +123,8 @@ pub struct LevelRun {
     pub summary: LevelSummary,
     /// What the client saw of itself.
     pub client: ClientProof,
-    /// Whether the level is to be believed, by the default thresholds and without knowing the speed of light or of a
-    /// shared prefix: who does judges again.
+    /// Whether the level is to be believed, by the default thresholds and without knowing the speed of light or what a
+    /// prefix cache may supply: who does judges again.
     pub validity: Validity,
     /// When it began, and why it ended.
     pub driven: Driven,
@@ -225,9 +191,14 @@ where
     observer.notice(Notice::WarmedUp { requests: warmup.sent });
     let watch = Watch::start(rig.watch, rig.timer);
     let mut tee = Tee { tally: LevelTally::new(spec.goals), sink, observer };
-    let driven =
-        drive(&mut spec.requests, rig.transport, rig.timer, spec.load, &mut tee, rig.cancel)
-            .await?;
+    let start = rig.timer.now();
+    let course = Course::new(rig.transport, rig.timer, rig.cancel, start);
+    let course = course.with(spec.load.stop_after, spec.text);
+    let mut slots = OwnSlots::new(rig.timer, spec.load.max_in_flight, Opening::at_once(start));
+    let (underway, over) = Underway::new();
+    let probe = spec.probe.map(|requests| Probing { requests, until: over });
+    let load = (&mut spec.requests, underway);
+    let driven = press(&course, load, &mut slots, probe, &mut Keep::new(&mut tee)).await?;
     Ok(LevelRun::of(&tee.tally, watch.stop(rig.timer), driven, warmup))
 }
 

@@ -30,17 +30,17 @@ mod sweep;
 
 pub use cancel::Cancel;
 pub use crew::{Crew, Preconnect};
-pub use drive::{DriveError, Driven, Ended, Load, drive};
+pub use drive::{DriveError, Driven, Ended, Load, TextAfter, drive};
 pub use folder::{FolderError, RunFolder, TapeFile};
 pub use headroom::{HeadroomError, Needs, headroom};
 pub use host::Host;
 pub use level::{
-    LevelError, LevelRun, LevelSpec, Measure, PlannedLevel, Rig, Warmup, connections_ahead,
+    LevelError, LevelRun, LevelSpec, Measure, PlannedLevel, Probe, Rig, Warmup, connections_ahead,
     run_level,
 };
 pub use observe::{Notice, Observer};
 pub use pacer::Pacer;
 pub use preflight::{PreflightError, preflight};
 pub use proof::SelfWatch;
-pub use recount::{Recounted, TextAfter};
+pub use recount::Recounted;
 pub use sweep::{LevelSize, Sweep, SweepError, SweepSpec, SweptLevel, level_name};

@@ -5,8 +5,8 @@ use fizeau_core::{Request, Stamp, Tape, TokenCounter, TokenSource, Transport};
 /// A transport whose tapes get their token counts from `counter` where they would be a count of chunks.
 ///
 /// The whole text is counted at once and the sum spread over the events: counting event by event would be wrong wherever
-/// a merge of the tokenizer crosses an event. The inner transport must keep the text on its tapes. A text that the counter
-/// cannot count leaves its tape as it was.
+/// a merge of the tokenizer crosses an event. The inner transport must keep the text on its tapes; whether it stays there is
+/// the level's to say ([`crate::TextAfter`]). A text that the counter cannot count leaves its tape as it was.
 ///
 /// Counting happens on the measuring thread as a reply ends, and other replies' bytes wait meanwhile: some tens of
 /// microseconds for a few hundred tokens. Where that matters, measure a server that counts.
@@ -16,18 +16,6 @@ pub struct Recounted<T, K> {
     pub transport: T,
     /// Counts; none leaves every tape as it is.
     pub counter: Option<K>,
-    /// What becomes of the text.
-    pub text: TextAfter,
-}
-
-/// What becomes of a tape's text once it has been counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum TextAfter {
-    /// It is dropped, so that tapes stay small.
-    #[default]
-    Drop,
-    /// It stays on the tape.
-    Keep,
 }
 
 impl<T: Transport, K: TokenCounter> Transport for Recounted<T, K> {
@@ -45,9 +33,6 @@ impl<T: Transport, K: TokenCounter> Transport for Recounted<T, K> {
         let total = self.counter.as_ref().zip(text).and_then(|(k, text)| k.count(text).ok());
         if let Some(total) = total {
             tape.spread_tokens(total, TokenSource::Tokenizer);
-        }
-        if self.text == TextAfter::Drop {
-            tape.text = None;
         }
         Ok(tape)
     }

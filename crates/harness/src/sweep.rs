@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fizeau_core::Nanos;
 use fizeau_metrics::GoodputGoals;
-use fizeau_workload::{Arrivals, Plan, Shard, Spec, SpecError, TextCodec, WalkError};
+use fizeau_workload::{Arrivals, Dataset, Plan, Spec, SpecError, TextCodec, WalkError};
 
 use crate::drive::{DriveError, Load};
 use crate::level::{LevelRun, Measure, PlannedLevel};
@@ -22,6 +22,8 @@ pub struct SweepSpec {
     pub workload: Spec,
     /// The tokenizer that makes prompts of exact length; only for workloads that ask for it.
     pub tokenizer: Option<Arc<dyn TextCodec>>,
+    /// The records of [`fizeau_workload::Content::Dataset`]; only for workloads that ask for them.
+    pub dataset: Option<Arc<Dataset>>,
     /// How large a level is.
     pub size: LevelSize,
     /// Per-request goals, for goodput.
@@ -130,11 +132,12 @@ impl<'a, M: Measure> Sweep<'a, M> {
         let folder = self.folder.map(|folder| folder.level(&name)).transpose()?;
         let mut kept = folder.as_ref().map(RunFolder::tapes).transpose()?;
         let level = PlannedLevel {
-            plan: &plan,
-            shard: Shard::WHOLE,
             warmup: size.warmup_at(concurrency),
-            load: Load { max_in_flight: Some(concurrency), stop_after: size.time },
             goals: &self.spec.goals,
+            ..PlannedLevel::new(
+                &plan,
+                Load { max_in_flight: Some(concurrency), stop_after: size.time },
+            )
         };
         let run = self.with.measure(level, &mut kept, observer).await;
         let run = run.map_err(|error| SweepError::Level { concurrency, error })?;
@@ -150,10 +153,14 @@ impl<'a, M: Measure> Sweep<'a, M> {
             seed: self.spec.workload.seed.child(concurrency.get().into()),
             ..self.spec.workload.clone()
         };
-        match &self.spec.tokenizer {
-            Some(tokenizer) => Plan::with_tokenizer(spec, Arc::clone(tokenizer)),
-            None => Plan::new(spec),
+        let mut plan = Plan::builder(spec);
+        if let Some(tokenizer) = &self.spec.tokenizer {
+            plan = plan.tokenizer(Arc::clone(tokenizer));
         }
+        if let Some(dataset) = &self.spec.dataset {
+            plan = plan.dataset(Arc::clone(dataset));
+        }
+        plan.build()
     }
 }
 

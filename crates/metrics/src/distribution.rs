@@ -2,6 +2,7 @@
 
 mod buckets;
 mod column;
+mod counted;
 mod describe;
 mod interval;
 mod json;
@@ -9,6 +10,8 @@ mod pooled;
 mod sample;
 
 pub(crate) use column::Column;
+pub(crate) use counted::TokenCensus;
+pub use counted::TokenDistribution;
 pub use describe::percentile_of_sorted;
 pub(crate) use json::OrReason;
 pub use pooled::PooledSample;

@@ -1,17 +1,25 @@
 //! What was measured at one level.
 
+mod arrivals;
 mod histograms;
 mod json;
 mod latencies;
+mod lengths;
+mod models;
+mod probe;
 mod tally;
 mod tokens;
 
+pub use arrivals::{Arrivals, Gaps};
 pub use histograms::LevelHistograms;
+pub use lengths::{LengthCheck, LengthChecks, LengthDifference};
+pub use models::{ModelName, ModelSummary};
+pub use probe::ProbeSummary;
 pub use tally::LevelTally;
 
 use std::collections::BTreeMap;
 
-use fizeau_core::{FailureClass, PerSec, Seconds, Tape, TokenSource, Tokens};
+use fizeau_core::{FailureClass, Outcome, PerSec, Seconds, Tape, TokenSource, Tokens};
 use serde::Serialize;
 
 use crate::{Distribution, GoodputGoals};
@@ -46,6 +54,15 @@ pub struct LevelSummary {
     pub jitter: Jitter,
     /// Rates.
     pub throughput: Throughput,
+    /// How requests arrived. Computed from any tapes; whoever knows that the loop was closed leaves it out, since its
+    /// arrivals are the endpoint's doing.
+    pub arrivals: Option<Arrivals>,
+    /// Lengths that were asked for beside those that the server saw.
+    pub lengths: LengthChecks,
+    /// Figures of each model, in the order of their names; absent where all requests asked for the same.
+    pub models: Option<Vec<ModelSummary>>,
+    /// What a probe stream beside the load met; absent where there was none. No other figure has a part of it.
+    pub probe: Option<Box<ProbeSummary>>,
 }
 
 impl LevelSummary {
@@ -77,6 +94,28 @@ pub struct RequestCounts {
     pub by_class: BTreeMap<FailureClass, u64>,
 }
 
+impl RequestCounts {
+    fn add(&mut self, outcome: &Outcome) {
+        self.sent += 1;
+        match outcome {
+            Outcome::Complete(_) => self.completed += 1,
+            Outcome::Failed(failure) => {
+                self.failed += 1;
+                *self.by_class.entry(failure.class).or_default() += 1;
+            }
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.sent += other.sent;
+        self.completed += other.completed;
+        self.failed += other.failed;
+        for (class, count) in other.by_class {
+            *self.by_class.entry(class).or_default() += count;
+        }
+    }
+}
+
 /// How many tokens went in and came out, of completed requests.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TokenCounts {
@@ -88,9 +127,11 @@ pub struct TokenCounts {
     pub source: Option<TokenSource>,
     /// Generation events.
     pub events: u64,
-    /// Prompt tokens that the server took from a prefix cache; absent if it did not say, be it for a single
-    /// request.
+    /// Prompt tokens that the server took from a prefix cache; absent if it said so for no request. One for which it did
+    /// not say counts as none: some servers (vLLM, Gemini) leave a zero out.
     pub cached_input: Option<Tokens>,
+    /// For how many completed requests the server said how many tokens it took from a cache.
+    pub cached_reported: u64,
     /// Completed requests whose output had another length than was asked under
     /// [`fizeau_core::EosRule::Ignore`]. The length is what the server reports, else an exact count; where
     /// there is neither, the server's own word that the model stopped early counts, since an estimated length
@@ -104,6 +145,14 @@ impl TokenCounts {
     #[must_use]
     pub fn per_event(&self) -> Option<f64> {
         (self.events > 0).then(|| self.output.get() as f64 / self.events as f64)
+    }
+
+    /// Share of the prompt tokens that a prefix cache supplied, from 0 to 1: the measured hit rate. Absent where either
+    /// is unknown, and without prompt tokens.
+    #[must_use]
+    pub fn cached_share(&self) -> Option<f64> {
+        let (input, cached) = (self.input?.get(), self.cached_input?.get());
+        (input > 0).then(|| cached as f64 / input as f64)
     }
 }
 

@@ -29,20 +29,22 @@ mod slo;
 mod validity;
 
 pub use distribution::{
-    Distribution, Interval, PooledSample, Quantile, Resolution, percentile_of_sorted,
+    Distribution, Interval, PooledSample, Quantile, Resolution, TokenDistribution,
+    percentile_of_sorted,
 };
 pub use gaps::{ItlShare, inter_chunk, inter_token};
 pub use goodput::{GoodputError, GoodputGoals};
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use level::{
-    Goodput, Jitter, LevelHistograms, LevelSummary, LevelTally, MetricTable, RequestCounts,
+    Arrivals, Gaps, Goodput, Jitter, LengthCheck, LengthChecks, LengthDifference, LevelHistograms,
+    LevelSummary, LevelTally, MetricTable, ModelName, ModelSummary, ProbeSummary, RequestCounts,
     Throughput, TokenCounts, Window,
 };
 pub use request::RequestMetrics;
 pub use slo::{Comparison, Goal, GoalOutcome, Metric, Slo, SloError, Statistic};
 pub use validity::{
-    Ceiling, CeilingLimit, ClientProof, ClientWatch, Ending, Expectations, Headroom, OnTimeLimit,
-    Reason, Room, ThresholdError, Thresholds, Validity, Verdict, judge,
+    CacheExpectation, Ceiling, CeilingLimit, ClientProof, ClientWatch, Ending, Expectations,
+    Headroom, OnTimeLimit, Reason, Room, ThresholdError, Thresholds, Validity, Verdict, judge,
 };
 
 #[cfg(doctest)]

@@ -4,13 +4,13 @@ mod ceiling;
 mod judge;
 mod proof;
 mod thresholds;
+mod workload;
 
 pub use ceiling::{Ceiling, CeilingLimit, OnTimeLimit};
 pub use judge::judge;
 pub use proof::{ClientProof, ClientWatch, Headroom, Room};
 pub use thresholds::{ThresholdError, Thresholds};
 
-use fizeau_core::Tokens;
 use serde::Serialize;
 
 /// What a level is held against.
@@ -25,8 +25,25 @@ pub struct Expectations {
     pub ending: Ending,
     /// How many scheduled requests a cap on requests in flight held back. Their lateness is the cap's, not the client's.
     pub held_back: u64,
-    /// How many tokens of each prompt all prompts share on purpose, so that a cache may supply them.
-    pub shared_prefix: Tokens,
+    /// What a prefix cache of the server's is expected to supply.
+    pub cache: CacheExpectation,
+    /// How many planned requests were never sent, because a turn before them failed.
+    pub abandoned: u64,
+    /// That data were sent more than once, and how often, in plain words; none where they were not.
+    pub repeated: Option<String>,
+}
+
+/// What a prefix cache of the server's is expected to supply.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum CacheExpectation {
+    /// Nothing: no two prompts begin alike. Hits are held against the level.
+    #[default]
+    None,
+    /// This share of all prompt tokens, from 0 to 1: what an unbounded cache could supply, by the plan. Another hit rate is
+    /// held against the level; where the server reports none, a note says that it could not be verified.
+    Share(f64),
+    /// Whatever there is: prompts are reused on purpose. A note says how much it was.
+    Reuse,
 }
 
 /// How a level ended.
@@ -46,6 +63,8 @@ pub struct Validity {
     pub verdict: Verdict,
     /// Everything that speaks against the level.
     pub reasons: Vec<Reason>,
+    /// What could not be checked, and what else is worth knowing, each in one line: neither for the level nor against it.
+    pub notes: Vec<String>,
 }
 
 /// One thing that speaks against a level.

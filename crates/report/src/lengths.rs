@@ -1,6 +1,6 @@
 //! The lengths of the replies that came, for the speed of light.
 
-use fizeau_core::{Tape, Tokens};
+use fizeau_core::{Part, Tape, Tokens};
 use fizeau_roofline::Lengths;
 
 /// The lengths of a level's completed requests, added up one tape at a time: what
@@ -29,9 +29,10 @@ impl LengthTally {
         Self { asked_input, lengths: Lengths::default() }
     }
 
-    /// Takes a tape in. A failed request has no length; what a cache supplied of a prompt was not computed.
+    /// Takes a tape in. A failed request has no length, and one of a probe stream no part in the load; what a cache
+    /// supplied of a prompt was not computed.
     pub fn add(&mut self, tape: &Tape) {
-        if !tape.is_success() {
+        if !tape.is_success() || tape.part == Part::Probe {
             return;
         }
         let cached = tape.usage.and_then(|usage| usage.cached_tokens);

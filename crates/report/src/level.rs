@@ -4,9 +4,12 @@ mod block;
 mod json;
 mod proof;
 mod speed;
+mod workload;
 
 use fizeau_core::{Millis, PerSec};
 use fizeau_metrics::{ClientProof, Distribution, LevelSummary, Validity, Verdict};
+
+use crate::Asked;
 
 pub(crate) use proof::tail;
 pub use speed::SpeedOfLight;
@@ -18,6 +21,8 @@ pub use speed::SpeedOfLight;
 pub struct LevelReport {
     /// The operating condition.
     pub load: LoadPoint,
+    /// What was asked for of the load, to stand beside what was sent.
+    pub asked: Asked,
     /// What was measured.
     pub summary: LevelSummary,
     /// What the client saw of itself.

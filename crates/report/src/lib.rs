@@ -22,6 +22,7 @@
 //! - Every foreign text (a model's name, an error of a server) is escaped for where it goes: HTML, SVG, JSON, a terminal.
 //! - The page loads nothing: it is whole in one file, without a network and without scripts.
 
+mod asked;
 mod block;
 mod chart;
 mod lengths;
@@ -35,6 +36,7 @@ mod terminal;
 mod vllm;
 mod words;
 
+pub use asked::{Asked, AskedArrivals};
 pub use lengths::LengthTally;
 pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};

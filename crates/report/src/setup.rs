@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::Asked;
+
 /// What was run, and on what.
 ///
 /// Plain data, filled in by whoever ran it. Nothing here may hold a secret: neither the command line nor the
@@ -118,7 +120,7 @@ pub enum Engine {
 }
 
 /// What was asked of the endpoint.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Workload {
     /// Where the prompts come from.
     pub dataset: String,
@@ -130,6 +132,8 @@ pub struct Workload {
     pub seed: u64,
     /// How requests arrive, in one line.
     pub arrivals: String,
+    /// Arrivals and cache hits asked for, as figures.
+    pub asked: Asked,
 }
 
 /// The machine that the client ran on.

@@ -11,6 +11,7 @@ mod completions;
 mod embeddings;
 mod fields;
 mod gemini;
+mod given;
 mod json;
 mod llama_cpp;
 mod ollama;
@@ -40,7 +41,7 @@ pub use triton::TritonGenerate;
 
 use crate::backend::Backend;
 use crate::event::RawEvent;
-use crate::extra::ExtraBody;
+use crate::extra::{ExtraBody, ExtraBodyError};
 use crate::framing::Framing;
 
 /// How one protocol writes a request and reads the events of a reply. Implementors hold no state: what
@@ -98,7 +99,7 @@ pub trait Dialect: std::fmt::Debug {
 /// All that goes into a request's body.
 #[derive(Debug, Clone, Copy)]
 pub struct Ask<'a> {
-    /// The model's name, as the server knows it.
+    /// The model's name, as the server knows it. Empty where a body given whole shall keep the name that it has.
     pub model: &'a str,
     /// The request.
     pub request: &'a Request,
@@ -193,14 +194,25 @@ impl WireEvent<'_> {
 }
 
 /// Why a request cannot be expressed. Nothing was sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
+    /// A whole body without what its route is about.
+    #[error(
+        "the body given whole has no `{0}`, which this route needs: is it meant for another route?"
+    )]
+    BodyLacks(&'static str),
+    /// A whole body that is none.
+    #[error("a body given whole must be a JSON object such as {{\"messages\": [...]}}: {0}")]
+    BodyNotAnObject(String),
     /// A whole body of another format.
     #[error(
         "the backend `{0}` does not take a body of OpenAI's format: give the prompt as text or messages"
     )]
     BodyNotTaken(Backend),
+    /// A whole body that asks for several replies in one, whose tokens would mix on one tape.
+    #[error("the body given whole asks for several replies in one (`{0}`): ask for one")]
+    BodySeveral(&'static str),
     /// A conversation of several messages, or of none, for a route that completes plain text.
     #[error(
         "a conversation of several messages cannot be sent to a route that completes plain text: give the prompt \
@@ -210,6 +222,15 @@ pub enum RequestError {
     /// The body could not be written as JSON.
     #[error("the request's body could not be written as JSON")]
     Encode,
+    /// The request's own extra fields are none.
+    #[error("the request's own field `extra`: {0}")]
+    Extra(ExtraBodyError),
+    /// A request for another model than the target's, where requests do not name one.
+    #[error(
+        "this endpoint cannot be asked for the model `{0}`: neither the bodies of its route nor its path name a \
+         model"
+    )]
+    ModelFixed(String),
     /// The extra body sets a field that is set for each request.
     #[error(
         "the extra body must not set `{0}`: it is set for each request from the workload and the target"

@@ -23,6 +23,7 @@ mod wire;
 
 use std::cell::RefCell;
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use fizeau_core::{Asked, Clock, Failure, FailureClass, Marks, Request, Stamp, Tape, Transport};
@@ -41,7 +42,7 @@ pub use tls::{Trust, TrustError};
 use crate::dialect::RequestError;
 use crate::target::{Authority, ConnectionUse, Target};
 use call::Call;
-use endpoint::{Endpoint, Wanted};
+use endpoint::{Endpoint, Payload, Wanted};
 use wire::Wire;
 
 pub(crate) use look::Lost;
@@ -66,7 +67,7 @@ pub(crate) use look::Lost;
 /// [`StampSource::User`]: fizeau_core::StampSource::User
 ///
 /// ```
-/// use fizeau_core::{EosRule, Prompt, Request, RequestId, SessionId, Stamp, Tokens, Transport};
+/// use fizeau_core::{Prompt, Request, RequestId, Stamp, Tokens, Transport};
 /// use fizeau_transport::{Backend, HttpTransport, MonotonicClock, Target};
 /// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
 /// # runtime.block_on(async {
@@ -225,13 +226,13 @@ impl<C: Clock + Clone + Send + 'static> Transport for HttpTransport<C> {
         intended: Stamp,
         released: Stamp,
     ) -> Result<Tape, RequestError> {
-        let dialect = self.target.route().dialect();
-        let body = Bytes::from(dialect.body(&self.target.ask(request))?);
+        let path = self.target.path_for(request)?.map(Arc::from);
+        let payload = Payload { path, body: Bytes::from(self.target.body(request)?) };
         let place = self.target.balancer().choose(request.id);
         let endpoint = self.endpoint(place.endpoint);
         let marks = Marks::released(intended, released);
         let mut call = Call::new(self, endpoint, request.max_output_tokens, marks);
-        let reply = coop::unconstrained(call.run(body)).await;
+        let reply = coop::unconstrained(call.run(payload)).await;
         Ok(Tape {
             request: request.id,
             session: request.session,

@@ -62,7 +62,7 @@ pub use http::{Balance, HttpTransport, PreconnectError, Proxy, ProxyError, Stamp
 pub use http::{Trust, TrustError};
 pub use probe::{
     Candidate, Findings, Flow, ForcedLength, Ground, Identity, ModelError, ProbeError, Probed,
-    Server, ServerTimed, Tried, candidates, probe,
+    Server, ServerTimed, Tried, candidates, context_limit, probe,
 };
 pub use reply::{BodyEnd, KeepText, Progress, Reply, ReplyReader};
 pub use route::{PromptKind, Route};

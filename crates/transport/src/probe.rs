@@ -2,8 +2,9 @@
 //! that it may have.
 //!
 //! [`Identity`] asks, [`candidates`] says what to try, [`probe`] tries it, [`Findings`] judges the tapes. Only the first
-//! and the third do I/O.
+//! and the third do I/O, and [`context_limit`], which asks for one figure alone.
 
+mod context;
 mod findings;
 mod identity;
 mod server;
@@ -16,6 +17,7 @@ use fizeau_core::{
     Tokens, Transport,
 };
 
+pub use context::context_limit;
 pub use findings::{Findings, Flow, ForcedLength, ServerTimed};
 pub use identity::{Identity, ModelError};
 pub use server::{Candidate, Ground, Server, candidates};

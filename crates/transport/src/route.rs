@@ -61,6 +61,14 @@ pub enum PromptKind {
     TokenIds,
 }
 
+/// Where a request names its model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ModelPlace {
+    Body,
+    Nowhere,
+    Path,
+}
+
 impl PromptKind {
     /// The form of `prompt`.
     #[must_use]
@@ -109,8 +117,7 @@ impl Route {
             Self::TgiGenerate => "/generate_stream",
             Self::TritonGenerate => "/v2/models/{model}/generate_stream",
         };
-        // Google's own list of models names them with the prefix.
-        fill(path, model.strip_prefix("models/").unwrap_or(model))
+        fill(path, plain_name(model))
     }
 
     /// The route that `path` (without a query) leads to, told by its end; none if that says nothing. `/generate`
@@ -142,11 +149,14 @@ impl Route {
     ///
     /// Where a route takes only text, a conversation of one message is sent as its text; where it takes only
     /// messages, text is sent as one of the user. Token ids are sent as they are or not at all, and for them the
-    /// backend has a say too: see [`Target::takes_token_ids`](crate::Target::takes_token_ids).
+    /// backend has a say too: see [`Target::takes_token_ids`](crate::Target::takes_token_ids). A whole body goes to the
+    /// routes in whose format it is, OpenAI's.
     #[must_use]
     pub const fn takes(self, kind: PromptKind) -> bool {
         match kind {
-            PromptKind::Body => false,
+            PromptKind::Body => {
+                matches!(self, Self::Chat | Self::Completions | Self::Embeddings | Self::Responses)
+            }
             PromptKind::Chat => matches!(
                 self,
                 Self::Chat | Self::Gemini | Self::Messages | Self::OllamaChat | Self::Responses
@@ -183,6 +193,23 @@ impl Route {
         }
     }
 
+    /// Where its requests name their model.
+    pub(crate) const fn model_place(self) -> ModelPlace {
+        match self {
+            Self::Chat
+            | Self::Completions
+            | Self::Embeddings
+            | Self::Messages
+            | Self::OllamaChat
+            | Self::OllamaGenerate
+            | Self::Responses => ModelPlace::Body,
+            Self::Gemini | Self::TritonGenerate => ModelPlace::Path,
+            Self::LlamaCppCompletion | Self::SglangGenerate | Self::TgiGenerate => {
+                ModelPlace::Nowhere
+            }
+        }
+    }
+
     /// The headers that every request on it carries beyond the common ones.
     pub(crate) const fn headers(self) -> &'static [(&'static str, &'static str)] {
         match self {
@@ -195,6 +222,26 @@ impl Route {
 
 /// `path` with the name of the model in its place, as one segment of a path.
 pub(crate) fn fill(path: &str, model: &str) -> String {
+    path.replace("{model}", &segment(model))
+}
+
+/// `path` with the name of the model `own` in it replaced by `other`; none if it does not hold it.
+pub(crate) fn renamed(path: &str, own: &str, other: &str) -> Option<String> {
+    let (own, other) = (segment(plain_name(own)), segment(plain_name(other)));
+    ["/models/", "/deployments/"].iter().find_map(|front| {
+        let (before, behind) = path.split_once(front)?;
+        let rest = behind.strip_prefix(&*own)?;
+        rest.starts_with(['/', ':']).then(|| format!("{before}{front}{other}{rest}"))
+    })
+}
+
+/// Google's own list of models names them with a prefix that its paths have already.
+fn plain_name(model: &str) -> &str {
+    model.strip_prefix("models/").unwrap_or(model)
+}
+
+/// `model` as one segment of a path.
+fn segment(model: &str) -> String {
     let mut segment = String::with_capacity(model.len());
     for byte in model.bytes() {
         // The unreserved characters of RFC 3986.
@@ -205,12 +252,12 @@ pub(crate) fn fill(path: &str, model: &str) -> String {
             let _ = write!(segment, "%{byte:02X}");
         }
     }
-    path.replace("{model}", &segment)
+    segment
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{PromptKind, Route};
+    use super::{PromptKind, Route, renamed};
 
     #[test]
     fn the_default_path_of_a_route_leads_back_to_it() {
@@ -235,5 +282,18 @@ mod tests {
         let path = |model| Route::Gemini.default_path(model);
         assert_eq!(path("models/g-2.5"), path("g-2.5"));
         assert!(path("org/g").contains("/org%2Fg:stream"));
+    }
+
+    #[test]
+    fn a_path_with_another_model() {
+        let gemini = Route::Gemini.default_path("g");
+        assert_eq!(renamed(&gemini, "g", "models/a b"), Some(Route::Gemini.default_path("a b")));
+        let azure = "/openai/deployments/d/chat/completions?api-version=1";
+        assert_eq!(
+            renamed(azure, "d", "e").as_deref(),
+            Some("/openai/deployments/e/chat/completions?api-version=1")
+        );
+        assert_eq!(renamed("/v1/chat/completions", "v1", "e"), None);
+        assert_eq!(renamed("/v2/models/mm/generate_stream", "m", "e"), None, "part of a name");
     }
 }

@@ -1,11 +1,11 @@
 //! What is measured: an endpoint and all that a request to it needs beyond the prompt.
 
+mod asked;
 mod connections;
 mod url;
 
 use std::fmt;
 
-use fizeau_core::Request;
 use hyper::Uri;
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName,
@@ -17,7 +17,7 @@ pub use connections::{ConnectionUse, HttpVersion};
 pub(crate) use url::{Authority, BaseUrl, Host, Scheme, host_and_port};
 
 use crate::backend::{Backend, KeyHeader};
-use crate::dialect::{Ask, Forcing};
+use crate::dialect::Forcing;
 use crate::extra::ExtraBody;
 use crate::http::{Balance, Balancer};
 use crate::reply::KeepText;
@@ -83,7 +83,8 @@ pub enum TargetError {
 }
 
 impl Target {
-    /// The endpoint of `backend` at `base_url`, on the backend's default path, for the model named `model`.
+    /// The endpoint of `backend` at `base_url`, on the backend's default path, for the model named `model`. A request that
+    /// names another is sent for that one, in its body and, where the path names the model, on a path of its own.
     ///
     /// A base URL that ends in the first part of the path, such as the `/v1` that OpenAI's clients take, works as
     /// well.
@@ -177,7 +178,7 @@ impl Target {
         }
     }
 
-    /// Sends `extra` in every body.
+    /// Sends `extra` in every body; a request's own extra fields go over it.
     #[must_use]
     pub fn extra_body(mut self, extra: ExtraBody) -> Self {
         self.extra = extra;
@@ -319,10 +320,6 @@ impl Target {
 
     pub(crate) const fn text(&self) -> KeepText {
         self.keep_text
-    }
-
-    pub(crate) fn ask<'a>(&'a self, request: &'a Request) -> Ask<'a> {
-        Ask { model: &self.model, request, backend: self.backend, extra: &self.extra }
     }
 }
 

@@ -1,12 +1,23 @@
-//! When requests ought to leave.
+//! When requests ought to leave: the laws, as plain data.
 
-use fizeau_core::{Nanos, PerSec, Seconds};
+mod asked;
+mod bursts;
+mod check;
+mod curve;
+mod gaps;
+mod law;
+mod schedule;
+mod wave;
+
+pub use asked::Asked;
+pub use check::ArrivalsError;
+pub use schedule::Schedule;
+
+use fizeau_core::{PerSec, Seconds};
 use serde::{Deserialize, Serialize};
 
 use crate::draws::Draws;
-use crate::parts::Instants;
-use crate::seed::{Purpose, Seed};
-use crate::spec::SpecError;
+use crate::parts::{ArrivalProcess, Instants};
 
 /// The law by which requests leave.
 ///
@@ -38,12 +49,12 @@ pub enum Arrivals {
         /// Whether the drawn instants are stretched to fit the rate.
         rescale: Rescale,
     },
-    /// The rate goes from one value to another and stays there.
+    /// The rate goes from one value to another and, over time, stays there.
     Ramp {
-        /// The rate at the start.
+        /// The rate at the start, from 1e-9 to 1e9; a linear ramp over time may start at 0.
         #[serde(rename = "from_per_s")]
         from: PerSec,
-        /// The rate at the end.
+        /// The rate at the end, from 1e-9 to 1e9.
         #[serde(rename = "to_per_s")]
         to: PerSec,
         /// By which curve.
@@ -61,35 +72,40 @@ pub enum Arrivals {
         spacing: Spacing,
     },
     /// Bursts: a Poisson process that switches between two rates, each phase of exponential length (a Markov-modulated
-    /// Poisson process of two states).
+    /// Poisson process of two states). Whether it starts on or off is drawn too, with the share of time that each takes.
     OnOff {
-        /// The rate while on.
+        /// The rate while on, from 1e-9 to 1e9.
         #[serde(rename = "on_per_s")]
         on: PerSec,
         /// The rate while off; may be 0.
         #[serde(rename = "off_per_s")]
         off: PerSec,
-        /// How long it is on in the mean.
+        /// How long it is on in the mean, from 1e-9 s to 1e9 s.
+        #[serde(rename = "mean_on_s")]
         mean_on: Seconds,
-        /// How long it is off in the mean.
+        /// How long it is off in the mean, from 1e-9 s to 1e9 s. On and off together must not be so short that a request
+        /// comes in fewer than one of 1000 such pairs.
+        #[serde(rename = "mean_off_s")]
         mean_off: Seconds,
     },
     /// The rate goes up and down as a sine does, from the mean upwards at the start: days, in the time of a test.
     Diurnal {
-        /// The mean rate.
+        /// The mean rate, from 1e-9 to 1e9.
         #[serde(rename = "mean_per_s")]
         mean: PerSec,
         /// How far the rate goes to either side, as a share of the mean; from 0 to 1.
         swing: f64,
-        /// How long a day is.
+        /// How long a day is, from 1e-9 s to 1e9 s.
+        #[serde(rename = "period_s")]
         period: Seconds,
         /// How regular the gaps are.
         spacing: Spacing,
     },
 }
 
-/// How regular gaps are where the rate changes. The instants are those of a process of rate 1, put where the integral of
-/// the rate reaches them, so that the rate is followed exactly.
+/// How regular gaps are where the rate changes. Over time, the instants are those of a process of rate 1, put where the
+/// integral of the rate reaches them (Cinlar, "Introduction to Stochastic Processes", 1975, section 4.7), so that the rate is
+/// followed exactly. Over requests, each gap is that of its request's rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spacing {
@@ -97,7 +113,7 @@ pub enum Spacing {
     Even,
     /// Random, with gamma gaps; see [`Arrivals::Gamma`].
     Random {
-        /// 1 is a Poisson process.
+        /// 1 is a Poisson process. From 0.001 to 1e6.
         burstiness: f64,
     },
 }
@@ -116,9 +132,13 @@ pub enum RampShape {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RampSpan {
-    /// This much time; the rate then stays.
+    /// This much time, from 1e-9 s to 1e9 s; the rate then stays.
+    #[serde(rename = "time_s")]
     Time(Seconds),
-    /// All requests of the plan, so that the i-th of N has the rate at i / (N - 1): vLLM's `--ramp-up-strategy`.
+    /// All requests of the plan (where there are sessions, all sessions): the gap before request i of N, counted from 0, is
+    /// drawn at the rate `from` + (`to` - `from`) p, or `from` (`to` / `from`)^p for the exponential shape, with
+    /// p = i / (N - 1). This is vLLM's `--ramp-up-strategy`, which goes by requests and not by seconds: a linear ramp spends
+    /// more time at its low rates than at its high ones. A longer plan does not begin with the shorter one.
     Requests,
 }
 
@@ -128,19 +148,30 @@ pub struct Stage {
     /// Requests per second; may be 0 for a pause, but not in the last one.
     #[serde(rename = "rate_per_s")]
     pub rate: PerSec,
-    /// For how long.
+    /// For how long, from 1e-9 s to 1e9 s; the last stage goes on for as long as there are requests.
+    #[serde(rename = "lasts_s")]
     pub lasts: Seconds,
 }
 
 /// Whether the instants of a random process are stretched afterwards.
+///
+/// What is drawn by default is a true renewal process. vLLM stretches its gamma schedules, which takes two things away:
+///
+/// - The span no longer varies. That of N gaps drawn has the standard deviation sqrt(N / burstiness) / rate: for 100 Poisson
+///   requests at 10 a second 10 s plus and minus 1 s, where vLLM's last request leaves at 10 s each time. The number of
+///   requests that come within a time varies too little as well, the less the nearer that time is to the whole.
+/// - Gaps are no longer independent: a long one makes all others shorter. Any two of N have the correlation -1 / (N - 1):
+///   -0.11 for 10 requests, -0.01 for 100. For the few requests of a short run that is a law of another shape than the
+///   exponential one, whose gaps cannot outlast the span; for thousands it does not show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rescale {
-    /// Left as drawn: a true renewal process, whose total span varies from seed to seed.
+    /// Left as drawn: the rate of a plan comes out at random about the one that was asked for.
     #[default]
     None,
-    /// All instants multiplied so that the last of N requests leaves at exactly N / rate, as vLLM does. The
-    /// total span then never varies, and the gaps are no longer independent.
+    /// All instants multiplied so that the last of N requests leaves at exactly N / rate, as vLLM does where there is no
+    /// ramp. Whoever asks a plan of this for its instants waits for one pass over all gaps first, and a longer plan does not
+    /// begin with the shorter one.
     ToMean,
 }
 
@@ -150,172 +181,12 @@ impl Arrivals {
     pub const fn poisson(rate: PerSec) -> Self {
         Self::Gamma { rate, burstiness: 1.0, rescale: Rescale::None }
     }
-
-    /// The highest rate that lasts; none where there is no rate.
-    pub(crate) fn peak(&self) -> Option<PerSec> {
-        match *self {
-            Self::AllAtOnce | Self::ClosedLoop => None,
-            Self::Constant { rate } | Self::Gamma { rate, .. } => Some(rate),
-            _ => None,
-        }
-    }
-
-    /// Says what is wrong with this law.
-    pub(crate) fn check(&self) -> Result<(), SpecError> {
-        let (rate, burstiness) = match *self {
-            Self::AllAtOnce | Self::ClosedLoop => return Ok(()),
-            Self::Constant { rate } => (rate, 1.0),
-            Self::Gamma { rate, burstiness, .. } => (rate, burstiness),
-            _ => return Err(SpecError::Unfinished("arrivals")),
-        };
-        // The limits keep every product and quotient below finite; a nanosecond cannot resolve a higher rate
-        // anyway.
-        if !(1e-9..=1e9).contains(&rate.get()) {
-            return Err(SpecError::Rate(rate.get()));
-        }
-        if !(1e-3..=1e6).contains(&burstiness) {
-            return Err(SpecError::Burstiness(burstiness));
-        }
-        Ok(())
-    }
 }
 
-/// The intended instants of a plan's requests, in order, as offsets from the start of the level; none for each
-/// request of a closed loop. Never decreasing.
-///
-/// An instant beyond the 584 years of [`Nanos`] is given as [`Nanos::MAX`].
-pub struct Schedule {
-    pace: Pace,
-    given: u64,
-    requests: u64,
-}
-
-enum Pace {
-    Closed,
-    Own(Instants),
-    AtOnce,
-    Constant { rate: f64 },
-    Random { gaps: Box<Gaps>, elapsed: f64, fit: Fit },
-}
-
-/// How drawn seconds become intended ones.
-#[derive(Debug, Clone, Copy)]
-enum Fit {
-    AsDrawn,
-    Stretched { last: f64, span: f64 },
-}
-
-impl Schedule {
-    /// The schedule of `requests` requests under a law that passed [`Arrivals::check`].
-    pub(crate) fn new(arrivals: &Arrivals, requests: u64, seed: Seed) -> Self {
-        let pace = match *arrivals {
-            Arrivals::AllAtOnce => Pace::AtOnce,
-            Arrivals::ClosedLoop => Pace::Closed,
-            Arrivals::Constant { rate } => Pace::Constant { rate: rate.get() },
-            Arrivals::Gamma { rate, burstiness, rescale } => {
-                let gaps = || Gaps::new(rate.get(), burstiness, seed);
-                let fit = match rescale {
-                    Rescale::None => Fit::AsDrawn,
-                    Rescale::ToMean => Fit::Stretched {
-                        // A first pass over the same gaps, because the stretch needs the last instant.
-                        last: gaps().sum_of(requests),
-                        span: requests as f64 / rate.get(),
-                    },
-                };
-                Pace::Random { gaps: Box::new(gaps()), elapsed: 0.0, fit }
-            }
-            _ => Pace::AtOnce,
-        };
-        Self { pace, given: 0, requests }
+impl ArrivalProcess for Arrivals {
+    /// As [`crate::Plan::schedule`], with random numbers of the caller's. A closed loop has no instants: there are none. The
+    /// numbers of a law are held to their ranges where a plan is made from it; outside of them nothing is promised here.
+    fn instants(&self, sessions: u64, draws: Draws) -> Instants {
+        Box::new(Schedule::new(self, sessions, draws).map_while(|at| at))
     }
-
-    /// The schedule of a law of somebody else's.
-    pub(crate) fn of(instants: Instants) -> Self {
-        Self { pace: Pace::Own(instants), given: 0, requests: u64::MAX }
-    }
-
-    /// The schedule of `requests` requests that leave when a slot is free.
-    pub(crate) const fn closed(requests: u64) -> Self {
-        Self { pace: Pace::Closed, given: 0, requests }
-    }
-}
-
-impl std::fmt::Debug for Schedule {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Schedule").field("given", &self.given).finish_non_exhaustive()
-    }
-}
-
-impl Iterator for Schedule {
-    type Item = Option<Nanos>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.given == self.requests {
-            return None;
-        }
-        self.given += 1;
-        Some(match &mut self.pace {
-            Pace::Closed => None,
-            Pace::Own(instants) => Some(instants.next()?),
-            Pace::AtOnce => Some(Nanos::ZERO),
-            // A product of the count, not a running sum, so that no error builds up.
-            Pace::Constant { rate } => Some(nanos(self.given as f64 / *rate)),
-            Pace::Random { gaps, elapsed, fit } => {
-                *elapsed += gaps.next_gap();
-                Some(nanos(fit.apply(*elapsed)))
-            }
-        })
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        match usize::try_from(self.requests - self.given) {
-            Ok(left) => (left, Some(left)),
-            Err(_) => (usize::MAX, None),
-        }
-    }
-}
-
-impl Fit {
-    fn apply(self, elapsed: f64) -> f64 {
-        match self {
-            Self::AsDrawn => elapsed,
-            // All gaps underflowed to zero: all requests leave together, and the last one leaves at the span.
-            Self::Stretched { last: 0.0, span } => span,
-            // In this order the last one lands on the span exactly.
-            Self::Stretched { last, span } => elapsed / last * span,
-        }
-    }
-}
-
-/// Independent gaps of a gamma law, in seconds.
-#[derive(Debug)]
-struct Gaps {
-    draws: Draws,
-    burstiness: f64,
-    scale: f64,
-}
-
-impl Gaps {
-    fn new(rate: f64, burstiness: f64, seed: Seed) -> Self {
-        Self { draws: seed.stream(Purpose::Gaps, 0), burstiness, scale: 1.0 / (rate * burstiness) }
-    }
-
-    fn next_gap(&mut self) -> f64 {
-        // Shape 1 is the exponential law, which takes one draw and no rejection.
-        if self.burstiness == 1.0 {
-            self.draws.exponential() * self.scale
-        } else {
-            self.draws.gamma(self.burstiness) * self.scale
-        }
-    }
-
-    /// The sum of the next `count` gaps, added in the order in which [`Schedule`] adds them.
-    fn sum_of(mut self, count: u64) -> f64 {
-        (0..count).fold(0.0, |sum, _| sum + self.next_gap())
-    }
-}
-
-/// Seconds, known not to be negative or NaN, as nanoseconds.
-fn nanos(seconds: f64) -> Nanos {
-    Nanos::from_secs_f64(seconds).unwrap_or(Nanos::MAX)
 }

@@ -4,20 +4,31 @@
 //! token id, a word) is looked up afterwards. The first symbols of a prompt's own part spell its scrambled
 //! index, so that no two prompts are the same; the rest are drawn.
 
-use std::num::NonZeroU64;
+mod dataset;
+mod prefix_repetition;
+mod sonnet;
+mod sonnets;
+mod starts;
+mod vllm_random;
+
+pub(crate) use dataset::DatasetContent;
+pub use prefix_repetition::PrefixRepetition;
+pub(crate) use starts::Starts;
+pub(crate) use vllm_random::VllmDraws;
+pub use vllm_random::VllmRandom;
+
 use std::ops::Range;
 use std::sync::Arc;
 
-use fizeau_core::{Message, Prompt, Role, Tokens};
+use fizeau_core::{Message, Prompt, RequestId, Role, SessionId, Tokens};
 use serde::{Deserialize, Serialize};
 
-use crate::draws::Draws;
 use crate::exact::{CodecError, ExactText, TextCodec, fit_text};
-use crate::parts::{ContentSource, Made, Phase, Place};
-use crate::prefix::SharedPrefix;
+use crate::parts::{ContentSource, LengthPair, Made, Outline, Phase, Place, SharedStart};
 use crate::seed::{Purpose, Seed, scramble};
-use crate::spec::SpecError;
+use crate::spec::{Spec, SpecError};
 use crate::words::WORDS;
+use starts::Start;
 
 /// What a prompt is made of, and the form it is sent in.
 ///
@@ -43,6 +54,15 @@ pub enum Content {
     /// vLLM's `prefix_repetition` data set.
     PrefixRepetition(PrefixRepetition),
     /// The records of a data set, given to [`crate::PlanBuilder::dataset`].
+    ///
+    /// Conversations of several turns are sessions; where all records stand alone each is a request. Lengths are the
+    /// record's, and the specification's law where the record has none; how many tokens the prompt has is counted where a
+    /// tokenizer is given and text is sent as text. Warm-up takes the records that the measured part leaves over, and
+    /// begins with its last ones where there are none.
+    ///
+    /// With a [`crate::Salt`] the first message of a session begins with a line of eight words that no other session has, of
+    /// this run or of one with another salt, so that neither an earlier run, nor warm-up, nor a record that comes again fills a
+    /// prefix cache for it. Token ids and whole bodies are left as they are. Without a salt, text is sent to the letter.
     Dataset {
         /// The form that plain text is sent in.
         form: Form,
@@ -64,38 +84,6 @@ pub enum Form {
     Text,
     /// Token ids, for a completions route that takes them.
     TokenIds,
-}
-
-/// The parameters of vLLM's `random` data set that are not in the specification already.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct VllmRandom {
-    /// The form that prompts are sent in; vLLM's is text.
-    pub form: Form,
-    /// The nominal prompt length, `--random-input-len`; the prefix comes on top.
-    pub input: Tokens,
-    /// The nominal output length, `--random-output-len`.
-    pub output: Tokens,
-    /// `--random-prefix-len`.
-    pub prefix: Tokens,
-    /// `--random-range-ratio` of the prompt, from 0 up to, not including, 1.
-    pub input_ratio: f64,
-    /// `--random-range-ratio` of the output.
-    pub output_ratio: f64,
-}
-
-/// The parameters of vLLM's `prefix_repetition` data set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PrefixRepetition {
-    /// The form that prompts are sent in; vLLM's is text.
-    pub form: Form,
-    /// `--prefix-repetition-prefix-len`.
-    pub prefix: Tokens,
-    /// `--prefix-repetition-suffix-len`.
-    pub suffix: Tokens,
-    /// `--prefix-repetition-num-prefixes`.
-    pub prefixes: NonZeroU64,
-    /// `--prefix-repetition-output-len`.
-    pub output: Tokens,
 }
 
 /// In which order the records of a data set are taken.
@@ -127,6 +115,10 @@ pub enum Wording {
     /// Fitted to exactly the asked number of tokens under a tokenizer, see [`crate::exact_text`]. The plan must
     /// be made with [`crate::Plan::with_tokenizer`].
     Exact,
+    /// Lines drawn from Shakespeare's sonnets, as vLLM's `sonnet` data set has them, after a line of eight words that no other
+    /// prompt has. Under a tokenizer the text is cut to exactly the asked number of tokens; without one it has as many
+    /// words as tokens are asked for, which makes about a third more tokens.
+    Sonnet,
     /// As many short, common English words as tokens are asked for. Most vocabularies have each as one token,
     /// so the length is about right; the server's count is the truth.
     Words,
@@ -147,13 +139,14 @@ impl Content {
     }
 
     /// Says what is wrong with this content.
-    pub(crate) fn check(&self) -> Result<(), SpecError> {
+    pub(crate) fn check(&self, spec: &Spec) -> Result<(), SpecError> {
         match self {
             Self::TokenIds { range } if range.len() < 2 => {
                 Err(SpecError::Vocabulary { start: range.start, end: range.end })
             }
-            Self::TokenIds { .. } | Self::Chat(_) | Self::Text(_) => Ok(()),
-            _ => Err(SpecError::Unfinished("content")),
+            Self::TokenIds { .. } | Self::Chat(_) | Self::Text(_) | Self::Dataset { .. } => Ok(()),
+            Self::VllmRandom(random) => random.check(spec),
+            Self::PrefixRepetition(repetition) => repetition.check(spec),
         }
     }
 }
@@ -161,15 +154,17 @@ impl Content {
 /// Prompts that are made, not taken from a data set.
 #[derive(Debug, Clone)]
 pub(crate) struct Synthetic {
-    pub(crate) content: Content,
-    pub(crate) prefix: SharedPrefix,
-    pub(crate) tokenizer: Option<Arc<dyn TextCodec>>,
+    content: Content,
+    starts: Starts,
+    tokenizer: Option<Arc<dyn TextCodec>>,
+    /// How long requests are, where the content says so.
+    lengths: Option<LengthPair>,
 }
 
 impl ContentSource for Synthetic {
     fn content(&self, place: &Place) -> Made {
         let draw = self.draw(place);
-        match &self.content {
+        let made = match &self.content {
             Content::TokenIds { range } => draw.token_ids(range),
             Content::Text(wording) => {
                 let (text, tokens) = self.text(*wording, &draw);
@@ -177,32 +172,75 @@ impl ContentSource for Synthetic {
             }
             Content::Chat(wording) => Made::new(user_message(self.text(*wording, &draw).0), None),
             _ => Made::new(Prompt::Text(String::new()), None),
-        }
+        };
+        Made { output_tokens: self.lengths.map(|lengths| lengths.output), ..made }
+    }
+
+    fn outline(&self, place: &Place) -> Option<Outline> {
+        let draw = self.draw(place);
+        let shares = draw.prefix_len > Tokens::ZERO;
+        Some(Outline {
+            shared: shares.then_some(SharedStart { number: draw.prefix, tokens: draw.prefix_len }),
+            tokens: draw.prefix_len + draw.len,
+        })
     }
 }
 
 impl Synthetic {
-    pub(crate) fn draw(&self, place: &Place) -> Draw {
-        Draw {
-            seed: place.seed,
-            index: place.key(),
-            prefix: match place.phase {
-                Phase::Measured => 0,
-                Phase::Warmup => 1,
-            },
-            prefix_len: self.prefix.tokens(),
-            len: place.input,
+    /// The prompts that `spec` asks for.
+    pub(crate) fn new(spec: &Spec, tokenizer: Option<Arc<dyn TextCodec>>) -> Self {
+        let (content, starts, lengths) = match &spec.content {
+            Content::PrefixRepetition(repetition) => {
+                let content = repetition.content(tokenizer.is_some());
+                (content, Starts::repeated(spec, repetition), Some(repetition.lengths()))
+            }
+            content => (content.clone(), Starts::new(spec), None),
+        };
+        let starts = if content.is_exact() { starts.with_texts() } else { starts };
+        Self { content, starts, tokenizer, lengths }
+    }
+
+    /// Whether text has to be fitted under a tokenizer.
+    pub(crate) const fn is_exact(&self) -> bool {
+        self.content.is_exact()
+    }
+
+    /// Makes the longest prompt that there can be, to see whether the tokenizer can.
+    pub(crate) fn try_longest(&self, spec: &Spec) -> Result<(), SpecError> {
+        let codec = self.tokenizer.as_deref().ok_or(SpecError::NoTokenizer)?;
+        let first = Place {
+            seed: spec.seed.salted(spec.salt),
+            phase: Phase::Measured,
+            request: RequestId(0),
+            session: SessionId(0),
+            turn: 0,
+            input: spec.lengths.longest().input,
+        };
+        self.draw(&first).exact(codec, &self.starts).map(drop).map_err(SpecError::Tokenizer)
+    }
+
+    fn draw(&self, place: &Place) -> Draw {
+        let len = self.lengths.map_or(place.input, |lengths| lengths.input);
+        let start = self.starts.of(place);
+        let draw =
+            Draw { seed: place.seed, index: place.key(), prefix: 0, prefix_len: Tokens::ZERO, len };
+        match start {
+            Start::None => draw,
+            Start::Own(tokens) => Draw { len: tokens + len, ..draw },
+            Start::Shared { number, tokens } => Draw { prefix: number, prefix_len: tokens, ..draw },
         }
     }
 
     fn text(&self, wording: Wording, draw: &Draw) -> (String, Option<Tokens>) {
-        let tokenizer = match wording {
-            Wording::Exact => self.tokenizer.as_deref(),
-            Wording::Words => None,
+        let fitted = match (wording, self.tokenizer.as_deref()) {
+            (Wording::Exact, Some(codec)) => draw.exact(codec, &self.starts).ok(),
+            (Wording::Sonnet, Some(codec)) => draw.exact_sonnet(codec).ok(),
+            (Wording::Words, _) | (_, None) => None,
         };
-        match tokenizer.map(|tokenizer| draw.exact(tokenizer)) {
-            Some(Ok(exact)) => (exact.text, Some(exact.tokens)),
-            Some(Err(_)) | None => (draw.words(), None),
+        match (fitted, wording) {
+            (Some(exact), _) => (exact.text, Some(exact.tokens)),
+            (None, Wording::Sonnet) => (draw.sonnet(), None),
+            (None, Wording::Exact | Wording::Words) => (draw.words(), None),
         }
     }
 }
@@ -222,18 +260,19 @@ pub(crate) struct Draw {
 impl Draw {
     /// The prompt made of `range`'s token ids.
     pub(crate) fn token_ids(&self, range: &Range<u32>) -> Made {
-        let ids: Vec<u32> = self
-            .symbols(range.len())
+        let mut ids = self.symbols(range.len());
+        for id in &mut ids {
             // The symbol is below the length of the range, so that the sum fits.
-            .map(|symbol| range.start.saturating_add(symbol as u32))
-            .collect();
+            *id = id.wrapping_add(range.start);
+        }
         Made::new(Prompt::TokenIds(ids), Some(self.prefix_len + self.len))
     }
 
     /// The prompt's text made of words.
     pub(crate) fn words(&self) -> String {
         let mut text = String::new();
-        for word in self.symbols(WORDS.len()).filter_map(|symbol| WORDS.get(symbol)) {
+        let symbols = self.symbols(WORDS.len());
+        for word in symbols.iter().filter_map(|&symbol| WORDS.get(symbol as usize)) {
             if !text.is_empty() {
                 text.push(' ');
             }
@@ -242,28 +281,60 @@ impl Draw {
         text
     }
 
-    /// The prompt's text, fitted to its exact length under `codec`.
-    pub(crate) fn exact(&self, codec: &dyn TextCodec) -> Result<ExactText, CodecError> {
+    /// The prompt's text, fitted to its exact length under `codec`: behind its prefix, whose text all that share it have
+    /// alike. Where prefix and own part meet, a token of either may become one with its neighbour.
+    pub(crate) fn exact(
+        &self,
+        codec: &dyn TextCodec,
+        starts: &Starts,
+    ) -> Result<ExactText, CodecError> {
         let vocabulary = codec.vocabulary();
+        let before = if self.prefix_len == Tokens::ZERO {
+            ""
+        } else {
+            let fit = || self.exact_prefix(codec);
+            starts.text(self.prefix, fit)?
+        };
         let ids = self
-            .symbols(vocabulary.len())
-            .filter_map(|symbol| vocabulary.get(symbol).copied())
+            .own_symbols(vocabulary.len())
+            .iter()
+            .filter_map(|&symbol| vocabulary.get(symbol as usize).copied())
             .collect();
         let mut padding = self.seed.stream(Purpose::Padding, self.index);
-        fit_text(codec, ids, self.prefix_len + self.len, &mut padding)
+        fit_text(codec, before, ids, self.prefix_len + self.len, &mut padding)
+    }
+
+    /// The text of the prompt's prefix, fitted to its exact length.
+    fn exact_prefix(&self, codec: &dyn TextCodec) -> Result<String, CodecError> {
+        let mut draws = self.seed.stream(Purpose::Prefix, self.prefix);
+        // No ids to begin with: all are padding, drawn from the prefix's own stream.
+        Ok(fit_text(codec, "", Vec::new(), self.prefix_len, &mut draws)?.text)
     }
 
     /// The whole row of symbols: the shared prefix, then the prompt's own.
-    fn symbols(&self, alphabet: usize) -> impl Iterator<Item = usize> + use<> {
-        let bound = alphabet as u64;
-        let prefix = drawn(self.seed.stream(Purpose::Prefix, self.prefix), bound);
-        let body = drawn(self.seed.stream(Purpose::Body, self.index), bound);
-        let spelled: Vec<usize> = spell(self.distinct(), bound).collect();
-        let own = spelled.len();
-        let shared = usize::try_from(self.prefix_len.get()).unwrap_or(usize::MAX);
-        let len = usize::try_from(self.len.get()).unwrap_or(usize::MAX);
-        let body = spelled.into_iter().chain(body.skip(own)).take(len);
-        prefix.take(shared).chain(body)
+    fn symbols(&self, alphabet: usize) -> Vec<u32> {
+        let mut symbols = Vec::with_capacity(places(self.prefix_len + self.len));
+        let mut prefix = self.seed.stream(Purpose::Prefix, self.prefix);
+        prefix.extend_below(bound(alphabet), places(self.prefix_len), &mut symbols);
+        self.extend_own(alphabet, &mut symbols);
+        symbols
+    }
+
+    /// The prompt's own symbols.
+    fn own_symbols(&self, alphabet: usize) -> Vec<u32> {
+        let mut symbols = Vec::with_capacity(places(self.len));
+        self.extend_own(alphabet, &mut symbols);
+        symbols
+    }
+
+    fn extend_own(&self, alphabet: usize, symbols: &mut Vec<u32>) {
+        let begins = symbols.len();
+        let mut body = self.seed.stream(Purpose::Body, self.index);
+        body.extend_below(bound(alphabet), places(self.len), symbols);
+        let digits = spell(self.distinct(), alphabet as u64);
+        for (symbol, digit) in symbols.iter_mut().skip(begins).zip(digits) {
+            *symbol = digit as u32;
+        }
     }
 
     /// A number that no other prompt of the plan has, and that looks like no other.
@@ -273,9 +344,13 @@ impl Draw {
     }
 }
 
-/// Endless symbols below `bound`.
-fn drawn(mut draws: Draws, bound: u64) -> impl Iterator<Item = usize> {
-    std::iter::repeat_with(move || draws.below(bound) as usize)
+/// As a bound of symbols. No alphabet is larger: ids are 32-bit numbers.
+fn bound(alphabet: usize) -> u32 {
+    u32::try_from(alphabet).unwrap_or(u32::MAX)
+}
+
+fn places(tokens: Tokens) -> usize {
+    usize::try_from(tokens.get()).unwrap_or(usize::MAX)
 }
 
 /// The digits of `number` to the base `base`, lowest first, as many as the largest number needs: different

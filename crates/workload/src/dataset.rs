@@ -1,16 +1,40 @@
 //! Data sets: prompts that somebody wrote down.
+//!
+//! Each format has a file of its own and ends in the same [`Dataset`]. All are read from whatever the caller opened; the
+//! first record that cannot be understood ends the reading, so that nothing is sent from half a file.
+
+mod array;
+mod error;
+mod fields;
+mod jsonl;
+mod lines;
+mod openai_batch;
+mod sharegpt;
+
+pub use error::{DatasetError, DatasetPlace};
+pub use sharegpt::{ShareGpt, Take};
 
 use std::sync::Arc;
 
 use fizeau_core::{Nanos, Prompt, Tokens};
 
 /// The records of a data set, in memory.
+///
+/// | format | function |
+/// |---|---|
+/// | one JSON object a line, vLLM's `custom` lines among them | [`Dataset::jsonl`] |
+/// | a batch file of OpenAI's API | [`Dataset::openai_batch`] |
+/// | the JSON array of ShareGPT | [`Dataset::sharegpt`] |
+///
+/// Any other is made by hand: a data set is plain data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dataset {
     /// What it is called, for messages and the record of a run: a file's name.
     pub name: String,
     /// Its conversations; a record that stands alone is one of a single turn.
     pub conversations: Vec<Conversation>,
+    /// How many records the file has beyond these: they were left out, by the rules of the format.
+    pub dropped: u64,
 }
 
 /// One record of a data set.
@@ -35,4 +59,59 @@ pub struct Turn {
     pub model: Option<Arc<str>>,
     /// Further fields of the body, as the text of a JSON object.
     pub extra: Option<Arc<str>>,
+}
+
+impl Dataset {
+    /// Holds each record against a model's context of `limit` tokens: the prompts and outputs of all its turns, as far as
+    /// the data set says how long they are.
+    ///
+    /// # Errors
+    /// If a record does not fit; the first is named.
+    pub fn check_context(&self, limit: Tokens) -> Result<(), DatasetError> {
+        let known = |turn: &Turn| {
+            turn.input_tokens.unwrap_or_default() + turn.output_tokens.unwrap_or_default()
+        };
+        for (record, conversation) in (1..).zip(&self.conversations) {
+            let tokens =
+                conversation.turns.iter().map(known).fold(Tokens::ZERO, |sum, tokens| sum + tokens);
+            if tokens > limit {
+                let name = self.name.as_str().into();
+                return Err(DatasetError::TooLong { name, record, tokens, limit });
+            }
+        }
+        Ok(())
+    }
+
+    /// A data set of what was read, if that is anything.
+    fn of(
+        name: &str,
+        conversations: Vec<Conversation>,
+        dropped: u64,
+    ) -> Result<Self, DatasetError> {
+        if conversations.is_empty() {
+            return Err(DatasetError::Empty { name: name.into(), dropped });
+        }
+        Ok(Self { name: name.to_owned(), conversations, dropped })
+    }
+}
+
+impl Turn {
+    /// `prompt`, of which nothing else is known.
+    #[must_use]
+    pub const fn new(prompt: Prompt) -> Self {
+        Self {
+            prompt,
+            input_tokens: None,
+            output_tokens: None,
+            think: None,
+            model: None,
+            extra: None,
+        }
+    }
+}
+
+impl From<Turn> for Conversation {
+    fn from(turn: Turn) -> Self {
+        Self { turns: vec![turn] }
+    }
 }

@@ -1,9 +1,9 @@
 //! An endless row of random numbers, the same on every machine.
 
-use rand::Rng;
 use rand::rngs::ChaCha8Rng;
+use rand::{Rng, SeedableRng};
 
-use crate::sample;
+use crate::sample::{self, GammaShape};
 
 /// An endless row of random numbers that follow from a [`crate::Seed`]: what a law of your own draws from, so that its
 /// plans can be had again to the bit.
@@ -18,6 +18,14 @@ impl Draws {
         Self(rng)
     }
 
+    /// The same row once more, from where this one stands.
+    pub(crate) fn again(&self) -> Self {
+        let mut rng = ChaCha8Rng::from_seed(self.0.get_seed());
+        rng.set_stream(self.0.get_stream());
+        rng.set_word_pos(self.0.get_word_pos());
+        Self(rng)
+    }
+
     /// Uniform on all 64-bit numbers.
     pub fn next_u64(&mut self) -> u64 {
         self.0.next_u64()
@@ -26,6 +34,16 @@ impl Draws {
     /// Uniform on the whole numbers from 0 up to, not including, `bound`; 0 for a bound of 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         sample::below(&mut self.0, bound)
+    }
+
+    /// Adds `count` numbers to `numbers`, the same as so many calls of [`Self::below`] give: for the symbols of prompts, which
+    /// are by far the most that is drawn.
+    pub(crate) fn extend_below(&mut self, bound: u32, count: usize, numbers: &mut Vec<u32>) {
+        let begins = numbers.len();
+        numbers.resize(begins + count, 0);
+        if let Some(places) = numbers.get_mut(begins..) {
+            sample::fill_below(&mut self.0, bound, places);
+        }
     }
 
     /// Uniform on (0, 1], in steps of 2^-53. Zero is left out so that its logarithm is finite.
@@ -45,6 +63,11 @@ impl Draws {
 
     /// Gamma with the given shape, above 0, and scale 1: mean and variance both are the shape.
     pub fn gamma(&mut self, shape: f64) -> f64 {
-        sample::gamma(&mut self.0, shape)
+        self.gamma_of(&GammaShape::new(shape))
+    }
+
+    /// As [`Self::gamma`], where many of one shape are drawn.
+    pub(crate) fn gamma_of(&mut self, shape: &GammaShape) -> f64 {
+        shape.sample(&mut self.0)
     }
 }

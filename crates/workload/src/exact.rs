@@ -2,7 +2,7 @@
 
 use fizeau_core::{TokenCounter, Tokens};
 
-use crate::content::Draw;
+use crate::content::{Draw, Starts};
 use crate::draws::Draws;
 use crate::seed::Seed;
 
@@ -25,10 +25,35 @@ pub trait TextCodec: std::fmt::Debug + Send + Sync {
     /// # Errors
     /// If an id is unknown, or the ids are not those of a text.
     fn decode(&self, ids: &[u32]) -> Result<String, CodecError>;
+
+    /// The text of `ids` as Python's tokenizers have it: special tokens as they are written, and the replacement character
+    /// for what is no text. [`crate::VllmRandom`] asks for it.
+    ///
+    /// # Errors
+    /// If an id is unknown.
+    fn decode_any(&self, ids: &[u32]) -> Result<String, CodecError> {
+        self.decode(ids)
+    }
+
+    /// How many ids there are in all, from 0 on, without those added to the vocabulary afterwards: `vocab_size` of Python's
+    /// tokenizers.
+    fn size(&self) -> u32 {
+        self.vocabulary().iter().max().map_or(0, |&last| last.saturating_add(1))
+    }
+
+    /// The ids that mean something other than text: `all_special_ids` of Python's tokenizers.
+    fn special_ids(&self) -> &[u32] {
+        &[]
+    }
+
+    /// How many special tokens a server puts to a text: `num_special_tokens_to_add` of Python's tokenizers.
+    fn special_tokens(&self) -> Tokens {
+        Tokens::ZERO
+    }
 }
 
 /// Any codec counts: what it encodes to is how many tokens there are.
-impl TokenCounter for dyn TextCodec {
+impl TokenCounter for dyn TextCodec + '_ {
     type Error = CodecError;
 
     fn count(&self, text: &str) -> Result<Tokens, CodecError> {
@@ -73,12 +98,14 @@ pub fn exact_text(
     seed: Seed,
 ) -> Result<ExactText, CodecError> {
     let draw = Draw { seed, index: 0, prefix: 0, prefix_len: Tokens::ZERO, len: tokens };
-    draw.exact(codec)
+    draw.exact(codec, &Starts::default())
 }
 
-/// Turns `ids` into a text of `wanted` tokens, padding from `padding` where needed.
+/// Turns `ids` into a text that has, behind the text `before`, `wanted` tokens together with it, padding from `padding`
+/// where needed.
 pub(crate) fn fit_text(
     codec: &dyn TextCodec,
+    before: &str,
     ids: Vec<u32>,
     wanted: Tokens,
     padding: &mut Draws,
@@ -89,19 +116,25 @@ pub(crate) fn fit_text(
         return Err(CodecError::new("the vocabulary to draw text from is empty"));
     }
     let wanted = usize::try_from(wanted.get()).unwrap_or(usize::MAX);
-    let (mut ids, mut text) = (ids, String::new());
+    let behind = if before.is_empty() { 0 } else { codec.encode(before)?.len() };
+    let mut own = wanted.saturating_sub(behind);
+    let (mut ids, mut text, mut tokens) = (ids, String::new(), 0);
     for _ in 0..ROUNDS {
-        ids.truncate(wanted);
-        let missing = wanted - ids.len();
+        ids.truncate(own);
+        let missing = own - ids.len();
         ids.extend((0..missing).filter_map(|_| {
             let drawn = padding.below(vocabulary.len() as u64);
             vocabulary.get(drawn as usize).copied()
         }));
-        text = codec.decode(&ids)?;
-        ids = codec.encode(&text)?;
-        if ids.len() == wanted {
+        let decoded = codec.decode(&ids)?;
+        text = format!("{before}{decoded}");
+        let whole = codec.encode(&text)?;
+        tokens = whole.len();
+        if tokens == wanted {
             break;
         }
+        ids = if before.is_empty() { whole } else { codec.encode(&decoded)? };
+        own = (ids.len() + wanted).saturating_sub(tokens);
     }
-    Ok(ExactText { text, tokens: Tokens::new(ids.len() as u64) })
+    Ok(ExactText { text, tokens: Tokens::new(tokens as u64) })
 }

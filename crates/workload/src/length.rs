@@ -1,15 +1,24 @@
 //! How many tokens a request takes or gives.
 
-use std::ops::RangeInclusive;
+mod check;
+mod law;
+mod preset;
+mod text;
+
+pub use check::LengthMistake;
+pub use preset::Preset;
+pub use text::LengthTextError;
 
 use fizeau_core::Tokens;
 use serde::{Deserialize, Serialize};
 
 use crate::draws::Draws;
 use crate::parts::{LengthPair, LengthSource};
-use crate::spec::SpecError;
+use crate::weights;
 
 /// How long requests are.
+///
+/// On a command line, pairs are written as in `250/100=3,1000/20=1`, with weights; a [`Preset`] by its name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lengths {
@@ -36,6 +45,26 @@ pub struct WeightedPair {
 }
 
 /// A length in tokens, the same for all requests or drawn for each.
+///
+/// Each law has a text form, for command lines and tables; `Display` and `FromStr` undo each other.
+///
+/// | text | law |
+/// |---|---|
+/// | `250` | always 250 |
+/// | `uniform:200-300` | from 200 to 300, both included |
+/// | `vllm:nominal=250,ratio=0.2` | vLLM's reading of a range ratio |
+/// | `sglang:most=250,ratio=0.2` | SGLang's reading of it |
+/// | `normal:mean=500,sd=100,min=50,max=2000` | normal, clipped |
+/// | `lognormal:median=500,sigma=0.8,min=50,max=4000` | log-normal, clipped |
+/// | `histogram:1-100=5,101-1000=3` | a bin by its weight, then uniform within it |
+///
+/// ```
+/// use fizeau_workload::Length;
+/// let length: Length = "lognormal:median=500,sigma=0.8,min=50,max=4000".parse()?;
+/// assert_eq!(length.quantile(0.5).get(), 500);
+/// assert_eq!(length.to_string(), "lognormal:median=500,sigma=0.8,min=50,max=4000");
+/// # Ok::<(), fizeau_workload::LengthTextError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Length {
@@ -56,6 +85,13 @@ pub enum Length {
         most: Tokens,
         /// Where the range begins, as a share of `most`; from 0 to 1.
         ratio: f64,
+    },
+    /// Uniform on the whole numbers from `least` to `most`, both ends included.
+    Between {
+        /// The shortest.
+        least: Tokens,
+        /// The longest.
+        most: Tokens,
     },
     /// Normal, rounded and clipped.
     Normal {
@@ -121,14 +157,24 @@ impl Lengths {
         }
     }
 
-    /// Says what is wrong with these lengths.
-    pub(crate) fn check(&self) -> Result<(), SpecError> {
+    /// The lengths that a share `q` of all prompts and of all outputs do not exceed, as the laws have them, each for
+    /// itself; see [`Length::quantile`].
+    #[must_use]
+    pub fn quantile(&self, q: f64) -> LengthPair {
         match self {
             Self::Independent { input, output } => {
-                input.check("input")?;
-                output.check("output")
+                LengthPair { input: input.quantile(q), output: output.quantile(q) }
             }
-            Self::Pairs(_) => Err(SpecError::Unfinished("pairs")),
+            Self::Pairs(pairs) => LengthPair {
+                input: law::weighted_quantile(
+                    pairs.iter().map(|p| (p.input, p.weight)).collect(),
+                    q,
+                ),
+                output: law::weighted_quantile(
+                    pairs.iter().map(|p| (p.output, p.weight)).collect(),
+                    q,
+                ),
+            },
         }
     }
 }
@@ -139,93 +185,10 @@ impl LengthSource for Lengths {
             Self::Independent { input: inputs, output: outputs } => {
                 LengthPair { input: inputs.draw(input), output: outputs.draw(output) }
             }
-            Self::Pairs(_) => LengthPair { input: Tokens::ZERO, output: Tokens::ZERO },
+            Self::Pairs(pairs) => weights::pick(pairs, |pair| pair.weight, input).map_or_else(
+                LengthPair::default,
+                |pair| LengthPair { input: pair.input, output: pair.output },
+            ),
         }
-    }
-}
-
-impl Length {
-    /// The longest length that a specification may ask for, 2^24 tokens: above every context window there is, and
-    /// small enough that one prompt fits in memory.
-    pub const MAX: Tokens = Tokens::new(1 << 24);
-
-    /// The shortest and the longest length that can be drawn.
-    ///
-    /// The ends are computed in floating point exactly as vLLM does, rounding included: 100 with a ratio of 0.1
-    /// reaches 111, because `100.0 * 1.1` is a little over 110.
-    ///
-    /// ```
-    /// use fizeau_core::Tokens;
-    /// use fizeau_workload::Length;
-    /// let length = Length::Uniform { nominal: Tokens::new(250), ratio: 0.1 };
-    /// assert_eq!(length.bounds(), Tokens::new(225)..=Tokens::new(275));
-    /// ```
-    #[must_use]
-    pub fn bounds(&self) -> RangeInclusive<Tokens> {
-        match self {
-            Self::Fixed(length) => *length..=*length,
-            Self::Uniform { nominal, ratio } => {
-                let nominal = nominal.get() as f64;
-                let low = (nominal * (1.0 - ratio)).floor().max(1.0);
-                let high = (nominal * (1.0 + ratio)).ceil().max(low);
-                Tokens::new(low as u64)..=Tokens::new(high as u64)
-            }
-            _ => Tokens::ZERO..=Tokens::ZERO,
-        }
-    }
-
-    /// Draws one length. A fixed length takes nothing from `draws`.
-    pub(crate) fn draw(&self, draws: &mut Draws) -> Tokens {
-        match self {
-            Self::Fixed(length) => *length,
-            _ => {
-                let (low, high) = self.bounds().into_inner();
-                let span = high.get().saturating_sub(low.get()).saturating_add(1);
-                low + Tokens::new(draws.below(span))
-            }
-        }
-    }
-
-    /// Says what is wrong with this length; `which` names it in the message.
-    fn check(&self, which: &'static str) -> Result<(), SpecError> {
-        let nominal = match self {
-            Self::Fixed(length) => *length,
-            &Self::Uniform { nominal, ratio } => {
-                if !(0.0..1.0).contains(&ratio) {
-                    return Err(SpecError::Ratio { which, ratio });
-                }
-                nominal
-            }
-            _ => return Err(SpecError::Unfinished(which)),
-        };
-        if nominal == Tokens::ZERO {
-            return Err(SpecError::NoLength { which });
-        }
-        let longest = *self.bounds().end();
-        if longest > Self::MAX {
-            return Err(SpecError::TooLong { which, longest });
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn uniform(nominal: u64, ratio: f64) -> (u64, u64) {
-        let nominal = Tokens::new(nominal);
-        let (low, high) = Length::Uniform { nominal, ratio }.bounds().into_inner();
-        (low.get(), high.get())
-    }
-
-    #[test]
-    fn bounds_are_those_of_vllm() {
-        // Python 3: (math.floor(L * (1 - r)), math.ceil(L * (1 + r))), the lower one at least 1.
-        assert_eq!(uniform(1024, 0.0), (1024, 1024));
-        assert_eq!(uniform(100, 0.1), (90, 111));
-        assert_eq!(uniform(1024, 0.3), (716, 1332));
-        assert_eq!(uniform(7, 0.5), (3, 11));
-        assert_eq!(uniform(1, 0.99), (1, 2));
     }
 }

@@ -44,11 +44,13 @@
 //! - `hf-tokenizer`: `HfTokenizer`, any `tokenizer.json` of Hugging Face's library (heavy to build).
 
 mod arrivals;
+mod cache;
 mod content;
 mod dataset;
 mod draws;
 mod exact;
 mod length;
+mod numpy;
 mod parts;
 mod plan;
 mod prefix;
@@ -58,19 +60,24 @@ mod session;
 mod spec;
 mod tokenizer;
 mod trace;
+mod weights;
 mod words;
 mod workload;
 
-pub use arrivals::{Arrivals, RampShape, RampSpan, Rescale, Schedule, Spacing, Stage};
+pub use arrivals::{
+    Arrivals, ArrivalsError, Asked, RampShape, RampSpan, Rescale, Schedule, Spacing, Stage,
+};
+pub use cache::CacheShare;
 pub use content::{Content, Form, Order, PrefixRepetition, Repeat, VllmRandom, Wording};
-pub use dataset::{Conversation, Dataset, Turn};
+pub use dataset::{Conversation, Dataset, DatasetError, DatasetPlace, ShareGpt, Take, Turn};
 pub use draws::Draws;
 pub use exact::{CodecError, ExactText, TextCodec, exact_text};
-pub use length::{Bin, Length, Lengths, WeightedPair};
+pub use length::{Bin, Length, LengthMistake, LengthTextError, Lengths, Preset, WeightedPair};
 pub use parts::{
-    ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, Made, Phase, Place,
+    ArrivalProcess, ContentSource, Instants, LengthPair, LengthSource, Made, Outline, Phase, Place,
+    SharedStart,
 };
-pub use plan::{Plan, PlanBuilder, PlanSource};
+pub use plan::{Plan, PlanBuilder, PlanSource, Repeats};
 pub use prefix::{Popularity, SharedPrefix};
 pub use seed::{Salt, Seed};
 pub use session::{Sessions, ThinkTime, Turns};

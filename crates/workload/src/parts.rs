@@ -26,7 +26,7 @@ pub trait LengthSource: Debug + Send + Sync {
 }
 
 /// How long a request is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LengthPair {
     /// Tokens of the prompt's own part: a shared prefix and the turns before are not counted.
     pub input: Tokens,
@@ -45,6 +45,31 @@ pub trait ContentSource: Debug + Send + Sync {
         let _ = number;
         None
     }
+
+    /// What is known of the prompt at `place` without making it; none where nothing is. [`crate::Plan::expected_cache`] is
+    /// summed from it.
+    fn outline(&self, place: &Place) -> Option<Outline> {
+        let _ = place;
+        None
+    }
+}
+
+/// How long a prompt is, and what it begins with that others begin with too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outline {
+    /// What it begins with that others may begin with too.
+    pub shared: Option<SharedStart>,
+    /// How many tokens the whole prompt has.
+    pub tokens: Tokens,
+}
+
+/// What several prompts begin with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedStart {
+    /// Which: prompts of equal numbers begin with equal tokens.
+    pub number: u64,
+    /// How many tokens that are.
+    pub tokens: Tokens,
 }
 
 /// Where a request stands in a plan, and what is asked of its prompt.
@@ -81,6 +106,15 @@ impl Place {
         match self.phase {
             Phase::Measured => self.request.0,
             Phase::Warmup => u64::MAX - self.request.0,
+        }
+    }
+
+    /// A number that all turns of the place's session have, and no other session of the plan.
+    #[must_use]
+    pub const fn session_key(&self) -> u64 {
+        match self.phase {
+            Phase::Measured => self.session.0,
+            Phase::Warmup => u64::MAX - self.session.0,
         }
     }
 
@@ -137,6 +171,10 @@ macro_rules! forward {
 
             fn turns(&self, number: SessionId) -> Option<u32> {
                 (**self).turns(number)
+            }
+
+            fn outline(&self, place: &Place) -> Option<Outline> {
+                (**self).outline(place)
             }
         }
     )*};

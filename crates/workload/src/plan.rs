@@ -1,6 +1,7 @@
 //! The plan: every request that follows from a specification, to be had in any order.
 
 mod builder;
+mod history;
 mod source;
 
 pub use builder::PlanBuilder;
@@ -9,14 +10,16 @@ pub use source::PlanSource;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use fizeau_core::{Nanos, Request, RequestId, SessionId};
+use fizeau_core::{Nanos, Request, RequestId, SessionId, Tokens};
 
 use crate::arrivals::{Arrivals, Schedule};
+use crate::cache::CacheShare;
 use crate::exact::TextCodec;
-use crate::parts::{ArrivalProcess, ContentSource, LengthSource, Phase, Place};
+use crate::parts::{ArrivalProcess, ContentSource, LengthPair, LengthSource, Phase, Place};
 use crate::seed::Purpose;
 use crate::session::{SessionIndex, ThinkTime};
 use crate::spec::{Spec, SpecError};
+use crate::weights;
 use crate::workload::{Numbers, Pacing, Walk, Workload};
 
 /// The whole list of requests that follows from a [`Spec`].
@@ -31,6 +34,27 @@ pub struct Plan {
     lengths: Arc<dyn LengthSource>,
     content: Arc<dyn ContentSource>,
     index: SessionIndex,
+    repeats: Option<Repeats>,
+}
+
+/// How far a data set falls short of a plan that begins it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Repeats {
+    /// How many records the data set has.
+    pub records: u64,
+    /// How many the plan takes, each counted as often as it is taken.
+    pub wanted: u64,
+}
+
+impl std::fmt::Display for Repeats {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { records, wanted } = self;
+        let most = wanted.div_ceil((*records).max(1));
+        write!(
+            f,
+            "{wanted} records are asked for and the data set has {records}: each is used up to {most} times"
+        )
+    }
 }
 
 impl Plan {
@@ -69,10 +93,16 @@ impl Plan {
         self.spec.requests
     }
 
+    /// How often the data set is begun again; none where its records suffice, or there is no data set.
+    #[must_use]
+    pub const fn repeats(&self) -> Option<Repeats> {
+        self.repeats
+    }
+
     /// The request of number `id`. Past the end of the plan it is the one that a longer plan would have there.
     ///
     /// `input_tokens` counts shared prefix and own part together, and is present where the number is certain:
-    /// for token ids, and for exact text, where it is the final count even if the fitting fell short. Should
+    /// for token ids, for the records of a data set where it or a tokenizer says, and for exact text, where it is the final count even if the fitting fell short. Should
     /// the tokenizer fail on one text of an exact plan, words stand in for it and the number is absent. A later turn of a
     /// session is given without what came before it, which nobody knows ahead.
     #[must_use]
@@ -86,17 +116,18 @@ impl Plan {
     /// With [`crate::Rescale::ToMean`] this call goes over all gaps once; otherwise it costs nothing.
     #[must_use]
     pub fn schedule(&self) -> Schedule {
-        let (sessions, seed) = (self.index.sessions(), self.spec.seed);
+        let sessions = self.index.sessions();
+        let draws = self.spec.seed.stream(Purpose::Gaps, 0);
         match &self.arrivals {
-            None => Schedule::new(&self.spec.arrivals, sessions, seed),
-            Some(own) => Schedule::of(own.instants(sessions, seed.stream(Purpose::Gaps, 0))),
+            None => Schedule::new(&self.spec.arrivals, sessions, draws),
+            Some(own) => Schedule::of(own.instants(sessions, draws)),
         }
     }
 
     /// The requests with their instants, in order, from the first.
     #[must_use]
     pub fn source(&self) -> PlanSource {
-        self.sessions((0..).into_iter())
+        self.sessions(0..)
     }
 
     /// The sessions of the numbers that `which` gives, which must be rising.
@@ -114,42 +145,66 @@ impl Plan {
         PlanSource::warmup(self.clone(), Box::new(0..requests))
     }
 
+    /// The share of all prompt tokens that a prefix cache would supply which starts empty, never forgets, and knows prompts
+    /// token by token: what a run that asks for shared prefixes ought to find. The first use of each prefix is a miss.
+    ///
+    /// Computed from the plan's own draws, exactly where lengths are; a real cache supplies a little less, because it keeps
+    /// whole blocks and computes the last token anyway. None where the content does not say: of data sets, and of sessions
+    /// of several turns, whose history no plan knows. The call goes over all requests once.
+    #[must_use]
+    pub fn expected_cache(&self) -> Option<CacheShare> {
+        let outlines = (0..self.spec.requests.get()).map(|number| {
+            let id = RequestId(number);
+            let (session, turn) = self.index.place(id);
+            let place = self.place(Phase::Measured, id, session, turn).0;
+            self.content.outline(&place).filter(|_| turn == 0)
+        });
+        CacheShare::of(outlines)
+    }
+
+    /// Where a request stands, and how long it is.
+    fn place(
+        &self,
+        phase: Phase,
+        request: RequestId,
+        session: SessionId,
+        turn: u32,
+    ) -> (Place, LengthPair) {
+        let spec = &*self.spec;
+        let seed = spec.seed.salted(spec.salt);
+        let place = Place { seed, phase, request, session, turn, input: Tokens::ZERO };
+        let lengths = self.lengths.lengths(
+            &mut spec.seed.stream(Purpose::InputLength, place.key()),
+            &mut spec.seed.stream(Purpose::OutputLength, place.key()),
+        );
+        (Place { input: lengths.input, ..place }, lengths)
+    }
+
     /// The request at one place, and how long its user thinks before it.
     fn make(&self, phase: Phase, id: RequestId, session: SessionId, turn: u32) -> Prepared {
         let spec = &*self.spec;
-        let mut place = Place {
-            seed: spec.seed.salted(spec.salt),
-            phase,
-            request: id,
-            session,
-            turn,
-            input: fizeau_core::Tokens::ZERO,
-        };
-        let key = place.key();
-        let lengths = self.lengths.lengths(
-            &mut spec.seed.stream(Purpose::InputLength, key),
-            &mut spec.seed.stream(Purpose::OutputLength, key),
-        );
-        place.input = lengths.input;
+        let (place, lengths) = self.place(phase, id, session, turn);
         let made = self.content.content(&place);
         let think = spec.sessions.map_or(ThinkTime::None, |sessions| sessions.think);
         Prepared {
-            think: made.think.unwrap_or_else(|| think.draw(spec.seed, key)),
+            think: made.think.unwrap_or_else(|| think.draw(spec.seed, place.key())),
             request: Request {
                 session,
                 turn,
                 input_tokens: made.input_tokens,
                 eos: spec.eos,
-                model: made.model.or_else(|| self.model(phase, session)),
+                model: made.model.or_else(|| self.model(&place)),
                 extra: made.extra,
                 ..Request::new(id, made.prompt, made.output_tokens.unwrap_or(lengths.output))
             },
         }
     }
 
-    /// The model that a session asks.
-    fn model(&self, _: Phase, _: SessionId) -> Option<Arc<str>> {
-        None
+    /// The model that a session asks, the same for all its turns.
+    fn model(&self, place: &Place) -> Option<Arc<str>> {
+        let mut draws = self.spec.seed.stream(Purpose::Model, place.session_key());
+        let share = weights::pick(&self.spec.models, |share| share.weight, &mut draws)?;
+        Some(Arc::clone(&share.model))
     }
 }
 
@@ -175,10 +230,10 @@ impl Workload for Plan {
     }
 
     fn walk(&self, which: Numbers) -> Walk {
-        Box::new(PlanSource::measured(self.clone(), which).walk())
+        Box::new(PlanSource::measured(self.clone(), which))
     }
 
     fn warmup(&self, which: Numbers) -> Walk {
-        Box::new(PlanSource::warmup(self.clone(), which).walk())
+        Box::new(PlanSource::warmup(self.clone(), which))
     }
 }

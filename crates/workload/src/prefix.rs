@@ -57,11 +57,38 @@ impl SharedPrefix {
         }
     }
 
+    /// The most groups there can be, 2^20: how often each comes is summed up before the run.
+    pub const MOST_GROUPS: u32 = 1 << 20;
+
     /// Says what is wrong with this prefix.
     pub(crate) fn check(&self) -> Result<(), SpecError> {
-        match self {
-            Self::None | Self::Common { .. } => Ok(()),
-            Self::Groups { .. } => Err(SpecError::Unfinished("prefix groups")),
+        let &Self::Groups { groups, share, popularity, .. } = self else {
+            return Ok(());
+        };
+        let exponent = match popularity {
+            Popularity::Uniform => 0.0,
+            Popularity::Zipf { exponent } => exponent,
+        };
+        let numbers = [
+            ("a number of", groups.get() as f64, Self::MOST_GROUPS),
+            ("a share of", share, 1),
+            ("a Zipf exponent of", exponent, 100),
+        ];
+        let wrong =
+            numbers.into_iter().find(|&(_, value, most)| !(0.0..=most.into()).contains(&value));
+        match wrong {
+            Some((which, value, most)) => Err(SpecError::PrefixGroups { which, value, most }),
+            None => Ok(()),
         }
+    }
+}
+
+impl Popularity {
+    /// How often each of `groups` groups comes, in proportion.
+    pub(crate) fn weights(self, groups: NonZeroU64) -> impl Iterator<Item = f64> {
+        (1..=groups.get()).map(move |rank| match self {
+            Self::Uniform => 1.0,
+            Self::Zipf { exponent } => libm::pow(rank as f64, -exponent),
+        })
     }
 }

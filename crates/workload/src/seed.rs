@@ -77,9 +77,7 @@ pub(crate) enum Purpose {
     ThinkTime = 10,
     Model = 11,
     Group = 12,
-    Phases = 13,
     Shuffle = 14,
-    ProbeGaps = 15,
 }
 
 /// A one-to-one scrambling of 64-bit numbers: different inputs always have different outputs.

@@ -60,10 +60,25 @@ pub enum ThinkTime {
     },
 }
 
+impl Turns {
+    /// The most turns that a session can have.
+    #[must_use]
+    pub const fn most(self) -> NonZeroU32 {
+        match self {
+            Self::Fixed(turns) | Self::Uniform { most: turns, .. } => turns,
+        }
+    }
+}
+
 impl Sessions {
     /// Says what is wrong with this description.
     pub(crate) fn check(&self) -> Result<(), SpecError> {
-        Ok(())
+        if let Turns::Uniform { least, most } = self.turns
+            && least > most
+        {
+            return Err(SpecError::Turns { least, most });
+        }
+        self.think.check()
     }
 
     fn turns_of(&self, seed: Seed, session: u64) -> u32 {
@@ -79,6 +94,30 @@ impl Sessions {
 }
 
 impl ThinkTime {
+    fn check(self) -> Result<(), SpecError> {
+        let (seconds, sigma) = match self {
+            Self::None => return Ok(()),
+            Self::Fixed { seconds } | Self::Exponential { mean: seconds } => (seconds.get(), 0.0),
+            Self::LogNormal { median, sigma } => (median.get(), sigma),
+        };
+        // A day and a spread of e^5 are beyond every user, and keep all that is drawn within range.
+        if !(0.0..=86_400.0).contains(&seconds) {
+            return Err(SpecError::ThinkTime {
+                which: "seconds of think time",
+                value: seconds,
+                most: 86_400,
+            });
+        }
+        if !(0.0..=5.0).contains(&sigma) {
+            return Err(SpecError::ThinkTime {
+                which: "sigma of the think time",
+                value: sigma,
+                most: 5,
+            });
+        }
+        Ok(())
+    }
+
     /// The thinking before the request of `key`.
     pub(crate) fn draw(self, seed: Seed, key: u64) -> Nanos {
         let mut draws = seed.stream(Purpose::ThinkTime, key);
@@ -126,7 +165,35 @@ impl SessionIndex {
             total = total.saturating_add(turns(session).unwrap_or(1).max(1).into()).min(requests);
             firsts.push(total);
         }
-        Self::Table(firsts.into())
+        match firsts.len() as u64 - 1 == requests {
+            true => Self::Single { requests },
+            false => Self::Table(firsts.into()),
+        }
+    }
+
+    /// The first session of several turns.
+    pub(crate) fn first_of_several(&self) -> Option<SessionId> {
+        match self {
+            Self::Single { .. } => None,
+            Self::Table(firsts) => {
+                let mut pairs = firsts.iter().zip(firsts.iter().skip(1));
+                let session = pairs.position(|(first, end)| end - first > 1)?;
+                Some(SessionId(session as u64))
+            }
+        }
+    }
+
+    /// How many turns `session` has after turn `turn`.
+    pub(crate) fn turns_after(&self, session: SessionId, turn: u32) -> u64 {
+        match self {
+            Self::Single { .. } => 0,
+            Self::Table(firsts) => {
+                let session = usize::try_from(session.0).unwrap_or(usize::MAX);
+                let bounds = firsts.get(session).zip(firsts.get(session.saturating_add(1)));
+                let turns = bounds.map_or(0, |(first, end)| end - first);
+                turns.saturating_sub(u64::from(turn) + 1)
+            }
+        }
     }
 
     /// How many sessions there are.

@@ -1,15 +1,16 @@
 //! What a plan is made from, and what can be wrong with it.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
 use fizeau_core::{EosRule, Tokens};
 use serde::{Deserialize, Serialize};
 
-use crate::arrivals::Arrivals;
+use crate::arrivals::{Arrivals, ArrivalsError};
 use crate::content::Content;
 use crate::exact::CodecError;
-use crate::length::{Length, Lengths};
+use crate::length::{Length, LengthMistake, Lengths};
+use crate::parts::LengthPair;
 use crate::prefix::SharedPrefix;
 use crate::seed::{Salt, Seed};
 use crate::session::Sessions;
@@ -76,12 +77,58 @@ impl Spec {
         self.lengths.check()?;
         self.prefix.check()?;
         self.sessions.iter().try_for_each(Sessions::check)?;
-        let longest = self.prefix.tokens() + self.lengths.longest().input;
+        self.models.iter().try_for_each(ModelShare::check)?;
+        self.content.check(self)?;
+        let longest = self.longest().input;
         if longest > Length::MAX {
             let which = "prefix plus input";
             return Err(SpecError::TooLong { which, longest });
         }
-        self.content.check()
+        Ok(())
+    }
+
+    /// Refuses requests that could be longer than the model's context, `limit` tokens for prompt and output together: all
+    /// turns of a session, where the specification says how many. What a data set's records hold is not known here.
+    ///
+    /// # Errors
+    /// If the longest request is beyond `limit`; the message names the numbers.
+    pub fn check_context(&self, limit: Tokens) -> Result<(), SpecError> {
+        let LengthPair { input, output } = self.longest();
+        // The last turn has all turns before it in its history, the replies too, but the prefix once.
+        let own = self.lengths.longest();
+        let turns = self.sessions.map_or(1, |sessions| sessions.turns.most().get());
+        let history = (own.input + own.output).get().saturating_mul(u64::from(turns) - 1);
+        let input = input + Tokens::new(history);
+        let longest = input + output;
+        if longest > limit {
+            return Err(SpecError::Context { input, output, longest, limit });
+        }
+        Ok(())
+    }
+
+    /// The longest prompt, a shared prefix with it, and the longest output.
+    fn longest(&self) -> LengthPair {
+        match &self.content {
+            Content::VllmRandom(random) => random.longest(),
+            Content::PrefixRepetition(repetition) => {
+                let LengthPair { input, output } = repetition.lengths();
+                LengthPair { input: repetition.prefix + input, output }
+            }
+            _ => {
+                let LengthPair { input, output } = self.lengths.longest();
+                LengthPair { input: self.prefix.tokens() + input, output }
+            }
+        }
+    }
+}
+
+impl ModelShare {
+    fn check(&self) -> Result<(), SpecError> {
+        if self.model.is_empty() || !self.weight.is_finite() || self.weight <= 0.0 {
+            let (model, weight) = (self.model.clone(), self.weight);
+            return Err(SpecError::Model { model, weight });
+        }
+        Ok(())
     }
 }
 
@@ -89,17 +136,58 @@ impl Spec {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
-    /// The burstiness is not a usable number.
+    /// The law of arrivals cannot be used.
+    #[error(transparent)]
+    Arrivals(#[from] ArrivalsError),
+    /// A request would not fit the model.
     #[error(
-        "the burstiness {0} cannot be used: it must be from 0.001 to 1000000 (1 is Poisson; for an even \
-         spacing use constant arrivals)"
+        "requests reach {longest} tokens, prompt {input} and output {output}, and the model's context holds {limit}: ask \
+         for shorter ones"
     )]
-    Burstiness(f64),
+    Context {
+        /// The longest prompt, prefix and history with it.
+        input: Tokens,
+        /// The longest output.
+        output: Tokens,
+        /// Both together.
+        longest: Tokens,
+        /// How much the model takes.
+        limit: Tokens,
+    },
+    /// The data set does not go with the rest of the specification.
+    #[error("the data set {name} cannot be used: {why}")]
+    Dataset {
+        /// The data set.
+        name: String,
+        /// What is in the way.
+        why: &'static str,
+    },
+    /// The records of a data set are asked for and none is given.
+    #[error("prompts from a data set need one, and none was given")]
+    NoDataset,
+    /// A law of lengths is none.
+    #[error("the {which} length {mistake}")]
+    Length {
+        /// Which length: input, output, or both as pairs.
+        which: &'static str,
+        /// What is wrong with it.
+        mistake: LengthMistake,
+    },
     /// A length is zero.
     #[error("the {which} length is 0 tokens: it must be at least 1")]
     NoLength {
         /// Which length: input or output.
         which: &'static str,
+    },
+    /// The models of a mix cannot be told apart or weighed.
+    #[error(
+        "the model `{model}` of weight {weight} cannot be part of a mix: each needs a name and a weight above 0"
+    )]
+    Model {
+        /// Its name.
+        model: Arc<str>,
+        /// Its weight.
+        weight: f64,
     },
     /// No requests are asked for.
     #[error("the number of requests is 0: it must be at least 1")]
@@ -107,12 +195,26 @@ pub enum SpecError {
     /// Exact text is asked for and no tokenizer is given.
     #[error("text of an exact number of tokens needs a tokenizer, and none was given")]
     NoTokenizer,
-    /// The rate is not a usable number.
+    /// Groups of prefixes are not described rightly.
+    #[error("prefix groups cannot have {which} {value}: it must be from 0 to {most}")]
+    PrefixGroups {
+        /// Which number.
+        which: &'static str,
+        /// The number given.
+        value: f64,
+        /// The most that it may be.
+        most: u32,
+    },
+    /// There are more prefixes than requests.
     #[error(
-        "the rate of {0} requests per second cannot be used: it must be from 1e-9 to 1e9 (to send \
-         everything at the start, use arrivals all at once)"
+        "{requests} requests are too few for {prefixes} prefixes: each prefix needs one request at least"
     )]
-    Rate(f64),
+    Prefixes {
+        /// How many requests the plan has.
+        requests: NonZeroU64,
+        /// How many prefixes are asked for.
+        prefixes: NonZeroU64,
+    },
     /// A range ratio is outside of its range.
     #[error(
         "the {which} length's range ratio {ratio} cannot be used: it must be at least 0 and below 1"
@@ -123,9 +225,38 @@ pub enum SpecError {
         /// The ratio given.
         ratio: f64,
     },
+    /// Prompts cannot be gone on from.
+    #[error(
+        "sessions of several turns need prompts of text or of chat messages, which the next turn goes on from: {0} \
+         cannot be gone on from"
+    )]
+    SessionPrompt(&'static str),
+    /// A think time is out of its range.
+    #[error("the {which} cannot be {value}: it must be from 0 to {most}")]
+    ThinkTime {
+        /// Which number.
+        which: &'static str,
+        /// The number given.
+        value: f64,
+        /// The most that it may be.
+        most: u32,
+    },
     /// The tokenizer failed on the first prompt.
     #[error("the tokenizer cannot make the first prompt")]
     Tokenizer(#[source] CodecError),
+    /// The data set is smaller than the plan, and must not be repeated.
+    #[error(
+        "the data set {name} has {records} records and {wanted} are asked for: ask for fewer requests, or let \
+         records repeat"
+    )]
+    TooFewRecords {
+        /// The data set.
+        name: String,
+        /// How many records it has.
+        records: u64,
+        /// How many the plan takes.
+        wanted: u64,
+    },
     /// A length is beyond [`Length::MAX`].
     #[error("the {which} length reaches {longest} tokens: it must be at most {}", Length::MAX)]
     TooLong {
@@ -134,9 +265,26 @@ pub enum SpecError {
         /// The longest that could be drawn.
         longest: Tokens,
     },
-    /// Not there yet.
-    #[error("unfinished: {0}")]
-    Unfinished(&'static str),
+    /// There are too many requests for content that is drawn whole before the run.
+    #[error("{requests} requests are too many for {content}, which is drawn whole: at most {most}")]
+    TooMany {
+        /// Which content.
+        content: &'static str,
+        /// How many requests are asked for.
+        requests: NonZeroU64,
+        /// The most that it can have.
+        most: u64,
+    },
+    /// The fewest turns of a session are more than the most.
+    #[error(
+        "sessions of {least} turns at the least and {most} at the most: the least must not be above the most"
+    )]
+    Turns {
+        /// The fewest.
+        least: NonZeroU32,
+        /// The most.
+        most: NonZeroU32,
+    },
     /// The range of token ids is too small to tell prompts apart.
     #[error(
         "the token ids from {start} up to, not including, {end} are fewer than 2: widen the range"

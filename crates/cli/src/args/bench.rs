@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ClientArgs, EndpointArgs, SamplingArgs, WorkloadArgs};
+use super::{ArrivalArgs, ClientArgs, EndpointArgs, SamplingArgs, WorkloadArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
@@ -21,6 +21,8 @@ pub(crate) struct BenchArgs {
     pub(crate) lengths: LengthArgs,
     #[command(flatten)]
     pub(crate) load: LoadArgs,
+    #[command(flatten)]
+    pub(crate) arrivals: ArrivalArgs,
     #[command(flatten)]
     pub(crate) sampling: SamplingArgs,
     #[command(flatten)]
@@ -48,34 +50,32 @@ pub(crate) struct HostArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Workload")]
+#[command(next_help_heading = "Lengths")]
 pub(crate) struct LengthArgs {
-    /// Prompt length in tokens.
-    #[arg(long, alias = "input-len", value_name = "TOKENS", default_value_t = 1024)]
-    pub(crate) random_input_len: u64,
-    /// Output length in tokens.
-    #[arg(long, alias = "output-len", value_name = "TOKENS", default_value_t = 128)]
-    pub(crate) random_output_len: u64,
+    /// Prompt length in tokens, or a law: uniform:200-300, normal:mean=500,sd=100,min=50,max=2000,
+    /// lognormal:median=500,sigma=0.8,min=50,max=4000, histogram:1-100=5,101-1000=3.
+    #[arg(long, alias = "input-len", value_name = "TOKENS|LAW", default_value = "1024")]
+    pub(crate) random_input_len: String,
+    /// Output length in tokens, or a law.
+    #[arg(long, alias = "output-len", value_name = "TOKENS|LAW", default_value = "128")]
+    pub(crate) random_output_len: String,
 }
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Load")]
 pub(crate) struct LoadArgs {
-    /// How many requests to send.
-    #[arg(long, default_value_t = 1000)]
-    pub(crate) num_prompts: u64,
+    /// How many requests to send; by default 1000, of a smaller data set as many as it has, of a trace all.
+    #[arg(long)]
+    pub(crate) num_prompts: Option<u64>,
     /// The most requests in flight at once; by default there is no limit.
     #[arg(long)]
     pub(crate) max_concurrency: Option<i64>,
-    /// Requests per second; inf sends them all at once (or as --max-concurrency allows).
-    #[arg(long, default_value_t = f64::INFINITY)]
-    pub(crate) request_rate: f64,
-    /// How regular the arrivals are: 1 is Poisson, below 1 burstier, above 1 smoother, inf at equal distances.
-    #[arg(long, default_value_t = 1.0)]
-    pub(crate) burstiness: f64,
     /// Requests sent first that never count, 0 for none; by default a tenth of --num-prompts, at most 50.
     #[arg(long)]
     pub(crate) num_warmups: Option<u64>,
+    /// Send the I-th of N shares of the run, counted from 0: run the same line with the same --seed and --salt on N machines.
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<String>,
 }
 
 #[derive(Debug, Args)]

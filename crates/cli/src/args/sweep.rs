@@ -29,24 +29,24 @@ pub(crate) struct LevelsArgs {
     #[arg(long, alias = "concurrency", value_delimiter = ',', env = "FIZEAU_LEVELS",
           default_values_t = [1, 2, 4, 8, 16, 32, 64, 128])]
     pub(crate) levels: Vec<u32>,
-    /// Prompt length in tokens.
+    /// Prompt length in tokens, or a law, as with `fizeau bench`.
     #[arg(
         long,
         alias = "random-input-len",
         alias = "input-len",
-        value_name = "TOKENS",
-        default_value_t = 250
+        value_name = "TOKENS|LAW",
+        default_value = "250"
     )]
-    pub(crate) isl: u64,
-    /// Output length in tokens.
+    pub(crate) isl: String,
+    /// Output length in tokens, or a law.
     #[arg(
         long,
         alias = "random-output-len",
         alias = "output-len",
-        value_name = "TOKENS",
-        default_value_t = 250
+        value_name = "TOKENS|LAW",
+        default_value = "250"
     )]
-    pub(crate) osl: u64,
+    pub(crate) osl: String,
     /// Requests of a level; by default ten for each slot, and at least 100, which a p99 needs.
     #[arg(long)]
     pub(crate) num_prompts: Option<u64>,

@@ -1,59 +1,50 @@
-//! What to ask.
+//! What to ask: the flags that `bench` and `sweep` share.
 
 use clap::Args;
+
+use super::{DataArgs, LawArgs, PrefixArgs, SessionArgs};
 
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Workload")]
 pub(crate) struct WorkloadArgs {
-    /// Which requests to send: random.
-    #[arg(long, default_value = "random")]
+    /// Where prompts come from. Made up: random, vllm-random (vLLM's own, draw for draw), sonnet, prefix_repetition. From
+    /// --dataset-path: sharegpt, custom, openai-batch; with times: mooncake (or timed_trace), azure, burstgpt.
+    #[arg(long, value_name = "NAME", default_value = "random")]
     pub(crate) dataset_name: String,
-    /// Seed of everything random: the same seed gives the same requests.
+    /// Seed of instants, lengths and order: the same seed gives the same ones.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Prompt tokens that all requests share, before their own.
-    #[arg(long, value_name = "TOKENS", default_value_t = 0)]
-    pub(crate) random_prefix_len: u64,
-    /// Lengths are uniform within this share of the nominal ones, from 0 up to 1 (exclusive).
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
-    pub(crate) random_range_ratio: f64,
+    /// Repeat the prompts of the run that named this number. By default each run has prompts of its own, so that no prefix
+    /// cache of an earlier run helps.
+    #[arg(long, value_name = "N", conflicts_with = "reuse_prompts")]
+    pub(crate) salt: Option<u64>,
+    /// Send the same prompts as every other run with this flag and the same seed.
+    #[arg(long)]
+    pub(crate) reuse_prompts: bool,
     /// A tokenizer of the client's own: tiktoken:o200k_base, or the path of a tokenizer.json. Prompts are then text
     /// of exact length. Without one, prompts are token ids where the server takes them, and the server counts.
     #[arg(long, value_name = "NAME|PATH")]
     pub(crate) tokenizer: Option<String>,
-    /// Let the model stop at its own end. By default it is told to generate the full length, where the server can.
+    /// The most tokens that the model takes, prompt and output together. Longer requests are refused before any is sent.
+    /// By default as --model-config or the server says.
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) max_model_len: Option<u64>,
+    /// LoRA adapters to ask instead of the model, by weight, one for each session: a b=2 asks b twice as often.
+    #[arg(long, value_name = "NAME[=WEIGHT]", num_args = 1..)]
+    pub(crate) lora_modules: Vec<String>,
+    /// Let the model stop at its own end. By default it is told to generate the full length, where the server can; not so
+    /// with sharegpt, custom and openai-batch.
     #[arg(long)]
     pub(crate) no_ignore_eos: bool,
-    /// Accepted because vLLM has it; the random dataset always asks for it.
-    #[arg(long, hide = true, conflicts_with = "no_ignore_eos")]
+    /// With sharegpt, custom and openai-batch: tell the model to generate the full length.
+    #[arg(long, conflicts_with = "no_ignore_eos")]
     pub(crate) ignore_eos: bool,
-}
-
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Sampling (sent only where given)")]
-pub(crate) struct SamplingArgs {
-    /// Sampling temperature.
-    #[arg(long)]
-    pub(crate) temperature: Option<f64>,
-    /// Nucleus sampling.
-    #[arg(long)]
-    pub(crate) top_p: Option<f64>,
-    /// Sample from this many tokens.
-    #[arg(long)]
-    pub(crate) top_k: Option<i64>,
-    /// Least probability, relative to the likeliest token.
-    #[arg(long)]
-    pub(crate) min_p: Option<f64>,
-    /// Frequency penalty.
-    #[arg(long)]
-    pub(crate) frequency_penalty: Option<f64>,
-    /// Presence penalty.
-    #[arg(long)]
-    pub(crate) presence_penalty: Option<f64>,
-    /// Repetition penalty.
-    #[arg(long)]
-    pub(crate) repetition_penalty: Option<f64>,
-    /// Further fields of the request body, as a JSON object.
-    #[arg(long, value_name = "JSON")]
-    pub(crate) extra_body: Option<String>,
+    #[command(flatten)]
+    pub(crate) laws: LawArgs,
+    #[command(flatten)]
+    pub(crate) prefix: PrefixArgs,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    #[command(flatten)]
+    pub(crate) sessions: SessionArgs,
 }

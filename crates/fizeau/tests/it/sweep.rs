@@ -48,6 +48,7 @@ fn observed(levels: &[u32], seed: u64) -> Vec<(SweptLevel, Vec<Tape>)> {
             ..Spec::new(1).unwrap()
         },
         tokenizer: None,
+        dataset: None,
         size: LevelSize { requests: None, time: None, warmup: None },
         goals: GoodputGoals::default(),
     };

@@ -88,7 +88,7 @@ impl<E: Error> Collector<E> {
         if let Some(error) = self.unsendable.take() {
             return Err(widen(error));
         }
-        let driven = self.driven.unwrap_or(Driven { start, ended: Ended::Cancelled, held_back: 0 });
+        let driven = self.driven.unwrap_or_else(|| Driven::none(start));
         Ok(LevelRun::of(&tally, self.watch, driven, self.warmup))
     }
 
@@ -168,6 +168,7 @@ impl<E: Error> Collector<E> {
                 start: sum.start.min(driven.start),
                 ended: worse(sum.ended, driven.ended),
                 held_back: sum.held_back + driven.held_back,
+                abandoned: sum.abandoned + driven.abandoned,
             },
         });
         self.watch.cpu_share = most(self.watch.cpu_share, watch.cpu_share);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use fizeau_core::{Nanos, Stamp, Timer};
 use fizeau_workload::{Numbers, Pacing, Shard, Walk};
 
-use crate::drive::{Gate, Opening, OwnSlots, Seat, Slots};
+use crate::drive::{Gate, Opening, OwnSlots, Probing, Seat, Slots, Underway};
 use crate::level::PlannedLevel;
 
 /// What one worker has to send, and under which cap.
@@ -17,6 +17,10 @@ pub(super) struct Hand {
     /// Its measured requests.
     pub(super) requests: Walk,
     pub(super) cap: Share,
+    /// To be dropped when its load is over.
+    pub(super) underway: Underway,
+    /// The probe stream, for one worker alone.
+    pub(super) probe: Option<Probing<Walk>>,
 }
 
 /// A worker's share of the cap.
@@ -70,6 +74,7 @@ pub(super) fn hands(level: &PlannedLevel<'_>, workers: usize) -> Vec<Hand> {
     // Those before are the first of each slot.
     let drawn = Arc::new(AtomicU64::new(cap.map_or(0, |cap| cap.get().into())));
     let gate = cap.filter(|_| !is_closed).map(Gate::new);
+    let (underway, over) = Underway::new();
     let hand = |index: usize| {
         let slots = cap.and_then(|cap| {
             let slots = share(cap.get().into(), of.get(), index);
@@ -83,6 +88,8 @@ pub(super) fn hands(level: &PlannedLevel<'_>, workers: usize) -> Vec<Hand> {
             warmup: level.plan.warmup(Box::new(warmup)),
             requests: level.plan.walk(place.sessions(level.shard, dealt, drawn)),
             cap: Share { place, is_closed, slots, gate: gate.clone() },
+            underway: underway.clone(),
+            probe: level.probe.filter(|_| index == 0).map(|probe| probe.until(&over)),
         }
     };
     (0..of.get()).map(hand).collect()

@@ -4,8 +4,8 @@
 //! would be woken for nearly every token; after a nap it finds a dozen at once. What the kernel has stamped does not
 //! age meanwhile: arrivals keep their instants, and the read lag shows the naps.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use fizeau_core::{Clock, Failure, Nanos, Request, Stamp, StampSource, Tape, Timer, Transport};
@@ -38,8 +38,15 @@ struct State {
     /// The gap between the events of the last reply, in nanoseconds; zero while it is not known, or where the kernel did
     /// not stamp it, so that a nap would spoil the stamps.
     pace: AtomicU64,
-    /// When the next request is due, in nanoseconds since the run's epoch.
-    due: AtomicU64,
+    /// When something is due: a request of the load, a probe, a slot that opens. All waits are the worker's own, so that
+    /// the lock is never contended.
+    due: Mutex<Vec<Stamp>>,
+}
+
+impl State {
+    fn due(&self) -> MutexGuard<'_, Vec<Stamp>> {
+        self.due.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Nap {
@@ -48,7 +55,7 @@ impl Nap {
         Self(Arc::new(State {
             in_flight: AtomicU32::new(0),
             pace: AtomicU64::new(0),
-            due: AtomicU64::new(u64::MAX),
+            due: Mutex::default(),
         }))
     }
 
@@ -65,10 +72,8 @@ impl Nap {
         let in_flight = state.in_flight.load(Relaxed);
         let enough = pace / u64::from(in_flight) * ENOUGH;
         let nap = (pace / NAPS_IN_A_GAP).min(enough).min(LONGEST);
-        let due = state.due.load(Relaxed);
-        let is_fine = nap >= SHORTEST
-            && in_flight >= FEWEST
-            && (due == u64::MAX || now() + CLEAR < Stamp::from_nanos(due));
+        let is_clear = || state.due().iter().min().is_none_or(|due| now() + CLEAR < *due);
+        let is_fine = nap >= SHORTEST && in_flight >= FEWEST && is_clear();
         is_fine.then_some(nap)
     }
 
@@ -140,7 +145,7 @@ impl Drop for InFlight<'_> {
     }
 }
 
-/// A timer whose waits no nap may overrun. One wait at a time.
+/// A timer whose waits no nap may overrun.
 #[derive(Debug)]
 pub(super) struct Wakeful<C> {
     pub(super) timer: C,
@@ -162,18 +167,24 @@ impl<C: Timer> Timer for Wakeful<C> {
 }
 
 /// Something that is due, until it is dropped.
-struct Due<'n>(&'n Nap);
+struct Due<'n> {
+    nap: &'n Nap,
+    at: Stamp,
+}
 
 impl<'n> Due<'n> {
     fn at(nap: &'n Nap, at: Stamp) -> Self {
-        nap.0.due.store(at.as_nanos(), Relaxed);
-        Self(nap)
+        nap.0.due().push(at);
+        Self { nap, at }
     }
 }
 
 impl Drop for Due<'_> {
     fn drop(&mut self) {
-        self.0.0.due.store(u64::MAX, Relaxed);
+        let mut due = self.nap.0.due();
+        if let Some(own) = due.iter().position(|at| *at == self.at) {
+            due.swap_remove(own);
+        }
     }
 }
 
@@ -225,6 +236,10 @@ mod tests {
         assert!(!fine(), "a request is due");
         drop(soon);
         let later = Due::at(&nap, ms(2));
+        assert!(fine());
+        let probe = Due::at(&nap, ms(1));
+        assert!(!fine(), "of two that are due the sooner counts");
+        drop(probe);
         assert!(fine());
         drop(later);
         drop(flights);

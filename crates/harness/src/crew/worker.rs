@@ -15,7 +15,7 @@ use super::Preconnect;
 use super::deal::{Hand, Share};
 use super::nap::{Counted, Nap, Wakeful};
 use crate::Cancel;
-use crate::drive::{Course, DriveError, Driven, Ended, Keep, Outlet};
+use crate::drive::{Course, DriveError, Driven, Keep, Outlet, TextAfter, press};
 use crate::level::Warmup;
 use crate::pacer::Pacer;
 use crate::proof::{SelfWatch, Watch};
@@ -33,6 +33,7 @@ pub(super) struct Part<E> {
     /// How many connections to open ahead.
     pub(super) ahead: u64,
     pub(super) stop_after: Option<Nanos>,
+    pub(super) text: TextAfter,
     pub(super) cancel: Cancel,
     /// When to start; never told if the level breaks off before.
     pub(super) start: oneshot::Receiver<Stamp>,
@@ -137,8 +138,8 @@ impl<T: Preconnect> Worker<T> {
     }
 
     async fn level(&self, part: Part<T::Error>) {
-        let Part { hand, ahead, stop_after, cancel, start, mut post } = part;
-        let Hand { mut warmup, mut requests, cap } = hand;
+        let Part { hand, ahead, stop_after, text, cancel, start, mut post } = part;
+        let Hand { mut warmup, mut requests, cap, underway, probe } = hand;
         self.timer.nap.forget();
         match self.warm_up(&mut warmup, &cap, &cancel).await {
             Ok(warmup) => {
@@ -148,14 +149,15 @@ impl<T: Preconnect> Worker<T> {
             Err(error) => return post.done(Err(error)),
         }
         let Ok(start) = start.await else {
-            let driven = Driven { start: self.timer.now(), ended: Ended::Cancelled, held_back: 0 };
+            let driven = Driven::none(self.timer.now());
             return post.done(Ok((driven, ClientWatch::default())));
         };
         let mut slots = cap.slots(&self.timer, start);
         self.timer.sleep_until(start).await;
         let watch = Watch::start(SelfWatch::Thread, &self.timer);
-        let course = self.course(&cancel, start, stop_after);
-        let driven = course.run(&mut requests, &mut slots, &mut post).await;
+        let course = self.course(&cancel, start).with(stop_after, text);
+        let load = (&mut requests, underway);
+        let driven = press(&course, load, &mut slots, probe, &mut post).await;
         post.done(driven.map(|driven| (driven, watch.stop(&self.timer))));
     }
 
@@ -166,19 +168,18 @@ impl<T: Preconnect> Worker<T> {
         cancel: &Cancel,
     ) -> Result<Warmup, Unsendable<T::Error>> {
         let mut count = Warmup::default();
-        let course = self.course(cancel, self.timer.now(), None);
+        let course = self.course(cancel, self.timer.now());
         let mut slots = cap.warmup_slots(&self.timer);
         course.run(requests, &mut slots, &mut Keep::new(&mut count)).await?;
         Ok(count)
     }
 
-    const fn course<'a>(
+    fn course<'a>(
         &'a self,
         cancel: &'a Cancel,
         start: Stamp,
-        stop_after: Option<Nanos>,
     ) -> Course<'a, Counted<T>, Wakeful<Pacer>> {
-        Course { transport: &self.transport, timer: &self.timer, cancel, start, stop_after }
+        Course::new(&self.transport, &self.timer, cancel, start)
     }
 
     /// A failure here shows again, on the tape of the request that would have had the connection.

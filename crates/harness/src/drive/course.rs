@@ -1,68 +1,97 @@
 //! The loop.
 
-use std::cell::Cell;
 use std::collections::VecDeque;
-use std::future::{Future, Ready, poll_fn};
-use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::future::{Future, poll_fn};
+use std::rc::Rc;
+use std::task::Poll;
 
-use fizeau_core::{
-    Clock, Nanos, Request, RequestId, RequestSource, Scheduled, Stamp, Tape, Timer, Transport,
-};
-use futures_util::future::Either;
+use fizeau_core::{Nanos, Part, RequestSource, Stamp, Tape, Timer, Transport};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 
+use super::flight::{Landed, Urgency, Yielding, fly, launch};
+use super::line::Line;
 use super::manifest::Manifest;
-use super::{DriveError, Driven, Ended, Outlet, Slots};
+use super::{DriveError, Driven, Ended, Outlet, Slots, TextAfter};
 use crate::Cancel;
 use crate::cancel::CancelWatch;
 
 /// What a drive has to do with, but for where requests come from and tapes go.
 pub(crate) struct Course<'a, T, C> {
-    pub(crate) transport: &'a T,
-    pub(crate) timer: &'a C,
-    pub(crate) cancel: &'a Cancel,
+    transport: &'a T,
+    pub(super) timer: &'a C,
+    cancel: &'a Cancel,
     /// The schedule's zero.
-    pub(crate) start: Stamp,
-    pub(crate) stop_after: Option<Nanos>,
+    pub(super) start: Stamp,
+    stop_after: Option<Nanos>,
+    /// What becomes of the text of a reply once it is known what follows from it.
+    text: TextAfter,
+    /// Once this is thrown nothing more is released; what is in flight then still finishes.
+    until: Option<&'a Cancel>,
+    part: Part,
+    urgency: Rc<Urgency>,
 }
 
-impl<T: Transport, C: Timer> Course<'_, T, C> {
+impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
+    /// Without a time limit; text is kept.
+    pub(crate) fn new(transport: &'a T, timer: &'a C, cancel: &'a Cancel, start: Stamp) -> Self {
+        Self {
+            transport,
+            timer,
+            cancel,
+            start,
+            stop_after: None,
+            text: TextAfter::Keep,
+            until: None,
+            part: Part::Load,
+            urgency: Rc::default(),
+        }
+    }
+
+    pub(crate) fn with(self, stop_after: Option<Nanos>, text: TextAfter) -> Self {
+        Self { stop_after, text, ..self }
+    }
+
+    /// The course of the probe stream beside this one, `until` the load is over. Each lets the other's due requests go
+    /// before it reads.
+    pub(super) fn beside(&self, until: &'a Cancel) -> Self {
+        Self {
+            stop_after: None,
+            until: Some(until),
+            part: Part::Probe,
+            urgency: Rc::clone(&self.urgency),
+            ..*self
+        }
+    }
+
     pub(crate) async fn run<S: RequestSource, L: Slots, K: Outlet>(
         &self,
         source: &mut S,
         slots: &mut L,
         outlet: &mut K,
     ) -> Result<Driven, DriveError<S::Error, T::Error, K::Error>> {
-        let (timer, start) = (self.timer, self.start);
-        let deadline = self.stop_after.map(|after| start + after);
-        let beyond = |at: Stamp| deadline.is_some_and(|deadline| at >= deadline);
-        let cancel = self.cancel.watch();
-        let urgent = Cell::new(None);
+        let ears = Ears { cancel: self.cancel.watch(), until: self.until.map(Cancel::watch) };
         let mut flights = FuturesUnordered::new();
         let mut manifest = Manifest::default();
         let mut unkept = VecDeque::new();
-        let mut held_back = 0;
-        let mut next = Next::take(source, timer, start).map_err(DriveError::Source)?;
+        let mut line = Line::new(self.timer, self.start);
+        line.refill(source).map_err(DriveError::Source)?;
         let ended = loop {
-            let now = timer.now();
-            let time_up = beyond(now) || next.as_ref().and_then(|next| next.at).is_some_and(beyond);
-            let mut due = next.as_mut().filter(|_| !time_up);
-            if let Some(ended) = self.over(due.is_none() && flights.is_empty(), time_up) {
+            let (now, earliest) = (self.timer.now(), line.earliest());
+            let time_up = self.is_up(now) || earliest.is_some_and(|at| self.is_beyond(at));
+            let is_idle = flights.is_empty() && (time_up || earliest.is_none());
+            if let Some(ended) = self.over(is_idle, time_up) {
                 break ended;
             }
-            if let Some(due) = due.as_mut().filter(|due| due.at.is_none_or(|at| at <= now)) {
-                if due.try_admit(slots).await {
-                    if let Some(Next { at, request, free_since, .. }) = next.take() {
-                        let intended = at.or(free_since).unwrap_or(start);
-                        manifest.enter(&request, intended, now);
-                        let flight = launch(fly(self.transport, request, intended, now)).await;
-                        flights.push(Yielding { flight, urgent: &urgent, clock: timer });
-                    }
-                    next = Next::take(source, timer, start).map_err(DriveError::Source)?;
-                    continue;
-                }
-                held_back += due.hold();
+            let mut open = (!time_up).then_some(&mut line);
+            if let Some(line) = &mut open
+                && let Some(leaving) = line.departure(now, slots).await
+            {
+                manifest.enter(&leaving.request, leaving.intended, now);
+                let flight = launch(fly(self.transport, leaving, now)).await;
+                flights.push(Yielding { flight, urgency: &self.urgency, clock: self.timer });
+                line.refill(source).map_err(DriveError::Source)?;
+                self.make_way().await;
+                continue;
             }
             // Only once nothing can be released: a disk that stalls must not hold requests back.
             if let Some(tape) = unkept.pop_front() {
@@ -70,21 +99,48 @@ impl<T: Transport, C: Timer> Course<'_, T, C> {
                 continue;
             }
             outlet.rest().map_err(DriveError::Sink)?;
-            let waiting = Waiting { flights: &mut flights, urgent: &urgent, cancel: &cancel };
-            if let Event::Landed((id, landed)) = waiting.event(due, slots).await {
-                manifest.leave(id);
-                let tape = landed.map_err(|error| DriveError::Unsendable { request: id, error })?;
-                slots.give_back(tape.marks.end.unwrap_or_else(|| timer.now()));
-                unkept.push_back(tape);
+            if let Some(landed) = self.event(&mut flights, &ears, open, slots).await {
+                manifest.leave(landed.id);
+                unkept.push_back(self.land(landed, source, slots, &mut line)?);
             }
         };
         // Abandon before recording, so that the endpoint is left alone at once.
         drop(flights);
-        for tape in unkept.into_iter().chain(manifest.cancelled(timer.now())) {
+        self.urgency.set(self.part, None);
+        for tape in unkept.into_iter().chain(manifest.cancelled(self.timer.now())) {
             outlet.put(tape).map_err(DriveError::Sink)?;
         }
         outlet.rest().map_err(DriveError::Sink)?;
-        Ok(Driven { start, ended, held_back })
+        let (held_back, abandoned) = (line.held_back(), source.abandoned());
+        Ok(Driven { start: self.start, ended, held_back, abandoned })
+    }
+
+    /// Lets a due probe go before the next of a burst of requests.
+    async fn make_way(&self) {
+        if self.part == Part::Load && self.urgency.is_probe_due(|| self.timer.now()) {
+            let mut has_made_way = false;
+            poll_fn(|cx| match std::mem::replace(&mut has_made_way, true) {
+                true => Poll::Ready(()),
+                false => {
+                    cx.waker().wake_by_ref();
+                    Poll::Pending
+                }
+            })
+            .await;
+        }
+    }
+
+    /// Whether nothing more may be released `now`.
+    fn is_up(&self, now: Stamp) -> bool {
+        self.is_beyond(now) || self.until.is_some_and(Cancel::is_cancelled)
+    }
+
+    fn deadline(&self) -> Option<Stamp> {
+        self.stop_after.map(|after| self.start + after)
+    }
+
+    fn is_beyond(&self, at: Stamp) -> bool {
+        self.deadline().is_some_and(|deadline| at >= deadline)
     }
 
     /// Whether the drive ends now, and why. It is idle when nothing is in flight and nothing more may be released.
@@ -94,150 +150,67 @@ impl<T: Transport, C: Timer> Course<'_, T, C> {
         }
         is_idle.then_some(if time_up { Ended::TimeUp } else { Ended::Exhausted })
     }
-}
 
-/// The next request of the source, with an alarm for its instant.
-struct Next<F> {
-    at: Option<Stamp>,
-    request: Request,
-    /// None where there is no instant to wait for.
-    alarm: Option<Pin<Box<F>>>,
-    /// Whether it has a slot already.
-    admitted: bool,
-    /// Since when that slot was free, where it is known.
-    free_since: Option<Stamp>,
-    /// Whether its instant came while there was no slot.
-    held: bool,
-}
-
-impl Next<()> {
-    /// Takes the next request from `source`. A function of `Next<()>` because the alarm's type has no name.
-    fn take<'t, S: RequestSource, C: Timer>(
-        source: &mut S,
-        timer: &'t C,
-        start: Stamp,
-    ) -> Result<Option<Next<impl Future<Output = ()> + use<'t, S, C>>>, S::Error> {
-        let scheduled = source.next_request()?;
-        Ok(scheduled.map(|Scheduled { at, request }| {
-            let at = at.map(|offset| start + offset);
-            let alarm = at.map(|at| Box::pin(timer.sleep_until(at)));
-            Next { at, request, alarm, admitted: false, free_since: None, held: false }
-        }))
-    }
-}
-
-impl<F: Future<Output = ()>> Next<F> {
-    /// Whether it may leave now. Where it may not, the task is woken when it may.
-    async fn try_admit(&mut self, slots: &mut impl Slots) -> bool {
-        poll_fn(|cx| Poll::Ready(self.poll_admit(slots, cx))).await.is_ready()
-    }
-
-    fn poll_admit(&mut self, slots: &mut impl Slots, cx: &mut Context<'_>) -> Poll<()> {
-        if self.admitted {
-            return Poll::Ready(());
-        }
-        self.free_since = ready!(slots.poll_take(self.request.id, cx));
-        self.admitted = true;
-        Poll::Ready(())
-    }
-
-    /// Its instant has come and there is no slot. Gives 1 the first time.
-    fn hold(&mut self) -> u64 {
-        let is_new = self.at.is_some() && !std::mem::replace(&mut self.held, true);
-        u64::from(is_new)
-    }
-
-    /// Ready when there is a reason to look at it again: its instant has come, or, after that, there is a slot.
-    fn poll(&mut self, slots: &mut impl Slots, cx: &mut Context<'_>) -> Poll<()> {
-        match self.alarm.as_mut() {
-            Some(alarm) => {
-                let rung = alarm.as_mut().poll(cx);
-                if rung.is_ready() {
-                    self.alarm = None;
-                }
-                rung
-            }
-            None => self.poll_admit(slots, cx),
-        }
-    }
-}
-
-async fn fly<T: Transport>(
-    transport: &T,
-    request: Request,
-    intended: Stamp,
-    released: Stamp,
-) -> (RequestId, Result<Tape, T::Error>) {
-    (request.id, transport.send(&request, intended, released).await)
-}
-
-/// Lets `flight` go as far as it can, which sends its request. Left to the other flights' turn, it would wait for
-/// the making of the next request and for the tapes of all that ended at the same time.
-async fn launch<F: Future>(flight: F) -> Either<Pin<Box<F>>, Ready<F::Output>> {
-    let mut flight = Box::pin(flight);
-    match poll_fn(|cx| Poll::Ready(flight.as_mut().poll(cx))).await {
-        Poll::Ready(landed) => Either::Right(std::future::ready(landed)),
-        Poll::Pending => Either::Left(flight),
-    }
-}
-
-/// A flight that lets a due request go first: otherwise a thousand flights with something to read would hold it up for
-/// as long as all their reading takes.
-struct Yielding<'a, F, C> {
-    flight: F,
-    /// When the next request is due, while one is waited for.
-    urgent: &'a Cell<Option<Stamp>>,
-    clock: &'a C,
-}
-
-impl<F: Future + Unpin, C: Clock> Future for Yielding<'_, F, C> {
-    type Output = F::Output;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        if self.urgent.get().is_some_and(|at| self.clock.now() >= at) {
-            cx.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        Pin::new(&mut self.flight).poll(cx)
-    }
-}
-
-/// What ended a wait. All but a landing shows by itself when it is looked for.
-enum Event<L> {
-    Landed(L),
-    Other,
-}
-
-/// All that can end a wait but the next request.
-struct Waiting<'a, L> {
-    flights: &'a mut FuturesUnordered<L>,
-    urgent: &'a Cell<Option<Stamp>>,
-    cancel: &'a CancelWatch,
-}
-
-impl<L: Future> Waiting<'_, L> {
-    /// Waits for the first of: a request that ends, the next request's instant or slot, the call-off.
-    async fn event<F: Future<Output = ()>>(
-        self,
-        mut next: Option<&mut Next<F>>,
+    /// Waits for the first of: a request that ends, an instant or a slot of the `line`, the call-off. Gives the request;
+    /// all else shows by itself when it is looked for.
+    async fn event<F: Future + Unpin>(
+        &self,
+        flights: &mut FuturesUnordered<F>,
+        ears: &Ears,
+        mut line: Option<&mut Line<'_, C>>,
         slots: &mut impl Slots,
-    ) -> Event<L::Output> {
-        self.urgent.set(next.as_ref().filter(|next| next.alarm.is_some()).and_then(|next| next.at));
+    ) -> Option<F::Output> {
+        let at = line.as_mut().and_then(|line| line.set_alarm(self.deadline()));
+        self.urgency.set(self.part, at);
         poll_fn(|cx| {
-            if self.cancel.poll(cx).is_ready() {
-                return Poll::Ready(Event::Other);
+            if ears.cancel.poll(cx).is_ready() {
+                return Poll::Ready(None);
             }
-            // The next request goes first: a late send cannot be mended, a tape can wait.
-            if let Some(next) = next.as_mut()
-                && next.poll(slots, cx).is_ready()
-            {
-                return Poll::Ready(Event::Other);
+            if let Some(line) = &mut line {
+                // The next request goes first: a late send cannot be mended, a tape can wait.
+                let until = ears.until.as_ref();
+                if line.poll(slots, cx).is_ready()
+                    || until.is_some_and(|until| until.poll(cx).is_ready())
+                {
+                    return Poll::Ready(None);
+                }
             }
-            match self.flights.poll_next_unpin(cx) {
-                Poll::Ready(Some(landed)) => Poll::Ready(Event::Landed(landed)),
+            match flights.poll_next_unpin(cx) {
+                Poll::Ready(Some(landed)) => Poll::Ready(Some(landed)),
                 Poll::Ready(None) | Poll::Pending => Poll::Pending,
             }
         })
         .await
     }
+
+    /// Sees to what follows from a request that ended, and to its slot. Gives its tape.
+    fn land<S: RequestSource, K>(
+        &self,
+        landed: Landed<T::Error>,
+        source: &mut S,
+        slots: &mut impl Slots,
+        line: &mut Line<'_, C>,
+    ) -> Result<Tape, DriveError<S::Error, T::Error, K>> {
+        let Landed { id, keeps_slot, sent } = landed;
+        let mut tape = sent.map_err(|error| DriveError::Unsendable { request: id, error })?;
+        let end = tape.marks.end.unwrap_or_else(|| self.timer.now());
+        let next = source.after(&tape, end.saturating_since(self.start));
+        let next = next.map_err(DriveError::Source)?;
+        if next.is_none() || !keeps_slot {
+            slots.give_back(end);
+        }
+        if let Some(next) = next {
+            line.follow(next, end, keeps_slot);
+        }
+        if self.text == TextAfter::Drop {
+            tape.text = None;
+        }
+        Ok(tape)
+    }
+}
+
+/// What a drive hears of from outside.
+struct Ears {
+    cancel: CancelWatch,
+    until: Option<CancelWatch>,
 }

@@ -6,9 +6,9 @@ use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use fizeau_core::{Nanos, RequestId, Stamp, Timer};
+use fizeau_core::{Nanos, Stamp, Timer};
 
-use super::Slots;
+use super::slots::{Rank, Slots};
 
 /// A cap that only this driver knows. It remembers when each slot became free, which is when a request without an instant
 /// of its own ought to have left.
@@ -74,7 +74,7 @@ impl<'t, C: Timer> OwnSlots<'t, C> {
 }
 
 impl<C: Timer> Slots for OwnSlots<'_, C> {
-    fn poll_take(&mut self, _: RequestId, cx: &mut Context<'_>) -> Poll<Option<Stamp>> {
+    fn poll_take(&mut self, _: Rank, cx: &mut Context<'_>) -> Poll<Option<Stamp>> {
         loop {
             if let Some(since) = self.take() {
                 return Poll::Ready(Some(since));
@@ -101,7 +101,7 @@ mod tests {
     use std::cell::Cell;
     use std::task::Waker;
 
-    use fizeau_core::Clock;
+    use fizeau_core::{Clock, RequestId};
 
     use super::*;
 
@@ -134,7 +134,8 @@ mod tests {
         let mut slots = OwnSlots::new(&clock, NonZeroU32::new(3), opening);
         let take = |slots: &mut OwnSlots<'_, Hand>, now| {
             clock.0.set(ms(now));
-            match slots.poll_take(RequestId(0), &mut Context::from_waker(Waker::noop())) {
+            let rank = Rank { due: ms(0), request: RequestId(0) };
+            match slots.poll_take(rank, &mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(since) => since,
                 Poll::Pending => None,
             }

@@ -8,19 +8,27 @@ use std::task::{Context, Poll, Waker};
 
 use fizeau_core::{RequestId, Stamp};
 
+/// A request's place in the order of the schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rank {
+    /// Its instant; the level's start for one that has none.
+    pub(crate) due: Stamp,
+    pub(crate) request: RequestId,
+}
+
 /// Leave to have one more request in flight.
 pub(crate) trait Slots {
-    /// Takes a slot for request `id`. Where there is none, the task is woken when there may be one: by a request of its
+    /// Takes a slot for the request of `rank`. Where there is none, the task is woken when there may be one: by a request of its
     /// own that ends, or by the waker. Tells since when the slot was free, where that is known.
-    fn poll_take(&mut self, id: RequestId, cx: &mut Context<'_>) -> Poll<Option<Stamp>>;
+    fn poll_take(&mut self, rank: Rank, cx: &mut Context<'_>) -> Poll<Option<Stamp>>;
 
     /// Gives back the slot of a request that ended at `at`.
     fn give_back(&mut self, at: Stamp);
 }
 
 impl<L: Slots + ?Sized> Slots for Box<L> {
-    fn poll_take(&mut self, id: RequestId, cx: &mut Context<'_>) -> Poll<Option<Stamp>> {
-        (**self).poll_take(id, cx)
+    fn poll_take(&mut self, rank: Rank, cx: &mut Context<'_>) -> Poll<Option<Stamp>> {
+        (**self).poll_take(rank, cx)
     }
 
     fn give_back(&mut self, at: Stamp) {
@@ -29,13 +37,13 @@ impl<L: Slots + ?Sized> Slots for Box<L> {
 }
 
 /// One cap for the drivers of all workers. While slots are free it is one atomic count; only when it is full do drivers
-/// queue, in order of their requests' numbers, which is the order of the schedule.
+/// queue, in the order of the schedule.
 #[derive(Debug)]
 pub(crate) struct Gate {
     free: AtomicI64,
     /// How many are in the queue; read without its lock.
     waiting: AtomicUsize,
-    queue: Mutex<BTreeMap<RequestId, Waker>>,
+    queue: Mutex<BTreeMap<Rank, Waker>>,
 }
 
 impl Gate {
@@ -50,12 +58,12 @@ impl Gate {
         self.free.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok()
     }
 
-    fn queue(&self) -> MutexGuard<'_, BTreeMap<RequestId, Waker>> {
+    fn queue(&self) -> MutexGuard<'_, BTreeMap<Rank, Waker>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Wakes the first of the queue, if there is a slot for it.
-    fn call_next(&self, queue: &BTreeMap<RequestId, Waker>) {
+    fn call_next(&self, queue: &BTreeMap<Rank, Waker>) {
         if self.free.load(Ordering::SeqCst) > 0
             && let Some(first) = queue.values().next()
         {
@@ -68,7 +76,7 @@ impl Gate {
 pub(crate) struct Seat {
     gate: Arc<Gate>,
     /// The request that it queues for.
-    queued: Option<RequestId>,
+    queued: Option<Rank>,
 }
 
 impl Seat {
@@ -78,21 +86,21 @@ impl Seat {
 }
 
 impl Slots for Seat {
-    fn poll_take(&mut self, id: RequestId, cx: &mut Context<'_>) -> Poll<Option<Stamp>> {
+    fn poll_take(&mut self, rank: Rank, cx: &mut Context<'_>) -> Poll<Option<Stamp>> {
         let gate = &*self.gate;
         if gate.waiting.load(Ordering::SeqCst) == 0 && gate.take() {
             return Poll::Ready(None);
         }
         let mut queue = gate.queue();
-        queue.insert(id, cx.waker().clone());
-        self.queued = Some(id);
+        queue.insert(rank, cx.waker().clone());
+        self.queued = Some(rank);
         // Before the last look at the count: whoever gives a slot back after that look sees somebody waiting.
         gate.waiting.store(queue.len(), Ordering::SeqCst);
-        let is_first = queue.keys().next() == Some(&id);
+        let is_first = queue.keys().next() == Some(&rank);
         if !is_first || !gate.take() {
             return Poll::Pending;
         }
-        queue.remove(&id);
+        queue.remove(&rank);
         self.queued = None;
         gate.waiting.store(queue.len(), Ordering::SeqCst);
         gate.call_next(&queue);
@@ -110,9 +118,9 @@ impl Slots for Seat {
 impl Drop for Seat {
     /// Whoever leaves makes room for the next in the queue.
     fn drop(&mut self) {
-        if let Some(id) = self.queued.take() {
+        if let Some(rank) = self.queued.take() {
             let mut queue = self.gate.queue();
-            queue.remove(&id);
+            queue.remove(&rank);
             self.gate.waiting.store(queue.len(), Ordering::SeqCst);
             self.gate.call_next(&queue);
         }
@@ -144,7 +152,8 @@ mod tests {
 
     fn take(seat: &mut Seat, id: u64, task: &Arc<Task>) -> bool {
         let waker = Waker::from(Arc::clone(task));
-        seat.poll_take(RequestId(id), &mut Context::from_waker(&waker)).is_ready()
+        let rank = Rank { due: Stamp::EPOCH, request: RequestId(id) };
+        seat.poll_take(rank, &mut Context::from_waker(&waker)).is_ready()
     }
 
     fn gate<const N: usize>(cap: u32) -> ([Seat; N], [Arc<Task>; N]) {
@@ -197,8 +206,8 @@ mod tests {
         let pass = |worker: u64| {
             let mut seat = Seat::new(Arc::clone(&gate));
             for k in 0..2_000 {
-                let id = RequestId(4 * k + worker);
-                let admitted = std::future::poll_fn(|cx| seat.poll_take(id, cx));
+                let rank = Rank { due: Stamp::EPOCH, request: RequestId(4 * k + worker) };
+                let admitted = std::future::poll_fn(|cx| seat.poll_take(rank, cx));
                 block_on(admitted);
                 most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                 inside.fetch_sub(1, Ordering::SeqCst);

@@ -1,3 +1,5 @@
+mod beside;
+
 use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -5,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use fizeau_core::{
-    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, PerSec, Request, Stamp, Tape,
+    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, Part, PerSec, Request, Stamp, Tape,
     TapeSink, Transport,
 };
 use fizeau_harness::{
@@ -14,7 +16,7 @@ use fizeau_harness::{
 };
 use fizeau_metrics::GoodputGoals;
 use fizeau_transport::MonotonicClock;
-use fizeau_workload::{Arrivals, Lengths, Plan, Shard, Spec, WalkError};
+use fizeau_workload::{Arrivals, Lengths, Plan, Spec, WalkError};
 
 /// What the workers of a crew did, seen from the server's side.
 #[derive(Default)]
@@ -25,12 +27,23 @@ struct Seen {
     sent: Mutex<Vec<(usize, u64)>>,
     connected: Mutex<BTreeMap<usize, usize>>,
     made: AtomicUsize,
+    /// Which worker sent each probe.
+    probes: Mutex<Vec<usize>>,
+}
+
+impl Seen {
+    fn probes(&self) -> usize {
+        self.probes.lock().unwrap().len()
+    }
 }
 
 /// What becomes of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Answered,
+    /// It is answered once so many probes have been sent.
+    AfterProbes(usize),
+    Fails,
     Hangs,
     Panics,
     Unsendable,
@@ -63,9 +76,24 @@ impl Transport for Fake {
         let now = seen.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
         let _in_flight = InFlight(seen);
         seen.most_in_flight.fetch_max(now, Ordering::SeqCst);
+        if request.part == Part::Probe {
+            seen.probes.lock().unwrap().push(self.worker);
+            return Ok(Tape { request: request.id, ..Tape::sent_at(r) });
+        }
         seen.sent.lock().unwrap().push((self.worker, request.id.0));
         match (self.fate)(request.id.0) {
             Fate::Answered => {}
+            Fate::AfterProbes(count) => {
+                let began = std::time::Instant::now();
+                while seen.probes() < count {
+                    assert!(began.elapsed().as_secs() < 20, "the probe stream has run dry");
+                    tokio::task::yield_now().await;
+                }
+            }
+            Fate::Fails => {
+                let outcome = Outcome::Failed(Failure::new(FailureClass::Truncated, "by design"));
+                return Ok(Tape { request: request.id, outcome, ..Tape::sent_at(r) });
+            }
             Fate::Hangs => std::future::pending().await,
             Fate::Panics => panic!("the worker's own panic"),
             Fate::Unsendable => return Err(NoRoute),
@@ -75,6 +103,7 @@ impl Transport for Fake {
         }
         let mut tape = Tape::sent_at(r);
         tape.request = request.id;
+        tape.text = Some(format!("reply {}", request.id));
         (tape.marks.intended, tape.marks.released, tape.marks.end) = (i, r, Some(r));
         tape.arrivals.push(Arrival::tokens(r, 1, Channel::Visible));
         Ok(tape)
@@ -117,9 +146,7 @@ impl Stand {
         sink: &mut K,
         observer: &mut impl Observer,
     ) -> Result<LevelRun, DriveError<WalkError, NoRoute, K::Error>> {
-        let goals = GoodputGoals::default();
-        let level = PlannedLevel { plan, shard: Shard::WHOLE, warmup: 0, load, goals: &goals };
-        block_on(self.crew.measure(level, sink, observer))
+        block_on(self.crew.measure(PlannedLevel::new(plan, load), sink, observer))
     }
 }
 
@@ -287,9 +314,7 @@ fn a_time_limit_ends_every_worker() {
 fn warm_up_and_connections_come_first_and_are_shared_out() {
     let mut stand = Stand::new(3, answered);
     let plan = plan(20, Arrivals::ClosedLoop);
-    let goals = GoodputGoals::default();
-    let level =
-        PlannedLevel { plan: &plan, shard: Shard::WHOLE, warmup: 7, load: cap(8), goals: &goals };
+    let level = PlannedLevel { warmup: 7, ..PlannedLevel::new(&plan, cap(8)) };
     let mut tapes = Vec::new();
     let run = block_on(stand.crew.measure(level, &mut tapes, &mut ())).unwrap();
     assert_eq!((run.warmup.sent, run.warmup.failed), (7, 0));
@@ -314,6 +339,7 @@ fn a_sweep_keeps_its_crew_and_its_transports() {
         levels: [1, 2, 4].into_iter().filter_map(NonZeroU32::new).collect(),
         workload: Spec { lengths: Lengths::fixed(4, 4), ..Spec::new(1).unwrap() },
         tokenizer: None,
+        dataset: None,
         size: LevelSize { requests: None, time: None, warmup: None },
         goals: GoodputGoals::default(),
     };

@@ -1,18 +1,17 @@
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::convert::Infallible;
-use std::future::poll_fn;
 use std::num::NonZeroU32;
 use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 
 use fizeau_core::{
-    Clock, FailureClass, Nanos, Outcome, Request, RequestSource, Scheduled, Stamp, Tape, TapeSink,
-    Timer, Transport,
+    FailureClass, Nanos, Outcome, Part, Request, RequestSource, Scheduled, Stamp, Tape, TapeSink,
+    Transport,
 };
 use fizeau_harness::{Cancel, DriveError, Ended, Load, drive};
 use proptest::prelude::*;
 
-use crate::stand::{Listed, Paused, Server, paused};
+use crate::stand::{Listed, Paused, Readings, Server, Streams, paused};
 
 fn ms(millis: u64) -> Nanos {
     Nanos::from_millis(millis)
@@ -212,35 +211,8 @@ fn a_released_request_is_sent_before_anything_else_is_done() {
 /// not wait for the last of them.
 #[test]
 fn a_due_request_does_not_wait_for_all_that_have_something_to_read() {
-    /// A clock that each reading moves on by a millisecond.
-    #[derive(Default)]
-    struct Readings(Cell<u64>);
-    impl Clock for Readings {
-        fn now(&self) -> Stamp {
-            at(self.0.get())
-        }
-    }
-    impl Timer for Readings {
-        async fn sleep_until(&self, at: Stamp) {
-            poll_fn(|_| if self.now() >= at { Poll::Ready(()) } else { Poll::Pending }).await;
-        }
-    }
-    /// Streams that never end; the test wakes them all, as a socket with bytes would.
-    struct Streams<'a>(&'a Readings, RefCell<Vec<Waker>>, RefCell<Vec<(Stamp, Stamp)>>);
-    impl Transport for Streams<'_> {
-        type Error = Infallible;
-        async fn send(&self, _: &Request, i: Stamp, r: Stamp) -> Result<Tape, Infallible> {
-            self.2.borrow_mut().push((i, r));
-            poll_fn(|cx| {
-                self.0.0.set(self.0.0.get() + 1);
-                self.1.borrow_mut().push(cx.waker().clone());
-                Poll::Pending
-            })
-            .await
-        }
-    }
     let clock = Readings::default();
-    let streams = Streams(&clock, RefCell::default(), RefCell::default());
+    let streams = Streams::new(&clock);
     // A hundred to begin with, which takes until 100 ms; then one in the midst of the third round of readings.
     let offsets = (0..101).map(|k| Some(ms(if k < 100 { 0 } else { 250 })));
     let (mut source, cancel, mut tapes) = (Listed::new(offsets), Cancel::new(), Vec::new());
@@ -249,11 +221,11 @@ fn a_due_request_does_not_wait_for_all_that_have_something_to_read() {
     let mut cx = Context::from_waker(Waker::noop());
     for _ in 0..10 {
         assert!(driving.as_mut().poll(&mut cx).is_pending());
-        streams.1.take().into_iter().for_each(Waker::wake);
+        streams.wake();
     }
-    let sent = streams.2.borrow();
+    let sent = streams.sent.borrow();
     assert_eq!(sent.len(), 101);
-    assert_eq!(sent[100], (at(250), at(250)));
+    assert_eq!(sent[100], (Part::Load, at(250), at(250)));
 }
 
 proptest! {

@@ -12,6 +12,7 @@ fn spec(levels: &[u32], requests: u64) -> SweepSpec {
         levels: levels.iter().copied().filter_map(NonZeroU32::new).collect(),
         workload: Spec { lengths: Lengths::fixed(8, 1), ..Spec::new(1).unwrap() },
         tokenizer: None,
+        dataset: None,
         size: LevelSize { requests: NonZeroU64::new(requests), time: None, warmup: Some(3) },
         goals: GoodputGoals::default(),
     }

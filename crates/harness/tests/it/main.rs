@@ -6,5 +6,7 @@ mod drive;
 mod folder;
 mod level;
 mod pacer;
+mod probe;
 mod recount;
+mod sessions;
 mod stand;

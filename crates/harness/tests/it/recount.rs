@@ -3,7 +3,7 @@ use std::convert::Infallible;
 use fizeau_core::{
     Arrival, Channel, Request, Stamp, Tape, TokenCounter, TokenSource, Tokens, Transport,
 };
-use fizeau_harness::{Recounted, TextAfter};
+use fizeau_harness::Recounted;
 
 use crate::stand::{paused, request};
 
@@ -32,17 +32,16 @@ impl TokenCounter for Words {
     }
 }
 
-fn sent<K: TokenCounter>(source: TokenSource, counter: Option<K>, text: TextAfter) -> Tape {
-    let transport = Recounted { transport: Mute(source), counter, text };
+fn sent<K: TokenCounter>(source: TokenSource, counter: Option<K>) -> Tape {
+    let transport = Recounted { transport: Mute(source), counter };
     paused(transport.send(&request(0), Stamp::EPOCH, Stamp::EPOCH)).unwrap()
 }
 
 #[test]
 fn a_count_of_chunks_gives_way_to_the_tokenizer() {
-    let tape = sent(TokenSource::Events, Some(Words), TextAfter::Drop);
+    let tape = sent(TokenSource::Events, Some(Words));
     assert_eq!(tape.token_source, TokenSource::Tokenizer);
     assert_eq!(tape.output_tokens(), Tokens::new(7));
-    assert_eq!(tape.text, None);
 }
 
 #[test]
@@ -50,14 +49,13 @@ fn what_the_server_says_is_never_overruled() {
     for source in
         [TokenSource::TokenIds, TokenSource::ContinuousUsage, TokenSource::FinalUsageSpread]
     {
-        let tape = sent(source, Some(Words), TextAfter::Keep);
+        let tape = sent(source, Some(Words));
         assert_eq!((tape.token_source, tape.output_tokens()), (source, Tokens::new(3)));
-        assert!(tape.text.is_some());
     }
 }
 
 #[test]
 fn without_a_tokenizer_nothing_changes() {
-    let tape = sent(TokenSource::Events, None::<Words>, TextAfter::Keep);
+    let tape = sent(TokenSource::Events, None::<Words>);
     assert_eq!((tape.token_source, tape.output_tokens()), (TokenSource::Events, Tokens::new(3)));
 }

@@ -2,11 +2,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::task::{Poll, Waker};
 
 use fizeau_core::{
-    Arrival, Channel, Clock, EosRule, Failure, FailureClass, Finish, Marks, Nanos, Outcome, Prompt,
-    Request, RequestId, RequestSource, Scheduled, Stamp, Tape, Timer, Tokens, Transport,
+    Arrival, Channel, Clock, EosRule, Failure, FailureClass, Finish, Marks, Nanos, Outcome, Part,
+    Prompt, Request, RequestId, RequestSource, Scheduled, Stamp, Tape, Timer, Tokens, Transport,
 };
 
 /// Runs `test` on a runtime whose clock jumps instead of sleeping.
@@ -76,7 +77,8 @@ impl Transport for Server<'_> {
         self.served.borrow_mut().push(request.id);
         let end = self.time.now();
         let mut tape = Tape::sent_at(sent);
-        tape.request = request.id;
+        (tape.request, tape.session, tape.turn) = (request.id, request.session, request.turn);
+        tape.text = Some(format!("reply {}", request.id));
         tape.marks =
             Marks { send_start: Some(sent), end: Some(end), ..Marks::released(intended, released) };
         tape.outcome = Outcome::Complete(Finish::Length);
@@ -113,5 +115,53 @@ impl RequestSource for Listed {
 
     fn next_request(&mut self) -> Result<Option<Scheduled>, Infallible> {
         Ok(self.0.next())
+    }
+}
+
+/// A clock that each reading of [`Streams`] moves on by a millisecond.
+#[derive(Default)]
+pub(crate) struct Readings(Cell<u64>);
+
+impl Clock for Readings {
+    fn now(&self) -> Stamp {
+        Stamp::EPOCH + Nanos::from_millis(self.0.get())
+    }
+}
+
+impl Timer for Readings {
+    async fn sleep_until(&self, at: Stamp) {
+        poll_fn(|_| if self.now() >= at { Poll::Ready(()) } else { Poll::Pending }).await;
+    }
+}
+
+/// Streams that never end; the test wakes them all, as a socket with bytes would.
+pub(crate) struct Streams<'a> {
+    readings: &'a Readings,
+    asleep: RefCell<Vec<Waker>>,
+    /// What was sent, when it was intended and when it was released.
+    pub(crate) sent: RefCell<Vec<(Part, Stamp, Stamp)>>,
+}
+
+impl<'a> Streams<'a> {
+    pub(crate) fn new(readings: &'a Readings) -> Self {
+        Self { readings, asleep: RefCell::default(), sent: RefCell::default() }
+    }
+
+    pub(crate) fn wake(&self) {
+        self.asleep.take().into_iter().for_each(Waker::wake);
+    }
+}
+
+impl Transport for Streams<'_> {
+    type Error = Infallible;
+
+    async fn send(&self, request: &Request, i: Stamp, r: Stamp) -> Result<Tape, Infallible> {
+        self.sent.borrow_mut().push((request.part, i, r));
+        poll_fn(|cx| {
+            self.readings.0.set(self.readings.0.get() + 1);
+            self.asleep.borrow_mut().push(cx.waker().clone());
+            Poll::Pending
+        })
+        .await
     }
 }

@@ -113,7 +113,7 @@ fn quantile(
 
 /// How many values it takes to expect at least one beyond the percentile: n (1 - p) >= 1. The median is the
 /// middle of the sample and needs but one.
-const fn values_needed(per_mille: u64) -> u64 {
+pub(super) const fn values_needed(per_mille: u64) -> u64 {
     if per_mille <= 500 {
         return 1;
     }

@@ -1,6 +1,6 @@
 //! The histograms that lie in a run's folder.
 
-use fizeau_core::{Nanos, Tape};
+use fizeau_core::{Nanos, Part, Tape};
 
 use crate::{LatencyHistogram, RequestMetrics, inter_token};
 
@@ -17,8 +17,11 @@ pub struct LevelHistograms {
 }
 
 impl LevelHistograms {
-    /// Takes a tape in.
+    /// Takes a tape in; one of a probe stream has no part in them.
     pub fn add(&mut self, tape: &Tape) {
+        if tape.part == Part::Probe {
+            return;
+        }
         let request = RequestMetrics::of(tape);
         request.ttft.into_iter().for_each(|latency| self.ttft.record(latency));
         request.e2el.into_iter().for_each(|latency| self.e2el.record(latency));

@@ -1,7 +1,9 @@
 //! A level in JSON: what is unknown is null, with the reason beside it.
 
+mod workload;
+
 use fizeau_core::TokenSource;
-use serde::ser::{SerializeMap, SerializeStruct};
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::{Jitter, LevelSummary, MetricTable, Throughput, TokenCounts};
@@ -12,13 +14,24 @@ impl Serialize for LevelSummary {
     /// An object of the fields' names; in `metrics` each latency ends in `_ms`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let metrics = Metrics { table: &self.metrics, source: self.tokens.source };
-        let mut fields = serializer.serialize_struct("LevelSummary", 5)?;
-        fields.serialize_field("requests", &self.requests)?;
-        fields.serialize_field("tokens", &self.tokens)?;
-        fields.serialize_field("metrics", &metrics)?;
-        fields.serialize_field("jitter", &self.jitter)?;
-        fields.serialize_field("throughput", &self.throughput)?;
-        fields.end()
+        let (arrivals, probe) = (self.arrivals.as_ref(), self.probe.as_ref());
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("requests", &self.requests)?;
+        map.serialize_entry("tokens", &self.tokens)?;
+        map.serialize_entry("metrics", &metrics)?;
+        map.serialize_entry("jitter", &self.jitter)?;
+        map.serialize_entry("throughput", &self.throughput)?;
+        known_or_reason(
+            &mut map,
+            "arrivals",
+            arrivals,
+            "a closed loop: the endpoint sets the pace",
+        )?;
+        map.serialize_entry("lengths", &self.lengths)?;
+        let models = self.models.as_deref();
+        known_or_reason(&mut map, "models", models, "no more than one model was asked")?;
+        known_or_reason(&mut map, "probe", probe, "there was no probe stream")?;
+        map.end()
     }
 }
 
@@ -69,7 +82,8 @@ impl Serialize for TokenCounts {
     /// An object of the fields' names and `tokens_per_event`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         const NO_INPUT: &str = "neither the server nor the plan knew the length of every prompt";
-        const NO_CACHE: &str = "the server did not say for every request";
+        const NO_CACHE: &str = "the server did not say for any request";
+        const NO_SHARE: &str = "the length of some prompts is unknown, or there are none";
         let mut map = serializer.serialize_map(None)?;
         known_or_reason(&mut map, "input", self.input, NO_INPUT)?;
         map.serialize_entry("output", &self.output)?;
@@ -78,6 +92,9 @@ impl Serialize for TokenCounts {
         let no_events = "no generation events";
         known_or_reason(&mut map, "tokens_per_event", self.per_event(), no_events)?;
         known_or_reason(&mut map, "cached_input", self.cached_input, NO_CACHE)?;
+        map.serialize_entry("cached_reported", &self.cached_reported)?;
+        let reason = if self.cached_input.is_none() { NO_CACHE } else { NO_SHARE };
+        known_or_reason(&mut map, "cached_share", self.cached_share(), reason)?;
         map.serialize_entry("output_length_differs", &self.output_length_differs)?;
         map.end()
     }

@@ -1,13 +1,17 @@
 //! A level, added up one tape at a time.
 
-use fizeau_core::{Connection, Nanos, Outcome, PerSec, Seconds, Stamp, StampSource, Tape};
+use fizeau_core::{Connection, Nanos, Outcome, Part, PerSec, Seconds, Stamp, StampSource, Tape};
 
+use super::arrivals::ArrivalTally;
 use super::latencies::Latencies;
+use super::lengths::LengthTally;
+use super::models::ModelTally;
+use super::probe::ProbeTally;
 use super::tokens::TokenTally;
 use super::{Goodput, LevelSummary, RequestCounts, Throughput, Window};
 use crate::{ClientProof, ClientWatch, GoodputGoals, RequestMetrics};
 
-/// What has been seen of a level so far, without the tapes: some fifty bytes a request, however long the replies.
+/// What has been seen of a level so far, without the tapes: some eighty bytes a request, however long the replies.
 ///
 /// What there is one of for each request stays exact. What is pooled over tokens is exact up to
 /// [`PooledSample::EXACT`](crate::PooledSample::EXACT) gaps, and within 0.05 % beyond, which the summary then says
@@ -31,6 +35,10 @@ pub struct LevelTally {
     requests: RequestCounts,
     tokens: TokenTally,
     latencies: Latencies,
+    arrivals: ArrivalTally,
+    lengths: LengthTally,
+    models: ModelTally,
+    probe: Option<Box<ProbeTally>>,
     good: u64,
     span: Option<(Stamp, Stamp)>,
     stamps: Stamps,
@@ -55,6 +63,10 @@ impl LevelTally {
             requests: RequestCounts::default(),
             tokens: TokenTally::default(),
             latencies: Latencies::default(),
+            arrivals: ArrivalTally::default(),
+            lengths: LengthTally::default(),
+            models: ModelTally::default(),
+            probe: None,
             good: 0,
             span: None,
             stamps: Stamps::default(),
@@ -63,36 +75,37 @@ impl LevelTally {
         }
     }
 
-    /// Takes a tape in. The order of tapes does not matter.
+    /// Takes a tape in. The order of tapes does not matter. One of a probe stream counts into the probe's figures and the
+    /// client's proof alone.
     pub fn add(&mut self, tape: &Tape) {
-        self.requests.sent += 1;
-        match &tape.outcome {
-            Outcome::Complete(finish) => {
-                self.requests.completed += 1;
-                self.tokens.add(tape, *finish);
-            }
-            Outcome::Failed(failure) => {
-                self.requests.failed += 1;
-                *self.requests.by_class.entry(failure.class).or_default() += 1;
-            }
+        self.note_client(tape);
+        if tape.part == Part::Probe {
+            return self.probe.get_or_insert_default().add(tape);
+        }
+        self.requests.add(&tape.outcome);
+        if let Outcome::Complete(finish) = tape.outcome {
+            self.tokens.add(tape, finish);
         }
         let metrics = RequestMetrics::of(tape);
         self.good += u64::from(self.goals.are_met_by(&metrics));
         self.latencies.add(tape, &metrics);
+        self.arrivals.add(tape);
+        self.lengths.add(tape);
+        self.models.add(tape, &metrics);
         self.extend_span(tape);
-        self.note_client(tape);
     }
 
     /// Takes in all that `other` has, as if its tapes had been added here. The goals stay those given here.
     pub fn merge(&mut self, other: Self) {
-        self.requests.sent += other.requests.sent;
-        self.requests.completed += other.requests.completed;
-        self.requests.failed += other.requests.failed;
-        for (class, count) in other.requests.by_class {
-            *self.requests.by_class.entry(class).or_default() += count;
-        }
+        self.requests.merge(other.requests);
         self.tokens.merge(&other.tokens);
         self.latencies.merge(other.latencies);
+        self.arrivals.merge(other.arrivals);
+        self.lengths.merge(other.lengths);
+        self.models.merge(other.models);
+        if let Some(probe) = other.probe {
+            self.probe.get_or_insert_default().merge(*probe);
+        }
         self.good += other.good;
         if let Some((start, end)) = other.span {
             self.extend_to(start, end);
@@ -104,7 +117,7 @@ impl LevelTally {
         self.connections_replaced += other.connections_replaced;
     }
 
-    /// How many requests have been taken in, and how they ended.
+    /// How many requests of the load have been taken in, and how they ended.
     #[must_use]
     pub const fn requests(&self) -> &RequestCounts {
         &self.requests
@@ -127,7 +140,17 @@ impl LevelTally {
             goodput: (!self.goals.is_empty() && sent > 0)
                 .then(|| Goodput { rate: per_s(self.good), share: self.good as f64 / sent as f64 }),
         };
-        LevelSummary { requests: self.requests.clone(), tokens, metrics, jitter, throughput }
+        LevelSummary {
+            requests: self.requests.clone(),
+            tokens,
+            metrics,
+            jitter,
+            throughput,
+            arrivals: Some(self.arrivals.summary()),
+            lengths: self.lengths.summary(),
+            models: self.models.summary(),
+            probe: self.probe.as_ref().map(|probe| Box::new(probe.summary())),
+        }
     }
 
     /// The client's proof for this level: what the tapes say of the client, beside what its machine saw.

@@ -3,14 +3,13 @@
 use fizeau_core::{EosRule, Finish, Tape, TokenSource, Tokens};
 
 use super::TokenCounts;
+use super::lengths::known_output;
 
 /// Tokens of the completed requests seen so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TokenTally {
     counts: TokenCounts,
     input_unknown: bool,
-    cached_unknown: bool,
-    cached: Option<Tokens>,
     input: Tokens,
 }
 
@@ -20,14 +19,14 @@ impl TokenTally {
         self.counts.output += output;
         self.counts.events += tape.arrivals.len() as u64;
         self.counts.source = self.counts.source.max(Some(tape.token_source));
-        self.counts.output_length_differs += u64::from(length_differs(tape, output, finish));
+        self.counts.output_length_differs += u64::from(length_differs(tape, finish));
         match tape.input_tokens() {
             Some(input) => self.input += input,
             None => self.input_unknown = true,
         }
-        match tape.usage.and_then(|usage| usage.cached_tokens) {
-            Some(cached) => *self.cached.get_or_insert_default() += cached,
-            None => self.cached_unknown = true,
+        if let Some(cached) = tape.usage.and_then(|usage| usage.cached_tokens) {
+            self.counts.cached_reported += 1;
+            *self.counts.cached_input.get_or_insert_default() += cached;
         }
     }
 
@@ -38,32 +37,25 @@ impl TokenTally {
         ours.events += theirs.events;
         ours.source = ours.source.max(theirs.source);
         ours.output_length_differs += theirs.output_length_differs;
+        ours.cached_reported += theirs.cached_reported;
+        if let Some(cached) = theirs.cached_input {
+            *ours.cached_input.get_or_insert_default() += cached;
+        }
         self.input += other.input;
         self.input_unknown |= other.input_unknown;
-        self.cached_unknown |= other.cached_unknown;
-        if let Some(cached) = other.cached {
-            *self.cached.get_or_insert_default() += cached;
-        }
     }
 
     pub(super) fn counts(&self) -> TokenCounts {
-        TokenCounts {
-            input: (!self.input_unknown).then_some(self.input),
-            cached_input: self.cached.filter(|_| !self.cached_unknown),
-            ..self.counts
-        }
+        TokenCounts { input: (!self.input_unknown).then_some(self.input), ..self.counts }
     }
 }
 
 /// Whether the output is certain to have another length than was asked.
-fn length_differs(tape: &Tape, counted: Tokens, finish: Finish) -> bool {
+fn length_differs(tape: &Tape, finish: Finish) -> bool {
     if tape.asked.eos == EosRule::Stop || tape.token_source == TokenSource::Tokenless {
         return false;
     }
-    let reported = tape.usage.and_then(|usage| usage.completion_tokens);
-    let sum_is_exact =
-        tape.token_source.is_exact() || tape.token_source == TokenSource::FinalUsageSpread;
-    match reported.or_else(|| sum_is_exact.then_some(counted)) {
+    match known_output(tape) {
         Some(length) => length != tape.asked.output_tokens,
         None => finish == Finish::Stop,
     }

@@ -2,11 +2,12 @@
 
 use fizeau_core::{FailureClass, Millis, StampSource, TokenSource};
 
+use super::workload::{abandoned, cache, notes, output_length, prompt_length};
 use super::{ClientProof, Ending, Expectations, Reason, Thresholds, Validity, Verdict};
 use crate::{Distribution, LevelSummary};
 
 /// Whether `level` is to be believed: each thing that speaks against it is one reason, and the worst gives
-/// the verdict.
+/// the verdict. Notes weigh nothing.
 ///
 /// ```
 /// use fizeau_metrics::{ClientWatch, Expectations, GoodputGoals, LevelTally, Verdict, judge};
@@ -27,8 +28,10 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &Expectations
         cpu(client, limits),
         run_delay(client, limits),
         near_ceiling(level, client, limits),
-        length(level, limits),
+        prompt_length(level, limits),
+        output_length(level, limits),
         cache(level, expected),
+        abandoned(level, expected),
         token_source(level),
         speed_of_light(expected),
         ending(expected),
@@ -37,7 +40,8 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &Expectations
     .flatten()
     .collect();
     let worst = reasons.iter().map(|reason| reason.verdict).max();
-    Validity { verdict: worst.unwrap_or(Verdict::Valid), reasons }
+    let notes = notes(level, expected);
+    Validity { verdict: worst.unwrap_or(Verdict::Valid), reasons, notes }
 }
 
 /// What we called off ourselves is no failure of the endpoint's: it counts on neither side.
@@ -112,23 +116,6 @@ fn late_read(level: &LevelSummary, client: &ClientProof, limits: &Thresholds) ->
     reason(verdict, text)
 }
 
-fn cache(level: &LevelSummary, expected: &Expectations) -> Option<Reason> {
-    let (input, cached) = (level.tokens.input?.get(), level.tokens.cached_input?.get());
-    let asked = expected.shared_prefix.get().saturating_mul(level.requests.completed);
-    let unasked = cached.saturating_sub(asked);
-    if input == 0 {
-        return None;
-    }
-    let share = unasked as f64 / input as f64;
-    let (verdict, limit) = exceeded(share, expected.thresholds.cached_suspect, None)?;
-    let (share, limit) = (percent(share), percent(limit));
-    let text = format!(
-        "{share} of the prompt tokens came from a cache and nobody asked for that (limit {limit}): prefill looks faster \
-         than it is; take another --seed, or turn the server's prefix cache off"
-    );
-    reason(verdict, text)
-}
-
 fn cpu(client: &ClientProof, limits: &Thresholds) -> Option<Reason> {
     let share = client.watch.cpu_share?;
     let (verdict, limit) = exceeded(share, limits.cpu_suspect, Some(limits.cpu_invalid))?;
@@ -176,22 +163,6 @@ fn thread(client: &ClientProof, which: &str) -> String {
     }
 }
 
-fn length(level: &LevelSummary, limits: &Thresholds) -> Option<Reason> {
-    let differs = level.tokens.output_length_differs;
-    let completed = level.requests.completed;
-    if completed == 0 {
-        return None;
-    }
-    let share = differs as f64 / completed as f64;
-    let (verdict, limit) = exceeded(share, limits.length_suspect, None)?;
-    let (share, limit) = (percent(share), percent(limit));
-    let text = format!(
-        "{differs} of {completed} replies had another length than was asked although the end of sequence was to be \
-         ignored ({share}, limit {limit})"
-    );
-    reason(verdict, text)
-}
-
 fn token_source(level: &LevelSummary) -> Option<Reason> {
     if level.tokens.source? != TokenSource::Events {
         return None;
@@ -217,7 +188,7 @@ fn ending(expected: &Expectations) -> Option<Reason> {
 }
 
 /// The worst threshold that `figure` is above.
-fn exceeded(figure: f64, suspect: f64, invalid: Option<f64>) -> Option<(Verdict, f64)> {
+pub(super) fn exceeded(figure: f64, suspect: f64, invalid: Option<f64>) -> Option<(Verdict, f64)> {
     match invalid {
         Some(invalid) if figure > invalid => Some((Verdict::Invalid, invalid)),
         _ if figure > suspect => Some((Verdict::Suspect, suspect)),
@@ -231,7 +202,7 @@ fn tail(sample: &Distribution) -> Option<(&'static str, Millis)> {
     p99.or_else(|| sample.max.map(|value| ("max", value)))
 }
 
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
@@ -239,6 +210,6 @@ fn invalid(text: String) -> Option<Reason> {
     reason(Verdict::Invalid, text)
 }
 
-fn reason(verdict: Verdict, text: String) -> Option<Reason> {
+pub(super) fn reason(verdict: Verdict, text: String) -> Option<Reason> {
     Some(Reason { verdict, text })
 }

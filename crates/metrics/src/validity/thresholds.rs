@@ -42,6 +42,12 @@ pub struct Thresholds {
     pub length_suspect: f64,
     /// Share of prompt tokens that a cache supplied unasked that makes it suspect. Default 0.01.
     pub cached_suspect: f64,
+    /// Mean difference of the prompt lengths that the server saw from those asked, as a share of the mean asked length, that
+    /// makes it suspect. Default 0.01.
+    pub prompt_suspect: f64,
+    /// Difference of the measured hit rate of a prefix cache from the one asked for that makes it suspect. Default 0.05:
+    /// five points.
+    pub hit_rate_suspect: f64,
 }
 
 impl Default for Thresholds {
@@ -58,6 +64,8 @@ impl Default for Thresholds {
             failed_invalid: 0.50,
             length_suspect: 0.01,
             cached_suspect: 0.01,
+            prompt_suspect: 0.01,
+            hit_rate_suspect: 0.05,
         }
     }
 }
@@ -106,7 +114,7 @@ enum Slot<'a> {
 
 impl Thresholds {
     /// The names, in the order of the fields.
-    pub const NAMES: [&'static str; 11] = [
+    pub const NAMES: [&'static str; 13] = [
         "lateness-suspect",
         "lateness-invalid",
         "read-lag-suspect",
@@ -118,6 +126,8 @@ impl Thresholds {
         "failed-invalid",
         "length-suspect",
         "cached-suspect",
+        "prompt-suspect",
+        "hit-rate-suspect",
     ];
 
     /// Sets the threshold `name` to `value`: a time such as `5ms`, `0.5 s` or `20` (milliseconds), or a share such as
@@ -158,6 +168,8 @@ impl Thresholds {
             "failed-invalid" => Slot::Share(&mut self.failed_invalid),
             "length-suspect" => Slot::Share(&mut self.length_suspect),
             "cached-suspect" => Slot::Share(&mut self.cached_suspect),
+            "prompt-suspect" => Slot::Share(&mut self.prompt_suspect),
+            "hit-rate-suspect" => Slot::Share(&mut self.hit_rate_suspect),
             _ => return None,
         })
     }

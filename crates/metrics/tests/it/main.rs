@@ -1,10 +1,15 @@
 //! Tests of the crate from outside.
 
+mod arrivals;
 mod distribution;
 mod goodput;
 mod histogram;
+mod honesty;
+mod lengths;
 mod level;
+mod models;
 mod pooled;
+mod probe;
 mod request;
 mod slo;
 mod tally;

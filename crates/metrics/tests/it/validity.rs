@@ -1,8 +1,7 @@
 //! Whether a level is to be believed.
 
 use fizeau_core::{
-    Asked, ConnectMarks, EosRule, FailureClass, Nanos, PerSec, ReadLag, StampSource, Tape,
-    TokenSource, Tokens, Usage,
+    ConnectMarks, FailureClass, Nanos, PerSec, ReadLag, StampSource, Tape, TokenSource,
 };
 use fizeau_metrics::{
     Ceiling, ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary,
@@ -139,25 +138,6 @@ fn a_cap_that_held_one_of_many_back_does_not_excuse_all() {
 }
 
 #[test]
-fn a_cache_that_nobody_asked_for_is_suspect() {
-    let mut warm = good();
-    let usage = |cached| Usage {
-        prompt_tokens: Some(Tokens::new(200)),
-        cached_tokens: Some(Tokens::new(cached)),
-        ..Usage::default()
-    };
-    warm.usage = Some(usage(2));
-    assert_eq!(verdict_on(&[warm.clone()]).verdict, Verdict::Valid, "1 % is a template");
-    warm.usage = Some(usage(128));
-    let unasked = verdict_on(&[warm.clone()]);
-    assert_eq!(unasked.verdict, Verdict::Suspect);
-    assert!(unasked.reasons[0].text.starts_with("64.0 % of the prompt tokens came from a cache"));
-    let level = LevelSummary::of(&[warm], &GoodputGoals::default());
-    let asked = Expectations { shared_prefix: Tokens::new(128), ..Expectations::default() };
-    assert_eq!(judge(&level, &CLIENT, &asked).verdict, Verdict::Valid);
-}
-
-#[test]
 fn a_client_without_time_of_its_own_is_noticed() {
     let expected = Expectations::default();
     let with_cpu = |share| verdict_with(with_watch(|watch| watch.cpu_share = share), &expected);
@@ -248,16 +228,6 @@ fn thresholds_can_be_moved() {
     assert_eq!(verdict_with(busy, &expected("")).verdict, Verdict::Valid);
     assert_eq!(verdict_with(busy, &expected("cpu-suspect=0.8")).verdict, Verdict::Suspect);
     assert_eq!(verdict_with(busy, &expected("cpu-invalid=80%")).verdict, Verdict::Invalid);
-}
-
-#[test]
-fn replies_of_another_length_are_suspect() {
-    let mut short = good();
-    short.asked =
-        Asked { input_tokens: None, output_tokens: Tokens::new(250), eos: EosRule::Ignore };
-    let text = "1 of 1 replies had another length than was asked although the end of sequence was to be ignored \
-                (100.0 %, limit 1.0 %)";
-    assert_one(&verdict_on(&[short]), Verdict::Suspect, text);
 }
 
 #[test]

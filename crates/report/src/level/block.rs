@@ -8,12 +8,13 @@ use fizeau_metrics::{Distribution, Quantile, Resolution, Verdict};
 use super::{LevelReport, LevelStatus, SpeedOfLight};
 use crate::block::{heading, line};
 use crate::number::{number, percent};
+use crate::terminal::plain;
 use crate::words;
 
 impl LevelReport {
     /// The block of figures that belongs below [`VllmResult::block`](crate::VllmResult::block): time to first
-    /// token from schedule, inter-chunk and inter-token latency apart, where the token counts come from, the client's
-    /// proof, how far the level is from the speed of light, and the verdict with its reasons. Without a newline after
+    /// token from schedule, inter-chunk and inter-token latency apart, where the token counts come from, what was asked for
+    /// beside what was sent, the client's proof, how far the level is from the speed of light, and the verdict with its reasons. Without a newline after
     /// the last line.
     #[must_use]
     pub fn block(&self) -> String {
@@ -29,6 +30,7 @@ impl LevelReport {
             lines.extend(latency("ITL, gap of tokens (ms):", &metrics.itl));
         }
         lines.extend(self.token_lines());
+        lines.extend(self.workload_lines());
         if !self.summary.requests.by_class.is_empty() {
             lines.push(line("Failed by class:", self.failures()));
         }
@@ -88,6 +90,7 @@ impl LevelReport {
         for reason in reasons.filter(|reason| !valid(reason.verdict)) {
             lines.push(format!("  {}: {}", words::verdict(reason.verdict), reason.text));
         }
+        lines.extend(self.validity.notes.iter().map(|note| format!("  note: {}", plain(note))));
         lines
     }
 }

@@ -1,10 +1,13 @@
 //! A level as `summary.json`.
 
+use std::borrow::Cow;
+
 use fizeau_metrics::{LevelSummary, Validity};
 use serde::{Serialize, Serializer};
 
 use super::proof::Client;
 use super::{LevelReport, LevelStatus, LoadPoint};
+use crate::Asked;
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]
@@ -12,12 +15,13 @@ struct Summary<'a> {
     schema: &'static str,
     version: &'static str,
     load: LoadPoint,
+    asked: Asked,
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     status_reason: Option<&'a str>,
     validity: &'a Validity,
     #[serde(flatten)]
-    summary: &'a LevelSummary,
+    summary: Cow<'a, LevelSummary>,
     client: Client<'a>,
     speed_of_light: &'a super::SpeedOfLight,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,10 +38,11 @@ impl Serialize for LevelReport {
             schema: "fizeau.summary/1",
             version: env!("CARGO_PKG_VERSION"),
             load: self.load,
+            asked: self.asked,
             status,
             status_reason,
             validity: &self.validity,
-            summary: &self.summary,
+            summary: self.known_summary(),
             client: Client(self),
             speed_of_light: &self.speed_of_light,
             speed_of_light_reason: self.speed_of_light.reason(),
@@ -47,6 +52,15 @@ impl Serialize for LevelReport {
 }
 
 impl LevelReport {
+    /// The summary, without arrivals that nobody asked for.
+    fn known_summary(&self) -> Cow<'_, LevelSummary> {
+        let mut summary = Cow::Borrowed(&self.summary);
+        if self.arrivals() != self.summary.arrivals.as_ref() {
+            summary.to_mut().arrivals = None;
+        }
+        summary
+    }
+
     /// The content of `summary.json`, indented, with a newline at its end.
     ///
     /// # Errors

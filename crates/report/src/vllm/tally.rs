@@ -1,6 +1,6 @@
 //! vLLM's result, added up one tape at a time.
 
-use fizeau_core::{PerSec, Seconds, Stamp, Tape, Tokens};
+use fizeau_core::{Part, PerSec, Seconds, Stamp, Tape, Tokens};
 use fizeau_metrics::{GoodputGoals, PooledSample};
 
 use super::figures::{self, PerRequest, Stats};
@@ -69,8 +69,12 @@ impl VllmTally {
         }
     }
 
-    /// Takes a tape in. The lists of the file are in the order of the tapes.
+    /// Takes a tape in; one of a probe stream has no part in the result. The lists of the file are in the order of the
+    /// tapes.
     pub fn add(&mut self, tape: &Tape) {
+        if tape.part == Part::Probe {
+            return;
+        }
         let (released, end) = (tape.marks.released, figures::end(tape));
         self.span = Some(
             self.span.map_or((released, end), |(first, last)| (first.min(released), last.max(end))),

@@ -167,6 +167,10 @@ Median ITL, gap of tokens (ms):          5.06
 P99 ITL, gap of tokens (ms):             5.06
 Tokens counted by:                       token ids (exact)
 Tokens per chunk:                        1.00
+Prompt tokens asked:                     250 each
+Prompt tokens seen:                      not reported
+Output tokens asked:                     40 each
+Output tokens seen:                      40 each
 Client threads:                          2
 Arrivals stamped by:                     kernel
 Send lateness p50/p99/max (ms):          0.034 / - / 0.050

@@ -11,8 +11,8 @@ use fizeau_metrics::{
     ClientProof, ClientWatch, GoodputGoals, LevelSummary, Reason, Validity, Verdict,
 };
 use fizeau_report::{
-    Connections, Endpoint, Engine, Host, LevelReport, LevelStatus, LoadPoint, Setup, SpeedOfLight,
-    SweepReport, ToolVersion, Workload,
+    Asked, Connections, Endpoint, Engine, Host, LevelReport, LevelStatus, LoadPoint, Setup,
+    SpeedOfLight, SweepReport, ToolVersion, Workload,
 };
 use fizeau_roofline::{Bound, Device, Load, Measured, Model};
 
@@ -57,6 +57,7 @@ pub(crate) fn setup() -> Setup {
             output_tokens: OUTPUT.to_string(),
             seed: 0,
             arrivals: "closed loop, concurrency 1 to 128".to_owned(),
+            asked: Asked::default(),
         },
         host: Host {
             os: "Linux 6.1".to_owned(),
@@ -81,6 +82,7 @@ pub(crate) fn level(concurrency: u32) -> LevelReport {
     }
     LevelReport {
         load: LoadPoint::Concurrency(concurrency),
+        asked: Asked::default(),
         speed_of_light: speed_of_light(&summary, concurrency),
         summary,
         client: ClientProof {
@@ -97,6 +99,7 @@ pub(crate) fn level(concurrency: u32) -> LevelReport {
         validity: Validity {
             verdict: reasons.first().map_or(Verdict::Valid, |reason| reason.verdict),
             reasons,
+            notes: Vec::new(),
         },
         status: LevelStatus::Finished,
         folder: Some(format!("concurrency-{concurrency}")),

@@ -50,6 +50,7 @@ fn what_cannot_be_compared_is_left_out_with_the_reason() {
     invalid.validity = Validity {
         verdict: Verdict::Invalid,
         reasons: vec![Reason { verdict: Verdict::Invalid, text: "the client was late".to_owned() }],
+        notes: Vec::new(),
     };
     let mut empty = level(100.0, Some(1.0), 1.0);
     empty.summary.requests.completed = 0;

@@ -168,12 +168,21 @@ impl<'a> Object<'a> {
     }
 
     /// Sets a field of the user's. An object is laid over ours of that name, not put in its place.
-    fn put(&mut self, name: &'a str, value: &'a Value) {
+    pub(super) fn put(&mut self, name: &'a str, value: &'a Value) {
         match (self.find(name), value) {
             (Some(Part::Object(ours)), Value::Object(theirs)) => ours.merge(theirs),
             (Some(part), value) => *part = Part::Given(value),
             (None, value) => self.0.push((name, Part::Given(value))),
         }
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|field| field.0 == name)
+    }
+
+    /// The fields, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&'a str, &Part<'a>)> {
+        self.0.iter().map(|(name, part)| (*name, part))
     }
 
     fn find(&mut self, name: &str) -> Option<&mut Part<'a>> {

@@ -3,14 +3,15 @@
 use fizeau_core::Prompt;
 use serde::Serialize;
 
-use super::openai::Common;
+use super::openai::{self, Common};
 use super::{Ask, Dialect, EndRule, EventError, Forcing, RequestError, WireEvent, body, chunk};
 use crate::backend::Backend;
 use crate::event::RawEvent;
 
 /// `/v1/completions` as OpenAI, vLLM, SGLang, TensorRT-LLM, LMDeploy and llama.cpp's server speak it.
 ///
-/// A conversation of one message is sent as its text.
+/// A conversation of one message is sent as its text. A body given whole goes out as it is, but for what makes it
+/// measurable: see [`Prompt::Body`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Completions;
 
@@ -32,6 +33,7 @@ enum PromptField<'a> {
 impl Dialect for Completions {
     fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
         let prompt = match &ask.request.prompt {
+            Prompt::Body(json) => return openai::whole(ask, json, "prompt", "max_tokens"),
             Prompt::TokenIds(ids) if ask.backend.takes().token_ids => PromptField::Ids(ids),
             _ => PromptField::Text(body::plain_text(ask)?),
         };

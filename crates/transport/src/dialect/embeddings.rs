@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::body::{self, Object, Part};
 use super::fields::Few;
+use super::given::Given;
 use super::json::{self, counted, error_words};
 use super::tally::Tally;
 use super::{Ask, Dialect, EndRule, EventError, RequestError, WireEvent};
@@ -19,7 +20,8 @@ use crate::framing::Framing;
 ///
 /// The reply is one JSON body and no stream: a tape of it has a single arrival, on
 /// [`Channel::Embedding`](fizeau_core::Channel::Embedding), as its last byte came. No token is generated, and the asked
-/// length plays no part. The vector is looked at only to see that there is one.
+/// length plays no part. The vector is looked at only to see that there is one. A body given whole goes out as it is,
+/// but for the model.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Embeddings;
 
@@ -28,6 +30,7 @@ const RESERVED: &[&str] = &["input"];
 impl Dialect for Embeddings {
     fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
         let input = match &ask.request.prompt {
+            Prompt::Body(json) => return Given::parse(json)?.encode(ask, Object::default()),
             Prompt::TokenIds(ids) if ask.backend.takes().token_ids => Part::Ids(ids),
             _ => Part::Text(body::plain_text(ask)?),
         };

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::body::{self, Object, Part};
 use super::fields::{Count, Loose, Text};
+use super::given::Given;
 use super::json::{self, counted, error_words, take_finish};
 use super::tally::Tally;
 use super::{Ask, Dialect, EndRule, EventError, Forcing, RequestError, WireEvent};
@@ -15,7 +16,8 @@ use crate::event::RawEvent;
 /// `/v1/responses` as OpenAI, vLLM and llama.cpp's server speak it.
 ///
 /// A capped reply normally ends with `response.incomplete`, which is a good end. The `*.done` events repeat what
-/// the deltas said and are no tokens; the log-probabilities of a delta count its tokens where they are asked for.
+/// the deltas said and are no tokens; the log-probabilities of a delta count its tokens where they are asked for. A body
+/// given whole goes out as it is, but for the model, the streaming and, where it names none, the length.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Responses;
 
@@ -24,6 +26,7 @@ const RESERVED: &[&str] = &["input", "max_output_tokens"];
 impl Dialect for Responses {
     fn body(&self, ask: &Ask<'_>) -> Result<Vec<u8>, RequestError> {
         let input = match &ask.request.prompt {
+            Prompt::Body(json) => return whole(ask, json, self.forcing(ask.backend)),
             Prompt::Text(text) => Part::Text(text),
             _ => Part::Messages(body::messages(ask)?),
         };
@@ -63,6 +66,20 @@ impl Dialect for Responses {
     fn reserved(&self) -> &'static [&'static str] {
         RESERVED
     }
+}
+
+/// A body that is given whole as `json`.
+fn whole(ask: &Ask<'_>, json: &str, forcing: Forcing) -> Result<Vec<u8>, RequestError> {
+    let given = Given::parse(json)?;
+    let mut ours = Object::default().with("stream", Part::Yes(body::True));
+    if !given.has("max_output_tokens") {
+        let limit = ask.request.max_output_tokens.get();
+        ours = ours.with("max_output_tokens", Part::Count(limit));
+    }
+    if forcing == Forcing::Exact && !given.has("ignore_eos") {
+        ours = ours.ignore_eos("ignore_eos", ask);
+    }
+    given.encode(ask, ours)
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -7,7 +7,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bytes::Bytes;
 use fizeau_core::{
     Clock, Connection, Failure, FailureClass, Marks, Outcome, Stamp, StampSource, Tokens,
 };
@@ -15,7 +14,7 @@ use hyper::StatusCode;
 
 use super::HttpTransport;
 use super::answer::{self, Unstreamed};
-use super::endpoint::{Endpoint, Wanted};
+use super::endpoint::{Endpoint, Payload, Wanted};
 use super::h1::Head;
 use super::log::IoLog;
 use super::watchdog::{Alarm, Phase, Watchdog};
@@ -74,8 +73,8 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
         }
     }
 
-    pub(super) async fn run(&mut self, body: Bytes) -> Reply {
-        let reply = match self.ask(body).await {
+    pub(super) async fn run(&mut self, payload: Payload) -> Reply {
+        let reply = match self.ask(payload).await {
             Ok(answer) => self.take(answer).await,
             Err(failure) => Reply::failed(failure),
         };
@@ -101,11 +100,11 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
     }
 
     /// Sends the request, on an idle connection if there is one, and waits for the head of the reply.
-    async fn ask(&mut self, body: Bytes) -> Result<Answer<C>, Failure> {
+    async fn ask(&mut self, payload: Payload) -> Result<Answer<C>, Failure> {
         let mut wanted = Wanted::Any;
         if let Some(wire) = self.endpoint.check_out() {
             self.connection = Connection::Reused;
-            match self.exchange(wire, body.clone()).await {
+            match self.exchange(wire, payload.clone()).await {
                 Ok(answer) => return Ok(answer),
                 Err(Unanswered::Failed(failure)) => return Err(failure),
                 Err(Unanswered::Dead(why)) => {
@@ -117,7 +116,7 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
             }
         }
         let wire = self.connect(wanted).await?;
-        self.exchange(wire, body).await.map_err(|unanswered| match unanswered {
+        self.exchange(wire, payload).await.map_err(|unanswered| match unanswered {
             Unanswered::Failed(failure) => failure,
             Unanswered::Dead(why) => {
                 let whom = self.endpoint.way().whom();
@@ -142,11 +141,15 @@ impl<'t, C: Clock + Clone + Send + 'static> Call<'t, C> {
         Ok(wire)
     }
 
-    async fn exchange(&mut self, mut wire: Wire<C>, body: Bytes) -> Result<Answer<C>, Unanswered> {
+    async fn exchange(
+        &mut self,
+        mut wire: Wire<C>,
+        payload: Payload,
+    ) -> Result<Answer<C>, Unanswered> {
         let log = Arc::clone(wire.log());
         self.log = Some(Arc::clone(&log));
         self.watchdog.enter(Phase::FirstToken, self.transport.clock.now());
-        self.endpoint.begin(&mut wire, body);
+        self.endpoint.begin(&mut wire, payload);
         let answered =
             poll_fn(|cx| match wire.poll_head(cx, &mut self.transport.scratch.borrow_mut()) {
                 Poll::Ready(answered) => Poll::Ready(Ok(answered)),

@@ -1,5 +1,7 @@
 //! One endpoint, as a transport has it: the way there, the connections that stand, and what its requests begin with.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use fizeau_core::{Clock, ConnectMarks, Failure};
 use hyper::header::{CONNECTION, HOST, HeaderMap, HeaderValue, PROXY_AUTHORIZATION};
@@ -16,8 +18,18 @@ use crate::target::{BaseUrl, ConnectionUse, HttpVersion, Target};
 #[derive(Debug)]
 pub(super) struct Endpoint<C> {
     way: Way,
+    /// What stands before a request's path where the request is named.
+    front: String,
     usage: ConnectionUse,
     speech: Speech<C>,
+}
+
+/// What one request sends.
+#[derive(Clone)]
+pub(super) struct Payload {
+    /// Path and query, where they are not those of all requests.
+    pub(super) path: Option<Arc<str>>,
+    pub(super) body: Bytes,
 }
 
 /// Which connection will do for a request.
@@ -47,22 +59,25 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
         let connections = target.connections();
         let way = Way::new(target, base);
         let headers = headers(target, base, &way);
-        let path = format!("{}{}", base.prefix, target.request_path());
-        let absolute = format!("{}://{}{path}", base.scheme.as_str(), base.host_header());
+        let origin = format!("{}://{}", base.scheme.as_str(), base.host_header());
+        let is_absolute = way.asked_instead().is_some();
+        let front =
+            if is_absolute { format!("{origin}{}", base.prefix) } else { base.prefix.clone() };
+        let path = target.request_path();
         let speech = match connections.version {
             HttpVersion::Http11 => {
-                let form = if way.asked_instead().is_some() { &absolute } else { &path };
-                Speech::Http11 { post: Post::new(method, form, &headers), pool: Pool::default() }
+                let form = format!("{front}{path}");
+                Speech::Http11 { post: Post::new(method, &form, &headers), pool: Pool::default() }
             }
             HttpVersion::Http2 { streams } => {
                 let streams = usize::try_from(streams.get()).unwrap_or(usize::MAX);
                 // Its parts were looked at one by one.
-                let uri: Uri = absolute.parse().unwrap_or_default();
+                let uri: Uri = format!("{origin}{}{path}", base.prefix).parse().unwrap_or_default();
                 let template = Template::new(method.clone(), &uri, &headers);
                 Speech::Http2 { template, links: Links::new(streams) }
             }
         };
-        Self { way, usage: connections.usage, speech }
+        Self { way, front, usage: connections.usage, speech }
     }
 
     pub(super) const fn way(&self) -> &Way {
@@ -122,10 +137,16 @@ impl<C: Clock + Clone + Send + 'static> Endpoint<C> {
     }
 
     /// Begins a request on one of its connections.
-    pub(super) fn begin(&self, wire: &mut Wire<C>, body: Bytes) {
+    pub(super) fn begin(&self, wire: &mut Wire<C>, payload: Payload) {
+        let Payload { path, body } = payload;
+        let form = path.map(|path| format!("{}{path}", self.front));
         match (&self.speech, wire) {
-            (Speech::Http11 { post, .. }, Wire::H1(h1)) => h1.begin(post.with(body)),
-            (Speech::Http2 { template, .. }, Wire::H2(h2)) => h2.begin(template, body),
+            (Speech::Http11 { post, .. }, Wire::H1(h1)) => {
+                h1.begin(post.with(form.as_deref(), body))
+            }
+            (Speech::Http2 { template, .. }, Wire::H2(h2)) => {
+                h2.begin(template, form.as_deref(), body)
+            }
             // A connection comes from the endpoint that it goes to, which speaks one version.
             (Speech::Http11 { .. }, Wire::H2(_)) | (Speech::Http2 { .. }, Wire::H1(_)) => {}
         }

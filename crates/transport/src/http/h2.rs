@@ -65,12 +65,21 @@ impl Template {
         Self { method, uri, headers }
     }
 
-    fn with(&self, upload: Upload) -> Request<Upload> {
+    /// The request that carries `upload`, to another `target` where one is given.
+    fn with(&self, target: Option<&str>, upload: Upload) -> Request<Upload> {
         let mut request = Request::new(upload);
         *request.method_mut() = self.method.clone();
-        *request.uri_mut() = self.uri.clone();
+        *request.uri_mut() =
+            target.and_then(|of| self.uri_to(of)).unwrap_or_else(|| self.uri.clone());
         *request.headers_mut() = self.headers.clone();
         request
+    }
+
+    /// The common URI with the path and query of `target`, which holds nothing that a URI may not.
+    fn uri_to(&self, target: &str) -> Option<Uri> {
+        let mut parts = self.uri.clone().into_parts();
+        parts.path_and_query = target.parse::<Uri>().ok()?.into_parts().path_and_query;
+        Uri::from_parts(parts).ok()
     }
 }
 
@@ -84,13 +93,13 @@ impl H2 {
     }
 
     /// Begins a request; the connection's task sends it.
-    pub(super) fn begin(&mut self, template: &Template, body: Bytes) {
+    pub(super) fn begin(&mut self, template: &Template, target: Option<&str>, body: Bytes) {
         self.log.begin();
         self.seen = None;
         self.body = None;
         self.answer = self.seat.link().map(|link| {
             let upload = Upload::new(body, Arc::clone(&self.log), Arc::clone(link.sending()));
-            Box::pin(link.sender().send_request(template.with(upload))) as Answering
+            Box::pin(link.sender().send_request(template.with(target, upload))) as Answering
         });
     }
 

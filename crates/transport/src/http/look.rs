@@ -5,15 +5,16 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use bytes::Bytes;
-use fizeau_core::{Clock, Failure, FailureClass};
+use fizeau_core::{Clock, Failure, FailureClass, Nanos};
 use hyper::Method;
 use hyper::header::ACCEPT;
 use tokio::time::timeout;
 
-use super::endpoint::{Endpoint, Wanted};
+use super::endpoint::{Endpoint, Payload, Wanted};
 use super::{HttpTransport, PreconnectError};
 
-/// How long a connection, and then a reply to a GET, may take: it is answered from memory or not at all.
+/// How long a connection, and then a reply to a GET, may take, unless the target is less patient: it is answered from
+/// memory or not at all.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The most of a reply to a GET that is kept.
@@ -40,7 +41,11 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
             body.extend_from_slice(bytes);
             if body.len() < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
-        let asked = timeout(PATIENCE, self.exchange(&endpoint, Bytes::new(), keep)).await;
+        let asked = timeout(
+            patience(self.target.limits().total),
+            self.exchange(&endpoint, Bytes::new(), keep),
+        )
+        .await;
         let status = asked.map_err(|_| Lost::Other)??;
         Ok((status, body))
     }
@@ -62,20 +67,25 @@ impl<C: Clock + Clone + Send + 'static> HttpTransport<C> {
         body: Bytes,
         mut sink: impl FnMut(&[u8]) -> ControlFlow<()>,
     ) -> Result<u16, Lost> {
+        let patience = patience(self.target.limits().connect);
         let connecting =
-            timeout(PATIENCE, endpoint.connect(&self.clock, self.stamps(), Wanted::Any));
+            timeout(patience, endpoint.connect(&self.clock, self.stamps(), Wanted::Any));
         let connected = connecting.await.unwrap_or_else(|_| {
             let whom = endpoint.way().whom();
-            let detail = format!("no connection to {whom} within {PATIENCE:?}");
+            let detail = format!("no connection to {whom} within {patience:?}");
             Err(Failure::new(FailureClass::TimeoutConnect, detail))
         });
         let (mut wire, _) =
             connected.map_err(|failure| Lost::Unreachable(PreconnectError(failure)))?;
-        endpoint.begin(&mut wire, body);
+        endpoint.begin(&mut wire, Payload { path: None, body });
         let head = poll_fn(|cx| wire.poll_head(cx, &mut self.scratch.borrow_mut())).await;
         let status = head.map_err(|_| Lost::Other)?.status.as_u16();
         let sink = &mut |bytes: &[u8], _| sink(bytes);
         poll_fn(|cx| wire.poll_body(cx, &mut self.scratch.borrow_mut(), sink)).await;
         Ok(status)
     }
+}
+
+fn patience(limit: Option<Nanos>) -> Duration {
+    limit.map_or(PATIENCE, |limit| PATIENCE.min(limit.into()))
 }

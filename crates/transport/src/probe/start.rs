@@ -24,7 +24,7 @@ pub(super) async fn quiet_events(
 ) -> Option<u32> {
     let target = transport.target();
     let dialect = target.route().dialect();
-    let body = dialect.body(&target.ask(ask)).ok()?;
+    let body = target.body(ask).ok()?;
     let mut start = Start::of(dialect);
     let reading = transport.post(Bytes::from(body), |bytes| start.feed(bytes));
     timeout(PATIENCE, reading).await.ok()?.ok()?;

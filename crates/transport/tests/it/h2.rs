@@ -56,8 +56,13 @@ impl Server {
         Self { address, connections, requests }
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// Of each request the method, the URI, the headers and the length of the body.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.requests.lock().unwrap().clone()
     }
 
     fn connections(&self) -> u32 {

@@ -9,7 +9,7 @@ use std::net::TcpListener;
 use fizeau_core::{FailureClass, TokenSource, Tokens};
 use fizeau_transport::{
     Backend, Candidate, Findings, Flow, ForcedLength, Ground, Identity, ModelError, ProbeError,
-    Probed, Route, Server, ServerTimed, Target, candidates, probe,
+    Probed, Route, Server, ServerTimed, Target, candidates, context_limit, probe,
 };
 
 use fakes::{Answer, Asked, Fake};
@@ -230,4 +230,36 @@ async fn odd_answers_tell_nothing() {
         let target = Target::new(&fake.url(), Backend::Vllm, "").unwrap();
         assert_eq!(Identity::of(&target).await, Ok(Identity::default()), "{body}");
     }
+}
+
+/// The limit that a server says, and the GETs that it took.
+async fn limit(model: &str, path: &'static str, body: &'static str) -> (Option<u64>, Vec<String>) {
+    let fake = Fake::run(move |asked| match &*asked.path {
+        asked if asked == path => Answer::json(body),
+        _ => Answer::missing(),
+    });
+    let target = Target::new(&format!("{}/v1", fake.url()), Backend::Vllm, model).unwrap();
+    (context_limit(&target).await.unwrap().map(Tokens::get), fake.asked())
+}
+
+#[tokio::test]
+async fn the_context_limit_is_asked_for() {
+    let cards = r#"{"data":[{"id":"a","max_model_len":4096},{"id":"b","context_length":9}]}"#;
+    let (found, asked) = limit("a", "/v1/models", cards).await;
+    assert_eq!((found, &*asked), (Some(4096), &["GET /v1/models".to_owned()][..]));
+    assert_eq!(limit("b", "/v1/models", cards).await.0, Some(9));
+    let props = r#"{"default_generation_settings":{"n_ctx":2048}}"#;
+    assert_eq!(limit("m", "/props", props).await.0, Some(2048));
+    assert_eq!(limit("m", "/info", r#"{"max_total_tokens":1024}"#).await.0, Some(1024));
+    for odd in ["", "[]", r#"{"data":[{"id":"m","max_model_len":0}]}"#, r#"{"data":[{"id":"m"}]}"#]
+    {
+        assert_eq!(limit("m", "/v1/models", odd).await.0, None, "{odd}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_has_no_context_limit() {
+    let target = Target::new("http://127.0.0.1:1", Backend::Vllm, "m").unwrap();
+    let error = context_limit(&target).await.unwrap_err();
+    assert!(error.to_string().contains("127.0.0.1:1"), "{error}");
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::Plan;
-use crate::content::Synthetic;
+use super::history::go_on;
+use super::{Plan, Repeats};
+use crate::content::{Content, DatasetContent, Synthetic, VllmDraws};
 use crate::dataset::Dataset;
 use crate::exact::TextCodec;
-use crate::parts::{ArrivalProcess, ContentSource, LengthSource, Phase, Place};
+use crate::parts::{ArrivalProcess, ContentSource, LengthSource};
 use crate::session::SessionIndex;
 use crate::spec::{Spec, SpecError};
 
@@ -27,7 +28,7 @@ impl PlanBuilder {
         Self { spec, tokenizer, dataset, arrivals: None, lengths: None, content: None }
     }
 
-    /// Fits exact text under `tokenizer`.
+    /// Fits exact text under `tokenizer`, and counts the text of a data set where the data set does not say.
     #[must_use]
     pub fn tokenizer(self, tokenizer: Arc<dyn TextCodec>) -> Self {
         Self { tokenizer: Some(tokenizer), ..self }
@@ -63,16 +64,44 @@ impl PlanBuilder {
     /// If a number in the specification is out of its range, something that it asks for was not given, or the tokenizer
     /// fails on the first prompt.
     pub fn build(self) -> Result<Plan, SpecError> {
-        let Self { spec, tokenizer, dataset: _, arrivals, lengths, content } = self;
+        let Self { spec, tokenizer, dataset, arrivals, lengths, content } = self;
         spec.check()?;
         let lengths = lengths.unwrap_or_else(|| Arc::new(spec.lengths.clone()));
-        let content = match content {
-            Some(content) => content,
-            None => made(&spec, tokenizer)?,
+        let (content, repeats) = match (content, &spec.content) {
+            (Some(own), _) => (own, None),
+            (None, Content::Dataset { .. }) => taken(&spec, dataset, tokenizer)?,
+            (None, _) => (made(&spec, tokenizer)?, None),
         };
         let index = SessionIndex::new(spec.requests, spec.sessions.as_ref(), &*content, spec.seed);
-        Ok(Plan { spec: Arc::new(spec), arrivals, lengths, content, index })
+        let plan = Plan { spec: Arc::new(spec), arrivals, lengths, content, index, repeats };
+        plan.check_sessions()?;
+        Ok(plan)
     }
+}
+
+impl Plan {
+    /// Refuses sessions whose prompts no turn could go on from, as the first of several turns shows.
+    fn check_sessions(&self) -> Result<(), SpecError> {
+        let turns = |session| [0, 1].map(|turn| self.index.request(session, turn));
+        let both = self.index.first_of_several().map_or([None; 2], turns);
+        let mut prompts = both.into_iter().flatten().map(|id| self.request(id).prompt);
+        match (prompts.next(), prompts.next()) {
+            (Some(first), Some(second)) => go_on(first, "", second).map(drop),
+            _ => Ok(()),
+        }
+        .map_err(SpecError::SessionPrompt)
+    }
+}
+
+/// The records that `spec` asks for.
+fn taken(
+    spec: &Spec,
+    dataset: Option<Arc<Dataset>>,
+    tokenizer: Option<Arc<dyn TextCodec>>,
+) -> Result<(Arc<dyn ContentSource>, Option<Repeats>), SpecError> {
+    let dataset = dataset.ok_or(SpecError::NoDataset)?;
+    let (content, repeats) = DatasetContent::new(spec, dataset, tokenizer)?;
+    Ok((Arc::new(content), repeats))
 }
 
 /// The content that `spec` asks for.
@@ -80,18 +109,12 @@ fn made(
     spec: &Spec,
     tokenizer: Option<Arc<dyn TextCodec>>,
 ) -> Result<Arc<dyn ContentSource>, SpecError> {
-    let synthetic = Synthetic { content: spec.content.clone(), prefix: spec.prefix, tokenizer };
-    if spec.content.is_exact() {
-        let codec = synthetic.tokenizer.as_deref().ok_or(SpecError::NoTokenizer)?;
-        let first = Place {
-            seed: spec.seed.salted(spec.salt),
-            phase: Phase::Measured,
-            request: fizeau_core::RequestId(0),
-            session: fizeau_core::SessionId(0),
-            turn: 0,
-            input: spec.lengths.longest().input,
-        };
-        synthetic.draw(&first).exact(codec).map_err(SpecError::Tokenizer)?;
+    if let Content::VllmRandom(random) = &spec.content {
+        return Ok(Arc::new(VllmDraws::new(random, spec, tokenizer)?));
+    }
+    let synthetic = Synthetic::new(spec, tokenizer);
+    if synthetic.is_exact() {
+        synthetic.try_longest(spec)?;
     }
     Ok(Arc::new(synthetic))
 }

@@ -1,19 +1,28 @@
 //! A plan's requests as a driver takes them.
 
-use std::convert::Infallible;
+use std::collections::HashMap;
 
-use fizeau_core::{Nanos, Request, RequestId, RequestSource, Scheduled, SessionId, Tape};
+use fizeau_core::{Nanos, Prompt, Request, RequestId, RequestSource, Scheduled, SessionId, Tape};
 
-use super::Plan;
+use super::history::go_on;
+use super::{Plan, Prepared};
 use crate::arrivals::Schedule;
 use crate::parts::Phase;
 use crate::workload::{Numbers, WalkError};
 
-/// A plan's requests in order, as a driver takes them: a [`RequestSource`] that cannot fail, and an iterator over the
-/// first requests of sessions.
+/// A plan's requests in order, as a driver takes them: a [`RequestSource`], and an iterator over the first requests of
+/// sessions.
 ///
 /// Each prompt is made when it is asked for, which for exact text takes a tokenizer's time: a driver that keeps
 /// a tight schedule asks ahead.
+///
+/// The next turn of a session is made when the one before has ended ([`RequestSource::after`]). Its prompt is that one's,
+/// the reply that really came, and what is new; it is due when the user has thought, or, without thinking, at once. How
+/// many tokens such a prompt has is not known, since nobody but the server counts the template and the seams. A turn that
+/// fails ends its session. Of a session that goes on, the last prompt is kept, and nothing else.
+///
+/// As a [`RequestSource`] of sessions of one turn it cannot fail. Those of several turns need the text of replies on their
+/// tapes.
 pub struct PlanSource {
     plan: Plan,
     phase: Phase,
@@ -21,6 +30,10 @@ pub struct PlanSource {
     schedule: Schedule,
     /// How many of the schedule's instants are behind.
     passed: u64,
+    /// The last prompt of each session that goes on.
+    open: HashMap<SessionId, Prompt>,
+    /// How many turns will not come, because one before them failed.
+    abandoned: u64,
 }
 
 impl std::fmt::Debug for PlanSource {
@@ -32,17 +45,49 @@ impl std::fmt::Debug for PlanSource {
 impl PlanSource {
     pub(super) fn measured(plan: Plan, which: Numbers) -> Self {
         let schedule = plan.schedule();
-        Self { plan, phase: Phase::Measured, which, schedule, passed: 0 }
+        Self::new(plan, Phase::Measured, which, schedule)
     }
 
     pub(super) fn warmup(plan: Plan, which: Numbers) -> Self {
-        let schedule = Schedule::closed(u64::MAX);
-        Self { plan, phase: Phase::Warmup, which, schedule, passed: 0 }
+        Self::new(plan, Phase::Warmup, which, Schedule::closed(u64::MAX))
     }
 
-    /// As a source whose error fits every plan's.
-    pub(super) const fn walk(self) -> Walked {
-        Walked(self)
+    fn new(plan: Plan, phase: Phase, which: Numbers, schedule: Schedule) -> Self {
+        Self { plan, phase, which, schedule, passed: 0, open: HashMap::new(), abandoned: 0 }
+    }
+
+    /// How many turns come after `turn` of `session`. Warm-up requests stand alone.
+    fn turns_after(&self, session: SessionId, turn: u32) -> u64 {
+        match self.phase {
+            Phase::Measured => self.plan.index.turns_after(session, turn),
+            Phase::Warmup => 0,
+        }
+    }
+
+    /// Keeps the prompt of `request` where a turn comes after it.
+    fn keep(&mut self, request: &Request) {
+        if self.turns_after(request.session, request.turn) > 0 {
+            self.open.insert(request.session, request.prompt.clone());
+        }
+    }
+
+    /// The turn after the one that ended well as `ended`, whose prompt was `before`, and how long the user thinks before it.
+    fn next_turn(&self, ended: &Tape, before: Prompt) -> Result<Option<Prepared>, WalkError> {
+        let (session, turn) = (ended.session, ended.turn.saturating_add(1));
+        let Some(id) = self.plan.index.request(session, turn) else { return Ok(None) };
+        let Some(reply) = &ended.text else {
+            return Err(WalkError::new(format!(
+                "turn {turn} of session {} cannot be made: it goes on from the reply before it, and the text of replies is \
+                 not kept",
+                session.0
+            )));
+        };
+        let Prepared { request, think } = self.plan.make(self.phase, id, session, turn);
+        let prompt = go_on(before, reply, request.prompt).map_err(|what| {
+            let session = session.0;
+            WalkError::new(format!("turn {turn} of session {session} goes on from {what}"))
+        })?;
+        Ok(Some(Prepared { request: Request { prompt, input_tokens: None, ..request }, think }))
     }
 }
 
@@ -65,29 +110,31 @@ impl Iterator for PlanSource {
 }
 
 impl RequestSource for PlanSource {
-    type Error = Infallible;
-
-    fn next_request(&mut self) -> Result<Option<Scheduled>, Infallible> {
-        Ok(self.next())
-    }
-
-    fn after(&mut self, _ended: &Tape, _at: Nanos) -> Result<Option<Scheduled>, Infallible> {
-        Ok(None)
-    }
-}
-
-/// A [`PlanSource`] whose error is that of all plans.
-#[derive(Debug)]
-pub(super) struct Walked(PlanSource);
-
-impl RequestSource for Walked {
     type Error = WalkError;
 
     fn next_request(&mut self) -> Result<Option<Scheduled>, WalkError> {
-        self.0.next_request().map_err(|never| match never {})
+        let next = self.next();
+        if let Some(Scheduled { request, .. }) = &next {
+            self.keep(request);
+        }
+        Ok(next)
     }
 
     fn after(&mut self, ended: &Tape, at: Nanos) -> Result<Option<Scheduled>, WalkError> {
-        self.0.after(ended, at).map_err(|never| match never {})
+        let Some(before) = self.open.remove(&ended.session) else { return Ok(None) };
+        if !ended.is_success() {
+            self.abandoned += self.turns_after(ended.session, ended.turn);
+            return Ok(None);
+        }
+        let Some(Prepared { request, think }) = self.next_turn(ended, before)? else {
+            return Ok(None);
+        };
+        self.keep(&request);
+        let at = (think > Nanos::ZERO).then(|| at + think);
+        Ok(Some(Scheduled { at, request }))
+    }
+
+    fn abandoned(&self) -> u64 {
+        self.abandoned
     }
 }

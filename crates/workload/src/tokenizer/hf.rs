@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fizeau_core::{TokenCounter, Tokens};
-use tokenizers::Tokenizer;
+use tokenizers::{PostProcessor, Tokenizer};
 
 use crate::exact::{CodecError, TextCodec};
 
@@ -14,6 +14,7 @@ use crate::exact::{CodecError, TextCodec};
 pub struct HfTokenizer {
     inner: Arc<Tokenizer>,
     vocabulary: Arc<[u32]>,
+    special: Arc<[u32]>,
 }
 
 /// Why a tokenizer could not be read.
@@ -71,7 +72,11 @@ impl HfTokenizer {
         if vocabulary.is_empty() {
             return Err(HfTokenizerError::NoWords);
         }
-        Ok(Self { inner: Arc::new(inner), vocabulary: vocabulary.into() })
+        let added = inner.get_added_tokens_decoder();
+        let mut special: Vec<u32> =
+            added.into_iter().filter(|(_, token)| token.special).map(|(id, _)| id).collect();
+        special.sort_unstable();
+        Ok(Self { inner: Arc::new(inner), vocabulary: vocabulary.into(), special: special.into() })
     }
 }
 
@@ -121,6 +126,23 @@ impl TextCodec for HfTokenizer {
 
     fn decode(&self, ids: &[u32]) -> Result<String, CodecError> {
         self.inner.decode(ids, true).map_err(|error| CodecError::new(error.to_string()))
+    }
+
+    fn decode_any(&self, ids: &[u32]) -> Result<String, CodecError> {
+        self.inner.decode(ids, false).map_err(|error| CodecError::new(error.to_string()))
+    }
+
+    fn size(&self) -> u32 {
+        u32::try_from(self.inner.get_vocab_size(false)).unwrap_or(u32::MAX)
+    }
+
+    fn special_ids(&self) -> &[u32] {
+        &self.special
+    }
+
+    fn special_tokens(&self) -> Tokens {
+        let added = self.inner.get_post_processor().map_or(0, |post| post.added_tokens(false));
+        Tokens::new(added as u64)
     }
 }
 

@@ -26,6 +26,7 @@ pub struct Tiktoken {
     name: &'static str,
     bpe: &'static CoreBPE,
     vocabulary: Arc<[u32]>,
+    size: u32,
 }
 
 /// There is no embedded vocabulary of that name.
@@ -48,7 +49,13 @@ impl Tiktoken {
             "r50k_base" => ("r50k_base", tiktoken_rs::r50k_base_singleton(), 50_256),
             _ => return Err(UnknownVocabulary(name.to_owned())),
         };
-        Ok(Self { name, bpe, vocabulary: (0..size).filter(|&id| is_word(bpe, id)).collect() })
+        let vocabulary = (0..size).filter(|&id| is_word(bpe, id)).collect();
+        Ok(Self { name, bpe, vocabulary, size })
+    }
+
+    fn bytes(&self, ids: &[u32]) -> Result<Vec<u8>, CodecError> {
+        let bytes = self.bpe.decode_bytes(ids);
+        bytes.map_err(|error| CodecError::new(format!("{}: {error}", self.name)))
     }
 }
 
@@ -82,11 +89,22 @@ impl TextCodec for Tiktoken {
     }
 
     fn decode(&self, ids: &[u32]) -> Result<String, CodecError> {
-        let bytes = self
-            .bpe
-            .decode_bytes(ids)
-            .map_err(|error| CodecError::new(format!("{}: {error}", self.name)))?;
+        let bytes = self.bytes(ids)?;
         String::from_utf8(bytes).map_err(|error| CodecError::new(format!("{}: {error}", self.name)))
+    }
+
+    fn decode_any(&self, ids: &[u32]) -> Result<String, CodecError> {
+        let bytes = self.bytes(ids)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn size(&self) -> u32 {
+        self.size
+    }
+
+    fn special_ids(&self) -> &[u32] {
+        // The end of text; in the other vocabularies all special ids come after `size`.
+        if self.name == "p50k_base" { &[50_256] } else { &[] }
     }
 }
 

@@ -97,13 +97,14 @@ impl Prompts {
         let symbols = self.symbols(which, vocabulary.len() as u64);
         let ids = symbols.filter_map(|symbol| vocabulary.get(symbol as usize).copied()).collect();
         let mut padding = self.seed.stream(Purpose::Padding, which.key);
-        fit_text(codec, ids, which.input, &mut padding)
+        fit_text(codec, "", ids, which.input, &mut padding)
     }
 
     fn text(&self, wording: Wording, which: Which<'_>) -> (String, Option<Tokens>) {
         let tokenizer = match wording {
             Wording::Exact => self.tokenizer.as_deref(),
-            Wording::Words => None,
+            // Verse has no blocks to be equal in.
+            Wording::Words | Wording::Sonnet => None,
         };
         match tokenizer.map(|tokenizer| self.exact(tokenizer, which)) {
             Some(Ok(exact)) => (exact.text, Some(exact.tokens)),

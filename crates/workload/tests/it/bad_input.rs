@@ -1,7 +1,11 @@
 //! Each mistake in a specification has one clear line that names it.
 
-use fizeau_core::{PerSec, Tokens};
-use fizeau_workload::{Arrivals, Content, Length, Plan, Rescale, Spec, Wording};
+use std::num::NonZeroU32;
+
+use fizeau_core::{PerSec, Seconds, Tokens};
+use fizeau_workload::{
+    Arrivals, Content, Length, Plan, Rescale, Sessions, Spec, ThinkTime, Turns, Wording,
+};
 
 use crate::{common, gamma, input, output, spec, uniform};
 
@@ -83,4 +87,44 @@ fn exact_text_without_a_tokenizer() {
         let line = complaint(Spec { content, ..spec(1, 0) });
         assert!(line.contains("needs a tokenizer"), "{line}");
     }
+}
+
+#[test]
+fn sessions_that_cannot_be() {
+    let turns = |n| NonZeroU32::new(n).unwrap();
+    let sessions = |turns, think| {
+        let content = Content::Chat(Wording::Words);
+        complaint(Spec { content, sessions: Some(Sessions { turns, think }), ..spec(4, 0) })
+    };
+    let line = sessions(Turns::Uniform { least: turns(3), most: turns(2) }, ThinkTime::None);
+    assert!(line.starts_with("sessions of 3 turns at the least and 2 at the most: "), "{line}");
+    let two = Turns::Fixed(turns(2));
+    for value in [-1.0, f64::NAN, f64::INFINITY, 86_401.0] {
+        let seconds = Seconds::new(value);
+        for think in [
+            ThinkTime::Fixed { seconds },
+            ThinkTime::Exponential { mean: seconds },
+            ThinkTime::LogNormal { median: seconds, sigma: 1.0 },
+        ] {
+            let line = sessions(two, think);
+            let expected = format!("the seconds of think time cannot be {value}: ");
+            assert!(line.starts_with(&expected), "{line}");
+        }
+        let think = ThinkTime::LogNormal { median: Seconds::new(1.0), sigma: value };
+        let line = sessions(two, think);
+        assert!(
+            line.starts_with(&format!("the sigma of the think time cannot be {value}: ")),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn token_ids_cannot_be_gone_on_from() {
+    let turns = Turns::Fixed(NonZeroU32::new(2).unwrap());
+    let sessions = Some(Sessions { turns, think: ThinkTime::None });
+    let line = complaint(Spec { sessions, ..spec(4, 0) });
+    assert!(line.ends_with("token ids cannot be gone on from"), "{line}");
+    // A plan of one request has no later turn.
+    assert!(Plan::new(Spec { sessions, ..spec(1, 0) }).is_ok());
 }

@@ -2,17 +2,27 @@
 
 #![allow(clippy::unwrap_used, reason = "what a test cannot get ends the test")]
 
+mod arrivals;
 mod bad_input;
+mod dataset;
+mod dataset_bad;
+mod dataset_plan;
 mod exact_text;
 mod golden;
 #[cfg(feature = "hf-tokenizer")]
 mod hf;
+mod lengths;
+mod mix;
 mod plan;
+mod prefix;
+mod sessions;
+mod sonnet;
 mod statistics;
 #[cfg(feature = "tiktoken")]
 mod tiktoken;
 mod trace;
 mod trace_files;
+mod vllm;
 
 use fizeau_core::{PerSec, Prompt, Tokens};
 use fizeau_workload::{Arrivals, Length, Lengths, Rescale, Seed, SharedPrefix, Spec};

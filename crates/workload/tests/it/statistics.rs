@@ -12,7 +12,7 @@ use crate::{gamma, output, spec, uniform};
 const GAPS: u64 = 100_000;
 
 /// The gaps of a plan of [`GAPS`] requests, in seconds.
-fn gaps(arrivals: Arrivals, seed: u64) -> Vec<f64> {
+pub(crate) fn gaps(arrivals: Arrivals, seed: u64) -> Vec<f64> {
     let plan = Plan::new(Spec { arrivals, ..spec(GAPS, seed) }).unwrap();
     let mut before = Nanos::ZERO;
     let gap = |at: Option<Nanos>| {
@@ -25,7 +25,7 @@ fn gaps(arrivals: Arrivals, seed: u64) -> Vec<f64> {
 }
 
 /// Mean, and variance over squared mean.
-fn moments(sample: &[f64]) -> (f64, f64) {
+pub(crate) fn moments(sample: &[f64]) -> (f64, f64) {
     let n = sample.len() as f64;
     let mean = sample.iter().sum::<f64>() / n;
     let variance = sample.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n;
@@ -33,7 +33,7 @@ fn moments(sample: &[f64]) -> (f64, f64) {
 }
 
 /// How likely a sample as far from `law` as this one is, if it did come from `law` (Kolmogorov and Smirnov).
-fn likelihood(sample: Vec<f64>, law: &impl ContinuousCDF<f64, f64>) -> f64 {
+pub(crate) fn likelihood(sample: Vec<f64>, law: &impl ContinuousCDF<f64, f64>) -> f64 {
     let two_sided = KSOneSampleAlternativeMethod::TwoSidedAsymptotic;
     ks_onesample(sample, law, two_sided, NaNPolicy::Error).unwrap().1
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, IoSlice, Write};
+use std::ops::Range;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -17,12 +18,16 @@ use crate::http::io::Io;
 pub(in crate::http) struct Post {
     /// Up to and with `content-length: `.
     head: Vec<u8>,
+    /// Where in it the request target lies.
+    target: Range<usize>,
 }
 
 impl Post {
     /// Of `target`, as it stands in the request line, with `headers`. A GET is one with an empty body.
     pub(in crate::http) fn new(method: &Method, target: &str, headers: &HeaderMap) -> Self {
         let mut head = format!("{method} {target} HTTP/1.1\r\n").into_bytes();
+        let start = method.as_str().len() + 1;
+        let target = start..start + target.len();
         for (name, value) in headers {
             head.extend_from_slice(name.as_str().as_bytes());
             head.extend_from_slice(b": ");
@@ -30,13 +35,16 @@ impl Post {
             head.extend_from_slice(b"\r\n");
         }
         head.extend_from_slice(b"content-length: ");
-        Self { head }
+        Self { head, target }
     }
 
-    /// The request that carries `body`.
-    pub(in crate::http) fn with(&self, body: Bytes) -> Outgoing {
-        let mut head = Vec::with_capacity(self.head.len() + 24);
+    /// The request that carries `body`, to another `target` where one is given.
+    pub(in crate::http) fn with(&self, target: Option<&str>, body: Bytes) -> Outgoing {
+        let mut head = Vec::with_capacity(self.head.len() + target.map_or(0, str::len) + 24);
         head.extend_from_slice(&self.head);
+        if let Some(target) = target {
+            head.splice(self.target.clone(), target.bytes());
+        }
         // Writing to a vector cannot fail.
         let _ = write!(head, "{}\r\n\r\n", body.len());
         Outgoing { head, body, written: 0 }

@@ -1,0 +1,225 @@
+//! All that can be decided of a run before anything is sent.
+
+use std::num::NonZeroU32;
+
+use fizeau::core::PerSec;
+use fizeau::harness::{Load, TextAfter};
+use fizeau::metrics::GoodputGoals;
+use fizeau::report::{Engine, LoadPoint, RequestRate, Selection, Setup, VllmRun, Workload};
+use fizeau::workload::{Pacing, TracePacing};
+
+use super::arrivals::{arrivals, cap, shard};
+use super::{Job, files, probe_stream};
+use crate::args::{BenchArgs, EndpointArgs};
+use crate::client::{self, Client};
+use crate::endpoint::{self, Called};
+use crate::exit::{Fail, Named};
+use crate::record;
+use crate::speed::Physics;
+use crate::workload::{self, Nominal, Wish, Work};
+
+/// The run against `endpoint`. Files are read; nothing is sent.
+pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, Fail> {
+    let now = record::WallTime::now();
+    let goals: GoodputGoals = args.result.goodput.join(" ").parse().named("--goodput")?;
+    let cap = cap(args)?;
+    let arrivals = arrivals(&args.arrivals, cap.is_some())?;
+    let replay = replay(args, cap.is_some())?;
+    let shard = shard(args)?;
+    let (metrics, percentiles) = (&args.result.percentile_metrics, &args.result.metric_percentiles);
+    let selection = Selection::parse(&metrics.join(","), &percentiles.join(","))
+        .named("--percentile-metrics/--metric-percentiles")?;
+    let base_urls = base_urls(args);
+    let called = call(args, endpoint, &base_urls)?;
+    let wish = Wish {
+        args: &args.workload,
+        nominal: nominal(args),
+        requests: args.load.num_prompts,
+        arrivals,
+        replay,
+    };
+    let work = wish.work(&called.target)?;
+    let (config, hardware) = (&args.result.model_config, &args.result.hardware);
+    let physics = Physics::from_args(config.as_deref(), hardware.as_deref())?;
+    let physics = physics.map(|physics| physics.for_prompts_of(work.typical()));
+    let config = physics.as_ref().and_then(Physics::config);
+    let limit = workload::limit(args.workload.max_model_len, config);
+    limit.iter().try_for_each(|limit| work.check(limit))?;
+    let (requests, pacing) = (work.requests().get(), work.plan().pacing());
+    let in_flight = client::in_flight(requests, cap, pacing);
+    let wanted = endpoint::wanted(&endpoint.connections, &base_urls, in_flight);
+    let client = Client::new(&args.client, wanted)?;
+    let probe = probe_stream::probe(args, &called.target)?;
+    let vllm = vllm_run(args, &called, cap, now)?;
+    let setup = setup(args, &called, &work, physics.as_ref(), now);
+    // As in vLLM, to append is to save.
+    let result = (args.result.save_result || args.result.append_result)
+        .then(|| result_file(args, &vllm))
+        .transpose()?;
+    Ok(Job {
+        load: Load { max_in_flight: cap, stop_after: None },
+        load_point: load_point(&work, cap),
+        called,
+        client,
+        calibration: None,
+        shard,
+        probe,
+        work,
+        limit,
+        goals,
+        selection,
+        physics,
+        setup,
+        vllm,
+        result,
+    })
+}
+
+/// When the requests of a trace leave; flags of traces are for traces.
+fn replay(args: &BenchArgs, is_capped: bool) -> Result<TracePacing, Fail> {
+    if workload::is_trace(&args.workload) {
+        return workload::replay(&args.arrivals, is_capped);
+    }
+    let given = [
+        (args.arrivals.trace_speedup.is_some(), "--trace-speedup"),
+        (args.arrivals.ignore_trace_times, "--ignore-trace-times"),
+    ];
+    match given.into_iter().find(|(is_given, _)| *is_given) {
+        None => Ok(TracePacing::ClosedLoop),
+        Some((_, flag)) => Err(Fail::usage(format!(
+            "{flag}: --dataset-name {} is no trace",
+            args.workload.dataset_name
+        ))),
+    }
+}
+
+/// The two flags of lengths.
+pub(crate) fn nominal(args: &BenchArgs) -> Nominal<'_> {
+    Nominal {
+        input: ("--random-input-len", &args.lengths.random_input_len),
+        output: ("--random-output-len", &args.lengths.random_output_len),
+    }
+}
+
+pub(super) fn base_urls(args: &BenchArgs) -> Vec<String> {
+    let host = args.host.host.as_deref().unwrap_or("127.0.0.1");
+    let port = args.host.port.unwrap_or(8000);
+    match &*args.endpoint.base_url {
+        [] if host.contains(':') => vec![format!("http://[{host}]:{port}")],
+        [] => vec![format!("http://{host}:{port}")],
+        urls => urls.to_vec(),
+    }
+}
+
+fn call(args: &BenchArgs, endpoint: &EndpointArgs, base_urls: &[String]) -> Result<Called, Fail> {
+    let name = endpoint.served_model_name.as_ref().or(endpoint.model.as_ref());
+    let name = name.ok_or_else(|| Fail::usage("--model: name the model as the server knows it"))?;
+    let keep_text = endpoint::keep_text(text_after(args), &args.workload);
+    let extra = workload::sampling_body(&args.sampling)?;
+    endpoint::call(endpoint, base_urls, name, &extra, keep_text)
+}
+
+/// What becomes of the text of replies.
+pub(crate) const fn text_after(args: &BenchArgs) -> TextAfter {
+    if args.result.save_detailed { TextAfter::Keep } else { TextAfter::Drop }
+}
+
+/// A rate where the load has one, else how many are in flight.
+fn load_point(work: &Work, cap: Option<NonZeroU32>) -> LoadPoint {
+    if let (Pacing::OpenLoop { .. }, Some(rate)) = (work.plan().pacing(), work.mean_rate()) {
+        return LoadPoint::Rate(rate);
+    }
+    let all = u32::try_from(work.requests().get()).unwrap_or(u32::MAX);
+    LoadPoint::Concurrency(cap.map_or(all, NonZeroU32::get).min(all))
+}
+
+fn vllm_run(
+    args: &BenchArgs,
+    called: &Called,
+    cap: Option<NonZeroU32>,
+    now: record::WallTime,
+) -> Result<VllmRun, Fail> {
+    let pair = |pair: &String| match pair.split_once('=') {
+        Some((key, value)) => Ok((key.trim().to_owned(), value.trim().to_owned())),
+        None => Err(Fail::usage(format!("--metadata {pair}: write KEY=VALUE"))),
+    };
+    let model = args.endpoint.model.as_deref().unwrap_or_else(|| called.target.model());
+    Ok(VllmRun {
+        date: now.compact(),
+        backend: called.target.backend().as_str().to_owned(),
+        label: args.result.label.clone(),
+        model_id: model.to_owned(),
+        tokenizer_id: args.workload.tokenizer.clone(),
+        metadata: args.result.metadata.iter().map(pair).collect::<Result<_, _>>()?,
+        request_rate: match args.arrivals.request_rate {
+            Some(rate) if rate.is_finite() => RequestRate::Limited(PerSec::new(rate)),
+            _ => RequestRate::Unlimited,
+        },
+        burstiness: args.arrivals.burstiness,
+        max_concurrency: cap.map(NonZeroU32::get),
+    })
+}
+
+fn result_file(args: &BenchArgs, run: &VllmRun) -> Result<files::ResultFile, Fail> {
+    let name = args.result.result_filename.clone().unwrap_or_else(|| run.file_name());
+    let mode = if args.result.append_result { files::Mode::Append } else { files::Mode::Replace };
+    files::ResultFile::prepare(args.result.result_dir.as_deref(), &name, mode)
+}
+
+fn setup(
+    args: &BenchArgs,
+    called: &Called,
+    work: &Work,
+    physics: Option<&Physics>,
+    now: record::WallTime,
+) -> Setup {
+    let (input, output) = work.asked_lengths();
+    Setup {
+        tool: record::tool(),
+        started: now.rfc3339(),
+        command_line: record::command_line(),
+        endpoint: called.describe(),
+        engine: Engine::Remote { description: None },
+        workload: Workload {
+            dataset: work.dataset(&args.workload),
+            input_tokens: input.words(),
+            output_tokens: output.words(),
+            seed: args.workload.seed,
+            arrivals: work.describe_arrivals(),
+            asked: work.asked(),
+        },
+        host: record::host(),
+        model_config: physics.map(|physics| physics.model_name().to_owned()),
+        hardware: physics.map(|physics| physics.device_name().to_owned()),
+    }
+}
+
+/// A tenth of the run, at most the fifty that good methodology asks for.
+pub(super) fn warmups(job: &Job, args: &BenchArgs) -> u64 {
+    let tenth = job.work.requests().get().div_ceil(10);
+    args.load.num_warmups.unwrap_or_else(|| tenth.min(50))
+}
+
+pub(super) fn document<'a>(
+    job: &'a Job,
+    args: &'a BenchArgs,
+) -> Result<record::RunDocument<'a>, Fail> {
+    let level = record::LevelPlan {
+        requests: job.work.requests().get(),
+        warmup_requests: warmups(job, args),
+        max_in_flight: job.load.max_in_flight.map(NonZeroU32::get),
+        release_for_ms: None,
+    };
+    let client = record::ClientPlan {
+        threads: job.client.threads(),
+        thresholds: &args.client.threshold,
+        calibration: job.calibration.as_ref(),
+    };
+    let asked = record::AskedPlan {
+        plan: job.work.record()?,
+        lengths: job.work.asked_lengths(),
+        shard: args.load.shard.as_deref(),
+    };
+    let goodput = &args.result.goodput;
+    Ok(record::RunDocument::new(&job.setup, asked, vec![level], &job.called, goodput, client))
+}

@@ -1,0 +1,42 @@
+//! A thin stream of small requests beside the load.
+
+use fizeau::core::PerSec;
+use fizeau::transport::Target;
+use fizeau::workload::{Arrivals, Lengths, Plan, Seed, Spec};
+
+use crate::args::BenchArgs;
+use crate::exit::{Fail, Named};
+use crate::workload;
+
+/// The stream that the flags ask for: small requests at a constant rate, as many as there is time for.
+pub(super) fn probe(args: &BenchArgs, target: &Target) -> Result<Option<Plan>, Fail> {
+    let probe = &args.arrivals.probe;
+    let Some(rate) = probe.probe_request_rate else {
+        return Ok(None);
+    };
+    if !rate.is_finite() || rate <= 0.0 {
+        return Err(Fail::usage(format!(
+            "--probe-request-rate {rate}: give requests per second above 0"
+        )));
+    }
+    let length = |flag: &str, tokens: u64| match tokens {
+        0 => Err(Fail::usage(format!("{flag} 0: give at least 1 token"))),
+        _ => Ok(tokens),
+    };
+    let spec = Spec {
+        arrivals: Arrivals::Constant { rate: PerSec::new(rate) },
+        lengths: Lengths::fixed(
+            length("--probe-input-len", probe.probe_input_len)?,
+            length("--probe-output-len", probe.probe_output_len)?,
+        ),
+        content: workload::words_or_ids(target),
+        // None of the load's prompts, nor those of another run.
+        seed: Seed(args.workload.seed).child(PROBE),
+        salt: workload::fresh_salt(),
+        ..Spec::new(u64::MAX).named("--probe-request-rate")?
+    };
+    Plan::new(spec).map(Some).named("--probe-request-rate")
+}
+
+/// Which child of the run's seed the probes have.
+const PROBE: u64 = u64::MAX;

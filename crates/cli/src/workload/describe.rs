@@ -1,0 +1,152 @@
+//! A workload as a person reads it.
+
+use std::path::Path;
+
+use fizeau::core::Tokens;
+use fizeau::workload::{
+    Arrivals, Content, Length, Lengths, RampShape, RampSpan, Rescale, Spacing, Spec, Stage,
+};
+use serde::Serialize;
+
+use crate::args::WorkloadArgs;
+
+/// Lengths that were asked for: the law, and where half and nine tenths of all are below.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct AskedLength {
+    /// In words.
+    pub(crate) law: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p50: Option<Tokens>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p90: Option<Tokens>,
+}
+
+impl AskedLength {
+    /// Lengths that a file has.
+    pub(crate) fn of_file(what: &str) -> Self {
+        Self { law: format!("as the {what} has them"), p50: None, p90: None }
+    }
+
+    /// Always `tokens`.
+    fn fixed(tokens: Tokens) -> Self {
+        Self { law: tokens.to_string(), p50: Some(tokens), p90: Some(tokens) }
+    }
+
+    /// In one line.
+    pub(crate) fn words(&self) -> String {
+        match (self.p50, self.p90) {
+            (Some(p50), Some(p90)) if p50 != p90 => format!("{} (p50 {p50}, p90 {p90})", self.law),
+            _ => self.law.clone(),
+        }
+    }
+}
+
+/// The prompt and output lengths that `spec` asks for.
+pub(crate) fn asked_lengths(spec: &Spec) -> (AskedLength, AskedLength) {
+    match &spec.content {
+        Content::Dataset { .. } => (AskedLength::of_file("data set"), data_output(&spec.lengths)),
+        Content::PrefixRepetition(of) => {
+            (AskedLength::fixed(of.prefix + of.suffix), AskedLength::fixed(of.output))
+        }
+        _ => laws(&spec.lengths),
+    }
+}
+
+/// What a data set does not say, the law of lengths does.
+fn data_output(lengths: &Lengths) -> AskedLength {
+    let own = "as the data set has them";
+    let law = format!("{own}, else {}", laws(lengths).1.law);
+    AskedLength { law, p50: None, p90: None }
+}
+
+fn laws(lengths: &Lengths) -> (AskedLength, AskedLength) {
+    let (p50, p90) = (lengths.quantile(0.5), lengths.quantile(0.9));
+    let (input, output) = match lengths {
+        Lengths::Independent { input, output } => (law(input), law(output)),
+        Lengths::Pairs(_) => (format!("pairs {lengths}"), format!("pairs {lengths}")),
+    };
+    (
+        AskedLength { law: input, p50: Some(p50.input), p90: Some(p90.input) },
+        AskedLength { law: output, p50: Some(p50.output), p90: Some(p90.output) },
+    )
+}
+
+/// A law of lengths as a person reads it.
+fn law(length: &Length) -> String {
+    match length {
+        Length::Fixed(tokens) => tokens.to_string(),
+        Length::Uniform { .. } | Length::UniformUpTo { .. } | Length::Between { .. } => {
+            let (low, high) = length.bounds().into_inner();
+            format!("uniform {low} to {high}")
+        }
+        law => law.to_string(),
+    }
+}
+
+/// How requests arrive, in one line.
+pub(crate) fn arrivals(arrivals: &Arrivals) -> String {
+    match arrivals {
+        Arrivals::AllAtOnce => "all at once".to_owned(),
+        Arrivals::ClosedLoop => "closed loop: a request leaves when a slot is free".to_owned(),
+        Arrivals::Constant { rate } => format!("constant, {} a second", rate.get()),
+        Arrivals::Gamma { rate, burstiness, rescale } => {
+            let law = match burstiness.to_bits() == 1.0_f64.to_bits() {
+                true => format!("Poisson, {} a second", rate.get()),
+                false => format!("gamma, {} a second, burstiness {burstiness}", rate.get()),
+            };
+            match rescale {
+                Rescale::None => law,
+                Rescale::ToMean => format!("{law}, stretched to the mean"),
+            }
+        }
+        Arrivals::Ramp { from, to, shape, over, spacing } => {
+            let shape = match shape {
+                RampShape::Linear => "linear",
+                RampShape::Exponential => "exponential",
+            };
+            let over = match over {
+                RampSpan::Time(time) => format!("{} s", time.get()),
+                RampSpan::Requests => "all requests".to_owned(),
+            };
+            let (from, to) = (from.get(), to.get());
+            format!("{shape} ramp, {from} to {to} a second over {over}{}", gaps(*spacing))
+        }
+        Arrivals::Stages { stages, spacing } => {
+            let stage = |stage: &Stage| format!("{} for {} s", stage.rate.get(), stage.lasts.get());
+            let stages: Vec<String> = stages.iter().map(stage).collect();
+            format!("stages a second: {}{}", stages.join(", "), gaps(*spacing))
+        }
+        Arrivals::OnOff { on, off, mean_on, mean_off } => format!(
+            "bursts, {} a second for {} s in the mean, then {} for {} s",
+            on.get(),
+            mean_on.get(),
+            off.get(),
+            mean_off.get()
+        ),
+        Arrivals::Diurnal { mean, swing, period, spacing } => format!(
+            "sine, {} a second in the mean, {swing} of it up and down in {} s{}",
+            mean.get(),
+            period.get(),
+            gaps(*spacing)
+        ),
+    }
+}
+
+fn gaps(spacing: Spacing) -> String {
+    match spacing {
+        Spacing::Even => ", even".to_owned(),
+        Spacing::Random { burstiness } if burstiness.to_bits() == 1.0_f64.to_bits() => {
+            String::new()
+        }
+        Spacing::Random { burstiness } => format!(", burstiness {burstiness}"),
+    }
+}
+
+/// The data set's name, and its file's.
+pub(crate) fn dataset(args: &WorkloadArgs) -> String {
+    let name = &args.dataset_name;
+    match args.data.dataset_path.as_deref().and_then(Path::file_name) {
+        Some(file) => format!("{name} {}", file.to_string_lossy()),
+        None => name.clone(),
+    }
+}

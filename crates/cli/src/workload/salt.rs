@@ -1,0 +1,36 @@
+//! What sets a run's prompts apart from another's.
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::SystemTime;
+
+use fizeau::workload::Salt;
+
+use super::names::Source;
+use crate::args::WorkloadArgs;
+
+/// The salt that was asked for, or a fresh one.
+pub(crate) fn salt(args: &WorkloadArgs, source: Source) -> Salt {
+    match args.salt {
+        _ if args.reuse_prompts || source == Source::VllmRandom => Salt::NONE,
+        Some(number) => Salt(number),
+        None => fresh(),
+    }
+}
+
+/// A number that no earlier run had, but for one chance in four thousand million. It is short enough to be typed.
+pub(crate) fn fresh() -> Salt {
+    let random = RandomState::new().hash_one(SystemTime::now());
+    Salt((random >> 32).max(1))
+}
+
+/// What a run says of its prompts, in one line.
+pub(crate) fn describe(args: &WorkloadArgs, salt: Salt) -> String {
+    match salt {
+        Salt::NONE if args.reuse_prompts || args.salt.is_some() => {
+            "prompts: the same in every run with this seed".to_owned()
+        }
+        Salt::NONE => "prompts: vLLM's own for this seed, the same in every run".to_owned(),
+        Salt(number) if args.salt.is_some() => format!("prompts: those of --salt {number}"),
+        Salt(number) => format!("prompts: this run's own (--salt {number} repeats them)"),
+    }
+}

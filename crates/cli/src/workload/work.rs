@@ -1,0 +1,192 @@
+//! What a run asks: a plan, or a trace that is read as it is replayed.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use fizeau::core::{Nanos, PerSec, Tokens};
+use fizeau::metrics::CacheExpectation;
+use fizeau::report::{Asked, AskedArrivals};
+use fizeau::workload::{Arrivals, Content, Plan, Salt, Spec, TextCodec, Trace, Workload};
+use serde_json::Value;
+
+use super::describe::{self, AskedLength};
+use super::limit::Limit;
+use super::{Ask, trace};
+use crate::args::WorkloadArgs;
+use crate::exit::Fail;
+
+/// What a run asks.
+pub(crate) enum Work {
+    Plan { plan: Plan, ask: Ask },
+    Trace { trace: Trace, tokenizer: Option<Arc<dyn TextCodec>> },
+}
+
+impl Work {
+    /// As a driver sees it.
+    pub(crate) fn plan(&self) -> &dyn Workload {
+        match self {
+            Self::Plan { plan, .. } => plan,
+            Self::Trace { trace, .. } => trace,
+        }
+    }
+
+    pub(crate) fn requests(&self) -> NonZeroU64 {
+        self.plan().requests()
+    }
+
+    pub(crate) fn salt(&self) -> Salt {
+        match self {
+            Self::Plan { plan, .. } => plan.spec().salt,
+            Self::Trace { trace, .. } => trace.spec().salt,
+        }
+    }
+
+    /// Counts where the server does not.
+    pub(crate) fn tokenizer(&self) -> Option<Arc<dyn TextCodec>> {
+        match self {
+            Self::Plan { ask, .. } => ask.tokenizer.clone(),
+            Self::Trace { tokenizer, .. } => tokenizer.clone(),
+        }
+    }
+
+    /// The mean rate that was asked for; where the law has none, that of the plan.
+    pub(crate) fn mean_rate(&self) -> Option<PerSec> {
+        match self {
+            Self::Plan { plan, .. } => mean_rate(plan),
+            Self::Trace { trace, .. } => trace::mean_rate(trace),
+        }
+    }
+
+    /// The prompt's nominal length, for servers that do not say how long it was, and the output's.
+    pub(crate) fn typical(&self) -> (u64, u64) {
+        match self {
+            Self::Plan { plan, .. } => typical(plan.spec()),
+            Self::Trace { trace, .. } => trace::typical(trace),
+        }
+    }
+
+    pub(crate) fn asked_lengths(&self) -> (AskedLength, AskedLength) {
+        match self {
+            Self::Plan { plan, .. } => describe::asked_lengths(plan.spec()),
+            Self::Trace { .. } => (AskedLength::of_file("trace"), AskedLength::of_file("trace")),
+        }
+    }
+
+    /// How requests arrive, in one line.
+    pub(crate) fn describe_arrivals(&self) -> String {
+        match self {
+            Self::Plan { plan, .. } => describe::arrivals(&plan.spec().arrivals),
+            Self::Trace { trace, .. } => trace::describe_arrivals(trace),
+        }
+    }
+
+    /// The data set's name, and its file's.
+    pub(crate) fn dataset(&self, args: &WorkloadArgs) -> String {
+        describe::dataset(args)
+    }
+
+    /// What is asked of arrivals and of a cache, as figures.
+    pub(crate) fn asked(&self) -> Asked {
+        match self {
+            Self::Plan { plan, ask } => asked(plan, ask),
+            Self::Trace { trace, .. } => trace::asked(trace),
+        }
+    }
+
+    /// Refuses what is too long for the model.
+    pub(crate) fn check(&self, limit: &Limit) -> Result<(), Fail> {
+        match self {
+            Self::Plan { plan, ask } => check(plan.spec(), ask, limit),
+            Self::Trace { trace, .. } => {
+                let facts = trace.facts();
+                let (input, output) = (facts.longest_input, facts.longest_output);
+                limit.check("the longest prompt and reply of the trace", input, output)
+            }
+        }
+    }
+
+    /// That records come more than once, in words.
+    pub(crate) fn repeated(&self) -> Option<String> {
+        match self {
+            Self::Plan { plan, .. } => plan.repeats().map(|repeats| repeats.to_string()),
+            Self::Trace { trace, .. } => trace::repeated(trace),
+        }
+    }
+
+    /// What was asked, for the record.
+    pub(crate) fn record(&self) -> Result<Value, Fail> {
+        match self {
+            Self::Plan { plan, .. } => serde_json::to_value(plan.spec()).map_err(Fail::broken),
+            Self::Trace { trace, .. } => trace::record(trace),
+        }
+    }
+}
+
+/// The rate that the law has in the long run; else that of the instants.
+fn mean_rate(plan: &Plan) -> Option<PerSec> {
+    if let Some(asked) = plan.spec().arrivals.asked() {
+        return Some(asked.rate);
+    }
+    let (mut sessions, mut last) = (0_u64, Nanos::ZERO);
+    for at in plan.schedule() {
+        sessions += 1;
+        last = at?;
+    }
+    (last > Nanos::ZERO).then(|| PerSec::new(sessions as f64 / last.as_secs_f64()))
+}
+
+/// What is asked of `plan`'s arrivals and of a cache.
+fn asked(plan: &Plan, ask: &Ask) -> Asked {
+    let arrivals = match &plan.spec().arrivals {
+        Arrivals::ClosedLoop => None,
+        law => Some(AskedArrivals {
+            rate: mean_rate(plan),
+            cv_squared: law.asked().and_then(|asked| asked.cv_squared),
+        }),
+    };
+    Asked { arrivals, cache: cache(plan, ask) }
+}
+
+/// What a prefix cache may supply of `plan`.
+fn cache(plan: &Plan, ask: &Ask) -> CacheExpectation {
+    let spec = plan.spec();
+    if spec.salt == Salt::NONE || ask.has_bodies() || ask.has_turns() {
+        return CacheExpectation::Reuse;
+    }
+    match plan.expected_cache() {
+        Some(share) if share.cached > Tokens::ZERO => CacheExpectation::Share(share.share()),
+        _ => CacheExpectation::None,
+    }
+}
+
+/// Refuses what is longer than `limit`: by the laws of lengths, or in a record of the data set that says its length.
+fn check(spec: &Spec, ask: &Ask, limit: &Limit) -> Result<(), Fail> {
+    match &spec.content {
+        Content::Dataset { .. } => check_records(spec, ask, limit),
+        _ => spec
+            .check_context(limit.tokens)
+            .map_err(|error| Fail::usage(format!("{error} ({} says so)", limit.said_by))),
+    }
+}
+
+fn check_records(spec: &Spec, ask: &Ask, limit: &Limit) -> Result<(), Fail> {
+    let Some(dataset) = &ask.dataset else { return Ok(()) };
+    let law = spec.lengths.longest().output;
+    for (number, conversation) in (1_u64..).zip(&dataset.conversations) {
+        for turn in &conversation.turns {
+            let output = turn.output_tokens.unwrap_or(law);
+            let what = format!("{}, record {number}", dataset.name);
+            limit.check(&what, turn.input_tokens.unwrap_or_default(), output)?;
+        }
+    }
+    Ok(())
+}
+
+/// The median lengths as the laws have them.
+fn typical(spec: &Spec) -> (u64, u64) {
+    let median = spec.lengths.quantile(0.5);
+    match &spec.content {
+        Content::PrefixRepetition(of) => ((of.prefix + of.suffix).get(), of.output.get()),
+        _ => ((spec.prefix.tokens() + median.input).get(), median.output.get()),
+    }
+}

@@ -1,0 +1,90 @@
+//! A request on its way.
+
+use std::cell::Cell;
+use std::future::{Future, Ready, poll_fn};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use fizeau_core::{Clock, Part, RequestId, Stamp, Tape, Transport};
+use futures_util::future::Either;
+
+use super::line::Departure;
+
+/// A request that is back.
+pub(super) struct Landed<E> {
+    pub(super) id: RequestId,
+    pub(super) keeps_slot: bool,
+    pub(super) sent: Result<Tape, E>,
+}
+
+/// Sends what leaves, `released` now.
+pub(super) async fn fly<T: Transport>(
+    transport: &T,
+    leaving: Departure,
+    released: Stamp,
+) -> Landed<T::Error> {
+    let Departure { request, intended, keeps_slot } = leaving;
+    let mut sent = transport.send(&request, intended, released).await;
+    if let Ok(tape) = &mut sent {
+        // What follows from a tape hangs on these, whether the transport copied them or not.
+        (tape.session, tape.turn, tape.part) = (request.session, request.turn, request.part);
+    }
+    Landed { id: request.id, keeps_slot, sent }
+}
+
+/// Lets `flight` go as far as it can, which sends its request. Left to the other flights' turn, it would wait for
+/// the making of the next request and for the tapes of all that ended at the same time.
+pub(super) async fn launch<F: Future>(flight: F) -> Either<Pin<Box<F>>, Ready<F::Output>> {
+    let mut flight = Box::pin(flight);
+    match poll_fn(|cx| Poll::Ready(flight.as_mut().poll(cx))).await {
+        Poll::Ready(landed) => Either::Right(std::future::ready(landed)),
+        Poll::Pending => Either::Left(flight),
+    }
+}
+
+/// A flight that lets a due request go first: otherwise a thousand flights with something to read would hold it up for
+/// as long as all their reading takes.
+pub(super) struct Yielding<'a, F, C> {
+    pub(super) flight: F,
+    pub(super) urgency: &'a Urgency,
+    pub(super) clock: &'a C,
+}
+
+impl<F: Future + Unpin, C: Clock> Future for Yielding<'_, F, C> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        if self.urgency.earliest().is_some_and(|at| self.clock.now() >= at) {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Pin::new(&mut self.flight).poll(cx)
+    }
+}
+
+/// When the next request is due, while one is waited for: of the load, and of the probe stream beside it.
+#[derive(Debug, Default)]
+pub(super) struct Urgency {
+    load: Cell<Option<Stamp>>,
+    probe: Cell<Option<Stamp>>,
+}
+
+impl Urgency {
+    pub(super) fn set(&self, part: Part, at: Option<Stamp>) {
+        match part {
+            Part::Load => self.load.set(at),
+            Part::Probe => self.probe.set(at),
+        }
+    }
+
+    pub(super) fn is_probe_due(&self, now: impl FnOnce() -> Stamp) -> bool {
+        self.probe.get().is_some_and(|at| at <= now())
+    }
+
+    fn earliest(&self) -> Option<Stamp> {
+        match (self.load.get(), self.probe.get()) {
+            (Some(load), Some(probe)) => Some(load.min(probe)),
+            (load, probe) => load.or(probe),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Figures of the probe stream beside a load.
+
+use fizeau_core::Tape;
+
+use super::RequestCounts;
+use crate::distribution::{Column, Sample};
+use crate::{Distribution, RequestMetrics};
+
+/// What small requests beside the load met: a stream of its own, no part of which is in any other figure of the level.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProbeSummary {
+    /// How many went out, and how they ended.
+    pub requests: RequestCounts,
+    /// Send start to first token, in milliseconds, of completed ones, as all that follow.
+    pub ttft: Distribution,
+    /// Intended release to first token.
+    pub ttft_scheduled: Distribution,
+    /// Mean pace after the first event.
+    pub tpot: Distribution,
+    /// Send start to the last of the output.
+    pub e2el: Distribution,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct ProbeTally {
+    requests: RequestCounts,
+    ttft: Column,
+    ttft_scheduled: Column,
+    tpot: Sample,
+    e2el: Column,
+}
+
+impl ProbeTally {
+    pub(super) fn add(&mut self, tape: &Tape) {
+        self.requests.add(&tape.outcome);
+        let metrics = RequestMetrics::of(tape);
+        let figures = [
+            (&mut self.ttft, metrics.ttft),
+            (&mut self.ttft_scheduled, metrics.ttft_scheduled),
+            (&mut self.e2el, metrics.e2el),
+        ];
+        for (column, figure) in figures {
+            figure.into_iter().for_each(|figure| column.push(figure));
+        }
+        metrics.tpot.into_iter().for_each(|tpot| self.tpot.push(tpot));
+    }
+
+    /// Takes in all that `other` has.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.requests.merge(other.requests);
+        self.ttft.append(other.ttft);
+        self.ttft_scheduled.append(other.ttft_scheduled);
+        self.tpot.append(other.tpot);
+        self.e2el.append(other.e2el);
+    }
+
+    pub(super) fn summary(&self) -> ProbeSummary {
+        ProbeSummary {
+            requests: self.requests.clone(),
+            ttft: self.ttft.summary(),
+            ttft_scheduled: self.ttft_scheduled.summary(),
+            tpot: self.tpot.clone().summary(),
+            e2el: self.e2el.summary(),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Whether what was sent is what was asked for: lengths, cache, whole sessions.
+
+use super::judge::{exceeded, percent, reason};
+use super::{CacheExpectation, Expectations, Reason, Thresholds, Verdict};
+use crate::LevelSummary;
+
+/// Prompts that the server counts otherwise than they were meant: another tokenizer, or a chat template.
+pub(super) fn prompt_length(level: &LevelSummary, limits: &Thresholds) -> Option<Reason> {
+    let difference = level.lengths.prompt.difference?;
+    let share = difference.share()?;
+    let (verdict, limit) = exceeded(share, limits.prompt_suspect, None)?;
+    let (asked, seen) = (difference.asked_mean, difference.seen_mean);
+    let (share, limit) = (percent(share), percent(limit));
+    let so = match difference.constant() {
+        Some(constant) => format!(
+            "all by {constant:+}, as a chat template does: the load is that of the server's count"
+        ),
+        None => format!(
+            "{} of {} by more than 1 %: give --tokenizer the server's own, or send token ids",
+            difference.past_one_percent, difference.n
+        ),
+    };
+    let text = format!(
+        "the server saw prompts of {seen:.1} tokens on average and {asked:.1} were asked for (off by {share}, limit {limit}; \
+         {so})"
+    );
+    reason(verdict, text)
+}
+
+/// Replies that were to have a length and have another.
+pub(super) fn output_length(level: &LevelSummary, limits: &Thresholds) -> Option<Reason> {
+    let differs = level.tokens.output_length_differs;
+    let completed = level.requests.completed;
+    if completed == 0 {
+        return None;
+    }
+    let share = differs as f64 / completed as f64;
+    let (verdict, limit) = exceeded(share, limits.length_suspect, None)?;
+    let (share, limit) = (percent(share), percent(limit));
+    let text = format!(
+        "{differs} of {completed} replies had another length than was asked although the end of sequence was to be \
+         ignored ({share}, limit {limit})"
+    );
+    reason(verdict, text)
+}
+
+/// Cache hits that nobody asked for, or another hit rate than was asked for.
+pub(super) fn cache(level: &LevelSummary, expected: &Expectations) -> Option<Reason> {
+    let measured = level.tokens.cached_share()?;
+    let limits = &expected.thresholds;
+    match expected.cache {
+        CacheExpectation::Reuse => None,
+        CacheExpectation::None => {
+            let (verdict, limit) = exceeded(measured, limits.cached_suspect, None)?;
+            let (share, limit) = (percent(measured), percent(limit));
+            let text = format!(
+                "{share} of the prompt tokens came from a cache and nobody asked for that (limit {limit}): prefill looks faster \
+                 than it is; take another --salt, or turn the server's prefix cache off"
+            );
+            reason(verdict, text)
+        }
+        CacheExpectation::Share(asked) => {
+            let off = (measured - asked).abs();
+            let (verdict, limit) = exceeded(off, limits.hit_rate_suspect, None)?;
+            let so = if measured < asked {
+                "the server's prefix cache is off, too small, or made of large blocks"
+            } else {
+                "prompts of an earlier run were still there; take another --salt"
+            };
+            let text = format!(
+                "the cache supplied {} of the prompt tokens and {} were asked for (off by {:.1} points, limit {:.1}): {so}",
+                percent(measured),
+                percent(asked),
+                off * 100.0,
+                limit * 100.0
+            );
+            reason(verdict, text)
+        }
+    }
+}
+
+/// Turns that were planned and had nothing to follow.
+pub(super) fn abandoned(level: &LevelSummary, expected: &Expectations) -> Option<Reason> {
+    let abandoned = expected.abandoned;
+    if abandoned == 0 {
+        return None;
+    }
+    let planned = level.requests.sent.saturating_add(abandoned);
+    let text = format!(
+        "{abandoned} of {planned} planned requests were never sent, because a turn before them failed: the load was lighter \
+         than was asked for"
+    );
+    reason(Verdict::Suspect, text)
+}
+
+/// What could not be checked, and what else is worth knowing.
+pub(super) fn notes(level: &LevelSummary, expected: &Expectations) -> Vec<String> {
+    [prompts_unchecked(level), cache_note(level, expected), expected.repeated.clone()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn prompts_unchecked(level: &LevelSummary) -> Option<String> {
+    let (prompt, completed) = (&level.lengths.prompt, level.requests.completed);
+    let checked = prompt.difference.map_or(0, |difference| difference.n);
+    if checked >= completed {
+        return None;
+    }
+    let which = match checked {
+        0 => "prompt lengths could not be checked".to_owned(),
+        _ => format!("prompt lengths were checked of {checked} of {completed} completed requests"),
+    };
+    let why = if prompt.seen.n < completed {
+        "the server does not say how many tokens it saw"
+    } else if checked > 0 {
+        "how many tokens the others were to have is not known (a later turn carries the replies before it)"
+    } else {
+        "how many tokens were asked for is not known without the server's tokenizer (--tokenizer)"
+    };
+    Some(format!("{which}: {why}"))
+}
+
+fn cache_note(level: &LevelSummary, expected: &Expectations) -> Option<String> {
+    match (expected.cache, level.tokens.cached_share()) {
+        (CacheExpectation::Share(asked), None) if level.requests.completed > 0 => {
+            let asked = percent(asked);
+            Some(format!(
+                "the asked hit rate of {asked} could not be verified: the server reports no cached tokens"
+            ))
+        }
+        (CacheExpectation::Reuse, Some(share)) => {
+            let share = percent(share);
+            Some(format!(
+                "prompts were reused on purpose: {share} of their tokens came from a cache"
+            ))
+        }
+        (CacheExpectation::Reuse, None) => Some(
+            "prompts were reused on purpose; the server does not say how much came from a cache"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}

@@ -1,0 +1,123 @@
+//! What was asked for beside what was sent, as lines of the block.
+
+use fizeau_core::{PerSec, TokenSource};
+use fizeau_metrics::{Arrivals, CacheExpectation, LengthCheck, TokenDistribution};
+
+use super::LevelReport;
+use super::proof::tail;
+use crate::block::line;
+use crate::number::percent;
+
+impl LevelReport {
+    /// The arrivals of an open loop; those of a closed one are the endpoint's doing.
+    pub(super) const fn arrivals(&self) -> Option<&Arrivals> {
+        match self.asked.arrivals {
+            Some(_) => self.summary.arrivals.as_ref(),
+            None => None,
+        }
+    }
+
+    /// Arrivals, lengths, cache and probe: asked for, and sent or seen.
+    pub(super) fn workload_lines(&self) -> Vec<String> {
+        let mut lines = self.arrival_lines();
+        let lengths = &self.summary.lengths;
+        lines.extend(length_lines("Prompt", &lengths.prompt));
+        if self.summary.tokens.source != Some(TokenSource::Tokenless) {
+            lines.extend(length_lines("Output", &lengths.output));
+        }
+        lines.extend(self.cache_line());
+        if let Some(models) = &self.summary.models {
+            lines.push(line("Models asked:", models.len()));
+        }
+        lines.extend(self.probe_lines());
+        lines
+    }
+
+    fn arrival_lines(&self) -> Vec<String> {
+        let Some((asked, came)) = self.asked.arrivals.zip(self.arrivals()) else {
+            return Vec::new();
+        };
+        let (planned, sent) = (&came.intended, &came.sent);
+        let rates = [asked.rate, planned.rate, sent.rate].map(|rate| rate.map(PerSec::get));
+        let spreads = [asked.cv_squared, planned.cv_squared, sent.cv_squared];
+        vec![
+            line("Arrivals/s asked/planned/sent:", side_by_side(rates)),
+            line("CV squared of gaps asked/planned/sent:", side_by_side(spreads)),
+        ]
+    }
+
+    fn cache_line(&self) -> Option<String> {
+        let measured = self.summary.tokens.cached_share();
+        let asked = match self.asked.cache {
+            CacheExpectation::None if measured.is_none() => return None,
+            CacheExpectation::None => "none".to_owned(),
+            CacheExpectation::Share(share) => percent(share),
+            CacheExpectation::Reuse => "any".to_owned(),
+        };
+        let measured = measured.map_or_else(|| "not reported".to_owned(), percent);
+        Some(line("Cached prompt tokens asked/measured:", format_args!("{asked} / {measured}")))
+    }
+
+    fn probe_lines(&self) -> Vec<String> {
+        let Some(probe) = &self.summary.probe else {
+            return Vec::new();
+        };
+        let (sent, failed) = (probe.requests.sent, probe.requests.failed);
+        let mut lines =
+            vec![line("Probe requests sent/failed:", format_args!("{sent} / {failed}"))];
+        if probe.ttft.n > 0 {
+            lines.push(line("Probe TTFT p50/p99/max (ms):", tail(&probe.ttft)));
+        }
+        lines
+    }
+}
+
+fn length_lines(what: &str, check: &LengthCheck) -> Vec<String> {
+    let mut lines = Vec::new();
+    if check.asked.n == 0 && check.seen.n == 0 {
+        return lines;
+    }
+    let both = [("asked", &check.asked, "unknown"), ("seen", &check.seen, "not reported")];
+    for (how, lengths, none) in both {
+        lines.push(match (lengths.n, lengths.always()) {
+            (0, _) => line(&format!("{what} tokens {how}:"), none),
+            (_, Some(length)) => {
+                line(&format!("{what} tokens {how}:"), format_args!("{length} each"))
+            }
+            (_, None) => line(&format!("{what} tokens {how} p10/p50/p90 (mean):"), spread(lengths)),
+        });
+    }
+    let difference = check.difference.filter(|difference| difference.absolute_mean > 0.0);
+    lines.extend(difference.map(|difference| {
+        let value = match difference.constant() {
+            Some(constant) => format!("{constant:+} each"),
+            None => {
+                let (n, past) = (difference.n, difference.past_one_percent);
+                format!("{:+} to {:+} ({past} of {n} by over 1 %)", difference.min, difference.max)
+            }
+        };
+        line(&format!("{what} tokens seen less asked:"), value)
+    }));
+    lines
+}
+
+/// `201 / 250 / 299 (250.3)`
+fn spread(lengths: &TokenDistribution) -> String {
+    let dash = || "-".to_owned();
+    let whole = |value: Option<f64>| value.map_or_else(dash, |value| format!("{value:.0}"));
+    let [p10, p50, p90] = [lengths.p10, lengths.p50, lengths.p90].map(whole);
+    let mean = lengths.mean.map_or_else(dash, |mean| format!("{mean:.1}"));
+    format!("{p10} / {p50} / {p90} ({mean})")
+}
+
+/// Figures that are close to each other, so that a difference of a thousandth shows.
+fn side_by_side(figures: [Option<f64>; 3]) -> String {
+    let four_digits = |value: Option<f64>| match value {
+        None => "-".to_owned(),
+        Some(value) if value >= 999.95 => format!("{value:.0}"),
+        Some(value) if value >= 99.995 => format!("{value:.1}"),
+        Some(value) if value >= 9.9995 => format!("{value:.2}"),
+        Some(value) => format!("{value:.3}"),
+    };
+    figures.map(four_digits).join(" / ")
+}

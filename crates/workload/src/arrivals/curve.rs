@@ -1,0 +1,136 @@
+//! Rates that change with time: at which instant the integral of the rate, which is the number of requests that ought to
+//! have come, reaches a number.
+
+use super::wave::Wave;
+use super::{RampShape, Stage};
+
+/// How the rate changes.
+#[derive(Debug)]
+pub(super) enum Curve {
+    Linear(Linear),
+    Exponential(Exponential),
+    Steps(Steps),
+    Wave(Wave),
+}
+
+impl Curve {
+    /// The seconds after which the integral reaches `area`, which is not negative and not below that of any call before. It
+    /// may fall by a rounding where the areas are that close.
+    pub(super) fn reaches(&mut self, area: f64) -> f64 {
+        match self {
+            Self::Linear(ramp) => ramp.reaches(area),
+            Self::Exponential(ramp) => ramp.reaches(area),
+            Self::Steps(steps) => steps.reaches(area),
+            Self::Wave(wave) => wave.reaches(area),
+        }
+    }
+
+    /// One rate after another; there is at least one.
+    pub(super) fn steps(stages: &[Stage]) -> Self {
+        Self::Steps(Steps::new(stages))
+    }
+
+    /// The rate `mean` (1 + `swing` sin(2 pi t / `period`)).
+    pub(super) fn wave(mean: f64, swing: f64, period: f64) -> Self {
+        Self::Wave(Wave::new(mean, swing, period))
+    }
+
+    /// The ramp from the rate `from` to the rate `to` over `time` seconds.
+    pub(super) fn ramp(shape: RampShape, [from, to]: [f64; 2], time: f64) -> Self {
+        match shape {
+            RampShape::Linear => Self::Linear(Linear { from, to, time }),
+            RampShape::Exponential => Self::Exponential(Exponential {
+                from,
+                to,
+                time,
+                growth: libm::log(to / from) / time,
+            }),
+        }
+    }
+}
+
+/// A rate that changes by the same amount in the same time, then stays.
+#[derive(Debug)]
+pub(super) struct Linear {
+    from: f64,
+    to: f64,
+    time: f64,
+}
+
+impl Linear {
+    fn reaches(&self, area: f64) -> f64 {
+        let whole = 0.5 * (self.from + self.to) * self.time;
+        if area >= whole {
+            return self.time + (area - whole) / self.to;
+        }
+        // from t + slope t^2 / 2 = area, solved without a difference of near-equal numbers, whatever the slope's sign.
+        let slope = (self.to - self.from) / self.time;
+        let root = (self.from * self.from + 2.0 * slope * area).max(0.0).sqrt();
+        match self.from + root {
+            0.0 => 0.0,
+            sum => (2.0 * area / sum).min(self.time),
+        }
+    }
+}
+
+/// A rate that changes by the same factor in the same time, then stays.
+#[derive(Debug)]
+pub(super) struct Exponential {
+    from: f64,
+    to: f64,
+    time: f64,
+    /// The logarithm of the factor of a second.
+    growth: f64,
+}
+
+impl Exponential {
+    fn reaches(&self, area: f64) -> f64 {
+        if self.growth == 0.0 {
+            return area / self.from;
+        }
+        let whole = (self.to - self.from) / self.growth;
+        if area >= whole {
+            return self.time + (area - whole) / self.to;
+        }
+        // from (exp(growth t) - 1) / growth = area.
+        (libm::log1p(self.growth * area / self.from) / self.growth).min(self.time)
+    }
+}
+
+/// One rate after another; the last one stays.
+#[derive(Debug)]
+pub(super) struct Steps {
+    /// Those to come, the next one last.
+    later: Vec<Stage>,
+    rate: f64,
+    /// The instant and the area at which the present stage begins, and those at which it ends.
+    begins: [f64; 2],
+    ends: [f64; 2],
+}
+
+impl Steps {
+    fn new(stages: &[Stage]) -> Self {
+        let later = stages.iter().rev().copied().collect();
+        let mut steps = Self { later, rate: 0.0, begins: [0.0; 2], ends: [0.0; 2] };
+        steps.go_on();
+        steps
+    }
+
+    fn go_on(&mut self) {
+        let Some(stage) = self.later.pop() else { return };
+        let (rate, lasts) = (stage.rate.get(), stage.lasts.get());
+        let [time, area] = self.ends;
+        self.rate = rate;
+        self.begins = self.ends;
+        self.ends = [time + lasts, area + rate * lasts];
+    }
+
+    fn reaches(&mut self, area: f64) -> f64 {
+        // A pause has no instant, not even for an area that it begins at.
+        while (area > self.ends[1] || self.rate == 0.0) && !self.later.is_empty() {
+            self.go_on();
+        }
+        let reached = self.begins[0] + (area - self.begins[1]) / self.rate;
+        if self.later.is_empty() { reached } else { reached.min(self.ends[0]) }
+    }
+}

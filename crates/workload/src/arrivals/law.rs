@@ -1,0 +1,185 @@
+//! The laws as running processes: the seconds of one instant after another.
+
+use super::bursts::{Bursts, Phase};
+use super::curve::Curve;
+use super::gaps::Gaps;
+use super::{Arrivals, RampShape, RampSpan, Rescale, Spacing};
+use crate::draws::Draws;
+
+/// A law at work. It has no end.
+pub(super) enum Law {
+    AtOnce,
+    Constant { rate: f64 },
+    Renewal(Box<Renewal>),
+    Curved(Box<Curved>),
+    Ramp(Box<Ramp>),
+    Bursts(Box<Bursts>),
+}
+
+impl Law {
+    /// The law of `arrivals` for a plan of `requests` requests; none where the endpoint sets the pace.
+    pub(super) fn new(arrivals: &Arrivals, requests: u64, draws: Draws) -> Option<Self> {
+        let curved =
+            |curve, spacing, draws| Self::Curved(Box::new(Curved::new(curve, spacing, draws)));
+        Some(match *arrivals {
+            Arrivals::AllAtOnce => Self::AtOnce,
+            Arrivals::ClosedLoop => return None,
+            Arrivals::Constant { rate } => Self::Constant { rate: rate.get() },
+            Arrivals::Gamma { rate, burstiness, rescale } => {
+                let gaps = |draws| Gaps::random(rate.get(), burstiness, draws);
+                let fit = match rescale {
+                    Rescale::None => Fit::AsDrawn,
+                    // A first pass over the same gaps, because the stretch needs the last instant.
+                    Rescale::ToMean => Fit::Stretched {
+                        last: Renewal::new(gaps(draws.again()), Fit::AsDrawn).after(requests),
+                        span: requests as f64 / rate.get(),
+                    },
+                };
+                Self::Renewal(Box::new(Renewal::new(gaps(draws), fit)))
+            }
+            Arrivals::Ramp { from, to, shape, over, spacing } => {
+                let ends = [from.get(), to.get()];
+                match over {
+                    RampSpan::Time(time) => {
+                        curved(Curve::ramp(shape, ends, time.get()), spacing, draws)
+                    }
+                    RampSpan::Requests => {
+                        let gaps = Gaps::of(spacing, draws);
+                        Self::Ramp(Box::new(Ramp::new(shape, ends, requests, gaps)))
+                    }
+                }
+            }
+            Arrivals::Stages { ref stages, spacing } => {
+                curved(Curve::steps(stages), spacing, draws)
+            }
+            Arrivals::OnOff { on, off, mean_on, mean_off } => {
+                let on = Phase { rate: on.get(), mean: mean_on.get() };
+                let off = Phase { rate: off.get(), mean: mean_off.get() };
+                Self::Bursts(Box::new(Bursts::new(on, off, draws)))
+            }
+            Arrivals::Diurnal { mean, swing, period, spacing } => {
+                curved(Curve::wave(mean.get(), swing, period.get()), spacing, draws)
+            }
+        })
+    }
+
+    /// The seconds of the next instant, which is that of request `number`, counted from 1.
+    #[inline]
+    pub(super) fn next_seconds(&mut self, number: u64) -> f64 {
+        match self {
+            Self::AtOnce => 0.0,
+            // A product of the count, not a running sum, so that no error builds up.
+            Self::Constant { rate } => number as f64 / *rate,
+            Self::Renewal(renewal) => renewal.next_seconds(),
+            Self::Curved(curved) => curved.next_seconds(),
+            Self::Ramp(ramp) => ramp.next_seconds(),
+            Self::Bursts(bursts) => bursts.next_seconds(),
+        }
+    }
+
+    /// Passes over `count` instants.
+    pub(super) fn skip(&mut self, count: u64) {
+        match self {
+            Self::AtOnce | Self::Constant { .. } => {}
+            Self::Renewal(renewal) => {
+                renewal.after(count);
+            }
+            // Each instant has a share in those after it. None of these laws goes by the number.
+            Self::Curved(_) | Self::Ramp(_) | Self::Bursts(_) => {
+                for _ in 0..count {
+                    self.next_seconds(0);
+                }
+            }
+        }
+    }
+}
+
+/// Independent gaps of one rate.
+pub(super) struct Renewal {
+    gaps: Gaps,
+    elapsed: f64,
+    fit: Fit,
+}
+
+/// How drawn seconds become intended ones.
+#[derive(Clone, Copy)]
+enum Fit {
+    AsDrawn,
+    Stretched { last: f64, span: f64 },
+}
+
+impl Renewal {
+    const fn new(gaps: Gaps, fit: Fit) -> Self {
+        Self { gaps, elapsed: 0.0, fit }
+    }
+
+    #[inline]
+    fn next_seconds(&mut self) -> f64 {
+        self.elapsed += self.gaps.next_gap();
+        match self.fit {
+            Fit::AsDrawn => self.elapsed,
+            // All gaps underflowed to zero: all requests leave together, and the last one leaves at the span.
+            Fit::Stretched { last: 0.0, span } => span,
+            // In this order the last one lands on the span exactly.
+            Fit::Stretched { last, span } => self.elapsed / last * span,
+        }
+    }
+
+    /// The drawn seconds after `count` more gaps, which are added in the order in which `next_seconds` adds them.
+    fn after(&mut self, count: u64) -> f64 {
+        for _ in 0..count {
+            self.elapsed += self.gaps.next_gap();
+        }
+        self.elapsed
+    }
+}
+
+/// A process of rate 1, put where the integral of a changing rate reaches it.
+pub(super) struct Curved {
+    curve: Curve,
+    gaps: Gaps,
+    area: f64,
+    last: f64,
+}
+
+impl Curved {
+    fn new(curve: Curve, spacing: Spacing, draws: Draws) -> Self {
+        Self { curve, gaps: Gaps::of(spacing, draws), area: 0.0, last: 0.0 }
+    }
+
+    fn next_seconds(&mut self) -> f64 {
+        self.area += self.gaps.next_gap();
+        self.last = self.last.max(self.curve.reaches(self.area));
+        self.last
+    }
+}
+
+/// Gaps whose rate goes by the number of the request.
+pub(super) struct Ramp {
+    shape: RampShape,
+    from: f64,
+    to: f64,
+    /// Requests after the first, and at least one.
+    steps: f64,
+    number: u64,
+    gaps: Gaps,
+    elapsed: f64,
+}
+
+impl Ramp {
+    fn new(shape: RampShape, [from, to]: [f64; 2], requests: u64, gaps: Gaps) -> Self {
+        let steps = requests.saturating_sub(1).max(1) as f64;
+        Self { shape, from, to, steps, number: 0, gaps, elapsed: 0.0 }
+    }
+
+    fn next_seconds(&mut self) -> f64 {
+        let progress = self.number as f64 / self.steps;
+        let rate = match self.shape {
+            RampShape::Linear => self.from + (self.to - self.from) * progress,
+            RampShape::Exponential => self.from * libm::pow(self.to / self.from, progress),
+        };
+        self.number += 1;
+        self.elapsed += self.gaps.next_gap() / rate;
+        self.elapsed
+    }
+}

@@ -1,0 +1,221 @@
+//! What can be wrong with a file of records.
+
+use std::fmt;
+
+use fizeau_core::Tokens;
+
+use crate::exact::CodecError;
+
+/// Why a data set could not be read. Each message names the file, the place in it, what was found there and what would
+/// be right.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DatasetError {
+    /// There is nothing in it that could be sent.
+    #[error(
+        "{name} has no record that can be sent ({dropped} were left out): it must have at least one"
+    )]
+    Empty {
+        /// The data set.
+        name: Box<str>,
+        /// How many records it has that the rules of the format leave out.
+        dropped: u64,
+    },
+    /// A field is missing or holds what it must not.
+    #[error("{name}, {place}: {} {found}; expected {expected}", subject(.field))]
+    Field {
+        /// The data set.
+        name: Box<str>,
+        /// Where in it.
+        place: DatasetPlace,
+        /// The field, as a path from the record down: `turns[1].prompt`. Empty for the record itself.
+        field: Box<str>,
+        /// What was found: `is -3`, `is missing`.
+        found: Box<str>,
+        /// What would be right.
+        expected: Box<str>,
+    },
+    /// It is not JSON.
+    #[error("{name}, {place}, column {column}: wrong JSON{}: {reason}; expected {expected}", within(.field.as_deref()))]
+    Json {
+        /// The data set.
+        name: Box<str>,
+        /// Where in it.
+        place: DatasetPlace,
+        /// The column of the line, in bytes from 1.
+        column: u64,
+        /// The field that was being read, where it is known.
+        field: Option<Box<str>>,
+        /// What is wrong.
+        reason: Box<str>,
+        /// What would be right.
+        expected: Box<str>,
+    },
+    /// It could not be read to its end.
+    #[error("{name} cannot be read past {place}")]
+    Read {
+        /// The data set.
+        name: Box<str>,
+        /// How far the reading came.
+        place: DatasetPlace,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A record does not fit into a model's context.
+    #[error(
+        "{name}: record {record} takes {tokens} tokens, and the model's context has {limit}: leave it out"
+    )]
+    TooLong {
+        /// The data set.
+        name: Box<str>,
+        /// The record, from 1, of those that were not left out.
+        record: u64,
+        /// How many tokens its prompts and outputs have together, as far as the data set says.
+        tokens: Tokens,
+        /// How many the model takes.
+        limit: Tokens,
+    },
+    /// The tokenizer failed on a record.
+    #[error("{name}, {place}: the tokenizer cannot count the text")]
+    Tokenizer {
+        /// The data set.
+        name: Box<str>,
+        /// Where in it.
+        place: DatasetPlace,
+        /// What the tokenizer said.
+        #[source]
+        source: CodecError,
+    },
+}
+
+/// A place in the file of a data set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DatasetPlace {
+    /// The line, from 1, blank ones counted. Of a record that fills several, the first; of wrong JSON, the one that is wrong.
+    pub line: u64,
+    /// The record, from 1, where lines are not records.
+    pub record: Option<u64>,
+}
+
+impl fmt::Display for DatasetPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.record {
+            None => write!(f, "line {}", self.line),
+            Some(record) => write!(f, "line {}, record {record}", self.line),
+        }
+    }
+}
+
+fn subject(field: &str) -> String {
+    if field.is_empty() { "the record".to_owned() } else { format!("field {field}") }
+}
+
+fn within(field: Option<&str>) -> String {
+    field.map_or_else(String::new, |field| format!(" in field {field}"))
+}
+
+/// What is wrong with a record, before it is known where the record stands.
+#[derive(Debug)]
+pub(super) struct Fault {
+    /// The field, as a path; empty for the record itself.
+    pub(super) field: String,
+    pub(super) kind: FaultKind,
+    pub(super) expected: String,
+}
+
+#[derive(Debug)]
+pub(super) enum FaultKind {
+    /// What the field holds: `is -3`.
+    Found(String),
+    Syntax {
+        /// How many lines below the record's first.
+        lines: u64,
+        /// In that line, from 1.
+        column: u64,
+        reason: String,
+    },
+}
+
+impl Fault {
+    pub(super) fn missing(field: &str, expected: impl Into<String>) -> Self {
+        let kind = FaultKind::Found("is missing".to_owned());
+        Self { field: field.to_owned(), kind, expected: expected.into() }
+    }
+
+    /// `json` is no good as a `field`.
+    pub(super) fn unfit(field: &str, json: &str, expected: impl Into<String>) -> Self {
+        let kind = FaultKind::Found(format!("is {}", shown(json)));
+        Self { field: field.to_owned(), kind, expected: expected.into() }
+    }
+
+    /// What the parser says of a record, while it read `field`.
+    pub(super) fn syntax(field: String, error: &serde_json::Error, expected: &str) -> Self {
+        let said = error.to_string();
+        // The place is said elsewhere.
+        let reason = said.rsplit_once(" at line ").map_or(said.as_str(), |(reason, _)| reason);
+        let kind = FaultKind::Syntax {
+            lines: (error.line() as u64).saturating_sub(1),
+            column: (error.column() as u64).max(1),
+            reason: reason.to_owned(),
+        };
+        Self { field, kind, expected: expected.to_owned() }
+    }
+
+    /// The same fault seen from the object that holds the faulty one as `outer`.
+    pub(super) fn inside(mut self, outer: &str) -> Self {
+        self.field = if self.field.is_empty() {
+            outer.to_owned()
+        } else {
+            format!("{outer}.{}", self.field)
+        };
+        self
+    }
+
+    pub(super) fn at(self, at: At<'_>) -> DatasetError {
+        let Self { field, kind, expected } = self;
+        let (name, mut place, expected) = (at.name.into(), at.place, expected.into());
+        match kind {
+            FaultKind::Found(found) => {
+                let (field, found) = (field.into(), found.into());
+                DatasetError::Field { name, place, field, found, expected }
+            }
+            FaultKind::Syntax { lines, column, reason } => {
+                let field = (!field.is_empty()).then(|| field.into());
+                place.line += lines;
+                let column = if lines == 0 { at.column + column - 1 } else { column };
+                DatasetError::Json { name, place, column, field, reason: reason.into(), expected }
+            }
+        }
+    }
+}
+
+/// Where a record begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct At<'a> {
+    pub(super) name: &'a str,
+    pub(super) place: DatasetPlace,
+    /// The column of its first byte, from 1.
+    pub(super) column: u64,
+}
+
+/// A record's bytes as text.
+pub(super) fn as_text(bytes: &[u8]) -> Result<&str, Fault> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let found = format!("not UTF-8 from its byte {} on", error.valid_up_to() + 1);
+        Fault::unfit("", &found, "text in UTF-8")
+    })
+}
+
+/// As much of `json` as a message has room for.
+fn shown(json: &str) -> String {
+    const ROOM: usize = 40;
+    let json = json.trim();
+    if json.is_empty() {
+        return "empty".to_owned();
+    }
+    match json.char_indices().nth(ROOM) {
+        None => json.to_owned(),
+        Some((end, _)) => format!("{}...", json.get(..end).unwrap_or_default()),
+    }
+}

@@ -1,0 +1,148 @@
+//! One JSON object a line, in our own fields and vLLM's.
+
+use std::io::BufRead;
+use std::sync::Arc;
+
+use fizeau_core::{Message, Prompt, Role};
+
+use super::error::{DatasetError, Fault};
+use super::fields::Fields;
+use super::lines::each_line;
+use super::{Conversation, Dataset, Turn};
+
+const EXPECTED: &str = "one JSON object a line, such as {\"prompt\": \"Once upon a time\"}";
+
+impl Dataset {
+    /// Reads one JSON object a line. vLLM's `custom` lines, of `prompt` and perhaps `output_tokens`, are such.
+    ///
+    /// | field | holds |
+    /// |---|---|
+    /// | `prompt` | plain text |
+    /// | `prompt_token_ids` | token ids, in place of `prompt` |
+    /// | `messages` | a chat's `{"role", "content"}`, in place of `prompt`; roles are `system`, `user` and `assistant`, contents plain text |
+    /// | `turns` | a conversation, in place of `prompt`: a list of objects of these same fields, each with what is new in its turn; several turns cannot be of token ids |
+    /// | `output_tokens`, or else `max_tokens` | the most tokens to generate, 1 to 16777216 |
+    /// | `input_tokens` | how many tokens the server shall see |
+    /// | `think_ms` | how long the user thinks before this turn, in milliseconds |
+    /// | `model` | the model to be asked |
+    /// | `extra` | an object of further fields of the body, sent as they stand: `response_format`, `tools` |
+    ///
+    /// Exactly one of the first four must be there. `model` and `extra` beside `turns` hold for all turns that do not name
+    /// their own. Fields of other names are not looked at. `name` is for messages.
+    ///
+    /// ```
+    /// use fizeau_workload::Dataset;
+    /// let lines = r#"{"prompt": "Why is the sky blue?", "output_tokens": 200}
+    /// {"turns": [{"prompt": "Name a colour."}, {"prompt": "Another.", "think_ms": 1500}]}"#;
+    /// let dataset = Dataset::jsonl("colours.jsonl", lines.as_bytes())?;
+    /// assert_eq!(dataset.conversations[1].turns.len(), 2);
+    ///
+    /// let error = Dataset::jsonl("bad.jsonl", r#"{"prompt": "Hi", "max_tokens": 0}"#.as_bytes()).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "bad.jsonl, line 1: field max_tokens is 0; expected a whole number from 1 to 16777216"
+    /// );
+    /// # Ok::<(), fizeau_workload::DatasetError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a line is not such an object, or there is none.
+    pub fn jsonl(name: &str, reader: impl BufRead) -> Result<Self, DatasetError> {
+        let mut conversations = Vec::new();
+        each_line(name, reader, |line| {
+            conversations.push(conversation(line)?);
+            Ok(())
+        })?;
+        Self::of(name, conversations, 0)
+    }
+}
+
+fn conversation(line: &str) -> Result<Conversation, Fault> {
+    let fields = Fields::of(line, EXPECTED)?;
+    let Some(listed) = fields.filled_list("turns")? else { return Ok(turn(&fields)?.into()) };
+    if let Some((kind, raw)) = kinds(&fields).next() {
+        return Err(Fault::unfit(kind, raw, "it within turns, where there are turns"));
+    }
+    let (model, extra) = (model(&fields)?, fields.object("extra")?);
+    let several = listed.len() > 1;
+    let turns = listed.into_iter().enumerate().map(|(number, json)| {
+        let read = Fields::of(json, "an object with the fields of a turn")
+            .and_then(|fields| turn(&fields))
+            .and_then(|turn| match turn.prompt {
+                Prompt::TokenIds(_) if several => Err(Fault::unfit(
+                    "prompt_token_ids",
+                    "one of several turns'",
+                    "prompt or messages, since replies come as text",
+                )),
+                _ => Ok(turn),
+            });
+        let mut turn = read.map_err(|fault| fault.inside(&format!("turns[{number}]")))?;
+        turn.model = turn.model.or_else(|| model.clone());
+        turn.extra = turn.extra.or_else(|| extra.clone());
+        Ok(turn)
+    });
+    Ok(Conversation { turns: turns.collect::<Result<_, _>>()? })
+}
+
+fn turn(fields: &Fields<'_>) -> Result<Turn, Fault> {
+    let output = match fields.tokens("output_tokens")? {
+        None => fields.tokens("max_tokens")?,
+        output => output,
+    };
+    Ok(Turn {
+        prompt: prompt(fields)?,
+        input_tokens: fields.tokens("input_tokens")?,
+        output_tokens: output,
+        think: fields.millis("think_ms")?,
+        model: model(fields)?,
+        extra: fields.object("extra")?,
+    })
+}
+
+fn model(fields: &Fields<'_>) -> Result<Option<Arc<str>>, Fault> {
+    Ok(fields.text("model")?.map(Arc::from))
+}
+
+/// The kinds of prompt that there are, as a name and a text.
+fn kinds<'a>(fields: &Fields<'a>) -> impl Iterator<Item = (&'static str, &'a str)> {
+    const KINDS: [&str; 3] = ["prompt", "prompt_token_ids", "messages"];
+    KINDS.into_iter().filter_map(|kind| Some((kind, fields.raw(kind)?)))
+}
+
+fn prompt(fields: &Fields<'_>) -> Result<Prompt, Fault> {
+    let mut kinds = kinds(fields);
+    let Some((first, _)) = kinds.next() else {
+        return Err(Fault::missing("prompt", "it, or prompt_token_ids, messages or turns"));
+    };
+    if let Some((second, raw)) = kinds.next() {
+        return Err(Fault::unfit(second, raw, format!("none beside {first}: one prompt a record")));
+    }
+    if let Some(ids) = fields.ids("prompt_token_ids")? {
+        return Ok(Prompt::TokenIds(ids));
+    }
+    if let Some(listed) = fields.filled_list("messages")? {
+        let messages = listed.into_iter().enumerate().map(|(number, json)| {
+            message(json).map_err(|fault| fault.inside(&format!("messages[{number}]")))
+        });
+        return Ok(Prompt::Chat(messages.collect::<Result<_, _>>()?));
+    }
+    let text = fields.required_text("prompt")?;
+    if text.is_empty() {
+        return Err(Fault::unfit("prompt", "empty", "at least one character"));
+    }
+    Ok(Prompt::Text(text))
+}
+
+fn message(json: &str) -> Result<Message, Fault> {
+    let fields = Fields::of(json, "an object of role and content")?;
+    let role = match fields.required_text("role")?.as_str() {
+        "assistant" => Role::Assistant,
+        "system" => Role::System,
+        "user" => Role::User,
+        other => {
+            const ROLES: &str = "system, user or assistant (a batch file of OpenAI's can have any)";
+            return Err(Fault::unfit("role", other, ROLES));
+        }
+    };
+    Ok(Message { role, content: fields.required_text("content")? })
+}

@@ -1,0 +1,193 @@
+//! Laws of lengths as text, for command lines and tables.
+
+use std::fmt;
+use std::str::FromStr;
+
+use fizeau_core::Tokens;
+
+use super::{Bin, Length, Lengths, Preset, WeightedPair};
+
+/// Why a text is no law of lengths.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is {what}")]
+pub struct LengthTextError {
+    text: String,
+    what: String,
+}
+
+impl LengthTextError {
+    pub(super) fn new(text: &str, what: impl Into<String>) -> Self {
+        Self { text: text.to_owned(), what: what.into() }
+    }
+}
+
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed(length) => write!(f, "{length}"),
+            Self::Uniform { nominal, ratio } => write!(f, "vllm:nominal={nominal},ratio={ratio}"),
+            Self::UniformUpTo { most, ratio } => write!(f, "sglang:most={most},ratio={ratio}"),
+            Self::Between { least, most } => write!(f, "uniform:{least}-{most}"),
+            Self::Normal { mean, deviation, least, most } => {
+                write!(f, "normal:mean={mean},sd={deviation},min={least},max={most}")
+            }
+            Self::LogNormal { median, sigma, least, most } => {
+                write!(f, "lognormal:median={median},sigma={sigma},min={least},max={most}")
+            }
+            Self::Histogram(bins) => {
+                f.write_str("histogram:")?;
+                listed(f, bins, |f, bin| write!(f, "{}-{}={}", bin.from, bin.to, bin.weight))
+            }
+        }
+    }
+}
+
+/// Pairs as they are written on a command line; laws of their own as `INPUT;OUTPUT`.
+impl fmt::Display for Lengths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Independent { input, output } => write!(f, "{input};{output}"),
+            Self::Pairs(pairs) => listed(f, pairs, |f, pair| {
+                write!(f, "{}/{}={}", pair.input, pair.output, pair.weight)
+            }),
+        }
+    }
+}
+
+fn listed<T>(
+    f: &mut fmt::Formatter<'_>,
+    items: &[T],
+    show: impl Fn(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
+) -> fmt::Result {
+    for (place, item) in items.iter().enumerate() {
+        if place > 0 {
+            f.write_str(",")?;
+        }
+        show(f, item)?;
+    }
+    Ok(())
+}
+
+impl FromStr for Length {
+    type Err = LengthTextError;
+
+    fn from_str(text: &str) -> Result<Self, LengthTextError> {
+        let Some((law, rest)) = text.split_once(':') else {
+            return whole(text).map(Self::Fixed).ok_or_else(|| {
+                let laws = "uniform, vllm, sglang, normal, lognormal, histogram";
+                let what = format!(
+                    "no length: write a whole number of tokens, such as 250, or a law ({laws}) and its numbers, \
+                     such as uniform:200-300"
+                );
+                LengthTextError::new(text, what)
+            });
+        };
+        let parsed = match law {
+            "uniform" => range(rest).map(|(least, most)| Self::Between { least, most }),
+            "vllm" => fields(rest, ["nominal", "ratio"]).and_then(|[nominal, ratio]| {
+                Some(Self::Uniform { nominal: whole(nominal)?, ratio: number(ratio)? })
+            }),
+            "sglang" => fields(rest, ["most", "ratio"]).and_then(|[most, ratio]| {
+                Some(Self::UniformUpTo { most: whole(most)?, ratio: number(ratio)? })
+            }),
+            "normal" => fields(rest, ["mean", "sd", "min", "max"]).and_then(normal),
+            "lognormal" => fields(rest, ["median", "sigma", "min", "max"]).and_then(log_normal),
+            "histogram" => rest.split(',').map(bin).collect::<Option<_>>().map(Self::Histogram),
+            _ => {
+                let what = "no law of lengths: it must be one of uniform, vllm, sglang, normal, lognormal, histogram";
+                return Err(LengthTextError::new(law, what));
+            }
+        };
+        parsed.ok_or_else(|| {
+            let what = format!("not how a {law} law is written: that is like {}", example(law));
+            LengthTextError::new(text, what)
+        })
+    }
+}
+
+/// A right text of `law`.
+fn example(law: &str) -> &'static str {
+    match law {
+        "vllm" => "vllm:nominal=250,ratio=0.2",
+        "sglang" => "sglang:most=250,ratio=0.2",
+        "normal" => "normal:mean=500,sd=100,min=50,max=2000",
+        "lognormal" => "lognormal:median=500,sigma=0.8,min=50,max=4000",
+        "histogram" => "histogram:1-100=5,101-1000=3",
+        _ => "uniform:200-300",
+    }
+}
+
+impl FromStr for Lengths {
+    type Err = LengthTextError;
+
+    /// A preset by its name, pairs with weights, or two laws as `INPUT;OUTPUT`.
+    fn from_str(text: &str) -> Result<Self, LengthTextError> {
+        if let Ok(preset) = text.parse::<Preset>() {
+            return Ok(preset.lengths());
+        }
+        if let Some((input, output)) = text.split_once(';') {
+            return Ok(Self::Independent { input: input.parse()?, output: output.parse()? });
+        }
+        let pairs = text.split(',').map(pair).collect::<Option<_>>();
+        pairs.map(Self::Pairs).ok_or_else(|| {
+            let names = Preset::ALL.map(Preset::name).join(", ");
+            let what = format!(
+                "neither pairs of lengths nor a preset: write pairs as INPUT/OUTPUT=WEIGHT, such as \
+                 250/100=3,1000/20=1, or one of {names}"
+            );
+            LengthTextError::new(text, what)
+        })
+    }
+}
+
+fn normal([mean, sd, min, max]: [&str; 4]) -> Option<Length> {
+    let (mean, deviation) = (whole(mean)?, number(sd)?);
+    Some(Length::Normal { mean, deviation, least: whole(min)?, most: whole(max)? })
+}
+
+fn log_normal([median, sigma, min, max]: [&str; 4]) -> Option<Length> {
+    let (median, sigma) = (whole(median)?, number(sigma)?);
+    Some(Length::LogNormal { median, sigma, least: whole(min)?, most: whole(max)? })
+}
+
+fn bin(text: &str) -> Option<Bin> {
+    let (ends, weight) = text.split_once('=')?;
+    let (from, to) = range(ends)?;
+    Some(Bin { from, to, weight: number(weight)? })
+}
+
+/// A pair may go without its weight, which is then 1.
+fn pair(text: &str) -> Option<WeightedPair> {
+    let (lengths, weight) = text.split_once('=').unwrap_or((text, "1"));
+    let (input, output) = lengths.split_once('/')?;
+    Some(WeightedPair { input: whole(input)?, output: whole(output)?, weight: number(weight)? })
+}
+
+/// `LEAST-MOST`.
+fn range(text: &str) -> Option<(Tokens, Tokens)> {
+    let (least, most) = text.split_once('-')?;
+    Some((whole(least)?, whole(most)?))
+}
+
+/// The values of `names` out of `NAME=VALUE,NAME=VALUE`: each name once, in any order.
+fn fields<'a, const N: usize>(text: &'a str, names: [&str; N]) -> Option<[&'a str; N]> {
+    let mut values = [None; N];
+    for field in text.split(',') {
+        let (name, value) = field.split_once('=')?;
+        let place = names.iter().position(|known| *known == name.trim())?;
+        let slot = values.get_mut(place)?;
+        if slot.replace(value).is_some() {
+            return None;
+        }
+    }
+    let given: Option<Vec<&str>> = values.into_iter().collect();
+    given?.try_into().ok()
+}
+
+fn whole(text: &str) -> Option<Tokens> {
+    text.trim().parse().ok().map(Tokens::new)
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}
