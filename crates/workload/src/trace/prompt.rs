@@ -103,7 +103,7 @@ impl Prompts {
     fn text(&self, wording: Wording, which: Which<'_>) -> (String, Option<Tokens>) {
         let tokenizer = match wording {
             Wording::Exact => self.tokenizer.as_deref(),
-            // Verse has no blocks to be equal in.
+            // The specification was checked: there is no verse.
             Wording::Words | Wording::Sonnet => None,
         };
         match tokenizer.map(|tokenizer| self.exact(tokenizer, which)) {
