@@ -292,6 +292,10 @@ fn what_cannot_be_replayed_is_refused_with_its_place() {
             "needs a tokenizer",
         ),
         (
+            refusal(TraceSpec { content: Content::Chat(Wording::Sonnet), ..mooncake() }, MOONCAKE),
+            "prompts of a trace are token ids, or text or chat",
+        ),
+        (
             refusal(
                 TraceSpec { content: Content::TokenIds { range: 5..6 }, ..mooncake() },
                 MOONCAKE,
