@@ -7,10 +7,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fizeau::core::Millis;
 use fizeau::harness;
 use fizeau::report::{Host, Setup, ToolVersion};
+use fizeau::workload::Spec;
 use serde::Serialize;
 
 use crate::calibrate::Calibration;
 use crate::endpoint::Called;
+use crate::exit::Fail;
 use crate::probe::Found;
 use crate::workload::AskedLength;
 
@@ -82,6 +84,9 @@ pub(crate) struct RunDocument<'a> {
     plan: serde_json::Value,
     /// The lengths that follow from it.
     lengths: Lengths,
+    /// The stream of probes beside it, without an end of its own; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probe: Option<serde_json::Value>,
     /// Which share of it was sent from here; absent for all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     shard: Option<&'a str>,
@@ -115,6 +120,8 @@ pub(crate) struct AskedPlan<'a> {
     pub(crate) plan: serde_json::Value,
     /// Of prompts and of outputs.
     pub(crate) lengths: (AskedLength, AskedLength),
+    /// The stream of probes beside it.
+    pub(crate) probe: Option<&'a Spec>,
     /// Which share of it is sent from here, as given.
     pub(crate) shard: Option<&'a str>,
 }
@@ -145,11 +152,9 @@ impl<'a> RunDocument<'a> {
         called: &'a Called,
         goodput: &'a [String],
         client: ClientPlan<'a>,
-    ) -> Self {
-        let AskedPlan { mut plan, lengths: (input, output), shard } = asked;
-        if let Some(plan) = plan.as_object_mut() {
-            plan.remove("requests");
-        }
+    ) -> Result<Self, Fail> {
+        let AskedPlan { plan, lengths: (input, output), probe, shard } = asked;
+        let probe = probe.map(serde_json::to_value).transpose().map_err(Fail::broken)?;
         let timeouts = &called.timeouts;
         let limits = [
             ("connect_ms", timeouts.connect),
@@ -159,11 +164,12 @@ impl<'a> RunDocument<'a> {
         ];
         let limits =
             limits.into_iter().filter_map(|(name, limit)| Some((name, limit?.to_millis())));
-        Self {
+        Ok(Self {
             schema: "fizeau.run/1",
             version: env!("CARGO_PKG_VERSION"),
             setup,
-            plan,
+            plan: without_requests(plan),
+            probe: probe.map(without_requests),
             lengths: Lengths { input, output },
             shard,
             levels,
@@ -171,8 +177,16 @@ impl<'a> RunDocument<'a> {
             goodput,
             client,
             probed: called.found.as_ref(),
-        }
+        })
     }
+}
+
+/// How many requests is each level's own.
+fn without_requests(mut spec: serde_json::Value) -> serde_json::Value {
+    if let Some(fields) = spec.as_object_mut() {
+        fields.remove("requests");
+    }
+    spec
 }
 
 /// This program.

@@ -247,9 +247,10 @@ fn document(job: &Job) -> Result<record::RunDocument<'_>, Fail> {
     let asked = record::AskedPlan {
         plan: job.sample.record()?,
         lengths: job.sample.asked_lengths(),
+        probe: None,
         shard: None,
     };
-    Ok(record::RunDocument::new(&job.setup, asked, levels, &job.called, &job.goodput, client))
+    record::RunDocument::new(&job.setup, asked, levels, &job.called, &job.goodput, client)
 }
 
 /// Runs the levels; each is on disk before the next begins. Says whether it was interrupted.

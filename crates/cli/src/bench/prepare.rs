@@ -6,7 +6,7 @@ use fizeau::core::PerSec;
 use fizeau::harness::{Load, TextAfter};
 use fizeau::metrics::GoodputGoals;
 use fizeau::report::{Engine, LoadPoint, RequestRate, Selection, Setup, VllmRun, Workload};
-use fizeau::workload::{Pacing, TracePacing};
+use fizeau::workload::{Pacing, Plan, TracePacing};
 
 use super::arrivals::{arrivals, cap, shard};
 use super::{Job, files, probe_stream};
@@ -218,8 +218,9 @@ pub(super) fn document<'a>(
     let asked = record::AskedPlan {
         plan: job.work.record()?,
         lengths: job.work.asked_lengths(),
+        probe: job.probe.as_ref().map(Plan::spec),
         shard: args.load.shard.as_deref(),
     };
     let goodput = &args.result.goodput;
-    Ok(record::RunDocument::new(&job.setup, asked, vec![level], &job.called, goodput, client))
+    record::RunDocument::new(&job.setup, asked, vec![level], &job.called, goodput, client)
 }

@@ -14,3 +14,4 @@ mod serve;
 mod stand;
 mod sweep;
 mod truth;
+mod workload;
