@@ -181,7 +181,7 @@ fn ask(args: &SweepArgs, endpoint: &EndpointArgs) -> Result<(Ask, Work), Fail> {
         replay: TracePacing::ClosedLoop,
     };
     let ask = wish.ask(&target)?;
-    Ok((ask.clone(), Work::Plan { plan: ask.plan()?, ask }))
+    Ok((ask.clone(), Work::Plan { plan: ask.plan()?, ask: Box::new(ask) }))
 }
 
 /// The most requests in flight at any level.

@@ -65,7 +65,7 @@ impl Wish<'_> {
             return trace::work(self.args, format, self.requests, self.replay, target);
         }
         let ask = self.ask(target)?;
-        Ok(Work::Plan { plan: ask.plan()?, ask })
+        Ok(Work::Plan { plan: ask.plan()?, ask: Box::new(ask) })
     }
 
     /// The specification of the workload for `target`, of anything but a trace.

@@ -40,7 +40,9 @@ impl Serialize for Asked {
         let (cache, share, reason) = match self.cache {
             CacheExpectation::None => ("none", None, "no prompts were to begin alike"),
             CacheExpectation::Share(share) => ("share", Some(share), ""),
-            CacheExpectation::Reuse => ("reuse", None, "prompts were reused on purpose"),
+            CacheExpectation::Reuse => {
+                ("reuse", None, "prompts repeat earlier ones, or begin with them, on purpose")
+            }
         };
         let mut map = serializer.serialize_map(None)?;
         let closed = "a closed loop: the endpoint sets the pace";

@@ -17,7 +17,7 @@ use crate::exit::Fail;
 
 /// What a run asks.
 pub(crate) enum Work {
-    Plan { plan: Plan, ask: Ask },
+    Plan { plan: Plan, ask: Box<Ask> },
     Trace { trace: Trace, tokenizer: Option<Arc<dyn TextCodec>> },
 }
 

@@ -38,7 +38,7 @@ fn commands() -> Vec<Vec<String>> {
 fn at<'a>(words: &'a [String], url: &'a str, out: &'a str) -> Vec<&'a str> {
     let mut line: Vec<&str> = words.iter().map(String::as_str).collect();
     let address = line.iter().position(|word| *word == "http://127.0.0.1:8000");
-    line[address.expect("every line names the server")] = url;
+    line[address.unwrap()] = url;
     line.extend(["--num-prompts", REQUESTS, "--num-warmups", "2", "--out", out]);
     line.extend(["--threshold", "lateness-suspect=600s", "lateness-invalid=600s"]);
     line.extend(["read-lag-suspect=600s", "run-delay-suspect=1", "cpu-suspect=1", "cpu-invalid=1"]);

@@ -132,11 +132,11 @@ fn cache_note(level: &LevelSummary, expected: &Expectations) -> Option<String> {
         (CacheExpectation::Reuse, Some(share)) => {
             let share = percent(share);
             Some(format!(
-                "prompts were reused on purpose: {share} of their tokens came from a cache"
+                "prompts repeat earlier ones, or begin with them, on purpose: {share} of their tokens came from a cache"
             ))
         }
         (CacheExpectation::Reuse, None) => Some(
-            "prompts were reused on purpose; the server does not say how much came from a cache"
+            "prompts repeat earlier ones, or begin with them, on purpose; the server does not say how much came from a cache"
                 .to_owned(),
         ),
         _ => None,

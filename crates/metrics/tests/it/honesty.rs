@@ -126,7 +126,9 @@ fn prompts_that_are_reused_on_purpose_are_not_held_against_the_level() {
     assert_valid(&warm);
     assert_eq!(
         warm.notes,
-        ["prompts were reused on purpose: 100.0 % of their tokens came from a cache"]
+        [
+            "prompts repeat earlier ones, or begin with them, on purpose: 100.0 % of their tokens came from a cache"
+        ]
     );
 }
 

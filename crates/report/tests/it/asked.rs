@@ -115,7 +115,10 @@ fn the_file_has_what_was_asked_beside_what_was_sent() {
     let all = Asked { arrivals: Some(once), cache: CacheExpectation::Reuse };
     let json = serde_json::to_value(all).unwrap();
     assert_eq!(json["arrivals"]["rate_per_s_reason"], "all at once, or not one rate");
-    assert_eq!(json["cached_share_reason"], "prompts were reused on purpose");
+    assert_eq!(
+        json["cached_share_reason"],
+        "prompts repeat earlier ones, or begin with them, on purpose"
+    );
 }
 
 #[test]
