@@ -151,8 +151,8 @@ impl LevelRun {
             Ended::Cancelled => Ending::Interrupted,
             Ended::Exhausted | Ended::TimeUp => Ending::Finished,
         };
-        let held_back = driven.held_back;
-        let expected = Expectations { ending, held_back, ..Expectations::default() };
+        let Driven { held_back, abandoned, .. } = driven;
+        let expected = Expectations { ending, held_back, abandoned, ..Expectations::default() };
         let validity = judge(&summary, &client, &expected);
         Self { summary, client, validity, driven, warmup }
     }
