@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every check there is, in one run. All failures are shown, not just the first; only
 //! what cannot be built stops the rest.
 
+mod alone;
 mod gate;
 
 use std::env;
@@ -33,6 +34,7 @@ pub(crate) fn run() -> Result<ExitCode> {
     if gate.step("build", build) {
         tests(&mut gate);
         gate.step("examples", || examples(&metadata));
+        gate.step("same plans alone", || alone::same_plans(&EVERYTHING));
         gate.step("docs", docs);
         gate.step("libraries alone", || libraries_alone(&metadata));
         real_engine(&mut gate, &xtask);

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use fizeau::core::{RequestId, Tokens};
+use fizeau::core::RequestId;
 use fizeau::transport::{Ask, Backend, ExtraBody, Route};
 use fizeau::workload::{Lengths, Plan, Spec};
 

@@ -12,7 +12,7 @@ mod serve;
 mod sweep;
 mod workload;
 
-pub(crate) use arrivals::{ArrivalArgs, ProbeArgs, RampArg};
+pub(crate) use arrivals::{ArrivalArgs, RampArg};
 pub(crate) use bench::BenchArgs;
 pub(crate) use client::ClientArgs;
 pub(crate) use data::{DataArgs, SessionArgs};

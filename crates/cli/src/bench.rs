@@ -8,7 +8,7 @@ mod probe_stream;
 pub(crate) use prepare::{nominal, text_after};
 
 use fizeau::harness::{
-    Cancel, LevelRun, Load, Measure, Notice, Observer, Pacer, PlannedLevel, RunFolder,
+    Cancel, LevelRun, Load, Measure, Notice, Observer, Pacer, PlannedLevel, Probe, RunFolder,
 };
 use fizeau::metrics::{GoodputGoals, Verdict};
 use fizeau::report::{
@@ -28,7 +28,7 @@ use crate::progress::Progress;
 use crate::say::say;
 use crate::speed::Physics;
 use crate::workload::{Limit, Work};
-use crate::{interrupt, levels, probe, runtime};
+use crate::{interrupt, levels, probe, runtime, workload};
 use prepare::{base_urls, document, prepare, warmups};
 
 /// Everything that is decided before anything is sent.
@@ -106,12 +106,13 @@ fn press(job: &mut Job, args: &BenchArgs, out: Option<&Claim>) -> Result<Measure
 /// Says what was measured, on disk and on the screen.
 fn finish(job: &Job, out: Option<&Claim>, measured: Measured) -> Result<Exit, Fail> {
     let Measured { run, kept, vllm, interrupted } = measured;
+    let repeated = job.work.repeated();
     let yardstick = Yardstick {
         physics: job.physics.as_ref(),
         client: &job.client,
         asked: job.work.asked(),
         abandoned: run.driven.abandoned,
-        repeated: job.work.repeated().as_deref(),
+        repeated: repeated.as_deref(),
     };
     let report = levels::report(&run, &kept, job.load_point, yardstick, None);
     let result = vllm.finish(job.vllm.clone());
@@ -182,6 +183,8 @@ async fn measure(
         0 => "no warm-up (--num-warmups)".to_owned(),
         n => format!("{n} warm-up requests first; they do not count (--num-warmups)"),
     })?;
+    say(workload::describe_salt(&args.workload, job.work.salt()))?;
+    job.work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
     let cancel = Cancel::new();
     let counting = Counting { tokenizer: job.work.tokenizer() };
     let mut crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
@@ -190,6 +193,7 @@ async fn measure(
         warmup: warmups(job, args),
         goals: &job.goals,
         text: text_after(args),
+        probe: job.probe.as_ref().map(|plan| Probe { plan }),
         ..PlannedLevel::new(job.work.plan(), job.load)
     };
     crew.preconnect(level.connections_ahead()).await.map_err(Fail::endpoint)?;

@@ -23,9 +23,10 @@ impl<'a> Pairs<'a> {
             if found.iter().any(|&(other, _)| other == name) {
                 return Err(Fail::usage(format!("{flag}: `{name}` comes twice")));
             }
-            let value = value.trim().parse().map_err(|_| {
-                Fail::usage(format!("{flag}: {name} wants a number, as {name}=1"))
-            })?;
+            let value = value
+                .trim()
+                .parse()
+                .map_err(|_| Fail::usage(format!("{flag}: {name} wants a number, as {name}=1")))?;
             found.push((name, value));
         }
         Ok(Self { flag, found })

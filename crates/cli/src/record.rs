@@ -11,7 +11,6 @@ use serde::Serialize;
 
 use crate::calibrate::Calibration;
 use crate::endpoint::Called;
-use crate::exit::Fail;
 use crate::probe::Found;
 use crate::workload::AskedLength;
 

@@ -2,8 +2,8 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 
-use fizeau::core::Nanos;
-use fizeau::sim::http::{Server, ServerConfig, ServerHandle, Spread};
+use fizeau::core::{Nanos, Tokens};
+use fizeau::sim::http::{PrefixCache, Server, ServerConfig, ServerHandle, Spread};
 use fizeau::sim::{FixedTiming, Scenario};
 
 use crate::args::ServeArgs;
@@ -13,10 +13,7 @@ use crate::say::say;
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
     let (config, what) = engine(args)?;
-    let config = match &args.served_model_name {
-        Some(name) => config.with_model(name.clone()),
-        None => config,
-    };
+    let config = limited(args, config);
     let server = Server::bind(address(args)?, config).map_err(Fail::usage)?;
     let handle = server.spawn().map_err(Fail::broken)?;
     if args.until_stdin_ends {
@@ -40,10 +37,31 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
     Ok(Exit::Good)
 }
 
+/// `config` with what goes for any engine.
+fn limited(args: &ServeArgs, config: ServerConfig) -> ServerConfig {
+    let config = match &args.served_model_name {
+        Some(name) => config.with_model(name.clone()),
+        None => config,
+    };
+    let config = match args.max_model_len {
+        Some(tokens) => config.with_max_model_len(Tokens::new(tokens)),
+        None => config,
+    };
+    match args.prefix_cache {
+        Some(capacity_blocks) => config.with_prefix_cache(PrefixCache { capacity_blocks }),
+        None => config,
+    }
+}
+
 fn announce(args: &ServeArgs, what: &str, handle: &ServerHandle) -> Result<(), Fail> {
     say(what)?;
     let model = args.served_model_name.as_deref().unwrap_or("(any name)");
     say(format_args!("serving model {model} on {}", handle.base_url()))?;
+    if let Some(blocks) = args.prefix_cache {
+        let most =
+            blocks.map_or_else(|| "no limit".to_owned(), |blocks| format!("at most {blocks}"));
+        say(format_args!("prefix cache: blocks of 16 tokens, {most}"))?;
+    }
     say("routes: /v1/completions /v1/chat/completions /v1/models /health /truth[?summary]")?;
     say("Ctrl-C ends it and tells how well it kept its schedule")
 }

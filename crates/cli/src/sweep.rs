@@ -11,7 +11,7 @@ use fizeau::report::{
     Engine, LevelReport, LoadPoint, OperatingPoint, Setup, Style, SweepReport, Terminal, Workload,
 };
 use fizeau::transport::{HttpTransport, MonotonicClock};
-use fizeau::workload::Arrivals;
+use fizeau::workload::{Arrivals, TracePacing};
 
 use crate::args::{EndpointArgs, SweepArgs};
 use crate::client::{Client, Counting};
@@ -99,10 +99,8 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
     // The workload is checked before an engine is started.
     let (workload, sample) = ask(args, &endpoint)?;
     let typical = sample.typical();
-    let limit = workload::limit(
-        args.workload.max_model_len,
-        physics.as_ref().and_then(Physics::config),
-    );
+    let limit =
+        workload::limit(args.workload.max_model_len, physics.as_ref().and_then(Physics::config));
     limit.iter().try_for_each(|limit| sample.check(limit))?;
     let embedded = match &*args.endpoint.base_url {
         [_, ..] => None,
@@ -174,6 +172,7 @@ fn ask(args: &SweepArgs, endpoint: &EndpointArgs) -> Result<(Ask, Work), Fail> {
         nominal: Nominal { input: ("--isl", &args.plan.isl), output: ("--osl", &args.plan.osl) },
         requests,
         arrivals: Arrivals::ClosedLoop,
+        replay: TracePacing::ClosedLoop,
     };
     let ask = wish.ask(&target)?;
     Ok((ask.clone(), Work::Plan { plan: ask.plan()?, ask }))
@@ -288,12 +287,13 @@ async fn check(job: &Job, clock: MonotonicClock) -> Result<(), Fail> {
 fn report(job: &Job, level: &SweptLevel, kept: &Kept) -> Result<LevelReport, Fail> {
     let load = LoadPoint::Concurrency(level.concurrency.get());
     let name = fizeau::harness::level_name(level.concurrency);
+    let repeated = job.sample.repeated();
     let yardstick = Yardstick {
         physics: job.physics.as_ref(),
         client: &job.client,
         asked: job.sample.asked(),
         abandoned: level.run.driven.abandoned,
-        repeated: job.sample.repeated().as_deref(),
+        repeated: repeated.as_deref(),
     };
     let report = levels::report(&level.run, kept, load, yardstick, Some(name));
     if let Some(folder) = &level.folder {

@@ -8,13 +8,15 @@ mod names;
 mod salt;
 mod sampling;
 mod sessions;
+mod trace;
 mod work;
 
 pub(crate) use describe::AskedLength;
 pub(crate) use lengths::Nominal;
 pub(crate) use limit::{Limit, limit};
-pub(crate) use salt::fresh as fresh_salt;
+pub(crate) use salt::{describe as describe_salt, fresh as fresh_salt};
 pub(crate) use sampling::sampling_body;
+pub(crate) use trace::pacing as replay;
 pub(crate) use work::Work;
 
 use std::num::NonZeroU64;
@@ -23,8 +25,8 @@ use std::sync::Arc;
 use fizeau::core::{EosRule, Prompt, Tokens};
 use fizeau::transport::{PromptKind, Target};
 use fizeau::workload::{
-    Arrivals, Content, Dataset, Form, Order, Plan, PrefixRepetition, Repeat, Seed, Spec,
-    TextCodec, VllmRandom, Wording,
+    Arrivals, Content, Dataset, Form, Order, Plan, PrefixRepetition, Repeat, Seed, Spec, TextCodec,
+    TracePacing, VllmRandom, Wording,
 };
 
 use crate::args::WorkloadArgs;
@@ -47,6 +49,8 @@ pub(crate) struct Wish<'a> {
     /// How many requests; none for as many as there are.
     pub(crate) requests: Option<u64>,
     pub(crate) arrivals: Arrivals,
+    /// When the requests of a trace leave.
+    pub(crate) replay: TracePacing,
 }
 
 /// The most requests where nobody says how many: vLLM's default.
@@ -57,6 +61,9 @@ impl Wish<'_> {
     pub(crate) fn work(self, target: &Target) -> Result<Work, Fail> {
         let source = Source::named(&self.args.dataset_name)?;
         check_flags(self.args, source)?;
+        if let Source::Times(format) = source {
+            return trace::work(self.args, format, self.requests, self.replay, target);
+        }
         let ask = self.ask(target)?;
         Ok(Work::Plan { plan: ask.plan()?, ask })
     }
@@ -66,6 +73,12 @@ impl Wish<'_> {
         let args = self.args;
         let source = Source::named(&args.dataset_name)?;
         check_flags(args, source)?;
+        if let Source::Times(_) = source {
+            return Err(Fail::usage(format!(
+                "--dataset-name {}: a trace has its own load, which `fizeau bench` replays",
+                args.dataset_name
+            )));
+        }
         let tokenizer = args.tokenizer.as_deref().map(tokenizer::load).transpose()?;
         let dataset = match source {
             Source::Records(format) => Some(dataset::read(args, format, tokenizer.as_deref())?),
@@ -89,7 +102,9 @@ impl Wish<'_> {
             salt: salt::salt(args, source),
             ..Spec::new(requests).named("--num-prompts")?
         };
-        Ok(Ask { spec, tokenizer, dataset })
+        let ask = Ask { spec, tokenizer, dataset };
+        ask.check_route(target)?;
+        Ok(ask)
     }
 
     fn content(&self, source: Source, form: Form, has_tokenizer: bool) -> Result<Content, Fail> {
@@ -102,6 +117,7 @@ impl Wish<'_> {
                 let (input_ratio, output_ratio) = lengths::ratios(&args.laws)?;
                 Content::VllmRandom(VllmRandom {
                     form,
+                    vocabulary: args.data.vocab_size,
                     input: lengths::fixed(nominal.input, "vllm-random")?,
                     output: lengths::fixed(nominal.output, "vllm-random")?,
                     prefix: Tokens::new(args.prefix.random_prefix_len),
@@ -114,6 +130,7 @@ impl Wish<'_> {
                 let prefixes = NonZeroU64::new(data.prefix_repetition_num_prefixes);
                 Content::PrefixRepetition(PrefixRepetition {
                     form,
+                    vocabulary: data.vocab_size,
                     prefix: Tokens::new(data.prefix_repetition_prefix_len),
                     suffix: Tokens::new(data.prefix_repetition_suffix_len),
                     prefixes: prefixes.ok_or_else(|| {
@@ -161,6 +178,34 @@ impl Ask {
         }
     }
 
+    /// Refuses records that `target`'s route does not take, before any is sent.
+    fn check_route(&self, target: &Target) -> Result<(), Fail> {
+        let Content::Dataset { form, .. } = &self.spec.content else {
+            return Ok(());
+        };
+        let Some(dataset) = &self.dataset else { return Ok(()) };
+        for (number, conversation) in (1_u64..).zip(&dataset.conversations) {
+            for turn in &conversation.turns {
+                let (kind, what) = match (&turn.prompt, form) {
+                    (Prompt::Body(_), _) => (PromptKind::Body, "a whole body"),
+                    (Prompt::Chat(_), _) | (Prompt::Text(_), Form::Chat) => {
+                        (PromptKind::Chat, "messages")
+                    }
+                    (Prompt::Text(_), _) => (PromptKind::Text, "text"),
+                    (Prompt::TokenIds(_), _) => (PromptKind::TokenIds, "token ids"),
+                };
+                if !target.route().takes(kind) {
+                    let (name, url) = (&dataset.name, target.url());
+                    return Err(Fail::usage(format!(
+                        "--dataset-path: {name}, record {number} has {what}, which {url} does not take: choose another \
+                         --endpoint"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Whether some request is a body that goes out as it stands, without a salt.
     fn has_bodies(&self) -> bool {
         let mut conversations = self.dataset.iter().flat_map(|dataset| &dataset.conversations);
@@ -175,7 +220,9 @@ fn check_flags(args: &WorkloadArgs, source: Source) -> Result<(), Fail> {
     let name = &args.dataset_name;
     match &args.data.dataset_path {
         None if source.is_file() => {
-            return Err(Fail::usage(format!("--dataset-path: name the file of --dataset-name {name}")));
+            return Err(Fail::usage(format!(
+                "--dataset-path: name the file of --dataset-name {name}"
+            )));
         }
         Some(path) if !source.is_file() => {
             let path = path.display();
@@ -199,7 +246,9 @@ fn check_flags(args: &WorkloadArgs, source: Source) -> Result<(), Fail> {
         (args.data.no_repeat && !source.is_file(), "--no-repeat"),
     ];
     match refused.into_iter().find(|(is_refused, _)| *is_refused) {
-        Some((_, flag)) => Err(Fail::usage(format!("{flag}: --dataset-name {name} has no use for it"))),
+        Some((_, flag)) => {
+            Err(Fail::usage(format!("{flag}: --dataset-name {name} has no use for it")))
+        }
         None => Ok(()),
     }
 }
@@ -262,6 +311,11 @@ pub(crate) fn made_up(
 /// Prompts that need no tokenizer.
 pub(crate) fn words_or_ids(target: &Target) -> Content {
     synthetic(form(target, false), Wording::Words)
+}
+
+/// Whether the flags name a trace.
+pub(crate) fn is_trace(args: &WorkloadArgs) -> bool {
+    matches!(Source::named(&args.dataset_name), Ok(Source::Times(_)))
 }
 
 /// Whether some request may be a later turn, which carries the replies to those before it. A file of one's own may hold

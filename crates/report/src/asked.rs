@@ -62,7 +62,7 @@ impl Serialize for AskedArrivals {
     }
 }
 
-fn known_or_reason<M: SerializeMap, T: Serialize>(
+fn known_or_reason<M: SerializeMap, T: Serialize + Copy>(
     map: &mut M,
     key: &str,
     value: Option<T>,

@@ -167,6 +167,17 @@ impl SweepReport {
         all
     }
 
+    /// What could not be checked, and what else is worth knowing: each note once.
+    pub(crate) fn level_notes(&self) -> Vec<&str> {
+        let mut notes: Vec<&str> = Vec::new();
+        for note in self.levels.iter().flat_map(|level| &level.validity.notes) {
+            if !notes.contains(&note.as_str()) {
+                notes.push(note);
+            }
+        }
+        notes
+    }
+
     /// Each class of failure, with the loads of the levels that had one.
     pub(crate) fn failures(&self) -> Vec<String> {
         let mut all: BTreeMap<FailureClass, Vec<String>> = BTreeMap::new();

@@ -9,7 +9,8 @@ use crate::sweep::STAND_IN_NOTE;
 use crate::words::{self, listed};
 use crate::{Engine, OperatingPoint, Place, SweepReport};
 use table::{Column, Row, Table};
-use wrap::{plain, wrap};
+pub(crate) use wrap::plain;
+use wrap::wrap;
 
 /// How to write for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,6 +175,9 @@ impl SweepReport {
                 };
                 out.push(Line::text(format!("  {verdict}: {text} ({at})")));
             }
+        }
+        for note in self.level_notes() {
+            out.push(Line::text(format!("  note: {note}")));
         }
     }
 }

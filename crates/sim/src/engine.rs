@@ -20,8 +20,8 @@ use sequence::Sequence;
 /// At the start of a step, jobs that have arrived are admitted in order of arrival, as long as there is a
 /// free slot, room in the key-value cache for prompt and output together (so nothing is ever preempted), and
 /// prefill budget left. A job that does not fit holds back those behind it. A prompt longer than the budget
-/// is read in chunks over several steps, with the other sequences decoding beside it. At the end of the step
-/// each decoding sequence gives one token, and each whose prompt is complete gives its first.
+/// is read in chunks over several steps, with the other sequences decoding beside it. What of a prompt is cached
+/// ([`Job::cached_tokens`]) is not read, but attended to. At the end of the step each decoding sequence gives one token, and each whose prompt is complete gives its first.
 ///
 /// The engine has no clock: see [`Serve`] for how to drive one.
 ///
@@ -31,8 +31,13 @@ use sequence::Sequence;
 ///
 /// let config = EngineConfig::new(8, Tokens::new(10_000))?.with_prefill_budget(Tokens::new(512))?;
 /// let mut engine = Engine::new(config, |_: &StepLoad| Nanos::from_millis(10));
-/// let (prompt_tokens, output_tokens) = (Tokens::new(600), Tokens::new(2));
-/// engine.submit(Job { id: JobId(0), prompt_tokens, output_tokens, at: Stamp::EPOCH })?;
+/// engine.submit(Job {
+///     id: JobId(0),
+///     prompt_tokens: Tokens::new(600),
+///     cached_tokens: Tokens::ZERO,
+///     output_tokens: Tokens::new(2),
+///     at: Stamp::EPOCH,
+/// })?;
 /// let mut left = Vec::new();
 /// while let Some(at) = engine.next_event() {
 ///     engine.advance(at, &mut |emission| left.push(emission.at.as_nanos() / 1_000_000));

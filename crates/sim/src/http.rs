@@ -18,11 +18,15 @@
 //! What differs from a real server:
 //!
 //! - There is no tokenizer. A text counts one token a word (split at white space), a conversation the words
-//!   of all its messages with no template around them. Send token ids where the length matters.
+//!   of all its messages, earlier replies included, with no template around them. Send token ids where the length
+//!   matters.
 //! - The model never stops by itself: it generates `max_tokens` whether or not `ignore_eos` is set. The
 //!   default is 16 tokens for a completion and 128 for a chat.
-//! - Fields that do not change lengths or the form of the stream (`temperature`, `min_tokens`, ...) are
+//! - Fields that do not change lengths or the form of the stream (`temperature`, `tools`, `response_format`, ...) are
 //!   accepted and ignored. Several prompts or several samples (`n`) in one request are refused.
+//!
+//! With a [`PrefixCache`], which is off unless asked for, what a prompt shares with an earlier one is not read again. The
+//! usage says how much that was (`prompt_tokens_details.cached_tokens`), and so does the record (`cached_tokens`).
 //!
 //! # The truth
 //!
@@ -56,6 +60,7 @@ mod ask;
 mod clock;
 mod conn;
 mod frames;
+mod prefix;
 mod prompt;
 mod reactor;
 mod refusal;
@@ -72,14 +77,17 @@ use std::io;
 use std::net::SocketAddr;
 use std::thread::JoinHandle;
 
+use fizeau_core::Tokens;
 use mio::net::TcpListener;
 
 use crate::serve::Serve;
 use app::App;
 use clock::WallClock;
+use prefix::Prefixes;
 use reactor::{Reactor, Stop};
 use truth::Truth;
 
+pub use prefix::PrefixCache;
 pub use spread::Spread;
 
 /// The largest request taken, unless said otherwise: 16 MiB, some two million token ids.
@@ -96,6 +104,8 @@ pub struct ServerConfig {
     model: Option<String>,
     body_limit: usize,
     truth_limit: usize,
+    max_model_len: Option<Tokens>,
+    prefix_cache: Option<PrefixCache>,
 }
 
 impl ServerConfig {
@@ -107,6 +117,8 @@ impl ServerConfig {
             model: None,
             body_limit: DEFAULT_BODY_LIMIT,
             truth_limit: DEFAULT_TRUTH_LIMIT,
+            max_model_len: None,
+            prefix_cache: None,
         }
     }
 
@@ -114,6 +126,19 @@ impl ServerConfig {
     #[must_use]
     pub fn with_model(self, model: impl Into<String>) -> Self {
         Self { model: Some(model.into()), ..self }
+    }
+
+    /// The same with at most `tokens` for prompt and output of one request together, if the engine does not take less
+    /// anyway; longer ones get status 400, in vLLM's words. `GET /v1/models` says which it is.
+    #[must_use]
+    pub fn with_max_model_len(self, tokens: Tokens) -> Self {
+        Self { max_model_len: Some(tokens), ..self }
+    }
+
+    /// The same with a prefix cache.
+    #[must_use]
+    pub fn with_prefix_cache(self, cache: PrefixCache) -> Self {
+        Self { prefix_cache: Some(cache), ..self }
     }
 
     /// The same with requests of at most `bytes` bytes (default 16 MiB); larger ones get status 413.
@@ -135,6 +160,8 @@ impl fmt::Debug for ServerConfig {
             .field("model", &self.model)
             .field("body_limit", &self.body_limit)
             .field("truth_limit", &self.truth_limit)
+            .field("max_model_len", &self.max_model_len)
+            .field("prefix_cache", &self.prefix_cache)
             .finish_non_exhaustive()
     }
 }
@@ -194,10 +221,16 @@ impl Server {
     /// # Errors
     /// If the system gives no thread or no event queue.
     pub fn spawn(self) -> Result<ServerHandle, SpawnError> {
-        let ServerConfig { engine, model, body_limit, truth_limit } = self.config;
+        let ServerConfig { engine, model, body_limit, .. } = self.config;
         let clock = WallClock::start();
-        let truth = Truth::new(clock.started_rfc3339(), truth_limit);
-        let app = App { clock, longest_job: engine.longest_job(), model, truth, numbered: 0 };
+        let app = App {
+            clock,
+            longest_job: engine.longest_job().into_iter().chain(self.config.max_model_len).min(),
+            model,
+            truth: Truth::new(clock.started_rfc3339(), self.config.truth_limit),
+            prefixes: self.config.prefix_cache.map(Prefixes::new),
+            numbered: 0,
+        };
         let (reactor, stop) = Reactor::new(self.listener, engine, app, body_limit)?;
         let thread = std::thread::Builder::new().name("fizeau-sim".to_owned());
         let thread = thread.spawn(move || reactor.run())?;

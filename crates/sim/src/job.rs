@@ -13,6 +13,9 @@ pub struct Job {
     pub id: JobId,
     /// Length of the prompt, at least 1.
     pub prompt_tokens: Tokens,
+    /// How many of them, from the first, need not be read, because a prefix cache holds them. The last is always read, so
+    /// that all of them means all but one.
+    pub cached_tokens: Tokens,
     /// How many tokens to generate, at least 1. A simulated model never stops by itself.
     pub output_tokens: Tokens,
     /// When it arrived. May lie ahead of the engine; jobs are served in the order of these instants.

@@ -19,6 +19,7 @@ use crate::job::{Emission, Job, JobId, SubmitError};
 /// engine.submit(Job {
 ///     id: JobId(0),
 ///     prompt_tokens: Tokens::new(250),
+///     cached_tokens: Tokens::ZERO,
 ///     output_tokens: Tokens::new(3),
 ///     at: Stamp::EPOCH,
 /// })?;

@@ -117,6 +117,8 @@ fn blank_tape(request: &Request, prompt_tokens: Tokens, sent: Stamp) -> Tape {
         request: request.id,
         session: request.session,
         turn: request.turn,
+        part: request.part,
+        model: request.model.clone(),
         asked: Asked {
             input_tokens: Some(prompt_tokens),
             output_tokens: request.max_output_tokens,
@@ -163,7 +165,9 @@ impl Shared {
     ) -> Result<Ticket, SubmitError> {
         let mut calls = self.calls.borrow_mut();
         let id = JobId(calls.next_id);
-        self.engine.borrow_mut().submit(Job { id, prompt_tokens, output_tokens, at })?;
+        let cached_tokens = Tokens::ZERO;
+        let job = Job { id, prompt_tokens, cached_tokens, output_tokens, at };
+        self.engine.borrow_mut().submit(job)?;
         calls.next_id += 1;
         calls.open.insert(id, Call::default());
         Ok(Ticket { id, shared: Rc::clone(self) })

@@ -23,7 +23,6 @@ use std::sync::Arc;
 use fizeau_core::{Message, Prompt, RequestId, Role, SessionId, Tokens};
 use serde::{Deserialize, Serialize};
 
-use crate::draws::Draws;
 use crate::exact::{CodecError, ExactText, TextCodec, fit_text};
 use crate::parts::{ContentSource, LengthPair, Made, Outline, Phase, Place, SharedStart};
 use crate::seed::{Purpose, Seed, scramble};
@@ -55,6 +54,15 @@ pub enum Content {
     /// vLLM's `prefix_repetition` data set.
     PrefixRepetition(PrefixRepetition),
     /// The records of a data set, given to [`crate::PlanBuilder::dataset`].
+    ///
+    /// Conversations of several turns are sessions; where all records stand alone each is a request. Lengths are the
+    /// record's, and the specification's law where the record has none; how many tokens the prompt has is counted where a
+    /// tokenizer is given and text is sent as text. Warm-up takes the records that the measured part leaves over, and
+    /// begins with its last ones where there are none.
+    ///
+    /// With a [`crate::Salt`] the first message of a session begins with a line of eight words that no other session has, of
+    /// this run or of one with another salt, so that neither an earlier run, nor warm-up, nor a record that comes again fills a
+    /// prefix cache for it. Token ids and whole bodies are left as they are. Without a salt, text is sent to the letter.
     Dataset {
         /// The form that plain text is sent in.
         form: Form,

@@ -3,6 +3,7 @@
 //! Each format has a file of its own and ends in the same [`Dataset`]. All are read from whatever the caller opened; the
 //! first record that cannot be understood ends the reading, so that nothing is sent from half a file.
 
+mod array;
 mod error;
 mod fields;
 mod jsonl;
@@ -61,6 +62,26 @@ pub struct Turn {
 }
 
 impl Dataset {
+    /// Holds each record against a model's context of `limit` tokens: the prompts and outputs of all its turns, as far as
+    /// the data set says how long they are.
+    ///
+    /// # Errors
+    /// If a record does not fit; the first is named.
+    pub fn check_context(&self, limit: Tokens) -> Result<(), DatasetError> {
+        let known = |turn: &Turn| {
+            turn.input_tokens.unwrap_or_default() + turn.output_tokens.unwrap_or_default()
+        };
+        for (record, conversation) in (1..).zip(&self.conversations) {
+            let tokens =
+                conversation.turns.iter().map(known).fold(Tokens::ZERO, |sum, tokens| sum + tokens);
+            if tokens > limit {
+                let name = self.name.as_str().into();
+                return Err(DatasetError::TooLong { name, record, tokens, limit });
+            }
+        }
+        Ok(())
+    }
+
     /// A data set of what was read, if that is anything.
     fn of(
         name: &str,

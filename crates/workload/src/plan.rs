@@ -102,7 +102,7 @@ impl Plan {
     /// The request of number `id`. Past the end of the plan it is the one that a longer plan would have there.
     ///
     /// `input_tokens` counts shared prefix and own part together, and is present where the number is certain:
-    /// for token ids, and for exact text, where it is the final count even if the fitting fell short. Should
+    /// for token ids, for the records of a data set where it or a tokenizer says, and for exact text, where it is the final count even if the fitting fell short. Should
     /// the tokenizer fail on one text of an exact plan, words stand in for it and the number is absent. A later turn of a
     /// session is given without what came before it, which nobody knows ahead.
     #[must_use]

@@ -204,7 +204,9 @@ mod tests {
         ) {
             let (mut single, mut bulk) = (stream(seed), stream(seed));
             for rng in [&mut single, &mut bulk] {
-                (0..before).for_each(|_| drop(rng.next_u64()));
+                for _ in 0..before {
+                    rng.next_u64();
+                }
             }
             let mut filled = vec![7];
             bulk.extend_below(bound, count, &mut filled);

@@ -28,6 +28,9 @@ pub(crate) struct DataArgs {
     /// With prefix_repetition: output tokens.
     #[arg(long, value_name = "TOKENS", default_value_t = 128)]
     pub(crate) prefix_repetition_output_len: u64,
+    /// With vllm-random and prefix_repetition as token ids: the size of the model's vocabulary.
+    #[arg(long, value_name = "N", default_value_t = 32_000)]
+    pub(crate) vocab_size: u32,
     /// Refuse a data set or trace with fewer records than requests; by default it is begun again.
     #[arg(long, alias = "no-oversample")]
     pub(crate) no_repeat: bool,

@@ -1,5 +1,7 @@
 //! `fizeau serve`.
 
+use std::num::NonZeroUsize;
+
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -16,6 +18,13 @@ pub(crate) struct ServeArgs {
     /// Requests that run at once; further ones queue.
     #[arg(long, alias = "slots")]
     pub(crate) max_num_seqs: Option<u32>,
+    /// The most tokens, prompt and output together, of one request; longer ones get status 400. No more than the engine takes.
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(2..))]
+    pub(crate) max_model_len: Option<u64>,
+    /// Do not read again what a prompt shares with an earlier one, and say how much that was; keep this many blocks of 16
+    /// tokens, or without a number all.
+    #[arg(long, value_name = "BLOCKS")]
+    pub(crate) prefix_cache: Option<Option<NonZeroUsize>>,
     /// Instead of an engine with a batch, fixed timing: the first token after this many milliseconds.
     #[arg(long, value_name = "MS", requires = "itl_ms")]
     pub(crate) ttft_ms: Option<f64>,

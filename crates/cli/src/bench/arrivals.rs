@@ -27,9 +27,9 @@ pub(super) fn shard(args: &BenchArgs) -> Result<Shard, Fail> {
     let Some(text) = &args.load.shard else {
         return Ok(Shard::WHOLE);
     };
-    let numbers = text.split_once('/').and_then(|(index, count)| {
-        Some((index.trim().parse().ok()?, count.trim().parse().ok()?))
-    });
+    let numbers = text
+        .split_once('/')
+        .and_then(|(index, count)| Some((index.trim().parse().ok()?, count.trim().parse().ok()?)));
     let (index, count) = numbers.ok_or_else(|| {
         Fail::usage(format!("--shard {text}: write I/N, counted from 0, such as 0/2 and 1/2"))
     })?;
@@ -67,7 +67,9 @@ fn law(args: &ArrivalArgs) -> Result<Law<'_>, Fail> {
     let laws = [
         args.request_rate.map(|rate| ("--request-rate", Law::Rate(rate))),
         args.ramp_up_strategy.map(|shape| ("--ramp-up-strategy", Law::Ramp(shape))),
-        args.request_rate_series.as_deref().map(|text| ("--request-rate-series", Law::Series(text))),
+        args.request_rate_series
+            .as_deref()
+            .map(|text| ("--request-rate-series", Law::Series(text))),
         args.burst.as_deref().map(|text| ("--burst", Law::Burst(text))),
         args.diurnal.as_deref().map(|text| ("--diurnal", Law::Diurnal(text))),
     ];
@@ -121,7 +123,8 @@ fn ramp(args: &ArrivalArgs, shape: RampArg, spacing: Spacing) -> Result<Arrivals
     let given = |flag: &str, value: Option<f64>| {
         value.ok_or_else(|| Fail::usage(format!("{flag}: a ramp goes from one rate to another")))
     };
-    let from = rate_number("--ramp-up-start-rps", given("--ramp-up-start-rps", args.ramp_up_start_rps)?)?;
+    let from =
+        rate_number("--ramp-up-start-rps", given("--ramp-up-start-rps", args.ramp_up_start_rps)?)?;
     let to = rate_number("--ramp-up-end-rps", given("--ramp-up-end-rps", args.ramp_up_end_rps)?)?;
     let over = match args.ramp_up_seconds {
         None => RampSpan::Requests,
@@ -153,7 +156,9 @@ fn stages(text: &str) -> Result<Vec<Stage>, Fail> {
 fn burst(args: &ArrivalArgs, text: &str) -> Result<Arrivals, Fail> {
     let flag = format!("--burst {text}");
     if args.burstiness.to_bits() != 1.0_f64.to_bits() {
-        return Err(Fail::usage("--burstiness: gaps within --burst are those of a Poisson process"));
+        return Err(Fail::usage(
+            "--burstiness: gaps within --burst are those of a Poisson process",
+        ));
     }
     let pairs = Pairs::parse(&flag, text, &["on", "off", "on-s", "off-s"])?;
     Ok(Arrivals::OnOff {

@@ -6,7 +6,7 @@ use fizeau::core::PerSec;
 use fizeau::harness::{Load, TextAfter};
 use fizeau::metrics::GoodputGoals;
 use fizeau::report::{Engine, LoadPoint, RequestRate, Selection, Setup, VllmRun, Workload};
-use fizeau::workload::Pacing;
+use fizeau::workload::{Pacing, TracePacing};
 
 use super::arrivals::{arrivals, cap, shard};
 use super::{Job, files, probe_stream};
@@ -14,9 +14,9 @@ use crate::args::{BenchArgs, EndpointArgs};
 use crate::client::{self, Client};
 use crate::endpoint::{self, Called};
 use crate::exit::{Fail, Named};
-use crate::speed::Physics;
-use crate::workload::{self, Limit, Nominal, Wish, Work};
 use crate::record;
+use crate::speed::Physics;
+use crate::workload::{self, Nominal, Wish, Work};
 
 /// The run against `endpoint`. Files are read; nothing is sent.
 pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, Fail> {
@@ -24,6 +24,7 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
     let goals: GoodputGoals = args.result.goodput.join(" ").parse().named("--goodput")?;
     let cap = cap(args)?;
     let arrivals = arrivals(&args.arrivals, cap.is_some())?;
+    let replay = replay(args, cap.is_some())?;
     let shard = shard(args)?;
     let (metrics, percentiles) = (&args.result.percentile_metrics, &args.result.metric_percentiles);
     let selection = Selection::parse(&metrics.join(","), &percentiles.join(","))
@@ -35,6 +36,7 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
         nominal: nominal(args),
         requests: args.load.num_prompts,
         arrivals,
+        replay,
     };
     let work = wish.work(&called.target)?;
     let (config, hardware) = (&args.result.model_config, &args.result.hardware);
@@ -71,6 +73,24 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
         vllm,
         result,
     })
+}
+
+/// When the requests of a trace leave; flags of traces are for traces.
+fn replay(args: &BenchArgs, is_capped: bool) -> Result<TracePacing, Fail> {
+    if workload::is_trace(&args.workload) {
+        return workload::replay(&args.arrivals, is_capped);
+    }
+    let given = [
+        (args.arrivals.trace_speedup.is_some(), "--trace-speedup"),
+        (args.arrivals.ignore_trace_times, "--ignore-trace-times"),
+    ];
+    match given.into_iter().find(|(is_given, _)| *is_given) {
+        None => Ok(TracePacing::ClosedLoop),
+        Some((_, flag)) => Err(Fail::usage(format!(
+            "{flag}: --dataset-name {} is no trace",
+            args.workload.dataset_name
+        ))),
+    }
 }
 
 /// The two flags of lengths.
@@ -180,7 +200,10 @@ pub(super) fn warmups(job: &Job, args: &BenchArgs) -> u64 {
     args.load.num_warmups.unwrap_or_else(|| tenth.min(50))
 }
 
-pub(super) fn document<'a>(job: &'a Job, args: &'a BenchArgs) -> Result<record::RunDocument<'a>, Fail> {
+pub(super) fn document<'a>(
+    job: &'a Job,
+    args: &'a BenchArgs,
+) -> Result<record::RunDocument<'a>, Fail> {
     let level = record::LevelPlan {
         requests: job.work.requests().get(),
         warmup_requests: warmups(job, args),

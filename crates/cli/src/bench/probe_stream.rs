@@ -1,6 +1,6 @@
 //! A thin stream of small requests beside the load.
 
-use fizeau::core::{PerSec, Tokens};
+use fizeau::core::PerSec;
 use fizeau::transport::Target;
 use fizeau::workload::{Arrivals, Lengths, Plan, Seed, Spec};
 

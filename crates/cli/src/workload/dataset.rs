@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use fizeau::core::Tokens;
-use fizeau::workload::{Conversation, Dataset, Length, Lengths, TextCodec};
+use fizeau::workload::{Conversation, Dataset, Length, Lengths, ShareGpt, Take, TextCodec};
 
 use super::lengths::Nominal;
 use super::names::Records;
@@ -21,10 +21,22 @@ pub(super) fn read(
 ) -> Result<Arc<Dataset>, Fail> {
     let path = args.data.dataset_path.as_deref().unwrap_or_else(|| Path::new(""));
     let (name, reader) = open(path)?;
-    let _ = (tokenizer, reader);
-    let mut dataset = Dataset { name, conversations: Vec::new() };
-    if let Some(output) = output(args, format)? {
-        let turns = dataset.conversations.iter_mut().flat_map(|conversation| &mut conversation.turns);
+    let output = output(args, format)?;
+    let dataset = match format {
+        Records::Custom => Dataset::jsonl(&name, reader),
+        Records::OpenAiBatch => Dataset::openai_batch(&name, reader),
+        Records::ShareGpt => {
+            let take = match args.sessions.multi_turn {
+                true => Take::Conversation,
+                false => Take::FirstExchange,
+            };
+            Dataset::sharegpt(&name, reader, &ShareGpt { take, codec: tokenizer, output })
+        }
+    };
+    let mut dataset = dataset.named("--dataset-path")?;
+    if let Some(output) = output {
+        let turns =
+            dataset.conversations.iter_mut().flat_map(|conversation| &mut conversation.turns);
         turns.for_each(|turn| turn.output_tokens = Some(output));
     }
     Ok(Arc::new(dataset))
@@ -41,7 +53,8 @@ pub(super) fn open(path: &Path) -> Result<(String, BufReader<File>), Fail> {
 fn output(args: &WorkloadArgs, format: Records) -> Result<Option<Tokens>, Fail> {
     let (flag, tokens) = match format {
         Records::ShareGpt => {
-            let tokens = args.data.sharegpt_output_len.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
+            let tokens =
+                args.data.sharegpt_output_len.map(|n| i64::try_from(n).unwrap_or(i64::MAX));
             ("--sharegpt-output-len", tokens)
         }
         Records::Custom | Records::OpenAiBatch => {

@@ -135,7 +135,9 @@ pub(crate) fn arrivals(arrivals: &Arrivals) -> String {
 fn gaps(spacing: Spacing) -> String {
     match spacing {
         Spacing::Even => ", even".to_owned(),
-        Spacing::Random { burstiness } if burstiness.to_bits() == 1.0_f64.to_bits() => String::new(),
+        Spacing::Random { burstiness } if burstiness.to_bits() == 1.0_f64.to_bits() => {
+            String::new()
+        }
         Spacing::Random { burstiness } => format!(", burstiness {burstiness}"),
     }
 }

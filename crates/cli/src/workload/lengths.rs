@@ -30,11 +30,7 @@ pub(crate) fn lengths(args: &LawArgs, nominal: Nominal<'_>) -> Result<Lengths, F
 }
 
 /// A law in words, or a number that the range ratio widens.
-fn length(
-    (flag, text): (&str, &str),
-    ratio: f64,
-    style: RangeStyleArg,
-) -> Result<Length, Fail> {
+fn length((flag, text): (&str, &str), ratio: f64, style: RangeStyleArg) -> Result<Length, Fail> {
     let law: Length = text.parse().named(flag)?;
     let Length::Fixed(tokens) = law else {
         return match ratio {

@@ -24,13 +24,13 @@ pub(crate) fn fresh() -> Salt {
 }
 
 /// What a run says of its prompts, in one line.
-pub(crate) fn describe(args: &WorkloadArgs, source: Source, salt: Salt) -> String {
+pub(crate) fn describe(args: &WorkloadArgs, salt: Salt) -> String {
     match salt {
-        Salt::NONE if source == Source::VllmRandom => {
-            "prompts: vLLM's own for this seed, the same in every run".to_owned()
+        Salt::NONE if args.reuse_prompts || args.salt.is_some() => {
+            "prompts: the same in every run with this seed".to_owned()
         }
-        Salt::NONE => "prompts: the same in every run with this seed (--reuse-prompts)".to_owned(),
+        Salt::NONE => "prompts: vLLM's own for this seed, the same in every run".to_owned(),
         Salt(number) if args.salt.is_some() => format!("prompts: those of --salt {number}"),
-        Salt(number) => format!("prompts: this run's own; --salt {number} repeats them"),
+        Salt(number) => format!("prompts: this run's own (--salt {number} repeats them)"),
     }
 }

@@ -1,24 +1,24 @@
 //! What a run asks: a plan, or a trace that is read as it is replayed.
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
-use fizeau::core::{Nanos, PerSec};
+use fizeau::core::{Nanos, PerSec, Tokens};
 use fizeau::metrics::CacheExpectation;
 use fizeau::report::{Asked, AskedArrivals};
-use fizeau::workload::{
-    Arrivals, Content, Plan, Salt, Spec, TextCodec, Workload,
-};
+use fizeau::workload::{Arrivals, Content, Plan, Salt, Spec, TextCodec, Trace, Workload};
 use serde_json::Value;
 
-use super::Ask;
 use super::describe::{self, AskedLength};
 use super::limit::Limit;
+use super::{Ask, trace};
 use crate::args::WorkloadArgs;
 use crate::exit::Fail;
 
 /// What a run asks.
 pub(crate) enum Work {
     Plan { plan: Plan, ask: Ask },
+    Trace { trace: Trace, tokenizer: Option<Arc<dyn TextCodec>> },
 }
 
 impl Work {
@@ -26,6 +26,7 @@ impl Work {
     pub(crate) fn plan(&self) -> &dyn Workload {
         match self {
             Self::Plan { plan, .. } => plan,
+            Self::Trace { trace, .. } => trace,
         }
     }
 
@@ -36,13 +37,15 @@ impl Work {
     pub(crate) fn salt(&self) -> Salt {
         match self {
             Self::Plan { plan, .. } => plan.spec().salt,
+            Self::Trace { trace, .. } => trace.spec().salt,
         }
     }
 
     /// Counts where the server does not.
-    pub(crate) fn tokenizer(&self) -> Option<std::sync::Arc<dyn TextCodec>> {
+    pub(crate) fn tokenizer(&self) -> Option<Arc<dyn TextCodec>> {
         match self {
             Self::Plan { ask, .. } => ask.tokenizer.clone(),
+            Self::Trace { tokenizer, .. } => tokenizer.clone(),
         }
     }
 
@@ -50,6 +53,7 @@ impl Work {
     pub(crate) fn mean_rate(&self) -> Option<PerSec> {
         match self {
             Self::Plan { plan, .. } => mean_rate(plan),
+            Self::Trace { trace, .. } => trace::mean_rate(trace),
         }
     }
 
@@ -57,12 +61,14 @@ impl Work {
     pub(crate) fn typical(&self) -> (u64, u64) {
         match self {
             Self::Plan { plan, .. } => typical(plan.spec()),
+            Self::Trace { trace, .. } => trace::typical(trace),
         }
     }
 
     pub(crate) fn asked_lengths(&self) -> (AskedLength, AskedLength) {
         match self {
             Self::Plan { plan, .. } => describe::asked_lengths(plan.spec()),
+            Self::Trace { .. } => (AskedLength::of_file("trace"), AskedLength::of_file("trace")),
         }
     }
 
@@ -70,6 +76,7 @@ impl Work {
     pub(crate) fn describe_arrivals(&self) -> String {
         match self {
             Self::Plan { plan, .. } => describe::arrivals(&plan.spec().arrivals),
+            Self::Trace { trace, .. } => trace::describe_arrivals(trace),
         }
     }
 
@@ -82,6 +89,7 @@ impl Work {
     pub(crate) fn asked(&self) -> Asked {
         match self {
             Self::Plan { plan, ask } => asked(plan, ask),
+            Self::Trace { trace, .. } => trace::asked(trace),
         }
     }
 
@@ -89,13 +97,19 @@ impl Work {
     pub(crate) fn check(&self, limit: &Limit) -> Result<(), Fail> {
         match self {
             Self::Plan { plan, ask } => check(plan.spec(), ask, limit),
+            Self::Trace { trace, .. } => {
+                let facts = trace.facts();
+                let (input, output) = (facts.longest_input, facts.longest_output);
+                limit.check("the longest prompt and reply of the trace", input, output)
+            }
         }
     }
 
     /// That records come more than once, in words.
     pub(crate) fn repeated(&self) -> Option<String> {
         match self {
-            Self::Plan { .. } => None,
+            Self::Plan { plan, .. } => plan.repeats().map(|repeats| repeats.to_string()),
+            Self::Trace { trace, .. } => trace::repeated(trace),
         }
     }
 
@@ -103,6 +117,7 @@ impl Work {
     pub(crate) fn record(&self) -> Result<Value, Fail> {
         match self {
             Self::Plan { plan, .. } => serde_json::to_value(plan.spec()).map_err(Fail::broken),
+            Self::Trace { trace, .. } => trace::record(trace),
         }
     }
 }
@@ -138,19 +153,20 @@ fn cache(plan: &Plan, ask: &Ask) -> CacheExpectation {
     if spec.salt == Salt::NONE || ask.has_bodies() || ask.has_turns() {
         return CacheExpectation::Reuse;
     }
-    CacheExpectation::None
+    match plan.expected_cache() {
+        Some(share) if share.cached > Tokens::ZERO => CacheExpectation::Share(share.share()),
+        _ => CacheExpectation::None,
+    }
 }
 
 /// Refuses what is longer than `limit`: by the laws of lengths, or in a record of the data set that says its length.
-pub(crate) fn check(spec: &Spec, ask: &Ask, limit: &Limit) -> Result<(), Fail> {
-    let law = spec.lengths.longest();
-    let (input, output) = match &spec.content {
-        Content::PrefixRepetition(of) => (of.prefix + of.suffix, of.output),
-        Content::Dataset { .. } => return check_records(spec, ask, limit),
-        Content::VllmRandom(of) => (of.prefix + law.input, law.output),
-        _ => (spec.prefix.tokens() + law.input, law.output),
-    };
-    limit.check("the longest request", input, output)
+fn check(spec: &Spec, ask: &Ask, limit: &Limit) -> Result<(), Fail> {
+    match &spec.content {
+        Content::Dataset { .. } => check_records(spec, ask, limit),
+        _ => spec
+            .check_context(limit.tokens)
+            .map_err(|error| Fail::usage(format!("{error} ({} says so)", limit.said_by))),
+    }
 }
 
 fn check_records(spec: &Spec, ask: &Ask, limit: &Limit) -> Result<(), Fail> {

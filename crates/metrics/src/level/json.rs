@@ -83,8 +83,7 @@ impl Serialize for TokenCounts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         const NO_INPUT: &str = "neither the server nor the plan knew the length of every prompt";
         const NO_CACHE: &str = "the server did not say for any request";
-        const NO_SHARE: &str =
-            "the prompt tokens or the cached ones are unknown, or there are none";
+        const NO_SHARE: &str = "the length of some prompts is unknown, or there are none";
         let mut map = serializer.serialize_map(None)?;
         known_or_reason(&mut map, "input", self.input, NO_INPUT)?;
         map.serialize_entry("output", &self.output)?;
@@ -94,7 +93,8 @@ impl Serialize for TokenCounts {
         known_or_reason(&mut map, "tokens_per_event", self.per_event(), no_events)?;
         known_or_reason(&mut map, "cached_input", self.cached_input, NO_CACHE)?;
         map.serialize_entry("cached_reported", &self.cached_reported)?;
-        known_or_reason(&mut map, "cached_share", self.cached_share(), NO_SHARE)?;
+        let reason = if self.cached_input.is_none() { NO_CACHE } else { NO_SHARE };
+        known_or_reason(&mut map, "cached_share", self.cached_share(), reason)?;
         map.serialize_entry("output_length_differs", &self.output_length_differs)?;
         map.end()
     }

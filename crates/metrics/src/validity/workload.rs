@@ -113,6 +113,8 @@ fn prompts_unchecked(level: &LevelSummary) -> Option<String> {
     };
     let why = if prompt.seen.n < completed {
         "the server does not say how many tokens it saw"
+    } else if checked > 0 {
+        "how many tokens the others were to have is not known (a later turn carries the replies before it)"
     } else {
         "how many tokens were asked for is not known without the server's tokenizer (--tokenizer)"
     };

@@ -62,6 +62,13 @@ fn prompts_that_cannot_be_checked_are_said_to_be() {
         ]
     );
     assert_eq!(
+        verdict_on(&[prompt(None, Some(5)), prompt(Some(5), Some(5))]).notes,
+        [
+            "prompt lengths were checked of 1 of 2 completed requests: how many tokens the others were to have is not known (a \
+          later turn carries the replies before it)"
+        ]
+    );
+    assert_eq!(
         verdict_on(&[prompt(Some(5), None), prompt(Some(5), Some(5))]).notes,
         [
             "prompt lengths were checked of 1 of 2 completed requests: the server does not say how many tokens it saw"

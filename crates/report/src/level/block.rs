@@ -8,6 +8,7 @@ use fizeau_metrics::{Distribution, Quantile, Resolution, Verdict};
 use super::{LevelReport, LevelStatus, SpeedOfLight};
 use crate::block::{heading, line};
 use crate::number::{number, percent};
+use crate::terminal::plain;
 use crate::words;
 
 impl LevelReport {
@@ -89,7 +90,7 @@ impl LevelReport {
         for reason in reasons.filter(|reason| !valid(reason.verdict)) {
             lines.push(format!("  {}: {}", words::verdict(reason.verdict), reason.text));
         }
-        lines.extend(self.validity.notes.iter().map(|note| format!("  note: {note}")));
+        lines.extend(self.validity.notes.iter().map(|note| format!("  note: {}", plain(note))));
         lines
     }
 }

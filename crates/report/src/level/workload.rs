@@ -103,9 +103,10 @@ fn length_lines(what: &str, check: &LengthCheck) -> Vec<String> {
 
 /// `201 / 250 / 299 (250.3)`
 fn spread(lengths: &TokenDistribution) -> String {
-    let whole = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.0}"));
+    let dash = || "-".to_owned();
+    let whole = |value: Option<f64>| value.map_or_else(dash, |value| format!("{value:.0}"));
     let [p10, p50, p90] = [lengths.p10, lengths.p50, lengths.p90].map(whole);
-    let mean = lengths.mean.map_or("-".to_owned(), |mean| format!("{mean:.1}"));
+    let mean = lengths.mean.map_or_else(dash, |mean| format!("{mean:.1}"));
     format!("{p10} / {p50} / {p90} ({mean})")
 }
 

@@ -182,6 +182,9 @@ impl SweepReport {
             }
             out.push_str("</ul>\n");
         }
+        for note in self.level_notes() {
+            put(out, format_args!("<p class=\"note\">Note: {}.</p>\n", escape(note)));
+        }
         for reason in self.speed_of_light_reasons() {
             put(
                 out,

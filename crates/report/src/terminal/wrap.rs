@@ -1,7 +1,7 @@
 //! Text fitted to a width.
 
 /// `text` without anything that a terminal would obey: each control character becomes the replacement character.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let safe = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     text.chars().map(safe).collect()
 }

@@ -4,7 +4,10 @@ use fizeau_core::{
     Failure, FailureClass, Nanos, Outcome, Part, PerSec, Stamp, Tape, Tokens, Usage,
 };
 use fizeau_metrics::{CacheExpectation, GoodputGoals, LevelSummary};
-use fizeau_report::{Asked, AskedArrivals, Detail, LevelReport, LoadPoint, Selection, VllmTally};
+use fizeau_report::{
+    Asked, AskedArrivals, Detail, LevelReport, LoadPoint, Selection, Style, SweepReport, Terminal,
+    VllmTally,
+};
 use serde_json::{Value, json};
 
 use crate::sample;
@@ -60,6 +63,20 @@ fn the_block_shows_asked_and_sent_side_by_side() {
         assert!(block.lines().any(|found| found == line), "{line}\n{block}");
     }
     assert!(block.lines().all(|line| line.chars().count() <= 80), "{block}");
+}
+
+#[test]
+fn a_sweep_says_each_note_once_and_a_terminal_obeys_none() {
+    let noted = |concurrency| {
+        let mut level = sample::level(concurrency);
+        level.validity.notes = vec!["<b>\u{7}.json was repeated".to_owned()];
+        level
+    };
+    assert!(noted(1).block().contains("  note: <b>\u{fffd}.json was repeated"));
+    let sweep = SweepReport::new(sample::setup(), vec![noted(1), noted(2)], None);
+    let terminal = sweep.terminal(&Terminal { width: 80, style: Style::Plain, report: None });
+    assert_eq!(terminal.matches("  note: <b>\u{fffd}.json was repeated").count(), 1, "{terminal}");
+    assert_eq!(sweep.page().matches("Note: &lt;b&gt;").count(), 1);
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub(super) struct Sequence {
     admitted: Stamp,
     /// When its first token left; none while its prompt is being read.
     first_token: Option<Stamp>,
-    /// Prompt tokens read so far.
+    /// Prompt tokens read so far, those that need not be read included.
     read: u64,
     /// Tokens given so far.
     emitted: u64,
@@ -28,8 +28,9 @@ enum Work {
 }
 
 impl Sequence {
-    pub(super) const fn new(job: Job, admitted: Stamp) -> Self {
-        Self { job, admitted, first_token: None, read: 0, emitted: 0, work: Work::Prefill(0) }
+    pub(super) fn new(job: Job, admitted: Stamp) -> Self {
+        let read = job.cached_tokens.get().min(job.prompt_tokens.get().saturating_sub(1));
+        Self { job, admitted, first_token: None, read, emitted: 0, work: Work::Prefill(0) }
     }
 
     pub(super) const fn job(&self) -> &Job {

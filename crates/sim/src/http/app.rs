@@ -3,6 +3,7 @@
 use fizeau_core::{Stamp, Tokens};
 
 use super::clock::WallClock;
+use super::prefix::Prefixes;
 use super::truth::Truth;
 use crate::job::JobId;
 
@@ -11,9 +12,11 @@ const NAMELESS: &str = "simulated";
 
 pub(super) struct App {
     pub(super) clock: WallClock,
+    /// The most tokens that a request may have, prompt and output together.
     pub(super) longest_job: Option<Tokens>,
     pub(super) model: Option<String>,
     pub(super) truth: Truth,
+    pub(super) prefixes: Option<Prefixes>,
     /// Requests given a number so far.
     pub(super) numbered: u64,
 }

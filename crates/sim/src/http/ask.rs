@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::app::App;
+use super::prefix::{Chain, Form};
 use super::prompt::{Prompt, Read};
 use super::refusal::{Refusal, Status};
 
@@ -23,6 +24,10 @@ pub(super) struct Ask {
     pub(super) prompt_tokens: Tokens,
     /// The prompt itself, where it came as token ids.
     pub(super) prompt_ids: Option<Vec<u32>>,
+    /// What a prefix cache wants to know of the prompt, where there is one.
+    pub(super) chain: Option<Chain>,
+    /// How many tokens of the prompt such a cache held.
+    pub(super) cached_tokens: Option<Tokens>,
     pub(super) max_tokens: Tokens,
     pub(super) delivery: Delivery,
     pub(super) usage: StreamUsage,
@@ -66,6 +71,7 @@ struct Body {
 
 #[derive(Deserialize)]
 struct Message {
+    role: Option<Value>,
     content: Option<Value>,
 }
 
@@ -91,13 +97,17 @@ impl Ask {
             });
         }
         let model = model.to_owned();
-        let prompt = body.prompt(route)?;
-        let ask = Self {
+        let chain = |form| app.prefixes.is_some().then(|| Chain::new(&model, form));
+        let prompt = body.prompt(route, chain)?;
+        let max_tokens = body.max_tokens(prompt.tokens, app.longest_job)?;
+        Ok(Self {
             route,
             model,
             prompt_tokens: prompt.tokens,
             prompt_ids: prompt.ids,
-            max_tokens: body.max_tokens(route)?,
+            chain: prompt.chain,
+            cached_tokens: None,
+            max_tokens: max_tokens.unwrap_or_else(|| default_tokens(app, route, prompt.tokens)),
             delivery: match body.stream {
                 Some(true) => Delivery::Streamed,
                 _ => Delivery::Whole,
@@ -107,36 +117,58 @@ impl Ask {
                 Some(true) => TokenIds::Present,
                 _ => TokenIds::Absent,
             },
-        };
-        ask.check_length(app.longest_job)?;
-        Ok(ask)
+        })
     }
+}
 
-    fn check_length(&self, limit: Option<Tokens>) -> Result<(), Refusal> {
-        let (prompt, output) = (self.prompt_tokens, self.max_tokens);
-        match limit {
-            Some(limit) if prompt + output > limit => Err(Refusal::bad_request(
-                Some("max_tokens"),
-                format!(
-                    "This model's maximum context length is {limit} tokens. However, you requested {} tokens \
-                     ({prompt} in the prompt, {output} for the output). Reduce either.",
-                    prompt + output
-                ),
-            )),
-            _ => Ok(()),
+/// How many tokens a request gets that does not say: vLLM's default of a completion, and a sentence or two of a chat, but
+/// no more than there is room for.
+fn default_tokens(app: &App, route: Route, prompt: Tokens) -> Tokens {
+    let default = match route {
+        Route::Chat => 128,
+        Route::Completions => 16,
+    };
+    let room = app.longest_job.map_or(u64::MAX, |limit| limit.get().saturating_sub(prompt.get()));
+    Tokens::new(default.min(room))
+}
+
+/// Whether prompt and output have room within `limit`; refused in vLLM's words.
+fn check_length(prompt: Tokens, output: Option<Tokens>, limit: Tokens) -> Result<(), Refusal> {
+    if prompt >= limit {
+        let message = format!(
+            "This model's maximum context length is {limit} tokens. However, your request has {prompt} input \
+             tokens. Please reduce the length of the input messages."
+        );
+        return Err(Refusal::bad_request(None, message));
+    }
+    match output {
+        Some(output) if prompt + output > limit => {
+            let message = format!(
+                "'max_tokens' or 'max_completion_tokens' is too large: {output}. This model's maximum context \
+                 length is {limit} tokens and your request has {prompt} input tokens ({output} > {limit} - \
+                 {prompt})."
+            );
+            Err(Refusal::bad_request(Some("max_tokens"), message))
         }
+        _ => Ok(()),
     }
 }
 
 impl Body {
-    fn prompt(&mut self, route: Route) -> Result<Read, Refusal> {
+    fn prompt(
+        &mut self,
+        route: Route,
+        chain: impl Fn(Form) -> Option<Chain>,
+    ) -> Result<Read, Refusal> {
         match (route, self.prompt.take(), &self.messages) {
-            (Route::Completions, Some(prompt), _) => prompt.read(),
+            (Route::Completions, Some(prompt), _) => prompt.read(chain),
             (Route::Completions, None, _) => Err(Refusal::bad_request(
                 Some("prompt"),
                 "`prompt` is missing: a text or a list of token ids",
             )),
-            (Route::Chat, _, Some(messages)) if !messages.is_empty() => Ok(read_messages(messages)),
+            (Route::Chat, _, Some(messages)) if !messages.is_empty() => {
+                Ok(read_messages(messages, chain(Form::Chat)))
+            }
             (Route::Chat, ..) => Err(Refusal::bad_request(
                 Some("messages"),
                 "`messages` is missing or empty: a list of objects with `role` and `content`",
@@ -144,23 +176,21 @@ impl Body {
         }
     }
 
-    fn max_tokens(&self, route: Route) -> Result<Tokens, Refusal> {
+    /// The length asked for behind `prompt` tokens, if one is.
+    fn max_tokens(&self, prompt: Tokens, limit: Option<Tokens>) -> Result<Option<Tokens>, Refusal> {
         if self.n.is_some_and(|n| n != 1) {
             return Err(Refusal::bad_request(
                 Some("n"),
                 "`n` must be 1: the simulated engine gives one sample a request",
             ));
         }
-        let default = match route {
-            Route::Chat => 128,
-            Route::Completions => 16,
-        };
-        match self.max_completion_tokens.or(self.max_tokens) {
-            Some(0) => {
-                Err(Refusal::bad_request(Some("max_tokens"), "`max_tokens` must be at least 1"))
-            }
-            asked => Ok(Tokens::new(asked.unwrap_or(default))),
+        let asked = self.max_completion_tokens.or(self.max_tokens).map(Tokens::new);
+        if asked == Some(Tokens::ZERO) {
+            let message = "`max_tokens` must be at least 1";
+            return Err(Refusal::bad_request(Some("max_tokens"), message));
         }
+        limit.map_or(Ok(()), |limit| check_length(prompt, asked, limit))?;
+        Ok(asked)
     }
 
     fn usage(&self) -> StreamUsage {
@@ -173,18 +203,24 @@ impl Body {
     }
 }
 
-/// Counts the words of a conversation; content is a text or a list of parts of which some have a text.
-fn read_messages(messages: &[Message]) -> Read {
+/// Counts the words of a conversation, of all its messages; content is a text or a list of parts of which some have a
+/// text. Tools and their calls count none.
+fn read_messages(messages: &[Message], mut chain: Option<Chain>) -> Read {
     let mut words = 0;
-    for content in messages.iter().filter_map(|message| message.content.as_ref()) {
-        match content {
-            Value::String(text) => words += text.split_whitespace().count(),
-            Value::Array(parts) => {
-                let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
-                words += texts.flat_map(str::split_whitespace).count();
+    for message in messages {
+        let role = message.role.as_ref().and_then(Value::as_str).unwrap_or_default();
+        chain.iter_mut().for_each(|chain| chain.role(role));
+        let mut add = |text: &str| {
+            words += text.split_whitespace().count();
+            chain.iter_mut().for_each(|chain| chain.words(text));
+        };
+        match &message.content {
+            Some(Value::String(text)) => add(text),
+            Some(Value::Array(parts)) => {
+                parts.iter().filter_map(|part| part.get("text")?.as_str()).for_each(add);
             }
             _ => {}
         }
     }
-    Read { tokens: Tokens::new((words as u64).max(1)), ids: None }
+    Read { tokens: Tokens::new((words as u64).max(1)), ids: None, chain }
 }

@@ -1,5 +1,6 @@
 //! The bytes of a reply. What does not change within a stream is rendered once.
 
+use fizeau_core::Tokens;
 use serde_json::{Value, json};
 
 use super::ask::{Ask, Route, StreamUsage, TokenIds};
@@ -14,6 +15,7 @@ pub(super) struct Frames {
     token_ids: TokenIds,
     output_tokens: u64,
     prompt_tokens: u64,
+    cached_tokens: Option<u64>,
     /// The prompt's ids as JSON, where the first chunk is to have them.
     prompt_ids: Option<String>,
     /// `data: {"id":...,"model":...,"choices":[`
@@ -37,6 +39,7 @@ impl Frames {
             token_ids: ask.token_ids,
             output_tokens: ask.max_tokens.get(),
             prompt_tokens: ask.prompt_tokens.get(),
+            cached_tokens: ask.cached_tokens.map(Tokens::get),
             prompt_ids: prompt_ids.map(|ids| Value::from(ids).to_string()),
             head: format!(
                 r#"data: {{"id":"{id}","object":"{object}","created":{created},"model":{model},"choices":["#
@@ -103,7 +106,12 @@ impl Frames {
         push(event, &self.head);
         push(event, r#"],"usage":"#);
         self.push_usage(event, self.output_tokens);
-        push(event, "}\n\n");
+        if let Some(cached) = self.cached_tokens {
+            push(event, r#","prompt_tokens_details":{"cached_tokens":"#);
+            push_number(event, cached);
+            push(event, "}");
+        }
+        push(event, "}}\n\n");
         Some(())
     }
 
@@ -113,6 +121,7 @@ impl Frames {
             (StreamUsage::OnEveryChunk, _) => {
                 push(event, r#","usage":"#);
                 self.push_usage(event, completion_tokens);
+                push(event, "}");
             }
             // vLLM writes the unset field on one route and leaves it out on the other.
             (_, Route::Completions) => push(event, r#","usage":null"#),
@@ -121,6 +130,7 @@ impl Frames {
         push(event, "}\n\n");
     }
 
+    /// Writes usage but for the end of its object.
     fn push_usage(&self, event: &mut Vec<u8>, completion_tokens: u64) {
         push(event, r#"{"prompt_tokens":"#);
         push_number(event, self.prompt_tokens);
@@ -128,7 +138,6 @@ impl Frames {
         push_number(event, self.prompt_tokens.saturating_add(completion_tokens));
         push(event, r#","completion_tokens":"#);
         push_number(event, completion_tokens);
-        push(event, "}");
     }
 }
 
@@ -177,17 +186,21 @@ pub(super) fn whole(ask: &Ask, number: JobId, created: u64) -> String {
         choice["prompt_token_ids"] = ask.prompt_ids.clone().into();
     }
     let prompt = ask.prompt_tokens.get();
+    let mut usage = json!({
+        "prompt_tokens": prompt,
+        "total_tokens": prompt.saturating_add(tokens),
+        "completion_tokens": tokens,
+    });
+    if let Some(cached) = ask.cached_tokens {
+        usage["prompt_tokens_details"] = json!({ "cached_tokens": cached });
+    }
     json!({
         "id": reply_id(ask.route, number),
         "object": object,
         "created": created,
         "model": ask.model,
         "choices": [choice],
-        "usage": {
-            "prompt_tokens": prompt,
-            "total_tokens": prompt.saturating_add(tokens),
-            "completion_tokens": tokens,
-        },
+        "usage": usage,
     })
     .to_string()
 }

@@ -5,14 +5,14 @@ use std::fmt;
 use fizeau_core::Tokens;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::prefix::{Chain, Form};
 use super::refusal::Refusal;
 use crate::text;
 
 /// Field `prompt`, whatever it holds.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Prompt {
-    /// So many words.
-    Text(Tokens),
+    Text(String),
     Ids(Vec<u32>),
     /// A list with a text or a list in it.
     Several,
@@ -22,22 +22,34 @@ pub(super) enum Prompt {
     Else,
 }
 
-/// A prompt that can be served: its length, and its ids where it came as ids.
+/// A prompt that can be served.
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) tokens: Tokens,
+    /// Its ids, where it came as ids.
     pub(super) ids: Option<Vec<u32>>,
+    /// All of it, where a prefix cache wants to know.
+    pub(super) chain: Option<Chain>,
 }
 
 impl Prompt {
-    pub(super) fn read(self) -> Result<Read, Refusal> {
+    /// `chain` begins that of a prompt of a form, where one is wanted.
+    pub(super) fn read(self, chain: impl Fn(Form) -> Option<Chain>) -> Result<Read, Refusal> {
         let refuse = |message: &str| Err(Refusal::bad_request(Some("prompt"), message));
         match self {
-            Self::Text(tokens) => Ok(Read { tokens, ids: None }),
+            Self::Text(text) => {
+                let mut chain = chain(Form::Text);
+                chain.iter_mut().for_each(|chain| chain.words(&text));
+                Ok(Read { tokens: Tokens::new(text::count(&text)), ids: None, chain })
+            }
             Self::Ids(ids) if ids.is_empty() => {
                 refuse("`prompt` is an empty list: it needs at least one token id")
             }
-            Self::Ids(ids) => Ok(Read { tokens: Tokens::new(ids.len() as u64), ids: Some(ids) }),
+            Self::Ids(ids) => {
+                let mut chain = chain(Form::Ids);
+                chain.iter_mut().for_each(|chain| chain.ids(&ids));
+                Ok(Read { tokens: Tokens::new(ids.len() as u64), ids: Some(ids), chain })
+            }
             Self::Several => refuse(
                 "`prompt` is a list of prompts: the simulated engine takes one prompt a request, \
                  a text or a list of token ids",
@@ -66,7 +78,7 @@ impl<'de> Visitor<'de> for PromptVisitor {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Prompt, E> {
-        Ok(Prompt::Text(Tokens::new(text::count(text))))
+        Ok(Prompt::Text(text.to_owned()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Prompt, A::Error> {
@@ -181,7 +193,7 @@ mod tests {
     #[test]
     fn every_form_of_a_prompt_is_told_apart() {
         let cases = [
-            (r#""the speed\nof light""#, Prompt::Text(Tokens::new(4))),
+            (r#""the speed\nof light""#, Prompt::Text("the speed\nof light".to_owned())),
             ("[1, 4294967295]", Prompt::Ids(vec![1, u32::MAX])),
             ("[]", Prompt::Ids(vec![])),
             ("[1, 4294967296]", Prompt::NoIds),

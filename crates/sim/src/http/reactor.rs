@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use fizeau_core::{Clock, Nanos, Stamp};
+use fizeau_core::{Clock, Nanos, Stamp, Tokens};
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -272,10 +272,15 @@ impl Reactor {
         let Some(conn) = self.conns.get_mut(slot) else {
             return;
         };
+        let chain = ask.chain.take();
+        if let (Some(prefixes), Some(chain)) = (&mut self.app.prefixes, &chain) {
+            ask.cached_tokens = Some(prefixes.cached(chain));
+        }
         // A connection has one request at a time, so that its own number does for the job.
         let job = Job {
             id: JobId(slot as u64),
             prompt_tokens: ask.prompt_tokens,
+            cached_tokens: ask.cached_tokens.unwrap_or(Tokens::ZERO),
             output_tokens: ask.max_tokens,
             at: arrived,
         };
@@ -284,6 +289,9 @@ impl Reactor {
             return conn.respond(Response::refusal(&refusal), &request.method, request.peer);
         }
         let number = self.app.number();
+        if let (Some(prefixes), Some(chain)) = (&mut self.app.prefixes, chain) {
+            prefixes.begin(job.id, chain, number);
+        }
         let created = self.app.unix(arrived);
         let record = Record::new(&ask, frames::reply_id(ask.route, number), arrived);
         if ask.delivery == Delivery::Whole {
@@ -297,8 +305,11 @@ impl Reactor {
     /// Lets time pass for the engine.
     fn advance(&mut self) {
         let now = self.app.clock.now();
-        let (conns, writes) = (&mut self.conns, &mut self.writes);
+        let (conns, writes, prefixes) = (&mut self.conns, &mut self.writes, &mut self.app.prefixes);
         self.engine.advance(now, &mut |emission| {
+            if let Some(prefixes) = prefixes {
+                prefixes.emitted(&emission);
+            }
             let slot = usize::try_from(emission.job.0).unwrap_or(usize::MAX);
             if let Some(conn) = conns.get_mut(slot) {
                 conn.scheduled(emission.at, now);
@@ -357,7 +368,9 @@ impl Reactor {
         if let Some(conn) = self.conns.remove(slot)
             && conn.is_generating()
         {
-            self.engine.cancel(JobId(slot as u64));
+            let job = JobId(slot as u64);
+            self.engine.cancel(job);
+            self.app.prefixes.iter_mut().for_each(|prefixes| prefixes.cancelled(job));
             self.app.truth.cancelled();
         }
     }

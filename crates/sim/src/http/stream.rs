@@ -265,6 +265,8 @@ mod tests {
             model: "m".into(),
             prompt_tokens: Tokens::new(3),
             prompt_ids: Some(vec![1, 2, 3]),
+            chain: None,
+            cached_tokens: None,
             max_tokens: Tokens::new(tokens),
             delivery: Delivery::Streamed,
             usage: StreamUsage::OnEveryChunk,

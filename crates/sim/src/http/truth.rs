@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use fizeau_core::{Nanos, Stamp};
+use fizeau_core::{Nanos, Stamp, Tokens};
 use serde::Serialize;
 
 use super::ask::{Ask, Delivery};
@@ -41,6 +41,9 @@ pub(super) struct Record {
     /// Whether its tokens left one by one; else `token_ns` is when the server had them.
     pub(super) streamed: bool,
     pub(super) prompt_tokens: u64,
+    /// How many of them the prefix cache held; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cached_tokens: Option<u64>,
     /// When its last byte had been received.
     pub(super) arrived_ns: Stamp,
     pub(super) first_token_ns: Option<Stamp>,
@@ -59,6 +62,7 @@ impl Record {
             id,
             streamed: ask.delivery == Delivery::Streamed,
             prompt_tokens: ask.prompt_tokens.get(),
+            cached_tokens: ask.cached_tokens.map(Tokens::get),
             arrived_ns,
             first_token_ns: None,
             token_ns: Vec::with_capacity(room),
@@ -187,6 +191,7 @@ mod tests {
             id: id.to_owned(),
             streamed: true,
             prompt_tokens: 1,
+            cached_tokens: None,
             arrived_ns: Stamp::EPOCH,
             first_token_ns: None,
             token_ns: vec![Stamp::EPOCH; tokens],

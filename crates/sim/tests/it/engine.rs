@@ -37,6 +37,28 @@ fn configs() -> impl Strategy<Value = EngineConfig> {
     })
 }
 
+/// A prompt's cached start costs what attending to it costs, and the last token is always read.
+#[test]
+fn what_is_cached_is_attended_to_and_not_read() {
+    for (cached, read) in [(0, 100), (64, 36), (99, 1), (100, 1), (5_000, 1)] {
+        let loads = RefCell::new(Vec::new());
+        let step = |load: &StepLoad| {
+            loads.borrow_mut().push(*load);
+            STEP
+        };
+        let mut engine = Engine::new(config(1, 1_000), step);
+        let cached_tokens = Tokens::new(cached);
+        engine.submit(Job { cached_tokens, ..job(0, 100, 2, ms(0)) }).unwrap();
+        assert_eq!(drain(&mut engine).len(), 2);
+        let loads = loads.borrow();
+        assert_eq!(loads[0].prefill_tokens, Tokens::new(read), "{cached}");
+        assert_eq!(loads[0].prefill_context_tokens, Tokens::new(100));
+        let before = 100 - read;
+        assert_eq!(loads[0].prefill_pairs, read * before + read * (read + 1) / 2);
+        assert_eq!(loads[1].decode_context_tokens, Tokens::new(101));
+    }
+}
+
 proptest! {
     #[test]
     fn every_job_gives_exactly_its_tokens_in_order(jobs in jobs(), config in configs()) {

@@ -2,6 +2,7 @@
 
 mod client;
 mod errors;
+mod prefix;
 mod wire;
 
 use std::io::Read;

@@ -11,6 +11,7 @@ pub(crate) fn job(id: u64, prompt: u64, output: u64, at: Stamp) -> Job {
     Job {
         id: JobId(id),
         prompt_tokens: Tokens::new(prompt),
+        cached_tokens: Tokens::ZERO,
         output_tokens: Tokens::new(output),
         at,
     }

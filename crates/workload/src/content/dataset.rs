@@ -117,7 +117,7 @@ impl DatasetContent {
         }
     }
 
-    /// Plain text in the form that is asked for. Beside chats it is chat: a conversation has one form.
+    /// Plain text in the form that is asked for.
     fn formed(&self, text: String, known: Option<Tokens>) -> (Prompt, Option<Tokens>) {
         match (self.form, &self.tokenizer) {
             // The server's template adds some.
@@ -183,6 +183,8 @@ fn unfit(spec: &Spec, dataset: &Dataset, form: Form, tokenizer: bool) -> Option<
     let any = |test: fn(&Prompt) -> bool| {
         records.iter().flat_map(|record| &record.turns).any(|turn| test(&turn.prompt))
     };
+    let of_both_kinds =
+        any(|it| matches!(it, Prompt::Chat(_))) && any(|it| matches!(it, Prompt::Text(_)));
     let continued = records.iter().filter(|record| several || record.turns.len() > 1);
     let mixed = |record: &Conversation| {
         let chats = record.turns.iter().filter(|turn| matches!(turn.prompt, Prompt::Chat(_)));
@@ -201,7 +203,7 @@ fn unfit(spec: &Spec, dataset: &Dataset, form: Form, tokenizer: bool) -> Option<
         matches!(turn.prompt, Prompt::Body(_) | Prompt::TokenIds(_)) || form == Form::TokenIds
     }) {
         Some("a conversation cannot be carried on in token ids or whole bodies: replies are text")
-    } else if records.iter().any(mixed) {
+    } else if records.iter().any(mixed) || (several && form != Form::Chat && of_both_kinds) {
         Some("a conversation that is partly messages and partly text can be sent as a chat only")
     } else {
         None

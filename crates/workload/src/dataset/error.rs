@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use fizeau_core::Tokens;
+
 use crate::exact::CodecError;
 
 /// Why a data set could not be read. Each message names the file, the place in it, what was found there and what would
@@ -60,6 +62,20 @@ pub enum DatasetError {
         #[source]
         source: std::io::Error,
     },
+    /// A record does not fit into a model's context.
+    #[error(
+        "{name}: record {record} takes {tokens} tokens, and the model's context has {limit}: leave it out"
+    )]
+    TooLong {
+        /// The data set.
+        name: Box<str>,
+        /// The record, from 1, of those that were not left out.
+        record: u64,
+        /// How many tokens its prompts and outputs have together, as far as the data set says.
+        tokens: Tokens,
+        /// How many the model takes.
+        limit: Tokens,
+    },
     /// The tokenizer failed on a record.
     #[error("{name}, {place}: the tokenizer cannot count the text")]
     Tokenizer {
@@ -76,7 +92,7 @@ pub enum DatasetError {
 /// A place in the file of a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DatasetPlace {
-    /// The line, from 1, blank ones counted. Of a record that fills several, the last one.
+    /// The line, from 1, blank ones counted. Of a record that fills several, the first; of wrong JSON, the one that is wrong.
     pub line: u64,
     /// The record, from 1, where lines are not records.
     pub record: Option<u64>,
@@ -86,7 +102,7 @@ impl fmt::Display for DatasetPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.record {
             None => write!(f, "line {}", self.line),
-            Some(record) => write!(f, "record {record} (up to line {})", self.line),
+            Some(record) => write!(f, "line {}, record {record}", self.line),
         }
     }
 }
@@ -113,6 +129,9 @@ pub(super) enum FaultKind {
     /// What the field holds: `is -3`.
     Found(String),
     Syntax {
+        /// How many lines below the record's first.
+        lines: u64,
+        /// In that line, from 1.
         column: u64,
         reason: String,
     },
@@ -130,6 +149,19 @@ impl Fault {
         Self { field: field.to_owned(), kind, expected: expected.into() }
     }
 
+    /// What the parser says of a record, while it read `field`.
+    pub(super) fn syntax(field: String, error: &serde_json::Error, expected: &str) -> Self {
+        let said = error.to_string();
+        // The place is said elsewhere.
+        let reason = said.rsplit_once(" at line ").map_or(said.as_str(), |(reason, _)| reason);
+        let kind = FaultKind::Syntax {
+            lines: (error.line() as u64).saturating_sub(1),
+            column: (error.column() as u64).max(1),
+            reason: reason.to_owned(),
+        };
+        Self { field, kind, expected: expected.to_owned() }
+    }
+
     /// The same fault seen from the object that holds the faulty one as `outer`.
     pub(super) fn inside(mut self, outer: &str) -> Self {
         self.field = if self.field.is_empty() {
@@ -140,34 +172,50 @@ impl Fault {
         self
     }
 
-    pub(super) fn at(self, name: &str, place: DatasetPlace) -> DatasetError {
+    pub(super) fn at(self, at: At<'_>) -> DatasetError {
         let Self { field, kind, expected } = self;
-        let (name, expected) = (name.into(), expected.into());
+        let (name, mut place, expected) = (at.name.into(), at.place, expected.into());
         match kind {
             FaultKind::Found(found) => {
                 let (field, found) = (field.into(), found.into());
                 DatasetError::Field { name, place, field, found, expected }
             }
-            FaultKind::Syntax { column, reason } => {
+            FaultKind::Syntax { lines, column, reason } => {
                 let field = (!field.is_empty()).then(|| field.into());
+                place.line += lines;
+                let column = if lines == 0 { at.column + column - 1 } else { column };
                 DatasetError::Json { name, place, column, field, reason: reason.into(), expected }
             }
         }
     }
 }
 
+/// Where a record begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct At<'a> {
+    pub(super) name: &'a str,
+    pub(super) place: DatasetPlace,
+    /// The column of its first byte, from 1.
+    pub(super) column: u64,
+}
+
+/// A record's bytes as text.
+pub(super) fn as_text(bytes: &[u8]) -> Result<&str, Fault> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let found = format!("not UTF-8 from its byte {} on", error.valid_up_to() + 1);
+        Fault::unfit("", &found, "text in UTF-8")
+    })
+}
+
 /// As much of `json` as a message has room for.
 fn shown(json: &str) -> String {
     const ROOM: usize = 40;
     let json = json.trim();
+    if json.is_empty() {
+        return "empty".to_owned();
+    }
     match json.char_indices().nth(ROOM) {
         None => json.to_owned(),
         Some((end, _)) => format!("{}...", json.get(..end).unwrap_or_default()),
     }
-}
-
-/// What a JSON parser says of a text, without the place, which is said elsewhere.
-pub(super) fn reason(error: &serde_json::Error) -> String {
-    let said = error.to_string();
-    said.rsplit_once(" at line ").map_or_else(|| said.clone(), |(reason, _)| reason.to_owned())
 }

@@ -7,7 +7,7 @@ use fizeau_core::{Nanos, Tokens};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::error::{Fault, FaultKind, reason};
+use super::error::Fault;
 use crate::length::Length;
 
 /// The fields of one JSON object, each as the text that it came as. A field that is `null` is as good as absent; of two
@@ -24,17 +24,11 @@ impl<'a> Fields<'a> {
             return Err(Fault::unfit("", json, expected));
         }
         let mut read = Reading { pairs: Vec::new(), current: String::new() };
-        let mut parser = serde_json::Deserializer::from_str(json);
+        let mut parser = serde_json::Deserializer::from_str(json.trim_end());
         let parsed = read.deserialize(&mut parser).and_then(|()| parser.end());
         match parsed {
             Ok(()) => Ok(Self { pairs: read.pairs }),
-            Err(error) => {
-                let kind = FaultKind::Syntax {
-                    column: column_within(json, &error),
-                    reason: reason(&error),
-                };
-                Err(Fault { field: read.current, kind, expected: expected.to_owned() })
-            }
+            Err(error) => Err(Fault::syntax(read.current, &error, expected)),
         }
     }
 
@@ -115,11 +109,6 @@ impl<'a> Fields<'a> {
         let Some(raw) = self.raw(name) else { return Ok(None) };
         serde_json::from_str(raw).map(Some).map_err(|_| Fault::unfit(name, raw, expected))
     }
-}
-
-/// The column of `error` in `json`: a parser at the end of a text that lacks something stands behind its last byte.
-fn column_within(json: &str, error: &serde_json::Error) -> u64 {
-    (error.column() as u64).clamp(1, json.len() as u64)
 }
 
 /// An object being read: what there is of it when the parser gives up says which field is wrong.

@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use super::error::{DatasetError, DatasetPlace, Fault};
+use super::error::{At, DatasetError, DatasetPlace, Fault, as_text};
 
 /// The sign that some editors put at the start of a file of UTF-8.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -29,10 +29,7 @@ pub(super) fn each_line(
         if bytes.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        let text = std::str::from_utf8(bytes).map_err(|error| {
-            let found = format!("byte {} of the line that is not UTF-8", error.valid_up_to() + 1);
-            Fault::unfit("", &found, "text in UTF-8")
-        });
-        text.and_then(&mut take).map_err(|fault| fault.at(name, place))?;
+        let at = At { name, place, column: 1 };
+        as_text(bytes).and_then(&mut take).map_err(|fault| fault.at(at))?;
     }
 }

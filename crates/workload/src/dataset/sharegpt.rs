@@ -1,16 +1,12 @@
 //! ShareGPT: one JSON array of conversations.
 
-use std::cell::Cell;
-use std::fmt;
-use std::io::{self, BufRead, Cursor, Read};
+use std::io::BufRead;
 
 use fizeau_core::{Message, Prompt, Role, TokenCounter, Tokens};
-use serde::de::{Deserializer, Error, SeqAccess, Visitor};
-use serde_json::value::RawValue;
 
-use super::error::{DatasetError, DatasetPlace, Fault, reason};
+use super::array::each_element;
+use super::error::{At, DatasetError, Fault};
 use super::fields::Fields;
-use super::lines::BYTE_ORDER_MARK;
 use super::{Conversation, Dataset, Turn};
 use crate::exact::{CodecError, TextCodec};
 
@@ -35,7 +31,8 @@ pub enum Take {
     /// As there, a record of fewer than two messages is dropped, and where a tokenizer counts also one whose prompt has
     /// fewer than 4 tokens or more than 1024, whose output has fewer than 4 (unless [`ShareGpt::output`] is given), or that
     /// has more than 2048 in both. vLLM counts the special tokens that a tokenizer adds; here they are not counted. A record
-    /// with an empty first message is dropped in any case.
+    /// with an empty first message is dropped in any case. The rules: `ShareGPTDataset` and `is_valid_sequence` in vLLM's
+    /// `benchmarks/datasets`; its order of records is another, since it shuffles with Python's generator.
     #[default]
     FirstExchange,
     /// The whole conversation, a turn for each thing that the user says and the file has an answer to.
@@ -68,8 +65,8 @@ impl Dataset {
     ) -> Result<Self, DatasetError> {
         let mut conversations = Vec::new();
         let mut dropped = 0;
-        each_element(name, reader, |json| {
-            match options.conversation(json)? {
+        each_element(name, reader, EXPECTED, |json, at| {
+            match options.conversation(json).map_err(|wrong| wrong.at(at))? {
                 Some(conversation) => conversations.push(conversation),
                 None => dropped += 1,
             }
@@ -88,6 +85,17 @@ enum Wrong {
 impl From<Fault> for Wrong {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)
+    }
+}
+
+impl Wrong {
+    fn at(self, at: At<'_>) -> DatasetError {
+        match self {
+            Self::Fault(fault) => fault.at(at),
+            Self::Codec(source) => {
+                DatasetError::Tokenizer { name: at.name.into(), place: at.place, source }
+            }
+        }
     }
 }
 
@@ -194,89 +202,5 @@ fn role(from: &str) -> Option<Role> {
         "assistant" | "bard" | "bing" | "chatgpt" | "gpt" => Some(Role::Assistant),
         "system" => Some(Role::System),
         _ => None,
-    }
-}
-
-/// Shows each element of the array in `reader` to `take`, as the text that it is.
-fn each_element(
-    name: &str,
-    reader: impl BufRead,
-    mut take: impl FnMut(&str) -> Result<(), Wrong>,
-) -> Result<(), DatasetError> {
-    let line = Cell::new(1);
-    let record = Cell::new(1);
-    let place = || DatasetPlace { line: line.get(), record: Some(record.get()) };
-    let broken = |source| DatasetError::Read { name: name.into(), place: place(), source };
-    let inner = without_mark(reader).map_err(broken)?;
-    let mut parser = serde_json::Deserializer::from_reader(Counted { inner, line: &line });
-    let mut failed = None;
-    let taken = |json: &str| {
-        let result = take(json).map_err(|wrong| match wrong {
-            Wrong::Fault(fault) => fault.at(name, place()),
-            Wrong::Codec(source) => {
-                DatasetError::Tokenizer { name: name.into(), place: place(), source }
-            }
-        });
-        record.set(record.get() + 1);
-        result.map_err(|error| failed = Some(error)).is_ok()
-    };
-    let parsed = parser.deserialize_seq(Elements(taken)).and_then(|()| parser.end());
-    match (failed, parsed) {
-        (Some(error), _) => Err(error),
-        (None, Ok(())) => Ok(()),
-        (None, Err(error)) if error.is_io() => Err(broken(error.into())),
-        (None, Err(error)) => Err(DatasetError::Json {
-            name: name.into(),
-            place: place(),
-            column: (error.column() as u64).max(1),
-            field: None,
-            reason: reason(&error).into(),
-            expected: EXPECTED.into(),
-        }),
-    }
-}
-
-/// Visits the elements of an array until one is refused.
-struct Elements<F>(F);
-
-impl<'de, F: FnMut(&str) -> bool> Visitor<'de> for Elements<F> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON array")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut elements: A) -> Result<(), A::Error> {
-        while let Some(element) = elements.next_element::<Box<RawValue>>()? {
-            if !(self.0)(element.get()) {
-                return Err(A::Error::custom("refused"));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// `reader` without the byte order mark at its start, if there is one.
-fn without_mark<R: BufRead>(mut reader: R) -> io::Result<impl Read> {
-    let mut head = Vec::new();
-    reader.by_ref().take(BYTE_ORDER_MARK.len() as u64).read_to_end(&mut head)?;
-    if head == BYTE_ORDER_MARK {
-        head.clear();
-    }
-    Ok(Cursor::new(head).chain(reader))
-}
-
-/// Counts the lines as they are read. The parser asks for byte after byte, so that the count is where the parser is.
-struct Counted<'a, R> {
-    inner: R,
-    line: &'a Cell<u64>,
-}
-
-impl<R: Read> Read for Counted<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        let ended = buffer.iter().take(read).filter(|&&byte| byte == b'\n').count();
-        self.line.set(self.line.get() + ended as u64);
-        Ok(read)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, BufReader, Read};
 
+use fizeau_core::Tokens;
 use fizeau_workload::{Dataset, DatasetError, DatasetPlace, ShareGpt, Take};
 
 fn jsonl(text: &str) -> String {
@@ -97,7 +98,30 @@ fn files_of_nothing() {
     }
     assert!(sharegpt("[]").starts_with("s.json has no record that can be sent (0 were left out)"));
     assert!(sharegpt("[{\"a\": 1}]").contains("(1 were left out)"));
-    assert!(sharegpt("").starts_with("s.json, record 1 (up to line 1), column 1: wrong JSON: EOF"));
+    assert!(sharegpt(" \n").starts_with("s.json has no record that can be sent (0 were left out)"));
+}
+
+#[test]
+fn records_beyond_the_context() {
+    let text = "{\"prompt\": \"a\", \"input_tokens\": 90, \"output_tokens\": 10}\n{\"turns\": [{\"prompt\": \"a\", \
+                \"input_tokens\": 90}, {\"prompt\": \"b\", \"output_tokens\": 11}]}";
+    let dataset = Dataset::jsonl("d.jsonl", text.as_bytes()).unwrap();
+    assert!(dataset.check_context(Tokens::new(101)).is_ok());
+    let said = dataset.check_context(Tokens::new(100)).unwrap_err().to_string();
+    let expected =
+        "d.jsonl: record 2 takes 101 tokens, and the model's context has 100: leave it out";
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn nesting_however_deep_is_passed_over() {
+    let deep = "[".repeat(200_000) + &"]".repeat(200_000);
+    let text = format!("{{\"prompt\": \"a\", \"extra\": {{\"b\": {deep}}}, \"c\": {deep}}}");
+    assert!(Dataset::jsonl("d", text.as_bytes()).is_ok());
+    let text = format!("{{\"prompt\": \"a\", \"turns\": {}", "{\"turns\": [".repeat(200_000));
+    assert!(jsonl(&text).contains("wrong JSON in field turns: EOF"));
+    let text = format!("[{deep}]");
+    assert!(sharegpt(&text).contains("the record is [[["));
 }
 
 #[test]
@@ -122,32 +146,44 @@ fn arrays_that_are_none() {
     let fine = "{\"conversations\": [{\"from\": \"human\", \"value\": \"a\"},\n \
                 {\"from\": \"gpt\", \"value\": \"b\"}]}";
     for (second, expected) in [
-        (
-            "{\"conversations\": 5}",
-            "record 2 (up to line 3): field conversations is 5; expected a list",
-        ),
-        ("[]", "record 2 (up to line 3): the record is []; expected an object with the field"),
+        ("{\"conversations\": 5}", "line 3, record 2: field conversations is 5; expected a list"),
+        ("[]", "line 3, record 2: the record is []; expected an object with the field"),
         (
             "{\"conversations\": [{\"from\": \"human\"}]}",
-            "record 2 (up to line 3): field conversations[0].value is missing; expected text",
+            "line 3, record 2: field conversations[0].value is missing; expected text",
         ),
-        ("{\"conversations\" 5}", "record 2 (up to line 3), column 18: wrong JSON: expected `:`"),
+        (
+            "{\"conversations\" 5}",
+            "line 3, record 2, column 18: wrong JSON in field conversations: expected `:`",
+        ),
     ] {
         let said = sharegpt(&format!("[{fine},\n{second}]"));
         assert!(said.starts_with(&format!("s.json, {expected}")), "{said}");
     }
+    let far = "\n\n  {\"conversations\":\n\n  [1, 2, nil]}";
+    let said = sharegpt(&format!("[{fine}, {far}, {fine}]"));
+    let expected =
+        "s.json, line 6, record 2, column 11: wrong JSON in field conversations: expected ident";
+    assert!(said.starts_with(expected), "{said}");
+    let said = sharegpt(&format!("[{fine}, {fine}}}, {fine}]"));
+    assert!(
+        said.starts_with("s.json, line 3, record 2, column 33: wrong JSON: trailing char"),
+        "{said}"
+    );
+    assert!(sharegpt(&format!("[{fine},]")).contains("line 2, record 2: the record is empty"));
     assert!(sharegpt("{}").contains(
-        "wrong JSON: invalid type: map, expected a JSON array; expected a JSON array of"
+        "line 1, record 1, column 1: wrong JSON: it does not begin with [; expected a JSON array of"
     ));
-    assert!(sharegpt(&format!("[{fine}] x")).contains("trailing characters"));
-    assert!(sharegpt(&format!("[{fine},")).contains("wrong JSON: EOF while parsing"));
+    assert!(sharegpt(&format!("[{fine}] x")).contains("wrong JSON: something follows the array"));
+    assert!(sharegpt(&format!("[{fine},")).contains("wrong JSON: the file ends within the array"));
 }
 
 #[test]
 fn bytes_that_are_no_text() {
     let bytes = b"{\"prompt\": \"a\"}\n{\"prompt\": \"\xff\"}\n";
     let said = Dataset::jsonl("d.jsonl", &bytes[..]).unwrap_err().to_string();
-    let expected = "d.jsonl, line 2: the record is byte 13 of the line that is not UTF-8; expected text in UTF-8";
+    let expected =
+        "d.jsonl, line 2: the record is not UTF-8 from its byte 13 on; expected text in UTF-8";
     assert_eq!(said, expected);
 }
 

@@ -68,10 +68,9 @@ proptest! {
     }
 
     #[test]
-    fn warm_up_keeps_clear_of_measured_records(records in 2_usize..50, asked in 1_u64..50, seed: u64) {
-        prop_assume!(asked < records as u64);
+    fn warm_up_keeps_clear_of_measured_records(asked in 1_u64..50, spare in 1_u64..50, seed: u64) {
+        let records = usize::try_from(asked + spare).unwrap();
         let plan = plan(Spec { content: SHUFFLED, ..spec(asked, seed) }, numbered(records));
-        let spare = records as u64 - asked;
         let measured: HashSet<String> = texts(&plan).into_iter().collect();
         for scheduled in plan.warmup(spare) {
             prop_assert!(!measured.contains(text(&scheduled.request.prompt)));
@@ -241,6 +240,16 @@ fn sets_that_do_not_go_with_the_rest() {
     let content = content(Form::TokenIds, Order::AsGiven, Repeat::Allowed);
     let as_ids = Spec { content, ..given.clone() };
     assert!(complaint(as_ids, numbered(1)).contains("only where a tokenizer is given"));
+    let mixed = "{\"prompt\": \"a\"}\n{\"messages\": [{\"role\": \"user\", \"content\": \"b\"}]}";
+    let mixed = Dataset::jsonl("mixed.jsonl", mixed.as_bytes()).unwrap();
+    let turns = Turns::Fixed(NonZeroU32::new(2).unwrap());
+    let sessions = Some(Sessions { turns, think: ThinkTime::None });
+    let talking = Spec { sessions, ..given.clone() };
+    assert!(complaint(talking, mixed.clone()).contains("partly messages and partly text"));
+    assert_eq!(
+        plan(Spec { requests: 2.try_into().unwrap(), ..given.clone() }, mixed).len().get(),
+        2
+    );
     let custom = Dataset::jsonl("custom.jsonl", CUSTOM.as_bytes()).unwrap();
     assert!(complaint(given, custom).contains("partly messages and partly text"));
 }

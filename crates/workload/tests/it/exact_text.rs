@@ -1,10 +1,13 @@
 //! Exact text, with toy tokenizers that show what the fitting has to cope with.
 
+use std::collections::{HashMap, HashSet};
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use fizeau_core::{RequestId, Tokens};
 use fizeau_workload::{
-    CodecError, Content, Plan, Seed, Spec, SpecError, TextCodec, Wording, exact_text,
+    CodecError, Content, Plan, Popularity, Seed, SharedPrefix, Spec, SpecError, TextCodec, Wording,
+    exact_text,
 };
 use proptest::prelude::*;
 
@@ -88,6 +91,34 @@ fn a_plan_of_exact_text_says_its_lengths_and_stays_random_access() {
     let first = |number| text(&plan.request(RequestId(number)).prompt).to_owned();
     assert_ne!(first(0), first(1));
     assert_eq!(first(0)[..8], first(1)[..8]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_shared_prefix_is_equal_text_and_the_whole_is_exact(
+        groups in 1_u64..4, tokens in 1_u64..20, share in 0.0..=1.0, seed: u64,
+    ) {
+        let (count, popularity) = (NonZeroU64::new(groups).unwrap(), Popularity::Uniform);
+        let prefix =
+            SharedPrefix::Groups { groups: count, tokens: Tokens::new(tokens), share, popularity };
+        let content = Content::Text(Wording::Exact);
+        let ids = Content::TokenIds { range: 0..u32::MAX };
+        let spec = Spec { content, prefix, ..spec(30, seed) };
+        // Who shares a prefix does not depend on what it is made of.
+        let numbers = Plan::new(Spec { content: ids, ..spec.clone() }).unwrap();
+        let plan = Plan::with_tokenizer(spec, Arc::new(Doubling::new())).unwrap();
+        let mut texts: HashMap<Vec<u32>, HashSet<String>> = HashMap::new();
+        for (exact, number) in plan.source().zip(numbers.source()) {
+            prop_assert_eq!(exact.request.input_tokens, Some(Tokens::new(12 + tokens)));
+            // Each token is a letter at least.
+            let start = text(&exact.request.prompt)[..tokens as usize].to_owned();
+            let group = crate::ids(&number.request.prompt)[..tokens as usize].to_vec();
+            texts.entry(group).or_default().insert(start);
+        }
+        prop_assert!(texts.values().all(|starts| starts.len() == 1), "{texts:?}");
+    }
 }
 
 #[test]

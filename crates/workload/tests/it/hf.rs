@@ -71,3 +71,27 @@ fn bad_files_are_told_apart() {
     let wordless = HfTokenizer::from_json(wordless.as_bytes()).unwrap_err();
     assert!(matches!(wordless, HfTokenizerError::NoWords));
 }
+
+#[test]
+fn special_tokens_are_told_from_text() {
+    let words = ["[UNK]", "big", "cat", "[BOS]", "dog"];
+    let file = split_by_space(&words)
+        .replace(
+            r#""added_tokens": []"#,
+            r#""added_tokens": [{"id": 3, "content": "[BOS]", "single_word": false, "lstrip": false,
+                "rstrip": false, "normalized": false, "special": true}]"#,
+        )
+        .replace(
+            r#""post_processor": null"#,
+            r#""post_processor": {"type": "TemplateProcessing",
+                "single": [{"SpecialToken": {"id": "[BOS]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+                "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
+                "special_tokens": {"[BOS]": {"id": "[BOS]", "ids": [3], "tokens": ["[BOS]"]}}}"#,
+        );
+    let tokenizer = HfTokenizer::from_json(file.as_bytes()).unwrap();
+    assert_eq!(tokenizer.special_ids(), [3]);
+    assert_eq!(tokenizer.special_tokens(), Tokens::new(1));
+    assert_eq!(tokenizer.size(), 5);
+    assert_eq!(tokenizer.decode(&[3, 2]).as_deref(), Ok("cat"));
+    assert_eq!(tokenizer.decode_any(&[3, 2]).as_deref(), Ok("[BOS] cat"));
+}

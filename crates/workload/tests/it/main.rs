@@ -11,7 +11,10 @@ mod exact_text;
 mod golden;
 #[cfg(feature = "hf-tokenizer")]
 mod hf;
+mod lengths;
+mod mix;
 mod plan;
+mod prefix;
 mod sessions;
 mod sonnet;
 mod statistics;
@@ -19,6 +22,7 @@ mod statistics;
 mod tiktoken;
 mod trace;
 mod trace_files;
+mod vllm;
 
 use fizeau_core::{PerSec, Prompt, Tokens};
 use fizeau_workload::{Arrivals, Length, Lengths, Rescale, Seed, SharedPrefix, Spec};

@@ -55,3 +55,14 @@ fn verse_keeps_its_words() {
     let plan = Plan::new(verse(30, 4, 0)).unwrap();
     assert_eq!(text(&plan.request(RequestId(0)).prompt), EXPECTED);
 }
+
+#[cfg(feature = "tiktoken")]
+#[test]
+fn a_real_vocabulary_fits_verse_to_the_token() {
+    use fizeau_workload::Tiktoken;
+    let codec = Tiktoken::named("o200k_base").unwrap();
+    let plan = Plan::with_tokenizer(verse(500, 30, 1), Arc::new(codec)).unwrap();
+    for scheduled in plan.source() {
+        assert_eq!(scheduled.request.input_tokens, Some(Tokens::new(530)));
+    }
+}

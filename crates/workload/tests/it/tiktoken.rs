@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use fizeau_core::{RequestId, TokenCounter, Tokens};
-use fizeau_workload::{Content, Plan, Seed, Spec, TextCodec, Tiktoken, Wording, exact_text};
+use fizeau_workload::{
+    Content, Plan, Seed, Spec, TextCodec, Tiktoken, VllmRandom, Wording, exact_text,
+};
 
 use crate::{spec, text};
 
@@ -70,4 +72,29 @@ fn a_plan_of_exact_text_has_its_lengths() {
 fn an_unknown_vocabulary_is_named() {
     let line = Tiktoken::named("o300k").unwrap_err().to_string();
     assert!(line.contains("`o300k`") && line.contains("o200k_base"), "{line}");
+}
+
+#[test]
+fn any_ids_have_a_text() {
+    for name in NAMES {
+        let tokenizer = Tiktoken::named(name).unwrap();
+        // Single bytes among them, which are no text alone.
+        let ids: Vec<u32> = (0..tokenizer.size()).step_by(7).collect();
+        assert!(!tokenizer.decode_any(&ids).unwrap().is_empty(), "{name}");
+        assert!(tokenizer.special_ids().iter().all(|&id| id < tokenizer.size()));
+    }
+}
+
+#[test]
+fn vllm_s_random_prompts_have_their_lengths() {
+    let random =
+        VllmRandom { input: Tokens::new(40), prefix: Tokens::new(6), ..VllmRandom::default() };
+    let content = Content::VllmRandom(random);
+    let tokenizer = Arc::new(Tiktoken::named("o200k_base").unwrap());
+    let plan = Plan::with_tokenizer(Spec { content, ..spec(20, 0) }, tokenizer.clone()).unwrap();
+    for scheduled in plan.source().chain(plan.warmup(5)) {
+        let counted = tokenizer.count(text(&scheduled.request.prompt)).unwrap();
+        assert_eq!(scheduled.request.input_tokens, Some(counted));
+        assert!(counted.get().abs_diff(46) < 5, "{counted}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Requests that cannot be answered.
 
-use fizeau_core::Nanos;
+use fizeau_core::{Nanos, Tokens};
 use fizeau_sim::http::{Server, ServerConfig};
 use proptest::prelude::*;
 
@@ -31,7 +31,8 @@ fn each_fault_is_named() {
             COMPLETIONS,
             r#"{"prompt":"x","max_tokens":1000,"stream":true}"#,
             400,
-            "maximum context length is 1000 tokens. However, you requested 1001 tokens",
+            "'max_tokens' or 'max_completion_tokens' is too large: 1000. This model's maximum context length is 1000 \
+             tokens and your request has 1 input tokens (1000 > 1000 - 1).",
         ),
         (
             COMPLETIONS,
@@ -55,6 +56,28 @@ fn each_fault_is_named() {
     assert_eq!(reply.status, 405);
     assert!(reply.head.contains("allow: POST"), "{}", reply.head);
     assert_eq!(get(server.addr(), "/health").status, 200, "the server lives on");
+}
+
+#[test]
+fn a_limit_below_the_engines_is_kept_and_told() {
+    let limit = |tokens| {
+        ServerConfig::new(one_slot(Nanos::from_nanos(1))).with_max_model_len(Tokens::new(tokens))
+    };
+    let server = serve(limit(8));
+    assert_eq!(get(server.addr(), "/v1/models").json()["data"][0]["max_model_len"], 8);
+    let ask = |body: &str| post(server.addr(), COMPLETIONS, body);
+    let whole = ask(r#"{"prompt":"a b c","max_tokens":5}"#);
+    assert_eq!((whole.status, &whole.json()["usage"]["total_tokens"]), (200, &8.into()));
+    let longer = ask(r#"{"prompt":"a b c","max_tokens":6}"#);
+    assert_eq!((longer.status, &longer.json()["error"]["param"]), (400, &"max_tokens".into()));
+    let full = ask(r#"{"prompt":"a b c d e f g h"}"#);
+    assert_eq!(full.status, 400);
+    assert!(full.body.contains("your request has 8 input tokens. Please reduce"), "{}", full.body);
+    let unsaid = ask(r#"{"prompt":"a b c"}"#);
+    assert_eq!(unsaid.json()["usage"]["completion_tokens"], 5, "as many as there is room for");
+
+    let server = serve(limit(5_000));
+    assert_eq!(get(server.addr(), "/v1/models").json()["data"][0]["max_model_len"], 1_000);
 }
 
 #[test]

@@ -1,0 +1,167 @@
+//! From a file to a trace.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fizeau::core::{Nanos, PerSec};
+use fizeau::metrics::CacheExpectation;
+use fizeau::report::{Asked, AskedArrivals};
+use fizeau::transport::Target;
+use fizeau::workload::{
+    Opener, Pacing, Repeat, Salt, Seed, Trace, TraceFormat, TracePacing, TraceSpec, Wording,
+    Workload,
+};
+
+use serde_json::Value;
+
+use super::names::{Source, Times};
+use super::{Work, eos, form, salt, synthetic};
+use crate::args::{ArrivalArgs, WorkloadArgs};
+use crate::exit::{Fail, Named};
+use crate::tokenizer;
+
+/// The trace that `args` name, for `target`. The whole file is read once; nothing is sent.
+pub(super) fn work(
+    args: &WorkloadArgs,
+    format: Times,
+    requests: Option<u64>,
+    pacing: TracePacing,
+    target: &Target,
+) -> Result<Work, Fail> {
+    let path = args.data.dataset_path.clone().unwrap_or_default();
+    let tokenizer = args.tokenizer.as_deref().map(tokenizer::load).transpose()?;
+    let wording = if tokenizer.is_some() { Wording::Exact } else { Wording::Words };
+    let zero = || Fail::usage("--num-prompts: the number of requests is 0: it must be at least 1");
+    let requests = requests.map(|n| NonZeroU64::new(n).ok_or_else(zero)).transpose()?;
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    let source = Source::Times(format);
+    let spec = TraceSpec {
+        pacing,
+        requests,
+        repeat: if args.data.no_repeat { Repeat::Refused } else { Repeat::Allowed },
+        content: synthetic(form(target, tokenizer.is_some()), wording),
+        eos: eos(args, source),
+        seed: Seed(args.seed),
+        salt: salt::salt(args, source),
+        ..TraceSpec::new(&*name, file_format(format))
+    };
+    // A file that is not there is told by its whole path.
+    File::open(&path).named(&format!("--dataset-path {}", path.display()))?;
+    let trace = match &tokenizer {
+        None => Trace::new(spec, opener(path)),
+        Some(codec) => Trace::with_tokenizer(spec, opener(path), Arc::clone(codec)),
+    };
+    Ok(Work::Trace { trace: trace.named("--dataset-path")?, tokenizer })
+}
+
+/// When the requests of a trace leave. What paces other data sets does not pace a trace.
+pub(crate) fn pacing(args: &ArrivalArgs, is_capped: bool) -> Result<TracePacing, Fail> {
+    if args.request_rate.is_some_and(f64::is_finite) {
+        return Err(Fail::usage(
+            "--request-rate: a trace has its own times: --trace-speedup X replays them faster, --ignore-trace-times without \
+             them",
+        ));
+    }
+    let other = [
+        (args.ramp_up_strategy.is_some(), "--ramp-up-strategy"),
+        (args.request_rate_series.is_some(), "--request-rate-series"),
+        (args.burst.is_some(), "--burst"),
+        (args.diurnal.is_some(), "--diurnal"),
+    ];
+    if let Some((_, flag)) = other.into_iter().find(|(is_given, _)| *is_given) {
+        return Err(Fail::usage(format!("{flag}: a trace has its own times")));
+    }
+    match args.ignore_trace_times {
+        false => Ok(TracePacing::TimeStamps { speed_up: args.trace_speedup.unwrap_or(1.0) }),
+        true if is_capped => Ok(TracePacing::ClosedLoop),
+        true => Err(Fail::usage(
+            "--ignore-trace-times: say how many requests are in flight at a time: --max-concurrency N",
+        )),
+    }
+}
+
+const fn file_format(format: Times) -> TraceFormat {
+    match format {
+        Times::Mooncake => TraceFormat::mooncake(),
+        Times::Azure => TraceFormat::Azure,
+        Times::BurstGpt => TraceFormat::BurstGpt,
+    }
+}
+
+fn opener(path: PathBuf) -> Opener {
+    Arc::new(move || {
+        let file = File::open(&path)?;
+        Ok(Box::new(BufReader::with_capacity(BUFFER, file)) as Box<dyn BufRead + Send>)
+    })
+}
+
+const BUFFER: usize = 1 << 18;
+
+/// How requests arrive, in one line.
+pub(super) fn describe_arrivals(trace: &Trace) -> String {
+    let span = trace.facts().span.as_secs_f64();
+    match trace.spec().pacing {
+        TracePacing::ClosedLoop => "closed loop, whatever the times of the trace".to_owned(),
+        TracePacing::TimeStamps { speed_up } if speed_up.to_bits() == 1.0_f64.to_bits() => {
+            format!("the times of the trace, {span:.3} s")
+        }
+        TracePacing::TimeStamps { speed_up } => {
+            format!("the times of the trace, {span:.3} s, {speed_up} times as fast")
+        }
+    }
+}
+
+/// The mean rate of the part that is replayed, the file taken once.
+pub(super) fn mean_rate(trace: &Trace) -> Option<PerSec> {
+    let TracePacing::TimeStamps { speed_up } = trace.spec().pacing else {
+        return None;
+    };
+    let (facts, requests) = (trace.facts(), trace.requests().get());
+    let gaps = requests.min(facts.records).saturating_sub(1);
+    let is_known = facts.span > Nanos::ZERO && gaps > 0;
+    is_known.then(|| PerSec::new(gaps as f64 / facts.span.as_secs_f64() * speed_up))
+}
+
+/// What is asked of arrivals and of a cache. Only a format with ids of blocks says what prompts share.
+pub(super) fn asked(trace: &Trace) -> Asked {
+    let arrivals = match trace.pacing() {
+        Pacing::ClosedLoop => None,
+        _ => Some(AskedArrivals { rate: mean_rate(trace), cv_squared: None }),
+    };
+    let cache = match trace.spec().format {
+        _ if trace.spec().salt == Salt::NONE => CacheExpectation::Reuse,
+        TraceFormat::Mooncake { .. } => CacheExpectation::Share(trace.expected_cache().share()),
+        _ => CacheExpectation::None,
+    };
+    Asked { arrivals, cache }
+}
+
+/// That the trace is begun again, in words.
+pub(super) fn repeated(trace: &Trace) -> Option<String> {
+    let (requests, records) = (trace.requests(), trace.facts().records);
+    let rounds = trace.rounds();
+    (rounds > 1).then(|| {
+        format!("{requests} requests are asked for and the trace has {records}: it is replayed up to {rounds} times")
+    })
+}
+
+/// The mean lengths.
+pub(super) fn typical(trace: &Trace) -> (u64, u64) {
+    let (facts, requests) = (trace.facts(), trace.requests());
+    (facts.input.get() / requests, facts.output.get() / requests)
+}
+
+/// What was asked, and which file it was.
+pub(super) fn record(trace: &Trace) -> Result<Value, Fail> {
+    let mut record = serde_json::to_value(trace.spec()).map_err(Fail::broken)?;
+    if let Some(fields) = record.as_object_mut() {
+        let facts = trace.facts();
+        fields.insert("records".to_owned(), facts.records.into());
+        fields.insert("skipped".to_owned(), facts.skipped.into());
+        fields.insert("checksum".to_owned(), format!("{:016x}", facts.checksum).into());
+    }
+    Ok(record)
+}

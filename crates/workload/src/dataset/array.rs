@@ -1,0 +1,189 @@
+//! Files that are one JSON array, taken apart element by element.
+
+use std::io::{BufRead, Read};
+
+use super::error::{At, DatasetError, DatasetPlace, Fault, as_text};
+use super::lines::BYTE_ORDER_MARK;
+
+/// Shows each element of the array in `reader` to `take`, as the text that it is: whether that is JSON is for `take` to
+/// say. `expected` says what the file should be.
+pub(super) fn each_element(
+    name: &str,
+    mut reader: impl BufRead,
+    expected: &str,
+    mut take: impl FnMut(&str, At<'_>) -> Result<(), DatasetError>,
+) -> Result<(), DatasetError> {
+    let mut splitter = Splitter::default();
+    let mut head = Vec::new();
+    let mark = reader.by_ref().take(BYTE_ORDER_MARK.len() as u64).read_to_end(&mut head);
+    mark.map_err(|source| splitter.broken(name, source))?;
+    if head == BYTE_ORDER_MARK {
+        head.clear();
+    }
+    let mut reader = head.as_slice().chain(reader);
+    loop {
+        let chunk = match reader.fill_buf() {
+            Ok([]) => break,
+            Ok(chunk) => chunk,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(source) => return Err(splitter.broken(name, source)),
+        };
+        for &byte in chunk {
+            match splitter.step(byte) {
+                Step::On => {}
+                Step::Element => splitter.give(name, &mut take)?,
+                Step::Stray(reason) => return Err(splitter.stray(reason, expected, name)),
+            }
+        }
+        let read = chunk.len();
+        reader.consume(read);
+    }
+    if !matches!(splitter.state, State::Within { .. }) {
+        return Ok(());
+    }
+    // What is not closed is wrong somewhere: the parser says where, if that is not just the missing end.
+    if !splitter.element.is_empty() {
+        splitter.give(name, &mut take)?;
+    }
+    Err(splitter.stray("the file ends within the array", expected, name))
+}
+
+/// Where the bytes of an array belong.
+#[derive(Default)]
+struct Splitter {
+    state: State,
+    /// The element so far, without the blanks before it.
+    element: Vec<u8>,
+    /// How many elements came before it.
+    passed: u64,
+    /// Where the byte that was read last stands: the line less 1, and the column.
+    line: u64,
+    column: u64,
+    /// Where the element begins, counted alike.
+    began: (u64, u64),
+}
+
+#[derive(Default)]
+enum State {
+    #[default]
+    Before,
+    /// Among the elements, `depth` brackets deep in one.
+    Within {
+        depth: u64,
+        quoted: Quoted,
+    },
+    After,
+}
+
+/// Whether a byte is part of a string.
+#[derive(Clone, Copy)]
+enum Quoted {
+    No,
+    Yes,
+    /// And stands behind a backslash.
+    Escaped,
+}
+
+/// What a byte means.
+enum Step {
+    On,
+    /// The element is whole.
+    Element,
+    /// It has no place there.
+    Stray(&'static str),
+}
+
+impl Splitter {
+    fn step(&mut self, byte: u8) -> Step {
+        self.column += 1;
+        let step = match &mut self.state {
+            State::Within { depth, quoted } => match (*quoted, byte) {
+                (Quoted::No, b',') if *depth == 0 => return Step::Element,
+                (Quoted::No, b']') if *depth == 0 => {
+                    self.state = State::After;
+                    let none = self.passed == 0 && self.element.is_empty();
+                    return if none { Step::On } else { Step::Element };
+                }
+                (now, byte) => {
+                    *quoted = now.after(byte);
+                    match (now, byte) {
+                        (Quoted::No, b'{' | b'[') => *depth += 1,
+                        (Quoted::No, b'}' | b']') => *depth = depth.saturating_sub(1),
+                        _ => {}
+                    }
+                    self.keep(byte);
+                    Step::On
+                }
+            },
+            _ if byte.is_ascii_whitespace() => Step::On,
+            State::Before if byte == b'[' => {
+                self.state = State::Within { depth: 0, quoted: Quoted::No };
+                Step::On
+            }
+            State::Before => Step::Stray("it does not begin with ["),
+            State::After => Step::Stray("something follows the array"),
+        };
+        if byte == b'\n' {
+            (self.line, self.column) = (self.line + 1, 0);
+        }
+        step
+    }
+
+    fn keep(&mut self, byte: u8) {
+        if self.element.is_empty() {
+            if byte.is_ascii_whitespace() {
+                return;
+            }
+            self.began = (self.line, self.column);
+        }
+        self.element.push(byte);
+    }
+
+    /// Shows the element to `take`, and begins the next.
+    fn give(
+        &mut self,
+        name: &str,
+        take: &mut impl FnMut(&str, At<'_>) -> Result<(), DatasetError>,
+    ) -> Result<(), DatasetError> {
+        if self.element.is_empty() {
+            self.began = (self.line, self.column);
+        }
+        let (line, column) = self.began;
+        let at = At { name, place: self.place(line), column };
+        let fault = |fault: Fault| fault.at(at);
+        as_text(&self.element).map_err(fault).and_then(|text| take(text, at))?;
+        self.element.clear();
+        self.passed += 1;
+        Ok(())
+    }
+
+    fn place(&self, line: u64) -> DatasetPlace {
+        DatasetPlace { line: line + 1, record: Some(self.passed + 1) }
+    }
+
+    fn stray(&self, reason: &str, expected: &str, name: &str) -> DatasetError {
+        DatasetError::Json {
+            name: name.into(),
+            place: self.place(self.line),
+            column: self.column.max(1),
+            field: None,
+            reason: reason.into(),
+            expected: expected.into(),
+        }
+    }
+
+    fn broken(&self, name: &str, source: std::io::Error) -> DatasetError {
+        DatasetError::Read { name: name.into(), place: self.place(self.line), source }
+    }
+}
+
+impl Quoted {
+    const fn after(self, byte: u8) -> Self {
+        match (self, byte) {
+            (Self::No, b'"') | (Self::Escaped, _) => Self::Yes,
+            (Self::No, _) | (Self::Yes, b'"') => Self::No,
+            (Self::Yes, b'\\') => Self::Escaped,
+            (Self::Yes, _) => Self::Yes,
+        }
+    }
+}
