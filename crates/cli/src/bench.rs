@@ -14,7 +14,7 @@ use fizeau::metrics::{GoodputGoals, Verdict};
 use fizeau::report::{
     Detail, LevelReport, LoadPoint, Selection, Setup, VllmResult, VllmRun, VllmTally,
 };
-use fizeau::transport::{HttpTransport, MonotonicClock, Route, context_limit};
+use fizeau::transport::{HttpTransport, MonotonicClock, Route};
 use fizeau::workload::{Pacing, Plan, Shard};
 
 use crate::args::BenchArgs;
@@ -220,14 +220,9 @@ fn share(job: &Job) -> u64 {
     job.work.requests().get().div_ceil(count)
 }
 
-/// One request before the first, on a connection of its own. Before that the server is asked how much it takes, where nobody
-/// else has said so; not to know is nothing to fail over.
+/// One request before the first, on a connection of its own.
 async fn check(job: &Job) -> Result<(), Fail> {
-    if job.limit.is_none() {
-        let tokens = context_limit(&job.called.target).await.ok().flatten();
-        let limit = tokens.map(|tokens| Limit { tokens, said_by: "the server" });
-        limit.iter().try_for_each(|limit| job.work.check(limit))?;
-    }
+    endpoint::check_context(&job.called.target, job.limit.as_ref(), &job.work).await?;
     let clock = MonotonicClock::new();
     let http = HttpTransport::new(job.called.target.clone(), clock);
     endpoint::check(&http, &Pacer::new(clock), job.work.plan()).await.map(drop)

@@ -9,7 +9,7 @@ use fizeau::harness::{PreflightError, TextAfter, preflight};
 use fizeau::report::{Connections, Endpoint};
 use fizeau::transport::{
     Backend, ExtraBody, Forcing, HttpTransport, KeepText, MonotonicClock, RequestError, Secret,
-    Target, Timeouts,
+    Target, Timeouts, context_limit,
 };
 use fizeau::workload::Workload;
 
@@ -17,7 +17,7 @@ use crate::args::{EndpointArgs, WorkloadArgs};
 use crate::exit::{Fail, Named};
 use crate::probe::Found;
 use crate::progress::Progress;
-use crate::workload;
+use crate::workload::{self, Limit, Work};
 
 /// An endpoint to be called, and how to name it on record.
 pub(crate) struct Called {
@@ -134,6 +134,22 @@ pub(crate) fn keep_text(after: TextAfter, workload: &WorkloadArgs) -> KeepText {
     match after {
         TextAfter::Drop if !is_needed => KeepText::No,
         _ => KeepText::Yes,
+    }
+}
+
+/// Refuses a workload that is too long for the model as the server says, where nobody else has said how much it takes. Not to
+/// know is nothing to fail over.
+pub(crate) async fn check_context(
+    target: &Target,
+    known: Option<&Limit>,
+    work: &Work,
+) -> Result<(), Fail> {
+    if known.is_some() {
+        return Ok(());
+    }
+    match context_limit(target).await {
+        Ok(Some(tokens)) => work.check(&Limit { tokens, said_by: "the server" }),
+        Ok(None) | Err(_) => Ok(()),
     }
 }
 

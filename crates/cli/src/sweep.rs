@@ -23,7 +23,7 @@ use crate::levels::{Kept, Yardstick};
 use crate::progress::Progress;
 use crate::say::say;
 use crate::speed::Physics;
-use crate::workload::{self, Ask, Nominal, Wish, Work};
+use crate::workload::{self, Ask, Limit, Nominal, Wish, Work};
 use crate::{interrupt, levels, probe, record, runtime};
 
 /// The goal where none is given: what a person who chats would call prompt and fluent.
@@ -36,6 +36,10 @@ struct Job {
     spec: SweepSpec,
     /// A plan of the workload, for the request before the first.
     sample: Work,
+    /// What sets its prompts apart, in one line.
+    prompts: String,
+    /// The most tokens that the model takes, where that is known before the server is asked.
+    limit: Option<Limit>,
     slo: Slo,
     physics: Option<Physics>,
     setup: Setup,
@@ -119,7 +123,9 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
         called,
         client,
         spec,
+        prompts: workload::describe_salt(&args.workload, sample.salt()),
         sample,
+        limit,
         slo,
         physics,
         setup,
@@ -252,6 +258,8 @@ async fn measure(job: &Job) -> Result<(SweepReport, bool), Fail> {
     check(job, clock).await?;
     let cancel = Cancel::new();
     let counting = Counting { tokenizer: job.spec.tokenizer.clone() };
+    say(&job.prompts)?;
+    job.sample.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
     let crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
     crew.preconnect(most(&job.spec.levels)).await.map_err(Fail::endpoint)?;
     let folder = job.out.folder();
@@ -279,6 +287,7 @@ async fn measure(job: &Job) -> Result<(SweepReport, bool), Fail> {
 
 /// One request before the first, on a connection of its own.
 async fn check(job: &Job, clock: MonotonicClock) -> Result<(), Fail> {
+    endpoint::check_context(&job.called.target, job.limit.as_ref(), &job.sample).await?;
     let http = HttpTransport::new(job.called.target.clone(), clock);
     endpoint::check(&http, &Pacer::new(clock), job.sample.plan()).await.map(drop)
 }

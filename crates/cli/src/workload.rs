@@ -25,8 +25,8 @@ use std::sync::Arc;
 use fizeau::core::{EosRule, Prompt, Tokens};
 use fizeau::transport::{PromptKind, Target};
 use fizeau::workload::{
-    Arrivals, Content, Dataset, Form, Order, Plan, PrefixRepetition, Repeat, Seed, Spec, TextCodec,
-    TracePacing, VllmRandom, Wording,
+    Arrivals, Content, Dataset, Form, Order, Plan, PrefixRepetition, Repeat, Seed, Spec, SpecError,
+    TextCodec, TracePacing, VllmRandom, Wording,
 };
 
 use crate::args::WorkloadArgs;
@@ -164,7 +164,10 @@ impl Ask {
         if let Some(dataset) = &self.dataset {
             builder = builder.dataset(Arc::clone(dataset));
         }
-        builder.build().map_err(Fail::usage)
+        builder.build().map_err(|error| match error {
+            SpecError::TooFewRecords { .. } => Fail::usage(format!("--no-repeat: {error}")),
+            error => Fail::usage(error),
+        })
     }
 
     /// Whether some request is a later turn, which carries the replies to those before it.

@@ -75,11 +75,20 @@ pub(crate) fn pacing(args: &ArrivalArgs, is_capped: bool) -> Result<TracePacing,
         return Err(Fail::usage(format!("{flag}: a trace has its own times")));
     }
     match args.ignore_trace_times {
-        false => Ok(TracePacing::TimeStamps { speed_up: args.trace_speedup.unwrap_or(1.0) }),
+        false => Ok(TracePacing::TimeStamps { speed_up: speed_up(args.trace_speedup)? }),
         true if is_capped => Ok(TracePacing::ClosedLoop),
         true => Err(Fail::usage(
             "--ignore-trace-times: say how many requests are in flight at a time: --max-concurrency N",
         )),
+    }
+}
+
+fn speed_up(factor: Option<f64>) -> Result<f64, Fail> {
+    match factor.unwrap_or(1.0) {
+        factor if (1e-6..=1e9).contains(&factor) => Ok(factor),
+        factor => Err(Fail::usage(format!(
+            "--trace-speedup {factor}: give a factor from 1e-6 to 1e9; 2 is twice as fast"
+        ))),
     }
 }
 

@@ -267,7 +267,7 @@ fn a_folder_that_cannot_be_made_is_found_before_anything_is_sent() {
 
 #[test]
 fn an_unknown_flag_is_exit_code_2_and_help_is_0() {
-    assert_eq!(run(&["bench", "--sharegpt-output-len", "3"]).code, USAGE);
+    assert_eq!(run(&["bench", "--hf-split", "train"]).code, USAGE);
     assert_eq!(run(&["bench", "--help"]).code, Some(0));
     assert_eq!(run(&[]).code, USAGE);
 }

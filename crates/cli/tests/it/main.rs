@@ -2,11 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 mod bad_input;
+mod bad_workload;
 mod bench;
 mod calibrate;
 mod connections;
 mod engine;
 mod interrupt;
+mod pages;
 mod probe;
 mod serve;
 mod stand;

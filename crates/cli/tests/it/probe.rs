@@ -4,7 +4,7 @@ use fizeau::core::Nanos;
 use fizeau::sim::FixedTiming;
 use fizeau::sim::http::ServerConfig;
 
-use crate::stand::{Scratch, fixed, json, reply, run, scripted, serve, simulated};
+use crate::stand::{Scratch, fixed, json, reply, run, scripted_gets, serve, simulated};
 
 const AUTO: &str = "bench --backend auto --random-input-len 25 --random-output-len 8 --num-prompts 4 \
                     --max-concurrency 2 --num-warmups 0";
@@ -63,7 +63,7 @@ fn the_only_model_is_taken() {
 #[test]
 fn of_several_models_one_must_be_named() {
     let models = r#"{"data":[{"id":"a/x","owned_by":"vllm"},{"id":"b/y","owned_by":"vllm"}]}"#;
-    let url = scripted(move |_| Some(reply("200 OK", "application/json", models)));
+    let url = scripted_gets(move |_| Some(reply("200 OK", "application/json", models)));
     let ended = run(&line(&url, &[]));
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert!(ended.err.contains("--model: the server has 2 models"), "{}", ended.err);
@@ -72,7 +72,7 @@ fn of_several_models_one_must_be_named() {
 
 #[test]
 fn what_nothing_fits_cannot_be_used() {
-    let url = scripted(|_| Some(reply("404 Not Found", "application/json", "{}")));
+    let url = scripted_gets(|_| Some(reply("404 Not Found", "application/json", "{}")));
     let ended = run(&line(&url, &["--model", "m"]));
     assert_eq!(ended.code, Some(3), "{ended:?}");
     let tried: Vec<&str> = ended.err.lines().filter(|line| line.starts_with("  ")).collect();

@@ -94,9 +94,27 @@ pub(crate) fn serve(config: ServerConfig) -> ServerHandle {
     Server::bind(loopback, config).unwrap().spawn().unwrap()
 }
 
-/// A server that answers the `n`-th POST (from 0) with whatever bytes `reply` gives; none holds the connection open
+/// A server that knows no GET, and answers the `n`-th POST (from 0) with whatever bytes `reply` gives; none holds the connection open
 /// without a word until the client goes. Connections are closed after a reply.
 pub(crate) fn scripted(reply: impl Fn(u64) -> Option<String> + Send + Sync + 'static) -> String {
+    listening(Gets::Unknown, reply)
+}
+
+/// The same for a server that answers GETs as well, and counts them.
+pub(crate) fn scripted_gets(
+    reply: impl Fn(u64) -> Option<String> + Send + Sync + 'static,
+) -> String {
+    listening(Gets::Scripted, reply)
+}
+
+/// What becomes of a GET.
+#[derive(Clone, Copy, PartialEq)]
+enum Gets {
+    Unknown,
+    Scripted,
+}
+
+fn listening(gets: Gets, reply: impl Fn(u64) -> Option<String> + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let reply = Arc::new(reply);
@@ -104,7 +122,7 @@ pub(crate) fn scripted(reply: impl Fn(u64) -> Option<String> + Send + Sync + 'st
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let (reply, count) = (Arc::clone(&reply), Arc::clone(&count));
-            std::thread::spawn(move || answer(stream.unwrap(), &*reply, &count));
+            std::thread::spawn(move || answer(stream.unwrap(), gets, &*reply, &count));
         }
     });
     url
@@ -112,18 +130,21 @@ pub(crate) fn scripted(reply: impl Fn(u64) -> Option<String> + Send + Sync + 'st
 
 fn answer(
     stream: TcpStream,
-    reply: &dyn Fn(u64) -> Option<String>,
+    gets: Gets,
+    script: &dyn Fn(u64) -> Option<String>,
     count: &std::sync::atomic::AtomicU64,
 ) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut length = 0;
     let mut line = String::new();
+    let mut is_get = false;
     loop {
         line.clear();
         // A connection that was opened ahead and never used.
         if reader.read_line(&mut line).unwrap_or(0) == 0 {
             return;
         }
+        is_get |= line.starts_with("GET ");
         if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
             length = value.trim().parse().unwrap();
         }
@@ -132,9 +153,13 @@ fn answer(
         }
     }
     reader.read_exact(&mut vec![0; length]).unwrap();
+    if is_get && gets == Gets::Unknown {
+        let mut stream = stream;
+        return drop(stream.write_all(reply("404 Not Found", "text/plain", "").as_bytes()));
+    }
     let number = count.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
     let mut stream = stream;
-    match reply(number) {
+    match script(number) {
         // The client may have gone by now; that is its right.
         Some(bytes) => drop(stream.write_all(bytes.as_bytes())),
         None => drop(reader.read(&mut [0])),

@@ -1,0 +1,190 @@
+//! Each mistake in what is asked, and when: one line that names the flag or the place in the file, and nothing sent.
+
+use std::fmt::Write as _;
+
+use fizeau::core::{Nanos, Tokens};
+use fizeau::sim::FixedTiming;
+use fizeau::sim::http::ServerConfig;
+
+use crate::stand::{Scratch, run, serve};
+
+/// Nothing listens there: to send anything would be exit code 3.
+const NOWHERE: &str = "http://127.0.0.1:9";
+
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/workload");
+
+/// Runs `fizeau bench` at `url` and expects one line with `words`, and exit code 2.
+fn refused_at(url: &str, line: &str, words: &[&str]) {
+    let mut arguments = vec!["bench", "--model", "m", "--base-url", url];
+    arguments.extend(line.split_whitespace());
+    let ended = run(&arguments);
+    assert_eq!(ended.code, Some(2), "{line}: {ended:?}");
+    assert!(ended.err.starts_with("error: "), "{line}: {}", ended.err);
+    assert_eq!(ended.err.lines().count(), 1, "{line}: {}", ended.err);
+    for word in words {
+        assert!(ended.err.contains(word), "{line}: no `{word}` in: {}", ended.err);
+    }
+}
+
+fn refused(line: &str, words: &[&str]) {
+    refused_at(NOWHERE, line, words);
+}
+
+#[test]
+fn arrivals_that_cannot_be() {
+    let cases: [(&str, &[&str]); 22] = [
+        ("--request-rate 1e12", &["1000000000000", "1e9"]),
+        ("--arrival-rescale", &["--arrival-rescale", "--request-rate"]),
+        ("--request-rate 3 --burst on=1,off=0,on-s=1,off-s=1", &["--request-rate and --burst"]),
+        ("--diurnal mean=1,swing=0.5,period-s=9 --request-rate-series 1:1", &["--diurnal"]),
+        ("--request-rate-series 10", &["--request-rate-series 10", "RATE:SECONDS"]),
+        ("--request-rate-series 10:0", &["--request-rate-series", "0 seconds"]),
+        ("--request-rate-series 10:5,0:5", &["last"]),
+        ("--request-rate-series NaN:5", &["--request-rate-series", "NaN"]),
+        ("--burst on=1,off=0,on-s=1", &["--burst", "`off-s` is missing"]),
+        ("--burst on=1,of=0,on-s=1,off-s=1", &["--burst", "`of` is none of on, off"]),
+        ("--burst on=x,off=0,on-s=1,off-s=1", &["--burst", "on wants a number"]),
+        ("--burst on=1,on=2,off=0,on-s=1,off-s=1", &["--burst", "`on` comes twice"]),
+        ("--burst on=-1,off=0,on-s=1,off-s=1", &["--burst", "-1"]),
+        ("--burst on=1,off=0,on-s=1,off-s=1 --burstiness 2", &["--burstiness", "Poisson"]),
+        ("--diurnal mean=20,swing=1.5,period-s=60", &["swing", "1.5"]),
+        ("--diurnal mean=inf,swing=0.5,period-s=60", &["--diurnal", "inf"]),
+        (
+            "--ramp-up-strategy exponential --ramp-up-start-rps 0 --ramp-up-end-rps 5",
+            &["ramp", "0"],
+        ),
+        (
+            "--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 5 --ramp-up-seconds 0",
+            &["--ramp-up-seconds", "0 seconds"],
+        ),
+        (
+            "--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 5 --request-rate 3",
+            &["--request-rate and --ramp-up-strategy"],
+        ),
+        ("--shard 2/2", &["--shard", "no shard 2 of 2"]),
+        ("--shard half", &["--shard half", "I/N"]),
+        ("--probe-request-rate 0", &["--probe-request-rate 0", "above 0"]),
+    ];
+    for (line, words) in cases {
+        refused(line, words);
+    }
+}
+
+#[test]
+fn lengths_that_cannot_be() {
+    let cases: [(&str, &[&str]); 12] = [
+        ("--random-input-len many", &["--random-input-len", "many", "uniform:200-300"]),
+        ("--random-output-len uniform:300-200", &["output", "300", "200"]),
+        ("--random-input-len lognormal:median=500", &["--random-input-len", "sigma=0.8"]),
+        ("--random-range-ratio {\"input\":0.5}", &["--random-range-ratio", "\"output\""]),
+        (
+            "--random-range-ratio 0.5 --random-input-len uniform:1-2",
+            &["--random-range-ratio", "--random-input-len uniform:1-2"],
+        ),
+        ("--random-range-ratio 1.5 --range-ratio-style sglang", &["input length", "1.5"]),
+        ("--length-preset chatty", &["--length-preset", "chatty", "code-generation"]),
+        ("--length-pairs 250", &["--length-pairs", "INPUT/OUTPUT=WEIGHT"]),
+        ("--max-model-len 1000", &["1152", "--max-model-len"]),
+        (
+            "--max-model-len 1200 --turns 2 --endpoint /v1/chat/completions",
+            &["--max-model-len", "1200"],
+        ),
+        ("--dataset-name vllm-random --random-input-len uniform:1-2", &["--random-input-len"]),
+        ("--dataset-name vllm-random --length-preset chat", &["--length-preset", "vllm-random"]),
+    ];
+    for (line, words) in cases {
+        refused(line, words);
+    }
+}
+
+#[test]
+fn content_that_cannot_be() {
+    let cases: [(&str, &[&str]); 17] = [
+        ("--dataset-name sharegpt", &["--dataset-path", "sharegpt"]),
+        ("--dataset-name custom --dataset-path no/such.jsonl", &["--dataset-path no/such.jsonl"]),
+        ("--dataset-name azure --dataset-path no/such.csv", &["--dataset-path no/such.csv"]),
+        ("--dataset-path x.json", &["--dataset-path x.json", "random"]),
+        ("--multi-turn", &["--multi-turn", "random"]),
+        ("--no-repeat", &["--no-repeat", "random"]),
+        ("--disable-shuffle", &["--disable-shuffle", "random"]),
+        ("--trace-speedup 2", &["--trace-speedup", "random"]),
+        ("--ignore-trace-times", &["--ignore-trace-times", "random"]),
+        ("--turns 0", &["--turns 0", "2-6"]),
+        ("--turns 6-2", &["--turns 6-2"]),
+        ("--turns 2 --think-time long", &["--think-time long", "exp:2"]),
+        ("--prefix-groups 0 --prefix-len 3", &["--prefix-groups 0"]),
+        ("--prefix-groups 2 --prefix-len 3 --prefix-share 1.5", &["share", "1.5"]),
+        ("--prefix-groups 2 --prefix-len 3 --random-prefix-len 9", &["--random-prefix-len"]),
+        ("--lora-modules a=0", &["--lora-modules a=0", "above 0"]),
+        (
+            "--dataset-name prefix_repetition --prefix-repetition-num-prefixes 0",
+            &["--prefix-repetition-num-prefixes 0"],
+        ),
+    ];
+    for (line, words) in cases {
+        refused(line, words);
+    }
+}
+
+#[test]
+fn a_wrong_line_of_a_file_is_told_by_its_number_and_its_field() {
+    let scratch = Scratch::new("wrong-lines");
+    let good = r#"{"timestamp": 5, "input_length": 6, "output_length": 7, "hash_ids": [1]}"#;
+    let mut trace = String::new();
+    for _ in 1..48_211 {
+        writeln!(trace, "{good}").unwrap();
+    }
+    trace.push_str("{\"timestamp\": 5, \"input_length\": \"six\", \"output_length\": 7}\n");
+    let written = |name: &str, text: &str| {
+        std::fs::write(scratch.path(name), text).unwrap();
+        scratch.path(name)
+    };
+    let path = written("trace.jsonl", &trace);
+    let line = format!("--dataset-name mooncake --dataset-path {path}");
+    refused(&line, &["--dataset-path", "trace.jsonl", "48211", "input_length"]);
+    let path = written("custom.jsonl", "{\"prompt\": \"a\"}\n\n{\"prompt\": 3}\n");
+    let line = format!("--dataset-name custom --dataset-path {path}");
+    refused(&line, &["custom.jsonl", "line 3", "prompt"]);
+    let path =
+        written("long.jsonl", "{\"prompt\": \"a\", \"input_tokens\": 900, \"max_tokens\": 200}\n");
+    let line = format!("--dataset-name custom --dataset-path {path} --max-model-len 1000");
+    refused(&line, &["long.jsonl, record 1", "1100", "--max-model-len"]);
+    let path = written("empty.jsonl", "");
+    refused(&format!("--dataset-name custom --dataset-path {path}"), &["empty.jsonl"]);
+    let path = written("ids.jsonl", "{\"prompt_token_ids\": [1, 2, 3]}\n");
+    let line =
+        format!("--dataset-name custom --endpoint /v1/chat/completions --dataset-path {path}");
+    refused(&line, &["ids.jsonl, record 1", "token ids", "--endpoint"]);
+}
+
+#[test]
+fn a_file_that_is_too_short_is_refused_where_repeats_are() {
+    let set = format!("--dataset-name custom --dataset-path {FIXTURES}/datasets/prompts.jsonl");
+    refused(&format!("{set} --num-prompts 40 --no-repeat"), &["--no-repeat", "6 records"]);
+    let trace = format!("--dataset-name burstgpt --dataset-path {FIXTURES}/burstgpt.csv");
+    refused(&format!("{trace} --num-prompts 400 --no-repeat"), &["burstgpt.csv", "400"]);
+    refused(&format!("{trace} --request-rate 4"), &["--request-rate", "--trace-speedup"]);
+    refused(&format!("{trace} --trace-speedup 0"), &["--trace-speedup 0"]);
+    refused(&format!("{trace} --num-prompts 0"), &["--num-prompts"]);
+    refused(&format!("{trace} --ignore-trace-times"), &["--max-concurrency"]);
+    refused(&format!("{trace} --max-model-len 100"), &["--max-model-len"]);
+}
+
+/// The server says how much it takes, and is sent nothing that is longer.
+#[test]
+fn lengths_beyond_what_the_server_takes_are_refused_before_any_is_sent() {
+    let engine = FixedTiming::new(Nanos::from_millis(1), Nanos::from_micros(20));
+    let server = serve(ServerConfig::new(engine).with_max_model_len(Tokens::new(512)));
+    let url = server.base_url();
+    let line = "--random-input-len 500 --random-output-len 13";
+    refused_at(&url, line, &["513", "512", "the server"]);
+    let trace = format!("--dataset-name azure --dataset-path {FIXTURES}/azure-2023.csv");
+    refused_at(&url, &trace, &["trace", "512", "the server"]);
+    let sweep = ["sweep", "--base-url", &url, "--model", "m", "--isl", "500", "--osl", "13"];
+    let scratch = Scratch::new("long-sweep");
+    let out = scratch.path("run");
+    let ended = run(&[&sweep[..], &["--out", &out]].concat());
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.err.contains("the server"), "{ended:?}");
+    assert!(server.shutdown().is_none(), "no token was asked for");
+}
