@@ -26,6 +26,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use crate::exact::TextCodec;
+use crate::seed::{Salt, Seed};
 use crate::workload::{Numbers, Pacing, Walk, Workload};
 use prompt::Prompts;
 use survey::Survey;
@@ -100,6 +101,14 @@ impl Trace {
         let prompts = Prompts::new(&spec, tokenizer)?;
         let survey = Survey::of(&spec, &opener)?;
         Ok(Self { spec: Arc::new(spec), opener, survey, prompts: Arc::new(prompts) })
+    }
+
+    /// The same requests with other prompts, without reading the file again: for another level of a sweep.
+    #[must_use]
+    pub fn reseeded(&self, seed: Seed, salt: Salt) -> Self {
+        let spec = TraceSpec { seed, salt, ..TraceSpec::clone(&self.spec) };
+        let prompts = Arc::new(self.prompts.reseeded(&spec));
+        Self { spec: Arc::new(spec), prompts, ..self.clone() }
     }
 
     /// What the plan was made from.

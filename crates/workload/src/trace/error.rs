@@ -12,7 +12,8 @@ use crate::exact::CodecError;
 pub enum TraceError {
     /// The content asked for cannot be made for a trace.
     #[error(
-        "prompts of a trace are token ids, text or chat, and the content asked for is none of them"
+        "prompts of a trace are token ids, or text or chat of words or of an exact length, and the content \
+         asked for is none of them"
     )]
     Content,
     /// No line of the trace is a request that can be sent.

@@ -56,9 +56,7 @@ impl Prompts {
         spec: &TraceSpec,
         tokenizer: Option<Arc<dyn TextCodec>>,
     ) -> Result<Self, TraceError> {
-        // A seed of their own: a plan of the same seed must not begin its prompts like a trace.
-        let salted = spec.seed.salted(spec.salt);
-        let seed = Seed(salted.stream(Purpose::Distinct, 1).next_u64());
+        let seed = own_seed(spec);
         let block = spec.block().get();
         let prompts = Self { content: spec.content.clone(), tokenizer, seed, block };
         if prompts.content.is_exact() {
@@ -67,6 +65,11 @@ impl Prompts {
             prompts.exact(codec, first).map_err(TraceError::Tokenizer)?;
         }
         Ok(prompts)
+    }
+
+    /// The same with the seed and salt of `spec`.
+    pub(super) fn reseeded(&self, spec: &TraceSpec) -> Self {
+        Self { seed: own_seed(spec), ..self.clone() }
     }
 
     /// The prompt, and how many tokens it has where that is certain.
@@ -100,7 +103,7 @@ impl Prompts {
     fn text(&self, wording: Wording, which: Which<'_>) -> (String, Option<Tokens>) {
         let tokenizer = match wording {
             Wording::Exact => self.tokenizer.as_deref(),
-            // Verse has no blocks to be equal in.
+            // The specification was checked: there is no verse.
             Wording::Words | Wording::Sonnet => None,
         };
         match tokenizer.map(|tokenizer| self.exact(tokenizer, which)) {
@@ -134,6 +137,11 @@ impl Prompts {
             row(self.seed.stream(Purpose::Body, which.key), which.key ^ self.seed.0, alphabet);
         blocks.chain(own).take(length)
     }
+}
+
+/// A seed of the trace's own: a plan of the same seed must not begin its prompts like it.
+fn own_seed(spec: &TraceSpec) -> Seed {
+    Seed(spec.seed.salted(spec.salt).stream(Purpose::Distinct, 1).next_u64())
 }
 
 /// An endless row of symbols, which begins with the digits of a number so that no other row is the same.

@@ -111,6 +111,8 @@ pub struct TraceReader<R> {
     format: TraceFormat,
     table: Option<Table>,
     skipped: u64,
+    /// Where an iterator reads to, so that each record's blocks are allocated once and no larger than they are.
+    present: TraceRecord,
     ended: bool,
 }
 
@@ -119,7 +121,14 @@ impl<R: BufRead> TraceReader<R> {
     #[must_use]
     pub fn new(file: impl Into<Arc<str>>, format: TraceFormat, reader: R) -> Self {
         let lines = Lines::new(file.into(), reader);
-        Self { lines, format, table: None, skipped: 0, ended: false }
+        Self {
+            lines,
+            format,
+            table: None,
+            skipped: 0,
+            present: TraceRecord::default(),
+            ended: false,
+        }
     }
 
     /// How many rows had an empty prompt or reply so far.
@@ -209,9 +218,12 @@ impl<R: BufRead> Iterator for TraceReader<R> {
         if self.ended {
             return None;
         }
-        let mut record = TraceRecord::default();
+        let mut record = std::mem::take(&mut self.present);
         match self.read(&mut record, Detail::Whole) {
-            Ok(true) => Some(Ok(record)),
+            Ok(true) => {
+                self.present = record;
+                Some(Ok(self.present.clone()))
+            }
             ended => {
                 self.ended = true;
                 ended.err().map(Err)

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::TraceError;
 use super::reader::TraceFormat;
-use crate::content::{Content, Repeat};
+use crate::content::{Content, Repeat, Wording};
 use crate::seed::{Salt, Seed};
 
 /// Which trace is replayed, and how. Plain data, checked by [`crate::Trace::new`].
@@ -25,7 +25,7 @@ pub struct TraceSpec {
     /// What happens when the file has fewer. A trace is begun again with its times moved on by its span and one mean gap,
     /// and with other prompts, that share among themselves what those of the first time do.
     pub repeat: Repeat,
-    /// What prompts are made of: token ids, text or chat.
+    /// What prompts are made of: token ids, or text or chat of words or of an exact length.
     pub content: Content,
     /// How many tokens the model's context has, where that is known: a request that is longer, prompt and reply together,
     /// is refused.
@@ -80,6 +80,10 @@ impl TraceSpec {
         match &self.content {
             Content::TokenIds { range } if range.len() < 2 => {
                 Err(TraceError::Vocabulary { start: range.start, end: range.end })
+            }
+            // Verse has no blocks that could be equal.
+            Content::Text(Wording::Sonnet) | Content::Chat(Wording::Sonnet) => {
+                Err(TraceError::Content)
             }
             Content::TokenIds { .. } | Content::Text(_) | Content::Chat(_) => Ok(()),
             _ => Err(TraceError::Content),

@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use fizeau_core::{Nanos, Tokens};
+use serde::{Deserialize, Serialize};
 
 use super::cache::{CacheTally, ExpectedCache};
 use super::error::TraceError;
@@ -13,7 +14,7 @@ use super::{Opener, open};
 use crate::content::Repeat;
 
 /// What was found in a trace before anything was sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceFacts {
     /// How many requests the file has.
     pub records: u64,

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fizeau_core::{Nanos, Prompt, Request, RequestSource, Scheduled, Tokens};
 use fizeau_workload::{
-    CacheBasis, Content, Numbers, Opener, Pacing, Repeat, Salt, Seed, Shard, Trace, TraceError,
-    TraceFormat, TracePacing, TraceReader, TraceRecord, TraceSpec, Wording, Workload,
+    CacheBasis, CodecError, Content, Numbers, Opener, Pacing, Repeat, Salt, Seed, Shard, TextCodec,
+    Trace, TraceError, TraceFormat, TracePacing, TraceReader, TraceRecord, TraceSpec, Wording,
+    Workload,
 };
 use proptest::prelude::*;
 
@@ -135,6 +136,8 @@ fn seed_and_salt_change_prompts_and_nothing_else() {
         assert_eq!(base.at, other.at);
         assert_ne!(ids(&base.request.prompt)[..6], ids(&other.request.prompt)[..6]);
     }
+    let again = trace(mooncake(), MOONCAKE).reseeded(Seed(5), Salt::NONE);
+    assert_eq!(all(&again), seeded);
 }
 
 #[test]
@@ -148,6 +151,43 @@ fn words_share_what_ids_share() {
     assert_eq!(words(0).len(), 668);
     assert_eq!(words(0)[..512], words(1)[..512]);
     assert_ne!(words(0)[512..520], words(1)[512..520]);
+}
+
+/// Each letter is a token; an empty alphabet makes it useless.
+#[derive(Debug)]
+struct Letters(Vec<u32>);
+
+impl TextCodec for Letters {
+    fn vocabulary(&self) -> &[u32] {
+        &self.0
+    }
+
+    fn encode(&self, text: &str) -> Result<Vec<u32>, CodecError> {
+        Ok(text.bytes().map(u32::from).collect())
+    }
+
+    fn decode(&self, ids: &[u32]) -> Result<String, CodecError> {
+        Ok(ids.iter().filter_map(|id| char::from_u32(*id)).collect())
+    }
+}
+
+#[test]
+fn exact_text_has_the_lengths_of_the_trace_and_shares_what_ids_share() {
+    let spec = || TraceSpec { content: Content::Text(Wording::Exact), ..mooncake() };
+    let with = |letters| {
+        let codec = Arc::new(Letters(letters));
+        Trace::with_tokenizer(spec(), opener(MOONCAKE), codec)
+    };
+    let sent = all(&with((97..123).collect()).unwrap());
+    for (record, sent) in records(TraceFormat::mooncake(), MOONCAKE).iter().zip(&sent) {
+        assert_eq!(crate::text(&sent.request.prompt).len() as u64, record.input.get());
+        assert_eq!(sent.request.input_tokens, Some(record.input));
+    }
+    let [one, two] = [0, 1].map(|n| crate::text(&sent[n].request.prompt));
+    assert_eq!(one[..512], two[..512]);
+    assert_ne!(one[512..], two[512..668]);
+    let useless = with(Vec::new()).unwrap_err();
+    assert!(matches!(useless, TraceError::Tokenizer(_)), "{useless}");
 }
 
 #[test]
@@ -250,6 +290,10 @@ fn what_cannot_be_replayed_is_refused_with_its_place() {
         (
             refusal(TraceSpec { content: Content::Text(Wording::Exact), ..mooncake() }, MOONCAKE),
             "needs a tokenizer",
+        ),
+        (
+            refusal(TraceSpec { content: Content::Chat(Wording::Sonnet), ..mooncake() }, MOONCAKE),
+            "prompts of a trace are token ids, or text or chat",
         ),
         (
             refusal(

@@ -133,6 +133,7 @@ fn each_fault_of_a_line_is_told_with_field_found_and_expected() {
         (of("\"timestamp\":1"), "timestamp: found the field twice, expected each field once"),
         (of("\"hash_ids\":[1,x,3]"), "hash_ids: found `x,3]}`, expected a list of whole numbers"),
         (of("\"hash_ids\":[1 2]"), "hash_ids: found `1 2]}`, expected a list of whole numbers"),
+        (of("\"hash_ids\":[18446744073709551616]"), "hash_ids: found `18446744073709551616]}`"),
         (of("\"hash_ids\":null"), "hash_ids: found `null}`"),
         (of("\"other\":tru"), "line: found `tru}`, expected a value of JSON"),
         (of("other:1"), "line: found `other:1}`, expected the name of a field in quotes"),
