@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Nanos, Tokens};
 
-/// The number of a request within its plan, from 0, in order of intended release.
+/// The number of a request within its plan, from 0: session by session in order of their beginnings, the turns of each in
+/// order.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]

@@ -151,8 +151,7 @@ impl LevelRun {
             Ended::Cancelled => Ending::Interrupted,
             Ended::Exhausted | Ended::TimeUp => Ending::Finished,
         };
-        let held_back = driven.held_back;
-        let abandoned = driven.abandoned;
+        let Driven { held_back, abandoned, .. } = driven;
         let expected = Expectations { ending, held_back, abandoned, ..Expectations::default() };
         let validity = judge(&summary, &client, &expected);
         Self { summary, client, validity, driven, warmup }

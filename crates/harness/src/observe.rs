@@ -27,7 +27,7 @@ pub enum Notice<'a> {
         /// How many requests were sent and did not count.
         requests: u64,
     },
-    /// A measured request ended, and is in the sink.
+    /// A measured request ended, and is in the sink: one of the load, or a probe, as its tape says.
     RequestEnded(&'a Tape),
     /// A level is over.
     LevelEnded(&'a LevelRun),

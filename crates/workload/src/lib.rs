@@ -28,7 +28,8 @@
 //!
 //! # Invariants
 //!
-//! - A plan is a pure function of its specification (and of the tokenizer, where exact text is asked for). No
+//! - A plan is a pure function of its specification (and of the tokenizer, where exact text is asked for); only what a
+//!   later turn of a session has in front of its own part, the replies that came, is not known ahead. No
 //!   clock is read and nothing is sent; the one file that is ever opened is the tokenizer's, at the caller's word.
 //!   A [`Trace`] is a pure function of its specification and its file, which the caller opens.
 //! - The numbers do not change with who links the crate: generator and samplers are ChaCha8 and our own code over

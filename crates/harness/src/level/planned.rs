@@ -73,10 +73,11 @@ impl<'a> PlannedLevel<'a> {
         }
     }
 
-    /// How many connections it wants before it begins: see [`connections_ahead`].
+    /// How many connections it wants before it begins: see [`connections_ahead`]; and one for its probes.
     #[must_use]
     pub fn connections_ahead(&self) -> u64 {
-        connections_ahead(self.plan.requests().get(), self.load.max_in_flight, self.plan.pacing())
+        let (requests, cap) = (self.plan.requests().get(), self.load.max_in_flight);
+        connections_ahead(requests, cap, self.plan.pacing()) + u64::from(self.probe.is_some())
     }
 }
 

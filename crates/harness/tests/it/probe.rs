@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 
 use fizeau_core::{FailureClass, Nanos, Outcome, Part, PerSec, Stamp, Tape, TapeSink};
-use fizeau_harness::{Cancel, Driven, Ended, Load, Measure, PlannedLevel, Probe, Rig, SelfWatch};
+use fizeau_harness::{Cancel, Ended, LevelRun, Load, Measure, PlannedLevel, Probe, Rig, SelfWatch};
 use fizeau_workload::{Arrivals, Lengths, Plan, Spec};
 
 use crate::stand::{Paused, Readings, Server, Streams, paused};
@@ -17,7 +17,7 @@ fn plan(requests: u64, arrivals: Arrivals) -> Plan {
 }
 
 /// Ten requests after each other, 100 ms each, with a probe every 40 ms beside them.
-async fn level(sink: &mut impl TapeSink, cancel: &Cancel) -> (Driven, usize) {
+async fn level(sink: &mut impl TapeSink, cancel: &Cancel) -> (LevelRun, usize) {
     let time = Paused::new();
     let server = Server::new(&time, Nanos::from_millis(100));
     let mut rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel };
@@ -27,7 +27,7 @@ async fn level(sink: &mut impl TapeSink, cancel: &Cancel) -> (Driven, usize) {
     let level =
         PlannedLevel { probe: Some(Probe { plan: &probes }), ..PlannedLevel::new(&load, cap) };
     let run = rig.measure(level, sink, &mut ()).await;
-    (run.unwrap_or_else(|error| panic!("{error}")).driven, server.most_in_flight.get())
+    (run.unwrap_or_else(|error| panic!("{error}")), server.most_in_flight.get())
 }
 
 fn of(part: Part, tapes: &[Tape]) -> Vec<&Tape> {
@@ -41,9 +41,10 @@ fn at(millis: u64) -> Stamp {
 #[test]
 fn probes_leave_on_time_beside_the_load_until_it_is_over_and_then_finish() {
     let mut tapes = Vec::new();
-    let (driven, most) = paused(level(&mut tapes, &Cancel::new()));
+    let (run, most) = paused(level(&mut tapes, &Cancel::new()));
     let (load, probes) = (of(Part::Load, &tapes), of(Part::Probe, &tapes));
-    assert_eq!(driven.ended, Ended::Exhausted);
+    assert_eq!(run.driven.ended, Ended::Exhausted);
+    assert_eq!(run.summary.requests.sent, 10, "probes have no part in the figures of the load");
     let intended: Vec<Stamp> = load.iter().map(|tape| tape.marks.intended).collect();
     assert_eq!(intended, (0..10).map(|k| at(100 * k)).collect::<Vec<_>>(), "as without probes");
     assert_eq!(most, 4, "one of the load, three probes outside of its cap");
@@ -72,8 +73,8 @@ fn calling_off_reaches_the_probes_too() {
     }
     let cancel = Cancel::new();
     let mut sink = CallOff(cancel.clone(), Vec::new());
-    let (driven, _) = paused(level(&mut sink, &cancel));
-    assert_eq!(driven.ended, Ended::Cancelled);
+    let (run, _) = paused(level(&mut sink, &cancel));
+    assert_eq!(run.driven.ended, Ended::Cancelled);
     let is_cancelled = |tape: &&&Tape| matches!(&tape.outcome, Outcome::Failed(f) if f.class == FailureClass::Cancelled);
     for part in [Part::Load, Part::Probe] {
         assert!(of(part, &sink.1).iter().filter(is_cancelled).count() > 0, "{part:?}");
