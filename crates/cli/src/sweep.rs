@@ -116,7 +116,7 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
         (_, given) => given.map(|physics| physics.for_prompts_of(typical)),
     };
     let setup = setup(args, &called, &sample, physics.as_ref(), embedded.as_ref(), now);
-    let Ask { spec: workload, tokenizer, dataset } = workload;
+    let Ask { spec: workload, tokenizer, dataset, .. } = workload;
     let spec = SweepSpec { levels, workload, tokenizer, dataset, size, goals };
     let out = Claim::new(&out)?;
     Ok(Job {
@@ -178,6 +178,7 @@ fn ask(args: &SweepArgs, endpoint: &EndpointArgs) -> Result<(Ask, Work), Fail> {
         nominal: Nominal { input: ("--isl", &args.plan.isl), output: ("--osl", &args.plan.osl) },
         requests,
         arrivals: Arrivals::ClosedLoop,
+        arrivals_flag: "--levels",
         replay: TracePacing::ClosedLoop,
     };
     let ask = wish.ask(&target)?;

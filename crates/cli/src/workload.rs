@@ -1,5 +1,7 @@
 //! From arguments to a workload.
 
+mod ask;
+mod check;
 mod dataset;
 mod describe;
 mod lengths;
@@ -11,6 +13,7 @@ mod sessions;
 mod trace;
 mod work;
 
+pub(crate) use ask::Ask;
 pub(crate) use describe::AskedLength;
 pub(crate) use lengths::Nominal;
 pub(crate) use limit::{Limit, limit};
@@ -20,27 +23,20 @@ pub(crate) use trace::pacing as replay;
 pub(crate) use work::Work;
 
 use std::num::NonZeroU64;
-use std::sync::Arc;
 
-use fizeau::core::{EosRule, Prompt, Tokens};
+use fizeau::core::{EosRule, Tokens};
 use fizeau::transport::{PromptKind, Target};
 use fizeau::workload::{
-    Arrivals, Content, Dataset, Form, Order, Plan, PrefixRepetition, Repeat, Seed, Spec, SpecError,
-    TextCodec, TracePacing, VllmRandom, Wording,
+    Arrivals, Content, Form, Order, PrefixRepetition, Repeat, Seed, Spec, TracePacing, VllmRandom,
+    Wording,
 };
 
 use crate::args::WorkloadArgs;
 use crate::exit::{Fail, Named};
 use crate::tokenizer;
+use ask::Flags;
+use check::check_flags;
 use names::Source;
-
-/// What to ask, and what to make it with.
-#[derive(Clone)]
-pub(crate) struct Ask {
-    pub(crate) spec: Spec,
-    pub(crate) tokenizer: Option<Arc<dyn TextCodec>>,
-    pub(crate) dataset: Option<Arc<Dataset>>,
-}
 
 /// What the workload follows from, beside its own flags.
 pub(crate) struct Wish<'a> {
@@ -49,6 +45,8 @@ pub(crate) struct Wish<'a> {
     /// How many requests; none for as many as there are.
     pub(crate) requests: Option<u64>,
     pub(crate) arrivals: Arrivals,
+    /// The flag that says so.
+    pub(crate) arrivals_flag: &'static str,
     /// When the requests of a trace leave.
     pub(crate) replay: TracePacing,
 }
@@ -102,7 +100,8 @@ impl Wish<'_> {
             salt: salt::salt(args, source),
             ..Spec::new(requests).named("--num-prompts")?
         };
-        let ask = Ask { spec, tokenizer, dataset };
+        let flags = Flags { arrivals: self.arrivals_flag, ..Flags::of(args, self.nominal) };
+        let ask = Ask { spec, tokenizer, dataset, flags };
         ask.check_route(target)?;
         Ok(ask)
     }
@@ -151,108 +150,6 @@ impl Wish<'_> {
                 },
             },
         })
-    }
-}
-
-impl Ask {
-    /// The plan of this workload.
-    pub(crate) fn plan(&self) -> Result<Plan, Fail> {
-        let mut builder = Plan::builder(self.spec.clone());
-        if let Some(tokenizer) = &self.tokenizer {
-            builder = builder.tokenizer(Arc::clone(tokenizer));
-        }
-        if let Some(dataset) = &self.dataset {
-            builder = builder.dataset(Arc::clone(dataset));
-        }
-        builder.build().map_err(|error| match error {
-            SpecError::TooFewRecords { .. } => Fail::usage(format!("--no-repeat: {error}")),
-            error => Fail::usage(error),
-        })
-    }
-
-    /// Whether some request is a later turn, which carries the replies to those before it.
-    fn has_turns(&self) -> bool {
-        let has_turns = |dataset: &Arc<Dataset>| {
-            dataset.conversations.iter().any(|conversation| conversation.turns.len() > 1)
-        };
-        match &self.dataset {
-            Some(dataset) => has_turns(dataset),
-            None => self.spec.sessions.is_some(),
-        }
-    }
-
-    /// Refuses records that `target`'s route does not take, before any is sent.
-    fn check_route(&self, target: &Target) -> Result<(), Fail> {
-        let Content::Dataset { form, .. } = &self.spec.content else {
-            return Ok(());
-        };
-        let Some(dataset) = &self.dataset else { return Ok(()) };
-        for (number, conversation) in (1_u64..).zip(&dataset.conversations) {
-            for turn in &conversation.turns {
-                let (kind, what) = match (&turn.prompt, form) {
-                    (Prompt::Body(_), _) => (PromptKind::Body, "a whole body"),
-                    (Prompt::Chat(_), _) | (Prompt::Text(_), Form::Chat) => {
-                        (PromptKind::Chat, "messages")
-                    }
-                    (Prompt::Text(_), _) => (PromptKind::Text, "text"),
-                    (Prompt::TokenIds(_), _) => (PromptKind::TokenIds, "token ids"),
-                };
-                if !target.route().takes(kind) {
-                    let (name, url) = (&dataset.name, target.url());
-                    return Err(Fail::usage(format!(
-                        "--dataset-path: {name}, record {number} has {what}, which {url} does not take: choose another \
-                         --endpoint"
-                    )));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether some request is a body that goes out as it stands, without a salt.
-    fn has_bodies(&self) -> bool {
-        let mut conversations = self.dataset.iter().flat_map(|dataset| &dataset.conversations);
-        conversations.any(|conversation| {
-            conversation.turns.iter().any(|turn| matches!(turn.prompt, Prompt::Body(_)))
-        })
-    }
-}
-
-/// Flags that this source has no use for are refused where they are ours; vLLM's of other data sets do nothing, as there.
-fn check_flags(args: &WorkloadArgs, source: Source) -> Result<(), Fail> {
-    let name = &args.dataset_name;
-    match &args.data.dataset_path {
-        None if source.is_file() => {
-            return Err(Fail::usage(format!(
-                "--dataset-path: name the file of --dataset-name {name}"
-            )));
-        }
-        Some(path) if !source.is_file() => {
-            let path = path.display();
-            return Err(Fail::usage(format!(
-                "--dataset-path {path}: --dataset-name {name} is made up, and reads no file"
-            )));
-        }
-        _ => {}
-    }
-    let has_own_lengths = !matches!(source, Source::Random | Source::Sonnet);
-    let is_times = matches!(source, Source::Times(_));
-    let refused = [
-        (args.laws.length_preset.is_some() && has_own_lengths, "--length-preset"),
-        (args.laws.length_pairs.is_some() && has_own_lengths, "--length-pairs"),
-        (args.prefix.prefix_groups.is_some() && has_own_lengths, "--prefix-groups"),
-        (args.sessions.turns.is_some() && has_own_lengths, "--turns"),
-        (args.sessions.think_time.is_some() && is_times, "--think-time"),
-        (args.sessions.multi_turn && !matches!(source, Source::Records(_)), "--multi-turn"),
-        (!args.lora_modules.is_empty() && is_times, "--lora-modules"),
-        (args.data.disable_shuffle && !matches!(source, Source::Records(_)), "--disable-shuffle"),
-        (args.data.no_repeat && !source.is_file(), "--no-repeat"),
-    ];
-    match refused.into_iter().find(|(is_refused, _)| *is_refused) {
-        Some((_, flag)) => {
-            Err(Fail::usage(format!("{flag}: --dataset-name {name} has no use for it")))
-        }
-        None => Ok(()),
     }
 }
 
@@ -308,7 +205,7 @@ pub(crate) fn made_up(
         seed: Seed(args.seed),
         ..Spec::new(REQUESTS).named("--num-prompts")?
     };
-    Ok(Ask { spec, tokenizer, dataset: None })
+    Ok(Ask { spec, tokenizer, dataset: None, flags: Flags::of(args, nominal) })
 }
 
 /// Prompts that need no tokenizer.

@@ -85,6 +85,21 @@ fn law(args: &ArrivalArgs) -> Result<Law<'_>, Fail> {
     }
 }
 
+/// The flag that says when requests leave.
+pub(super) const fn arrivals_flag(args: &ArrivalArgs) -> &'static str {
+    if args.ramp_up_strategy.is_some() {
+        "--ramp-up-strategy"
+    } else if args.request_rate_series.is_some() {
+        "--request-rate-series"
+    } else if args.burst.is_some() {
+        "--burst"
+    } else if args.diurnal.is_some() {
+        "--diurnal"
+    } else {
+        "--request-rate"
+    }
+}
+
 /// How regular gaps are where the rate changes.
 fn spacing(args: &ArrivalArgs) -> Result<Spacing, Fail> {
     let burstiness = args.burstiness;

@@ -8,7 +8,7 @@ use fizeau::metrics::GoodputGoals;
 use fizeau::report::{Engine, LoadPoint, RequestRate, Selection, Setup, VllmRun, Workload};
 use fizeau::workload::{Pacing, Plan, TracePacing};
 
-use super::arrivals::{arrivals, cap, shard};
+use super::arrivals::{arrivals, arrivals_flag, cap, shard};
 use super::{Job, files, probe_stream};
 use crate::args::{BenchArgs, EndpointArgs};
 use crate::client::{self, Client};
@@ -36,6 +36,7 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
         nominal: nominal(args),
         requests: args.load.num_prompts,
         arrivals,
+        arrivals_flag: arrivals_flag(&args.arrivals),
         replay,
     };
     let work = wish.work(&called.target)?;

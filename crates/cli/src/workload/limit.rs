@@ -28,15 +28,21 @@ fn positions(config: &str) -> Option<u64> {
 
 impl Limit {
     /// Refuses a request of `input` and `output` tokens that is too long for the model; `what` names it.
-    pub(crate) fn check(&self, what: &str, input: Tokens, output: Tokens) -> Result<(), Fail> {
+    pub(crate) fn check(
+        &self,
+        what: impl FnOnce() -> String,
+        input: Tokens,
+        output: Tokens,
+    ) -> Result<(), Fail> {
         let (limit, said_by) = (self.tokens, self.said_by);
         let total = input + output;
         if total <= limit {
             return Ok(());
         }
         Err(Fail::usage(format!(
-            "{what}: {input} prompt and {output} output tokens are {total}, and the model takes {limit} ({said_by}): ask \
-             for shorter ones"
+            "{}: {input} prompt and {output} output tokens are {total}, and the model takes {limit} ({said_by}): ask \
+             for shorter ones",
+            what()
         )))
     }
 }

@@ -100,7 +100,8 @@ impl Work {
             Self::Trace { trace, .. } => {
                 let facts = trace.facts();
                 let (input, output) = (facts.longest_input, facts.longest_output);
-                limit.check("the longest prompt and reply of the trace", input, output)
+                let what = || format!("{}, its longest prompt and reply", trace.spec().name);
+                limit.check(what, input, output)
             }
         }
     }
@@ -175,8 +176,8 @@ fn check_records(spec: &Spec, ask: &Ask, limit: &Limit) -> Result<(), Fail> {
     for (number, conversation) in (1_u64..).zip(&dataset.conversations) {
         for turn in &conversation.turns {
             let output = turn.output_tokens.unwrap_or(law);
-            let what = format!("{}, record {number}", dataset.name);
-            limit.check(&what, turn.input_tokens.unwrap_or_default(), output)?;
+            let what = || format!("{}, record {number}", dataset.name);
+            limit.check(what, turn.input_tokens.unwrap_or_default(), output)?;
         }
     }
     Ok(())

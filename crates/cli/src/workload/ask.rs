@@ -1,0 +1,131 @@
+//! What to ask, and what to make it with.
+
+use std::sync::Arc;
+
+use fizeau::core::Prompt;
+use fizeau::transport::{PromptKind, Target};
+use fizeau::workload::{ArrivalsError, Content, Dataset, Form, Plan, Spec, SpecError, TextCodec};
+
+use super::lengths::Nominal;
+use crate::args::WorkloadArgs;
+use crate::exit::Fail;
+
+/// What to ask, and what to make it with.
+#[derive(Clone)]
+pub(crate) struct Ask {
+    pub(crate) spec: Spec,
+    pub(crate) tokenizer: Option<Arc<dyn TextCodec>>,
+    pub(crate) dataset: Option<Arc<Dataset>>,
+    /// Which flags it came from.
+    pub(crate) flags: Flags,
+}
+
+impl Ask {
+    /// The plan of this workload.
+    pub(crate) fn plan(&self) -> Result<Plan, Fail> {
+        let mut builder = Plan::builder(self.spec.clone());
+        if let Some(tokenizer) = &self.tokenizer {
+            builder = builder.tokenizer(Arc::clone(tokenizer));
+        }
+        if let Some(dataset) = &self.dataset {
+            builder = builder.dataset(Arc::clone(dataset));
+        }
+        builder.build().map_err(|error| match self.flags.of_error(&error) {
+            Some(flag) => Fail::usage(format!("{flag}: {error}")),
+            None => Fail::usage(error),
+        })
+    }
+
+    /// Whether some request is a later turn, which carries the replies to those before it.
+    pub(super) fn has_turns(&self) -> bool {
+        let has_turns = |dataset: &Arc<Dataset>| {
+            dataset.conversations.iter().any(|conversation| conversation.turns.len() > 1)
+        };
+        match &self.dataset {
+            Some(dataset) => has_turns(dataset),
+            None => self.spec.sessions.is_some(),
+        }
+    }
+
+    /// Refuses records that `target`'s route does not take, before any is sent.
+    pub(super) fn check_route(&self, target: &Target) -> Result<(), Fail> {
+        let Content::Dataset { form, .. } = &self.spec.content else {
+            return Ok(());
+        };
+        let Some(dataset) = &self.dataset else { return Ok(()) };
+        for (number, conversation) in (1_u64..).zip(&dataset.conversations) {
+            for turn in &conversation.turns {
+                let (kind, what) = match (&turn.prompt, form) {
+                    (Prompt::Body(_), _) => (PromptKind::Body, "a whole body"),
+                    (Prompt::Chat(_), _) | (Prompt::Text(_), Form::Chat) => {
+                        (PromptKind::Chat, "messages")
+                    }
+                    (Prompt::Text(_), _) => (PromptKind::Text, "text"),
+                    (Prompt::TokenIds(_), _) => (PromptKind::TokenIds, "token ids"),
+                };
+                if !target.route().takes(kind) {
+                    let (name, url) = (&dataset.name, target.url());
+                    return Err(Fail::usage(format!(
+                        "--dataset-path: {name}, record {number} has {what}, which {url} does not take: choose another \
+                         --endpoint"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether some request is a body that goes out as it stands, without a salt.
+    pub(super) fn has_bodies(&self) -> bool {
+        let mut conversations = self.dataset.iter().flat_map(|dataset| &dataset.conversations);
+        conversations.any(|conversation| {
+            conversation.turns.iter().any(|turn| matches!(turn.prompt, Prompt::Body(_)))
+        })
+    }
+}
+
+/// The flags that parts of a workload came from, for messages.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Flags {
+    pub(super) arrivals: &'static str,
+    pub(super) input: &'static str,
+    pub(super) output: &'static str,
+    pub(super) turns: &'static str,
+}
+
+impl Flags {
+    pub(super) fn of(args: &WorkloadArgs, nominal: Nominal<'_>) -> Self {
+        let has_pairs = args.laws.length_pairs.is_some();
+        Self {
+            arrivals: "--request-rate",
+            input: if has_pairs { "--length-pairs" } else { nominal.input.0 },
+            output: if has_pairs { "--length-pairs" } else { nominal.output.0 },
+            turns: if args.sessions.turns.is_some() { "--turns" } else { "--dataset-path" },
+        }
+    }
+
+    /// The flag that led to `error`, where one did.
+    fn of_error(&self, error: &SpecError) -> Option<&'static str> {
+        Some(match error {
+            SpecError::Arrivals(ArrivalsError::Burstiness(_)) => "--burstiness",
+            SpecError::Arrivals(_) => self.arrivals,
+            SpecError::Length { which, .. }
+            | SpecError::NoLength { which }
+            | SpecError::TooLong { which, .. } => match *which {
+                "output" => self.output,
+                _ => self.input,
+            },
+            SpecError::Ratio { .. } => "--random-range-ratio",
+            SpecError::Model { .. } => "--lora-modules",
+            SpecError::PrefixGroups { .. } => "--prefix-groups",
+            SpecError::Prefixes { .. } => "--prefix-repetition-num-prefixes",
+            SpecError::SessionPrompt(_) | SpecError::Turns { .. } => self.turns,
+            SpecError::ThinkTime { .. } => "--think-time",
+            SpecError::NoTokenizer | SpecError::Tokenizer(_) => "--tokenizer",
+            SpecError::Dataset { .. } => "--dataset-path",
+            SpecError::TooFewRecords { .. } => "--no-repeat",
+            SpecError::TooMany { .. } => "--num-prompts",
+            _ => return None,
+        })
+    }
+}
