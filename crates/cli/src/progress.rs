@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use fizeau::core::Tape;
+use fizeau::core::{Part, Tape};
 use fizeau::harness::{Notice, Observer};
 use fizeau::metrics::{LatencyHistogram, RequestMetrics};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -128,7 +128,8 @@ impl Observer for Progress {
                 self.bar.reset_elapsed();
                 self.style("{prefix}  {pos}/{len}  {elapsed}");
             }
-            Notice::RequestEnded(tape) => self.ended(tape),
+            // Probes are no part of what the line tells.
+            Notice::RequestEnded(tape) if tape.part == Part::Load => self.ended(tape),
             _ => {}
         }
     }
