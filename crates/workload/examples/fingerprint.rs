@@ -149,9 +149,10 @@ fn wholes() -> Result<Vec<(&'static str, Spec)>, Box<dyn Error>> {
     let think = ThinkTime::LogNormal { median: Seconds::new(3.0), sigma: 0.8 };
     let arrivals = Arrivals::poisson(PerSec::new(5.0));
     let sessions = Some(Sessions { turns, think });
+    let content = Content::Chat(Wording::Words);
     Ok(vec![
         ("prefix groups", Spec { prefix, ..spec()? }),
-        ("sessions", Spec { sessions, arrivals, ..spec()? }),
+        ("sessions", Spec { sessions, arrivals, content, ..spec()? }),
         ("salted", Spec { salt: Salt(3), ..spec()? }),
     ])
 }

@@ -21,6 +21,9 @@ use crate::workload::{Numbers, WalkError};
 /// many tokens such a prompt has is not known, since nobody but the server counts the template and the seams. A turn that
 /// fails ends its session. Of a session that goes on, the last prompt is kept, and nothing else.
 ///
+/// The reply is the text on the tape, all of it: reasoning too, where the server streams it, which a chat template may leave
+/// out.
+///
 /// As a [`RequestSource`] of sessions of one turn it cannot fail. Those of several turns need the text of replies on their
 /// tapes.
 pub struct PlanSource {
