@@ -43,8 +43,8 @@ pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workloa
 pub use sweep::{GoalResult, OperatingPoint, Place, StandIn, SweepReport};
 pub use terminal::{Style, Terminal};
 pub use vllm::{
-    Detail, Percentile, RequestRate, Selection, SelectionError, VllmMetric, VllmResult, VllmRun,
-    VllmTally,
+    Detail, Percentile, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric,
+    VllmResult, VllmRun, VllmTally,
 };
 
 use level::{LatencyBasis, Tail};

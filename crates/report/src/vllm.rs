@@ -57,6 +57,35 @@ pub enum RequestRate {
     Limited(PerSec),
     /// All at once, or as fast as the cap on requests in flight lets them: `"inf"` in the file.
     Unlimited,
+    /// From one rate to another (`--ramp-up-strategy`): `"inf"` in the file too, with the ramp's own fields.
+    Ramp {
+        /// By which curve.
+        strategy: RampStrategy,
+        /// The first rate.
+        start: PerSec,
+        /// The last rate.
+        end: PerSec,
+    },
+}
+
+/// The curve of a ramp, as vLLM names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RampStrategy {
+    /// `linear`.
+    Linear,
+    /// `exponential`.
+    Exponential,
+}
+
+impl RampStrategy {
+    /// The name in the file.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Exponential => "exponential",
+        }
+    }
 }
 
 /// A level as vLLM's client would report it: from a [`VllmTally`], or from tapes that are all at hand.
@@ -108,7 +137,8 @@ pub struct VllmResult {
 
 impl VllmRun {
     /// The name that vLLM gives the result's file:
-    /// `{label or backend}-{rate}qps[-concurrency{N}]-{model's last part}-{date}.json`. A `/` in the label becomes
+    /// `{label or backend}-{rate}qps[-concurrency{N}]-{model's last part}-{date}.json`, of a ramp
+    /// `-ramp-up-{strategy}-{start}qps-{end}qps` in place of the rate. A `/` in the label becomes
     /// `-`, since it would name a folder.
     #[must_use]
     pub fn file_name(&self) -> String {
@@ -118,6 +148,10 @@ impl VllmRun {
             // As Python prints a float: `10.0`.
             RequestRate::Limited(rate) => format!("{:?}", rate.get()),
             RequestRate::Unlimited => "inf".to_owned(),
+            // vLLM takes whole rates there.
+            RequestRate::Ramp { strategy, start, end } => {
+                format!("ramp-up-{}-{}qps-{}", strategy.as_str(), start.get(), end.get())
+            }
         };
         let concurrency = self.max_concurrency.map(|cap| format!("-concurrency{cap}"));
         let concurrency = concurrency.unwrap_or_default();

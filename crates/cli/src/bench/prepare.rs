@@ -5,12 +5,14 @@ use std::num::NonZeroU32;
 use fizeau::core::PerSec;
 use fizeau::harness::{Load, TextAfter};
 use fizeau::metrics::GoodputGoals;
-use fizeau::report::{Engine, LoadPoint, RequestRate, Selection, Setup, VllmRun, Workload};
+use fizeau::report::{
+    Engine, LoadPoint, RampStrategy, RequestRate, Selection, Setup, VllmRun, Workload,
+};
 use fizeau::workload::{Pacing, Plan, TracePacing};
 
 use super::arrivals::{arrivals, arrivals_flag, cap, shard};
 use super::{Job, files, probe_stream};
-use crate::args::{BenchArgs, EndpointArgs};
+use crate::args::{ArrivalArgs, BenchArgs, EndpointArgs, RampArg};
 use crate::client::{self, Client};
 use crate::endpoint::{self, Called};
 use crate::exit::{Fail, Named};
@@ -152,13 +154,27 @@ fn vllm_run(
         model_id: model.to_owned(),
         tokenizer_id: args.workload.tokenizer.clone(),
         metadata: args.result.metadata.iter().map(pair).collect::<Result<_, _>>()?,
-        request_rate: match args.arrivals.request_rate {
-            Some(rate) if rate.is_finite() => RequestRate::Limited(PerSec::new(rate)),
-            _ => RequestRate::Unlimited,
-        },
+        request_rate: request_rate(&args.arrivals),
         burstiness: args.arrivals.burstiness,
         max_concurrency: cap.map(NonZeroU32::get),
     })
+}
+
+/// The rate as vLLM's file has it.
+fn request_rate(args: &ArrivalArgs) -> RequestRate {
+    let rates = (args.ramp_up_start_rps, args.ramp_up_end_rps, args.request_rate);
+    match (args.ramp_up_strategy, rates) {
+        (Some(shape), (Some(start), Some(end), _)) => RequestRate::Ramp {
+            strategy: match shape {
+                RampArg::Linear => RampStrategy::Linear,
+                RampArg::Exponential => RampStrategy::Exponential,
+            },
+            start: PerSec::new(start),
+            end: PerSec::new(end),
+        },
+        (_, (_, _, Some(rate))) if rate.is_finite() => RequestRate::Limited(PerSec::new(rate)),
+        _ => RequestRate::Unlimited,
+    }
 }
 
 fn result_file(args: &BenchArgs, run: &VllmRun) -> Result<files::ResultFile, Fail> {

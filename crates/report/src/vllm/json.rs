@@ -94,7 +94,7 @@ impl VllmResult {
         }
         let request_rate = match run.request_rate {
             RequestRate::Limited(rate) => Field::Number(rate.get()),
-            RequestRate::Unlimited => Field::text("inf"),
+            RequestRate::Unlimited | RequestRate::Ramp { .. } => Field::text("inf"),
         };
         entries.set("request_rate", request_rate);
         // JSON has no infinity; Python reads the word, as it does the rate's.
@@ -105,6 +105,11 @@ impl VllmResult {
         entries.set("burstiness", burstiness);
         let cap = run.max_concurrency.map(u64::from);
         entries.set("max_concurrency", cap.map_or(Field::Null, Field::Count));
+        if let RequestRate::Ramp { strategy, start, end } = run.request_rate {
+            entries.set("ramp_up_strategy", Field::text(strategy.as_str()));
+            entries.set("ramp_up_start_rps", Field::Number(start.get()));
+            entries.set("ramp_up_end_rps", Field::Number(end.get()));
+        }
     }
 
     fn totals(&self, entries: &mut Entries<'_>) {

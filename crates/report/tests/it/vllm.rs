@@ -4,7 +4,7 @@ use fizeau_core::{
     Arrival, Channel, Failure, FailureClass, Nanos, Outcome, PerSec, Stamp, Tape, Tokens, Usage,
 };
 use fizeau_metrics::GoodputGoals;
-use fizeau_report::{Detail, RequestRate, Selection, VllmResult, VllmRun};
+use fizeau_report::{Detail, RampStrategy, RequestRate, Selection, VllmResult, VllmRun};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -238,6 +238,21 @@ fn rates_labels_and_metadata() {
     let json = parsed(&by_default(run(), &[], Detail::Brief));
     assert_eq!(json["request_rate"], "inf");
     assert!(json["label"].is_null());
+}
+
+#[test]
+fn a_ramp_has_its_own_name_and_fields() {
+    let (start, end) = (PerSec::new(1.0), PerSec::new(20.0));
+    let mut ramp = run();
+    ramp.request_rate = RequestRate::Ramp { strategy: RampStrategy::Exponential, start, end };
+    assert_eq!(
+        ramp.file_name(),
+        "vllm-ramp-up-exponential-1qps-20qps-concurrency3-gpt-oss-120b-20260801-120000.json"
+    );
+    let json = parsed(&by_default(ramp, &[], Detail::Brief));
+    assert_eq!(json["request_rate"], "inf");
+    assert_eq!(json["ramp_up_strategy"], "exponential");
+    assert_eq!((&json["ramp_up_start_rps"], &json["ramp_up_end_rps"]), (&json!(1.0), &json!(20.0)));
 }
 
 #[test]
