@@ -7,6 +7,8 @@ mod probe_stream;
 
 pub(crate) use prepare::{nominal, text_after};
 
+use std::num::NonZeroU64;
+
 use fizeau::harness::{
     Cancel, LevelRun, Load, Measure, Notice, Observer, Pacer, PlannedLevel, Probe, RunFolder,
 };
@@ -95,6 +97,11 @@ fn press(job: &mut Job, args: &BenchArgs, out: Option<&Claim>) -> Result<Measure
     let runtime = runtime::single()?;
     runtime.block_on(check(job))?;
     if args.calibrate {
+        if !matches!(&*args.workload.dataset_name, "random" | "vllm-random") {
+            say(
+                "note: calibrated with random prompts of --random-input-len and --random-output-len",
+            )?;
+        }
         let calibration = calibrate::run(args, job.called.target.route())?;
         say(calibration)?;
         job.client.ceiling = Some(calibration.ceiling());
@@ -110,7 +117,7 @@ fn finish(job: &Job, out: Option<&Claim>, measured: Measured) -> Result<Exit, Fa
     let yardstick = Yardstick {
         physics: job.physics.as_ref(),
         client: &job.client,
-        asked: job.work.asked(),
+        asked: job.work.asked(one_in(job.shard)),
         abandoned: run.driven.abandoned,
         repeated: repeated.as_deref(),
     };
@@ -216,8 +223,12 @@ async fn measure(
 
 /// How many requests are about ours: sessions are shared out, and some have more turns than others.
 fn share(job: &Job) -> u64 {
-    let count = job.shard.session(1) - job.shard.session(0);
-    job.work.requests().get().div_ceil(count)
+    job.work.requests().get().div_ceil(one_in(job.shard).get())
+}
+
+/// Every how many-th session is ours.
+fn one_in(shard: Shard) -> NonZeroU64 {
+    NonZeroU64::new(shard.session(1) - shard.session(0)).unwrap_or(NonZeroU64::MIN)
 }
 
 /// One request before the first, on a connection of its own.

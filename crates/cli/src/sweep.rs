@@ -160,7 +160,7 @@ fn setup(
             output_tokens: output.words(),
             seed: args.workload.seed,
             arrivals: sample.describe_arrivals(),
-            asked: sample.asked(),
+            asked: sample.asked(NonZeroU64::MIN),
         },
         host: record::host(),
         model_config: physics.map(|physics| physics.model_name().to_owned()),
@@ -302,7 +302,7 @@ fn report(job: &Job, level: &SweptLevel, kept: &Kept) -> Result<LevelReport, Fai
     let yardstick = Yardstick {
         physics: job.physics.as_ref(),
         client: &job.client,
-        asked: job.sample.asked(),
+        asked: job.sample.asked(NonZeroU64::MIN),
         abandoned: level.run.driven.abandoned,
         repeated: repeated.as_deref(),
     };

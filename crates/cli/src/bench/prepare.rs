@@ -8,10 +8,10 @@ use fizeau::metrics::GoodputGoals;
 use fizeau::report::{
     Engine, LoadPoint, RampStrategy, RequestRate, Selection, Setup, VllmRun, Workload,
 };
-use fizeau::workload::{Pacing, Plan, TracePacing};
+use fizeau::workload::{Pacing, Plan, Shard, TracePacing};
 
 use super::arrivals::{arrivals, arrivals_flag, cap, shard};
-use super::{Job, files, probe_stream};
+use super::{Job, files, one_in, probe_stream};
 use crate::args::{ArrivalArgs, BenchArgs, EndpointArgs, RampArg};
 use crate::client::{self, Client};
 use crate::endpoint::{self, Called};
@@ -54,14 +54,14 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
     let client = Client::new(&args.client, wanted)?;
     let probe = probe_stream::probe(args, &called.target)?;
     let vllm = vllm_run(args, &called, cap, now)?;
-    let setup = setup(args, &called, &work, physics.as_ref(), now);
+    let setup = setup(args, &called, (&work, shard), physics.as_ref(), now);
     // As in vLLM, to append is to save.
     let result = (args.result.save_result || args.result.append_result)
         .then(|| result_file(args, &vllm))
         .transpose()?;
     Ok(Job {
         load: Load { max_in_flight: cap, stop_after: None },
-        load_point: load_point(&work, cap),
+        load_point: load_point(&work, shard, cap),
         called,
         client,
         calibration: None,
@@ -128,9 +128,9 @@ pub(crate) const fn text_after(args: &BenchArgs) -> TextAfter {
 }
 
 /// A rate where the load has one, else how many are in flight.
-fn load_point(work: &Work, cap: Option<NonZeroU32>) -> LoadPoint {
+fn load_point(work: &Work, shard: Shard, cap: Option<NonZeroU32>) -> LoadPoint {
     if let (Pacing::OpenLoop { .. }, Some(rate)) = (work.plan().pacing(), work.mean_rate()) {
-        return LoadPoint::Rate(rate);
+        return LoadPoint::Rate(rate * (1.0 / one_in(shard).get() as f64));
     }
     let all = u32::try_from(work.requests().get()).unwrap_or(u32::MAX);
     LoadPoint::Concurrency(cap.map_or(all, NonZeroU32::get).min(all))
@@ -186,7 +186,7 @@ fn result_file(args: &BenchArgs, run: &VllmRun) -> Result<files::ResultFile, Fai
 fn setup(
     args: &BenchArgs,
     called: &Called,
-    work: &Work,
+    (work, shard): (&Work, Shard),
     physics: Option<&Physics>,
     now: record::WallTime,
 ) -> Setup {
@@ -203,7 +203,7 @@ fn setup(
             output_tokens: output.words(),
             seed: args.workload.seed,
             arrivals: work.describe_arrivals(),
-            asked: work.asked(),
+            asked: work.asked(one_in(shard)),
         },
         host: record::host(),
         model_config: physics.map(|physics| physics.model_name().to_owned()),

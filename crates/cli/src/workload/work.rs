@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fizeau::core::{Nanos, PerSec, Tokens};
 use fizeau::metrics::CacheExpectation;
 use fizeau::report::{Asked, AskedArrivals};
-use fizeau::workload::{Arrivals, Content, Plan, Salt, Spec, TextCodec, Trace, Workload};
+use fizeau::workload::{Arrivals, Content, Plan, Rescale, Salt, Spec, TextCodec, Trace, Workload};
 use serde_json::Value;
 
 use super::describe::{self, AskedLength};
@@ -85,11 +85,38 @@ impl Work {
         describe::dataset(args)
     }
 
-    /// What is asked of arrivals and of a cache, as figures.
-    pub(crate) fn asked(&self) -> Asked {
-        match self {
+    /// What is asked of arrivals and of a cache, as figures, where every `one_in`-th session is ours.
+    pub(crate) fn asked(&self, one_in: NonZeroU64) -> Asked {
+        let asked = match self {
             Self::Plan { plan, ask } => asked(plan, ask),
             Self::Trace { trace, .. } => trace::asked(trace),
+        };
+        if one_in == NonZeroU64::MIN {
+            return asked;
+        }
+        let share = 1.0 / one_in.get() as f64;
+        let arrivals = asked.arrivals.map(|whole| AskedArrivals {
+            rate: whole.rate.map(|rate| rate * share),
+            // A gap of ours is the sum of so many of the whole, which is simple where those are independent.
+            cv_squared: whole.cv_squared.filter(|_| self.is_renewal()).map(|cv| cv * share),
+        });
+        // What a share of the sessions finds in a cache depends on where the others are sent.
+        let cache = match asked.cache {
+            CacheExpectation::Share(_) => CacheExpectation::Reuse,
+            other => other,
+        };
+        Asked { arrivals, cache }
+    }
+
+    /// Whether gaps are independent of each other.
+    fn is_renewal(&self) -> bool {
+        match self {
+            Self::Plan { plan, .. } => match plan.spec().arrivals {
+                Arrivals::Constant { .. } => true,
+                Arrivals::Gamma { rescale, .. } => rescale == Rescale::None,
+                _ => false,
+            },
+            Self::Trace { .. } => false,
         }
     }
 

@@ -230,6 +230,9 @@ fn shards_together_are_the_run() {
     let of = |shard: &str, name: &str| -> Vec<u64> {
         let ran = bench(&server, &scratch, name, &format!("{line} --shard {shard}"));
         assert_eq!(ran.run["shard"], shard);
+        let asked = &ran.summary["asked"]["arrivals"];
+        assert!((asked["rate_per_s"].as_f64().unwrap() - 500.0 / 3.0).abs() < 1e-9, "{asked}");
+        assert!((asked["cv_squared"].as_f64().unwrap() - 1.0 / 3.0).abs() < 1e-9, "{asked}");
         ran.tapes.iter().map(|tape| tape["request"].as_u64().unwrap()).collect()
     };
     let mut all = [of("0/3", "0"), of("1/3", "1"), of("2/3", "2")].concat();
