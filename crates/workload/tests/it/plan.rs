@@ -82,7 +82,7 @@ proptest! {
     fn the_same_specification_gives_the_same_plan(spec in any_spec()) {
         let json = serde_json::to_string(&spec).unwrap();
         let read: Spec = serde_json::from_str(&json).unwrap();
-        prop_assert_eq!(&read.content, &spec.content);
+        prop_assert_eq!(&read, &spec);
         let (one, two) = (Plan::new(spec.clone()).unwrap(), Plan::new(spec).unwrap());
         prop_assert!(one.source().eq(two.source()));
     }
