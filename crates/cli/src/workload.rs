@@ -7,6 +7,7 @@ mod describe;
 mod lengths;
 mod limit;
 mod names;
+mod records;
 mod salt;
 mod sampling;
 mod sessions;
@@ -102,7 +103,7 @@ impl Wish<'_> {
         };
         let flags = Flags { arrivals: self.arrivals_flag, ..Flags::of(args, self.nominal) };
         let ask = Ask { spec, tokenizer, dataset, flags };
-        ask.check_route(target)?;
+        ask.check_sendable(target)?;
         Ok(ask)
     }
 
