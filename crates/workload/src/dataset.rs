@@ -9,6 +9,7 @@ mod error;
 mod fields;
 mod jsonl;
 mod lines;
+mod mend;
 mod openai_batch;
 mod sharegpt;
 

@@ -2,7 +2,7 @@
 
 use fizeau::core::{Message, Prompt, Request, RequestId, Role, TokenCounter, Tokens};
 use fizeau::transport::{PromptKind, Target};
-use fizeau::workload::{Content, Dataset, Form, Order, Salt, Spec, TextCodec, Turn};
+use fizeau::workload::{Content, Form, Salt, Spec, TextCodec, Turn};
 use serde_json::Value;
 
 use super::{Ask, Limit};
@@ -85,15 +85,18 @@ fn unsendable(turn: &Turn, form: Form, target: &Target) -> Option<String> {
 }
 
 /// Refuses the first record that is longer than `limit`, as far as its lengths are known or a tokenizer counts them. The
-/// turns of a conversation add up.
+/// turns of a conversation add up. All records are looked at: warm-up takes those that the measured part leaves.
 pub(super) fn check_limit(spec: &Spec, ask: &Ask, limit: &Limit) -> Result<(), Fail> {
     let Some(dataset) = &ask.dataset else { return Ok(()) };
     let law = spec.lengths.longest().output;
     let codec = ask.tokenizer.as_deref();
-    for (number, conversation) in (1_u64..).zip(&dataset.conversations).take(sent(spec, dataset)) {
+    for (number, conversation) in (1_u64..).zip(&dataset.conversations) {
         let (mut input, mut output) = (Tokens::ZERO, Tokens::ZERO);
         for turn in &conversation.turns {
             input += turn.input_tokens.unwrap_or_else(|| count(&turn.prompt, codec));
+            if spec.salt != Salt::NONE && matches!(turn.prompt, Prompt::TokenIds(_)) {
+                input += SALT_IDS;
+            }
             output += turn.output_tokens.unwrap_or(law);
         }
         limit.check(|| format!("{}, record {number}", dataset.name), input, output)?;
@@ -101,15 +104,8 @@ pub(super) fn check_limit(spec: &Spec, ask: &Ask, limit: &Limit) -> Result<(), F
     Ok(())
 }
 
-/// How many records from the first on may be sent. Where they are shuffled that may be any.
-fn sent(spec: &Spec, dataset: &Dataset) -> usize {
-    match &spec.content {
-        Content::Dataset { order: Order::AsGiven, .. } => {
-            usize::try_from(spec.requests.get()).unwrap_or(usize::MAX)
-        }
-        _ => dataset.conversations.len(),
-    }
-}
+/// How many ids a salt has at least.
+const SALT_IDS: Tokens = Tokens::new(8);
 
 /// How many tokens `prompt` has at least.
 fn count(prompt: &Prompt, codec: Option<&dyn TextCodec>) -> Tokens {

@@ -75,7 +75,7 @@ fn an_output_length_of_the_command_line_goes_over_that_of_bodies() {
         let ran = bench(&server, &scratch, name, &format!("{set}{rest}"));
         for tape in &ran.tapes {
             assert_eq!(tape["asked"]["output_tokens"], tokens, "{tape}");
-            assert_eq!(tape["usage"]["output_tokens"], tokens, "{tape}");
+            assert_eq!(tape["usage"]["completion_tokens"], tokens, "{tape}");
         }
     }
 }
@@ -139,7 +139,10 @@ fn records_that_cannot_be_sent_are_named_before_any_is() {
             &["several.jsonl, record 13", "`n`"],
         ),
         (format!("custom --dataset-path {extra}"), &["extra.jsonl, record 2", "max_tokens"]),
-        (format!("custom --dataset-path {ids} --max-model-len 10"), &["ids.jsonl, record 1", "11"]),
+        (
+            format!("custom --dataset-path {ids} --max-model-len 10 --reuse-prompts"),
+            &["ids.jsonl, record 1", "11"],
+        ),
         (
             format!("custom --dataset-path {talk} --max-model-len 15"),
             &["talk.jsonl, record 1", "16"],

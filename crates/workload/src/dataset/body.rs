@@ -87,7 +87,8 @@ mod tests {
         for (body, salted) in cases {
             assert_eq!(line(body).as_deref(), Some(salted));
         }
-        let parts = r#"{"messages": [{"role": "user", "content": [{"type": "text", "text": "x"}]}]}"#;
+        let parts =
+            r#"{"messages": [{"role": "user", "content": [{"type": "text", "text": "x"}]}]}"#;
         for none in [parts, r#"{"prompt": [1, 2]}"#, r#"{"messages": []}"#, "{}", "[", ""] {
             assert_eq!(line(none), None, "{none}");
         }

@@ -114,7 +114,9 @@ mod tests {
         ] {
             assert_eq!(millis(text), Some(nanos), "{text:?}");
         }
-        for wrong in [&b"e3"[..], b"1e", b"1e+", b"1.e3", b"1e400", b"1e99", b".5e1", b"1e2e3", b"-1e2"] {
+        for wrong in
+            [&b"e3"[..], b"1e", b"1e+", b"1.e3", b"1e400", b"1e99", b".5e1", b"1e2e3", b"-1e2"]
+        {
             assert_eq!(millis(wrong), None, "{wrong:?}");
         }
         assert_eq!(
