@@ -302,7 +302,10 @@ fn report(job: &Job, level: &SweptLevel, kept: &Kept) -> Result<LevelReport, Fai
     let yardstick = Yardstick {
         physics: job.physics.as_ref(),
         client: &job.client,
-        asked: job.sample.of_level(level.plan.clone()).asked_of(NonZeroU64::MIN, released(&level.run)),
+        asked: job
+            .sample
+            .of_level(level.plan.clone())
+            .asked_of(NonZeroU64::MIN, released(&level.run)),
         abandoned: level.run.driven.abandoned,
         repeated: repeated.as_deref(),
     };

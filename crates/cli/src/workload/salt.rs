@@ -32,7 +32,8 @@ pub(crate) fn fresh() -> Salt {
 pub(crate) fn describe_of_levels(args: &WorkloadArgs, salt: Salt) -> String {
     match salt {
         Salt::NONE if !is_reused(args) => {
-            "prompts: drawn as vLLM does, from a seed for each level, the same in every run".to_owned()
+            "prompts: drawn as vLLM does, from a seed for each level, the same in every run"
+                .to_owned()
         }
         _ => describe(args, salt),
     }
@@ -41,9 +42,7 @@ pub(crate) fn describe_of_levels(args: &WorkloadArgs, salt: Salt) -> String {
 /// What a run says of its prompts, in one line.
 pub(crate) fn describe(args: &WorkloadArgs, salt: Salt) -> String {
     match salt {
-        Salt::NONE if is_reused(args) => {
-            "prompts: the same in every run with this seed".to_owned()
-        }
+        Salt::NONE if is_reused(args) => "prompts: the same in every run with this seed".to_owned(),
         Salt::NONE => "prompts: vLLM's own for this seed, the same in every run".to_owned(),
         Salt(number) if args.salt.is_some() => format!("prompts: those of --salt {number}"),
         Salt(number) => format!("prompts: this run's own (--salt {number} repeats them)"),

@@ -50,6 +50,13 @@ fn a_session_stays_with_its_model() {
 }
 
 #[test]
+fn weights_whose_sum_is_no_number() {
+    let models = vec![share("a", f64::MAX), share("b", f64::MAX)];
+    let line = Plan::new(Spec { models, ..spec(1, 0) }).unwrap_err().to_string();
+    assert!(line.contains("`b`") && line.contains("the sum of weights"), "{line}");
+}
+
+#[test]
 fn a_mix_that_is_none() {
     for (model, weight) in
         [("a", 0.0), ("a", -1.0), ("a", f64::NAN), ("a", f64::INFINITY), ("", 1.0)]
