@@ -117,7 +117,7 @@ fn finish(job: &Job, out: Option<&Claim>, measured: Measured) -> Result<Exit, Fa
     let yardstick = Yardstick {
         physics: job.physics.as_ref(),
         client: &job.client,
-        asked: job.work.asked(one_in(job.shard)),
+        asked: job.work.asked_of(one_in(job.shard), levels::released(&run)),
         abandoned: run.driven.abandoned,
         repeated: repeated.as_deref(),
     };

@@ -1,7 +1,7 @@
 //! From a measured level to its report.
 
 use fizeau::core::{Millis, Seconds};
-use fizeau::harness::{LevelRun, Notice, Observer, RunFolder};
+use fizeau::harness::{Ended, LevelRun, Notice, Observer, RunFolder};
 use fizeau::metrics::{ClientProof, ClientWatch, Ending, Expectations, LevelHistograms, judge};
 use fizeau::report::{Asked, LengthTally, LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
 use fizeau::roofline::{Bound, Measured};
@@ -87,6 +87,12 @@ pub(crate) fn report(
         },
         folder,
     }
+}
+
+/// How many requests of its plan a run came to, where it ended before the plan did.
+pub(crate) fn released(run: &LevelRun) -> Option<u64> {
+    let ended_early = run.driven.ended != Ended::Exhausted;
+    ended_early.then_some(run.summary.requests.sent)
 }
 
 /// Writes what a level's folder holds besides its tapes.

@@ -19,7 +19,7 @@ use crate::embedded::Embedded;
 use crate::endpoint::{self, Called};
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::Claim;
-use crate::levels::{Kept, Yardstick};
+use crate::levels::{Kept, Yardstick, released};
 use crate::progress::Progress;
 use crate::say::say;
 use crate::speed::Physics;
@@ -123,7 +123,7 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
         called,
         client,
         spec,
-        prompts: workload::describe_salt(&args.workload, sample.salt()),
+        prompts: workload::describe_salt_of_levels(&args.workload, sample.salt()),
         sample,
         limit,
         slo,
@@ -303,7 +303,10 @@ fn report(job: &Job, level: &SweptLevel, kept: &Kept) -> Result<LevelReport, Fai
     let yardstick = Yardstick {
         physics: job.physics.as_ref(),
         client: &job.client,
-        asked: job.sample.asked(NonZeroU64::MIN),
+        asked: job
+            .sample
+            .of_level(level.plan.clone())
+            .asked_of(NonZeroU64::MIN, released(&level.run)),
         abandoned: level.run.driven.abandoned,
         repeated: repeated.as_deref(),
     };

@@ -18,7 +18,9 @@ pub(crate) use ask::Ask;
 pub(crate) use describe::AskedLength;
 pub(crate) use lengths::Nominal;
 pub(crate) use limit::{Limit, limit};
-pub(crate) use salt::{describe as describe_salt, fresh as fresh_salt};
+pub(crate) use salt::{
+    describe as describe_salt, describe_of_levels as describe_salt_of_levels, fresh as fresh_salt,
+};
 pub(crate) use sampling::sampling_body;
 pub(crate) use trace::pacing as replay;
 pub(crate) use work::Work;
@@ -102,7 +104,8 @@ impl Wish<'_> {
             ..Spec::new(requests).named("--num-prompts")?
         };
         let flags = Flags { arrivals: self.arrivals_flag, ..Flags::of(args, self.nominal) };
-        let ask = Ask { spec, tokenizer, dataset, flags };
+        let reuses = salt::is_reused(args);
+        let ask = Ask { spec, tokenizer, dataset, reuses, flags };
         ask.check_sendable(target)?;
         Ok(ask)
     }
@@ -206,7 +209,8 @@ pub(crate) fn made_up(
         seed: Seed(args.seed),
         ..Spec::new(REQUESTS).named("--num-prompts")?
     };
-    Ok(Ask { spec, tokenizer, dataset: None, flags: Flags::of(args, nominal) })
+    let reuses = salt::is_reused(args);
+    Ok(Ask { spec, tokenizer, dataset: None, reuses, flags: Flags::of(args, nominal) })
 }
 
 /// Prompts that need no tokenizer.

@@ -61,6 +61,8 @@ impl LevelSize {
 pub struct SweptLevel {
     /// Requests in flight.
     pub concurrency: NonZeroU32,
+    /// What it asked.
+    pub plan: Plan,
     /// What came of it.
     pub run: LevelRun,
     /// Where its files are; none if the sweep keeps no files.
@@ -143,7 +145,7 @@ impl<'a, M: Measure> Sweep<'a, M> {
         let run = run.map_err(|error| SweepError::Level { concurrency, error })?;
         observer.notice(Notice::LevelEnded(&run));
         self.done += 1;
-        Ok(Some(SweptLevel { concurrency, run, folder }))
+        Ok(Some(SweptLevel { concurrency, plan, run, folder }))
     }
 
     fn plan(&self, concurrency: NonZeroU32) -> Result<Plan, SpecError> {

@@ -5,12 +5,14 @@
 use std::error::Error;
 use std::fmt::Debug;
 use std::num::{NonZeroU32, NonZeroU64};
+use std::sync::Arc;
 
-use fizeau_core::{Nanos, PerSec, Seconds, Tokens};
+use fizeau_core::{Nanos, PerSec, Prompt, RequestSource, Scheduled, Seconds, Stamp, Tape, Tokens};
 use fizeau_workload::{
-    ArrivalProcess, Arrivals, Bin, Content, Draws, Form, Instants, Length, Lengths, Plan,
-    Popularity, PrefixRepetition, RampShape, RampSpan, Rescale, Salt, Seed, Sessions, SharedPrefix,
-    Spacing, Spec, Stage, ThinkTime, Turns, VllmRandom, WeightedPair, Wording,
+    ArrivalProcess, Arrivals, Bin, Content, Conversation, Dataset, Draws, Form, Instants, Length,
+    Lengths, ModelShare, Order, Plan, PlanSource, Popularity, PrefixRepetition, RampShape,
+    RampSpan, Repeat, Rescale, Salt, Seed, Sessions, SharedPrefix, Spacing, Spec, Stage, ThinkTime,
+    Turn, Turns, VllmRandom, WeightedPair, Wording,
 };
 
 /// Requests of each plan.
@@ -35,9 +37,29 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     for (name, spec) in wholes()? {
         let plan = Plan::new(spec)?;
-        line("plan", name, plan.source().chain(plan.warmup(10)));
+        line("plan", name, all_turns(plan.source())?.into_iter().chain(plan.warmup(10)));
     }
+    let plan = Plan::builder(records()?).dataset(Arc::new(dataset())).build()?;
+    line("plan", "data set", all_turns(plan.source())?.into_iter());
     Ok(())
+}
+
+/// Every turn of every session, one after another: each request takes a second, and its reply is always the same.
+fn all_turns(mut source: PlanSource) -> Result<Vec<Scheduled>, Box<dyn Error>> {
+    let (mut all, mut end) = (Vec::new(), Nanos::ZERO);
+    while let Some(first) = source.next_request()? {
+        let mut next = Some(first);
+        while let Some(scheduled) = next {
+            end += Nanos::from_secs(1);
+            let request = &scheduled.request;
+            let mut tape = Tape::sent_at(Stamp::EPOCH);
+            (tape.request, tape.session, tape.turn) = (request.id, request.session, request.turn);
+            tape.text = Some("so it is".to_owned());
+            next = source.after(&tape, end)?;
+            all.push(scheduled);
+        }
+    }
+    Ok(all)
 }
 
 fn line(kind: &str, name: &str, items: impl Iterator<Item: Debug>) {
@@ -89,6 +111,7 @@ fn arrivals() -> Vec<(&'static str, Arrivals)> {
     let (mean_on, mean_off) = (Seconds::new(0.3), Seconds::new(0.7));
     let (mean, period) = (to, Seconds::new(3.0));
     vec![
+        ("all at once", Arrivals::AllAtOnce),
         ("constant", Arrivals::Constant { rate: PerSec::new(7.0) }),
         ("Poisson", Arrivals::poisson(to)),
         ("gamma 0.5", gamma(0.5, Rescale::None)),
@@ -135,6 +158,7 @@ fn contents() -> Vec<(&'static str, Content)> {
     vec![
         ("token ids", Content::TokenIds { range: 100..4_000 }),
         ("words", Content::Text(Wording::Words)),
+        ("sonnets", Content::Text(Wording::Sonnet)),
         ("chat", Content::Chat(Wording::Words)),
         ("vLLM random", Content::VllmRandom(random)),
         ("vLLM prefixes", Content::PrefixRepetition(repetition)),
@@ -146,13 +170,32 @@ fn wholes() -> Result<Vec<(&'static str, Spec)>, Box<dyn Error>> {
     let groups = NonZeroU64::MIN.saturating_add(9);
     let prefix = SharedPrefix::Groups { groups, tokens: Tokens::new(8), share: 0.7, popularity };
     let turns = Turns::Uniform { least: NonZeroU32::MIN, most: NonZeroU32::MIN.saturating_add(4) };
-    let think = ThinkTime::LogNormal { median: Seconds::new(3.0), sigma: 0.8 };
     let arrivals = Arrivals::poisson(PerSec::new(5.0));
-    let sessions = Some(Sessions { turns, think });
+    let (mean, median) = (Seconds::new(2.0), Seconds::new(3.0));
+    let [slow, sessions] =
+        [ThinkTime::Exponential { mean }, ThinkTime::LogNormal { median, sigma: 0.8 }]
+            .map(|think| Some(Sessions { turns, think }));
     let content = Content::Chat(Wording::Words);
+    let share = |model, weight| ModelShare { model: Arc::from(model), weight };
+    let models = vec![share("a", 0.3), share("b", 0.1), share("c", 0.7)];
     Ok(vec![
         ("prefix groups", Spec { prefix, ..spec()? }),
-        ("sessions", Spec { sessions, arrivals, content, ..spec()? }),
+        ("exponential thoughts", Spec { sessions: slow, content: content.clone(), ..spec()? }),
+        ("log-normal thoughts", Spec { sessions, arrivals, content, ..spec()? }),
+        ("models", Spec { models, ..spec()? }),
         ("salted", Spec { salt: Salt(3), ..spec()? }),
     ])
+}
+
+/// Conversations of one to three turns.
+fn dataset() -> Dataset {
+    let turn = |text: String| Turn::new(Prompt::Text(text));
+    let turns = |n: usize| (0..=n % 3).map(|m| turn(format!("{n} and {m}"))).collect();
+    let conversations = (0..100).map(|n| Conversation { turns: turns(n) }).collect();
+    Dataset { name: "made up".to_owned(), conversations, dropped: 0 }
+}
+
+fn records() -> Result<Spec, Box<dyn Error>> {
+    let (form, order, repeat) = (Form::Chat, Order::Shuffled, Repeat::Allowed);
+    Ok(Spec { content: Content::Dataset { form, order, repeat }, salt: Salt(3), ..spec()? })
 }

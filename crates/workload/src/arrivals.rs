@@ -170,7 +170,7 @@ pub enum Rescale {
     #[default]
     None,
     /// All instants multiplied so that the last of N requests leaves at exactly N / rate, as vLLM does where there is no
-    /// ramp. Whoever asks a plan of this for its instants waits for one pass over all gaps first, and a longer plan does not
+    /// ramp; gaps so short that all are 0 stay so. Whoever asks a plan of this for its instants waits for one pass over all gaps first, and a longer plan does not
     /// begin with the shorter one.
     ToMean,
 }

@@ -1,6 +1,6 @@
 //! What a prefix cache ought to find.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use fizeau_core::Tokens;
 
@@ -11,7 +11,7 @@ use crate::parts::Outline;
 pub struct CacheShare {
     /// The tokens that an earlier prompt began with as well.
     pub cached: Tokens,
-    /// All tokens of all prompts.
+    /// All tokens of all prompts that were summed.
     pub prompt: Tokens,
 }
 
@@ -25,17 +25,26 @@ impl CacheShare {
         }
     }
 
-    /// Summed over prompts in order; none if one of them is not known.
-    pub(crate) fn of(outlines: impl Iterator<Item = Option<Outline>>) -> Option<Self> {
-        let mut seen = HashSet::new();
+    /// Summed over prompts in order, each with the number of the model that is asked, since a cache holds what one model
+    /// made of a prompt; none if one of them is not known.
+    pub(crate) fn of(outlines: impl Iterator<Item = Option<(u64, Outline)>>) -> Option<Self> {
+        let (mut starts, mut rows) = (HashMap::new(), HashMap::new());
         let mut sum = Self::default();
         for outline in outlines {
-            let Outline { shared, tokens } = outline?;
+            let (model, Outline { shared, row, tokens }) = outline?;
             sum.prompt += tokens;
-            if let Some(start) = shared.filter(|start| !seen.insert(start.number)) {
-                sum.cached += start.tokens;
-            }
+            let start = shared.map(|start| found(&mut starts, (model, start.number), start.tokens));
+            let row = row.map(|row| found(&mut rows, (model, row), tokens));
+            sum.cached += start.max(row).unwrap_or_default();
         }
         Some(sum)
     }
+}
+
+/// How many of `tokens` tokens have been there under `key` before; now all have.
+fn found(seen: &mut HashMap<(u64, u64), Tokens>, key: (u64, u64), tokens: Tokens) -> Tokens {
+    let longest = seen.entry(key).or_default();
+    let cached = tokens.min(*longest);
+    *longest = tokens.max(*longest);
+    cached
 }

@@ -40,7 +40,7 @@ pub struct WeightedPair {
     pub input: Tokens,
     /// Tokens of the output.
     pub output: Tokens,
-    /// Its weight among all pairs; above 0.
+    /// Its weight among all pairs; a pair of 0 never comes.
     pub weight: f64,
 }
 
@@ -140,7 +140,7 @@ impl Lengths {
         }
     }
 
-    /// The longest prompt and the longest output that can be drawn.
+    /// The longest prompt and the longest output that can be drawn, each for itself: of pairs they may be of two.
     #[must_use]
     pub fn longest(&self) -> LengthPair {
         match self {
@@ -148,12 +148,24 @@ impl Lengths {
                 LengthPair { input: *input.bounds().end(), output: *output.bounds().end() }
             }
             Self::Pairs(pairs) => {
-                let longest = |of: fn(&WeightedPair) -> Tokens| pairs.iter().map(of).max();
+                let longest =
+                    |of: fn(&WeightedPair) -> Tokens| WeightedPair::drawn(pairs).map(of).max();
                 LengthPair {
                     input: longest(|pair| pair.input).unwrap_or_default(),
                     output: longest(|pair| pair.output).unwrap_or_default(),
                 }
             }
+        }
+    }
+
+    /// The lengths of the longest request that can be drawn, prompt and output together.
+    #[must_use]
+    pub fn longest_request(&self) -> LengthPair {
+        match self {
+            Self::Independent { .. } => self.longest(),
+            Self::Pairs(pairs) => WeightedPair::drawn(pairs)
+                .max_by_key(|pair| pair.input + pair.output)
+                .map_or_else(LengthPair::default, WeightedPair::lengths),
         }
     }
 
@@ -177,16 +189,26 @@ impl Lengths {
     }
 }
 
+impl WeightedPair {
+    /// Those that ever come.
+    fn drawn(pairs: &[Self]) -> impl Iterator<Item = &Self> {
+        pairs.iter().filter(|pair| pair.weight > 0.0)
+    }
+
+    const fn lengths(&self) -> LengthPair {
+        LengthPair { input: self.input, output: self.output }
+    }
+}
+
 impl LengthSource for Lengths {
     fn lengths(&self, input: &mut Draws, output: &mut Draws) -> LengthPair {
         match self {
             Self::Independent { input: inputs, output: outputs } => {
                 LengthPair { input: inputs.draw(input), output: outputs.draw(output) }
             }
-            Self::Pairs(pairs) => weights::pick(pairs, |pair| pair.weight, input).map_or_else(
-                LengthPair::default,
-                |pair| LengthPair { input: pair.input, output: pair.output },
-            ),
+            Self::Pairs(pairs) => weights::pick(pairs, |pair| pair.weight, input)
+                .and_then(|place| pairs.get(place))
+                .map_or_else(LengthPair::default, WeightedPair::lengths),
         }
     }
 }

@@ -35,12 +35,15 @@
 //! - The numbers do not change with who links the crate: generator and samplers are ChaCha8 and our own code over
 //!   `libm`, pinned by golden vectors.
 //! - Lengths, content and gaps come from separate streams, so that changing one leaves the others as they were. A
-//!   plan of more requests starts with the requests of the shorter one.
+//!   plan of more requests starts with the requests of the shorter one, but where the whole is drawn at once
+//!   ([`VllmRandom`], and the order of [`PrefixRepetition`]), and at the same instants, but where those go by the
+//!   number of requests ([`Rescale::ToMean`], [`RampSpan::Requests`]).
 //! - Prompts change with the run's [`Salt`], and nothing else does.
 //! - Prompts of token ids and of words differ from each other by construction, and warm-up prompts from both, so
 //!   that a prefix cache cannot help unless a shared prefix is asked for. How much it then ought to help is
 //!   [`Plan::expected_cache`].
-//! - [`VllmRandom`] is the exception to the last three: it is drawn as vLLM draws it, by numpy's generator.
+//! - [`VllmRandom`] is the exception to the last three: it is drawn as vLLM draws it, by numpy's generator, without
+//!   a salt, and two of its prompts may begin alike by chance.
 //!
 //! # Features
 //!

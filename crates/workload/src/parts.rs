@@ -46,6 +46,11 @@ pub trait ContentSource: Debug + Send + Sync {
         None
     }
 
+    /// Whether some prompts may begin alike. Where none do, no outline is asked for.
+    fn shares(&self) -> bool {
+        true
+    }
+
     /// What is known of the prompt at `place` without making it; none where nothing is. [`crate::Plan::expected_cache`] is
     /// summed from it.
     fn outline(&self, place: &Place) -> Option<Outline> {
@@ -59,6 +64,9 @@ pub trait ContentSource: Debug + Send + Sync {
 pub struct Outline {
     /// What it begins with that others may begin with too.
     pub shared: Option<SharedStart>,
+    /// Which row of tokens the prompt is the beginning of: of two prompts of equal rows, the longer begins with the whole
+    /// shorter one. None where no other has the same row.
+    pub row: Option<u64>,
     /// How many tokens the whole prompt has.
     pub tokens: Tokens,
 }
@@ -171,6 +179,10 @@ macro_rules! forward {
 
             fn turns(&self, number: SessionId) -> Option<u32> {
                 (**self).turns(number)
+            }
+
+            fn shares(&self) -> bool {
+                (**self).shares()
             }
 
             fn outline(&self, place: &Place) -> Option<Outline> {

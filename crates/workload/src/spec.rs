@@ -77,7 +77,7 @@ impl Spec {
         self.lengths.check()?;
         self.prefix.check()?;
         self.sessions.iter().try_for_each(Sessions::check)?;
-        self.models.iter().try_for_each(ModelShare::check)?;
+        self.check_models()?;
         self.content.check(self)?;
         let longest = self.prefix_tokens() + self.longest_own().input;
         if longest > Length::MAX {
@@ -95,13 +95,31 @@ impl Spec {
     /// # Errors
     /// If the longest request is beyond `limit`; the message names the numbers.
     pub fn check_context(&self, limit: Tokens) -> Result<(), SpecError> {
-        let LengthPair { input: own, output } = self.longest_own();
+        let LengthPair { input: own, output } = match &self.content {
+            Content::VllmRandom(_) | Content::PrefixRepetition(_) | Content::Dataset { .. } => {
+                self.longest_own()
+            }
+            _ => self.lengths.longest_request(),
+        };
         let turns = self.sessions.map_or(1, |sessions| sessions.turns.most().get());
         let before = (own + output).get().saturating_mul(u64::from(turns) - 1);
         let input = self.prefix_tokens() + Tokens::new(before) + own;
         let longest = input + output;
         if longest > limit {
             return Err(SpecError::Context { input, output, longest, limit });
+        }
+        Ok(())
+    }
+
+    fn check_models(&self) -> Result<(), SpecError> {
+        let mut total = 0.0;
+        for share in &self.models {
+            total += share.weight;
+            let is_named = !share.model.is_empty();
+            if !(is_named && share.weight > 0.0 && f64::is_finite(total)) {
+                let (model, weight) = (share.model.clone(), share.weight);
+                return Err(SpecError::Model { model, weight });
+            }
         }
         Ok(())
     }
@@ -124,16 +142,6 @@ impl Spec {
             Content::Dataset { .. } => Tokens::ZERO,
             _ => self.prefix.tokens(),
         }
-    }
-}
-
-impl ModelShare {
-    fn check(&self) -> Result<(), SpecError> {
-        if self.model.is_empty() || !self.weight.is_finite() || self.weight <= 0.0 {
-            let (model, weight) = (self.model.clone(), self.weight);
-            return Err(SpecError::Model { model, weight });
-        }
-        Ok(())
     }
 }
 
@@ -186,7 +194,8 @@ pub enum SpecError {
     },
     /// The models of a mix cannot be told apart or weighed.
     #[error(
-        "the model `{model}` of weight {weight} cannot be part of a mix: each needs a name and a weight above 0"
+        "the model `{model}` of weight {weight} cannot be part of a mix: each needs a name and a weight above 0, \
+         and the sum of weights must be a number"
     )]
     Model {
         /// Its name.
@@ -271,7 +280,9 @@ pub enum SpecError {
         longest: Tokens,
     },
     /// There are too many requests for content that is drawn whole before the run.
-    #[error("{requests} requests are too many for {content}, which is drawn whole: at most {most}")]
+    #[error(
+        "{requests} requests are too many for {content}, drawn whole before the run: at most {most}"
+    )]
     TooMany {
         /// Which content.
         content: &'static str,
@@ -289,6 +300,14 @@ pub enum SpecError {
         least: NonZeroU32,
         /// The most.
         most: NonZeroU32,
+    },
+    /// A vocabulary is larger than any tokenizer's.
+    #[error("a vocabulary of {size} ids cannot be drawn from: it must be at most {most}")]
+    VocabularySize {
+        /// How many ids it has.
+        size: u32,
+        /// The most that it can have.
+        most: u32,
     },
     /// The range of token ids is too small to tell prompts apart.
     #[error(

@@ -2,19 +2,15 @@
 
 use crate::draws::Draws;
 
-/// One of `items`, each in proportion to its weight; none where no weight is above 0. Takes one number from `draws`.
+/// The place of one of `items`, each in proportion to its weight; none where no weight is above 0. Takes one number from `draws`.
 ///
 /// The weights are summed in their order, twice over: what is drawn is at most the sum to the bit, and never 0, so that an
 /// item without weight never comes.
-pub(crate) fn pick<'a, T>(
-    items: &'a [T],
-    weight: impl Fn(&T) -> f64,
-    draws: &mut Draws,
-) -> Option<&'a T> {
+pub(crate) fn pick<T>(items: &[T], weight: impl Fn(&T) -> f64, draws: &mut Draws) -> Option<usize> {
     let total: f64 = items.iter().fold(0.0, |sum, item| sum + weight(item));
     let drawn = draws.unit() * total;
     let mut sum = 0.0;
-    items.iter().find(|item| {
+    items.iter().position(|item| {
         sum += weight(item);
         total > 0.0 && sum >= drawn
     })
@@ -60,9 +56,9 @@ mod tests {
         ) {
             let numbered: Vec<(usize, f64)> = weights.iter().copied().enumerate().collect();
             let picked = pick(&numbered, |&(_, weight)| weight, &mut draws(seed));
-            match picked {
+            match picked.map(|place| numbered[place]) {
                 None => prop_assert!(weights.iter().all(|&weight| weight == 0.0)),
-                Some(&(number, weight)) => {
+                Some((number, weight)) => {
                     prop_assert!(weight > 0.0);
                     let summed = Summed::new(weights.into_iter()).pick(&mut draws(seed));
                     prop_assert_eq!(summed, number as u64);

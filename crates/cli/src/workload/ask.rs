@@ -14,6 +14,8 @@ pub(crate) struct Ask {
     pub(crate) spec: Spec,
     pub(crate) tokenizer: Option<Arc<dyn TextCodec>>,
     pub(crate) dataset: Option<Arc<Dataset>>,
+    /// Whether prompts of an earlier run were asked for.
+    pub(crate) reuses: bool,
     /// Which flags it came from.
     pub(crate) flags: Flags,
 }
@@ -41,7 +43,7 @@ impl Ask {
         };
         match &self.dataset {
             Some(dataset) => has_turns(dataset),
-            None => self.spec.sessions.is_some(),
+            None => self.spec.sessions.is_some_and(|sessions| sessions.turns.most().get() > 1),
         }
     }
 }
@@ -86,6 +88,7 @@ impl Flags {
             SpecError::NoTokenizer | SpecError::Tokenizer(_) => "--tokenizer",
             SpecError::Dataset { .. } => "--dataset-path",
             SpecError::TooFewRecords { .. } => "--no-repeat",
+            SpecError::VocabularySize { .. } => "--vocab-size",
             SpecError::TooMany { .. } => "--num-prompts",
             _ => return None,
         })

@@ -1,7 +1,7 @@
 //! Which flags go with which source of prompts.
 
 use super::names::Source;
-use crate::args::WorkloadArgs;
+use crate::args::{RangeStyleArg, WorkloadArgs};
 use crate::exit::Fail;
 
 /// Flags that this source has no use for are refused where they are ours; vLLM's of other data sets do nothing, as there.
@@ -26,6 +26,10 @@ pub(super) fn check_flags(args: &WorkloadArgs, source: Source) -> Result<(), Fai
     let refused = [
         (args.laws.length_preset.is_some() && has_own_lengths, "--length-preset"),
         (args.laws.length_pairs.is_some() && has_own_lengths, "--length-pairs"),
+        (
+            args.laws.range_ratio_style != RangeStyleArg::Vllm && source == Source::VllmRandom,
+            "--range-ratio-style sglang",
+        ),
         (args.prefix.prefix_groups.is_some() && has_own_lengths, "--prefix-groups"),
         (args.sessions.turns.is_some() && has_own_lengths, "--turns"),
         (args.sessions.think_time.is_some() && is_times, "--think-time"),

@@ -17,18 +17,32 @@ pub(crate) fn salt(args: &WorkloadArgs, source: Source) -> Salt {
     }
 }
 
+/// Whether an earlier run's prompts were asked for.
+pub(crate) fn is_reused(args: &WorkloadArgs) -> bool {
+    args.reuse_prompts || args.salt.map(Salt) == Some(Salt::NONE)
+}
+
 /// A number that no earlier run had, but for one chance in four thousand million. It is short enough to be typed.
 pub(crate) fn fresh() -> Salt {
     let random = RandomState::new().hash_one(SystemTime::now());
     Salt((random >> 32).max(1))
 }
 
+/// What a sweep says of its prompts: each level has a seed of its own.
+pub(crate) fn describe_of_levels(args: &WorkloadArgs, salt: Salt) -> String {
+    match salt {
+        Salt::NONE if !is_reused(args) => {
+            "prompts: drawn as vLLM does, from a seed for each level, the same in every run"
+                .to_owned()
+        }
+        _ => describe(args, salt),
+    }
+}
+
 /// What a run says of its prompts, in one line.
 pub(crate) fn describe(args: &WorkloadArgs, salt: Salt) -> String {
     match salt {
-        Salt::NONE if args.reuse_prompts || args.salt.is_some() => {
-            "prompts: the same in every run with this seed".to_owned()
-        }
+        Salt::NONE if is_reused(args) => "prompts: the same in every run with this seed".to_owned(),
         Salt::NONE => "prompts: vLLM's own for this seed, the same in every run".to_owned(),
         Salt(number) if args.salt.is_some() => format!("prompts: those of --salt {number}"),
         Salt(number) => format!("prompts: this run's own (--salt {number} repeats them)"),

@@ -85,10 +85,25 @@ impl Work {
         describe::dataset(args)
     }
 
+    /// The same workload as a level of a sweep asked it.
+    pub(crate) fn of_level(&self, plan: Plan) -> Self {
+        match self {
+            Self::Plan { ask, .. } => Self::Plan { plan, ask: ask.clone() },
+            Self::Trace { trace, tokenizer } => {
+                Self::Trace { trace: trace.clone(), tokenizer: tokenizer.clone() }
+            }
+        }
+    }
+
     /// What is asked of arrivals and of a cache, as figures, where every `one_in`-th session is ours.
     pub(crate) fn asked(&self, one_in: NonZeroU64) -> Asked {
+        self.asked_of(one_in, None)
+    }
+
+    /// As [`Self::asked`], where only so many requests of the plan were `released`; none for all.
+    pub(crate) fn asked_of(&self, one_in: NonZeroU64, released: Option<u64>) -> Asked {
         let asked = match self {
-            Self::Plan { plan, ask } => asked(plan, ask),
+            Self::Plan { plan, ask } => asked(plan, ask, released),
             Self::Trace { trace, .. } => trace::asked(trace),
         };
         if one_in == NonZeroU64::MIN {
@@ -171,7 +186,7 @@ fn mean_rate(plan: &Plan) -> Option<PerSec> {
 }
 
 /// What is asked of `plan`'s arrivals and of a cache.
-fn asked(plan: &Plan, ask: &Ask) -> Asked {
+fn asked(plan: &Plan, ask: &Ask, released: Option<u64>) -> Asked {
     let arrivals = match &plan.spec().arrivals {
         Arrivals::ClosedLoop => None,
         law => Some(AskedArrivals {
@@ -179,16 +194,20 @@ fn asked(plan: &Plan, ask: &Ask) -> Asked {
             cv_squared: law.asked().and_then(|asked| asked.cv_squared),
         }),
     };
-    Asked { arrivals, cache: cache(plan, ask) }
+    Asked { arrivals, cache: cache(plan, ask, released) }
 }
 
-/// What a prefix cache may supply of `plan`.
-fn cache(plan: &Plan, ask: &Ask) -> CacheExpectation {
-    let spec = plan.spec();
-    if spec.salt == Salt::NONE || ask.has_turns() {
+/// What a prefix cache may supply of `plan`, or of the requests of it that were `released`.
+fn cache(plan: &Plan, ask: &Ask, released: Option<u64>) -> CacheExpectation {
+    // vLLM's draws are never salted, and yet nobody asked for more than they share.
+    if ask.reuses || ask.has_turns() {
         return CacheExpectation::Reuse;
     }
-    match plan.expected_cache() {
+    let expected = match released {
+        None => plan.expected_cache(),
+        Some(requests) => plan.expected_cache_of(requests),
+    };
+    match expected {
         Some(share) if share.cached > Tokens::ZERO => CacheExpectation::Share(share.share()),
         _ => CacheExpectation::None,
     }

@@ -72,7 +72,7 @@ fn arrivals_that_cannot_be() {
 
 #[test]
 fn lengths_that_cannot_be() {
-    let cases: [(&str, &[&str]); 14] = [
+    let cases: [(&str, &[&str]); 16] = [
         ("--random-input-len many", &["--random-input-len", "many", "uniform:200-300"]),
         ("--random-output-len uniform:300-200", &["--random-output-len", "300", "200"]),
         ("--random-input-len lognormal:median=500", &["--random-input-len", "sigma=0.8"]),
@@ -92,6 +92,8 @@ fn lengths_that_cannot_be() {
             &["--max-model-len", "1200"],
         ),
         ("--dataset-name vllm-random --random-input-len uniform:1-2", &["--random-input-len"]),
+        ("--dataset-name vllm-random --range-ratio-style sglang", &["--range-ratio-style"]),
+        ("--dataset-name vllm-random --vocab-size 99999999", &["--vocab-size", "16777216"]),
         ("--dataset-name vllm-random --length-preset chat", &["--length-preset", "vllm-random"]),
     ];
     for (line, words) in cases {

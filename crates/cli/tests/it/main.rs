@@ -4,6 +4,7 @@
 mod bad_input;
 mod bad_workload;
 mod bench;
+mod cache;
 mod calibrate;
 mod connections;
 mod engine;

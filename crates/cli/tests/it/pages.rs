@@ -45,6 +45,23 @@ fn at<'a>(words: &'a [String], url: &'a str, out: &'a str) -> Vec<&'a str> {
     line
 }
 
+/// `text` without the indentation of its lines.
+fn flush(text: &str) -> String {
+    text.lines().flat_map(|line| [line.trim(), "\n"]).collect()
+}
+
+#[test]
+fn the_code_of_the_page_is_that_of_the_example() {
+    let read = |path| std::fs::read_to_string(Path::new(ROOT).join(path)).unwrap();
+    let (page, example) =
+        (read("docs/workloads.md"), flush(&read("crates/fizeau/examples/custom_arrivals.rs")));
+    let blocks = || page.split("```rust\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    assert_eq!(blocks().count(), 2);
+    for block in blocks() {
+        assert!(example.contains(&flush(block)), "not in the example: {block}");
+    }
+}
+
 #[test]
 fn every_line_of_the_page_of_workloads_runs() {
     let commands = commands();

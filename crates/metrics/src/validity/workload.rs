@@ -65,7 +65,7 @@ pub(super) fn cache(level: &LevelSummary, expected: &Expectations) -> Option<Rea
             let so = if measured < asked {
                 "the server's prefix cache is off, too small, or made of large blocks"
             } else {
-                "prompts of an earlier run were still there; take another --salt"
+                "prompts of an earlier run were still there; take another --salt (or --seed, where there is none)"
             };
             let text = format!(
                 "the cache supplied {} of the prompt tokens and {} were asked for (off by {:.1} points, limit {:.1}): {so}",

@@ -106,7 +106,7 @@ fn a_hit_rate_that_was_asked_for_is_verified() {
                server's prefix cache is off, too small, or made of large blocks";
     assert_suspect(&judged(&tapes, &asked(0.8)), low);
     let high = "the cache supplied 50.0 % of the prompt tokens and 25.0 % were asked for (off by 25.0 points, limit 5.0): \
-                prompts of an earlier run were still there; take another --salt";
+                prompts of an earlier run were still there; take another --salt (or --seed, where there is none)";
     assert_suspect(&judged(&tapes, &asked(0.25)), high);
     let mut generous = asked(0.8);
     generous.thresholds.set("hit-rate-suspect", "40%").unwrap();

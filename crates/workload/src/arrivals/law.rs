@@ -118,8 +118,8 @@ impl Renewal {
         self.elapsed += self.gaps.next_gap();
         match self.fit {
             Fit::AsDrawn => self.elapsed,
-            // All gaps underflowed to zero: all requests leave together, and the last one leaves at the span.
-            Fit::Stretched { last: 0.0, span } => span,
+            // All gaps underflowed to zero: nothing can be stretched, and all leave at once, as in vLLM.
+            Fit::Stretched { last: 0.0, .. } => 0.0,
             // In this order the last one lands on the span exactly.
             Fit::Stretched { last, span } => self.elapsed / last * span,
         }
@@ -175,7 +175,8 @@ impl Ramp {
     fn next_seconds(&mut self) -> f64 {
         let progress = self.number as f64 / self.steps;
         let rate = match self.shape {
-            RampShape::Linear => self.from + (self.to - self.from) * progress,
+            // Both ends are hit exactly, however far apart they are.
+            RampShape::Linear => self.from * (1.0 - progress) + self.to * progress,
             RampShape::Exponential => self.from * libm::pow(self.to / self.from, progress),
         };
         self.number += 1;

@@ -74,15 +74,18 @@ impl PrefixRepetition {
         if requests < prefixes {
             return Err(SpecError::Prefixes { requests, prefixes });
         }
-        drawn_whole("prefix_repetition", requests)
+        drawn_whole("prefix_repetition", requests, 1 << 24)
     }
 }
 
 /// Refuses plans of more requests than can well be drawn before the run.
-pub(super) fn drawn_whole(content: &'static str, requests: NonZeroU64) -> Result<(), SpecError> {
-    const MOST: u64 = 1 << 24;
-    if requests.get() > MOST {
-        return Err(SpecError::TooMany { content, requests, most: MOST });
+pub(crate) fn drawn_whole(
+    content: &'static str,
+    requests: NonZeroU64,
+    most: u64,
+) -> Result<(), SpecError> {
+    if requests.get() > most {
+        return Err(SpecError::TooMany { content, requests, most });
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Which prefix each prompt begins with.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use fizeau_core::Tokens;
@@ -76,11 +77,21 @@ impl Starts {
         Self { rule, tokens: repetition.prefix, groups: prefixes, texts: Vec::new() }
     }
 
-    /// With room for the texts of all prefixes.
+    /// With room for the texts of all prefixes, where that is no more than some hundred megabytes; else each is fitted anew
+    /// whenever it is needed.
     pub(super) fn with_texts(self) -> Self {
+        const MOST_TOKENS: u64 = 1 << 24;
+        // An empty place takes as much as a few tokens do.
+        let tokens = self.tokens.get().saturating_add(8).saturating_mul(self.groups);
+        let kept = if tokens > MOST_TOKENS { 0 } else { self.groups };
         // Those of the warm-up are others.
-        let texts = (0..2 * self.groups).map(|_| OnceLock::new()).collect();
+        let texts = (0..2 * kept).map(|_| OnceLock::new()).collect();
         Self { texts, ..self }
+    }
+
+    /// Whether some prompts begin alike.
+    pub(super) fn shares(&self) -> bool {
+        self.tokens > Tokens::ZERO
     }
 
     /// What the prompt at `place` begins with. A later turn has its session's prefix in the history.
@@ -107,19 +118,20 @@ impl Starts {
         group.map_or(Start::Own(tokens), |group| Start::Shared { number: 2 * group + warm, tokens })
     }
 
-    /// The text of prefix `number`, which `fit` makes the first time. It follows from the plan's salted seed, like all of
+    /// The text of prefix `number`, which `fit` makes the first time, or each time where texts are not kept. It follows from the plan's salted seed, like all of
     /// the plan's content.
     pub(super) fn text(
         &self,
         number: u64,
         fit: impl FnOnce() -> Result<String, CodecError>,
-    ) -> Result<&str, CodecError> {
-        let place = self.texts.get(number as usize);
-        let place = place.ok_or_else(|| CodecError::new(format!("there is no prefix {number}")))?;
+    ) -> Result<Cow<'_, str>, CodecError> {
+        let Some(place) = self.texts.get(number as usize) else {
+            return fit().map(Cow::Owned);
+        };
         if let Some(text) = place.get() {
-            return Ok(text);
+            return Ok(Cow::Borrowed(text));
         }
         let text = fit()?;
-        Ok(place.get_or_init(|| text))
+        Ok(Cow::Borrowed(place.get_or_init(|| text)))
     }
 }

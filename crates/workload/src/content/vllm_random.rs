@@ -17,12 +17,15 @@ use crate::spec::{Spec, SpecError};
 /// vLLM's `random` data set (as of vLLM 0.33.0), draw for draw: for the same seed the lengths, the offsets, the prefix and
 /// the token ids are vLLM's own, and with the model's tokenizer the texts are too.
 ///
-/// Texts are those of Python's tokenizer where that one does not tidy spaces up (`clean_up_tokenization_spaces`).
+/// Texts are those of Python's tokenizer where that one does not tidy spaces up (`clean_up_tokenization_spaces`), and has
+/// no special ids beyond those that [`TextCodec::special_ids`] gives: vLLM leaves out `all_special_ids`, which a
+/// `tokenizer.json` does not name. That a server's own tokenizer counts a prompt (`/tokenize`), to trim it where the
+/// two differ, is not done.
 ///
 /// What differs from all other content, because vLLM does it so:
 ///
 /// - Prompts are equal from run to run: the salt does not touch them. A server that still has an earlier run's
-///   prompts cached is measured too fast.
+///   prompts cached is measured too fast, and supplies more than [`crate::Plan::expected_cache`].
 /// - A plan of more requests does not start with the shorter one, since all prompt lengths are drawn before the first output
 ///   length. Past its end, a plan begins again.
 /// - A prompt is a row of neighbouring ids, (offset + number + 0, 1, 2, ...): two prompts that start at the same id are the
@@ -94,9 +97,17 @@ impl VllmRandom {
         if self.form == Form::TokenIds && self.vocabulary < 2 {
             return Err(SpecError::Vocabulary { start: 0, end: self.vocabulary });
         }
-        drawn_whole("vLLM's random data set", spec.requests)
+        if self.form == Form::TokenIds && self.vocabulary > MOST_IDS {
+            return Err(SpecError::VocabularySize { size: self.vocabulary, most: MOST_IDS });
+        }
+        drawn_whole("vLLM's random data set", spec.requests, MOST_REQUESTS)
     }
 }
+
+/// Far beyond every tokenizer's, and few enough to be listed.
+const MOST_IDS: u32 = 1 << 24;
+/// Each takes about a hundred bytes.
+const MOST_REQUESTS: u64 = 1 << 21;
 
 /// What vLLM draws for a whole plan.
 #[derive(Debug)]
@@ -283,12 +294,17 @@ impl ContentSource for VllmDraws {
         Made { output_tokens: Some(Tokens::new(drawn.output)), ..made }
     }
 
-    /// The prefix alone: that two prompts may start at the same id is chance.
+    /// The prefix, and that two prompts start at the same id by chance. Of texts it is a little less than the tokenizer
+    /// makes of it, where the shorter one ends.
     fn outline(&self, place: &Place) -> Option<Outline> {
         let drawn = self.drawn(place)?;
+        let is_measured = place.phase == Phase::Measured;
         let start = SharedStart { number: 0, tokens: Tokens::new(self.prefix_len) };
-        let shares = self.prefix_len > 0 && place.phase == Phase::Measured;
-        Some(Outline { shared: shares.then_some(start), tokens: Tokens::new(drawn.tokens) })
+        Some(Outline {
+            shared: (is_measured && self.prefix_len > 0).then_some(start),
+            row: is_measured.then_some(drawn.start),
+            tokens: Tokens::new(drawn.tokens),
+        })
     }
 }
 

@@ -54,6 +54,7 @@ impl Length {
             }
             Self::Normal { .. } | Self::LogNormal { .. } => self.bend(draws.normal()),
             Self::Histogram(bins) => weights::pick(bins, |bin| bin.weight, draws)
+                .and_then(|place| bins.get(place))
                 .map_or(Tokens::ZERO, |bin| evenly(&bin.range(), draws)),
         }
     }
@@ -92,9 +93,11 @@ impl Length {
     /// The length that a standard normal value of `z` becomes: never falling as `z` rises, so that quantiles become
     /// quantiles.
     fn bend(&self, z: f64) -> Tokens {
+        // Without a spread there is nothing at either end, however far out `z` is.
+        let bent = |spread: f64| if spread == 0.0 { 0.0 } else { spread * z };
         let length = match self {
-            Self::Normal { mean, deviation, .. } => mean.get() as f64 + deviation * z,
-            Self::LogNormal { median, sigma, .. } => median.get() as f64 * libm::exp(sigma * z),
+            Self::Normal { mean, deviation, .. } => mean.get() as f64 + bent(*deviation),
+            Self::LogNormal { median, sigma, .. } => median.get() as f64 * libm::exp(bent(*sigma)),
             _ => return *self.bounds().start(),
         };
         let (least, most) = self.bounds().into_inner();

@@ -72,8 +72,9 @@ impl PlanBuilder {
             (None, Content::Dataset { .. }) => taken(&spec, dataset, tokenizer)?,
             (None, _) => (made(&spec, tokenizer)?, None),
         };
-        let index = SessionIndex::new(spec.requests, spec.sessions.as_ref(), &*content, spec.seed);
-        let plan = Plan { spec: Arc::new(spec), arrivals, lengths, content, index, repeats };
+        let index = SessionIndex::new(spec.requests, spec.sessions.as_ref(), &*content, spec.seed)?;
+        let (spec, cache) = (Arc::new(spec), Arc::default());
+        let plan = Plan { spec, arrivals, lengths, content, index, repeats, cache };
         plan.check_sessions()?;
         Ok(plan)
     }

@@ -188,3 +188,12 @@ fn laws_in_a_file_name_their_units() {
         r#"{"diurnal":{"mean_per_s":5.0,"swing":0.5,"period_s":600.0,"spacing":"even"}}"#
     );
 }
+
+#[test]
+fn a_ramp_over_requests_ends_at_its_last_rate_however_far_apart() {
+    let law = ramp([1e9, 1e-9], RampShape::Linear, RampSpan::Requests, Spacing::Even);
+    let at = schedule(law, 3, 0).flatten().map(Nanos::as_nanos).collect::<Vec<_>>();
+    // A billion seconds for the last, but for the last bits of a float.
+    assert_eq!(at[..2], [1, 3]);
+    assert!(at[2].abs_diff(1_000_000_000_000_000_000) < 1_000, "{at:?}");
+}

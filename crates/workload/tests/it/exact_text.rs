@@ -15,12 +15,12 @@ use crate::{common, spec, text};
 
 /// Ids 0 to 25 are letters; a letter that follows itself merges with it into one token, ids 26 to 51.
 #[derive(Debug)]
-struct Doubling {
+pub(crate) struct Doubling {
     vocabulary: Vec<u32>,
 }
 
 impl Doubling {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { vocabulary: (0..52).collect() }
     }
 }

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use fizeau_core::Tokens;
 use fizeau_workload::{
-    Bin, Length, Lengths, Plan, Preset, Sessions, Spec, ThinkTime, Turns, WeightedPair,
+    Bin, Length, LengthPair, Lengths, Plan, Preset, Sessions, Spec, ThinkTime, Turns, WeightedPair,
 };
 use proptest::prelude::*;
 use statrs::distribution::{ContinuousCDF, LogNormal, Normal};
@@ -343,4 +343,30 @@ fn lengths_beyond_the_context_are_refused() {
     let spec = Spec { sessions, ..spec };
     assert_eq!(spec.check_context(tokens(100 + 3 * 6_000)), Ok(()));
     assert!(spec.check_context(tokens(99 + 3 * 6_000)).is_err());
+}
+
+#[test]
+fn the_longest_request_is_one_pair_that_comes() {
+    let pair = |input, output, weight| WeightedPair {
+        input: tokens(input),
+        output: tokens(output),
+        weight,
+    };
+    let lengths =
+        Lengths::Pairs(vec![pair(900, 10, 1.0), pair(10, 800, 2.0), pair(5_000, 5_000, 0.0)]);
+    assert_eq!(lengths.longest(), LengthPair { input: tokens(900), output: tokens(800) });
+    assert_eq!(lengths.longest_request(), LengthPair { input: tokens(900), output: tokens(10) });
+    let spec = Spec { lengths, ..spec(1, 0) };
+    assert_eq!(spec.check_context(tokens(910)), Ok(()));
+    assert!(spec.check_context(tokens(909)).is_err());
+}
+
+#[test]
+fn without_a_spread_all_quantiles_are_the_middle() {
+    let [mean, least, most] = [200, 10, 900].map(tokens);
+    let normal = Length::Normal { mean, deviation: 0.0, least, most };
+    let skewed = Length::LogNormal { median: mean, sigma: 0.0, least, most };
+    for q in [0.0, 0.5, 1.0] {
+        assert_eq!((normal.quantile(q), skewed.quantile(q)), (mean, mean), "{q}");
+    }
 }

@@ -4,11 +4,13 @@
 
 mod arrivals;
 mod bad_input;
+mod cache;
 mod dataset;
 mod dataset_bad;
 mod dataset_plan;
 mod exact_text;
 mod golden;
+mod golden_sessions;
 #[cfg(feature = "hf-tokenizer")]
 mod hf;
 mod lengths;

@@ -1,5 +1,6 @@
 //! Mixes of models, and what the salt leaves alone.
 
+use std::collections::HashSet;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
@@ -49,6 +50,13 @@ fn a_session_stays_with_its_model() {
 }
 
 #[test]
+fn weights_whose_sum_is_no_number() {
+    let models = vec![share("a", f64::MAX), share("b", f64::MAX)];
+    let line = Plan::new(Spec { models, ..spec(1, 0) }).unwrap_err().to_string();
+    assert!(line.contains("`b`") && line.contains("the sum of weights"), "{line}");
+}
+
+#[test]
 fn a_mix_that_is_none() {
     for (model, weight) in
         [("a", 0.0), ("a", -1.0), ("a", f64::NAN), ("a", f64::INFINITY), ("", 1.0)]
@@ -84,6 +92,9 @@ proptest! {
             prop_assert_ne!(&one.prompt, &other.prompt);
             prop_assert_eq!(&one, &Request { prompt: one.prompt.clone(), ..other });
         }
-        prop_assert_eq!(plain.expected_cache().map(|cache| cache.cached), Some(Tokens::new(29 * 9)));
+        // A cache keeps what each model makes of the prefix: each has a first use.
+        let used = requests(&plain).into_iter().map(|request| request.model).collect::<HashSet<_>>();
+        let cached = (30 - used.len() as u64) * 9;
+        prop_assert_eq!(plain.expected_cache().map(|cache| cache.cached), Some(Tokens::new(cached)));
     }
 }

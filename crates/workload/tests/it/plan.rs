@@ -131,9 +131,12 @@ proptest! {
         requests in 1_u64..300, rate in 0.1..1e4, burstiness in 1e-3..1e3, seed: u64,
     ) {
         let arrivals = gamma(rate, burstiness, Rescale::ToMean);
-        let last = Plan::new(Spec { arrivals, ..spec(requests, seed) }).unwrap().schedule().last();
+        let plan = Plan::new(Spec { arrivals, ..spec(requests, seed) }).unwrap();
         let mean = Nanos::from_secs_f64(requests as f64 / rate).unwrap();
-        prop_assert_eq!(last, Some(Some(mean)));
+        // Of gaps that are all too short for a number there is nothing to stretch, and vLLM does not.
+        let at_once = plan.schedule().all(|at| at == Some(Nanos::ZERO));
+        prop_assert!(at_once || plan.schedule().last() == Some(Some(mean)));
+        prop_assert!(!at_once || burstiness < 0.01);
     }
 
     #[test]

@@ -76,6 +76,14 @@ fn walk<S: RequestSource>(mut source: S, users: usize) -> Vec<(Option<Nanos>, Sc
     }
 }
 
+/// How long the user of a session of five turns thinks before each of the later ones, in nanoseconds.
+pub(crate) fn thought(think: ThinkTime, seed: u64) -> Vec<u64> {
+    let sessions = Sessions { turns: Turns::Fixed(turns(5)), think };
+    let walked = walk(plan(5, seed, sessions, Content::Text(Wording::Words)).source(), 1);
+    let think = |(end, next): (Option<Nanos>, Scheduled)| Some((next.at?, end?));
+    walked.into_iter().filter_map(think).map(|(at, end)| at.as_nanos() - end.as_nanos()).collect()
+}
+
 fn by_id(walks: impl IntoIterator<Item = Vec<(Option<Nanos>, Scheduled)>>) -> Vec<Request> {
     let mut requests: Vec<Request> =
         walks.into_iter().flatten().map(|(_, scheduled)| scheduled.request).collect();

@@ -176,7 +176,11 @@ fn what_cannot_be_drawn_is_refused() {
     assert!(line(shortest, 1).contains("shortest input length is 0"));
     assert_eq!(
         line(ids, 1 << 25),
-        "33554432 requests are too many for vLLM's random data set, which is drawn whole: at most 16777216"
+        "33554432 requests are too many for vLLM's random data set, drawn whole before the run: at most 2097152"
+    );
+    assert_eq!(
+        line(VllmRandom { vocabulary: 1 << 30, ..ids }, 1),
+        "a vocabulary of 1073741824 ids cannot be drawn from: it must be at most 16777216"
     );
 }
 

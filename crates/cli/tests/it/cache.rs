@@ -1,0 +1,89 @@
+//! What a prefix cache ought to find stands in the record, and what it found is held against that.
+
+use fizeau::core::Nanos;
+use fizeau::sim::FixedTiming;
+use fizeau::sim::http::{PrefixCache, ServerConfig, ServerHandle};
+use serde_json::Value;
+
+use crate::stand::{Scratch, json as read, run, serve};
+
+/// A server of so many milliseconds to the first token, with a prefix cache.
+fn server(millis: u64) -> ServerHandle {
+    let engine = FixedTiming::new(Nanos::from_millis(millis), Nanos::from_micros(20));
+    serve(ServerConfig::new(engine).with_prefix_cache(PrefixCache { capacity_blocks: None }))
+}
+
+/// The words of `line` at `server`, however busy the machine is; gives what was said.
+fn fizeau(server: &ServerHandle, out: &str, line: &str) -> String {
+    let url = server.base_url();
+    let mut arguments: Vec<&str> = line.split_whitespace().collect();
+    arguments.extend(["--model", "m", "--base-url", &url, "--out", out]);
+    arguments.extend(["--threshold", "lateness-invalid=600s", "cpu-invalid=1"]);
+    let ended = run(&arguments);
+    assert!(matches!(ended.code, Some(0)), "{line}: {ended:?}");
+    ended.out
+}
+
+fn summary(out: &str) -> Value {
+    read(format!("{out}/summary.json"))
+}
+
+#[test]
+fn prompts_of_vllm_that_an_earlier_run_left_are_told() {
+    let (server, scratch) = (server(1), Scratch::new("cache-vllm"));
+    let line = "bench --dataset-name vllm-random --num-prompts 20 --random-input-len 64 --random-output-len 4 \
+                --num-warmups 0";
+    let ran = |name: &str, line: &str| {
+        let out = scratch.path(name);
+        fizeau(&server, &out, line);
+        let summary = summary(&out);
+        let reasons = summary["validity"]["reasons"].to_string();
+        (summary["asked"]["cache"].as_str().unwrap().to_owned(), reasons.contains("cache"))
+    };
+    assert_eq!(ran("first", line), ("none".to_owned(), false));
+    assert_eq!(ran("second", line), ("none".to_owned(), true));
+    let reused = format!("{line} --reuse-prompts");
+    assert_eq!(ran("reused", &reused), ("reuse".to_owned(), false));
+}
+
+#[test]
+fn one_turn_alone_repeats_nothing() {
+    let (server, scratch) = (server(1), Scratch::new("cache-turn"));
+    for (name, flags, cache) in [
+        ("one", "--turns 1", "none"),
+        ("think", "--turns 1 --think-time 0.1", "none"),
+        ("two", "--turns 2", "reuse"),
+    ] {
+        let out = scratch.path(name);
+        let sizes = "--num-prompts 4 --random-input-len 20 --random-output-len 4";
+        let route = "--endpoint /v1/chat/completions";
+        fizeau(&server, &out, &format!("bench {route} {sizes} {flags}"));
+        assert_eq!(summary(&out)["asked"]["cache"], cache, "{flags}");
+    }
+}
+
+#[test]
+fn each_level_of_a_sweep_is_held_against_what_it_sent() {
+    let (server, scratch) = (server(5), Scratch::new("cache-levels"));
+    let line = "sweep --levels 1,20 --isl 64 --osl 2 --random-prefix-len 64 --slo e2el<60s --num-warmups 0";
+    for (name, seconds) in [("cut", "0.1"), ("whole", "60")] {
+        let out = scratch.path(name);
+        fizeau(&server, &out, &format!("{line} --level-seconds {seconds}"));
+        for (level, planned) in [("0001", 100), ("0020", 200)] {
+            let summary = summary(&format!("{out}/concurrency-{level}"));
+            let sent = summary["requests"]["sent"].as_u64().unwrap();
+            assert!(if name == "cut" { sent <= planned } else { sent == planned }, "{sent}");
+            let asked = summary["asked"]["cached_share"].as_f64();
+            let expected = (sent > 1).then(|| (sent - 1) as f64 / sent as f64 / 2.0);
+            assert!((asked.unwrap() - expected.unwrap()).abs() < 1e-9, "{asked:?} of {sent}");
+        }
+    }
+}
+
+#[test]
+fn a_sweep_says_that_vllm_s_draws_are_not_those_of_its_seed() {
+    let (server, scratch) = (server(1), Scratch::new("cache-sweep-vllm"));
+    let line = "sweep --levels 1 --num-prompts 3 --isl 20 --osl 2 --slo e2el<60s --dataset-name vllm-random";
+    let said = fizeau(&server, &scratch.path("out"), line);
+    assert!(said.contains("prompts: drawn as vLLM does, from a seed for each level"), "{said}");
+}
