@@ -192,6 +192,7 @@ async fn measure(
     })?;
     say(workload::describe_salt(&args.workload, job.work.salt()))?;
     job.work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
+    job.work.left_out().iter().for_each(|left_out| eprintln!("note: {left_out}"));
     let cancel = Cancel::new();
     let counting = Counting { tokenizer: job.work.tokenizer() };
     let mut crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;

@@ -262,6 +262,7 @@ async fn measure(job: &Job) -> Result<(SweepReport, bool), Fail> {
     let counting = Counting { tokenizer: job.spec.tokenizer.clone() };
     say(&job.prompts)?;
     job.sample.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
+    job.sample.left_out().iter().for_each(|left_out| eprintln!("note: {left_out}"));
     let crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
     crew.preconnect(most(&job.spec.levels)).await.map_err(Fail::endpoint)?;
     let folder = job.out.folder();

@@ -7,6 +7,7 @@ mod describe;
 mod lengths;
 mod limit;
 mod names;
+mod records;
 mod salt;
 mod sampling;
 mod sessions;
@@ -105,7 +106,7 @@ impl Wish<'_> {
         let flags = Flags { arrivals: self.arrivals_flag, ..Flags::of(args, self.nominal) };
         let reuses = salt::is_reused(args);
         let ask = Ask { spec, tokenizer, dataset, reuses, flags };
-        ask.check_route(target)?;
+        ask.check_sendable(target)?;
         Ok(ask)
     }
 

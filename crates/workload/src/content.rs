@@ -59,7 +59,8 @@ pub enum Content {
     ///
     /// With a [`crate::Salt`] the first message of a session begins with a line of eight words that no other session has, of
     /// this run or of one with another salt, so that neither an earlier run, nor warm-up, nor a record that comes again fills a
-    /// prefix cache for it. Token ids and whole bodies are left as they are. Without a salt, text is sent to the letter.
+    /// prefix cache for it. So do token ids, with ids that the data set has itself, and whole
+    /// bodies in front of their first text, where that is plain. Without a salt, all is sent to the letter.
     Dataset {
         /// The form that plain text is sent in.
         form: Form,

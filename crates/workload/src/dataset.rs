@@ -4,15 +4,19 @@
 //! first record that cannot be understood ends the reading, so that nothing is sent from half a file.
 
 mod array;
+mod body;
 mod error;
 mod fields;
 mod jsonl;
 mod lines;
+mod mend;
 mod openai_batch;
 mod sharegpt;
 
 pub use error::{DatasetError, DatasetPlace};
 pub use sharegpt::{ShareGpt, Take};
+
+pub(crate) use body::with_line;
 
 use std::sync::Arc;
 
@@ -80,6 +84,32 @@ impl Dataset {
             }
         }
         Ok(())
+    }
+
+    /// The same records, each asking for `output` tokens at most, whatever it says itself. Bodies are changed where they
+    /// name a length.
+    #[must_use]
+    pub fn with_output(mut self, output: Tokens) -> Self {
+        for turn in self.conversations.iter_mut().flat_map(|record| &mut record.turns) {
+            turn.output_tokens = Some(output);
+            if let Prompt::Body(body) = &mut turn.prompt
+                && let Some(changed) = body::with_output(body, output)
+            {
+                *body = changed.into();
+            }
+        }
+        self
+    }
+
+    /// How many records no salt can set apart from those of an earlier run: bodies whose first text is none, or is in
+    /// parts. They go out as they stand.
+    #[must_use]
+    pub fn unsalted(&self) -> u64 {
+        let is_bare = |turn: &Turn| match &turn.prompt {
+            Prompt::Body(body) => with_line(body, "").is_none(),
+            _ => false,
+        };
+        self.conversations.iter().filter(|record| record.turns.iter().any(is_bare)).count() as u64
     }
 
     /// A data set of what was read, if that is anything.

@@ -94,7 +94,7 @@ pub use tokenizer::{HfTokenizer, HfTokenizerError};
 #[cfg(feature = "tiktoken")]
 pub use tokenizer::{Tiktoken, UnknownVocabulary};
 pub use trace::{
-    CacheBasis, ExpectedCache, Opener, Trace, TraceError, TraceFacts, TraceFormat, TracePacing,
-    TraceReader, TraceRecord, TraceSpec,
+    CacheBasis, ExpectedCache, Opener, Trace, TraceError, TraceExtent, TraceFacts, TraceFormat,
+    TracePacing, TraceReader, TraceRecord, TraceSpec,
 };
 pub use workload::{Numbers, Pacing, Shard, ShardError, Walk, WalkError, Workload};

@@ -18,7 +18,7 @@ pub use cache::{CacheBasis, ExpectedCache};
 pub use error::TraceError;
 pub use reader::{TraceFormat, TraceReader, TraceRecord};
 pub use spec::{TracePacing, TraceSpec};
-pub use survey::TraceFacts;
+pub use survey::{TraceExtent, TraceFacts};
 
 use std::fmt;
 use std::io::{self, BufRead};

@@ -5,7 +5,8 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Arrivals")]
 pub(crate) struct ArrivalArgs {
-    /// Requests per second; by default inf, which sends them all at once (or as --max-concurrency allows).
+    /// Requests per second; by default inf, which sends them all at once (or as --max-concurrency allows). A trace
+    /// has its own times; inf, where it is given, ignores them.
     #[arg(long, value_name = "RATE")]
     pub(crate) request_rate: Option<f64>,
     /// How regular the arrivals are: 1 is Poisson, below 1 burstier, above 1 smoother, inf at equal distances.

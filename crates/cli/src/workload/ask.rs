@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use fizeau::core::Prompt;
-use fizeau::transport::{PromptKind, Target};
-use fizeau::workload::{ArrivalsError, Content, Dataset, Form, Plan, Spec, SpecError, TextCodec};
+use fizeau::workload::{ArrivalsError, Dataset, Plan, Spec, SpecError, TextCodec};
 
 use super::lengths::Nominal;
 use crate::args::WorkloadArgs;
@@ -47,42 +45,6 @@ impl Ask {
             Some(dataset) => has_turns(dataset),
             None => self.spec.sessions.is_some_and(|sessions| sessions.turns.most().get() > 1),
         }
-    }
-
-    /// Refuses records that `target`'s route does not take, before any is sent.
-    pub(super) fn check_route(&self, target: &Target) -> Result<(), Fail> {
-        let Content::Dataset { form, .. } = &self.spec.content else {
-            return Ok(());
-        };
-        let Some(dataset) = &self.dataset else { return Ok(()) };
-        for (number, conversation) in (1_u64..).zip(&dataset.conversations) {
-            for turn in &conversation.turns {
-                let (kind, what) = match (&turn.prompt, form) {
-                    (Prompt::Body(_), _) => (PromptKind::Body, "a whole body"),
-                    (Prompt::Chat(_), _) | (Prompt::Text(_), Form::Chat) => {
-                        (PromptKind::Chat, "messages")
-                    }
-                    (Prompt::Text(_), _) => (PromptKind::Text, "text"),
-                    (Prompt::TokenIds(_), _) => (PromptKind::TokenIds, "token ids"),
-                };
-                if !target.route().takes(kind) {
-                    let (name, url) = (&dataset.name, target.url());
-                    return Err(Fail::usage(format!(
-                        "--dataset-path: {name}, record {number} has {what}, which {url} does not take: choose another \
-                         --endpoint"
-                    )));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether some request is a body that goes out as it stands, without a salt.
-    pub(super) fn has_bodies(&self) -> bool {
-        let mut conversations = self.dataset.iter().flat_map(|dataset| &dataset.conversations);
-        conversations.any(|conversation| {
-            conversation.turns.iter().any(|turn| matches!(turn.prompt, Prompt::Body(_)))
-        })
     }
 }
 

@@ -33,13 +33,11 @@ pub(super) fn read(
             Dataset::sharegpt(&name, reader, &ShareGpt { take, codec: tokenizer, output })
         }
     };
-    let mut dataset = dataset.named("--dataset-path")?;
-    if let Some(output) = output {
-        let turns =
-            dataset.conversations.iter_mut().flat_map(|conversation| &mut conversation.turns);
-        turns.for_each(|turn| turn.output_tokens = Some(output));
-    }
-    Ok(Arc::new(dataset))
+    let dataset = dataset.named("--dataset-path")?;
+    Ok(Arc::new(match output {
+        Some(output) => dataset.with_output(output),
+        None => dataset,
+    }))
 }
 
 /// The file at `path`, and its name for messages and the record.

@@ -27,7 +27,7 @@ fn positions(config: &str) -> Option<u64> {
 }
 
 impl Limit {
-    /// Refuses a request of `input` and `output` tokens that is too long for the model; `what` names it.
+    /// Refuses a record of a file, of `input` and `output` tokens, that is too long for the model; `what` names it.
     pub(crate) fn check(
         &self,
         what: impl FnOnce() -> String,
@@ -40,8 +40,8 @@ impl Limit {
             return Ok(());
         }
         Err(Fail::usage(format!(
-            "{}: {input} prompt and {output} output tokens are {total}, and the model takes {limit} ({said_by}): ask \
-             for shorter ones",
+            "{}: {input} prompt and {output} output tokens are {total}, and the model takes {limit} ({said_by}): leave \
+             it out of the file",
             what()
         )))
     }

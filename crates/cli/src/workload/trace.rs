@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fizeau::core::{Nanos, PerSec};
+use fizeau::core::{Nanos, PerSec, Tokens};
 use fizeau::metrics::CacheExpectation;
 use fizeau::report::{Asked, AskedArrivals};
 use fizeau::transport::Target;
@@ -59,10 +59,16 @@ pub(super) fn work(
 
 /// When the requests of a trace leave. What paces other data sets does not pace a trace.
 pub(crate) fn pacing(args: &ArrivalArgs, is_capped: bool) -> Result<TracePacing, Fail> {
-    if args.request_rate.is_some_and(f64::is_finite) {
+    let is_unlimited = args.request_rate == Some(f64::INFINITY);
+    if args.request_rate.is_some() && !is_unlimited {
         return Err(Fail::usage(
-            "--request-rate: a trace has its own times: --trace-speedup X replays them faster, --ignore-trace-times without \
-             them",
+            "--request-rate: a trace has its own times: --trace-speedup X replays them faster, --ignore-trace-times or \
+             --request-rate inf without them",
+        ));
+    }
+    if is_unlimited && args.trace_speedup.is_some() {
+        return Err(Fail::usage(
+            "--trace-speedup: --request-rate inf sends all at once, whatever the times of the trace",
         ));
     }
     let other = [
@@ -75,10 +81,11 @@ pub(crate) fn pacing(args: &ArrivalArgs, is_capped: bool) -> Result<TracePacing,
         return Err(Fail::usage(format!("{flag}: a trace has its own times")));
     }
     match args.ignore_trace_times {
+        _ if is_unlimited => Ok(TracePacing::ClosedLoop),
         false => Ok(TracePacing::TimeStamps { speed_up: speed_up(args.trace_speedup)? }),
         true if is_capped => Ok(TracePacing::ClosedLoop),
         true => Err(Fail::usage(
-            "--ignore-trace-times: say how many requests are in flight at a time: --max-concurrency N",
+            "--ignore-trace-times: say how many requests are in flight at a time: --max-concurrency N, or --request-rate inf",
         )),
     }
 }
@@ -142,7 +149,9 @@ pub(super) fn asked(trace: &Trace) -> Asked {
     };
     let cache = match trace.spec().format {
         _ if trace.spec().salt == Salt::NONE => CacheExpectation::Reuse,
-        TraceFormat::Mooncake { .. } => CacheExpectation::Share(trace.expected_cache().share()),
+        TraceFormat::Mooncake { .. } if trace.expected_cache().cached > Tokens::ZERO => {
+            CacheExpectation::Share(trace.expected_cache().share())
+        }
         _ => CacheExpectation::None,
     };
     Asked { arrivals, cache }
@@ -155,6 +164,18 @@ pub(super) fn repeated(trace: &Trace) -> Option<String> {
     (rounds > 1).then(|| {
         format!("{requests} requests are asked for and the trace has {records}: it is replayed up to {rounds} times")
     })
+}
+
+/// Which rows are not sent, or not at their time, in words.
+pub(super) fn left_out(trace: &Trace) -> Option<String> {
+    let (name, facts) = (&trace.spec().name, trace.facts());
+    let skipped = (facts.skipped > 0)
+        .then(|| format!("{} rows with an empty prompt or reply are left out", facts.skipped));
+    let late = (facts.late > 0).then(|| {
+        format!("{} rows are earlier than one before them and leave together with it", facts.late)
+    });
+    let parts: Vec<String> = skipped.into_iter().chain(late).collect();
+    (!parts.is_empty()).then(|| format!("{name}: {}", parts.join("; ")))
 }
 
 /// The mean lengths.
@@ -170,6 +191,7 @@ pub(super) fn record(trace: &Trace) -> Result<Value, Fail> {
         let facts = trace.facts();
         fields.insert("records".to_owned(), facts.records.into());
         fields.insert("skipped".to_owned(), facts.skipped.into());
+        fields.insert("late".to_owned(), facts.late.into());
         fields.insert("checksum".to_owned(), format!("{:016x}", facts.checksum).into());
     }
     Ok(record)

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::describe::{self, AskedLength};
 use super::limit::Limit;
-use super::{Ask, trace};
+use super::{Ask, records, trace};
 use crate::args::WorkloadArgs;
 use crate::exit::Fail;
 
@@ -140,10 +140,9 @@ impl Work {
         match self {
             Self::Plan { plan, ask } => check(plan.spec(), ask, limit),
             Self::Trace { trace, .. } => {
-                let facts = trace.facts();
-                let (input, output) = (facts.longest_input, facts.longest_output);
-                let what = || format!("{}, its longest prompt and reply", trace.spec().name);
-                limit.check(what, input, output)
+                let longest = trace.facts().longest;
+                let what = || format!("{}, line {}", trace.spec().name, longest.line);
+                limit.check(what, longest.input, longest.output)
             }
         }
     }
@@ -156,10 +155,18 @@ impl Work {
         }
     }
 
+    /// What of a file is not sent as one might think, in words.
+    pub(crate) fn left_out(&self) -> Option<String> {
+        match self {
+            Self::Plan { ask, .. } => ask.left_out(),
+            Self::Trace { trace, .. } => trace::left_out(trace),
+        }
+    }
+
     /// What was asked, for the record.
     pub(crate) fn record(&self) -> Result<Value, Fail> {
         match self {
-            Self::Plan { plan, .. } => serde_json::to_value(plan.spec()).map_err(Fail::broken),
+            Self::Plan { ask, .. } => ask.record(),
             Self::Trace { trace, .. } => trace::record(trace),
         }
     }
@@ -193,7 +200,7 @@ fn asked(plan: &Plan, ask: &Ask, released: Option<u64>) -> Asked {
 /// What a prefix cache may supply of `plan`, or of the requests of it that were `released`.
 fn cache(plan: &Plan, ask: &Ask, released: Option<u64>) -> CacheExpectation {
     // vLLM's draws are never salted, and yet nobody asked for more than they share.
-    if ask.reuses || ask.has_bodies() || ask.has_turns() {
+    if ask.reuses || ask.has_turns() {
         return CacheExpectation::Reuse;
     }
     let expected = match released {
@@ -209,24 +216,11 @@ fn cache(plan: &Plan, ask: &Ask, released: Option<u64>) -> CacheExpectation {
 /// Refuses what is longer than `limit`: by the laws of lengths, or in a record of the data set that says its length.
 fn check(spec: &Spec, ask: &Ask, limit: &Limit) -> Result<(), Fail> {
     match &spec.content {
-        Content::Dataset { .. } => check_records(spec, ask, limit),
+        Content::Dataset { .. } => records::check_limit(spec, ask, limit),
         _ => spec
             .check_context(limit.tokens)
             .map_err(|error| Fail::usage(format!("{error} ({} says so)", limit.said_by))),
     }
-}
-
-fn check_records(spec: &Spec, ask: &Ask, limit: &Limit) -> Result<(), Fail> {
-    let Some(dataset) = &ask.dataset else { return Ok(()) };
-    let law = spec.lengths.longest().output;
-    for (number, conversation) in (1_u64..).zip(&dataset.conversations) {
-        for turn in &conversation.turns {
-            let output = turn.output_tokens.unwrap_or(law);
-            let what = || format!("{}, record {number}", dataset.name);
-            limit.check(what, turn.input_tokens.unwrap_or_default(), output)?;
-        }
-    }
-    Ok(())
 }
 
 /// The median lengths as the laws have them.

@@ -7,24 +7,24 @@ use serde_json::{Value, json};
 
 use crate::stand::{Ended, Scratch, json as read, run, serve};
 
-const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/workload");
+pub(crate) const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/workload");
 
 /// A quick server with a prefix cache.
-fn quick() -> ServerHandle {
+pub(crate) fn quick() -> ServerHandle {
     let engine = FixedTiming::new(Nanos::from_millis(1), Nanos::from_micros(20));
     serve(ServerConfig::new(engine).with_prefix_cache(PrefixCache { capacity_blocks: None }))
 }
 
 /// A run, and what it left.
-struct Ran {
-    ended: Ended,
-    run: Value,
-    summary: Value,
-    tapes: Vec<Value>,
+pub(crate) struct Ran {
+    pub(crate) ended: Ended,
+    pub(crate) run: Value,
+    pub(crate) summary: Value,
+    pub(crate) tapes: Vec<Value>,
 }
 
 /// Runs `fizeau bench` with the words of `line` at `server`, however busy the machine is.
-fn bench(server: &ServerHandle, scratch: &Scratch, name: &str, line: &str) -> Ran {
+pub(crate) fn bench(server: &ServerHandle, scratch: &Scratch, name: &str, line: &str) -> Ran {
     let (url, out) = (server.base_url(), scratch.path(name));
     let mut arguments =
         vec!["bench", "--model", "m", "--base-url", &url, "--out", &out, "--num-warmups", "1"];
@@ -50,7 +50,7 @@ impl Ran {
         at.windows(2).map(|two| two[1] - two[0]).collect()
     }
 
-    fn cached(&self) -> u64 {
+    pub(crate) fn cached(&self) -> u64 {
         self.summary["tokens"]["cached_input"].as_u64().unwrap()
     }
 }

@@ -78,8 +78,9 @@ impl<'a> Given<'a> {
         Ok(body)
     }
 
+    /// The text of field `name`: of several of that name the last, as servers have it.
     fn value(&self, name: &str) -> Option<&'a str> {
-        let (_, value) = self.fields.iter().find(|field| field.0 == name)?;
+        let (_, value) = self.fields.iter().rev().find(|field| field.0 == name)?;
         Some(value.get()).filter(|value| *value != "null")
     }
 }

@@ -10,6 +10,25 @@ use crate::extra::ExtraBody;
 use crate::route::{ModelPlace, renamed};
 
 impl Target {
+    /// Whether `request` can be expressed here. Nothing is sent.
+    ///
+    /// ```
+    /// use fizeau_core::{Prompt, Request, RequestId, Tokens};
+    /// use fizeau_transport::{Backend, Target};
+    /// let target = Target::new("http://127.0.0.1:8000", Backend::OpenAiChat, "m")?;
+    /// let body = Prompt::Body(r#"{"messages": [], "n": 2}"#.into());
+    /// assert!(target.check(&Request::new(RequestId(0), body, Tokens::new(8))).is_err());
+    /// # Ok::<(), fizeau_transport::TargetError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If its prompt is in a form that the route or the backend does not take, its own fields set what is set for each
+    /// request, or it asks for another model where requests name none.
+    pub fn check(&self, request: &Request) -> Result<(), RequestError> {
+        self.path_for(request)?;
+        self.body(request).map(drop)
+    }
+
     /// The body of `request`.
     pub(crate) fn body(&self, request: &Request) -> Result<Vec<u8>, RequestError> {
         let extra = self.extra_for(request)?;

@@ -128,6 +128,8 @@ fn bodies_that_cannot_be_sent() {
     let several = [
         (r#"{"prompt": "p", "n": 2}"#, "n"),
         (r#"{"prompt": "p", "best_of": 3}"#, "best_of"),
+        // Of two of one name servers take the last.
+        (r#"{"prompt": "p", "n": 1, "n": 2}"#, "n"),
         (r#"{"prompt": [ "p", "q" ]}"#, "prompt"),
         (r#"{"prompt": [[1], [2]]}"#, "prompt"),
     ];
@@ -138,7 +140,11 @@ fn bodies_that_cannot_be_sent() {
     assert_eq!(refused(Route::Completions, chat), RequestError::BodyLacks("prompt"));
     let plain = r#"{"prompt": "p"}"#;
     assert_eq!(refused(Route::Chat, plain), RequestError::BodyLacks("messages"));
-    for one in [r#"{"prompt": ["p"], "n": null}"#, r#"{"prompt": [1, 2]}"#] {
+    for one in [
+        r#"{"prompt": "p", "n": 2, "n": 1}"#,
+        r#"{"prompt": ["p"], "n": null}"#,
+        r#"{"prompt": [1, 2]}"#,
+    ] {
         assert!(text(Backend::Vllm, Route::Completions, one, EosRule::Stop, "{}").is_ok(), "{one}");
     }
 }

@@ -1,12 +1,13 @@
 //! The prompts of a plan that come from a data set.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use fizeau_core::{Message, Prompt, Role, SessionId, TokenCounter, Tokens};
 
-use super::{Content, Draw, Form, Order, Repeat, user_message};
-use crate::dataset::{Conversation, Dataset, Turn};
+use super::{Content, Draw, Form, Order, Repeat, spell, user_message};
+use crate::dataset::{Conversation, Dataset, Turn, with_line};
 use crate::exact::TextCodec;
 use crate::parts::{ContentSource, Made, Phase, Place};
 use crate::plan::Repeats;
@@ -26,6 +27,8 @@ pub(crate) struct DatasetContent {
     /// Whether records have turns of their own: then each is a session, else each a request.
     conversations: bool,
     salted: bool,
+    /// The ids that records of ids are made of, where these are salted: others may not be in the vocabulary.
+    ids: Vec<u32>,
     tokenizer: Option<Arc<dyn TextCodec>>,
 }
 
@@ -55,7 +58,8 @@ impl DatasetContent {
         };
         let conversations = dataset.conversations.iter().any(|record| record.turns.len() > 1);
         let salted = spec.salt != Salt::NONE;
-        let made = Self { dataset, form, order, conversations, salted, tokenizer };
+        let ids = if salted { ids_of(&dataset) } else { Vec::new() };
+        let made = Self { dataset, form, order, conversations, salted, ids, tokenizer };
         made.try_tokenizer()?;
         let (records, wanted) = (made.records(), made.wanted(spec.requests.get()));
         match repeat {
@@ -121,7 +125,7 @@ impl DatasetContent {
     fn formed(&self, text: String, known: Option<Tokens>) -> (Prompt, Option<Tokens>) {
         match (self.form, &self.tokenizer) {
             // The server's template adds some.
-            (Form::Chat, _) => (user_message(text), None),
+            (Form::Chat, _) => (user_message(text), known),
             (Form::TokenIds, Some(codec)) => match codec.encode(&text) {
                 Ok(ids) => {
                     let tokens = Tokens::new(ids.len() as u64);
@@ -143,10 +147,28 @@ impl DatasetContent {
         let known = turn.input_tokens.filter(|_| line.is_none());
         match &turn.prompt {
             Prompt::Text(text) => self.formed(format!("{}{text}", line.unwrap_or_default()), known),
-            Prompt::Chat(messages) => (Prompt::Chat(with_line(messages, line)), known),
-            Prompt::TokenIds(ids) => (turn.prompt.clone(), Some(Tokens::new(ids.len() as u64))),
-            Prompt::Body(_) => (turn.prompt.clone(), turn.input_tokens),
+            Prompt::Chat(messages) => (Prompt::Chat(salted(messages, line)), known),
+            Prompt::TokenIds(ids) => {
+                let mut all = self.salt_ids(place);
+                all.extend_from_slice(ids);
+                let tokens = Tokens::new(all.len() as u64);
+                (Prompt::TokenIds(all), Some(tokens))
+            }
+            Prompt::Body(body) => match line.and_then(|line| with_line(body, &line)) {
+                Some(body) => (Prompt::Body(body), known),
+                None => (turn.prompt.clone(), turn.input_tokens),
+            },
         }
+    }
+
+    /// Ids that no other place of the plan begins with, nor, for another salt, of another run's.
+    fn salt_ids(&self, place: &Place) -> Vec<u32> {
+        if self.ids.len() < 2 {
+            return Vec::new();
+        }
+        let digits = spell(0, self.ids.len() as u64).count();
+        let symbols = salt_draw(place, digits.max(SALT)).symbols(self.ids.len());
+        symbols.iter().filter_map(|&symbol| self.ids.get(symbol as usize).copied()).collect()
     }
 }
 
@@ -220,15 +242,31 @@ fn shuffled(len: usize, seed: Seed) -> Vec<usize> {
     order
 }
 
-/// A line of eight words that no other place of the plan has, nor, for another salt, of another run's.
+/// All ids in the records of `dataset`, each once.
+fn ids_of(dataset: &Dataset) -> Vec<u32> {
+    let turns = dataset.conversations.iter().flat_map(|record| &record.turns);
+    let ids = turns.filter_map(|turn| match &turn.prompt {
+        Prompt::TokenIds(ids) => Some(ids),
+        _ => None,
+    });
+    ids.flatten().copied().collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// How many words or ids a salt has at least.
+const SALT: usize = 8;
+
+/// A line of words that no other place of the plan has, nor, for another salt, of another run's.
 fn salt_line(place: &Place) -> String {
-    let (prefix_len, len) = (Tokens::ZERO, Tokens::new(8));
-    let draw = Draw { seed: place.seed, index: place.key(), prefix: 0, prefix_len, len };
-    draw.words() + "\n"
+    salt_draw(place, SALT).words() + "\n"
+}
+
+fn salt_draw(place: &Place, len: usize) -> Draw {
+    let (prefix_len, len) = (Tokens::ZERO, Tokens::new(len as u64));
+    Draw { seed: place.seed, index: place.key(), prefix: 0, prefix_len, len }
 }
 
 /// `messages`, the first with `line` in front.
-fn with_line(messages: &[Message], line: Option<String>) -> Vec<Message> {
+fn salted(messages: &[Message], line: Option<String>) -> Vec<Message> {
     let mut messages = messages.to_vec();
     match (line, messages.first_mut()) {
         (Some(line), Some(first)) => first.content.insert_str(0, &line),

@@ -82,7 +82,7 @@ impl Draw {
     }
 
     /// The whole row of symbols: the shared prefix, then the prompt's own.
-    fn symbols(&self, alphabet: usize) -> Vec<u32> {
+    pub(super) fn symbols(&self, alphabet: usize) -> Vec<u32> {
         let mut symbols = Vec::with_capacity(places(self.prefix_len + self.len));
         let mut prefix = self.seed.stream(Purpose::Prefix, self.prefix);
         prefix.extend_below(bound(alphabet), places(self.prefix_len), &mut symbols);

@@ -52,7 +52,7 @@ pub enum DatasetError {
         expected: Box<str>,
     },
     /// It could not be read to its end.
-    #[error("{name} cannot be read past {place}")]
+    #[error("{name} cannot be read past {place}: {source}")]
     Read {
         /// The data set.
         name: Box<str>,
@@ -77,7 +77,7 @@ pub enum DatasetError {
         limit: Tokens,
     },
     /// The tokenizer failed on a record.
-    #[error("{name}, {place}: the tokenizer cannot count the text")]
+    #[error("{name}, {place}: the tokenizer cannot count the text: {source}")]
     Tokenizer {
         /// The data set.
         name: Box<str>,

@@ -8,6 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::error::Fault;
+use super::mend::mended;
 use crate::length::Length;
 
 /// The fields of one JSON object, each as the text that it came as. A field that is `null` is as good as absent; of two
@@ -38,8 +39,13 @@ impl<'a> Fields<'a> {
         (found != "null").then_some(found)
     }
 
+    /// Text. Half a surrogate pair becomes the replacement character.
     pub(super) fn text(&self, name: &str) -> Result<Option<String>, Fault> {
-        self.parsed(name, "text")
+        let text = self.parsed(name, "text");
+        match self.raw(name).filter(|raw| text.is_err() && raw.starts_with('"')) {
+            Some(raw) => serde_json::from_str(&mended(raw)).map(Some).or(text),
+            None => text,
+        }
     }
 
     pub(super) fn required_text(&self, name: &str) -> Result<String, Fault> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use fizeau_core::Prompt;
 
+use super::body::output_tokens;
 use super::error::{DatasetError, Fault};
 use super::fields::Fields;
 use super::lines::each_line;
@@ -16,7 +17,7 @@ impl Dataset {
     /// Reads a batch file of OpenAI's API: lines of `{"custom_id", "method", "url", "body"}`.
     ///
     /// Each body goes out as it stands, tools and response formats too, but for what a transport has to set: the model of the
-    /// run, and streaming. The most tokens to generate are its `max_completion_tokens`, `max_tokens` or
+    /// run, and streaming; and, unless the salt is [`crate::Salt::NONE`], for a line of words in front of its first text. The most tokens to generate are its `max_completion_tokens`, `max_tokens` or
     /// `max_output_tokens`, the first that is there. Where it goes is for the run to say, not for `url`; all lines must have
     /// the same, as OpenAI asks too. `method` must be POST where it is given, and `custom_id` is not looked at.
     ///
@@ -61,14 +62,4 @@ fn turn(fields: &Fields<'_>) -> Result<Turn, Fault> {
         body.ok_or_else(|| Fault::missing("body", "the body of the request, an object"))?;
     let output_tokens = output_tokens(&body).map_err(|fault| fault.inside("body"))?;
     Ok(Turn { output_tokens, ..Turn::new(Prompt::Body(body)) })
-}
-
-fn output_tokens(body: &str) -> Result<Option<fizeau_core::Tokens>, Fault> {
-    let fields = Fields::of(body, "a JSON object")?;
-    for name in ["max_completion_tokens", "max_tokens", "max_output_tokens"] {
-        if let Some(tokens) = fields.tokens(name)? {
-            return Ok(Some(tokens));
-        }
-    }
-    Ok(None)
 }

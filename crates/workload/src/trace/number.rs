@@ -24,9 +24,14 @@ pub(super) fn count(text: &[u8]) -> Option<u64> {
     }
 }
 
-/// The length of time that `text` is, a number of `unit`s with or without decimals. What is below a nanosecond is cut.
+/// The length of time that `text` is, a number of `unit`s with or without decimals and exponent. What is below
+/// a nanosecond is cut.
 pub(super) fn time(text: &[u8], unit: Nanos) -> Option<Nanos> {
     let unit = unit.as_nanos();
+    if let Some(mark) = text.iter().position(|byte| matches!(byte, b'e' | b'E')) {
+        let (number, [_, exponent @ ..]) = text.split_at_checked(mark)? else { return None };
+        return scaled(number, exponent, unit);
+    }
     let point = text.iter().position(|byte| *byte == b'.').unwrap_or(text.len());
     let (number, decimals) = text.split_at_checked(point)?;
     let mut nanos = whole(number)?.checked_mul(unit)?;
@@ -34,6 +39,35 @@ pub(super) fn time(text: &[u8], unit: Nanos) -> Option<Nanos> {
         nanos = nanos.checked_add(fraction(decimals, unit)?)?;
     }
     Some(Nanos::from_nanos(nanos))
+}
+
+/// `number` times ten to the `exponent`, as programs write what they hold as a floating-point number.
+fn scaled(number: &[u8], exponent: &[u8], unit: u64) -> Option<Nanos> {
+    let (is_small, power) = match exponent {
+        [b'-', power @ ..] => (true, whole(power)?),
+        [b'+', power @ ..] | power => (false, whole(power)?),
+    };
+    let point = number.iter().position(|byte| *byte == b'.').unwrap_or(number.len());
+    let (digits, decimals) = number.split_at_checked(point)?;
+    let decimals = match decimals {
+        [] => decimals,
+        [_, decimals @ ..] if !decimals.is_empty() => decimals,
+        _ => return None,
+    };
+    whole(digits)?;
+    // Below 2^64 with all decimals, or not worth an exponent.
+    let all = u128::from(whole(&[digits, decimals].concat())?) * u128::from(unit);
+    let power = i64::try_from(power).ok().filter(|power| *power <= 400)?;
+    let power = if is_small { -power } else { power } - i64::try_from(decimals.len()).ok()?;
+    let ten = 10_u128.checked_pow(u32::try_from(power.unsigned_abs()).ok()?);
+    let nanos = match (all, ten) {
+        (0, _) => 0,
+        (_, None) if power < 0 => 0,
+        (_, None) => return None,
+        (all, Some(ten)) if power < 0 => all / ten,
+        (all, Some(ten)) => all.checked_mul(ten)?,
+    };
+    u64::try_from(nanos).ok().map(Nanos::from_nanos)
 }
 
 /// The part of `unit` that the digits after a decimal point stand for.
@@ -71,6 +105,20 @@ mod tests {
         assert_eq!(millis(b"27482"), Some(27_482_000_000));
         assert_eq!(millis(b"0.5"), Some(500_000));
         assert_eq!(millis(b"0.0000019"), Some(1));
+        for (text, nanos) in [
+            (&b"1e3"[..], 1_000_000_000),
+            (b"1.5E+3", 1_500_000_000),
+            (b"2.5e-3", 2_500),
+            (b"1.697e12", 1_697_000_000_000_000_000),
+            (b"1e-99", 0),
+        ] {
+            assert_eq!(millis(text), Some(nanos), "{text:?}");
+        }
+        for wrong in
+            [&b"e3"[..], b"1e", b"1e+", b"1.e3", b"1e400", b"1e99", b".5e1", b"1e2e3", b"-1e2"]
+        {
+            assert_eq!(millis(wrong), None, "{wrong:?}");
+        }
         assert_eq!(
             time(b"1.000000001", Nanos::from_secs(1)),
             Some(Nanos::from_nanos(1_000_000_001))

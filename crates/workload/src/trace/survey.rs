@@ -29,12 +29,25 @@ pub struct TraceFacts {
     pub longest_input: Tokens,
     /// The longest reply that is asked for.
     pub longest_output: Tokens,
+    /// The request that is the longest, prompt and reply together; of several the first.
+    pub longest: TraceExtent,
     /// Tokens of all prompts, repetitions and all.
     pub input: Tokens,
     /// Tokens of all replies that are asked for, repetitions and all.
     pub output: Tokens,
     /// A figure that follows from all lines of the file: another file has another one, save by a rare chance.
     pub checksum: u64,
+}
+
+/// How long one request of a trace is, and where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TraceExtent {
+    /// Its line in the file, from 1.
+    pub line: u64,
+    /// Its prompt.
+    pub input: Tokens,
+    /// Its reply.
+    pub output: Tokens,
 }
 
 /// What the walks need to know of a file.
@@ -85,6 +98,7 @@ impl Survey {
             span: part.course.span(),
             longest_input: part.longest.0,
             longest_output: part.longest.1,
+            longest: part.extent,
             input: Tokens::new(sums.0),
             output: Tokens::new(sums.1),
             checksum: reader.checksum(),
@@ -121,6 +135,7 @@ struct Part {
     rows: u64,
     course: Course,
     longest: (Tokens, Tokens),
+    extent: TraceExtent,
     input: u64,
     output: u64,
     cache: CacheTally,
@@ -131,7 +146,8 @@ impl Part {
     fn new() -> Self {
         let longest = (Tokens::ZERO, Tokens::ZERO);
         let (course, cache) = (Course::default(), CacheTally::new());
-        Self { rows: 0, course, longest, input: 0, output: 0, cache, checksum: 0 }
+        let extent = TraceExtent::default();
+        Self { rows: 0, course, longest, extent, input: 0, output: 0, cache, checksum: 0 }
     }
 
     /// The first `rows` requests, where only a part of the file is sent a last time.
@@ -163,6 +179,9 @@ impl Part {
         }
         self.rows += 1;
         self.longest = (self.longest.0.max(input), self.longest.1.max(output));
+        if input + output > self.extent.input + self.extent.output {
+            self.extent = TraceExtent { line: record.line, input, output };
+        }
         self.input = self.input.saturating_add(input.get());
         self.output = self.output.saturating_add(output.get());
         self.cache.add(&record.blocks, input, spec.block());

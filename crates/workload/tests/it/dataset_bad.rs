@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, Read};
 
-use fizeau_core::Tokens;
+use fizeau_core::{Prompt, Tokens};
 use fizeau_workload::{Dataset, DatasetError, DatasetPlace, ShareGpt, Take};
 
 fn jsonl(text: &str) -> String {
@@ -211,4 +211,16 @@ fn a_file_that_breaks_off() {
             other => panic!("not the system's error: {other}"),
         }
     }
+}
+
+#[test]
+fn half_a_surrogate_pair_becomes_the_replacement_character() {
+    let text = |dataset: &Dataset| dataset.conversations[0].turns[0].prompt.clone();
+    let cut = Prompt::Text("cut \u{fffd}".to_owned());
+    let lines = r#"{"prompt": "cut \ud83d"}"#;
+    assert_eq!(text(&Dataset::jsonl("cut.jsonl", lines.as_bytes()).unwrap()), cut);
+    let json = r#"[{"conversations": [{"from": "human", "value": "cut \ud83d"},
+                                       {"from": "gpt", "value": "\ude00"}]}]"#;
+    let read = Dataset::sharegpt("cut.json", json.as_bytes(), &ShareGpt::default()).unwrap();
+    assert_eq!(text(&read), cut);
 }

@@ -189,13 +189,57 @@ fn a_known_length_holds_only_for_the_text_as_it_stood() {
 }
 
 #[test]
-fn whole_bodies_and_token_ids_are_left_as_they_are() {
+fn whole_bodies_are_salted_in_their_first_text_and_nowhere_else() {
     let batch = Dataset::openai_batch("b.jsonl", BATCH.as_bytes()).unwrap();
-    let plan = plan(Spec { content: AS_GIVEN, salt: Salt(3), ..spec(3, 0) }, batch.clone());
-    for (request, record) in requests(&plan).iter().zip(&batch.conversations) {
+    let of = |salt| plan(Spec { content: AS_GIVEN, salt, ..spec(3, 0) }, batch.clone());
+    let body = |request: &Request| match &request.prompt {
+        Prompt::Body(body) => body.to_string(),
+        other => panic!("{other:?}"),
+    };
+    for (request, record) in requests(&of(Salt::NONE)).iter().zip(&batch.conversations) {
         assert_eq!(request.prompt, record.turns[0].prompt);
     }
-    assert_eq!(plan.request(RequestId(1)).max_output_tokens, Tokens::new(128));
+    let mut lines = HashSet::new();
+    for (plain, salted) in requests(&of(Salt::NONE)).iter().zip(requests(&of(Salt(3)))) {
+        let (plain, salted) = (body(plain), body(&salted));
+        let at = plain.find(r#""content": ""#).unwrap() + r#""content": ""#.len();
+        let line = salted[at..].split_once("\\n").unwrap().0;
+        assert_eq!(salted, format!("{}{line}\\n{}", &plain[..at], &plain[at..]));
+        assert_eq!(line.split(' ').count(), 8);
+        lines.insert(line.to_owned());
+    }
+    assert_eq!(lines.len(), 3);
+    assert_eq!(of(Salt(3)).request(RequestId(1)).max_output_tokens, Tokens::new(128));
+}
+
+#[test]
+fn token_ids_are_salted_with_ids_that_the_data_set_has() {
+    let turn = |ids: &[u32]| Turn::new(Prompt::TokenIds(ids.to_vec())).into();
+    let conversations = vec![turn(&[7, 90, 11]), turn(&[90, 4])];
+    let dataset = Dataset { name: "ids".into(), conversations, dropped: 0 };
+    let of = |salt| plan(Spec { content: AS_GIVEN, salt, ..spec(40, 0) }, dataset.clone());
+    assert_eq!(ids(&of(Salt::NONE).request(RequestId(0)).prompt), [7, 90, 11]);
+    let salted = of(Salt(2));
+    let warm = salted.warmup(40).map(|scheduled| scheduled.request);
+    let mut fronts = HashSet::new();
+    for request in requests(&salted).into_iter().chain(warm) {
+        let all = ids(&request.prompt).to_vec();
+        assert_eq!(request.input_tokens, Some(Tokens::new(all.len() as u64)));
+        assert!(all.iter().all(|id| [4, 7, 11, 90].contains(id)));
+        // 32 symbols of 4 tell all 64-bit numbers apart.
+        assert!(matches!(&all[32..], [7, 90, 11] | [90, 4]), "{all:?}");
+        fronts.insert(all[..32].to_vec());
+    }
+    assert_eq!(fronts.len(), 80);
+}
+
+#[test]
+fn what_the_data_set_says_of_a_length_holds_in_a_chat_too() {
+    let turn = Turn { input_tokens: Some(Tokens::new(77)), ..Turn::new(Prompt::Text("a".into())) };
+    let dataset = Dataset { name: "one".into(), conversations: vec![turn.into()], dropped: 0 };
+    let content = content(Form::Chat, Order::AsGiven, Repeat::Allowed);
+    let plan = plan(Spec { content, salt: Salt::NONE, ..spec(1, 0) }, dataset);
+    assert_eq!(plan.request(RequestId(0)).input_tokens, Some(Tokens::new(77)));
 }
 
 #[test]
