@@ -156,7 +156,7 @@ impl Plan {
     /// of several turns, whose history no plan knows. Where no two prompts begin alike both sums are 0. A cache keeps what
     /// each model of a mix makes of a prompt for itself.
     ///
-    /// The first call goes over all requests, but over no more than the first 4,194,304 (2^22): of a longer plan they show
+    /// The first call goes over all requests, but over no more than the first 2,097,152 (2^21): of a longer plan they show
     /// the share closely, and a little low.
     #[must_use]
     pub fn expected_cache(&self) -> Option<CacheShare> {
@@ -167,7 +167,7 @@ impl Plan {
     /// found. Nothing is kept from call to call.
     #[must_use]
     pub fn expected_cache_of(&self, requests: u64) -> Option<CacheShare> {
-        const MOST: u64 = 1 << 22;
+        const MOST: u64 = 1 << 21;
         if self.index.first_of_several().is_some() {
             return None;
         }
