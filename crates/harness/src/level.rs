@@ -194,11 +194,11 @@ where
     let start = rig.timer.now();
     let course = Course::new(rig.transport, rig.timer, rig.cancel, start);
     let course = course.with(spec.load.stop_after, spec.text);
-    let mut slots = OwnSlots::new(rig.timer, spec.load.max_in_flight, Opening::at_once(start));
+    let slots = OwnSlots::new(rig.timer, spec.load.max_in_flight, Opening::at_once(start));
     let (underway, over) = Underway::new();
     let probe = spec.probe.map(|requests| Probing { requests, until: over });
     let load = (&mut spec.requests, underway);
-    let driven = press(&course, load, &mut slots, probe, &mut Keep::new(&mut tee)).await?;
+    let driven = press(&course, load, slots, probe, &mut Keep::new(&mut tee)).await?;
     Ok(LevelRun::of(&tee.tally, watch.stop(rig.timer), driven, warmup))
 }
 

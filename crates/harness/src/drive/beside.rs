@@ -40,11 +40,12 @@ impl Underway {
 }
 
 /// Runs the load of `requests` on `course`, and beside it, outside of its cap, the stream of `probe` until the load is over
-/// everywhere; probes in flight then still finish.
+/// everywhere; probes in flight then still finish. The load's `slots` are given up as soon as it is over here: others may
+/// wait behind its place, and the probes for them.
 pub(crate) async fn press<S, P, T, C, L, K>(
     course: &Course<'_, T, C>,
     (requests, underway): (&mut S, Underway),
-    slots: &mut L,
+    mut slots: L,
     probe: Option<Probing<P>>,
     outlet: &mut K,
 ) -> Result<Driven, DriveError<S::Error, T::Error, K::Error>>
@@ -57,12 +58,12 @@ where
     K: Outlet,
 {
     let Some(Probing { requests: probes, until }) = probe else {
-        return course.run(requests, slots, outlet).await;
+        return course.run(requests, &mut slots, outlet).await;
     };
     let outlet = RefCell::new(outlet);
     let load = async {
-        let driven = course.run(requests, slots, &mut Shared(&outlet)).await;
-        drop(underway);
+        let driven = course.run(requests, &mut slots, &mut Shared(&outlet)).await;
+        drop((slots, underway));
         driven
     };
     let probing = async {

@@ -75,6 +75,8 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
         let mut unkept = VecDeque::new();
         let mut line = Line::new(self.timer, self.start);
         line.refill(source).map_err(DriveError::Source)?;
+        // A source that fails ends the drive, but what has been sent keeps its tapes.
+        let mut failed = None;
         let ended = loop {
             let (now, earliest) = (self.timer.now(), line.earliest());
             let time_up = self.is_up(now) || earliest.is_some_and(|at| self.is_beyond(at));
@@ -89,7 +91,10 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
                 manifest.enter(&leaving.request, leaving.intended, now);
                 let flight = launch(fly(self.transport, leaving, now)).await;
                 flights.push(Yielding { flight, urgency: &self.urgency, clock: self.timer });
-                line.refill(source).map_err(DriveError::Source)?;
+                if let Err(error) = line.refill(source) {
+                    failed = Some(error);
+                    break Ended::Cancelled;
+                }
                 self.make_way().await;
                 continue;
             }
@@ -101,7 +106,12 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
             outlet.rest().map_err(DriveError::Sink)?;
             if let Some(landed) = self.event(&mut flights, &ears, open, slots).await {
                 manifest.leave(landed.id);
-                unkept.push_back(self.land(landed, source, slots, &mut line)?);
+                let (tape, followed) = self.land(landed, source, slots, &mut line)?;
+                unkept.push_back(tape);
+                if let Err(error) = followed {
+                    failed = Some(error);
+                    break Ended::Cancelled;
+                }
             }
         };
         // Abandon before recording, so that the endpoint is left alone at once.
@@ -111,6 +121,7 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
             outlet.put(tape).map_err(DriveError::Sink)?;
         }
         outlet.rest().map_err(DriveError::Sink)?;
+        failed.map_or(Ok(()), |error| Err(DriveError::Source(error)))?;
         let (held_back, abandoned) = (line.held_back(), source.abandoned());
         Ok(Driven { start: self.start, ended, held_back, abandoned })
     }
@@ -183,29 +194,33 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
         .await
     }
 
-    /// Sees to what follows from a request that ended, and to its slot. Gives its tape.
+    /// Sees to what follows from a request that ended, and to its slot. Gives its tape, and whether the source could say
+    /// what follows.
     fn land<S: RequestSource, K>(
         &self,
         landed: Landed<T::Error>,
         source: &mut S,
         slots: &mut impl Slots,
         line: &mut Line<'_, C>,
-    ) -> Result<Tape, DriveError<S::Error, T::Error, K>> {
+    ) -> Result<(Tape, Result<(), S::Error>), DriveError<S::Error, T::Error, K>> {
         let Landed { id, keeps_slot, sent } = landed;
         let mut tape = sent.map_err(|error| DriveError::Unsendable { request: id, error })?;
         let end = tape.marks.end.unwrap_or_else(|| self.timer.now());
         let next = source.after(&tape, end.saturating_since(self.start));
-        let next = next.map_err(DriveError::Source)?;
-        if next.is_none() || !keeps_slot {
+        if !keeps_slot || !matches!(next, Ok(Some(_))) {
             slots.give_back(end);
         }
+        let (next, followed) = match next {
+            Ok(next) => (next, Ok(())),
+            Err(error) => (None, Err(error)),
+        };
         if let Some(next) = next {
             line.follow(next, end, keeps_slot);
         }
         if self.text == TextAfter::Drop {
             tape.text = None;
         }
-        Ok(tape)
+        Ok((tape, followed))
     }
 }
 
