@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use fizeau_core::{Nanos, Part, RequestSource, Scheduled, Tape, Timer, Transport};
-use futures_util::future::try_join;
+use futures_util::future::join;
 
 use super::{Course, DriveError, Driven, Opening, Outlet, OwnSlots, Slots};
 use crate::Cancel;
@@ -61,18 +61,23 @@ where
         return course.run(requests, &mut slots, outlet).await;
     };
     let outlet = RefCell::new(outlet);
+    // If one of both breaks off the other is called off, and leaves its tapes.
+    let off = course.switch();
+    let course = course.heeding(&off);
     let load = async {
         let driven = course.run(requests, &mut slots, &mut Shared(&outlet)).await;
         drop((slots, underway));
-        driven
+        driven.inspect_err(|_| off.cancel())
     };
     let probing = async {
         let mut slots = OwnSlots::new(course.timer, None, Opening::at_once(course.start));
         let beside = course.beside(&until);
-        beside.run(&mut Marked(probes), &mut slots, &mut Shared(&outlet)).await
+        let driven = beside.run(&mut Marked(probes), &mut slots, &mut Shared(&outlet)).await;
+        driven.inspect_err(|_| off.cancel())
     };
     // The probes first: each time that both have something to do, theirs is the little.
-    try_join(probing, load).await.map(|(_, driven)| driven)
+    let (probed, driven) = join(probing, load).await;
+    probed.and(driven)
 }
 
 /// An outlet of both streams, which run on one task.

@@ -297,7 +297,8 @@ fn a_request_that_cannot_be_sent_ends_the_level_with_its_number() {
     let error = stand.run(&plan, cap(3), &mut tapes, &mut ()).unwrap_err();
     let DriveError::Unsendable { request, error } = error else { panic!("{error}") };
     assert_eq!((request.0, error), (7, NoRoute));
-    assert!(!ids(&tapes).contains(&7));
+    let sent = stand.seen.sent.lock().unwrap().len();
+    assert!(!ids(&tapes).contains(&7) && tapes.len() + 1 == sent, "all others left their tapes");
 }
 
 #[test]
