@@ -146,12 +146,13 @@ impl LevelRun {
         driven: Driven,
         warmup: Warmup,
     ) -> Self {
-        let (summary, client) = (tally.summary(), tally.proof(watch));
+        let (mut summary, client) = (tally.summary(), tally.proof(watch));
         let ending = match driven.ended {
             Ended::Cancelled => Ending::Interrupted,
             Ended::Exhausted | Ended::TimeUp => Ending::Finished,
         };
         let Driven { held_back, abandoned, .. } = driven;
+        (summary.requests.held_back, summary.requests.abandoned) = (held_back, abandoned);
         let expected = Expectations { ending, held_back, abandoned, ..Expectations::default() };
         let validity = judge(&summary, &client, &expected);
         Self { summary, client, validity, driven, warmup }

@@ -63,6 +63,8 @@ pub struct SweptLevel {
     pub concurrency: NonZeroU32,
     /// What came of it.
     pub run: LevelRun,
+    /// That its plan sent records of a data set more than once, in words; none where it did not.
+    pub repeated: Option<String>,
     /// Where its files are; none if the sweep keeps no files.
     pub folder: Option<RunFolder>,
 }
@@ -143,7 +145,8 @@ impl<'a, M: Measure> Sweep<'a, M> {
         let run = run.map_err(|error| SweepError::Level { concurrency, error })?;
         observer.notice(Notice::LevelEnded(&run));
         self.done += 1;
-        Ok(Some(SweptLevel { concurrency, run, folder }))
+        let repeated = plan.repeats().map(|repeats| repeats.to_string());
+        Ok(Some(SweptLevel { concurrency, run, repeated, folder }))
     }
 
     fn plan(&self, concurrency: NonZeroU32) -> Result<Plan, SpecError> {

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use fizeau_core::{
-    Arrival, Channel, Clock, Failure, FailureClass, Nanos, Outcome, Part, PerSec, Request, Stamp, Tape,
-    TapeSink, Transport,
+    Arrival, Channel, Clock, Failure, FailureClass, Nanos, Outcome, Part, PerSec, Request, Stamp,
+    Tape, TapeSink, Transport,
 };
 use fizeau_harness::{
     Cancel, Crew, DriveError, Ended, LevelRun, LevelSize, Load, Measure, Notice, Observer,
@@ -329,6 +329,7 @@ fn the_cap_holds_back_as_many_with_any_number_of_workers() {
         let mut stand = Stand::new(workers, fate);
         let run = stand.run(&plan, cap(8), &mut Vec::new(), &mut ()).unwrap();
         assert_eq!(run.driven.held_back, 192, "{workers} workers");
+        assert_eq!(run.summary.requests.held_back, 192);
     }
 }
 

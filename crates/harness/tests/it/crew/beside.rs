@@ -132,7 +132,8 @@ fn a_time_limit_ends_those_who_wait_for_a_slot_and_the_probes_with_them() {
     let rate = |rate| Arrivals::Constant { rate: PerSec::new(rate) };
     let (plan, probes) = (plan(1_000, rate(1_000.0)), plan(1_000_000, rate(10_000.0)));
     let load = Load { stop_after: Some(Nanos::from_millis(20)), ..cap(3) };
-    let level = PlannedLevel { probe: Some(Probe { plan: &probes }), ..PlannedLevel::new(&plan, load) };
+    let level =
+        PlannedLevel { probe: Some(Probe { plan: &probes }), ..PlannedLevel::new(&plan, load) };
     let mut stand = Stand::new(3, fate);
     // Probes that never end are called off.
     let mut watcher = CallOff { after: 20_000, ended: 0, cancel: stand.cancel.clone() };
