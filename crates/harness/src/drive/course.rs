@@ -116,9 +116,7 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
             outlet.rest().map_err(DriveError::Sink)?;
             if let Some(landed) = self.event(&mut flights, &ears, open, slots).await {
                 manifest.leave(landed.id);
-                let (tape, followed) = self.land(landed, source, slots, &mut line);
-                unkept.extend(tape);
-                if let Err(error) = followed {
+                if let Err(error) = self.land(landed, source, slots, &mut line, &mut unkept) {
                     break Err(error);
                 }
             }
@@ -203,34 +201,31 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
         .await
     }
 
-    /// Sees to what follows from a request that ended, and to its slot. Gives its tape, if it could be sent, and whether the
-    /// drive may go on.
+    /// Sees to what follows from a request that ended, and to its slot. Its tape goes to the `unkept`, also where nobody can
+    /// say what follows.
     fn land<S: RequestSource, K>(
         &self,
         landed: Landed<T::Error>,
         source: &mut S,
         slots: &mut impl Slots,
         line: &mut Line<'_, C>,
-    ) -> (Option<Tape>, Result<(), DriveError<S::Error, T::Error, K>>) {
+        unkept: &mut VecDeque<Tape>,
+    ) -> Result<(), DriveError<S::Error, T::Error, K>> {
         let Landed { id, keeps_slot, sent } = landed;
-        let mut tape = match sent {
-            Ok(tape) => tape,
-            Err(error) => return (None, Err(DriveError::Unsendable { request: id, error })),
-        };
+        let mut tape = sent.map_err(|error| DriveError::Unsendable { request: id, error })?;
         let end = tape.marks.end.unwrap_or_else(|| self.timer.now());
         let next = source.after(&tape, end.saturating_since(self.start));
         if !keeps_slot || !matches!(next, Ok(Some(_))) {
             slots.give_back(end);
         }
-        let followed = next.map_err(DriveError::Source).map(|next| {
-            if let Some(next) = next {
-                line.follow(next, end, keeps_slot);
-            }
-        });
         if self.text == TextAfter::Drop {
             tape.text = None;
         }
-        (Some(tape), followed)
+        unkept.push_back(tape);
+        if let Some(next) = next.map_err(DriveError::Source)? {
+            line.follow(next, end, keeps_slot);
+        }
+        Ok(())
     }
 }
 

@@ -167,7 +167,7 @@ impl<'t, C: Timer> Line<'t, C> {
         let callable = callable.filter(|_| self.first.is_none());
         let next = [callable, due(&self.seated)].into_iter().flatten().min();
         // No slot may come any more, or one only of somebody who waits for us.
-        let next = next.or(deadline.filter(|_| self.first.is_some()));
+        let next = next.or_else(|| deadline.filter(|_| self.first.is_some()));
         let at = next.map(|at| deadline.map_or(at, |deadline| at.min(deadline)));
         if self.alarm.as_ref().map(|alarm| alarm.at) != at {
             // The old one goes first, so that there is one wait at a time.
