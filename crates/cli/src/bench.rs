@@ -234,10 +234,17 @@ fn one_in(shard: Shard) -> NonZeroU64 {
 
 /// One request before the first, on a connection of its own.
 async fn check(job: &Job) -> Result<(), Fail> {
-    endpoint::check_context(&job.called.target, job.limit.as_ref(), &job.work).await?;
+    let fits = |limit: &Limit| fits(&job.work, job.probe.as_ref(), limit);
+    endpoint::check_context(&job.called.target, job.limit.as_ref(), fits).await?;
     let clock = MonotonicClock::new();
     let http = HttpTransport::new(job.called.target.clone(), clock);
     endpoint::check(&http, &Pacer::new(clock), job.work.plan()).await.map(drop)
+}
+
+/// Refuses requests and probes that are longer than `limit`.
+fn fits(work: &Work, probe: Option<&Plan>, limit: &Limit) -> Result<(), Fail> {
+    work.check(limit)?;
+    probe.map_or(Ok(()), |probe| probe_stream::check(probe, limit))
 }
 
 /// vLLM's figures, added up as requests end.

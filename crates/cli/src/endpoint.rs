@@ -17,7 +17,7 @@ use crate::args::{EndpointArgs, WorkloadArgs};
 use crate::exit::{Fail, Named};
 use crate::probe::Found;
 use crate::progress::Progress;
-use crate::workload::{self, Limit, Work};
+use crate::workload::{self, Limit};
 
 /// An endpoint to be called, and how to name it on record.
 pub(crate) struct Called {
@@ -142,13 +142,13 @@ pub(crate) fn keep_text(after: TextAfter, workload: &WorkloadArgs) -> KeepText {
 pub(crate) async fn check_context(
     target: &Target,
     known: Option<&Limit>,
-    work: &Work,
+    check: impl FnOnce(&Limit) -> Result<(), Fail>,
 ) -> Result<(), Fail> {
     if known.is_some() {
         return Ok(());
     }
     match context_limit(target).await {
-        Ok(Some(tokens)) => work.check(&Limit { tokens, said_by: "the server" }),
+        Ok(Some(tokens)) => check(&Limit { tokens, said_by: "the server" }),
         Ok(None) | Err(_) => Ok(()),
     }
 }

@@ -290,7 +290,10 @@ async fn measure(job: &Job) -> Result<(SweepReport, bool), Fail> {
 
 /// One request before the first, on a connection of its own.
 async fn check(job: &Job, clock: MonotonicClock) -> Result<(), Fail> {
-    endpoint::check_context(&job.called.target, job.limit.as_ref(), &job.sample).await?;
+    endpoint::check_context(&job.called.target, job.limit.as_ref(), |limit| {
+        job.sample.check(limit)
+    })
+    .await?;
     let http = HttpTransport::new(job.called.target.clone(), clock);
     endpoint::check(&http, &Pacer::new(clock), job.sample.plan()).await.map(drop)
 }
@@ -299,7 +302,7 @@ async fn check(job: &Job, clock: MonotonicClock) -> Result<(), Fail> {
 fn report(job: &Job, level: &SweptLevel, kept: &Kept) -> Result<LevelReport, Fail> {
     let load = LoadPoint::Concurrency(level.concurrency.get());
     let name = fizeau::harness::level_name(level.concurrency);
-    let repeated = job.sample.repeated();
+    let repeated = level.plan.repeats().map(|repeats| repeats.to_string());
     let yardstick = Yardstick {
         physics: job.physics.as_ref(),
         client: &job.client,

@@ -100,8 +100,8 @@ pub enum DriveError<S, T, K> {
 /// from a request that ended ([`RequestSource::after`]) leaves in the order of instants too.
 ///
 /// # Errors
-/// If the source, the sink, or the expression of a request fails. Tapes recorded until then stay recorded. Failures of
-/// the *endpoint* are not errors: they are tapes.
+/// If the source, the sink, or the expression of a request fails. Tapes recorded until then stay recorded, and unless
+/// it is the sink, what was in flight is recorded as cancelled first. Failures of the *endpoint* are not errors: they are tapes.
 pub async fn drive<S, T, C, K>(
     source: &mut S,
     transport: &T,

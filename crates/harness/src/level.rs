@@ -146,12 +146,13 @@ impl LevelRun {
         driven: Driven,
         warmup: Warmup,
     ) -> Self {
-        let (summary, client) = (tally.summary(), tally.proof(watch));
+        let (mut summary, client) = (tally.summary(), tally.proof(watch));
         let ending = match driven.ended {
             Ended::Cancelled => Ending::Interrupted,
             Ended::Exhausted | Ended::TimeUp => Ending::Finished,
         };
         let Driven { held_back, abandoned, .. } = driven;
+        (summary.requests.held_back, summary.requests.abandoned) = (held_back, abandoned);
         let expected = Expectations { ending, held_back, abandoned, ..Expectations::default() };
         let validity = judge(&summary, &client, &expected);
         Self { summary, client, validity, driven, warmup }
@@ -194,11 +195,11 @@ where
     let start = rig.timer.now();
     let course = Course::new(rig.transport, rig.timer, rig.cancel, start);
     let course = course.with(spec.load.stop_after, spec.text);
-    let mut slots = OwnSlots::new(rig.timer, spec.load.max_in_flight, Opening::at_once(start));
+    let slots = OwnSlots::new(rig.timer, spec.load.max_in_flight, Opening::at_once(start));
     let (underway, over) = Underway::new();
     let probe = spec.probe.map(|requests| Probing { requests, until: over });
     let load = (&mut spec.requests, underway);
-    let driven = press(&course, load, &mut slots, probe, &mut Keep::new(&mut tee)).await?;
+    let driven = press(&course, load, slots, probe, &mut Keep::new(&mut tee)).await?;
     Ok(LevelRun::of(&tee.tally, watch.stop(rig.timer), driven, warmup))
 }
 

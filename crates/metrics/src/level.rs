@@ -92,6 +92,11 @@ pub struct RequestCounts {
     pub failed: u64,
     /// The failed ones by class.
     pub by_class: BTreeMap<FailureClass, u64>,
+    /// Those that a cap on requests in flight held past their instant. Tapes do not say: whoever drove the level does, and
+    /// until then it is zero, as is the next.
+    pub held_back: u64,
+    /// Planned ones that were never sent, because a turn before them failed. They are in no other count.
+    pub abandoned: u64,
 }
 
 impl RequestCounts {
@@ -113,6 +118,8 @@ impl RequestCounts {
         for (class, count) in other.by_class {
             *self.by_class.entry(class).or_default() += count;
         }
+        self.held_back += other.held_back;
+        self.abandoned += other.abandoned;
     }
 }
 
@@ -130,6 +137,10 @@ pub struct TokenCounts {
     /// Prompt tokens that the server took from a prefix cache; absent if it said so for no request. One for which it did
     /// not say counts as none: some servers (vLLM, Gemini) leave a zero out.
     pub cached_input: Option<Tokens>,
+    /// Prompt tokens of the requests of which they are known: all of `input`, where there is that.
+    pub known_input: Tokens,
+    /// Those of `known_input` that came from a prefix cache.
+    pub known_cached: Tokens,
     /// For how many completed requests the server said how many tokens it took from a cache.
     pub cached_reported: u64,
     /// Completed requests whose output had another length than was asked under
@@ -147,12 +158,12 @@ impl TokenCounts {
         (self.events > 0).then(|| self.output.get() as f64 / self.events as f64)
     }
 
-    /// Share of the prompt tokens that a prefix cache supplied, from 0 to 1: the measured hit rate. Absent where either
-    /// is unknown, and without prompt tokens.
+    /// Share of the prompt tokens that a prefix cache supplied, from 0 to 1: the measured hit rate, over the requests whose
+    /// prompt length is known. Absent where there is none of those, and where the server said nothing of a cache.
     #[must_use]
     pub fn cached_share(&self) -> Option<f64> {
-        let (input, cached) = (self.input?.get(), self.cached_input?.get());
-        (input > 0).then(|| cached as f64 / input as f64)
+        let (input, cached) = (self.known_input.get(), self.known_cached.get());
+        (self.cached_input.is_some() && input > 0).then(|| cached as f64 / input as f64)
     }
 }
 

@@ -9,8 +9,7 @@ use crate::sweep::STAND_IN_NOTE;
 use crate::words::{self, listed};
 use crate::{Engine, OperatingPoint, Place, SweepReport};
 use table::{Column, Row, Table};
-pub(crate) use wrap::plain;
-use wrap::wrap;
+pub(crate) use wrap::{plain, wrap};
 
 /// How to write for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use fizeau::report::{
 use fizeau::workload::{Pacing, Plan, Shard, TracePacing};
 
 use super::arrivals::{arrivals, arrivals_flag, cap, shard};
-use super::{Job, files, one_in, probe_stream};
+use super::{Job, files, fits, one_in, probe_stream};
 use crate::args::{ArrivalArgs, BenchArgs, EndpointArgs, RampArg};
 use crate::client::{self, Client};
 use crate::endpoint::{self, Called};
@@ -47,12 +47,12 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
     let physics = physics.map(|physics| physics.for_prompts_of(work.typical()));
     let config = physics.as_ref().and_then(Physics::config);
     let limit = workload::limit(args.workload.max_model_len, config);
-    limit.iter().try_for_each(|limit| work.check(limit))?;
+    let probe = probe_stream::probe(args, &called.target)?;
+    limit.iter().try_for_each(|limit| fits(&work, probe.as_ref(), limit))?;
     let (requests, pacing) = (work.requests().get(), work.plan().pacing());
     let in_flight = client::in_flight(requests, cap, pacing);
     let wanted = endpoint::wanted(&endpoint.connections, &base_urls, in_flight);
     let client = Client::new(&args.client, wanted)?;
-    let probe = probe_stream::probe(args, &called.target)?;
     let vllm = vllm_run(args, &called, cap, now)?;
     let setup = setup(args, &called, (&work, shard), physics.as_ref(), now);
     // As in vLLM, to append is to save.

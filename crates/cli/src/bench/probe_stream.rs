@@ -6,7 +6,7 @@ use fizeau::workload::{Arrivals, Lengths, Plan, Seed, Spec};
 
 use crate::args::BenchArgs;
 use crate::exit::{Fail, Named};
-use crate::workload;
+use crate::workload::{self, Limit};
 
 /// The stream that the flags ask for: small requests at a constant rate, as many as there is time for.
 pub(super) fn probe(args: &BenchArgs, target: &Target) -> Result<Option<Plan>, Fail> {
@@ -36,6 +36,13 @@ pub(super) fn probe(args: &BenchArgs, target: &Target) -> Result<Option<Plan>, F
         ..Spec::new(u64::MAX).named("--probe-request-rate")?
     };
     Plan::new(spec).map(Some).named("--probe-request-rate")
+}
+
+/// Refuses probes that are longer than `limit`.
+pub(super) fn check(probe: &Plan, limit: &Limit) -> Result<(), Fail> {
+    let longest = probe.spec().lengths.longest();
+    let what = || "--probe-input-len and --probe-output-len".to_owned();
+    limit.check(what, longest.input, longest.output)
 }
 
 /// Which child of the run's seed the probes have.

@@ -72,7 +72,7 @@ fn arrivals_that_cannot_be() {
 
 #[test]
 fn lengths_that_cannot_be() {
-    let cases: [(&str, &[&str]); 16] = [
+    let cases: [(&str, &[&str]); 17] = [
         ("--random-input-len many", &["--random-input-len", "many", "uniform:200-300"]),
         ("--random-output-len uniform:300-200", &["--random-output-len", "300", "200"]),
         ("--random-input-len lognormal:median=500", &["--random-input-len", "sigma=0.8"]),
@@ -87,6 +87,10 @@ fn lengths_that_cannot_be() {
         ("--random-range-ratio -1", &["--random-range-ratio", "-1"]),
         ("--length-pairs 250", &["--length-pairs", "INPUT/OUTPUT=WEIGHT"]),
         ("--max-model-len 1000", &["1152", "--max-model-len"]),
+        (
+            "--max-model-len 2000 --probe-request-rate 1 --probe-input-len 1999",
+            &["--probe-input-len", "2007", "--max-model-len"],
+        ),
         (
             "--max-model-len 1200 --turns 2 --endpoint /v1/chat/completions",
             &["--max-model-len", "1200"],

@@ -152,12 +152,12 @@ impl<T: Preconnect> Worker<T> {
             let driven = Driven::none(self.timer.now());
             return post.done(Ok((driven, ClientWatch::default())));
         };
-        let mut slots = cap.slots(&self.timer, start);
+        let slots = cap.slots(&self.timer, start);
         self.timer.sleep_until(start).await;
         let watch = Watch::start(SelfWatch::Thread, &self.timer);
         let course = self.course(&cancel, start).with(stop_after, text);
         let load = (&mut requests, underway);
-        let driven = press(&course, load, &mut slots, probe, &mut post).await;
+        let driven = press(&course, load, slots, probe, &mut post).await;
         post.done(driven.map(|driven| (driven, watch.stop(&self.timer))));
     }
 

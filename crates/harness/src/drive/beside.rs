@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use fizeau_core::{Nanos, Part, RequestSource, Scheduled, Tape, Timer, Transport};
-use futures_util::future::try_join;
+use futures_util::future::join;
 
 use super::{Course, DriveError, Driven, Opening, Outlet, OwnSlots, Slots};
 use crate::Cancel;
@@ -40,11 +40,12 @@ impl Underway {
 }
 
 /// Runs the load of `requests` on `course`, and beside it, outside of its cap, the stream of `probe` until the load is over
-/// everywhere; probes in flight then still finish.
+/// everywhere; probes in flight then still finish. The load's `slots` are given up as soon as it is over here: others may
+/// wait behind its place, and the probes for them.
 pub(crate) async fn press<S, P, T, C, L, K>(
     course: &Course<'_, T, C>,
     (requests, underway): (&mut S, Underway),
-    slots: &mut L,
+    mut slots: L,
     probe: Option<Probing<P>>,
     outlet: &mut K,
 ) -> Result<Driven, DriveError<S::Error, T::Error, K::Error>>
@@ -57,21 +58,26 @@ where
     K: Outlet,
 {
     let Some(Probing { requests: probes, until }) = probe else {
-        return course.run(requests, slots, outlet).await;
+        return course.run(requests, &mut slots, outlet).await;
     };
     let outlet = RefCell::new(outlet);
+    // If one of both breaks off the other is called off, and leaves its tapes.
+    let off = course.switch();
+    let course = course.heeding(&off);
     let load = async {
-        let driven = course.run(requests, slots, &mut Shared(&outlet)).await;
-        drop(underway);
-        driven
+        let driven = course.run(requests, &mut slots, &mut Shared(&outlet)).await;
+        drop((slots, underway));
+        driven.inspect_err(|_| off.cancel())
     };
     let probing = async {
         let mut slots = OwnSlots::new(course.timer, None, Opening::at_once(course.start));
         let beside = course.beside(&until);
-        beside.run(&mut Marked(probes), &mut slots, &mut Shared(&outlet)).await
+        let driven = beside.run(&mut Marked(probes), &mut slots, &mut Shared(&outlet)).await;
+        driven.inspect_err(|_| off.cancel())
     };
     // The probes first: each time that both have something to do, theirs is the little.
-    try_join(probing, load).await.map(|(_, driven)| driven)
+    let (probed, driven) = join(probing, load).await;
+    probed.and(driven)
 }
 
 /// An outlet of both streams, which run on one task.

@@ -51,6 +51,19 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
         Self { stop_after, text, ..self }
     }
 
+    /// A switch that calls off courses of this level alone.
+    pub(super) fn switch(&self) -> Cancel {
+        self.cancel.part()
+    }
+
+    /// The same, called off by `cancel`.
+    pub(super) fn heeding<'c>(&self, cancel: &'c Cancel) -> Course<'c, T, C>
+    where
+        'a: 'c,
+    {
+        Course { cancel, urgency: Rc::clone(&self.urgency), ..*self }
+    }
+
     /// The course of the probe stream beside this one, `until` the load is over. Each lets the other's due requests go
     /// before it reads.
     pub(super) fn beside(&self, until: &'a Cancel) -> Self {
@@ -80,7 +93,7 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
             let time_up = self.is_up(now) || earliest.is_some_and(|at| self.is_beyond(at));
             let is_idle = flights.is_empty() && (time_up || earliest.is_none());
             if let Some(ended) = self.over(is_idle, time_up) {
-                break ended;
+                break Ok(ended);
             }
             let mut open = (!time_up).then_some(&mut line);
             if let Some(line) = &mut open
@@ -89,7 +102,9 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
                 manifest.enter(&leaving.request, leaving.intended, now);
                 let flight = launch(fly(self.transport, leaving, now)).await;
                 flights.push(Yielding { flight, urgency: &self.urgency, clock: self.timer });
-                line.refill(source).map_err(DriveError::Source)?;
+                if let Err(error) = line.refill(source) {
+                    break Err(DriveError::Source(error));
+                }
                 self.make_way().await;
                 continue;
             }
@@ -101,17 +116,20 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
             outlet.rest().map_err(DriveError::Sink)?;
             if let Some(landed) = self.event(&mut flights, &ears, open, slots).await {
                 manifest.leave(landed.id);
-                unkept.push_back(self.land(landed, source, slots, &mut line)?);
+                if let Err(error) = self.land(landed, source, slots, &mut line, &mut unkept) {
+                    break Err(error);
+                }
             }
         };
-        // Abandon before recording, so that the endpoint is left alone at once.
+        // Abandon before recording, so that the endpoint is left alone at once. What was sent has its tape, also if the drive
+        // broke off.
         drop(flights);
         self.urgency.set(self.part, None);
         for tape in unkept.into_iter().chain(manifest.cancelled(self.timer.now())) {
             outlet.put(tape).map_err(DriveError::Sink)?;
         }
         outlet.rest().map_err(DriveError::Sink)?;
-        let (held_back, abandoned) = (line.held_back(), source.abandoned());
+        let (ended, held_back, abandoned) = (ended?, line.held_back(), source.abandoned());
         Ok(Driven { start: self.start, ended, held_back, abandoned })
     }
 
@@ -183,29 +201,31 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
         .await
     }
 
-    /// Sees to what follows from a request that ended, and to its slot. Gives its tape.
+    /// Sees to what follows from a request that ended, and to its slot. Its tape goes to the `unkept`, also where nobody can
+    /// say what follows.
     fn land<S: RequestSource, K>(
         &self,
         landed: Landed<T::Error>,
         source: &mut S,
         slots: &mut impl Slots,
         line: &mut Line<'_, C>,
-    ) -> Result<Tape, DriveError<S::Error, T::Error, K>> {
+        unkept: &mut VecDeque<Tape>,
+    ) -> Result<(), DriveError<S::Error, T::Error, K>> {
         let Landed { id, keeps_slot, sent } = landed;
         let mut tape = sent.map_err(|error| DriveError::Unsendable { request: id, error })?;
         let end = tape.marks.end.unwrap_or_else(|| self.timer.now());
         let next = source.after(&tape, end.saturating_since(self.start));
-        let next = next.map_err(DriveError::Source)?;
-        if next.is_none() || !keeps_slot {
+        if !keeps_slot || !matches!(next, Ok(Some(_))) {
             slots.give_back(end);
-        }
-        if let Some(next) = next {
-            line.follow(next, end, keeps_slot);
         }
         if self.text == TextAfter::Drop {
             tape.text = None;
         }
-        Ok(tape)
+        unkept.push_back(tape);
+        if let Some(next) = next.map_err(DriveError::Source)? {
+            line.follow(next, end, keeps_slot);
+        }
+        Ok(())
     }
 }
 

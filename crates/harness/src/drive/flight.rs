@@ -28,6 +28,7 @@ pub(super) async fn fly<T: Transport>(
     if let Ok(tape) = &mut sent {
         // What follows from a tape hangs on these, whether the transport copied them or not.
         (tape.session, tape.turn, tape.part) = (request.session, request.turn, request.part);
+        tape.model = request.model;
     }
     Landed { id: request.id, keeps_slot, sent }
 }

@@ -36,8 +36,15 @@ struct First {
     /// Whether it came without an instant: it ought to leave when its slot becomes free.
     is_slot_bound: bool,
     slot: Option<Taken>,
-    /// Whether it had to wait for the slot.
-    is_held: bool,
+}
+
+impl First {
+    /// Whether its instant came before there was a slot for it: then the cap held it back, not the client, be it that it
+    /// was called only after others that stood before it.
+    fn is_held(&self) -> bool {
+        let free_since = self.slot.as_ref().and_then(|Taken(since)| *since);
+        !self.is_slot_bound && free_since.is_some_and(|since| self.rank.due < since)
+    }
 }
 
 /// A slot that has been taken, and since when it was free, where that is known.
@@ -98,7 +105,7 @@ impl<'t, C: Timer> Line<'t, C> {
         [own, first, due(&self.seated), due(&self.unseated)].into_iter().flatten().min()
     }
 
-    /// How many had to wait past their instant for a slot.
+    /// How many left that had to wait past their instant for a slot.
     pub(super) const fn held_back(&self) -> u64 {
         self.held_back
     }
@@ -118,9 +125,7 @@ impl<'t, C: Timer> Line<'t, C> {
         }
         let _ = poll_fn(|cx| Poll::Ready(self.poll_slot(slots, cx))).await;
         let first = self.first.take_if(|first| first.slot.is_some());
-        if first.is_none() {
-            self.hold();
-        }
+        self.held_back += u64::from(first.as_ref().is_some_and(First::is_held));
         first.map(|First { rank, request, is_slot_bound, slot, .. }| {
             let free_since = slot.and_then(|Taken(since)| since).filter(|_| is_slot_bound);
             let intended = free_since.unwrap_or(rank.due);
@@ -141,7 +146,7 @@ impl<'t, C: Timer> Line<'t, C> {
             false => self.own.take()?,
         };
         let rank = Rank { due: at.unwrap_or(self.start), request: request.id };
-        Some(First { rank, request, is_slot_bound: at.is_none(), slot: None, is_held: false })
+        Some(First { rank, request, is_slot_bound: at.is_none(), slot: None })
     }
 
     /// Ready when the first has its slot.
@@ -153,21 +158,16 @@ impl<'t, C: Timer> Line<'t, C> {
         Poll::Ready(())
     }
 
-    /// The first has no slot: it is counted once, if its instant is past.
-    fn hold(&mut self) {
-        if let Some(first) = self.first.as_mut().filter(|first| !first.is_slot_bound) {
-            self.held_back += u64::from(!std::mem::replace(&mut first.is_held, true));
-        }
-    }
-
-    /// Sets the alarm to the next instant at which somebody may leave, or to `deadline` if that comes before. Gives the
-    /// instant that it is set to.
+    /// Sets the alarm to the next instant at which somebody may leave, or to `deadline` if that comes before, as it also may
+    /// for who waits for a slot. Gives the instant that it is set to.
     pub(super) fn set_alarm(&mut self, deadline: Option<Stamp>) -> Option<Stamp> {
         let own = self.own.as_ref().and_then(|(at, _)| *at);
         let callable = [own, due(&self.unseated)].into_iter().flatten().min();
         // While somebody waits for a slot nobody else is called.
         let callable = callable.filter(|_| self.first.is_none());
         let next = [callable, due(&self.seated)].into_iter().flatten().min();
+        // No slot may come any more, or one only of somebody who waits for us.
+        let next = next.or_else(|| deadline.filter(|_| self.first.is_some()));
         let at = next.map(|at| deadline.map_or(at, |deadline| at.min(deadline)));
         if self.alarm.as_ref().map(|alarm| alarm.at) != at {
             // The old one goes first, so that there is one wait at a time.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -19,7 +19,7 @@ pub(crate) struct Rank {
 /// Leave to have one more request in flight.
 pub(crate) trait Slots {
     /// Takes a slot for the request of `rank`. Where there is none, the task is woken when there may be one: by a request of its
-    /// own that ends, or by the waker. Tells since when the slot was free, where that is known.
+    /// own that ends, or by the waker. Tells since when there was a slot, where that is known: what was due before had to wait.
     fn poll_take(&mut self, rank: Rank, cx: &mut Context<'_>) -> Poll<Option<Stamp>>;
 
     /// Gives back the slot of a request that ended at `at`.
@@ -43,19 +43,44 @@ pub(crate) struct Gate {
     free: AtomicI64,
     /// How many are in the queue; read without its lock.
     waiting: AtomicUsize,
+    /// Until when there were fewer slots than were wanted, in nanoseconds; zero if there always were enough.
+    short_until: AtomicU64,
     queue: Mutex<BTreeMap<Rank, Waker>>,
 }
 
 impl Gate {
     pub(crate) fn new(cap: NonZeroU32) -> Arc<Self> {
         let free = AtomicI64::new(cap.get().into());
-        Arc::new(Self { free, waiting: AtomicUsize::new(0), queue: Mutex::default() })
+        Arc::new(Self {
+            free,
+            waiting: AtomicUsize::new(0),
+            short_until: AtomicU64::new(0),
+            queue: Mutex::default(),
+        })
     }
 
     /// Takes a free slot, whoever else may be waiting.
     fn take(&self) -> bool {
         let less = |free: i64| (free > 0).then(|| free - 1);
         self.free.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok()
+    }
+
+    fn give_back(&self, at: Stamp) {
+        let is_short = |free: i64| free == 0 || self.waiting.load(Ordering::SeqCst) > 0;
+        // Before the count rises, so that whoever takes the slot sees it.
+        if is_short(self.free.load(Ordering::SeqCst)) {
+            self.short_until.fetch_max(at.as_nanos(), Ordering::SeqCst);
+        }
+        self.free.fetch_add(1, Ordering::SeqCst);
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            self.call_next(&self.queue());
+        }
+    }
+
+    /// Since when there were as many slots as were wanted; none for always.
+    fn free_since(&self) -> Option<Stamp> {
+        let short_until = self.short_until.load(Ordering::SeqCst);
+        (short_until > 0).then(|| Stamp::from_nanos(short_until))
     }
 
     fn queue(&self) -> MutexGuard<'_, BTreeMap<Rank, Waker>> {
@@ -89,7 +114,7 @@ impl Slots for Seat {
     fn poll_take(&mut self, rank: Rank, cx: &mut Context<'_>) -> Poll<Option<Stamp>> {
         let gate = &*self.gate;
         if gate.waiting.load(Ordering::SeqCst) == 0 && gate.take() {
-            return Poll::Ready(None);
+            return Poll::Ready(gate.free_since());
         }
         let mut queue = gate.queue();
         queue.insert(rank, cx.waker().clone());
@@ -104,14 +129,11 @@ impl Slots for Seat {
         self.queued = None;
         gate.waiting.store(queue.len(), Ordering::SeqCst);
         gate.call_next(&queue);
-        Poll::Ready(None)
+        Poll::Ready(gate.free_since())
     }
 
-    fn give_back(&mut self, _: Stamp) {
-        self.gate.free.fetch_add(1, Ordering::SeqCst);
-        if self.gate.waiting.load(Ordering::SeqCst) > 0 {
-            self.gate.call_next(&self.gate.queue());
-        }
+    fn give_back(&mut self, at: Stamp) {
+        self.gate.give_back(at);
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use fizeau_core::{
-    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, Part, PerSec, Request, Stamp, Tape,
-    TapeSink, Transport,
+    Arrival, Channel, Clock, Failure, FailureClass, Nanos, Outcome, Part, PerSec, Request, Stamp,
+    Tape, TapeSink, Transport,
 };
 use fizeau_harness::{
     Cancel, Crew, DriveError, Ended, LevelRun, LevelSize, Load, Measure, Notice, Observer,
@@ -43,6 +43,8 @@ enum Fate {
     Answered,
     /// It is answered once so many probes have been sent.
     AfterProbes(usize),
+    /// It is answered so long after its instant.
+    At(Nanos),
     Fails,
     Hangs,
     Panics,
@@ -54,6 +56,7 @@ struct Fake {
     worker: usize,
     seen: Arc<Seen>,
     fate: fn(u64) -> Fate,
+    clock: MonotonicClock,
 }
 
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -90,6 +93,11 @@ impl Transport for Fake {
                     tokio::task::yield_now().await;
                 }
             }
+            Fate::At(after) => {
+                while self.clock.now() < i + after {
+                    tokio::task::yield_now().await;
+                }
+            }
             Fate::Fails => {
                 let outcome = Outcome::Failed(Failure::new(FailureClass::Truncated, "by design"));
                 return Ok(Tape { request: request.id, outcome, ..Tape::sent_at(r) });
@@ -104,7 +112,7 @@ impl Transport for Fake {
         let mut tape = Tape::sent_at(r);
         tape.request = request.id;
         tape.text = Some(format!("reply {}", request.id));
-        (tape.marks.intended, tape.marks.released, tape.marks.end) = (i, r, Some(r));
+        (tape.marks.intended, tape.marks.released, tape.marks.end) = (i, r, Some(self.clock.now()));
         tape.arrivals.push(Arrival::tokens(r, 1, Channel::Visible));
         Ok(tape)
     }
@@ -129,13 +137,14 @@ struct Stand {
 impl Stand {
     fn new(threads: usize, fate: fn(u64) -> Fate) -> Self {
         let (seen, cancel) = (Arc::new(Seen::default()), Cancel::new());
+        let clock = MonotonicClock::new();
         let shared = Arc::clone(&seen);
         let make = move |worker| {
             shared.made.fetch_add(1, Ordering::SeqCst);
-            Fake { worker, seen: Arc::clone(&shared), fate }
+            Fake { worker, seen: Arc::clone(&shared), fate, clock }
         };
         let threads = NonZeroUsize::new(threads).unwrap();
-        let crew = Crew::start(threads, MonotonicClock::new(), cancel.clone(), make).unwrap();
+        let crew = Crew::start(threads, clock, cancel.clone(), make).unwrap();
         Self { crew, seen, cancel }
     }
 
@@ -288,7 +297,8 @@ fn a_request_that_cannot_be_sent_ends_the_level_with_its_number() {
     let error = stand.run(&plan, cap(3), &mut tapes, &mut ()).unwrap_err();
     let DriveError::Unsendable { request, error } = error else { panic!("{error}") };
     assert_eq!((request.0, error), (7, NoRoute));
-    assert!(!ids(&tapes).contains(&7));
+    let sent = stand.seen.sent.lock().unwrap().len();
+    assert!(!ids(&tapes).contains(&7) && tapes.len() + 1 == sent, "all others left their tapes");
 }
 
 #[test]
@@ -308,6 +318,19 @@ fn a_time_limit_ends_every_worker() {
     let run = stand.run(&plan, load, &mut Vec::new(), &mut ()).unwrap();
     assert_eq!(run.driven.ended, Ended::TimeUp);
     assert!(!run.is_partial());
+}
+
+#[test]
+fn the_cap_holds_back_as_many_with_any_number_of_workers() {
+    // None is answered before all are due, so that all but those that have the slots first wait.
+    let fate = |id| Fate::At(Nanos::from_micros(30_000 - 50 * id));
+    let plan = plan(200, Arrivals::Constant { rate: PerSec::new(20_000.0) });
+    for workers in [1, 2, 3, 4] {
+        let mut stand = Stand::new(workers, fate);
+        let run = stand.run(&plan, cap(8), &mut Vec::new(), &mut ()).unwrap();
+        assert_eq!(run.driven.held_back, 192, "{workers} workers");
+        assert_eq!(run.summary.requests.held_back, 192);
+    }
 }
 
 #[test]

@@ -239,11 +239,14 @@ fn a_transport_that_keeps_no_text_cannot_go_on_and_says_so() {
     paused(async {
         let time = Paused::new();
         let server = Mute(Server::new(&time, ms(1)));
-        let mut source = plan(2, Arrivals::ClosedLoop, 2, ThinkTime::None).source();
+        let mut source = plan(4, Arrivals::ClosedLoop, 2, ThinkTime::None).source();
         let (mut tapes, cancel) = (Vec::new(), Cancel::new());
-        let error = drive(&mut source, &server, &time, cap(1), &mut tapes, &cancel).await;
+        let error = drive(&mut source, &server, &time, cap(2), &mut tapes, &cancel).await;
         let Err(DriveError::Source(error)) = error else { panic!("{error:?}") };
         assert!(error.to_string().contains("the text of replies is not kept"), "{error}");
+        // The request whose reply cannot be followed left its tape nonetheless, and the other in flight too.
+        let outcomes = tapes.iter().map(|tape| (tape.request.0, tape.is_success()));
+        assert_eq!(outcomes.collect::<Vec<_>>(), [(0, true), (2, false)]);
     });
 }
 

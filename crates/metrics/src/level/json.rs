@@ -83,7 +83,7 @@ impl Serialize for TokenCounts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         const NO_INPUT: &str = "neither the server nor the plan knew the length of every prompt";
         const NO_CACHE: &str = "the server did not say for any request";
-        const NO_SHARE: &str = "the length of some prompts is unknown, or there are none";
+        const NO_SHARE: &str = "no prompt length is known, or no prompt has a token";
         let mut map = serializer.serialize_map(None)?;
         known_or_reason(&mut map, "input", self.input, NO_INPUT)?;
         map.serialize_entry("output", &self.output)?;

@@ -1,6 +1,6 @@
 //! Tokens of completed requests, counted one tape at a time.
 
-use fizeau_core::{EosRule, Finish, Tape, TokenSource, Tokens};
+use fizeau_core::{EosRule, Finish, Tape, TokenSource};
 
 use super::TokenCounts;
 use super::lengths::known_output;
@@ -10,7 +10,6 @@ use super::lengths::known_output;
 pub(super) struct TokenTally {
     counts: TokenCounts,
     input_unknown: bool,
-    input: Tokens,
 }
 
 impl TokenTally {
@@ -20,11 +19,15 @@ impl TokenTally {
         self.counts.events += tape.arrivals.len() as u64;
         self.counts.source = self.counts.source.max(Some(tape.token_source));
         self.counts.output_length_differs += u64::from(length_differs(tape, finish));
+        let cached = tape.usage.and_then(|usage| usage.cached_tokens);
         match tape.input_tokens() {
-            Some(input) => self.input += input,
+            Some(input) => {
+                self.counts.known_input += input;
+                self.counts.known_cached += cached.unwrap_or_default();
+            }
             None => self.input_unknown = true,
         }
-        if let Some(cached) = tape.usage.and_then(|usage| usage.cached_tokens) {
+        if let Some(cached) = cached {
             self.counts.cached_reported += 1;
             *self.counts.cached_input.get_or_insert_default() += cached;
         }
@@ -41,12 +44,14 @@ impl TokenTally {
         if let Some(cached) = theirs.cached_input {
             *ours.cached_input.get_or_insert_default() += cached;
         }
-        self.input += other.input;
+        ours.known_input += theirs.known_input;
+        ours.known_cached += theirs.known_cached;
         self.input_unknown |= other.input_unknown;
     }
 
     pub(super) fn counts(&self) -> TokenCounts {
-        TokenCounts { input: (!self.input_unknown).then_some(self.input), ..self.counts }
+        let input = (!self.input_unknown).then_some(self.counts.known_input);
+        TokenCounts { input, ..self.counts }
     }
 }
 

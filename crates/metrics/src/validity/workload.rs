@@ -95,10 +95,22 @@ pub(super) fn abandoned(level: &LevelSummary, expected: &Expectations) -> Option
 
 /// What could not be checked, and what else is worth knowing.
 pub(super) fn notes(level: &LevelSummary, expected: &Expectations) -> Vec<String> {
-    [prompts_unchecked(level), cache_note(level, expected), expected.repeated.clone()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        prompts_unchecked(level),
+        cache_note(level, expected),
+        probes_failed(level),
+        expected.repeated.clone(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Failed probes are no failures of the load's.
+fn probes_failed(level: &LevelSummary) -> Option<String> {
+    let requests = &level.probe.as_ref()?.requests;
+    let (failed, sent) = (requests.failed, requests.sent);
+    (failed > 0).then(|| format!("{failed} of {sent} probe requests failed"))
 }
 
 fn prompts_unchecked(level: &LevelSummary) -> Option<String> {

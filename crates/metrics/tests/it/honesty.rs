@@ -1,12 +1,12 @@
 //! Whether what was sent is what was asked for.
 
-use fizeau_core::{Asked, EosRule, Tape, Tokens, Usage};
+use fizeau_core::{Asked, EosRule, FailureClass, Part, Tape, Tokens, Usage};
 use fizeau_metrics::{
     CacheExpectation, ClientWatch, Expectations, GoodputGoals, LevelTally, Validity, Verdict, judge,
 };
 
 use crate::lengths::prompt;
-use crate::tapes::tape;
+use crate::tapes::{failed, tape};
 
 fn judged(tapes: &[Tape], expected: &Expectations) -> Validity {
     let mut tally = LevelTally::new(&GoodputGoals::default());
@@ -147,4 +147,21 @@ fn repeats_of_the_data_are_noted() {
     let validity = judged(&[prompt(Some(5), Some(5))], &expected);
     assert_valid(&validity);
     assert_eq!(serde_json::to_value(&validity).unwrap()["notes"][0], note);
+}
+
+#[test]
+fn hits_are_seen_although_one_prompt_is_of_unknown_length() {
+    let tapes = [cached(Some(100)), prompt(None, None)];
+    let hits = "50.0 % of the prompt tokens came from a cache and nobody asked for that (limit 1.0 %): prefill looks faster \
+                than it is; take another --salt, or turn the server's prefix cache off";
+    assert_suspect(&verdict_on(&tapes), hits);
+}
+
+#[test]
+fn failed_probes_are_noted_and_no_more() {
+    let probe = Tape { part: Part::Probe, ..tape(0, &[(5, 1)]) };
+    let broken = failed(probe.clone(), FailureClass::Truncated);
+    let validity = verdict_on(&[prompt(Some(5), Some(5)), probe, broken]);
+    assert_valid(&validity);
+    assert_eq!(validity.notes, ["1 of 2 probe requests failed"]);
 }

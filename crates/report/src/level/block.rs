@@ -8,7 +8,7 @@ use fizeau_metrics::{Distribution, Quantile, Resolution, Verdict};
 use super::{LevelReport, LevelStatus, SpeedOfLight};
 use crate::block::{heading, line};
 use crate::number::{number, percent};
-use crate::terminal::plain;
+use crate::terminal::{plain, wrap};
 use crate::words;
 
 impl LevelReport {
@@ -63,7 +63,7 @@ impl LevelReport {
         match &self.speed_of_light {
             // The reason is longer than vLLM's lines.
             SpeedOfLight::Absent { reason } => {
-                vec![line("Speed of light:", "absent"), format!("  {reason}")]
+                vec![line("Speed of light:", "absent"), sentence(reason)]
             }
             SpeedOfLight::Known { bound, .. } => {
                 let share = self.speed_of_light.output_share();
@@ -88,12 +88,22 @@ impl LevelReport {
         let reasons = self.validity.reasons.iter().filter(|r| said.insert(&r.text));
         let valid = |verdict| verdict == Verdict::Valid;
         for reason in reasons.filter(|reason| !valid(reason.verdict)) {
-            lines.push(format!("  {}: {}", words::verdict(reason.verdict), reason.text));
+            let verdict = words::verdict(reason.verdict);
+            lines.push(sentence(&format!("{verdict}: {}", reason.text)));
         }
-        lines.extend(self.validity.notes.iter().map(|note| format!("  note: {}", plain(note))));
+        let notes = self.validity.notes.iter();
+        lines.extend(notes.map(|note| sentence(&format!("note: {note}"))));
         lines
     }
 }
+
+/// What is longer than a figure, on lines of its own.
+fn sentence(text: &str) -> String {
+    wrap(&format!("  {}", plain(text)), WIDTH)
+}
+
+/// The width of a terminal as it comes: vLLM's 50 columns are too few for a sentence.
+const WIDTH: usize = 80;
 
 /// The median and the tail of a sample, or why there are none.
 fn latency(name: &str, sample: &Distribution) -> [String; 2] {

@@ -8,7 +8,7 @@ pub(crate) fn plain(text: &str) -> String {
 
 /// `text` broken between words so that no line is longer than `width`, unless a word is. Further lines stand
 /// four spaces further in.
-pub(super) fn wrap(text: &str, width: usize) -> String {
+pub(crate) fn wrap(text: &str, width: usize) -> String {
     let indent: String = text.chars().take_while(|c| *c == ' ').collect();
     let further = format!("{indent}    ");
     let mut out = indent.clone();

@@ -2,7 +2,8 @@
 
 use fizeau_core::{Arrival, Channel, Millis, Nanos, PerSec, Stamp, Tape, TokenSource};
 use fizeau_metrics::{
-    Ceiling, ClientWatch, Distribution, GoodputGoals, Headroom, LevelSummary, Resolution, Room,
+    Ceiling, ClientWatch, Distribution, GoodputGoals, Headroom, LevelSummary, Reason, Resolution,
+    Room, Verdict,
 };
 use fizeau_report::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
 use serde_json::{Value, json};
@@ -151,6 +152,18 @@ fn an_embedding_has_a_latency_and_no_tokens() {
     let block = level.block();
     assert!(block.contains("Median E2EL to the embedding (ms):       7.00"), "{block}");
     assert!(!block.contains("TTFT"), "{block}");
+}
+
+#[test]
+fn what_is_longer_than_a_figure_is_broken_at_80_columns() {
+    let mut level = sample::level(128);
+    let long = "so many words that they do not fit, ".repeat(9);
+    level.validity.notes = vec![long.clone()];
+    level.validity.reasons = vec![Reason { verdict: Verdict::Suspect, text: long.clone() }];
+    level.speed_of_light = SpeedOfLight::Absent { reason: long };
+    let block = level.block();
+    assert!(block.lines().all(|line| line.chars().count() <= 80), "{block}");
+    assert_eq!(block.split_whitespace().filter(|word| *word == "fit,").count(), 27);
 }
 
 #[test]

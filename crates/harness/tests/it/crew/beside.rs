@@ -119,3 +119,24 @@ fn a_level_that_is_called_off_ends_its_probes() {
     let run = block_on(stand.crew.measure(level, &mut Vec::new(), &mut watcher)).unwrap();
     assert_eq!(run.driven.ended, Ended::Cancelled, "although no request of the load ever ended");
 }
+
+#[test]
+fn a_time_limit_ends_those_who_wait_for_a_slot_and_the_probes_with_them() {
+    // When the time is up, the first worker has a slot and the third has two. The first heads the queue for the next, and
+    // the second, which has none, stands behind it.
+    let fate = |id| match id {
+        0 => Fate::AfterProbes(400),
+        2 | 5 => Fate::AfterProbes(600),
+        _ => Fate::Answered,
+    };
+    let rate = |rate| Arrivals::Constant { rate: PerSec::new(rate) };
+    let (plan, probes) = (plan(1_000, rate(1_000.0)), plan(1_000_000, rate(10_000.0)));
+    let load = Load { stop_after: Some(Nanos::from_millis(20)), ..cap(3) };
+    let level =
+        PlannedLevel { probe: Some(Probe { plan: &probes }), ..PlannedLevel::new(&plan, load) };
+    let mut stand = Stand::new(3, fate);
+    // Probes that never end are called off.
+    let mut watcher = CallOff { after: 20_000, ended: 0, cancel: stand.cancel.clone() };
+    let run = block_on(stand.crew.measure(level, &mut Vec::new(), &mut watcher)).unwrap();
+    assert_eq!(run.driven.ended, Ended::TimeUp);
+}
