@@ -100,7 +100,7 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
                 && let Some(leaving) = line.departure(now, slots).await
             {
                 manifest.enter(&leaving.request, leaving.intended, now);
-                let flight = launch(fly(self.transport, leaving, now)).await;
+                let flight = launch(Box::pin(fly(self.transport, leaving, now))).await;
                 flights.push(Yielding { flight, urgency: &self.urgency, clock: self.timer });
                 if let Err(error) = line.refill(source) {
                     break Err(DriveError::Source(error));

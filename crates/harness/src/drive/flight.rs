@@ -34,9 +34,11 @@ pub(super) async fn fly<T: Transport>(
 }
 
 /// Lets `flight` go as far as it can, which sends its request. Left to the other flights' turn, it would wait for
-/// the making of the next request and for the tapes of all that ended at the same time.
-pub(super) async fn launch<F: Future>(flight: F) -> Either<Pin<Box<F>>, Ready<F::Output>> {
-    let mut flight = Box::pin(flight);
+/// the making of the next request and for the tapes of all that ended at the same time. It comes boxed, since it is large, and
+/// each hand that it goes through would copy it.
+pub(super) async fn launch<F: Future>(
+    mut flight: Pin<Box<F>>,
+) -> Either<Pin<Box<F>>, Ready<F::Output>> {
     match poll_fn(|cx| Poll::Ready(flight.as_mut().poll(cx))).await {
         Poll::Ready(landed) => Either::Right(std::future::ready(landed)),
         Poll::Pending => Either::Left(flight),
