@@ -45,8 +45,8 @@ use run::Run;
 ///
 /// let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
 /// let mut tape = Tape::sent_at(ms(0));
-/// for (at, tokens) in [(20, 1), (30, 2), (40, 2)] {
-///     tape.arrivals.push(Arrival::tokens(ms(at), tokens, Channel::Visible));
+/// for at in [20, 25, 30, 35, 40] {
+///     tape.arrivals.push(Arrival::tokens(ms(at), 1, Channel::Visible));
 /// }
 ///
 /// let settings = PeerSettings::default();

@@ -71,9 +71,9 @@ fn counts(sheet: &mut Sheet, run: &Run<'_>) {
         false => value.into(),
     };
     sheet.put("good_request_count.avg", count, needs_goals(good));
-    sheet.ours("goodput.avg", per_second, needs_goals(good / duration), "goodput");
+    sheet.ours("goodput.avg", per_second, needs_goals(good / duration), "goodput_per_s");
     let share = needs_goals(good / all);
-    sheet.ours("good_request_fraction.avg", PeerUnit::Share, share, "goodput_share");
+    sheet.ours("good_request_fraction.avg", PeerUnit::Share, share, "good_share");
 }
 
 /// A request without a figure that has a goal is not good.

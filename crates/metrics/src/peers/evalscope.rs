@@ -25,6 +25,10 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     sheet.put("Total Requests", count, run.tapes.len() as u64);
     sheet.ours("Success Requests", count, run.completed(), "completed");
     sheet.ours("Failed Requests", count, run.failed(), "failed");
+    match run.settings.max_concurrency {
+        Some(cap) => sheet.put("Concurrency", count, u64::from(cap)),
+        None => sheet.absent("Concurrency", count, "it is what was configured, not measured"),
+    }
     let rate = |count: u64| count as f64 / duration;
     sheet.ours("Req Throughput (req/s)", per_second, rate(run.completed()), "rps");
     sheet.ours("Output Throughput (tok/s)", per_second, rate(output), "output_tps");

@@ -49,6 +49,8 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     }
     let output = run.sum(run::counted) as f64 / duration;
     sheet.ours("output_token_throughput.avg", per_second, output, "output_tps");
+    let reason = "how it pairs figures that not every reply has is not known";
+    sheet.absent("request_goodput.avg", per_second, reason);
     let millis = |figure: fn(&Tape) -> Option<f64>| -> Sample {
         run.good().filter_map(figure).map(|seconds| seconds * 1e3).collect()
     };

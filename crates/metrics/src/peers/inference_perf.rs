@@ -83,7 +83,7 @@ fn goodput(sheet: &mut Sheet, run: &Run<'_>) {
     let duration = run::span(run.good(), run::sent, run::end);
     let share = good / run.completed() as f64 * 100.0;
     sheet.put("goodput_percentage", PeerUnit::Percent, share);
-    sheet.ours("request_goodput", PeerUnit::PerSecond, good / duration, "goodput");
+    sheet.ours("request_goodput", PeerUnit::PerSecond, good / duration, "goodput_per_s");
 }
 
 fn latency(sheet: &mut Sheet, key: &str, sample: &Sample, ours: Option<&'static str>) {

@@ -53,9 +53,9 @@ fn goodput(sheet: &mut Sheet, run: &Run<'_>, duration: f64) {
     let good = READING.good(run) as f64;
     let sent = run.tapes.len() as f64;
     let rate = vllm::goodput(run, good / duration);
-    sheet.ours("request_goodput", PeerUnit::PerSecond, rate, "goodput");
+    sheet.ours("request_goodput", PeerUnit::PerSecond, rate, "goodput_per_s");
     let share = vllm::goodput(run, good / sent);
-    sheet.ours("slo_attainment", PeerUnit::Share, share, "goodput_share");
+    sheet.ours("slo_attainment", PeerUnit::Share, share, "good_share");
     let goals = run.settings.goals;
     let by_metric = [("ttft", goals.ttft), ("tpot", goals.tpot), ("e2el", goals.e2el)];
     for (i, (key, goal)) in by_metric.into_iter().enumerate() {

@@ -145,7 +145,7 @@ pub(super) fn totals(sheet: &mut Sheet, run: &Run<'_>, reading: &Reading) {
     sheet.ours("total_output_tokens", PeerUnit::Count, output, "output_tokens");
     sheet.ours("request_throughput", PeerUnit::PerSecond, rate(run.completed()), "rps");
     let good = goodput(run, rate(reading.good(run)));
-    sheet.ours("request_goodput", PeerUnit::PerSecond, good, "goodput");
+    sheet.ours("request_goodput", PeerUnit::PerSecond, good, "goodput_per_s");
     sheet.ours("output_throughput", PeerUnit::PerSecond, rate(output), "output_tps");
     sheet.put("total_token_throughput", PeerUnit::PerSecond, rate(input.saturating_add(output)));
 }
