@@ -1,8 +1,8 @@
 //! One record, many definitions: what other load generators would have reported of the same tapes.
 //!
-//! Tools give one name to different figures, and different names to one. Each file here has the rules of one tool;
-//! `run.rs` has what they take from a tape, `sample.rs` their percentile rules, `buckets.rs` and `steady.rs` how some of
-//! them find peaks and a steady state. [`Definition`] holds the same as words.
+//! Tools give one name to different figures, and different names to one. Each file here has the rules of one
+//! tool; `run.rs` has what they take from a tape, `sample.rs` their percentile rules, `buckets.rs` and
+//! `steady.rs` how some of them find peaks and a steady state. [`Definition`] holds the same as words.
 
 mod aiperf;
 mod buckets;
@@ -34,10 +34,11 @@ use run::Run;
 
 /// A tool whose figures can be computed from our tapes.
 ///
-/// The figures have the tool's own names, units and rules, the odd ones too: that is what makes them comparable with a
-/// report of that tool, and not with each other. Three things are the same for all. Probes beside the load are left out.
-/// The counts of tokens are the tape's, also where the tool would run a tokenizer of its own over the text. And a figure
-/// whose rule is not known to the letter, or that needs what a tape does not hold, is absent with a reason.
+/// The figures have the tool's own names, units and rules, the odd ones too: that is what makes them comparable
+/// with a report of that tool, and not with each other. Three things are the same for all. Probes beside the
+/// load are left out. The counts of tokens are the tape's, also where the tool would run a tokenizer of its own
+/// over the text. And a figure whose rule is not known to the letter, or that needs what a tape does not hold,
+/// is absent with a reason.
 ///
 /// ```
 /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};

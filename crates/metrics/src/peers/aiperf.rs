@@ -1,8 +1,8 @@
 //! AIPerf.
 //!
-//! Its inter-token latency is what others call TPOT, and its inter-chunk latency what they call ITL. The duration runs
-//! from the first sending to the last content, both of requests that succeeded: what failed is in no figure but the
-//! error counts. Percentiles are numpy's, deviations divide by n.
+//! Its inter-token latency is what others call TPOT, and its inter-chunk latency what they call ITL. The
+//! duration runs from the first sending to the last content, both of requests that succeeded: what failed is in
+//! no figure but the error counts. Percentiles are numpy's, deviations divide by n.
 
 use fizeau_core::Tape;
 

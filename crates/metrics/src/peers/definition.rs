@@ -68,8 +68,9 @@ impl Concept {
 
     /// What we mean by it, in one line.
     ///
-    /// Of the symbols used here and in each [`Definition`], s is the sending of the request's first byte, f and l the
-    /// first and the last token's arrival, e the end of the reply, n the output tokens and k those of the first event.
+    /// Of the symbols used here and in each [`Definition`], s is the sending of the request's first byte, f and
+    /// l the first and the last token's arrival, e the end of the reply, n the output tokens and k those of the
+    /// first event.
     #[must_use]
     pub const fn ours(self) -> &'static str {
         match self {

@@ -1,4 +1,5 @@
-//! The tables of definitions. Sources: the tools' own code in the versions of [`Peer::version`](super::Peer::version).
+//! The tables of definitions. Sources: the tools' own code in the versions of
+//! [`Peer::version`](super::Peer::version).
 
 mod latency;
 mod load;

@@ -1,8 +1,9 @@
 //! EvalScope's `perf`.
 //!
-//! Percentiles are by nearest rank and rounded to four decimals. A snapshot of August 2026 (fde259d) took the value at
-//! index floor(n p), a rank too high where n p is whole, and rounded to two: those are the rows marked `(fde259d)`.
-//! A reply of one token has no TPOT. Rates are over the time from the first sending to the last end of any request.
+//! Percentiles are by nearest rank and rounded to four decimals. A snapshot of August 2026 (fde259d) took the
+//! value at index floor(n p), a rank too high where n p is whole, and rounded to two: those are the rows marked
+//! `(fde259d)`. A reply of one token has no TPOT. Rates are over the time from the first sending to the last
+//! end of any request.
 
 use fizeau_core::Tape;
 

@@ -1,8 +1,9 @@
 //! GenAI-Perf, which AIPerf followed.
 //!
-//! It rounds the inter-token latency of each request to whole nanoseconds, merges events that came in one read into one
-//! response, and stops at an error event. Percentiles are numpy's, deviations divide by n. The request rate counts all
-//! requests in its file, those without a response too.
+//! It rounds the inter-token latency of each request to whole nanoseconds, merges events that came in one read
+//! into one response, and stops at an error event. A reply that broke off without one is a reply like any other
+//! to it, so nothing is told of a run with a failed request that had output. Percentiles are numpy's,
+//! deviations divide by n. The request rate counts all requests in its file, those without a response too.
 
 use fizeau_core::{Stamp, Tape};
 
@@ -39,6 +40,11 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     let mut sheet = Sheet::default();
     let duration = run::span(run.good(), run::sent, run::last_output);
     let per_second = PeerUnit::PerSecond;
+    if run.tapes.iter().any(|tape| !tape.is_success() && !tape.arrivals.is_empty()) {
+        let reason = "it stops at a broken reply or takes it for a whole one";
+        sheet.absent("request_throughput.avg", per_second, reason);
+        return sheet.0;
+    }
     if run.failed() == 0 {
         let rate = run.completed() as f64 / duration;
         sheet.ours("request_throughput.avg", per_second, rate, "rps");

@@ -1,8 +1,9 @@
 //! LLMPerf.
 //!
-//! Its inter-token latency has the time to the first token in it: the sum of all gaps, the first from the sending on, over
-//! the number of events or of tokens, by branch of its code. Deviations divide by n - 1, percentiles are linear. It counts
-//! the tokens of every model with one Llama tokenizer, so its own counts can differ from the tape's.
+//! Its inter-token latency has the time to the first token in it: the sum of all gaps, the first from the
+//! sending on, over the number of events or of tokens, by branch of its code. Deviations divide by n - 1,
+//! percentiles are linear. It counts the tokens of every model with one Llama tokenizer, so its own counts can
+//! differ from the tape's.
 
 use fizeau_core::Tape;
 

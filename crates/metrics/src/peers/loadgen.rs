@@ -1,8 +1,8 @@
 //! MLPerf's LoadGen, in the server scenario.
 //!
-//! LoadGen knows no failed query, so nothing is told of a run with one. The first token's instant is the system's own
-//! word to it; here it is that of the client. A percentile is the value at index floor(n p). The rate leaves one query
-//! out and ends with the query that was issued last.
+//! LoadGen knows no failed query, so nothing is told of a run with one. The first token's instant is the
+//! system's own word to it; here it is that of the client. A percentile is the value at index floor(n p). The
+//! rate leaves one query out and ends with the query that was issued last.
 
 use fizeau_core::Tape;
 

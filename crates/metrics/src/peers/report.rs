@@ -14,8 +14,8 @@ pub struct PeerReport {
 /// One figure of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PeerFigure {
-    /// The tool's own name. Where its file nests objects the keys are joined by dots; a number of a whole table row has
-    /// the column first.
+    /// The tool's own name. Where its file nests objects the keys are joined by dots; a number of a whole table
+    /// row has the column first.
     pub name: String,
     /// The figure.
     pub value: PeerValue,

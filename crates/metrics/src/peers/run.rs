@@ -35,8 +35,8 @@ impl<'a> Run<'a> {
         self.good().fold(0, |sum, tape| sum.saturating_add(each(tape)))
     }
 
-    /// From the first release to the last end, failed requests included: how long a loop took that issues and then waits
-    /// for all. The wait before the first arrival, which such a loop has too, is on no tape.
+    /// From the first release to the last end, failed requests included: how long a loop took that issues and
+    /// then waits for all. The wait before the first arrival, which such a loop has too, is on no tape.
     pub(super) fn issuing(&self) -> f64 {
         span(self.tapes.iter().copied(), |tape| tape.marks.released, end)
     }

@@ -1,7 +1,8 @@
 //! SGLang's `bench_serving` over an OpenAI route.
 //!
-//! Latency runs to the last line of the stream, usage and end marker included, and so does TPOT. Where the server reports
-//! no usage, the length that was *asked for* passes for the one that came. Its first token is the first text.
+//! Latency runs to the last line of the stream, usage and end marker included, and so does TPOT. Where the
+//! server reports no usage, the length that was *asked for* passes for the one that came. Its first token is
+//! the first text.
 
 use super::report::Sheet;
 use super::run::{self, Run};

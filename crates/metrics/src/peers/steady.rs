@@ -9,8 +9,8 @@ use super::buckets::Flight;
 /// The share of the cap that counts as full.
 const THRESHOLD: f64 = 0.95;
 
-/// From the first instant at which enough requests were in flight to the last. It stays open when there are fewer for a
-/// while in between.
+/// From the first instant at which enough requests were in flight to the last. It stays open when there are
+/// fewer for a while in between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Window {
     pub(super) start: Stamp,

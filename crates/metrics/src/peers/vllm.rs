@@ -1,7 +1,7 @@
 //! `vllm bench serve`, written in Python, and what its descendants share with it.
 //!
-//! Means are over requests (of gaps: over the gaps of all requests), deviations divide by n, percentiles are numpy's, an
-//! empty sample counts as zero. The peaks are by one-second buckets from the first sending on.
+//! Means are over requests (of gaps: over the gaps of all requests), deviations divide by n, percentiles are
+//! numpy's, an empty sample counts as zero. The peaks are by one-second buckets from the first sending on.
 
 use fizeau_core::{Stamp, Tape};
 

@@ -27,9 +27,9 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     sheet.0
 }
 
-/// From the first instant with 0.95 of the cap in flight to the last. An event at either end of the window is taken in:
-/// whether the tool does so is not known, and it can move the rate by the few events that come right then. Which
-/// requests its latencies are of is not known either, so they are absent.
+/// From the first instant with 0.95 of the cap in flight to the last. An event at either end of the window is
+/// taken in: whether the tool does so is not known, and it can move the rate by the few events that come right
+/// then. Which requests its latencies are of is not known either, so they are absent.
 fn steady_state(sheet: &mut Sheet, run: &Run<'_>) {
     let unknown = "which requests it takes in at the edges of the window is not known";
     let key = |name: &str| format!("steady_state.{name}");

@@ -315,3 +315,17 @@ fn genai_perf_merges_what_came_in_one_read() {
     says(&report, "time_to_second_token.avg", 20.0);
     says(&report, "inter_token_latency.avg", 10.0);
 }
+
+#[test]
+fn genai_perf_is_not_asked_about_broken_replies() {
+    let broken = failed(tape(0, &[(20, 1)]), FailureClass::Truncated);
+    let silent = failed(tape(0, &[]), FailureClass::Connect);
+    let good = tape(0, &[(20, 1), (40, 1)]);
+    let with_broken = by(Peer::GenAiPerf, &[good.clone(), broken]);
+    says_nothing(&with_broken, "request_throughput.avg");
+    assert_eq!(with_broken.get("time_to_first_token.avg"), None);
+    // One without a response is in no latency; whether it is in the rate is not known.
+    let with_silent = by(Peer::GenAiPerf, &[good, silent]);
+    says(&with_silent, "time_to_first_token.avg", 20.0);
+    says_nothing(&with_silent, "request_throughput.avg");
+}
