@@ -24,6 +24,7 @@ mod goodput;
 mod histogram;
 mod json;
 mod level;
+mod peers;
 mod request;
 mod slo;
 mod validity;
@@ -39,6 +40,9 @@ pub use level::{
     Arrivals, Gaps, Goodput, Jitter, LengthCheck, LengthChecks, LengthDifference, LevelHistograms,
     LevelSummary, LevelTally, MetricTable, ModelName, ModelSummary, ProbeSummary, RequestCounts,
     Throughput, TokenCounts, Window,
+};
+pub use peers::{
+    Concept, Definition, Peer, PeerFigure, PeerReport, PeerSettings, PeerUnit, PeerValue,
 };
 pub use request::RequestMetrics;
 pub use slo::{Comparison, Goal, GoalOutcome, Metric, Slo, SloError, Statistic};

@@ -8,6 +8,8 @@ mod honesty;
 mod lengths;
 mod level;
 mod models;
+mod peers;
+mod peers_agree;
 mod pooled;
 mod probe;
 mod request;

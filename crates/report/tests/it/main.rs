@@ -5,6 +5,7 @@ mod asked;
 mod lengths;
 mod level;
 mod page;
+mod peers;
 mod sample;
 mod sweep;
 mod terminal;

@@ -1,0 +1,125 @@
+//! AIPerf.
+//!
+//! Its inter-token latency is what others call TPOT, and its inter-chunk latency what they call ITL. The
+//! duration runs from the first sending to the last content, both of requests that succeeded: what failed is in
+//! no figure but the error counts. Percentiles are numpy's, deviations divide by n.
+
+use fizeau_core::Tape;
+
+use super::report::Sheet;
+use super::run::{self, Run};
+use super::sample::{Sample, Std};
+use super::{PeerFigure, PeerUnit, PeerValue};
+
+const PERCENTILES: [u8; 9] = [1, 5, 10, 25, 50, 75, 90, 95, 99];
+
+/// Needs a first event and n > 1. Of one event with several tokens it is zero.
+pub(super) fn inter_token(tape: &Tape) -> Option<f64> {
+    let decoding = run::to_last(tape)? - ttft(tape)?;
+    run::per_later_token(decoding, run::counted(tape))
+}
+
+/// To the first response with content, reasoning too.
+fn ttft(tape: &Tape) -> Option<f64> {
+    run::after_sending(tape, run::with_text(tape).next()?)
+}
+
+pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
+    let mut sheet = Sheet::default();
+    counts(&mut sheet, run);
+    let millis = |figure: &dyn Fn(&Tape) -> Option<f64>| -> Sample {
+        run.good().filter_map(figure).map(|seconds| seconds * 1e3).collect()
+    };
+    let visible = |tape: &Tape| run::after_sending(tape, tape.first_visible()?);
+    let second = |tape: &Tape| run::gaps(run::with_text(tape)).next();
+    let gaps = run.good().flat_map(|tape| run::gaps(run::with_text(tape)));
+    let gaps: Sample = gaps.map(|seconds| seconds * 1e3).collect();
+    let ms = PeerUnit::Millis;
+    record(&mut sheet, "time_to_first_token", ms, &millis(&ttft), Some("ttft"));
+    record(&mut sheet, "time_to_first_output_token", ms, &millis(&visible), Some("first_visible"));
+    record(&mut sheet, "time_to_second_token", ms, &millis(&second), None);
+    record(&mut sheet, "request_latency", ms, &millis(&run::to_last), Some("e2el"));
+    record(&mut sheet, "inter_token_latency", ms, &millis(&inter_token), Some("tpot"));
+    record(&mut sheet, "inter_chunk_latency", ms, &gaps, Some("icl"));
+    per_user(&mut sheet, run);
+    let sweep = "how it weighs the edges of the run is not known";
+    sheet.absent("effective_concurrency.avg", PeerUnit::Count, sweep);
+    let nearest = "which of two equally near ranks it takes is not known";
+    sheet.absent("adj_request_latency.p99", ms, nearest);
+    sheet.0
+}
+
+fn counts(sheet: &mut Sheet, run: &Run<'_>) {
+    let duration = run::span(run.good(), run::sent, run::last_output);
+    let (input, output) = (run.sum(run::input), run.sum(run::counted));
+    let (completed, failed) = (run.completed(), run.failed());
+    let rate = |count: u64| count as f64 / duration;
+    let (count, per_second) = (PeerUnit::Count, PeerUnit::PerSecond);
+    sheet.ours("request_count.avg", count, completed, "completed");
+    sheet.ours("error_request_count.avg", count, failed, "failed");
+    let all = (completed + failed) as f64;
+    sheet.put("request_error_rate.avg", PeerUnit::Percent, failed as f64 / all * 100.0);
+    sheet.put("benchmark_duration.avg", PeerUnit::Seconds, duration);
+    sheet.ours("request_throughput.avg", per_second, rate(completed), "rps");
+    sheet.ours("total_isl.avg", count, input, "input_tokens");
+    sheet.ours("total_osl.avg", count, output, "output_tokens");
+    sheet.ours("output_token_throughput.avg", per_second, rate(output), "output_tps");
+    sheet.put("total_token_throughput.avg", per_second, rate(input.saturating_add(output)));
+    let good = run.good().filter(|tape| is_good(run, tape)).count() as f64;
+    let needs_goals = |value: f64| match run.settings.goals.is_empty() {
+        true => PeerValue::Absent("no goals were given"),
+        false => value.into(),
+    };
+    sheet.put("good_request_count.avg", count, needs_goals(good));
+    sheet.ours("goodput.avg", per_second, needs_goals(good / duration), "goodput_per_s");
+    let share = needs_goals(good / all);
+    sheet.ours("good_request_fraction.avg", PeerUnit::Share, share, "good_share");
+}
+
+/// A request without a figure that has a goal is not good.
+fn is_good(run: &Run<'_>, tape: &Tape) -> bool {
+    let goals = run.settings.goals;
+    let met = [
+        (goals.ttft, ttft(tape)),
+        (goals.tpot, inter_token(tape)),
+        (goals.e2el, run::to_last(tape)),
+    ];
+    met.into_iter().all(|(goal, seconds)| {
+        goal.is_none_or(|goal| seconds.is_some_and(|seconds| seconds * 1e3 <= goal.get()))
+    })
+}
+
+/// Rates of single requests: of decoding alone, of the whole, and of the prompt.
+fn per_user(sheet: &mut Sheet, run: &Run<'_>) {
+    let rates = |figure: &dyn Fn(&Tape) -> Option<f64>| -> Sample {
+        run.good().filter_map(figure).collect()
+    };
+    let decode = rates(&|tape| Some(1.0 / inter_token(tape)?));
+    let whole = rates(&|tape| Some(run::counted(tape) as f64 / run::to_last(tape)?));
+    let prefill = rates(&|tape| Some(run::input(tape) as f64 / ttft(tape)?));
+    let unit = PeerUnit::PerSecond;
+    record(sheet, "output_token_throughput_per_user", unit, &decode, None);
+    record(sheet, "e2e_output_token_throughput", unit, &whole, None);
+    record(sheet, "prefill_throughput_per_user", unit, &prefill, None);
+}
+
+fn record(
+    sheet: &mut Sheet,
+    tag: &str,
+    unit: PeerUnit,
+    sample: &Sample,
+    ours: Option<&'static str>,
+) {
+    let mut put = |statistic: &str, value: Option<f64>| {
+        let name = format!("{tag}.{statistic}");
+        sheet.add(name, unit, value, ours);
+    };
+    put("avg", sample.mean());
+    for percent in PERCENTILES {
+        put(&format!("p{percent}"), sample.linear(f64::from(percent)));
+    }
+    put("min", sample.min());
+    put("max", sample.max());
+    put("std", sample.std(Std::Population));
+    put("count", Some(sample.len() as f64));
+}

@@ -1,0 +1,92 @@
+//! GenAI-Perf, which AIPerf followed.
+//!
+//! It rounds the inter-token latency of each request to whole nanoseconds, merges events that came in one read
+//! into one response, and stops at an error event. A reply that broke off without one is a reply like any other
+//! to it, so nothing is told of a run with a failed request that had output. Percentiles are numpy's,
+//! deviations divide by n. The request rate counts all requests in its file, those without a response too.
+
+use fizeau_core::{Stamp, Tape};
+
+use super::report::Sheet;
+use super::run::{self, Run};
+use super::sample::{Sample, Std};
+use super::{PeerFigure, PeerUnit};
+
+/// One instant a read: events that came together are one response. Events of an unknown read (0) have their stamps.
+fn responses(tape: &Tape) -> Vec<Stamp> {
+    let text = tape.arrivals.iter().filter(|event| event.channel != fizeau_core::Channel::Silent);
+    let mut reads: Vec<(u32, Stamp)> = text.map(|event| (event.read, event.at)).collect();
+    reads.dedup_by_key(|read| *read);
+    reads.into_iter().map(|(_, at)| at).collect()
+}
+
+fn ttft(tape: &Tape) -> Option<f64> {
+    run::after_sending(tape, *responses(tape).first()?)
+}
+
+fn latency(tape: &Tape) -> Option<f64> {
+    run::after_sending(tape, *responses(tape).last()?)
+}
+
+/// Needs two responses and two tokens.
+fn itl(tape: &Tape) -> Option<f64> {
+    let responses = responses(tape);
+    let decoding = responses.last()?.since(*responses.first()?)?;
+    let each = run::per_later_token(decoding.as_nanos() as f64, run::counted(tape))?;
+    (responses.len() > 1).then(|| each.round_ties_even() / 1e9)
+}
+
+pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
+    let mut sheet = Sheet::default();
+    let duration = run::span(run.good(), run::sent, run::last_output);
+    let per_second = PeerUnit::PerSecond;
+    if run.tapes.iter().any(|tape| !tape.is_success() && !tape.arrivals.is_empty()) {
+        let reason = "it stops at a broken reply or takes it for a whole one";
+        sheet.absent("request_throughput.avg", per_second, reason);
+        return sheet.0;
+    }
+    if run.failed() == 0 {
+        let rate = run.completed() as f64 / duration;
+        sheet.ours("request_throughput.avg", per_second, rate, "rps");
+    } else {
+        let reason =
+            "whether it counts a failed request depends on what its replay file holds of it";
+        sheet.absent("request_throughput.avg", per_second, reason);
+    }
+    let output = run.sum(run::counted) as f64 / duration;
+    sheet.ours("output_token_throughput.avg", per_second, output, "output_tps");
+    let reason = "how it pairs figures that not every reply has is not known";
+    sheet.absent("request_goodput.avg", per_second, reason);
+    let millis = |figure: fn(&Tape) -> Option<f64>| -> Sample {
+        run.good().filter_map(figure).map(|seconds| seconds * 1e3).collect()
+    };
+    let second = |tape: &Tape| run::gaps(responses(tape).into_iter()).next();
+    let ms = PeerUnit::Millis;
+    column(&mut sheet, "time_to_first_token", ms, &millis(ttft), Some("ttft"));
+    column(&mut sheet, "time_to_second_token", ms, &millis(second), None);
+    column(&mut sheet, "request_latency", ms, &millis(latency), Some("e2el"));
+    column(&mut sheet, "inter_token_latency", ms, &millis(itl), Some("tpot"));
+    let speed: Sample = run.good().filter_map(|tape| Some(1.0 / itl(tape)?)).collect();
+    column(&mut sheet, "output_token_throughput_per_user", per_second, &speed, None);
+    sheet.0
+}
+
+fn column(
+    sheet: &mut Sheet,
+    key: &str,
+    unit: PeerUnit,
+    sample: &Sample,
+    ours: Option<&'static str>,
+) {
+    let mut put = |statistic: &str, value: Option<f64>| {
+        let name = format!("{key}.{statistic}");
+        sheet.add(name, unit, value, ours);
+    };
+    put("avg", sample.mean());
+    for percent in [1_u8, 5, 10, 25, 50, 75, 90, 95, 99] {
+        put(&format!("p{percent}"), sample.linear(f64::from(percent)));
+    }
+    put("min", sample.min());
+    put("max", sample.max());
+    put("std", sample.std(Std::Population));
+}

@@ -1,0 +1,60 @@
+//! Hugging Face's inference-benchmarker.
+//!
+//! The run begins with the request that *ends* first, however late that one was sent. Percentiles are linear.
+
+use fizeau_core::{Stamp, Tape};
+
+use super::report::Sheet;
+use super::run::{self, Run};
+use super::sample::Sample;
+use super::{PeerFigure, PeerUnit};
+
+pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
+    let mut sheet = Sheet::default();
+    let duration = duration(run);
+    let output = run.sum(run::counted);
+    let (count, per_second) = (PeerUnit::Count, PeerUnit::PerSecond);
+    sheet.put("total_requests", count, run.tapes.len() as u64);
+    sheet.ours("successful_requests", count, run.completed(), "completed");
+    sheet.ours("failed_requests", count, run.failed(), "failed");
+    sheet.ours("total_tokens", count, output, "output_tokens");
+    sheet.put("duration_ms", PeerUnit::Millis, duration * 1e3);
+    sheet.ours("request_rate", per_second, run.completed() as f64 / duration, "rps");
+    sheet.ours("token_throughput_secs", per_second, output as f64 / duration, "output_tps");
+    let millis = |figure: fn(&Tape) -> Option<f64>| -> Sample {
+        run.good().filter_map(figure).map(|seconds| seconds * 1e3).collect()
+    };
+    latency(&mut sheet, "time_to_first_token_ms", &millis(run::ttft), "ttft");
+    latency(&mut sheet, "e2e_latency_ms", &millis(run::to_end), "e2el");
+    // What it makes of a reply of one event or one token is not known.
+    if run.good().all(|tape| tape.arrivals.len() > 1 && run::counted(tape) > 1) {
+        latency(&mut sheet, "inter_token_latency_ms", &millis(itl), "tpot");
+    } else {
+        let reason = "what it makes of a reply of one event or one token is not known";
+        sheet.absent("inter_token_latency_ms.avg", PeerUnit::Millis, reason);
+    }
+    sheet.0
+}
+
+/// The gaps after the first event over all tokens but one.
+fn itl(tape: &Tape) -> Option<f64> {
+    run::per_later_token(run::gaps(run::events(tape)).sum(), run::counted(tape))
+}
+
+/// From the sending of the request that ended first to the last end.
+fn duration(run: &Run<'_>) -> f64 {
+    let first = run.tapes.iter().min_by_key(|tape| run::end(tape));
+    let last: Option<Stamp> = run.tapes.iter().map(|tape| run::end(tape)).max();
+    let span = first.zip(last).and_then(|(first, last)| last.since(run::sent(first)));
+    span.map_or(0.0, run::secs)
+}
+
+fn latency(sheet: &mut Sheet, key: &str, sample: &Sample, ours: &'static str) {
+    let mut put = |statistic: &str, value: Option<f64>| {
+        sheet.ours(format!("{key}.{statistic}"), PeerUnit::Millis, value, ours);
+    };
+    for percent in [50_u8, 60, 70, 80, 90, 95, 99] {
+        put(&format!("p{percent}"), sample.linear(f64::from(percent)));
+    }
+    put("avg", sample.mean());
+}

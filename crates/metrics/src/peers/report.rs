@@ -1,0 +1,159 @@
+//! The figures of one tool as a list.
+
+use super::Peer;
+
+/// What a tool would have reported.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PeerReport {
+    /// Which tool.
+    pub peer: Peer,
+    /// Its figures, in its own order.
+    pub figures: Vec<PeerFigure>,
+}
+
+/// One figure of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PeerFigure {
+    /// The tool's own name. Where its file nests objects the keys are joined by dots; a number of a whole table
+    /// row has the column first.
+    pub name: String,
+    /// The figure.
+    pub value: PeerValue,
+    /// The tool's own unit.
+    pub unit: PeerUnit,
+    /// Our name for the figure, where we have one that means the same for replies of one token an event.
+    pub ours: Option<&'static str>,
+}
+
+/// A figure, or why there is none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum PeerValue {
+    /// It is absent, for this reason.
+    Absent(&'static str),
+    /// A finite number.
+    Known(f64),
+}
+
+/// In what a tool counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PeerUnit {
+    /// Things: requests, tokens.
+    Count,
+    /// Milliseconds.
+    Millis,
+    /// Nanoseconds.
+    Nanos,
+    /// Of a hundred.
+    Percent,
+    /// Things a minute.
+    PerMinute,
+    /// Things a second.
+    PerSecond,
+    /// Of one.
+    Share,
+    /// Seconds.
+    Seconds,
+}
+
+impl PeerUnit {
+    /// The unit as a table has it: `ms`, `/s`; nothing for plain numbers.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Count | Self::Share => "",
+            Self::Millis => "ms",
+            Self::Nanos => "ns",
+            Self::Percent => "%",
+            Self::PerMinute => "/min",
+            Self::PerSecond => "/s",
+            Self::Seconds => "s",
+        }
+    }
+}
+
+impl PeerValue {
+    /// The number, if there is one.
+    #[must_use]
+    pub const fn get(self) -> Option<f64> {
+        match self {
+            Self::Absent(_) => None,
+            Self::Known(value) => Some(value),
+        }
+    }
+}
+
+impl From<f64> for PeerValue {
+    fn from(value: f64) -> Self {
+        if value.is_finite() { Self::Known(value) } else { Self::Absent("no time passed") }
+    }
+}
+
+impl From<u64> for PeerValue {
+    fn from(count: u64) -> Self {
+        Self::Known(count as f64)
+    }
+}
+
+impl<V: Into<Self>> From<Option<V>> for PeerValue {
+    fn from(value: Option<V>) -> Self {
+        value.map_or(Self::Absent("no request has one"), V::into)
+    }
+}
+
+impl PeerReport {
+    /// The figure of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&PeerFigure> {
+        self.figures.iter().find(|figure| figure.name == name)
+    }
+
+    /// The number of this name; none too where it is absent.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<f64> {
+        self.get(name)?.value.get()
+    }
+}
+
+/// Figures as they are put together.
+#[derive(Debug, Default)]
+pub(super) struct Sheet(pub(super) Vec<PeerFigure>);
+
+impl Sheet {
+    /// A figure, with our name for it if we have one.
+    pub(super) fn add(
+        &mut self,
+        name: impl Into<String>,
+        unit: PeerUnit,
+        value: impl Into<PeerValue>,
+        ours: Option<&'static str>,
+    ) {
+        self.0.push(PeerFigure { name: name.into(), value: value.into(), unit, ours });
+    }
+
+    /// A figure that is ours by another name.
+    pub(super) fn ours(
+        &mut self,
+        name: impl Into<String>,
+        unit: PeerUnit,
+        value: impl Into<PeerValue>,
+        ours: &'static str,
+    ) {
+        self.add(name, unit, value, Some(ours));
+    }
+
+    /// A figure that we have no name for.
+    pub(super) fn put(
+        &mut self,
+        name: impl Into<String>,
+        unit: PeerUnit,
+        value: impl Into<PeerValue>,
+    ) {
+        self.add(name, unit, value, None);
+    }
+
+    /// A figure that the tool has and we cannot tell.
+    pub(super) fn absent(&mut self, name: impl Into<String>, unit: PeerUnit, reason: &'static str) {
+        self.put(name, unit, PeerValue::Absent(reason));
+    }
+}

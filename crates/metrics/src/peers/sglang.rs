@@ -1,0 +1,70 @@
+//! SGLang's `bench_serving` over an OpenAI route.
+//!
+//! Latency runs to the last line of the stream, usage and end marker included, and so does TPOT. Where the
+//! server reports no usage, the length that was *asked for* passes for the one that came. Its first token is
+//! the first text.
+
+use super::report::Sheet;
+use super::run::{self, Run};
+use super::vllm::{self, Reading};
+use super::{PeerFigure, PeerUnit};
+
+const READING: Reading = Reading {
+    ttft: |tape| run::after_sending(tape, run::with_text(tape).next()?),
+    latency: run::to_end,
+    tokens: |tape| {
+        let reported = tape.usage.and_then(|usage| usage.completion_tokens);
+        reported.unwrap_or(tape.asked.output_tokens).get()
+    },
+    events: |tape| run::with_text(tape).collect(),
+};
+
+pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
+    let mut sheet = Sheet::default();
+    let (input, output) = (run.sum(run::input), run.sum(READING.tokens));
+    let duration = run.issuing();
+    let rate = |count: u64| count as f64 / duration;
+    sheet.put("duration", PeerUnit::Seconds, duration);
+    sheet.ours("completed", PeerUnit::Count, run.completed(), "completed");
+    sheet.ours("total_input_tokens", PeerUnit::Count, input, "input_tokens");
+    sheet.ours("total_output_tokens", PeerUnit::Count, output, "output_tokens");
+    let retokenized = "it encodes the text again, which a tape need not hold";
+    sheet.absent("total_output_tokens_retokenized", PeerUnit::Count, retokenized);
+    sheet.ours("request_throughput", PeerUnit::PerSecond, rate(run.completed()), "rps");
+    sheet.put("input_throughput", PeerUnit::PerSecond, rate(input));
+    sheet.ours("output_throughput", PeerUnit::PerSecond, rate(output), "output_tps");
+    sheet.put("total_throughput", PeerUnit::PerSecond, rate(input.saturating_add(output)));
+    let [ttft, tpot, itl, e2el] = READING.samples(run);
+    // Unlike the others it has no zero for a run without a success: numpy then gives no number.
+    if e2el.len() > 0 {
+        vllm::stats(&mut sheet, "e2e_latency", &e2el, &[90, 95, 99], "e2el");
+    }
+    vllm::stats(&mut sheet, "ttft", &ttft, &[90, 95, 99], "ttft");
+    vllm::stats(&mut sheet, "tpot", &tpot, &[90, 95, 99], "tpot");
+    vllm::stats(&mut sheet, "itl", &itl, &[90, 95, 99], "icl");
+    sheet.put("max_itl_ms", PeerUnit::Millis, itl.max().unwrap_or(0.0));
+    sheet.put("concurrency", PeerUnit::Count, e2el.sum() / 1e3 / duration);
+    READING.peaks(run, &mut sheet);
+    goodput(&mut sheet, run, duration);
+    sheet.0
+}
+
+/// Attainment is of all requests sent; a reply of one token has a TPOT of zero here.
+fn goodput(sheet: &mut Sheet, run: &Run<'_>, duration: f64) {
+    let good = READING.good(run) as f64;
+    let sent = run.tapes.len() as f64;
+    let rate = vllm::goodput(run, good / duration);
+    sheet.ours("request_goodput", PeerUnit::PerSecond, rate, "goodput_per_s");
+    let share = vllm::goodput(run, good / sent);
+    sheet.ours("slo_attainment", PeerUnit::Share, share, "good_share");
+    let goals = run.settings.goals;
+    let by_metric = [("ttft", goals.ttft), ("tpot", goals.tpot), ("e2el", goals.e2el)];
+    for (i, (key, goal)) in by_metric.into_iter().enumerate() {
+        if goal.is_some() {
+            let meets = |tape: &_| READING.meets(run, tape).get(i).copied().unwrap_or(false);
+            let met = run.good().filter(|tape| meets(*tape)).count() as f64;
+            let name = format!("slo_attainment_by_metric.{key}");
+            sheet.put(name, PeerUnit::Share, met / sent);
+        }
+    }
+}

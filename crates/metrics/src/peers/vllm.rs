@@ -1,0 +1,151 @@
+//! `vllm bench serve`, written in Python, and what its descendants share with it.
+//!
+//! Means are over requests (of gaps: over the gaps of all requests), deviations divide by n, percentiles are
+//! numpy's, an empty sample counts as zero. The peaks are by one-second buckets from the first sending on.
+
+use fizeau_core::{Stamp, Tape};
+
+use super::buckets::{Flight, peaks};
+use super::report::Sheet;
+use super::run::{self, Run};
+use super::sample::{Sample, Std};
+use super::{PeerFigure, PeerUnit, PeerValue};
+
+/// What vLLM's clients and SGLang's take differently from a reply.
+#[derive(Clone, Copy)]
+pub(super) struct Reading {
+    pub(super) ttft: fn(&Tape) -> Option<f64>,
+    pub(super) latency: fn(&Tape) -> Option<f64>,
+    pub(super) tokens: fn(&Tape) -> u64,
+    pub(super) events: fn(&Tape) -> Vec<Stamp>,
+}
+
+impl Reading {
+    /// Time after the first token over all tokens but one; none of a single token.
+    pub(super) fn tpot(&self, tape: &Tape) -> Option<f64> {
+        let after_first = (self.latency)(tape)? - (self.ttft)(tape)?;
+        run::per_later_token(after_first, (self.tokens)(tape))
+    }
+
+    /// Whether a successful request met the goal of each metric: TTFT, TPOT (zero of a single token), latency. True
+    /// where there is no goal.
+    pub(super) fn meets(&self, run: &Run<'_>, tape: &Tape) -> [bool; 3] {
+        let goals = run.settings.goals;
+        let pace = Some(self.tpot(tape).unwrap_or(0.0));
+        let figures = [
+            (goals.ttft, (self.ttft)(tape)),
+            (goals.tpot, pace),
+            (goals.e2el, (self.latency)(tape)),
+        ];
+        figures.map(|(goal, seconds)| {
+            goal.is_none_or(|goal| seconds.is_some_and(|seconds| seconds * 1e3 <= goal.get()))
+        })
+    }
+
+    pub(super) fn good(&self, run: &Run<'_>) -> u64 {
+        run.good().filter(|tape| self.meets(run, tape) == [true; 3]).count() as u64
+    }
+
+    pub(super) fn flights(&self, run: &Run<'_>) -> Vec<Flight> {
+        let flight = |tape| {
+            let sent = run::sent(tape);
+            let lasted = (self.latency)(tape).unwrap_or(0.0);
+            let lasted = fizeau_core::Nanos::from_secs_f64(lasted).unwrap_or_default();
+            Flight { sent, over: sent + lasted, events: (self.events)(tape) }
+        };
+        run.good().map(flight).collect()
+    }
+
+    /// The four samples, in milliseconds: TTFT, TPOT, gaps, latency.
+    pub(super) fn samples(&self, run: &Run<'_>) -> [Sample; 4] {
+        let each = |figure: &dyn Fn(&Tape) -> Option<f64>| -> Sample {
+            run.good().filter_map(figure).map(|seconds| seconds * 1e3).collect()
+        };
+        let gaps = run.good().flat_map(|tape| run::gaps((self.events)(tape).into_iter()));
+        [
+            each(&self.ttft),
+            each(&|tape| self.tpot(tape)),
+            gaps.map(|seconds| seconds * 1e3).collect(),
+            each(&self.latency),
+        ]
+    }
+
+    /// The two peaks by one-second buckets.
+    pub(super) fn peaks(&self, run: &Run<'_>, sheet: &mut Sheet) {
+        let peaks = peaks(&self.flights(run));
+        sheet.put("max_output_tokens_per_s", PeerUnit::PerSecond, peaks.tokens);
+        sheet.put("max_concurrent_requests", PeerUnit::Count, peaks.requests);
+    }
+}
+
+/// Mean, median, deviation and percentiles of a sample in milliseconds; zeros of an empty one.
+pub(super) fn stats(
+    sheet: &mut Sheet,
+    key: &str,
+    sample: &Sample,
+    percentiles: &[u8],
+    ours: &'static str,
+) {
+    let mut put = |statistic: &str, value: Option<f64>| {
+        let name = format!("{statistic}_{key}_ms");
+        sheet.ours(name, PeerUnit::Millis, value.unwrap_or(0.0), ours);
+    };
+    put("mean", sample.mean());
+    put("median", sample.linear(50.0));
+    put("std", sample.std(Std::Population));
+    for percent in percentiles {
+        put(&format!("p{percent}"), sample.linear(f64::from(*percent)));
+    }
+}
+
+/// A rate that needs goals.
+pub(super) fn goodput(run: &Run<'_>, value: f64) -> PeerValue {
+    if run.settings.goals.is_empty() {
+        PeerValue::Absent("no goals were given")
+    } else {
+        value.into()
+    }
+}
+
+pub(super) const READING: Reading = Reading {
+    ttft: run::ttft,
+    latency: run::to_last,
+    tokens: run::reported_or_counted,
+    events: |tape| run::events(tape).collect(),
+};
+
+/// TTFT counts from the sending, which a cap on requests in flight delays; the wait for it is `client_queue_time`.
+/// `e2el_including_client_queue` exists in its file only under a cap and a finite rate, which tapes do not tell.
+pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
+    let mut sheet = Sheet::default();
+    totals(&mut sheet, run, &READING);
+    READING.peaks(run, &mut sheet);
+    let [ttft, tpot, itl, e2el] = READING.samples(run);
+    stats(&mut sheet, "ttft", &ttft, &[90, 95, 99], "ttft");
+    stats(&mut sheet, "tpot", &tpot, &[90, 95, 99], "tpot");
+    stats(&mut sheet, "itl", &itl, &[90, 95, 99], "icl");
+    stats(&mut sheet, "e2el", &e2el, &[90, 95, 99], "e2el");
+    if run.settings.max_concurrency.is_some() {
+        let queued = |tape: &Tape| tape.marks.released.saturating_since(tape.marks.intended);
+        let queued: Sample = run.good().map(|tape| queued(tape).as_millis_f64()).collect();
+        stats(&mut sheet, "client_queue_time", &queued, &[90, 95, 99], "release_lateness");
+    }
+    sheet.0
+}
+
+/// Counts and rates. Failed requests are in no numerator; their time stays in the duration.
+pub(super) fn totals(sheet: &mut Sheet, run: &Run<'_>, reading: &Reading) {
+    let (input, output) = (run.sum(run::input), run.sum(reading.tokens));
+    let duration = run.issuing();
+    let rate = |count: u64| count as f64 / duration;
+    sheet.put("duration", PeerUnit::Seconds, duration);
+    sheet.ours("completed", PeerUnit::Count, run.completed(), "completed");
+    sheet.ours("failed", PeerUnit::Count, run.failed(), "failed");
+    sheet.ours("total_input_tokens", PeerUnit::Count, input, "input_tokens");
+    sheet.ours("total_output_tokens", PeerUnit::Count, output, "output_tokens");
+    sheet.ours("request_throughput", PeerUnit::PerSecond, rate(run.completed()), "rps");
+    let good = goodput(run, rate(reading.good(run)));
+    sheet.ours("request_goodput", PeerUnit::PerSecond, good, "goodput_per_s");
+    sheet.ours("output_throughput", PeerUnit::PerSecond, rate(output), "output_tps");
+    sheet.put("total_token_throughput", PeerUnit::PerSecond, rate(input.saturating_add(output)));
+}
