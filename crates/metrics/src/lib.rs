@@ -25,8 +25,10 @@ mod histogram;
 mod json;
 mod level;
 mod request;
+mod series;
 mod slo;
 mod validity;
+mod window;
 
 pub use distribution::{
     Distribution, Interval, PooledSample, Quantile, Resolution, TokenDistribution,
@@ -41,10 +43,18 @@ pub use level::{
     Throughput, TokenCounts, Window,
 };
 pub use request::RequestMetrics;
+pub use series::{
+    CountSeries, Moment, OutOfOrder, RateStep, Sweep, TimeSpan, TimeWeighted, Timeline,
+    TokenSeries, peak_rate,
+};
 pub use slo::{Comparison, Goal, GoalOutcome, Metric, Slo, SloError, Statistic};
 pub use validity::{
     CacheExpectation, Ceiling, CeilingLimit, ClientProof, ClientWatch, Ending, Expectations,
     Headroom, OnTimeLimit, Reason, Room, ThresholdError, Thresholds, Validity, Verdict, judge,
+};
+pub use window::{
+    CurvePoint, CutReason, Edge, MeasuredWindow, NoWindow, Saturation, SaturationEvidence, Signal,
+    Stationarity, Trend, WhyNoWindow,
 };
 
 #[cfg(doctest)]

@@ -11,11 +11,13 @@ mod models;
 mod pooled;
 mod probe;
 mod request;
+mod series;
 mod slo;
 mod tally;
 mod tapes;
 mod thresholds;
 mod validity;
+mod window;
 
 use proptest::test_runner::{Config, RngSeed};
 
