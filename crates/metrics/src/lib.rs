@@ -53,8 +53,8 @@ pub use validity::{
     Headroom, OnTimeLimit, Reason, Room, ThresholdError, Thresholds, Validity, Verdict, judge,
 };
 pub use window::{
-    CurvePoint, CutReason, Edge, MeasuredWindow, NoWindow, Saturation, SaturationEvidence, Signal,
-    Stationarity, Trend, WhyNoWindow,
+    CurvePoint, CutReason, Edge, Growth, MeasuredWindow, NoWindow, Saturation, SaturationEvidence,
+    Signal, Stationarity, Trend, WhyNoWindow,
 };
 
 #[cfg(doctest)]

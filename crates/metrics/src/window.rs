@@ -10,7 +10,7 @@ mod trim;
 pub use mser::CurvePoint;
 pub use saturation::{Saturation, SaturationEvidence};
 pub use steady::{Signal, Stationarity};
-pub use trend::Trend;
+pub use trend::{Growth, Trend};
 pub use trim::Edge;
 
 use fizeau_core::Stamp;

@@ -36,7 +36,8 @@ pub struct Sweep<I: Iterator> {
     in_flight: u64,
     /// How many requests in flight have a prompt of unknown length.
     unknown: u64,
-    now: Stamp,
+    /// When the last tape that was taken in was sent.
+    last_sent: Stamp,
 }
 
 /// What changed at an instant.
@@ -51,10 +52,10 @@ pub struct Moment {
     pub tokens_in_flight: Option<Tokens>,
 }
 
-/// A tape that was sent before something that has already been passed on.
+/// A tape that was sent before the one ahead of it. Those after it are gone on with, but without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "request {request} was sent before one that came first: tapes are needed in order of sending"
+    "request {request} was sent before the one ahead of it: tapes are needed in order of sending"
 )]
 pub struct OutOfOrder {
     /// The request of that tape.
@@ -78,7 +79,7 @@ impl<T: Borrow<Tape>, I: Iterator<Item = T>> Sweep<I> {
             flights: BinaryHeap::new(),
             in_flight: 0,
             unknown: 0,
-            now: Stamp::EPOCH,
+            last_sent: Stamp::EPOCH,
         }
     }
 
@@ -90,7 +91,7 @@ impl<T: Borrow<Tape>, I: Iterator<Item = T>> Sweep<I> {
                 self.tapes.next();
                 continue;
             };
-            if sent < self.now {
+            if sent < self.last_sent {
                 let request = tape.request;
                 self.tapes.next();
                 return Err(OutOfOrder { request });
@@ -98,7 +99,7 @@ impl<T: Borrow<Tape>, I: Iterator<Item = T>> Sweep<I> {
             if until.is_some_and(|until| sent > until) {
                 break;
             }
-            until = Some(sent);
+            (until, self.last_sent) = (Some(sent), sent);
             if let Some(tape) = self.tapes.next() {
                 self.start(tape, sent);
             }
@@ -146,7 +147,6 @@ impl<T: Borrow<Tape>, I: Iterator<Item = T>> Iterator for Sweep<I> {
             Ok(at) => at?,
             Err(error) => return Some(Err(error)),
         };
-        self.now = at;
         let came = Tokens::new(self.happen(at));
         let known = self.unknown == 0;
         Some(Ok(Moment {

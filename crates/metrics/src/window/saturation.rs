@@ -3,10 +3,10 @@
 use fizeau_core::Stamp;
 
 use super::trend::{BATCHES, batch_means};
-use super::{Signal, Trend, WhyNoWindow};
+use super::{Growth, Signal, WhyNoWindow};
 use crate::{TimeSpan, Timeline};
 
-/// One-sided level of each of the two tests.
+/// Level of the test of each signal.
 const ALPHA: f64 = 0.01;
 
 /// How many requests with a scheduled TTFT it takes: five a batch.
@@ -29,15 +29,15 @@ pub enum Saturation {
 pub struct SaturationEvidence {
     /// The part of the level that was looked at.
     pub span: TimeSpan,
-    /// Trend of the number of requests due and not over, as means over twenty equal times.
-    pub due: Trend,
-    /// Trend of the scheduled TTFT, in milliseconds, over twenty equal numbers of requests.
-    pub ttft_scheduled: Trend,
+    /// Growth of the number of requests due and not over, as means over twenty equal times.
+    pub due: Growth,
+    /// Growth of the scheduled TTFT, in milliseconds, over twenty equal numbers of requests.
+    pub ttft_scheduled: Growth,
 }
 
 impl Timeline {
-    /// Whether the queue grew while requests were due, from a slope test on the number due and on the scheduled TTFT, each at a
-    /// one-sided 0.01. The first quarter of the time is left out, since every level fills up at first; so is what came after the
+    /// Whether the queue grew while requests were due, from tests for growth ([`Growth`]) of the number due and of the scheduled
+    /// TTFT, each at a level of 0.01. The first quarter of the time is left out, since every level fills up at first; so is what came after the
     /// last request was due.
     ///
     /// For open loops: in a closed one the number in flight is given. Failed requests count as due until they end, and have no
@@ -60,10 +60,10 @@ impl Timeline {
         if ttfts.len() < NEEDS {
             return few(ttfts.len() as u64);
         }
-        match (Trend::of(&self.due_batches(span)), Trend::of(&batch_means(&ttfts))) {
+        match (Growth::of(&self.due_batches(span)), Growth::of(&batch_means(&ttfts))) {
             (Some(due), Some(ttft_scheduled)) => {
                 let evidence = SaturationEvidence { span, due, ttft_scheduled };
-                if due.grows(ALPHA) && ttft_scheduled.grows(ALPHA) {
+                if due.p < ALPHA && ttft_scheduled.p < ALPHA {
                     Saturation::Saturated(evidence)
                 } else {
                     Saturation::NotSeen(evidence)

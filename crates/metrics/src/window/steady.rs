@@ -22,8 +22,6 @@ const DRIFT_SHARE: f64 = 0.05;
 pub enum Signal {
     /// Requests in flight as it was sent, itself included.
     InFlight,
-    /// Requests that are due and not over, as a mean over time: those that a cap holds back included.
-    Due,
     /// Time from its intended instant to its first token, in milliseconds (to the reply, where that has no tokens).
     TtftScheduled,
     /// Its time per output token, in milliseconds.
@@ -34,7 +32,6 @@ impl fmt::Display for Signal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::InFlight => "number in flight",
-            Self::Due => "number due",
             Self::TtftScheduled => "scheduled TTFT",
             Self::Tpot => "TPOT",
         })
@@ -64,7 +61,7 @@ impl Timeline {
     /// The part of the level in which scheduled TTFT, TPOT and the number in flight are stationary; for closed loops, open
     /// loops and sessions alike.
     ///
-    /// Each signal is cut by MSER-5 at both ends, and the window is what all leave. TPOT is looked at if at least 100
+    /// Each signal is cut by MSER-5 at both ends, unless the part to be cut has the mean of the rest (within 1 %, or three standard errors), and the window is what all leave. TPOT is looked at if at least 100
     /// requests have one. Then no signal may drift within the window (a slope test on batch means, p under 0.01 over all three,
     /// and a change of more than 5 % of the mean).
     ///

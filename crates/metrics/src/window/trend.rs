@@ -61,9 +61,38 @@ impl Trend {
         })
     }
 
-    /// Whether it grows, at a one-sided level of `alpha`.
-    pub(super) fn grows(&self, alpha: f64) -> bool {
-        self.per_s > 0.0 && self.p / 2.0 < alpha
+    /// The probability of a slope this steep or steeper where there is none.
+    fn p_growth(&self) -> f64 {
+        if self.per_s > 0.0 { self.p / 2.0 } else { 1.0 - self.p / 2.0 }
+    }
+}
+
+/// Whether a signal grows, by two one-sided tests of which either will do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Growth {
+    /// The line. Its slope test is the sharper one where what is around the line is noise.
+    pub trend: Trend,
+    /// Probability, from 0 to 1, of steps from batch to batch that go up as much on the mean, if the signal wandered without a
+    /// direction: the sharper test of an overloaded queue, which adds up all that ever came too early. Steps between averages
+    /// of such a walk are correlated by 1/4 (H. Working, "Note on the correlation of first differences of averages in a random
+    /// chain", Econometrica 28 (1960), 916-918), and their t statistic is made smaller by the square root of 3/2. Those of a
+    /// signal that stays where it is pull each other back, so that for it the test errs on the safe side.
+    pub p_steps: f64,
+    /// Of growth by chance, from 0 to 1: twice the lesser of both, since there are two tests (Bonferroni).
+    pub p: f64,
+}
+
+impl Growth {
+    /// Of batch means as for [`Trend::of`].
+    pub(super) fn of(batches: &[(f64, f64)]) -> Option<Self> {
+        let trend = Trend::of(batches)?;
+        let steps = || batches.iter().zip(batches.iter().skip(1)).map(|(a, b)| b.1 - a.1);
+        let n = batches.len() as f64 - 1.0;
+        let mean = steps().sum::<f64>() / n;
+        let variance = steps().map(|step| (step - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        let two_sided = p_value(mean, (1.5 * variance / n).sqrt(), n - 1.0);
+        let p_steps = if mean > 0.0 { two_sided / 2.0 } else { 1.0 - two_sided / 2.0 };
+        Some(Self { trend, p_steps, p: (2.0 * p_steps.min(trend.p_growth())).min(1.0) })
     }
 }
 
@@ -96,17 +125,24 @@ pub(super) fn batch_means(values: &[(f64, f64)]) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::Trend;
+    use super::{Growth, Trend};
 
-    /// SciPy 1.16.3's `linregress` on the same ten points: slope 0.7866666666666666, p 0.00038205546848. The residuals'
-    /// autocorrelation is negative, so that all ten count.
+    /// Golden values: SciPy 1.17.1, `fixtures/metrics/make_trend_goldens.py`. In the first sample neighbouring residuals have
+    /// opposite signs, so that all ten count and p is that of `scipy.stats.linregress`.
     #[test]
-    fn independent_residuals_give_the_textbooks_p() {
-        let y = [3.1, 2.0, 5.2, 4.1, 6.9, 5.0, 8.2, 6.6, 9.4, 8.9];
-        let points: Vec<(f64, f64)> = (0..).map(f64::from).zip(y).collect();
+    fn slopes_and_p_values_are_those_of_scipy() {
+        let zigzag = [3.1, 2.0, 5.2, 4.1, 6.9, 5.0, 8.2, 6.6, 9.4, 8.9];
+        let waves = [4.0, 5.5, 6.5, 6.0, 5.0, 4.5, 5.5, 7.5, 8.5, 8.0, 6.5, 6.0];
+        agrees(&zigzag, [0.7357575757575758, 10.0, 0.00044719110486526377]);
+        agrees(&waves, [0.21853146853146854, 4.829457710332517, 0.325544110960092]);
+    }
+
+    fn agrees(values: &[f64], [slope, effective, p]: [f64; 3]) {
+        let points: Vec<(f64, f64)> = (0..).map(f64::from).zip(values.iter().copied()).collect();
         let trend = Trend::of(&points).unwrap();
-        assert_eq!(trend.effective, 10.0);
-        println!("{trend:?}");
+        let close = |found: f64, right: f64| (found - right).abs() <= 1e-9 * right;
+        let all = close(trend.per_s, slope) && close(trend.effective, effective);
+        assert!(all && close(trend.p, p), "{trend:?}");
     }
 
     #[test]
@@ -115,9 +151,19 @@ mod tests {
             |slope: f64| (0..20).map(f64::from).map(|t| (t, 7.0 + slope * t)).collect::<Vec<_>>();
         assert_eq!(Trend::of(&line(0.0)).unwrap().p, 1.0);
         let rising = Trend::of(&line(0.5)).unwrap();
-        assert!(rising.grows(1e-6) && !Trend::of(&line(-0.5)).unwrap().grows(0.5));
+        let growth = |slope| Growth::of(&line(slope)).unwrap().p;
+        assert!(growth(0.5) < 1e-6 && growth(-0.5) == 1.0 && growth(0.0) == 1.0);
         assert!((rising.per_s - 0.5).abs() < 1e-12);
         assert_eq!(Trend::of(&line(0.5)[..3]), None);
+    }
+
+    /// By hand: steps 1, 2, 3, 2 have a mean of 2 and a variance of 2/3, so that t is 2 / sqrt(1.5 (2/3) / 4) = 4 with three
+    /// degrees of freedom: 0.014004228005073076 of it lies above (SciPy 1.17.1, `scipy.stats.t.sf(4, 3)`).
+    #[test]
+    fn steps_are_those_of_a_hand_made_example() {
+        let points: Vec<(f64, f64)> = (0..).map(f64::from).zip([0.0, 1.0, 3.0, 6.0, 8.0]).collect();
+        let growth = Growth::of(&points).unwrap();
+        assert!((growth.p_steps - 0.014004228005073076).abs() < 1e-12, "{growth:?}");
     }
 
     #[test]

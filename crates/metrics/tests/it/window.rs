@@ -93,10 +93,10 @@ fn a_slow_start_and_a_fast_end_are_cut() {
 #[test]
 fn a_ramp_of_the_concurrency_alone_is_cut() {
     let slot = |slot: u64| {
-        let begin = slot * 1_000_000;
+        let begin = slot * 1_033_333;
         (begin..120_000_000).step_by(1_000_000).map(move |at| {
-            let at = at as f64 + slot as f64;
-            request(at, at + 100_000.0, at + 990_000.0)
+            let at = at as f64;
+            request(at, at + 100_000.0, at + 1_000_000.0)
         })
     };
     let tapes: Vec<Tape> = (0..30).flat_map(slot).collect();
@@ -168,17 +168,20 @@ fn a_dip_inside_is_not_passed_over() {
 #[test]
 fn a_queue_that_cannot_be_served_is_saturated() {
     for seed in 0..20 {
-        match Timeline::of(&queue(1.2, 1_000, seed)).saturation() {
+        match Timeline::of(&queue(1.2, 2_000, seed)).saturation() {
             Saturation::Saturated(evidence) => {
                 // 120 a second come and 100 leave: the queue gains 20 a second, and each waits 10 ms for each before it:
                 // arrivals wait 200 ms more a second.
-                assert!((evidence.due.per_s - 20.0).abs() < 14.0, "{evidence:?}");
-                assert!((evidence.ttft_scheduled.per_s - 200.0).abs() < 140.0, "{evidence:?}");
-                assert!(evidence.due.p < 0.02 && evidence.ttft_scheduled.p < 0.02);
+                assert!((evidence.due.trend.per_s - 20.0).abs() < 10.0, "{evidence:?}");
+                assert!(
+                    (evidence.ttft_scheduled.trend.per_s - 200.0).abs() < 100.0,
+                    "{evidence:?}"
+                );
+                assert!(evidence.due.p < 0.01 && evidence.ttft_scheduled.p < 0.01);
             }
             other => panic!("seed {seed}: {other:?}"),
         }
-        assert!(Timeline::of(&queue(1.2, 1_000, seed)).steady().is_err(), "seed {seed}");
+        assert!(Timeline::of(&queue(1.2, 2_000, seed)).steady().is_err(), "seed {seed}");
     }
 }
 
@@ -190,6 +193,17 @@ fn a_queue_that_is_served_is_not_saturated() {
     };
     let found = [0.3, 0.6, 0.8].map(saturated);
     assert!(found.iter().all(|&alarms| alarms <= 2), "false alarms in a hundred: {found:?}");
+}
+
+/// Two hundred requests with rare great latencies: no quiet stretch among them is to be taken for the steady state.
+#[test]
+fn a_short_stationary_queue_has_a_window() {
+    let kept = |rho: f64| {
+        let of =
+            |seed| Timeline::of(&queue(rho, 200, seed)).steady().map_or(0, |window| window.kept);
+        (0..50).map(of).filter(|&kept| kept > 100).count()
+    };
+    assert!(kept(0.3) >= 48 && kept(0.6) >= 48, "{} and {} of 50", kept(0.3), kept(0.6));
 }
 
 /// A cap of four in flight: the queue is the client's, and the level is saturated all the same.
