@@ -77,7 +77,7 @@ pub enum WhyNoWindow {
         needs: u64,
     },
     /// The best cut would take half of the level or more.
-    #[error("the {signal} does not settle: more than half of the level would have to be cut")]
+    #[error("the {signal} does not settle: half of the level or more would have to be cut")]
     Unsettled {
         /// Which signal.
         signal: Signal,

@@ -39,12 +39,12 @@ fn closed(slots: usize, count: usize, seed: u64, length: impl Fn(usize) -> f64) 
     let mut noise = Noise(seed);
     let mut free: Vec<f64> = (0..slots).map(|slot| slot as f64 * 1_000.0).collect();
     let run = |k: usize| {
-        let slot = free.iter_mut().min_by(|a, b| a.total_cmp(b)).unwrap();
+        let slot = free.iter_mut().min_by(|a, b| a.total_cmp(b))?;
         let (sent, length) = (*slot, length(k) * (0.9 + 0.2 * noise.next()));
         *slot += length;
-        request(sent, sent + length * 0.2, sent + length)
+        Some(request(sent, sent + length * 0.2, sent + length))
     };
-    (0..count).map(run).collect()
+    (0..count).filter_map(run).collect()
 }
 
 /// An M/D/1 queue: Poisson arrivals, one server that takes 10 ms for each, in order.
@@ -209,7 +209,7 @@ fn a_short_stationary_queue_has_a_window() {
 /// A cap of four in flight: the queue is the client's, and the level is saturated all the same.
 #[test]
 fn a_cap_does_not_hide_saturation() {
-    let mut free = vec![0.0_f64; 4];
+    let mut free = [0.0_f64; 4];
     let run = |k: u32| {
         let due = f64::from(k) * 10_000.0;
         let slot = free.iter_mut().min_by(|a, b| a.total_cmp(b)).unwrap();
