@@ -42,6 +42,21 @@ impl Timeline {
     ///
     /// For open loops: in a closed one the number in flight is given. Failed requests count as due until they end, and have no
     /// TTFT.
+    ///
+    /// ```
+    /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
+    /// use fizeau_metrics::{Saturation, Timeline};
+    ///
+    /// // One is due every 10 ms, and one is served every 12 ms.
+    /// let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
+    /// let tapes = (0..200).map(|n| {
+    ///     let mut tape = Tape::sent_at(ms(10 * n));
+    ///     tape.arrivals.push(Arrival::tokens(ms(12 * n + 12), 1, Channel::Visible));
+    ///     tape
+    /// });
+    /// let found = Timeline::of(&tapes.collect::<Vec<_>>()).saturation();
+    /// assert!(matches!(found, Saturation::Saturated(_)));
+    /// ```
     #[must_use]
     pub fn saturation(&self) -> Saturation {
         let mut requests: Vec<_> = self.requests().iter().collect();

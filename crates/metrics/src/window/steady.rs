@@ -68,6 +68,23 @@ impl Timeline {
     /// # Errors
     /// If fewer than 100 requests completed, if a signal or all together would cut half of the level, or if one drifts within
     /// what is left. The evidence comes along.
+    ///
+    /// ```
+    /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
+    /// use fizeau_metrics::{NoWindow, Timeline};
+    ///
+    /// // One after another; the first thirty wait 90 ms for their token, all others 10 ms.
+    /// let mut at = Stamp::EPOCH;
+    /// let tapes = (0..300).map(|n| {
+    ///     let mut tape = Tape::sent_at(at);
+    ///     at += Nanos::from_millis(if n < 30 { 90 } else { 10 });
+    ///     tape.arrivals.push(Arrival::tokens(at, 1, Channel::Visible));
+    ///     tape
+    /// });
+    /// let window = Timeline::of(&tapes.collect::<Vec<_>>()).steady()?;
+    /// assert_eq!((window.cut_front, window.kept, window.cut_back), (30, 269, 1));
+    /// # Ok::<(), NoWindow>(())
+    /// ```
     pub fn steady(&self) -> Result<MeasuredWindow, NoWindow> {
         let requests = self.requests();
         let in_flight = self.in_flight();

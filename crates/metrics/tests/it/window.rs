@@ -152,6 +152,22 @@ fn the_plateau_of_a_closed_loop_is_found() {
     assert_eq!((window.span.from(), window.cut_front, window.cut_back), (ms(7), 7, 1));
 }
 
+/// Sixteen users who think between turns: no plateau, and a steady state all the same.
+#[test]
+fn sessions_that_think_have_a_steady_state_and_no_plateau() {
+    let mut noise = Noise(9);
+    let mut ready: Vec<f64> = (0..16).map(|user| f64::from(user) * 1_000.0).collect();
+    let run = |_| {
+        let user = ready.iter_mut().min_by(|a, b| a.total_cmp(b)).unwrap();
+        let (sent, length) = (*user, 50_000.0 * (0.5 + noise.next()));
+        *user += length + 100_000.0 * noise.next();
+        request(sent, sent + length * 0.2, sent + length)
+    };
+    let timeline = Timeline::of(&(0..1_000).map(run).collect::<Vec<_>>());
+    assert!(timeline.steady().is_ok_and(|window| window.kept > 800));
+    assert!(matches!(timeline.plateau().unwrap_err().why, WhyNoWindow::NoPlateau { .. }));
+}
+
 /// Two bursts of four with a lull between: the first and the last instant at the peak are no plateau.
 #[test]
 fn a_dip_inside_is_not_passed_over() {
