@@ -26,8 +26,10 @@ mod json;
 mod level;
 mod peers;
 mod request;
+mod series;
 mod slo;
 mod validity;
+mod window;
 
 pub use distribution::{
     Distribution, Interval, PooledSample, Quantile, Resolution, TokenDistribution,
@@ -45,10 +47,18 @@ pub use peers::{
     Concept, Definition, Peer, PeerFigure, PeerReport, PeerSettings, PeerUnit, PeerValue,
 };
 pub use request::RequestMetrics;
+pub use series::{
+    CountSeries, Moment, OutOfOrder, RateStep, Sweep, TimeSpan, TimeWeighted, Timeline,
+    TokenSeries, peak_rate,
+};
 pub use slo::{Comparison, Goal, GoalOutcome, Metric, Slo, SloError, Statistic};
 pub use validity::{
     CacheExpectation, Ceiling, CeilingLimit, ClientProof, ClientWatch, Ending, Expectations,
     Headroom, OnTimeLimit, Reason, Room, ThresholdError, Thresholds, Validity, Verdict, judge,
+};
+pub use window::{
+    CurvePoint, CutReason, Edge, Growth, MeasuredWindow, NoWindow, Saturation, SaturationEvidence,
+    Signal, Stationarity, Trend, WhyNoWindow,
 };
 
 #[cfg(doctest)]

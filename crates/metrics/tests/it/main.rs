@@ -13,11 +13,13 @@ mod peers_agree;
 mod pooled;
 mod probe;
 mod request;
+mod series;
 mod slo;
 mod tally;
 mod tapes;
 mod thresholds;
 mod validity;
+mod window;
 
 use proptest::test_runner::{Config, RngSeed};
 

@@ -1,0 +1,67 @@
+//! A level over time: step functions that change at events and nowhere else.
+
+mod count;
+mod peak;
+mod sweep;
+mod timeline;
+mod tokens;
+mod weighted;
+
+pub use count::CountSeries;
+pub use peak::peak_rate;
+pub use sweep::{Moment, OutOfOrder, Sweep};
+pub(crate) use timeline::Sent;
+pub use timeline::Timeline;
+pub use tokens::{RateStep, TokenSeries};
+pub use weighted::TimeWeighted;
+
+use fizeau_core::{Nanos, Stamp, Tape};
+
+/// A stretch of time between two instants.
+///
+/// A step function has no need to say who owns the two ends. What happens at an instant does: a request belongs to the span
+/// in which it was sent, `from <= sent < to`, and a token to the one whose last gap it closes, `from < at <= to`. Spans
+/// that follow one another thus share nothing out twice and leave nothing out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeSpan {
+    from: Stamp,
+    to: Stamp,
+}
+
+impl TimeSpan {
+    /// From `from` to `to`; of no length at `from` where `to` is before it.
+    ///
+    /// ```
+    /// use fizeau_core::{Nanos, Stamp};
+    /// use fizeau_metrics::TimeSpan;
+    /// let span = TimeSpan::new(Stamp::from_nanos(5), Stamp::from_nanos(8));
+    /// assert_eq!(span.length(), Nanos::from_nanos(3));
+    /// ```
+    #[must_use]
+    pub fn new(from: Stamp, to: Stamp) -> Self {
+        Self { from, to: to.max(from) }
+    }
+
+    /// Its beginning.
+    #[must_use]
+    pub const fn from(self) -> Stamp {
+        self.from
+    }
+
+    /// Its end.
+    #[must_use]
+    pub const fn to(self) -> Stamp {
+        self.to
+    }
+
+    /// How long it is.
+    #[must_use]
+    pub const fn length(self) -> Nanos {
+        self.to.saturating_since(self.from)
+    }
+}
+
+/// When a request was over: its end, or where none was marked its last output, and never before that output.
+fn end_of(tape: &Tape) -> Option<Stamp> {
+    tape.marks.end.max(tape.last_output())
+}

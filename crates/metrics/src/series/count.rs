@@ -1,0 +1,101 @@
+//! How many of something were going on at an instant.
+
+use fizeau_core::Stamp;
+
+use super::{TimeSpan, TimeWeighted};
+
+/// How many of something were going on at every instant: requests in flight, in prefill, in decode. Two stamps each.
+///
+/// One that ends at the very instant at which another begins is gone by then, so that the count of a closed loop never
+/// exceeds its slots. What begins and ends at one instant never counts.
+///
+/// ```
+/// use fizeau_core::Stamp;
+/// use fizeau_metrics::{CountSeries, TimeSpan};
+///
+/// let span = |from, to| TimeSpan::new(Stamp::from_nanos(from), Stamp::from_nanos(to));
+/// let series = CountSeries::of([span(0, 30), span(10, 20), span(20, 40)]);
+/// assert_eq!(series.peak(), 2); // never three
+/// assert_eq!(series.value_at(Stamp::from_nanos(30)), 1);
+/// assert_eq!(series.over(span(0, 40)).integral(), 30 + 10 + 20);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CountSeries {
+    starts: Vec<Stamp>,
+    ends: Vec<Stamp>,
+}
+
+impl CountSeries {
+    /// Of these spans, in any order.
+    #[must_use]
+    pub fn of(spans: impl IntoIterator<Item = TimeSpan>) -> Self {
+        let mut series = Self::default();
+        for span in spans {
+            series.starts.push(span.from());
+            series.ends.push(span.to());
+        }
+        series.starts.sort_unstable();
+        series.ends.sort_unstable();
+        series
+    }
+
+    /// From the first start to the last end; none if there never was anything.
+    #[must_use]
+    pub fn span(&self) -> Option<TimeSpan> {
+        Some(TimeSpan::new(*self.starts.first()?, *self.ends.last()?))
+    }
+
+    /// How many at `at`, those that begin then included and those that end then not.
+    #[must_use]
+    pub fn value_at(&self, at: Stamp) -> u64 {
+        let (begun, over) = self.until(at);
+        (begun - over) as u64
+    }
+
+    /// The most at any instant.
+    #[must_use]
+    pub fn peak(&self) -> u64 {
+        self.steps().map(|(_, value)| value).max().unwrap_or(0)
+    }
+
+    /// Every change: its instant and the number from there on, in order.
+    pub fn steps(&self) -> impl Iterator<Item = (Stamp, u64)> {
+        self.steps_after((0, 0))
+    }
+
+    /// How long which number held within `span`.
+    #[must_use]
+    pub fn over(&self, span: TimeSpan) -> TimeWeighted {
+        let before = self.until(span.from());
+        let first = (span.from(), (before.0 - before.1) as u64);
+        TimeWeighted::of(std::iter::once(first).chain(self.steps_after(before)), span)
+    }
+
+    /// How many had begun and how many were over at `at`. No end comes before its start, so the second is never the greater.
+    fn until(&self, at: Stamp) -> (usize, usize) {
+        let count = |stamps: &[Stamp]| stamps.partition_point(|&stamp| stamp <= at);
+        (count(&self.starts), count(&self.ends))
+    }
+
+    /// The changes that come after so many starts and ends.
+    fn steps_after(&self, (begun, over): (usize, usize)) -> impl Iterator<Item = (Stamp, u64)> {
+        let (mut begun, mut over) = (begun, over);
+        std::iter::from_fn(move || {
+            loop {
+                let before = begun - over;
+                let end = *self.ends.get(over)?;
+                let at = self.starts.get(begun).map_or(end, |&start| start.min(end));
+                begun += run_of(&self.starts, begun, at);
+                over += run_of(&self.ends, over, at);
+                if begun - over != before {
+                    return Some((at, (begun - over) as u64));
+                }
+            }
+        })
+    }
+}
+
+/// How many from index `from` on are `at`.
+fn run_of(stamps: &[Stamp], from: usize, at: Stamp) -> usize {
+    stamps.iter().skip(from).take_while(|&&stamp| stamp == at).count()
+}

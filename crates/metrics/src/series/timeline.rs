@@ -1,0 +1,104 @@
+//! The requests of a level on one axis of time.
+
+use fizeau_core::{Millis, Nanos, Part, Stamp, Tape};
+
+use super::{CountSeries, TimeSpan, end_of};
+use crate::RequestMetrics;
+
+/// When each request of a level was sent, prefilled, decoded and over: some sixty bytes a request, and no tokens.
+///
+/// All requests of the load that were sent count, failed ones too, since they were in flight like the others. Those of a
+/// probe stream do not. One without a first token was in prefill until its end.
+///
+/// ```
+/// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
+/// use fizeau_metrics::Timeline;
+///
+/// let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
+/// let mut tape = Tape::sent_at(ms(0));
+/// tape.arrivals.push(Arrival::tokens(ms(20), 1, Channel::Visible));
+/// tape.arrivals.push(Arrival::tokens(ms(50), 3, Channel::Visible));
+/// let timeline = Timeline::of([&tape]);
+/// assert_eq!(timeline.prefilling().value_at(ms(10)), 1);
+/// assert_eq!(timeline.decoding().value_at(ms(30)), 1);
+/// assert_eq!(timeline.in_flight().value_at(ms(50)), 0);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Timeline {
+    /// In order of sending.
+    requests: Vec<Sent>,
+}
+
+/// What is kept of a request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sent {
+    pub(crate) at: Stamp,
+    pub(crate) intended: Stamp,
+    pub(crate) first: Stamp,
+    pub(crate) end: Stamp,
+    /// From the intended instant to the first token (to the reply, where it has none); of completed requests.
+    pub(crate) ttft: Option<Nanos>,
+    pub(crate) tpot: Option<Millis>,
+}
+
+impl Timeline {
+    /// Of `tapes`, in any order.
+    #[must_use]
+    pub fn of<'a>(tapes: impl IntoIterator<Item = &'a Tape>) -> Self {
+        let mut requests: Vec<Sent> = tapes.into_iter().filter_map(sent).collect();
+        requests.sort_by_key(|request| request.at);
+        Self { requests }
+    }
+
+    /// Requests in flight: from send start to end. Its integral is the sum of their times in flight (Little's law).
+    #[must_use]
+    pub fn in_flight(&self) -> CountSeries {
+        self.count(|request| TimeSpan::new(request.at, request.end))
+    }
+
+    /// Requests that waited for their first token.
+    #[must_use]
+    pub fn prefilling(&self) -> CountSeries {
+        self.count(|request| TimeSpan::new(request.at, request.first))
+    }
+
+    /// Requests from their first token to their end. With those in prefill they are all in flight.
+    #[must_use]
+    pub fn decoding(&self) -> CountSeries {
+        self.count(|request| TimeSpan::new(request.first, request.end))
+    }
+
+    /// Requests that were due and not over: from the intended instant to the end. A cap on requests in flight keeps the
+    /// queue on the client's side; here it shows.
+    #[must_use]
+    pub fn due(&self) -> CountSeries {
+        self.count(|request| TimeSpan::new(request.intended, request.end))
+    }
+
+    /// In order of sending.
+    pub(crate) fn requests(&self) -> &[Sent] {
+        &self.requests
+    }
+
+    fn count(&self, span: impl Fn(&Sent) -> TimeSpan) -> CountSeries {
+        CountSeries::of(self.requests.iter().map(span))
+    }
+}
+
+/// What is kept of `tape`; none if it was never sent or belongs to a probe.
+fn sent(tape: &Tape) -> Option<Sent> {
+    if tape.part == Part::Probe {
+        return None;
+    }
+    let at = tape.marks.send_start?;
+    let end = end_of(tape).unwrap_or(at).max(at);
+    let metrics = RequestMetrics::of(tape);
+    Some(Sent {
+        at,
+        intended: tape.marks.intended,
+        first: tape.first_token().unwrap_or(end).clamp(at, end),
+        end,
+        ttft: metrics.ttft_scheduled.or(metrics.e2el_scheduled),
+        tpot: metrics.tpot,
+    })
+}

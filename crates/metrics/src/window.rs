@@ -1,0 +1,136 @@
+//! Which part of a level to look at, and whether it had a steady state at all.
+
+mod mser;
+mod plateau;
+mod saturation;
+mod steady;
+mod trend;
+mod trim;
+
+pub use mser::CurvePoint;
+pub use saturation::{Saturation, SaturationEvidence};
+pub use steady::{Signal, Stationarity};
+pub use trend::{Growth, Trend};
+pub use trim::Edge;
+
+use fizeau_core::Stamp;
+
+use crate::{TimeSpan, Timeline};
+
+/// A part of a level, what was cut for it, and why.
+///
+/// Its requests are those sent in it: `from <= sent < to`. It ends with the sending of a request at the latest, which is the
+/// first one cut at the back: once nothing more is sent the load drains, and that is no steady state of anything.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredWindow {
+    /// From when to when.
+    pub span: TimeSpan,
+    /// How many requests were sent before it.
+    pub cut_front: u64,
+    /// How many were sent in it.
+    pub kept: u64,
+    /// How many were sent at its end or later.
+    pub cut_back: u64,
+    /// Why just there.
+    pub reason: CutReason,
+    /// What each signal showed; empty where none was asked.
+    pub evidence: Vec<Stationarity>,
+}
+
+/// Why a window is where it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum CutReason {
+    /// So many requests or so much time were to be cut.
+    Asked,
+    /// Each signal is stationary within it.
+    Stationary,
+    /// The concurrency was at its plateau.
+    Plateau {
+        /// Requests in flight on the plateau.
+        level: u64,
+        /// Share of the window's time at the plateau or above, from 0 to 1.
+        share: f64,
+    },
+}
+
+/// That there is no window, and why.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("no window: {why}")]
+pub struct NoWindow {
+    /// Why.
+    pub why: WhyNoWindow,
+    /// What each signal showed, as far as it was looked at.
+    pub evidence: Vec<Stationarity>,
+}
+
+/// Why there is no window.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum WhyNoWindow {
+    /// Too few requests to tell a trend from chance.
+    #[error("{has} requests have a {signal}, and it takes {needs}")]
+    TooFew {
+        /// Which signal is too short.
+        signal: Signal,
+        /// How many requests have it.
+        has: u64,
+        /// How many it takes.
+        needs: u64,
+    },
+    /// The best cut would take half of the level or more.
+    #[error("the {signal} does not settle: half of the level or more would have to be cut")]
+    Unsettled {
+        /// Which signal.
+        signal: Signal,
+    },
+    /// What is left still moves one way.
+    #[error("the {signal} still drifts within what is left")]
+    Drifting {
+        /// Which signal.
+        signal: Signal,
+    },
+    /// The concurrency reached a level and did not stay there.
+    #[error(
+        "only {share:.2} of the time between first and last reaching {level} in flight was spent there"
+    )]
+    NoPlateau {
+        /// The level, in requests in flight.
+        level: u64,
+        /// The share of the time, from 0 to 1.
+        share: f64,
+    },
+    /// Nothing is left.
+    #[error("nothing is left after the cuts")]
+    NothingLeft,
+}
+
+impl From<WhyNoWindow> for NoWindow {
+    fn from(why: WhyNoWindow) -> Self {
+        Self { why, evidence: Vec::new() }
+    }
+}
+
+impl Timeline {
+    /// The window from `from` to `to`, the sending of the last request at the latest.
+    fn window(
+        &self,
+        (from, to): (Stamp, Stamp),
+        reason: CutReason,
+        evidence: Vec<Stationarity>,
+    ) -> Result<MeasuredWindow, NoWindow> {
+        let requests = self.requests();
+        let to = requests.last().map_or(to, |last| last.at.min(to));
+        let before = |at: Stamp| requests.partition_point(|request| request.at < at);
+        let (first, end) = (before(from), before(to));
+        if first >= end {
+            return Err(NoWindow { why: WhyNoWindow::NothingLeft, evidence });
+        }
+        Ok(MeasuredWindow {
+            span: TimeSpan::new(from, to),
+            cut_front: first as u64,
+            kept: (end - first) as u64,
+            cut_back: (requests.len() - end) as u64,
+            reason,
+            evidence,
+        })
+    }
+}

@@ -1,0 +1,163 @@
+//! The steady state of a level, found from its latencies and its concurrency.
+
+use std::fmt;
+
+use super::mser::{BATCH, Mser};
+use super::trend::batch_means;
+use super::{CurvePoint, CutReason, MeasuredWindow, NoWindow, Trend, WhyNoWindow};
+use crate::Timeline;
+use crate::series::Sent;
+
+/// How many requests a signal needs: twenty batches of five.
+const NEEDS: usize = 100;
+
+/// A trend within what is left is a drift if it is less probable than this by chance (a hundredth over three signals) ...
+const DRIFT_P: f64 = 0.01 / 3.0;
+
+/// ... and if it is more than this share of the mean: with enough requests any trifle is significant.
+const DRIFT_SHARE: f64 = 0.05;
+
+/// What is looked at, request by request in order of sending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// Requests in flight as it was sent, itself included.
+    InFlight,
+    /// Time from its intended instant to its first token, in milliseconds (to the reply, where that has no tokens).
+    TtftScheduled,
+    /// Its time per output token, in milliseconds.
+    Tpot,
+}
+
+impl fmt::Display for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::InFlight => "number in flight",
+            Self::TtftScheduled => "scheduled TTFT",
+            Self::Tpot => "TPOT",
+        })
+    }
+}
+
+/// What a signal showed of where the level is steady.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stationarity {
+    /// Which one.
+    pub signal: Signal,
+    /// How many requests have it.
+    pub n: u64,
+    /// How many of those it would cut at the front, on its own.
+    pub cut_front: u64,
+    /// How many of those it would cut at the back, on its own.
+    pub cut_back: u64,
+    /// The MSER-5 statistic by cut at the front, at up to about a hundred cuts.
+    pub front: Vec<CurvePoint>,
+    /// The same at the back.
+    pub back: Vec<CurvePoint>,
+    /// The trend within the window that is left after the cuts of all signals; absent if it was not come to that.
+    pub trend: Option<Trend>,
+}
+
+impl Timeline {
+    /// The part of the level in which scheduled TTFT, TPOT and the number in flight are stationary; for closed loops, open
+    /// loops and sessions alike.
+    ///
+    /// Each signal is cut by MSER-5 at both ends, unless the part to be cut has the mean of the rest (within 1 %, or three standard errors), and the window is what all leave. TPOT is looked at if at least 100
+    /// requests have one. Then no signal may drift within the window (a slope test on batch means, p under 0.01 over all three,
+    /// and a change of more than 5 % of the mean).
+    ///
+    /// # Errors
+    /// If fewer than 100 requests completed, if a signal or all together would cut half of the level, or if one drifts within
+    /// what is left. The evidence comes along.
+    ///
+    /// ```
+    /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
+    /// use fizeau_metrics::{NoWindow, Timeline};
+    ///
+    /// // One after another; the first thirty wait 90 ms for their token, all others 10 ms.
+    /// let mut at = Stamp::EPOCH;
+    /// let tapes = (0..300).map(|n| {
+    ///     let mut tape = Tape::sent_at(at);
+    ///     at += Nanos::from_millis(if n < 30 { 90 } else { 10 });
+    ///     tape.arrivals.push(Arrival::tokens(at, 1, Channel::Visible));
+    ///     tape
+    /// });
+    /// let window = Timeline::of(&tapes.collect::<Vec<_>>()).steady()?;
+    /// assert_eq!((window.cut_front, window.kept, window.cut_back), (30, 269, 1));
+    /// # Ok::<(), NoWindow>(())
+    /// ```
+    pub fn steady(&self) -> Result<MeasuredWindow, NoWindow> {
+        let requests = self.requests();
+        let in_flight = self.in_flight();
+        let ttft = values(requests, |r| Some(r.ttft?.as_millis_f64()));
+        let tpot = values(requests, |r| Some(r.tpot?.get()));
+        let load = values(requests, |r| Some(in_flight.value_at(r.at) as f64));
+        let mut signals = vec![(Signal::TtftScheduled, ttft), (Signal::InFlight, load)];
+        if tpot.len() >= NEEDS {
+            signals.insert(1, (Signal::Tpot, tpot));
+        }
+
+        let mut evidence = Vec::new();
+        let (mut first, mut end) = (0, requests.len().saturating_sub(1));
+        for (signal, values) in &signals {
+            let stop = |why, evidence| Err(NoWindow { why, evidence });
+            if values.len() < NEEDS {
+                let (has, needs) = (values.len() as u64, NEEDS as u64);
+                return stop(WhyNoWindow::TooFew { signal: *signal, has, needs }, evidence);
+            }
+            let (found, cut) = stationarity(*signal, values);
+            evidence.push(found);
+            (first, end) = (first.max(cut.0), end.min(cut.1));
+            if end.saturating_sub(first) <= requests.len() / 2 {
+                return stop(WhyNoWindow::Unsettled { signal: *signal }, evidence);
+            }
+        }
+        for ((signal, values), found) in signals.iter().zip(&mut evidence) {
+            let inside = |(index, _): &(usize, f64)| (first..end).contains(index);
+            found.trend = trend(requests, values.iter().copied().filter(inside));
+            if found.trend.is_some_and(|t| t.p < DRIFT_P && t.share.abs() > DRIFT_SHARE) {
+                let why = WhyNoWindow::Drifting { signal: *signal };
+                return Err(NoWindow { why, evidence });
+            }
+        }
+        let at = |index: usize| requests.get(index).map(|request| request.at);
+        let ends = at(first).zip(at(end)).ok_or(WhyNoWindow::NothingLeft)?;
+        self.window(ends, CutReason::Stationary, evidence)
+    }
+}
+
+/// A signal's values, each with the index of its request in order of sending.
+fn values(requests: &[Sent], of: impl Fn(&Sent) -> Option<f64>) -> Vec<(usize, f64)> {
+    requests.iter().enumerate().filter_map(|(index, r)| Some((index, of(r)?))).collect()
+}
+
+/// What `signal` shows, and which request is the first to be kept and which the first to be cut at the back (past all of them, if
+/// none is).
+fn stationarity(signal: Signal, values: &[(usize, f64)]) -> (Stationarity, (usize, usize)) {
+    let plain: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
+    let mser = Mser::of(&plain);
+    let cuts = mser.cuts();
+    let first = cuts.front * BATCH;
+    // The last few values fill no batch; they go with the batches before them.
+    let end = if cuts.back == 0 { values.len() } else { (mser.batches() - cuts.back) * BATCH };
+    let request = |value: usize| values.get(value).map_or(usize::MAX, |(index, _)| *index);
+    let found = Stationarity {
+        signal,
+        n: values.len() as u64,
+        cut_front: first as u64,
+        cut_back: (values.len() - end) as u64,
+        front: mser.front_curve(cuts),
+        back: mser.back_curve(cuts),
+        trend: None,
+    };
+    // Values before the first kept one may be missing; nothing is cut for that.
+    let from = if first == 0 { 0 } else { request(first) };
+    (found, (from, request(end)))
+}
+
+fn trend(requests: &[Sent], values: impl Iterator<Item = (usize, f64)>) -> Option<Trend> {
+    let timed = values.filter_map(|(index, value)| {
+        let at = requests.get(index)?.at.as_nanos();
+        Some((at as f64 / 1e9, value))
+    });
+    Trend::of(&batch_means(&timed.collect::<Vec<_>>()))
+}

@@ -1,0 +1,52 @@
+//! Windows that were asked for: so many requests, or so much time.
+
+use fizeau_core::Nanos;
+
+use super::{CutReason, MeasuredWindow, NoWindow, WhyNoWindow};
+use crate::Timeline;
+
+/// How much to cut at one end of a level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edge {
+    /// So many requests, in order of sending.
+    Requests(u64),
+    /// So much time, from the first sending on or back from the last.
+    Time(Nanos),
+}
+
+impl Timeline {
+    /// The level without a warm-up `front` and a cool-down `back`.
+    ///
+    /// # Errors
+    /// If nothing is left.
+    ///
+    /// ```
+    /// use fizeau_core::{Nanos, Stamp, Tape};
+    /// use fizeau_metrics::{Edge, NoWindow, Timeline};
+    ///
+    /// let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
+    /// let tapes: Vec<Tape> = (0..10).map(|n| Tape::sent_at(ms(100 * n))).collect();
+    /// let window = Timeline::of(&tapes).trimmed(Edge::Requests(2), Edge::Time(Nanos::from_millis(250)))?;
+    /// assert_eq!((window.span.from(), window.span.to()), (ms(200), ms(650)));
+    /// assert_eq!((window.cut_front, window.kept, window.cut_back), (2, 5, 3));
+    /// # Ok::<(), NoWindow>(())
+    /// ```
+    pub fn trimmed(&self, front: Edge, back: Edge) -> Result<MeasuredWindow, NoWindow> {
+        let ends = || {
+            let requests = self.requests();
+            let sent = |index: usize| Some(requests.get(index)?.at);
+            let last = requests.len().checked_sub(1)?;
+            let from = match front {
+                Edge::Requests(count) => sent(usize::try_from(count).ok()?)?,
+                Edge::Time(time) => sent(0)? + time,
+            };
+            let to = match back {
+                Edge::Requests(count) => sent(last.checked_sub(usize::try_from(count).ok()?)?)?,
+                Edge::Time(time) => sent(last)? - time,
+            };
+            Some((from, to))
+        };
+        let ends = ends().ok_or(WhyNoWindow::NothingLeft)?;
+        self.window(ends, CutReason::Asked, Vec::new())
+    }
+}
