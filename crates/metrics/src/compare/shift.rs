@@ -39,9 +39,9 @@ impl Pairs {
         let exact = (sorted.len() <= EXACT_UPTO)
             .then(|| Counts::of_signs(&(1..=n).collect::<Vec<u64>>()))
             .flatten();
-        let outside = exact.map_or_else(
+        let end = exact.map_or_else(
             || {
-                outside_by_normal(
+                end_by_normal(
                     all,
                     n as f64 * (n as f64 + 1.0) * (2.0 * n as f64 + 1.0) / 24.0,
                     alpha,
@@ -49,7 +49,7 @@ impl Pairs {
             },
             |counts| counts.within(alpha.tail()),
         );
-        of_ranks(all, outside, |rank| rank_of_walsh_means(&sorted, rank))
+        of_ranks(all, end, |rank| rank_of_walsh_means(&sorted, rank))
     }
 }
 
@@ -64,29 +64,29 @@ impl Sides {
     pub fn shift(&self, alpha: Alpha) -> Effect {
         let all = self.comparisons();
         let n = (self.baseline.len() + self.candidate.len()) as f64;
-        let outside = self.exact_null(all / 2).map_or_else(
-            || outside_by_normal(all, all as f64 * (n + 1.0) / 12.0, alpha),
+        let end = self.exact_null(all / 2).map_or_else(
+            || end_by_normal(all, all as f64 * (n + 1.0) / 12.0, alpha),
             |counts| counts.within(alpha.tail()),
         );
-        of_ranks(all, outside, |rank| rank_of_differences(&self.baseline, &self.candidate, rank))
+        of_ranks(all, end, |rank| rank_of_differences(&self.baseline, &self.candidate, rank))
     }
 }
 
-/// How many of `all` values lie outside the interval on each side.
-fn outside_by_normal(all: u64, variance: f64, alpha: Alpha) -> u64 {
-    // Rounded down, and half a value less for continuity: rather too wide than too narrow.
-    let outside = all as f64 / 2.0 - 0.5 - normal_quantile(alpha.tail()) * variance.sqrt();
-    (outside + 1.0).floor().max(0.0) as u64
+/// The rank, from 1, of the value of `all` that is the lower end of the interval; 0 if none is low enough. By the normal law with
+/// half a rank taken off for continuity.
+fn end_by_normal(all: u64, variance: f64, alpha: Alpha) -> u64 {
+    let end = all as f64 / 2.0 + 0.5 - normal_quantile(alpha.tail()) * variance.sqrt();
+    end.floor().max(0.0) as u64
 }
 
-/// The median of `all` values and the interval that leaves `outside` of them on each side.
-fn of_ranks(all: u64, outside: u64, at: impl Fn(u64) -> f64) -> Effect {
+/// The median of `all` values, and the interval from the one at the rank `end`, from 1, to the one at that rank from above.
+fn of_ranks(all: u64, end: u64, at: impl Fn(u64) -> f64) -> Effect {
     let middle = at(all / 2);
     let estimate = if all % 2 == 1 { middle } else { at(all / 2 - 1).midpoint(middle) };
-    // Past the middle there is nothing left inside.
-    let outside = outside.min(all.div_ceil(2));
+    // Past the middle the ends would cross.
+    let end = end.min(all.div_ceil(2));
     let interval =
-        outside.checked_sub(1).map(|low| EffectInterval { low: at(low), high: at(all - outside) });
+        end.checked_sub(1).map(|low| EffectInterval { low: at(low), high: at(all - end) });
     Effect { estimate, interval }
 }
 

@@ -11,7 +11,7 @@ impl Pairs {
     ///
     /// The interval holds those d for which the observed t is in neither tail of the noncentral t (J. H. Steiger and
     /// R. T. Fouladi 1997, "Noncentrality interval estimation and the evaluation of statistical models"). Where the
-    /// differences hardly vary (|t| above 1e5) there is none.
+    /// differences hardly vary (|t| above 1000) there is none.
     ///
     /// # Errors
     /// If all differences are alike.
@@ -20,8 +20,8 @@ impl Pairs {
         let moments = Moments::of(self.differences());
         let root = moments.n.sqrt();
         let estimate = moments.mean / moments.variance.sqrt();
-        // The integral gets finer with t, and nobody reads a d of thousands.
-        let interval = (t.abs() <= 1e5).then(|| {
+        // The integral gets finer with t, and nobody reads a d of hundreds.
+        let interval = (t.abs() <= 1e3).then(|| {
             let noncentrality = |tail: f64| noncentrality(t, moments.n - 1.0, tail);
             let (low, high) = (noncentrality(alpha.tail()), noncentrality(1.0 - alpha.tail()));
             EffectInterval { low: low / root, high: high / root }
