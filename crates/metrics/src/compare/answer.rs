@@ -23,8 +23,8 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// From a p-value, corrected if several metrics are looked at ([`holm`](super::holm)), and the difference, candidate less
-    /// baseline.
+    /// From a p-value, corrected if several metrics are looked at ([`holm`](super::holm)), and the
+    /// difference, candidate less baseline.
     ///
     /// A difference is detected where p is at or below alpha. One of zero (or NaN) points nowhere, and is none.
     ///

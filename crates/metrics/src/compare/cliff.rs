@@ -7,9 +7,10 @@ use super::{Alpha, Effect, Sides};
 impl Sides {
     /// Cliff's delta, from -1 (every value of the candidate is smaller) over 0 to 1 (every one is greater).
     ///
-    /// The interval is the asymmetric one of N. Cliff (1993, "Dominance statistics") with the variance of D. Feng and
-    /// N. Cliff (2004, "Monte Carlo evaluation of ordinal d with improved confidence interval"). At -1 and 1 that variance is zero;
-    /// the interval there is Wilson's for as many comparisons as the smaller side has values, none of them lost.
+    /// The interval is the asymmetric one of N. Cliff (1993, "Dominance statistics") with the variance of D.
+    /// Feng and N. Cliff (2004, "Monte Carlo evaluation of ordinal d with improved confidence interval"). At
+    /// -1 and 1 that variance is zero; the interval there is Wilson's for as many comparisons as the smaller
+    /// side has values, none of them lost.
     #[must_use]
     pub fn cliffs_delta(&self, alpha: Alpha) -> Effect {
         let of_candidate = dominances(&self.candidate, &self.baseline);

@@ -6,12 +6,12 @@ use super::t::{Moments, NoSpread};
 use super::{Alpha, Pairs, Power};
 
 impl Pairs {
-    /// The minimum detectable effect: the least mean difference, in the unit of the values, that a paired t-test of as many pairs
-    /// with the spread seen would find with this power.
+    /// The minimum detectable effect: the least mean difference, in the unit of the values, that a paired
+    /// t-test of as many pairs with the spread seen would find with this power.
     ///
-    /// The power of a shift D is P(|T| > t quantile) where T is noncentral t with n - 1 degrees of freedom and the
-    /// noncentrality D sqrt(n) / s: not the normal approximation, which promises too much at the five to ten rounds of an
-    /// A/B run. A difference below it that was not found is no evidence of equality.
+    /// The power of a shift D is P(|T| > t quantile) where T is noncentral t with n - 1 degrees of freedom
+    /// and the noncentrality D sqrt(n) / s: not the normal approximation, which promises too much at the five
+    /// to ten rounds of an A/B run. A difference below it that was not found is no evidence of equality.
     ///
     /// ```
     /// use fizeau_metrics::{Alpha, Pairs, Power};

@@ -2,11 +2,11 @@
 
 use super::PValue;
 
-/// The p-values of several tests, corrected so that the chance of even one false alarm among them stays at the level; in
-/// the order given.
+/// The p-values of several tests, corrected so that the chance of even one false alarm among them stays at
+/// the level; in the order given.
 ///
-/// The least of m is multiplied by m, the next by m - 1, and so on; none is below one before it (S. Holm 1979, "A simple
-/// sequentially rejective multiple test procedure"). The tests need not be independent.
+/// The least of m is multiplied by m, the next by m - 1, and so on; none is below one before it (S. Holm
+/// 1979, "A simple sequentially rejective multiple test procedure"). The tests need not be independent.
 ///
 /// ```
 /// use fizeau_metrics::{PValue, holm};

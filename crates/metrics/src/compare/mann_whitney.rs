@@ -11,8 +11,9 @@ const EXACT_UPTO: usize = 8;
 impl Sides {
     /// Mann and Whitney's test: SciPy's `mannwhitneyu(candidate, baseline)`, where its `method` is `"auto"`.
     ///
-    /// Exact where a side has at most 8 values and there are no ties; else the normal approximation with the
-    /// variance corrected for ties and half a comparison taken off for continuity. It asks whether one side's values
+    /// Exact where a side has at most 8 values (and the other not so many, 190,000 or so, that their cases do
+    /// not fit into 128 bits) and there are no ties; else the normal approximation with the variance
+    /// corrected for ties and half a comparison taken off for continuity. It asks whether one side's values
     /// tend to be greater. Sides that are all one tie have p = 1.
     #[must_use]
     pub fn mann_whitney(&self) -> RankTest {

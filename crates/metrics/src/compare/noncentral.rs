@@ -4,9 +4,10 @@ use super::student::{last_where, normal_above};
 
 /// P(T > t) of the noncentral t with `df` degrees of freedom and the noncentrality `delta`.
 ///
-/// T is (Z + delta) / S with Z normal and S the root of a chi-squared over its degrees of freedom, so that it is the mean
-/// of P(Z > t S - delta) over S. That mean is taken by the trapezoid rule in u = ln S, whose error falls exponentially for a smooth
-/// integrand that vanishes at both ends; S then needs no norm either. Within 1e-10 of SciPy's `nct.sf`.
+/// T is (Z + delta) / S with Z normal and S the root of a chi-squared over its degrees of freedom, so that it
+/// is the mean of P(Z > t S - delta) over S. That mean is taken by the trapezoid rule in u = ln S, whose
+/// error falls exponentially for a smooth integrand that vanishes at both ends; S then needs no norm either.
+/// Within 1e-10 of SciPy's `nct.sf`.
 pub(super) fn above(t: f64, df: f64, delta: f64) -> f64 {
     // The logarithm of S's density in u, greatest at u = 0, where it is zero.
     let log_density = |u: f64| df * (u - ((2.0 * u).exp() - 1.0) / 2.0);

@@ -10,8 +10,8 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Of the sum of those among `weights` that a fair coin picks, one toss each, by adding one weight after the other.
-    /// None past 100 weights, whose cases do not fit.
+    /// Of the sum of those among `weights` that a fair coin picks, one toss each, by adding one weight after
+    /// the other. None past 100 weights, whose cases do not fit.
     pub(super) fn of_signs(weights: &[u64]) -> Option<Self> {
         if weights.len() > 100 {
             return None;
@@ -33,11 +33,11 @@ impl Counts {
         Some(Self { counts, total: 2f64.powi(weights.len() as i32) })
     }
 
-    /// Of the Mann-Whitney statistic of samples of `m` and `n` values without ties, from 0 to its middle or `upto`, whichever
-    /// is less. None if the cases do not fit into 128 bits.
+    /// Of the Mann-Whitney statistic of samples of `m` and `n` values without ties, from 0 to its middle or
+    /// `upto`, whichever is less. None if the cases do not fit into 128 bits.
     ///
-    /// The counts are the coefficients of a Gaussian binomial, the product over i of (1 - x^(n + i)) / (1 - x^i). Between
-    /// its factors they may wrap around; the end result fits and is exact.
+    /// The counts are the coefficients of a Gaussian binomial, the product over i of (1 - x^(n + i)) / (1 -
+    /// x^i). Between its factors they may wrap around; the end result fits and is exact.
     pub(super) fn of_mann_whitney(m: u64, n: u64, upto: u64) -> Option<Self> {
         let (m, n) = (m.min(n), m.max(n));
         let total = binomial(m.checked_add(n)?, m)?;

@@ -40,13 +40,13 @@ pub struct PermutationTest {
 }
 
 impl Sides {
-    /// The permutation test of any statistic of two samples: SciPy's `permutation_test((baseline, candidate), statistic,
-    /// n_resamples=most)`.
+    /// The permutation test of any statistic of two samples: SciPy's `permutation_test((baseline, candidate),
+    /// statistic, n_resamples=most)`.
     ///
-    /// If there are at most `most` divisions of all values into sides of these sizes, all are looked at; else `most` are
-    /// drawn with the random 64-bit numbers of `source`, and the division that was observed counts as one more, so that p is
-    /// never zero (B. Phipson and G. K. Smyth 2010, "Permutation P-values should never be zero"). The statistic is given
-    /// baseline and candidate, in no particular order within.
+    /// If there are at most `most` divisions of all values into sides of these sizes, all are looked at; else
+    /// `most` are drawn with the random 64-bit numbers of `source`, and the division that was observed counts
+    /// as one more, so that p is never zero (B. Phipson and G. K. Smyth 2010, "Permutation P-values should
+    /// never be zero"). The statistic is given baseline and candidate, in no particular order within.
     ///
     /// ```
     /// use fizeau_metrics::{Permutations, Sides};
@@ -153,8 +153,8 @@ fn each_division(
     }
 }
 
-/// Fisher and Yates. A place is the upper half of a 128-bit product: off even by less than one part in 2^40 for any
-/// number of values that fits in memory.
+/// Fisher and Yates. A place is the upper half of a 128-bit product: off even by less than one part in 2^40
+/// for any number of values that fits in memory.
 fn shuffle(values: &mut [f64], source: &mut impl FnMut() -> u64) {
     for last in (1..values.len()).rev() {
         let place = (u128::from(source()) * (last as u128 + 1)) >> 64;

@@ -37,7 +37,7 @@ pub enum PairsError {
         candidate: usize,
     },
     /// One pair has no spread.
-    #[error("{0} pairs are too few: at least 2 are needed")]
+    #[error("pairs given: {0}; at least 2 are needed")]
     TooFew(usize),
     /// NaN, infinite or beyond all measure.
     #[error("value {index} (from 0) of the {side} is not a number from -1e100 to 1e100")]
@@ -53,7 +53,7 @@ pub enum PairsError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum SidesError {
     /// One value has no spread.
-    #[error("the {side} has {n} values: at least 2 are needed")]
+    #[error("values of the {side}: {n}; at least 2 are needed")]
     TooFew {
         /// Who has too few.
         side: Side,

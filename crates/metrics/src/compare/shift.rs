@@ -25,12 +25,13 @@ pub struct EffectInterval {
 }
 
 impl Pairs {
-    /// The pseudo-median of the differences, in the unit of the values: the median of the means of any two of them (each
-    /// with itself too), with the interval of all shifts that [`Pairs::wilcoxon`] would not reject.
+    /// The pseudo-median of the differences, in the unit of the values: the median of the means of any two of
+    /// them (each with itself too), with the interval of all shifts that [`Pairs::wilcoxon`] would not
+    /// reject.
     ///
-    /// The interval is from the exact law up to 50 pairs, beyond from the normal approximation; with ties it is a little
-    /// wider than it need be (M. Hollander, D. A. Wolfe and E. Chicken, "Nonparametric Statistical Methods", section 3.3).
-    /// At 95 % it needs 6 pairs.
+    /// The interval is from the exact law up to 50 pairs, beyond from the normal approximation; with ties it
+    /// is a little wider than it need be (M. Hollander, D. A. Wolfe and E. Chicken, "Nonparametric
+    /// Statistical Methods", section 3.3). At 95 % it needs 6 pairs.
     #[must_use]
     pub fn shift(&self, alpha: Alpha) -> Effect {
         let sorted = sorted(self.differences());
@@ -54,12 +55,12 @@ impl Pairs {
 }
 
 impl Sides {
-    /// The median of all differences between a value of the candidate and one of the baseline, in their unit, with the
-    /// interval of all shifts that [`Sides::mann_whitney`] would not reject.
+    /// The median of all differences between a value of the candidate and one of the baseline, in their unit,
+    /// with the interval of all shifts that [`Sides::mann_whitney`] would not reject.
     ///
-    /// The interval is from the exact law where a side has at most 8 values, else from the normal approximation; with ties
-    /// it is a little wider than it need be (Hollander, Wolfe and Chicken, section 4.3). Time grows with the number of
-    /// values, not of differences.
+    /// The interval is from the exact law where a side has at most 8 values, else from the normal
+    /// approximation; with ties it is a little wider than it need be (Hollander, Wolfe and Chicken, section
+    /// 4.3). Time grows with the number of values, not of differences.
     #[must_use]
     pub fn shift(&self, alpha: Alpha) -> Effect {
         let all = self.comparisons();
@@ -72,14 +73,15 @@ impl Sides {
     }
 }
 
-/// The rank, from 1, of the value of `all` that is the lower end of the interval; 0 if none is low enough. By the normal law with
-/// half a rank taken off for continuity.
+/// The rank, from 1, of the value of `all` that is the lower end of the interval; 0 if none is low enough. By
+/// the normal law with half a rank taken off for continuity.
 fn end_by_normal(all: u64, variance: f64, alpha: Alpha) -> u64 {
     let end = all as f64 / 2.0 + 0.5 - normal_quantile(alpha.tail()) * variance.sqrt();
     end.floor().max(0.0) as u64
 }
 
-/// The median of `all` values, and the interval from the one at the rank `end`, from 1, to the one at that rank from above.
+/// The median of `all` values, and the interval from the one at the rank `end`, from 1, to the one at that
+/// rank from above.
 fn of_ranks(all: u64, end: u64, at: impl Fn(u64) -> f64) -> Effect {
     let middle = at(all / 2);
     let estimate = if all % 2 == 1 { middle } else { at(all / 2 - 1).midpoint(middle) };
@@ -120,8 +122,8 @@ fn rank_of_walsh_means(values: &[f64], rank: u64) -> f64 {
     })
 }
 
-/// The least number for which `enough` holds, where it holds for all greater ones. Halves the range of all numbers, in the order
-/// that their bits give, so that the result is exact: one of the values themselves.
+/// The least number for which `enough` holds, where it holds for all greater ones. Halves the range of all
+/// numbers, in the order that their bits give, so that the result is exact: one of the values themselves.
 fn least_with(enough: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (to_order(f64::MIN), to_order(f64::MAX));
     while low < high {

@@ -9,9 +9,9 @@ use super::{Alpha, Effect, Pairs};
 impl Pairs {
     /// Cohen's d of pairs (d_z): the mean of the differences over their standard deviation (n - 1). No unit.
     ///
-    /// The interval holds those d for which the observed t is in neither tail of the noncentral t (J. H. Steiger and
-    /// R. T. Fouladi 1997, "Noncentrality interval estimation and the evaluation of statistical models"). Where the
-    /// differences hardly vary (|t| above 1000) there is none.
+    /// The interval holds those d for which the observed t is in neither tail of the noncentral t (J. H.
+    /// Steiger and R. T. Fouladi 1997, "Noncentrality interval estimation and the evaluation of statistical
+    /// models"). Where the differences hardly vary (|t| above 1000) there is none.
     ///
     /// # Errors
     /// If all differences are alike.

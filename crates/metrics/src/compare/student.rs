@@ -16,8 +16,8 @@ pub(super) fn normal_quantile(tail: f64) -> f64 {
 
 /// P(|T| > |t|) of Student's distribution with `df` degrees of freedom.
 ///
-/// With y = t^2 / (df + t^2) it is I_{1-y}(df/2, 1/2) = 1 - I_y(1/2, df/2). Which of both keeps its digits depends on the
-/// size of y: near 0, 1 - y has none left.
+/// With y = t^2 / (df + t^2) it is I_{1-y}(df/2, 1/2) = 1 - I_y(1/2, df/2). Which of both keeps its digits
+/// depends on the size of y: near 0, 1 - y has none left.
 pub(super) fn student_two_sided(t: f64, df: f64) -> f64 {
     let square = t * t;
     let y = square / (df + square);
@@ -40,8 +40,8 @@ pub(super) fn student_quantile(tail: f64, df: f64) -> f64 {
     last_where(0.0, far, beyond)
 }
 
-/// The end of the stretch from `low` on where `holds` does, if it holds at first and then no more; by halving, down to
-/// neighbouring numbers.
+/// The end of the stretch from `low` on where `holds` does, if it holds at first and then no more; by
+/// halving, down to neighbouring numbers.
 pub(super) fn last_where(low: f64, high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (low, high);
     for _ in 0..200 {

@@ -25,7 +25,8 @@ pub struct TTest {
 impl Pairs {
     /// The paired t-test: SciPy's `ttest_rel(candidate, baseline)`.
     ///
-    /// It asks about the mean of the differences, which should be roughly normal; figures of whole rounds mostly are.
+    /// It asks about the mean of the differences, which should be roughly normal; figures of whole rounds
+    /// mostly are.
     ///
     /// # Errors
     /// If all differences are alike.
@@ -38,8 +39,8 @@ impl Pairs {
         })
     }
 
-    /// The mean of the differences, in the unit of the values, with the t-interval that belongs to [`Pairs::t_test`]:
-    /// mean -+ t quantile times standard error.
+    /// The mean of the differences, in the unit of the values, with the t-interval that belongs to
+    /// [`Pairs::t_test`]: mean -+ t quantile times standard error.
     ///
     /// # Errors
     /// If all differences are alike.

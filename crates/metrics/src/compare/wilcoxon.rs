@@ -36,8 +36,8 @@ pub enum NullLaw {
 /// What a rank test found; two-sided.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankTest {
-    /// Of Wilcoxon's test, the sum of the ranks of the pairs in which the candidate is greater; of Mann and Whitney's, the
-    /// number of comparisons that the candidate wins, a tie counting half.
+    /// Of Wilcoxon's test, the sum of the ranks of the pairs in which the candidate is greater; of Mann and
+    /// Whitney's, the number of comparisons that the candidate wins, a tie counting half.
     pub statistic: f64,
     /// How likely a statistic as far from its middle is where the sides do not differ.
     pub p: PValue,
@@ -51,12 +51,13 @@ pub struct RankTest {
 pub struct AllZero;
 
 impl Pairs {
-    /// Wilcoxon's signed-rank test: SciPy's `wilcoxon(candidate - baseline, zero_method=...)`, where its `method` is
-    /// `"auto"`.
+    /// Wilcoxon's signed-rank test: SciPy's `wilcoxon(candidate - baseline, zero_method=...)`, where its
+    /// `method` is `"auto"`.
     ///
-    /// Exact up to 50 pairs without ties and zeros, and up to 13 with them, by counting all assignments of signs. Beyond, the normal
-    /// approximation with the variance corrected for ties, without a correction for continuity, as SciPy does by
-    /// default. The statistic is the sum of the positive ranks, where SciPy gives the lesser of both sums.
+    /// Exact up to 50 pairs without ties and zeros, and up to 13 with them, by counting all assignments of
+    /// signs. Beyond, the normal approximation with the variance corrected for ties, without a correction for
+    /// continuity, as SciPy does by default. The statistic is the sum of the positive ranks, where SciPy
+    /// gives the lesser of both sums.
     ///
     /// # Errors
     /// If no pair differs.
@@ -122,8 +123,8 @@ impl SignedRanks {
         }
     }
 
-    /// How many deviations the positive ranks are from half of all ranks that have a sign. Zeros that are split give
-    /// as much to both sides, so that they change the variance alone.
+    /// How many deviations the positive ranks are from half of all ranks that have a sign. Zeros that are
+    /// split give as much to both sides, so that they change the variance alone.
     fn z(&self) -> f64 {
         let all: u64 = self.doubled.iter().sum();
         (self.positive as f64 / 2.0 - all as f64 / 4.0) / self.variance.sqrt()
@@ -135,9 +136,9 @@ impl SignedRanks {
     }
 }
 
-/// n (n + 1) (2n + 1) / 24, less (t^3 - t) / 48 for each tie; of zeros by Pratt, what they would add is taken off whole
-/// (E. E. Cureton 1967, "The normal approximation to the signed-rank sampling distribution when zero differences are
-/// present").
+/// n (n + 1) (2n + 1) / 24, less (t^3 - t) / 48 for each tie; of zeros by Pratt, what they would add is taken
+/// off whole (E. E. Cureton 1967, "The normal approximation to the signed-rank sampling distribution when
+/// zero differences are present").
 fn variance(ranks: &Ranks, n_zeros: usize, zeros: Zeros) -> f64 {
     let term = |n: f64| n * (n + 1.0) * (2.0 * n + 1.0);
     let n_zeros = n_zeros as f64;

@@ -27,7 +27,7 @@ fn too_few_values_are_refused() {
     );
     let few = SidesError::TooFew { side: Side::Candidate, n: 1 };
     assert_eq!(Sides::new(&[1.0, 2.0], &[2.0]), Err(few));
-    assert_eq!(few.to_string(), "the candidate has 1 values: at least 2 are needed");
+    assert_eq!(few.to_string(), "values of the candidate: 1; at least 2 are needed");
 }
 
 #[test]
