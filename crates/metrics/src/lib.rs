@@ -18,6 +18,7 @@
 //! - Memory does not grow with the tokens of a run: [`PooledSample`] says when its percentiles are no longer exact.
 //! - No figure is NaN or infinite.
 
+mod compare;
 mod distribution;
 mod gaps;
 mod goodput;
@@ -31,6 +32,11 @@ mod slo;
 mod validity;
 mod window;
 
+pub use compare::{
+    AllZero, Alpha, Answer, Direction, Effect, EffectInterval, NoSpread, NullLaw, PValue, Pairs,
+    PairsError, PermutationError, PermutationTest, Permutations, Power, RankTest, ShareError, Side,
+    Sides, SidesError, TTest, Zeros, holm,
+};
 pub use distribution::{
     Distribution, Interval, PooledSample, Quantile, Resolution, TokenDistribution,
     percentile_of_sorted,

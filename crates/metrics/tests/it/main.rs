@@ -1,6 +1,7 @@
 //! Tests of the crate from outside.
 
 mod arrivals;
+mod compare;
 mod distribution;
 mod goodput;
 mod histogram;

@@ -1,0 +1,31 @@
+//! Whether two measurements differ, by how much, and what could have been seen at all.
+//!
+//! The way through: [`Pairs`] where each value of one side has a partner on the other (rounds of an A/B run), [`Sides`]
+//! where there is none; their methods are the tests and the effects. [`holm`] corrects for the number of metrics looked
+//! at, and [`Answer::of`] says it in a word.
+
+mod answer;
+mod cliff;
+mod detectable;
+mod holm;
+mod mann_whitney;
+mod noncentral;
+mod null;
+mod permutation;
+mod ranks;
+mod samples;
+mod shares;
+mod shift;
+mod standardized;
+mod student;
+mod t;
+mod wilcoxon;
+
+pub use answer::{Answer, Direction};
+pub use holm::holm;
+pub use permutation::{PermutationError, PermutationTest, Permutations};
+pub use samples::{Pairs, PairsError, Side, Sides, SidesError};
+pub use shares::{Alpha, PValue, Power, ShareError};
+pub use shift::{Effect, EffectInterval};
+pub use t::{NoSpread, TTest};
+pub use wilcoxon::{AllZero, NullLaw, RankTest, Zeros};

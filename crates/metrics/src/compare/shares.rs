@@ -1,0 +1,95 @@
+//! Probabilities that must not be taken for one another.
+
+use thiserror::Error;
+
+/// Why a number is not the probability that was wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
+pub enum ShareError {
+    /// A p-value is from 0 to 1.
+    #[error("a p-value is from 0 to 1, not {0}")]
+    PValue(f64),
+    /// A level of significance leaves room on both sides.
+    #[error("a level of significance is above 0 and below 1, as 0.05 is, not {0}")]
+    Alpha(f64),
+    /// A power leaves room on both sides.
+    #[error("a power is above 0 and below 1, as 0.8 is, not {0}")]
+    Power(f64),
+}
+
+/// How likely a difference at least as great is where there is none. From 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct PValue(f64);
+
+impl PValue {
+    /// From a number.
+    ///
+    /// # Errors
+    /// If it is not from 0 to 1.
+    pub fn new(p: f64) -> Result<Self, ShareError> {
+        if (0.0..=1.0).contains(&p) { Ok(Self(p)) } else { Err(ShareError::PValue(p)) }
+    }
+
+    /// The number, from 0 to 1.
+    #[must_use]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+
+    /// What rounding, or the doubling of a tail, has put past the ends is brought back.
+    pub(super) const fn clipped(p: f64) -> Self {
+        Self(p.clamp(0.0, 1.0))
+    }
+}
+
+/// The false-alarm rate that one accepts: how often two equal sides may be told apart. Above 0, below 1.
+///
+/// Of an interval it is what is left outside: 0.05 gives a 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Alpha(f64);
+
+impl Alpha {
+    /// The usual 0.05.
+    pub const FIVE_PERCENT: Self = Self(0.05);
+
+    /// From a number.
+    ///
+    /// # Errors
+    /// If it is not above 0 and below 1.
+    pub fn new(alpha: f64) -> Result<Self, ShareError> {
+        if alpha > 0.0 && alpha < 1.0 { Ok(Self(alpha)) } else { Err(ShareError::Alpha(alpha)) }
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+
+    /// What is outside on each side of a two-sided test or interval.
+    pub(super) const fn tail(self) -> f64 {
+        self.0 / 2.0
+    }
+}
+
+/// How often a difference that is there must be found. Above 0, below 1.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Power(f64);
+
+impl Power {
+    /// The usual 0.8.
+    pub const EIGHTY_PERCENT: Self = Self(0.8);
+
+    /// From a number.
+    ///
+    /// # Errors
+    /// If it is not above 0 and below 1.
+    pub fn new(power: f64) -> Result<Self, ShareError> {
+        if power > 0.0 && power < 1.0 { Ok(Self(power)) } else { Err(ShareError::Power(power)) }
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}

@@ -1,0 +1,105 @@
+//! Student's tests: paired, and Welch's for two samples of unequal variance.
+
+use thiserror::Error;
+
+use super::shift::EffectInterval;
+use super::student::{student_quantile, student_two_sided};
+use super::{Alpha, Effect, PValue, Pairs, Sides};
+
+/// The values do not vary, so that a test against their spread has nothing to stand on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("the values do not vary: a test against their spread needs some")]
+pub struct NoSpread;
+
+/// What a t-test found; two-sided.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TTest {
+    /// The mean difference over its standard error; positive where the candidate's values are greater.
+    pub t: f64,
+    /// Degrees of freedom: whole for pairs, seldom for Welch's test.
+    pub df: f64,
+    /// How likely a t as far from zero is where the means do not differ.
+    pub p: PValue,
+}
+
+impl Pairs {
+    /// The paired t-test: SciPy's `ttest_rel(candidate, baseline)`.
+    ///
+    /// It asks about the mean of the differences, which should be roughly normal; figures of whole rounds
+    /// mostly are.
+    ///
+    /// # Errors
+    /// If all differences are alike.
+    pub fn t_test(&self) -> Result<TTest, NoSpread> {
+        let (estimate, error, df) = self.mean_and_error()?;
+        Ok(TTest {
+            t: estimate / error,
+            df,
+            p: PValue::clipped(student_two_sided(estimate / error, df)),
+        })
+    }
+
+    /// The mean of the differences, in the unit of the values, with the t-interval that belongs to
+    /// [`Pairs::t_test`]: mean -+ t quantile times standard error.
+    ///
+    /// # Errors
+    /// If all differences are alike.
+    pub fn mean_shift(&self, alpha: Alpha) -> Result<Effect, NoSpread> {
+        let (estimate, error, df) = self.mean_and_error()?;
+        let reach = student_quantile(alpha.tail(), df) * error;
+        let interval = EffectInterval { low: estimate - reach, high: estimate + reach };
+        Ok(Effect { estimate, interval: Some(interval) })
+    }
+
+    /// Mean difference, its standard error and its degrees of freedom.
+    fn mean_and_error(&self) -> Result<(f64, f64, f64), NoSpread> {
+        let moments = Moments::of(self.differences());
+        let error = (moments.variance / moments.n).sqrt();
+        if (moments.mean / error).is_finite() && error > 0.0 {
+            Ok((moments.mean, error, moments.n - 1.0))
+        } else {
+            Err(NoSpread)
+        }
+    }
+}
+
+impl Sides {
+    /// Welch's t-test: SciPy's `ttest_ind(candidate, baseline, equal_var=False)`.
+    ///
+    /// # Errors
+    /// If neither side varies.
+    pub fn welch(&self) -> Result<TTest, NoSpread> {
+        let (a, b) = (Moments::of(&self.baseline), Moments::of(&self.candidate));
+        let (of_a, of_b) = (a.variance / a.n, b.variance / b.n);
+        let error = (of_a + of_b).sqrt();
+        let t = (b.mean - a.mean) / error;
+        // Welch and Satterthwaite, in shares of the sum so that no square can run under.
+        let (share_a, share_b) = (of_a / (of_a + of_b), of_b / (of_a + of_b));
+        let df = 1.0 / (share_a * share_a / (a.n - 1.0) + share_b * share_b / (b.n - 1.0));
+        if !(t.is_finite() && df.is_finite()) {
+            return Err(NoSpread);
+        }
+        Ok(TTest { t, df, p: PValue::clipped(student_two_sided(t, df)) })
+    }
+}
+
+/// What a t-test needs to know of values.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moments {
+    pub(super) n: f64,
+    pub(super) mean: f64,
+    /// Over n - 1.
+    pub(super) variance: f64,
+}
+
+impl Moments {
+    /// In two passes, for the sake of values that lie close together far from zero.
+    pub(super) fn of(values: &[f64]) -> Self {
+        let n = values.len() as f64;
+        let rough = values.iter().sum::<f64>() / n;
+        // What rounding left out of a first mean. Equal values are then equal to their mean, and have no spread.
+        let mean = rough + values.iter().map(|value| value - rough).sum::<f64>() / n;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Self { n, mean, variance: squares / (n - 1.0) }
+    }
+}

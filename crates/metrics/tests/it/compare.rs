@@ -1,0 +1,5 @@
+//! Tests of difference, effects and answers.
+
+mod goldens;
+mod laws;
+mod refusals;

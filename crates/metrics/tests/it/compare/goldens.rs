@@ -1,0 +1,158 @@
+//! Against SciPy 1.17.1 and statsmodels 0.15.0: `fixtures/metrics/make_scipy_goldens.py` wrote it down.
+#![allow(clippy::unwrap_used, reason = "helpers of tests are not seen to be tests")]
+
+use fizeau_metrics::{Alpha, Effect, PValue, Pairs, Permutations, Power, Sides, Zeros, holm};
+use serde_json::Value;
+
+fn goldens(of: &str) -> Vec<Value> {
+    let file = include_str!("../../../../../fixtures/metrics/scipy_goldens.json");
+    let all: Value = serde_json::from_str(file).unwrap();
+    let cases = all[of].as_array().unwrap().clone();
+    assert!(!cases.is_empty());
+    cases
+}
+
+fn values(case: &Value) -> Vec<f64> {
+    case.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect()
+}
+
+fn alpha(case: &Value) -> Alpha {
+    Alpha::new(case["alpha"].as_f64().unwrap()).unwrap()
+}
+
+fn pairs(case: &Value) -> Pairs {
+    Pairs::new(&values(&case["baseline"]), &values(&case["candidate"])).unwrap()
+}
+
+fn sides(case: &Value) -> Sides {
+    Sides::new(&values(&case["baseline"]), &values(&case["candidate"])).unwrap()
+}
+
+/// A billionth of the value, and of one where it is less than a thousandth of a billionth.
+#[track_caller]
+fn assert_close(ours: f64, golden: &Value, what: &str) {
+    let golden = golden.as_f64().unwrap_or_else(|| panic!("{what}: no golden value"));
+    assert!((ours - golden).abs() <= 1e-9 * golden.abs() + 1e-12, "{what}: {ours}, not {golden}");
+}
+
+#[track_caller]
+fn assert_effect(ours: Effect, golden: &Value, what: &str) {
+    assert_close(ours.estimate, &golden["estimate"], what);
+    match ours.interval {
+        Some(interval) => {
+            assert_close(interval.low, &golden["interval"][0], what);
+            assert_close(interval.high, &golden["interval"][1], what);
+        }
+        None => assert!(golden["interval"].is_null(), "{what}: no interval"),
+    }
+}
+
+#[test]
+fn paired_t_tests_are_scipys() {
+    for case in goldens("pairs") {
+        let (pairs, alpha) = (pairs(&case), alpha(&case));
+        let what = format!("{} pairs", pairs.differences().len());
+        let test = pairs.t_test().unwrap();
+        assert_close(test.t, &case["t"], &what);
+        assert_close(test.df, &case["df"], &what);
+        assert_close(test.p.get(), &case["p"], &what);
+        assert_effect(pairs.mean_shift(alpha).unwrap(), &case["mean_shift"], &what);
+    }
+}
+
+#[test]
+fn wilcoxons_tests_are_scipys() {
+    for case in goldens("pairs") {
+        let pairs = pairs(&case);
+        for (zeros, name) in
+            [(Zeros::Drop, "wilcox"), (Zeros::Pratt, "pratt"), (Zeros::Split, "zsplit")]
+        {
+            let what = format!("{} pairs, {name}", pairs.differences().len());
+            let test = pairs.wilcoxon(zeros).unwrap();
+            assert_close(test.p.get(), &case[name]["p"], &what);
+            assert_close(test.statistic, &case[name]["positive"], &what);
+        }
+    }
+}
+
+#[test]
+fn shifts_of_pairs_are_those_of_all_means() {
+    for case in goldens("pairs") {
+        let pairs = pairs(&case);
+        let what = format!("{} pairs", pairs.differences().len());
+        assert_effect(pairs.shift(alpha(&case)), &case["shift"], &what);
+    }
+}
+
+#[test]
+fn cohens_d_and_what_is_detectable_follow_scipys_noncentral_t() {
+    for case in goldens("pairs") {
+        let (pairs, alpha) = (pairs(&case), alpha(&case));
+        let what = format!("{} pairs", pairs.differences().len());
+        assert_effect(pairs.cohens_d(alpha).unwrap(), &case["cohens_d"], &what);
+        let least = pairs.detectable(alpha, Power::EIGHTY_PERCENT).unwrap();
+        assert_close(least, &case["detectable"], &what);
+    }
+}
+
+#[test]
+fn welchs_and_mann_and_whitneys_tests_are_scipys() {
+    for case in goldens("sides") {
+        let sides = sides(&case);
+        let what = format!("{} and {}", case["baseline"], case["candidate"]);
+        let welch = sides.welch().unwrap();
+        assert_close(welch.t, &case["t"], &what);
+        assert_close(welch.df, &case["df"], &what);
+        assert_close(welch.p.get(), &case["p"], &what);
+        let ranks = sides.mann_whitney();
+        assert_close(ranks.statistic, &case["u"], &what);
+        assert_close(ranks.p.get(), &case["u_p"], &what);
+    }
+}
+
+#[test]
+fn effects_of_two_samples_are_those_of_all_comparisons() {
+    for case in goldens("sides") {
+        let (sides, alpha) = (sides(&case), alpha(&case));
+        let what = format!("{} and {}", case["baseline"], case["candidate"]);
+        assert_effect(sides.shift(alpha), &case["shift"], &what);
+        assert_effect(sides.cliffs_delta(alpha), &case["cliff"], &what);
+    }
+}
+
+#[test]
+fn exact_permutation_tests_are_scipys() {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let median = |values: &[f64]| {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        sorted[(sorted.len() - 1) / 2].midpoint(sorted[sorted.len() / 2])
+    };
+    let mut seen = 0;
+    for case in goldens("sides") {
+        let sides = sides(&case);
+        let names = ["permutation_mean", "permutation_median"];
+        for (name, of) in names.into_iter().zip([&mean as &dyn Fn(&[f64]) -> f64, &median]) {
+            let Some(golden) = case.get(name) else { continue };
+            let test = sides
+                .permutation_test(|a, b| of(b) - of(a), 9_999, || unreachable!("all are looked at"))
+                .unwrap();
+            assert!(matches!(test.permutations, Permutations::All(_)));
+            assert_close(test.observed, &golden["observed"], name);
+            assert_close(test.p.get(), &golden["p"], name);
+            seen += 1;
+        }
+    }
+    assert!(seen >= 8, "{seen}");
+}
+
+#[test]
+fn holms_correction_is_statsmodels() {
+    for case in goldens("holm") {
+        let raw: Vec<PValue> =
+            values(&case["raw"]).into_iter().map(|p| PValue::new(p).unwrap()).collect();
+        for (ours, golden) in holm(&raw).into_iter().zip(case["corrected"].as_array().unwrap()) {
+            assert_close(ours.get(), golden, "Holm");
+        }
+    }
+}
