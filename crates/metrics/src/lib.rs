@@ -26,6 +26,7 @@ mod json;
 mod level;
 mod request;
 mod slo;
+mod stats;
 mod validity;
 
 pub use distribution::{
@@ -42,6 +43,13 @@ pub use level::{
 };
 pub use request::RequestMetrics;
 pub use slo::{Comparison, Goal, GoalOutcome, Metric, Slo, SloError, Statistic};
+pub use stats::{
+    Autocorrelation, BatchMeans, BatchMeansError, BlockKind, BlockLength, Bootstrap,
+    BootstrapError, Bounds, Confidence, ConfidenceError, EarlyStoppingError, Estimate,
+    IntervalMethod, Percent, PercentError, PercentileRule, PercentilesError, RandomBits,
+    ResampleSeed, Support, early_stopping_bound, early_stopping_needs, percentiles,
+    weighted_percentile_of_sorted,
+};
 pub use validity::{
     CacheExpectation, Ceiling, CeilingLimit, ClientProof, ClientWatch, Ending, Expectations,
     Headroom, OnTimeLimit, Reason, Room, ThresholdError, Thresholds, Validity, Verdict, judge,

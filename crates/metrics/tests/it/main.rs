@@ -15,6 +15,7 @@ mod slo;
 mod tally;
 mod tapes;
 mod thresholds;
+mod uncertainty;
 mod validity;
 
 use proptest::test_runner::{Config, RngSeed};
