@@ -37,7 +37,7 @@ pub enum PercentileRule {
     WeightedCdf,
     /// [`NearestRank`](Self::NearestRank) on values that an HDR histogram of three significant digits has counted, as wrk2
     /// has it: each value stands for its bucket, and the greatest number of that bucket is given. Values count in whole
-    /// units, fractions dropped, so the unit matters: wrk2's is the microsecond.
+    /// units, fractions dropped and negative ones taken as 0, so the unit matters: wrk2's is the microsecond.
     Hdr,
 }
 

@@ -87,4 +87,37 @@ mod tests {
         assert_eq!(least(Percent::new(100.0).unwrap()), None);
         assert_eq!(least(Percent::new(0.0).unwrap()), None);
     }
+
+    /// Golden values: SciPy 1.17.1, `bootstrap`, both methods on one set of replicates of a mean; see
+    /// `fixtures/metrics/make_uncertainty_goldens.py`.
+    #[test]
+    fn intervals_are_those_of_scipy_on_the_same_replicates() {
+        let text = include_str!("../../../../../fixtures/metrics/uncertainty_goldens.json");
+        let goldens: serde_json::Value = serde_json::from_str(text).unwrap();
+        let floats = |key: &str| -> Vec<f64> {
+            let values = goldens["same_replicates"][key].as_array().unwrap().iter();
+            values.map(|value| value.as_f64().unwrap()).collect()
+        };
+        let value = goldens["same_replicates"]["value"].as_f64().unwrap();
+        let replicates = Replicates::new(value, floats("replicates"));
+        let found = [
+            ("percentile", replicates.between(Confidence::P95)),
+            ("BCa", replicates.bias_corrected(&floats("jackknife"), Confidence::P95)),
+        ];
+        for (key, bounds) in found {
+            let golden = floats(key);
+            let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-9;
+            let agrees = near(bounds.low, golden[0]) && near(bounds.high, golden[1]);
+            assert!(agrees, "{key}: {bounds:?} against {golden:?}");
+        }
+    }
+
+    #[test]
+    fn an_estimate_outside_all_replicates_has_an_interval_still() {
+        let replicates = |value| Replicates::new(value, (0..100).map(f64::from).collect());
+        for (value, jackknife) in [(-5.0, &[0.0, 1.0, 50.0][..]), (200.0, &[]), (50.0, &[1.0; 5])] {
+            let found = replicates(value).bias_corrected(jackknife, Confidence::P95);
+            assert!(0.0 <= found.low && found.low <= found.high && found.high <= 99.0, "{found:?}");
+        }
+    }
 }

@@ -53,10 +53,18 @@ fn window(centred: &[f64]) -> usize {
     let run = (n.log10() as usize).max(5);
     let most = (n.sqrt().ceil() as usize + run).min(centred.len() - 1);
     let small = 2.0 * (n.log10() / n).sqrt();
+    let square = |index: usize| centred.get(index).map_or(0.0, |x| x * x);
+    // What is left of the squares without the first and without the last `lag + 1` values: one value less than overlap at
+    // that lag, as in the code named above.
+    let mut late: f64 = centred.iter().map(|x| x * x).sum();
+    let mut early = late;
     let mut quiet = 0;
     // Lag 0 counts into a run as well as any other, though its correlation is 1.
     for lag in 0..most {
-        quiet = if correlation(centred, lag) < small { quiet + 1 } else { 0 };
+        late -= square(lag);
+        early -= square(centred.len() - 1 - lag);
+        let correlation = (autocovariance(centred, lag) * n).abs() / (late * early).sqrt();
+        quiet = if correlation < small { quiet + 1 } else { 0 };
         if quiet == run {
             return (2 * (lag + 1 - run).max(1)).min(most);
         }
@@ -64,11 +72,32 @@ fn window(centred: &[f64]) -> usize {
     most
 }
 
-/// The size of the correlation at `lag`, each side with its own variance.
-fn correlation(centred: &[f64], lag: usize) -> f64 {
-    let energy = |part: Option<&[f64]>| part.unwrap_or_default().iter().map(|x| x * x).sum::<f64>();
-    // One value less than overlap, as in the code named above.
-    let late = energy(centred.get(lag + 1..));
-    let early = energy(centred.get(..centred.len().saturating_sub(lag + 1)));
-    (autocovariance(centred, lag) * centred.len() as f64).abs() / (late * early).sqrt()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Golden values: arch 8.0.0, `optimal_block_length`; see `fixtures/metrics/make_uncertainty_goldens.py`.
+    #[test]
+    fn lengths_are_those_of_arch() {
+        let text = include_str!("../../../../../fixtures/metrics/uncertainty_goldens.json");
+        let goldens: serde_json::Value = serde_json::from_str(text).unwrap();
+        for (name, golden) in goldens["series"].as_object().unwrap() {
+            let values = golden["values"].as_array().unwrap().iter();
+            let values: Vec<f64> = values.map(|value| value.as_f64().unwrap()).collect();
+            for kind in [BlockKind::Stationary, BlockKind::Moving] {
+                let expected = golden["block_lengths"][format!("{kind:?}")].as_f64().unwrap();
+                let found = BlockLength::Auto.of(&values, kind);
+                assert!((found / expected - 1.0).abs() < 1e-9, "{name} {kind:?}: {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_length_is_at_least_one() {
+        for short in [&[][..], &[1.0], &[1.0, 2.0], &[3.0; 50]] {
+            assert_eq!(BlockLength::Auto.of(short, BlockKind::Stationary), 1.0);
+        }
+        assert_eq!(BlockLength::Requests(0).of(&[], BlockKind::Moving), 1.0);
+        assert_eq!(BlockLength::CubeRoot.of(&[0.0; 1000], BlockKind::Moving).round(), 10.0);
+    }
 }
