@@ -4,8 +4,10 @@
 ///
 /// ```
 /// use fizeau_metrics::Autocorrelation;
-/// let slow = Autocorrelation::of(&[1.0, 1.1, 1.3, 1.2, 4.0, 4.2, 4.1, 4.3]).unwrap();
-/// assert!(slow.lag1 > 0.5 && slow.effective_n() < 8.0);
+/// // A drift: a hundred such values know their mean no better than a few independent ones would.
+/// let drift: Vec<f64> = (0..100).map(f64::from).collect();
+/// let found = Autocorrelation::of(&drift).unwrap();
+/// assert!(found.lag1 > 0.9 && found.effective_n() < 10.0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Autocorrelation {

@@ -8,7 +8,8 @@ use fizeau_metrics::{
 
 use super::autoregressive;
 
-/// Runs to judge by: at a coverage of 0.95 the share found is within 0.05 of it all but once in a thousand times.
+/// Runs to judge by: the share found is then within 0.05 of a coverage of 0.95 all but once in a thousand times. Blocks make
+/// intervals a little too narrow where values hang together and runs are short, so theirs may be 0.03 further down.
 const RUNS: u64 = 200;
 
 /// The share of runs whose interval encloses `truth`.
@@ -27,7 +28,7 @@ fn mean(values: &mut [f64]) -> f64 {
 
 #[test]
 fn an_interval_of_a_mean_encloses_it_as_often_as_it_says() {
-    for phi in [0.0, 0.6] {
+    for (phi, n) in [(0.0, 300), (0.6, 600)] {
         for (kind, method) in [
             (BlockKind::Stationary, IntervalMethod::Percentile),
             (BlockKind::Moving, IntervalMethod::Percentile),
@@ -35,10 +36,10 @@ fn an_interval_of_a_mean_encloses_it_as_often_as_it_says() {
         ] {
             let share = coverage(0.0, |run| {
                 let bootstrap = Bootstrap { kind, method, ..bootstrap(run) };
-                let found = bootstrap.statistic(&autoregressive(300, phi, run), mean);
+                let found = bootstrap.statistic(&autoregressive(n, phi, run), mean);
                 found.unwrap().known().unwrap().interval
             });
-            assert!((0.88..=0.99).contains(&share), "{phi} {kind:?} {method:?}: {share}");
+            assert!((0.87..=0.99).contains(&share), "{phi} {kind:?} {method:?}: {share}");
         }
     }
 }
@@ -67,7 +68,7 @@ fn an_interval_of_a_percentile_encloses_it_as_often_as_it_says() {
                 let found = bootstrap.percentile(&values, Percent::P90, PercentileRule::Linear);
                 found.unwrap().known().unwrap().interval
             });
-            assert!((0.88..=0.99).contains(&share), "{phi} {kind:?}: {share}");
+            assert!((0.87..=0.99).contains(&share), "{phi} {kind:?}: {share}");
         }
     }
 }
