@@ -104,12 +104,20 @@ struct Buckets {
 }
 
 impl Buckets {
+    /// The least and the greatest are kept in lanes of their own, so that no comparison waits for the one before it.
     fn spanning(values: &[f64]) -> Self {
-        let widen = |(least, greatest): (u64, u64), &value: &f64| {
-            let key = key(value);
-            (least.min(key), greatest.max(key))
-        };
-        let (least, greatest) = values.iter().fold((u64::MAX, 0), widen);
+        let mut lanes = [(f64::INFINITY, f64::NEG_INFINITY); 8];
+        for chunk in values.chunks(lanes.len()) {
+            for ((least, greatest), &value) in lanes.iter_mut().zip(chunk) {
+                *least = if value < *least { value } else { *least };
+                *greatest = if value > *greatest { value } else { *greatest };
+            }
+        }
+        let least = lanes.iter().fold(f64::INFINITY, |least, lane| least.min(lane.0));
+        let greatest = lanes.iter().fold(f64::NEG_INFINITY, |greatest, lane| greatest.max(lane.1));
+        // The two zeros are one number to a comparison, and two in the order of keys.
+        let least = key(if least == 0.0 { -0.0 } else { least });
+        let greatest = key(if greatest == 0.0 { 0.0 } else { greatest });
         let bits = u64::BITS - greatest.saturating_sub(least).leading_zeros();
         Self { least, shift: bits.saturating_sub(BUCKET_BITS) }
     }
@@ -169,5 +177,22 @@ impl Group {
             }
         }
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_zeros_are_within_the_span() {
+        for (first, then) in [(0.0, -0.0), (-0.0, 0.0)] {
+            let mut values = vec![first; SMALL];
+            values.extend([then; SMALL]);
+            let ranks = [0, SMALL - 1, SMALL, 2 * SMALL - 1];
+            let found = by_counting(&values, &ranks).into_iter().map(f64::to_bits);
+            let sorted = by_sorting(&values, &ranks).into_iter().map(f64::to_bits);
+            assert_eq!(found.collect::<Vec<_>>(), sorted.collect::<Vec<_>>());
+        }
     }
 }
