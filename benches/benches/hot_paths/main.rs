@@ -1,9 +1,10 @@
 //! The hot paths of the pure layers, under criterion: bytes to arrivals, tapes to figures and files, points to a frontier,
-//! model and device to a bound, a sweep in virtual time.
+//! model and device to a bound, a sweep in virtual time, values to percentiles and intervals.
 
 mod models;
 mod plans;
 mod reply;
+mod statistics;
 mod tapes;
 
 use criterion::{criterion_group, criterion_main};
@@ -22,6 +23,8 @@ criterion_group!(
     plans::request,
     plans::arrivals,
     plans::shard,
-    models::virtual_sweep
+    models::virtual_sweep,
+    statistics::exact_percentiles,
+    statistics::bootstrap
 );
 criterion_main!(benches);

@@ -2,7 +2,8 @@
 //!
 //! The way through: [`RequestMetrics::of`] gives the figures of one [`Tape`](fizeau_core::Tape),
 //! [`LevelSummary::of`] those of a level, and [`LevelTally`] the same from tapes that come one by one and are not
-//! kept; a [`Slo`] says whether a level meets its goals, and [`judge`] whether it is to be believed.
+//! kept; a [`Slo`] says whether a level meets its goals, and [`judge`] whether it is to be believed. [`Bootstrap`] and
+//! [`BatchMeans`] say how far a figure may be off.
 //!
 //! **Use this crate** to compute figures from tapes, your own or those of a file, or to summarise any sample
 //! of latencies ([`Distribution`]). **Use `fizeau`** to get all layers at once. This crate measures nothing:
@@ -10,7 +11,7 @@
 //!
 //! # Invariants
 //!
-//! - Pure: tapes in, figures out. No clock, no I/O, no randomness.
+//! - Pure: tapes in, figures out. No clock, no I/O, no randomness but what follows from a seed that is given.
 //! - A figure that its definition does not cover is absent, with a reason in JSON; it is never zero in its
 //!   stead.
 //! - A length that was asked for is never passed off as one that was received.
@@ -29,6 +30,7 @@ mod peers;
 mod request;
 mod series;
 mod slo;
+mod stats;
 mod validity;
 mod window;
 
@@ -58,6 +60,13 @@ pub use series::{
     TokenSeries, peak_rate,
 };
 pub use slo::{Comparison, Goal, GoalOutcome, Metric, Slo, SloError, Statistic};
+pub use stats::{
+    Autocorrelation, BatchMeans, BatchMeansError, BlockKind, BlockLength, Bootstrap,
+    BootstrapError, Bounds, Confidence, ConfidenceError, EarlyStoppingError, Estimate,
+    IntervalMethod, Percent, PercentError, PercentileRule, PercentilesError, RandomBits,
+    ResampleSeed, Support, early_stopping_bound, early_stopping_needs, percentiles,
+    weighted_percentile_of_sorted,
+};
 pub use validity::{
     CacheExpectation, Ceiling, CeilingLimit, ClientProof, ClientWatch, Ending, Expectations,
     Headroom, OnTimeLimit, Reason, Room, ThresholdError, Thresholds, Validity, Verdict, judge,

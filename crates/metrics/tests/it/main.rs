@@ -19,6 +19,7 @@ mod slo;
 mod tally;
 mod tapes;
 mod thresholds;
+mod uncertainty;
 mod validity;
 mod window;
 

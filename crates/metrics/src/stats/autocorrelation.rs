@@ -1,0 +1,130 @@
+//! How much successive values of a sample hang together.
+
+/// How much the values of a series hang together, in their order.
+///
+/// ```
+/// use fizeau_metrics::Autocorrelation;
+/// // A drift: a hundred such values know their mean no better than a few independent ones would.
+/// let drift: Vec<f64> = (0..100).map(f64::from).collect();
+/// let found = Autocorrelation::of(&drift).unwrap();
+/// assert!(found.lag1 > 0.9 && found.effective_n() < 10.0);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Autocorrelation {
+    /// How many values there are.
+    pub n: u64,
+    /// The correlation of each value with the next, from -1 to 1.
+    pub lag1: f64,
+    /// The integrated autocorrelation time, in values: `1 + 2 (rho_1 + rho_2 + ...)`. The mean of the series is as uncertain
+    /// as that of one independent value in so many. Below 1 where high values follow low ones.
+    pub time: f64,
+}
+
+/// How many autocorrelation times the sum reaches: the usual choice, which emcee has too.
+const WINDOW: f64 = 5.0;
+/// Beyond this lag the series is looked at in pairs, so that one that drifts costs no more than a few thousand passes.
+const MOST_LAGS: usize = 1024;
+
+impl Autocorrelation {
+    /// Of `values` in their order; none if there are fewer than two, if they are all equal, or if one is not finite.
+    ///
+    /// The correlations are summed up to the first lag that is at least five times the sum so far, beyond which they are
+    /// noise: A. Sokal, "Monte Carlo methods in statistical mechanics: foundations and new algorithms" (1997), section 3.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let centred = centred(values);
+        let variance = autocovariance(&centred, 0);
+        if !(variance > 0.0 && variance.is_finite()) {
+            return None;
+        }
+        let lag1 = autocovariance(&centred, 1) / variance;
+        Some(Self { n: values.len() as u64, lag1, time: time(&centred, variance) })
+    }
+
+    /// How many independent values would know the mean as well: `n / time`, and never more than `n`.
+    #[must_use]
+    pub fn effective_n(self) -> f64 {
+        self.n as f64 / self.inflation()
+    }
+
+    /// How many values stand for one independent one: the time, and at least 1, so that no luck makes a sample worth more
+    /// than its size.
+    pub(super) const fn inflation(self) -> f64 {
+        self.time.max(1.0)
+    }
+}
+
+/// The integrated autocorrelation time of centred values.
+fn time(centred: &[f64], variance: f64) -> f64 {
+    let mut time = 1.0;
+    for lag in 1..centred.len() {
+        if lag > MOST_LAGS {
+            return time_by_pairs(centred, variance);
+        }
+        time += 2.0 * autocovariance(centred, lag) / variance;
+        if lag as f64 >= WINDOW * time {
+            break;
+        }
+    }
+    time
+}
+
+/// The same from the means of pairs, half as many. The variance of the mean of all, `variance * time / n`, is that of the
+/// pairs' mean.
+fn time_by_pairs(values: &[f64], variance: f64) -> f64 {
+    let pairs: Vec<f64> = values.chunks_exact(2).map(mean).collect();
+    let pairs = centred(&pairs);
+    let of_pairs = autocovariance(&pairs, 0);
+    if of_pairs > 0.0 { 2.0 * time(&pairs, of_pairs) * of_pairs / variance } else { 1.0 }
+}
+
+/// `values` less their mean.
+pub(super) fn centred(values: &[f64]) -> Vec<f64> {
+    let mean = mean(values);
+    values.iter().map(|value| value - mean).collect()
+}
+
+/// The mean; NaN of nothing.
+pub(super) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The autocovariance of centred values at `lag`: the sum of products over n, whatever the lag.
+pub(super) fn autocovariance(centred: &[f64], lag: usize) -> f64 {
+    let later = centred.get(lag..).unwrap_or_default();
+    centred.iter().zip(later).map(|(a, b)| a * b).sum::<f64>() / centred.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{RandomBits, ResampleSeed};
+
+    #[test]
+    fn pairs_have_the_time_of_the_series() {
+        let mut bits = RandomBits::new(ResampleSeed(1));
+        let mut last = 0.0;
+        let step = |_| {
+            last = 0.9 * last + bits.next_u64() as f64 / u64::MAX as f64 - 0.5;
+            last
+        };
+        let series = centred(&(0..4_000).map(step).collect::<Vec<_>>());
+        let variance = autocovariance(&series, 0);
+        let (plain, paired) = (time(&series, variance), time_by_pairs(&series, variance));
+        assert!(plain > 10.0 && (paired / plain - 1.0).abs() < 0.05, "{plain} and {paired}");
+    }
+
+    #[test]
+    fn a_series_that_drifts_has_a_long_time() {
+        let ramp: Vec<f64> = (0..6_000).map(f64::from).collect();
+        let found = Autocorrelation::of(&ramp).unwrap();
+        assert!(found.lag1 > 0.99 && found.effective_n() < 10.0, "{found:?}");
+    }
+
+    #[test]
+    fn what_does_not_vary_has_none() {
+        for none in [&[][..], &[1.0], &[2.0, 2.0], &[1.0, f64::NAN], &[f64::MAX, -f64::MAX]] {
+            assert_eq!(Autocorrelation::of(none), None);
+        }
+    }
+}

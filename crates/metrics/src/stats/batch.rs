@@ -1,0 +1,162 @@
+//! How far a mean or a rate may be off, from the means of long batches.
+
+use fizeau_core::Nanos;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+use thiserror::Error;
+
+use super::autocorrelation::mean;
+use super::select::check_finite;
+use super::{Autocorrelation, Bounds, Confidence, Support};
+
+/// A mean with its interval, from batches of successive values so long that their own means hardly hang together.
+///
+/// Batches are as long as the square root of the sample, or as ten autocorrelation times where that is longer, but never
+/// fewer than ten: B. Schmeiser, "Batch size effects in the analysis of simulation output" (Operations Research 30, 1982);
+/// J. M. Flegal and G. L. Jones, "Batch means and spectral variance estimators in Markov chain Monte Carlo" (Annals of
+/// Statistics 38, 2010). The interval is Student's, with a degree of freedom less than there are batches.
+///
+/// ```
+/// use fizeau_metrics::{BatchMeans, Confidence};
+/// let latencies: Vec<f64> = (0..500).map(|k| f64::from(k * 7919 % 1009)).collect();
+/// let found = BatchMeans::of(&latencies, Confidence::P95)?.known();
+/// let found = found.ok_or("500 values support it")?;
+/// assert!(found.interval.low < found.mean && found.mean < found.interval.high);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BatchMeans {
+    /// How many values there are.
+    pub n: u64,
+    /// Their mean, in their unit.
+    pub mean: f64,
+    /// Where the true mean lies.
+    pub interval: Bounds,
+    /// How many batches there are, of equal length to within one value.
+    pub batches: u64,
+    /// How many independent values would know the mean as well; at most `n`.
+    pub effective_n: f64,
+    /// How the values hang together; absent where they are all equal.
+    pub autocorrelation: Option<Autocorrelation>,
+}
+
+/// An interval takes as many values as are worth so many independent ones: ten batches of three.
+const LEAST: f64 = 30.0;
+const LEAST_BATCHES: usize = 10;
+/// Slots of time to count in, at most: enough for the batches, few enough to add up their correlations.
+const MOST_SLOTS: usize = 4096;
+
+impl BatchMeans {
+    /// The mean of `values` in the order in which their requests were sent. It takes as many as are worth thirty independent
+    /// ones.
+    ///
+    /// # Errors
+    /// If a value is NaN or infinite.
+    pub fn of(values: &[f64], confidence: Confidence) -> Result<Support<Self>, BatchMeansError> {
+        check_finite(values).map_err(|index| BatchMeansError::NotFinite { index })?;
+        let n = values.len();
+        let autocorrelation = Autocorrelation::of(values);
+        let inflation = autocorrelation.map_or(1.0, Autocorrelation::inflation);
+        let needs = (LEAST * inflation).ceil();
+        if (n as f64) < needs {
+            return Ok(Support::NotSupported { needs: needs as u64, has: n as u64 });
+        }
+        let length = n.isqrt().max((10.0 * inflation).ceil() as usize).min(n / LEAST_BATCHES);
+        let batches = n / length;
+        let means: Vec<f64> =
+            (0..batches).map(|k| mean(&values[k * n / batches..(k + 1) * n / batches])).collect();
+        let mean = mean(values);
+        let half = half_width(&means, mean, confidence);
+        Ok(Support::Known(Self {
+            n: n as u64,
+            mean,
+            interval: Bounds { low: mean - half, high: mean + half, confidence },
+            batches: batches as u64,
+            effective_n: n as f64 / inflation,
+            autocorrelation,
+        }))
+    }
+
+    /// The rate at which `events` happened during `duration`, per second: each is an instant since its beginning, and for
+    /// how much it counts (1 for a request, its tokens for a reply).
+    ///
+    /// The duration is cut into as many equal slots as there are events (4096 at most), and the rates in them are the
+    /// values: [`BatchMeans::n`] counts slots. It takes at least thirty events.
+    ///
+    /// ```
+    /// use fizeau_core::Nanos;
+    /// use fizeau_metrics::{BatchMeans, Confidence};
+    /// let ends: Vec<_> = (0..200).map(|k| (Nanos::from_millis(50 * k + 13 * k % 40), 1)).collect();
+    /// let rate = BatchMeans::of_rate(&ends, Nanos::from_secs(10), Confidence::P95)?;
+    /// assert!((rate.known().ok_or("200 events support it")?.mean - 20.0).abs() < 1e-9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the duration is zero, or an event lies past its end.
+    pub fn of_rate(
+        events: &[(Nanos, u64)],
+        duration: Nanos,
+        confidence: Confidence,
+    ) -> Result<Support<Self>, BatchMeansError> {
+        let span = u128::from(duration.as_nanos());
+        if span == 0 {
+            return Err(BatchMeansError::NoDuration);
+        }
+        if let Some(index) = events.iter().position(|&(at, _)| at > duration) {
+            return Err(BatchMeansError::PastTheEnd { index });
+        }
+        let has = events.len() as u64;
+        if (has as f64) < LEAST {
+            return Ok(Support::NotSupported { needs: LEAST as u64, has });
+        }
+        let slots = events.len().min(MOST_SLOTS);
+        let slots_per_second = slots as f64 / (span as f64 / 1e9);
+        let mut rates = vec![0.0; slots];
+        for &(at, count) in events {
+            // What happens at the very end belongs to the last slot.
+            let slot = (u128::from(at.as_nanos()) * slots as u128 / span) as usize;
+            rates[slot.min(slots - 1)] += count as f64 * slots_per_second;
+        }
+        let found = Self::of(&rates, confidence)?;
+        Ok(match found {
+            Support::Known(_) => found,
+            Support::NotSupported { needs, .. } => {
+                Support::NotSupported { needs: (needs * has).div_ceil(slots as u64), has }
+            }
+        })
+    }
+}
+
+/// Half the width of Student's interval around `mean`, from the means of batches of equal length.
+fn half_width(means: &[f64], mean: f64, confidence: Confidence) -> f64 {
+    let batches = means.len() as f64;
+    let squares: f64 = means.iter().map(|batch| (batch - mean).powi(2)).sum();
+    let freedom = batches - 1.0;
+    let error = (squares / freedom / batches).sqrt();
+    // Ten batches or more: the degrees of freedom are always in range.
+    let t = StudentsT::new(0.0, 1.0, freedom)
+        .map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - confidence.tail()));
+    t * error
+}
+
+/// Why there is no interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum BatchMeansError {
+    /// A value is NaN or infinite.
+    #[error("value {index} (from 0) is NaN or infinite: leave out what is not a number")]
+    NotFinite {
+        /// Its index, from 0.
+        index: usize,
+    },
+    /// A rate over no time.
+    #[error("a duration of zero: a rate needs time to pass")]
+    NoDuration,
+    /// An event past the end of the duration.
+    #[error(
+        "event {index} (from 0) lies past the end: instants count from the beginning of the duration"
+    )]
+    PastTheEnd {
+        /// Its index, from 0.
+        index: usize,
+    },
+}

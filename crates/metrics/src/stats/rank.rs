@@ -1,0 +1,140 @@
+//! What tools mean by a percentile.
+
+use super::Percent;
+
+/// How a percentile is read off a sorted sample of `n` values.
+///
+/// Tools differ. With four values 10, 20, 30 and 40 their medians are 25 ([`Linear`](Self::Linear)), 20
+/// ([`NearestRank`](Self::NearestRank)) and 30 ([`FloorIndex`](Self::FloorIndex)):
+///
+/// ```
+/// use fizeau_metrics::{Percent, PercentileRule};
+/// let sorted = [10.0, 20.0, 30.0, 40.0];
+/// let median = |rule: PercentileRule| rule.of_sorted(&sorted, Percent::P50);
+/// assert_eq!(median(PercentileRule::Linear), Some(25.0));
+/// assert_eq!(median(PercentileRule::NearestRank), Some(20.0));
+/// assert_eq!(median(PercentileRule::FloorIndex), Some(30.0));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum PercentileRule {
+    /// Between the two values around rank `(n - 1) p`, counted from 0: definition 7 of R. J. Hyndman and Y. Fan, "Sample
+    /// quantiles in statistical packages" (The American Statistician 50, 1996), and numpy's default. Fizeau's own, and that
+    /// of vLLM, SGLang, inference-perf and LLMPerf.
+    #[default]
+    Linear,
+    /// The value at rank `ceil(n p)`, counted from 1: the least value that a share of at least `p` does not exceed.
+    /// Hyndman and Fan's definition 1, and numpy's `inverted_cdf` but for the rounding of `n p`.
+    NearestRank,
+    /// The value at the whole rank nearest to `(n - 1) p`, counted from 0, halves going to the even one: numpy's `nearest`,
+    /// which AIPerf uses for its adjusted figures.
+    NearestIndex,
+    /// The value at rank `floor(n p)`, counted from 0, and the greatest where there is none: EvalScope's, oha's, and
+    /// MLPerf LoadGen's `sorted[floor(n p)]`. It is one rank high where `n p` is whole.
+    FloorIndex,
+    /// The least value whose cumulated weight reaches the share `p` of all weight, without interpolation: GuideLLM's. With
+    /// equal weights it is [`NearestRank`](Self::NearestRank); [`weighted_percentile_of_sorted`] takes weights.
+    WeightedCdf,
+    /// [`NearestRank`](Self::NearestRank) on values that an HDR histogram of three significant digits has counted, as wrk2
+    /// has it: each value stands for its bucket, and the greatest number of that bucket is given. Values count in whole
+    /// units, fractions dropped and negative ones taken as 0, so the unit matters: wrk2's is the microsecond.
+    Hdr,
+}
+
+impl PercentileRule {
+    /// The percentile `percent` of ascending values; none if there are none.
+    ///
+    /// This is the plain rule. Whether the sample supports the percentile is for the caller to say.
+    #[must_use]
+    pub fn of_sorted(self, sorted: &[f64], percent: Percent) -> Option<f64> {
+        let place = self.place(sorted.len(), percent)?;
+        let low = *sorted.get(place.below)?;
+        Some(place.value(low, *sorted.get(place.above)?))
+    }
+
+    /// Where the percentile lies in a sorted sample of `n` values; nowhere in an empty one.
+    pub(super) fn place(self, n: usize, percent: Percent) -> Option<Place> {
+        let last = n.checked_sub(1)?;
+        let at = |rank: f64| (rank.max(0.0) as usize).min(last);
+        // Multiplied first: n * 99 / 100 is right where n * 0.99 may be off by one in the last place.
+        let reached = n as f64 * percent.get() / 100.0;
+        let whole = |index| Place { below: index, above: index, share: 0.0, hdr: None };
+        Some(match self {
+            Self::Linear => {
+                let rank = last as f64 * percent.share();
+                let below = at(rank.floor());
+                Place { above: (below + 1).min(last), share: rank - rank.floor(), ..whole(below) }
+            }
+            Self::NearestRank | Self::WeightedCdf => whole(at(reached.ceil() - 1.0)),
+            Self::NearestIndex => whole(at((last as f64 * percent.share()).round_ties_even())),
+            Self::FloorIndex => whole(at(reached.floor())),
+            Self::Hdr => {
+                let edge = if percent.get() > 0.0 { Edge::Highest } else { Edge::Lowest };
+                Place { hdr: Some(edge), ..whole(at(reached.ceil() - 1.0)) }
+            }
+        })
+    }
+}
+
+/// Two ranks, counted from 0, and how the values there make a percentile.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) below: usize,
+    pub(super) above: usize,
+    share: f64,
+    hdr: Option<Edge>,
+}
+
+/// Which end of an HDR bucket is given: the lowest for percentile 0, as HdrHistogram does.
+#[derive(Debug, Clone, Copy)]
+enum Edge {
+    Lowest,
+    Highest,
+}
+
+impl Place {
+    /// The percentile, from the values at the two ranks.
+    pub(super) fn value(self, low: f64, high: f64) -> f64 {
+        if let Some(edge) = self.hdr {
+            return bucket_edge(low, edge);
+        }
+        // In numpy's order of operations, so that the results agree to the last bit.
+        let (share, step) = (self.share, high - low);
+        if share < 0.5 { low + step * share } else { high - step * (1.0 - share) }
+    }
+}
+
+/// Buckets in the first range of an HDR histogram of three digits, each one unit wide: the power of two that is at least
+/// 2 * 10^3. From there on buckets are twice as wide after each doubling (G. Tene, HdrHistogram).
+const HDR_FIRST: u64 = 2048;
+
+fn bucket_edge(value: f64, edge: Edge) -> f64 {
+    let counted = value.max(0.0) as u64;
+    let shift = (u64::BITS - counted.leading_zeros()).saturating_sub(HDR_FIRST.ilog2());
+    let lowest = counted >> shift << shift;
+    match edge {
+        Edge::Lowest => lowest as f64,
+        Edge::Highest => (lowest | ((1u64 << shift) - 1)) as f64,
+    }
+}
+
+/// The percentile `percent` of weighted values in ascending order: the least value whose cumulated weight reaches that
+/// share of all weight ([`PercentileRule::WeightedCdf`], GuideLLM's rule); none where there is no weight.
+///
+/// ```
+/// use fizeau_metrics::{Percent, weighted_percentile_of_sorted};
+/// let gaps = [(5.0, 90), (20.0, 10)]; // milliseconds, and how many tokens waited so long
+/// assert_eq!(weighted_percentile_of_sorted(&gaps, Percent::P90), Some(5.0));
+/// assert_eq!(weighted_percentile_of_sorted(&gaps, Percent::P95), Some(20.0));
+/// ```
+#[must_use]
+pub fn weighted_percentile_of_sorted(sorted: &[(f64, u64)], percent: Percent) -> Option<f64> {
+    let total: u128 = sorted.iter().map(|&(_, weight)| u128::from(weight)).sum();
+    let wanted = ((total as f64 * percent.get() / 100.0).ceil() as u128).clamp(1, total.max(1));
+    let mut reached = 0;
+    let reaches = |&&(_, weight): &&(f64, u64)| {
+        reached += u128::from(weight);
+        reached >= wanted
+    };
+    sorted.iter().find(reaches).map(|&(value, _)| value)
+}
