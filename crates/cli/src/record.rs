@@ -142,6 +142,9 @@ pub(crate) struct LevelPlan {
     pub(crate) max_in_flight: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) release_for_ms: Option<Millis>,
+    /// Its own seed, in a sweep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) seed: Option<u64>,
 }
 
 impl<'a> RunDocument<'a> {

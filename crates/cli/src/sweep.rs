@@ -44,6 +44,8 @@ struct Job {
     physics: Option<Physics>,
     setup: Setup,
     out: Claim,
+    /// The tokenizer's name, as it was given.
+    tokenizer: Option<String>,
     /// Per-request goals, as they were given.
     goodput: Vec<String>,
     /// The thresholds of the verdict, as they were given.
@@ -130,6 +132,7 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
         physics,
         setup,
         out,
+        tokenizer: args.workload.tokenizer.clone(),
         goodput: args.verdict.goodput.clone(),
         thresholds: args.client.threshold.clone(),
         _embedded: embedded,
@@ -241,12 +244,13 @@ fn document(job: &Job) -> Result<record::RunDocument<'_>, Fail> {
         warmup_requests: size.warmup_at(slots),
         max_in_flight: Some(slots.get()),
         release_for_ms: size.time.map(Nanos::to_millis),
+        seed: Some(job.spec.seed_at(slots).0),
     };
     let levels = job.spec.levels.iter().map(level).collect();
     let (threads, thresholds) = (job.client.threads(), &*job.thresholds);
     let client = record::ClientPlan { threads, thresholds, calibration: None };
     let asked = record::AskedPlan {
-        plan: job.sample.record()?,
+        plan: job.sample.record(job.tokenizer.as_deref())?,
         lengths: job.sample.asked_lengths(),
         probe: None,
         shard: None,

@@ -81,9 +81,10 @@ impl Wish<'_> {
             )));
         }
         let tokenizer = args.tokenizer.as_deref().map(tokenizer::load).transpose()?;
-        let dataset = match source {
-            Source::Records(format) => Some(dataset::read(args, format, tokenizer.as_deref())?),
-            _ => None,
+        let (dataset, file) = match source {
+            Source::Records(format) => dataset::read(args, format, tokenizer.as_deref())
+                .map(|(dataset, file)| (Some(dataset), Some(file)))?,
+            _ => (None, None),
         };
         let has = dataset.as_ref().map_or(REQUESTS, |dataset| dataset::requests(dataset));
         let requests = self.requests.unwrap_or_else(|| has.min(REQUESTS));
@@ -105,7 +106,7 @@ impl Wish<'_> {
         };
         let flags = Flags { arrivals: self.arrivals_flag, ..Flags::of(args, self.nominal) };
         let reuses = salt::is_reused(args);
-        let ask = Ask { spec, tokenizer, dataset, reuses, flags };
+        let ask = Ask { spec, tokenizer, dataset, file, reuses, flags };
         ask.check_sendable(target)?;
         Ok(ask)
     }
@@ -210,7 +211,7 @@ pub(crate) fn made_up(
         ..Spec::new(REQUESTS).named("--num-prompts")?
     };
     let reuses = salt::is_reused(args);
-    Ok(Ask { spec, tokenizer, dataset: None, reuses, flags: Flags::of(args, nominal) })
+    Ok(Ask { spec, tokenizer, dataset: None, file: None, reuses, flags: Flags::of(args, nominal) })
 }
 
 /// Prompts that need no tokenizer.

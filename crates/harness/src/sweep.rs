@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fizeau_core::Nanos;
 use fizeau_metrics::GoodputGoals;
-use fizeau_workload::{Arrivals, Dataset, Plan, Spec, SpecError, TextCodec, WalkError};
+use fizeau_workload::{Arrivals, Dataset, Plan, Seed, Spec, SpecError, TextCodec, WalkError};
 
 use crate::drive::{DriveError, Load};
 use crate::level::{LevelRun, Measure, PlannedLevel};
@@ -28,6 +28,14 @@ pub struct SweepSpec {
     pub size: LevelSize,
     /// Per-request goals, for goodput.
     pub goals: GoodputGoals,
+}
+
+impl SweepSpec {
+    /// The seed of the level of `concurrency`.
+    #[must_use]
+    pub fn seed_at(&self, concurrency: NonZeroU32) -> Seed {
+        self.workload.seed.child(concurrency.get().into())
+    }
 }
 
 /// How large a level is. It ends when its requests are done, or its time is up and those in flight have finished.
@@ -152,7 +160,7 @@ impl<'a, M: Measure> Sweep<'a, M> {
         let spec = Spec {
             requests: self.spec.size.requests_at(concurrency),
             arrivals: Arrivals::ClosedLoop,
-            seed: self.spec.workload.seed.child(concurrency.get().into()),
+            seed: self.spec.seed_at(concurrency),
             ..self.spec.workload.clone()
         };
         let mut plan = Plan::builder(spec);

@@ -14,6 +14,7 @@ mod block;
 mod figures;
 mod json;
 mod peaks;
+mod probes;
 mod select;
 mod tally;
 
@@ -25,6 +26,7 @@ pub use select::{Percentile, Selection, SelectionError, VllmMetric};
 pub use tally::VllmTally;
 
 use figures::{PerRequest, Stats};
+use probes::ProbeFigures;
 
 /// What was asked of vLLM's client, as its result file records it.
 #[derive(Debug, Clone, PartialEq)]
@@ -132,6 +134,7 @@ pub struct VllmResult {
     detail: Detail,
     peak_concurrency: u64,
     peak_tokens: PerSec,
+    probes: Option<ProbeFigures>,
     stats: Vec<(VllmMetric, Stats)>,
 }
 

@@ -134,8 +134,10 @@ impl Spec {
         }
     }
 
-    /// How many tokens stand before each prompt's own part.
-    const fn prefix_tokens(&self) -> Tokens {
+    /// How many tokens stand before each prompt's own part, whatever the content calls it; the history of a conversation,
+    /// which stands before a later turn, is not among them.
+    #[must_use]
+    pub const fn prefix_tokens(&self) -> Tokens {
         match &self.content {
             Content::VllmRandom(random) => random.prefix,
             Content::PrefixRepetition(repetition) => repetition.prefix,

@@ -53,7 +53,7 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
     let in_flight = client::in_flight(requests, cap, pacing);
     let wanted = endpoint::wanted(&endpoint.connections, &base_urls, in_flight);
     let client = Client::new(&args.client, wanted)?;
-    let vllm = vllm_run(args, &called, cap, now)?;
+    let vllm = vllm_run(args, (&called, &work), cap, now)?;
     let setup = setup(args, &called, (&work, shard), physics.as_ref(), now);
     // As in vLLM, to append is to save.
     let result = (args.result.save_result || args.result.append_result)
@@ -127,10 +127,11 @@ pub(crate) const fn text_after(args: &BenchArgs) -> TextAfter {
     if args.result.save_detailed { TextAfter::Keep } else { TextAfter::Drop }
 }
 
-/// A rate where the load has one, else how many are in flight.
+/// The rate of requests, all turns counted, where the load has one; else how many are in flight.
 fn load_point(work: &Work, shard: Shard, cap: Option<NonZeroU32>) -> LoadPoint {
     if let (Pacing::OpenLoop { .. }, Some(rate)) = (work.plan().pacing(), work.mean_rate()) {
-        return LoadPoint::Rate(rate * (1.0 / one_in(shard).get() as f64));
+        let share = work.requests_an_arrival() / one_in(shard).get() as f64;
+        return LoadPoint::Rate(rate * share);
     }
     let all = u32::try_from(work.requests().get()).unwrap_or(u32::MAX);
     LoadPoint::Concurrency(cap.map_or(all, NonZeroU32::get).min(all))
@@ -138,7 +139,7 @@ fn load_point(work: &Work, shard: Shard, cap: Option<NonZeroU32>) -> LoadPoint {
 
 fn vllm_run(
     args: &BenchArgs,
-    called: &Called,
+    (called, work): (&Called, &Work),
     cap: Option<NonZeroU32>,
     now: record::WallTime,
 ) -> Result<VllmRun, Fail> {
@@ -154,14 +155,14 @@ fn vllm_run(
         model_id: model.to_owned(),
         tokenizer_id: args.workload.tokenizer.clone(),
         metadata: args.result.metadata.iter().map(pair).collect::<Result<_, _>>()?,
-        request_rate: request_rate(&args.arrivals),
+        request_rate: request_rate(&args.arrivals, work.mean_rate()),
         burstiness: args.arrivals.burstiness,
         max_concurrency: cap.map(NonZeroU32::get),
     })
 }
 
-/// The rate as vLLM's file has it.
-fn request_rate(args: &ArrivalArgs) -> RequestRate {
+/// The rate as vLLM's file has it; `mean` for laws that vLLM has not.
+fn request_rate(args: &ArrivalArgs, mean: Option<PerSec>) -> RequestRate {
     let rates = (args.ramp_up_start_rps, args.ramp_up_end_rps, args.request_rate);
     match (args.ramp_up_strategy, rates) {
         (Some(shape), (Some(start), Some(end), _)) => RequestRate::Ramp {
@@ -173,7 +174,11 @@ fn request_rate(args: &ArrivalArgs) -> RequestRate {
             end: PerSec::new(end),
         },
         (_, (_, _, Some(rate))) if rate.is_finite() => RequestRate::Limited(PerSec::new(rate)),
-        _ => RequestRate::Unlimited,
+        _ => match mean {
+            // It is part of a file's name, where three places tell rates apart.
+            Some(mean) => RequestRate::Limited(PerSec::new((mean.get() * 1e3).round() / 1e3)),
+            None => RequestRate::Unlimited,
+        },
     }
 }
 
@@ -226,6 +231,7 @@ pub(super) fn document<'a>(
         warmup_requests: warmups(job, args),
         max_in_flight: job.load.max_in_flight.map(NonZeroU32::get),
         release_for_ms: None,
+        seed: None,
     };
     let client = record::ClientPlan {
         threads: job.client.threads(),
@@ -233,7 +239,7 @@ pub(super) fn document<'a>(
         calibration: job.calibration.as_ref(),
     };
     let asked = record::AskedPlan {
-        plan: job.work.record()?,
+        plan: job.work.record(args.workload.tokenizer.as_deref())?,
         lengths: job.work.asked_lengths(),
         probe: job.probe.as_ref().map(Plan::spec),
         shard: args.load.shard.as_deref(),

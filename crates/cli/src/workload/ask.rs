@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use fizeau::workload::{ArrivalsError, Dataset, Plan, Spec, SpecError, TextCodec};
 
+use super::dataset::DataFile;
 use super::lengths::Nominal;
 use crate::args::WorkloadArgs;
 use crate::exit::Fail;
@@ -14,6 +15,8 @@ pub(crate) struct Ask {
     pub(crate) spec: Spec,
     pub(crate) tokenizer: Option<Arc<dyn TextCodec>>,
     pub(crate) dataset: Option<Arc<Dataset>>,
+    /// The file of the data set, for the record.
+    pub(crate) file: Option<DataFile>,
     /// Whether prompts of an earlier run were asked for.
     pub(crate) reuses: bool,
     /// Which flags it came from.

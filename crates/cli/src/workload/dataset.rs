@@ -1,50 +1,100 @@
 //! From a file to a data set.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
 
 use fizeau::core::Tokens;
 use fizeau::workload::{Conversation, Dataset, Length, Lengths, ShareGpt, Take, TextCodec};
 
+use serde::Serialize;
+
 use super::lengths::Nominal;
 use super::names::Records;
 use crate::args::WorkloadArgs;
 use crate::exit::{Fail, Named};
+
+/// The file of a data set, for the record.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct DataFile {
+    /// The format, as `--dataset-name` has it.
+    name: String,
+    /// As it was given.
+    path: String,
+    /// Of its bytes, as they were read.
+    checksum: String,
+    /// Whether whole conversations were taken, by `--multi-turn`.
+    multi_turn: bool,
+    /// What a flag set all outputs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) output_tokens: Option<Tokens>,
+}
 
 /// Reads the file that the flags name.
 pub(super) fn read(
     args: &WorkloadArgs,
     format: Records,
     tokenizer: Option<&dyn TextCodec>,
-) -> Result<Arc<Dataset>, Fail> {
+) -> Result<(Arc<Dataset>, DataFile), Fail> {
     let path = args.data.dataset_path.as_deref().unwrap_or_else(|| Path::new(""));
-    let (name, reader) = open(path)?;
+    let (name, file) = open(path)?;
+    let mut reader = BufReader::with_capacity(BUFFER, Sum::of(file));
     let output = output(args, format)?;
     let dataset = match format {
-        Records::Custom => Dataset::jsonl(&name, reader),
-        Records::OpenAiBatch => Dataset::openai_batch(&name, reader),
+        Records::Custom => Dataset::jsonl(&name, &mut reader),
+        Records::OpenAiBatch => Dataset::openai_batch(&name, &mut reader),
         Records::ShareGpt => {
             let take = match args.sessions.multi_turn {
                 true => Take::Conversation,
                 false => Take::FirstExchange,
             };
-            Dataset::sharegpt(&name, reader, &ShareGpt { take, codec: tokenizer, output })
+            Dataset::sharegpt(&name, &mut reader, &ShareGpt { take, codec: tokenizer, output })
         }
     };
     let dataset = dataset.named("--dataset-path")?;
-    Ok(Arc::new(match output {
+    let file = DataFile {
+        name: args.dataset_name.clone(),
+        path: path.to_string_lossy().into_owned(),
+        checksum: format!("{:016x}", reader.get_ref().sum),
+        multi_turn: args.sessions.multi_turn,
+        output_tokens: output,
+    };
+    let dataset = match output {
         Some(output) => dataset.with_output(output),
         None => dataset,
-    }))
+    };
+    Ok((Arc::new(dataset), file))
 }
 
+/// FNV-1a of 64 bits over all bytes that pass (Fowler, Noll, Vo: draft-eastlake-fnv).
+struct Sum {
+    file: File,
+    sum: u64,
+}
+
+impl Sum {
+    const fn of(file: File) -> Self {
+        Self { file, sum: 0xcbf2_9ce4_8422_2325 }
+    }
+}
+
+impl Read for Sum {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        let add = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        self.sum = buffer.iter().take(read).fold(self.sum, add);
+        Ok(read)
+    }
+}
+
+const BUFFER: usize = 1 << 16;
+
 /// The file at `path`, and its name for messages and the record.
-pub(super) fn open(path: &Path) -> Result<(String, BufReader<File>), Fail> {
+pub(super) fn open(path: &Path) -> Result<(String, File), Fail> {
     let file = File::open(path).named(&format!("--dataset-path {}", path.display()))?;
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    Ok((name, BufReader::with_capacity(1 << 16, file)))
+    Ok((name, file))
 }
 
 /// The output tokens of every request, where a flag says so.

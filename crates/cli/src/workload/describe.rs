@@ -4,7 +4,8 @@ use std::path::Path;
 
 use fizeau::core::Tokens;
 use fizeau::workload::{
-    Arrivals, Content, Length, Lengths, RampShape, RampSpan, Rescale, Spacing, Spec, Stage,
+    Arrivals, Content, Length, Lengths, RampShape, RampSpan, Rescale, Sessions, Spacing, Spec,
+    Stage, ThinkTime, Turns,
 };
 use serde::Serialize;
 
@@ -27,6 +28,27 @@ impl AskedLength {
         Self { law: format!("as the {what} has them"), p50: None, p90: None }
     }
 
+    /// With the `prefix` that stands before each.
+    fn behind(self, prefix: Tokens) -> Self {
+        if prefix == Tokens::ZERO {
+            return self;
+        }
+        Self {
+            law: format!("{} behind a prefix of {prefix}", self.law),
+            p50: self.p50.map(|own| prefix + own),
+            p90: self.p90.map(|own| prefix + own),
+        }
+    }
+
+    /// Of each turn, behind those before it, so that no length of a whole prompt is known.
+    fn a_turn(self) -> Self {
+        Self {
+            law: format!("{} a turn, behind the turns before it", self.law),
+            p50: None,
+            p90: None,
+        }
+    }
+
     /// Always `tokens`.
     fn fixed(tokens: Tokens) -> Self {
         Self { law: tokens.to_string(), p50: Some(tokens), p90: Some(tokens) }
@@ -41,14 +63,22 @@ impl AskedLength {
     }
 }
 
-/// The prompt and output lengths that `spec` asks for.
-pub(crate) fn asked_lengths(spec: &Spec) -> (AskedLength, AskedLength) {
+/// The prompt and output lengths that `spec` asks for; of a data set, `output` is what all outputs were set to.
+pub(crate) fn asked_lengths(spec: &Spec, output: Option<Tokens>) -> (AskedLength, AskedLength) {
     match &spec.content {
-        Content::Dataset { .. } => (AskedLength::of_file("data set"), data_output(&spec.lengths)),
+        Content::Dataset { .. } => {
+            let output = output.map_or_else(|| data_output(&spec.lengths), AskedLength::fixed);
+            (AskedLength::of_file("data set"), output)
+        }
         Content::PrefixRepetition(of) => {
             (AskedLength::fixed(of.prefix + of.suffix), AskedLength::fixed(of.output))
         }
-        _ => laws(&spec.lengths),
+        _ => {
+            let (input, output) = laws(&spec.lengths);
+            let has_turns = spec.sessions.is_some_and(|sessions| sessions.turns.most().get() > 1);
+            let input = if has_turns { input.a_turn() } else { input };
+            (input.behind(spec.prefix_tokens()), output)
+        }
     }
 }
 
@@ -83,16 +113,52 @@ fn law(length: &Length) -> String {
     }
 }
 
+/// What arrives.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Arriving {
+    Requests,
+    /// Conversations of several turns.
+    Sessions,
+}
+
+/// Turns and think time, in words.
+pub(super) fn turns(sessions: Option<&Sessions>) -> String {
+    let Some(Sessions { turns, think }) = sessions else {
+        return "as the data set has them, no think time but its own".to_owned();
+    };
+    let turns = match turns {
+        Turns::Fixed(n) if n.get() == 1 => "as the data set has them".to_owned(),
+        Turns::Fixed(n) => n.to_string(),
+        Turns::Uniform { least, most } => format!("{least} to {most}"),
+    };
+    let think = match think {
+        ThinkTime::None => "no think time".to_owned(),
+        ThinkTime::Fixed { seconds } => format!("think time {} s", seconds.get()),
+        ThinkTime::Exponential { mean } => format!("think time exponential, mean {} s", mean.get()),
+        ThinkTime::LogNormal { median, sigma } => {
+            format!("think time log-normal, median {} s, sigma {sigma}", median.get())
+        }
+    };
+    format!("{turns}, {think}")
+}
+
 /// How requests arrive, in one line.
-pub(crate) fn arrivals(arrivals: &Arrivals) -> String {
+pub(super) fn arrivals(arrivals: &Arrivals, what: Arriving) -> String {
+    let a_second = match what {
+        Arriving::Requests => "a second",
+        Arriving::Sessions => "sessions a second",
+    };
     match arrivals {
         Arrivals::AllAtOnce => "all at once".to_owned(),
-        Arrivals::ClosedLoop => "closed loop: a request leaves when a slot is free".to_owned(),
-        Arrivals::Constant { rate } => format!("constant, {} a second", rate.get()),
+        Arrivals::ClosedLoop => match what {
+            Arriving::Requests => "closed loop: a request leaves when a slot is free".to_owned(),
+            Arriving::Sessions => "closed loop: a session begins when a slot is free".to_owned(),
+        },
+        Arrivals::Constant { rate } => format!("constant, {} {a_second}", rate.get()),
         Arrivals::Gamma { rate, burstiness, rescale } => {
             let law = match burstiness.to_bits() == 1.0_f64.to_bits() {
-                true => format!("Poisson, {} a second", rate.get()),
-                false => format!("gamma, {} a second, burstiness {burstiness}", rate.get()),
+                true => format!("Poisson, {} {a_second}", rate.get()),
+                false => format!("gamma, {} {a_second}, burstiness {burstiness}", rate.get()),
             };
             match rescale {
                 Rescale::None => law,
@@ -109,22 +175,22 @@ pub(crate) fn arrivals(arrivals: &Arrivals) -> String {
                 RampSpan::Requests => "all requests".to_owned(),
             };
             let (from, to) = (from.get(), to.get());
-            format!("{shape} ramp, {from} to {to} a second over {over}{}", gaps(*spacing))
+            format!("{shape} ramp, {from} to {to} {a_second} over {over}{}", gaps(*spacing))
         }
         Arrivals::Stages { stages, spacing } => {
             let stage = |stage: &Stage| format!("{} for {} s", stage.rate.get(), stage.lasts.get());
             let stages: Vec<String> = stages.iter().map(stage).collect();
-            format!("stages a second: {}{}", stages.join(", "), gaps(*spacing))
+            format!("stages of {}, {a_second}{}", stages.join(", "), gaps(*spacing))
         }
         Arrivals::OnOff { on, off, mean_on, mean_off } => format!(
-            "bursts, {} a second for {} s in the mean, then {} for {} s",
+            "bursts, {} {a_second} for {} s in the mean, then {} for {} s",
             on.get(),
             mean_on.get(),
             off.get(),
             mean_off.get()
         ),
         Arrivals::Diurnal { mean, swing, period, spacing } => format!(
-            "sine, {} a second in the mean, {swing} of it up and down in {} s{}",
+            "sine, {} {a_second} in the mean, {swing} of it up and down in {} s{}",
             mean.get(),
             period.get(),
             gaps(*spacing)

@@ -49,6 +49,8 @@ impl Ask {
         if let (Some(fields), Some(dataset)) = (record.as_object_mut(), &self.dataset) {
             fields.insert("records".to_owned(), dataset.conversations.len().into());
             fields.insert("dropped".to_owned(), dataset.dropped.into());
+            let file = serde_json::to_value(&self.file).map_err(Fail::broken)?;
+            fields.insert("dataset".to_owned(), file);
         }
         Ok(record)
     }

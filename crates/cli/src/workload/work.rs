@@ -3,13 +3,13 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use fizeau::core::{Nanos, PerSec, Tokens};
+use fizeau::core::{PerSec, Tokens};
 use fizeau::metrics::CacheExpectation;
 use fizeau::report::{Asked, AskedArrivals};
 use fizeau::workload::{Arrivals, Content, Plan, Rescale, Salt, Spec, TextCodec, Trace, Workload};
 use serde_json::Value;
 
-use super::describe::{self, AskedLength};
+use super::describe::{self, Arriving, AskedLength};
 use super::limit::Limit;
 use super::{Ask, records, trace};
 use crate::args::WorkloadArgs;
@@ -49,7 +49,15 @@ impl Work {
         }
     }
 
-    /// The mean rate that was asked for; where the law has none, that of the plan.
+    /// How many requests come of an arrival, in the mean: the turns of a conversation.
+    pub(crate) fn requests_an_arrival(&self) -> f64 {
+        match self {
+            Self::Plan { plan, .. } => plan.len().get() as f64 / arrivals(plan) as f64,
+            Self::Trace { .. } => 1.0,
+        }
+    }
+
+    /// The mean rate of arrivals that was asked for.
     pub(crate) fn mean_rate(&self) -> Option<PerSec> {
         match self {
             Self::Plan { plan, .. } => mean_rate(plan),
@@ -67,7 +75,10 @@ impl Work {
 
     pub(crate) fn asked_lengths(&self) -> (AskedLength, AskedLength) {
         match self {
-            Self::Plan { plan, .. } => describe::asked_lengths(plan.spec()),
+            Self::Plan { plan, ask } => {
+                let output = ask.file.as_ref().and_then(|file| file.output_tokens);
+                describe::asked_lengths(plan.spec(), output)
+            }
             Self::Trace { .. } => (AskedLength::of_file("trace"), AskedLength::of_file("trace")),
         }
     }
@@ -75,7 +86,14 @@ impl Work {
     /// How requests arrive, in one line.
     pub(crate) fn describe_arrivals(&self) -> String {
         match self {
-            Self::Plan { plan, .. } => describe::arrivals(&plan.spec().arrivals),
+            Self::Plan { plan, ask } if ask.has_turns() => {
+                let spec = plan.spec();
+                let arrivals = describe::arrivals(&spec.arrivals, Arriving::Sessions);
+                format!("{arrivals}; turns: {}", describe::turns(spec.sessions.as_ref()))
+            }
+            Self::Plan { plan, .. } => {
+                describe::arrivals(&plan.spec().arrivals, Arriving::Requests)
+            }
             Self::Trace { trace, .. } => trace::describe_arrivals(trace),
         }
     }
@@ -163,26 +181,27 @@ impl Work {
         }
     }
 
-    /// What was asked, for the record.
-    pub(crate) fn record(&self) -> Result<Value, Fail> {
-        match self {
+    /// What was asked, for the record, and with which `tokenizer`.
+    pub(crate) fn record(&self, tokenizer: Option<&str>) -> Result<Value, Fail> {
+        let mut record = match self {
             Self::Plan { ask, .. } => ask.record(),
             Self::Trace { trace, .. } => trace::record(trace),
+        }?;
+        if let (Some(fields), Some(name)) = (record.as_object_mut(), tokenizer) {
+            fields.insert("tokenizer".to_owned(), name.into());
         }
+        Ok(record)
     }
 }
 
-/// The rate that the law has in the long run; else that of the instants.
+/// The rate of arrivals that the law of `plan` asks for.
 fn mean_rate(plan: &Plan) -> Option<PerSec> {
-    if let Some(asked) = plan.spec().arrivals.asked() {
-        return Some(asked.rate);
-    }
-    let (mut sessions, mut last) = (0_u64, Nanos::ZERO);
-    for at in plan.schedule() {
-        sessions += 1;
-        last = at?;
-    }
-    (last > Nanos::ZERO).then(|| PerSec::new(sessions as f64 / last.as_secs_f64()))
+    plan.spec().arrivals.mean_rate(arrivals(plan))
+}
+
+/// How many sessions `plan` has.
+fn arrivals(plan: &Plan) -> u64 {
+    plan.schedule().size_hint().0 as u64
 }
 
 /// What is asked of `plan`'s arrivals and of a cache.
@@ -228,6 +247,6 @@ fn typical(spec: &Spec) -> (u64, u64) {
     let median = spec.lengths.quantile(0.5);
     match &spec.content {
         Content::PrefixRepetition(of) => ((of.prefix + of.suffix).get(), of.output.get()),
-        _ => ((spec.prefix.tokens() + median.input).get(), median.output.get()),
+        _ => ((spec.prefix_tokens() + median.input).get(), median.output.get()),
     }
 }

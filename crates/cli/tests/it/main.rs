@@ -11,6 +11,7 @@ mod engine;
 mod interrupt;
 mod pages;
 mod probe;
+mod recorded;
 mod records;
 mod serve;
 mod stand;

@@ -91,7 +91,7 @@ fn or_zero(figure: Option<Millis>) -> f64 {
 }
 
 /// The percentile `p` of ascending `values` as numpy's `percentile` gives it (method `linear`); 0.0 of none.
-fn percentile(values: &[f64], p: f64) -> f64 {
+pub(super) fn percentile(values: &[f64], p: f64) -> f64 {
     let Some(last) = values.len().checked_sub(1) else {
         return 0.0;
     };
@@ -138,7 +138,7 @@ fn ttft(tape: &Tape) -> Option<Nanos> {
     tape.first_token()?.since(sent(tape))
 }
 
-fn latency(tape: &Tape) -> Option<Nanos> {
+pub(super) fn latency(tape: &Tape) -> Option<Nanos> {
     tape.last_output()?.since(sent(tape))
 }
 

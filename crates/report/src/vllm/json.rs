@@ -76,6 +76,7 @@ impl VllmResult {
         self.totals(&mut entries);
         self.requests(&mut entries);
         self.peaks(&mut entries);
+        self.probes(&mut entries);
         self.stats(&mut entries);
         serde_json::to_string(&entries)
     }
@@ -155,6 +156,16 @@ impl VllmResult {
         entries.set("max_concurrent_requests", Field::Count(self.peak_concurrency));
         // The real-time factor of audio input, which is not sent here.
         entries.set("rtfx", Field::Number(0.0));
+    }
+
+    /// What vLLM's `--probe-request-rate` adds; only where there was a probe.
+    fn probes(&self, entries: &mut Entries<'_>) {
+        let Some(probes) = &self.probes else { return };
+        entries.set("probe_completed", Field::Count(probes.completed));
+        entries.set("probe_failed", Field::Count(probes.failed));
+        entries.set("probe_median_e2el_ms", Field::Number(probes.median));
+        entries.set("probe_p99_e2el_ms", Field::Number(probes.p99));
+        entries.set("probe_max_e2el_ms", Field::Number(probes.max));
     }
 
     fn stats(&self, entries: &mut Entries<'_>) {

@@ -5,6 +5,7 @@ use fizeau_metrics::{GoodputGoals, PooledSample};
 
 use super::figures::{self, PerRequest, Stats};
 use super::peaks::{Flights, PeakRate};
+use super::probes::Probes;
 use super::{Detail, RequestRate, Selection, VllmMetric, VllmResult, VllmRun};
 
 /// What vLLM's client would have seen of a level so far, without the tapes: some fifty bytes a request; with
@@ -32,6 +33,7 @@ pub struct VllmTally {
     samples: Vec<(VllmMetric, Sample)>,
     flights: Flights,
     rate: PeakRate,
+    probes: Option<Probes>,
 }
 
 /// The values of one metric over the successful requests.
@@ -66,13 +68,15 @@ impl VllmTally {
             requests: PerRequest::default(),
             flights: Flights::default(),
             rate: PeakRate::default(),
+            probes: None,
         }
     }
 
-    /// Takes a tape in; one of a probe stream has no part in the result. The lists of the file are in the order of the
+    /// Takes a tape in; one of a probe stream counts among the probes alone. The lists of the file are in the order of the
     /// tapes.
     pub fn add(&mut self, tape: &Tape) {
         if tape.part == Part::Probe {
+            self.probes.get_or_insert_default().add(tape);
             return;
         }
         let (released, end) = (tape.marks.released, figures::end(tape));
@@ -132,6 +136,7 @@ impl VllmTally {
             peak_tokens: PerSec::new(self.rate.peak().max(mean_rate.get())),
             stats: stats.collect(),
             requests: self.requests,
+            probes: self.probes.map(Probes::figures),
             goodput: (!self.goals.is_empty()).then_some(goodput),
             detail: self.detail,
             run,

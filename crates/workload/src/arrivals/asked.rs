@@ -2,7 +2,8 @@
 
 use fizeau_core::PerSec;
 
-use super::Arrivals;
+use super::{Arrivals, Schedule, Spacing};
+use crate::seed::{Purpose, Seed};
 
 /// The figures that a law of arrivals asks for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,6 +46,36 @@ impl Arrivals {
             }
             Self::Diurnal { mean, .. } => Some(Asked { rate: mean, cv_squared: None }),
         }
+    }
+
+    /// The rate of so many `arrivals` under this law, whatever is drawn: that of [`Self::asked`], and of ramps and stages the
+    /// number of gaps over the time from the first arrival to the last, with each at the instant at which the integral of
+    /// the rate reaches its number. None where the law has no rate, or there is no gap.
+    ///
+    /// ```
+    /// use fizeau_core::{PerSec, Seconds};
+    /// use fizeau_workload::{Arrivals, Spacing, Stage};
+    /// let stage = |rate, lasts| Stage { rate: PerSec::new(rate), lasts: Seconds::new(lasts) };
+    /// let stages = vec![stage(10.0, 1.0), stage(30.0, 1.0)];
+    /// let stages = Arrivals::Stages { stages, spacing: Spacing::Random { burstiness: 1.0 } };
+    /// // The first at 0.1 s, the last of 40 at 2 s.
+    /// assert_eq!(stages.mean_rate(40), Some(PerSec::new(39.0 / 1.9)));
+    /// ```
+    #[must_use]
+    pub fn mean_rate(&self, arrivals: u64) -> Option<PerSec> {
+        let spacing = Spacing::Even;
+        let even = match *self {
+            Self::Ramp { from, to, shape, over, .. } => {
+                Self::Ramp { from, to, shape, over, spacing }
+            }
+            Self::Stages { ref stages, .. } => Self::Stages { stages: stages.clone(), spacing },
+            _ => return self.asked().map(|asked| asked.rate),
+        };
+        let mut instants =
+            Schedule::new(&even, arrivals, Seed(0).stream(Purpose::Gaps, 0)).flatten();
+        let (first, last) = (instants.next()?, instants.last()?);
+        let span = last.saturating_sub(first).as_secs_f64();
+        (span > 0.0).then(|| PerSec::new((arrivals - 1) as f64 / span))
     }
 
     /// The highest rate that this law reaches and holds for some time; none where it has no rate.

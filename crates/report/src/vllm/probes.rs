@@ -1,0 +1,44 @@
+//! The probe stream as vLLM's file has it.
+
+use fizeau_core::{Nanos, Tape};
+
+use super::figures::{latency, percentile};
+
+/// The probes so far.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Probes {
+    failed: u64,
+    /// Of those that completed, in milliseconds.
+    latencies: Vec<f64>,
+}
+
+/// The figures of a probe stream, latencies in milliseconds; 0.0 where none completed.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ProbeFigures {
+    pub(super) completed: u64,
+    pub(super) failed: u64,
+    pub(super) median: f64,
+    pub(super) p99: f64,
+    pub(super) max: f64,
+}
+
+impl Probes {
+    pub(super) fn add(&mut self, tape: &Tape) {
+        match tape.is_success() {
+            true => self.latencies.push(latency(tape).map_or(0.0, Nanos::as_millis_f64)),
+            false => self.failed += 1,
+        }
+    }
+
+    pub(super) fn figures(mut self) -> ProbeFigures {
+        self.latencies.sort_unstable_by(f64::total_cmp);
+        let of = |p| percentile(&self.latencies, p);
+        ProbeFigures {
+            completed: self.latencies.len() as u64,
+            failed: self.failed,
+            median: of(50.0),
+            p99: of(99.0),
+            max: of(100.0),
+        }
+    }
+}
