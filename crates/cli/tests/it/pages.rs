@@ -25,7 +25,8 @@ fn commands() -> Vec<Vec<String>> {
     let mut commands = Vec::new();
     for line in page.lines() {
         if line.starts_with("```") {
-            is_shell = line == "```sh";
+            let needs_tokenizer = line == "```sh tiktoken";
+            is_shell = line == "```sh" || (needs_tokenizer && cfg!(feature = "tiktoken"));
         } else if is_shell && let Some(words) = line.strip_prefix("fizeau ") {
             commands.push(words.split_whitespace().map(str::to_owned).collect());
         }

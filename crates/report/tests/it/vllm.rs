@@ -8,7 +8,7 @@ use fizeau_report::{Detail, RampStrategy, RequestRate, Selection, VllmResult, Vl
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn run() -> VllmRun {
+pub(crate) fn run() -> VllmRun {
     VllmRun {
         date: "20260801-120000".to_owned(),
         backend: "vllm".to_owned(),
