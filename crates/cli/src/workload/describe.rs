@@ -40,13 +40,9 @@ impl AskedLength {
         }
     }
 
-    /// Of each turn, behind those before it, so that no length of a whole prompt is known.
-    fn a_turn(self) -> Self {
-        Self {
-            law: format!("{} a turn, behind the turns before it", self.law),
-            p50: None,
-            p90: None,
-        }
+    /// Of each turn; a whole prompt has those before it too, and its length is not known.
+    fn each_turn(self) -> Self {
+        Self { law: format!("each turn {}", self.law), p50: None, p90: None }
     }
 
     /// Always `tokens`.
@@ -76,7 +72,7 @@ pub(crate) fn asked_lengths(spec: &Spec, output: Option<Tokens>) -> (AskedLength
         _ => {
             let (input, output) = laws(&spec.lengths);
             let has_turns = spec.sessions.is_some_and(|sessions| sessions.turns.most().get() > 1);
-            let input = if has_turns { input.a_turn() } else { input };
+            let input = if has_turns { input.each_turn() } else { input };
             (input.behind(spec.prefix_tokens()), output)
         }
     }

@@ -54,7 +54,7 @@ fn conversations_are_recorded_as_sessions_with_turns_and_think_time() {
     );
     // Four sessions of three turns: three requests for each arrival.
     assert_eq!(ran.summary["load"], json!({"requests_per_s": 300.0}));
-    let input = json!({"law": "20 a turn, behind the turns before it"});
+    let input = json!({"law": "each turn 20"});
     assert_eq!(ran.run["lengths"]["input"], input);
 }
 

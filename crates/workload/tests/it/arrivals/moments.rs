@@ -104,3 +104,23 @@ fn stretching_takes_the_spread_of_the_span_and_ties_gaps_together() {
     assert!(deviation < 1e-9, "deviation {deviation}");
     assert!((correlation + 0.111).abs() < 0.05, "correlation {correlation}");
 }
+
+#[test]
+fn ramps_and_stages_ask_for_one_rate_of_so_many_whatever_is_drawn() {
+    let near = |law: &Arrivals, arrivals: u64, gaps: f64, seconds: f64| {
+        let rate = law.mean_rate(arrivals).unwrap().get();
+        assert!((rate / (gaps / seconds) - 1.0).abs() < 1e-8, "{law:?}: {rate}");
+    };
+    // Requests 1 and 2 of three come at 2.5 and 4 a second.
+    let by_requests = ramp([1.0, 4.0], RampShape::Linear, RampSpan::Requests, POISSON);
+    near(&by_requests, 3, 2.0, 1.0 / 2.5 + 1.0 / 4.0);
+    // t^2 = 1, and 100 at the end of the ten seconds; then 20 a second.
+    let over_time = ramp([0.0, 20.0], RampShape::Linear, time(10.0), POISSON);
+    near(&over_time, 100, 99.0, 9.0);
+    near(&over_time, 120, 119.0, 10.0);
+    // A pause before the first is no gap; one in between is.
+    near(&stages(&[(0.0, 5.0), (10.0, 1.0), (0.0, 1.0), (10.0, 1.0)], POISSON), 20, 19.0, 2.9);
+    assert_eq!(Arrivals::AllAtOnce.mean_rate(9), None);
+    assert_eq!(over_time.mean_rate(1), None);
+    assert_eq!(Arrivals::poisson(PerSec::new(7.0)).mean_rate(1), Some(PerSec::new(7.0)));
+}
