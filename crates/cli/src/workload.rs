@@ -19,7 +19,7 @@ pub(crate) use describe::AskedLength;
 pub(crate) use lengths::Nominal;
 pub(crate) use limit::{Limit, limit};
 pub(crate) use salt::{
-    describe as describe_salt, describe_of_levels as describe_salt_of_levels, fresh as fresh_salt,
+    describe as describe_salt, describe_of_levels as describe_salt_of_levels, of_probes as salt_of_probes,
 };
 pub(crate) use sampling::sampling_body;
 pub(crate) use trace::pacing as replay;

@@ -32,7 +32,7 @@ fn refused(line: &str, words: &[&str]) {
 
 #[test]
 fn arrivals_that_cannot_be() {
-    let cases: [(&str, &[&str]); 22] = [
+    let cases: [(&str, &[&str]); 23] = [
         ("--request-rate 1e12", &["--request-rate", "1000000000000", "1e9"]),
         ("--arrival-rescale", &["--arrival-rescale", "--request-rate"]),
         ("--request-rate 3 --burst on=1,off=0,on-s=1,off-s=1", &["--request-rate and --burst"]),
@@ -64,6 +64,7 @@ fn arrivals_that_cannot_be() {
         ("--shard 2/2", &["--shard", "no shard 2 of 2"]),
         ("--shard half", &["--shard half", "I/N"]),
         ("--probe-request-rate 0", &["--probe-request-rate 0", "above 0"]),
+        ("--probe-request-rate 5e4", &["--probe-request-rate 50000", "at most 1000"]),
     ];
     for (line, words) in cases {
         refused(line, words);

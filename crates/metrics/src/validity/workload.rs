@@ -63,7 +63,8 @@ pub(super) fn cache(level: &LevelSummary, expected: &Expectations) -> Option<Rea
             let off = (measured - asked).abs();
             let (verdict, limit) = exceeded(off, limits.hit_rate_suspect, None)?;
             let so = if measured < asked {
-                "the server's prefix cache is off, too small, or made of large blocks"
+                "the server's prefix cache is off, too small, or made of large blocks, or requests left together, before the \
+                 first had been read"
             } else {
                 "prompts of an earlier run were still there; take another --salt (or --seed, where there is none)"
             };
