@@ -106,6 +106,7 @@ impl Wish<'_> {
         let flags = Flags { arrivals: self.arrivals_flag, ..Flags::of(args, self.nominal) };
         let reuses = salt::is_reused(args);
         let ask = Ask { spec, tokenizer, dataset, reuses, flags };
+        ask.check_think_time(&args.sessions)?;
         ask.check_sendable(target)?;
         Ok(ask)
     }
@@ -148,7 +149,7 @@ impl Wish<'_> {
                     true => Order::AsGiven,
                     false => Order::Shuffled,
                 },
-                repeat: match args.data.no_repeat {
+                repeat: match args.data.refuses_repeats() {
                     true => Repeat::Refused,
                     false => Repeat::Allowed,
                 },
