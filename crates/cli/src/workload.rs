@@ -19,7 +19,8 @@ pub(crate) use describe::AskedLength;
 pub(crate) use lengths::Nominal;
 pub(crate) use limit::{Limit, limit};
 pub(crate) use salt::{
-    describe as describe_salt, describe_of_levels as describe_salt_of_levels, of_probes as salt_of_probes,
+    describe as describe_salt, describe_of_levels as describe_salt_of_levels,
+    of_probes as salt_of_probes,
 };
 pub(crate) use sampling::sampling_body;
 pub(crate) use trace::pacing as replay;

@@ -33,10 +33,7 @@ pub(super) fn check_flags(args: &WorkloadArgs, source: Source) -> Result<(), Fai
         (args.prefix.prefix_groups.is_some() && has_own_lengths, "--prefix-groups"),
         (args.sessions.turns.is_some() && has_own_lengths, "--turns"),
         (args.sessions.think_time.is_some() && is_times, "--think-time"),
-        (
-            args.sessions.multi_turn && source != Source::Records(Records::ShareGpt),
-            "--multi-turn",
-        ),
+        (args.sessions.multi_turn && source != Source::Records(Records::ShareGpt), "--multi-turn"),
         (!args.lora_modules.is_empty() && is_times, "--lora-modules"),
         (args.data.disable_shuffle && !matches!(source, Source::Records(_)), "--disable-shuffle"),
         (args.data.no_repeat && !source.is_file(), "--no-repeat"),
