@@ -13,7 +13,7 @@ mod sweep;
 mod workload;
 
 pub(crate) use arrivals::{ArrivalArgs, RampArg};
-pub(crate) use bench::BenchArgs;
+pub(crate) use bench::{BenchArgs, SonnetArgs};
 pub(crate) use client::ClientArgs;
 pub(crate) use data::{DataArgs, SessionArgs};
 pub(crate) use endpoint::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg};

@@ -4,8 +4,10 @@ mod arrivals;
 mod files;
 mod prepare;
 mod probe_stream;
+mod vllm;
 
 pub(crate) use prepare::{nominal, text_after};
+pub(crate) use vllm::settled;
 
 use std::num::NonZeroU64;
 
@@ -192,7 +194,7 @@ async fn measure(
     })?;
     say(workload::describe_salt(&args.workload, job.work.salt()))?;
     job.work.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
-    job.work.left_out().iter().for_each(|left_out| eprintln!("note: {left_out}"));
+    job.work.notes(&args.workload).iter().for_each(|note| eprintln!("note: {note}"));
     let cancel = Cancel::new();
     let counting = Counting { tokenizer: job.work.tokenizer() };
     let mut crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;

@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     let filter = EnvFilter::try_from_env("FIZEAU_LOG").unwrap_or_else(|_| EnvFilter::new("error"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let done = match cli.command {
-        Command::Bench(args) => bench::run(&args),
+        Command::Bench(args) => bench::settled(args).and_then(|args| bench::run(&args)),
         Command::Sweep(args) => sweep::run(&args),
         Command::Serve(args) => serve::run(&args),
     };

@@ -38,6 +38,8 @@ struct Job {
     sample: Work,
     /// What sets its prompts apart, in one line.
     prompts: String,
+    /// What of it is not as one might think.
+    notes: Vec<String>,
     /// The most tokens that the model takes, where that is known before the server is asked.
     limit: Option<Limit>,
     slo: Slo,
@@ -126,6 +128,7 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
         client,
         spec,
         prompts: workload::describe_salt_of_levels(&args.workload, sample.salt()),
+        notes: sample.notes(&args.workload),
         sample,
         limit,
         slo,
@@ -266,7 +269,7 @@ async fn measure(job: &Job) -> Result<(SweepReport, bool), Fail> {
     let counting = Counting { tokenizer: job.spec.tokenizer.clone() };
     say(&job.prompts)?;
     job.sample.repeated().map_or(Ok(()), |repeated| say(format!("note: {repeated}")))?;
-    job.sample.left_out().iter().for_each(|left_out| eprintln!("note: {left_out}"));
+    job.notes.iter().for_each(|note| eprintln!("note: {note}"));
     let crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
     crew.preconnect(most(&job.spec.levels)).await.map_err(Fail::endpoint)?;
     let folder = job.out.folder();

@@ -19,7 +19,8 @@ pub(crate) use describe::AskedLength;
 pub(crate) use lengths::Nominal;
 pub(crate) use limit::{Limit, limit};
 pub(crate) use salt::{
-    describe as describe_salt, describe_of_levels as describe_salt_of_levels, fresh as fresh_salt,
+    describe as describe_salt, describe_of_levels as describe_salt_of_levels,
+    of_probes as salt_of_probes,
 };
 pub(crate) use sampling::sampling_body;
 pub(crate) use trace::pacing as replay;
@@ -107,6 +108,7 @@ impl Wish<'_> {
         let flags = Flags { arrivals: self.arrivals_flag, ..Flags::of(args, self.nominal) };
         let reuses = salt::is_reused(args);
         let ask = Ask { spec, tokenizer, dataset, file, reuses, flags };
+        ask.check_think_time(&args.sessions)?;
         ask.check_sendable(target)?;
         Ok(ask)
     }
@@ -149,7 +151,7 @@ impl Wish<'_> {
                     true => Order::AsGiven,
                     false => Order::Shuffled,
                 },
-                repeat: match args.data.no_repeat {
+                repeat: match args.data.refuses_repeats() {
                     true => Repeat::Refused,
                     false => Repeat::Allowed,
                 },

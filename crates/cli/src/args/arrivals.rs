@@ -54,10 +54,10 @@ pub(crate) struct ProbeArgs {
     #[arg(long, value_name = "RATE")]
     pub(crate) probe_request_rate: Option<f64>,
     /// Prompt length of a probe.
-    #[arg(long, value_name = "TOKENS", default_value_t = 32)]
+    #[arg(long, value_name = "TOKENS", default_value_t = 32, requires = "probe_request_rate")]
     pub(crate) probe_input_len: u64,
     /// Output length of a probe.
-    #[arg(long, value_name = "TOKENS", default_value_t = 8)]
+    #[arg(long, value_name = "TOKENS", default_value_t = 8, requires = "probe_request_rate")]
     pub(crate) probe_output_len: u64,
 }
 

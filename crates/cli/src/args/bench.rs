@@ -54,10 +54,12 @@ pub(crate) struct HostArgs {
 pub(crate) struct LengthArgs {
     /// Prompt length in tokens, or a law: uniform:200-300, normal:mean=500,sd=100,min=50,max=2000,
     /// lognormal:median=500,sigma=0.8,min=50,max=4000, histogram:1-100=5,101-1000=3.
-    #[arg(long, alias = "input-len", value_name = "TOKENS|LAW", default_value = "1024")]
+    #[arg(long, alias = "input-len", value_name = "TOKENS|LAW", default_value = "1024",
+          conflicts_with_all = ["length_preset", "length_pairs"])]
     pub(crate) random_input_len: String,
     /// Output length in tokens, or a law.
-    #[arg(long, alias = "output-len", value_name = "TOKENS|LAW", default_value = "128")]
+    #[arg(long, alias = "output-len", value_name = "TOKENS|LAW", default_value = "128",
+          conflicts_with_all = ["length_preset", "length_pairs"])]
     pub(crate) random_output_len: String,
 }
 
@@ -130,8 +132,29 @@ pub(crate) struct VllmArgs {
     pub(crate) disable_tqdm: bool,
     #[arg(long, hide = true)]
     pub(crate) trust_remote_code: bool,
+    /// Text goes out as it stands on text routes; on chat routes the server has the template.
+    #[arg(long, hide = true, alias = "custom-skip-chat-template")]
+    pub(crate) skip_chat_template: bool,
+    #[arg(long, hide = true)]
+    pub(crate) request_id_prefix: Option<String>,
+    /// How sessions come to adapters: by the weights of --lora-modules.
+    #[arg(long, hide = true, value_parser = ["random", "round-robin"])]
+    pub(crate) lora_assignment: Option<String>,
+    #[command(flatten)]
+    pub(crate) sonnet: SonnetArgs,
     #[arg(long, hide = true)]
     pub(crate) tokenizer_mode: Option<String>,
     #[arg(long, hide = true)]
     pub(crate) ready_check_timeout_sec: Option<f64>,
+}
+
+/// The lengths of vLLM's `sonnet`: the prompt's holds that of the prefix.
+#[derive(Debug, Args)]
+pub(crate) struct SonnetArgs {
+    #[arg(long, hide = true, conflicts_with = "random_input_len")]
+    pub(crate) sonnet_input_len: Option<u64>,
+    #[arg(long, hide = true, conflicts_with = "random_output_len")]
+    pub(crate) sonnet_output_len: Option<u64>,
+    #[arg(long, hide = true, conflicts_with = "random_prefix_len", requires = "sonnet_input_len")]
+    pub(crate) sonnet_prefix_len: Option<u64>,
 }

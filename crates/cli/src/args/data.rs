@@ -32,8 +32,11 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "N", default_value_t = 32_000)]
     pub(crate) vocab_size: u32,
     /// Refuse a data set or trace with fewer records than requests; by default it is begun again.
-    #[arg(long, alias = "no-oversample")]
+    #[arg(long)]
     pub(crate) no_repeat: bool,
+    /// vLLM's name for it, which does nothing where no record can come again.
+    #[arg(long, hide = true)]
+    pub(crate) no_oversample: bool,
     /// Take the records of a data set in the order of the file.
     #[arg(long)]
     pub(crate) disable_shuffle: bool,
@@ -42,7 +45,7 @@ pub(crate) struct DataArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Conversations")]
 pub(crate) struct SessionArgs {
-    /// With sharegpt and custom: whole conversations. Each next turn carries the replies that really came.
+    /// With sharegpt: whole conversations, as those of custom always are. Each next turn carries the replies that really came.
     #[arg(long)]
     pub(crate) multi_turn: bool,
     /// Conversations of made-up prompts, of so many turns each, such as 4 or 2-6.
@@ -51,4 +54,11 @@ pub(crate) struct SessionArgs {
     /// Seconds between a reply and the next turn: 2, exp:2 (its mean) or lognormal:2 (its median); by default none.
     #[arg(long, value_name = "LAW")]
     pub(crate) think_time: Option<String>,
+}
+
+impl DataArgs {
+    /// Whether no record may come again.
+    pub(crate) const fn refuses_repeats(&self) -> bool {
+        self.no_repeat || self.no_oversample
+    }
 }

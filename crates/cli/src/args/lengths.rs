@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 pub(crate) struct LawArgs {
     /// Lengths of one number are uniform within this share of it, from 0 up to 1 (exclusive); or a share for each, as
     /// {"input": 0.5, "output": 0.2}.
-    #[arg(long, value_name = "SHARE", default_value = "0")]
+    #[arg(long, value_name = "SHARE", default_value = "0", conflicts_with_all = ["length_preset", "length_pairs"])]
     pub(crate) random_range_ratio: String,
     /// Whose reading of --random-range-ratio R holds for a length L: vllm's, L(1-R) to L(1+R), or sglang's, L R to L.
     #[arg(long, value_enum, default_value_t = RangeStyleArg::Vllm)]

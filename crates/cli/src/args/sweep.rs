@@ -35,7 +35,8 @@ pub(crate) struct LevelsArgs {
         alias = "random-input-len",
         alias = "input-len",
         value_name = "TOKENS|LAW",
-        default_value = "250"
+        default_value = "250",
+        conflicts_with_all = ["length_preset", "length_pairs"]
     )]
     pub(crate) isl: String,
     /// Output length in tokens, or a law.
@@ -44,7 +45,8 @@ pub(crate) struct LevelsArgs {
         alias = "random-output-len",
         alias = "output-len",
         value_name = "TOKENS|LAW",
-        default_value = "250"
+        default_value = "250",
+        conflicts_with_all = ["length_preset", "length_pairs"]
     )]
     pub(crate) osl: String,
     /// Requests of a level; by default ten for each slot, and at least 100, which a p99 needs.

@@ -27,6 +27,12 @@ pub(super) fn shard(args: &BenchArgs) -> Result<Shard, Fail> {
     let Some(text) = &args.load.shard else {
         return Ok(Shard::WHOLE);
     };
+    let (workload, is_salted) = (&args.workload, args.workload.salt.is_some());
+    if !is_salted && !workload.reuse_prompts && workload.dataset_name != "vllm-random" {
+        return Err(Fail::usage(format!(
+            "--shard {text}: each shard would draw a salt of its own: give all of them the same --salt N"
+        )));
+    }
     let numbers = text
         .split_once('/')
         .and_then(|(index, count)| Some((index.trim().parse().ok()?, count.trim().parse().ok()?)));

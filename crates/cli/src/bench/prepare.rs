@@ -47,7 +47,7 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
     let physics = physics.map(|physics| physics.for_prompts_of(work.typical()));
     let config = physics.as_ref().and_then(Physics::config);
     let limit = workload::limit(args.workload.max_model_len, config);
-    let probe = probe_stream::probe(args, &called.target)?;
+    let probe = probe_stream::probe(args, &called.target, work.salt())?;
     limit.iter().try_for_each(|limit| fits(&work, probe.as_ref(), limit))?;
     let (requests, pacing) = (work.requests().get(), work.plan().pacing());
     let in_flight = client::in_flight(requests, cap, pacing);

@@ -2,21 +2,23 @@
 
 use fizeau::core::PerSec;
 use fizeau::transport::Target;
-use fizeau::workload::{Arrivals, Lengths, Plan, Seed, Spec};
+use fizeau::workload::{Arrivals, Lengths, Plan, Salt, Seed, Spec};
 
 use crate::args::BenchArgs;
 use crate::exit::{Fail, Named};
 use crate::workload::{self, Limit};
 
 /// The stream that the flags ask for: small requests at a constant rate, as many as there is time for.
-pub(super) fn probe(args: &BenchArgs, target: &Target) -> Result<Option<Plan>, Fail> {
+/// They have the `salt` of the run.
+pub(super) fn probe(args: &BenchArgs, target: &Target, salt: Salt) -> Result<Option<Plan>, Fail> {
     let probe = &args.arrivals.probe;
     let Some(rate) = probe.probe_request_rate else {
         return Ok(None);
     };
-    if !rate.is_finite() || rate <= 0.0 {
+    if !(rate > 0.0 && rate <= MOST) {
         return Err(Fail::usage(format!(
-            "--probe-request-rate {rate}: give requests per second above 0"
+            "--probe-request-rate {rate}: give requests per second above 0, at most {MOST}: probes are a thin stream \
+             beside the load"
         )));
     }
     let length = |flag: &str, tokens: u64| match tokens {
@@ -30,9 +32,9 @@ pub(super) fn probe(args: &BenchArgs, target: &Target) -> Result<Option<Plan>, F
             length("--probe-output-len", probe.probe_output_len)?,
         ),
         content: workload::words_or_ids(target),
-        // None of the load's prompts, nor those of another run.
+        // None of the load's prompts, and those of another run only where the load's are.
         seed: Seed(args.workload.seed).child(PROBE),
-        salt: workload::fresh_salt(),
+        salt: workload::salt_of_probes(&args.workload, salt),
         ..Spec::new(u64::MAX).named("--probe-request-rate")?
     };
     Plan::new(spec).map(Some).named("--probe-request-rate")
@@ -44,6 +46,9 @@ pub(super) fn check(probe: &Plan, limit: &Limit) -> Result<(), Fail> {
     let what = || "--probe-input-len and --probe-output-len".to_owned();
     limit.check(what, longest.input, longest.output)
 }
+
+/// The most probes a second.
+const MOST: f64 = 1000.0;
 
 /// Which child of the run's seed the probes have.
 const PROBE: u64 = u64::MAX;

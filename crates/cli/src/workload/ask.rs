@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use fizeau::workload::{ArrivalsError, Dataset, Plan, Spec, SpecError, TextCodec};
+use fizeau::workload::{ArrivalsError, Dataset, Plan, SharedPrefix, Spec, SpecError, TextCodec};
 
 use super::dataset::DataFile;
 use super::lengths::Nominal;
-use crate::args::WorkloadArgs;
+use crate::args::{SessionArgs, WorkloadArgs};
 use crate::exit::Fail;
 
 /// What to ask, and what to make it with.
@@ -47,6 +47,37 @@ impl Ask {
         match &self.dataset {
             Some(dataset) => has_turns(dataset),
             None => self.spec.sessions.is_some_and(|sessions| sessions.turns.most().get() > 1),
+        }
+    }
+}
+
+impl Ask {
+    /// Refuses a think time that nobody would ever take.
+    pub(super) fn check_think_time(&self, args: &SessionArgs) -> Result<(), Fail> {
+        let has_turns = args.turns.is_some() || args.multi_turn || self.has_turns();
+        match args.think_time {
+            Some(_) if !has_turns => Err(Fail::usage(
+                "--think-time: it comes between turns, and no request has a next one: give --turns, or --multi-turn with \
+                 sharegpt",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Why hits of a prefix cache are reported and not judged where one might think that they are, in words.
+    pub(super) fn unjudged(&self) -> Option<String> {
+        if self.reuses || !self.has_turns() {
+            return None;
+        }
+        match &self.dataset {
+            Some(dataset) => Some(format!(
+                "{} has conversations, whose later turns repeat the earlier ones: hits of a prefix cache are reported, not \
+                 judged",
+                dataset.name
+            )),
+            None => (self.spec.prefix != SharedPrefix::None).then(|| {
+                "later turns repeat the earlier ones: the hit rate that the shared prefixes ask for is not verified".to_owned()
+            }),
         }
     }
 }

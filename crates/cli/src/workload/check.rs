@@ -1,6 +1,6 @@
 //! Which flags go with which source of prompts.
 
-use super::names::Source;
+use super::names::{Records, Source};
 use crate::args::{RangeStyleArg, WorkloadArgs};
 use crate::exit::Fail;
 
@@ -13,7 +13,7 @@ pub(super) fn check_flags(args: &WorkloadArgs, source: Source) -> Result<(), Fai
                 "--dataset-path: name the file of --dataset-name {name}"
             )));
         }
-        Some(path) if !source.is_file() => {
+        Some(path) if !source.is_file() && source != Source::Sonnet => {
             let path = path.display();
             return Err(Fail::usage(format!(
                 "--dataset-path {path}: --dataset-name {name} is made up, and reads no file"
@@ -33,7 +33,7 @@ pub(super) fn check_flags(args: &WorkloadArgs, source: Source) -> Result<(), Fai
         (args.prefix.prefix_groups.is_some() && has_own_lengths, "--prefix-groups"),
         (args.sessions.turns.is_some() && has_own_lengths, "--turns"),
         (args.sessions.think_time.is_some() && is_times, "--think-time"),
-        (args.sessions.multi_turn && !matches!(source, Source::Records(_)), "--multi-turn"),
+        (args.sessions.multi_turn && source != Source::Records(Records::ShareGpt), "--multi-turn"),
         (!args.lora_modules.is_empty() && is_times, "--lora-modules"),
         (args.data.disable_shuffle && !matches!(source, Source::Records(_)), "--disable-shuffle"),
         (args.data.no_repeat && !source.is_file(), "--no-repeat"),

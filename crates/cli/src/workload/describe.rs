@@ -208,6 +208,7 @@ fn gaps(spacing: Spacing) -> String {
 pub(crate) fn dataset(args: &WorkloadArgs) -> String {
     let name = &args.dataset_name;
     match args.data.dataset_path.as_deref().and_then(Path::file_name) {
+        Some(_) if name == "sonnet" => name.clone(),
         Some(file) => format!("{name} {}", file.to_string_lossy()),
         None => name.clone(),
     }

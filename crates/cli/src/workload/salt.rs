@@ -17,13 +17,22 @@ pub(crate) fn salt(args: &WorkloadArgs, source: Source) -> Salt {
     }
 }
 
+/// The salt of the probes beside a load of `salt`. The draws of vLLM's have none, and probes are not among them.
+pub(crate) fn of_probes(args: &WorkloadArgs, salt: Salt) -> Salt {
+    match args.salt {
+        _ if salt != Salt::NONE || is_reused(args) => salt,
+        Some(number) => Salt(number),
+        None => fresh(),
+    }
+}
+
 /// Whether an earlier run's prompts were asked for.
 pub(crate) fn is_reused(args: &WorkloadArgs) -> bool {
     args.reuse_prompts || args.salt.map(Salt) == Some(Salt::NONE)
 }
 
 /// A number that no earlier run had, but for one chance in four thousand million. It is short enough to be typed.
-pub(crate) fn fresh() -> Salt {
+fn fresh() -> Salt {
     let random = RandomState::new().hash_one(SystemTime::now());
     Salt((random >> 32).max(1))
 }

@@ -71,6 +71,9 @@ pub(crate) fn prefix(args: &PrefixArgs) -> Result<SharedPrefix, Fail> {
             "--random-prefix-len: it shares one prefix among all, --prefix-groups several: give one of them",
         ));
     }
+    if tokens == 0 {
+        return Err(Fail::usage("--prefix-len 0: give the prefixes at least 1 token"));
+    }
     Ok(SharedPrefix::Groups {
         groups: NonZeroU64::new(groups)
             .ok_or_else(|| Fail::usage("--prefix-groups 0: give at least 1"))?,

@@ -41,7 +41,7 @@ pub(super) fn work(
     let spec = TraceSpec {
         pacing,
         requests,
-        repeat: if args.data.no_repeat { Repeat::Refused } else { Repeat::Allowed },
+        repeat: if args.data.refuses_repeats() { Repeat::Refused } else { Repeat::Allowed },
         content: synthetic(form(target, tokenizer.is_some()), wording),
         eos: eos(args, source),
         seed: Seed(args.seed),
@@ -49,7 +49,13 @@ pub(super) fn work(
         ..TraceSpec::new(&*name, file_format(format))
     };
     // A file that is not there is told by its whole path.
-    File::open(&path).named(&format!("--dataset-path {}", path.display()))?;
+    let flag = format!("--dataset-path {}", path.display());
+    if !std::fs::metadata(&path).named(&flag)?.is_file() {
+        return Err(Fail::usage(format!(
+            "{flag}: no file; a trace is read twice, so that a pipe will not do"
+        )));
+    }
+    File::open(&path).named(&flag)?;
     let trace = match &tokenizer {
         None => Trace::new(spec, opener(path)),
         Some(codec) => Trace::with_tokenizer(spec, opener(path), Arc::clone(codec)),
@@ -141,8 +147,9 @@ pub(super) fn mean_rate(trace: &Trace) -> Option<PerSec> {
     is_known.then(|| PerSec::new(gaps as f64 / facts.span.as_secs_f64() * speed_up))
 }
 
-/// What is asked of arrivals and of a cache. Only a format with ids of blocks says what prompts share.
-pub(super) fn asked(trace: &Trace) -> Asked {
+/// What is asked of arrivals and of a cache. Only a format with ids of blocks says what prompts share, and it is summed over
+/// the whole: where no more than some requests were `released` hits are reported, not judged.
+pub(super) fn asked(trace: &Trace, released: Option<u64>) -> Asked {
     let arrivals = match trace.pacing() {
         Pacing::ClosedLoop => None,
         _ => Some(AskedArrivals { rate: mean_rate(trace), cv_squared: None }),
@@ -150,7 +157,10 @@ pub(super) fn asked(trace: &Trace) -> Asked {
     let cache = match trace.spec().format {
         _ if trace.spec().salt == Salt::NONE => CacheExpectation::Reuse,
         TraceFormat::Mooncake { .. } if trace.expected_cache().cached > Tokens::ZERO => {
-            CacheExpectation::Share(trace.expected_cache().share())
+            match released {
+                None => CacheExpectation::Share(trace.expected_cache().share()),
+                Some(_) => CacheExpectation::Reuse,
+            }
         }
         _ => CacheExpectation::None,
     };

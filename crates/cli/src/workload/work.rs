@@ -122,7 +122,7 @@ impl Work {
     pub(crate) fn asked_of(&self, one_in: NonZeroU64, released: Option<u64>) -> Asked {
         let asked = match self {
             Self::Plan { plan, ask } => asked(plan, ask, released),
-            Self::Trace { trace, .. } => trace::asked(trace),
+            Self::Trace { trace, .. } => trace::asked(trace, released),
         };
         if one_in == NonZeroU64::MIN {
             return asked;
@@ -173,12 +173,13 @@ impl Work {
         }
     }
 
-    /// What of a file is not sent as one might think, in words.
-    pub(crate) fn left_out(&self) -> Option<String> {
-        match self {
-            Self::Plan { ask, .. } => ask.left_out(),
-            Self::Trace { trace, .. } => trace::left_out(trace),
-        }
+    /// What is not as one might think, in words: what of a file is not sent so, and what is not judged.
+    pub(crate) fn notes(&self, args: &WorkloadArgs) -> Vec<String> {
+        let notes = match self {
+            Self::Plan { ask, .. } => [ask.left_out(), ask.unjudged(), unread(args)],
+            Self::Trace { trace, .. } => [trace::left_out(trace), None, None],
+        };
+        notes.into_iter().flatten().collect()
     }
 
     /// What was asked, for the record, and with which `tokenizer`.
@@ -192,6 +193,13 @@ impl Work {
         }
         Ok(record)
     }
+}
+
+/// vLLM's lines name its file of sonnets.
+fn unread(args: &WorkloadArgs) -> Option<String> {
+    let path = args.data.dataset_path.as_ref().filter(|_| args.dataset_name == "sonnet")?;
+    let path = path.display();
+    Some(format!("--dataset-path {path}: not read; --dataset-name sonnet has the sonnets already"))
 }
 
 /// The rate of arrivals that the law of `plan` asks for.

@@ -32,7 +32,7 @@ fn refused(line: &str, words: &[&str]) {
 
 #[test]
 fn arrivals_that_cannot_be() {
-    let cases: [(&str, &[&str]); 22] = [
+    let cases: [(&str, &[&str]); 24] = [
         ("--request-rate 1e12", &["--request-rate", "1000000000000", "1e9"]),
         ("--arrival-rescale", &["--arrival-rescale", "--request-rate"]),
         ("--request-rate 3 --burst on=1,off=0,on-s=1,off-s=1", &["--request-rate and --burst"]),
@@ -61,9 +61,11 @@ fn arrivals_that_cannot_be() {
             "--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 5 --request-rate 3",
             &["--request-rate and --ramp-up-strategy"],
         ),
-        ("--shard 2/2", &["--shard", "no shard 2 of 2"]),
-        ("--shard half", &["--shard half", "I/N"]),
+        ("--shard 2/2 --salt 1", &["--shard", "no shard 2 of 2"]),
+        ("--shard 0/2", &["--shard 0/2", "--salt"]),
+        ("--shard half --reuse-prompts", &["--shard half", "I/N"]),
         ("--probe-request-rate 0", &["--probe-request-rate 0", "above 0"]),
+        ("--probe-request-rate 5e4", &["--probe-request-rate 50000", "at most 1000"]),
     ];
     for (line, words) in cases {
         refused(line, words);
@@ -105,14 +107,39 @@ fn lengths_that_cannot_be() {
     }
 }
 
+/// Flags of which one would do nothing.
+#[test]
+fn flags_that_do_not_go_together() {
+    for line in [
+        "--random-input-len 5 --length-preset chat",
+        "--random-output-len 5 --length-pairs 1/2=3",
+        "--random-range-ratio 0.5 --length-preset chat",
+        "--probe-input-len 5",
+        "--probe-output-len 5",
+    ] {
+        let line: Vec<&str> = line.split_whitespace().collect();
+        let ended = run(&[&["bench", "--model", "m", "--base-url", NOWHERE], &line[..]].concat());
+        assert_eq!(ended.code, Some(2), "{line:?}: {ended:?}");
+        assert!(ended.err.contains(line[0]), "{line:?}: {}", ended.err);
+    }
+}
+
 #[test]
 fn content_that_cannot_be() {
-    let cases: [(&str, &[&str]); 17] = [
+    let cases: [(&str, &[&str]); 22] = [
         ("--dataset-name sharegpt", &["--dataset-path", "sharegpt"]),
         ("--dataset-name custom --dataset-path no/such.jsonl", &["--dataset-path no/such.jsonl"]),
         ("--dataset-name azure --dataset-path no/such.csv", &["--dataset-path no/such.csv"]),
         ("--dataset-path x.json", &["--dataset-path x.json", "random"]),
         ("--multi-turn", &["--multi-turn", "random"]),
+        ("--think-time 1", &["--think-time", "--turns"]),
+        ("--prefix-groups 2 --prefix-len 0", &["--prefix-len 0"]),
+        ("--lora-assignment round-robin", &["--lora-assignment round-robin", "--lora-modules"]),
+        ("--dataset-name azure --dataset-path /dev/null", &["/dev/null", "a pipe"]),
+        (
+            "--dataset-name sonnet --sonnet-input-len 9 --sonnet-prefix-len 9",
+            &["--sonnet-prefix-len 9", "--sonnet-input-len 9"],
+        ),
         ("--no-repeat", &["--no-repeat", "random"]),
         ("--disable-shuffle", &["--disable-shuffle", "random"]),
         ("--trace-speedup 2", &["--trace-speedup", "random"]),

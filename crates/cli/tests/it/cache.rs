@@ -87,3 +87,25 @@ fn a_sweep_says_that_vllm_s_draws_are_not_those_of_its_seed() {
     let said = fizeau(&server, &scratch.path("out"), line);
     assert!(said.contains("prompts: drawn as vLLM does, from a seed for each level"), "{said}");
 }
+
+#[test]
+fn hits_that_are_not_judged_are_named() {
+    let (server, scratch) = (server(1), Scratch::new("cache-unjudged"));
+    let talk = "{\"turns\": [{\"prompt\": \"a\"}, {\"prompt\": \"b\"}]}\n{\"prompt\": \"c\"}\n";
+    let path = scratch.path("talk.jsonl");
+    std::fs::write(&path, talk).unwrap();
+    let route = "bench --endpoint /v1/chat/completions --random-output-len 2 --num-prompts 3";
+    for (name, flags, note) in [
+        ("turns", "--turns 3 --random-prefix-len 32 --random-input-len 9", "is not verified"),
+        ("file", &*format!("--dataset-name custom --dataset-path {path}"), "talk.jsonl has conv"),
+    ] {
+        let url = server.base_url();
+        let line = format!("{route} {flags}");
+        let mut arguments: Vec<&str> = line.split_whitespace().collect();
+        let out = scratch.path(name);
+        arguments.extend(["--model", "m", "--base-url", &url, "--out", &out]);
+        arguments.extend(["--threshold", "lateness-invalid=600s", "cpu-invalid=1"]);
+        let ended = run(&arguments);
+        assert!(ended.code == Some(0) && ended.err.contains(note), "{flags}: {ended:?}");
+    }
+}

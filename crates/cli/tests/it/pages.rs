@@ -100,6 +100,7 @@ fn runs(words: &[&str], out: &str) {
     assert_eq!(summary["requests"]["completed"], requests, "{words:?}: {ended:?}");
     assert_eq!(summary["requests"]["failed"], 0, "{words:?}");
     assert!(summary["tokens"]["output"].as_u64().unwrap() > 0, "{words:?}");
+    assert_ne!(summary["validity"]["verdict"], "invalid", "{words:?}: {ended:?}");
     // So few requests leave together that some miss the cache that those before them will have filled.
     let reasons = summary["validity"]["reasons"].as_array().unwrap();
     let text = |reason: &Value| reason["text"].as_str().unwrap().to_owned();

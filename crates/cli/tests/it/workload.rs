@@ -265,3 +265,30 @@ fn a_sweep_takes_a_data_set_and_a_preset() {
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert!(ended.err.contains("--dataset-name azure"), "{ended:?}");
 }
+
+#[test]
+fn lines_of_vllm_run_as_they_stand() {
+    let (server, scratch) = (quick(), Scratch::new("vllm-lines"));
+    let sonnet = "--dataset-name sonnet --dataset-path sonnet.txt --num-prompts 3 --sonnet-input-len 60 \
+                  --sonnet-output-len 4 --sonnet-prefix-len 20 --skip-chat-template --request-id-prefix x- \
+                  --lora-assignment random";
+    let ran = bench(&server, &scratch, "sonnet", sonnet);
+    assert!(ran.ended.err.contains("sonnet.txt: not read"), "{:?}", ran.ended);
+    assert_eq!(ran.run["plan"]["prefix"], json!({"common": {"tokens": 20}}));
+    assert_eq!(ran.run["plan"]["lengths"]["independent"]["input"], json!({"fixed": 40}));
+    let random = "--no-oversample --random-input-len 20 --random-output-len 2 --num-prompts 3";
+    assert_eq!(bench(&server, &scratch, "random", random).tapes.len(), 3);
+}
+
+#[test]
+fn probes_have_the_salt_of_the_run() {
+    let (server, scratch) = (quick(), Scratch::new("probe-salt"));
+    let line = "--num-prompts 2 --random-output-len 2 --probe-request-rate 100";
+    for (name, flag, salt) in [("salt", "--salt 7", 7), ("reused", "--reuse-prompts", 0)] {
+        let ran = bench(&server, &scratch, name, &format!("{line} {flag}"));
+        let salts = (&ran.run["plan"]["salt"], &ran.run["probe"]["salt"]);
+        assert_eq!(salts, (&json!(salt), &json!(salt)), "{}", ran.run);
+    }
+    let ran = bench(&server, &scratch, "own", line);
+    assert_eq!(ran.run["plan"]["salt"], ran.run["probe"]["salt"]);
+}

@@ -1,6 +1,7 @@
 //! The load, with a thin stream of probes beside it.
 
 use std::cell::RefCell;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use fizeau_core::{Nanos, Part, RequestSource, Scheduled, Tape, Timer, Transport};
@@ -39,6 +40,10 @@ impl Underway {
     }
 }
 
+/// The most probes in flight. A thin stream never comes near it; one that is faster than the endpoint or than this client would
+/// take up the task and the memory, and the load would never end. Who waits for it keeps its intended instant.
+const MOST_PROBES: Option<NonZeroU32> = NonZeroU32::new(256);
+
 /// Runs the load of `requests` on `course`, and beside it, outside of its cap, the stream of `probe` until the load is over
 /// everywhere; probes in flight then still finish. The load's `slots` are given up as soon as it is over here: others may
 /// wait behind its place, and the probes for them.
@@ -70,7 +75,7 @@ where
         driven.inspect_err(|_| off.cancel())
     };
     let probing = async {
-        let mut slots = OwnSlots::new(course.timer, None, Opening::at_once(course.start));
+        let mut slots = OwnSlots::new(course.timer, MOST_PROBES, Opening::at_once(course.start));
         let beside = course.beside(&until);
         let driven = beside.run(&mut Marked(probes), &mut slots, &mut Shared(&outlet)).await;
         driven.inspect_err(|_| off.cancel())

@@ -105,7 +105,7 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
                 if let Err(error) = line.refill(source) {
                     break Err(DriveError::Source(error));
                 }
-                self.make_way().await;
+                self.make_way(line.earliest()).await;
                 continue;
             }
             // Only once nothing can be released: a disk that stalls must not hold requests back.
@@ -133,9 +133,14 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
         Ok(Driven { start: self.start, ended, held_back, abandoned })
     }
 
-    /// Lets a due probe go before the next of a burst of requests.
-    async fn make_way(&self) {
-        if self.part == Part::Load && self.urgency.is_probe_due(|| self.timer.now()) {
+    /// Lets a due probe go before the next of a burst of requests, and the load go on between probes where the `next` is due
+    /// already.
+    async fn make_way(&self, next: Option<Stamp>) {
+        let makes_way = match self.part {
+            Part::Load => self.urgency.is_probe_due(|| self.timer.now()),
+            Part::Probe => next.is_some_and(|at| at <= self.timer.now()),
+        };
+        if makes_way {
             let mut has_made_way = false;
             poll_fn(|cx| match std::mem::replace(&mut has_made_way, true) {
                 true => Poll::Ready(()),

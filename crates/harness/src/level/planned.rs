@@ -30,7 +30,7 @@ pub struct PlannedLevel<'a> {
 /// A thin stream of small requests beside the load, which shows what somebody else's request meets there.
 ///
 /// It runs outside of the load's cap, from the start of the level until the load is over; then no further probe is
-/// released, and those in flight finish. Their tapes go where the load's go and are marked [`Part::Probe`]. They have the
+/// released, and those in flight finish. At most 256 probes are in flight: who waits for that keeps its intended instant. Their tapes go where the load's go and are marked [`Part::Probe`]. They have the
 /// numbers of their own plan, so that a tape of the load may have the same.
 ///
 /// [`Part::Probe`]: fizeau_core::Part::Probe

@@ -16,13 +16,13 @@ fn plan(requests: u64, arrivals: Arrivals) -> Plan {
     Plan::new(Spec { arrivals, lengths, ..Spec::new(requests).unwrap() }).unwrap()
 }
 
-/// Ten requests after each other, 100 ms each, with a probe every 40 ms beside them.
-async fn level(sink: &mut impl TapeSink, cancel: &Cancel) -> (LevelRun, usize) {
+/// Ten requests after each other, 100 ms each, with `rate` probes a second beside them.
+async fn level(rate: f64, sink: &mut impl TapeSink, cancel: &Cancel) -> (LevelRun, usize) {
     let time = Paused::new();
     let server = Server::new(&time, Nanos::from_millis(100));
     let mut rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel };
     let load = plan(10, Arrivals::ClosedLoop);
-    let probes = plan(1_000_000, Arrivals::Constant { rate: PerSec::new(25.0) });
+    let probes = plan(1_000_000, Arrivals::Constant { rate: PerSec::new(rate) });
     let cap = Load { max_in_flight: NonZeroU32::new(1), stop_after: None };
     let level =
         PlannedLevel { probe: Some(Probe { plan: &probes }), ..PlannedLevel::new(&load, cap) };
@@ -41,7 +41,7 @@ fn at(millis: u64) -> Stamp {
 #[test]
 fn probes_leave_on_time_beside_the_load_until_it_is_over_and_then_finish() {
     let mut tapes = Vec::new();
-    let (run, most) = paused(level(&mut tapes, &Cancel::new()));
+    let (run, most) = paused(level(25.0, &mut tapes, &Cancel::new()));
     let (load, probes) = (of(Part::Load, &tapes), of(Part::Probe, &tapes));
     assert_eq!(run.driven.ended, Ended::Exhausted);
     assert_eq!(run.summary.requests.sent, 10, "probes have no part in the figures of the load");
@@ -73,7 +73,7 @@ fn calling_off_reaches_the_probes_too() {
     }
     let cancel = Cancel::new();
     let mut sink = CallOff(cancel.clone(), Vec::new());
-    let (run, _) = paused(level(&mut sink, &cancel));
+    let (run, _) = paused(level(25.0, &mut sink, &cancel));
     assert_eq!(run.driven.ended, Ended::Cancelled);
     let is_cancelled = |tape: &&&Tape| matches!(&tape.outcome, Outcome::Failed(f) if f.class == FailureClass::Cancelled);
     for part in [Part::Load, Part::Probe] {
@@ -109,4 +109,17 @@ fn a_due_probe_does_not_wait_for_all_of_the_load() {
     assert!(probes.len() >= 10, "{}", probes.len());
     let late = probes.iter().map(|(_, due, released)| released.saturating_since(*due)).max();
     assert_eq!(late, Some(Nanos::ZERO));
+}
+
+/// More probes are due than the server can take: so many wait that memory is bounded, and the load goes on as ever.
+#[test]
+fn a_stream_that_is_too_fast_is_held_back() {
+    let (mut tapes, cancel) = (Vec::new(), Cancel::new());
+    let (run, most) = paused(level(1e5, &mut tapes, &cancel));
+    assert_eq!((run.driven.ended, run.summary.requests.sent), (Ended::Exhausted, 10));
+    assert_eq!(most, 1 + 256, "one of the load, and the most probes that there may be");
+    assert_eq!(run.driven.held_back, 0, "this is of the load");
+    let probes = of(Part::Probe, &tapes);
+    let intended = |k: u64| Stamp::EPOCH + Nanos::from_micros(10 * (k + 1));
+    assert!(probes.iter().all(|probe| probe.marks.intended == intended(probe.request.0)));
 }

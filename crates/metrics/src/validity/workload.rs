@@ -63,7 +63,8 @@ pub(super) fn cache(level: &LevelSummary, expected: &Expectations) -> Option<Rea
             let off = (measured - asked).abs();
             let (verdict, limit) = exceeded(off, limits.hit_rate_suspect, None)?;
             let so = if measured < asked {
-                "the server's prefix cache is off, too small, or made of large blocks"
+                "the server's prefix cache is off, too small, or made of large blocks, or requests left together, before the \
+                 first had been read"
             } else {
                 "prompts of an earlier run were still there; take another --salt (or --seed, where there is none)"
             };
@@ -99,6 +100,7 @@ pub(super) fn notes(level: &LevelSummary, expected: &Expectations) -> Vec<String
         prompts_unchecked(level),
         cache_note(level, expected),
         probes_failed(level),
+        probes_late(level, &expected.thresholds),
         expected.repeated.clone(),
     ]
     .into_iter()
@@ -111,6 +113,18 @@ fn probes_failed(level: &LevelSummary) -> Option<String> {
     let requests = &level.probe.as_ref()?.requests;
     let (failed, sent) = (requests.failed, requests.sent);
     (failed > 0).then(|| format!("{failed} of {sent} probe requests failed"))
+}
+
+/// Probes that had to wait are no lateness of the load's, and yet there were fewer of them than asked for.
+fn probes_late(level: &LevelSummary, limits: &Thresholds) -> Option<String> {
+    let probe = level.probe.as_ref()?;
+    let wait = probe.ttft_scheduled.mean?.get() - probe.ttft.mean?.get();
+    (wait > limits.lateness_suspect.get()).then(|| {
+        format!(
+            "probe requests left {wait:.1} ms late in the mean: their rate is more than the endpoint or this client takes beside \
+             the load; scheduled latencies include the wait"
+        )
+    })
 }
 
 fn prompts_unchecked(level: &LevelSummary) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Whether what was sent is what was asked for.
 
-use fizeau_core::{Asked, EosRule, FailureClass, Part, Tape, Tokens, Usage};
+use fizeau_core::{Asked, EosRule, FailureClass, Part, Stamp, Tape, Tokens, Usage};
 use fizeau_metrics::{
     CacheExpectation, ClientWatch, Expectations, GoodputGoals, LevelTally, Validity, Verdict, judge,
 };
@@ -103,7 +103,8 @@ fn a_hit_rate_that_was_asked_for_is_verified() {
     assert_valid(&judged(&tapes, &asked(0.5)));
     assert_valid(&judged(&tapes, &asked(0.54)));
     let low = "the cache supplied 50.0 % of the prompt tokens and 80.0 % were asked for (off by 30.0 points, limit 5.0): the \
-               server's prefix cache is off, too small, or made of large blocks";
+               server's prefix cache is off, too small, or made of large blocks, or requests left together, before the first had \
+               been read";
     assert_suspect(&judged(&tapes, &asked(0.8)), low);
     let high = "the cache supplied 50.0 % of the prompt tokens and 25.0 % were asked for (off by 25.0 points, limit 5.0): \
                 prompts of an earlier run were still there; take another --salt (or --seed, where there is none)";
@@ -164,4 +165,14 @@ fn failed_probes_are_noted_and_no_more() {
     let validity = verdict_on(&[prompt(Some(5), Some(5)), probe, broken]);
     assert_valid(&validity);
     assert_eq!(validity.notes, ["1 of 2 probe requests failed"]);
+}
+
+#[test]
+fn probes_that_left_late_are_noted_and_no_more() {
+    let on_time = Tape { part: Part::Probe, ..tape(0, &[(5, 1)]) };
+    let mut late = Tape { part: Part::Probe, ..tape(100, &[(105, 1)]) };
+    late.marks.intended = Stamp::EPOCH;
+    let validity = verdict_on(&[prompt(Some(5), Some(5)), on_time, late]);
+    assert_valid(&validity);
+    assert!(validity.notes[0].starts_with("probe requests left 50.0 ms late"), "{validity:?}");
 }

@@ -140,3 +140,15 @@ fn a_time_limit_ends_those_who_wait_for_a_slot_and_the_probes_with_them() {
     let run = block_on(stand.crew.measure(level, &mut Vec::new(), &mut watcher)).unwrap();
     assert_eq!(run.driven.ended, Ended::TimeUp);
 }
+
+#[test]
+fn a_load_ends_although_the_next_probe_is_always_due() {
+    for workers in [1, 2] {
+        let mut stand = Stand::new(workers, answered);
+        let rate = Arrivals::Constant { rate: PerSec::new(1e9) };
+        let plan = plan(200, Arrivals::ClosedLoop);
+        let (run, tapes) = probed(&mut stand, &plan, cap(4), rate);
+        assert_eq!(run.driven.ended, Ended::Exhausted);
+        assert_eq!(tapes.iter().filter(|tape| tape.part == Part::Load).count(), 200);
+    }
+}

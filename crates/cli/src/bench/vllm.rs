@@ -1,0 +1,33 @@
+//! What flags of `vllm bench serve` say in flags of ours.
+
+use crate::args::{BenchArgs, SonnetArgs};
+use crate::exit::Fail;
+
+/// `args` with vLLM's own flags put into ours.
+pub(crate) fn settled(mut args: Box<BenchArgs>) -> Result<Box<BenchArgs>, Fail> {
+    if args.vllm.lora_assignment.as_deref() == Some("round-robin") {
+        return Err(Fail::usage(
+            "--lora-assignment round-robin: adapters are drawn, one for each session, by the weights of --lora-modules; \
+             leave it out",
+        ));
+    }
+    // vLLM's scripts give the lengths of all data sets, whichever it is.
+    if args.workload.dataset_name != "sonnet" {
+        return Ok(args);
+    }
+    let SonnetArgs { sonnet_input_len, sonnet_output_len, sonnet_prefix_len } = args.vllm.sonnet;
+    let prefix = sonnet_prefix_len.unwrap_or(0);
+    if let Some(input) = sonnet_input_len {
+        let own = input.checked_sub(prefix).filter(|own| *own > 0).ok_or_else(|| {
+            Fail::usage(format!(
+                "--sonnet-prefix-len {prefix}: it is a part of --sonnet-input-len {input}, which must be longer"
+            ))
+        })?;
+        args.lengths.random_input_len = own.to_string();
+        args.workload.prefix.random_prefix_len = prefix;
+    }
+    if let Some(output) = sonnet_output_len {
+        args.lengths.random_output_len = output.to_string();
+    }
+    Ok(args)
+}
