@@ -26,6 +26,7 @@ mod pacer;
 mod preflight;
 mod proof;
 mod recount;
+mod stored;
 mod sweep;
 
 pub use cancel::Cancel;
@@ -43,4 +44,5 @@ pub use pacer::Pacer;
 pub use preflight::{PreflightError, preflight};
 pub use proof::SelfWatch;
 pub use recount::Recounted;
+pub use stored::{Cut, Differing, RunRecord, StoredError, StoredLevel, StoredRun, StoredTapes};
 pub use sweep::{LevelSize, Sweep, SweepError, SweepSpec, SweptLevel, level_name};

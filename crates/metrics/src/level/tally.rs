@@ -9,9 +9,9 @@ use super::models::ModelTally;
 use super::probe::ProbeTally;
 use super::tokens::TokenTally;
 use super::{Goodput, LevelSummary, RequestCounts, Throughput, Window};
-use crate::{ClientProof, ClientWatch, GoodputGoals, RequestMetrics};
+use crate::{ClientProof, ClientWatch, GoodputGoals, RequestMetrics, Timeline};
 
-/// What has been seen of a level so far, without the tapes: some eighty bytes a request, however long the replies.
+/// What has been seen of a level so far, without the tapes: some two hundred bytes a request, however long the replies.
 ///
 /// What there is one of for each request stays exact. What is pooled over tokens is exact up to
 /// [`PooledSample::EXACT`](crate::PooledSample::EXACT) gaps, and within 0.05 % beyond, which the summary then says
@@ -37,6 +37,7 @@ pub struct LevelTally {
     latencies: Latencies,
     arrivals: ArrivalTally,
     lengths: LengthTally,
+    timeline: Timeline,
     models: ModelTally,
     probe: Option<Box<ProbeTally>>,
     good: u64,
@@ -65,6 +66,7 @@ impl LevelTally {
             latencies: Latencies::default(),
             arrivals: ArrivalTally::default(),
             lengths: LengthTally::default(),
+            timeline: Timeline::default(),
             models: ModelTally::default(),
             probe: None,
             good: 0,
@@ -91,6 +93,7 @@ impl LevelTally {
         self.latencies.add(tape, &metrics);
         self.arrivals.add(tape);
         self.lengths.add(tape);
+        self.timeline.add(tape);
         self.models.add(tape, &metrics);
         self.extend_span(tape);
     }
@@ -102,6 +105,7 @@ impl LevelTally {
         self.latencies.merge(other.latencies);
         self.arrivals.merge(other.arrivals);
         self.lengths.merge(other.lengths);
+        self.timeline.append(other.timeline);
         self.models.merge(other.models);
         if let Some(probe) = other.probe {
             self.probe.get_or_insert_default().merge(*probe);

@@ -1,11 +1,11 @@
 //! The requests of a level on one axis of time.
 
-use fizeau_core::{Millis, Nanos, Part, Stamp, Tape};
+use fizeau_core::{Millis, Nanos, Part, Stamp, Tape, Tokens};
 
 use super::{CountSeries, TimeSpan, end_of};
 use crate::RequestMetrics;
 
-/// When each request of a level was sent, prefilled, decoded and over: some sixty bytes a request, and no tokens.
+/// When each request of a level was sent, prefilled, decoded and over: some hundred bytes a request, and no tokens.
 ///
 /// All requests of the load that were sent count, failed ones too, since they were in flight like the others. Those of a
 /// probe stream do not. One without a first token was in prefill until its end.
@@ -39,15 +39,40 @@ pub(crate) struct Sent {
     /// From the intended instant to the first token (to the reply, where it has none); of completed requests.
     pub(crate) ttft: Option<Nanos>,
     pub(crate) tpot: Option<Millis>,
+    /// From the sending to the last of the output; of completed requests.
+    #[expect(dead_code, reason = "windows and intervals are to use it")]
+    pub(crate) e2el: Option<Nanos>,
+    /// Tokens received; of completed requests.
+    #[expect(dead_code, reason = "windows and intervals are to use it")]
+    pub(crate) output: Option<Tokens>,
 }
 
 impl Timeline {
     /// Of `tapes`, in any order.
     #[must_use]
     pub fn of<'a>(tapes: impl IntoIterator<Item = &'a Tape>) -> Self {
-        let mut requests: Vec<Sent> = tapes.into_iter().filter_map(sent).collect();
-        requests.sort_by_key(|request| request.at);
-        Self { requests }
+        let mut timeline = Self::default();
+        for tape in tapes {
+            timeline.add(tape);
+        }
+        timeline.sort();
+        timeline
+    }
+
+    /// Takes a tape in, in any order; [`Timeline::sort`] puts all in theirs.
+    pub(crate) fn add(&mut self, tape: &Tape) {
+        self.requests.extend(sent(tape));
+    }
+
+    /// Takes in all that `other` has.
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.requests.append(&mut other.requests);
+    }
+
+    /// Puts all in order of sending; those sent at one instant in that of their ends, so that the order in which they were
+    /// taken in is no matter.
+    pub(crate) fn sort(&mut self) {
+        self.requests.sort_unstable_by_key(|request| (request.at, request.end, request.intended));
     }
 
     /// Requests in flight: from send start to end. Its integral is the sum of their times in flight (Little's law).
@@ -100,5 +125,7 @@ fn sent(tape: &Tape) -> Option<Sent> {
         end,
         ttft: metrics.ttft_scheduled.or(metrics.e2el_scheduled),
         tpot: metrics.tpot,
+        e2el: metrics.e2el,
+        output: metrics.output_tokens,
     })
 }

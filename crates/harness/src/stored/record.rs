@@ -1,0 +1,98 @@
+//! `run.json`, field by field.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::StoredError;
+
+/// The schema of the documents that can be read.
+const SCHEMA: &str = "fizeau.run/1";
+
+/// What was asked of a run: the leaves of its `run.json`, each under its path (`plan.lengths.input.tokens`), in JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RunRecord(BTreeMap<String, String>);
+
+/// A field in which two runs differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Differing {
+    /// Its path.
+    pub field: String,
+    /// What one has there, in JSON; absent if it has nothing.
+    pub one: Option<String>,
+    /// What the other has there.
+    pub other: Option<String>,
+}
+
+impl RunRecord {
+    pub(super) fn read(path: &Path) -> Result<Self, StoredError> {
+        let text = fs::read(path).map_err(StoredError::io(path))?;
+        let document: Value = serde_json::from_slice(&text)
+            .map_err(|error| StoredError::Document { path: path.to_path_buf(), error })?;
+        let found = document.get("schema").and_then(Value::as_str).unwrap_or_default();
+        if found != SCHEMA {
+            let (path, found) = (path.to_path_buf(), found.to_owned());
+            return Err(StoredError::Schema { path, found, reads: SCHEMA });
+        }
+        let mut fields = BTreeMap::new();
+        flatten(String::new(), &document, &mut fields);
+        Ok(Self(fields))
+    }
+
+    /// The value at `path`, in JSON.
+    #[must_use]
+    pub fn get(&self, path: &str) -> Option<&str> {
+        self.0.get(path).map(String::as_str)
+    }
+
+    /// The text at `path`; none if there is nothing, or no text.
+    #[must_use]
+    pub fn text(&self, path: &str) -> Option<String> {
+        serde_json::from_str(self.get(path)?).ok()
+    }
+
+    /// The fields at and below any of `paths` in which this record and `other` differ, in order of their paths.
+    #[must_use]
+    pub fn differing(&self, other: &Self, paths: &[&str]) -> Vec<Differing> {
+        let is_below = |field: &str| {
+            let below = |path: &&str| {
+                let rest = field.strip_prefix(*path);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+            };
+            paths.iter().any(below)
+        };
+        let mut fields: Vec<&String> = self.0.keys().chain(other.0.keys()).collect();
+        fields.sort_unstable();
+        fields.dedup();
+        let fields = fields.into_iter().filter(|field| is_below(field));
+        let pairs = fields.map(|field| (field, self.0.get(field), other.0.get(field)));
+        let differing = pairs.filter(|(_, one, other)| one != other);
+        differing
+            .map(|(field, one, other)| Differing {
+                field: field.clone(),
+                one: one.cloned(),
+                other: other.cloned(),
+            })
+            .collect()
+    }
+}
+
+/// An empty object or list is a leaf.
+fn flatten(path: String, value: &Value, leaves: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            let dot = if path.is_empty() { "" } else { "." };
+            for (name, value) in fields {
+                flatten(format!("{path}{dot}{name}"), value, leaves);
+            }
+        }
+        Value::Array(items) if !items.is_empty() => {
+            for (index, value) in items.iter().enumerate() {
+                flatten(format!("{path}[{index}]"), value, leaves);
+            }
+        }
+        leaf => drop(leaves.insert(path, leaf.to_string())),
+    }
+}
