@@ -7,6 +7,7 @@ mod describe;
 mod interval;
 mod json;
 mod pooled;
+mod rates;
 mod sample;
 
 pub(crate) use column::Column;
@@ -15,6 +16,8 @@ pub use counted::TokenDistribution;
 pub use describe::percentile_of_sorted;
 pub(crate) use json::OrReason;
 pub use pooled::PooledSample;
+pub use rates::RateDistribution;
+pub(crate) use rates::{RateSample, RatesOrReason};
 pub(crate) use sample::Sample;
 
 use fizeau_core::{Millis, Tokens};

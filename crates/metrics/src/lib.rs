@@ -26,6 +26,7 @@ mod goodput;
 mod histogram;
 mod json;
 mod level;
+mod output;
 mod peers;
 mod request;
 mod series;
@@ -40,8 +41,8 @@ pub use compare::{
     Sides, SidesError, TTest, Zeros, holm,
 };
 pub use distribution::{
-    Distribution, Interval, PooledSample, Quantile, Resolution, TokenDistribution,
-    percentile_of_sorted,
+    Distribution, Interval, PooledSample, Quantile, RateDistribution, Resolution,
+    TokenDistribution, percentile_of_sorted,
 };
 pub use gaps::{ItlShare, inter_chunk, inter_token};
 pub use goodput::{
@@ -50,10 +51,12 @@ pub use goodput::{
 };
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use level::{
-    Arrivals, Gaps, Goodput, Jitter, LengthCheck, LengthChecks, LengthDifference, LevelHistograms,
-    LevelSummary, LevelTally, MetricTable, ModelName, ModelSummary, ProbeSummary, RequestCounts,
-    Throughput, TokenCounts, Window,
+    Arrivals, EventBin, EventHistogram, Gaps, Goodput, Jitter, LengthCheck, LengthChecks,
+    LengthDifference, LevelHistograms, LevelSummary, LevelTally, MetricTable, ModelName,
+    ModelSummary, OutputSummary, ProbeSummary, RequestCounts, RequestRates, Throughput,
+    TokenCounts, Window,
 };
+pub use output::{ChannelTokens, RequestOutput};
 pub use peers::{
     Concept, Definition, Peer, PeerFigure, PeerReport, PeerSettings, PeerUnit, PeerValue,
 };
