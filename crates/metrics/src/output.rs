@@ -1,6 +1,6 @@
 //! What the output of one request is made of: its channels, its text, and how it was cut into events.
 
-use fizeau_core::{Channel, PerSec, Stamp, Tape, Tokens};
+use fizeau_core::{Arrival, Channel, PerSec, Stamp, Tape, Tokens};
 
 /// What one successful reply was made of. Of a request that failed all is zero or absent.
 ///
@@ -69,22 +69,22 @@ impl ChannelTokens {
         self.silent += other.silent;
     }
 
-    /// Takes in `tokens` of `channel`; one that is not made of tokens has no place here.
-    fn note(&mut self, channel: Channel, tokens: u32) {
-        let count = match channel {
-            Channel::Reasoning => &mut self.reasoning,
-            Channel::Visible => &mut self.visible,
-            Channel::ToolCall => &mut self.tool_call,
-            Channel::Refusal => &mut self.refusal,
-            Channel::Silent => &mut self.silent,
+    /// Takes in events of one channel; one that is not made of tokens has no place here.
+    fn note(&mut self, run: &[Arrival]) {
+        let count = match run.first().map(|event| event.channel) {
+            Some(Channel::Reasoning) => &mut self.reasoning,
+            Some(Channel::Visible) => &mut self.visible,
+            Some(Channel::ToolCall) => &mut self.tool_call,
+            Some(Channel::Refusal) => &mut self.refusal,
+            Some(Channel::Silent) => &mut self.silent,
             _ => return,
         };
-        *count += Tokens::new(tokens.into());
+        *count += run.iter().map(|event| Tokens::new(event.tokens.into())).sum();
     }
 }
 
 impl RequestOutput {
-    /// What `tape` holds, in one pass over its arrivals.
+    /// What `tape` holds.
     #[must_use]
     pub fn of(tape: &Tape) -> Self {
         if !tape.is_success() {
@@ -92,11 +92,10 @@ impl RequestOutput {
         }
         let mut by_channel = ChannelTokens::default();
         let mut text = Text::default();
-        for arrival in &tape.arrivals {
-            by_channel.note(arrival.channel, arrival.tokens);
-            if arrival.channel.is_visible() {
-                text.note(arrival.at, arrival.bytes.into(), arrival.chars.into());
-            }
+        // A reply changes its channel once or twice, so sums over runs cost less than one addition an event.
+        for run in tape.arrivals.chunk_by(|event, next| event.channel == next.channel) {
+            by_channel.note(run);
+            text.note(run);
         }
         let reported = tape.usage.and_then(|usage| usage.reasoning_tokens);
         let said = reported.filter(|&tokens| tokens > Tokens::ZERO);
@@ -126,12 +125,20 @@ struct Text {
 }
 
 impl Text {
-    fn note(&mut self, at: Stamp, bytes: u64, chars: u64) {
-        self.bytes += bytes;
-        self.chars += chars;
+    /// Takes in events of one channel, if it is one that a reader sees.
+    fn note(&mut self, run: &[Arrival]) {
+        let Some((first, last)) = run.first().zip(run.last()) else { return };
+        if !first.channel.is_visible() {
+            return;
+        }
+        self.bytes += run.iter().map(|event| u64::from(event.bytes)).sum::<u64>();
+        self.chars += run.iter().map(|event| u64::from(event.chars)).sum::<u64>();
         match &mut self.span {
-            Some((_, last)) => *last = at,
-            None => (self.span, self.first) = (Some((at, at)), (bytes, chars)),
+            Some((_, until)) => *until = last.at,
+            None => {
+                self.span = Some((first.at, last.at));
+                self.first = (first.bytes.into(), first.chars.into());
+            }
         }
     }
 

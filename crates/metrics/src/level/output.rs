@@ -1,6 +1,6 @@
 //! What the output of a level was made of.
 
-use fizeau_core::{Nanos, PerSec, Tape, Tokens};
+use fizeau_core::{Arrival, Nanos, PerSec, Tape, TokenSource, Tokens};
 
 use super::tally::per_second;
 use crate::distribution::{RateDistribution, RateSample};
@@ -84,12 +84,17 @@ impl Default for EventHistogram {
 impl EventHistogram {
     /// Takes in an event of `tokens` tokens.
     pub fn add(&mut self, tokens: u32) {
+        self.add_n(tokens, 1);
+    }
+
+    /// Takes in so many events of `tokens` tokens each.
+    pub fn add_n(&mut self, tokens: u32, n: u64) {
         let bin = match tokens as usize {
             exact if exact < EXACT => exact,
             more => EXACT + (more - 1).ilog2() as usize - 4,
         };
         if let Some(events) = self.events.get_mut(bin) {
-            *events += 1;
+            *events += n;
         }
     }
 
@@ -130,14 +135,17 @@ impl OutputTally {
     pub(super) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics) {
         let output = RequestOutput::of(tape);
         let totals = &mut self.totals;
+        let tokenless = tape.token_source == TokenSource::Tokenless;
         totals.by_channel.merge(&output.by_channel);
         totals.reasoning += output.reasoning;
         totals.visible += output.visible;
         totals.reasoning_reported += u64::from(output.reasoning_reported.is_some());
         totals.text_bytes += output.text_bytes;
         totals.text_chars += output.text_chars;
-        for arrival in tape.arrivals.iter().filter(|arrival| arrival.channel.has_tokens()) {
-            totals.tokens_per_event.add(arrival.tokens);
+        let alike = |event: &Arrival, next: &Arrival| event.tokens == next.tokens;
+        for run in tape.arrivals.chunk_by(alike).filter(|_| !tokenless) {
+            let tokens = run.first().map_or(0, |event| event.tokens);
+            totals.tokens_per_event.add_n(tokens, run.len() as u64);
         }
         self.prefill.note(metrics.prefill_tps);
         self.user.note(metrics.user_tps);
