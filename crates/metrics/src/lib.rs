@@ -51,16 +51,17 @@ pub use goodput::{
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use level::{
     Arrivals, Gaps, Goodput, Jitter, LengthCheck, LengthChecks, LengthDifference, LevelHistograms,
-    LevelSummary, LevelTally, MetricTable, ModelName, ModelSummary, ProbeSummary, RequestCounts,
-    Throughput, TokenCounts, Window,
+    LevelSummary, LevelTally, MetricTable, ModelName, ModelSummary, Occupancy, OverTime,
+    ProbeSummary, RequestCounts, Throughput, TokenCounts, Window, WindowFigures, WindowMetrics,
+    WindowThroughput, Windowed,
 };
 pub use peers::{
     Concept, Definition, Peer, PeerFigure, PeerReport, PeerSettings, PeerUnit, PeerValue,
 };
 pub use request::RequestMetrics;
 pub use series::{
-    CountSeries, Moment, OutOfOrder, RateStep, Sweep, TimeSpan, TimeWeighted, Timeline,
-    TokenSeries, peak_rate,
+    CountSeries, Moment, OutOfOrder, PeakRate, RateStep, Sweep, TimeSpan, TimeWeighted, Timeline,
+    TokenCells, TokenSeries, peak_rate,
 };
 pub use slo::{Comparison, Goal, GoalOutcome, Metric, Slo, SloError, Statistic};
 pub use stats::{
@@ -76,7 +77,7 @@ pub use validity::{
 };
 pub use window::{
     CurvePoint, CutReason, Edge, Growth, MeasuredWindow, NoWindow, Saturation, SaturationEvidence,
-    Signal, Stationarity, Trend, WhyNoWindow,
+    Signal, Stationarity, Trend, WhyNoWindow, WindowChoice, WindowEnd, WindowEndError,
 };
 
 #[cfg(doctest)]

@@ -1,5 +1,6 @@
 //! A level in JSON: what is unknown is null, with the reason beside it.
 
+mod over_time;
 mod workload;
 
 use fizeau_core::TokenSource;
@@ -15,6 +16,7 @@ const NO_GOALS: &str = "no goals were given, or nothing was sent";
 impl Serialize for LevelSummary {
     /// An object of the fields' names; in `metrics` each latency ends in `_ms`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const CLOSED: &str = "a closed loop: the endpoint sets the pace";
         let metrics = Metrics { table: &self.metrics, source: self.tokens.source };
         let (arrivals, probe) = (self.arrivals.as_ref(), self.probe.as_ref());
         let mut map = serializer.serialize_map(None)?;
@@ -24,12 +26,10 @@ impl Serialize for LevelSummary {
         map.serialize_entry("jitter", &self.jitter)?;
         map.serialize_entry("throughput", &self.throughput)?;
         known_or_reason(&mut map, "goodput", self.goodput.as_ref(), NO_GOALS)?;
-        known_or_reason(
-            &mut map,
-            "arrivals",
-            arrivals,
-            "a closed loop: the endpoint sets the pace",
-        )?;
+        known_or_reason(&mut map, "over_time", self.over_time, "the level has no length")?;
+        map.serialize_entry("windowed", &self.windowed)?;
+        known_or_reason(&mut map, "saturation", self.saturation, CLOSED)?;
+        known_or_reason(&mut map, "arrivals", arrivals, CLOSED)?;
         map.serialize_entry("lengths", &self.lengths)?;
         let models = self.models.as_deref();
         known_or_reason(&mut map, "models", models, "no more than one model was asked")?;

@@ -40,11 +40,39 @@ pub(crate) struct Sent {
     pub(crate) ttft: Option<Nanos>,
     pub(crate) tpot: Option<Millis>,
     /// From the sending to the last of the output; of completed requests.
-    #[expect(dead_code, reason = "windows and intervals are to use it")]
     pub(crate) e2el: Option<Nanos>,
+    /// From the sending to the first token that a reader would see; of completed requests.
+    pub(crate) visible: Option<Nanos>,
     /// Tokens received; of completed requests.
-    #[expect(dead_code, reason = "windows and intervals are to use it")]
     pub(crate) output: Option<Tokens>,
+}
+
+impl Sent {
+    /// Whether it is a completed request that brought a token.
+    const fn has_token(&self) -> bool {
+        matches!(self.output, Some(output) if output.get() > 0)
+    }
+
+    /// From the sending to the first token; of completed requests.
+    pub(crate) fn ttft(&self) -> Option<Nanos> {
+        self.first.since(self.at).filter(|_| self.has_token())
+    }
+
+    /// From the intended instant to the first token; of completed requests.
+    pub(crate) fn ttft_scheduled(&self) -> Option<Nanos> {
+        self.ttft.filter(|_| self.has_token())
+    }
+
+    /// From the intended instant to the last of the output; of completed requests.
+    pub(crate) fn e2el_scheduled(&self) -> Option<Nanos> {
+        (self.at + self.e2el?).since(self.intended)
+    }
+
+    /// What tells one from another that was sent at the same instant, so that the order of all depends on nothing else.
+    const fn key(&self) -> impl Ord + use<> {
+        let when = (self.at, self.end, self.intended, self.first);
+        (when, (self.e2el, self.visible, self.output))
+    }
 }
 
 impl Timeline {
@@ -69,10 +97,17 @@ impl Timeline {
         self.requests.append(&mut other.requests);
     }
 
+    /// A copy in order of sending.
+    pub(crate) fn sorted(&self) -> Self {
+        let mut sorted = self.clone();
+        sorted.sort();
+        sorted
+    }
+
     /// Puts all in order of sending; those sent at one instant in that of their ends, so that the order in which they were
     /// taken in is no matter.
     pub(crate) fn sort(&mut self) {
-        self.requests.sort_unstable_by_key(|request| (request.at, request.end, request.intended));
+        self.requests.sort_unstable_by_key(Sent::key);
     }
 
     /// Requests in flight: from send start to end. Its integral is the sum of their times in flight (Little's law).
@@ -126,6 +161,7 @@ fn sent(tape: &Tape) -> Option<Sent> {
         ttft: metrics.ttft_scheduled.or(metrics.e2el_scheduled),
         tpot: metrics.tpot,
         e2el: metrics.e2el,
+        visible: metrics.first_visible,
         output: metrics.output_tokens,
     })
 }
