@@ -9,6 +9,7 @@ mod models;
 mod probe;
 mod tally;
 mod tokens;
+mod uncertainty;
 
 pub use arrivals::{Arrivals, Gaps};
 pub use histograms::LevelHistograms;
@@ -16,6 +17,7 @@ pub use lengths::{LengthCheck, LengthChecks, LengthDifference};
 pub use models::{ModelName, ModelSummary};
 pub use probe::ProbeSummary;
 pub use tally::LevelTally;
+pub use uncertainty::RateIntervals;
 
 use std::collections::BTreeMap;
 
@@ -234,6 +236,8 @@ pub struct Throughput {
     pub total_tokens_per_s: Option<PerSec>,
     /// Requests that met every per-request goal; absent if no goal was given or nothing was sent.
     pub goodput: Option<Goodput>,
+    /// Where the true rates lie.
+    pub intervals: RateIntervals,
 }
 
 /// Goodput: what met every goal.

@@ -40,7 +40,7 @@ pub use compare::{
     Sides, SidesError, TTest, Zeros, holm,
 };
 pub use distribution::{
-    Distribution, Interval, PooledSample, Quantile, Resolution, TokenDistribution,
+    Distribution, EarlyStopping, Interval, PooledSample, Quantile, Resolution, TokenDistribution,
     percentile_of_sorted,
 };
 pub use gaps::{ItlShare, inter_chunk, inter_token};
@@ -48,8 +48,8 @@ pub use goodput::{GoodputError, GoodputGoals};
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use level::{
     Arrivals, Gaps, Goodput, Jitter, LengthCheck, LengthChecks, LengthDifference, LevelHistograms,
-    LevelSummary, LevelTally, MetricTable, ModelName, ModelSummary, ProbeSummary, RequestCounts,
-    Throughput, TokenCounts, Window,
+    LevelSummary, LevelTally, MetricTable, ModelName, ModelSummary, ProbeSummary, RateIntervals,
+    RequestCounts, Throughput, TokenCounts, Window,
 };
 pub use peers::{
     Concept, Definition, Peer, PeerFigure, PeerReport, PeerSettings, PeerUnit, PeerValue,
@@ -60,6 +60,7 @@ pub use series::{
     TokenSeries, peak_rate,
 };
 pub use slo::{Comparison, Goal, GoalOutcome, Metric, Slo, SloError, Statistic};
+pub(crate) use stats::least_for_percentile;
 pub use stats::{
     Autocorrelation, BatchMeans, BatchMeansError, BlockKind, BlockLength, Bootstrap,
     BootstrapError, Bounds, Confidence, ConfidenceError, EarlyStoppingError, Estimate,

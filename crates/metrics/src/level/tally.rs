@@ -8,6 +8,7 @@ use super::lengths::LengthTally;
 use super::models::ModelTally;
 use super::probe::ProbeTally;
 use super::tokens::TokenTally;
+use super::uncertainty::Rows;
 use super::{Goodput, LevelSummary, RequestCounts, Throughput, Window};
 use crate::{ClientProof, ClientWatch, GoodputGoals, RequestMetrics, Timeline};
 
@@ -131,7 +132,8 @@ impl LevelTally {
     #[must_use]
     pub fn summary(&self) -> LevelSummary {
         let tokens = self.tokens.counts();
-        let (metrics, jitter) = self.latencies.summary();
+        let rows = Rows::of(&self.timeline, self.span);
+        let (metrics, jitter) = self.latencies.summary(&rows);
         let sent = self.requests.sent;
         let window = self.span.map_or(Nanos::ZERO, |(start, end)| end.saturating_since(start));
         let per_s = |count: u64| per_second(count, window);
@@ -143,6 +145,7 @@ impl LevelTally {
             total_tokens_per_s: tokens.input.map(|input| per_s((input + tokens.output).get())),
             goodput: (!self.goals.is_empty() && sent > 0)
                 .then(|| Goodput { rate: per_s(self.good), share: self.good as f64 / sent as f64 }),
+            intervals: rows.rates(),
         };
         LevelSummary {
             requests: self.requests.clone(),
