@@ -10,6 +10,7 @@ mod over_time;
 mod probe;
 mod tally;
 mod tokens;
+mod uncertainty;
 mod windowed;
 
 pub use arrivals::{Arrivals, Gaps};
@@ -19,6 +20,7 @@ pub use models::{ModelName, ModelSummary};
 pub use over_time::{Occupancy, OverTime};
 pub use probe::ProbeSummary;
 pub use tally::LevelTally;
+pub use uncertainty::RateIntervals;
 pub use windowed::{WindowFigures, WindowMetrics, WindowThroughput, Windowed};
 
 use std::collections::BTreeMap;
@@ -247,6 +249,8 @@ pub struct Throughput {
     pub total_tokens_per_s: Option<PerSec>,
     /// Requests that met their goals; absent if no goal was given or nothing was sent.
     pub goodput: Option<Goodput>,
+    /// Where the true rates lie.
+    pub intervals: RateIntervals,
 }
 
 /// Goodput: what met every goal of at least one group; [`LevelSummary::goodput`] has it goal by goal.

@@ -40,7 +40,7 @@ pub use compare::{
     Sides, SidesError, TTest, Zeros, holm,
 };
 pub use distribution::{
-    Distribution, Interval, PooledSample, Quantile, Resolution, TokenDistribution,
+    Distribution, EarlyStopping, Interval, PooledSample, Quantile, Resolution, TokenDistribution,
     percentile_of_sorted,
 };
 pub use gaps::{ItlShare, inter_chunk, inter_token};
@@ -52,8 +52,8 @@ pub use histogram::{HistogramError, LatencyHistogram};
 pub use level::{
     Arrivals, Gaps, Goodput, Jitter, LengthCheck, LengthChecks, LengthDifference, LevelHistograms,
     LevelSummary, LevelTally, MetricTable, ModelName, ModelSummary, Occupancy, OverTime,
-    ProbeSummary, RequestCounts, Throughput, TokenCounts, Window, WindowFigures, WindowMetrics,
-    WindowThroughput, Windowed,
+    ProbeSummary, RateIntervals, RequestCounts, Throughput, TokenCounts, Window, WindowFigures,
+    WindowMetrics, WindowThroughput, Windowed,
 };
 pub use peers::{
     Concept, Definition, Peer, PeerFigure, PeerReport, PeerSettings, PeerUnit, PeerValue,
@@ -64,6 +64,7 @@ pub use series::{
     TokenCells, TokenSeries, peak_rate,
 };
 pub use slo::{Comparison, Goal, GoalOutcome, Metric, Slo, SloError, Statistic};
+pub(crate) use stats::least_for_percentile;
 pub use stats::{
     Autocorrelation, BatchMeans, BatchMeansError, BlockKind, BlockLength, Bootstrap,
     BootstrapError, Bounds, Confidence, ConfidenceError, EarlyStoppingError, Estimate,

@@ -8,7 +8,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::{Jitter, LevelSummary, MetricTable, Throughput, TokenCounts};
-use crate::distribution::OrReason;
+use crate::distribution::{OrReason, interval_or_reason};
 use crate::json::known_or_reason;
 
 const NO_GOALS: &str = "no goals were given, or nothing was sent";
@@ -116,7 +116,7 @@ impl Serialize for Jitter {
 
 impl Serialize for Throughput {
     /// An object of `window`, `duration_s`, `requests_per_s`, `output_tokens_per_s`, `total_tokens_per_s`,
-    /// `goodput_per_s`, `good_share`.
+    /// `goodput_per_s`, `good_share`; a rate whose interval can be asked for has a sibling `..._ci`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         const NO_LENGTH: &str = "the window has no length";
         const NO_INPUT: &str = "the length of some prompts is unknown";
@@ -132,9 +132,12 @@ impl Serialize for Throughput {
         map.serialize_entry("window", &self.window)?;
         map.serialize_entry("duration_s", &self.duration)?;
         known_or_reason(&mut map, "requests_per_s", requests, NO_LENGTH)?;
+        interval_or_reason(&mut map, "requests_per_s", self.intervals.requests_per_s)?;
         known_or_reason(&mut map, "output_tokens_per_s", output, NO_LENGTH)?;
+        interval_or_reason(&mut map, "output_tokens_per_s", self.intervals.output_tokens_per_s)?;
         let reason = unless_empty(NO_INPUT);
         known_or_reason(&mut map, "total_tokens_per_s", total, reason)?;
+        interval_or_reason(&mut map, "total_tokens_per_s", self.intervals.total_tokens_per_s)?;
         let goodput = goodput.filter(|_| has_length);
         let reason = if self.goodput.is_none() { NO_GOALS } else { NO_LENGTH };
         known_or_reason(&mut map, "goodput_per_s", goodput, reason)?;

@@ -9,6 +9,7 @@ use super::models::ModelTally;
 use super::over_time::OverTimeTally;
 use super::probe::ProbeTally;
 use super::tokens::TokenTally;
+use super::uncertainty::Rows;
 use super::windowed::Windowed;
 use super::{Goodput, LevelSummary, RequestCounts, Throughput, Window};
 use crate::goodput::GoodTally;
@@ -155,7 +156,8 @@ impl LevelTally {
     #[must_use]
     pub fn summary(&self) -> LevelSummary {
         let tokens = self.tokens.counts();
-        let (metrics, jitter) = self.latencies.summary();
+        let rows = Rows::of(&self.timeline, self.span);
+        let (metrics, jitter) = self.latencies.summary(&rows);
         let goodput = self.good.summary();
         let window = self.span.map_or(Nanos::ZERO, |(start, end)| end.saturating_since(start));
         let per_s = |count: u64| per_second(count, window);
@@ -168,6 +170,7 @@ impl LevelTally {
             goodput: goodput
                 .as_ref()
                 .map(|all| Goodput { rate: per_s(all.good), share: all.share(all.good) }),
+            intervals: rows.rates(),
         };
         let timeline = self.timeline.sorted();
         let whole = self.span.map(|(start, end)| TimeSpan::new(start, end));
