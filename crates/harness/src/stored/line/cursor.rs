@@ -20,6 +20,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Passes what stands after an item of a list: whether another one follows.
+    #[inline]
     pub(super) fn goes_on(&mut self) -> Option<bool> {
         let (next, rest) = self.0.split_first()?;
         self.0 = rest;
@@ -31,14 +32,18 @@ impl<'a> Cursor<'a> {
     }
 
     /// Passes a list of whole numbers, each of which `take` is given.
+    #[inline]
     pub(super) fn list(&mut self, mut take: impl FnMut(u64) -> Option<()>) -> Option<()> {
         self.eat(b"[")?;
         if self.eat(b"]").is_some() {
             return Some(());
         }
+        // A copy, which stays in registers: this runs for each token of a run, and more than once.
+        let mut here = Self(self.0);
         loop {
-            take(self.number()?)?;
-            if !self.goes_on()? {
+            take(here.number()?)?;
+            if !here.goes_on()? {
+                self.0 = here.0;
                 return Some(());
             }
         }
@@ -58,6 +63,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Passes a whole number without a sign. What follows it is for the next call to judge.
+    #[inline]
     pub(super) fn number(&mut self) -> Option<u64> {
         let Some(eight) = self.0.first_chunk() else {
             return self.number_from(0, 0);
@@ -92,6 +98,7 @@ impl<'a> Cursor<'a> {
 
 /// The value of the digits that `text` begins with, and how many there are: eight bytes at a time, without a loop. Stamps
 /// are most of a tape, and each has six to eight digits.
+#[inline]
 const fn leading_digits(text: [u8; 8]) -> (u64, usize) {
     /// The two places of each four bytes that hold a number below 100 after the first step.
     const PAIRS: u64 = 0x0000_00FF_0000_00FF;
