@@ -35,11 +35,11 @@ mod validity;
 mod window;
 
 pub use compare::{
-    AllZero, Alpha, Answer, Basis, ComparedFigure, ComparisonSettings, ComparisonTable,
-    ComparisonTest, Decision, Direction, Effect, EffectInterval, EffectKind, EffectSize, Figure,
-    FigureChoice, FigureError, NamedTest, NoSpread, NullLaw, PValue, Pairs, PairsError,
-    PermutationError, PermutationTest, Permutations, Power, RankTest, RoundFigures, RoundsError,
-    ShareError, Side, Sides, SidesError, TTest, Tested, Untested, Zeros, holm,
+    AllZero, Alpha, Answer, Basis, ComparedFigure, ComparedRequests, ComparisonSettings,
+    ComparisonTable, ComparisonTest, Decision, Direction, Effect, EffectInterval, EffectKind,
+    EffectSize, Figure, FigureChoice, FigureError, NamedTest, NoSpread, NullLaw, PValue, Pairs,
+    PairsError, PermutationError, PermutationTest, Permutations, Power, RankTest, RoundFigures,
+    RoundsError, ShareError, Side, Sides, SidesError, TTest, Tested, Untested, Zeros, holm,
 };
 pub use distribution::{
     Distribution, Interval, PooledSample, Quantile, Resolution, TokenDistribution,

@@ -49,7 +49,7 @@ impl Autocorrelation {
 
     /// How many values stand for one independent one: the time, and at least 1, so that no luck makes a sample worth more
     /// than its size.
-    pub(super) const fn inflation(self) -> f64 {
+    pub(crate) const fn inflation(self) -> f64 {
         self.time.max(1.0)
     }
 }
