@@ -53,7 +53,7 @@ impl PercentileRule {
     }
 
     /// Where the percentile lies in a sorted sample of `n` values; nowhere in an empty one.
-    pub(super) fn place(self, n: usize, percent: Percent) -> Option<Place> {
+    pub(crate) fn place(self, n: usize, percent: Percent) -> Option<Place> {
         let last = n.checked_sub(1)?;
         let at = |rank: f64| (rank.max(0.0) as usize).min(last);
         // Multiplied first: n * 99 / 100 is right where n * 0.99 may be off by one in the last place.
@@ -78,7 +78,7 @@ impl PercentileRule {
 
 /// Two ranks, counted from 0, and how the values there make a percentile.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub(super) below: usize,
     pub(super) above: usize,
     share: f64,
