@@ -35,9 +35,11 @@ mod validity;
 mod window;
 
 pub use compare::{
-    AllZero, Alpha, Answer, Direction, Effect, EffectInterval, NoSpread, NullLaw, PValue, Pairs,
-    PairsError, PermutationError, PermutationTest, Permutations, Power, RankTest, ShareError, Side,
-    Sides, SidesError, TTest, Zeros, holm,
+    AllZero, Alpha, Answer, Basis, ComparedFigure, ComparisonSettings, ComparisonTable,
+    ComparisonTest, Decision, Direction, Effect, EffectInterval, EffectKind, EffectSize, Figure,
+    FigureChoice, FigureError, NamedTest, NoSpread, NullLaw, PValue, Pairs, PairsError,
+    PermutationError, PermutationTest, Permutations, Power, RankTest, RoundFigures, RoundsError,
+    ShareError, Side, Sides, SidesError, TTest, Tested, Untested, Zeros, holm,
 };
 pub use distribution::{
     Distribution, Interval, PooledSample, Quantile, Resolution, TokenDistribution,

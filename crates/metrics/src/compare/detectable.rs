@@ -1,7 +1,7 @@
 //! What a comparison of pairs could have found.
 
 use super::noncentral::above;
-use super::student::{last_where, student_quantile};
+use super::student::{falling_root, student_quantile};
 use super::t::{Moments, NoSpread};
 use super::{Alpha, Pairs, Power};
 
@@ -29,11 +29,10 @@ impl Pairs {
         let moments = Moments::of(self.differences());
         let df = moments.n - 1.0;
         let limit = student_quantile(alpha.tail(), df);
-        let too_little =
-            |delta: f64| above(limit, df, delta) + above(limit, df, -delta) < power.get();
+        let lacking = |delta: f64| power.get() - above(limit, df, delta) - above(limit, df, -delta);
         // A power at or under alpha is had for nothing.
         let far = 10.0 + 8.0 * limit;
-        let delta = if too_little(0.0) { last_where(0.0, far, too_little) } else { 0.0 };
+        let delta = if lacking(0.0) > 0.0 { falling_root(0.0, far, lacking) } else { 0.0 };
         Ok(delta * (moments.variance / moments.n).sqrt())
     }
 }
