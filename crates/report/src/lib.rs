@@ -10,6 +10,7 @@
 //! | `sweep.json` | [`SweepReport::to_json`] |
 //! | a table for a terminal | [`SweepReport::terminal`] |
 //! | `report.html` | [`SweepReport::page`] |
+//! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
 //! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
 //!
 //! **Use this crate** to show results of Fizeau's metrics in a program of your own. **Use `fizeau-metrics`**
@@ -22,6 +23,7 @@
 //! - Every foreign text (a model's name, an error of a server) is escaped for where it goes: HTML, SVG, JSON, a terminal.
 //! - The page loads nothing: it is whole in one file, without a network and without scripts.
 
+mod ab;
 mod asked;
 mod block;
 mod chart;
@@ -36,6 +38,7 @@ mod terminal;
 mod vllm;
 mod words;
 
+pub use ab::{AbParty, AbReport, AbRound};
 pub use asked::{Asked, AskedArrivals};
 pub use lengths::LengthTally;
 pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
