@@ -52,7 +52,8 @@ pub use level::{
     Throughput, TokenCounts, Window,
 };
 pub use peers::{
-    Concept, Definition, Peer, PeerFigure, PeerReport, PeerSettings, PeerUnit, PeerValue,
+    Concept, Definition, OwnFigures, Peer, PeerFigure, PeerReport, PeerSettings, PeerStatistic,
+    PeerUnit, PeerValue,
 };
 pub use request::RequestMetrics;
 pub use series::{
