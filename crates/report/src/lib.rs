@@ -11,6 +11,8 @@
 //! | a table for a terminal | [`SweepReport::terminal`] |
 //! | `report.html` | [`SweepReport::page`] |
 //! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
+//! | what another tool would have said | [`PeerComparison`] |
+//! | what a word means, and to whom | [`Explanation`] |
 //!
 //! **Use this crate** to show results of Fizeau's metrics in a program of your own. **Use `fizeau-metrics`**
 //! for the figures themselves, and `fizeau` to get all layers at once.
@@ -29,6 +31,8 @@ mod lengths;
 mod level;
 mod number;
 mod page;
+mod peers;
+mod percentiles;
 mod setup;
 mod sweep;
 mod table;
@@ -39,6 +43,8 @@ mod words;
 pub use asked::{Asked, AskedArrivals};
 pub use lengths::LengthTally;
 pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
+pub use peers::{Explanation, PeerComparison};
+pub use percentiles::{PercentileTable, PercentileTally};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
 pub use sweep::{GoalResult, OperatingPoint, Place, StandIn, SweepReport};
 pub use terminal::{Style, Terminal};
