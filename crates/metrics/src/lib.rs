@@ -44,7 +44,10 @@ pub use distribution::{
     percentile_of_sorted,
 };
 pub use gaps::{ItlShare, inter_chunk, inter_token};
-pub use goodput::{GoodputError, GoodputGoals};
+pub use goodput::{
+    Attainment, GoalAttainment, GoalMetric, GoodputError, GoodputGoals, GroupAttainment,
+    RequestGoal, SimpleGoals,
+};
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use level::{
     Arrivals, Gaps, Goodput, Jitter, LengthCheck, LengthChecks, LengthDifference, LevelHistograms,

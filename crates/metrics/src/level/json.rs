@@ -10,6 +10,8 @@ use super::{Jitter, LevelSummary, MetricTable, Throughput, TokenCounts};
 use crate::distribution::OrReason;
 use crate::json::known_or_reason;
 
+const NO_GOALS: &str = "no goals were given, or nothing was sent";
+
 impl Serialize for LevelSummary {
     /// An object of the fields' names; in `metrics` each latency ends in `_ms`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -21,6 +23,7 @@ impl Serialize for LevelSummary {
         map.serialize_entry("metrics", &metrics)?;
         map.serialize_entry("jitter", &self.jitter)?;
         map.serialize_entry("throughput", &self.throughput)?;
+        known_or_reason(&mut map, "goodput", self.goodput.as_ref(), NO_GOALS)?;
         known_or_reason(
             &mut map,
             "arrivals",
@@ -117,7 +120,6 @@ impl Serialize for Throughput {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         const NO_LENGTH: &str = "the window has no length";
         const NO_INPUT: &str = "the length of some prompts is unknown";
-        const NO_GOALS: &str = "no goals were given, or nothing was sent";
         let has_length = self.duration.get() > 0.0;
         let requests = has_length.then_some(self.requests_per_s);
         let output = has_length.then_some(self.output_tokens_per_s);

@@ -9,6 +9,7 @@ use super::models::ModelTally;
 use super::probe::ProbeTally;
 use super::tokens::TokenTally;
 use super::{Goodput, LevelSummary, RequestCounts, Throughput, Window};
+use crate::goodput::GoodTally;
 use crate::{ClientProof, ClientWatch, GoodputGoals, RequestMetrics, Timeline};
 
 /// What has been seen of a level so far, without the tapes: some two hundred bytes a request, however long the replies.
@@ -31,7 +32,6 @@ use crate::{ClientProof, ClientWatch, GoodputGoals, RequestMetrics, Timeline};
 /// ```
 #[derive(Debug, Clone)]
 pub struct LevelTally {
-    goals: GoodputGoals,
     requests: RequestCounts,
     tokens: TokenTally,
     latencies: Latencies,
@@ -40,7 +40,7 @@ pub struct LevelTally {
     timeline: Timeline,
     models: ModelTally,
     probe: Option<Box<ProbeTally>>,
-    good: u64,
+    good: GoodTally,
     span: Option<(Stamp, Stamp)>,
     stamps: Stamps,
     connections_fresh: u64,
@@ -60,7 +60,6 @@ impl LevelTally {
     #[must_use]
     pub fn new(goals: &GoodputGoals) -> Self {
         Self {
-            goals: *goals,
             requests: RequestCounts::default(),
             tokens: TokenTally::default(),
             latencies: Latencies::default(),
@@ -69,7 +68,7 @@ impl LevelTally {
             timeline: Timeline::default(),
             models: ModelTally::default(),
             probe: None,
-            good: 0,
+            good: GoodTally::new(goals),
             span: None,
             stamps: Stamps::default(),
             connections_fresh: 0,
@@ -89,7 +88,7 @@ impl LevelTally {
             self.tokens.add(tape, finish);
         }
         let metrics = RequestMetrics::of(tape);
-        self.good += u64::from(self.goals.are_met_by(&metrics));
+        self.good.add(tape, &metrics);
         self.latencies.add(tape, &metrics);
         self.arrivals.add(tape);
         self.lengths.add(tape);
@@ -98,7 +97,7 @@ impl LevelTally {
         self.extend_span(tape);
     }
 
-    /// Takes in all that `other` has, as if its tapes had been added here. The goals stay those given here.
+    /// Takes in all that `other` has, as if its tapes had been added here. It must have the same goals.
     pub fn merge(&mut self, other: Self) {
         self.requests.merge(other.requests);
         self.tokens.merge(&other.tokens);
@@ -110,7 +109,7 @@ impl LevelTally {
         if let Some(probe) = other.probe {
             self.probe.get_or_insert_default().merge(*probe);
         }
-        self.good += other.good;
+        self.good.merge(&other.good);
         if let Some((start, end)) = other.span {
             self.extend_to(start, end);
         }
@@ -132,7 +131,7 @@ impl LevelTally {
     pub fn summary(&self) -> LevelSummary {
         let tokens = self.tokens.counts();
         let (metrics, jitter) = self.latencies.summary();
-        let sent = self.requests.sent;
+        let goodput = self.good.summary();
         let window = self.span.map_or(Nanos::ZERO, |(start, end)| end.saturating_since(start));
         let per_s = |count: u64| per_second(count, window);
         let throughput = Throughput {
@@ -141,8 +140,9 @@ impl LevelTally {
             requests_per_s: per_s(self.requests.completed),
             output_tokens_per_s: per_s(tokens.output.get()),
             total_tokens_per_s: tokens.input.map(|input| per_s((input + tokens.output).get())),
-            goodput: (!self.goals.is_empty() && sent > 0)
-                .then(|| Goodput { rate: per_s(self.good), share: self.good as f64 / sent as f64 }),
+            goodput: goodput
+                .as_ref()
+                .map(|all| Goodput { rate: per_s(all.good), share: all.share(all.good) }),
         };
         LevelSummary {
             requests: self.requests.clone(),
@@ -150,6 +150,7 @@ impl LevelTally {
             metrics,
             jitter,
             throughput,
+            goodput,
             arrivals: Some(self.arrivals.summary()),
             lengths: self.lengths.summary(),
             models: self.models.summary(),
