@@ -12,7 +12,8 @@ use super::{
     Autocorrelation, Confidence, Estimate, Percent, PercentileRule, RandomBits, ResampleSeed,
     Support,
 };
-use interval::{Replicates, least_for_percentile};
+use interval::Replicates;
+pub(crate) use interval::least_for_percentile;
 use ranked::Ranked;
 use resample::{Resampling, without_groups};
 
