@@ -4,6 +4,7 @@ mod block;
 mod json;
 mod proof;
 mod speed;
+mod window;
 mod workload;
 
 use fizeau_core::{Millis, PerSec};
