@@ -86,9 +86,10 @@ pub enum Peer {
 }
 
 /// What a tool was told that is not on a tape.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct PeerSettings {
-    /// The goals of its goodput; figures of goodput are absent where there are none.
+    /// The goals of its goodput; figures of goodput are absent where there are none, and where
+    /// they go beyond [`SimpleGoals`](crate::SimpleGoals).
     pub goals: GoodputGoals,
     /// The cap on requests in flight (`--max-concurrency`), if there was one.
     pub max_concurrency: Option<u32>,

@@ -66,10 +66,8 @@ fn counts(sheet: &mut Sheet, run: &Run<'_>) {
     sheet.ours("output_token_throughput.avg", per_second, rate(output), "output_tps");
     sheet.put("total_token_throughput.avg", per_second, rate(input.saturating_add(output)));
     let good = run.good().filter(|tape| is_good(run, tape)).count() as f64;
-    let needs_goals = |value: f64| match run.settings.goals.is_empty() {
-        true => PeerValue::Absent("no goals were given"),
-        false => value.into(),
-    };
+    let needs_goals =
+        |value: f64| run.goals().map_or_else(PeerValue::Absent, |_| PeerValue::from(value));
     sheet.put("good_request_count.avg", count, needs_goals(good));
     sheet.ours("goodput.avg", per_second, needs_goals(good / duration), "goodput_per_s");
     let share = needs_goals(good / all);
@@ -78,7 +76,7 @@ fn counts(sheet: &mut Sheet, run: &Run<'_>) {
 
 /// A request without a figure that has a goal is not good.
 fn is_good(run: &Run<'_>, tape: &Tape) -> bool {
-    let goals = run.settings.goals;
+    let goals = run.goals().unwrap_or_default();
     let met = [
         (goals.ttft, ttft(tape)),
         (goals.tpot, inter_token(tape)),

@@ -67,11 +67,10 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
 
 /// Over the time of the successful requests alone. A request without a figure that has a goal is not good.
 fn goodput(sheet: &mut Sheet, run: &Run<'_>) {
-    let goals = run.settings.goals;
-    if goals.is_empty() {
-        sheet.absent("goodput_percentage", PeerUnit::Percent, "no goals were given");
-        return;
-    }
+    let goals = match run.goals() {
+        Ok(goals) => goals,
+        Err(reason) => return sheet.absent("goodput_percentage", PeerUnit::Percent, reason),
+    };
     let is_good = |tape: &&Tape| {
         let met =
             [(goals.ttft, ttft(tape)), (goals.tpot, tpot(tape)), (goals.e2el, run::to_end(tape))];

@@ -57,7 +57,7 @@ fn goodput(sheet: &mut Sheet, run: &Run<'_>, duration: f64) {
     sheet.ours("request_goodput", PeerUnit::PerSecond, rate, "goodput_per_s");
     let share = vllm::goodput(run, good / sent);
     sheet.ours("slo_attainment", PeerUnit::Share, share, "good_share");
-    let goals = run.settings.goals;
+    let goals = run.goals().unwrap_or_default();
     let by_metric = [("ttft", goals.ttft), ("tpot", goals.tpot), ("e2el", goals.e2el)];
     for (i, (key, goal)) in by_metric.into_iter().enumerate() {
         if goal.is_some() {

@@ -30,7 +30,7 @@ impl Reading {
     /// Whether a successful request met the goal of each metric: TTFT, TPOT (zero of a single token), latency. True
     /// where there is no goal.
     pub(super) fn meets(&self, run: &Run<'_>, tape: &Tape) -> [bool; 3] {
-        let goals = run.settings.goals;
+        let goals = run.goals().unwrap_or_default();
         let pace = Some(self.tpot(tape).unwrap_or(0.0));
         let figures = [
             (goals.ttft, (self.ttft)(tape)),
@@ -100,11 +100,7 @@ pub(super) fn stats(
 
 /// A rate that needs goals.
 pub(super) fn goodput(run: &Run<'_>, value: f64) -> PeerValue {
-    if run.settings.goals.is_empty() {
-        PeerValue::Absent("no goals were given")
-    } else {
-        value.into()
-    }
+    run.goals().map_or_else(PeerValue::Absent, |_| value.into())
 }
 
 pub(super) const READING: Reading = Reading {
