@@ -7,24 +7,30 @@ mod latencies;
 mod lengths;
 mod models;
 mod output;
+mod over_time;
 mod probe;
 mod tally;
 mod tokens;
+mod uncertainty;
+mod windowed;
 
 pub use arrivals::{Arrivals, Gaps};
 pub use histograms::LevelHistograms;
 pub use lengths::{LengthCheck, LengthChecks, LengthDifference};
 pub use models::{ModelName, ModelSummary};
 pub use output::{EventBin, EventHistogram, OutputSummary, RequestRates};
+pub use over_time::{Occupancy, OverTime};
 pub use probe::ProbeSummary;
 pub use tally::LevelTally;
+pub use uncertainty::RateIntervals;
+pub use windowed::{WindowFigures, WindowMetrics, WindowThroughput, Windowed};
 
 use std::collections::BTreeMap;
 
 use fizeau_core::{FailureClass, Millis, Outcome, PerSec, Seconds, Tape, TokenSource, Tokens};
 use serde::Serialize;
 
-use crate::{Attainment, Distribution, GoodputGoals};
+use crate::{Attainment, Distribution, GoodputGoals, Saturation};
 
 /// What was measured at one level: the part of `summary.json` that comes from tapes alone.
 ///
@@ -67,6 +73,13 @@ pub struct LevelSummary {
     pub arrivals: Option<Arrivals>,
     /// Lengths that were asked for beside those that the server saw.
     pub lengths: LengthChecks,
+    /// How much was going on at a time; absent if the level has no length.
+    pub over_time: Option<OverTime>,
+    /// Whether the queue of an open loop grew. Computed from any tapes; whoever knows that the loop was closed leaves it out
+    /// ([`LevelTally::of_closed_loop`]).
+    pub saturation: Option<Saturation>,
+    /// The figures of the part that was measured in its steady state. Those beside it are of the whole run.
+    pub windowed: Box<Windowed>,
     /// Figures of each model, in the order of their names; absent where all requests asked for the same.
     pub models: Option<Vec<ModelSummary>>,
     /// What a probe stream beside the load met; absent where there was none. No other figure has a part of it.
@@ -252,6 +265,8 @@ pub struct Throughput {
     pub total_tokens_per_s: Option<PerSec>,
     /// Requests that met their goals; absent if no goal was given or nothing was sent.
     pub goodput: Option<Goodput>,
+    /// Where the true rates lie.
+    pub intervals: RateIntervals,
 }
 
 /// Goodput: what met every goal of at least one group; [`LevelSummary::goodput`] has it goal by goal.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ArrivalArgs, ClientArgs, EndpointArgs, SamplingArgs, WorkloadArgs};
+use super::{ArrivalArgs, ClientArgs, EndpointArgs, SamplingArgs, WindowArgs, WorkloadArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
@@ -34,6 +34,8 @@ pub(crate) struct BenchArgs {
     pub(crate) calibrate: bool,
     #[command(flatten)]
     pub(crate) result: ResultArgs,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
     #[command(flatten)]
     pub(crate) vllm: VllmArgs,
 }

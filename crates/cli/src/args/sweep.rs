@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ClientArgs, EndpointArgs, SamplingArgs, WorkloadArgs};
+use super::{ClientArgs, EndpointArgs, SamplingArgs, WindowArgs, WorkloadArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct SweepArgs {
@@ -20,6 +20,8 @@ pub(crate) struct SweepArgs {
     pub(crate) client: ClientArgs,
     #[command(flatten)]
     pub(crate) verdict: VerdictArgs,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use fizeau_metrics::GoodputGoals;
+use fizeau_metrics::{GoodputGoals, WindowChoice};
 use fizeau_workload::{Pacing, Shard, Walk, Workload};
 
 use crate::Cancel;
@@ -21,6 +21,8 @@ pub struct PlannedLevel<'a> {
     pub load: Load,
     /// Per-request goals, for goodput.
     pub goals: &'a GoodputGoals,
+    /// Which part of it is looked at beside the whole: its steady state, where nothing else is asked.
+    pub window: WindowChoice,
     /// A thin stream of requests beside the load.
     pub probe: Option<Probe<'a>>,
     /// What becomes of the text of replies, where the transport keeps it.
@@ -68,6 +70,7 @@ impl<'a> PlannedLevel<'a> {
             warmup: 0,
             load,
             goals: NO_GOALS,
+            window: WindowChoice::AUTO,
             probe: None,
             text: TextAfter::Drop,
         }

@@ -7,11 +7,16 @@ use super::latencies::Latencies;
 use super::lengths::LengthTally;
 use super::models::ModelTally;
 use super::output::OutputTally;
+use super::over_time::OverTimeTally;
 use super::probe::ProbeTally;
 use super::tokens::TokenTally;
+use super::uncertainty::Rows;
+use super::windowed::Windowed;
 use super::{Goodput, LevelSummary, RequestCounts, Throughput, Window};
 use crate::goodput::GoodTally;
-use crate::{ClientProof, ClientWatch, GoodputGoals, RequestMetrics, Timeline};
+use crate::{
+    ClientProof, ClientWatch, GoodputGoals, RequestMetrics, TimeSpan, Timeline, WindowChoice,
+};
 
 /// What has been seen of a level so far, without the tapes: some two hundred bytes a request, however long the replies.
 ///
@@ -40,6 +45,9 @@ pub struct LevelTally {
     arrivals: ArrivalTally,
     lengths: LengthTally,
     timeline: Timeline,
+    over_time: OverTimeTally,
+    window: WindowChoice,
+    closed_loop: bool,
     models: ModelTally,
     probe: Option<Box<ProbeTally>>,
     good: GoodTally,
@@ -69,6 +77,9 @@ impl LevelTally {
             arrivals: ArrivalTally::default(),
             lengths: LengthTally::default(),
             timeline: Timeline::default(),
+            over_time: OverTimeTally::default(),
+            window: WindowChoice::default(),
+            closed_loop: false,
             models: ModelTally::default(),
             probe: None,
             good: GoodTally::new(goals),
@@ -77,6 +88,18 @@ impl LevelTally {
             connections_fresh: 0,
             connections_replaced: 0,
         }
+    }
+
+    /// The same, for another window than the one that is found.
+    #[must_use]
+    pub fn with_window(self, window: WindowChoice) -> Self {
+        Self { window, ..self }
+    }
+
+    /// The same, of a closed loop: the endpoint sets the pace, so that the summary says nothing of arrivals and saturation.
+    #[must_use]
+    pub fn of_closed_loop(self) -> Self {
+        Self { closed_loop: true, ..self }
     }
 
     /// Takes a tape in. The order of tapes does not matter. One of a probe stream counts into the probe's figures and the
@@ -97,11 +120,13 @@ impl LevelTally {
         self.arrivals.add(tape);
         self.lengths.add(tape);
         self.timeline.add(tape);
+        self.over_time.add(tape);
         self.models.add(tape, &metrics);
         self.extend_span(tape);
     }
 
-    /// Takes in all that `other` has, as if its tapes had been added here. It must have the same goals.
+    /// Takes in all that `other` has, as if its tapes had been added here. It must have the same goals; window and loop stay
+    /// those given here.
     pub fn merge(&mut self, other: Self) {
         self.requests.merge(other.requests);
         self.tokens.merge(&other.tokens);
@@ -110,6 +135,7 @@ impl LevelTally {
         self.arrivals.merge(other.arrivals);
         self.lengths.merge(other.lengths);
         self.timeline.append(other.timeline);
+        self.over_time.merge(&other.over_time);
         self.models.merge(other.models);
         if let Some(probe) = other.probe {
             self.probe.get_or_insert_default().merge(*probe);
@@ -135,7 +161,9 @@ impl LevelTally {
     #[must_use]
     pub fn summary(&self) -> LevelSummary {
         let tokens = self.tokens.counts();
-        let (metrics, jitter) = self.latencies.summary();
+        let timeline = self.timeline();
+        let rows = self.rows(&timeline);
+        let (metrics, jitter) = self.latencies.summary(&rows);
         let goodput = self.good.summary();
         let window = self.span.map_or(Nanos::ZERO, |(start, end)| end.saturating_since(start));
         let per_s = |count: u64| per_second(count, window);
@@ -148,7 +176,9 @@ impl LevelTally {
             goodput: goodput
                 .as_ref()
                 .map(|all| Goodput { rate: per_s(all.good), share: all.share(all.good) }),
+            intervals: rows.rates(),
         };
+        let whole = self.span.map(|(start, end)| TimeSpan::new(start, end));
         LevelSummary {
             requests: self.requests.clone(),
             tokens,
@@ -158,11 +188,24 @@ impl LevelTally {
             output: self.output.summary(window),
             throughput,
             goodput,
-            arrivals: Some(self.arrivals.summary()),
+            arrivals: (!self.closed_loop).then(|| self.arrivals.summary()),
+            over_time: whole.and_then(|whole| self.over_time.summary(&timeline, whole)),
+            saturation: (!self.closed_loop).then(|| timeline.saturation()),
+            windowed: Box::new(Windowed::of(&timeline, &self.over_time.cells, self.window)),
             lengths: self.lengths.summary(),
             models: self.models.summary(),
             probe: self.probe.as_ref().map(|probe| Box::new(probe.summary())),
         }
+    }
+
+    /// The requests in the order in which they were sent.
+    pub(crate) fn timeline(&self) -> Timeline {
+        self.timeline.sorted()
+    }
+
+    /// What intervals are made from; of [`LevelTally::timeline`].
+    pub(crate) fn rows<'a>(&self, timeline: &'a Timeline) -> Rows<'a> {
+        Rows::of(timeline, self.span)
     }
 
     /// The client's proof for this level: what the tapes say of the client, beside what its machine saw.
