@@ -180,6 +180,9 @@ Median ITL, gap of tokens (ms):          5.06
 P99 ITL, gap of tokens (ms):             5.06
 Tokens counted by:                       token ids (exact)
 Tokens per chunk:                        1.00
+In flight mean/p50/p90/peak:             1.0 / 1 / 1 / 2
+Peak output tok/s:                       187 (over 0.86 s)
+Steady part:                             - (needs 100 requests, has 8)
 Prompt tokens asked:                     250 each
 Prompt tokens seen:                      not reported
 Output tokens asked:                     40 each
