@@ -10,6 +10,7 @@ mod over_time;
 mod probe;
 mod tally;
 mod tokens;
+mod uncertainty;
 mod windowed;
 
 pub use arrivals::{Arrivals, Gaps};
@@ -19,6 +20,7 @@ pub use models::{ModelName, ModelSummary};
 pub use over_time::{Occupancy, OverTime};
 pub use probe::ProbeSummary;
 pub use tally::LevelTally;
+pub use uncertainty::RateIntervals;
 pub use windowed::{WindowFigures, WindowMetrics, WindowThroughput, Windowed};
 
 use std::collections::BTreeMap;
@@ -26,7 +28,7 @@ use std::collections::BTreeMap;
 use fizeau_core::{FailureClass, Outcome, PerSec, Seconds, Tape, TokenSource, Tokens};
 use serde::Serialize;
 
-use crate::{Distribution, GoodputGoals, Saturation};
+use crate::{Attainment, Distribution, GoodputGoals, Saturation};
 
 /// What was measured at one level: the part of `summary.json` that comes from tapes alone.
 ///
@@ -58,6 +60,8 @@ pub struct LevelSummary {
     pub jitter: Jitter,
     /// Rates.
     pub throughput: Throughput,
+    /// How many requests met which per-request goal; absent if no goal was given or nothing was sent.
+    pub goodput: Option<Attainment>,
     /// How requests arrived. Computed from any tapes; whoever knows that the loop was closed leaves it out, since its
     /// arrivals are the endpoint's doing.
     pub arrivals: Option<Arrivals>,
@@ -243,14 +247,16 @@ pub struct Throughput {
     pub output_tokens_per_s: PerSec,
     /// Prompt and generated tokens per second; absent if prompt lengths are unknown.
     pub total_tokens_per_s: Option<PerSec>,
-    /// Requests that met every per-request goal; absent if no goal was given or nothing was sent.
+    /// Requests that met their goals; absent if no goal was given or nothing was sent.
     pub goodput: Option<Goodput>,
+    /// Where the true rates lie.
+    pub intervals: RateIntervals,
 }
 
-/// Goodput: what met every goal.
+/// Goodput: what met every goal of at least one group; [`LevelSummary::goodput`] has it goal by goal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goodput {
-    /// Requests per second that met every goal.
+    /// Good requests per second.
     pub rate: PerSec,
     /// Their share of all *sent*; a failed request is a bad one. From 0 to 1.
     pub share: f64,

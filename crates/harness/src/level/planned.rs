@@ -63,7 +63,7 @@ impl<'a> PlannedLevel<'a> {
     /// ```
     #[must_use]
     pub const fn new(plan: &'a dyn Workload, load: Load) -> Self {
-        const NO_GOALS: &GoodputGoals = &GoodputGoals { ttft: None, tpot: None, e2el: None };
+        const NO_GOALS: &GoodputGoals = &GoodputGoals::NONE;
         Self {
             plan,
             shard: Shard::WHOLE,

@@ -9,8 +9,10 @@ use super::models::ModelTally;
 use super::over_time::OverTimeTally;
 use super::probe::ProbeTally;
 use super::tokens::TokenTally;
+use super::uncertainty::Rows;
 use super::windowed::Windowed;
 use super::{Goodput, LevelSummary, RequestCounts, Throughput, Window};
+use crate::goodput::GoodTally;
 use crate::{
     ClientProof, ClientWatch, GoodputGoals, RequestMetrics, TimeSpan, Timeline, WindowChoice,
 };
@@ -35,7 +37,6 @@ use crate::{
 /// ```
 #[derive(Debug, Clone)]
 pub struct LevelTally {
-    goals: GoodputGoals,
     requests: RequestCounts,
     tokens: TokenTally,
     latencies: Latencies,
@@ -47,7 +48,7 @@ pub struct LevelTally {
     closed_loop: bool,
     models: ModelTally,
     probe: Option<Box<ProbeTally>>,
-    good: u64,
+    good: GoodTally,
     span: Option<(Stamp, Stamp)>,
     stamps: Stamps,
     connections_fresh: u64,
@@ -67,7 +68,6 @@ impl LevelTally {
     #[must_use]
     pub fn new(goals: &GoodputGoals) -> Self {
         Self {
-            goals: *goals,
             requests: RequestCounts::default(),
             tokens: TokenTally::default(),
             latencies: Latencies::default(),
@@ -79,7 +79,7 @@ impl LevelTally {
             closed_loop: false,
             models: ModelTally::default(),
             probe: None,
-            good: 0,
+            good: GoodTally::new(goals),
             span: None,
             stamps: Stamps::default(),
             connections_fresh: 0,
@@ -111,7 +111,7 @@ impl LevelTally {
             self.tokens.add(tape, finish);
         }
         let metrics = RequestMetrics::of(tape);
-        self.good += u64::from(self.goals.are_met_by(&metrics));
+        self.good.add(tape, &metrics);
         self.latencies.add(tape, &metrics);
         self.arrivals.add(tape);
         self.lengths.add(tape);
@@ -121,7 +121,8 @@ impl LevelTally {
         self.extend_span(tape);
     }
 
-    /// Takes in all that `other` has, as if its tapes had been added here. Goals, window and loop stay those given here.
+    /// Takes in all that `other` has, as if its tapes had been added here. It must have the same goals; window and loop stay
+    /// those given here.
     pub fn merge(&mut self, other: Self) {
         self.requests.merge(other.requests);
         self.tokens.merge(&other.tokens);
@@ -134,7 +135,7 @@ impl LevelTally {
         if let Some(probe) = other.probe {
             self.probe.get_or_insert_default().merge(*probe);
         }
-        self.good += other.good;
+        self.good.merge(&other.good);
         if let Some((start, end)) = other.span {
             self.extend_to(start, end);
         }
@@ -155,8 +156,10 @@ impl LevelTally {
     #[must_use]
     pub fn summary(&self) -> LevelSummary {
         let tokens = self.tokens.counts();
-        let (metrics, jitter) = self.latencies.summary();
-        let sent = self.requests.sent;
+        let timeline = self.timeline();
+        let rows = self.rows(&timeline);
+        let (metrics, jitter) = self.latencies.summary(&rows);
+        let goodput = self.good.summary();
         let window = self.span.map_or(Nanos::ZERO, |(start, end)| end.saturating_since(start));
         let per_s = |count: u64| per_second(count, window);
         let throughput = Throughput {
@@ -165,10 +168,11 @@ impl LevelTally {
             requests_per_s: per_s(self.requests.completed),
             output_tokens_per_s: per_s(tokens.output.get()),
             total_tokens_per_s: tokens.input.map(|input| per_s((input + tokens.output).get())),
-            goodput: (!self.goals.is_empty() && sent > 0)
-                .then(|| Goodput { rate: per_s(self.good), share: self.good as f64 / sent as f64 }),
+            goodput: goodput
+                .as_ref()
+                .map(|all| Goodput { rate: per_s(all.good), share: all.share(all.good) }),
+            intervals: rows.rates(),
         };
-        let timeline = self.timeline.sorted();
         let whole = self.span.map(|(start, end)| TimeSpan::new(start, end));
         LevelSummary {
             requests: self.requests.clone(),
@@ -176,6 +180,7 @@ impl LevelTally {
             metrics,
             jitter,
             throughput,
+            goodput,
             arrivals: (!self.closed_loop).then(|| self.arrivals.summary()),
             over_time: whole.and_then(|whole| self.over_time.summary(&timeline, whole)),
             saturation: (!self.closed_loop).then(|| timeline.saturation()),
@@ -184,6 +189,16 @@ impl LevelTally {
             models: self.models.summary(),
             probe: self.probe.as_ref().map(|probe| Box::new(probe.summary())),
         }
+    }
+
+    /// The requests in the order in which they were sent.
+    pub(crate) fn timeline(&self) -> Timeline {
+        self.timeline.sorted()
+    }
+
+    /// What intervals are made from; of [`LevelTally::timeline`].
+    pub(crate) fn rows<'a>(&self, timeline: &'a Timeline) -> Rows<'a> {
+        Rows::of(timeline, self.span)
     }
 
     /// The client's proof for this level: what the tapes say of the client, beside what its machine saw.

@@ -3,7 +3,7 @@
 use fizeau_core::{Millis, Nanos, Part, Stamp, Tape, Tokens};
 
 use super::{CountSeries, TimeSpan, end_of};
-use crate::RequestMetrics;
+use crate::{RequestMetrics, inter_chunk};
 
 /// When each request of a level was sent, prefilled, decoded and over: some hundred bytes a request, and no tokens.
 ///
@@ -45,6 +45,11 @@ pub(crate) struct Sent {
     pub(crate) visible: Option<Nanos>,
     /// Tokens received; of completed requests.
     pub(crate) output: Option<Tokens>,
+    /// Tokens of the prompt, where they are known; of completed requests.
+    pub(crate) prompt: Option<Tokens>,
+    /// Gaps between events, and the tokens that came after the first event; of completed requests.
+    pub(crate) gaps: u32,
+    pub(crate) gap_tokens: u32,
 }
 
 impl Sent {
@@ -76,7 +81,7 @@ impl Sent {
     /// What tells one from another that was sent at the same instant, so that the order of all depends on nothing else.
     const fn key(&self) -> impl Ord + use<> {
         let when = (self.at, self.end, self.intended, self.first);
-        (when, (self.e2el, self.visible, self.output))
+        (when, (self.e2el, self.visible, self.output, self.prompt, self.gaps, self.gap_tokens))
     }
 }
 
@@ -168,5 +173,16 @@ fn sent(tape: &Tape) -> Option<Sent> {
         e2el: metrics.e2el,
         visible: metrics.first_visible,
         output: metrics.output_tokens,
+        prompt: metrics.output_tokens.and(tape.input_tokens()),
+        gaps: count(inter_chunk(tape).count() as u64),
+        gap_tokens: metrics.tpot.map_or(0, |_| {
+            let first = metrics.first_event_tokens.unwrap_or_default();
+            count(metrics.output_tokens.unwrap_or_default().get().saturating_sub(first.get()))
+        }),
     })
+}
+
+/// As many as there are, up to four thousand million.
+fn count(n: u64) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
 }

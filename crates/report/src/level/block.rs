@@ -30,6 +30,7 @@ impl LevelReport {
             lines.extend(latency("ITL, gap of tokens (ms):", &metrics.itl));
         }
         lines.extend(self.token_lines());
+        lines.extend(self.goodput_lines());
         lines.extend(self.over_time_lines());
         lines.extend(self.window_lines());
         lines.extend(self.workload_lines());
