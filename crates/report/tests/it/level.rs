@@ -232,6 +232,9 @@ Tokens counted by:                       token ids (exact)
 Tokens per chunk:                        1.00
 Prefill p50/p10 (tok/s per request):     13203 / -
 Decode p50/p10 (tok/s per request):      198 / -
+In flight mean/p50/p90/peak:             1.0 / 1 / 1 / 2
+Peak output tok/s:                       187 (over 0.86 s)
+Steady part:                             - (needs 100 requests, has 8)
 Prompt tokens asked:                     250 each
 Prompt tokens seen:                      not reported
 Output tokens asked:                     40 each
