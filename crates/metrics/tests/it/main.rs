@@ -12,6 +12,7 @@ mod level;
 mod models;
 mod peers;
 mod peers_agree;
+mod peers_links;
 mod pooled;
 mod probe;
 mod request;
