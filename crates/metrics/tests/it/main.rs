@@ -10,6 +10,7 @@ mod honesty;
 mod lengths;
 mod level;
 mod models;
+mod over_time;
 mod peers;
 mod peers_agree;
 mod peers_links;
@@ -24,6 +25,7 @@ mod thresholds;
 mod uncertainty;
 mod validity;
 mod window;
+mod windowed;
 
 use proptest::test_runner::{Config, RngSeed};
 
