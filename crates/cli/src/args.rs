@@ -7,6 +7,7 @@ mod client;
 mod data;
 mod endpoint;
 mod lengths;
+mod report;
 mod sampling;
 mod serve;
 mod sweep;
@@ -19,6 +20,7 @@ pub(crate) use client::ClientArgs;
 pub(crate) use data::{DataArgs, SessionArgs};
 pub(crate) use endpoint::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg};
 pub(crate) use lengths::{LawArgs, PrefixArgs, RangeStyleArg};
+pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;
 pub(crate) use serve::ServeArgs;
 pub(crate) use sweep::SweepArgs;
@@ -44,6 +46,8 @@ pub(crate) enum Command {
     ///
     /// Without --base-url, a simulated engine (Llama-3.1-8B on one H100) is started on loopback and swept.
     Sweep(Box<SweepArgs>),
+    /// Show a stored run again: as it was, as another tool would have had it, or what a word means to whom.
+    Report(ReportArgs),
     /// Serve the simulated engine behind HTTP, for trying clients out.
     Serve(ServeArgs),
 }

@@ -14,6 +14,7 @@ mod pairs;
 mod probe;
 mod progress;
 mod record;
+mod report;
 mod runtime;
 mod say;
 mod serve;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Bench(args) => bench::settled(args).and_then(|args| bench::run(&args)),
         Command::Sweep(args) => sweep::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
     };
     match done {
