@@ -13,6 +13,7 @@ mod pages;
 mod probe;
 mod recorded;
 mod records;
+mod report;
 mod serve;
 mod stand;
 mod sweep;
