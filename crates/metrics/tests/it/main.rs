@@ -9,6 +9,7 @@ mod honesty;
 mod lengths;
 mod level;
 mod models;
+mod monoid;
 mod peers;
 mod peers_agree;
 mod pooled;
