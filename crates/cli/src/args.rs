@@ -7,6 +7,7 @@ mod client;
 mod data;
 mod endpoint;
 mod lengths;
+mod merge;
 mod sampling;
 mod serve;
 mod sweep;
@@ -18,6 +19,7 @@ pub(crate) use client::ClientArgs;
 pub(crate) use data::{DataArgs, SessionArgs};
 pub(crate) use endpoint::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg};
 pub(crate) use lengths::{LawArgs, PrefixArgs, RangeStyleArg};
+pub(crate) use merge::MergeArgs;
 pub(crate) use sampling::SamplingArgs;
 pub(crate) use serve::ServeArgs;
 pub(crate) use sweep::SweepArgs;
@@ -42,6 +44,8 @@ pub(crate) enum Command {
     ///
     /// Without --base-url, a simulated engine (Llama-3.1-8B on one H100) is started on loopback and swept.
     Sweep(Box<SweepArgs>),
+    /// Make one run of the shards of one (`fizeau bench --shard I/N`, on several machines).
+    Merge(MergeArgs),
     /// Serve the simulated engine behind HTTP, for trying clients out.
     Serve(ServeArgs),
 }

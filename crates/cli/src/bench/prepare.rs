@@ -225,6 +225,7 @@ pub(super) fn warmups(job: &Job, args: &BenchArgs) -> u64 {
 pub(super) fn document<'a>(
     job: &'a Job,
     args: &'a BenchArgs,
+    epoch_unix_ns: u64,
 ) -> Result<record::RunDocument<'a>, Fail> {
     let level = record::LevelPlan {
         requests: job.work.requests().get(),
@@ -243,6 +244,7 @@ pub(super) fn document<'a>(
         lengths: job.work.asked_lengths(),
         probe: job.probe.as_ref().map(Plan::spec),
         shard: args.load.shard.as_deref(),
+        epoch_unix_ns,
     };
     let goodput = &args.result.goodput;
     record::RunDocument::new(&job.setup, asked, vec![level], &job.called, goodput, client)
