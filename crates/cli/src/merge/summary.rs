@@ -104,13 +104,11 @@ fn load(shards: &[MeasuredShard]) -> LoadPoint {
     LoadPoint::Concurrency(slots as u32)
 }
 
-/// The worst of what the clients' machines saw. A ceiling is each client's own: what it came to is among a shard's reasons.
+/// The worst of what the clients' machines saw, as far as they could tell. A ceiling is each client's own: what it came to is among a shard's reasons.
 fn watch(shards: &[MeasuredShard]) -> ClientWatch {
     let summaries = || shards.iter().filter_map(|shard| shard.summary.as_ref());
-    let greatest = |name: &str| {
-        let known = summaries().map(|summary| summary.number(name)).collect::<Option<Vec<f64>>>();
-        known.and_then(|known| known.into_iter().max_by(f64::total_cmp))
-    };
+    let greatest =
+        |name: &str| summaries().filter_map(|summary| summary.number(name)).max_by(f64::total_cmp);
     let threads = |shard: &MeasuredShard| shard.record().whole("client.threads").unwrap_or(1);
     let threads: u64 = shards.iter().map(threads).sum();
     let headroom = Headroom {

@@ -137,10 +137,9 @@ proptest! {
 
 /// A request that was over as soon as it was sent.
 fn ended(at: u64) -> Tape {
-    let mut tape = Tape::sent_at(Stamp::from_nanos(at));
-    let at = Some(Stamp::from_nanos(at));
+    let start = Stamp::from_nanos(at);
+    let (mut tape, at) = (Tape::sent_at(start), Some(start));
     (tape.marks.first_byte, tape.marks.headers, tape.marks.end) = (at, at, at);
-    let start = at.unwrap();
     tape.marks.connect = Some(ConnectMarks { start, dns: at, tcp: start, tls: at });
     tape.arrivals.push(Arrival::tokens(start, 1, Channel::Visible));
     tape
