@@ -6,7 +6,8 @@ mod prepare;
 mod probe_stream;
 mod vllm;
 
-pub(crate) use prepare::{nominal, text_after};
+pub(crate) use arrivals::{arrivals, arrivals_flag, cap};
+pub(crate) use prepare::{load_point, nominal, text_after, warmups_of};
 pub(crate) use vllm::settled;
 
 use std::num::NonZeroU64;
@@ -202,6 +203,7 @@ async fn measure(
         shard: job.shard,
         warmup: warmups(job, args),
         goals: &job.goals,
+        window: args.window.choice(),
         text: text_after(args),
         probe: job.probe.as_ref().map(|plan| Probe { plan }),
         ..PlannedLevel::new(job.work.plan(), job.load)

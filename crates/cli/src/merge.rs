@@ -114,7 +114,8 @@ fn merge(
 
 /// The model's config, where the first shard has it.
 fn copy_config(first: &MeasuredShard, folder: &RunFolder) -> Result<(), Fail> {
-    let path = first.run.document().parent().unwrap_or_else(|| Path::new("")).join("model-config.json");
+    let path =
+        first.run.document().parent().unwrap_or_else(|| Path::new("")).join("model-config.json");
     if !path.is_file() {
         return Ok(());
     }

@@ -1,9 +1,11 @@
 //! One level's result, ready to be written down.
 
 mod block;
+mod goodput;
 mod json;
 mod proof;
 mod speed;
+mod window;
 mod workload;
 
 use fizeau_core::{Millis, PerSec};

@@ -3,6 +3,7 @@
 mod arrivals;
 mod compare;
 mod distribution;
+mod docs;
 mod goodput;
 mod histogram;
 mod honesty;
@@ -10,6 +11,7 @@ mod lengths;
 mod level;
 mod models;
 mod monoid;
+mod over_time;
 mod peers;
 mod peers_agree;
 mod pooled;
@@ -23,6 +25,7 @@ mod thresholds;
 mod uncertainty;
 mod validity;
 mod window;
+mod windowed;
 
 use proptest::test_runner::{Config, RngSeed};
 
