@@ -53,7 +53,9 @@ async fn measure(job: &Job, args: &AbArgs) -> Result<(AbReport, bool), Fail> {
     let a = crew(job, &job.a, clock, &cancel).await?;
     let b = crew(job, &job.b, clock, &cancel).await?;
     let folder = job.out.folder();
-    folder.write_json("run.json", &document(job, args)?).map_err(Fail::broken)?;
+    folder
+        .write_json("run.json", &document(job, args, record::epoch_unix_ns(&clock))?)
+        .map_err(Fail::broken)?;
     interrupt::listen(cancel.clone())?;
     let mut ab = Ab::new(a, b, Pacer::new(clock), &job.spec, Some(folder));
     let mut progress = Progress::new();
@@ -151,7 +153,11 @@ fn report(job: &Job, rounds: Vec<AbRound>) -> AbReport {
     }
 }
 
-fn document<'a>(job: &'a Job, args: &'a AbArgs) -> Result<record::RunDocument<'a>, Fail> {
+fn document<'a>(
+    job: &'a Job,
+    args: &'a AbArgs,
+    epoch_unix_ns: u64,
+) -> Result<record::RunDocument<'a>, Fail> {
     let spec = &job.spec;
     let level = |round: u32| record::LevelPlan {
         requests: spec.workload.requests.get(),
@@ -171,6 +177,7 @@ fn document<'a>(job: &'a Job, args: &'a AbArgs) -> Result<record::RunDocument<'a
         lengths: job.sample.asked_lengths(),
         probe: None,
         shard: None,
+        epoch_unix_ns,
     };
     let goodput = &*args.answer.goodput;
     let document =

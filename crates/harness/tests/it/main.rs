@@ -11,3 +11,4 @@ mod probe;
 mod recount;
 mod sessions;
 mod stand;
+mod stored;
