@@ -28,6 +28,7 @@ mod proof;
 mod recount;
 mod stored;
 mod sweep;
+mod until;
 
 pub use cancel::Cancel;
 pub use crew::{Crew, Preconnect};

@@ -10,3 +10,4 @@ mod probe;
 mod recount;
 mod sessions;
 mod stand;
+mod until;
