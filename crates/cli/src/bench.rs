@@ -14,7 +14,7 @@ use std::num::NonZeroU64;
 use fizeau::harness::{
     Cancel, LevelRun, Load, Measure, Notice, Observer, Pacer, PlannedLevel, Probe, RunFolder,
 };
-use fizeau::metrics::{GoodputGoals, Verdict};
+use fizeau::metrics::{GoodputGoals, Precision, Verdict};
 use fizeau::report::{
     Detail, LevelReport, LoadPoint, Selection, Setup, VllmResult, VllmRun, VllmTally,
 };
@@ -51,6 +51,8 @@ struct Job {
     load: Load,
     load_point: LoadPoint,
     goals: GoodputGoals,
+    /// What is to be known before it ends.
+    until: Option<Precision>,
     selection: Selection,
     physics: Option<Physics>,
     setup: Setup,
@@ -139,7 +141,7 @@ fn finish(job: &Job, out: Option<&Claim>, measured: Measured) -> Result<Exit, Fa
     }
     Ok(if interrupted {
         Exit::Interrupted
-    } else if report.validity.verdict == Verdict::Invalid {
+    } else if report.validity.verdict == Verdict::Invalid || !run.is_precise() {
         Exit::Missed
     } else {
         Exit::Good
@@ -202,6 +204,7 @@ async fn measure(
         shard: job.shard,
         warmup: warmups(job, args),
         goals: &job.goals,
+        until: job.until.as_ref(),
         window: args.window.choice(),
         text: text_after(args),
         probe: job.probe.as_ref().map(|plan| Probe { plan }),

@@ -38,7 +38,7 @@ mod words;
 
 pub use asked::{Asked, AskedArrivals};
 pub use lengths::LengthTally;
-pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
+pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
 pub use sweep::{GoalResult, OperatingPoint, Place, StandIn, SweepReport};
 pub use terminal::{Style, Terminal};
