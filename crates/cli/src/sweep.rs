@@ -250,6 +250,7 @@ fn document(job: &Job, epoch_unix_ns: u64) -> Result<record::RunDocument<'_>, Fa
         release_for_ms: size.time.map(Nanos::to_millis),
         seed: Some(job.spec.seed_at(slots).0),
         window: job.spec.window.into(),
+        until: None,
     };
     let levels = job.spec.levels.iter().map(level).collect();
     let (threads, thresholds) = (job.client.threads(), &*job.thresholds);

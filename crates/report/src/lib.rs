@@ -45,7 +45,7 @@ mod words;
 pub use ab::{AbParty, AbReport, AbRound};
 pub use asked::{Asked, AskedArrivals};
 pub use lengths::LengthTally;
-pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
+pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until};
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
