@@ -6,7 +6,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use criterion::{BatchSize, Criterion, Throughput};
 use fizeau::core::Tokens;
 use fizeau::harness::{Cancel, LevelSize, Rig, SelfWatch, Sweep, SweepSpec};
-use fizeau::metrics::GoodputGoals;
+use fizeau::metrics::{GoodputGoals, WindowChoice};
 use fizeau::pareto::{Direction, frontier};
 use fizeau::roofline::{Bound, Load};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
@@ -50,6 +50,7 @@ pub(crate) fn virtual_sweep(c: &mut Criterion) {
             dataset: None,
             size: LevelSize { requests: None, time: None, warmup: None },
             goals: GoodputGoals::default(),
+            window: WindowChoice::AUTO,
         })
     };
     let (Some(spec), Ok(scenario)) = (spec(), Scenario::llama_3_1_8b_h100()) else {

@@ -159,6 +159,7 @@ fn document<'a>(job: &'a Job, args: &'a AbArgs) -> Result<record::RunDocument<'a
         max_in_flight: spec.load.max_in_flight.map(NonZeroU32::get),
         release_for_ms: None,
         seed: Some(spec.seed_of(round).0),
+        window: fizeau::metrics::WindowChoice::default().into(),
     };
     // Both turns of a round are alike.
     let levels = (1..=spec.rounds.get()).flat_map(|round| [level(round), level(round)]).collect();

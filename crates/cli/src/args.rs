@@ -11,6 +11,7 @@ mod lengths;
 mod sampling;
 mod serve;
 mod sweep;
+mod window;
 mod workload;
 
 pub(crate) use ab::AbArgs;
@@ -23,6 +24,7 @@ pub(crate) use lengths::{LawArgs, PrefixArgs, RangeStyleArg};
 pub(crate) use sampling::SamplingArgs;
 pub(crate) use serve::ServeArgs;
 pub(crate) use sweep::SweepArgs;
+pub(crate) use window::WindowArgs;
 pub(crate) use workload::WorkloadArgs;
 
 use clap::{Parser, Subcommand};

@@ -203,6 +203,7 @@ async fn measure(
         shard: job.shard,
         warmup: warmups(job, args),
         goals: &job.goals,
+        window: args.window.choice(),
         text: text_after(args),
         probe: job.probe.as_ref().map(|plan| Probe { plan }),
         ..PlannedLevel::new(job.work.plan(), job.load)

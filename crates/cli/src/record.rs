@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use fizeau::core::Millis;
 use fizeau::harness;
+use fizeau::metrics::WindowChoice;
 use fizeau::report::{Endpoint, Host, Setup, ToolVersion};
 use fizeau::workload::Spec;
 use serde::Serialize;
@@ -163,6 +164,21 @@ pub(crate) struct LevelPlan {
     /// Its own seed, in a sweep and in an A/B run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seed: Option<u64>,
+    /// Which part of it is looked at beside the whole.
+    pub(crate) window: WindowPlan,
+}
+
+/// What to cut at both ends for the figures of the steady state, as given.
+#[derive(Debug, Serialize)]
+pub(crate) struct WindowPlan {
+    warmup: String,
+    cooldown: String,
+}
+
+impl From<WindowChoice> for WindowPlan {
+    fn from(choice: WindowChoice) -> Self {
+        Self { warmup: choice.warmup.to_string(), cooldown: choice.cooldown.to_string() }
+    }
 }
 
 impl<'a> RunDocument<'a> {

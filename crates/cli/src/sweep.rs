@@ -121,7 +121,8 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
     };
     let setup = setup(args, &called, &sample, physics.as_ref(), embedded.as_ref(), now);
     let Ask { spec: workload, tokenizer, dataset, .. } = workload;
-    let spec = SweepSpec { levels, workload, tokenizer, dataset, size, goals };
+    let window = args.window.choice();
+    let spec = SweepSpec { levels, workload, tokenizer, dataset, size, goals, window };
     let out = Claim::new(&out)?;
     Ok(Job {
         called,
@@ -248,6 +249,7 @@ fn document(job: &Job) -> Result<record::RunDocument<'_>, Fail> {
         max_in_flight: Some(slots.get()),
         release_for_ms: size.time.map(Nanos::to_millis),
         seed: Some(job.spec.seed_at(slots).0),
+        window: job.spec.window.into(),
     };
     let levels = job.spec.levels.iter().map(level).collect();
     let (threads, thresholds) = (job.client.threads(), &*job.thresholds);

@@ -26,7 +26,7 @@
 //!
 //! use fizeau::core::Tokens;
 //! use fizeau::harness::{Cancel, LevelSize, Rig, SelfWatch, Sweep, SweepSpec};
-//! use fizeau::metrics::GoodputGoals;
+//! use fizeau::metrics::{GoodputGoals, WindowChoice};
 //! use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 //! use fizeau::workload::{Lengths, Spec};
 //!
@@ -45,6 +45,7 @@
 //!     dataset: None,
 //!     size: LevelSize { requests: None, time: None, warmup: None },
 //!     goals: GoodputGoals::default(),
+//!     window: WindowChoice::AUTO,
 //! };
 //! let mut sweep = Sweep::new(rig, &spec, None);
 //! let points = time.block_on(async {

@@ -19,7 +19,7 @@ use fizeau_transport::MonotonicClock;
 use fizeau_workload::WalkError;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::level::{LevelError, LevelRun, Measure, PlannedLevel};
+use crate::level::{LevelError, LevelRun, Measure, PlannedLevel, tally};
 use crate::{Cancel, Observer};
 use collect::Collector;
 use deal::{hands, share};
@@ -182,7 +182,8 @@ impl<E: Error + Send + 'static> Measure for Crew<E> {
         observer: &mut O,
     ) -> Result<LevelRun, LevelError<WalkError, E, K::Error>> {
         let (mut collector, switches) = self.begin(&level);
-        let collected = collector.collect(self.clock, switches, level.goals, sink, observer).await;
+        let tally = tally(level.goals, level.window, level.plan.pacing());
+        let collected = collector.collect(self.clock, switches, tally, sink, observer).await;
         match collector.lost() {
             Some(index) => self.mourn(index),
             None => collected,

@@ -11,9 +11,9 @@ use std::future::Future;
 use fizeau_core::{RequestSource, Tape, TapeSink, Timer, Transport};
 use fizeau_metrics::{
     ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary, LevelTally,
-    Validity, judge,
+    Validity, WindowChoice, judge,
 };
-use fizeau_workload::{Shard, WalkError};
+use fizeau_workload::{Pacing, Shard, WalkError};
 
 use crate::Cancel;
 use crate::drive::{
@@ -88,6 +88,8 @@ impl<T: Transport, C: Timer> Measure for Rig<'_, T, C> {
             warmup: level.plan.warmup(Box::new(0..level.warmup)),
             load: level.load,
             goals: level.goals,
+            window: level.window,
+            pacing: level.plan.pacing(),
             probe: level.probe.map(|probe| probe.plan.walk(Shard::WHOLE.sessions())),
             text: level.text,
         };
@@ -110,6 +112,10 @@ pub struct LevelSpec<'a, S> {
     pub load: Load,
     /// Per-request goals, for goodput.
     pub goals: &'a GoodputGoals,
+    /// Which part of it is looked at beside the whole.
+    pub window: WindowChoice,
+    /// Who sets the pace.
+    pub pacing: Pacing,
     /// The requests of a thin stream beside the load; see [`Probe`].
     pub probe: Option<S>,
     /// What becomes of the text of replies, where the transport keeps it.
@@ -191,7 +197,8 @@ where
     let warmup = warm_up(rig, spec.warmup, spec.load).await.map_err(widen)?;
     observer.notice(Notice::WarmedUp { requests: warmup.sent });
     let watch = Watch::start(rig.watch, rig.timer);
-    let mut tee = Tee { tally: LevelTally::new(spec.goals), sink, observer };
+    let tally = tally(spec.goals, spec.window, spec.pacing);
+    let mut tee = Tee { tally, sink, observer };
     let start = rig.timer.now();
     let course = Course::new(rig.transport, rig.timer, rig.cancel, start);
     let course = course.with(spec.load.stop_after, spec.text);
@@ -201,6 +208,12 @@ where
     let load = (&mut spec.requests, underway);
     let driven = press(&course, load, slots, probe, &mut Keep::new(&mut tee)).await?;
     Ok(LevelRun::of(&tee.tally, watch.stop(rig.timer), driven, warmup))
+}
+
+/// The tally of a level, which knows what its summary is to say.
+pub(crate) fn tally(goals: &GoodputGoals, window: WindowChoice, pacing: Pacing) -> LevelTally {
+    let tally = LevelTally::new(goals).with_window(window);
+    if pacing == Pacing::ClosedLoop { tally.of_closed_loop() } else { tally }
 }
 
 async fn warm_up<S: RequestSource, T: Transport, C: Timer>(

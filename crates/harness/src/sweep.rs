@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
 use fizeau_core::Nanos;
-use fizeau_metrics::GoodputGoals;
+use fizeau_metrics::{GoodputGoals, WindowChoice};
 use fizeau_workload::{Arrivals, Dataset, Plan, Seed, Spec, SpecError, TextCodec, WalkError};
 
 use crate::drive::{DriveError, Load};
@@ -28,6 +28,8 @@ pub struct SweepSpec {
     pub size: LevelSize,
     /// Per-request goals, for goodput.
     pub goals: GoodputGoals,
+    /// Which part of each level is looked at beside the whole.
+    pub window: WindowChoice,
 }
 
 impl SweepSpec {
@@ -144,6 +146,7 @@ impl<'a, M: Measure> Sweep<'a, M> {
         let level = PlannedLevel {
             warmup: size.warmup_at(concurrency),
             goals: &self.spec.goals,
+            window: self.spec.window,
             ..PlannedLevel::new(
                 &plan,
                 Load { max_in_flight: Some(concurrency), stop_after: size.time },

@@ -6,6 +6,7 @@ mod counted;
 mod describe;
 mod interval;
 mod json;
+mod ordered;
 mod pooled;
 mod sample;
 
@@ -13,13 +14,14 @@ pub(crate) use column::Column;
 pub(crate) use counted::TokenCensus;
 pub use counted::TokenDistribution;
 pub use describe::percentile_of_sorted;
-pub(crate) use json::OrReason;
+pub(crate) use json::{OrReason, interval_or_reason};
+pub(crate) use ordered::mean_interval;
 pub use pooled::PooledSample;
 pub(crate) use sample::Sample;
 
 use fizeau_core::{Millis, Tokens};
 
-use crate::Statistic;
+use crate::{Statistic, Support};
 use sample::WeightedSample;
 
 /// The summary of a sample of latencies.
@@ -45,6 +47,11 @@ pub struct Distribution {
     pub n: u64,
     /// The mean.
     pub mean: Option<Millis>,
+    /// Where the true mean lies; absent but for values in the order of sending ([`Distribution::of_series`]) and for the
+    /// gaps of a level.
+    pub mean_interval: Option<Support<Interval<Millis>>>,
+    /// How many independent values would know the mean as well, at most `n`; absent where `mean_interval` is not known.
+    pub effective_n: Option<f64>,
     /// The standard deviation of the sample (population form, `ddof` 0, as the other tools have it).
     pub std: Option<Millis>,
     /// The smallest value.
@@ -63,6 +70,19 @@ pub struct Distribution {
     pub max: Option<Millis>,
     /// How exactly the percentiles are known; all other figures are exact either way.
     pub resolution: Resolution,
+    /// MLPerf's bounds for the tail; absent but for the TTFT, TPOT and E2EL of a level.
+    pub early_stopping: Option<EarlyStopping>,
+}
+
+/// What the true tail does not exceed in ninety-nine cases of a hundred: [`early_stopping_bound`] at 0.99.
+///
+/// [`early_stopping_bound`]: crate::early_stopping_bound
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EarlyStopping {
+    /// Of the 90th percentile; it takes 64 values.
+    pub p90: Support<Millis>,
+    /// Of the 99th percentile; it takes 662 values.
+    pub p99: Support<Millis>,
 }
 
 /// How exactly the percentiles of a sample are known.
@@ -94,6 +114,31 @@ impl Distribution {
     #[must_use]
     pub fn of(values: impl IntoIterator<Item = Millis>) -> Self {
         values.into_iter().collect::<Sample>().summary()
+    }
+
+    /// The summary of the latencies of successive requests, in the order in which they were sent, with 95 % intervals that
+    /// heed how far neighbours hang together.
+    ///
+    /// The mean's is that of [`BatchMeans`](crate::BatchMeans). A percentile's is made of two values of the sample, as for
+    /// independent ones, but for as many as would know as well what share of values lies above the percentile: `n` over
+    /// [`Autocorrelation::time`](crate::Autocorrelation::time) of the series that is 1 where a value does and 0 where it does
+    /// not. A share's interval turned into one for a percentile is R. S. Woodruff's (JASA 47, 1952); of dependent series, P.
+    /// Heidelberger and P. A. W. Lewis, "Quantile estimation in dependent sequences" (Operations Research 32, 1984).
+    ///
+    /// ```
+    /// use fizeau_core::Millis;
+    /// use fizeau_metrics::Distribution;
+    ///
+    /// // Each latency is that of its neighbours, nearly: a slow wave.
+    /// let wave = |k: u32| Millis::new(f64::from(k % 200).mul_add(0.1, 20.0));
+    /// let (plain, series) = (Distribution::of((0..1000).map(wave)), Distribution::of_series((0..1000).map(wave)));
+    /// let width = |of: Distribution| of.p50.interval().map(|interval| interval.high.get() - interval.low.get());
+    /// assert_eq!(plain.p50.value(), series.p50.value());
+    /// assert!(width(series) > width(plain) || width(series).is_none());
+    /// ```
+    #[must_use]
+    pub fn of_series(values: impl IntoIterator<Item = Millis>) -> Self {
+        values.into_iter().collect::<Sample>().series_summary()
     }
 
     /// The summary of values that are pooled from several requests, such as inter-chunk gaps: as
@@ -135,6 +180,18 @@ impl Distribution {
             Statistic::Value => None,
         }
     }
+
+    /// The percentile that `statistic` names; none if it is no percentile.
+    pub(crate) const fn quantile(&self, statistic: Statistic) -> Option<Quantile> {
+        Some(match statistic {
+            Statistic::P50 => self.p50,
+            Statistic::P90 => self.p90,
+            Statistic::P95 => self.p95,
+            Statistic::P99 => self.p99,
+            Statistic::P999 => self.p999,
+            Statistic::Mean | Statistic::Max | Statistic::Value => return None,
+        })
+    }
 }
 
 /// A percentile, or why there is none.
@@ -147,9 +204,9 @@ pub enum Quantile {
     Known {
         /// The value.
         value: Millis,
-        /// The 95 % interval; absent where the sample does not reach far enough on both sides, and for pooled
-        /// values.
-        interval: Option<Interval>,
+        /// The 95 % interval, or how many values it takes for both its ends to lie within the sample; absent for pooled
+        /// values and for those of which it is not known how they hang together.
+        interval: Option<Support<Interval<Millis>>>,
     },
     /// The sample has fewer values than the percentile needs.
     Withheld {
@@ -158,14 +215,15 @@ pub enum Quantile {
     },
 }
 
-/// A confidence interval: two values of the sample that enclose the true percentile with a probability of at
-/// least 95 %, whatever the distribution, as long as the values are independent.
+/// A 95 % confidence interval, in the unit of its figure.
+///
+/// Summaries have it; what works on plain numbers has [`Bounds`](crate::Bounds), which tell their confidence too.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
+pub struct Interval<T> {
     /// Its lower end.
-    pub low: Millis,
+    pub low: T,
     /// Its upper end.
-    pub high: Millis,
+    pub high: T,
 }
 
 impl Quantile {
@@ -178,12 +236,21 @@ impl Quantile {
         }
     }
 
-    /// The 95 % interval, if it is known.
-    #[must_use]
-    pub const fn interval(self) -> Option<Interval> {
+    /// The 95 % interval of a sample of `n`, or how many values it takes; none where there is none to be had.
+    pub(crate) const fn support(self, n: u64) -> Option<Support<Interval<Millis>>> {
         match self {
             Self::Known { interval, .. } => interval,
-            Self::Absent | Self::Withheld { .. } => None,
+            Self::Withheld { needs } => Some(Support::NotSupported { needs, has: n }),
+            Self::Absent => None,
+        }
+    }
+
+    /// The 95 % interval, if it is known.
+    #[must_use]
+    pub const fn interval(self) -> Option<Interval<Millis>> {
+        match self {
+            Self::Known { interval: Some(Support::Known(interval)), .. } => Some(interval),
+            Self::Known { .. } | Self::Absent | Self::Withheld { .. } => None,
         }
     }
 }

@@ -1,26 +1,70 @@
 //! Goals for a single request, and whether it met them.
 
-use std::str::FromStr;
+mod attainment;
+mod parse;
 
-use fizeau_core::{Millis, Nanos};
+pub(crate) use attainment::GoodTally;
+pub use attainment::{Attainment, GoalAttainment, GroupAttainment};
+pub use parse::GoodputError;
 
-use crate::RequestMetrics;
+use fizeau_core::{Millis, Nanos, Tape};
 
-/// Goals for a single request, in the spelling of vLLM's `--goodput`: `ttft:500 tpot:50 e2el:2000`, in
-/// milliseconds.
+use crate::{PooledSample, RequestMetrics, inter_token};
+
+/// Goals for a single request: groups of goals, of which one must be met in full.
 ///
-/// A request is good if it succeeded and each figure that has a goal exists and is no greater than its goal.
-/// So a reply of a single token, which has no TPOT, cannot meet a goal for TPOT.
+/// The spelling is that of vLLM's `--goodput`, in milliseconds: `ttft:500 tpot:50`. The word `or` begins another group:
+/// a request is good if it succeeded and meets every goal of at least one group. A goal is met if the request has the figure
+/// and it is no greater than the limit; so a reply of a single token, which has no TPOT, cannot meet a goal for TPOT.
 ///
 /// ```
 /// use fizeau_core::Millis;
-/// let goals: fizeau_metrics::GoodputGoals = "ttft:500 tpot:50".parse()?;
-/// assert_eq!(goals.ttft, Some(Millis::new(500.0)));
-/// assert_eq!(goals.e2el, None);
+/// use fizeau_metrics::{GoalMetric, GoodputGoals, RequestGoal};
+/// let goals: GoodputGoals = "ttft:500 tpot:50 or e2el:2000".parse()?;
+/// assert_eq!(goals.groups().len(), 2);
+/// let ttft = RequestGoal { metric: GoalMetric::Ttft, limit: Millis::new(500.0) };
+/// assert_eq!(goals.groups()[0][0], ttft);
+/// assert_eq!(goals.to_string(), "ttft:500 tpot:50 or e2el:2000");
 /// # Ok::<(), fizeau_metrics::GoodputError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct GoodputGoals {
+    groups: Vec<Vec<RequestGoal>>,
+}
+
+/// The most that one figure of a request may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RequestGoal {
+    /// Of which figure.
+    pub metric: GoalMetric,
+    /// The limit, itself allowed.
+    pub limit: Millis,
+}
+
+/// A figure of a request that can have a goal. All are latencies: less is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum GoalMetric {
+    /// Send start to first token, on any channel.
+    Ttft,
+    /// Intended release to first token.
+    TtftScheduled,
+    /// Send start to the first token that a reader would see.
+    FirstVisible,
+    /// Mean pace after the first event: a limit of 50 ms asks for 20 tokens a second at least.
+    Tpot,
+    /// The 99th percentile of the request's own inter-token latencies, weighted by tokens, with linear interpolation. It
+    /// describes the gaps that there were and estimates nothing, so it needs but one of them.
+    ItlP99,
+    /// Send start to the last of the output.
+    E2el,
+    /// Intended release to the last of the output.
+    E2elScheduled,
+}
+
+/// What goals of vLLM's own spelling can say: one group, of no more than three figures.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SimpleGoals {
     /// The most that send start to first token may take; absent if no goal was given.
     pub ttft: Option<Millis>,
     /// The slowest mean pace after the first event.
@@ -29,84 +73,121 @@ pub struct GoodputGoals {
     pub e2el: Option<Millis>,
 }
 
-/// Why a text is not a set of goals for requests.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum GoodputError {
-    /// A piece without a colon.
-    #[error("goodput goal `{0}`: write `name:milliseconds`, for instance `ttft:500`")]
-    NoColon(String),
-    /// Names that are no metric of a request.
-    #[error("unknown goodput goal {}: the names are ttft, tpot and e2el", quoted(.0))]
-    UnknownNames(Vec<String>),
-    /// A limit that is not a positive number.
-    #[error(
-        "goodput goal `{0}`: the limit must be a positive number of milliseconds, without a unit"
-    )]
-    Limit(String),
-    /// One name twice.
-    #[error("goodput goal `{0}` is given twice: keep one")]
-    Twice(String),
+impl GoalMetric {
+    /// All of them, in the order in which messages list them.
+    pub const ALL: [Self; 7] = [
+        Self::Ttft,
+        Self::TtftScheduled,
+        Self::FirstVisible,
+        Self::Tpot,
+        Self::ItlP99,
+        Self::E2el,
+        Self::E2elScheduled,
+    ];
+
+    /// The word for it in goals and files.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Ttft => "ttft",
+            Self::TtftScheduled => "ttft_scheduled",
+            Self::FirstVisible => "first_visible",
+            Self::Tpot => "tpot",
+            Self::ItlP99 => "itl_p99",
+            Self::E2el => "e2el",
+            Self::E2elScheduled => "e2el_scheduled",
+        }
+    }
 }
 
 impl GoodputGoals {
+    /// No goals at all.
+    pub const NONE: Self = Self { groups: Vec::new() };
+
+    /// Goals of which one of `groups` must be met in full. A group without a goal would be met by anything and is left out.
+    #[must_use]
+    pub fn any_of(groups: impl IntoIterator<Item = Vec<RequestGoal>>) -> Self {
+        Self { groups: groups.into_iter().filter(|group| !group.is_empty()).collect() }
+    }
+
+    /// The groups, none of them empty.
+    #[must_use]
+    pub fn groups(&self) -> &[Vec<RequestGoal>] {
+        &self.groups
+    }
+
     /// Whether no goal is given at all; goodput is then absent.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.ttft.is_none() && self.tpot.is_none() && self.e2el.is_none()
+        self.groups.is_empty()
     }
 
-    /// Whether the request succeeded and met every goal.
+    /// Whether the request succeeded and met every goal of at least one group; without goals, whether it succeeded.
     #[must_use]
-    pub fn are_met_by(&self, request: &RequestMetrics) -> bool {
-        let succeeded = request.output_tokens.is_some();
-        succeeded
-            && within(self.ttft, request.ttft.map(Nanos::to_millis))
-            && within(self.tpot, request.tpot)
-            && within(self.e2el, request.e2el.map(Nanos::to_millis))
+    pub fn are_met_by(&self, tape: &Tape) -> bool {
+        let metrics = RequestMetrics::of(tape);
+        let figures = self.figures(tape, &metrics);
+        let met = |group: &Vec<RequestGoal>| group.iter().all(|goal| figures.meet(goal));
+        tape.is_success() && (self.is_empty() || self.groups.iter().any(met))
     }
-}
 
-impl FromStr for GoodputGoals {
-    type Err = GoodputError;
-
-    /// Reads goals separated by white space. An empty text gives no goals.
-    fn from_str(text: &str) -> Result<Self, GoodputError> {
-        let mut goals = Self::default();
-        let mut unknown = Vec::new();
-        for piece in text.split_whitespace() {
-            let Some((name, limit)) = piece.split_once(':') else {
-                return Err(GoodputError::NoColon(piece.to_owned()));
-            };
-            let goal = match name {
-                "ttft" => &mut goals.ttft,
-                "tpot" => &mut goals.tpot,
-                "e2el" => &mut goals.e2el,
-                _ => {
-                    unknown.push(name.to_owned());
-                    continue;
-                }
-            };
-            let limit: f64 = limit.parse().unwrap_or(f64::NAN);
-            if !(limit > 0.0 && limit.is_finite()) {
-                return Err(GoodputError::Limit(piece.to_owned()));
-            }
-            if goal.replace(Millis::new(limit)).is_some() {
-                return Err(GoodputError::Twice(name.to_owned()));
-            }
+    /// The same goals as vLLM has them; none where they go beyond that: a second group, or another figure.
+    #[must_use]
+    pub fn simple(&self) -> Option<SimpleGoals> {
+        let mut simple = SimpleGoals::default();
+        let (group, more) = match self.groups.split_first() {
+            None => return Some(simple),
+            Some((group, more)) => (group, more),
+        };
+        for goal in group {
+            *match goal.metric {
+                GoalMetric::Ttft => &mut simple.ttft,
+                GoalMetric::Tpot => &mut simple.tpot,
+                GoalMetric::E2el => &mut simple.e2el,
+                _ => return None,
+            } = Some(goal.limit);
         }
-        if unknown.is_empty() { Ok(goals) } else { Err(GoodputError::UnknownNames(unknown)) }
+        more.is_empty().then_some(simple)
+    }
+
+    /// What the goals are about, of one request. The percentile of its gaps costs a sort, so it is taken only for a goal.
+    fn figures<'a>(&self, tape: &Tape, metrics: &'a RequestMetrics) -> Figures<'a> {
+        let mut goals = self.groups.iter().flatten();
+        let asked = goals.any(|goal| goal.metric == GoalMetric::ItlP99);
+        Figures { metrics, itl_p99: asked.then(|| itl_p99(tape)).flatten() }
     }
 }
 
-fn within(goal: Option<Millis>, measured: Option<Millis>) -> bool {
-    match (goal, measured) {
-        (None, _) => true,
-        (Some(goal), Some(measured)) => measured <= goal,
-        (Some(_), None) => false,
+/// The figures of one request that goals may be about.
+struct Figures<'a> {
+    metrics: &'a RequestMetrics,
+    itl_p99: Option<Millis>,
+}
+
+impl Figures<'_> {
+    /// Of a request that failed there are none, so it meets nothing.
+    fn meet(&self, goal: &RequestGoal) -> bool {
+        self.of(goal.metric).is_some_and(|figure| figure <= goal.limit)
+    }
+
+    fn of(&self, metric: GoalMetric) -> Option<Millis> {
+        let latency = match metric {
+            GoalMetric::Ttft => self.metrics.ttft,
+            GoalMetric::TtftScheduled => self.metrics.ttft_scheduled,
+            GoalMetric::FirstVisible => self.metrics.first_visible,
+            GoalMetric::Tpot => return self.metrics.tpot,
+            GoalMetric::ItlP99 => return self.itl_p99,
+            GoalMetric::E2el => self.metrics.e2el,
+            GoalMetric::E2elScheduled => self.metrics.e2el_scheduled,
+        };
+        latency.map(Nanos::to_millis)
     }
 }
 
-fn quoted(names: &[String]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    quoted.join(", ")
+fn itl_p99(tape: &Tape) -> Option<Millis> {
+    let mut gaps = PooledSample::default();
+    for share in inter_token(tape) {
+        gaps.push_shared(share.gap, share.tokens);
+    }
+    gaps.percentiles(&[99.0]).into_iter().next().flatten()
 }

@@ -6,23 +6,29 @@ mod json;
 mod latencies;
 mod lengths;
 mod models;
+mod over_time;
 mod probe;
 mod tally;
 mod tokens;
+mod uncertainty;
+mod windowed;
 
 pub use arrivals::{Arrivals, Gaps};
 pub use histograms::LevelHistograms;
 pub use lengths::{LengthCheck, LengthChecks, LengthDifference};
 pub use models::{ModelName, ModelSummary};
+pub use over_time::{Occupancy, OverTime};
 pub use probe::ProbeSummary;
 pub use tally::LevelTally;
+pub use uncertainty::RateIntervals;
+pub use windowed::{WindowFigures, WindowMetrics, WindowThroughput, Windowed};
 
 use std::collections::BTreeMap;
 
 use fizeau_core::{FailureClass, Outcome, PerSec, Seconds, Tape, TokenSource, Tokens};
 use serde::Serialize;
 
-use crate::{Distribution, GoodputGoals};
+use crate::{Attainment, Distribution, GoodputGoals, Saturation};
 
 /// What was measured at one level: the part of `summary.json` that comes from tapes alone.
 ///
@@ -54,11 +60,20 @@ pub struct LevelSummary {
     pub jitter: Jitter,
     /// Rates.
     pub throughput: Throughput,
+    /// How many requests met which per-request goal; absent if no goal was given or nothing was sent.
+    pub goodput: Option<Attainment>,
     /// How requests arrived. Computed from any tapes; whoever knows that the loop was closed leaves it out, since its
     /// arrivals are the endpoint's doing.
     pub arrivals: Option<Arrivals>,
     /// Lengths that were asked for beside those that the server saw.
     pub lengths: LengthChecks,
+    /// How much was going on at a time; absent if the level has no length.
+    pub over_time: Option<OverTime>,
+    /// Whether the queue of an open loop grew. Computed from any tapes; whoever knows that the loop was closed leaves it out
+    /// ([`LevelTally::of_closed_loop`]).
+    pub saturation: Option<Saturation>,
+    /// The figures of the part that was measured in its steady state. Those beside it are of the whole run.
+    pub windowed: Box<Windowed>,
     /// Figures of each model, in the order of their names; absent where all requests asked for the same.
     pub models: Option<Vec<ModelSummary>>,
     /// What a probe stream beside the load met; absent where there was none. No other figure has a part of it.
@@ -232,14 +247,16 @@ pub struct Throughput {
     pub output_tokens_per_s: PerSec,
     /// Prompt and generated tokens per second; absent if prompt lengths are unknown.
     pub total_tokens_per_s: Option<PerSec>,
-    /// Requests that met every per-request goal; absent if no goal was given or nothing was sent.
+    /// Requests that met their goals; absent if no goal was given or nothing was sent.
     pub goodput: Option<Goodput>,
+    /// Where the true rates lie.
+    pub intervals: RateIntervals,
 }
 
-/// Goodput: what met every goal.
+/// Goodput: what met every goal of at least one group; [`LevelSummary::goodput`] has it goal by goal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goodput {
-    /// Requests per second that met every goal.
+    /// Good requests per second.
     pub rate: PerSec,
     /// Their share of all *sent*; a failed request is a bad one. From 0 to 1.
     pub share: f64,

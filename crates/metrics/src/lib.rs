@@ -35,33 +35,39 @@ mod validity;
 mod window;
 
 pub use compare::{
-    AllZero, Alpha, Answer, Basis, ComparedFigure, ComparisonSettings, ComparisonTable,
-    ComparisonTest, Decision, Direction, Effect, EffectInterval, EffectKind, EffectSize, Figure,
-    FigureChoice, FigureError, NamedTest, NoSpread, NullLaw, PValue, Pairs, PairsError,
-    PermutationError, PermutationTest, Permutations, Power, RankTest, RoundFigures, RoundsError,
-    ShareError, Side, Sides, SidesError, TTest, Tested, Untested, Zeros, holm,
+    AllZero, Alpha, Answer, Basis, ComparedFigure, ComparedRequests, ComparisonSettings,
+    ComparisonTable, ComparisonTest, Decision, Direction, Effect, EffectInterval, EffectKind,
+    EffectSize, Figure, FigureChoice, FigureError, NamedTest, NoSpread, NullLaw, PValue, Pairs,
+    PairsError, PermutationError, PermutationTest, Permutations, Power, RankTest, RoundFigures,
+    RoundsError, ShareError, Side, Sides, SidesError, TTest, Tested, Untested, Zeros, holm,
 };
 pub use distribution::{
-    Distribution, Interval, PooledSample, Quantile, Resolution, TokenDistribution,
+    Distribution, EarlyStopping, Interval, PooledSample, Quantile, Resolution, TokenDistribution,
     percentile_of_sorted,
 };
 pub use gaps::{ItlShare, inter_chunk, inter_token};
-pub use goodput::{GoodputError, GoodputGoals};
+pub use goodput::{
+    Attainment, GoalAttainment, GoalMetric, GoodputError, GoodputGoals, GroupAttainment,
+    RequestGoal, SimpleGoals,
+};
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use level::{
     Arrivals, Gaps, Goodput, Jitter, LengthCheck, LengthChecks, LengthDifference, LevelHistograms,
-    LevelSummary, LevelTally, MetricTable, ModelName, ModelSummary, ProbeSummary, RequestCounts,
-    Throughput, TokenCounts, Window,
+    LevelSummary, LevelTally, MetricTable, ModelName, ModelSummary, Occupancy, OverTime,
+    ProbeSummary, RateIntervals, RequestCounts, Throughput, TokenCounts, Window, WindowFigures,
+    WindowMetrics, WindowThroughput, Windowed,
 };
 pub use peers::{
-    Concept, Definition, Peer, PeerFigure, PeerReport, PeerSettings, PeerUnit, PeerValue,
+    Concept, Definition, OwnFigures, Peer, PeerFigure, PeerReport, PeerSettings, PeerStatistic,
+    PeerUnit, PeerValue,
 };
 pub use request::RequestMetrics;
 pub use series::{
-    CountSeries, Moment, OutOfOrder, RateStep, Sweep, TimeSpan, TimeWeighted, Timeline,
-    TokenSeries, peak_rate,
+    CountSeries, Moment, OutOfOrder, PeakRate, RateStep, Sweep, TimeSpan, TimeWeighted, Timeline,
+    TokenCells, TokenSeries, peak_rate,
 };
 pub use slo::{Comparison, Goal, GoalOutcome, Metric, Slo, SloError, Statistic};
+pub(crate) use stats::least_for_percentile;
 pub use stats::{
     Autocorrelation, BatchMeans, BatchMeansError, BlockKind, BlockLength, Bootstrap,
     BootstrapError, Bounds, Confidence, ConfidenceError, EarlyStoppingError, Estimate,
@@ -75,7 +81,7 @@ pub use validity::{
 };
 pub use window::{
     CurvePoint, CutReason, Edge, Growth, MeasuredWindow, NoWindow, Saturation, SaturationEvidence,
-    Signal, Stationarity, Trend, WhyNoWindow,
+    Signal, Stationarity, Trend, WhyNoWindow, WindowChoice, WindowEnd, WindowEndError,
 };
 
 #[cfg(doctest)]

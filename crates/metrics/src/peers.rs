@@ -11,10 +11,12 @@ mod definitions;
 mod evalscope;
 mod genai_perf;
 mod guidellm;
+mod headline;
 mod inference_benchmarker;
 mod inference_perf;
 mod llmperf;
 mod loadgen;
+mod own;
 mod report;
 mod run;
 mod sample;
@@ -28,7 +30,8 @@ use fizeau_core::Tape;
 use crate::GoodputGoals;
 
 pub use definition::{Concept, Definition};
-pub use report::{PeerFigure, PeerReport, PeerUnit, PeerValue};
+pub use own::OwnFigures;
+pub use report::{PeerFigure, PeerReport, PeerStatistic, PeerUnit, PeerValue};
 
 use run::Run;
 
@@ -86,9 +89,10 @@ pub enum Peer {
 }
 
 /// What a tool was told that is not on a tape.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct PeerSettings {
-    /// The goals of its goodput; figures of goodput are absent where there are none.
+    /// The goals of its goodput; figures of goodput are absent where there are none, and where
+    /// they go beyond [`SimpleGoals`](crate::SimpleGoals).
     pub goals: GoodputGoals,
     /// The cap on requests in flight (`--max-concurrency`), if there was one.
     pub max_concurrency: Option<u32>,

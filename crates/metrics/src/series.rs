@@ -1,5 +1,6 @@
 //! A level over time: step functions that change at events and nowhere else.
 
+mod cells;
 mod count;
 mod peak;
 mod sweep;
@@ -7,6 +8,7 @@ mod timeline;
 mod tokens;
 mod weighted;
 
+pub use cells::{PeakRate, TokenCells};
 pub use count::CountSeries;
 pub use peak::peak_rate;
 pub use sweep::{Moment, OutOfOrder, Sweep};
@@ -62,6 +64,6 @@ impl TimeSpan {
 }
 
 /// When a request was over: its end, or where none was marked its last output, and never before that output.
-fn end_of(tape: &Tape) -> Option<Stamp> {
+pub(crate) fn end_of(tape: &Tape) -> Option<Stamp> {
     tape.marks.end.max(tape.last_output())
 }

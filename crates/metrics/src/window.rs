@@ -1,5 +1,6 @@
 //! Which part of a level to look at, and whether it had a steady state at all.
 
+mod choice;
 mod mser;
 mod plateau;
 mod saturation;
@@ -7,6 +8,7 @@ mod steady;
 mod trend;
 mod trim;
 
+pub use choice::{WindowChoice, WindowEnd, WindowEndError};
 pub use mser::CurvePoint;
 pub use saturation::{Saturation, SaturationEvidence};
 pub use steady::{Signal, Stationarity};
@@ -33,6 +35,8 @@ pub struct MeasuredWindow {
     pub cut_back: u64,
     /// Why just there.
     pub reason: CutReason,
+    /// Why the level is not known to be steady, where that was looked for and this window stands in.
+    pub not_steady: Option<WhyNoWindow>,
     /// What each signal showed; empty where none was asked.
     pub evidence: Vec<Stationarity>,
 }
@@ -51,6 +55,18 @@ pub enum CutReason {
         /// Share of the window's time at the plateau or above, from 0 to 1.
         share: f64,
     },
+}
+
+impl CutReason {
+    /// The name used in files: `asked`, `steady` or `plateau`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Asked => "asked",
+            Self::Stationary => "steady",
+            Self::Plateau { .. } => "plateau",
+        }
+    }
 }
 
 /// That there is no window, and why.
@@ -98,6 +114,19 @@ pub enum WhyNoWindow {
         /// The share of the time, from 0 to 1.
         share: f64,
     },
+    /// The concurrency was at its plateau only while few were sent.
+    #[error("only {kept} of {all} requests were sent while {level} were in flight")]
+    ShortPlateau {
+        /// The level, in requests in flight.
+        level: u64,
+        /// How many were sent at that level.
+        kept: u64,
+        /// Of how many.
+        all: u64,
+    },
+    /// There is no time to look at.
+    #[error("all requests were due at one instant")]
+    AtOnce,
     /// Nothing is left.
     #[error("nothing is left after the cuts")]
     NothingLeft,
@@ -130,6 +159,7 @@ impl Timeline {
             kept: (end - first) as u64,
             cut_back: (requests.len() - end) as u64,
             reason,
+            not_steady: None,
             evidence,
         })
     }

@@ -1,6 +1,7 @@
 //! One level's result, ready to be written down.
 
 mod block;
+mod goodput;
 mod json;
 mod proof;
 mod speed;

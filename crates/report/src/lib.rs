@@ -12,6 +12,8 @@
 //! | `report.html` | [`SweepReport::page`] |
 //! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
 //! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
+//! | what another tool would have said | [`PeerComparison`] |
+//! | what a word means, and to whom | [`Explanation`] |
 //!
 //! **Use this crate** to show results of Fizeau's metrics in a program of your own. **Use `fizeau-metrics`**
 //! for the figures themselves, and `fizeau` to get all layers at once.
@@ -31,6 +33,8 @@ mod lengths;
 mod level;
 mod number;
 mod page;
+mod peers;
+mod percentiles;
 mod setup;
 mod sweep;
 mod table;
@@ -42,6 +46,8 @@ pub use ab::{AbParty, AbReport, AbRound};
 pub use asked::{Asked, AskedArrivals};
 pub use lengths::LengthTally;
 pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
+pub use peers::{Explanation, PeerComparison};
+pub use percentiles::{PercentileTable, PercentileTally};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
 pub use sweep::{GoalResult, OperatingPoint, Place, StandIn, SweepReport};
 pub use terminal::{Style, Terminal};

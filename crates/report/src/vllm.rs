@@ -179,7 +179,8 @@ impl VllmResult {
     }
 
     /// Requests per second that met every goal, by vLLM's rule: its TPOT, which for a reply of a single token is
-    /// 0 and so meets any goal. None without goals. What `fizeau-metrics` calls goodput differs in this, and
+    /// 0 and so meets any goal. None without goals, and where they go
+    /// beyond what vLLM can be asked for. What `fizeau-metrics` calls goodput differs in this, and
     /// where a first chunk carries several tokens.
     #[must_use]
     pub const fn goodput(&self) -> Option<PerSec> {

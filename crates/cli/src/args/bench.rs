@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ArrivalArgs, ClientArgs, EndpointArgs, SamplingArgs, WorkloadArgs};
+use super::{ArrivalArgs, ClientArgs, EndpointArgs, SamplingArgs, WindowArgs, WorkloadArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
@@ -34,6 +34,8 @@ pub(crate) struct BenchArgs {
     pub(crate) calibrate: bool,
     #[command(flatten)]
     pub(crate) result: ResultArgs,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
     #[command(flatten)]
     pub(crate) vllm: VllmArgs,
 }
@@ -83,7 +85,8 @@ pub(crate) struct LoadArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Result")]
 pub(crate) struct ResultArgs {
-    /// Per-request goals in milliseconds, such as ttft:500 tpot:50; gives goodput.
+    /// Per-request goals in milliseconds, such as ttft:500 tpot:50; gives goodput. A request is good if it meets all
+    /// goals of one group; the word or begins another: ttft:500 tpot:50 or e2el:2000.
     #[arg(long, value_name = "METRIC:MS", num_args = 1..)]
     pub(crate) goodput: Vec<String>,
     /// A folder for the run: run.json, tapes.jsonl, summary.json, histograms.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ClientArgs, EndpointArgs, SamplingArgs, WorkloadArgs};
+use super::{ClientArgs, EndpointArgs, SamplingArgs, WindowArgs, WorkloadArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct SweepArgs {
@@ -20,6 +20,8 @@ pub(crate) struct SweepArgs {
     pub(crate) client: ClientArgs,
     #[command(flatten)]
     pub(crate) verdict: VerdictArgs,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
 }
 
 #[derive(Debug, Args)]
@@ -66,7 +68,8 @@ pub(crate) struct VerdictArgs {
     /// The goal that the operating point must meet.
     #[arg(long, default_value = crate::sweep::DEFAULT_SLO)]
     pub(crate) slo: String,
-    /// Per-request goals in milliseconds, such as ttft:500 tpot:50; gives goodput.
+    /// Per-request goals in milliseconds, such as ttft:500 tpot:50; gives goodput. A request is good if it meets all
+    /// goals of one group; the word or begins another: ttft:500 tpot:50 or e2el:2000.
     #[arg(long, value_name = "METRIC:MS", num_args = 1..)]
     pub(crate) goodput: Vec<String>,
     /// A folder for the sweep; by default one named by the date under fizeau-runs/.

@@ -236,6 +236,7 @@ pub(super) fn document<'a>(
         max_in_flight: job.load.max_in_flight.map(NonZeroU32::get),
         release_for_ms: None,
         seed: None,
+        window: args.window.choice().into(),
     };
     let client = record::ClientPlan {
         threads: job.client.threads(),

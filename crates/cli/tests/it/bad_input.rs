@@ -66,7 +66,7 @@ fn numbers_that_make_no_sense_are_refused_before_anything_is_sent() {
         (&["--burstiness", "-2", "--request-rate", "1"], &["--burstiness -2"]),
         (&["--random-input-len", "0"], &["input", "0"]),
         (&["--random-range-ratio", "1.5"], &["ratio", "1.5"]),
-        (&["--goodput", "speed:3"], &["speed", "ttft, tpot and e2el"]),
+        (&["--goodput", "speed:3"], &["speed", "ttft_scheduled, first_visible, tpot, itl_p99"]),
     ];
     for (extra, words) in cases {
         let extra: Vec<&str> = nowhere.iter().chain(extra).copied().collect();

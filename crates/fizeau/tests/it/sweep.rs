@@ -6,7 +6,7 @@ use fizeau::core::{PerSec, Seconds, Tape, Tokens};
 use fizeau::harness::{
     Cancel, LevelSize, Notice, Observer, Rig, SelfWatch, Sweep, SweepSpec, SweptLevel,
 };
-use fizeau::metrics::{GoodputGoals, Verdict};
+use fizeau::metrics::{GoodputGoals, Verdict, WindowChoice};
 use fizeau::pareto::{Direction, KneeRule, frontier, knee};
 use fizeau::roofline::{Bound, Load, Measured};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
@@ -51,6 +51,7 @@ fn observed(levels: &[u32], seed: u64) -> Vec<(SweptLevel, Vec<Tape>)> {
         dataset: None,
         size: LevelSize { requests: None, time: None, warmup: None },
         goals: GoodputGoals::default(),
+        window: WindowChoice::AUTO,
     };
     let mut sweep = Sweep::new(rig, &spec, None);
     let all = time.block_on(async {

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use fizeau_core::{Clock, Nanos, Stamp, Tape, TapeSink};
-use fizeau_metrics::{ClientWatch, GoodputGoals, LevelTally};
+use fizeau_metrics::{ClientWatch, LevelTally};
 use fizeau_transport::MonotonicClock;
 use fizeau_workload::WalkError;
 use tokio::sync::mpsc::{UnboundedReceiver, error::TryRecvError};
@@ -66,7 +66,7 @@ impl<E: Error> Collector<E> {
         &mut self,
         clock: MonotonicClock,
         switches: Vec<oneshot::Sender<Stamp>>,
-        goals: &GoodputGoals,
+        tally: LevelTally,
         sink: &mut K,
         observer: &mut O,
     ) -> Result<LevelRun, LevelError<WalkError, E, K::Error>> {
@@ -81,7 +81,7 @@ impl<E: Error> Collector<E> {
             // Who is over already does not wait.
             let _ = switch.send(start);
         }
-        let mut tee = Tee { tally: LevelTally::new(goals), sink, observer };
+        let mut tee = Tee { tally, sink, observer };
         let kept = self.keep(&mut Keep::new(&mut tee)).await;
         let tally = tee.tally;
         kept.map_err(DriveError::Sink)?;

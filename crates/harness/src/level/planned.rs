@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use fizeau_metrics::GoodputGoals;
+use fizeau_metrics::{GoodputGoals, WindowChoice};
 use fizeau_workload::{Pacing, Shard, Walk, Workload};
 
 use crate::Cancel;
@@ -21,6 +21,8 @@ pub struct PlannedLevel<'a> {
     pub load: Load,
     /// Per-request goals, for goodput.
     pub goals: &'a GoodputGoals,
+    /// Which part of it is looked at beside the whole: its steady state, where nothing else is asked.
+    pub window: WindowChoice,
     /// A thin stream of requests beside the load.
     pub probe: Option<Probe<'a>>,
     /// What becomes of the text of replies, where the transport keeps it.
@@ -61,13 +63,14 @@ impl<'a> PlannedLevel<'a> {
     /// ```
     #[must_use]
     pub const fn new(plan: &'a dyn Workload, load: Load) -> Self {
-        const NO_GOALS: &GoodputGoals = &GoodputGoals { ttft: None, tpot: None, e2el: None };
+        const NO_GOALS: &GoodputGoals = &GoodputGoals::NONE;
         Self {
             plan,
             shard: Shard::WHOLE,
             warmup: 0,
             load,
             goals: NO_GOALS,
+            window: WindowChoice::AUTO,
             probe: None,
             text: TextAfter::Drop,
         }

@@ -14,7 +14,7 @@ use fizeau_harness::{
     Cancel, Crew, DriveError, Ended, LevelRun, LevelSize, Load, Measure, Notice, Observer,
     PlannedLevel, Preconnect, Sweep, SweepSpec,
 };
-use fizeau_metrics::GoodputGoals;
+use fizeau_metrics::{GoodputGoals, WindowChoice};
 use fizeau_transport::MonotonicClock;
 use fizeau_workload::{Arrivals, Lengths, Plan, Spec, WalkError};
 
@@ -365,6 +365,7 @@ fn a_sweep_keeps_its_crew_and_its_transports() {
         dataset: None,
         size: LevelSize { requests: None, time: None, warmup: None },
         goals: GoodputGoals::default(),
+        window: WindowChoice::AUTO,
     };
     let mut sweep = Sweep::new(&mut stand.crew, &spec, None);
     let mut threads = Vec::new();

@@ -2,7 +2,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::Nanos;
 use fizeau_harness::{Cancel, LevelSize, Notice, Observer, Rig, SelfWatch, Sweep, SweepSpec};
-use fizeau_metrics::{GoodputGoals, Verdict};
+use fizeau_metrics::{GoodputGoals, Verdict, WindowChoice};
 use fizeau_workload::{Lengths, Spec};
 
 use crate::stand::{Paused, Server, paused};
@@ -15,6 +15,7 @@ fn spec(levels: &[u32], requests: u64) -> SweepSpec {
         dataset: None,
         size: LevelSize { requests: NonZeroU64::new(requests), time: None, warmup: Some(3) },
         goals: GoodputGoals::default(),
+        window: WindowChoice::AUTO,
     }
 }
 

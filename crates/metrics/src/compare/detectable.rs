@@ -27,12 +27,17 @@ impl Pairs {
         // Refuses what has no spread.
         self.t_test()?;
         let moments = Moments::of(self.differences());
-        let df = moments.n - 1.0;
-        let limit = student_quantile(alpha.tail(), df);
-        let lacking = |delta: f64| power.get() - above(limit, df, delta) - above(limit, df, -delta);
-        // A power at or under alpha is had for nothing.
-        let far = 10.0 + 8.0 * limit;
-        let delta = if lacking(0.0) > 0.0 { falling_root(0.0, far, lacking) } else { 0.0 };
+        let delta = least_noncentrality(alpha, moments.n - 1.0, power);
         Ok(delta * (moments.variance / moments.n).sqrt())
     }
+}
+
+/// By how many standard errors a mean must be off zero to be found with this power, where the standard error has `df` degrees
+/// of freedom.
+pub(super) fn least_noncentrality(alpha: Alpha, df: f64, power: Power) -> f64 {
+    let limit = student_quantile(alpha.tail(), df);
+    let lacking = |delta: f64| power.get() - above(limit, df, delta) - above(limit, df, -delta);
+    // A power at or under alpha is had for nothing.
+    let far = 10.0 + 8.0 * limit;
+    if lacking(0.0) > 0.0 { falling_root(0.0, far, lacking) } else { 0.0 }
 }

@@ -39,12 +39,22 @@ impl Column {
         short.chain(self.long.iter().copied()).map(Nanos::from_nanos)
     }
 
-    /// The summary of independent values, such as one latency a request.
+    /// The summary, without intervals: the values are in no order.
     pub(crate) fn summary(&self) -> Distribution {
+        self.summarize(Dependence::Pooled)
+    }
+
+    /// The summary of values that hang together as `series` does, which has them in the order of sending, in milliseconds.
+    /// Without intervals where they are not the same values.
+    pub(crate) fn summary_in_order(&self, series: &[f64]) -> Distribution {
+        let is_same = series.len() == self.len();
+        self.summarize(if is_same { Dependence::Series(series) } else { Dependence::Pooled })
+    }
+
+    fn summarize(&self, dependence: Dependence<'_>) -> Distribution {
         let sorted = self.sorted();
-        describe(sorted.moments(), Dependence::Independent, Resolution::Exact, |rank| {
-            sorted.at(rank)
-        })
+        let at = |rank| sorted.at(rank);
+        describe(sorted.moments(), dependence, Resolution::Exact, at)
     }
 
     /// A copy in ascending order: all short ones are below all long ones.

@@ -2,8 +2,10 @@
 
 use fizeau_core::Millis;
 
-use super::interval::enclosing_ranks;
+use super::interval::{enclosing_ranks, enclosing_ranks_of_series};
+use super::ordered::{inflation_above, mean_of_series, needed};
 use super::{Distribution, Interval, Quantile, Resolution};
+use crate::Support;
 
 /// The percentile `percent` (from 0 to 100) of values sorted in ascending order, by linear interpolation as
 /// numpy's default has it; none if there are no values or `percent` is out of range.
@@ -27,9 +29,12 @@ pub fn percentile_of_sorted(sorted: &[Millis], percent: f64) -> Option<Millis> {
 
 /// Whether the values of a sample are independent of each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Dependence {
+pub(super) enum Dependence<'a> {
     Independent,
+    /// They hang together in a way that nobody knows.
     Pooled,
+    /// They hang together as this series does, which has them in the order of sending.
+    Series(&'a [f64]),
 }
 
 /// Count, mean and standard deviation.
@@ -63,14 +68,21 @@ impl Moments {
 /// Everything about a sorted sample, whose value at a rank (from 0) is `at(rank)`.
 pub(super) fn describe(
     moments: Moments,
-    dependence: Dependence,
+    dependence: Dependence<'_>,
     resolution: Resolution,
     at: impl Fn(u64) -> Option<f64>,
 ) -> Distribution {
     let n = moments.n;
     let percentile = |per_mille| quantile(n, per_mille, dependence, &at);
+    let (mean_interval, effective_n) = match dependence {
+        Dependence::Series(values) if n > 0 => mean_of_series(values),
+        Dependence::Series(_) | Dependence::Independent | Dependence::Pooled => (None, None),
+    };
     Distribution {
         n,
+        mean_interval,
+        effective_n,
+        early_stopping: None,
         mean: moments.mean.map(Millis::new),
         std: moments.std.map(Millis::new),
         min: at(0).map(Millis::new),
@@ -87,7 +99,7 @@ pub(super) fn describe(
 fn quantile(
     n: u64,
     per_mille: u64,
-    dependence: Dependence,
+    dependence: Dependence<'_>,
     at: impl Fn(u64) -> Option<f64>,
 ) -> Quantile {
     let needs = values_needed(per_mille);
@@ -98,17 +110,25 @@ fn quantile(
     let Some(value) = interpolate(n, q, &at).map(Millis::new) else {
         return Quantile::Absent;
     };
-    let interval = || {
-        let (low, high) = enclosing_ranks(n, q)?;
-        Some(Interval { low: Millis::new(at(low)?), high: Millis::new(at(high)?) })
+    let interval = |inflation: f64| {
+        let ranks = match dependence {
+            Dependence::Series(_) => enclosing_ranks_of_series(n, q, inflation),
+            Dependence::Independent | Dependence::Pooled => enclosing_ranks(n, q),
+        };
+        let ends = ranks.and_then(|(low, high)| Some((at(low)?, at(high)?)));
+        match ends {
+            Some((low, high)) => {
+                Support::Known(Interval { low: Millis::new(low), high: Millis::new(high) })
+            }
+            None => Support::NotSupported { needs: needed(q, inflation).max(n + 1), has: n },
+        }
     };
-    Quantile::Known {
-        value,
-        interval: match dependence {
-            Dependence::Independent => interval(),
-            Dependence::Pooled => None,
-        },
-    }
+    let interval = match dependence {
+        Dependence::Independent => Some(interval(1.0)),
+        Dependence::Pooled => None,
+        Dependence::Series(values) => Some(interval(inflation_above(values, value.get()))),
+    };
+    Quantile::Known { value, interval }
 }
 
 /// How many values it takes to expect at least one beyond the percentile: n (1 - p) >= 1. The median is the

@@ -35,9 +35,29 @@ pub(super) fn enclosing_ranks(n: u64, q: f64) -> Option<(u64, u64)> {
     None
 }
 
+/// The same where each value is worth only one in `inflation` independent ones: the ranks of a sample of as many as those
+/// are worth, at the same places of the greater one, moved outwards to whole ranks.
+pub(super) fn enclosing_ranks_of_series(n: u64, q: f64, inflation: f64) -> Option<(u64, u64)> {
+    let worth = ((n as f64 / inflation) as u64).min(n);
+    let (low, high) = enclosing_ranks(worth, q)?;
+    // Rank j from 1 of m independent values lies, on average, where a share of j / (m + 1) is below.
+    let stretch = (n + 1) as f64 / (worth + 1) as f64;
+    let below = ((low + 1) as f64 * stretch).floor() as u64;
+    let above = ((high + 1) as f64 * stretch).ceil() as u64;
+    Some((below.saturating_sub(1), above.saturating_sub(1).min(n - 1)))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::enclosing_ranks;
+    use super::{enclosing_ranks, enclosing_ranks_of_series};
+
+    #[test]
+    fn ranks_of_a_series_are_the_plain_ones_stretched() {
+        assert_eq!(enclosing_ranks_of_series(1000, 0.99, 1.0), Some((982, 996)));
+        // 100 independent values have (39, 60): 40 / 101 and 61 / 101 of 401.
+        assert_eq!(enclosing_ranks_of_series(400, 0.5, 4.0), Some((157, 242)));
+        assert_eq!(enclosing_ranks_of_series(400, 0.99, 4.0), None);
+    }
 
     /// Golden values: exact rational sums of the binomial (Python's `fractions`) for n up to 1000, SciPy's
     /// `binom.ppf` (`ppf(0.025) - 1` and `ppf(0.975)`) beyond.

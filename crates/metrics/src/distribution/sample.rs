@@ -28,11 +28,24 @@ impl Sample {
     }
 
     /// The summary of values that are not independent: no intervals.
-    pub(super) fn pooled_summary(self) -> Distribution {
+    pub(crate) fn pooled_summary(self) -> Distribution {
         self.summarize(Dependence::Pooled)
     }
 
-    fn summarize(mut self, dependence: Dependence) -> Distribution {
+    /// The summary of values in the order of sending.
+    pub(crate) fn series_summary(self) -> Distribution {
+        let series = self.0.clone();
+        self.summarize(Dependence::Series(&series))
+    }
+
+    /// The same, of values that hang together as `series` does, which has them in the order of sending. Without intervals
+    /// where they are not the same values.
+    pub(crate) fn summary_in_order(self, series: &[f64]) -> Distribution {
+        let is_same = series.len() == self.0.len();
+        self.summarize(if is_same { Dependence::Series(series) } else { Dependence::Pooled })
+    }
+
+    fn summarize(mut self, dependence: Dependence<'_>) -> Distribution {
         self.0.sort_unstable_by(f64::total_cmp);
         let moments = Moments::of(|| self.0.iter().map(|&value| (value, 1)));
         let at = |rank: u64| self.0.get(rank as usize).copied();

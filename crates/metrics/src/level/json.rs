@@ -1,5 +1,6 @@
 //! A level in JSON: what is unknown is null, with the reason beside it.
 
+mod over_time;
 mod workload;
 
 use fizeau_core::TokenSource;
@@ -7,12 +8,15 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::{Jitter, LevelSummary, MetricTable, Throughput, TokenCounts};
-use crate::distribution::OrReason;
+use crate::distribution::{OrReason, interval_or_reason};
 use crate::json::known_or_reason;
+
+const NO_GOALS: &str = "no goals were given, or nothing was sent";
 
 impl Serialize for LevelSummary {
     /// An object of the fields' names; in `metrics` each latency ends in `_ms`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const CLOSED: &str = "a closed loop: the endpoint sets the pace";
         let metrics = Metrics { table: &self.metrics, source: self.tokens.source };
         let (arrivals, probe) = (self.arrivals.as_ref(), self.probe.as_ref());
         let mut map = serializer.serialize_map(None)?;
@@ -21,12 +25,11 @@ impl Serialize for LevelSummary {
         map.serialize_entry("metrics", &metrics)?;
         map.serialize_entry("jitter", &self.jitter)?;
         map.serialize_entry("throughput", &self.throughput)?;
-        known_or_reason(
-            &mut map,
-            "arrivals",
-            arrivals,
-            "a closed loop: the endpoint sets the pace",
-        )?;
+        known_or_reason(&mut map, "goodput", self.goodput.as_ref(), NO_GOALS)?;
+        known_or_reason(&mut map, "over_time", self.over_time, "the level has no length")?;
+        map.serialize_entry("windowed", &self.windowed)?;
+        known_or_reason(&mut map, "saturation", self.saturation, CLOSED)?;
+        known_or_reason(&mut map, "arrivals", arrivals, CLOSED)?;
         map.serialize_entry("lengths", &self.lengths)?;
         let models = self.models.as_deref();
         known_or_reason(&mut map, "models", models, "no more than one model was asked")?;
@@ -113,11 +116,10 @@ impl Serialize for Jitter {
 
 impl Serialize for Throughput {
     /// An object of `window`, `duration_s`, `requests_per_s`, `output_tokens_per_s`, `total_tokens_per_s`,
-    /// `goodput_per_s`, `good_share`.
+    /// `goodput_per_s`, `good_share`; a rate whose interval can be asked for has a sibling `..._ci`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         const NO_LENGTH: &str = "the window has no length";
         const NO_INPUT: &str = "the length of some prompts is unknown";
-        const NO_GOALS: &str = "no goals were given, or nothing was sent";
         let has_length = self.duration.get() > 0.0;
         let requests = has_length.then_some(self.requests_per_s);
         let output = has_length.then_some(self.output_tokens_per_s);
@@ -130,9 +132,12 @@ impl Serialize for Throughput {
         map.serialize_entry("window", &self.window)?;
         map.serialize_entry("duration_s", &self.duration)?;
         known_or_reason(&mut map, "requests_per_s", requests, NO_LENGTH)?;
+        interval_or_reason(&mut map, "requests_per_s", self.intervals.requests_per_s)?;
         known_or_reason(&mut map, "output_tokens_per_s", output, NO_LENGTH)?;
+        interval_or_reason(&mut map, "output_tokens_per_s", self.intervals.output_tokens_per_s)?;
         let reason = unless_empty(NO_INPUT);
         known_or_reason(&mut map, "total_tokens_per_s", total, reason)?;
+        interval_or_reason(&mut map, "total_tokens_per_s", self.intervals.total_tokens_per_s)?;
         let goodput = goodput.filter(|_| has_length);
         let reason = if self.goodput.is_none() { NO_GOALS } else { NO_LENGTH };
         known_or_reason(&mut map, "goodput_per_s", goodput, reason)?;

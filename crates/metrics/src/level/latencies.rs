@@ -2,9 +2,10 @@
 
 use fizeau_core::{Nanos, StampSource, Tape};
 
+use super::uncertainty::{Rows, complete};
 use super::{Jitter, MetricTable};
 use crate::distribution::{Column, Sample};
-use crate::{PooledSample, RequestMetrics, Statistic, inter_chunk, inter_token};
+use crate::{Metric, PooledSample, RequestMetrics, Statistic, inter_chunk, inter_token};
 
 /// The samples behind [`MetricTable`] and [`Jitter`].
 #[derive(Debug, Clone, Default)]
@@ -105,21 +106,24 @@ impl Latencies {
         self.zero_gaps += other.zero_gaps;
     }
 
-    pub(super) fn summary(&self) -> (MetricTable, Jitter) {
+    /// `rows` are the same requests, in the order in which they were sent.
+    pub(super) fn summary(&self, rows: &Rows<'_>) -> (MetricTable, Jitter) {
         let with_both = |gaps: &PooledSample| {
             let mut all = gaps.clone();
             all.merge(self.gaps_of_both.clone());
             all.summary()
         };
-        let table = MetricTable {
-            ttft: self.ttft.summary(),
-            ttft_scheduled: self.ttft_scheduled.summary(),
-            first_visible: self.first_visible.summary(),
-            tpot: self.tpot.clone().summary(),
+        let series = |metric| rows.latency(metric).unwrap_or_default();
+        let in_order = |column: &Column, metric| column.summary_in_order(&series(metric));
+        let mut table = MetricTable {
+            ttft: in_order(&self.ttft, Metric::Ttft),
+            ttft_scheduled: in_order(&self.ttft_scheduled, Metric::TtftScheduled),
+            first_visible: in_order(&self.first_visible, Metric::FirstVisible),
+            tpot: self.tpot.clone().summary_in_order(&series(Metric::Tpot)),
             itl: with_both(&self.itl),
             icl: with_both(&self.icl),
-            e2el: self.e2el.summary(),
-            e2el_scheduled: self.e2el_scheduled.summary(),
+            e2el: in_order(&self.e2el, Metric::E2el),
+            e2el_scheduled: in_order(&self.e2el_scheduled, Metric::E2elScheduled),
             send_lateness: self.send_lateness.summary(),
             release_lateness: self.release_lateness.summary(),
             send_delay: self.send_delay.summary(),
@@ -130,6 +134,7 @@ impl Latencies {
             tls: self.tls.summary(),
             read_lag: self.read_lag.summary(),
         };
+        complete(&mut table, rows);
         let itl = |statistic| table.itl.statistic(statistic);
         let ratio = itl(Statistic::P99).zip(itl(Statistic::P50));
         let jitter = Jitter {

@@ -59,7 +59,7 @@ impl ProbeTally {
             requests: self.requests.clone(),
             ttft: self.ttft.summary(),
             ttft_scheduled: self.ttft_scheduled.summary(),
-            tpot: self.tpot.clone().summary(),
+            tpot: self.tpot.clone().pooled_summary(),
             e2el: self.e2el.summary(),
         }
     }

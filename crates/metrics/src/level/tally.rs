@@ -6,10 +6,16 @@ use super::arrivals::ArrivalTally;
 use super::latencies::Latencies;
 use super::lengths::LengthTally;
 use super::models::ModelTally;
+use super::over_time::OverTimeTally;
 use super::probe::ProbeTally;
 use super::tokens::TokenTally;
+use super::uncertainty::Rows;
+use super::windowed::Windowed;
 use super::{Goodput, LevelSummary, RequestCounts, Throughput, Window};
-use crate::{ClientProof, ClientWatch, GoodputGoals, RequestMetrics, Timeline};
+use crate::goodput::GoodTally;
+use crate::{
+    ClientProof, ClientWatch, GoodputGoals, RequestMetrics, TimeSpan, Timeline, WindowChoice,
+};
 
 /// What has been seen of a level so far, without the tapes: some two hundred bytes a request, however long the replies.
 ///
@@ -31,16 +37,18 @@ use crate::{ClientProof, ClientWatch, GoodputGoals, RequestMetrics, Timeline};
 /// ```
 #[derive(Debug, Clone)]
 pub struct LevelTally {
-    goals: GoodputGoals,
     requests: RequestCounts,
     tokens: TokenTally,
     latencies: Latencies,
     arrivals: ArrivalTally,
     lengths: LengthTally,
     timeline: Timeline,
+    over_time: OverTimeTally,
+    window: WindowChoice,
+    closed_loop: bool,
     models: ModelTally,
     probe: Option<Box<ProbeTally>>,
-    good: u64,
+    good: GoodTally,
     span: Option<(Stamp, Stamp)>,
     stamps: Stamps,
     connections_fresh: u64,
@@ -60,21 +68,35 @@ impl LevelTally {
     #[must_use]
     pub fn new(goals: &GoodputGoals) -> Self {
         Self {
-            goals: *goals,
             requests: RequestCounts::default(),
             tokens: TokenTally::default(),
             latencies: Latencies::default(),
             arrivals: ArrivalTally::default(),
             lengths: LengthTally::default(),
             timeline: Timeline::default(),
+            over_time: OverTimeTally::default(),
+            window: WindowChoice::default(),
+            closed_loop: false,
             models: ModelTally::default(),
             probe: None,
-            good: 0,
+            good: GoodTally::new(goals),
             span: None,
             stamps: Stamps::default(),
             connections_fresh: 0,
             connections_replaced: 0,
         }
+    }
+
+    /// The same, for another window than the one that is found.
+    #[must_use]
+    pub fn with_window(self, window: WindowChoice) -> Self {
+        Self { window, ..self }
+    }
+
+    /// The same, of a closed loop: the endpoint sets the pace, so that the summary says nothing of arrivals and saturation.
+    #[must_use]
+    pub fn of_closed_loop(self) -> Self {
+        Self { closed_loop: true, ..self }
     }
 
     /// Takes a tape in. The order of tapes does not matter. One of a probe stream counts into the probe's figures and the
@@ -89,16 +111,18 @@ impl LevelTally {
             self.tokens.add(tape, finish);
         }
         let metrics = RequestMetrics::of(tape);
-        self.good += u64::from(self.goals.are_met_by(&metrics));
+        self.good.add(tape, &metrics);
         self.latencies.add(tape, &metrics);
         self.arrivals.add(tape);
         self.lengths.add(tape);
         self.timeline.add(tape);
+        self.over_time.add(tape);
         self.models.add(tape, &metrics);
         self.extend_span(tape);
     }
 
-    /// Takes in all that `other` has, as if its tapes had been added here. The goals stay those given here.
+    /// Takes in all that `other` has, as if its tapes had been added here. It must have the same goals; window and loop stay
+    /// those given here.
     pub fn merge(&mut self, other: Self) {
         self.requests.merge(other.requests);
         self.tokens.merge(&other.tokens);
@@ -106,11 +130,12 @@ impl LevelTally {
         self.arrivals.merge(other.arrivals);
         self.lengths.merge(other.lengths);
         self.timeline.append(other.timeline);
+        self.over_time.merge(&other.over_time);
         self.models.merge(other.models);
         if let Some(probe) = other.probe {
             self.probe.get_or_insert_default().merge(*probe);
         }
-        self.good += other.good;
+        self.good.merge(&other.good);
         if let Some((start, end)) = other.span {
             self.extend_to(start, end);
         }
@@ -131,8 +156,9 @@ impl LevelTally {
     #[must_use]
     pub fn summary(&self) -> LevelSummary {
         let tokens = self.tokens.counts();
-        let (metrics, jitter) = self.latencies.summary();
-        let sent = self.requests.sent;
+        let rows = Rows::of(&self.timeline, self.span);
+        let (metrics, jitter) = self.latencies.summary(&rows);
+        let goodput = self.good.summary();
         let window = self.span.map_or(Nanos::ZERO, |(start, end)| end.saturating_since(start));
         let per_s = |count: u64| per_second(count, window);
         let throughput = Throughput {
@@ -141,16 +167,24 @@ impl LevelTally {
             requests_per_s: per_s(self.requests.completed),
             output_tokens_per_s: per_s(tokens.output.get()),
             total_tokens_per_s: tokens.input.map(|input| per_s((input + tokens.output).get())),
-            goodput: (!self.goals.is_empty() && sent > 0)
-                .then(|| Goodput { rate: per_s(self.good), share: self.good as f64 / sent as f64 }),
+            goodput: goodput
+                .as_ref()
+                .map(|all| Goodput { rate: per_s(all.good), share: all.share(all.good) }),
+            intervals: rows.rates(),
         };
+        let timeline = self.timeline.sorted();
+        let whole = self.span.map(|(start, end)| TimeSpan::new(start, end));
         LevelSummary {
             requests: self.requests.clone(),
             tokens,
             metrics,
             jitter,
             throughput,
-            arrivals: Some(self.arrivals.summary()),
+            goodput,
+            arrivals: (!self.closed_loop).then(|| self.arrivals.summary()),
+            over_time: whole.and_then(|whole| self.over_time.summary(&timeline, whole)),
+            saturation: (!self.closed_loop).then(|| timeline.saturation()),
+            windowed: Box::new(Windowed::of(&timeline, &self.over_time.cells, self.window)),
             lengths: self.lengths.summary(),
             models: self.models.summary(),
             probe: self.probe.as_ref().map(|probe| Box::new(probe.summary())),

@@ -3,6 +3,7 @@
 use fizeau_core::{Channel, FailureClass, Nanos, Outcome, Part, Stamp, Tape, Tokens};
 
 use super::PeerSettings;
+use crate::SimpleGoals;
 
 /// The tapes of a run's load.
 #[derive(Debug)]
@@ -14,7 +15,15 @@ pub(super) struct Run<'a> {
 impl<'a> Run<'a> {
     pub(super) fn of(tapes: impl IntoIterator<Item = &'a Tape>, settings: &PeerSettings) -> Self {
         let load = tapes.into_iter().filter(|tape| tape.part == Part::Load);
-        Self { tapes: load.collect(), settings: *settings }
+        Self { tapes: load.collect(), settings: settings.clone() }
+    }
+
+    /// The goals of goodput, or why there are none. What a tool cannot be asked for has no figure of it.
+    pub(super) fn goals(&self) -> Result<SimpleGoals, &'static str> {
+        if self.settings.goals.is_empty() {
+            return Err("no goals were given");
+        }
+        self.settings.goals.simple().ok_or("the goals go beyond one group of ttft, tpot and e2el")
     }
 
     /// Those that succeeded.

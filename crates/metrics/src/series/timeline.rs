@@ -3,7 +3,7 @@
 use fizeau_core::{Millis, Nanos, Part, Stamp, Tape, Tokens};
 
 use super::{CountSeries, TimeSpan, end_of};
-use crate::RequestMetrics;
+use crate::{RequestMetrics, inter_chunk};
 
 /// When each request of a level was sent, prefilled, decoded and over: some hundred bytes a request, and no tokens.
 ///
@@ -40,11 +40,44 @@ pub(crate) struct Sent {
     pub(crate) ttft: Option<Nanos>,
     pub(crate) tpot: Option<Millis>,
     /// From the sending to the last of the output; of completed requests.
-    #[expect(dead_code, reason = "windows and intervals are to use it")]
     pub(crate) e2el: Option<Nanos>,
+    /// From the sending to the first token that a reader would see; of completed requests.
+    pub(crate) visible: Option<Nanos>,
     /// Tokens received; of completed requests.
-    #[expect(dead_code, reason = "windows and intervals are to use it")]
     pub(crate) output: Option<Tokens>,
+    /// Tokens of the prompt, where they are known; of completed requests.
+    pub(crate) prompt: Option<Tokens>,
+    /// Gaps between events, and the tokens that came after the first event; of completed requests.
+    pub(crate) gaps: u32,
+    pub(crate) gap_tokens: u32,
+}
+
+impl Sent {
+    /// Whether it is a completed request that brought a token.
+    const fn has_token(&self) -> bool {
+        matches!(self.output, Some(output) if output.get() > 0)
+    }
+
+    /// From the sending to the first token; of completed requests.
+    pub(crate) fn ttft(&self) -> Option<Nanos> {
+        self.first.since(self.at).filter(|_| self.has_token())
+    }
+
+    /// From the intended instant to the first token; of completed requests.
+    pub(crate) fn ttft_scheduled(&self) -> Option<Nanos> {
+        self.ttft.filter(|_| self.has_token())
+    }
+
+    /// From the intended instant to the last of the output; of completed requests.
+    pub(crate) fn e2el_scheduled(&self) -> Option<Nanos> {
+        (self.at + self.e2el?).since(self.intended)
+    }
+
+    /// What tells one from another that was sent at the same instant, so that the order of all depends on nothing else.
+    fn key(&self) -> impl Ord + use<> {
+        let when = (self.at, self.end, self.intended, self.first);
+        (when, (self.e2el, self.visible, self.output, self.prompt, self.gaps, self.gap_tokens))
+    }
 }
 
 impl Timeline {
@@ -69,10 +102,24 @@ impl Timeline {
         self.requests.append(&mut other.requests);
     }
 
+    /// A copy in order of sending.
+    pub(crate) fn sorted(&self) -> Self {
+        let mut sorted = self.clone();
+        sorted.sort();
+        sorted
+    }
+
     /// Puts all in order of sending; those sent at one instant in that of their ends, so that the order in which they were
     /// taken in is no matter.
     pub(crate) fn sort(&mut self) {
-        self.requests.sort_unstable_by_key(|request| (request.at, request.end, request.intended));
+        self.requests.sort_unstable_by_key(Sent::key);
+    }
+
+    /// All in that order, whatever the one in which they were taken in.
+    pub(crate) fn in_order(&self) -> Vec<&Sent> {
+        let mut requests: Vec<&Sent> = self.requests.iter().collect();
+        requests.sort_unstable_by_key(|request| request.key());
+        requests
     }
 
     /// Requests in flight: from send start to end. Its integral is the sum of their times in flight (Little's law).
@@ -126,6 +173,18 @@ fn sent(tape: &Tape) -> Option<Sent> {
         ttft: metrics.ttft_scheduled.or(metrics.e2el_scheduled),
         tpot: metrics.tpot,
         e2el: metrics.e2el,
+        visible: metrics.first_visible,
         output: metrics.output_tokens,
+        prompt: metrics.output_tokens.and(tape.input_tokens()),
+        gaps: count(inter_chunk(tape).count() as u64),
+        gap_tokens: metrics.tpot.map_or(0, |_| {
+            let first = metrics.first_event_tokens.unwrap_or_default();
+            count(metrics.output_tokens.unwrap_or_default().get().saturating_sub(first.get()))
+        }),
     })
+}
+
+/// As many as there are, up to four thousand million.
+fn count(n: u64) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
 }

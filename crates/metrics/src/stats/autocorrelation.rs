@@ -24,6 +24,10 @@ pub struct Autocorrelation {
 const WINDOW: f64 = 5.0;
 /// Beyond this lag the series is looked at in pairs, so that one that drifts costs no more than a few thousand passes.
 const MOST_LAGS: usize = 1024;
+/// A longer series is looked at in pairs from the start, so that the passes of one of a million values are short: what the
+/// pairs hide of the correlations at small lags is in the variance of their means. The time is then known to a few percent,
+/// which is more than the batches know of it.
+const MOST_VALUES: usize = 1 << 15;
 
 impl Autocorrelation {
     /// Of `values` in their order; none if there are fewer than two, if they are all equal, or if one is not finite.
@@ -49,13 +53,16 @@ impl Autocorrelation {
 
     /// How many values stand for one independent one: the time, and at least 1, so that no luck makes a sample worth more
     /// than its size.
-    pub(super) const fn inflation(self) -> f64 {
+    pub(crate) const fn inflation(self) -> f64 {
         self.time.max(1.0)
     }
 }
 
 /// The integrated autocorrelation time of centred values.
 fn time(centred: &[f64], variance: f64) -> f64 {
+    if centred.len() > MOST_VALUES {
+        return time_by_pairs(centred, variance);
+    }
     let mut time = 1.0;
     for lag in 1..centred.len() {
         if lag > MOST_LAGS {

@@ -12,9 +12,11 @@ use super::{
     Autocorrelation, Confidence, Estimate, Percent, PercentileRule, RandomBits, ResampleSeed,
     Support,
 };
-use interval::{Replicates, least_for_percentile};
-use ranked::Ranked;
-use resample::{Resampling, without_groups};
+use interval::Replicates;
+pub(crate) use interval::least_for_percentile;
+pub(crate) use ranked::Ranked;
+pub(crate) use resample::Resampling;
+use resample::without_groups;
 
 /// A confidence interval of any statistic of a run, by resampling blocks of successive requests.
 ///

@@ -34,6 +34,20 @@ impl<T> Support<T> {
             Self::NotSupported { .. } => None,
         }
     }
+
+    /// The same, with what is known made into something else.
+    ///
+    /// ```
+    /// use fizeau_metrics::Support;
+    /// assert_eq!(Support::Known(3).map(|n| n * 2), Support::Known(6));
+    /// ```
+    #[must_use]
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Support<U> {
+        match self {
+            Self::Known(known) => Support::Known(change(known)),
+            Self::NotSupported { needs, has } => Support::NotSupported { needs, has },
+        }
+    }
 }
 
 /// A figure and its interval, both in the unit of the sample.

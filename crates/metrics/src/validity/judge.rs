@@ -4,7 +4,7 @@ use fizeau_core::{FailureClass, Millis, StampSource, TokenSource};
 
 use super::workload::{abandoned, cache, notes, output_length, prompt_length};
 use super::{ClientProof, Ending, Expectations, Reason, Thresholds, Validity, Verdict};
-use crate::{Distribution, LevelSummary};
+use crate::{Distribution, LevelSummary, Saturation};
 
 /// Whether `level` is to be believed: each thing that speaks against it is one reason, and the worst gives
 /// the verdict. Notes weigh nothing.
@@ -32,6 +32,7 @@ pub fn judge(level: &LevelSummary, client: &ClientProof, expected: &Expectations
         output_length(level, limits),
         cache(level, expected),
         abandoned(level, expected),
+        saturated(level),
         token_source(level),
         speed_of_light(expected),
         ending(expected),
@@ -161,6 +162,20 @@ fn thread(client: &ClientProof, which: &str) -> String {
         0 | 1 => "the measuring thread".to_owned(),
         threads => format!("the {which} of {threads} measuring threads"),
     }
+}
+
+/// An open loop that sends more than is served measures how long it was let run.
+fn saturated(level: &LevelSummary) -> Option<Reason> {
+    let Some(Saturation::Saturated(evidence)) = level.saturation else {
+        return None;
+    };
+    let (due, ttft) = (evidence.due.trend.per_s, evidence.ttft_scheduled.trend.per_s);
+    let text = format!(
+        "saturated: requests due grew by {due:.1} per s and scheduled TTFT by {ttft:.1} ms per s; its latencies depend on how \
+         long it ran ({:.1} s here)",
+        level.throughput.duration.get(),
+    );
+    reason(Verdict::Suspect, text)
 }
 
 fn token_source(level: &LevelSummary) -> Option<Reason> {

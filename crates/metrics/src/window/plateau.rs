@@ -1,5 +1,8 @@
 //! The window of a closed loop in which all its slots were in use.
 
+use std::ops::Range;
+
+use super::choice::Moving;
 use super::{CutReason, MeasuredWindow, NoWindow, WhyNoWindow};
 use crate::{TimeSpan, Timeline};
 
@@ -14,7 +17,7 @@ impl Timeline {
     /// Where users think between turns there is no such plateau; [`Timeline::steady`] looks for one that varies.
     ///
     /// # Errors
-    /// If the concurrency did not stay at its peak, or nothing was sent in that time.
+    /// If the concurrency did not stay at its peak, or half of the requests or more were sent at other times.
     ///
     /// ```
     /// use fizeau_core::{Nanos, Stamp, Tape};
@@ -33,6 +36,16 @@ impl Timeline {
     /// # Ok::<(), NoWindow>(())
     /// ```
     pub fn plateau(&self) -> Result<MeasuredWindow, NoWindow> {
+        self.plateau_within(0..self.requests().len(), Moving::Both)
+    }
+
+    /// The same among those of the requests that are `asked` for, by their place in the order of sending: only the ends that are
+    /// `moving` are moved.
+    pub(super) fn plateau_within(
+        &self,
+        asked: Range<usize>,
+        moving: Moving,
+    ) -> Result<MeasuredWindow, NoWindow> {
         let in_flight = self.in_flight();
         let level = in_flight.peak();
         let (mut reached, mut left, mut there) = (None, None, false);
@@ -45,14 +58,25 @@ impl Timeline {
             }
             there = value >= level;
         }
-        let (from, to) = reached.zip(left).ok_or(WhyNoWindow::NothingLeft)?;
+        let (reached, left) = reached.zip(left).ok_or(WhyNoWindow::NothingLeft)?;
         // Sending ends the window even where the last requests are still at the level.
-        let to = self.requests().last().map_or(to, |last| last.at.min(to));
+        let requests = self.requests();
+        let last = requests.last().ok_or(WhyNoWindow::NothingLeft)?.at;
+        let first = requests.get(asked.start).map_or(reached, |first| first.at);
+        let end = requests.get(asked.end).map_or(last, |end| end.at);
+        let from = if moving == Moving::Back { first } else { reached.max(first) };
+        let to = if moving == Moving::Front { end } else { left.min(end) };
         let held = in_flight.over(TimeSpan::new(from, to));
         let share = held.share_at_least(level).ok_or(WhyNoWindow::NothingLeft)?;
         if share < AT_LEVEL {
             return Err(WhyNoWindow::NoPlateau { level, share }.into());
         }
-        self.window((from, to), CutReason::Plateau { level, share }, Vec::new())
+        let window = self.window((from, to), CutReason::Plateau { level, share }, Vec::new())?;
+        let (kept, all) = (window.kept, asked.len() as u64);
+        // A peak that was reached for a moment is at its level all of that moment.
+        if kept * 2 <= all {
+            return Err(WhyNoWindow::ShortPlateau { level, kept, all }.into());
+        }
+        Ok(window)
     }
 }

@@ -84,8 +84,7 @@ impl Timeline {
                     Saturation::NotSeen(evidence)
                 }
             }
-            // All were due at one instant.
-            _ => Saturation::Unknown(WhyNoWindow::NothingLeft),
+            _ => Saturation::Unknown(WhyNoWindow::AtOnce),
         }
     }
 

@@ -1,7 +1,9 @@
 //! The steady state of a level, found from its latencies and its concurrency.
 
 use std::fmt;
+use std::ops::Range;
 
+use super::choice::Moving;
 use super::mser::{BATCH, Mser};
 use super::trend::batch_means;
 use super::{CurvePoint, CutReason, MeasuredWindow, NoWindow, Trend, WhyNoWindow};
@@ -28,6 +30,18 @@ pub enum Signal {
     Tpot,
 }
 
+impl Signal {
+    /// The name used in files: `in_flight`, `ttft_scheduled_ms` or `tpot_ms`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InFlight => "in_flight",
+            Self::TtftScheduled => "ttft_scheduled_ms",
+            Self::Tpot => "tpot_ms",
+        }
+    }
+}
+
 impl fmt::Display for Signal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -49,7 +63,7 @@ pub struct Stationarity {
     pub cut_front: u64,
     /// How many of those it would cut at the back, on its own.
     pub cut_back: u64,
-    /// The MSER-5 statistic by cut at the front, at up to about a hundred cuts.
+    /// The MSER-5 statistic by cut at the front, at up to about twenty cuts.
     pub front: Vec<CurvePoint>,
     /// The same at the back.
     pub back: Vec<CurvePoint>,
@@ -86,28 +100,40 @@ impl Timeline {
     /// # Ok::<(), NoWindow>(())
     /// ```
     pub fn steady(&self) -> Result<MeasuredWindow, NoWindow> {
+        self.steady_within(0..self.requests().len(), Moving::Both)
+    }
+
+    /// The same among those of the requests that are `asked` for, by their place in the order of sending, with the ends that are
+    /// `moving`.
+    pub(super) fn steady_within(
+        &self,
+        asked: Range<usize>,
+        moving: Moving,
+    ) -> Result<MeasuredWindow, NoWindow> {
         let requests = self.requests();
         let in_flight = self.in_flight();
-        let ttft = values(requests, |r| Some(r.ttft?.as_millis_f64()));
-        let tpot = values(requests, |r| Some(r.tpot?.get()));
-        let load = values(requests, |r| Some(in_flight.value_at(r.at) as f64));
+        let values = |of: &dyn Fn(&Sent) -> Option<f64>| values(requests, &asked, of);
+        let ttft = values(&|r| Some(r.ttft?.as_millis_f64()));
+        let tpot = values(&|r| Some(r.tpot?.get()));
+        let load = values(&|r| Some(in_flight.value_at(r.at) as f64));
         let mut signals = vec![(Signal::TtftScheduled, ttft), (Signal::InFlight, load)];
         if tpot.len() >= NEEDS {
             signals.insert(1, (Signal::Tpot, tpot));
         }
 
         let mut evidence = Vec::new();
-        let (mut first, mut end) = (0, requests.len().saturating_sub(1));
+        let last = requests.len().saturating_sub(1);
+        let (mut first, mut end) = (asked.start, asked.end.min(last));
         for (signal, values) in &signals {
             let stop = |why, evidence| Err(NoWindow { why, evidence });
             if values.len() < NEEDS {
                 let (has, needs) = (values.len() as u64, NEEDS as u64);
                 return stop(WhyNoWindow::TooFew { signal: *signal, has, needs }, evidence);
             }
-            let (found, cut) = stationarity(*signal, values);
+            let (found, cut) = stationarity(*signal, values, moving);
             evidence.push(found);
             (first, end) = (first.max(cut.0), end.min(cut.1));
-            if end.saturating_sub(first) <= requests.len() / 2 {
+            if end.saturating_sub(first) <= asked.len() / 2 {
                 return stop(WhyNoWindow::Unsettled { signal: *signal }, evidence);
             }
         }
@@ -126,16 +152,25 @@ impl Timeline {
 }
 
 /// A signal's values, each with the index of its request in order of sending.
-fn values(requests: &[Sent], of: impl Fn(&Sent) -> Option<f64>) -> Vec<(usize, f64)> {
-    requests.iter().enumerate().filter_map(|(index, r)| Some((index, of(r)?))).collect()
+fn values(
+    requests: &[Sent],
+    asked: &Range<usize>,
+    of: &dyn Fn(&Sent) -> Option<f64>,
+) -> Vec<(usize, f64)> {
+    let asked = requests.iter().enumerate().skip(asked.start).take(asked.len());
+    asked.filter_map(|(index, r)| Some((index, of(r)?))).collect()
 }
 
 /// What `signal` shows, and which request is the first to be kept and which the first to be cut at the back (past all of them, if
 /// none is).
-fn stationarity(signal: Signal, values: &[(usize, f64)]) -> (Stationarity, (usize, usize)) {
+fn stationarity(
+    signal: Signal,
+    values: &[(usize, f64)],
+    moving: Moving,
+) -> (Stationarity, (usize, usize)) {
     let plain: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
     let mser = Mser::of(&plain);
-    let cuts = mser.cuts();
+    let cuts = mser.cuts(moving);
     let first = cuts.front * BATCH;
     // The last few values fill no batch; they go with the batches before them.
     let end = if cuts.back == 0 { values.len() } else { (mser.batches() - cuts.back) * BATCH };

@@ -1,52 +1,117 @@
 //! Goals for a single request.
 
-use fizeau_core::{FailureClass, Millis};
-use fizeau_metrics::{GoodputError, GoodputGoals, LevelSummary, RequestMetrics};
+use std::collections::BTreeMap;
 
-use crate::tapes::{failed, tape};
+use fizeau_core::{Channel, FailureClass, Millis, Tape};
+use fizeau_metrics::{
+    GoalMetric, GoodputError, GoodputGoals, LevelSummary, LevelTally, RequestGoal, SimpleGoals,
+};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::tapes::{any_tape, failed, ms, tape};
 
 fn goals(text: &str) -> GoodputGoals {
-    text.parse().unwrap_or_default()
+    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn goal(metric: GoalMetric, limit: f64) -> RequestGoal {
+    RequestGoal { metric, limit: Millis::new(limit) }
 }
 
 #[test]
 fn the_spelling_is_that_of_vllm() {
-    let parsed: GoodputGoals = "ttft:500 tpot:50.5 e2el:2000".parse().unwrap();
-    let (ttft, tpot, e2el) = (500.0, 50.5, 2000.0);
-    assert_eq!(parsed.ttft, Some(Millis::new(ttft)));
-    assert_eq!(parsed.tpot, Some(Millis::new(tpot)));
-    assert_eq!(parsed.e2el, Some(Millis::new(e2el)));
+    let parsed = goals("ttft:500 tpot:50.5 e2el:2000");
+    let [ttft, tpot, e2el] = [500.0, 50.5, 2000.0].map(|limit| Some(Millis::new(limit)));
+    assert_eq!(parsed.simple(), Some(SimpleGoals { ttft, tpot, e2el }));
+    assert_eq!(parsed.groups().len(), 1);
     assert!(goals("").is_empty());
+    assert_eq!(goals(" ").simple(), Some(SimpleGoals::default()));
+}
+
+#[test]
+fn the_word_or_begins_another_group() {
+    let parsed = goals("ttft:500 itl_p99:80 or e2el:2000 OR first_visible:9");
+    let groups = [
+        vec![goal(GoalMetric::Ttft, 500.0), goal(GoalMetric::ItlP99, 80.0)],
+        vec![goal(GoalMetric::E2el, 2000.0)],
+        vec![goal(GoalMetric::FirstVisible, 9.0)],
+    ];
+    assert_eq!(parsed.groups(), groups);
+    assert_eq!(parsed, GoodputGoals::any_of(groups));
+    assert_eq!(parsed.to_string(), "ttft:500 itl_p99:80 or e2el:2000 or first_visible:9");
+    assert_eq!(GoodputGoals::any_of([Vec::new()]), GoodputGoals::NONE);
+}
+
+#[test]
+fn only_what_vllm_can_be_asked_for_is_simple() {
+    for beyond in ["ttft:1 or tpot:2", "ttft_scheduled:1", "ttft:1 itl_p99:2", "first_visible:3"] {
+        assert_eq!(goals(beyond).simple(), None, "{beyond}");
+    }
 }
 
 #[test]
 fn errors_name_the_piece_and_the_remedy() {
     let error = |text: &str| text.parse::<GoodputGoals>().unwrap_err();
-    let unknown = error("ttft:5 itl:5 foo:1");
     assert_eq!(
-        unknown.to_string(),
-        "unknown goodput goal `itl`, `foo`: the names are ttft, tpot and e2el"
+        error("ttft:5 itl:5 or foo:1").to_string(),
+        "unknown goodput goal `itl`, `foo`: the names are ttft, ttft_scheduled, first_visible, tpot, \
+         itl_p99, e2el and e2el_scheduled; a reply has many gaps: `itl_p99` is the p99 of its own"
     );
+    assert!(error("foo:1").to_string().ends_with("e2el and e2el_scheduled"));
     assert_eq!(error("ttft=5"), GoodputError::NoColon("ttft=5".to_owned()));
     for bad in ["ttft:5ms", "ttft:-5", "ttft:0", "ttft:nan", "ttft:inf", "ttft:"] {
         assert_eq!(error(bad), GoodputError::Limit(bad.to_owned()));
     }
     assert_eq!(error("ttft:5 ttft:6"), GoodputError::Twice("ttft".to_owned()));
+    assert_eq!(goals("ttft:5 tpot:1 or ttft:6").groups().len(), 2);
+    for bad in ["or", "ttft:5 or", "or ttft:5", "ttft:5 or or tpot:6"] {
+        assert_eq!(error(bad), GoodputError::EmptyGroup);
+    }
 }
 
 #[test]
 fn a_goal_is_met_at_its_limit_and_missed_beyond() {
-    let metrics = RequestMetrics::of(&tape(0, &[(20, 1), (30, 1)]));
-    assert!(goals("ttft:20 tpot:10 e2el:30").are_met_by(&metrics));
-    assert!(!goals("ttft:19.9").are_met_by(&metrics));
-    assert!(!goals("ttft:20 e2el:29").are_met_by(&metrics));
+    let mut request = tape(10, &[(30, 1), (40, 1)]);
+    request.marks.intended = ms(4);
+    request.arrivals[0].channel = Channel::Reasoning;
+    let limits = [
+        ("ttft", 20.0),
+        ("ttft_scheduled", 26.0),
+        ("first_visible", 30.0),
+        ("tpot", 10.0),
+        ("itl_p99", 10.0),
+        ("e2el", 30.0),
+        ("e2el_scheduled", 36.0),
+    ];
+    assert_eq!(limits.map(|(name, _)| name), GoalMetric::ALL.map(GoalMetric::key));
+    for (name, limit) in limits {
+        assert!(goals(&format!("{name}:{limit}")).are_met_by(&request), "{name}");
+        assert!(!goals(&format!("{name}:{}", limit - 0.1)).are_met_by(&request), "{name}");
+    }
+    assert!(!goals("ttft:20 e2el:29").are_met_by(&request));
+    assert!(goals("ttft:1 or ttft:20 e2el:30").are_met_by(&request));
+    assert!(!goals("ttft:1 e2el:30 or ttft:20 e2el:1").are_met_by(&request));
+}
+
+/// Gaps of 10 ms for one token and 90 ms for nine: ten tokens of 10 ms each, then one of 30 ms. Of eleven values the
+/// p99 lies at rank 9.9, by linear interpolation at 10 + 0.9 x 20 = 28 ms.
+#[test]
+fn the_p99_of_a_replys_own_gaps_is_weighted_by_tokens() {
+    let reply = tape(0, &[(5, 3), (15, 1), (105, 9), (135, 1)]);
+    assert!(goals("itl_p99:28.0001").are_met_by(&reply));
+    assert!(!goals("itl_p99:27.9999").are_met_by(&reply));
+    let two = tape(0, &[(5, 1), (15, 1)]);
+    assert!(goals("itl_p99:10").are_met_by(&two), "one gap is enough for the reply's own p99");
 }
 
 #[test]
 fn a_figure_that_is_absent_meets_no_goal() {
-    let single = RequestMetrics::of(&tape(0, &[(20, 1)]));
+    let single = tape(0, &[(20, 1)]);
     assert!(!goals("tpot:50").are_met_by(&single));
+    assert!(!goals("itl_p99:50").are_met_by(&single));
     assert!(goals("ttft:50").are_met_by(&single));
+    assert!(goals("tpot:50 or ttft:50").are_met_by(&single));
 }
 
 #[test]
@@ -58,5 +123,93 @@ fn a_failed_request_is_bad_and_in_the_denominator() {
     assert_eq!(goodput.share, 0.25);
     assert_eq!(goodput.rate.get(), 1.0);
     let without = LevelSummary::of([&good], &GoodputGoals::default());
-    assert_eq!(without.throughput.goodput, None);
+    assert_eq!((without.throughput.goodput, without.goodput), (None, None));
+    assert!(GoodputGoals::NONE.are_met_by(&good) && !GoodputGoals::NONE.are_met_by(&bad));
+}
+
+#[test]
+fn the_goals_are_kept_with_what_came_of_each() {
+    let (quick, slow) = (tape(0, &[(20, 1), (30, 1)]), tape(0, &[(400, 1), (1000, 1)]));
+    let lost = failed(slow.clone(), FailureClass::Truncated);
+    let tapes = [&quick, &slow, &lost, &lost];
+    let level = LevelSummary::of(tapes, &goals("ttft:500 tpot:50 or e2el:30"));
+    let counted = |metric, limit_ms, met, met_share| json!({"metric": metric, "limit_ms": limit_ms, "met": met, "met_share": met_share});
+    let groups = json!([
+        {"goals": "ttft:500 tpot:50", "good": 1, "good_share": 0.25,
+         "by_goal": [counted("ttft", 500.0, 2, 0.5), counted("tpot", 50.0, 1, 0.25)]},
+        {"goals": "e2el:30", "good": 1, "good_share": 0.25, "by_goal": [counted("e2el", 30.0, 1, 0.25)]},
+    ]);
+    let goals = "ttft:500 tpot:50 or e2el:30";
+    let whole = json!({"goals": goals, "sent": 4, "good": 1, "good_share": 0.25, "groups": groups});
+    let written = serde_json::to_value(&level).unwrap();
+    assert_eq!(written["goodput"], whole);
+    assert_eq!(written["throughput"]["good_share"], 0.25);
+    let bare = serde_json::to_value(LevelSummary::of([&quick], &GoodputGoals::NONE)).unwrap();
+    assert!(bare["goodput"].is_null());
+    assert_eq!(bare["goodput_reason"], "no goals were given, or nothing was sent");
+}
+
+fn any_goals() -> impl Strategy<Value = GoodputGoals> {
+    let metric = prop::sample::select(GoalMetric::ALL.to_vec());
+    let group = prop::collection::btree_map(metric, 1u16..400, 1..4);
+    let goals = |group: BTreeMap<GoalMetric, u16>| {
+        group.into_iter().map(|(metric, limit)| goal(metric, limit.into())).collect()
+    };
+    prop::collection::vec(group.prop_map(goals), 1..4).prop_map(GoodputGoals::any_of)
+}
+
+fn some_tapes() -> impl Strategy<Value = Vec<Tape>> {
+    let one = (any_tape(), any::<bool>());
+    let fail = |(tape, fails): (Tape, bool)| {
+        if fails { failed(tape, FailureClass::Truncated) } else { tape }
+    };
+    prop::collection::vec(one.prop_map(fail), 1..30)
+}
+
+proptest! {
+    #![proptest_config(crate::cases(64))]
+
+    #[test]
+    fn goals_come_back_from_their_text(goals in any_goals()) {
+        prop_assert_eq!(goals.to_string().parse(), Ok(goals));
+    }
+
+    /// A group is met by no more than each of its goals is; the whole by no fewer than each group, and no more than all.
+    #[test]
+    fn shares_are_ordered(tapes in some_tapes(), goals in any_goals()) {
+        let level = LevelSummary::of(&tapes, &goals).goodput.unwrap();
+        let one_by_one = tapes.iter().filter(|tape| goals.are_met_by(tape)).count() as u64;
+        prop_assert_eq!((level.sent, level.good), (tapes.len() as u64, one_by_one));
+        prop_assert_eq!(level.goals(), goals);
+        for group in &level.groups {
+            prop_assert!(group.goals.iter().all(|goal| group.good <= goal.met));
+            prop_assert!(group.good <= level.good);
+        }
+        prop_assert!(level.good <= level.groups.iter().map(|group| group.good).sum());
+    }
+
+    #[test]
+    fn another_group_never_lowers_the_share(
+        tapes in some_tapes(),
+        goals in any_goals(),
+        more in any_goals(),
+    ) {
+        let all = goals.groups().iter().chain(more.groups()).cloned();
+        let both = LevelSummary::of(&tapes, &GoodputGoals::any_of(all)).goodput.unwrap();
+        let one = LevelSummary::of(&tapes, &goals).goodput.unwrap();
+        prop_assert!(both.good >= one.good);
+    }
+
+    #[test]
+    fn counts_of_parts_add_up(tapes in some_tapes(), goals in any_goals(), cut in 0..30_usize) {
+        let (head, tail) = tapes.split_at(cut.min(tapes.len()));
+        let tally = |tapes: &[Tape]| {
+            let mut tally = LevelTally::new(&goals);
+            tapes.iter().for_each(|tape| tally.add(tape));
+            tally
+        };
+        let mut merged = tally(tail);
+        merged.merge(tally(head));
+        prop_assert_eq!(merged.summary().goodput, tally(&tapes).summary().goodput);
+    }
 }

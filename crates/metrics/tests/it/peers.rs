@@ -16,8 +16,8 @@ fn under_cap(peer: Peer, cap: u32, tapes: &[Tape]) -> PeerReport {
     peer.figures(tapes, &PeerSettings { max_concurrency: Some(cap), ..PeerSettings::default() })
 }
 
-fn with_goals(peer: Peer, goals: GoodputGoals, tapes: &[Tape]) -> PeerReport {
-    peer.figures(tapes, &PeerSettings { goals, ..PeerSettings::default() })
+fn with_goals(peer: Peer, goals: &GoodputGoals, tapes: &[Tape]) -> PeerReport {
+    peer.figures(tapes, &PeerSettings { goals: goals.clone(), ..PeerSettings::default() })
 }
 
 #[track_caller]
@@ -271,13 +271,13 @@ fn goodput_differs_by_who_is_counted_and_by_one_token_replies() {
     let tapes = [reporting(single), reporting(steady), slow];
     let goals: GoodputGoals = "tpot:900".parse().unwrap();
     // A reply of one token passes as one of zero milliseconds a token, a failed one is bad.
-    says(&with_goals(Peer::VllmPython, goals, &tapes), "request_goodput", 1.0);
-    says(&with_goals(Peer::Sglang, goals, &tapes), "slo_attainment", 2.0 / 3.0);
+    says(&with_goals(Peer::VllmPython, &goals, &tapes), "request_goodput", 1.0);
+    says(&with_goals(Peer::Sglang, &goals, &tapes), "slo_attainment", 2.0 / 3.0);
     let by_metric = "slo_attainment_by_metric.tpot";
-    says(&with_goals(Peer::Sglang, goals, &tapes), by_metric, 2.0 / 3.0);
+    says(&with_goals(Peer::Sglang, &goals, &tapes), by_metric, 2.0 / 3.0);
     // Elsewhere it has no pace and is bad; shares are of successes or of all.
-    says(&with_goals(Peer::InferencePerf, goals, &tapes), "goodput_percentage", 50.0);
-    says(&with_goals(Peer::AiPerf, goals, &tapes), "good_request_fraction.avg", 1.0 / 3.0);
+    says(&with_goals(Peer::InferencePerf, &goals, &tapes), "goodput_percentage", 50.0);
+    says(&with_goals(Peer::AiPerf, &goals, &tapes), "good_request_fraction.avg", 1.0 / 3.0);
     for (peer, name) in [
         (Peer::VllmPython, "request_goodput"),
         (Peer::Sglang, "slo_attainment"),
@@ -285,6 +285,12 @@ fn goodput_differs_by_who_is_counted_and_by_one_token_replies() {
         (Peer::InferencePerf, "goodput_percentage"),
     ] {
         says_nothing(&by(peer, &tapes), name);
+        for beyond in ["tpot:900 or ttft:1", "itl_p99:900"] {
+            let report = with_goals(peer, &beyond.parse().unwrap(), &tapes);
+            says_nothing(&report, name);
+            let reason = PeerValue::Absent("the goals go beyond one group of ttft, tpot and e2el");
+            assert_eq!(report.get(name).unwrap().value, reason);
+        }
     }
 }
 

@@ -12,8 +12,8 @@ use proptest::prelude::*;
 use crate::tapes::{any_tape, failed, ms, tape};
 
 fn tally<'a>(tapes: impl IntoIterator<Item = &'a Tape>) -> LevelTally {
-    let goals = GoodputGoals { ttft: Some(Millis::new(30.0)), ..GoodputGoals::default() };
-    let mut tally = LevelTally::new(&goals);
+    let goals = "ttft:30 itl_p99:20 or e2el:60".parse();
+    let mut tally = LevelTally::new(&goals.unwrap_or_default());
     tapes.into_iter().for_each(|tape| tally.add(tape));
     tally
 }

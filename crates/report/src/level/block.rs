@@ -30,6 +30,7 @@ impl LevelReport {
             lines.extend(latency("ITL, gap of tokens (ms):", &metrics.itl));
         }
         lines.extend(self.token_lines());
+        lines.extend(self.goodput_lines());
         lines.extend(self.workload_lines());
         if !self.summary.requests.by_class.is_empty() {
             lines.push(line("Failed by class:", self.failures()));

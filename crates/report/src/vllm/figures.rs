@@ -1,7 +1,7 @@
 //! vLLM's figures from tapes, by vLLM's definitions.
 
 use fizeau_core::{Millis, Nanos, Outcome, PerSec, Seconds, Stamp, Tape, Tokens};
-use fizeau_metrics::{GoodputGoals, PooledSample};
+use fizeau_metrics::{PooledSample, SimpleGoals};
 
 use super::{Detail, Percentile, VllmMetric};
 
@@ -149,7 +149,7 @@ fn tpot(tape: &Tape) -> Option<f64> {
 }
 
 /// Whether a request succeeded and met every goal, by vLLM's figures.
-pub(super) fn meets(tape: &Tape, goals: &GoodputGoals) -> bool {
+pub(super) fn meets(tape: &Tape, goals: &SimpleGoals) -> bool {
     let within = |goal: Option<Millis>, figure: Option<f64>| {
         goal.is_none_or(|goal| figure.is_some_and(|figure| figure <= goal.get()))
     };

@@ -1,7 +1,7 @@
 //! vLLM's result, added up one tape at a time.
 
 use fizeau_core::{Part, PerSec, Seconds, Stamp, Tape, Tokens};
-use fizeau_metrics::{GoodputGoals, PooledSample};
+use fizeau_metrics::{GoodputGoals, PooledSample, SimpleGoals};
 
 use super::figures::{self, PerRequest, Stats};
 use super::peaks::{Flights, PeakRate};
@@ -21,7 +21,8 @@ use super::{Detail, RequestRate, Selection, VllmMetric, VllmResult, VllmRun};
 #[derive(Debug, Clone)]
 pub struct VllmTally {
     selection: Selection,
-    goals: GoodputGoals,
+    /// None where there are none, or none that vLLM could be asked for.
+    goals: Option<SimpleGoals>,
     detail: Detail,
     completed: u64,
     failed: u64,
@@ -46,7 +47,8 @@ enum Sample {
 }
 
 impl VllmTally {
-    /// Of nothing. `selection` says which metrics to keep, `goals` are those of goodput (none where they are empty),
+    /// Of nothing. `selection` says which metrics to keep, `goals` are those of goodput (none where they are empty,
+    /// or go beyond what vLLM can be asked for: one group of TTFT, TPOT and E2EL),
     /// `detail` what the file shall hold of each request.
     #[must_use]
     pub fn new(selection: &Selection, goals: &GoodputGoals, detail: Detail) -> Self {
@@ -57,7 +59,7 @@ impl VllmTally {
         Self {
             samples: selection.metrics.iter().map(sample).collect(),
             selection: selection.clone(),
-            goals: *goals,
+            goals: goals.simple().filter(|_| !goals.is_empty()),
             detail,
             completed: 0,
             failed: 0,
@@ -85,7 +87,7 @@ impl VllmTally {
         );
         self.requests.add(tape, self.detail);
         self.flights.add(tape);
-        self.good += u64::from(figures::meets(tape, &self.goals));
+        self.good += u64::from(self.goals.is_some_and(|goals| figures::meets(tape, &goals)));
         if !tape.is_success() {
             self.failed += 1;
             return;
@@ -137,7 +139,7 @@ impl VllmTally {
             stats: stats.collect(),
             requests: self.requests,
             probes: self.probes.map(Probes::figures),
-            goodput: (!self.goals.is_empty()).then_some(goodput),
+            goodput: self.goals.is_some().then_some(goodput),
             detail: self.detail,
             run,
         }

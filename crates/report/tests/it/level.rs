@@ -135,6 +135,34 @@ fn the_block_shows_what_else_there_is_to_prove() {
 }
 
 #[test]
+fn the_block_shows_what_met_each_goal() {
+    let block = |goals: &str| {
+        let goals: GoodputGoals = goals.parse().unwrap();
+        let mut level = sample::level(1);
+        level.summary = LevelSummary::of(&sample::tapes(64), &goals);
+        let block = level.block();
+        assert!(block.lines().all(|line| line.chars().count() <= 80), "{block}");
+        block
+    };
+    let one = block("ttft:325.6 e2el:9000");
+    for line in [
+        "Good requests/s (share of all sent):     44.5 (52 %)\n",
+        "\n  ttft:325.6                             52 %\n",
+        "\n  e2el:9000                              98 %\n",
+    ] {
+        assert!(one.contains(line), "{line}\n{one}");
+    }
+    let groups = block("ttft:325.6 e2el:9000 or tpot:1");
+    for line in [
+        "\n  group 1, all of it:                    52 %\n    ttft:325.6 ",
+        "\n  group 2, all of it:                    0 %\n    tpot:1 ",
+    ] {
+        assert!(groups.contains(line), "{line}\n{groups}");
+    }
+    assert!(!block("").contains("Good requests"));
+}
+
+#[test]
 fn an_embedding_has_a_latency_and_no_tokens() {
     let mut tape = Tape::sent_at(Stamp::EPOCH);
     let at = Stamp::EPOCH + Nanos::from_millis(7);

@@ -195,6 +195,13 @@ fn goodput_is_by_vllms_rule() {
     let result = VllmResult::of(run(), &tapes, &Selection::default(), &goals, Detail::Brief);
     assert_eq!(result.goodput(), Some(PerSec::new(2.0 / 0.1)));
     assert_eq!(by_default(run(), &tapes, Detail::Brief).goodput(), None);
+    // It has neither groups nor other figures.
+    for beyond in ["ttft:30 or e2el:60", "itl_p99:30"] {
+        let goals: GoodputGoals = beyond.parse().unwrap();
+        let result = VllmResult::of(run(), &tapes, &Selection::default(), &goals, Detail::Brief);
+        assert_eq!(result.goodput(), None);
+        assert!(parsed(&result)["request_goodput"].is_null());
+    }
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn acceleration(jackknife: &[f64]) -> f64 {
 /// How many independent values it takes until both ends of a percentile's interval can lie within the sample: the greatest
 /// is then below the percentile, or the least above it, in no more than the share outside on each side. None for the
 /// percentiles 0 and 100.
-pub(super) fn least_for_percentile(percent: Percent, confidence: Confidence) -> Option<u64> {
+pub(crate) fn least_for_percentile(percent: Percent, confidence: Confidence) -> Option<u64> {
     let longer = percent.share().max(1.0 - percent.share());
     (longer < 1.0).then(|| (confidence.tail().ln() / longer.ln()).ceil() as u64)
 }

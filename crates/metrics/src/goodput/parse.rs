@@ -1,0 +1,128 @@
+//! Goals as text.
+
+use std::fmt;
+use std::str::FromStr;
+
+use fizeau_core::Millis;
+use serde::{Serialize, Serializer};
+
+use super::{GoalMetric, GoodputGoals, RequestGoal};
+
+/// Why a text is not a set of goals for requests.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GoodputError {
+    /// A piece without a colon.
+    #[error("goodput goal `{0}`: write `name:milliseconds`, for instance `ttft:500`")]
+    NoColon(String),
+    /// Names that are no metric of a request.
+    #[error("unknown goodput goal {}: the names are {}{}", quoted(.0), names(), hint(.0))]
+    UnknownNames(Vec<String>),
+    /// A limit that is not a positive number.
+    #[error(
+        "goodput goal `{0}`: the limit must be a positive number of milliseconds, without a unit"
+    )]
+    Limit(String),
+    /// One name twice in a group.
+    #[error("goodput goal `{0}` is given twice: keep one, or put `or` between them")]
+    Twice(String),
+    /// An `or` without goals on both sides.
+    #[error("goodput: `or` needs goals on both sides, for instance `ttft:500 or e2el:2000`")]
+    EmptyGroup,
+}
+
+impl FromStr for GoodputGoals {
+    type Err = GoodputError;
+
+    /// Reads goals separated by white space, and groups of them separated by `or`. An empty text gives no goals.
+    fn from_str(text: &str) -> Result<Self, GoodputError> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if words.is_empty() {
+            return Ok(Self::NONE);
+        }
+        let mut unknown = Vec::new();
+        let mut groups = Vec::new();
+        for words in words.split(|word| word.eq_ignore_ascii_case("or")) {
+            groups.push(group(words, &mut unknown)?);
+        }
+        if unknown.is_empty() {
+            Ok(Self { groups })
+        } else {
+            Err(GoodputError::UnknownNames(unknown))
+        }
+    }
+}
+
+/// One group; names that are no metric go to `unknown`, so that one message has them all.
+fn group(words: &[&str], unknown: &mut Vec<String>) -> Result<Vec<RequestGoal>, GoodputError> {
+    if words.is_empty() {
+        return Err(GoodputError::EmptyGroup);
+    }
+    let mut goals: Vec<RequestGoal> = Vec::new();
+    for &word in words {
+        let Some((name, limit)) = word.split_once(':') else {
+            return Err(GoodputError::NoColon(word.to_owned()));
+        };
+        let Some(metric) = GoalMetric::ALL.into_iter().find(|metric| metric.key() == name) else {
+            unknown.push(name.to_owned());
+            continue;
+        };
+        let limit: f64 = limit.parse().unwrap_or(f64::NAN);
+        if !(limit > 0.0 && limit.is_finite()) {
+            return Err(GoodputError::Limit(word.to_owned()));
+        }
+        if goals.iter().any(|goal| goal.metric == metric) {
+            return Err(GoodputError::Twice(name.to_owned()));
+        }
+        goals.push(RequestGoal { metric, limit: Millis::new(limit) });
+    }
+    Ok(goals)
+}
+
+impl fmt::Display for GoodputGoals {
+    /// The text that gives the same goals: `ttft:500 tpot:50 or e2el:2000`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, group) in self.groups.iter().enumerate() {
+            f.write_str(if i > 0 { " or " } else { "" })?;
+            f.write_str(&spelled(group))?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for GoodputGoals {
+    /// The text of [`GoodputGoals`]'s `Display`.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl fmt::Display for RequestGoal {
+    /// `ttft:500`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.metric.key(), self.limit.get())
+    }
+}
+
+/// The goals of one group, as they would be written.
+pub(super) fn spelled<'a>(goals: impl IntoIterator<Item = &'a RequestGoal>) -> String {
+    goals.into_iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
+
+fn names() -> String {
+    let [names @ .., last] = GoalMetric::ALL.map(GoalMetric::key);
+    format!("{} and {last}", names.join(", "))
+}
+
+/// For a word that others use of the gaps: a reply has many of them.
+fn hint(unknown: &[String]) -> &'static str {
+    if unknown.iter().any(|name| name == "itl") {
+        "; a reply has many gaps: `itl_p99` is the p99 of its own"
+    } else {
+        ""
+    }
+}

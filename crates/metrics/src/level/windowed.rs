@@ -1,0 +1,128 @@
+//! The measured part of a level, beside the whole run.
+
+use fizeau_core::{Nanos, PerSec, Seconds};
+
+use crate::series::Sent;
+use crate::{Distribution, MeasuredWindow, NoWindow, TimeSpan, Timeline, TokenCells, WindowChoice};
+
+/// The figures of the measured part of a level: beside those of the whole run, never instead of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Windowed {
+    /// What was asked for.
+    pub choice: WindowChoice,
+    /// The part, or why there is none, with the evidence either way.
+    pub part: Result<WindowFigures, NoWindow>,
+}
+
+/// What was measured in a part of a level.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WindowFigures {
+    /// Where it is, what was cut for it, and why.
+    pub window: MeasuredWindow,
+    /// How many of the requests that were sent in it completed.
+    pub completed: u64,
+    /// Latencies of those.
+    pub metrics: WindowMetrics,
+    /// Rates in it; absent where it is shorter than a cell of tokens.
+    pub throughput: Option<WindowThroughput>,
+}
+
+/// Latencies of the completed requests that were sent in a window. They have no intervals. What is pooled over gaps (ITL, ICL) has no
+/// part here, since a level keeps no tapes: [`LevelSummary::of`](crate::LevelSummary::of) over the tapes that were sent in the window
+/// has it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct WindowMetrics {
+    /// Send start to first token.
+    pub ttft: Distribution,
+    /// Intended release to first token.
+    pub ttft_scheduled: Distribution,
+    /// Send start to the first token that a reader would see.
+    pub first_visible: Distribution,
+    /// Mean pace of a request after its first event.
+    pub tpot: Distribution,
+    /// Send start to the last of the output.
+    pub e2el: Distribution,
+    /// Intended release to the last of the output.
+    pub e2el_scheduled: Distribution,
+}
+
+/// Rates in a window: of what ended or came in it, whenever it was sent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WindowThroughput {
+    /// The window, made smaller until it begins and ends with a cell of tokens ([`TokenCells`], 1 ms as a rule), so that the rates
+    /// are exact.
+    pub span: TimeSpan,
+    /// How long that is.
+    pub duration: Seconds,
+    /// Requests completed in it per second: those that ended in it.
+    pub requests_per_s: PerSec,
+    /// Tokens received in it per second, of completed requests.
+    pub output_tokens_per_s: PerSec,
+}
+
+impl Windowed {
+    /// The part of the level that `choice` asks for.
+    pub(super) fn of(timeline: &Timeline, cells: &TokenCells, choice: WindowChoice) -> Self {
+        let part = timeline.chosen(choice);
+        Self { choice, part: part.map(|window| WindowFigures::of(timeline, cells, window)) }
+    }
+
+    /// The part, if there is one.
+    #[must_use]
+    pub fn figures(&self) -> Option<&WindowFigures> {
+        self.part.as_ref().ok()
+    }
+}
+
+impl WindowFigures {
+    fn of(timeline: &Timeline, cells: &TokenCells, window: MeasuredWindow) -> Self {
+        let requests = timeline.requests();
+        let sent = requests.iter().skip(window.cut_front as usize).take(window.kept as usize);
+        let sent: Vec<&Sent> = sent.collect();
+        Self {
+            completed: sent.iter().filter(|request| request.output.is_some()).count() as u64,
+            metrics: WindowMetrics::of(&sent),
+            throughput: WindowThroughput::of(requests, cells, window.span),
+            window,
+        }
+    }
+}
+
+impl WindowMetrics {
+    fn of(sent: &[&Sent]) -> Self {
+        // Pooled: an interval that takes successive requests as independent would be too narrow.
+        let of = |figure: &dyn Fn(&Sent) -> Option<Nanos>| {
+            let figures = sent.iter().filter_map(|request| figure(request));
+            Distribution::of_pooled(figures.map(Nanos::to_millis))
+        };
+        Self {
+            ttft: of(&Sent::ttft),
+            ttft_scheduled: of(&Sent::ttft_scheduled),
+            first_visible: of(&|request| request.visible),
+            tpot: Distribution::of_pooled(sent.iter().filter_map(|request| request.tpot)),
+            e2el: of(&|request| request.e2el),
+            e2el_scheduled: of(&Sent::e2el_scheduled),
+        }
+    }
+}
+
+impl WindowThroughput {
+    /// None if no whole cell is in `span`.
+    fn of(requests: &[Sent], cells: &TokenCells, span: TimeSpan) -> Option<Self> {
+        let span = cells.snapped(span);
+        let seconds = span.length().as_secs_f64();
+        if seconds <= 0.0 {
+            return None;
+        }
+        let ended = |request: &&Sent| {
+            request.output.is_some() && request.end > span.from() && request.end <= span.to()
+        };
+        let completed = requests.iter().filter(ended).count();
+        Some(Self {
+            span,
+            duration: Seconds::new(seconds),
+            requests_per_s: PerSec::new(completed as f64 / seconds),
+            output_tokens_per_s: PerSec::new(cells.within(span).get() as f64 / seconds),
+        })
+    }
+}

@@ -1,0 +1,181 @@
+//! Output tokens by short cells of time: what a stream of tapes in any order can keep of them.
+
+use std::collections::VecDeque;
+
+use fizeau_core::{Nanos, PerSec, Stamp, Tape, Tokens};
+
+use super::TimeSpan;
+use super::tokens::counts;
+
+/// How long a cell is at first, in nanoseconds.
+const CELL: u64 = 1_000_000;
+
+/// The most cells that are kept: seventeen minutes of a millisecond each, in 8 MiB.
+const MOST: u64 = 1 << 20;
+
+/// How many output tokens of completed requests came in each cell of time: exact over any span that begins and ends with a cell.
+///
+/// A cell is 1 ms long and holds what came after its beginning, up to its end. Where the cells are more than 2^20 from the first to
+/// the last token, pairs of them become one, as often as it takes. The order in which tokens or parts of a level are taken in is
+/// no matter: the same tokens give the same cells.
+///
+/// ```
+/// use fizeau_core::{Nanos, Stamp, Tokens};
+/// use fizeau_metrics::{TimeSpan, TokenCells};
+///
+/// let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
+/// let mut cells = TokenCells::default();
+/// for (at, tokens) in [(900, 30), (1_100, 20), (4_000, 1)] {
+///     cells.add(ms(at), Tokens::new(tokens));
+/// }
+/// assert_eq!(cells.within(TimeSpan::new(ms(900), ms(4_000))), Tokens::new(21));
+/// let peak = cells.peak(TimeSpan::new(ms(0), ms(4_000)), Nanos::from_secs(1)).unwrap();
+/// assert_eq!((peak.rate.get(), peak.over), (50.0, Nanos::from_secs(1)));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TokenCells {
+    /// How often cells were made twice as long.
+    folds: u32,
+    /// The number of the first cell, from the epoch.
+    first: u64,
+    /// From the first cell with a token to the last one.
+    counts: VecDeque<u64>,
+}
+
+/// The highest rate of a level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PeakRate {
+    /// Tokens per second.
+    pub rate: PerSec,
+    /// How long the windows were that it is the highest of.
+    pub over: Nanos,
+}
+
+impl TokenCells {
+    /// Takes in `tokens` that came at `at`. What came at the epoch itself is in the first cell after it.
+    pub fn add(&mut self, at: Stamp, tokens: Tokens) {
+        if tokens > Tokens::ZERO {
+            self.put(at.as_nanos().saturating_sub(1) / CELL, tokens.get());
+        }
+    }
+
+    /// Takes in the tokens of `tape`, unless it failed or is a probe's.
+    pub(crate) fn add_tape(&mut self, tape: &Tape) {
+        if counts(tape) {
+            for arrival in &tape.arrivals {
+                self.add(arrival.at, Tokens::new(arrival.tokens.into()));
+            }
+        }
+    }
+
+    /// Takes in all that `other` has.
+    pub fn merge(&mut self, other: &Self) {
+        while self.folds < other.folds {
+            self.fold();
+        }
+        for (cell, &tokens) in (other.first..).zip(&other.counts) {
+            if tokens > 0 {
+                self.put(cell << other.folds, tokens);
+            }
+        }
+    }
+
+    /// How long a cell is.
+    #[must_use]
+    pub const fn cell(&self) -> Nanos {
+        Nanos::from_nanos(CELL << self.folds)
+    }
+
+    /// `span` made smaller until it begins and ends with a cell; of no length where no whole cell is in it.
+    #[must_use]
+    pub fn snapped(&self, span: TimeSpan) -> TimeSpan {
+        let cell = self.cell().as_nanos();
+        let from = span.from().as_nanos().div_ceil(cell) * cell;
+        let to = span.to().as_nanos() / cell * cell;
+        TimeSpan::new(Stamp::from_nanos(from), Stamp::from_nanos(to))
+    }
+
+    /// How many tokens came within the whole cells of `span`.
+    #[must_use]
+    pub fn within(&self, span: TimeSpan) -> Tokens {
+        let (span, cell) = (self.snapped(span), self.cell().as_nanos());
+        let index = |at: Stamp| (at.as_nanos() / cell).saturating_sub(self.first) as usize;
+        let (from, to) = (index(span.from()), index(span.to()));
+        let inside = self.counts.iter().skip(from).take(to - from);
+        Tokens::new(inside.sum())
+    }
+
+    /// The highest rate over any window of whole cells, and never less than the mean over `whole`, which has to hold all
+    /// tokens: the level itself is one of the windows. The others are as long as the greatest whole part of `whole` that is no
+    /// longer than `longest`, to the nearest cell. None if `whole` or `longest` has no length.
+    #[must_use]
+    pub fn peak(&self, whole: TimeSpan, longest: Nanos) -> Option<PeakRate> {
+        let length = whole.length();
+        if length == Nanos::ZERO || longest == Nanos::ZERO {
+            return None;
+        }
+        let all: u64 = self.counts.iter().sum();
+        let mean = PeakRate { rate: rate(all, length), over: length };
+        let parts = length.as_nanos().div_ceil(longest.as_nanos());
+        let cell = self.cell().as_nanos();
+        let cells = ((length.as_nanos() / parts + cell / 2) / cell).max(1);
+        let over = Nanos::from_nanos(cells * cell);
+        if parts == 1 || over >= length {
+            return Some(mean);
+        }
+        let (mut sum, mut most) = (0, 0);
+        for (index, count) in self.counts.iter().enumerate() {
+            sum += count;
+            let gone = index.checked_sub(cells as usize).and_then(|gone| self.counts.get(gone));
+            sum -= gone.copied().unwrap_or(0);
+            most = most.max(sum);
+        }
+        let peak = rate(most, over);
+        Some(PeakRate { rate: PerSec::new(peak.get().max(mean.rate.get())), over })
+    }
+
+    /// Puts tokens into a cell that is given by its number before any folding.
+    fn put(&mut self, fine: u64, tokens: u64) {
+        loop {
+            let cell = fine >> self.folds;
+            let len = self.counts.len() as u64;
+            if len == 0 {
+                self.first = cell;
+            }
+            let last = self.first + len.saturating_sub(1);
+            if last.max(cell) - self.first.min(cell) >= MOST {
+                self.fold();
+                continue;
+            }
+            while cell < self.first {
+                self.counts.push_front(0);
+                self.first -= 1;
+            }
+            let index = (cell - self.first) as usize;
+            if index >= self.counts.len() {
+                self.counts.resize(index + 1, 0);
+            }
+            if let Some(count) = self.counts.get_mut(index) {
+                *count += tokens;
+            }
+            return;
+        }
+    }
+
+    /// Makes one cell of every two.
+    fn fold(&mut self) {
+        let (first, counts) = (self.first, std::mem::take(&mut self.counts));
+        (self.first, self.folds) = (first >> 1, self.folds + 1);
+        for (cell, count) in (first..).zip(counts) {
+            let index = ((cell >> 1) - self.first) as usize;
+            match self.counts.get_mut(index) {
+                Some(sum) => *sum += count,
+                None => self.counts.push_back(count),
+            }
+        }
+    }
+}
+
+fn rate(tokens: u64, over: Nanos) -> PerSec {
+    PerSec::new(tokens as f64 / over.as_secs_f64())
+}
