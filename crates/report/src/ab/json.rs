@@ -1,11 +1,11 @@
 //! An A/B run as `ab.json`.
 
 use fizeau_core::Millis;
-use fizeau_metrics::{Side, Verdict};
+use fizeau_metrics::{ComparisonTable, Side, Verdict};
 use serde::{Serialize, Serializer};
 
 use super::{AbParty, AbReport, AbRound};
-use crate::{Endpoint, LevelReport, LevelStatus, Setup};
+use crate::{ComparisonView, Endpoint, LevelReport, LevelStatus, Setup};
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]
@@ -19,6 +19,12 @@ struct Ab<'a> {
     settle_ms: Millis,
     verdict: Verdict,
     rounds: Vec<Round<'a>>,
+    comparison: Option<ComparisonView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comparison_reason: Option<&'a str>,
+    requests: Option<ComparisonView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests_reason: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -67,6 +73,10 @@ impl Serialize for AbReport {
             settle_ms: self.settle,
             verdict: self.verdict(),
             rounds: self.rounds.iter().map(round).collect(),
+            comparison: self.comparison.as_ref().ok().map(view),
+            comparison_reason: self.comparison.as_ref().err().map(String::as_str),
+            requests: self.requests.as_ref().map(view),
+            requests_reason: self.requests.is_none().then_some("too few rounds count"),
         };
         ab.serialize(to)
     }
@@ -80,6 +90,10 @@ impl AbReport {
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string_pretty(self).map(|text| text + "\n")
     }
+}
+
+fn view(table: &ComparisonTable) -> ComparisonView<'_> {
+    ComparisonView { table, baseline: "A", candidate: "B" }
 }
 
 fn party(party: &AbParty) -> Party<'_> {
