@@ -25,6 +25,7 @@
 mod asked;
 mod block;
 mod chart;
+mod comparison;
 mod lengths;
 mod level;
 mod number;
@@ -37,6 +38,9 @@ mod vllm;
 mod words;
 
 pub use asked::{Asked, AskedArrivals};
+pub use comparison::{
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
+};
 pub use lengths::LengthTally;
 pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
