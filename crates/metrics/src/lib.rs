@@ -59,7 +59,8 @@ pub use level::{
     WindowMetrics, WindowThroughput, Windowed,
 };
 pub use peers::{
-    Concept, Definition, Peer, PeerFigure, PeerReport, PeerSettings, PeerUnit, PeerValue,
+    Concept, Definition, OwnFigures, Peer, PeerFigure, PeerReport, PeerSettings, PeerStatistic,
+    PeerUnit, PeerValue,
 };
 pub use request::RequestMetrics;
 pub use series::{

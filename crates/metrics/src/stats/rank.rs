@@ -42,6 +42,41 @@ pub enum PercentileRule {
 }
 
 impl PercentileRule {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Linear,
+        Self::NearestRank,
+        Self::NearestIndex,
+        Self::FloorIndex,
+        Self::WeightedCdf,
+        Self::Hdr,
+    ];
+
+    /// The word for it on a command line: `linear`, `nearest-rank`.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::NearestRank => "nearest-rank",
+            Self::NearestIndex => "nearest-index",
+            Self::FloorIndex => "floor-index",
+            Self::WeightedCdf => "weighted-cdf",
+            Self::Hdr => "hdr",
+        }
+    }
+
+    /// The rule with this [`PercentileRule::key`].
+    ///
+    /// ```
+    /// use fizeau_metrics::PercentileRule;
+    /// assert_eq!(PercentileRule::from_key("hdr"), Some(PercentileRule::Hdr));
+    /// assert_eq!(PercentileRule::from_key("median"), None);
+    /// ```
+    #[must_use]
+    pub fn from_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|rule| rule.key() == key)
+    }
+
     /// The percentile `percent` of ascending values; none if there are none.
     ///
     /// This is the plain rule. Whether the sample supports the percentile is for the caller to say.
