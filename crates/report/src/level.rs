@@ -5,6 +5,7 @@ mod goodput;
 mod json;
 mod proof;
 mod speed;
+mod window;
 mod workload;
 
 use fizeau_core::{Millis, PerSec};

@@ -9,6 +9,7 @@ mod honesty;
 mod lengths;
 mod level;
 mod models;
+mod over_time;
 mod peers;
 mod peers_agree;
 mod pooled;
@@ -22,6 +23,7 @@ mod thresholds;
 mod uncertainty;
 mod validity;
 mod window;
+mod windowed;
 
 use proptest::test_runner::{Config, RngSeed};
 

@@ -31,6 +31,8 @@ impl LevelReport {
         }
         lines.extend(self.token_lines());
         lines.extend(self.goodput_lines());
+        lines.extend(self.over_time_lines());
+        lines.extend(self.window_lines());
         lines.extend(self.workload_lines());
         if !self.summary.requests.by_class.is_empty() {
             lines.push(line("Failed by class:", self.failures()));
@@ -99,7 +101,7 @@ impl LevelReport {
 }
 
 /// What is longer than a figure, on lines of its own.
-fn sentence(text: &str) -> String {
+pub(super) fn sentence(text: &str) -> String {
     wrap(&format!("  {}", plain(text)), WIDTH)
 }
 
