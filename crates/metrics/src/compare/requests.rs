@@ -4,7 +4,7 @@ mod column;
 mod drawn;
 mod test;
 
-use fizeau_core::{Millis, Nanos, Part, RequestId, Stamp, Tape, Tokens};
+use fizeau_core::{Millis, Nanos, Part, Stamp, Tape, Tokens};
 
 use super::table::strictest;
 use super::{Basis, ComparedFigure, ComparisonSettings, ComparisonTable, Figure, Side, Untested};
@@ -133,21 +133,6 @@ impl ComparedRequests {
             is_good: self.goals.are_met_by(tape),
             output_tokens: metrics.output_tokens.map_or(0, Tokens::get),
         });
-    }
-
-    /// Puts the requests of a further round behind these, as if it had begun when they ended, so that no pause between rounds
-    /// counts in a rate. Its requests are numbered from `first` on: give both sides of a round the same one.
-    pub fn follow(&mut self, round: Self, first: RequestId) {
-        let begun = round.start.unwrap_or(Stamp::EPOCH);
-        let ended = self.rows.iter().map(|row| row.end).max().unwrap_or(begun);
-        let moved = |stamp: Stamp| ended + stamp.saturating_since(begun);
-        self.start = self.start.or(round.start);
-        self.rows.extend(round.rows.into_iter().map(|row| Row {
-            number: row.number + first.0,
-            sent: moved(row.sent),
-            end: moved(row.end),
-            ..row
-        }));
     }
 
     /// How many there are.
