@@ -22,15 +22,18 @@ impl AbReport {
             line(&mut out, &format!("{}  {}", letter(side), party.words()));
         }
         let workload = &self.setup.workload;
+        let pause = match self.settle.get() {
+            ms if ms > 0.0 => format!("a pause of {} before each turn", duration_ms(ms)),
+            _ => "no pause between turns".to_owned(),
+        };
         let asked = format!(
-            "Asked: {}, {} in, {} out, {}, seed {}; {} rounds, {} before each turn",
+            "Asked: {}, {} in, {} out, {}, seed {}; {} rounds, {pause}",
             workload.dataset,
             workload.input_tokens,
             workload.output_tokens,
             workload.arrivals,
             workload.seed,
             self.planned,
-            duration_ms(self.settle.get()),
         );
         wrapped(&mut out, &asked);
         out.push('\n');
