@@ -27,6 +27,7 @@ mod histogram;
 mod json;
 mod level;
 mod peers;
+mod precision;
 mod request;
 mod series;
 mod slo;
@@ -62,6 +63,7 @@ pub use peers::{
     Concept, Definition, OwnFigures, Peer, PeerFigure, PeerReport, PeerSettings, PeerStatistic,
     PeerUnit, PeerValue,
 };
+pub use precision::{Precision, PrecisionError, PrecisionGoal, PrecisionOutcome};
 pub use request::RequestMetrics;
 pub use series::{
     CountSeries, Moment, OutOfOrder, PeakRate, RateStep, Sweep, TimeSpan, TimeWeighted, Timeline,

@@ -156,7 +156,8 @@ impl LevelTally {
     #[must_use]
     pub fn summary(&self) -> LevelSummary {
         let tokens = self.tokens.counts();
-        let rows = Rows::of(&self.timeline, self.span);
+        let timeline = self.timeline();
+        let rows = self.rows(&timeline);
         let (metrics, jitter) = self.latencies.summary(&rows);
         let goodput = self.good.summary();
         let window = self.span.map_or(Nanos::ZERO, |(start, end)| end.saturating_since(start));
@@ -172,7 +173,6 @@ impl LevelTally {
                 .map(|all| Goodput { rate: per_s(all.good), share: all.share(all.good) }),
             intervals: rows.rates(),
         };
-        let timeline = self.timeline.sorted();
         let whole = self.span.map(|(start, end)| TimeSpan::new(start, end));
         LevelSummary {
             requests: self.requests.clone(),
@@ -189,6 +189,16 @@ impl LevelTally {
             models: self.models.summary(),
             probe: self.probe.as_ref().map(|probe| Box::new(probe.summary())),
         }
+    }
+
+    /// The requests in the order in which they were sent.
+    pub(crate) fn timeline(&self) -> Timeline {
+        self.timeline.sorted()
+    }
+
+    /// What intervals are made from; of [`LevelTally::timeline`].
+    pub(crate) fn rows<'a>(&self, timeline: &'a Timeline) -> Rows<'a> {
+        Rows::of(timeline, self.span)
     }
 
     /// The client's proof for this level: what the tapes say of the client, beside what its machine saw.

@@ -3,6 +3,7 @@
 mod arrivals;
 mod compare;
 mod distribution;
+mod docs;
 mod goodput;
 mod histogram;
 mod honesty;
