@@ -85,7 +85,6 @@ fn measured(
         while let Some(turn) = ab.next_turn(&mut ()).await.unwrap() {
             turns.push(turn);
         }
-        drop(ab);
         (turns, asked.take())
     })
 }

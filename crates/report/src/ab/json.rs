@@ -46,9 +46,10 @@ struct Round<'a> {
     b: Option<Turn<'a>>,
 }
 
-/// The figures that a reader looks for first; all of them are in the turn's own `summary.json`.
+/// The figures that a reader looks for first, left out where there is none; all are in the turn's own `summary.json`.
 #[derive(Debug, Serialize)]
 struct Turn<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
     folder: Option<&'a str>,
     status: &'static str,
     verdict: Verdict,
@@ -57,7 +58,9 @@ struct Turn<'a> {
     failed: u64,
     output_tokens_per_s: f64,
     requests_per_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     ttft_p50_ms: Option<Millis>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     tpot_p50_ms: Option<Millis>,
 }
 
