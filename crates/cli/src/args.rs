@@ -16,7 +16,7 @@ mod sweep;
 mod window;
 mod workload;
 
-pub(crate) use ab::AbArgs;
+pub(crate) use ab::{AbArgs, AnswerArgs};
 pub(crate) use arrivals::{ArrivalArgs, RampArg};
 pub(crate) use bench::{BenchArgs, SonnetArgs};
 pub(crate) use client::ClientArgs;
