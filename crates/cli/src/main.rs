@@ -5,6 +5,7 @@ mod args;
 mod bench;
 mod calibrate;
 mod client;
+mod compare;
 mod embedded;
 mod endpoint;
 mod exit;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::settled(args).and_then(|args| bench::run(&args)),
         Command::Sweep(args) => sweep::run(&args),
         Command::Ab(args) => ab::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Serve(args) => serve::run(&args),
     };
     match done {
