@@ -79,7 +79,7 @@ impl Sent {
     }
 
     /// What tells one from another that was sent at the same instant, so that the order of all depends on nothing else.
-    fn key(&self) -> impl Ord + use<> {
+    const fn key(&self) -> impl Ord + use<> {
         let when = (self.at, self.end, self.intended, self.first);
         (when, (self.e2el, self.visible, self.output, self.prompt, self.gaps, self.gap_tokens))
     }
@@ -118,13 +118,6 @@ impl Timeline {
     /// taken in is no matter.
     pub(crate) fn sort(&mut self) {
         self.requests.sort_unstable_by_key(Sent::key);
-    }
-
-    /// All in that order, whatever the one in which they were taken in.
-    pub(crate) fn in_order(&self) -> Vec<&Sent> {
-        let mut requests: Vec<&Sent> = self.requests.iter().collect();
-        requests.sort_unstable_by_key(|request| request.key());
-        requests
     }
 
     /// Requests in flight: from send start to end. Its integral is the sum of their times in flight (Little's law).

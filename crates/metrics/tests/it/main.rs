@@ -3,12 +3,14 @@
 mod arrivals;
 mod compare;
 mod distribution;
+mod docs;
 mod goodput;
 mod histogram;
 mod honesty;
 mod lengths;
 mod level;
 mod models;
+mod output;
 mod over_time;
 mod peers;
 mod peers_agree;
