@@ -32,7 +32,12 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     let mut sheet = Sheet::default();
     for (group, belongs) in GROUPS {
         let tapes: Vec<&Tape> = run.tapes.iter().copied().filter(|tape| belongs(tape)).collect();
-        sheet.put(format!("{group}.request_count"), PeerUnit::Count, tapes.len() as u64);
+        let (name, count) = (format!("{group}.request_count"), tapes.len() as u64);
+        match group {
+            "successful" => sheet.ours(name, PeerUnit::Count, count, "completed"),
+            "total" => sheet.ours(name, PeerUnit::Count, count, "sent"),
+            _ => sheet.put(name, PeerUnit::Count, count),
+        }
         each(&mut sheet, group, &tapes);
     }
     let rate = "it counts over an evened-out curve whose rule is not known";
@@ -71,6 +76,8 @@ fn each(sheet: &mut Sheet, group: &str, tapes: &[&Tape]) {
         ),
     ];
     for (key, unit, values, ours) in columns {
+        // Ours are of requests that succeeded, and of no others.
+        let ours = ours.filter(|_| group == "successful");
         let (sample, rule) = (Values::Weighted(&values), PercentileRule::WeightedCdf);
         let column = Column { sample, unit, ours, rule };
         let name = |statistic: &str| format!("{group}.{key}.{statistic}");

@@ -14,6 +14,7 @@ mod output;
 mod over_time;
 mod peers;
 mod peers_agree;
+mod peers_links;
 mod pooled;
 mod probe;
 mod request;
