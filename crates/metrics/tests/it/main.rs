@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod compare;
+mod defects;
 mod distribution;
 mod goodput;
 mod histogram;
@@ -14,6 +15,7 @@ mod peers_agree;
 mod pooled;
 mod probe;
 mod request;
+mod says;
 mod series;
 mod slo;
 mod tally;
