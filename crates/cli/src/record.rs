@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use fizeau::core::Millis;
+use fizeau::core::{Clock as _, Millis, Nanos, Stamp};
 use fizeau::harness;
 use fizeau::metrics::WindowChoice;
-use fizeau::report::{Host, Setup, ToolVersion};
+use fizeau::report::{Endpoint, Host, Setup, ToolVersion};
+use fizeau::transport::MonotonicClock;
 use fizeau::workload::Spec;
 use serde::Serialize;
 
@@ -79,7 +80,12 @@ impl WallTime {
 #[derive(Debug, Serialize)]
 pub(crate) struct RunDocument<'a> {
     schema: &'static str,
+    /// Of the tapes beside it.
+    tapes_schema: &'static str,
     version: &'static str,
+    /// What the wall clock showed at the epoch that all stamps count from, in nanoseconds since 1970: shards of a run on
+    /// several machines are put on one axis by it, and nothing else is.
+    epoch_unix_ns: u64,
     setup: &'a Setup,
     /// What is asked, but for the number of requests, which is each level's own.
     plan: serde_json::Value,
@@ -101,6 +107,24 @@ pub(crate) struct RunDocument<'a> {
     /// What `--backend auto` found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     probed: Option<&'a Found>,
+    /// Of an A/B run, how its sides take turns. The endpoint above is A's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ab: Option<AbPlan<'a>>,
+}
+
+/// How the sides of an A/B run take turns.
+#[derive(Debug, Serialize)]
+pub(crate) struct AbPlan<'a> {
+    pub(crate) rounds: u32,
+    pub(crate) settle_ms: Millis,
+    /// Whether both sides have the same prompts, or each side its own.
+    pub(crate) prompts: &'static str,
+    pub(crate) a_name: Option<&'a str>,
+    pub(crate) b_name: Option<&'a str>,
+    pub(crate) b_endpoint: Endpoint,
+    /// What `--backend auto` found out of B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) b_probed: Option<&'a Found>,
 }
 
 /// The client that was to measure.
@@ -125,6 +149,8 @@ pub(crate) struct AskedPlan<'a> {
     pub(crate) probe: Option<&'a Spec>,
     /// Which share of it is sent from here, as given.
     pub(crate) shard: Option<&'a str>,
+    /// What the wall clock showed at the epoch, in nanoseconds since 1970.
+    pub(crate) epoch_unix_ns: u64,
 }
 
 /// Lengths by their law and as quantiles.
@@ -143,11 +169,14 @@ pub(crate) struct LevelPlan {
     pub(crate) max_in_flight: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) release_for_ms: Option<Millis>,
-    /// Its own seed, in a sweep.
+    /// Its own seed, in a sweep and in an A/B run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seed: Option<u64>,
     /// Which part of it is looked at beside the whole.
     pub(crate) window: WindowPlan,
+    /// What was to be known before it ended; its requests are then the most that are sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) until: Option<String>,
 }
 
 /// What to cut at both ends for the figures of the steady state, as given.
@@ -172,7 +201,7 @@ impl<'a> RunDocument<'a> {
         goodput: &'a [String],
         client: ClientPlan<'a>,
     ) -> Result<Self, Fail> {
-        let AskedPlan { plan, lengths: (input, output), probe, shard } = asked;
+        let AskedPlan { plan, lengths: (input, output), probe, shard, epoch_unix_ns } = asked;
         let probe = probe.map(serde_json::to_value).transpose().map_err(Fail::broken)?;
         let timeouts = &called.timeouts;
         let limits = [
@@ -185,6 +214,8 @@ impl<'a> RunDocument<'a> {
             limits.into_iter().filter_map(|(name, limit)| Some((name, limit?.to_millis())));
         Ok(Self {
             schema: "fizeau.run/1",
+            tapes_schema: "fizeau.tapes/1",
+            epoch_unix_ns,
             version: env!("CARGO_PKG_VERSION"),
             setup,
             plan: without_requests(plan),
@@ -196,8 +227,21 @@ impl<'a> RunDocument<'a> {
             goodput,
             client,
             probed: called.found.as_ref(),
+            ab: None,
         })
     }
+
+    /// The record of an A/B run.
+    pub(crate) fn with_ab(self, ab: AbPlan<'a>) -> Self {
+        Self { ab: Some(ab), ..self }
+    }
+}
+
+/// What the wall clock showed at the epoch of `clock`, in nanoseconds since 1970.
+pub(crate) fn epoch_unix_ns(clock: &MonotonicClock) -> u64 {
+    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = Nanos::from(wall).saturating_sub(clock.now().saturating_since(Stamp::EPOCH));
+    since.as_nanos()
 }
 
 /// How many requests is each level's own.

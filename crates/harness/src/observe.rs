@@ -1,11 +1,12 @@
 //! Watching a run from outside, for progress.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::{Tape, TapeSink};
-use fizeau_metrics::LevelTally;
+use fizeau_metrics::{LevelTally, Side};
 
 use crate::LevelRun;
+use crate::until::Looks;
 
 /// Something worth telling a person.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +22,17 @@ pub enum Notice<'a> {
         of: usize,
         /// How many requests it has at the most.
         requests: u64,
+    },
+    /// A turn of an A/B run begins, with its pause.
+    TurnStarted {
+        /// In which round, from 1.
+        round: u32,
+        /// How many rounds there are.
+        of: u32,
+        /// Whose turn it is.
+        side: Side,
+        /// How many requests it has at the most.
+        requests: NonZeroU64,
     },
     /// The warm-up of a level ends and the measuring begins.
     WarmedUp {
@@ -70,6 +82,8 @@ pub(crate) struct Tee<'a, K, O> {
     pub(crate) tally: LevelTally,
     pub(crate) sink: &'a mut K,
     pub(crate) observer: &'a mut O,
+    /// Where the level ends once enough is known.
+    pub(crate) looks: Option<Looks<'a>>,
 }
 
 impl<K: TapeSink, O: Observer> TapeSink for Tee<'_, K, O> {
@@ -79,6 +93,7 @@ impl<K: TapeSink, O: Observer> TapeSink for Tee<'_, K, O> {
         self.sink.record(tape)?;
         self.tally.add(tape);
         self.observer.notice(Notice::RequestEnded(tape));
+        self.looks.iter_mut().for_each(|looks| looks.grown(&self.tally));
         Ok(())
     }
 

@@ -5,6 +5,7 @@ mod parse;
 
 pub use metric::{Metric, Statistic};
 pub use parse::SloError;
+pub(crate) use parse::{metric_named, statistic_named};
 
 use std::fmt;
 

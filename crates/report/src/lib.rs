@@ -10,6 +10,7 @@
 //! | `sweep.json` | [`SweepReport::to_json`] |
 //! | a table for a terminal | [`SweepReport::terminal`] |
 //! | `report.html` | [`SweepReport::page`] |
+//! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
 //! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
 //! | what another tool would have said | [`PeerComparison`] |
 //! | what a word means, and to whom | [`Explanation`] |
@@ -24,9 +25,11 @@
 //! - Every foreign text (a model's name, an error of a server) is escaped for where it goes: HTML, SVG, JSON, a terminal.
 //! - The page loads nothing: it is whole in one file, without a network and without scripts.
 
+mod ab;
 mod asked;
 mod block;
 mod chart;
+mod comparison;
 mod lengths;
 mod level;
 mod number;
@@ -40,9 +43,13 @@ mod terminal;
 mod vllm;
 mod words;
 
+pub use ab::{AbParty, AbReport, AbRound};
 pub use asked::{Asked, AskedArrivals};
+pub use comparison::{
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
+};
 pub use lengths::LengthTally;
-pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
+pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until};
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};

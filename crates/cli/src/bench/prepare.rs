@@ -1,10 +1,10 @@
 //! All that can be decided of a run before anything is sent.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::PerSec;
 use fizeau::harness::{Load, TextAfter};
-use fizeau::metrics::GoodputGoals;
+use fizeau::metrics::{GoodputGoals, Precision};
 use fizeau::report::{
     Engine, LoadPoint, RampStrategy, RequestRate, Selection, Setup, VllmRun, Workload,
 };
@@ -24,7 +24,7 @@ use crate::workload::{self, Nominal, Wish, Work};
 pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, Fail> {
     let now = record::WallTime::now();
     let goals: GoodputGoals = args.result.goodput.join(" ").parse().named("--goodput")?;
-    let cap = cap(args)?;
+    let cap = cap(args.load.max_concurrency)?;
     let arrivals = arrivals(&args.arrivals, cap.is_some())?;
     let replay = replay(args, cap.is_some())?;
     let shard = shard(args)?;
@@ -36,12 +36,13 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
     let wish = Wish {
         args: &args.workload,
         nominal: nominal(args),
-        requests: args.load.num_prompts,
+        requests: requests(args),
         arrivals,
         arrivals_flag: arrivals_flag(&args.arrivals),
         replay,
     };
     let work = wish.work(&called.target)?;
+    let until = until(args, work.plan().pacing())?;
     let (config, hardware) = (&args.result.model_config, &args.result.hardware);
     let physics = Physics::from_args(config.as_deref(), hardware.as_deref())?;
     let physics = physics.map(|physics| physics.for_prompts_of(work.typical()));
@@ -61,7 +62,7 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
         .transpose()?;
     Ok(Job {
         load: Load { max_in_flight: cap, stop_after: None },
-        load_point: load_point(&work, shard, cap),
+        load_point: load_point(&work, one_in(shard), cap),
         called,
         client,
         calibration: None,
@@ -70,12 +71,32 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
         work,
         limit,
         goals,
+        until,
         selection,
         physics,
         setup,
         vllm,
         result,
     })
+}
+
+/// What is to be known before the run ends.
+fn until(args: &BenchArgs, pacing: Pacing) -> Result<Option<Precision>, Fail> {
+    let asked = args.load.until.as_deref().map(str::parse).transpose().named("--until")?;
+    if asked.is_some() && pacing == Pacing::AtOnce {
+        return Err(Fail::usage(
+            "--until: say how hard to press, or all requests leave at once: --max-concurrency N or --request-rate R",
+        ));
+    }
+    Ok(asked)
+}
+
+/// How many requests are asked for; none for as many as there are. Synthetic ones are made as they are sent.
+fn requests(args: &BenchArgs) -> Option<u64> {
+    const UNTIL_KNOWN: u64 = 100_000;
+    let is_endless = matches!(&*args.workload.dataset_name, "random" | "vllm-random" | "sonnet");
+    let by_default = (args.load.until.is_some() && is_endless).then_some(UNTIL_KNOWN);
+    args.load.num_prompts.or(by_default)
 }
 
 /// When the requests of a trace leave; flags of traces are for traces.
@@ -128,9 +149,9 @@ pub(crate) const fn text_after(args: &BenchArgs) -> TextAfter {
 }
 
 /// The rate of requests, all turns counted, where the load has one; else how many are in flight.
-fn load_point(work: &Work, shard: Shard, cap: Option<NonZeroU32>) -> LoadPoint {
+pub(crate) fn load_point(work: &Work, one_in: NonZeroU64, cap: Option<NonZeroU32>) -> LoadPoint {
     if let (Pacing::OpenLoop { .. }, Some(rate)) = (work.plan().pacing(), work.mean_rate()) {
-        let share = work.requests_an_arrival() / one_in(shard).get() as f64;
+        let share = work.requests_an_arrival() / one_in.get() as f64;
         return LoadPoint::Rate(rate * share);
     }
     let all = u32::try_from(work.requests().get()).unwrap_or(u32::MAX);
@@ -218,13 +239,18 @@ fn setup(
 
 /// A tenth of the run, at most the fifty that good methodology asks for.
 pub(super) fn warmups(job: &Job, args: &BenchArgs) -> u64 {
-    let tenth = job.work.requests().get().div_ceil(10);
-    args.load.num_warmups.unwrap_or_else(|| tenth.min(50))
+    warmups_of(job.work.requests().get(), args.load.num_warmups)
+}
+
+/// As many as were `given`, or by default.
+pub(crate) fn warmups_of(requests: u64, given: Option<u64>) -> u64 {
+    given.unwrap_or_else(|| requests.div_ceil(10).min(50))
 }
 
 pub(super) fn document<'a>(
     job: &'a Job,
     args: &'a BenchArgs,
+    epoch_unix_ns: u64,
 ) -> Result<record::RunDocument<'a>, Fail> {
     let level = record::LevelPlan {
         requests: job.work.requests().get(),
@@ -233,6 +259,7 @@ pub(super) fn document<'a>(
         release_for_ms: None,
         seed: None,
         window: args.window.choice().into(),
+        until: job.until.as_ref().map(Precision::to_string),
     };
     let client = record::ClientPlan {
         threads: job.client.threads(),
@@ -244,6 +271,7 @@ pub(super) fn document<'a>(
         lengths: job.work.asked_lengths(),
         probe: job.probe.as_ref().map(Plan::spec),
         shard: args.load.shard.as_deref(),
+        epoch_unix_ns,
     };
     let goodput = &args.result.goodput;
     record::RunDocument::new(&job.setup, asked, vec![level], &job.called, goodput, client)

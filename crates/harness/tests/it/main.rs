@@ -1,6 +1,7 @@
 //! The integration tests of `fizeau-harness`, one binary.
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up has failed")]
 
+mod ab;
 mod crew;
 mod drive;
 mod folder;
@@ -10,3 +11,5 @@ mod probe;
 mod recount;
 mod sessions;
 mod stand;
+mod stored;
+mod until;

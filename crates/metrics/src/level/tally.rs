@@ -6,6 +6,7 @@ use super::arrivals::ArrivalTally;
 use super::latencies::Latencies;
 use super::lengths::LengthTally;
 use super::models::ModelTally;
+use super::output::OutputTally;
 use super::over_time::OverTimeTally;
 use super::probe::ProbeTally;
 use super::tokens::TokenTally;
@@ -40,6 +41,7 @@ pub struct LevelTally {
     requests: RequestCounts,
     tokens: TokenTally,
     latencies: Latencies,
+    output: OutputTally,
     arrivals: ArrivalTally,
     lengths: LengthTally,
     timeline: Timeline,
@@ -71,6 +73,7 @@ impl LevelTally {
             requests: RequestCounts::default(),
             tokens: TokenTally::default(),
             latencies: Latencies::default(),
+            output: OutputTally::default(),
             arrivals: ArrivalTally::default(),
             lengths: LengthTally::default(),
             timeline: Timeline::default(),
@@ -107,10 +110,11 @@ impl LevelTally {
             return self.probe.get_or_insert_default().add(tape);
         }
         self.requests.add(&tape.outcome);
+        let metrics = RequestMetrics::of(tape);
         if let Outcome::Complete(finish) = tape.outcome {
             self.tokens.add(tape, finish);
+            self.output.add(tape, &metrics);
         }
-        let metrics = RequestMetrics::of(tape);
         self.good.add(tape, &metrics);
         self.latencies.add(tape, &metrics);
         self.arrivals.add(tape);
@@ -127,6 +131,7 @@ impl LevelTally {
         self.requests.merge(other.requests);
         self.tokens.merge(&other.tokens);
         self.latencies.merge(other.latencies);
+        self.output.merge(other.output);
         self.arrivals.merge(other.arrivals);
         self.lengths.merge(other.lengths);
         self.timeline.append(other.timeline);
@@ -156,7 +161,8 @@ impl LevelTally {
     #[must_use]
     pub fn summary(&self) -> LevelSummary {
         let tokens = self.tokens.counts();
-        let rows = Rows::of(&self.timeline, self.span);
+        let timeline = self.timeline();
+        let rows = self.rows(&timeline);
         let (metrics, jitter) = self.latencies.summary(&rows);
         let goodput = self.good.summary();
         let window = self.span.map_or(Nanos::ZERO, |(start, end)| end.saturating_since(start));
@@ -172,13 +178,14 @@ impl LevelTally {
                 .map(|all| Goodput { rate: per_s(all.good), share: all.share(all.good) }),
             intervals: rows.rates(),
         };
-        let timeline = self.timeline.sorted();
         let whole = self.span.map(|(start, end)| TimeSpan::new(start, end));
         LevelSummary {
             requests: self.requests.clone(),
             tokens,
             metrics,
             jitter,
+            rates: self.output.rates(),
+            output: self.output.summary(window),
             throughput,
             goodput,
             arrivals: (!self.closed_loop).then(|| self.arrivals.summary()),
@@ -189,6 +196,16 @@ impl LevelTally {
             models: self.models.summary(),
             probe: self.probe.as_ref().map(|probe| Box::new(probe.summary())),
         }
+    }
+
+    /// The requests in the order in which they were sent.
+    pub(crate) fn timeline(&self) -> Timeline {
+        self.timeline.sorted()
+    }
+
+    /// What intervals are made from; of [`LevelTally::timeline`].
+    pub(crate) fn rows<'a>(&self, timeline: &'a Timeline) -> Rows<'a> {
+        Rows::of(timeline, self.span)
     }
 
     /// The client's proof for this level: what the tapes say of the client, beside what its machine saw.
@@ -243,7 +260,7 @@ impl Stamps {
 }
 
 /// A rate over a window of no length is zero here: nothing can have been completed in it.
-fn per_second(count: u64, window: Nanos) -> PerSec {
+pub(super) fn per_second(count: u64, window: Nanos) -> PerSec {
     if window == Nanos::ZERO {
         return PerSec::default();
     }

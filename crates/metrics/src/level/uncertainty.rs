@@ -27,8 +27,8 @@ pub struct RateIntervals {
 }
 
 /// The requests of a level in the order of sending, and the time that it took.
-pub(super) struct Rows<'a> {
-    requests: Vec<&'a Sent>,
+pub(crate) struct Rows<'a> {
+    requests: &'a [Sent],
     start: Stamp,
     duration: Nanos,
 }
@@ -37,9 +37,10 @@ pub(super) struct Rows<'a> {
 type Figure = fn(&Sent) -> Option<Millis>;
 
 impl<'a> Rows<'a> {
+    /// `timeline` is in the order of sending.
     pub(super) fn of(timeline: &'a Timeline, span: Option<(Stamp, Stamp)>) -> Self {
         let (start, end) = span.unwrap_or_default();
-        Self { requests: timeline.in_order(), start, duration: end.saturating_since(start) }
+        Self { requests: timeline.requests(), start, duration: end.saturating_since(start) }
     }
 
     /// A latency that there is one of for each request, in milliseconds and in order; none for any other metric.
@@ -64,7 +65,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The interval of one figure, with the figure itself; none where there is none to be had.
-    pub(super) fn estimate(
+    pub(crate) fn estimate(
         &self,
         metric: Metric,
         statistic: Statistic,
@@ -113,7 +114,7 @@ impl<'a> Rows<'a> {
     }
 
     fn completed(&self) -> impl Iterator<Item = &Sent> {
-        self.requests.iter().copied().filter(|request| request.output.is_some())
+        self.requests.iter().filter(|request| request.output.is_some())
     }
 
     fn request_rate(&self) -> Option<Support<BatchMeans>> {

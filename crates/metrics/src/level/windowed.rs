@@ -27,7 +27,7 @@ pub struct WindowFigures {
     pub throughput: Option<WindowThroughput>,
 }
 
-/// Latencies of the completed requests that were sent in a window. They have no intervals. What is pooled over gaps (ITL, ICL) has no
+/// Latencies of the completed requests that were sent in a window, with their intervals. What is pooled over gaps (ITL, ICL) has no
 /// part here, since a level keeps no tapes: [`LevelSummary::of`](crate::LevelSummary::of) over the tapes that were sent in the window
 /// has it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -90,16 +90,15 @@ impl WindowFigures {
 
 impl WindowMetrics {
     fn of(sent: &[&Sent]) -> Self {
-        // Pooled: an interval that takes successive requests as independent would be too narrow.
         let of = |figure: &dyn Fn(&Sent) -> Option<Nanos>| {
             let figures = sent.iter().filter_map(|request| figure(request));
-            Distribution::of_pooled(figures.map(Nanos::to_millis))
+            Distribution::of_series(figures.map(Nanos::to_millis))
         };
         Self {
             ttft: of(&Sent::ttft),
             ttft_scheduled: of(&Sent::ttft_scheduled),
             first_visible: of(&|request| request.visible),
-            tpot: Distribution::of_pooled(sent.iter().filter_map(|request| request.tpot)),
+            tpot: Distribution::of_series(sent.iter().filter_map(|request| request.tpot)),
             e2el: of(&|request| request.e2el),
             e2el_scheduled: of(&Sent::e2el_scheduled),
         }

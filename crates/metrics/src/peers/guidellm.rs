@@ -80,6 +80,8 @@ fn each(sheet: &mut Sheet, group: &str, tapes: &[&Tape]) {
         ),
     ];
     for (key, unit, values, ours) in columns {
+        // Ours are of requests that succeeded, and of no others.
+        let ours = ours.filter(|_| group == "successful");
         let (sample, rule) = (Values::Weighted(&values), PercentileRule::WeightedCdf);
         let column = Column { sample, unit, ours, rule };
         let name = |statistic: &str| format!("{group}.{key}.{statistic}");

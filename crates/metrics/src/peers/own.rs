@@ -32,7 +32,7 @@ use crate::{Distribution, LevelSummary, PercentileRule, RequestMetrics, Throughp
 pub struct OwnFigures {
     summary: LevelSummary,
     /// Milliseconds, by name.
-    samples: [(&'static str, Sample); 6],
+    samples: [(&'static str, Sample); 8],
 }
 
 const TOO_FEW: &str = "too few values for this percentile";
@@ -53,10 +53,12 @@ impl OwnFigures {
             good.flat_map(|tape| inter_chunk(tape)).map(Nanos::as_millis_f64).collect();
         let samples = [
             ("ttft", each(|request| request.ttft.map(Nanos::to_millis))),
+            ("ttft_scheduled", each(|request| request.ttft_scheduled.map(Nanos::to_millis))),
             ("first_visible", each(|request| request.first_visible.map(Nanos::to_millis))),
             ("tpot", each(|request| request.tpot)),
             ("icl", gaps),
             ("e2el", each(|request| request.e2el.map(Nanos::to_millis))),
+            ("e2el_scheduled", each(|request| request.e2el_scheduled.map(Nanos::to_millis))),
             ("release_lateness", each(|request| request.release_lateness.map(Nanos::to_millis))),
         ];
         Self { summary, samples }

@@ -142,9 +142,8 @@ fn metric(piece: &str, name: &str, limit: f64) -> Result<Metric, SloError> {
     if name == "goodput" {
         return Ok(if limit <= 1.0 { Metric::GoodShare } else { Metric::GoodputPerSec });
     }
-    let mut all = Metric::ALL.into_iter();
-    let found = all.find(|metric| metric.as_str() == name);
-    found.ok_or_else(|| SloError::UnknownMetric { piece: piece.to_owned(), name: name.to_owned() })
+    metric_named(name)
+        .ok_or_else(|| SloError::UnknownMetric { piece: piece.to_owned(), name: name.to_owned() })
 }
 
 fn parse_statistic(piece: &str, name: Option<&str>, metric: Metric) -> Result<Statistic, SloError> {
@@ -160,15 +159,22 @@ fn parse_statistic(piece: &str, name: Option<&str>, metric: Metric) -> Result<St
             });
         }
     };
-    let named = match name {
-        "median" => Some(Statistic::P50),
-        "p99.9" => Some(Statistic::P999),
-        _ => Statistic::NAMED.into_iter().find(|known| known.as_str() == name),
-    };
-    named.ok_or_else(|| SloError::UnknownStatistic {
+    statistic_named(name).ok_or_else(|| SloError::UnknownStatistic {
         piece: piece.to_owned(),
         name: name.to_owned(),
     })
+}
+
+pub(crate) fn metric_named(name: &str) -> Option<Metric> {
+    Metric::ALL.into_iter().find(|metric| metric.as_str() == name)
+}
+
+pub(crate) fn statistic_named(name: &str) -> Option<Statistic> {
+    match name {
+        "median" => Some(Statistic::P50),
+        "p99.9" => Some(Statistic::P999),
+        _ => Statistic::NAMED.into_iter().find(|known| known.as_str() == name),
+    }
 }
 
 /// The number in the metric's own unit. Shifted as text, so that `0.07s` is 70 ms to the last bit.

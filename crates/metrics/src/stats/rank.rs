@@ -88,7 +88,7 @@ impl PercentileRule {
     }
 
     /// Where the percentile lies in a sorted sample of `n` values; nowhere in an empty one.
-    pub(super) fn place(self, n: usize, percent: Percent) -> Option<Place> {
+    pub(crate) fn place(self, n: usize, percent: Percent) -> Option<Place> {
         let last = n.checked_sub(1)?;
         let at = |rank: f64| (rank.max(0.0) as usize).min(last);
         // Multiplied first: n * 99 / 100 is right where n * 0.99 may be off by one in the last place.
@@ -113,7 +113,7 @@ impl PercentileRule {
 
 /// Two ranks, counted from 0, and how the values there make a percentile.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub(super) below: usize,
     pub(super) above: usize,
     share: f64,
@@ -135,6 +135,10 @@ impl Place {
         }
         // In numpy's order of operations, so that the results agree to the last bit.
         let (share, step) = (self.share, high - low);
+        // Only between values at both ends of the range of a float.
+        if !step.is_finite() {
+            return low * (1.0 - share) + high * share;
+        }
         if share < 0.5 { low + step * share } else { high - step * (1.0 - share) }
     }
 }

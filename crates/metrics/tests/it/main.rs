@@ -4,14 +4,19 @@ mod arrivals;
 mod compare;
 mod defects;
 mod distribution;
+mod docs;
 mod goodput;
 mod histogram;
 mod honesty;
 mod lengths;
 mod level;
 mod models;
+mod monoid;
+mod output;
+mod over_time;
 mod peers;
 mod peers_agree;
+mod peers_links;
 mod pooled;
 mod probe;
 mod request;
@@ -24,6 +29,7 @@ mod thresholds;
 mod uncertainty;
 mod validity;
 mod window;
+mod windowed;
 
 use proptest::test_runner::{Config, RngSeed};
 

@@ -20,6 +20,8 @@ struct Summary<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     status_reason: Option<&'a str>,
     validity: &'a Validity,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<&'a super::Until>,
     #[serde(flatten)]
     summary: Cow<'a, LevelSummary>,
     client: Client<'a>,
@@ -42,6 +44,7 @@ impl Serialize for LevelReport {
             status,
             status_reason,
             validity: &self.validity,
+            until: self.until.as_ref(),
             summary: self.known_summary(),
             client: Client(self),
             speed_of_light: &self.speed_of_light,
@@ -52,11 +55,14 @@ impl Serialize for LevelReport {
 }
 
 impl LevelReport {
-    /// The summary, without arrivals that nobody asked for.
+    /// The summary, without arrivals that nobody asked for, and without what they could not have saturated.
     fn known_summary(&self) -> Cow<'_, LevelSummary> {
         let mut summary = Cow::Borrowed(&self.summary);
-        if self.arrivals() != self.summary.arrivals.as_ref() {
-            summary.to_mut().arrivals = None;
+        if self.asked.arrivals.is_none()
+            && (summary.arrivals.is_some() || summary.saturation.is_some())
+        {
+            let summary = summary.to_mut();
+            (summary.arrivals, summary.saturation) = (None, None);
         }
         summary
     }
