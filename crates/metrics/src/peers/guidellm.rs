@@ -63,10 +63,12 @@ fn each(sheet: &mut Sheet, group: &str, tapes: &[&Tape]) {
         (n > 0).then_some(to_last_token(tape)? * 1e3 / n as f64)
     };
     let ttft = |tape: &Tape| Some(run::ttft(tape)? * 1e3);
+    let visible = |tape: &Tape| Some(run::after_sending(tape, tape.first_visible()?)? * 1e3);
     let (s, ms) = (PeerUnit::Seconds, PeerUnit::Millis);
     let columns = [
         ("request_latency", s, values(&run::to_end, alike), Some("e2el")),
         ("time_to_first_token_ms", ms, values(&ttft, alike), Some("ttft")),
+        ("time_to_first_output_token_ms", ms, values(&visible, alike), Some("first_visible")),
         ("time_per_output_token_ms", ms, values(&tpot, tokens), None),
         (
             "inter_token_latency_ms",
