@@ -10,6 +10,7 @@ mod honesty;
 mod lengths;
 mod level;
 mod models;
+mod output;
 mod over_time;
 mod peers;
 mod peers_agree;
