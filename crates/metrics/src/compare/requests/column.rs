@@ -2,7 +2,7 @@
 
 use fizeau_core::Stamp;
 
-use super::{ComparedRequests, LATENCIES, Missing, Pairing, Row};
+use super::{ComparedRequests, LATENCIES, Missing, Pace, Pairing, Row};
 use crate::compare::{Figure, Side, Untested};
 use crate::{Metric, Percent, Statistic};
 
@@ -92,25 +92,51 @@ impl Columns<'_> {
         Both { what, baseline: series(a), candidate: series(b), is_paired }.with_values()
     }
 
-    /// What came with each request and the time since the one before ended, in the order in which they ended. All requests
-    /// of a run count, with partners or without: its rate is a figure of the whole.
+    /// What came with each request, and its share of the time. All requests of a run count, with partners or without: its rate
+    /// is a figure of the whole.
     fn rates(&self, of: impl Fn(&Row) -> u64) -> Result<Both, Missing> {
-        let series = |requests: &ComparedRequests| {
-            let mut rows: Vec<&Row> = requests.rows.iter().collect();
-            rows.sort_by_key(|row| (row.end, row.number));
-            let mut last = requests.start.unwrap_or(Stamp::EPOCH);
-            let mut since = |row: &&Row| {
-                let gap = row.end.saturating_since(last);
-                last = last.max(row.end);
-                gap.as_secs_f64()
-            };
-            let seconds: Vec<f64> = rows.iter().map(&mut since).collect();
-            Series { values: rows.iter().map(|row| of(row) as f64).collect(), seconds }
+        let (a, b) = (self.whole.0.timed(), self.whole.1.timed());
+        // Both in order of sending, or both in order of ends: then the same places hold about the same requests.
+        let alike = a.len() == b.len() && self.whole.0.pace == self.whole.1.pace;
+        let is_paired = self.pairing == Pairing::ByNumber && alike;
+        let series = |timed: Vec<(&Row, f64)>| {
+            let (values, seconds) =
+                timed.into_iter().map(|(row, seconds)| (of(row) as f64, seconds)).unzip();
+            Series { values, seconds }
         };
-        let (baseline, candidate) = (series(self.whole.0), series(self.whole.1));
-        let as_many = baseline.values.len() == candidate.values.len();
-        let is_paired = self.pairing == Pairing::ByNumber && as_many;
-        Both { what: What::Rate, baseline, candidate, is_paired }.with_values()
+        Both { what: What::Rate, baseline: series(a), candidate: series(b), is_paired }
+            .with_values()
+    }
+}
+
+impl ComparedRequests {
+    /// All requests, each with its share of the run's time, in seconds.
+    fn timed(&self) -> Vec<(&Row, f64)> {
+        match self.pace {
+            Pace::ClosedLoop => {
+                let rows = self.by_sending();
+                let held = |row: &Row| row.end.saturating_since(row.intended).as_secs_f64();
+                let all: f64 = rows.iter().map(|row| held(row)).sum();
+                let scale = if all > 0.0 { self.seconds() / all } else { 0.0 };
+                rows.into_iter().map(|row| (row, held(row) * scale)).collect()
+            }
+            Pace::OpenLoop => {
+                let mut rows: Vec<&Row> = self.rows.iter().collect();
+                rows.sort_by_key(|row| (row.number.0, row.end, row.number));
+                let mut last = (usize::MAX, Stamp::EPOCH);
+                let mut since = |row: &Row| {
+                    let round = row.number.0;
+                    if last.0 != round {
+                        let span = self.spans.get(round).copied().flatten();
+                        last = (round, span.map_or(row.end, |(first, _)| first));
+                    }
+                    let gap = row.end.saturating_since(last.1);
+                    last.1 = row.end;
+                    gap.as_secs_f64()
+                };
+                rows.into_iter().map(|row| (row, since(row))).collect()
+            }
+        }
     }
 }
 
