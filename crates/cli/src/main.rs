@@ -5,6 +5,7 @@ mod args;
 mod bench;
 mod calibrate;
 mod client;
+mod compare;
 mod embedded;
 mod endpoint;
 mod exit;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Command::Merge(args) => merge::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Ab(args) => ab::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
     };
