@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 mod asked;
+mod comparison;
 mod lengths;
 mod level;
 mod page;
