@@ -9,13 +9,15 @@ mod compare;
 mod data;
 mod endpoint;
 mod lengths;
+mod merge;
+mod report;
 mod sampling;
 mod serve;
 mod sweep;
 mod window;
 mod workload;
 
-pub(crate) use ab::AbArgs;
+pub(crate) use ab::{AbArgs, AnswerArgs};
 pub(crate) use arrivals::{ArrivalArgs, RampArg};
 pub(crate) use bench::{BenchArgs, SonnetArgs};
 pub(crate) use client::ClientArgs;
@@ -23,6 +25,8 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use data::{DataArgs, SessionArgs};
 pub(crate) use endpoint::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg};
 pub(crate) use lengths::{LawArgs, PrefixArgs, RangeStyleArg};
+pub(crate) use merge::MergeArgs;
+pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;
 pub(crate) use serve::ServeArgs;
 pub(crate) use sweep::SweepArgs;
@@ -58,6 +62,10 @@ pub(crate) enum Command {
     /// Runs must have sent the same workload to the same model under the same goals; endpoint, engine, hardware and client may
     /// differ, since they are what is compared. Sweeps are compared level by level.
     Compare(CompareArgs),
+    /// Make one run of the shards of one (`fizeau bench --shard I/N`, on several machines).
+    Merge(MergeArgs),
+    /// Show a stored run again: as it was, as another tool would have had it, or what a word means to whom.
+    Report(ReportArgs),
     /// Serve the simulated engine behind HTTP, for trying clients out.
     Serve(ServeArgs),
 }
