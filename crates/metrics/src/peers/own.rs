@@ -4,10 +4,7 @@ use fizeau_core::{Millis, Nanos, Part, PerSec, Tape};
 
 use super::sample::Sample;
 use super::{PeerFigure, PeerSettings, PeerStatistic, PeerUnit, PeerValue};
-use crate::{
-    Distribution, LevelSummary, PercentileRule, RequestMetrics, Throughput, TimeSpan, Timeline,
-    TokenSeries, inter_chunk,
-};
+use crate::{Distribution, LevelSummary, PercentileRule, RequestMetrics, Throughput, inter_chunk};
 
 /// Our own figures of the same tapes, by the names of [`PeerFigure::ours`]: each has our definition, and any statistic that
 /// a tool may have of it. A percentile that the sample does not support is absent, which other tools do not say.
@@ -34,34 +31,8 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct OwnFigures {
     summary: LevelSummary,
-    over_time: OverTime,
     /// Milliseconds, by name.
     samples: [(&'static str, Sample); 8],
-}
-
-/// What is in flight and what comes, event by event.
-#[derive(Debug, Clone, Copy)]
-struct OverTime {
-    peak_in_flight: u64,
-    mean_in_flight: Option<f64>,
-    peak_output_tps: Option<f64>,
-}
-
-impl OverTime {
-    fn of(load: &[&Tape]) -> Self {
-        let in_flight = Timeline::of(load.iter().copied()).in_flight();
-        let end = |tape: &Tape| tape.marks.end.or_else(|| tape.last_output());
-        let from = load.iter().map(|tape| tape.marks.released).min();
-        let to = load.iter().filter_map(|tape| end(tape)).max();
-        let span = from.zip(to).map(|(from, to)| TimeSpan::new(from, to));
-        let tokens = TokenSeries::of(load.iter().copied());
-        let peak = span.and_then(|span| tokens.peak_over(span, Nanos::from_secs(1)));
-        Self {
-            peak_in_flight: in_flight.peak(),
-            mean_in_flight: span.and_then(|span| in_flight.over(span).mean()),
-            peak_output_tps: peak.map(PerSec::get),
-        }
-    }
 }
 
 const TOO_FEW: &str = "too few values for this percentile";
@@ -90,7 +61,7 @@ impl OwnFigures {
             ("e2el_scheduled", each(|request| request.e2el_scheduled.map(Nanos::to_millis))),
             ("release_lateness", each(|request| request.release_lateness.map(Nanos::to_millis))),
         ];
-        Self { summary, over_time: OverTime::of(&load), samples }
+        Self { summary, samples }
     }
 
     /// Our figure beside `figure`, in the unit of that; none where we have no name for it.
@@ -130,7 +101,7 @@ impl OwnFigures {
 
     fn of_run(&self, name: &str) -> Option<PeerValue> {
         let (requests, tokens) = (&self.summary.requests, &self.summary.tokens);
-        let throughput = &self.summary.throughput;
+        let (throughput, over_time) = (&self.summary.throughput, self.summary.over_time.as_ref());
         let no_goals = PeerValue::Absent("no goals were given");
         let good = throughput.goodput.as_ref();
         Some(match name {
@@ -140,9 +111,11 @@ impl OwnFigures {
             "input_tokens" => known(tokens.input.map(|input| input.get() as f64)),
             "output_tokens" => tokens.output.get().into(),
             "duration_s" => throughput.duration.get().into(),
-            "peak_in_flight" => self.over_time.peak_in_flight.into(),
-            "mean_in_flight" => of_time(self.over_time.mean_in_flight),
-            "peak_output_tps" => of_time(self.over_time.peak_output_tps),
+            "peak_in_flight" => of_time(over_time.map(|level| level.in_flight.peak as f64)),
+            "mean_in_flight" => of_time(over_time.map(|level| level.in_flight.mean)),
+            "peak_output_tps" => {
+                of_time(over_time.map(|level| level.peak_output_tokens.rate.get()))
+            }
             "rps" => rate(throughput, throughput.requests_per_s.get()),
             "output_tps" => rate(throughput, throughput.output_tokens_per_s.get()),
             "total_tps" => known(throughput.total_tokens_per_s.map(PerSec::get)),

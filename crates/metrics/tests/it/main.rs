@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod compare;
+mod defects;
 mod distribution;
 mod docs;
 mod goodput;
@@ -19,6 +20,7 @@ mod peers_links;
 mod pooled;
 mod probe;
 mod request;
+mod says;
 mod series;
 mod slo;
 mod tally;

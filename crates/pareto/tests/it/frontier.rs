@@ -29,6 +29,13 @@ fn small_cases_by_hand() {
 }
 
 #[test]
+fn what_is_worse_by_the_last_digits_alone_is_dominated_all_the_same() {
+    // Other tools let what ties within 1e-9 stay.
+    let points = [[1.0, 1.0 + 1e-10], [2.0, 1.0], [1.0 - 1e-10, 1.0]];
+    assert_eq!(frontier(&points, &UP_DOWN).unwrap(), [1]);
+}
+
+#[test]
 fn each_direction_counts() {
     let points = [[1.0, 1.0], [2.0, 2.0], [1.0, 2.0], [2.0, 1.0]];
     let only = |directions| frontier(&points, &directions).unwrap();

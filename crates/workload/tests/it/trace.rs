@@ -55,6 +55,16 @@ fn records(format: TraceFormat, text: &str) -> Vec<TraceRecord> {
     TraceReader::new("file", format, text.as_bytes()).map(Result::unwrap).collect()
 }
 
+/// No process, machine or order of calls has a part in the prompts of blocks, so these values hold everywhere.
+#[test]
+fn prompts_of_blocks_are_the_same_in_any_process() {
+    let line = r#"{"timestamp": 0, "input_length": 514, "output_length": 3, "hash_ids": [7, 8]}"#;
+    let sent = all(&trace(mooncake(), line));
+    let prompt = ids(&sent[0].request.prompt);
+    let drawn = [3910, 3144, 3937, 3790, 665, 3645, 279, 3630];
+    assert_eq!([&prompt[..4], &prompt[510..]].concat(), drawn);
+}
+
 #[test]
 fn lengths_and_instants_are_those_of_the_file() {
     let formats = [
