@@ -1,5 +1,6 @@
 //! `fizeau ab`: two endpoints in turns, with the same requests, and whether they differ.
 
+mod compare;
 mod prepare;
 
 use std::num::{NonZeroU32, NonZeroU64};
@@ -36,7 +37,9 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     written?;
     Ok(if interrupted {
         Exit::Interrupted
-    } else if report.verdict() == Verdict::Invalid {
+    } else if report.verdict() == Verdict::Invalid
+        || (args.answer.fail_on_worse && report.is_worse())
+    {
         Exit::Missed
     } else {
         Exit::Good
@@ -68,7 +71,7 @@ async fn measure(job: &Job, args: &AbArgs) -> Result<(AbReport, bool), Fail> {
         add(&mut rounds, &turn, level);
     }
     drop(progress);
-    Ok((report(job, rounds), cancel.is_cancelled()))
+    Ok((report(job, rounds)?, cancel.is_cancelled()))
 }
 
 /// What is to be known before the first request that counts.
@@ -140,17 +143,24 @@ fn add(rounds: &mut Vec<AbRound>, turn: &AbTurn, level: LevelReport) {
     }
 }
 
-fn report(job: &Job, rounds: Vec<AbRound>) -> AbReport {
+fn report(job: &Job, rounds: Vec<AbRound>) -> Result<AbReport, Fail> {
+    let comparison = compare::rounds(job, &rounds);
+    let requests = match &comparison {
+        Ok(_) => Some(compare::requests(job, &rounds)?),
+        Err(_) => None,
+    };
     let party =
         |side: &Party| AbParty { name: side.name.clone(), endpoint: side.called.describe() };
-    AbReport {
+    Ok(AbReport {
         setup: job.setup.clone(),
         a: party(&job.a),
         b: party(&job.b),
         planned: job.spec.rounds.get(),
         settle: job.spec.settle.to_millis(),
         rounds,
-    }
+        comparison,
+        requests,
+    })
 }
 
 fn document<'a>(
@@ -165,6 +175,7 @@ fn document<'a>(
         max_in_flight: spec.load.max_in_flight.map(NonZeroU32::get),
         release_for_ms: None,
         seed: Some(spec.seed_of(round).0),
+        until: None,
         window: fizeau::metrics::WindowChoice::default().into(),
     };
     // Both turns of a round are alike.

@@ -5,6 +5,7 @@ mod args;
 mod bench;
 mod calibrate;
 mod client;
+mod compare;
 mod embedded;
 mod endpoint;
 mod exit;
@@ -16,6 +17,7 @@ mod pairs;
 mod probe;
 mod progress;
 mod record;
+mod report;
 mod runtime;
 mod say;
 mod serve;
@@ -44,6 +46,8 @@ fn main() -> ExitCode {
         Command::Merge(args) => merge::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Ab(args) => ab::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
     };
     match done {

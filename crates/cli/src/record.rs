@@ -174,6 +174,9 @@ pub(crate) struct LevelPlan {
     pub(crate) seed: Option<u64>,
     /// Which part of it is looked at beside the whole.
     pub(crate) window: WindowPlan,
+    /// What was to be known before it ended; its requests are then the most that are sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) until: Option<String>,
 }
 
 /// What to cut at both ends for the figures of the steady state, as given.

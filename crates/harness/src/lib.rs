@@ -29,6 +29,7 @@ mod proof;
 mod recount;
 mod stored;
 mod sweep;
+mod until;
 
 pub use ab::{Ab, AbError, AbPrompts, AbSpec, AbTurn, Rounds, TooFewRounds, turn_name};
 pub use cancel::Cancel;

@@ -71,6 +71,7 @@ pub(super) fn report(
         }
     }
     Ok(LevelReport {
+        until: None,
         load: load(shards),
         asked,
         summary,

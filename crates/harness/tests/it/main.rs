@@ -12,3 +12,4 @@ mod recount;
 mod sessions;
 mod stand;
 mod stored;
+mod until;

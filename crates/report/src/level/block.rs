@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use fizeau_core::{Millis, TokenSource};
-use fizeau_metrics::{Distribution, Quantile, Resolution, Verdict};
+use fizeau_core::{Millis, PerSec, TokenSource};
+use fizeau_metrics::{Distribution, Interval, Quantile, RateDistribution, Resolution, Verdict};
 
-use super::{LevelReport, LevelStatus, SpeedOfLight};
+use super::{LevelReport, LevelStatus, SpeedOfLight, tail};
 use crate::block::{heading, line};
 use crate::number::{number, percent};
 use crate::terminal::{plain, wrap};
@@ -29,7 +29,10 @@ impl LevelReport {
             lines.extend(latency("ICL, gap of chunks (ms):", &metrics.icl));
             lines.extend(latency("ITL, gap of tokens (ms):", &metrics.itl));
         }
+        lines.extend(self.rate_line());
         lines.extend(self.token_lines());
+        lines.extend(self.until_lines());
+        lines.extend(self.phase_lines());
         lines.extend(self.goodput_lines());
         lines.extend(self.over_time_lines());
         lines.extend(self.window_lines());
@@ -42,6 +45,15 @@ impl LevelReport {
         lines.extend(self.verdict_lines());
         lines.push("=".repeat(50));
         lines.join("\n")
+    }
+
+    /// The headline rate, where its interval is known: the rate itself is in vLLM's block.
+    fn rate_line(&self) -> Option<String> {
+        let throughput = &self.summary.throughput;
+        let Interval { low, high } = throughput.intervals.output_tokens_per_s?.known()?;
+        let rate = throughput.output_tokens_per_s.get();
+        let ends = format!("{rate:.2}  [{:.2}, {:.2}]", low.get(), high.get());
+        (rate > 0.0).then(|| line("Output throughput (tok/s):", ends))
     }
 
     /// `connect 3, truncated 1`.
@@ -58,6 +70,33 @@ impl LevelReport {
         if tokens.output.get() > 0 {
             let per_event = tokens.output.get() as f64 / tokens.events as f64;
             lines.push(line("Tokens per chunk:", format_args!("{per_event:.2}")));
+        }
+        lines
+    }
+
+    /// Prefill and decode, always both; reasoning and text where there were any.
+    fn phase_lines(&self) -> Vec<String> {
+        let (rates, output) = (&self.summary.rates, &self.summary.output);
+        if self.summary.tokens.output.get() == 0 {
+            return Vec::new();
+        }
+        let mut lines = vec![
+            line("Prefill p50/p10 (tok/s per request):", slow_tail(&rates.prefill_tps)),
+            line("Decode p50/p10 (tok/s per request):", slow_tail(&rates.user_tps)),
+        ];
+        if output.reasoning.get() > 0 {
+            let (reasoning, visible) = (output.reasoning, output.visible);
+            lines.push(line(
+                "Tokens of reasoning/of the rest:",
+                format_args!("{reasoning} / {visible}"),
+            ));
+            if self.summary.metrics.reasoning.n > 0 {
+                let spent = tail(&self.summary.metrics.reasoning);
+                lines.push(line("Time spent reasoning p50/p99/max (ms):", spent));
+            }
+        }
+        if let Some(rate) = output.text_chars_per_s {
+            lines.push(line("Visible text (chars/s):", number(rate.get())));
         }
         lines
     }
@@ -100,6 +139,13 @@ impl LevelReport {
     }
 }
 
+/// `101 / 88.2`: the median and the pace that nine requests in ten reach; `-` where the sample supports none.
+fn slow_tail(rates: &RateDistribution) -> String {
+    let figure =
+        |rate: Option<PerSec>| rate.map_or_else(|| "-".to_owned(), |rate| number(rate.get()));
+    format!("{} / {}", figure(rates.p50), figure(rates.p10))
+}
+
 /// What is longer than a figure, on lines of its own.
 pub(super) fn sentence(text: &str) -> String {
     wrap(&format!("  {}", plain(text)), WIDTH)
@@ -108,15 +154,19 @@ pub(super) fn sentence(text: &str) -> String {
 /// The width of a terminal as it comes: vLLM's 50 columns are too few for a sentence.
 const WIDTH: usize = 80;
 
-/// The median and the tail of a sample, or why there are none.
+/// The median and the tail of a sample with their 95 % intervals in brackets, or why there are none.
 fn latency(name: &str, sample: &Distribution) -> [String; 2] {
     let resolution = match sample.resolution {
         Resolution::Exact => String::new(),
         Resolution::Folded => format!(" ({})", sample.resolution.as_str()),
     };
     let two = |value: Millis| format!("{:.2}{resolution}", value.get());
+    let ends = |quantile: Quantile| match quantile.interval() {
+        Some(Interval { low, high }) => format!("  [{:.2}, {:.2}]", low.get(), high.get()),
+        None => String::new(),
+    };
     let quantile = |quantile: Quantile| match quantile {
-        Quantile::Known { value, .. } => two(value),
+        Quantile::Known { value, .. } => two(value) + &ends(quantile),
         Quantile::Withheld { needs } => format!("- (needs {needs} values, has {})", sample.n),
         Quantile::Absent => "- (no values)".to_owned(),
     };
