@@ -8,6 +8,7 @@ mod client;
 mod data;
 mod endpoint;
 mod lengths;
+mod report;
 mod sampling;
 mod serve;
 mod sweep;
@@ -21,6 +22,7 @@ pub(crate) use client::ClientArgs;
 pub(crate) use data::{DataArgs, SessionArgs};
 pub(crate) use endpoint::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg};
 pub(crate) use lengths::{LawArgs, PrefixArgs, RangeStyleArg};
+pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;
 pub(crate) use serve::ServeArgs;
 pub(crate) use sweep::SweepArgs;
@@ -51,6 +53,8 @@ pub(crate) enum Command {
     /// In each round both are warmed and measured, never at the same time; who is first alternates. Each metric gets one of
     /// three answers: B is better, B is worse, or no difference was detected.
     Ab(Box<AbArgs>),
+    /// Show a stored run again: as it was, as another tool would have had it, or what a word means to whom.
+    Report(ReportArgs),
     /// Serve the simulated engine behind HTTP, for trying clients out.
     Serve(ServeArgs),
 }

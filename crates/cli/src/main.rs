@@ -15,6 +15,7 @@ mod pairs;
 mod probe;
 mod progress;
 mod record;
+mod report;
 mod runtime;
 mod say;
 mod serve;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::settled(args).and_then(|args| bench::run(&args)),
         Command::Sweep(args) => sweep::run(&args),
         Command::Ab(args) => ab::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
     };
     match done {

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     // What fails before there is anything to keep leaves no folder.
     let measured = runtime.block_on(measure(&job)).inspect_err(|_| job.out.give_back());
     let (report, interrupted) = measured?;
-    show(&report, job.out.folder().path())?;
+    show(&report, Some(job.out.folder().path()))?;
     Ok(if interrupted {
         Exit::Interrupted
     } else if report.verdict() == Verdict::Invalid || missed(&report, args) {
@@ -330,15 +330,15 @@ fn report(job: &Job, level: &SweptLevel, kept: &Kept) -> Result<LevelReport, Fai
 }
 
 /// Prints the report, as wide as the terminal is.
-fn show(report: &SweepReport, out: &Path) -> Result<(), Fail> {
-    let page = out.join("report.html").display().to_string();
+pub(crate) fn show(report: &SweepReport, out: Option<&Path>) -> Result<(), Fail> {
+    let page = out.map(|out| out.join("report.html").display().to_string());
     let is_terminal = std::io::stdout().is_terminal();
     let width = terminal_size::terminal_size().filter(|_| is_terminal);
     let colours = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let terminal = Terminal {
         width: width.map_or(PIPE_WIDTH, |(width, _)| width.0.into()),
         style: if colours { Style::Ansi } else { Style::Plain },
-        report: Some(&page),
+        report: page.as_deref(),
     };
     say(report.terminal(&terminal).trim_end())
 }

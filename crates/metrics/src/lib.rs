@@ -26,6 +26,7 @@ mod goodput;
 mod histogram;
 mod json;
 mod level;
+mod output;
 mod peers;
 mod precision;
 mod request;
@@ -44,8 +45,8 @@ pub use compare::{
     holm,
 };
 pub use distribution::{
-    Distribution, EarlyStopping, Interval, PooledSample, Quantile, Resolution, TokenDistribution,
-    percentile_of_sorted,
+    Distribution, EarlyStopping, Interval, PooledSample, Quantile, RateDistribution, Resolution,
+    TokenDistribution, percentile_of_sorted,
 };
 pub use gaps::{ItlShare, inter_chunk, inter_token};
 pub use goodput::{
@@ -54,11 +55,13 @@ pub use goodput::{
 };
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use level::{
-    Arrivals, Gaps, Goodput, Jitter, LengthCheck, LengthChecks, LengthDifference, LevelHistograms,
-    LevelSummary, LevelTally, MetricTable, ModelName, ModelSummary, Occupancy, OverTime,
-    ProbeSummary, RateIntervals, RequestCounts, Throughput, TokenCounts, Window, WindowFigures,
-    WindowMetrics, WindowThroughput, Windowed,
+    Arrivals, EventBin, EventHistogram, Gaps, Goodput, Jitter, LengthCheck, LengthChecks,
+    LengthDifference, LevelHistograms, LevelSummary, LevelTally, MetricTable, ModelName,
+    ModelSummary, Occupancy, OutputSummary, OverTime, ProbeSummary, RateIntervals, RequestCounts,
+    RequestRates, Throughput, TokenCounts, Window, WindowFigures, WindowMetrics, WindowThroughput,
+    Windowed,
 };
+pub use output::{ChannelTokens, RequestOutput};
 pub use peers::{
     Concept, Definition, OwnFigures, Peer, PeerFigure, PeerReport, PeerSettings, PeerStatistic,
     PeerUnit, PeerValue,

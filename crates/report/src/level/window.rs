@@ -27,18 +27,16 @@ impl LevelReport {
             let rate = number(peak.rate.get());
             lines.push(line("Peak output tok/s:", format_args!("{rate} (over {over} s)")));
         }
-        if let Some(Saturation::Saturated(_)) = self.saturation() {
-            lines.push(line("Saturated:", "yes, the queue grew as long as it was fed"));
+        if self.is_saturated() {
+            lines.push(line("Saturated:", "yes, the queue grew to the end"));
         }
         lines
     }
 
-    /// Whether the queue of an open loop grew; that of a closed one cannot.
-    pub(crate) const fn saturation(&self) -> Option<&Saturation> {
-        match self.asked.arrivals {
-            Some(_) => self.summary.saturation.as_ref(),
-            None => None,
-        }
+    /// Whether the queue of an open loop grew; a closed one has none.
+    pub(crate) const fn is_saturated(&self) -> bool {
+        let found = self.summary.saturation;
+        self.asked.arrivals.is_some() && matches!(found, Some(Saturation::Saturated(_)))
     }
 
     /// The part that was measured beside the whole run: what was cut, and its figures; or why there is none.
