@@ -111,10 +111,7 @@ impl ComparisonView<'_> {
         for (row, tested) in self.tested() {
             let Some(decision) = tested.decision else { continue };
             let label = row.figure.label();
-            let (decides, beside) = match &tested.tests[..] {
-                [decides, beside, ..] => (decides, beside),
-                _ => continue,
-            };
+            let [decides, beside, ..] = &tested.tests[..] else { continue };
             let found = decision.answer != Answer::NoDetectableDifference;
             let could = beside.test != ComparisonTest::Wilcoxon || tested.n > 5;
             let (p, test) = (p_value(beside.p.get()), beside.test.as_str());
