@@ -56,7 +56,9 @@ async fn measure(job: &Job, args: &AbArgs) -> Result<(AbReport, bool), Fail> {
     let a = crew(job, &job.a, clock, &cancel).await?;
     let b = crew(job, &job.b, clock, &cancel).await?;
     let folder = job.out.folder();
-    folder.write_json("run.json", &document(job, args)?).map_err(Fail::broken)?;
+    folder
+        .write_json("run.json", &document(job, args, record::epoch_unix_ns(&clock))?)
+        .map_err(Fail::broken)?;
     interrupt::listen(cancel.clone())?;
     let mut ab = Ab::new(a, b, Pacer::new(clock), &job.spec, Some(folder));
     let mut progress = Progress::new();
@@ -161,7 +163,11 @@ fn report(job: &Job, rounds: Vec<AbRound>) -> Result<AbReport, Fail> {
     })
 }
 
-fn document<'a>(job: &'a Job, args: &'a AbArgs) -> Result<record::RunDocument<'a>, Fail> {
+fn document<'a>(
+    job: &'a Job,
+    args: &'a AbArgs,
+    epoch_unix_ns: u64,
+) -> Result<record::RunDocument<'a>, Fail> {
     let spec = &job.spec;
     let level = |round: u32| record::LevelPlan {
         requests: spec.workload.requests.get(),
@@ -169,6 +175,7 @@ fn document<'a>(job: &'a Job, args: &'a AbArgs) -> Result<record::RunDocument<'a
         max_in_flight: spec.load.max_in_flight.map(NonZeroU32::get),
         release_for_ms: None,
         seed: Some(spec.seed_of(round).0),
+        until: None,
         window: fizeau::metrics::WindowChoice::default().into(),
     };
     // Both turns of a round are alike.
@@ -181,6 +188,7 @@ fn document<'a>(job: &'a Job, args: &'a AbArgs) -> Result<record::RunDocument<'a
         lengths: job.sample.asked_lengths(),
         probe: None,
         shard: None,
+        epoch_unix_ns,
     };
     let goodput = &*args.answer.goodput;
     let document =

@@ -15,7 +15,7 @@ use std::num::NonZeroU64;
 use fizeau::harness::{
     Cancel, LevelRun, Load, Measure, Notice, Observer, Pacer, PlannedLevel, Probe, RunFolder,
 };
-use fizeau::metrics::{GoodputGoals, Verdict};
+use fizeau::metrics::{GoodputGoals, Precision, Verdict};
 use fizeau::report::{
     Detail, LevelReport, LoadPoint, Selection, Setup, VllmResult, VllmRun, VllmTally,
 };
@@ -33,7 +33,7 @@ use crate::progress::Progress;
 use crate::say::say;
 use crate::speed::Physics;
 use crate::workload::{Limit, Work};
-use crate::{interrupt, levels, probe, runtime, workload};
+use crate::{interrupt, levels, probe, record, runtime, workload};
 use prepare::{base_urls, document, prepare, warmups};
 
 /// Everything that is decided before anything is sent.
@@ -52,6 +52,8 @@ struct Job {
     load: Load,
     load_point: LoadPoint,
     goals: GoodputGoals,
+    /// What is to be known before it ends.
+    until: Option<Precision>,
     selection: Selection,
     physics: Option<Physics>,
     setup: Setup,
@@ -140,7 +142,7 @@ fn finish(job: &Job, out: Option<&Claim>, measured: Measured) -> Result<Exit, Fa
     }
     Ok(if interrupted {
         Exit::Interrupted
-    } else if report.validity.verdict == Verdict::Invalid {
+    } else if report.validity.verdict == Verdict::Invalid || !run.is_precise() {
         Exit::Missed
     } else {
         Exit::Good
@@ -203,6 +205,7 @@ async fn measure(
         shard: job.shard,
         warmup: warmups(job, args),
         goals: &job.goals,
+        until: job.until.as_ref(),
         window: args.window.choice(),
         text: text_after(args),
         probe: job.probe.as_ref().map(|plan| Probe { plan }),
@@ -210,7 +213,8 @@ async fn measure(
     };
     crew.preconnect(level.connections_ahead()).await.map_err(Fail::endpoint)?;
     if let Some(folder) = folder {
-        folder.write_json("run.json", &document(job, args)?).map_err(Fail::broken)?;
+        let epoch = record::epoch_unix_ns(&clock);
+        folder.write_json("run.json", &document(job, args, epoch)?).map_err(Fail::broken)?;
         levels::write_config(folder, job.physics.as_ref())?;
     }
     interrupt::listen(cancel.clone())?;

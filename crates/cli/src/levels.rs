@@ -3,7 +3,9 @@
 use fizeau::core::{Millis, Seconds};
 use fizeau::harness::{Ended, LevelRun, Notice, Observer, RunFolder};
 use fizeau::metrics::{ClientProof, ClientWatch, Ending, Expectations, LevelHistograms, judge};
-use fizeau::report::{Asked, LengthTally, LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
+use fizeau::report::{
+    Asked, LengthTally, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until,
+};
 use fizeau::roofline::{Bound, Measured};
 
 use crate::client::Client;
@@ -85,6 +87,8 @@ pub(crate) fn report(
         } else {
             LevelStatus::Finished
         },
+        until: (!run.precision.is_empty())
+            .then(|| Until { is_reached: run.is_precise(), outcomes: run.precision.clone() }),
         folder,
     }
 }

@@ -241,7 +241,7 @@ fn size_of(args: &SweepArgs) -> Result<LevelSize, Fail> {
     Ok(LevelSize { requests, time: Some(time), warmup: args.plan.num_warmups })
 }
 
-fn document(job: &Job) -> Result<record::RunDocument<'_>, Fail> {
+fn document(job: &Job, epoch_unix_ns: u64) -> Result<record::RunDocument<'_>, Fail> {
     let size = &job.spec.size;
     let level = |&slots: &NonZeroU32| record::LevelPlan {
         requests: size.requests_at(slots).get(),
@@ -250,6 +250,7 @@ fn document(job: &Job) -> Result<record::RunDocument<'_>, Fail> {
         release_for_ms: size.time.map(Nanos::to_millis),
         seed: Some(job.spec.seed_at(slots).0),
         window: job.spec.window.into(),
+        until: None,
     };
     let levels = job.spec.levels.iter().map(level).collect();
     let (threads, thresholds) = (job.client.threads(), &*job.thresholds);
@@ -259,6 +260,7 @@ fn document(job: &Job) -> Result<record::RunDocument<'_>, Fail> {
         lengths: job.sample.asked_lengths(),
         probe: None,
         shard: None,
+        epoch_unix_ns,
     };
     record::RunDocument::new(&job.setup, asked, levels, &job.called, &job.goodput, client)
 }
@@ -275,7 +277,8 @@ async fn measure(job: &Job) -> Result<(SweepReport, bool), Fail> {
     let crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
     crew.preconnect(most(&job.spec.levels)).await.map_err(Fail::endpoint)?;
     let folder = job.out.folder();
-    folder.write_json("run.json", &document(job)?).map_err(Fail::broken)?;
+    let epoch = record::epoch_unix_ns(&clock);
+    folder.write_json("run.json", &document(job, epoch)?).map_err(Fail::broken)?;
     levels::write_config(folder, job.physics.as_ref())?;
     interrupt::listen(cancel.clone())?;
     let mut sweep = Sweep::new(crew, &job.spec, Some(folder));

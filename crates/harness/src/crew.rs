@@ -20,6 +20,7 @@ use fizeau_workload::WalkError;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::level::{LevelError, LevelRun, Measure, PlannedLevel, tally};
+use crate::until::Looks;
 use crate::{Cancel, Observer};
 use collect::Collector;
 use deal::{hands, share};
@@ -135,7 +136,12 @@ impl<E: Error + Send + 'static> Crew<E> {
     }
 
     /// Hands out the parts of `level`. Gives the collecting side and the switches that start each part.
-    fn begin(&self, level: &PlannedLevel<'_>) -> (Collector<E>, Vec<oneshot::Sender<StartAt>>) {
+    /// `enough` is to end it.
+    fn begin(
+        &self,
+        level: &PlannedLevel<'_>,
+        enough: &Cancel,
+    ) -> (Collector<E>, Vec<oneshot::Sender<StartAt>>) {
         let (post, inbox) = mpsc::unbounded_channel();
         let cancel = self.cancel.part();
         let hands = hands(level, self.workers.len());
@@ -147,8 +153,8 @@ impl<E: Error + Send + 'static> Crew<E> {
             let post = Post::new(index, post.clone());
             let ahead = share(ahead, active, index);
             let (stop_after, text) = (level.load.stop_after, level.text);
-            let cancel = cancel.clone();
-            let part = Part { hand, ahead, stop_after, text, cancel, start, post };
+            let (cancel, enough) = (cancel.clone(), enough.clone());
+            let part = Part { hand, ahead, stop_after, text, cancel, enough, start, post };
             worker.send(Command::Level(Box::new(part)));
         }
         (Collector::new(inbox, cancel, active), switches)
@@ -181,9 +187,12 @@ impl<E: Error + Send + 'static> Measure for Crew<E> {
         sink: &mut K,
         observer: &mut O,
     ) -> Result<LevelRun, LevelError<WalkError, E, K::Error>> {
-        let (mut collector, switches) = self.begin(&level);
+        let enough = Cancel::new();
+        let (mut collector, switches) = self.begin(&level, &enough);
+        let looks = level.until.map(|asked| Looks::new(asked, enough));
         let tally = tally(level.goals, level.window, level.plan.pacing());
-        let collected = collector.collect(self.clock, switches, tally, sink, observer).await;
+        let collected =
+            collector.collect(self.clock, switches, (tally, looks), sink, observer).await;
         match collector.lost() {
             Some(index) => self.mourn(index),
             None => collected,

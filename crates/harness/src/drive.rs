@@ -68,6 +68,8 @@ pub enum TextAfter {
 pub enum Ended {
     /// It was called off; requests in flight were recorded as cancelled.
     Cancelled,
+    /// What was asked for of the level was known well enough; what was in flight then finished.
+    Enough,
     /// The source had no more requests.
     Exhausted,
     /// [`Load::stop_after`] had passed.

@@ -11,7 +11,7 @@ use std::future::Future;
 use fizeau_core::{RequestSource, Tape, TapeSink, Timer, Transport};
 use fizeau_metrics::{
     ClientProof, ClientWatch, Ending, Expectations, GoodputGoals, LevelSummary, LevelTally,
-    Validity, WindowChoice, judge,
+    Precision, PrecisionOutcome, Validity, WindowChoice, judge,
 };
 use fizeau_workload::{Pacing, Shard, WalkError};
 
@@ -22,6 +22,7 @@ use crate::drive::{
 };
 use crate::observe::{Notice, Observer, Tee};
 use crate::proof::{SelfWatch, Watch};
+use crate::until::Looks;
 
 /// Whatever can measure one level of a plan after another: a [`Crew`](crate::Crew) of worker threads, or a [`Rig`] on one
 /// task, in virtual time too.
@@ -92,6 +93,7 @@ impl<T: Transport, C: Timer> Measure for Rig<'_, T, C> {
             pacing: level.plan.pacing(),
             probe: level.probe.map(|probe| probe.plan.walk(Shard::WHOLE.sessions())),
             text: level.text,
+            until: level.until,
         };
         run_level(self, spec, sink, observer).await
     }
@@ -120,6 +122,8 @@ pub struct LevelSpec<'a, S> {
     pub probe: Option<S>,
     /// What becomes of the text of replies, where the transport keeps it.
     pub text: TextAfter,
+    /// Release nothing more once this is known well enough; see [`PlannedLevel::until`].
+    pub until: Option<&'a Precision>,
 }
 
 /// What came of a level. Its tapes went to the sink and the observer as they ended.
@@ -136,6 +140,8 @@ pub struct LevelRun {
     pub driven: Driven,
     /// What came of the warm-up.
     pub warmup: Warmup,
+    /// How well is known what was asked for, of all that was measured; empty if nothing was.
+    pub precision: Vec<PrecisionOutcome>,
 }
 
 impl LevelRun {
@@ -155,13 +161,28 @@ impl LevelRun {
         let (mut summary, client) = (tally.summary(), tally.proof(watch));
         let ending = match driven.ended {
             Ended::Cancelled => Ending::Interrupted,
-            Ended::Exhausted | Ended::TimeUp => Ending::Finished,
+            Ended::Enough | Ended::Exhausted | Ended::TimeUp => Ending::Finished,
         };
         let Driven { held_back, abandoned, .. } = driven;
         (summary.requests.held_back, summary.requests.abandoned) = (held_back, abandoned);
         let expected = Expectations { ending, held_back, abandoned, ..Expectations::default() };
         let validity = judge(&summary, &client, &expected);
-        Self { summary, client, validity, driven, warmup }
+        Self { summary, client, validity, driven, warmup, precision: Vec::new() }
+    }
+
+    /// The same, with what is known of what was `asked` for.
+    pub(crate) fn until(self, asked: Option<&Precision>, tally: &LevelTally) -> Self {
+        Self { precision: asked.map_or_else(Vec::new, |asked| tally.precision(asked)), ..self }
+    }
+
+    /// Whether all that was asked for is known well enough: the level was ended for that, or its intervals are narrow enough at
+    /// its end. Where nothing was asked for, it is.
+    ///
+    /// What was in flight when a level was ended still counts, so that an interval may be a little wider in the end.
+    #[must_use]
+    pub fn is_precise(&self) -> bool {
+        let reached = self.precision.iter().all(PrecisionOutcome::is_reached);
+        reached || self.driven.ended == Ended::Enough
     }
 }
 
@@ -198,16 +219,19 @@ where
     observer.notice(Notice::WarmedUp { requests: warmup.sent });
     let watch = Watch::start(rig.watch, rig.timer);
     let tally = tally(spec.goals, spec.window, spec.pacing);
-    let mut tee = Tee { tally, sink, observer };
+    let (asked, enough) = (spec.until, Cancel::new());
+    let looks = asked.map(|asked| Looks::new(asked, enough.clone()));
+    let mut tee = Tee { tally, sink, observer, looks };
     let start = rig.timer.now();
     let course = Course::new(rig.transport, rig.timer, rig.cancel, start);
-    let course = course.with(spec.load.stop_after, spec.text);
+    let course = course.with(spec.load.stop_after, spec.text).until(asked.map(|_| &enough));
     let slots = OwnSlots::new(rig.timer, spec.load.max_in_flight, Opening::at_once(start));
     let (underway, over) = Underway::new();
     let probe = spec.probe.map(|requests| Probing { requests, until: over });
     let load = (&mut spec.requests, underway);
     let driven = press(&course, load, slots, probe, &mut Keep::new(&mut tee)).await?;
-    Ok(LevelRun::of(&tee.tally, watch.stop(rig.timer), driven, warmup))
+    let run = LevelRun::of(&tee.tally, watch.stop(rig.timer), driven, warmup);
+    Ok(run.until(asked, &tee.tally))
 }
 
 /// The tally of a level, which knows what its summary is to say.

@@ -29,6 +29,7 @@ mod proof;
 mod recount;
 mod stored;
 mod sweep;
+mod until;
 
 pub use ab::{Ab, AbError, AbPrompts, AbSpec, AbTurn, Rounds, TooFewRounds, turn_name};
 pub use cancel::Cancel;
@@ -46,5 +47,8 @@ pub use pacer::Pacer;
 pub use preflight::{PreflightError, preflight};
 pub use proof::SelfWatch;
 pub use recount::Recounted;
-pub use stored::{Cut, Differing, RunRecord, StoredError, StoredLevel, StoredRun, StoredTapes};
+pub use stored::{
+    Cut, Differing, MergedTapes, RunRecord, StoredEnding, StoredError, StoredLevel, StoredRun,
+    StoredTapes,
+};
 pub use sweep::{LevelSize, Sweep, SweepError, SweepSpec, SweptLevel, level_name};

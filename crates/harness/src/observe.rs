@@ -6,6 +6,7 @@ use fizeau_core::{Tape, TapeSink};
 use fizeau_metrics::{LevelTally, Side};
 
 use crate::LevelRun;
+use crate::until::Looks;
 
 /// Something worth telling a person.
 #[derive(Debug, Clone, Copy)]
@@ -81,6 +82,8 @@ pub(crate) struct Tee<'a, K, O> {
     pub(crate) tally: LevelTally,
     pub(crate) sink: &'a mut K,
     pub(crate) observer: &'a mut O,
+    /// Where the level ends once enough is known.
+    pub(crate) looks: Option<Looks<'a>>,
 }
 
 impl<K: TapeSink, O: Observer> TapeSink for Tee<'_, K, O> {
@@ -90,6 +93,7 @@ impl<K: TapeSink, O: Observer> TapeSink for Tee<'_, K, O> {
         self.sink.record(tape)?;
         self.tally.add(tape);
         self.observer.notice(Notice::RequestEnded(tape));
+        self.looks.iter_mut().for_each(|looks| looks.grown(&self.tally));
         Ok(())
     }
 

@@ -126,7 +126,8 @@ impl Distribution {
     /// independent ones, but for as many as would know as well what share of values lies above the percentile: `n` over
     /// [`Autocorrelation::time`](crate::Autocorrelation::time) of the series that is 1 where a value does and 0 where it does
     /// not. A share's interval turned into one for a percentile is R. S. Woodruff's (JASA 47, 1952); of dependent series, P.
-    /// Heidelberger and P. A. W. Lewis, "Quantile estimation in dependent sequences" (Operations Research 32, 1984).
+    /// Heidelberger and P. A. W. Lewis, "Quantile estimation in dependent sequences" (Operations Research 32, 1984). Any takes
+    /// thirty values, fewer of which do not tell how far they hang together.
     ///
     /// ```
     /// use fizeau_core::Millis;

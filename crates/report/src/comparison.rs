@@ -141,7 +141,10 @@ impl ComparisonView<'_> {
         let family = self.table.family_size();
         let confidence = number((1.0 - self.table.alpha.get()) * 100.0);
         let confidence = confidence.trim_end_matches('0').trim_end_matches('.');
-        let tests = if tests.is_empty() { "none".to_owned() } else { tests.join(", ") };
+        if tests.is_empty() {
+            return format!("Nothing could be tested: {what}");
+        }
+        let tests = tests.join(", ");
         format!(
             "Tested: {what}; change of {candidate} against {baseline}; test: {tests}; p by Holm's correction over \
              {family} figures; intervals at {confidence} %, each for itself"

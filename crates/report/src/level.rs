@@ -5,6 +5,7 @@ mod goodput;
 mod json;
 mod proof;
 mod speed;
+mod until;
 mod window;
 mod workload;
 
@@ -15,6 +16,7 @@ use crate::Asked;
 
 pub(crate) use proof::tail;
 pub use speed::SpeedOfLight;
+pub use until::Until;
 
 /// All that is known of one level: its load, what was measured, whether to believe it, and the bound beside it.
 ///
@@ -35,6 +37,8 @@ pub struct LevelReport {
     pub speed_of_light: SpeedOfLight,
     /// Whether it ran to its end.
     pub status: LevelStatus,
+    /// How well is known what it was to find out; absent if nothing was asked for.
+    pub until: Option<Until>,
     /// The level's folder, relative to the report; absent if none was written.
     pub folder: Option<String>,
 }

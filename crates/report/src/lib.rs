@@ -49,7 +49,7 @@ pub use comparison::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
 };
 pub use lengths::LengthTally;
-pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
+pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until};
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};

@@ -71,6 +71,11 @@ pub(crate) struct LoadArgs {
     /// How many requests to send; by default 1000, of a smaller data set as many as it has, of a trace all.
     #[arg(long)]
     pub(crate) num_prompts: Option<u64>,
+    /// Send until a figure is known well enough, at most --num-prompts requests (then by default 100000): ci=2% (the mean
+    /// end-to-end latency), p99 ttft ci=5%, output_tps ci=1%. The number is half the width of its 95 % interval over the
+    /// figure. Several are separated by commas. If one is not reached, the exit code is 1.
+    #[arg(long, value_name = "FIGURE")]
+    pub(crate) until: Option<String>,
     /// The most requests in flight at once; by default there is no limit.
     #[arg(long)]
     pub(crate) max_concurrency: Option<i64>,

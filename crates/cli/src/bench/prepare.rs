@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::PerSec;
 use fizeau::harness::{Load, TextAfter};
-use fizeau::metrics::GoodputGoals;
+use fizeau::metrics::{GoodputGoals, Precision};
 use fizeau::report::{
     Engine, LoadPoint, RampStrategy, RequestRate, Selection, Setup, VllmRun, Workload,
 };
@@ -36,12 +36,13 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
     let wish = Wish {
         args: &args.workload,
         nominal: nominal(args),
-        requests: args.load.num_prompts,
+        requests: requests(args),
         arrivals,
         arrivals_flag: arrivals_flag(&args.arrivals),
         replay,
     };
     let work = wish.work(&called.target)?;
+    let until = until(args, work.plan().pacing())?;
     let (config, hardware) = (&args.result.model_config, &args.result.hardware);
     let physics = Physics::from_args(config.as_deref(), hardware.as_deref())?;
     let physics = physics.map(|physics| physics.for_prompts_of(work.typical()));
@@ -70,12 +71,32 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
         work,
         limit,
         goals,
+        until,
         selection,
         physics,
         setup,
         vllm,
         result,
     })
+}
+
+/// What is to be known before the run ends.
+fn until(args: &BenchArgs, pacing: Pacing) -> Result<Option<Precision>, Fail> {
+    let asked = args.load.until.as_deref().map(str::parse).transpose().named("--until")?;
+    if asked.is_some() && pacing == Pacing::AtOnce {
+        return Err(Fail::usage(
+            "--until: say how hard to press, or all requests leave at once: --max-concurrency N or --request-rate R",
+        ));
+    }
+    Ok(asked)
+}
+
+/// How many requests are asked for; none for as many as there are. Synthetic ones are made as they are sent.
+fn requests(args: &BenchArgs) -> Option<u64> {
+    const UNTIL_KNOWN: u64 = 100_000;
+    let is_endless = matches!(&*args.workload.dataset_name, "random" | "vllm-random" | "sonnet");
+    let by_default = (args.load.until.is_some() && is_endless).then_some(UNTIL_KNOWN);
+    args.load.num_prompts.or(by_default)
 }
 
 /// When the requests of a trace leave; flags of traces are for traces.
@@ -229,6 +250,7 @@ pub(crate) fn warmups_of(requests: u64, given: Option<u64>) -> u64 {
 pub(super) fn document<'a>(
     job: &'a Job,
     args: &'a BenchArgs,
+    epoch_unix_ns: u64,
 ) -> Result<record::RunDocument<'a>, Fail> {
     let level = record::LevelPlan {
         requests: job.work.requests().get(),
@@ -237,6 +259,7 @@ pub(super) fn document<'a>(
         release_for_ms: None,
         seed: None,
         window: args.window.choice().into(),
+        until: job.until.as_ref().map(Precision::to_string),
     };
     let client = record::ClientPlan {
         threads: job.client.threads(),
@@ -248,6 +271,7 @@ pub(super) fn document<'a>(
         lengths: job.work.asked_lengths(),
         probe: job.probe.as_ref().map(Plan::spec),
         shard: args.load.shard.as_deref(),
+        epoch_unix_ns,
     };
     let goodput = &args.result.goodput;
     record::RunDocument::new(&job.setup, asked, vec![level], &job.called, goodput, client)

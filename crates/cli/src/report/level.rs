@@ -78,7 +78,14 @@ fn report(
     };
     // It is judged below, by what is known of the run.
     let validity = Validity { verdict: Verdict::Valid, reasons: Vec::new(), notes: Vec::new() };
-    let run = LevelRun { summary, client, validity, driven, warmup: Warmup::default() };
+    let run = LevelRun {
+        summary,
+        client,
+        validity,
+        driven,
+        warmup: Warmup::default(),
+        precision: Vec::new(),
+    };
     let headroom = before.watch.headroom.unwrap_or_default();
     let client = Client::of_record(before.thresholds, headroom, before.watch.ceiling);
     let yardstick = Yardstick {

@@ -10,6 +10,7 @@ mod calibrate;
 mod connections;
 mod engine;
 mod interrupt;
+mod merge;
 mod pages;
 mod probe;
 mod recorded;

@@ -13,6 +13,7 @@ use super::worker::{Message, Unsendable};
 use crate::drive::{Driven, Ended, Keep, Outlet};
 use crate::level::{LevelError, LevelRun, Warmup, widen};
 use crate::observe::{Notice, Observer, Tee};
+use crate::until::Looks;
 use crate::{Cancel, DriveError};
 
 /// How far ahead the common start lies: longer than it takes to wake a worker, short enough to be no wait.
@@ -66,7 +67,7 @@ impl<E: Error> Collector<E> {
         &mut self,
         clock: MonotonicClock,
         switches: Vec<oneshot::Sender<Stamp>>,
-        tally: LevelTally,
+        (tally, looks): (LevelTally, Option<Looks<'_>>),
         sink: &mut K,
         observer: &mut O,
     ) -> Result<LevelRun, LevelError<WalkError, E, K::Error>> {
@@ -81,7 +82,8 @@ impl<E: Error> Collector<E> {
             // Who is over already does not wait.
             let _ = switch.send(start);
         }
-        let mut tee = Tee { tally, sink, observer };
+        let asked = looks.as_ref().map(Looks::asked);
+        let mut tee = Tee { tally, sink, observer, looks };
         let kept = self.keep(&mut Keep::new(&mut tee)).await;
         let tally = tee.tally;
         kept.map_err(DriveError::Sink)?;
@@ -89,7 +91,7 @@ impl<E: Error> Collector<E> {
             return Err(widen(error));
         }
         let driven = self.driven.unwrap_or_else(|| Driven::none(start));
-        Ok(LevelRun::of(&tally, self.watch, driven, self.warmup))
+        Ok(LevelRun::of(&tally, self.watch, driven, self.warmup).until(asked, &tally))
     }
 
     /// Takes in tapes until all workers are done. After an error of the outlet the level is called off, and what still
@@ -188,6 +190,7 @@ const fn worse(one: Ended, other: Ended) -> Ended {
     match (one, other) {
         (Ended::Cancelled, _) | (_, Ended::Cancelled) => Ended::Cancelled,
         (Ended::TimeUp, _) | (_, Ended::TimeUp) => Ended::TimeUp,
+        (Ended::Enough, _) | (_, Ended::Enough) => Ended::Enough,
         (Ended::Exhausted, Ended::Exhausted) => Ended::Exhausted,
     }
 }

@@ -35,6 +35,8 @@ pub(super) struct Part<E> {
     pub(super) stop_after: Option<Nanos>,
     pub(super) text: TextAfter,
     pub(super) cancel: Cancel,
+    /// Thrown when nothing more is to be released.
+    pub(super) enough: Cancel,
     /// When to start; never told if the level breaks off before.
     pub(super) start: oneshot::Receiver<Stamp>,
     pub(super) post: Post<E>,
@@ -138,7 +140,7 @@ impl<T: Preconnect> Worker<T> {
     }
 
     async fn level(&self, part: Part<T::Error>) {
-        let Part { hand, ahead, stop_after, text, cancel, start, mut post } = part;
+        let Part { hand, ahead, stop_after, text, cancel, enough, start, mut post } = part;
         let Hand { mut warmup, mut requests, cap, underway, probe } = hand;
         self.timer.nap.forget();
         match self.warm_up(&mut warmup, &cap, &cancel).await {
@@ -155,7 +157,7 @@ impl<T: Preconnect> Worker<T> {
         let slots = cap.slots(&self.timer, start);
         self.timer.sleep_until(start).await;
         let watch = Watch::start(SelfWatch::Thread, &self.timer);
-        let course = self.course(&cancel, start).with(stop_after, text);
+        let course = self.course(&cancel, start).with(stop_after, text).until(Some(&enough));
         let load = (&mut requests, underway);
         let driven = press(&course, load, slots, probe, &mut post).await;
         post.done(driven.map(|driven| (driven, watch.stop(&self.timer))));

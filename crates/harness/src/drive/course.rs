@@ -47,6 +47,11 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
         }
     }
 
+    /// Until `enough` is thrown: then nothing more is released.
+    pub(crate) fn until(self, enough: Option<&'a Cancel>) -> Self {
+        Self { until: enough, ..self }
+    }
+
     pub(crate) fn with(self, stop_after: Option<Nanos>, text: TextAfter) -> Self {
         Self { stop_after, text, ..self }
     }
@@ -171,7 +176,12 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
         if self.cancel.is_cancelled() {
             return Some(Ended::Cancelled);
         }
-        is_idle.then_some(if time_up { Ended::TimeUp } else { Ended::Exhausted })
+        let is_enough = self.until.is_some_and(Cancel::is_cancelled);
+        is_idle.then_some(match time_up {
+            _ if is_enough => Ended::Enough,
+            true => Ended::TimeUp,
+            false => Ended::Exhausted,
+        })
     }
 
     /// Waits for the first of: a request that ends, an instant or a slot of the `line`, the call-off. Gives the request;

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use fizeau_metrics::{GoodputGoals, WindowChoice};
+use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
 use fizeau_workload::{Pacing, Shard, Walk, Workload};
 
 use crate::Cancel;
@@ -27,6 +27,13 @@ pub struct PlannedLevel<'a> {
     pub probe: Option<Probe<'a>>,
     /// What becomes of the text of replies, where the transport keeps it.
     pub text: TextAfter,
+    /// Release nothing more once this is known well enough, and let what is in flight finish. The plan has the most requests
+    /// that are sent.
+    ///
+    /// It is looked at when 100 requests have completed, and then each time that there are a fifth more (or as many as the
+    /// interval needs). Ending a level because an interval is narrow favours those that happen to come out narrow: the interval
+    /// then encloses the truth a little less often than it says.
+    pub until: Option<&'a Precision>,
 }
 
 /// A thin stream of small requests beside the load, which shows what somebody else's request meets there.
@@ -73,6 +80,7 @@ impl<'a> PlannedLevel<'a> {
             window: WindowChoice::AUTO,
             probe: None,
             text: TextAfter::Drop,
+            until: None,
         }
     }
 

@@ -147,6 +147,12 @@ impl ComparedRequests {
         self.rows.iter().filter(|row| row.is_complete).count() as u64
     }
 
+    /// Whether any request got tokens; embeddings have none.
+    #[must_use]
+    pub fn has_tokens(&self) -> bool {
+        self.rows.iter().any(|row| row.output_tokens > 0)
+    }
+
     /// In order of sending.
     fn by_sending(&self) -> Vec<&Row> {
         let mut rows: Vec<&Row> = self.rows.iter().collect();

@@ -112,6 +112,7 @@ fn quantile(
     };
     let interval = |inflation: f64| {
         let ranks = match dependence {
+            Dependence::Series(_) if n < LEAST_OF_SERIES => None,
             Dependence::Series(_) => enclosing_ranks_of_series(n, q, inflation),
             Dependence::Independent | Dependence::Pooled => enclosing_ranks(n, q),
         };
@@ -120,7 +121,11 @@ fn quantile(
             Some((low, high)) => {
                 Support::Known(Interval { low: Millis::new(low), high: Millis::new(high) })
             }
-            None => Support::NotSupported { needs: needed(q, inflation).max(n + 1), has: n },
+            None => {
+                let least =
+                    if matches!(dependence, Dependence::Series(_)) { LEAST_OF_SERIES } else { 0 };
+                Support::NotSupported { needs: needed(q, inflation).max(n + 1).max(least), has: n }
+            }
         }
     };
     let interval = match dependence {
@@ -130,6 +135,9 @@ fn quantile(
     };
     Quantile::Known { value, interval }
 }
+
+/// Fewer values do not tell how far they hang together; batch means take as many.
+const LEAST_OF_SERIES: u64 = 30;
 
 /// How many values it takes to expect at least one beyond the percentile: n (1 - p) >= 1. The median is the
 /// middle of the sample and needs but one.

@@ -10,6 +10,7 @@ mod honesty;
 mod lengths;
 mod level;
 mod models;
+mod monoid;
 mod output;
 mod over_time;
 mod peers;

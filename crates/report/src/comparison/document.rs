@@ -14,6 +14,8 @@ pub struct ComparisonReport {
     pub baseline: ComparedRun,
     /// Each of the others.
     pub comparisons: Vec<RunComparison>,
+    /// What is to be known of all comparisons.
+    pub notes: Vec<String>,
 }
 
 /// A run that is compared.
@@ -77,6 +79,8 @@ impl ComparisonReport {
             }
             self.say(comparison, &mut out);
         }
+        let notes = self.notes.iter().map(|text| format!("note: {}", plain(text)));
+        out.extend(notes.map(|text| wrap(&text, WIDTH)));
         out.join("\n")
     }
 
@@ -138,6 +142,7 @@ impl Serialize for ComparisonReport {
         map.serialize_entry("version", env!("CARGO_PKG_VERSION"))?;
         map.serialize_entry("baseline", &self.baseline)?;
         map.serialize_entry("comparisons", &self.comparisons)?;
+        map.serialize_entry("notes", &self.notes)?;
         map.end()
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use fizeau_core::{Millis, PerSec, TokenSource};
-use fizeau_metrics::{Distribution, Quantile, RateDistribution, Resolution, Verdict};
+use fizeau_metrics::{Distribution, Interval, Quantile, RateDistribution, Resolution, Verdict};
 
 use super::{LevelReport, LevelStatus, SpeedOfLight, tail};
 use crate::block::{heading, line};
@@ -29,7 +29,9 @@ impl LevelReport {
             lines.extend(latency("ICL, gap of chunks (ms):", &metrics.icl));
             lines.extend(latency("ITL, gap of tokens (ms):", &metrics.itl));
         }
+        lines.extend(self.rate_line());
         lines.extend(self.token_lines());
+        lines.extend(self.until_lines());
         lines.extend(self.phase_lines());
         lines.extend(self.goodput_lines());
         lines.extend(self.over_time_lines());
@@ -43,6 +45,15 @@ impl LevelReport {
         lines.extend(self.verdict_lines());
         lines.push("=".repeat(50));
         lines.join("\n")
+    }
+
+    /// The headline rate, where its interval is known: the rate itself is in vLLM's block.
+    fn rate_line(&self) -> Option<String> {
+        let throughput = &self.summary.throughput;
+        let Interval { low, high } = throughput.intervals.output_tokens_per_s?.known()?;
+        let rate = throughput.output_tokens_per_s.get();
+        let ends = format!("{rate:.2}  [{:.2}, {:.2}]", low.get(), high.get());
+        (rate > 0.0).then(|| line("Output throughput (tok/s):", ends))
     }
 
     /// `connect 3, truncated 1`.
@@ -143,15 +154,19 @@ pub(super) fn sentence(text: &str) -> String {
 /// The width of a terminal as it comes: vLLM's 50 columns are too few for a sentence.
 const WIDTH: usize = 80;
 
-/// The median and the tail of a sample, or why there are none.
+/// The median and the tail of a sample with their 95 % intervals in brackets, or why there are none.
 fn latency(name: &str, sample: &Distribution) -> [String; 2] {
     let resolution = match sample.resolution {
         Resolution::Exact => String::new(),
         Resolution::Folded => format!(" ({})", sample.resolution.as_str()),
     };
     let two = |value: Millis| format!("{:.2}{resolution}", value.get());
+    let ends = |quantile: Quantile| match quantile.interval() {
+        Some(Interval { low, high }) => format!("  [{:.2}, {:.2}]", low.get(), high.get()),
+        None => String::new(),
+    };
     let quantile = |quantile: Quantile| match quantile {
-        Quantile::Known { value, .. } => two(value),
+        Quantile::Known { value, .. } => two(value) + &ends(quantile),
         Quantile::Withheld { needs } => format!("- (needs {needs} values, has {})", sample.n),
         Quantile::Absent => "- (no values)".to_owned(),
     };

@@ -20,6 +20,8 @@ struct Summary<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     status_reason: Option<&'a str>,
     validity: &'a Validity,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<&'a super::Until>,
     #[serde(flatten)]
     summary: Cow<'a, LevelSummary>,
     client: Client<'a>,
@@ -42,6 +44,7 @@ impl Serialize for LevelReport {
             status,
             status_reason,
             validity: &self.validity,
+            until: self.until.as_ref(),
             summary: self.known_summary(),
             client: Client(self),
             speed_of_light: &self.speed_of_light,

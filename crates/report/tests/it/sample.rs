@@ -102,6 +102,7 @@ pub(crate) fn level(concurrency: u32) -> LevelReport {
             notes: Vec::new(),
         },
         status: LevelStatus::Finished,
+        until: None,
         folder: Some(format!("concurrency-{concurrency}")),
     }
 }

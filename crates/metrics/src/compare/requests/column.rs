@@ -41,6 +41,8 @@ pub(super) struct Series {
     pub(super) values: Vec<f64>,
     /// Of a rate, the time that each took in seconds; else nothing.
     pub(super) seconds: Vec<f64>,
+    /// What the variance of a rate has besides, as a share of its square: the chance in how a run ends.
+    pub(super) of_the_end: f64,
 }
 
 impl Columns<'_> {
@@ -87,7 +89,7 @@ impl Columns<'_> {
                 (all(a), all(b))
             }
         };
-        let series = |values| Series { values, seconds: Vec::new() };
+        let series = |values| Series { values, ..Series::default() };
         let is_paired = self.pairing == Pairing::ByNumber;
         Both { what, baseline: series(a), candidate: series(b), is_paired }.with_values()
     }
@@ -99,13 +101,13 @@ impl Columns<'_> {
         // Both in order of sending, or both in order of ends: then the same places hold about the same requests.
         let alike = a.len() == b.len() && self.whole.0.pace == self.whole.1.pace;
         let is_paired = self.pairing == Pairing::ByNumber && alike;
-        let series = |timed: Vec<(&Row, f64)>| {
+        let series = |timed: Vec<(&Row, f64)>, requests: &ComparedRequests| {
             let (values, seconds) =
                 timed.into_iter().map(|(row, seconds)| (of(row) as f64, seconds)).unzip();
-            Series { values, seconds }
+            Series { values, seconds, of_the_end: requests.of_the_end() }
         };
-        Both { what: What::Rate, baseline: series(a), candidate: series(b), is_paired }
-            .with_values()
+        let (baseline, candidate) = (series(a, self.whole.0), series(b, self.whole.1));
+        Both { what: What::Rate, baseline, candidate, is_paired }.with_values()
     }
 }
 
@@ -114,11 +116,9 @@ impl ComparedRequests {
     fn timed(&self) -> Vec<(&Row, f64)> {
         match self.pace {
             Pace::ClosedLoop => {
-                let rows = self.by_sending();
-                let held = |row: &Row| row.end.saturating_since(row.intended).as_secs_f64();
-                let all: f64 = rows.iter().map(|row| held(row)).sum();
+                let all: f64 = self.rows.iter().map(Row::held).sum();
                 let scale = if all > 0.0 { self.seconds() / all } else { 0.0 };
-                rows.into_iter().map(|row| (row, held(row) * scale)).collect()
+                self.by_sending().into_iter().map(|row| (row, row.held() * scale)).collect()
             }
             Pace::OpenLoop => {
                 let mut rows: Vec<&Row> = self.rows.iter().collect();
@@ -137,6 +137,31 @@ impl ComparedRequests {
                 rows.into_iter().map(|row| (row, since(row))).collect()
             }
         }
+    }
+
+    /// The variance of a closed loop's rate by chance at its end, where slots idle until the last is done, as a share of the
+    /// square of the rate.
+    ///
+    /// If `c` slots end anywhere within a request's time `x`, they idle for a time with a variance of about `c x^2 / 12` in
+    /// all, of the `n x` that all requests take. Where times vary, the one under way at the end is longer than most: `1 +
+    /// cv^2` times.
+    fn of_the_end(&self) -> f64 {
+        let (n, seconds) = (self.rows.len() as f64, self.seconds());
+        let all: f64 = self.rows.iter().map(Row::held).sum();
+        if self.pace == Pace::OpenLoop || all <= 0.0 || seconds <= 0.0 {
+            return 0.0;
+        }
+        let squares: f64 = self.rows.iter().map(|row| row.held().powi(2)).sum();
+        let longer = squares * n / (all * all);
+        let rounds = self.spans.iter().flatten().count().max(1) as f64;
+        (all / seconds) / 12.0 * longer * longer * rounds / (n * n)
+    }
+}
+
+impl Row {
+    /// How long it held its slot, in seconds.
+    fn held(&self) -> f64 {
+        self.end.saturating_since(self.intended).as_secs_f64()
     }
 }
 

@@ -1,9 +1,10 @@
 //! How often intervals enclose the truth, on made series with known means and percentiles.
 
-use fizeau_core::Nanos;
+use fizeau_core::{Millis, Nanos};
 use fizeau_metrics::{
     BatchMeans, BatchMeansError, BlockKind, BlockLength, Bootstrap, BootstrapError, Bounds,
-    Confidence, IntervalMethod, Percent, PercentileRule, RandomBits, ResampleSeed, Support,
+    Confidence, Distribution, Interval, IntervalMethod, Percent, PercentileRule, RandomBits,
+    ResampleSeed, Support,
 };
 
 use super::autoregressive;
@@ -180,4 +181,69 @@ fn the_same_seed_gives_the_same_interval() {
     };
     assert_eq!(of(1), of(1));
     assert_ne!(of(1), of(2));
+}
+
+/// Quantiles of the normal distribution: 0, 1.2816 and 2.3263 deviations above the mean.
+#[test]
+fn intervals_of_a_level_enclose_the_truth_as_often_as_they_say() {
+    for (phi, n) in [(0.0f64, 1_000), (0.6, 1_500), (0.9, 3_000)] {
+        let spread = (1.0 - phi * phi).sqrt();
+        let mut enclosed = [0; 4];
+        for run in 0..RUNS {
+            // A latency is never below zero: twenty deviations above it.
+            let values = autoregressive(n, phi, 5_000 + run);
+            let found =
+                Distribution::of_series(values.iter().map(|v| Millis::new(20.0 + spread * v)));
+            let intervals = [
+                (found.mean_interval.and_then(Support::known), 20.0),
+                (found.p50.interval(), 20.0),
+                (found.p90.interval(), 21.281_551_565_6),
+                // Where a run hangs together so much that there is none, nothing is claimed.
+                (found.p99.interval(), 22.326_347_874),
+            ];
+            for (count, (interval, truth)) in enclosed.iter_mut().zip(intervals) {
+                let holds =
+                    |ends: Interval<Millis>| ends.low.get() <= truth && truth <= ends.high.get();
+                *count += u32::from(interval.is_none_or(holds));
+            }
+        }
+        let shares = enclosed.map(|count| f64::from(count) / RUNS as f64);
+        assert!(shares.iter().all(|share| (0.9..=1.0).contains(share)), "{phi} {n}: {shares:?}");
+    }
+}
+
+/// What an interval is worth that takes successive requests for independent.
+#[test]
+fn intervals_of_independent_values_are_far_too_narrow_for_a_series() {
+    let share = |of: fn(Vec<Millis>) -> Distribution| {
+        let encloses = |run: &u64| {
+            let values = autoregressive(1_000, 0.9, 7_000 + run);
+            let found = of(values.iter().map(|value| Millis::new(50.0 + value)).collect());
+            let interval = found.p50.interval().unwrap();
+            interval.low.get() <= 50.0 && 50.0 <= interval.high.get()
+        };
+        (0..RUNS).filter(encloses).count() as f64 / RUNS as f64
+    };
+    let (plain, series) = (share(Distribution::of), share(Distribution::of_series));
+    assert!(plain < 0.6 && series > 0.88, "{plain} and {series}");
+}
+
+/// Both ways to an interval of a percentile agree: ranks of as many values as the series is worth, and the bootstrap.
+#[test]
+fn intervals_of_percentiles_are_as_wide_as_the_bootstraps() {
+    for (phi, percent) in [(0.0, Percent::P50), (0.5, Percent::P90), (0.8, Percent::P50)] {
+        let (mut ranks, mut drawn) = (0.0, 0.0);
+        for run in 0..20 {
+            let values: Vec<f64> =
+                autoregressive(1_500, phi, run).iter().map(|v| v + 50.0).collect();
+            let series = Distribution::of_series(values.iter().copied().map(Millis::new));
+            let quantile = if percent == Percent::P50 { series.p50 } else { series.p90 };
+            let interval = quantile.interval().unwrap();
+            ranks += interval.high.get() - interval.low.get();
+            let found = bootstrap(run).percentile(&values, percent, PercentileRule::Linear);
+            let bounds = found.unwrap().known().unwrap().interval;
+            drawn += bounds.high - bounds.low;
+        }
+        assert!((0.8..1.3).contains(&(ranks / drawn)), "{phi}: {ranks} against {drawn}");
+    }
 }

@@ -1,0 +1,84 @@
+//! Levels that end once figures are known well enough, in virtual time.
+
+use std::convert::Infallible;
+use std::num::NonZeroU32;
+
+use fizeau_core::{Nanos, Request, Stamp, Tape, Transport};
+use fizeau_harness::{Cancel, Ended, LevelRun, Load, Measure, PlannedLevel, Rig, SelfWatch};
+use fizeau_metrics::{Precision, RandomBits, ResampleSeed, Support};
+use fizeau_workload::{Arrivals, Lengths, Plan, Spec};
+
+use crate::stand::{Paused, Server, paused};
+
+/// Serves each request in 50 to 150 ms, whatever came before.
+struct Uneven<'a>(&'a Paused);
+
+impl Transport for Uneven<'_> {
+    type Error = Infallible;
+
+    async fn send(
+        &self,
+        request: &Request,
+        intended: Stamp,
+        released: Stamp,
+    ) -> Result<Tape, Infallible> {
+        let service =
+            Nanos::from_millis(50 + RandomBits::new(ResampleSeed(request.id.0)).below(101));
+        Server::new(self.0, service).send(request, intended, released).await
+    }
+}
+
+/// At most `most` requests, two at a time, until `asked` is known.
+fn level(most: u64, asked: &str) -> LevelRun {
+    let asked: Precision = asked.parse().unwrap();
+    let spec = Spec { lengths: Lengths::fixed(4, 1), ..Spec::new(most).unwrap() };
+    let plan = Plan::new(Spec { arrivals: Arrivals::ClosedLoop, ..spec }).unwrap();
+    paused(async {
+        let time = Paused::new();
+        let (server, cancel) = (Uneven(&time), Cancel::new());
+        let (timer, watch) = (&time, SelfWatch::Off);
+        let mut rig = Rig { transport: &server, timer, watch, cancel: &cancel };
+        let load = Load { max_in_flight: NonZeroU32::new(2), stop_after: None };
+        let level = PlannedLevel { until: Some(&asked), ..PlannedLevel::new(&plan, load) };
+        rig.measure(level, &mut Vec::new(), &mut ()).await.unwrap()
+    })
+}
+
+/// The standard deviation is 29 % of the mean, so that 2 % of it at 95 % takes about 800 independent requests.
+#[test]
+fn a_level_ends_once_the_interval_is_narrow_enough() {
+    let run = level(100_000, "mean e2el ci=2%");
+    assert_eq!(run.driven.ended, Ended::Enough);
+    assert!(run.is_precise() && !run.is_partial());
+    let requests = &run.summary.requests;
+    assert!((300..1_600).contains(&requests.completed), "{requests:?}");
+    assert_eq!(requests.failed, 0, "what was in flight has finished");
+    let width = run.precision[0].half_width.and_then(Support::known).unwrap();
+    assert!((0.01..0.021).contains(&width), "{width}");
+}
+
+#[test]
+fn the_looks_are_a_fifth_apart() {
+    let run = level(100_000, "mean e2el ci=4.5%");
+    let completed = run.summary.requests.completed;
+    // What was in flight at the look still finishes: two at most, and two that left before the tape was looked at.
+    let looks = [100, 120, 144, 173, 208, 250];
+    assert!(looks.iter().any(|look| (*look..=look + 4).contains(&completed)), "{completed}");
+}
+
+#[test]
+fn a_tail_waits_for_as_many_as_it_needs() {
+    let run = level(100_000, "p99 e2el ci=50%");
+    assert_eq!(run.driven.ended, Ended::Enough);
+    assert!((368..=1_000).contains(&run.summary.requests.completed));
+}
+
+#[test]
+fn a_plan_that_is_too_short_says_what_it_came_to() {
+    let run = level(200, "mean e2el ci=0.1%, p99 e2el ci=5%");
+    assert_eq!((run.driven.ended, run.summary.requests.sent), (Ended::Exhausted, 200));
+    assert!(!run.is_precise());
+    assert!(matches!(run.precision[0].half_width, Some(Support::Known(width)) if width > 0.001));
+    let unsupported = run.precision[1].half_width;
+    assert!(matches!(unsupported, Some(Support::NotSupported { needs: 368.., has: 200 })));
+}
