@@ -4,7 +4,6 @@
 //! as long as those of the published traces; it is written to the target folder and taken away again.
 
 mod made_up;
-mod spent;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read as _, Write as _};
@@ -16,8 +15,8 @@ use fizeau::core::RequestSource as _;
 use fizeau::workload::{Opener, Trace, TraceFormat, TraceReader, TraceSpec, Workload as _};
 use serde::Deserialize;
 
+use fizeau_benches::{Since, Spent};
 use made_up::MadeUp;
-use spent::{Since, Spent};
 
 /// What a buffer of a file is read in.
 const BUFFER: usize = 256 << 10;

@@ -1,6 +1,7 @@
 //! The command line, as types. Nothing here does anything; spellings follow `vllm bench serve` where it has a flag for
 //! the same thing.
 
+mod ab;
 mod arrivals;
 mod bench;
 mod client;
@@ -13,6 +14,7 @@ mod sweep;
 mod window;
 mod workload;
 
+pub(crate) use ab::AbArgs;
 pub(crate) use arrivals::{ArrivalArgs, RampArg};
 pub(crate) use bench::{BenchArgs, SonnetArgs};
 pub(crate) use client::ClientArgs;
@@ -44,6 +46,11 @@ pub(crate) enum Command {
     ///
     /// Without --base-url, a simulated engine (Llama-3.1-8B on one H100) is started on loopback and swept.
     Sweep(Box<SweepArgs>),
+    /// Measure two endpoints in turns, with the same requests, and say whether they differ.
+    ///
+    /// In each round both are warmed and measured, never at the same time; who is first alternates. Each metric gets one of
+    /// three answers: B is better, B is worse, or no difference was detected.
+    Ab(Box<AbArgs>),
     /// Serve the simulated engine behind HTTP, for trying clients out.
     Serve(ServeArgs),
 }

@@ -6,7 +6,8 @@ mod prepare;
 mod probe_stream;
 mod vllm;
 
-pub(crate) use prepare::{nominal, text_after};
+pub(crate) use arrivals::{arrivals, arrivals_flag, cap};
+pub(crate) use prepare::{load_point, nominal, text_after, warmups_of};
 pub(crate) use vllm::settled;
 
 use std::num::NonZeroU64;

@@ -94,7 +94,7 @@ pub(crate) fn call(
 }
 
 /// `http://host:port` and the path behind it.
-fn split(url: &str) -> (&str, &str) {
+pub(crate) fn split(url: &str) -> (&str, &str) {
     let origin = url.find("://").map_or(0, |at| at + 3);
     let path = url[origin..].find('/').map_or(url.len(), |at| origin + at);
     url.split_at(path)

@@ -1,5 +1,6 @@
 //! The `fizeau` command line: arguments in, library calls, nothing else.
 
+mod ab;
 mod args;
 mod bench;
 mod calibrate;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
     let done = match cli.command {
         Command::Bench(args) => bench::settled(args).and_then(|args| bench::run(&args)),
         Command::Sweep(args) => sweep::run(&args),
+        Command::Ab(args) => ab::run(&args),
         Command::Serve(args) => serve::run(&args),
     };
     match done {

@@ -16,7 +16,7 @@ use crate::runtime;
 use crate::say::say;
 
 /// The value of `--backend` that asks for it.
-const AUTO: &str = "auto";
+pub(crate) const AUTO: &str = "auto";
 
 /// What was found out, for the record.
 #[derive(Debug, Clone, Serialize)]
@@ -36,11 +36,20 @@ pub(crate) fn settled(
     args: &EndpointArgs,
     base_urls: &[String],
 ) -> Result<(EndpointArgs, Option<Found>), Fail> {
+    let (args, found) = found(args, base_urls)?;
+    found.as_ref().map_or(Ok(()), |found| say(found.block()))?;
+    Ok((args, found))
+}
+
+/// As [`settled`], without a word.
+pub(crate) fn found(
+    args: &EndpointArgs,
+    base_urls: &[String],
+) -> Result<(EndpointArgs, Option<Found>), Fail> {
     if args.backend != AUTO {
         return Ok((args.clone(), None));
     }
     let found = runtime::single()?.block_on(find(args, base_urls))?;
-    say(found.block())?;
     let backend = found.backend.to_owned();
     let model = args.model.clone().or_else(|| Some(found.model.clone()));
     Ok((EndpointArgs { backend, model, ..args.clone() }, Some(found)))
@@ -102,7 +111,7 @@ fn model(args: &EndpointArgs, identity: &Identity) -> Result<String, Fail> {
 
 impl Found {
     /// A few lines for a person.
-    fn block(&self) -> String {
+    pub(crate) fn block(&self) -> String {
         let findings = &self.findings;
         let server = self.server.as_deref().unwrap_or("a server of unknown kind");
         let mut block = format!("found {server}, model {}", self.model);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use fizeau::core::{Part, Tape};
 use fizeau::harness::{Notice, Observer};
-use fizeau::metrics::{LatencyHistogram, RequestMetrics};
+use fizeau::metrics::{LatencyHistogram, RequestMetrics, Side};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A line that tells what runs, how far, how fast.
@@ -122,6 +122,13 @@ impl Observer for Progress {
         match notice {
             Notice::LevelStarted { concurrency, index, of, requests } => {
                 self.start(&format!("[{}/{of}] concurrency {concurrency}", index + 1), requests);
+            }
+            Notice::TurnStarted { round, of, side, requests } => {
+                let side = match side {
+                    Side::Baseline => 'A',
+                    Side::Candidate => 'B',
+                };
+                self.start(&format!("[{round}/{of}] {side}"), requests.get());
             }
             Notice::WarmedUp { .. } => {
                 self.bar.set_prefix(self.level.clone());

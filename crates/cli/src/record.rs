@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fizeau::core::Millis;
 use fizeau::harness;
 use fizeau::metrics::WindowChoice;
-use fizeau::report::{Host, Setup, ToolVersion};
+use fizeau::report::{Endpoint, Host, Setup, ToolVersion};
 use fizeau::workload::Spec;
 use serde::Serialize;
 
@@ -101,6 +101,24 @@ pub(crate) struct RunDocument<'a> {
     /// What `--backend auto` found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     probed: Option<&'a Found>,
+    /// Of an A/B run, how its sides take turns. The endpoint above is A's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ab: Option<AbPlan<'a>>,
+}
+
+/// How the sides of an A/B run take turns.
+#[derive(Debug, Serialize)]
+pub(crate) struct AbPlan<'a> {
+    pub(crate) rounds: u32,
+    pub(crate) settle_ms: Millis,
+    /// Whether both sides have the same prompts, or each side its own.
+    pub(crate) prompts: &'static str,
+    pub(crate) a_name: Option<&'a str>,
+    pub(crate) b_name: Option<&'a str>,
+    pub(crate) b_endpoint: Endpoint,
+    /// What `--backend auto` found out of B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) b_probed: Option<&'a Found>,
 }
 
 /// The client that was to measure.
@@ -143,7 +161,7 @@ pub(crate) struct LevelPlan {
     pub(crate) max_in_flight: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) release_for_ms: Option<Millis>,
-    /// Its own seed, in a sweep.
+    /// Its own seed, in a sweep and in an A/B run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seed: Option<u64>,
     /// Which part of it is looked at beside the whole.
@@ -199,7 +217,13 @@ impl<'a> RunDocument<'a> {
             goodput,
             client,
             probed: called.found.as_ref(),
+            ab: None,
         })
+    }
+
+    /// The record of an A/B run.
+    pub(crate) fn with_ab(self, ab: AbPlan<'a>) -> Self {
+        Self { ab: Some(ab), ..self }
     }
 }
 

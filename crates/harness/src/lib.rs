@@ -14,6 +14,7 @@
 //!   part.
 //! - Warm-up requests never count.
 
+mod ab;
 mod cancel;
 mod crew;
 mod drive;
@@ -30,6 +31,7 @@ mod stored;
 mod sweep;
 mod until;
 
+pub use ab::{Ab, AbError, AbPrompts, AbSpec, AbTurn, Rounds, TooFewRounds, turn_name};
 pub use cancel::Cancel;
 pub use crew::{Crew, Preconnect};
 pub use drive::{DriveError, Driven, Ended, Load, TextAfter, drive};

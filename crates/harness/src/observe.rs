@@ -1,9 +1,9 @@
 //! Watching a run from outside, for progress.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::{Tape, TapeSink};
-use fizeau_metrics::LevelTally;
+use fizeau_metrics::{LevelTally, Side};
 
 use crate::LevelRun;
 use crate::until::Looks;
@@ -22,6 +22,17 @@ pub enum Notice<'a> {
         of: usize,
         /// How many requests it has at the most.
         requests: u64,
+    },
+    /// A turn of an A/B run begins, with its pause.
+    TurnStarted {
+        /// In which round, from 1.
+        round: u32,
+        /// How many rounds there are.
+        of: u32,
+        /// Whose turn it is.
+        side: Side,
+        /// How many requests it has at the most.
+        requests: NonZeroU64,
     },
     /// The warm-up of a level ends and the measuring begins.
     WarmedUp {

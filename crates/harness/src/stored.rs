@@ -1,5 +1,6 @@
 //! A run that was stored: what was asked, its levels, and their tapes.
 
+mod line;
 mod lines;
 mod record;
 
@@ -54,6 +55,16 @@ pub enum StoredError {
         /// Why.
         #[source]
         error: serde_json::Error,
+    },
+    /// A line without an end.
+    #[error("{}: line {line} is no tape: it is longer than {longest} bytes", path.display())]
+    LongLine {
+        /// The file.
+        path: PathBuf,
+        /// Which line, from 1.
+        line: u64,
+        /// How long a line may be at the most.
+        longest: u64,
     },
 }
 

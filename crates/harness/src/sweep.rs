@@ -166,15 +166,24 @@ impl<'a, M: Measure> Sweep<'a, M> {
             seed: self.spec.seed_at(concurrency),
             ..self.spec.workload.clone()
         };
-        let mut plan = Plan::builder(spec);
-        if let Some(tokenizer) = &self.spec.tokenizer {
-            plan = plan.tokenizer(Arc::clone(tokenizer));
-        }
-        if let Some(dataset) = &self.spec.dataset {
-            plan = plan.dataset(Arc::clone(dataset));
-        }
-        plan.build()
+        plan_of(spec, self.spec.tokenizer.as_ref(), self.spec.dataset.as_ref())
     }
+}
+
+/// The plan of `spec`, with what it is made with.
+pub(crate) fn plan_of(
+    spec: Spec,
+    tokenizer: Option<&Arc<dyn TextCodec>>,
+    dataset: Option<&Arc<Dataset>>,
+) -> Result<Plan, SpecError> {
+    let mut plan = Plan::builder(spec);
+    if let Some(tokenizer) = tokenizer {
+        plan = plan.tokenizer(Arc::clone(tokenizer));
+    }
+    if let Some(dataset) = dataset {
+        plan = plan.dataset(Arc::clone(dataset));
+    }
+    plan.build()
 }
 
 /// The name of a level's folder: `concurrency-0008`.

@@ -2,30 +2,41 @@
 //!
 //! The way through: [`Pairs`] where each value of one side has a partner on the other (rounds of an A/B run), [`Sides`]
 //! where there is none; their methods are the tests and the effects. [`holm`] corrects for the number of metrics looked
-//! at, and [`Answer::of`] says it in a word.
+//! at, and [`Answer::of`] says it in a word. [`ComparisonTable`] does all of it for a choice of [`Figure`]s.
 
 mod answer;
 mod cliff;
 mod detectable;
+mod figure;
 mod holm;
 mod mann_whitney;
 mod noncentral;
 mod null;
 mod permutation;
 mod ranks;
+mod requests;
+mod rounds;
 mod samples;
 mod shares;
 mod shift;
 mod standardized;
 mod student;
 mod t;
+mod table;
 mod wilcoxon;
 
 pub use answer::{Answer, Direction};
+pub use figure::{Figure, FigureChoice, FigureError};
 pub use holm::holm;
 pub use permutation::{PermutationError, PermutationTest, Permutations};
+pub use requests::{ComparedRequests, Pairing};
+pub use rounds::{RoundFigures, RoundsError};
 pub use samples::{Pairs, PairsError, Side, Sides, SidesError};
 pub use shares::{Alpha, PValue, Power, ShareError};
 pub use shift::{Effect, EffectInterval};
 pub use t::{NoSpread, TTest};
+pub use table::{
+    Basis, ComparedFigure, ComparisonSettings, ComparisonTable, ComparisonTest, Decision,
+    EffectKind, EffectSize, NamedTest, Tested, Untested,
+};
 pub use wilcoxon::{AllZero, NullLaw, RankTest, Zeros};

@@ -8,6 +8,7 @@ mod interval;
 mod json;
 mod ordered;
 mod pooled;
+mod rates;
 mod sample;
 
 pub(crate) use column::Column;
@@ -17,6 +18,8 @@ pub use describe::percentile_of_sorted;
 pub(crate) use json::{OrReason, interval_or_reason};
 pub(crate) use ordered::mean_interval;
 pub use pooled::PooledSample;
+pub use rates::RateDistribution;
+pub(crate) use rates::{RateSample, RatesOrReason};
 pub(crate) use sample::Sample;
 
 use fizeau_core::{Millis, Tokens};

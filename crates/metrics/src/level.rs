@@ -6,6 +6,7 @@ mod json;
 mod latencies;
 mod lengths;
 mod models;
+mod output;
 mod over_time;
 mod probe;
 mod tally;
@@ -17,6 +18,7 @@ pub use arrivals::{Arrivals, Gaps};
 pub use histograms::LevelHistograms;
 pub use lengths::{LengthCheck, LengthChecks, LengthDifference};
 pub use models::{ModelName, ModelSummary};
+pub use output::{EventBin, EventHistogram, OutputSummary, RequestRates};
 pub use over_time::{Occupancy, OverTime};
 pub use probe::ProbeSummary;
 pub use tally::LevelTally;
@@ -25,7 +27,7 @@ pub use windowed::{WindowFigures, WindowMetrics, WindowThroughput, Windowed};
 
 use std::collections::BTreeMap;
 
-use fizeau_core::{FailureClass, Outcome, PerSec, Seconds, Tape, TokenSource, Tokens};
+use fizeau_core::{FailureClass, Millis, Outcome, PerSec, Seconds, Tape, TokenSource, Tokens};
 use serde::Serialize;
 
 use crate::{Attainment, Distribution, GoodputGoals, Saturation};
@@ -56,8 +58,12 @@ pub struct LevelSummary {
     pub tokens: TokenCounts,
     /// Latencies, of completed requests only.
     pub metrics: MetricTable,
-    /// Spread of the inter-token latency.
+    /// Spread of the latencies.
     pub jitter: Jitter,
+    /// Rates of single requests: prefill, decode, text.
+    pub rates: RequestRates,
+    /// What the output was made of: reasoning, visible text, events.
+    pub output: OutputSummary,
     /// Rates.
     pub throughput: Throughput,
     /// How many requests met which per-request goal; absent if no goal was given or nothing was sent.
@@ -191,6 +197,8 @@ pub struct MetricTable {
     pub ttft_scheduled: Distribution,
     /// Send start to the first token that a reader would see.
     pub first_visible: Distribution,
+    /// First token to the first that a reader would see, of requests that reasoned in between.
+    pub reasoning: Distribution,
     /// Mean pace of a request after its first event.
     pub tpot: Distribution,
     /// Inter-token latency, pooled over requests, weighted by tokens.
@@ -223,11 +231,19 @@ pub struct MetricTable {
     pub read_lag: Distribution,
 }
 
-/// Spread of the inter-token latency; its standard deviation is in [`MetricTable::itl`].
+/// How evenly requests were served. A tail ratio is p99 / p50; absent where either is, or where p50 is zero.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Jitter {
-    /// p99 / p50 of ITL; absent where either is, or where p50 is zero.
+    /// The standard deviation of ITL, as in [`MetricTable::itl`]; absent without gaps.
+    pub itl_std: Option<Millis>,
+    /// Tail ratio of ITL.
     pub itl_tail_ratio: Option<f64>,
+    /// Tail ratio of TTFT.
+    pub ttft_tail_ratio: Option<f64>,
+    /// Tail ratio of TPOT.
+    pub tpot_tail_ratio: Option<f64>,
+    /// Tail ratio of E2EL.
+    pub e2el_tail_ratio: Option<f64>,
     /// Share of inter-chunk gaps that are zero: events that came in one read. From 0 to 1; absent without
     /// gaps.
     pub zero_gap_share: Option<f64>,

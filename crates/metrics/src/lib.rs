@@ -26,6 +26,7 @@ mod goodput;
 mod histogram;
 mod json;
 mod level;
+mod output;
 mod peers;
 mod precision;
 mod request;
@@ -36,13 +37,15 @@ mod validity;
 mod window;
 
 pub use compare::{
-    AllZero, Alpha, Answer, Direction, Effect, EffectInterval, NoSpread, NullLaw, PValue, Pairs,
-    PairsError, PermutationError, PermutationTest, Permutations, Power, RankTest, ShareError, Side,
-    Sides, SidesError, TTest, Zeros, holm,
+    AllZero, Alpha, Answer, Basis, ComparedFigure, ComparedRequests, ComparisonSettings,
+    ComparisonTable, ComparisonTest, Decision, Direction, Effect, EffectInterval, EffectKind,
+    EffectSize, Figure, FigureChoice, FigureError, NamedTest, NoSpread, NullLaw, PValue, Pairs,
+    PairsError, PermutationError, PermutationTest, Permutations, Power, RankTest, RoundFigures,
+    RoundsError, ShareError, Side, Sides, SidesError, TTest, Tested, Untested, Zeros, holm,
 };
 pub use distribution::{
-    Distribution, EarlyStopping, Interval, PooledSample, Quantile, Resolution, TokenDistribution,
-    percentile_of_sorted,
+    Distribution, EarlyStopping, Interval, PooledSample, Quantile, RateDistribution, Resolution,
+    TokenDistribution, percentile_of_sorted,
 };
 pub use gaps::{ItlShare, inter_chunk, inter_token};
 pub use goodput::{
@@ -51,13 +54,16 @@ pub use goodput::{
 };
 pub use histogram::{HistogramError, LatencyHistogram};
 pub use level::{
-    Arrivals, Gaps, Goodput, Jitter, LengthCheck, LengthChecks, LengthDifference, LevelHistograms,
-    LevelSummary, LevelTally, MetricTable, ModelName, ModelSummary, Occupancy, OverTime,
-    ProbeSummary, RateIntervals, RequestCounts, Throughput, TokenCounts, Window, WindowFigures,
-    WindowMetrics, WindowThroughput, Windowed,
+    Arrivals, EventBin, EventHistogram, Gaps, Goodput, Jitter, LengthCheck, LengthChecks,
+    LengthDifference, LevelHistograms, LevelSummary, LevelTally, MetricTable, ModelName,
+    ModelSummary, Occupancy, OutputSummary, OverTime, ProbeSummary, RateIntervals, RequestCounts,
+    RequestRates, Throughput, TokenCounts, Window, WindowFigures, WindowMetrics, WindowThroughput,
+    Windowed,
 };
+pub use output::{ChannelTokens, RequestOutput};
 pub use peers::{
-    Concept, Definition, Peer, PeerFigure, PeerReport, PeerSettings, PeerUnit, PeerValue,
+    Concept, Definition, OwnFigures, Peer, PeerFigure, PeerReport, PeerSettings, PeerStatistic,
+    PeerUnit, PeerValue,
 };
 pub use precision::{Precision, PrecisionError, PrecisionGoal, PrecisionOutcome};
 pub use request::RequestMetrics;

@@ -11,10 +11,12 @@ mod definitions;
 mod evalscope;
 mod genai_perf;
 mod guidellm;
+mod headline;
 mod inference_benchmarker;
 mod inference_perf;
 mod llmperf;
 mod loadgen;
+mod own;
 mod report;
 mod run;
 mod sample;
@@ -28,7 +30,8 @@ use fizeau_core::Tape;
 use crate::GoodputGoals;
 
 pub use definition::{Concept, Definition};
-pub use report::{PeerFigure, PeerReport, PeerUnit, PeerValue};
+pub use own::OwnFigures;
+pub use report::{PeerFigure, PeerReport, PeerStatistic, PeerUnit, PeerValue};
 
 use run::Run;
 

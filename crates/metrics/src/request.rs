@@ -1,6 +1,6 @@
 //! The figures of one request.
 
-use fizeau_core::{ConnectMarks, Marks, Millis, Nanos, Stamp, Tape, Tokens};
+use fizeau_core::{Channel, ConnectMarks, Marks, Millis, Nanos, PerSec, Stamp, Tape, Tokens};
 
 /// The figures of one request, from its tape.
 ///
@@ -30,8 +30,17 @@ pub struct RequestMetrics {
     pub ttft_scheduled: Option<Nanos>,
     /// Send start to the first token that a reader would see; absent if all was reasoning or silent.
     pub first_visible: Option<Nanos>,
+    /// Time spent reasoning before the answer began: the first token to the first that a reader would see. Absent unless
+    /// reasoning came in between, and where no answer followed.
+    pub reasoning: Option<Nanos>,
     /// Time per output token, (l - f) / (n - k), a fraction of full precision; absent unless n > k.
     pub tpot: Option<Millis>,
+    /// Decode, as its user sees it: (n - k) / (l - f), one over TPOT, in tokens per second. Absent where TPOT is, or is zero.
+    pub user_tps: Option<PerSec>,
+    /// Prefill, as seen from outside: prompt tokens that no prefix cache supplied, over TTFT. TTFT has the queue and the
+    /// network in it, so the engine was at least as fast. Absent where the prompt's length is unknown or all of it came
+    /// from a cache.
+    pub prefill_tps: Option<PerSec>,
     /// End-to-end latency, l - s, where l is the arrival of the last of the output: the last token, or the embedding. A
     /// usage chunk or an end marker after it does not extend it.
     pub e2el: Option<Nanos>,
@@ -84,11 +93,17 @@ impl RequestMetrics {
         }
         let (sent, intended) = (tape.marks.send_start, Some(tape.marks.intended));
         let (first, last) = (tape.first_token(), tape.last_output());
+        let (ttft, tpot) = (span(sent, first), tpot(tape));
         Self {
-            ttft: span(sent, first),
+            ttft,
             ttft_scheduled: span(intended, first),
             first_visible: span(sent, tape.first_visible()),
-            tpot: tpot(tape),
+            reasoning: reasoning(tape),
+            tpot,
+            user_tps: tpot
+                .filter(|tpot| tpot.get() > 0.0)
+                .map(|tpot| PerSec::new(1e3 / tpot.get())),
+            prefill_tps: ttft.and_then(|ttft| prefill_tps(tape, ttft)),
             e2el: span(sent, last),
             e2el_scheduled: span(intended, last),
             output_tokens: Some(tape.output_tokens()),
@@ -129,4 +144,17 @@ fn tpot(tape: &Tape) -> Option<Millis> {
     }
     let span = span(tape.first_token(), tape.last_token())?;
     Some(Millis::new(span.as_millis_f64() / later as f64))
+}
+
+fn reasoning(tape: &Tape) -> Option<Nanos> {
+    let before_answer = tape.arrivals.iter().take_while(|arrival| !arrival.channel.is_visible());
+    let mut thoughts = before_answer.filter(|arrival| arrival.channel == Channel::Reasoning);
+    thoughts.next()?;
+    span(tape.first_token(), tape.first_visible())
+}
+
+fn prefill_tps(tape: &Tape, ttft: Nanos) -> Option<PerSec> {
+    let cached = tape.usage.and_then(|usage| usage.cached_tokens).unwrap_or_default();
+    let read = tape.input_tokens()?.get().saturating_sub(cached.get());
+    (read > 0 && ttft > Nanos::ZERO).then(|| PerSec::new(read as f64 / ttft.as_secs_f64()))
 }

@@ -14,8 +14,8 @@ mod share;
 
 pub use autocorrelation::Autocorrelation;
 pub use batch::{BatchMeans, BatchMeansError};
-pub(crate) use bootstrap::least_for_percentile;
 pub use bootstrap::{BlockKind, BlockLength, Bootstrap, BootstrapError, IntervalMethod};
+pub(crate) use bootstrap::{Ranked, Resampling, least_for_percentile};
 pub use early::{EarlyStoppingError, early_stopping_bound, early_stopping_needs};
 pub use estimate::{Bounds, Estimate, Support};
 pub use random::{RandomBits, ResampleSeed};

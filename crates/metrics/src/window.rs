@@ -83,7 +83,7 @@ pub struct NoWindow {
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum WhyNoWindow {
     /// Too few requests to tell a trend from chance.
-    #[error("{has} requests have a {signal}, and it takes {needs}")]
+    #[error("only {has} of the {needs} requests that it takes have a {signal}")]
     TooFew {
         /// Which signal is too short.
         signal: Signal,

@@ -6,6 +6,7 @@ mod json;
 mod proof;
 mod speed;
 mod until;
+mod window;
 mod workload;
 
 use fizeau_core::{Millis, PerSec};

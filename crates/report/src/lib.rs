@@ -10,7 +10,10 @@
 //! | `sweep.json` | [`SweepReport::to_json`] |
 //! | a table for a terminal | [`SweepReport::terminal`] |
 //! | `report.html` | [`SweepReport::page`] |
+//! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
 //! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
+//! | what another tool would have said | [`PeerComparison`] |
+//! | what a word means, and to whom | [`Explanation`] |
 //!
 //! **Use this crate** to show results of Fizeau's metrics in a program of your own. **Use `fizeau-metrics`**
 //! for the figures themselves, and `fizeau` to get all layers at once.
@@ -22,6 +25,7 @@
 //! - Every foreign text (a model's name, an error of a server) is escaped for where it goes: HTML, SVG, JSON, a terminal.
 //! - The page loads nothing: it is whole in one file, without a network and without scripts.
 
+mod ab;
 mod asked;
 mod block;
 mod chart;
@@ -29,6 +33,8 @@ mod lengths;
 mod level;
 mod number;
 mod page;
+mod peers;
+mod percentiles;
 mod setup;
 mod sweep;
 mod table;
@@ -36,9 +42,12 @@ mod terminal;
 mod vllm;
 mod words;
 
+pub use ab::{AbParty, AbReport, AbRound};
 pub use asked::{Asked, AskedArrivals};
 pub use lengths::LengthTally;
 pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until};
+pub use peers::{Explanation, PeerComparison};
+pub use percentiles::{PercentileTable, PercentileTally};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
 pub use sweep::{GoalResult, OperatingPoint, Place, StandIn, SweepReport};
 pub use terminal::{Style, Terminal};

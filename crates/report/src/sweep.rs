@@ -218,3 +218,7 @@ impl SweepReport {
 /// What the mark `*` means, wherever it stands.
 pub(crate) const STAND_IN_NOTE: &str =
     "fewer than 100 values: the greatest seen, since a p99 needs 100";
+
+/// What the mark `!` means, wherever it stands.
+pub(crate) const SATURATED_NOTE: &str =
+    "saturated: more was sent than served, so that latencies depend on how long the level ran";

@@ -35,7 +35,7 @@ pub(crate) fn columns(report: &SweepReport) -> Vec<Column> {
     let (asked, unit) = if levels.iter().any(by_rate) { ("asked", "req/s") } else { ("", "conc") };
     let column = |group, head, rank, cells| Column { group, head, rank, cells };
     let must = None;
-    let load = texts(levels, |l| l.load.to_string());
+    let load = loads(levels);
     let requests = rates(levels, |l| l.summary.throughput.requests_per_s);
     let tokens = rates(levels, |l| l.summary.throughput.output_tokens_per_s);
     let [ttft_p50, ttft_p99] = latencies(levels, |l| &l.summary.metrics.ttft);
@@ -60,6 +60,21 @@ pub(crate) fn columns(report: &SweepReport) -> Vec<Column> {
         columns.push(column("SoL", "%", must, figures(levels.iter().map(share))));
     }
     columns
+}
+
+/// The loads, those of saturated levels with a mark behind the digits.
+fn loads(levels: &[LevelReport]) -> Vec<Cell> {
+    let any = levels.iter().any(LevelReport::is_saturated);
+    let mark = |level: &LevelReport| match (any, level.is_saturated()) {
+        (_, true) => "!",
+        (true, false) => " ",
+        (false, false) => "",
+    };
+    let cell = |level: &LevelReport| Cell {
+        text: format!("{}{}", level.load, mark(level)),
+        marked: false,
+    };
+    levels.iter().map(cell).collect()
 }
 
 fn texts(levels: &[LevelReport], text: fn(&LevelReport) -> String) -> Vec<Cell> {

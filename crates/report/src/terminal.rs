@@ -5,9 +5,9 @@ mod wrap;
 
 use fizeau_metrics::Verdict;
 
-use crate::sweep::STAND_IN_NOTE;
+use crate::sweep::{SATURATED_NOTE, STAND_IN_NOTE};
 use crate::words::{self, listed};
-use crate::{Engine, OperatingPoint, Place, SweepReport};
+use crate::{Engine, LevelReport, OperatingPoint, Place, SweepReport};
 use table::{Column, Row, Table};
 pub(crate) use wrap::{plain, wrap};
 
@@ -114,6 +114,9 @@ impl SweepReport {
         out.push(Line::text(marks.to_owned()));
         if self.has_stand_in() {
             out.push(Line::text(format!("* {STAND_IN_NOTE}")));
+        }
+        if self.levels().iter().any(LevelReport::is_saturated) {
+            out.push(Line::text(format!("! {SATURATED_NOTE}")));
         }
         if self.levels().iter().any(|level| level.speed_of_light.output_share().is_some()) {
             let note = "SoL: output tokens/s as a share of the speed of light, the bound that the hardware sets";

@@ -10,8 +10,8 @@ use crate::exit::{Fail, Named};
 use crate::pairs::Pairs;
 
 /// The most requests in flight.
-pub(super) fn cap(args: &BenchArgs) -> Result<Option<NonZeroU32>, Fail> {
-    let Some(cap) = args.load.max_concurrency else {
+pub(crate) fn cap(max_concurrency: Option<i64>) -> Result<Option<NonZeroU32>, Fail> {
+    let Some(cap) = max_concurrency else {
         return Ok(None);
     };
     let cap_u32 = u32::try_from(cap).ok().and_then(NonZeroU32::new);
@@ -43,7 +43,7 @@ pub(super) fn shard(args: &BenchArgs) -> Result<Shard, Fail> {
 }
 
 /// The law of arrivals that the flags ask for.
-pub(super) fn arrivals(args: &ArrivalArgs, is_capped: bool) -> Result<Arrivals, Fail> {
+pub(crate) fn arrivals(args: &ArrivalArgs, is_capped: bool) -> Result<Arrivals, Fail> {
     let law = law(args)?;
     let spacing = spacing(args)?;
     if args.arrival_rescale && !matches!(law, Law::Rate(rate) if rate.is_finite()) {
@@ -92,7 +92,7 @@ fn law(args: &ArrivalArgs) -> Result<Law<'_>, Fail> {
 }
 
 /// The flag that says when requests leave.
-pub(super) const fn arrivals_flag(args: &ArrivalArgs) -> &'static str {
+pub(crate) const fn arrivals_flag(args: &ArrivalArgs) -> &'static str {
     if args.ramp_up_strategy.is_some() {
         "--ramp-up-strategy"
     } else if args.request_rate_series.is_some() {

@@ -1,6 +1,6 @@
 //! All that can be decided of a run before anything is sent.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::PerSec;
 use fizeau::harness::{Load, TextAfter};
@@ -24,7 +24,7 @@ use crate::workload::{self, Nominal, Wish, Work};
 pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, Fail> {
     let now = record::WallTime::now();
     let goals: GoodputGoals = args.result.goodput.join(" ").parse().named("--goodput")?;
-    let cap = cap(args)?;
+    let cap = cap(args.load.max_concurrency)?;
     let arrivals = arrivals(&args.arrivals, cap.is_some())?;
     let replay = replay(args, cap.is_some())?;
     let shard = shard(args)?;
@@ -62,7 +62,7 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
         .transpose()?;
     Ok(Job {
         load: Load { max_in_flight: cap, stop_after: None },
-        load_point: load_point(&work, shard, cap),
+        load_point: load_point(&work, one_in(shard), cap),
         called,
         client,
         calibration: None,
@@ -149,9 +149,9 @@ pub(crate) const fn text_after(args: &BenchArgs) -> TextAfter {
 }
 
 /// The rate of requests, all turns counted, where the load has one; else how many are in flight.
-fn load_point(work: &Work, shard: Shard, cap: Option<NonZeroU32>) -> LoadPoint {
+pub(crate) fn load_point(work: &Work, one_in: NonZeroU64, cap: Option<NonZeroU32>) -> LoadPoint {
     if let (Pacing::OpenLoop { .. }, Some(rate)) = (work.plan().pacing(), work.mean_rate()) {
-        let share = work.requests_an_arrival() / one_in(shard).get() as f64;
+        let share = work.requests_an_arrival() / one_in.get() as f64;
         return LoadPoint::Rate(rate * share);
     }
     let all = u32::try_from(work.requests().get()).unwrap_or(u32::MAX);
@@ -239,8 +239,12 @@ fn setup(
 
 /// A tenth of the run, at most the fifty that good methodology asks for.
 pub(super) fn warmups(job: &Job, args: &BenchArgs) -> u64 {
-    let tenth = job.work.requests().get().div_ceil(10);
-    args.load.num_warmups.unwrap_or_else(|| tenth.min(50))
+    warmups_of(job.work.requests().get(), args.load.num_warmups)
+}
+
+/// As many as were `given`, or by default.
+pub(crate) fn warmups_of(requests: u64, given: Option<u64>) -> u64 {
+    given.unwrap_or_else(|| requests.div_ceil(10).min(50))
 }
 
 pub(super) fn document<'a>(

@@ -10,7 +10,7 @@ use crate::exit::Fail;
 
 impl Ask {
     /// Refuses records that cannot be sent to `target`, before any is sent.
-    pub(super) fn check_sendable(&self, target: &Target) -> Result<(), Fail> {
+    pub(crate) fn check_sendable(&self, target: &Target) -> Result<(), Fail> {
         let (Content::Dataset { form, .. }, Some(dataset)) = (&self.spec.content, &self.dataset)
         else {
             return Ok(());

@@ -17,4 +17,5 @@ mod serve;
 mod stand;
 mod sweep;
 mod truth;
+mod window;
 mod workload;

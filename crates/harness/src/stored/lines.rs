@@ -1,23 +1,41 @@
 //! Tapes, line by line.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 use std::path::PathBuf;
 
 use fizeau_core::Tape;
 
 use super::StoredError;
+use super::line::LineReader;
 
-/// The tapes of `tapes.jsonl`, read one by one.
+/// The longest line that is read: a reply of ten million events. What is longer is no tape, and would only fill memory.
+const LONGEST: u64 = 1 << 28;
+
+/// The tapes of `tapes.jsonl`, read one by one, each in memory only until the next.
 ///
 /// A last line without its end, or one that is no tape, is what a killed run leaves: it is not used, and [`StoredTapes::cut`]
 /// says so.
+///
+/// ```
+/// use fizeau_core::{Stamp, Tape};
+/// use fizeau_harness::StoredTapes;
+///
+/// let line = serde_json::to_string(&Tape::sent_at(Stamp::EPOCH))?;
+/// let file = format!("{line}\n{line}\n{}", &line[..40]);
+/// let mut tapes = StoredTapes::new("tapes.jsonl", file.as_bytes());
+/// assert_eq!(tapes.by_ref().filter_map(Result::ok).count(), 2);
+/// assert_eq!(tapes.cut().map(|cut| (cut.whole, cut.rest_bytes)), Some((2, 40)));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct StoredTapes<R> {
     path: PathBuf,
     from: R,
     line: Vec<u8>,
+    reader: LineReader,
     read: u64,
     cut: Option<Cut>,
+    is_over: bool,
 }
 
 /// What was left over of a file that was cut in mid-line.
@@ -32,7 +50,15 @@ pub struct Cut {
 impl<R: BufRead> StoredTapes<R> {
     /// Of the lines of `from`; `path` is for messages.
     pub fn new(path: impl Into<PathBuf>, from: R) -> Self {
-        Self { path: path.into(), from, line: Vec::new(), read: 0, cut: None }
+        Self {
+            path: path.into(),
+            from,
+            line: Vec::new(),
+            reader: LineReader::default(),
+            read: 0,
+            cut: None,
+            is_over: false,
+        }
     }
 
     /// What was left over at the end, once all was read; none if the file was whole.
@@ -42,23 +68,26 @@ impl<R: BufRead> StoredTapes<R> {
 
     fn next_tape(&mut self) -> Result<Option<Tape>, StoredError> {
         self.line.clear();
-        let read = self.from.read_until(b'\n', &mut self.line);
-        if read.map_err(StoredError::io(&self.path))? == 0 {
+        let read = self.from.by_ref().take(LONGEST).read_until(b'\n', &mut self.line);
+        let read = read.map_err(StoredError::io(&self.path))? as u64;
+        if read == 0 {
             return Ok(None);
         }
-        match serde_json::from_slice(&self.line) {
+        let line = self.read + 1;
+        let is_whole = self.line.last() == Some(&b'\n');
+        if !is_whole && read == LONGEST {
+            return Err(StoredError::LongLine { path: self.path.clone(), line, longest: LONGEST });
+        }
+        match self.reader.read(&self.line) {
             Ok(tape) => {
                 self.read += 1;
                 Ok(Some(tape))
             }
-            Err(_) if self.line.last() != Some(&b'\n') => {
-                self.cut = Some(Cut { whole: self.read, rest_bytes: self.line.len() as u64 });
+            Err(_) if !is_whole => {
+                self.cut = Some(Cut { whole: self.read, rest_bytes: read });
                 Ok(None)
             }
-            Err(error) => {
-                let (path, line) = (self.path.clone(), self.read + 1);
-                Err(StoredError::Line { path, line, error })
-            }
+            Err(error) => Err(StoredError::Line { path: self.path.clone(), line, error }),
         }
     }
 }
@@ -66,7 +95,13 @@ impl<R: BufRead> StoredTapes<R> {
 impl<R: BufRead> Iterator for StoredTapes<R> {
     type Item = Result<Tape, StoredError>;
 
+    /// Nothing comes after an error: what is behind a broken line is not to be trusted either.
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_tape().transpose()
+        if self.is_over {
+            return None;
+        }
+        let next = self.next_tape().transpose();
+        self.is_over = !matches!(next, Some(Ok(_)));
+        next
     }
 }

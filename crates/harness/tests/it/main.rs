@@ -1,6 +1,7 @@
 //! The integration tests of `fizeau-harness`, one binary.
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up has failed")]
 
+mod ab;
 mod crew;
 mod drive;
 mod folder;

@@ -1,7 +1,7 @@
 //! What a comparison of pairs could have found.
 
 use super::noncentral::above;
-use super::student::{last_where, student_quantile};
+use super::student::{falling_root, student_quantile};
 use super::t::{Moments, NoSpread};
 use super::{Alpha, Pairs, Power};
 
@@ -27,13 +27,17 @@ impl Pairs {
         // Refuses what has no spread.
         self.t_test()?;
         let moments = Moments::of(self.differences());
-        let df = moments.n - 1.0;
-        let limit = student_quantile(alpha.tail(), df);
-        let too_little =
-            |delta: f64| above(limit, df, delta) + above(limit, df, -delta) < power.get();
-        // A power at or under alpha is had for nothing.
-        let far = 10.0 + 8.0 * limit;
-        let delta = if too_little(0.0) { last_where(0.0, far, too_little) } else { 0.0 };
+        let delta = least_noncentrality(alpha, moments.n - 1.0, power);
         Ok(delta * (moments.variance / moments.n).sqrt())
     }
+}
+
+/// By how many standard errors a mean must be off zero to be found with this power, where the standard error has `df` degrees
+/// of freedom.
+pub(super) fn least_noncentrality(alpha: Alpha, df: f64, power: Power) -> f64 {
+    let limit = student_quantile(alpha.tail(), df);
+    let lacking = |delta: f64| power.get() - above(limit, df, delta) - above(limit, df, -delta);
+    // A power at or under alpha is had for nothing.
+    let far = 10.0 + 8.0 * limit;
+    if lacking(0.0) > 0.0 { falling_root(0.0, far, lacking) } else { 0.0 }
 }

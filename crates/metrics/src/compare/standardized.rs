@@ -2,7 +2,7 @@
 
 use super::noncentral::above;
 use super::shift::EffectInterval;
-use super::student::last_where;
+use super::student::falling_root;
 use super::t::{Moments, NoSpread};
 use super::{Alpha, Effect, Pairs};
 
@@ -34,5 +34,5 @@ impl Pairs {
 fn noncentrality(t: f64, df: f64, tail: f64) -> f64 {
     // Wide enough for any tail of one part in a thousand million, at one degree of freedom too.
     let reach = 10.0 + 8.0 * t.abs();
-    last_where(t - reach, t + reach, |delta| above(t, df, delta) <= tail)
+    falling_root(t - reach, t + reach, |delta| tail - above(t, df, delta))
 }

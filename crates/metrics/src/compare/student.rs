@@ -54,6 +54,42 @@ pub(super) fn last_where(low: f64, high: f64, holds: impl Fn(f64) -> bool) -> f6
     low
 }
 
+/// Where `f`, which falls from above zero at `low` to below it at `high`, crosses it: to twelve digits of the range.
+///
+/// Halved until little is left of the range, since a tail is flat further out; from there by M. Dowell and P. Jarratt's
+/// "modified regula falsi method" (BIT 11, 1971), which takes a fraction of what halving all the way would.
+pub(super) fn falling_root(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let (mut low, mut high) = (low, high);
+    let close = (high - low).abs() * 1e-12;
+    while high - low > 1.0 {
+        let middle = low.midpoint(high);
+        if f(middle) > 0.0 { low = middle } else { high = middle }
+    }
+    let (mut at_low, mut at_high) = (f(low), f(high));
+    let mut kept_low = None;
+    for _ in 0..100 {
+        if high - low <= close || at_low <= 0.0 {
+            break;
+        }
+        let middle = (high * at_low - low * at_high) / (at_low - at_high);
+        let at_middle = f(middle);
+        if at_middle > 0.0 {
+            (low, at_low) = (middle, at_middle);
+            // An end that stays twice in a row counts half, so that the other overshoots.
+            at_high *= if kept_low == Some(false) { 0.5 } else { 1.0 };
+            kept_low = Some(false);
+        } else {
+            (high, at_high) = (middle, at_middle);
+            at_low *= if kept_low == Some(true) { 0.5 } else { 1.0 };
+            kept_low = Some(true);
+        }
+        if at_middle.abs() <= f64::EPSILON {
+            return middle;
+        }
+    }
+    low.midpoint(high)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -26,7 +26,7 @@ pub enum GoodputError {
     #[error("goodput goal `{0}` is given twice: keep one, or put `or` between them")]
     Twice(String),
     /// An `or` without goals on both sides.
-    #[error("goodput: `or` needs goals on both sides, for instance `ttft:500 or e2el:2000`")]
+    #[error("`or` needs goals on both sides, for instance `ttft:500 or e2el:2000`")]
     EmptyGroup,
 }
 

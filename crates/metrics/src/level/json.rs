@@ -1,5 +1,6 @@
 //! A level in JSON: what is unknown is null, with the reason beside it.
 
+mod output;
 mod over_time;
 mod workload;
 
@@ -24,6 +25,8 @@ impl Serialize for LevelSummary {
         map.serialize_entry("tokens", &self.tokens)?;
         map.serialize_entry("metrics", &metrics)?;
         map.serialize_entry("jitter", &self.jitter)?;
+        map.serialize_entry("rates", &self.rates)?;
+        map.serialize_entry("output", &self.output)?;
         map.serialize_entry("throughput", &self.throughput)?;
         known_or_reason(&mut map, "goodput", self.goodput.as_ref(), NO_GOALS)?;
         known_or_reason(&mut map, "over_time", self.over_time, "the level has no length")?;
@@ -58,6 +61,7 @@ impl Serialize for Metrics<'_> {
             ("ttft_ms", &m.ttft, tokens),
             ("ttft_scheduled_ms", &m.ttft_scheduled, tokens),
             ("first_visible_ms", &m.first_visible, tokens),
+            ("reasoning_ms", &m.reasoning, "no request reasoned before its first visible token"),
             ("tpot_ms", &m.tpot, tokens),
             ("itl_ms", &m.itl, tokens),
             ("icl_ms", &m.icl, tokens),
@@ -108,7 +112,11 @@ impl Serialize for Jitter {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         const NO_RATIO: &str = "the sample supports no p99, or its median is zero";
         let mut map = serializer.serialize_map(None)?;
+        known_or_reason(&mut map, "itl_std_ms", self.itl_std, "no gaps")?;
         known_or_reason(&mut map, "itl_tail_ratio", self.itl_tail_ratio, NO_RATIO)?;
+        known_or_reason(&mut map, "ttft_tail_ratio", self.ttft_tail_ratio, NO_RATIO)?;
+        known_or_reason(&mut map, "tpot_tail_ratio", self.tpot_tail_ratio, NO_RATIO)?;
+        known_or_reason(&mut map, "e2el_tail_ratio", self.e2el_tail_ratio, NO_RATIO)?;
         known_or_reason(&mut map, "zero_gap_share", self.zero_gap_share, "no gaps")?;
         map.end()
     }

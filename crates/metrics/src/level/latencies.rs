@@ -5,7 +5,9 @@ use fizeau_core::{Nanos, StampSource, Tape};
 use super::uncertainty::{Rows, complete};
 use super::{Jitter, MetricTable};
 use crate::distribution::{Column, Sample};
-use crate::{Metric, PooledSample, RequestMetrics, Statistic, inter_chunk, inter_token};
+use crate::{
+    Distribution, Metric, PooledSample, RequestMetrics, Statistic, inter_chunk, inter_token,
+};
 
 /// The samples behind [`MetricTable`] and [`Jitter`].
 #[derive(Debug, Clone, Default)]
@@ -13,6 +15,7 @@ pub(super) struct Latencies {
     ttft: Column,
     ttft_scheduled: Column,
     first_visible: Column,
+    reasoning: Column,
     tpot: Sample,
     /// Gaps of replies in which an event is a token: inter-token and inter-chunk latency at once.
     gaps_of_both: PooledSample,
@@ -40,6 +43,7 @@ impl Latencies {
             (&mut self.ttft, metrics.ttft),
             (&mut self.ttft_scheduled, metrics.ttft_scheduled),
             (&mut self.first_visible, metrics.first_visible),
+            (&mut self.reasoning, metrics.reasoning),
             (&mut self.e2el, metrics.e2el),
             (&mut self.e2el_scheduled, metrics.e2el_scheduled),
             (&mut self.send_lateness, metrics.send_lateness),
@@ -87,6 +91,7 @@ impl Latencies {
         self.ttft.append(other.ttft);
         self.ttft_scheduled.append(other.ttft_scheduled);
         self.first_visible.append(other.first_visible);
+        self.reasoning.append(other.reasoning);
         self.tpot.append(other.tpot);
         self.gaps_of_both.merge(other.gaps_of_both);
         self.itl.merge(other.itl);
@@ -119,6 +124,7 @@ impl Latencies {
             ttft: in_order(&self.ttft, Metric::Ttft),
             ttft_scheduled: in_order(&self.ttft_scheduled, Metric::TtftScheduled),
             first_visible: in_order(&self.first_visible, Metric::FirstVisible),
+            reasoning: self.reasoning.summary(),
             tpot: self.tpot.clone().summary_in_order(&series(Metric::Tpot)),
             itl: with_both(&self.itl),
             icl: with_both(&self.icl),
@@ -135,12 +141,20 @@ impl Latencies {
             read_lag: self.read_lag.summary(),
         };
         complete(&mut table, rows);
-        let itl = |statistic| table.itl.statistic(statistic);
-        let ratio = itl(Statistic::P99).zip(itl(Statistic::P50));
         let jitter = Jitter {
-            itl_tail_ratio: ratio.map(|(p99, p50)| p99 / p50).filter(|ratio| ratio.is_finite()),
+            itl_std: table.itl.std,
+            itl_tail_ratio: tail_ratio(&table.itl),
+            ttft_tail_ratio: tail_ratio(&table.ttft),
+            tpot_tail_ratio: tail_ratio(&table.tpot),
+            e2el_tail_ratio: tail_ratio(&table.e2el),
             zero_gap_share: (self.gaps > 0).then(|| self.zero_gaps as f64 / self.gaps as f64),
         };
         (table, jitter)
     }
+}
+
+/// p99 / p50; none where either is, or where the median is zero.
+fn tail_ratio(sample: &Distribution) -> Option<f64> {
+    let (p99, p50) = sample.statistic(Statistic::P99).zip(sample.statistic(Statistic::P50))?;
+    Some(p99 / p50).filter(|ratio| ratio.is_finite())
 }

@@ -6,6 +6,7 @@ use super::arrivals::ArrivalTally;
 use super::latencies::Latencies;
 use super::lengths::LengthTally;
 use super::models::ModelTally;
+use super::output::OutputTally;
 use super::over_time::OverTimeTally;
 use super::probe::ProbeTally;
 use super::tokens::TokenTally;
@@ -40,6 +41,7 @@ pub struct LevelTally {
     requests: RequestCounts,
     tokens: TokenTally,
     latencies: Latencies,
+    output: OutputTally,
     arrivals: ArrivalTally,
     lengths: LengthTally,
     timeline: Timeline,
@@ -71,6 +73,7 @@ impl LevelTally {
             requests: RequestCounts::default(),
             tokens: TokenTally::default(),
             latencies: Latencies::default(),
+            output: OutputTally::default(),
             arrivals: ArrivalTally::default(),
             lengths: LengthTally::default(),
             timeline: Timeline::default(),
@@ -107,10 +110,11 @@ impl LevelTally {
             return self.probe.get_or_insert_default().add(tape);
         }
         self.requests.add(&tape.outcome);
+        let metrics = RequestMetrics::of(tape);
         if let Outcome::Complete(finish) = tape.outcome {
             self.tokens.add(tape, finish);
+            self.output.add(tape, &metrics);
         }
-        let metrics = RequestMetrics::of(tape);
         self.good.add(tape, &metrics);
         self.latencies.add(tape, &metrics);
         self.arrivals.add(tape);
@@ -127,6 +131,7 @@ impl LevelTally {
         self.requests.merge(other.requests);
         self.tokens.merge(&other.tokens);
         self.latencies.merge(other.latencies);
+        self.output.merge(other.output);
         self.arrivals.merge(other.arrivals);
         self.lengths.merge(other.lengths);
         self.timeline.append(other.timeline);
@@ -179,6 +184,8 @@ impl LevelTally {
             tokens,
             metrics,
             jitter,
+            rates: self.output.rates(),
+            output: self.output.summary(window),
             throughput,
             goodput,
             arrivals: (!self.closed_loop).then(|| self.arrivals.summary()),
@@ -253,7 +260,7 @@ impl Stamps {
 }
 
 /// A rate over a window of no length is zero here: nothing can have been completed in it.
-fn per_second(count: u64, window: Nanos) -> PerSec {
+pub(super) fn per_second(count: u64, window: Nanos) -> PerSec {
     if window == Nanos::ZERO {
         return PerSec::default();
     }

@@ -8,8 +8,8 @@ use fizeau_core::Tape;
 
 use super::report::Sheet;
 use super::run::{self, Run};
-use super::sample::{Sample, Std};
-use super::{PeerFigure, PeerUnit, PeerValue};
+use super::sample::{Column, Sample};
+use super::{PeerFigure, PeerStatistic, PeerUnit, PeerValue};
 
 const PERCENTILES: [u8; 9] = [1, 5, 10, 25, 50, 75, 90, 95, 99];
 
@@ -35,12 +35,16 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     let gaps = run.good().flat_map(|tape| run::gaps(run::with_text(tape)));
     let gaps: Sample = gaps.map(|seconds| seconds * 1e3).collect();
     let ms = PeerUnit::Millis;
-    record(&mut sheet, "time_to_first_token", ms, &millis(&ttft), Some("ttft"));
-    record(&mut sheet, "time_to_first_output_token", ms, &millis(&visible), Some("first_visible"));
-    record(&mut sheet, "time_to_second_token", ms, &millis(&second), None);
-    record(&mut sheet, "request_latency", ms, &millis(&run::to_last), Some("e2el"));
-    record(&mut sheet, "inter_token_latency", ms, &millis(&inter_token), Some("tpot"));
-    record(&mut sheet, "inter_chunk_latency", ms, &gaps, Some("icl"));
+    record(&mut sheet, "time_to_first_token", &Column::millis(&millis(&ttft), Some("ttft")));
+    record(
+        &mut sheet,
+        "time_to_first_output_token",
+        &Column::millis(&millis(&visible), Some("first_visible")),
+    );
+    record(&mut sheet, "time_to_second_token", &Column::millis(&millis(&second), None));
+    record(&mut sheet, "request_latency", &Column::millis(&millis(&run::to_last), Some("e2el")));
+    record(&mut sheet, "inter_token_latency", &Column::millis(&millis(&inter_token), Some("tpot")));
+    record(&mut sheet, "inter_chunk_latency", &Column::millis(&gaps, Some("icl")));
     per_user(&mut sheet, run);
     let sweep = "how it weighs the edges of the run is not known";
     sheet.absent("effective_concurrency.avg", PeerUnit::Count, sweep);
@@ -59,12 +63,13 @@ fn counts(sheet: &mut Sheet, run: &Run<'_>) {
     sheet.ours("error_request_count.avg", count, failed, "failed");
     let all = (completed + failed) as f64;
     sheet.put("request_error_rate.avg", PeerUnit::Percent, failed as f64 / all * 100.0);
-    sheet.put("benchmark_duration.avg", PeerUnit::Seconds, duration);
+    sheet.ours("benchmark_duration.avg", PeerUnit::Seconds, duration, "duration_s");
     sheet.ours("request_throughput.avg", per_second, rate(completed), "rps");
     sheet.ours("total_isl.avg", count, input, "input_tokens");
     sheet.ours("total_osl.avg", count, output, "output_tokens");
     sheet.ours("output_token_throughput.avg", per_second, rate(output), "output_tps");
-    sheet.put("total_token_throughput.avg", per_second, rate(input.saturating_add(output)));
+    let total = rate(input.saturating_add(output));
+    sheet.ours("total_token_throughput.avg", per_second, total, "total_tps");
     let good = run.good().filter(|tape| is_good(run, tape)).count() as f64;
     let needs_goals =
         |value: f64| run.goals().map_or_else(PeerValue::Absent, |_| PeerValue::from(value));
@@ -96,28 +101,24 @@ fn per_user(sheet: &mut Sheet, run: &Run<'_>) {
     let whole = rates(&|tape| Some(run::counted(tape) as f64 / run::to_last(tape)?));
     let prefill = rates(&|tape| Some(run::input(tape) as f64 / ttft(tape)?));
     let unit = PeerUnit::PerSecond;
-    record(sheet, "output_token_throughput_per_user", unit, &decode, None);
-    record(sheet, "e2e_output_token_throughput", unit, &whole, None);
-    record(sheet, "prefill_throughput_per_user", unit, &prefill, None);
+    record(sheet, "output_token_throughput_per_user", &Column::linear(&decode, unit, None));
+    record(sheet, "e2e_output_token_throughput", &Column::linear(&whole, unit, None));
+    record(sheet, "prefill_throughput_per_user", &Column::linear(&prefill, unit, None));
 }
 
-fn record(
-    sheet: &mut Sheet,
-    tag: &str,
-    unit: PeerUnit,
-    sample: &Sample,
-    ours: Option<&'static str>,
-) {
-    let mut put = |statistic: &str, value: Option<f64>| {
-        let name = format!("{tag}.{statistic}");
-        sheet.add(name, unit, value, ours);
-    };
-    put("avg", sample.mean());
+fn record(sheet: &mut Sheet, tag: &str, column: &Column<'_>) {
+    statistics(sheet, tag, column);
+    sheet.of(column, PeerStatistic::Count, format!("{tag}.count"));
+}
+
+/// The statistics of a record, GenAI-Perf's too: `time_to_first_token.p99`.
+pub(super) fn statistics(sheet: &mut Sheet, tag: &str, column: &Column<'_>) {
+    let mut put = |statistic, word: &str| sheet.of(column, statistic, format!("{tag}.{word}"));
+    put(PeerStatistic::Mean, "avg");
     for percent in PERCENTILES {
-        put(&format!("p{percent}"), sample.linear(f64::from(percent)));
+        put(PeerStatistic::Percentile(percent), &format!("p{percent}"));
     }
-    put("min", sample.min());
-    put("max", sample.max());
-    put("std", sample.std(Std::Population));
-    put("count", Some(sample.len() as f64));
+    put(PeerStatistic::Min, "min");
+    put(PeerStatistic::Max, "max");
+    put(PeerStatistic::Std, "std");
 }

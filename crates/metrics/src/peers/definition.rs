@@ -19,6 +19,14 @@ pub enum Concept {
     Goodput,
     /// Requests in flight.
     Concurrency,
+    /// The time that rates are over.
+    Duration,
+    /// How a percentile is read off a sample.
+    Percentiles,
+    /// What a failed request is, and where it counts.
+    Failures,
+    /// Where the number of output tokens comes from.
+    Tokens,
 }
 
 /// What one tool means by a [`Concept`].
@@ -36,7 +44,7 @@ pub struct Definition {
 
 impl Concept {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 11] = [
         Self::Ttft,
         Self::Tpot,
         Self::Itl,
@@ -44,6 +52,10 @@ impl Concept {
         Self::Throughput,
         Self::Goodput,
         Self::Concurrency,
+        Self::Duration,
+        Self::Percentiles,
+        Self::Failures,
+        Self::Tokens,
     ];
 
     /// The word for it on a command line.
@@ -57,6 +69,10 @@ impl Concept {
             Self::Throughput => "throughput",
             Self::Goodput => "goodput",
             Self::Concurrency => "concurrency",
+            Self::Duration => "duration",
+            Self::Percentiles => "percentiles",
+            Self::Failures => "failures",
+            Self::Tokens => "tokens",
         }
     }
 
@@ -81,6 +97,14 @@ impl Concept {
             Self::Throughput => "of successes / (first release to last end)",
             Self::Goodput => "successes within every goal / the same time; share of all sent",
             Self::Concurrency => "requests in flight at each instant",
+            Self::Duration => "first release to last end, failed requests included",
+            Self::Percentiles => {
+                "linear, as numpy; withheld unless a value is expected beyond: n (1 - p) >= 1"
+            }
+            Self::Failures => {
+                "whatever is no whole, well-formed reply; out of latencies and tokens, its time stays"
+            }
+            Self::Tokens => "ids, usage or our tokenizer, else events: which of them is said",
         }
     }
 
@@ -102,6 +126,10 @@ impl Concept {
             Self::Throughput => &definitions::THROUGHPUT,
             Self::Goodput => &definitions::GOODPUT,
             Self::Concurrency => &definitions::CONCURRENCY,
+            Self::Duration => &definitions::DURATION,
+            Self::Percentiles => &definitions::PERCENTILES,
+            Self::Failures => &definitions::FAILURES,
+            Self::Tokens => &definitions::TOKENS,
         }
     }
 }

@@ -3,11 +3,13 @@
 
 mod latency;
 mod load;
+mod run;
 
 use super::{Definition, Peer};
 
 pub(super) use latency::{E2EL, ITL, TPOT, TTFT};
 pub(super) use load::{CONCURRENCY, GOODPUT, THROUGHPUT};
+pub(super) use run::{DURATION, FAILURES, PERCENTILES, TOKENS};
 
 /// Name, rule and difference of each tool, in the order of [`Peer::ALL`].
 type Rows = [(&'static str, &'static str, &'static str); 11];

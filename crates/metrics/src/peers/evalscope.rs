@@ -9,8 +9,9 @@ use fizeau_core::Tape;
 
 use super::report::Sheet;
 use super::run::{self, Run};
-use super::sample::Sample;
-use super::{PeerFigure, PeerUnit};
+use super::sample::{Column, Sample};
+use super::{PeerFigure, PeerStatistic, PeerUnit};
+use crate::PercentileRule;
 
 fn tpot(tape: &Tape) -> Option<f64> {
     let decoding = run::to_last(tape)? - run::ttft(tape)?;
@@ -22,8 +23,8 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     let duration = run::span(run.tapes.iter().copied(), run::sent, run::end);
     let (input, output) = (run.sum(run::input), run.sum(run::reported_or_counted));
     let (count, per_second) = (PeerUnit::Count, PeerUnit::PerSecond);
-    sheet.put("Test Duration (s)", PeerUnit::Seconds, duration);
-    sheet.put("Total Requests", count, run.tapes.len() as u64);
+    sheet.ours("Test Duration (s)", PeerUnit::Seconds, duration, "duration_s");
+    sheet.ours("Total Requests", count, run.tapes.len() as u64, "sent");
     sheet.ours("Success Requests", count, run.completed(), "completed");
     sheet.ours("Failed Requests", count, run.failed(), "failed");
     match run.settings.max_concurrency {
@@ -34,29 +35,32 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     sheet.ours("Req Throughput (req/s)", per_second, rate(run.completed()), "rps");
     sheet.ours("Output Throughput (tok/s)", per_second, rate(output), "output_tps");
     let total = input.saturating_add(output);
-    sheet.put("Total Throughput (tok/s)", per_second, rate(total));
+    sheet.ours("Total Throughput (tok/s)", per_second, rate(total), "total_tps");
     let values = |figure: &dyn Fn(&Tape) -> Option<f64>, scale: f64| -> Sample {
         run.good().filter_map(figure).map(|seconds| seconds * scale).collect()
     };
     let gaps = run.good().flat_map(|tape| run::gaps(run::events(tape)));
     let gaps: Sample = gaps.map(|seconds| seconds * 1e3).collect();
-    let ms = PeerUnit::Millis;
-    column(&mut sheet, "TTFT (ms)", ms, &values(&run::ttft, 1e3), "ttft");
-    column(&mut sheet, "TPOT (ms)", ms, &values(&tpot, 1e3), "tpot");
-    column(&mut sheet, "ITL (ms)", ms, &gaps, "icl");
-    column(&mut sheet, "Latency (s)", PeerUnit::Seconds, &values(&run::to_last, 1.0), "e2el");
+    column(&mut sheet, "TTFT (ms)", &Column::millis(&values(&run::ttft, 1e3), Some("ttft")));
+    column(&mut sheet, "TPOT (ms)", &Column::millis(&values(&tpot, 1e3), Some("tpot")));
+    column(&mut sheet, "ITL (ms)", &Column::millis(&gaps, Some("icl")));
+    let latencies = values(&run::to_last, 1.0);
+    let latencies = Column::linear(&latencies, PeerUnit::Seconds, Some("e2el"));
+    column(&mut sheet, "Latency (s)", &latencies);
     sheet.0
 }
 
 /// `Avg TTFT (ms)`, then `TTFT (ms) 99%` by either rule.
-fn column(sheet: &mut Sheet, name: &str, unit: PeerUnit, sample: &Sample, ours: &'static str) {
-    sheet.ours(format!("Avg {name}"), unit, sample.mean(), ours);
+fn column(sheet: &mut Sheet, name: &str, column: &Column<'_>) {
+    sheet.of(column, PeerStatistic::Mean, format!("Avg {name}"));
+    let now = Column { rule: PercentileRule::NearestRank, ..*column };
+    let then = Column { rule: PercentileRule::FloorIndex, ..*column };
     for percent in [1, 5, 10, 25, 50, 75, 90, 95, 99] {
         let row = format!("{name} {percent}%");
-        let now = sample.nearest_rank(percent).map(|value| rounded(value, 1e4));
-        let then = sample.floor_index(percent).map(|value| rounded(value, 1e2));
-        sheet.ours(row.clone(), unit, now, ours);
-        sheet.ours(format!("{row} (fde259d)"), unit, then, ours);
+        let percentile = PeerStatistic::Percentile(percent);
+        sheet.of_as(&now, percentile, row.clone(), |value| Some(rounded(value?, 1e4)));
+        let row = format!("{row} (fde259d)");
+        sheet.of_as(&then, percentile, row, |value| Some(rounded(value?, 1e2)));
     }
 }
 

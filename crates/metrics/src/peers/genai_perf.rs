@@ -7,9 +7,10 @@
 
 use fizeau_core::{Stamp, Tape};
 
+use super::aiperf::statistics;
 use super::report::Sheet;
 use super::run::{self, Run};
-use super::sample::{Sample, Std};
+use super::sample::{Column, Sample};
 use super::{PeerFigure, PeerUnit};
 
 /// One instant a read: events that came together are one response. Events of an unknown read (0) have their stamps.
@@ -61,32 +62,12 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
         run.good().filter_map(figure).map(|seconds| seconds * 1e3).collect()
     };
     let second = |tape: &Tape| run::gaps(responses(tape).into_iter()).next();
-    let ms = PeerUnit::Millis;
-    column(&mut sheet, "time_to_first_token", ms, &millis(ttft), Some("ttft"));
-    column(&mut sheet, "time_to_second_token", ms, &millis(second), None);
-    column(&mut sheet, "request_latency", ms, &millis(latency), Some("e2el"));
-    column(&mut sheet, "inter_token_latency", ms, &millis(itl), Some("tpot"));
+    statistics(&mut sheet, "time_to_first_token", &Column::millis(&millis(ttft), Some("ttft")));
+    statistics(&mut sheet, "time_to_second_token", &Column::millis(&millis(second), None));
+    statistics(&mut sheet, "request_latency", &Column::millis(&millis(latency), Some("e2el")));
+    statistics(&mut sheet, "inter_token_latency", &Column::millis(&millis(itl), Some("tpot")));
     let speed: Sample = run.good().filter_map(|tape| Some(1.0 / itl(tape)?)).collect();
-    column(&mut sheet, "output_token_throughput_per_user", per_second, &speed, None);
+    let speed = Column::linear(&speed, per_second, None);
+    statistics(&mut sheet, "output_token_throughput_per_user", &speed);
     sheet.0
-}
-
-fn column(
-    sheet: &mut Sheet,
-    key: &str,
-    unit: PeerUnit,
-    sample: &Sample,
-    ours: Option<&'static str>,
-) {
-    let mut put = |statistic: &str, value: Option<f64>| {
-        let name = format!("{key}.{statistic}");
-        sheet.add(name, unit, value, ours);
-    };
-    put("avg", sample.mean());
-    for percent in [1_u8, 5, 10, 25, 50, 75, 90, 95, 99] {
-        put(&format!("p{percent}"), sample.linear(f64::from(percent)));
-    }
-    put("min", sample.min());
-    put("max", sample.max());
-    put("std", sample.std(Std::Population));
 }

@@ -9,8 +9,9 @@ use fizeau_core::Tape;
 
 use super::report::Sheet;
 use super::run::{self, Run};
-use super::sample::Weighted;
-use super::{PeerFigure, PeerUnit};
+use super::sample::{Column, Values, Weighted};
+use super::{PeerFigure, PeerStatistic, PeerUnit};
+use crate::PercentileRule;
 
 /// The server's count, else the number of events.
 fn tokens(tape: &Tape) -> u64 {
@@ -43,7 +44,7 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
 
 fn each(sheet: &mut Sheet, group: &str, tapes: &[&Tape]) {
     let values = |value: &dyn Fn(&Tape) -> Option<f64>, weight: fn(&Tape) -> u64| -> Weighted {
-        let one = |tape: &&Tape| (value(tape).unwrap_or(0.0), weight(tape) as f64);
+        let one = |tape: &&Tape| (value(tape).unwrap_or(0.0), weight(tape));
         tapes.iter().map(one).collect()
     };
     let alike = |_: &Tape| 1;
@@ -70,13 +71,13 @@ fn each(sheet: &mut Sheet, group: &str, tapes: &[&Tape]) {
         ),
     ];
     for (key, unit, values, ours) in columns {
-        let mut put = |statistic: &str, value: Option<f64>| {
-            let name = format!("{group}.{key}.{statistic}");
-            sheet.add(name, unit, value, ours);
-        };
-        put("mean", values.mean());
-        for percent in [50_u8, 90, 95, 99] {
-            put(&format!("percentiles.p{percent}"), values.cdf(f64::from(percent)));
+        let (sample, rule) = (Values::Weighted(&values), PercentileRule::WeightedCdf);
+        let column = Column { sample, unit, ours, rule };
+        let name = |statistic: &str| format!("{group}.{key}.{statistic}");
+        sheet.of(&column, PeerStatistic::Mean, name("mean"));
+        for percent in [50, 90, 95, 99] {
+            let word = format!("percentiles.p{percent}");
+            sheet.of(&column, PeerStatistic::Percentile(percent), name(&word));
         }
     }
 }

@@ -6,15 +6,15 @@ use fizeau_core::{Stamp, Tape};
 
 use super::report::Sheet;
 use super::run::{self, Run};
-use super::sample::Sample;
-use super::{PeerFigure, PeerUnit};
+use super::sample::{Column, Sample};
+use super::{PeerFigure, PeerStatistic, PeerUnit};
 
 pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     let mut sheet = Sheet::default();
     let duration = duration(run);
     let output = run.sum(run::counted);
     let (count, per_second) = (PeerUnit::Count, PeerUnit::PerSecond);
-    sheet.put("total_requests", count, run.tapes.len() as u64);
+    sheet.ours("total_requests", count, run.tapes.len() as u64, "sent");
     sheet.ours("successful_requests", count, run.completed(), "completed");
     sheet.ours("failed_requests", count, run.failed(), "failed");
     sheet.ours("total_tokens", count, output, "output_tokens");
@@ -50,11 +50,9 @@ fn duration(run: &Run<'_>) -> f64 {
 }
 
 fn latency(sheet: &mut Sheet, key: &str, sample: &Sample, ours: &'static str) {
-    let mut put = |statistic: &str, value: Option<f64>| {
-        sheet.ours(format!("{key}.{statistic}"), PeerUnit::Millis, value, ours);
-    };
-    for percent in [50_u8, 60, 70, 80, 90, 95, 99] {
-        put(&format!("p{percent}"), sample.linear(f64::from(percent)));
+    let column = Column::millis(sample, Some(ours));
+    for percent in [50, 60, 70, 80, 90, 95, 99] {
+        sheet.of(&column, PeerStatistic::Percentile(percent), format!("{key}.p{percent}"));
     }
-    put("avg", sample.mean());
+    sheet.of(&column, PeerStatistic::Mean, format!("{key}.avg"));
 }

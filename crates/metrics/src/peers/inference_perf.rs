@@ -8,8 +8,8 @@ use fizeau_core::{Stamp, Tape};
 
 use super::report::Sheet;
 use super::run::{self, Run};
-use super::sample::Sample;
-use super::{PeerFigure, PeerUnit};
+use super::sample::{Column, Sample};
+use super::{PeerFigure, PeerStatistic, PeerUnit};
 
 /// The instant of each token, if there are two at least.
 fn token_times(tape: &Tape) -> Vec<Stamp> {
@@ -60,7 +60,7 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     let total = input.saturating_add(output);
     let per_second = PeerUnit::PerSecond;
     sheet.put("successes.throughput.input_tokens_per_sec", per_second, rate(input));
-    sheet.put("successes.throughput.total_tokens_per_sec", per_second, rate(total));
+    sheet.ours("successes.throughput.total_tokens_per_sec", per_second, rate(total), "total_tps");
     goodput(&mut sheet, run);
     sheet.0
 }
@@ -86,15 +86,15 @@ fn goodput(sheet: &mut Sheet, run: &Run<'_>) {
 }
 
 fn latency(sheet: &mut Sheet, key: &str, sample: &Sample, ours: Option<&'static str>) {
-    let mut put = |statistic: &str, value: Option<f64>| {
-        let name = format!("successes.latency.{key}.{statistic}");
-        sheet.add(name, PeerUnit::Seconds, value, ours);
+    let column = Column::linear(sample, PeerUnit::Seconds, ours);
+    let mut put = |statistic, word: &str| {
+        sheet.of(&column, statistic, format!("successes.latency.{key}.{word}"));
     };
-    put("mean", sample.mean());
-    put("min", sample.min());
-    put("median", sample.linear(50.0));
-    for percent in [90_u8, 95, 99] {
-        put(&format!("p{percent}"), sample.linear(f64::from(percent)));
+    put(PeerStatistic::Mean, "mean");
+    put(PeerStatistic::Min, "min");
+    put(PeerStatistic::Percentile(50), "median");
+    for percent in [90, 95, 99] {
+        put(PeerStatistic::Percentile(percent), &format!("p{percent}"));
     }
-    put("max", sample.max());
+    put(PeerStatistic::Max, "max");
 }

@@ -9,8 +9,8 @@ use fizeau_core::Tape;
 
 use super::report::Sheet;
 use super::run::{self, Run};
-use super::sample::{Sample, Std};
-use super::{PeerFigure, PeerUnit};
+use super::sample::{Column, Sample};
+use super::{PeerFigure, PeerStatistic, PeerUnit};
 
 pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     let mut sheet = Sheet::default();
@@ -18,23 +18,26 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
         |figure: fn(&Tape) -> Option<f64>| -> Sample { run.good().filter_map(figure).collect() };
     // Only where events and tokens are alike does the branch not matter.
     if run.good().all(|tape| tape.arrivals.len() as u64 == run::counted(tape)) {
-        results(&mut sheet, "inter_token_latency_s", PeerUnit::Seconds, &seconds(itl), None);
+        let gaps = seconds(itl);
+        let column = Column::linear(&gaps, PeerUnit::Seconds, None);
+        results(&mut sheet, "inter_token_latency_s", &column);
     } else {
         let reason = "it divides by events or by tokens, and these differ here";
         sheet.absent("results_inter_token_latency_s_mean", PeerUnit::Seconds, reason);
     }
     let s = PeerUnit::Seconds;
-    results(&mut sheet, "ttft_s", s, &seconds(run::ttft), Some("ttft"));
-    results(&mut sheet, "end_to_end_latency_s", s, &seconds(run::to_end), Some("e2el"));
+    results(&mut sheet, "ttft_s", &Column::linear(&seconds(run::ttft), s, Some("ttft")));
+    let latencies = seconds(run::to_end);
+    results(&mut sheet, "end_to_end_latency_s", &Column::linear(&latencies, s, Some("e2el")));
     let speed = |tape: &Tape| Some(run::counted(tape) as f64 / run::to_end(tape)?);
     let speed: Sample = run.good().filter_map(speed).collect();
     let key = "request_output_throughput_token_per_s";
-    results(&mut sheet, key, PeerUnit::PerSecond, &speed, None);
+    results(&mut sheet, key, &Column::linear(&speed, PeerUnit::PerSecond, None));
     let duration = run.issuing();
     let (completed, failed) = (run.completed(), run.failed());
     let output = run.sum(run::counted) as f64 / duration;
     let started = run.tapes.len() as u64;
-    sheet.put("results_num_requests_started", PeerUnit::Count, started);
+    sheet.ours("results_num_requests_started", PeerUnit::Count, started, "sent");
     sheet.ours("results_num_completed_requests", PeerUnit::Count, completed, "completed");
     sheet.ours("results_number_errors", PeerUnit::Count, failed, "failed");
     sheet.put("results_error_rate", PeerUnit::Share, failed as f64 / started as f64);
@@ -51,22 +54,14 @@ fn itl(tape: &Tape) -> Option<f64> {
     (events > 0).then_some(run::to_last(tape)? / events as f64)
 }
 
-fn results(
-    sheet: &mut Sheet,
-    key: &str,
-    unit: PeerUnit,
-    sample: &Sample,
-    ours: Option<&'static str>,
-) {
-    let mut put = |statistic: &str, value: Option<f64>| {
-        let name = format!("results_{key}_{statistic}");
-        sheet.add(name, unit, value, ours);
-    };
-    for percent in [25_u8, 50, 75, 90, 95, 99] {
-        put(&format!("quantiles_p{percent}"), sample.linear(f64::from(percent)));
+fn results(sheet: &mut Sheet, key: &str, column: &Column<'_>) {
+    let mut put =
+        |statistic, word: &str| sheet.of(column, statistic, format!("results_{key}_{word}"));
+    for percent in [25, 50, 75, 90, 95, 99] {
+        put(PeerStatistic::Percentile(percent), &format!("quantiles_p{percent}"));
     }
-    put("mean", sample.mean());
-    put("min", sample.min());
-    put("max", sample.max());
-    put("stddev", sample.std(Std::OfSample));
+    put(PeerStatistic::Mean, "mean");
+    put(PeerStatistic::Min, "min");
+    put(PeerStatistic::Max, "max");
+    put(PeerStatistic::SampleStd, "stddev");
 }

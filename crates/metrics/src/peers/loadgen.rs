@@ -8,10 +8,11 @@ use fizeau_core::Tape;
 
 use super::report::Sheet;
 use super::run::{self, Run};
-use super::sample::Sample;
-use super::{PeerFigure, PeerUnit};
+use super::sample::{Column, Sample};
+use super::{PeerFigure, PeerStatistic, PeerUnit};
+use crate::PercentileRule;
 
-const PERCENTILES: [u32; 5] = [50, 90, 95, 97, 99];
+const PERCENTILES: [u8; 5] = [50, 90, 95, 97, 99];
 
 pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     let mut sheet = Sheet::default();
@@ -51,13 +52,14 @@ fn completed_per_second(run: &Run<'_>) -> Option<f64> {
 
 /// `[in the lines of extremes and mean, in those of percentiles]`
 fn latency(sheet: &mut Sheet, [title, word]: [&str; 2], sample: &Sample, ours: &'static str) {
-    let mut put = |name: String, value: Option<f64>| {
-        sheet.ours(name, PeerUnit::Nanos, value, ours);
-    };
-    put(format!("Min {title} (ns)"), sample.min());
-    put(format!("Max {title} (ns)"), sample.max());
-    put(format!("Mean {title} (ns)"), sample.mean());
+    let column = Column::linear(sample, PeerUnit::Nanos, Some(ours));
+    let column = Column { rule: PercentileRule::FloorIndex, ..column };
+    let mut put = |statistic, name| sheet.of(&column, statistic, name);
+    put(PeerStatistic::Min, format!("Min {title} (ns)"));
+    put(PeerStatistic::Max, format!("Max {title} (ns)"));
+    put(PeerStatistic::Mean, format!("Mean {title} (ns)"));
     for percent in PERCENTILES {
-        put(format!("{percent}.00 percentile {word} (ns)"), sample.floor_index(percent));
+        let name = format!("{percent}.00 percentile {word} (ns)");
+        put(PeerStatistic::Percentile(percent), name);
     }
 }

@@ -1,6 +1,7 @@
 //! The figures of one tool as a list.
 
 use super::Peer;
+use super::sample::Column;
 
 /// What a tool would have reported.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,8 +22,31 @@ pub struct PeerFigure {
     pub value: PeerValue,
     /// The tool's own unit.
     pub unit: PeerUnit,
-    /// Our name for the figure, where we have one that means the same for replies of one token an event.
+    /// Our name for the figure, where we have one for the same thing: [`OwnFigures`](super::OwnFigures) has ours. By the tool's own
+    /// definition it can be another number.
     pub ours: Option<&'static str>,
+    /// Which statistic of a sample it is; none of a count or a rate of the whole run.
+    pub statistic: Option<PeerStatistic>,
+}
+
+/// Which statistic of a sample a figure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PeerStatistic {
+    /// The mean.
+    Mean,
+    /// The standard deviation, squares divided by n: numpy's default.
+    Std,
+    /// The same, divided by n - 1: pandas' default.
+    SampleStd,
+    /// The smallest value.
+    Min,
+    /// The greatest value.
+    Max,
+    /// The percentile of so many percent, by the tool's rule; 50 is the median.
+    Percentile(u8),
+    /// How many values there are.
+    Count,
 }
 
 /// A figure, or why there is none.
@@ -120,18 +144,7 @@ impl PeerReport {
 pub(super) struct Sheet(pub(super) Vec<PeerFigure>);
 
 impl Sheet {
-    /// A figure, with our name for it if we have one.
-    pub(super) fn add(
-        &mut self,
-        name: impl Into<String>,
-        unit: PeerUnit,
-        value: impl Into<PeerValue>,
-        ours: Option<&'static str>,
-    ) {
-        self.0.push(PeerFigure { name: name.into(), value: value.into(), unit, ours });
-    }
-
-    /// A figure that is ours by another name.
+    /// A figure of the whole run that is ours by another name.
     pub(super) fn ours(
         &mut self,
         name: impl Into<String>,
@@ -139,21 +152,57 @@ impl Sheet {
         value: impl Into<PeerValue>,
         ours: &'static str,
     ) {
-        self.add(name, unit, value, Some(ours));
+        self.push(name.into(), unit, value.into(), (Some(ours), None));
     }
 
-    /// A figure that we have no name for.
+    /// A figure of the whole run that we have no name for.
     pub(super) fn put(
         &mut self,
         name: impl Into<String>,
         unit: PeerUnit,
         value: impl Into<PeerValue>,
     ) {
-        self.add(name, unit, value, None);
+        self.push(name.into(), unit, value.into(), (None, None));
     }
 
     /// A figure that the tool has and we cannot tell.
     pub(super) fn absent(&mut self, name: impl Into<String>, unit: PeerUnit, reason: &'static str) {
         self.put(name, unit, PeerValue::Absent(reason));
+    }
+
+    /// A statistic of a sample.
+    pub(super) fn of(
+        &mut self,
+        column: &Column<'_>,
+        statistic: PeerStatistic,
+        name: impl Into<String>,
+    ) {
+        self.of_as(column, statistic, name, |value| value);
+    }
+
+    /// The same, made over by the tool: rounded, or a zero for nothing.
+    pub(super) fn of_as(
+        &mut self,
+        column: &Column<'_>,
+        statistic: PeerStatistic,
+        name: impl Into<String>,
+        made_over: impl FnOnce(Option<f64>) -> Option<f64>,
+    ) {
+        let value = made_over(column.statistic(statistic));
+        let unit = match statistic {
+            PeerStatistic::Count => PeerUnit::Count,
+            _ => column.unit,
+        };
+        self.push(name.into(), unit, value.into(), (column.ours, Some(statistic)));
+    }
+
+    fn push(
+        &mut self,
+        name: String,
+        unit: PeerUnit,
+        value: PeerValue,
+        (ours, statistic): (Option<&'static str>, Option<PeerStatistic>),
+    ) {
+        self.0.push(PeerFigure { name, value, unit, ours, statistic });
     }
 }

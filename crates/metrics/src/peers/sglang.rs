@@ -24,7 +24,7 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     let (input, output) = (run.sum(run::input), run.sum(READING.tokens));
     let duration = run.issuing();
     let rate = |count: u64| count as f64 / duration;
-    sheet.put("duration", PeerUnit::Seconds, duration);
+    sheet.ours("duration", PeerUnit::Seconds, duration, "duration_s");
     sheet.ours("completed", PeerUnit::Count, run.completed(), "completed");
     sheet.ours("total_input_tokens", PeerUnit::Count, input, "input_tokens");
     sheet.ours("total_output_tokens", PeerUnit::Count, output, "output_tokens");
@@ -33,7 +33,8 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     sheet.ours("request_throughput", PeerUnit::PerSecond, rate(run.completed()), "rps");
     sheet.put("input_throughput", PeerUnit::PerSecond, rate(input));
     sheet.ours("output_throughput", PeerUnit::PerSecond, rate(output), "output_tps");
-    sheet.put("total_throughput", PeerUnit::PerSecond, rate(input.saturating_add(output)));
+    let total = rate(input.saturating_add(output));
+    sheet.ours("total_throughput", PeerUnit::PerSecond, total, "total_tps");
     let [ttft, tpot, itl, e2el] = READING.samples(run);
     // Unlike the others it has no zero for a run without a success: numpy then gives no number.
     if e2el.len() > 0 {
@@ -43,7 +44,8 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     vllm::stats(&mut sheet, "tpot", &tpot, &[90, 95, 99], "tpot");
     vllm::stats(&mut sheet, "itl", &itl, &[90, 95, 99], "icl");
     sheet.put("max_itl_ms", PeerUnit::Millis, itl.max().unwrap_or(0.0));
-    sheet.put("concurrency", PeerUnit::Count, e2el.sum() / 1e3 / duration);
+    let concurrency = e2el.sum() / 1e3 / duration;
+    sheet.ours("concurrency", PeerUnit::Count, concurrency, "mean_in_flight");
     READING.peaks(run, &mut sheet);
     goodput(&mut sheet, run, duration);
     sheet.0

@@ -8,8 +8,8 @@ use fizeau_core::{Stamp, Tape};
 use super::buckets::{Flight, peaks};
 use super::report::Sheet;
 use super::run::{self, Run};
-use super::sample::{Sample, Std};
-use super::{PeerFigure, PeerUnit, PeerValue};
+use super::sample::{Column, Sample};
+use super::{PeerFigure, PeerStatistic, PeerUnit, PeerValue};
 
 /// What vLLM's clients and SGLang's take differently from a reply.
 #[derive(Clone, Copy)]
@@ -73,8 +73,11 @@ impl Reading {
     /// The two peaks by one-second buckets.
     pub(super) fn peaks(&self, run: &Run<'_>, sheet: &mut Sheet) {
         let peaks = peaks(&self.flights(run));
-        sheet.put("max_output_tokens_per_s", PeerUnit::PerSecond, peaks.tokens);
-        sheet.put("max_concurrent_requests", PeerUnit::Count, peaks.requests);
+        let (tokens, requests) = (peaks.tokens, peaks.requests);
+        let name = "max_output_tokens_per_s";
+        sheet.ours(name, PeerUnit::PerSecond, tokens, "peak_output_tps");
+        let name = "max_concurrent_requests";
+        sheet.ours(name, PeerUnit::Count, requests, "peak_in_flight");
     }
 }
 
@@ -86,15 +89,16 @@ pub(super) fn stats(
     percentiles: &[u8],
     ours: &'static str,
 ) {
-    let mut put = |statistic: &str, value: Option<f64>| {
-        let name = format!("{statistic}_{key}_ms");
-        sheet.ours(name, PeerUnit::Millis, value.unwrap_or(0.0), ours);
+    let column = Column::millis(sample, Some(ours));
+    let mut put = |statistic, word: &str| {
+        let name = format!("{word}_{key}_ms");
+        sheet.of_as(&column, statistic, name, |value| Some(value.unwrap_or(0.0)));
     };
-    put("mean", sample.mean());
-    put("median", sample.linear(50.0));
-    put("std", sample.std(Std::Population));
+    put(PeerStatistic::Mean, "mean");
+    put(PeerStatistic::Percentile(50), "median");
+    put(PeerStatistic::Std, "std");
     for percent in percentiles {
-        put(&format!("p{percent}"), sample.linear(f64::from(*percent)));
+        put(PeerStatistic::Percentile(*percent), &format!("p{percent}"));
     }
 }
 
@@ -134,7 +138,7 @@ pub(super) fn totals(sheet: &mut Sheet, run: &Run<'_>, reading: &Reading) {
     let (input, output) = (run.sum(run::input), run.sum(reading.tokens));
     let duration = run.issuing();
     let rate = |count: u64| count as f64 / duration;
-    sheet.put("duration", PeerUnit::Seconds, duration);
+    sheet.ours("duration", PeerUnit::Seconds, duration, "duration_s");
     sheet.ours("completed", PeerUnit::Count, run.completed(), "completed");
     sheet.ours("failed", PeerUnit::Count, run.failed(), "failed");
     sheet.ours("total_input_tokens", PeerUnit::Count, input, "input_tokens");
@@ -143,5 +147,6 @@ pub(super) fn totals(sheet: &mut Sheet, run: &Run<'_>, reading: &Reading) {
     let good = goodput(run, rate(reading.good(run)));
     sheet.ours("request_goodput", PeerUnit::PerSecond, good, "goodput_per_s");
     sheet.ours("output_throughput", PeerUnit::PerSecond, rate(output), "output_tps");
-    sheet.put("total_token_throughput", PeerUnit::PerSecond, rate(input.saturating_add(output)));
+    let total = rate(input.saturating_add(output));
+    sheet.ours("total_token_throughput", PeerUnit::PerSecond, total, "total_tps");
 }

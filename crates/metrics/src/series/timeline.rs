@@ -36,7 +36,7 @@ pub(crate) struct Sent {
     pub(crate) intended: Stamp,
     pub(crate) first: Stamp,
     pub(crate) end: Stamp,
-    /// From the intended instant to the first token (to the reply, where it has none); of completed requests.
+    /// From the intended instant to the first token; of completed requests, and none of a reply without tokens.
     pub(crate) ttft: Option<Nanos>,
     pub(crate) tpot: Option<Millis>,
     /// From the sending to the last of the output; of completed requests.
@@ -55,7 +55,12 @@ pub(crate) struct Sent {
 impl Sent {
     /// Whether it is a completed request that brought a token.
     const fn has_token(&self) -> bool {
-        matches!(self.output, Some(output) if output.get() > 0)
+        self.ttft.is_some()
+    }
+
+    /// From the intended instant to the first token, or to the reply where that has none: what windows and saturation look at.
+    pub(crate) fn wait(&self) -> Option<Nanos> {
+        self.ttft.or_else(|| self.e2el_scheduled())
     }
 
     /// From the sending to the first token; of completed requests.
@@ -64,8 +69,8 @@ impl Sent {
     }
 
     /// From the intended instant to the first token; of completed requests.
-    pub(crate) fn ttft_scheduled(&self) -> Option<Nanos> {
-        self.ttft.filter(|_| self.has_token())
+    pub(crate) const fn ttft_scheduled(&self) -> Option<Nanos> {
+        self.ttft
     }
 
     /// From the intended instant to the last of the output; of completed requests.
@@ -163,7 +168,7 @@ fn sent(tape: &Tape) -> Option<Sent> {
         intended: tape.marks.intended,
         first: tape.first_token().unwrap_or(end).clamp(at, end),
         end,
-        ttft: metrics.ttft_scheduled.or(metrics.e2el_scheduled),
+        ttft: metrics.ttft_scheduled,
         tpot: metrics.tpot,
         e2el: metrics.e2el,
         visible: metrics.first_visible,

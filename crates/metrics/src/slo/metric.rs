@@ -58,7 +58,7 @@ pub enum Statistic {
 
 impl Metric {
     /// Every metric, in the order of reports.
-    pub(super) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Ttft,
         Self::TtftScheduled,
         Self::FirstVisible,
@@ -152,7 +152,7 @@ impl Metric {
     }
 
     /// Its figure at `level`, in its unit; `statistic` is for latencies alone.
-    pub(super) fn measured(self, statistic: Statistic, level: &LevelSummary) -> Option<f64> {
+    pub(crate) fn measured(self, statistic: Statistic, level: &LevelSummary) -> Option<f64> {
         if let Some(distribution) = self.distribution(level) {
             return distribution.statistic(statistic).map(Millis::get);
         }
@@ -175,7 +175,7 @@ impl Metric {
 
 impl Statistic {
     /// Every statistic that has a name.
-    pub(super) const NAMED: [Self; 7] =
+    pub(crate) const NAMED: [Self; 7] =
         [Self::Mean, Self::P50, Self::P90, Self::P95, Self::P99, Self::P999, Self::Max];
 
     /// The name in goals and reports: `mean`, `p50` ... `p999`, `max`; empty for [`Statistic::Value`].

@@ -14,8 +14,9 @@ use super::{
 };
 use interval::Replicates;
 pub(crate) use interval::least_for_percentile;
-use ranked::Ranked;
-use resample::{Resampling, without_groups};
+pub(crate) use ranked::Ranked;
+pub(crate) use resample::Resampling;
+use resample::without_groups;
 
 /// A confidence interval of any statistic of a run, by resampling blocks of successive requests.
 ///

@@ -42,6 +42,41 @@ pub enum PercentileRule {
 }
 
 impl PercentileRule {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Linear,
+        Self::NearestRank,
+        Self::NearestIndex,
+        Self::FloorIndex,
+        Self::WeightedCdf,
+        Self::Hdr,
+    ];
+
+    /// The word for it on a command line: `linear`, `nearest-rank`.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::NearestRank => "nearest-rank",
+            Self::NearestIndex => "nearest-index",
+            Self::FloorIndex => "floor-index",
+            Self::WeightedCdf => "weighted-cdf",
+            Self::Hdr => "hdr",
+        }
+    }
+
+    /// The rule with this [`PercentileRule::key`].
+    ///
+    /// ```
+    /// use fizeau_metrics::PercentileRule;
+    /// assert_eq!(PercentileRule::from_key("hdr"), Some(PercentileRule::Hdr));
+    /// assert_eq!(PercentileRule::from_key("median"), None);
+    /// ```
+    #[must_use]
+    pub fn from_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|rule| rule.key() == key)
+    }
+
     /// The percentile `percent` of ascending values; none if there are none.
     ///
     /// This is the plain rule. Whether the sample supports the percentile is for the caller to say.
@@ -53,7 +88,7 @@ impl PercentileRule {
     }
 
     /// Where the percentile lies in a sorted sample of `n` values; nowhere in an empty one.
-    pub(super) fn place(self, n: usize, percent: Percent) -> Option<Place> {
+    pub(crate) fn place(self, n: usize, percent: Percent) -> Option<Place> {
         let last = n.checked_sub(1)?;
         let at = |rank: f64| (rank.max(0.0) as usize).min(last);
         // Multiplied first: n * 99 / 100 is right where n * 0.99 may be off by one in the last place.
@@ -78,7 +113,7 @@ impl PercentileRule {
 
 /// Two ranks, counted from 0, and how the values there make a percentile.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub(super) below: usize,
     pub(super) above: usize,
     share: f64,

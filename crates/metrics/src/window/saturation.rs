@@ -71,7 +71,7 @@ impl Timeline {
         let span = TimeSpan::new(whole.from() + whole.length() / 4, whole.to());
         let inside = requests.iter().filter(|request| request.intended >= span.from());
         let ttfts: Vec<(f64, f64)> =
-            inside.filter_map(|r| Some((secs(r.intended), r.ttft?.as_millis_f64()))).collect();
+            inside.filter_map(|r| Some((secs(r.intended), r.wait()?.as_millis_f64()))).collect();
         if ttfts.len() < NEEDS {
             return few(ttfts.len() as u64);
         }

@@ -113,7 +113,7 @@ impl Timeline {
         let requests = self.requests();
         let in_flight = self.in_flight();
         let values = |of: &dyn Fn(&Sent) -> Option<f64>| values(requests, &asked, of);
-        let ttft = values(&|r| Some(r.ttft?.as_millis_f64()));
+        let ttft = values(&|r| Some(r.wait()?.as_millis_f64()));
         let tpot = values(&|r| Some(r.tpot?.get()));
         let load = values(&|r| Some(in_flight.value_at(r.at) as f64));
         let mut signals = vec![(Signal::TtftScheduled, ttft), (Signal::InFlight, load)];

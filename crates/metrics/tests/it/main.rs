@@ -3,12 +3,15 @@
 mod arrivals;
 mod compare;
 mod distribution;
+mod docs;
 mod goodput;
 mod histogram;
 mod honesty;
 mod lengths;
 mod level;
 mod models;
+mod output;
+mod over_time;
 mod peers;
 mod peers_agree;
 mod pooled;
@@ -22,6 +25,7 @@ mod thresholds;
 mod uncertainty;
 mod validity;
 mod window;
+mod windowed;
 
 use proptest::test_runner::{Config, RngSeed};
 

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use fizeau_core::{FailureClass, Part, Tape, Usage};
 use fizeau_metrics::{
-    Concept, Peer, PeerFigure, PeerSettings, PeerUnit, PeerValue, RequestMetrics,
+    Concept, OwnFigures, Peer, PeerFigure, PeerSettings, PeerStatistic, PeerUnit, PeerValue,
+    RequestMetrics,
 };
 use proptest::prelude::*;
 
@@ -84,6 +85,31 @@ proptest! {
         }
     }
 
+    /// Whatever a figure is linked to is there, and is absent only for a reason.
+    #[test]
+    fn ours_stands_beside_every_figure_that_names_it(
+        replies in prop::collection::vec((any_tape(), any::<bool>()), 0..6),
+    ) {
+        let replies: Vec<Tape> = replies
+            .into_iter()
+            .map(|(tape, well)| if well { tape } else { failed(tape, FailureClass::Truncated) })
+            .collect();
+        let settings = PeerSettings { goals: "ttft:20".parse().unwrap(), max_concurrency: Some(2) };
+        let own = OwnFigures::of(&replies, &settings);
+        for peer in Peer::ALL {
+            for figure in peer.figures(&replies, &settings).figures {
+                let beside = own.beside(&figure);
+                prop_assert_eq!(beside.is_some(), figure.ours.is_some(), "{:?}", figure);
+                if let Some(PeerValue::Known(value)) = beside {
+                    prop_assert!(value.is_finite(), "{:?}", figure);
+                }
+            }
+        }
+        for concept in Concept::ALL {
+            prop_assert!(!concept.own_figures(&own).is_empty(), "{concept:?}");
+        }
+    }
+
     /// The order in which requests ended is no part of a figure.
     #[test]
     fn the_order_of_the_tapes_does_not_matter(
@@ -152,4 +178,34 @@ fn nothing_is_no_error() {
         assert!(!report.figures.is_empty());
         assert!(report.figures.iter().all(|figure| figure.value.get().is_none_or(f64::is_finite)));
     }
+}
+
+#[test]
+fn a_concept_is_shown_by_the_figures_that_its_definitions_name() {
+    let replies = [tape(0, &[(10, 1), (20, 1)]), tape(0, &[(10, 1), (30, 1)])];
+    let settings = PeerSettings { goals: "ttft:20".parse().unwrap(), max_concurrency: Some(1) };
+    let own = OwnFigures::of(&replies, &settings);
+    for concept in Concept::ALL {
+        for tool in concept.definitions() {
+            let report = tool.peer.figures(&replies, &settings);
+            let shown = concept.figures_of(&report);
+            assert_eq!(shown.is_empty(), tool.name.is_empty(), "{concept:?} {tool:?}");
+        }
+    }
+    let names = |concept: Concept, peer: Peer| -> Vec<String> {
+        let report = peer.figures(&replies, &settings);
+        concept.figures_of(&report).iter().map(|figure| figure.name.clone()).collect()
+    };
+    // A longer name that holds the one that is meant does not get in its way.
+    let key = "successes.latency.time_per_output_token";
+    let wanted = ["mean", "median", "p99"].map(|statistic| format!("{key}.{statistic}"));
+    assert_eq!(names(Concept::Tpot, Peer::InferencePerf), wanted);
+    let wanted = ["mean", "percentiles.p50", "percentiles.p99"];
+    let wanted = wanted.map(|statistic| format!("successful.inter_token_latency_ms.{statistic}"));
+    assert_eq!(names(Concept::Tpot, Peer::GuideLlm), wanted);
+    assert_eq!(names(Concept::Throughput, Peer::AiPerf), ["output_token_throughput.avg"]);
+    assert_eq!(names(Concept::Goodput, Peer::Sglang), ["slo_attainment"]);
+    // Ours are those of the tool where each event has one token.
+    let mean = Concept::Ttft.own_figures(&own)[0].clone();
+    assert_eq!((mean.statistic, mean.value), (Some(PeerStatistic::Mean), PeerValue::Known(10.0)));
 }

@@ -136,7 +136,10 @@ fn a_short_run_says_how_many_it_takes() {
         error.why,
         WhyNoWindow::TooFew { signal: Signal::TtftScheduled, has: 99, needs: 100 }
     );
-    assert_eq!(error.to_string(), "no window: 99 requests have a scheduled TTFT, and it takes 100");
+    assert_eq!(
+        error.to_string(),
+        "no window: only 99 of the 100 requests that it takes have a scheduled TTFT"
+    );
     assert!(Timeline::default().steady().is_err());
     assert!(Timeline::default().plateau().is_err());
     let none = Timeline::default().trimmed(Edge::Requests(0), Edge::Requests(0)).unwrap_err();
@@ -248,7 +251,7 @@ fn a_short_open_loop_is_neither() {
     let burst: Vec<Tape> =
         (1..200).map(|k| request(0.0, f64::from(k), f64::from(k) + 9.0)).collect();
     let at_once = Timeline::of(&burst).saturation();
-    assert_eq!(at_once, Saturation::Unknown(WhyNoWindow::NothingLeft));
+    assert_eq!(at_once, Saturation::Unknown(WhyNoWindow::AtOnce));
 }
 
 proptest! {

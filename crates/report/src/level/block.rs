@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use fizeau_core::{Millis, TokenSource};
-use fizeau_metrics::{Distribution, Interval, Quantile, Resolution, Verdict};
+use fizeau_core::{Millis, PerSec, TokenSource};
+use fizeau_metrics::{Distribution, Interval, Quantile, RateDistribution, Resolution, Verdict};
 
-use super::{LevelReport, LevelStatus, SpeedOfLight};
+use super::{LevelReport, LevelStatus, SpeedOfLight, tail};
 use crate::block::{heading, line};
 use crate::number::{number, percent};
 use crate::terminal::{plain, wrap};
@@ -31,8 +31,11 @@ impl LevelReport {
         }
         lines.extend(self.rate_line());
         lines.extend(self.token_lines());
+        lines.extend(self.phase_lines());
         lines.extend(self.until_lines());
         lines.extend(self.goodput_lines());
+        lines.extend(self.over_time_lines());
+        lines.extend(self.window_lines());
         lines.extend(self.workload_lines());
         if !self.summary.requests.by_class.is_empty() {
             lines.push(line("Failed by class:", self.failures()));
@@ -67,6 +70,33 @@ impl LevelReport {
         if tokens.output.get() > 0 {
             let per_event = tokens.output.get() as f64 / tokens.events as f64;
             lines.push(line("Tokens per chunk:", format_args!("{per_event:.2}")));
+        }
+        lines
+    }
+
+    /// Prefill and decode, always both; reasoning and text where there were any.
+    fn phase_lines(&self) -> Vec<String> {
+        let (rates, output) = (&self.summary.rates, &self.summary.output);
+        if self.summary.tokens.output.get() == 0 {
+            return Vec::new();
+        }
+        let mut lines = vec![
+            line("Prefill p50/p10 (tok/s per request):", slow_tail(&rates.prefill_tps)),
+            line("Decode p50/p10 (tok/s per request):", slow_tail(&rates.user_tps)),
+        ];
+        if output.reasoning.get() > 0 {
+            let (reasoning, visible) = (output.reasoning, output.visible);
+            lines.push(line(
+                "Tokens of reasoning/of the rest:",
+                format_args!("{reasoning} / {visible}"),
+            ));
+            if self.summary.metrics.reasoning.n > 0 {
+                let spent = tail(&self.summary.metrics.reasoning);
+                lines.push(line("Time spent reasoning p50/p99/max (ms):", spent));
+            }
+        }
+        if let Some(rate) = output.text_chars_per_s {
+            lines.push(line("Visible text (chars/s):", number(rate.get())));
         }
         lines
     }
@@ -109,8 +139,15 @@ impl LevelReport {
     }
 }
 
+/// `101 / 88.2`: the median and the pace that nine requests in ten reach; `-` where the sample supports none.
+fn slow_tail(rates: &RateDistribution) -> String {
+    let figure =
+        |rate: Option<PerSec>| rate.map_or_else(|| "-".to_owned(), |rate| number(rate.get()));
+    format!("{} / {}", figure(rates.p50), figure(rates.p10))
+}
+
 /// What is longer than a figure, on lines of its own.
-fn sentence(text: &str) -> String {
+pub(super) fn sentence(text: &str) -> String {
     wrap(&format!("  {}", plain(text)), WIDTH)
 }
 

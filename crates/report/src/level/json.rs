@@ -55,11 +55,14 @@ impl Serialize for LevelReport {
 }
 
 impl LevelReport {
-    /// The summary, without arrivals that nobody asked for.
+    /// The summary, without arrivals that nobody asked for, and without what they could not have saturated.
     fn known_summary(&self) -> Cow<'_, LevelSummary> {
         let mut summary = Cow::Borrowed(&self.summary);
-        if self.arrivals() != self.summary.arrivals.as_ref() {
-            summary.to_mut().arrivals = None;
+        if self.asked.arrivals.is_none()
+            && (summary.arrivals.is_some() || summary.saturation.is_some())
+        {
+            let summary = summary.to_mut();
+            (summary.arrivals, summary.saturation) = (None, None);
         }
         summary
     }

@@ -6,7 +6,7 @@ use fizeau_metrics::Verdict;
 
 use crate::chart::escape;
 use crate::number::{number, percent};
-use crate::sweep::STAND_IN_NOTE;
+use crate::sweep::{SATURATED_NOTE, STAND_IN_NOTE};
 use crate::table::{Cell, Column, columns};
 use crate::words::{self, listed};
 use crate::{Engine, GoalResult, LevelReport, Place, SpeedOfLight, SweepReport};
@@ -123,6 +123,9 @@ impl SweepReport {
         out.push_str("</tbody>\n</table>\n</div>\n");
         if self.has_stand_in() {
             put(out, format_args!("<p class=\"note\">* {STAND_IN_NOTE}.</p>\n"));
+        }
+        if self.levels().iter().any(LevelReport::is_saturated) {
+            put(out, format_args!("<p class=\"note\">! {SATURATED_NOTE}.</p>\n"));
         }
         let failures = self.failures();
         if !failures.is_empty() {

@@ -163,6 +163,28 @@ fn the_block_shows_what_met_each_goal() {
 }
 
 #[test]
+fn the_block_keeps_reasoning_apart() {
+    let mut tapes = sample::tapes(1);
+    for tape in &mut tapes {
+        for (i, arrival) in tape.arrivals.iter_mut().enumerate() {
+            arrival.channel = if i < 30 { Channel::Reasoning } else { Channel::Visible };
+            (arrival.bytes, arrival.chars) = (5, 4);
+        }
+    }
+    let mut level = sample::level(1);
+    level.summary = LevelSummary::of(&tapes, &GoodputGoals::default());
+    let block = level.block();
+    // Eight replies of 40 tokens, 5.06 ms apart, in 1.73 s.
+    for line in [
+        "Tokens of reasoning/of the rest:         240 / 80\n",
+        "Time spent reasoning p50/p99/max (ms):   152 / - / 152\n",
+        "Visible text (chars/s):                  185\n",
+    ] {
+        assert!(block.contains(line), "{line}\n{block}");
+    }
+}
+
+#[test]
 fn an_embedding_has_a_latency_and_no_tokens() {
     let mut tape = Tape::sent_at(Stamp::EPOCH);
     let at = Stamp::EPOCH + Nanos::from_millis(7);
@@ -179,7 +201,7 @@ fn an_embedding_has_a_latency_and_no_tokens() {
     }
     let block = level.block();
     assert!(block.contains("Median E2EL to the embedding (ms):       7.00"), "{block}");
-    assert!(!block.contains("TTFT"), "{block}");
+    assert!(!block.contains("TTFT") && !block.contains("Decode"), "{block}");
 }
 
 #[test]
@@ -208,6 +230,11 @@ Median ITL, gap of tokens (ms):          5.06
 P99 ITL, gap of tokens (ms):             5.06
 Tokens counted by:                       token ids (exact)
 Tokens per chunk:                        1.00
+Prefill p50/p10 (tok/s per request):     13203 / -
+Decode p50/p10 (tok/s per request):      198 / -
+In flight mean/p50/p90/peak:             1.0 / 1 / 1 / 2
+Peak output tok/s:                       187 (over 0.86 s)
+Steady part:                             - (needs 100 requests, has 8)
 Prompt tokens asked:                     250 each
 Prompt tokens seen:                      not reported
 Output tokens asked:                     40 each

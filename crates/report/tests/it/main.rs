@@ -10,6 +10,7 @@ mod sample;
 mod sweep;
 mod terminal;
 mod vllm;
+mod window;
 
 use proptest::test_runner::{Config, RngSeed};
 

@@ -44,7 +44,7 @@ pub(in crate::peers) static THROUGHPUT: [Definition; 11] = table(&[
         "(n - 1) / (first issue - end of the last issued)",
         "one query less; what ends after the last issued is not in the time",
     ),
-    ("Output Throughput (tok/s)", "tokens of successes / (first start - last end of any)", ""),
+    ("Output Throughput (tok/s)", "tokens of successes / (last end - first start) of all", ""),
     ("output_token_throughput", "tokens / (last response - first start)", "its own tokenizer"),
 ]);
 

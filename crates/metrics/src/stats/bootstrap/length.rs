@@ -5,7 +5,7 @@ use crate::stats::autocorrelation::{autocovariance, centred};
 
 impl BlockLength {
     /// The length for `series`, in values and at least 1; not whole for stationary blocks.
-    pub(super) fn of(self, series: &[f64], kind: BlockKind) -> f64 {
+    pub(crate) fn of(self, series: &[f64], kind: BlockKind) -> f64 {
         match self {
             Self::Auto => politis_white(series, kind),
             Self::CubeRoot => (series.len() as f64).cbrt(),

@@ -11,13 +11,14 @@ use crate::stats::{Percent, PercentileRule};
 type Wanted = (Percent, PercentileRule);
 
 /// A sample in order of its values, that knows where each was in the order of sending.
-pub(super) struct Ranked {
+#[derive(Debug)]
+pub(crate) struct Ranked {
     /// Ascending: the value, and its index in the order of sending.
     sorted: Vec<(f64, usize)>,
 }
 
 impl Ranked {
-    pub(super) fn new(values: &[f64]) -> Self {
+    pub(crate) fn new(values: &[f64]) -> Self {
         let mut sorted: Vec<(f64, usize)> = values.iter().copied().zip(0..).collect();
         sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         Self { sorted }
@@ -74,7 +75,7 @@ impl Ranked {
 
     /// The percentile of the multiset in which the value sent as number `k` stands `times[k]` times, as many in all as the
     /// sample has.
-    fn of_multiset(&self, times: &[u32], place: Place) -> f64 {
+    pub(crate) fn of_multiset(&self, times: &[u32], place: Place) -> f64 {
         let n = self.sorted.len();
         let from_below = place.above < n / 2;
         // Ranks from the end that the walk starts at; there the nearer one comes first.

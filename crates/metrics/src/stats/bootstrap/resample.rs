@@ -7,7 +7,7 @@ use crate::stats::RandomBits;
 
 /// How runs of `n` values are drawn again.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Resampling {
+pub(crate) struct Resampling {
     n: usize,
     kind: BlockKind,
     /// Of stationary blocks the mean.
@@ -16,7 +16,7 @@ pub(super) struct Resampling {
 
 impl Resampling {
     /// Of `n` values, in blocks of `length`, which is at least 1 and at most `n`.
-    pub(super) fn new(n: usize, kind: BlockKind, length: f64) -> Self {
+    pub(crate) fn new(n: usize, kind: BlockKind, length: f64) -> Self {
         Self { n, kind, length: length.clamp(1.0, n.max(1) as f64) }
     }
 
@@ -26,7 +26,7 @@ impl Resampling {
     }
 
     /// Gives `each` the index ranges, all within the sample, whose values in turn are one resample: `n` values.
-    pub(super) fn draw(&self, bits: &mut RandomBits, mut each: impl FnMut(Range<usize>)) {
+    pub(crate) fn draw(&self, bits: &mut RandomBits, mut each: impl FnMut(Range<usize>)) {
         let mut left = self.n;
         while left > 0 {
             let (start, length) = self.block(bits);

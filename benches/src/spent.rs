@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 /// A moment, and what the process had taken by then.
-pub(crate) struct Since {
+#[derive(Debug)]
+pub struct Since {
     clock: Instant,
     /// None where the system does not say; so for the rest.
     processor: Option<Duration>,
@@ -11,23 +12,28 @@ pub(crate) struct Since {
 }
 
 /// What was taken since a moment.
-pub(crate) struct Spent {
-    pub(crate) wall: Duration,
+#[derive(Debug)]
+pub struct Spent {
+    /// By the wall clock.
+    pub wall: Duration,
     /// Of this thread. Where other programs want the processors too, this is the figure to go by.
-    pub(crate) processor: Option<Duration>,
+    pub processor: Option<Duration>,
     /// By how many bytes the memory was greater at most.
-    pub(crate) memory: Option<u64>,
+    pub memory: Option<u64>,
 }
 
 impl Since {
     /// From now on. The greatest memory so far is forgotten, which Linux can do.
-    pub(crate) fn now() -> Self {
+    #[must_use]
+    pub fn now() -> Self {
         let forgotten = std::fs::write("/proc/self/clear_refs", "5").ok();
         let memory = forgotten.and_then(|()| resident("VmRSS:"));
         Self { clock: Instant::now(), processor: processor(), memory }
     }
 
-    pub(crate) fn spent(&self) -> Spent {
+    /// What has been taken by now.
+    #[must_use]
+    pub fn spent(&self) -> Spent {
         let wall = self.clock.elapsed();
         let processor = processor().zip(self.processor).map(|(now, then)| now.saturating_sub(then));
         let memory =

@@ -1,0 +1,121 @@
+//! Two simulated engines on a machine as it really is: it drifts, it has good and bad minutes, and no two turns are alike.
+
+use std::cell::Cell;
+use std::num::NonZeroU32;
+use std::rc::Rc;
+
+use fizeau::core::{Clock, Nanos, Stamp, Tokens};
+use fizeau::harness::{
+    Ab, AbPrompts, AbSpec, AbTurn, Cancel, Load, Notice, Observer, Rig, Rounds, SelfWatch,
+    TextAfter,
+};
+use fizeau::metrics::{GoodputGoals, Side};
+use fizeau::sim::{Engine, EngineConfig, SimTransport, StepLoad, VirtualTime};
+use fizeau::workload::{Lengths, Seed, Spec};
+
+/// How steps vary beyond what they have to do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Weather {
+    /// By what share steps are longer after each minute.
+    pub(crate) drift_a_minute: f64,
+    /// The standard deviation of what a round has of its own, for both sides alike, as a share.
+    pub(crate) of_round: f64,
+    /// The standard deviation of what a turn has of its own.
+    pub(crate) of_turn: f64,
+    /// How much longer or shorter one step may be than the one before it.
+    pub(crate) of_step: f64,
+    /// By what share the candidate's steps are longer.
+    pub(crate) candidate: f64,
+}
+
+/// What a machine that is looked after is like: in the minute or so that a run takes here it gets slower by 6 %, rounds differ
+/// by 3 %, turns by 1 %, steps by 20 %.
+pub(crate) const USUAL: Weather =
+    Weather { drift_a_minute: 0.06, of_round: 0.03, of_turn: 0.01, of_step: 0.2, candidate: 0.0 };
+
+/// A number from 0 to 1 that follows from `seed` and `place` (S. Vigna's SplitMix64).
+fn uniform(seed: u64, place: u64) -> f64 {
+    let mut z =
+        seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    for multiplier in [0xbf58_476d_1ce4_e5b9_u64, 0x94d0_49bb_1331_11eb] {
+        z = (z ^ (z >> 30)).wrapping_mul(multiplier);
+    }
+    ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// Nearly normal, with mean 0 and standard deviation 1: the sum of twelve.
+fn normal(seed: u64, place: u64) -> f64 {
+    (0..12).map(|k| uniform(seed, place * 12 + k)).sum::<f64>() - 6.0
+}
+
+/// Tells the engines which turn it is.
+struct Turns(Rc<Cell<(u32, Side)>>);
+
+impl Observer for Turns {
+    fn notice(&mut self, notice: Notice<'_>) {
+        if let Notice::TurnStarted { round, side, .. } = notice {
+            self.0.set((round, side));
+        }
+    }
+}
+
+/// An engine whose steps take 8 ms and 0.05 ms a prompt token, in that weather.
+fn engine(
+    time: &VirtualTime,
+    turn: &Rc<Cell<(u32, Side)>>,
+    weather: Weather,
+    seed: u64,
+) -> SimTransport {
+    let (clock, turn, steps) = (time.clone(), Rc::clone(turn), Cell::new(0_u64));
+    let step = move |load: &StepLoad| {
+        steps.set(steps.get() + 1);
+        let (round, side) = turn.get();
+        let (place, own) = match side {
+            Side::Baseline => (2 * u64::from(round), 0.0),
+            Side::Candidate => (2 * u64::from(round) + 1, weather.candidate),
+        };
+        let minutes = clock.now().saturating_since(Stamp::EPOCH).as_secs_f64() / 60.0;
+        let factor = (1.0 + weather.drift_a_minute * minutes)
+            * (1.0 + weather.of_round * normal(seed, u64::from(round)))
+            * (1.0 + weather.of_turn * normal(!seed, place))
+            * (1.0 + weather.of_step * (uniform(seed ^ place, steps.get()) - 0.5))
+            * (1.0 + own);
+        let work = 8e6 + 5e4 * load.prefill_tokens.get() as f64;
+        Nanos::from_nanos((work * factor) as u64)
+    };
+    let config = EngineConfig::new(8, Tokens::new(100_000)).unwrap();
+    SimTransport::new(time, Engine::new(config, step))
+}
+
+/// A whole A/B run of `rounds` rounds in that weather, in virtual time.
+pub(crate) fn run(rounds: u32, weather: Weather, seed: u64) -> Vec<AbTurn> {
+    let (time, cancel) = (VirtualTime::new(), Cancel::new());
+    let turn = Rc::new(Cell::new((1, Side::Baseline)));
+    let (a, b) = (engine(&time, &turn, weather, seed), engine(&time, &turn, weather, seed));
+    let spec = AbSpec {
+        rounds: Rounds::new(rounds).unwrap(),
+        workload: Spec {
+            lengths: Lengths::fixed(64, 6),
+            seed: Seed(seed),
+            ..Spec::new(12).unwrap()
+        },
+        tokenizer: None,
+        dataset: None,
+        load: Load { max_in_flight: NonZeroU32::new(4), stop_after: None },
+        warmup: 2,
+        settle: Nanos::from_secs(2),
+        prompts: AbPrompts::Same,
+        goals: GoodputGoals::default(),
+        text: TextAfter::Drop,
+    };
+    let rig = |transport| Rig { transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+    let mut ab = Ab::new(rig(&a), rig(&b), &time, &spec, None);
+    let turns = async {
+        let mut turns = Vec::new();
+        while let Some(next) = ab.next_turn(&mut Turns(Rc::clone(&turn))).await.unwrap() {
+            turns.push(next);
+        }
+        turns
+    };
+    time.block_on(turns).unwrap()
+}

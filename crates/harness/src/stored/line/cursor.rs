@@ -1,0 +1,144 @@
+//! A place in compact JSON.
+
+/// What is still to be read of a line. Each method moves on, or gives none where something else stands there.
+#[derive(Debug)]
+pub(super) struct Cursor<'a>(&'a [u8]);
+
+impl<'a> Cursor<'a> {
+    pub(super) const fn new(text: &'a [u8]) -> Self {
+        Self(text)
+    }
+
+    pub(super) const fn rest(&self) -> &'a [u8] {
+        self.0
+    }
+
+    /// Passes `expected`.
+    pub(super) fn eat(&mut self, expected: &[u8]) -> Option<()> {
+        self.0 = self.0.strip_prefix(expected)?;
+        Some(())
+    }
+
+    /// Passes what stands after an item of a list: whether another one follows.
+    #[inline]
+    pub(super) fn goes_on(&mut self) -> Option<bool> {
+        let (next, rest) = self.0.split_first()?;
+        self.0 = rest;
+        match next {
+            b',' => Some(true),
+            b']' => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Passes a list of whole numbers, each of which `take` is given.
+    #[inline]
+    pub(super) fn list(&mut self, mut take: impl FnMut(u64) -> Option<()>) -> Option<()> {
+        self.eat(b"[")?;
+        if self.eat(b"]").is_some() {
+            return Some(());
+        }
+        // A copy, which stays in registers: this runs for each token of a run, and more than once.
+        let mut here = Self(self.0);
+        loop {
+            take(here.number()?)?;
+            if !here.goes_on()? {
+                self.0 = here.0;
+                return Some(());
+            }
+        }
+    }
+
+    /// Passes a text, its quotes included; none if it has a backslash.
+    pub(super) fn quoted(&mut self) -> Option<&'a [u8]> {
+        let inner = self.0.strip_prefix(b"\"")?;
+        let end = inner.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
+        let (text, rest) = self.0.split_at_checked(end + 2)?;
+        self.0 = rest;
+        text.ends_with(b"\"").then_some(text)
+    }
+
+    pub(super) fn number_32(&mut self) -> Option<u32> {
+        u32::try_from(self.number()?).ok()
+    }
+
+    /// Passes a whole number without a sign. What follows it is for the next call to judge.
+    #[inline]
+    pub(super) fn number(&mut self) -> Option<u64> {
+        let Some(eight) = self.0.first_chunk() else {
+            return self.number_from(0, 0);
+        };
+        let (value, digits) = leading_digits(*eight);
+        match digits {
+            0 => None,
+            8 => self.number_from(value, 8),
+            _ if digits > 1 && self.0.first() == Some(&b'0') => None,
+            _ => {
+                self.0 = self.0.get(digits..)?;
+                Some(value)
+            }
+        }
+    }
+
+    /// Goes on digit by digit after the first `passed`, whose value is known.
+    #[cold]
+    fn number_from(&mut self, mut value: u64, passed: usize) -> Option<u64> {
+        let digits = self.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (text, rest) = self.0.split_at_checked(digits)?;
+        if digits == 0 || (digits > 1 && text.starts_with(b"0")) {
+            return None;
+        }
+        for digit in text.get(passed..)? {
+            value = value.checked_mul(10)?.checked_add((digit - b'0').into())?;
+        }
+        self.0 = rest;
+        Some(value)
+    }
+}
+
+/// The value of the digits that `text` begins with, and how many there are: eight bytes at a time, without a loop. Stamps
+/// are most of a tape, and each has six to eight digits.
+#[inline]
+const fn leading_digits(text: [u8; 8]) -> (u64, usize) {
+    /// The two places of each four bytes that hold a number below 100 after the first step.
+    const PAIRS: u64 = 0x0000_00FF_0000_00FF;
+    let word = u64::from_le_bytes(text) ^ 0x3030_3030_3030_3030;
+    // The high bit of each byte that is no digit. A carry spoils only bytes after the first of these.
+    let others = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
+    let digits = (others.trailing_zeros() / 8) as usize;
+    if digits == 0 {
+        return (0, 0);
+    }
+    // The last digit goes into the last byte, zeros in front. Then pairs, and pairs of pairs, are put together at once.
+    let word = word << (64 - 8 * digits);
+    let word = word.wrapping_mul(10).wrapping_add(word >> 8);
+    let low = (word & PAIRS).wrapping_mul(100 + (1_000_000 << 32));
+    let high = ((word >> 16) & PAIRS).wrapping_mul(1 + (10_000 << 32));
+    (low.wrapping_add(high) >> 32, digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_any_length_are_read_and_what_follows_is_left() {
+        let numbers = [0, 7, 10, 99, 12_345, 9_999_999, 10_000_000, 99_999_999, 100_000_000]
+            .into_iter()
+            .chain([u64::MAX, u64::MAX / 10]);
+        for number in numbers {
+            for after in ["", ",", "]", ",0000000000", "],\"bytes\":[1", "\u{ff}\u{ff}"] {
+                let text = format!("{number}{after}");
+                let mut cursor = Cursor::new(text.as_bytes());
+                assert_eq!((cursor.number(), cursor.rest()), (Some(number), after.as_bytes()));
+            }
+        }
+    }
+
+    #[test]
+    fn what_json_does_not_take_for_a_whole_number_is_none() {
+        for text in ["", "-1", "x", "00", "01", "00000001,", "000000001", "18446744073709551616"] {
+            assert_eq!(Cursor::new(text.as_bytes()).number(), None, "{text}");
+        }
+    }
+}

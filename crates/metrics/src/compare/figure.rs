@@ -1,0 +1,229 @@
+//! What is compared: a statistic of a latency, a rate, or a share.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::Direction;
+use crate::{Metric, Statistic};
+
+/// One figure of a level: a statistic of a latency (`p99 ttft`), a rate (`output_tps`), or a share (`good_share`).
+///
+/// `Display` writes a form that parses to an equal value.
+///
+/// ```
+/// use fizeau_metrics::{Direction, Figure};
+/// let figure: Figure = "median ttft".parse()?;
+/// assert_eq!(figure, Figure::P50_TTFT);
+/// assert_eq!(figure.to_string(), "p50 ttft");
+/// assert_eq!(Figure::OUTPUT_TPS.direction(), Direction::HigherIsBetter);
+/// assert!("ttft".parse::<Figure>().is_err()); // of a latency, which statistic?
+/// # Ok::<(), fizeau_metrics::FigureError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Figure {
+    metric: Metric,
+    statistic: Statistic,
+}
+
+/// Why a text names no figure.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FigureError {
+    /// No words, or too many.
+    #[error(
+        "metric `{0}`: write `statistic metric`, for instance `p99 ttft`, or a rate by itself, as `output_tps`"
+    )]
+    Shape(String),
+    /// A metric that does not exist.
+    #[error("metric `{text}`: unknown name `{name}`; the metrics are {}", names())]
+    Unknown {
+        /// The whole text.
+        text: String,
+        /// What stood for the metric.
+        name: String,
+    },
+    /// A latency without a statistic, or with one that does not exist.
+    #[error(
+        "metric `{0}`: say which statistic: mean, p50, p90, p95, p99, p999 or max, as in `p50 ttft`"
+    )]
+    Statistic(String),
+    /// A statistic of something that has none.
+    #[error("metric `{text}`: {metric} is one number a level; drop `{statistic}`")]
+    OfValue {
+        /// The whole text.
+        text: String,
+        /// The statistic.
+        statistic: String,
+        /// The metric.
+        metric: &'static str,
+    },
+}
+
+impl Figure {
+    /// Median TTFT.
+    pub const P50_TTFT: Self = Self { metric: Metric::Ttft, statistic: Statistic::P50 };
+    /// 99th percentile of TTFT.
+    pub const P99_TTFT: Self = Self { metric: Metric::Ttft, statistic: Statistic::P99 };
+    /// Median TPOT.
+    pub const P50_TPOT: Self = Self { metric: Metric::Tpot, statistic: Statistic::P50 };
+    /// 99th percentile of TPOT.
+    pub const P99_TPOT: Self = Self { metric: Metric::Tpot, statistic: Statistic::P99 };
+    /// Median end-to-end latency.
+    pub const P50_E2EL: Self = Self { metric: Metric::E2el, statistic: Statistic::P50 };
+    /// 99th percentile of the end-to-end latency.
+    pub const P99_E2EL: Self = Self { metric: Metric::E2el, statistic: Statistic::P99 };
+    /// Output tokens per second.
+    pub const OUTPUT_TPS: Self =
+        Self { metric: Metric::OutputTokensPerSec, statistic: Statistic::Value };
+    /// Requests completed per second.
+    pub const RPS: Self = Self { metric: Metric::RequestsPerSec, statistic: Statistic::Value };
+    /// The share of all sent that met every goal for a request.
+    pub const GOOD_SHARE: Self = Self { metric: Metric::GoodShare, statistic: Statistic::Value };
+
+    /// A statistic of a latency; none for a rate, a share, or [`Statistic::Value`], which a latency has not.
+    #[must_use]
+    pub fn of_latency(statistic: Statistic, metric: Metric) -> Option<Self> {
+        let known = metric.is_latency() && statistic != Statistic::Value;
+        known.then_some(Self { metric, statistic })
+    }
+
+    /// Which metric.
+    #[must_use]
+    pub const fn metric(self) -> Metric {
+        self.metric
+    }
+
+    /// Which statistic of it; [`Statistic::Value`] for a rate or a share.
+    #[must_use]
+    pub const fn statistic(self) -> Statistic {
+        self.statistic
+    }
+
+    /// Which way is good: latencies are better low, all else high.
+    #[must_use]
+    pub const fn direction(self) -> Direction {
+        if self.metric.is_latency() { Direction::LowerIsBetter } else { Direction::HigherIsBetter }
+    }
+
+    /// The unit: `ms`, `req/s`, `tok/s`; empty for a share.
+    #[must_use]
+    pub const fn unit(self) -> &'static str {
+        self.metric.unit()
+    }
+
+    /// The name for people: `p99 TTFT`, `output TPS`.
+    #[must_use]
+    pub fn label(self) -> String {
+        format!("{} {}", self.statistic.as_str(), self.metric.label()).trim_start().to_owned()
+    }
+
+    /// All that a level can have.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        Metric::ALL.into_iter().flat_map(|metric| {
+            let statistics: &[Statistic] =
+                if metric.is_latency() { &Statistic::NAMED } else { &[Statistic::Value] };
+            statistics.iter().map(move |&statistic| Self { metric, statistic })
+        })
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = format!("{} {}", self.statistic.as_str(), self.metric.as_str());
+        f.pad(text.trim_start())
+    }
+}
+
+impl FromStr for Figure {
+    type Err = FigureError;
+
+    fn from_str(text: &str) -> Result<Self, FigureError> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let (statistic, name) = match words[..] {
+            [name] => (None, name),
+            [statistic, name] => (Some(statistic), name),
+            _ => return Err(FigureError::Shape(text.trim().to_owned())),
+        };
+        let text = text.trim().to_owned();
+        let found = Metric::ALL.into_iter().find(|metric| metric.as_str() == name);
+        let Some(metric) = found else {
+            return Err(FigureError::Unknown { text, name: name.to_owned() });
+        };
+        if !metric.is_latency() {
+            let metric_name = metric.as_str();
+            return match statistic.map(str::to_owned) {
+                None => Ok(Self { metric, statistic: Statistic::Value }),
+                Some(statistic) => {
+                    Err(FigureError::OfValue { text, statistic, metric: metric_name })
+                }
+            };
+        }
+        let statistic = match statistic {
+            Some("median") => Some(Statistic::P50),
+            Some("p99.9") => Some(Statistic::P999),
+            Some(name) => Statistic::NAMED.into_iter().find(|known| known.as_str() == name),
+            None => None,
+        };
+        let statistic = statistic.ok_or(FigureError::Statistic(text))?;
+        Ok(Self { metric, statistic })
+    }
+}
+
+fn names() -> String {
+    Metric::ALL.map(Metric::as_str).join(", ")
+}
+
+/// Which figures are looked at. To be settled before the measurement is seen: who picks those that differ afterwards finds
+/// differences that are none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FigureChoice {
+    /// Those that get an answer, and Holm's correction among them. Each more makes every other harder to tell apart.
+    pub decided: Vec<Figure>,
+    /// Those that are shown with an uncorrected p-value and without an answer.
+    pub beside: Vec<Figure>,
+}
+
+impl FigureChoice {
+    /// Median and p99 of TTFT and TPOT, and output tokens per second are decided; beside them the end-to-end latency and
+    /// requests per second, which mostly follow from those.
+    #[must_use]
+    pub fn usual() -> Self {
+        Self {
+            decided: vec![
+                Figure::P50_TTFT,
+                Figure::P99_TTFT,
+                Figure::P50_TPOT,
+                Figure::P99_TPOT,
+                Figure::OUTPUT_TPS,
+            ],
+            beside: vec![Figure::P50_E2EL, Figure::P99_E2EL, Figure::RPS],
+        }
+    }
+
+    /// For embeddings, which come without tokens: median and p99 of the end-to-end latency, and requests per second.
+    #[must_use]
+    pub fn without_tokens() -> Self {
+        let decided = vec![Figure::P50_E2EL, Figure::P99_E2EL, Figure::RPS];
+        Self { decided, beside: Vec::new() }
+    }
+
+    /// Decides over the share of good requests as well: for runs that have goals for a request.
+    #[must_use]
+    pub fn with_goals(mut self) -> Self {
+        if !self.decided.contains(&Figure::GOOD_SHARE) {
+            self.decided.push(Figure::GOOD_SHARE);
+        }
+        self
+    }
+
+    /// These alone, each with an answer; what comes twice counts once.
+    #[must_use]
+    pub fn only(figures: impl IntoIterator<Item = Figure>) -> Self {
+        let mut decided: Vec<Figure> = Vec::new();
+        for figure in figures {
+            if !decided.contains(&figure) {
+                decided.push(figure);
+            }
+        }
+        Self { decided, beside: Vec::new() }
+    }
+}

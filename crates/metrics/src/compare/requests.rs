@@ -1,0 +1,209 @@
+//! A comparison of requests: two runs, each as a series in order of sending.
+
+mod column;
+mod drawn;
+mod test;
+
+use fizeau_core::{Millis, Nanos, Part, Stamp, Tape, Tokens};
+
+use super::table::strictest;
+use super::{Basis, ComparedFigure, ComparisonSettings, ComparisonTable, Figure, Side, Untested};
+use crate::{GoodputGoals, Metric, RequestMetrics};
+use column::Columns;
+use test::Compared;
+
+/// What a comparison keeps of a run's requests: some two hundred bytes each, and no tokens.
+///
+/// ```
+/// use fizeau_core::{Arrival, Channel, Nanos, RequestId, Stamp, Tape};
+/// use fizeau_metrics::{Answer, ComparedRequests, ComparisonSettings, ComparisonTable, Figure, FigureChoice, GoodputGoals, Pairing};
+///
+/// let run = |slower: u64| {
+///     let mut requests = ComparedRequests::new(&GoodputGoals::default());
+///     for k in 0..200 {
+///         let sent = Stamp::EPOCH + Nanos::from_millis(10 * k);
+///         let mut tape = Tape { request: RequestId(k), ..Tape::sent_at(sent) };
+///         let ttft = Nanos::from_millis(50 + k * 37 % 20 + slower);
+///         tape.arrivals.push(Arrival::tokens(sent + ttft, 1, Channel::Visible));
+///         requests.add(&tape);
+///     }
+///     requests
+/// };
+/// let settings = ComparisonSettings {
+///     figures: FigureChoice::only([Figure::P50_TTFT]),
+///     ..ComparisonSettings::default()
+/// };
+/// let table = ComparisonTable::of_requests(&run(0), &run(5), Pairing::ByNumber, &settings);
+/// assert_eq!(table.answered(Answer::Worse).count(), 1);
+/// ```
+#[derive(Debug, Clone)]
+pub struct ComparedRequests {
+    goals: GoodputGoals,
+    rows: Vec<Row>,
+    start: Option<Stamp>,
+}
+
+/// Whether each request has a partner on the other side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pairing {
+    /// Requests of the same number belong together: both runs sent the same plan.
+    ByNumber,
+    /// Nothing belongs together: the runs sent different requests.
+    None,
+}
+
+/// The latencies that single requests have.
+const LATENCIES: [Metric; 6] = [
+    Metric::Ttft,
+    Metric::TtftScheduled,
+    Metric::FirstVisible,
+    Metric::Tpot,
+    Metric::E2el,
+    Metric::E2elScheduled,
+];
+
+/// What is kept of a request.
+#[derive(Debug, Clone)]
+struct Row {
+    number: u64,
+    sent: Stamp,
+    end: Stamp,
+    /// In milliseconds, in the order of [`LATENCIES`].
+    latencies: [Option<f64>; LATENCIES.len()],
+    is_complete: bool,
+    is_good: bool,
+    output_tokens: u64,
+}
+
+impl ComparedRequests {
+    /// Of nothing. `goals` are those of goodput.
+    #[must_use]
+    pub fn new(goals: &GoodputGoals) -> Self {
+        Self { goals: goals.clone(), rows: Vec::new(), start: None }
+    }
+
+    /// Takes a tape in; tapes come in any order. Those of a probe stream are left out.
+    pub fn add(&mut self, tape: &Tape) {
+        if tape.part == Part::Probe {
+            return;
+        }
+        let metrics = RequestMetrics::of(tape);
+        let ms = |time: Option<Nanos>| time.map(Nanos::as_millis_f64);
+        let released = tape.marks.released;
+        let sent = tape.marks.send_start.unwrap_or(released);
+        self.start = Some(self.start.map_or(released, |start| start.min(released)));
+        self.rows.push(Row {
+            number: tape.request.0,
+            sent,
+            end: tape.marks.end.or_else(|| tape.last_output()).unwrap_or(sent),
+            latencies: [
+                ms(metrics.ttft),
+                ms(metrics.ttft_scheduled),
+                ms(metrics.first_visible),
+                metrics.tpot.map(Millis::get),
+                ms(metrics.e2el),
+                ms(metrics.e2el_scheduled),
+            ],
+            is_complete: tape.is_success(),
+            is_good: self.goals.are_met_by(tape),
+            output_tokens: metrics.output_tokens.map_or(0, Tokens::get),
+        });
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn sent(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
+    /// How many of them succeeded.
+    #[must_use]
+    pub fn completed(&self) -> u64 {
+        self.rows.iter().filter(|row| row.is_complete).count() as u64
+    }
+
+    /// In order of sending.
+    fn by_sending(&self) -> Vec<&Row> {
+        let mut rows: Vec<&Row> = self.rows.iter().collect();
+        rows.sort_by_key(|row| (row.sent, row.number));
+        rows
+    }
+}
+
+impl ComparisonTable {
+    /// The requests of one run against those of another.
+    ///
+    /// Requests that are in flight together share batches and queues, so that their latencies hang together. Each run is
+    /// therefore drawn again in blocks of successive requests (a stationary bootstrap; with [`Pairing::ByNumber`] a block is
+    /// drawn of both runs at once, so that what a prompt has in common with itself cancels), and the difference of the figures
+    /// is held against the standard error of those draws by Student's t. A block is as long as ten autocorrelation times or as
+    /// Politis and White would have it, whichever is more, but no longer than a tenth of the run; the degrees of freedom are
+    /// one less than as many blocks as make up the run, and the variance is set right for the mean that each draw takes off.
+    ///
+    /// With [`Pairing::None`], Mann and Whitney's test of all latencies stands beside.
+    ///
+    /// What differs from run to run (the time of day, the state of a machine) is in the difference and not in its standard
+    /// error: two runs, however long, are one measurement of it. Rounds that alternate ([`ComparisonTable::of_rounds`]) tell it
+    /// apart.
+    #[must_use]
+    pub fn of_requests(
+        baseline: &ComparedRequests,
+        candidate: &ComparedRequests,
+        pairing: Pairing,
+        settings: &ComparisonSettings,
+    ) -> Self {
+        let (a, b) = (baseline.by_sending(), candidate.by_sending());
+        let (basis, a, b) = match pairing {
+            Pairing::None => {
+                let (baseline, candidate) = (a.len() as u64, b.len() as u64);
+                (Basis::Requests { baseline, candidate }, a, b)
+            }
+            Pairing::ByNumber => {
+                let (a, b) = partners(&a, b);
+                (Basis::PairedRequests(a.len() as u64), a, b)
+            }
+        };
+        let columns = Columns { pairing, paired: (&a, &b), whole: (baseline, candidate) };
+        let compare = |&figure: &Figure| (figure, columns.of(figure).and_then(Compared::new));
+        let decided: Vec<_> = settings.figures.decided.iter().map(compare).collect();
+        let family = decided.iter().filter(|(_, compared)| compared.is_ok()).count();
+        let within = strictest(settings.alpha, family);
+        let beside = settings.figures.beside.iter().map(compare);
+        let all = decided.into_iter().map(|both| (both, true, within));
+        let all = all.chain(beside.map(|both| (both, false, settings.alpha)));
+        let rows = all.map(|((figure, compared), is_decided, within)| {
+            let (values, tested) = match compared {
+                Ok(compared) => (compared.values(), Ok(compared.tested(settings, within))),
+                Err(Missing { values, why }) => (values, Err(why)),
+            };
+            let (baseline, candidate) = values;
+            ComparedFigure { figure, is_decided, baseline, candidate, tested }
+        });
+        Self::decided(basis, settings, rows.collect())
+    }
+}
+
+/// Why a figure is not tested, and what is known of it all the same.
+#[derive(Debug)]
+struct Missing {
+    values: (Option<f64>, Option<f64>),
+    why: Untested,
+}
+
+impl Missing {
+    const fn side(side: Side) -> Self {
+        Self { values: (None, None), why: Untested::Absent(side) }
+    }
+}
+
+/// The rows whose numbers are on both sides, each at its partner's place, in the order of `a`.
+fn partners<'a>(a: &[&'a Row], b: Vec<&'a Row>) -> (Vec<&'a Row>, Vec<&'a Row>) {
+    let mut by_number = b;
+    by_number.sort_by_key(|row| row.number);
+    by_number.dedup_by_key(|row| row.number);
+    let partner = |row: &&'a Row| {
+        let at = by_number.binary_search_by_key(&row.number, |other| other.number).ok()?;
+        Some((*row, *by_number.get(at)?))
+    };
+    a.iter().filter_map(partner).unzip()
+}

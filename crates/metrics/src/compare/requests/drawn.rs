@@ -1,0 +1,160 @@
+//! The figure of a series, and of the series drawn again.
+
+use super::column::{Series, What};
+use crate::stats::{BlockLength, Ranked, Resampling};
+use crate::{Autocorrelation, BlockKind, PercentileRule, RandomBits, ResampleSeed};
+
+/// A series with its figure.
+#[derive(Debug)]
+pub(super) struct Figured {
+    what: What,
+    series: Series,
+    ranked: Option<Ranked>,
+    pub(super) value: f64,
+}
+
+impl Figured {
+    /// Of a series that has values; of a rate, some time too.
+    pub(super) fn new(what: What, series: Series) -> Self {
+        let ranked = matches!(what, What::Percentile(_)).then(|| Ranked::new(&series.values));
+        let mut figured = Self { what, series, ranked, value: 0.0 };
+        figured.value = figured.of(&vec![1; figured.n()]);
+        figured
+    }
+
+    pub(super) const fn n(&self) -> usize {
+        self.series.values.len()
+    }
+
+    pub(super) fn values(&self) -> &[f64] {
+        &self.series.values
+    }
+
+    /// The figure where the value at place `k` stands `times[k]` times, as many in all as there are.
+    pub(super) fn of(&self, times: &[u32]) -> f64 {
+        let sum = |values: &[f64]| -> f64 {
+            values.iter().zip(times).map(|(value, &times)| value * f64::from(times)).sum()
+        };
+        match (self.what, &self.ranked) {
+            (What::Percentile(percent), Some(ranked)) => {
+                let place = PercentileRule::Linear.place(self.n(), percent);
+                place.map_or(0.0, |place| ranked.of_multiset(times, place))
+            }
+            (What::Rate, _) => sum(&self.series.values) / sum(&self.series.seconds),
+            _ => sum(&self.series.values) / self.n() as f64,
+        }
+    }
+
+    /// What each value does to the figure, but for a factor: what hangs together in it is what makes the figure uncertain.
+    pub(super) fn influence(&self) -> Vec<f64> {
+        match self.what {
+            What::Mean => self.series.values.clone(),
+            What::Percentile(_) => {
+                let above = |&value: &f64| if value > self.value { 1.0 } else { 0.0 };
+                self.series.values.iter().map(above).collect()
+            }
+            What::Rate => {
+                let both = self.series.values.iter().zip(&self.series.seconds);
+                both.map(|(value, seconds)| value - self.value * seconds).collect()
+            }
+        }
+    }
+}
+
+/// How far the difference of two figures may be off.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StandardError {
+    /// In the figure's unit.
+    pub(super) error: f64,
+    /// Degrees of freedom of Student's t.
+    pub(super) df: f64,
+}
+
+/// A block is so many autocorrelation times long, so that what hangs together across its ends is little.
+const TIMES: f64 = 10.0;
+/// And no longer than this part of the run, so that there are some.
+const LEAST_BLOCKS: f64 = 10.0;
+
+/// How long the blocks of a series are that hangs together as `influences` do, the one that does so longest.
+fn block_length(influences: &[Vec<f64>]) -> f64 {
+    let of = |series: &Vec<f64>| {
+        let time = Autocorrelation::of(series).map_or(1.0, Autocorrelation::inflation);
+        BlockLength::Auto.of(series, BlockKind::Stationary).max(TIMES * time)
+    };
+    let longest = influences.iter().map(of).fold(1.0, f64::max);
+    let n = influences.first().map_or(0, Vec::len) as f64;
+    longest.min(n / LEAST_BLOCKS).max(1.0)
+}
+
+/// By drawing both series again, block by block and both alike, as often as `resamples` says.
+pub(super) fn of_pairs(
+    a: &Figured,
+    b: &Figured,
+    resamples: u32,
+    seed: ResampleSeed,
+) -> StandardError {
+    let (of_a, of_b) = (a.influence(), b.influence());
+    let apart = of_a.iter().zip(&of_b).map(|(a, b)| b - a).collect();
+    let length = block_length(&[of_a, of_b, apart]);
+    let n = a.n();
+    let resampling = Resampling::new(n, BlockKind::Stationary, length);
+    let mut bits = RandomBits::new(seed);
+    let mut times = vec![0; n];
+    let differences = (0..resamples).map(|_| {
+        draw(&resampling, &mut bits, &mut times);
+        b.of(&times) - a.of(&times)
+    });
+    let variance = variance(&differences.collect::<Vec<f64>>()) * unbiased(n, length);
+    StandardError { error: variance.sqrt(), df: freedom(n, length) }
+}
+
+/// By drawing each series again by itself. The degrees of freedom are Welch's and Satterthwaite's.
+pub(super) fn of_sides(
+    a: &Figured,
+    b: &Figured,
+    resamples: u32,
+    seed: ResampleSeed,
+) -> StandardError {
+    let mut bits = RandomBits::new(seed);
+    let mut side = |figured: &Figured| {
+        let n = figured.n();
+        let length = block_length(&[figured.influence()]);
+        let resampling = Resampling::new(n, BlockKind::Stationary, length);
+        let mut times = vec![0; n];
+        let figures = (0..resamples).map(|_| {
+            draw(&resampling, &mut bits, &mut times);
+            figured.of(&times)
+        });
+        (variance(&figures.collect::<Vec<f64>>()) * unbiased(n, length), freedom(n, length))
+    };
+    let ((of_a, df_a), (of_b, df_b)) = (side(a), side(b));
+    let sum = of_a + of_b;
+    let (share_a, share_b) = (of_a / sum, of_b / sum);
+    let df = 1.0 / (share_a * share_a / df_a + share_b * share_b / df_b);
+    StandardError { error: sum.sqrt(), df: if df.is_finite() { df } else { df_a.min(df_b) } }
+}
+
+fn draw(resampling: &Resampling, bits: &mut RandomBits, times: &mut [u32]) {
+    times.fill(0);
+    resampling.draw(bits, |block| {
+        times.get_mut(block).into_iter().flatten().for_each(|times| *times += 1);
+    });
+}
+
+/// One less than as many blocks as make up the run: what a kernel estimate of the variance with exponential weights is
+/// worth, by its own variance.
+fn freedom(n: usize, length: f64) -> f64 {
+    (n as f64 / length - 1.0).max(1.0)
+}
+
+/// Taking the mean off makes every autocovariance too small by the variance of that mean; over the weights of all lags, which
+/// add up to twice the length, that is this much.
+fn unbiased(n: usize, length: f64) -> f64 {
+    1.0 / (1.0 - (2.0 * length - 1.0) / n as f64).max(0.5)
+}
+
+fn variance(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0)
+}

@@ -1,0 +1,273 @@
+//! A comparison as a table: a row for each figure that was looked at.
+
+use super::{Alpha, Answer, Effect, EffectInterval, Figure, FigureChoice, PValue, Power, holm};
+use crate::ResampleSeed;
+
+/// How a comparison is made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparisonSettings {
+    /// What is looked at.
+    pub figures: FigureChoice,
+    /// How often any of the figures that are decided may differ by chance alone. Intervals are at 1 - alpha, each for itself.
+    pub alpha: Alpha,
+    /// How often a minimum detectable effect must be found.
+    pub power: Power,
+    /// How often requests are drawn again; rounds are not.
+    pub resamples: u32,
+    /// What the drawing starts from.
+    pub seed: ResampleSeed,
+}
+
+impl Default for ComparisonSettings {
+    /// The usual figures, 0.05, a power of 80 %, 2,000 resamples.
+    fn default() -> Self {
+        Self {
+            figures: FigureChoice::usual(),
+            alpha: Alpha::FIVE_PERCENT,
+            power: Power::EIGHTY_PERCENT,
+            resamples: 2_000,
+            seed: ResampleSeed(1),
+        }
+    }
+}
+
+/// A candidate against a baseline, figure by figure. Differences are candidate less baseline.
+///
+/// [`ComparisonTable::of_rounds`] makes it from the rounds of an A/B run, [`ComparisonTable::of_requests`] from the requests
+/// of two runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparisonTable {
+    /// What was compared with what.
+    pub basis: Basis,
+    /// How often any of the figures that are decided may differ by chance alone.
+    pub alpha: Alpha,
+    /// How often a minimum detectable effect would be found.
+    pub power: Power,
+    /// The figures that are decided, then those beside them.
+    pub rows: Vec<ComparedFigure>,
+}
+
+/// What was compared with what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// Rounds, each with its partner.
+    Rounds(u64),
+    /// Requests, each with the one of the same number on the other side.
+    PairedRequests(u64),
+    /// Requests that have no partners.
+    Requests {
+        /// How many the baseline has.
+        baseline: u64,
+        /// How many the candidate has.
+        candidate: u64,
+    },
+}
+
+/// One figure of both sides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedFigure {
+    /// Which.
+    pub figure: Figure,
+    /// Whether an answer was to be had of it ([`FigureChoice::decided`]).
+    pub is_decided: bool,
+    /// The baseline's, in the figure's unit: of rounds the mean of their figures; absent if it has none.
+    pub baseline: Option<f64>,
+    /// The candidate's.
+    pub candidate: Option<f64>,
+    /// What the tests found, or why there are none.
+    pub tested: Result<Tested, Untested>,
+}
+
+/// What the tests found of a figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tested {
+    /// How many pairs were compared; without partners, how many values of the side that has fewer.
+    pub n: u64,
+    /// The difference in the figure's unit, with its interval.
+    pub difference: Effect,
+    /// The difference as a share of the baseline's figure, whose own uncertainty is not in the interval; absent where that
+    /// figure is zero.
+    pub relative: Option<Effect>,
+    /// The tests, the one that decides first.
+    pub tests: Vec<NamedTest>,
+    /// The size of the effect, without a unit; absent where there is no spread, and for rates of requests.
+    pub effect: Option<EffectSize>,
+    /// The least difference that would have been found, in the figure's unit, with Holm's strictest level; absent where
+    /// there is no spread.
+    pub detectable: Option<f64>,
+    /// The same as a share of the baseline's figure.
+    pub relative_detectable: Option<f64>,
+    /// What it comes to; absent for figures beside.
+    pub decision: Option<Decision>,
+}
+
+/// A test and its p-value, not corrected.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NamedTest {
+    /// Which.
+    pub test: ComparisonTest,
+    /// Its p-value, two-sided.
+    pub p: PValue,
+}
+
+/// A test of a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ComparisonTest {
+    /// [`Pairs::t_test`](super::Pairs::t_test).
+    PairedT,
+    /// [`Pairs::wilcoxon`](super::Pairs::wilcoxon).
+    Wilcoxon,
+    /// The difference over its standard error from a bootstrap in blocks, against Student's t.
+    BlockBootstrap,
+    /// [`Sides::mann_whitney`](super::Sides::mann_whitney), its deviation made smaller for the autocorrelation of ranks.
+    MannWhitney,
+}
+
+impl ComparisonTest {
+    /// As it is shown: `paired t`, `block bootstrap`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::PairedT => "paired t",
+            Self::Wilcoxon => "Wilcoxon",
+            Self::BlockBootstrap => "block bootstrap",
+            Self::MannWhitney => "Mann-Whitney",
+        }
+    }
+}
+
+/// The size of an effect, without a unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EffectSize {
+    /// Which.
+    pub kind: EffectKind,
+    /// How great; positive where the candidate's values are greater.
+    pub effect: Effect,
+}
+
+/// A way to say how great an effect is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EffectKind {
+    /// [`Pairs::cohens_d`](super::Pairs::cohens_d), of rounds.
+    CohensD,
+    /// [`Sides::cliffs_delta`](super::Sides::cliffs_delta) of the requests' latencies.
+    CliffsDelta,
+}
+
+impl EffectKind {
+    /// As it is shown: `Cohen's d`, `Cliff's delta`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::CohensD => "Cohen's d",
+            Self::CliffsDelta => "Cliff's delta",
+        }
+    }
+}
+
+/// What a figure comes to, among all that are decided.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decision {
+    /// The p-value of the test that decides, by Holm's correction.
+    pub adjusted: PValue,
+    /// The answer.
+    pub answer: Answer,
+}
+
+/// Why a figure was not tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Untested {
+    /// A side has no such figure.
+    #[error("the {0} has none")]
+    Absent(super::Side),
+    /// Too few values.
+    #[error("needs {needs} {what}, has {has}")]
+    TooFew {
+        /// Of what: `rounds`, `requests`.
+        what: &'static str,
+        /// How many it would take.
+        needs: u64,
+        /// How many there are.
+        has: u64,
+    },
+    /// A figure that is pooled over tokens or is an extreme: it has no test from single requests.
+    #[error("has no test from single requests: compare it over rounds (`fizeau ab`)")]
+    NeedsRounds,
+    /// Values beyond all measure.
+    #[error("a value is beyond all measure")]
+    NotANumber,
+}
+
+impl ComparisonTable {
+    /// From rows without decisions: corrects the p-values of those that are decided, and answers.
+    pub(super) fn decided(
+        basis: Basis,
+        settings: &ComparisonSettings,
+        rows: Vec<ComparedFigure>,
+    ) -> Self {
+        let mut table = Self { basis, alpha: settings.alpha, power: settings.power, rows };
+        let raw: Vec<PValue> = table.family().filter_map(Tested::p).collect();
+        let mut corrected = holm(&raw).into_iter();
+        for row in &mut table.rows {
+            if let (true, Ok(tested)) = (row.is_decided, &mut row.tested)
+                && tested.p().is_some()
+                && let Some(adjusted) = corrected.next()
+            {
+                let direction = row.figure.direction();
+                let answer =
+                    Answer::of(adjusted, tested.difference.estimate, direction, settings.alpha);
+                tested.decision = Some(Decision { adjusted, answer });
+            }
+        }
+        table
+    }
+
+    /// How many figures share in Holm's correction: those that are decided and could be tested.
+    #[must_use]
+    pub fn family_size(&self) -> usize {
+        self.family().count()
+    }
+
+    /// The decided figures with this answer, in the order of rows.
+    pub fn answered(&self, answer: Answer) -> impl Iterator<Item = Figure> {
+        let has = move |row: &&ComparedFigure| row.answer() == Some(answer);
+        self.rows.iter().filter(has).map(|row| row.figure)
+    }
+
+    fn family(&self) -> impl Iterator<Item = &Tested> {
+        let decided = self.rows.iter().filter(|row| row.is_decided);
+        decided.filter_map(|row| row.tested.as_ref().ok())
+    }
+}
+
+impl ComparedFigure {
+    /// The answer; absent for a figure beside, and for one that could not be tested.
+    #[must_use]
+    pub fn answer(&self) -> Option<Answer> {
+        Some(self.tested.as_ref().ok()?.decision?.answer)
+    }
+}
+
+impl Tested {
+    /// The p-value of the test that decides, not corrected.
+    #[must_use]
+    pub fn p(&self) -> Option<PValue> {
+        self.tests.first().map(|test| test.p)
+    }
+}
+
+/// The level of the strictest step of Holm's correction over so many figures.
+pub(super) fn strictest(alpha: Alpha, family: usize) -> Alpha {
+    Alpha::new(alpha.get() / family.max(1) as f64).unwrap_or(alpha)
+}
+
+/// An effect as a share of the size of the baseline's figure.
+pub(super) fn share_of(effect: Effect, baseline: f64) -> Option<Effect> {
+    let size = baseline.abs();
+    let interval = effect
+        .interval
+        .map(|interval| EffectInterval { low: interval.low / size, high: interval.high / size });
+    let share = Effect { estimate: effect.estimate / size, interval };
+    share.estimate.is_finite().then_some(share)
+}

@@ -1,0 +1,159 @@
+//! Rounds against rounds.
+
+use fizeau_metrics::{
+    Answer, ComparisonSettings, ComparisonTable, ComparisonTest, Figure, FigureChoice, Pairs,
+    RandomBits, ResampleSeed, RoundFigures, RoundsError, Untested,
+};
+use proptest::prelude::*;
+
+use crate::cases;
+
+const SHOWN: [Figure; 3] = [Figure::P50_TTFT, Figure::P99_TPOT, Figure::OUTPUT_TPS];
+
+fn settings() -> ComparisonSettings {
+    ComparisonSettings { figures: FigureChoice::only(SHOWN), ..ComparisonSettings::default() }
+}
+
+fn rounds(values: &[[f64; 3]], scale: f64) -> Vec<RoundFigures> {
+    let round = |values: &[f64; 3]| SHOWN.into_iter().zip(values.map(|v| v * scale)).collect();
+    values.iter().map(round).collect()
+}
+
+fn mirrored(answer: Option<Answer>) -> Option<Answer> {
+    answer.map(|answer| match answer {
+        Answer::Better => Answer::Worse,
+        Answer::Worse => Answer::Better,
+        Answer::NoDetectableDifference => Answer::NoDetectableDifference,
+    })
+}
+
+type Rounds = Vec<([f64; 3], [f64; 3])>;
+
+fn some_rounds() -> impl Strategy<Value = Rounds> {
+    let three = || prop::array::uniform3(10.0..12.0_f64);
+    (0.0..1.0_f64).prop_flat_map(move |shift| {
+        let pair = (three(), three()).prop_map(move |(a, b)| (a, b.map(|v| v + shift * 3.0)));
+        prop::collection::vec(pair, 5..12)
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(64))]
+
+    #[test]
+    fn swapping_sides_mirrors_the_answers(both in some_rounds()) {
+        let (a, b): (Vec<_>, Vec<_>) = both.into_iter().unzip();
+        let (a, b) = (rounds(&a, 1.0), rounds(&b, 1.0));
+        let forth = ComparisonTable::of_rounds(&a, &b, &settings()).unwrap();
+        let back = ComparisonTable::of_rounds(&b, &a, &settings()).unwrap();
+        for (one, other) in forth.rows.iter().zip(&back.rows) {
+            prop_assert_eq!(one.answer(), mirrored(other.answer()));
+            let (one, other) = (one.tested.as_ref().unwrap(), other.tested.as_ref().unwrap());
+            prop_assert!((one.difference.estimate + other.difference.estimate).abs() < 1e-9);
+            prop_assert!((one.p().unwrap().get() - other.p().unwrap().get()).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn other_units_change_neither_p_nor_answer(both in some_rounds()) {
+        let (a, b): (Vec<_>, Vec<_>) = both.into_iter().unzip();
+        let of = |scale| {
+            ComparisonTable::of_rounds(&rounds(&a, scale), &rounds(&b, scale), &settings()).unwrap()
+        };
+        for (one, other) in of(1.0).rows.iter().zip(&of(1e3).rows) {
+            prop_assert_eq!(one.answer(), other.answer());
+            let (one, other) = (one.tested.as_ref().unwrap(), other.tested.as_ref().unwrap());
+            prop_assert!((one.p().unwrap().get() - other.p().unwrap().get()).abs() < 1e-9);
+            let shares = (one.relative.unwrap(), other.relative.unwrap());
+            prop_assert!((shares.0.estimate - shares.1.estimate).abs() < 1e-9);
+        }
+    }
+}
+
+/// Five rounds: the paired t-test decides, since Wilcoxon's test cannot have a p below 1/16.
+#[test]
+fn the_t_test_decides_and_holm_corrects() {
+    let a = [
+        [50.1, 20.0, 99.0],
+        [49.8, 20.4, 101.0],
+        [50.6, 19.7, 100.0],
+        [50.3, 20.1, 98.0],
+        [49.9, 20.2, 102.0],
+    ];
+    let b = [
+        [48.0, 20.1, 97.5],
+        [47.9, 20.3, 99.0],
+        [48.8, 19.9, 98.5],
+        [48.1, 20.0, 96.0],
+        [47.7, 20.3, 100.5],
+    ];
+    let table =
+        ComparisonTable::of_rounds(&rounds(&a, 1.0), &rounds(&b, 1.0), &settings()).unwrap();
+    let answers: Vec<_> = table.rows.iter().map(|row| row.answer().unwrap()).collect();
+    assert_eq!(answers, [Answer::Better, Answer::NoDetectableDifference, Answer::Worse]);
+
+    let ttft = table.rows[0].tested.as_ref().unwrap();
+    let column = |rounds: &[[f64; 3]]| rounds.iter().map(|r| r[0]).collect::<Vec<_>>();
+    let pairs = Pairs::new(&column(&a), &column(&b)).unwrap();
+    let raw = pairs.t_test().unwrap().p.get();
+    assert_eq!(ttft.tests[0].test, ComparisonTest::PairedT);
+    assert_eq!(ttft.tests[1].p.get(), 1.0 / 16.0);
+    // The least of three p-values.
+    assert_eq!(ttft.decision.unwrap().adjusted.get(), raw * 3.0);
+    assert!(ttft.relative_detectable.unwrap() > 0.0 && ttft.effect.unwrap().effect.estimate < 0.0);
+}
+
+#[test]
+fn differences_without_spread_are_told_by_their_signs() {
+    let a = [[50.0, 20.0, 100.0]; 8];
+    let b = [[51.0, 20.0, 100.0]; 8];
+    let table =
+        ComparisonTable::of_rounds(&rounds(&a, 1.0), &rounds(&b, 1.0), &settings()).unwrap();
+    let answers: Vec<_> = table.rows.iter().map(|row| row.answer().unwrap()).collect();
+    let none = Answer::NoDetectableDifference;
+    assert_eq!(answers, [Answer::Worse, none, none]);
+    let ttft = table.rows[0].tested.as_ref().unwrap();
+    assert_eq!((ttft.tests[0].test, ttft.detectable), (ComparisonTest::Wilcoxon, None));
+}
+
+#[test]
+fn what_cannot_be_paired_is_refused_or_left_out() {
+    let all = rounds(&[[50.0, 20.0, 100.0]; 5], 1.0);
+    let refused = |a: &[_], b: &[_]| ComparisonTable::of_rounds(a, b, &settings()).unwrap_err();
+    assert_eq!(refused(&all[..4], &all[..4]), RoundsError::TooFew(4));
+    assert_eq!(refused(&all, &all[..4]), RoundsError::CountsDiffer { baseline: 5, candidate: 4 });
+
+    let mut holed = all.clone();
+    holed[2] = [(Figure::P50_TTFT, 50.0)].into_iter().collect();
+    let table = ComparisonTable::of_rounds(&all, &holed, &settings()).unwrap();
+    let tested: Vec<_> = table.rows.iter().map(|row| row.tested.clone().map(|t| t.n)).collect();
+    let too_few = Err(Untested::TooFew { what: "rounds", needs: 5, has: 4 });
+    assert_eq!(tested, [Ok(5), too_few, too_few]);
+    assert_eq!(table.family_size(), 1);
+}
+
+/// Rounds of one and the same engine: shocks that both sides share, and noise of their own.
+#[test]
+fn equal_sides_are_told_apart_no_more_often_than_alpha() {
+    let mut bits = RandomBits::new(ResampleSeed(11));
+    // A sum of four: near enough to normal.
+    let mut noise = || (0..4).map(|_| bits.next_u64() as f64 / u64::MAX as f64 - 0.5).sum::<f64>();
+    let repeats = 1_000;
+    let mut alarms = 0;
+    for _ in 0..repeats {
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        for round in 0..6 {
+            let shock = 50.0 + noise() * 3.0 + f64::from(round);
+            a.push([0; 3].map(|_: i32| shock + noise()));
+            b.push([0; 3].map(|_: i32| shock + noise()));
+        }
+        let table =
+            ComparisonTable::of_rounds(&rounds(&a, 1.0), &rounds(&b, 1.0), &settings()).unwrap();
+        let differs = |row: &fizeau_metrics::ComparedFigure| {
+            row.answer() != Some(Answer::NoDetectableDifference)
+        };
+        alarms += u32::from(table.rows.iter().any(differs));
+    }
+    // 50 expected at most; the 99 % point of as many draws is 67.
+    assert!((15..=67).contains(&alarms), "{alarms}");
+}

@@ -1,0 +1,133 @@
+//! An A/B run as text.
+
+use std::fmt::Write;
+
+use fizeau_metrics::{Side, Verdict};
+
+use super::{AbParty, AbReport, AbRound, letter};
+use crate::number::{column_decimals, duration_ms};
+use crate::terminal::{plain, wrap};
+use crate::{LevelReport, LevelStatus, words};
+
+/// As wide as the other tables of commands that print text alone.
+const WIDTH: usize = 80;
+
+impl AbReport {
+    /// Who A and B are, what they were asked, and how each round went: a table of 80 columns, and below it what speaks
+    /// against a round. Ends with a newline.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        for (side, party) in [(Side::Baseline, &self.a), (Side::Candidate, &self.b)] {
+            line(&mut out, &format!("{}  {}", letter(side), party.words()));
+        }
+        let workload = &self.setup.workload;
+        let asked = format!(
+            "Asked: {}, {} in, {} out, {}, seed {}; {} rounds, {} before each turn",
+            workload.dataset,
+            workload.input_tokens,
+            workload.output_tokens,
+            workload.arrivals,
+            workload.seed,
+            self.planned,
+            duration_ms(self.settle.get()),
+        );
+        wrapped(&mut out, &asked);
+        out.push('\n');
+        self.table(&mut out);
+        for round in &self.rounds {
+            round.remarks(&mut out);
+        }
+        out
+    }
+
+    fn table(&self, out: &mut String) {
+        let tps = |level: &LevelReport| Some(level.summary.throughput.output_tokens_per_s.get());
+        let p50 = |level: &LevelReport| Some(level.summary.metrics.ttft.p50.value()?.get());
+        let [a_tps, b_tps] = self.columns(tps);
+        let [a_ttft, b_ttft] = self.columns(p50);
+        line(out, "               output tok/s          TTFT p50 ms");
+        line(out, "round first        A        B          A        B   verdict");
+        let cells = a_tps.iter().zip(&b_tps).zip(a_ttft.iter().zip(&b_ttft));
+        for (round, ((a_tps, b_tps), (a_ttft, b_ttft))) in self.rounds.iter().zip(cells) {
+            let first = letter(round.first);
+            let verdict = round.verdict();
+            let row = format!(
+                "{:>5} {first:>5} {a_tps:>8} {b_tps:>8}   {a_ttft:>8} {b_ttft:>8}   {verdict}",
+                round.number
+            );
+            line(out, &row);
+        }
+    }
+
+    /// A figure of A and of B, with the decimals that suit both columns.
+    fn columns(&self, figure: fn(&LevelReport) -> Option<f64>) -> [Vec<String>; 2] {
+        let of = |side: Side| -> Vec<Option<f64>> {
+            let turns = self.rounds.iter().map(|round| round.turn(side));
+            turns.map(|level| figure(level?).filter(|value| value.is_finite())).collect()
+        };
+        let (a, b) = (of(Side::Baseline), of(Side::Candidate));
+        let decimals = column_decimals(a.iter().chain(&b).copied().flatten());
+        let cell = |value: &Option<f64>| match value {
+            Some(value) => format!("{value:.decimals$}"),
+            None => "-".to_owned(),
+        };
+        [a.iter().map(cell).collect(), b.iter().map(cell).collect()]
+    }
+}
+
+impl AbParty {
+    /// Its name, where it is and which model, in a line.
+    fn words(&self) -> String {
+        let Self { name, endpoint } = self;
+        let name = name.as_ref().map_or_else(String::new, |name| format!("{name}: "));
+        format!("{name}{}{}, model {}", endpoint.base_url, endpoint.path, endpoint.model)
+    }
+}
+
+impl AbRound {
+    fn verdict(&self) -> String {
+        let turn = |side| {
+            let level = self.turn(side)?;
+            let word = match (&level.status, level.validity.verdict) {
+                (LevelStatus::Partial { .. }, _) => "partial",
+                (_, Verdict::Valid) => return None,
+                (_, verdict) => words::verdict(verdict),
+            };
+            Some(format!("{} {word}", letter(side)))
+        };
+        let odd: Vec<String> =
+            [Side::Baseline, Side::Candidate].into_iter().filter_map(turn).collect();
+        let dropped = if self.counted().is_err() { " (left out)" } else { "" };
+        match &*odd {
+            [] if dropped.is_empty() => "valid".to_owned(),
+            [] => "not finished (left out)".to_owned(),
+            odd => format!("{}{dropped}", odd.join(", ")),
+        }
+    }
+
+    /// What speaks against a turn, or leaves the round out.
+    fn remarks(&self, out: &mut String) {
+        if let Err(reason) = self.counted() {
+            wrapped(out, &format!("round {} is left out: {reason}", self.number));
+            return;
+        }
+        for side in [Side::Baseline, Side::Candidate] {
+            for reason in self.turn(side).iter().flat_map(|level| &level.validity.reasons) {
+                let text = format!("round {}, {}: {}", self.number, letter(side), reason.text);
+                wrapped(out, &text);
+            }
+        }
+    }
+}
+
+fn line(out: &mut String, text: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(out, "{}", plain(text).trim_end());
+}
+
+fn wrapped(out: &mut String, text: &str) {
+    for part in wrap(&plain(text), WIDTH).lines() {
+        line(out, part);
+    }
+}

@@ -1,0 +1,126 @@
+//! A level over time and its steady part, as lines of the block.
+
+use fizeau_core::Millis;
+use fizeau_metrics::{
+    CutReason, Distribution, MeasuredWindow, Saturation, WhyNoWindow, WindowFigures,
+};
+
+use super::LevelReport;
+use super::block::sentence;
+use crate::block::line;
+use crate::number::number;
+
+impl LevelReport {
+    /// How much was going on at a time.
+    pub(super) fn over_time_lines(&self) -> Vec<String> {
+        let Some(over_time) = &self.summary.over_time else {
+            return Vec::new();
+        };
+        let flight = &over_time.in_flight;
+        let mut lines = vec![line(
+            "In flight mean/p50/p90/peak:",
+            format_args!("{:.1} / {} / {} / {}", flight.mean, flight.p50, flight.p90, flight.peak),
+        )];
+        let peak = &over_time.peak_output_tokens;
+        if peak.rate.get() > 0.0 {
+            let over = number(peak.over.as_secs_f64());
+            let rate = number(peak.rate.get());
+            lines.push(line("Peak output tok/s:", format_args!("{rate} (over {over} s)")));
+        }
+        if self.is_saturated() {
+            lines.push(line("Saturated:", "yes, the queue grew to the end"));
+        }
+        lines
+    }
+
+    /// Whether the queue of an open loop grew; a closed one has none.
+    pub(crate) const fn is_saturated(&self) -> bool {
+        let found = self.summary.saturation;
+        self.asked.arrivals.is_some() && matches!(found, Some(Saturation::Saturated(_)))
+    }
+
+    /// The part that was measured beside the whole run: what was cut, and its figures; or why there is none.
+    pub(super) fn window_lines(&self) -> Vec<String> {
+        let windowed = &self.summary.windowed;
+        let figures = match &windowed.part {
+            Ok(figures) => figures,
+            Err(none) => {
+                return match none.why {
+                    WhyNoWindow::TooFew { has: 0, .. } => Vec::new(),
+                    WhyNoWindow::TooFew { has, needs, .. } => {
+                        let few = format!("- (needs {needs} requests, has {has})");
+                        vec![line("Steady part:", few)]
+                    }
+                    why => vec![line("Steady part:", "none"), sentence(&why.to_string())],
+                };
+            }
+        };
+        let mut lines = vec![line(name(&figures.window), cuts(&figures.window))];
+        lines.extend(
+            figures.window.not_steady.map(|why| {
+                sentence(&format!("all slots in use, but not known to be steady: {why}"))
+            }),
+        );
+        if figures.window.cut_front + figures.window.cut_back > 1 {
+            lines.extend(self.part_lines(figures));
+        }
+        lines
+    }
+
+    /// The figures of a part, each beside that of the whole run.
+    fn part_lines(&self, part: &WindowFigures) -> Vec<String> {
+        let whole = &self.summary.metrics;
+        let pairs = [
+            ("TTFT p50/p99 (ms)", &part.metrics.ttft, &whole.ttft),
+            ("TPOT p50/p99 (ms)", &part.metrics.tpot, &whole.tpot),
+            ("E2EL p50/p99 (ms)", &part.metrics.e2el, &whole.e2el),
+        ];
+        let mut lines = Vec::new();
+        for (what, inside, all) in pairs {
+            if all.n > 0 {
+                let (inside, all) = (two(inside), two(all));
+                lines.push(line(&format!("  {what}:"), format_args!("{inside} (whole {all})")));
+            }
+        }
+        if let Some(inside) = &part.throughput {
+            let all = &self.summary.throughput;
+            let rates = [
+                ("Requests/s", inside.requests_per_s, all.requests_per_s),
+                ("Output tok/s", inside.output_tokens_per_s, all.output_tokens_per_s),
+            ];
+            for (what, inside, all) in rates {
+                if all.get() > 0.0 {
+                    let (inside, all) = (number(inside.get()), number(all.get()));
+                    let both = format!("{inside} (whole {all})");
+                    lines.push(line(&format!("  {what}:"), both));
+                }
+            }
+        }
+        lines
+    }
+}
+
+/// What kind of part it is.
+const fn name(window: &MeasuredWindow) -> &'static str {
+    match window.reason {
+        CutReason::Asked => "Part asked for:",
+        CutReason::Stationary => "Steady part:",
+        CutReason::Plateau { .. } => "Plateau of the concurrency:",
+    }
+}
+
+/// `880 of 1000 sent, 48.2 s; cut 100 + 20`
+fn cuts(window: &MeasuredWindow) -> String {
+    let MeasuredWindow { span, cut_front, kept, cut_back, .. } = window;
+    let all = cut_front + kept + cut_back;
+    let seconds = number(span.length().as_secs_f64());
+    format!("{kept} of {all} in {seconds} s; cut {cut_front} + {cut_back}")
+}
+
+/// `12.3 / 15.9`, a tail that the sample does not support left out.
+fn two(sample: &Distribution) -> String {
+    let known = |value: Option<Millis>| {
+        value.map_or_else(|| "-".to_owned(), |ms| format!("{:.1}", ms.get()))
+    };
+    format!("{} / {}", known(sample.p50.value()), known(sample.p99.value()))
+}
