@@ -15,6 +15,7 @@ mod over_time;
 mod peers;
 mod peers_agree;
 mod pooled;
+mod precision;
 mod probe;
 mod request;
 mod series;
