@@ -173,7 +173,7 @@ fn sent(tape: &Tape) -> Option<Sent> {
         e2el: metrics.e2el,
         visible: metrics.first_visible,
         output: metrics.output_tokens,
-        prompt: metrics.output_tokens.and(tape.input_tokens()),
+        prompt: metrics.output_tokens.and_then(|_| tape.input_tokens()),
         gaps: count(inter_chunk(tape).count() as u64),
         gap_tokens: metrics.tpot.map_or(0, |_| {
             let first = metrics.first_event_tokens.unwrap_or_default();
