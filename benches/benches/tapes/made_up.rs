@@ -55,6 +55,6 @@ impl Random {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        (self.0 >> 32) * bound >> 32
+        ((self.0 >> 32) * bound) >> 32
     }
 }

@@ -43,7 +43,8 @@ fn main() -> Result<()> {
     row("summary", 0, summed_up);
     row("both", bytes, Sum { wall: read.wall + summed_up.wall, cpu: read.cpu + summed_up.cpu });
     let events = summary.tokens.events;
-    let memory = since.spent().memory.map_or("-".to_owned(), |grown| format!("{}", grown >> 20));
+    let memory =
+        since.spent().memory.map_or_else(|| "-".to_owned(), |grown| format!("{}", grown >> 20));
     println!(
         "{events} events; memory grew by {memory} MiB at the most, {} of them lines",
         lines.len() >> 20

@@ -1,5 +1,6 @@
 //! `fizeau ab`: two endpoints in turns, with the same requests, and whether they differ.
 
+mod compare;
 mod prepare;
 
 use std::num::{NonZeroU32, NonZeroU64};
@@ -36,7 +37,9 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
     written?;
     Ok(if interrupted {
         Exit::Interrupted
-    } else if report.verdict() == Verdict::Invalid {
+    } else if report.verdict() == Verdict::Invalid
+        || (args.answer.fail_on_worse && report.is_worse())
+    {
         Exit::Missed
     } else {
         Exit::Good
@@ -53,7 +56,9 @@ async fn measure(job: &Job, args: &AbArgs) -> Result<(AbReport, bool), Fail> {
     let a = crew(job, &job.a, clock, &cancel).await?;
     let b = crew(job, &job.b, clock, &cancel).await?;
     let folder = job.out.folder();
-    folder.write_json("run.json", &document(job, args)?).map_err(Fail::broken)?;
+    folder
+        .write_json("run.json", &document(job, args, record::epoch_unix_ns(&clock))?)
+        .map_err(Fail::broken)?;
     interrupt::listen(cancel.clone())?;
     let mut ab = Ab::new(a, b, Pacer::new(clock), &job.spec, Some(folder));
     let mut progress = Progress::new();
@@ -66,7 +71,7 @@ async fn measure(job: &Job, args: &AbArgs) -> Result<(AbReport, bool), Fail> {
         add(&mut rounds, &turn, level);
     }
     drop(progress);
-    Ok((report(job, rounds), cancel.is_cancelled()))
+    Ok((report(job, rounds)?, cancel.is_cancelled()))
 }
 
 /// What is to be known before the first request that counts.
@@ -138,20 +143,31 @@ fn add(rounds: &mut Vec<AbRound>, turn: &AbTurn, level: LevelReport) {
     }
 }
 
-fn report(job: &Job, rounds: Vec<AbRound>) -> AbReport {
+fn report(job: &Job, rounds: Vec<AbRound>) -> Result<AbReport, Fail> {
+    let comparison = compare::rounds(job, &rounds);
+    let requests = match &comparison {
+        Ok(_) => Some(compare::requests(job, &rounds)?),
+        Err(_) => None,
+    };
     let party =
         |side: &Party| AbParty { name: side.name.clone(), endpoint: side.called.describe() };
-    AbReport {
+    Ok(AbReport {
         setup: job.setup.clone(),
         a: party(&job.a),
         b: party(&job.b),
         planned: job.spec.rounds.get(),
         settle: job.spec.settle.to_millis(),
         rounds,
-    }
+        comparison,
+        requests,
+    })
 }
 
-fn document<'a>(job: &'a Job, args: &'a AbArgs) -> Result<record::RunDocument<'a>, Fail> {
+fn document<'a>(
+    job: &'a Job,
+    args: &'a AbArgs,
+    epoch_unix_ns: u64,
+) -> Result<record::RunDocument<'a>, Fail> {
     let spec = &job.spec;
     let level = |round: u32| record::LevelPlan {
         requests: spec.workload.requests.get(),
@@ -160,6 +176,7 @@ fn document<'a>(job: &'a Job, args: &'a AbArgs) -> Result<record::RunDocument<'a
         release_for_ms: None,
         until: None,
         seed: Some(spec.seed_of(round).0),
+        until: None,
         window: fizeau::metrics::WindowChoice::default().into(),
     };
     // Both turns of a round are alike.
@@ -172,6 +189,7 @@ fn document<'a>(job: &'a Job, args: &'a AbArgs) -> Result<record::RunDocument<'a
         lengths: job.sample.asked_lengths(),
         probe: None,
         shard: None,
+        epoch_unix_ns,
     };
     let goodput = &*args.answer.goodput;
     let document =

@@ -5,22 +5,28 @@ mod ab;
 mod arrivals;
 mod bench;
 mod client;
+mod compare;
 mod data;
 mod endpoint;
 mod lengths;
+mod merge;
+mod report;
 mod sampling;
 mod serve;
 mod sweep;
 mod window;
 mod workload;
 
-pub(crate) use ab::AbArgs;
+pub(crate) use ab::{AbArgs, AnswerArgs};
 pub(crate) use arrivals::{ArrivalArgs, RampArg};
 pub(crate) use bench::{BenchArgs, SonnetArgs};
 pub(crate) use client::ClientArgs;
+pub(crate) use compare::CompareArgs;
 pub(crate) use data::{DataArgs, SessionArgs};
 pub(crate) use endpoint::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg};
 pub(crate) use lengths::{LawArgs, PrefixArgs, RangeStyleArg};
+pub(crate) use merge::MergeArgs;
+pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;
 pub(crate) use serve::ServeArgs;
 pub(crate) use sweep::SweepArgs;
@@ -51,6 +57,15 @@ pub(crate) enum Command {
     /// In each round both are warmed and measured, never at the same time; who is first alternates. Each metric gets one of
     /// three answers: B is better, B is worse, or no difference was detected.
     Ab(Box<AbArgs>),
+    /// Hold stored runs against the first of them, and say of each metric whether it is better, worse, or not to be told apart.
+    ///
+    /// Runs must have sent the same workload to the same model under the same goals; endpoint, engine, hardware and client may
+    /// differ, since they are what is compared. Sweeps are compared level by level.
+    Compare(CompareArgs),
+    /// Make one run of the shards of one (`fizeau bench --shard I/N`, on several machines).
+    Merge(MergeArgs),
+    /// Show a stored run again: as it was, as another tool would have had it, or what a word means to whom.
+    Report(ReportArgs),
     /// Serve the simulated engine behind HTTP, for trying clients out.
     Serve(ServeArgs),
 }

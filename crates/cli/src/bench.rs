@@ -33,7 +33,7 @@ use crate::progress::Progress;
 use crate::say::say;
 use crate::speed::Physics;
 use crate::workload::{Limit, Work};
-use crate::{interrupt, levels, probe, runtime, workload};
+use crate::{interrupt, levels, probe, record, runtime, workload};
 use prepare::{base_urls, document, prepare, warmups};
 
 /// Everything that is decided before anything is sent.
@@ -213,7 +213,8 @@ async fn measure(
     };
     crew.preconnect(level.connections_ahead()).await.map_err(Fail::endpoint)?;
     if let Some(folder) = folder {
-        folder.write_json("run.json", &document(job, args)?).map_err(Fail::broken)?;
+        let epoch = record::epoch_unix_ns(&clock);
+        folder.write_json("run.json", &document(job, args, epoch)?).map_err(Fail::broken)?;
         levels::write_config(folder, job.physics.as_ref())?;
     }
     interrupt::listen(cancel.clone())?;

@@ -32,6 +32,15 @@ impl Client {
         Ok(Self { threads, thresholds, headroom, ceiling: None })
     }
 
+    /// That of a run that is over.
+    pub(crate) const fn of_record(
+        thresholds: Thresholds,
+        headroom: Headroom,
+        ceiling: Option<Ceiling>,
+    ) -> Self {
+        Self { threads: NonZeroUsize::MIN, thresholds, headroom, ceiling }
+    }
+
     /// Says so where a connection for each of `requests` may use up the local ports. No more than a note: whether it
     /// does depends on how fast the server answers.
     pub(crate) fn note_ports(&self, requests: u64) {

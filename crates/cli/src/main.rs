@@ -5,16 +5,19 @@ mod args;
 mod bench;
 mod calibrate;
 mod client;
+mod compare;
 mod embedded;
 mod endpoint;
 mod exit;
 mod folder;
 mod interrupt;
 mod levels;
+mod merge;
 mod pairs;
 mod probe;
 mod progress;
 mod record;
+mod report;
 mod runtime;
 mod say;
 mod serve;
@@ -40,8 +43,11 @@ fn main() -> ExitCode {
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let done = match cli.command {
         Command::Bench(args) => bench::settled(args).and_then(|args| bench::run(&args)),
+        Command::Merge(args) => merge::run(&args),
         Command::Sweep(args) => sweep::run(&args),
         Command::Ab(args) => ab::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
     };
     match done {

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use fizeau::core::Millis;
+use fizeau::core::{Clock as _, Millis, Nanos, Stamp};
 use fizeau::harness;
 use fizeau::metrics::WindowChoice;
 use fizeau::report::{Endpoint, Host, Setup, ToolVersion};
+use fizeau::transport::MonotonicClock;
 use fizeau::workload::Spec;
 use serde::Serialize;
 
@@ -79,7 +80,12 @@ impl WallTime {
 #[derive(Debug, Serialize)]
 pub(crate) struct RunDocument<'a> {
     schema: &'static str,
+    /// Of the tapes beside it.
+    tapes_schema: &'static str,
     version: &'static str,
+    /// What the wall clock showed at the epoch that all stamps count from, in nanoseconds since 1970: shards of a run on
+    /// several machines are put on one axis by it, and nothing else is.
+    epoch_unix_ns: u64,
     setup: &'a Setup,
     /// What is asked, but for the number of requests, which is each level's own.
     plan: serde_json::Value,
@@ -143,6 +149,8 @@ pub(crate) struct AskedPlan<'a> {
     pub(crate) probe: Option<&'a Spec>,
     /// Which share of it is sent from here, as given.
     pub(crate) shard: Option<&'a str>,
+    /// What the wall clock showed at the epoch, in nanoseconds since 1970.
+    pub(crate) epoch_unix_ns: u64,
 }
 
 /// Lengths by their law and as quantiles.
@@ -193,7 +201,7 @@ impl<'a> RunDocument<'a> {
         goodput: &'a [String],
         client: ClientPlan<'a>,
     ) -> Result<Self, Fail> {
-        let AskedPlan { plan, lengths: (input, output), probe, shard } = asked;
+        let AskedPlan { plan, lengths: (input, output), probe, shard, epoch_unix_ns } = asked;
         let probe = probe.map(serde_json::to_value).transpose().map_err(Fail::broken)?;
         let timeouts = &called.timeouts;
         let limits = [
@@ -206,6 +214,8 @@ impl<'a> RunDocument<'a> {
             limits.into_iter().filter_map(|(name, limit)| Some((name, limit?.to_millis())));
         Ok(Self {
             schema: "fizeau.run/1",
+            tapes_schema: "fizeau.tapes/1",
+            epoch_unix_ns,
             version: env!("CARGO_PKG_VERSION"),
             setup,
             plan: without_requests(plan),
@@ -225,6 +235,13 @@ impl<'a> RunDocument<'a> {
     pub(crate) fn with_ab(self, ab: AbPlan<'a>) -> Self {
         Self { ab: Some(ab), ..self }
     }
+}
+
+/// What the wall clock showed at the epoch of `clock`, in nanoseconds since 1970.
+pub(crate) fn epoch_unix_ns(clock: &MonotonicClock) -> u64 {
+    let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = Nanos::from(wall).saturating_sub(clock.now().saturating_since(Stamp::EPOCH));
+    since.as_nanos()
 }
 
 /// How many requests is each level's own.

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     // What fails before there is anything to keep leaves no folder.
     let measured = runtime.block_on(measure(&job)).inspect_err(|_| job.out.give_back());
     let (report, interrupted) = measured?;
-    show(&report, job.out.folder().path())?;
+    show(&report, Some(job.out.folder().path()))?;
     Ok(if interrupted {
         Exit::Interrupted
     } else if report.verdict() == Verdict::Invalid || missed(&report, args) {
@@ -241,7 +241,7 @@ fn size_of(args: &SweepArgs) -> Result<LevelSize, Fail> {
     Ok(LevelSize { requests, time: Some(time), warmup: args.plan.num_warmups })
 }
 
-fn document(job: &Job) -> Result<record::RunDocument<'_>, Fail> {
+fn document(job: &Job, epoch_unix_ns: u64) -> Result<record::RunDocument<'_>, Fail> {
     let size = &job.spec.size;
     let level = |&slots: &NonZeroU32| record::LevelPlan {
         requests: size.requests_at(slots).get(),
@@ -260,6 +260,7 @@ fn document(job: &Job) -> Result<record::RunDocument<'_>, Fail> {
         lengths: job.sample.asked_lengths(),
         probe: None,
         shard: None,
+        epoch_unix_ns,
     };
     record::RunDocument::new(&job.setup, asked, levels, &job.called, &job.goodput, client)
 }
@@ -276,7 +277,8 @@ async fn measure(job: &Job) -> Result<(SweepReport, bool), Fail> {
     let crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
     crew.preconnect(most(&job.spec.levels)).await.map_err(Fail::endpoint)?;
     let folder = job.out.folder();
-    folder.write_json("run.json", &document(job)?).map_err(Fail::broken)?;
+    let epoch = record::epoch_unix_ns(&clock);
+    folder.write_json("run.json", &document(job, epoch)?).map_err(Fail::broken)?;
     levels::write_config(folder, job.physics.as_ref())?;
     interrupt::listen(cancel.clone())?;
     let mut sweep = Sweep::new(crew, &job.spec, Some(folder));
@@ -331,15 +333,15 @@ fn report(job: &Job, level: &SweptLevel, kept: &Kept) -> Result<LevelReport, Fai
 }
 
 /// Prints the report, as wide as the terminal is.
-fn show(report: &SweepReport, out: &Path) -> Result<(), Fail> {
-    let page = out.join("report.html").display().to_string();
+pub(crate) fn show(report: &SweepReport, out: Option<&Path>) -> Result<(), Fail> {
+    let page = out.map(|out| out.join("report.html").display().to_string());
     let is_terminal = std::io::stdout().is_terminal();
     let width = terminal_size::terminal_size().filter(|_| is_terminal);
     let colours = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let terminal = Terminal {
         width: width.map_or(PIPE_WIDTH, |(width, _)| width.0.into()),
         style: if colours { Style::Ansi } else { Style::Plain },
-        report: Some(&page),
+        report: page.as_deref(),
     };
     say(report.terminal(&terminal).trim_end())
 }

@@ -146,6 +146,20 @@ impl Tape {
         reported.or(self.asked.input_tokens)
     }
 
+    /// Puts everything that was seen `later`, so that tapes of several clocks can share an epoch: stamps count from `later`
+    /// before the one that they counted from. Lengths of time stay as they are.
+    ///
+    /// ```
+    /// use fizeau_core::{Nanos, Stamp, Tape};
+    /// let mut tape = Tape::sent_at(Stamp::EPOCH);
+    /// tape.put_later(Nanos::from_millis(5));
+    /// assert_eq!(tape, Tape::sent_at(Stamp::EPOCH + Nanos::from_millis(5)));
+    /// ```
+    pub fn put_later(&mut self, later: Nanos) {
+        self.marks.put_later(later);
+        self.arrivals.iter_mut().for_each(|arrival| arrival.at += later);
+    }
+
     /// Whether the request succeeded by the strict rule: a status of 200, no error object at any time, at least one
     /// token, and the protocol's own end.
     #[must_use]
@@ -219,6 +233,23 @@ impl Marks {
             first_byte: None,
             headers: None,
             end: None,
+        }
+    }
+}
+
+impl Marks {
+    fn put_later(&mut self, later: Nanos) {
+        // Each by its name, so that none that is added is forgotten.
+        let Self { intended, released, connect, send_start, send_end, first_byte, headers, end } =
+            self;
+        *intended += later;
+        *released += later;
+        let connect = connect.as_mut().map(|ConnectMarks { start, dns, tcp, tls }| {
+            [Some(start), dns.as_mut(), Some(tcp), tls.as_mut()]
+        });
+        let reply = [send_start, send_end, first_byte, headers, end].map(Option::as_mut);
+        for stamp in connect.into_iter().flatten().chain(reply).flatten() {
+            *stamp += later;
         }
     }
 }

@@ -86,7 +86,7 @@ pub struct Rounds(u32);
 /// Too few rounds to tell a difference from chance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0} rounds: give at least {least}; fewer pairs of figures hardly tell a difference from chance",
+    "{0} are too few: give at least {least}, since fewer pairs of figures hardly tell a difference from chance",
     least = Rounds::LEAST
 )]
 pub struct TooFewRounds(pub u32);

@@ -47,5 +47,8 @@ pub use pacer::Pacer;
 pub use preflight::{PreflightError, preflight};
 pub use proof::SelfWatch;
 pub use recount::Recounted;
-pub use stored::{Cut, Differing, RunRecord, StoredError, StoredLevel, StoredRun, StoredTapes};
+pub use stored::{
+    Cut, Differing, MergedTapes, RunRecord, StoredEnding, StoredError, StoredLevel, StoredRun,
+    StoredTapes,
+};
 pub use sweep::{LevelSize, Sweep, SweepError, SweepSpec, SweptLevel, level_name};

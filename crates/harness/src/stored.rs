@@ -2,9 +2,11 @@
 
 mod line;
 mod lines;
+mod merged;
 mod record;
 
 pub use lines::{Cut, StoredTapes};
+pub use merged::MergedTapes;
 pub use record::{Differing, RunRecord};
 
 use std::fs::{self, File};
@@ -78,6 +80,7 @@ impl StoredError {
 #[derive(Debug, Clone)]
 pub struct StoredRun {
     path: PathBuf,
+    document: PathBuf,
     record: RunRecord,
     levels: Vec<StoredLevel>,
 }
@@ -89,6 +92,20 @@ pub struct StoredLevel {
     name: String,
 }
 
+/// How a stored level ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoredEnding {
+    /// All that was planned was done.
+    Finished,
+    /// It was broken off, and says so.
+    Partial,
+    /// There is no summary: whoever measured did not live to write one.
+    Killed,
+}
+
+/// The schema of the summaries that can be read.
+const SUMMARY: &str = "fizeau.summary/1";
+
 impl StoredRun {
     /// Opens the folder of a run of one level, of a sweep, or of one level of a sweep.
     ///
@@ -96,23 +113,36 @@ impl StoredRun {
     /// If there is no run, or its `run.json` cannot be read or is of another schema.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoredError> {
         let path = path.into();
-        let levels = levels(&path)?;
+        let mut levels = levels(&path)?;
         if levels.is_empty() {
             return Err(StoredError::NoRun(path));
         }
-        let above = path.parent().map(|parent| parent.join("run.json"));
-        let documents = std::iter::once(path.join("run.json")).chain(above);
-        let Some(document) = documents.into_iter().find(|document| document.is_file()) else {
+        let mut document = path.join("run.json");
+        if !document.is_file() {
+            // `.` has no parent by its name.
+            let above = path.file_name().and_then(|_| path.parent());
+            document = above.map_or_else(|| path.join(".."), Path::to_path_buf).join("run.json");
+            let name = path.canonicalize().map_err(StoredError::io(&path))?;
+            let name = name.file_name().map(|name| name.to_string_lossy().into_owned());
+            levels.iter_mut().for_each(|level| level.name = name.clone().unwrap_or_default());
+        }
+        if !document.is_file() {
             return Err(StoredError::NoRun(path));
-        };
+        }
         let record = RunRecord::read(&document)?;
-        Ok(Self { path, record, levels })
+        Ok(Self { path, document, record, levels })
     }
 
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Where its `run.json` is: one level of a sweep has it in the folder above.
+    #[must_use]
+    pub fn document(&self) -> &Path {
+        &self.document
     }
 
     /// What was asked: `run.json`.
@@ -135,10 +165,32 @@ impl StoredLevel {
         &self.path
     }
 
-    /// The name of its folder within a sweep; empty for the only level of a run.
+    /// The name of its folder within a sweep (`concurrency-0008`); empty for the only level of a run.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What its `summary.json` says, field by field; none if there is none, as after a run that was killed.
+    ///
+    /// # Errors
+    /// If it cannot be read or is of another schema.
+    pub fn summary(&self) -> Result<Option<RunRecord>, StoredError> {
+        let path = self.path.join("summary.json");
+        path.is_file().then(|| RunRecord::of(&path, SUMMARY)).transpose()
+    }
+
+    /// How it ended.
+    ///
+    /// # Errors
+    /// As [`StoredLevel::summary`].
+    pub fn ending(&self) -> Result<StoredEnding, StoredError> {
+        let status = self.summary()?.and_then(|summary| summary.text("status"));
+        Ok(match status.as_deref() {
+            Some("finished") => StoredEnding::Finished,
+            Some(_) => StoredEnding::Partial,
+            None => StoredEnding::Killed,
+        })
     }
 
     /// Its tapes, read one by one, in the order in which the requests ended.

@@ -29,7 +29,7 @@ pub use answer::{Answer, Direction};
 pub use figure::{Figure, FigureChoice, FigureError};
 pub use holm::holm;
 pub use permutation::{PermutationError, PermutationTest, Permutations};
-pub use requests::{ComparedRequests, Pairing};
+pub use requests::{ComparedRequests, Pace, Pairing};
 pub use rounds::{RoundFigures, RoundsError};
 pub use samples::{Pairs, PairsError, Side, Sides, SidesError};
 pub use shares::{Alpha, PValue, Power, ShareError};

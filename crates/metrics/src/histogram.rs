@@ -1,5 +1,7 @@
 //! A mergeable histogram of latencies, for live figures and for `*.hdr` files.
 
+mod log;
+
 use std::fmt;
 
 use fizeau_core::{Nanos, Tokens};
@@ -30,9 +32,9 @@ const LONGEST: u64 = i64::MAX as u64 / 2;
 #[derive(Clone)]
 pub struct LatencyHistogram(Histogram<u64>);
 
-/// Why a histogram could not be written out.
+/// Why a histogram could not be written out or read back.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the histogram cannot be serialised: {0}")]
+#[error("the histogram is not to be had: {0}")]
 pub struct HistogramError(String);
 
 impl LatencyHistogram {
@@ -109,6 +111,25 @@ impl LatencyHistogram {
         log.write_histogram(&self.0, Nanos::ZERO.into(), duration.into(), None)
             .map_err(|error| failed(&error))?;
         String::from_utf8(bytes).map_err(|error| failed(&error))
+    }
+
+    /// The histogram of a `*.hdr` file, all intervals of the log together: what [`LatencyHistogram::to_interval_log`] was
+    /// given. Values are taken for nanoseconds. A log without an interval has nothing in it.
+    ///
+    /// ```
+    /// use fizeau_core::Nanos;
+    /// use fizeau_metrics::LatencyHistogram;
+    /// let mut one = LatencyHistogram::new();
+    /// one.record(Nanos::from_millis(20));
+    /// let back = LatencyHistogram::from_interval_log(&one.to_interval_log(Nanos::from_secs(1))?)?;
+    /// assert_eq!((back.count(), back.percentile(50.0)), (1, one.percentile(50.0)));
+    /// # Ok::<(), fizeau_metrics::HistogramError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the text is no interval log, or a histogram in it cannot be decoded or has another precision than three digits.
+    pub fn from_interval_log(text: &str) -> Result<Self, HistogramError> {
+        Ok(log::read(text)?.map_or_else(Self::new, Self))
     }
 }
 

@@ -4,7 +4,7 @@ mod json;
 mod text;
 
 use fizeau_core::Millis;
-use fizeau_metrics::{Side, Verdict};
+use fizeau_metrics::{Answer, ComparisonTable, Side, Verdict};
 
 use crate::{Endpoint, LevelReport, LevelStatus, Setup};
 
@@ -25,6 +25,10 @@ pub struct AbReport {
     pub settle: Millis,
     /// The rounds that were begun.
     pub rounds: Vec<AbRound>,
+    /// What the rounds that count come to; else why there is no answer, in plain words.
+    pub comparison: Result<ComparisonTable, String>,
+    /// The requests of those rounds in pairs, to stand beside; its figures have no answer. Absent where there is none.
+    pub requests: Option<ComparisonTable>,
 }
 
 /// One side of an A/B run.
@@ -89,6 +93,13 @@ impl AbReport {
     /// The rounds that count.
     pub fn counted(&self) -> impl Iterator<Item = (&LevelReport, &LevelReport)> {
         self.rounds.iter().filter_map(|round| round.counted().ok())
+    }
+
+    /// Whether B is worse in some figure.
+    #[must_use]
+    pub fn is_worse(&self) -> bool {
+        let table = self.comparison.as_ref().ok();
+        table.is_some_and(|table| table.answered(Answer::Worse).next().is_some())
     }
 
     /// The worst verdict of any turn that ended.

@@ -29,6 +29,7 @@ mod ab;
 mod asked;
 mod block;
 mod chart;
+mod comparison;
 mod lengths;
 mod level;
 mod number;
@@ -44,6 +45,9 @@ mod words;
 
 pub use ab::{AbParty, AbReport, AbRound};
 pub use asked::{Asked, AskedArrivals};
+pub use comparison::{
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
+};
 pub use lengths::LengthTally;
 pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until};
 pub use peers::{Explanation, PeerComparison};

@@ -138,8 +138,10 @@ impl PercentileTable {
             };
             let figures = match row.found {
                 Some([by_rule, linear]) => format!("{by_rule:>15.3}{linear:>15.3}"),
-                None if row.n == 0 => format!("{:>15}", "- (no values)"),
-                None => format!("{:>22}", format!("- (needs {} values)", needed(row.percent))),
+                None if row.n == 0 => format!("{:>30}", "- (no values)"),
+                None => {
+                    format!("{:>30}", format!("- (needs {} values)", needed(row.percent)))
+                }
             };
             let percent = format!("p{}", row.percent.get());
             lines.push(format!("{name:<16}{n:>12}{percent:>12}{figures}"));

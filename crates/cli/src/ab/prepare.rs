@@ -4,12 +4,12 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::Nanos;
 use fizeau::harness::{AbPrompts, AbSpec, LevelSize, Load, Rounds, TextAfter};
-use fizeau::metrics::{Alpha, GoodputGoals};
+use fizeau::metrics::{Alpha, ComparisonSettings, Figure, FigureChoice, GoodputGoals};
 use fizeau::report::{Engine, LoadPoint, Setup, Workload};
 use fizeau::transport::Target;
 use fizeau::workload::{Content, Salt, TracePacing};
 
-use crate::args::{AbArgs, EndpointArgs};
+use crate::args::{AbArgs, AnswerArgs, EndpointArgs};
 use crate::client::{self, Client};
 use crate::endpoint::{self, Called};
 use crate::exit::{Fail, Named};
@@ -24,7 +24,8 @@ pub(super) struct Job {
     pub(super) b: Party,
     pub(super) client: Client,
     pub(super) spec: AbSpec,
-    pub(super) alpha: Alpha,
+    /// How the sides are compared, settled before anything is measured.
+    pub(super) settings: ComparisonSettings,
     /// A plan of the workload, for the request before the first.
     pub(super) sample: Work,
     pub(super) load_point: LoadPoint,
@@ -49,7 +50,7 @@ pub(super) fn prepare(args: &AbArgs) -> Result<Job, Fail> {
     let now = record::WallTime::now();
     let rounds = Rounds::new(args.rounds.rounds).named("--rounds")?;
     let settle = time("--settle", &args.rounds.settle)?;
-    let alpha = Alpha::new(args.answer.alpha).named("--alpha")?;
+    let settings = settings(args)?;
     let goals: GoodputGoals = args.answer.goodput.join(" ").parse().named("--goodput")?;
     let cap = bench::cap(args.rounds.max_concurrency)?;
     let out = args.answer.out.clone().unwrap_or_else(|| now.folder("ab"));
@@ -95,7 +96,20 @@ pub(super) fn prepare(args: &AbArgs) -> Result<Job, Fail> {
     let setup = setup(args, &a.called, &sample, now);
     let load_point = bench::load_point(&sample, NonZeroU64::MIN, cap);
     let out = Claim::new(&out)?;
-    Ok(Job { a, b, client, spec, alpha, sample, load_point, limit, notes, setup, out })
+    Ok(Job { a, b, client, spec, settings, sample, load_point, limit, notes, setup, out })
+}
+
+/// What is looked at, and how strictly.
+fn settings(args: &AbArgs) -> Result<ComparisonSettings, Fail> {
+    let AnswerArgs { metrics, goodput, alpha, .. } = &args.answer;
+    let named = |name: &String| name.replace(':', " ").parse::<Figure>().named("--metrics");
+    let figures = match &**metrics {
+        [] if goodput.is_empty() => FigureChoice::usual(),
+        [] => FigureChoice::usual().with_goals(),
+        names => FigureChoice::only(names.iter().map(named).collect::<Result<Vec<_>, _>>()?),
+    };
+    let alpha = Alpha::new(*alpha).named("--alpha")?;
+    Ok(ComparisonSettings { figures, alpha, ..ComparisonSettings::default() })
 }
 
 /// Refuses flags that have no place in an A/B run.

@@ -250,6 +250,7 @@ pub(crate) fn warmups_of(requests: u64, given: Option<u64>) -> u64 {
 pub(super) fn document<'a>(
     job: &'a Job,
     args: &'a BenchArgs,
+    epoch_unix_ns: u64,
 ) -> Result<record::RunDocument<'a>, Fail> {
     let level = record::LevelPlan {
         requests: job.work.requests().get(),
@@ -270,6 +271,7 @@ pub(super) fn document<'a>(
         lengths: job.work.asked_lengths(),
         probe: job.probe.as_ref().map(Plan::spec),
         shard: args.load.shard.as_deref(),
+        epoch_unix_ns,
     };
     let goodput = &args.result.goodput;
     record::RunDocument::new(&job.setup, asked, vec![level], &job.called, goodput, client)

@@ -137,6 +137,7 @@ fn the_runs_folder_holds_what_the_block_says() {
     let mut words: Vec<&str> = line.split_whitespace().collect();
     words.extend(["--base-url", &url, "--out", &out, "--model-config", config]);
     words.extend(["--threads", "3", "--threshold", "cpu-suspect=0.8"]);
+    words.extend(["--goodput", "ttft:60000", "itl_p99:60000", "or", "e2el:0.001"]);
     let ended = run(&words);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let summary = json(format!("{out}/summary.json"));
@@ -144,6 +145,14 @@ fn the_runs_folder_holds_what_the_block_says() {
     assert_eq!(summary["requests"]["completed"], 120);
     assert_eq!(summary["tokens"]["output"], 960);
     assert_eq!(summary["tokens"]["source"], "continuous_usage");
+    assert_eq!(summary["goodput"]["goals"], "ttft:60000 itl_p99:60000 or e2el:0.001");
+    let good = |group: usize| summary["goodput"]["groups"][group]["good"].as_u64();
+    assert_eq!((good(0), good(1)), (Some(120), Some(0)));
+    assert_eq!(summary["throughput"]["good_share"], 1.0);
+    assert!(ended.out.contains("group 1, all of it:                    100 %"), "{ended:?}");
+    assert!(!ended.out.contains("Request goodput"), "vLLM has no such goals");
+    assert_eq!(summary["output"]["visible_tokens"], 960);
+    assert_eq!(summary["rates"]["user_tokens_per_s"]["n"], 120);
     assert!(summary["metrics"]["ttft_ms"]["p99"].is_number());
     assert!(summary["metrics"]["ttft_ms"]["p999"].is_null());
     assert!(summary["metrics"]["ttft_ms"]["p999_reason"].as_str().unwrap().contains("1000"));
@@ -155,6 +164,7 @@ fn the_runs_folder_holds_what_the_block_says() {
     assert_eq!(run["setup"]["endpoint"]["path"], "/v1/chat/completions");
     let client = serde_json::json!({"threads": 3, "thresholds": ["cpu-suspect=0.8"]});
     assert_eq!(run["client"], client);
+    assert_eq!(run["goodput"].as_array().map(Vec::len), Some(4));
     assert_eq!(summary["client"]["threads"], 3);
     let files = &summary["client"]["headroom"]["file_descriptors"];
     assert!(files["needed"].as_u64().unwrap() >= 20 && files["limit"].is_number(), "{files}");

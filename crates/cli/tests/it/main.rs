@@ -1,6 +1,7 @@
 //! The command line as a user meets it: the built program, real sockets on loopback, real files.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod ab;
 mod bad_input;
 mod bad_workload;
 mod bench;
@@ -9,10 +10,12 @@ mod calibrate;
 mod connections;
 mod engine;
 mod interrupt;
+mod merge;
 mod pages;
 mod probe;
 mod recorded;
 mod records;
+mod report;
 mod serve;
 mod stand;
 mod sweep;

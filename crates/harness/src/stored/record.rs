@@ -11,7 +11,11 @@ use super::StoredError;
 /// The schema of the documents that can be read.
 const SCHEMA: &str = "fizeau.run/1";
 
-/// What was asked of a run: the leaves of its `run.json`, each under its path (`plan.lengths.input.tokens`), in JSON.
+/// The schema of the tapes that can be read, which `run.json` names. One that does not is from before there were others.
+const TAPES: &str = "fizeau.tapes/1";
+
+/// What was asked of a run: the leaves of its `run.json`, each under its path (`plan.lengths.input.tokens`), in JSON. A
+/// level's `summary.json` is read in the same way ([`StoredLevel::summary`](super::StoredLevel::summary)).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RunRecord(BTreeMap<String, String>);
 
@@ -28,13 +32,24 @@ pub struct Differing {
 
 impl RunRecord {
     pub(super) fn read(path: &Path) -> Result<Self, StoredError> {
+        let record = Self::of(path, SCHEMA)?;
+        match record.text("tapes_schema") {
+            Some(found) if found != TAPES => {
+                Err(StoredError::Schema { path: path.to_path_buf(), found, reads: TAPES })
+            }
+            _ => Ok(record),
+        }
+    }
+
+    /// The leaves of a document of `schema`.
+    pub(super) fn of(path: &Path, schema: &'static str) -> Result<Self, StoredError> {
         let text = fs::read(path).map_err(StoredError::io(path))?;
         let document: Value = serde_json::from_slice(&text)
             .map_err(|error| StoredError::Document { path: path.to_path_buf(), error })?;
         let found = document.get("schema").and_then(Value::as_str).unwrap_or_default();
-        if found != SCHEMA {
+        if found != schema {
             let (path, found) = (path.to_path_buf(), found.to_owned());
-            return Err(StoredError::Schema { path, found, reads: SCHEMA });
+            return Err(StoredError::Schema { path, found, reads: schema });
         }
         let mut fields = BTreeMap::new();
         flatten(String::new(), &document, &mut fields);
@@ -45,6 +60,24 @@ impl RunRecord {
     #[must_use]
     pub fn get(&self, path: &str) -> Option<&str> {
         self.0.get(path).map(String::as_str)
+    }
+
+    /// The whole number at `path`; none if there is nothing, or no such number.
+    #[must_use]
+    pub fn whole(&self, path: &str) -> Option<u64> {
+        serde_json::from_str(self.get(path)?).ok()
+    }
+
+    /// The number at `path`; none if there is nothing, or no number.
+    #[must_use]
+    pub fn number(&self, path: &str) -> Option<f64> {
+        serde_json::from_str(self.get(path)?).ok()
+    }
+
+    /// The texts of the list at `path`, in their order; none of them if there is no list, or one of other things.
+    #[must_use]
+    pub fn texts(&self, path: &str) -> Vec<String> {
+        (0..).map_while(|index| self.text(&format!("{path}[{index}]"))).collect()
     }
 
     /// The text at `path`; none if there is nothing, or no text.

@@ -85,7 +85,6 @@ fn measured(
         while let Some(turn) = ab.next_turn(&mut ()).await.unwrap() {
             turns.push(turn);
         }
-        drop(ab);
         (turns, asked.take())
     })
 }
@@ -204,5 +203,5 @@ fn each_turn_is_a_level_of_the_folder() {
 fn fewer_than_five_rounds_are_refused() {
     assert!(Rounds::new(5).is_ok());
     let error = Rounds::new(4).unwrap_err().to_string();
-    assert!(error.starts_with("4 rounds: give at least 5"), "{error}");
+    assert!(error.starts_with("4 are too few: give at least 5"), "{error}");
 }

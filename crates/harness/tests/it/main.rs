@@ -11,4 +11,5 @@ mod probe;
 mod recount;
 mod sessions;
 mod stand;
+mod stored;
 mod until;

@@ -11,6 +11,17 @@ pub enum Direction {
     LowerIsBetter,
 }
 
+impl Direction {
+    /// As it is written: `higher`, `lower`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::HigherIsBetter => "higher",
+            Self::LowerIsBetter => "lower",
+        }
+    }
+}
+
 /// The answer of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Answer {

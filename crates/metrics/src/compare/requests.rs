@@ -16,10 +16,10 @@ use test::Compared;
 ///
 /// ```
 /// use fizeau_core::{Arrival, Channel, Nanos, RequestId, Stamp, Tape};
-/// use fizeau_metrics::{Answer, ComparedRequests, ComparisonSettings, ComparisonTable, Figure, FigureChoice, GoodputGoals, Pairing};
+/// use fizeau_metrics::{Answer, ComparedRequests, ComparisonSettings, ComparisonTable, Figure, FigureChoice, GoodputGoals, Pace, Pairing};
 ///
 /// let run = |slower: u64| {
-///     let mut requests = ComparedRequests::new(&GoodputGoals::default());
+///     let mut requests = ComparedRequests::new(Pace::OpenLoop, &GoodputGoals::default());
 ///     for k in 0..200 {
 ///         let sent = Stamp::EPOCH + Nanos::from_millis(10 * k);
 ///         let mut tape = Tape { request: RequestId(k), ..Tape::sent_at(sent) };
@@ -38,9 +38,20 @@ use test::Compared;
 /// ```
 #[derive(Debug, Clone)]
 pub struct ComparedRequests {
+    pace: Pace,
     goals: GoodputGoals,
     rows: Vec<Row>,
-    start: Option<Stamp>,
+    /// Of each round, from the first release to the last end.
+    spans: Vec<Option<(Stamp, Stamp)>>,
+}
+
+/// What sets the pace of a run, and so what makes its rates uncertain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pace {
+    /// A slot sends when it is free: the time that requests take makes the rate.
+    ClosedLoop,
+    /// A schedule: the gaps between ends make the rate.
+    OpenLoop,
 }
 
 /// Whether each request has a partner on the other side.
@@ -65,7 +76,9 @@ const LATENCIES: [Metric; 6] = [
 /// What is kept of a request.
 #[derive(Debug, Clone)]
 struct Row {
-    number: u64,
+    /// Which round, from 0, and which request of it.
+    number: (usize, u64),
+    intended: Stamp,
     sent: Stamp,
     end: Stamp,
     /// In milliseconds, in the order of [`LATENCIES`].
@@ -78,8 +91,14 @@ struct Row {
 impl ComparedRequests {
     /// Of nothing. `goals` are those of goodput.
     #[must_use]
-    pub fn new(goals: &GoodputGoals) -> Self {
-        Self { goals: goals.clone(), rows: Vec::new(), start: None }
+    pub fn new(pace: Pace, goals: &GoodputGoals) -> Self {
+        Self { pace, goals: goals.clone(), rows: Vec::new(), spans: vec![None] }
+    }
+
+    /// What is added from here on was sent in another round: its requests are numbered afresh, and the time between rounds
+    /// is nobody's.
+    pub fn next_round(&mut self) {
+        self.spans.push(None);
     }
 
     /// Takes a tape in; tapes come in any order. Those of a probe stream are left out.
@@ -91,11 +110,17 @@ impl ComparedRequests {
         let ms = |time: Option<Nanos>| time.map(Nanos::as_millis_f64);
         let released = tape.marks.released;
         let sent = tape.marks.send_start.unwrap_or(released);
-        self.start = Some(self.start.map_or(released, |start| start.min(released)));
+        let end = tape.marks.end.or_else(|| tape.last_output()).unwrap_or(sent);
+        let round = self.spans.len() - 1;
+        if let Some(span) = self.spans.last_mut() {
+            let (first, last) = span.unwrap_or((released, end));
+            *span = Some((first.min(released), last.max(end)));
+        }
         self.rows.push(Row {
-            number: tape.request.0,
+            number: (round, tape.request.0),
+            intended: tape.marks.intended,
             sent,
-            end: tape.marks.end.or_else(|| tape.last_output()).unwrap_or(sent),
+            end,
             latencies: [
                 ms(metrics.ttft),
                 ms(metrics.ttft_scheduled),
@@ -122,11 +147,23 @@ impl ComparedRequests {
         self.rows.iter().filter(|row| row.is_complete).count() as u64
     }
 
+    /// Whether any request got tokens; embeddings have none.
+    #[must_use]
+    pub fn has_tokens(&self) -> bool {
+        self.rows.iter().any(|row| row.output_tokens > 0)
+    }
+
     /// In order of sending.
     fn by_sending(&self) -> Vec<&Row> {
         let mut rows: Vec<&Row> = self.rows.iter().collect();
-        rows.sort_by_key(|row| (row.sent, row.number));
+        rows.sort_by_key(|row| (row.number.0, row.sent, row.number));
         rows
+    }
+
+    /// How long all rounds took, in seconds.
+    fn seconds(&self) -> f64 {
+        let spans = self.spans.iter().flatten();
+        spans.map(|(first, last)| last.saturating_since(*first).as_secs_f64()).sum()
     }
 }
 
@@ -139,6 +176,10 @@ impl ComparisonTable {
     /// is held against the standard error of those draws by Student's t. A block is as long as ten autocorrelation times or as
     /// Politis and White would have it, whichever is more, but no longer than a tenth of the run; the degrees of freedom are
     /// one less than as many blocks as make up the run, and the variance is set right for the mean that each draw takes off.
+    ///
+    /// A rate is what came over the time that it took. In a closed loop the time is shared out by how long each request held
+    /// its slot, and the number in flight is taken as given; in an open loop it is the gaps between ends, most of which the
+    /// schedule makes.
     ///
     /// With [`Pairing::None`], Mann and Whitney's test of all latencies stands beside.
     ///

@@ -1,9 +1,9 @@
 //! GuideLLM.
 //!
 //! Three groups and their total: successful, incomplete (called off), errored. What a request lacks counts as
-//! 0.0, in the distributions too. Inter-token latency is weighted by n - 1 and time per output token, which has
-//! the first token in it, by n; both spread the time evenly over a reply. A percentile is the least value up to
-//! which the weights make up that share. The window is the whole run: warm-up and cool-down are not cut here.
+//! 0.0, in the distributions too. Of an empty group there is the count alone. Inter-token latency is weighted by
+//! n - 1 and time per output token, which has the first token in it, by n; both spread the time evenly over a reply.
+//! A percentile is the least value up to which the weights make up that share. The window is the whole run: warm-up and cool-down are not cut here.
 
 use fizeau_core::Tape;
 
@@ -18,22 +18,29 @@ fn tokens(tape: &Tape) -> u64 {
     run::reported(tape).unwrap_or(tape.arrivals.len() as u64)
 }
 
-/// A group's name and who is in it.
-type Group = (&'static str, fn(&Tape) -> bool);
+/// A group's name, who is in it, and our name for how many those are.
+type Group = (&'static str, fn(&Tape) -> bool, Option<&'static str>);
 
 const GROUPS: [Group; 4] = [
-    ("successful", Tape::is_success),
-    ("incomplete", run::was_called_off),
-    ("errored", |tape| !tape.is_success() && !run::was_called_off(tape)),
-    ("total", |_| true),
+    ("successful", Tape::is_success, Some("completed")),
+    ("incomplete", run::was_called_off, None),
+    ("errored", |tape| !tape.is_success() && !run::was_called_off(tape), None),
+    ("total", |_| true, Some("sent")),
 ];
 
 pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     let mut sheet = Sheet::default();
-    for (group, belongs) in GROUPS {
+    for (group, belongs, ours) in GROUPS {
         let tapes: Vec<&Tape> = run.tapes.iter().copied().filter(|tape| belongs(tape)).collect();
-        sheet.put(format!("{group}.request_count"), PeerUnit::Count, tapes.len() as u64);
-        each(&mut sheet, group, &tapes);
+        let count = tapes.len() as u64;
+        let name = format!("{group}.request_count");
+        match ours {
+            Some(ours) => sheet.ours(name, PeerUnit::Count, count, ours),
+            None => sheet.put(name, PeerUnit::Count, count),
+        }
+        if !tapes.is_empty() {
+            each(&mut sheet, group, &tapes);
+        }
     }
     let rate = "it counts over an evened-out curve whose rule is not known";
     sheet.absent("successful.requests_per_second.mean", PeerUnit::PerSecond, rate);
@@ -59,18 +66,22 @@ fn each(sheet: &mut Sheet, group: &str, tapes: &[&Tape]) {
     };
     let ttft = |tape: &Tape| Some(run::ttft(tape)? * 1e3);
     let (s, ms) = (PeerUnit::Seconds, PeerUnit::Millis);
+    // Ours are of the successful ones.
+    let linked = |ours| Some(ours).filter(|_| group == GROUPS[0].0);
     let columns = [
-        ("request_latency", s, values(&run::to_end, alike), Some("e2el")),
-        ("time_to_first_token_ms", ms, values(&ttft, alike), Some("ttft")),
+        ("request_latency", s, values(&run::to_end, alike), linked("e2el")),
+        ("time_to_first_token_ms", ms, values(&ttft, alike), linked("ttft")),
         ("time_per_output_token_ms", ms, values(&tpot, tokens), None),
         (
             "inter_token_latency_ms",
             ms,
             values(&itl, |tape| tokens(tape).saturating_sub(1)),
-            Some("tpot"),
+            linked("tpot"),
         ),
     ];
     for (key, unit, values, ours) in columns {
+        // Ours are of requests that succeeded, and of no others.
+        let ours = ours.filter(|_| group == "successful");
         let (sample, rule) = (Values::Weighted(&values), PercentileRule::WeightedCdf);
         let column = Column { sample, unit, ours, rule };
         let name = |statistic: &str| format!("{group}.{key}.{statistic}");

@@ -34,10 +34,10 @@ impl Concept {
         if let Some(exact) = all.iter().find(|figure| figure.name.to_lowercase() == name) {
             return vec![exact];
         }
-        // Names of other figures may hold this one: what is linked to ours goes first.
-        let ours = self.own_name();
+        // Names of other figures may hold this one: what is linked to ours, from the schedule on or not, goes first.
+        let is_ours = |name: &str| name.trim_end_matches("_scheduled") == self.own_name();
         let linked: Vec<&PeerFigure> =
-            all.iter().copied().filter(|figure| figure.ours == Some(ours)).collect();
+            all.iter().copied().filter(|figure| figure.ours.is_some_and(is_ours)).collect();
         let of = if linked.is_empty() { all } else { linked };
         let first = |wanted| of.iter().copied().find(|figure| figure.statistic == wanted);
         let shown: Vec<&PeerFigure> =

@@ -36,7 +36,7 @@ pub struct OwnFigures {
     summary: LevelSummary,
     over_time: OverTime,
     /// Milliseconds, by name.
-    samples: [(&'static str, Sample); 6],
+    samples: [(&'static str, Sample); 8],
 }
 
 /// What is in flight and what comes, event by event.
@@ -82,10 +82,12 @@ impl OwnFigures {
             good.flat_map(|tape| inter_chunk(tape)).map(Nanos::as_millis_f64).collect();
         let samples = [
             ("ttft", each(|request| request.ttft.map(Nanos::to_millis))),
+            ("ttft_scheduled", each(|request| request.ttft_scheduled.map(Nanos::to_millis))),
             ("first_visible", each(|request| request.first_visible.map(Nanos::to_millis))),
             ("tpot", each(|request| request.tpot)),
             ("icl", gaps),
             ("e2el", each(|request| request.e2el.map(Nanos::to_millis))),
+            ("e2el_scheduled", each(|request| request.e2el_scheduled.map(Nanos::to_millis))),
             ("release_lateness", each(|request| request.release_lateness.map(Nanos::to_millis))),
         ];
         Self { summary, over_time: OverTime::of(&load), samples }

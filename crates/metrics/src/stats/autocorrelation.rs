@@ -91,9 +91,14 @@ pub(super) fn centred(values: &[f64]) -> Vec<f64> {
     values.iter().map(|value| value - mean).collect()
 }
 
-/// The mean; NaN of nothing.
+/// The mean; NaN of nothing, and where values are so great that their sum is none.
+///
+/// In two passes, the second for what rounding left out of the first. Equal values are then equal to their mean: were they all
+/// off by a rounding, they would seem to hang together as closely as values can.
 pub(super) fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+    let n = values.len() as f64;
+    let rough = values.iter().sum::<f64>() / n;
+    rough + values.iter().map(|value| value - rough).sum::<f64>() / n
 }
 
 /// The autocovariance of centred values at `lag`: the sum of products over n, whatever the lag.

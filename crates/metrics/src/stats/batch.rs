@@ -50,7 +50,7 @@ impl BatchMeans {
     /// ones.
     ///
     /// # Errors
-    /// If a value is NaN or infinite.
+    /// If a value is NaN or infinite, or so great that sums or squares of them are.
     pub fn of(values: &[f64], confidence: Confidence) -> Result<Support<Self>, BatchMeansError> {
         check_finite(values).map_err(|index| BatchMeansError::NotFinite { index })?;
         let n = values.len();
@@ -66,10 +66,14 @@ impl BatchMeans {
             (0..batches).map(|k| mean(&values[k * n / batches..(k + 1) * n / batches])).collect();
         let mean = mean(values);
         let half = half_width(&means, mean, confidence);
+        let interval = Bounds { low: mean - half, high: mean + half, confidence };
+        if !(interval.low.is_finite() && interval.high.is_finite()) {
+            return Err(BatchMeansError::TooGreat);
+        }
         Ok(Support::Known(Self {
             n: n as u64,
             mean,
-            interval: Bounds { low: mean - half, high: mean + half, confidence },
+            interval,
             batches: batches as u64,
             effective_n: n as f64 / inflation,
             autocorrelation,
@@ -148,6 +152,9 @@ pub enum BatchMeansError {
         /// Its index, from 0.
         index: usize,
     },
+    /// The values cannot be added up or squared.
+    #[error("the values are too great to be added up and squared: give them in a greater unit")]
+    TooGreat,
     /// A rate over no time.
     #[error("a duration of zero: a rate needs time to pass")]
     NoDuration,

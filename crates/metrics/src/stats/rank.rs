@@ -135,6 +135,10 @@ impl Place {
         }
         // In numpy's order of operations, so that the results agree to the last bit.
         let (share, step) = (self.share, high - low);
+        // Only between values at both ends of the range of a float.
+        if !step.is_finite() {
+            return low * (1.0 - share) + high * share;
+        }
         if share < 0.5 { low + step * share } else { high - step * (1.0 - share) }
     }
 }

@@ -3,4 +3,5 @@
 mod goldens;
 mod laws;
 mod refusals;
+mod requests;
 mod rounds;

@@ -1,4 +1,5 @@
 //! How well figures of a level are known, and how well they are to be.
+#![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 use fizeau_core::{Channel, Nanos, Stamp, Tape};
 use fizeau_metrics::{

@@ -3,6 +3,7 @@
 
 mod coverage;
 mod early;
+mod extremes;
 mod golden;
 mod rules;
 

@@ -1,11 +1,11 @@
 //! An A/B run as `ab.json`.
 
 use fizeau_core::Millis;
-use fizeau_metrics::{Side, Verdict};
+use fizeau_metrics::{ComparisonTable, Side, Verdict};
 use serde::{Serialize, Serializer};
 
 use super::{AbParty, AbReport, AbRound};
-use crate::{Endpoint, LevelReport, LevelStatus, Setup};
+use crate::{ComparisonView, Endpoint, LevelReport, LevelStatus, Setup};
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]
@@ -19,6 +19,12 @@ struct Ab<'a> {
     settle_ms: Millis,
     verdict: Verdict,
     rounds: Vec<Round<'a>>,
+    comparison: Option<ComparisonView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comparison_reason: Option<&'a str>,
+    requests: Option<ComparisonView<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests_reason: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -40,9 +46,10 @@ struct Round<'a> {
     b: Option<Turn<'a>>,
 }
 
-/// The figures that a reader looks for first; all of them are in the turn's own `summary.json`.
+/// The figures that a reader looks for first, left out where there is none; all are in the turn's own `summary.json`.
 #[derive(Debug, Serialize)]
 struct Turn<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
     folder: Option<&'a str>,
     status: &'static str,
     verdict: Verdict,
@@ -51,7 +58,9 @@ struct Turn<'a> {
     failed: u64,
     output_tokens_per_s: f64,
     requests_per_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     ttft_p50_ms: Option<Millis>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     tpot_p50_ms: Option<Millis>,
 }
 
@@ -67,6 +76,10 @@ impl Serialize for AbReport {
             settle_ms: self.settle,
             verdict: self.verdict(),
             rounds: self.rounds.iter().map(round).collect(),
+            comparison: self.comparison.as_ref().ok().map(view),
+            comparison_reason: self.comparison.as_ref().err().map(String::as_str),
+            requests: self.requests.as_ref().map(view),
+            requests_reason: self.requests.is_none().then_some("too few rounds count"),
         };
         ab.serialize(to)
     }
@@ -80,6 +93,10 @@ impl AbReport {
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string_pretty(self).map(|text| text + "\n")
     }
+}
+
+fn view(table: &ComparisonTable) -> ComparisonView<'_> {
+    ComparisonView { table, baseline: "A", candidate: "B" }
 }
 
 fn party(party: &AbParty) -> Party<'_> {

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use fizeau_metrics::{Side, Verdict};
+use fizeau_metrics::{Answer, Basis, ComparedFigure, ComparisonTable, Figure, Side, Verdict};
 
 use super::{AbParty, AbReport, AbRound, letter};
 use crate::number::{column_decimals, duration_ms};
 use crate::terminal::{plain, wrap};
-use crate::{LevelReport, LevelStatus, words};
+use crate::{ComparisonView, LevelReport, LevelStatus, words};
 
 /// As wide as the other tables of commands that print text alone.
 const WIDTH: usize = 80;
@@ -22,21 +22,38 @@ impl AbReport {
             line(&mut out, &format!("{}  {}", letter(side), party.words()));
         }
         let workload = &self.setup.workload;
+        let pause = match self.settle.get() {
+            ms if ms > 0.0 => format!("a pause of {} before each turn", duration_ms(ms)),
+            _ => "no pause between turns".to_owned(),
+        };
         let asked = format!(
-            "Asked: {}, {} in, {} out, {}, seed {}; {} rounds, {} before each turn",
+            "Asked: {}, {} in, {} out, {}, seed {}; {} rounds, {pause}",
             workload.dataset,
             workload.input_tokens,
             workload.output_tokens,
             workload.arrivals,
             workload.seed,
             self.planned,
-            duration_ms(self.settle.get()),
         );
         wrapped(&mut out, &asked);
         out.push('\n');
         self.table(&mut out);
         for round in &self.rounds {
             round.remarks(&mut out);
+        }
+        out.push('\n');
+        match &self.comparison {
+            Err(reason) => wrapped(&mut out, &format!("No answer: {reason}")),
+            Ok(table) => {
+                let view = ComparisonView { table, baseline: "A", candidate: "B" };
+                out.push_str(&view.text());
+                out.push('\n');
+                if let Some(requests) = &self.requests {
+                    wrapped(&mut out, &beside(requests));
+                }
+                out.push('\n');
+                wrapped(&mut out, &answer(table));
+            }
         }
         out
     }
@@ -74,6 +91,45 @@ impl AbReport {
         };
         [a.iter().map(cell).collect(), b.iter().map(cell).collect()]
     }
+}
+
+/// What the requests say, pair by pair.
+fn beside(requests: &ComparisonTable) -> String {
+    let change = |row: &ComparedFigure| {
+        let change = row.tested.as_ref().ok()?.relative?;
+        let signed = |share: f64| format!("{:+.1}", share * 100.0);
+        let interval = change.interval.map_or_else(String::new, |interval| {
+            format!(" [{}, {}]", signed(interval.low), signed(interval.high))
+        });
+        Some(format!("{} {} %{interval}", row.figure.label(), signed(change.estimate)))
+    };
+    let changes: Vec<String> = requests.rows.iter().filter_map(change).collect();
+    let pairs = match requests.basis {
+        Basis::PairedRequests(pairs) => format!("{pairs} pairs of requests"),
+        _ => "Requests".to_owned(),
+    };
+    format!(
+        "{pairs} beside the rounds, a bootstrap in blocks (what differs from turn to turn is not in these intervals): {}",
+        if changes.is_empty() { "no figure".to_owned() } else { changes.join(", ") }
+    )
+}
+
+/// All answers in a sentence.
+fn answer(table: &ComparisonTable) -> String {
+    let figures = |answer| -> Vec<String> { table.answered(answer).map(Figure::label).collect() };
+    let (better, worse) = (figures(Answer::Better), figures(Answer::Worse));
+    let none = figures(Answer::NoDetectableDifference);
+    let told = [("better", &better), ("worse", &worse)];
+    let told = told.into_iter().filter(|(_, figures)| !figures.is_empty());
+    let told: Vec<String> =
+        told.map(|(word, figures)| format!("B is {word} in {}", words::listed(figures))).collect();
+    let undetected = match (&*told, &*none) {
+        ([], []) => "no figure could be compared".to_owned(),
+        ([], _) => "no detectable difference in any figure".to_owned(),
+        (_, []) => String::new(),
+        (_, none) => format!("; no detectable difference in {}", words::listed(none)),
+    };
+    format!("Answer: {}{undetected}", told.join("; "))
 }
 
 impl AbParty {

@@ -31,8 +31,8 @@ impl LevelReport {
         }
         lines.extend(self.rate_line());
         lines.extend(self.token_lines());
-        lines.extend(self.phase_lines());
         lines.extend(self.until_lines());
+        lines.extend(self.phase_lines());
         lines.extend(self.goodput_lines());
         lines.extend(self.over_time_lines());
         lines.extend(self.window_lines());

@@ -36,9 +36,12 @@ struct Tool {
     figures: Option<Vec<PeerFigure>>,
 }
 
-/// What the letters in rules stand for.
-const SYMBOLS: &str = "s is the sending of the request's first byte, f and l the arrival of the first and the last token, \
-                       e the end of the reply, n its output tokens, k those of its first event.";
+/// What the letters in rules stand for, in lines that fit the narrowest width.
+const SYMBOLS: [&str; 3] = [
+    "s: the first byte of the request is sent; e: the reply ends",
+    "f, l: the first and the last token arrive",
+    "n: tokens of the reply; k: those of its first event",
+];
 
 impl Explanation {
     /// The definitions alone.
@@ -69,7 +72,9 @@ impl Explanation {
     #[must_use]
     pub fn text(&self, width: usize) -> String {
         let columns = self.columns();
-        let mut lines = vec![title(self.concept).to_owned(), wrap(SYMBOLS, width), String::new()];
+        let mut lines = vec![title(self.concept).to_owned()];
+        lines.extend(SYMBOLS.map(|line| format!("  {line}")));
+        lines.push(String::new());
         let name = format!("Fizeau: {}", self.concept.key());
         lines.extend(
             self.ours

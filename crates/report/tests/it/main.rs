@@ -1,6 +1,7 @@
 //! Tests of the public API on a synthetic sweep.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod ab;
 mod asked;
 mod lengths;
 mod level;

@@ -87,17 +87,25 @@ fn engine(
     SimTransport::new(time, Engine::new(config, step))
 }
 
-/// A whole A/B run of `rounds` rounds in that weather, in virtual time.
-pub(crate) fn run(rounds: u32, weather: Weather, seed: u64) -> Vec<AbTurn> {
+/// How large an A/B run is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Size {
+    pub(crate) rounds: u32,
+    /// Of a turn.
+    pub(crate) requests: u64,
+}
+
+/// A whole A/B run in that weather, in virtual time.
+pub(crate) fn run(size: Size, weather: Weather, seed: u64) -> Vec<AbTurn> {
     let (time, cancel) = (VirtualTime::new(), Cancel::new());
     let turn = Rc::new(Cell::new((1, Side::Baseline)));
     let (a, b) = (engine(&time, &turn, weather, seed), engine(&time, &turn, weather, seed));
     let spec = AbSpec {
-        rounds: Rounds::new(rounds).unwrap(),
+        rounds: Rounds::new(size.rounds).unwrap(),
         workload: Spec {
             lengths: Lengths::fixed(64, 6),
             seed: Seed(seed),
-            ..Spec::new(12).unwrap()
+            ..Spec::new(size.requests).unwrap()
         },
         tokenizer: None,
         dataset: None,

@@ -2,7 +2,7 @@
 
 use fizeau_core::Stamp;
 
-use super::{ComparedRequests, LATENCIES, Missing, Pairing, Row};
+use super::{ComparedRequests, LATENCIES, Missing, Pace, Pairing, Row};
 use crate::compare::{Figure, Side, Untested};
 use crate::{Metric, Percent, Statistic};
 
@@ -41,6 +41,8 @@ pub(super) struct Series {
     pub(super) values: Vec<f64>,
     /// Of a rate, the time that each took in seconds; else nothing.
     pub(super) seconds: Vec<f64>,
+    /// What the variance of a rate has besides, as a share of its square: the chance in how a run ends.
+    pub(super) of_the_end: f64,
 }
 
 impl Columns<'_> {
@@ -87,30 +89,79 @@ impl Columns<'_> {
                 (all(a), all(b))
             }
         };
-        let series = |values| Series { values, seconds: Vec::new() };
+        let series = |values| Series { values, ..Series::default() };
         let is_paired = self.pairing == Pairing::ByNumber;
         Both { what, baseline: series(a), candidate: series(b), is_paired }.with_values()
     }
 
-    /// What came with each request and the time since the one before ended, in the order in which they ended. All requests
-    /// of a run count, with partners or without: its rate is a figure of the whole.
+    /// What came with each request, and its share of the time. All requests of a run count, with partners or without: its rate
+    /// is a figure of the whole.
     fn rates(&self, of: impl Fn(&Row) -> u64) -> Result<Both, Missing> {
-        let series = |requests: &ComparedRequests| {
-            let mut rows: Vec<&Row> = requests.rows.iter().collect();
-            rows.sort_by_key(|row| (row.end, row.number));
-            let mut last = requests.start.unwrap_or(Stamp::EPOCH);
-            let mut since = |row: &&Row| {
-                let gap = row.end.saturating_since(last);
-                last = last.max(row.end);
-                gap.as_secs_f64()
-            };
-            let seconds: Vec<f64> = rows.iter().map(&mut since).collect();
-            Series { values: rows.iter().map(|row| of(row) as f64).collect(), seconds }
+        let (a, b) = (self.whole.0.timed(), self.whole.1.timed());
+        // Both in order of sending, or both in order of ends: then the same places hold about the same requests.
+        let alike = a.len() == b.len() && self.whole.0.pace == self.whole.1.pace;
+        let is_paired = self.pairing == Pairing::ByNumber && alike;
+        let series = |timed: Vec<(&Row, f64)>, requests: &ComparedRequests| {
+            let (values, seconds) =
+                timed.into_iter().map(|(row, seconds)| (of(row) as f64, seconds)).unzip();
+            Series { values, seconds, of_the_end: requests.of_the_end() }
         };
-        let (baseline, candidate) = (series(self.whole.0), series(self.whole.1));
-        let as_many = baseline.values.len() == candidate.values.len();
-        let is_paired = self.pairing == Pairing::ByNumber && as_many;
+        let (baseline, candidate) = (series(a, self.whole.0), series(b, self.whole.1));
         Both { what: What::Rate, baseline, candidate, is_paired }.with_values()
+    }
+}
+
+impl ComparedRequests {
+    /// All requests, each with its share of the run's time, in seconds.
+    fn timed(&self) -> Vec<(&Row, f64)> {
+        match self.pace {
+            Pace::ClosedLoop => {
+                let all: f64 = self.rows.iter().map(Row::held).sum();
+                let scale = if all > 0.0 { self.seconds() / all } else { 0.0 };
+                self.by_sending().into_iter().map(|row| (row, row.held() * scale)).collect()
+            }
+            Pace::OpenLoop => {
+                let mut rows: Vec<&Row> = self.rows.iter().collect();
+                rows.sort_by_key(|row| (row.number.0, row.end, row.number));
+                let mut last = (usize::MAX, Stamp::EPOCH);
+                let mut since = |row: &Row| {
+                    let round = row.number.0;
+                    if last.0 != round {
+                        let span = self.spans.get(round).copied().flatten();
+                        last = (round, span.map_or(row.end, |(first, _)| first));
+                    }
+                    let gap = row.end.saturating_since(last.1);
+                    last.1 = row.end;
+                    gap.as_secs_f64()
+                };
+                rows.into_iter().map(|row| (row, since(row))).collect()
+            }
+        }
+    }
+
+    /// The variance of a closed loop's rate by chance at its end, where slots idle until the last is done, as a share of the
+    /// square of the rate.
+    ///
+    /// If `c` slots end anywhere within a request's time `x`, they idle for a time with a variance of about `c x^2 / 12` in
+    /// all, of the `n x` that all requests take. Where times vary, the one under way at the end is longer than most: `1 +
+    /// cv^2` times.
+    fn of_the_end(&self) -> f64 {
+        let (n, seconds) = (self.rows.len() as f64, self.seconds());
+        let all: f64 = self.rows.iter().map(Row::held).sum();
+        if self.pace == Pace::OpenLoop || all <= 0.0 || seconds <= 0.0 {
+            return 0.0;
+        }
+        let squares: f64 = self.rows.iter().map(|row| row.held().powi(2)).sum();
+        let longer = squares * n / (all * all);
+        let rounds = self.spans.iter().flatten().count().max(1) as f64;
+        (all / seconds) / 12.0 * longer * longer * rounds / (n * n)
+    }
+}
+
+impl Row {
+    /// How long it held its slot, in seconds.
+    fn held(&self) -> f64 {
+        self.end.saturating_since(self.intended).as_secs_f64()
     }
 }
 

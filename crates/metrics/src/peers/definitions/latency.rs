@@ -24,7 +24,11 @@ pub(in crate::peers) static TTFT: [Definition; 11] = table(&[
     ),
     ("time_to_first_token_ms", "first event - start", ""),
     ("ttft_s", "first content - start", ""),
-    ("First Token latency", "as the system under test reports it", "not seen by the client"),
+    (
+        "First Token latency",
+        "as the system under test reports it - schedule",
+        "our scheduled TTFT, if the client sees what the system says",
+    ),
     ("TTFT (ms)", "first event - start", ""),
     (
         "time_to_first_token",
@@ -114,7 +118,7 @@ pub(in crate::peers) static E2EL: [Definition; 11] = table(&[
     ("request_latency", "end - start, in seconds", "usage and end extend it"),
     ("e2e_latency_ms", "close of the stream - start", "usage and end extend it"),
     ("end_to_end_latency_s", "end - start", "usage and end extend it"),
-    ("latency (ns)", "completion - issue", "ends when the client says so"),
+    ("latency (ns)", "completion - schedule", "our scheduled E2EL; ends when the client says so"),
     ("Latency (s)", "last event - start", ""),
     ("request_latency", "last response with text - start", ""),
 ]);

@@ -41,7 +41,7 @@ pub(in crate::peers) static THROUGHPUT: [Definition; 11] = table(&[
     ),
     (
         "Completed samples per second",
-        "(n - 1) / (first issue - end of the last issued)",
+        "(n - 1) / (start of the schedule - end of the last issued)",
         "one query less; what ends after the last issued is not in the time",
     ),
     ("Output Throughput (tok/s)", "tokens of successes / (last end - first start) of all", ""),

@@ -19,7 +19,7 @@ pub(in crate::peers) static DURATION: [Definition; 11] = table(&[
     ("", "last end - first start, of all", "begins with a sending, not a release"),
     ("duration_ms", "last end - start of the first that ended", "begins with the first to end"),
     ("", "start of the threads to their join", "the time between requests' threads is in it"),
-    ("", "first issue to end of the last issued", "what ends after that is not in it"),
+    ("", "start of the schedule to end of the last issued", "what ends after that is not in it"),
     ("Test Duration (s)", "last end - first start, of all", "begins with a sending, not a release"),
     ("", "last response - first start, of successes", "the time of failed requests is not in it"),
 ]);

@@ -1,0 +1,18 @@
+//! `fizeau merge`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// The folders of the shards, in any order.
+    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    pub(crate) runs: Vec<PathBuf>,
+    /// Where the run goes that they make together.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Merge them even if they differ in what was asked, or two are the same share of it.
+    #[arg(long)]
+    pub(crate) force: bool,
+}

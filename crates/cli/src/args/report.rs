@@ -1,0 +1,60 @@
+//! `fizeau report`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use fizeau::metrics::{Concept, Peer, PercentileRule, WindowEnd};
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The folder of a run, of a sweep, or of one level of a sweep. With --explain it may be left out.
+    #[arg(value_name = "RUN", required_unless_present = "explain")]
+    pub(crate) run: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    /// Per-request goals, such as ttft:500 tpot:50, with `or` between groups; by default those of the run.
+    #[arg(long, value_name = "METRIC:MS", num_args = 1..)]
+    pub(crate) goodput: Vec<String>,
+    /// What to leave out at the front for the figures of the steady state: auto, so many requests (50), or so much time
+    /// (30s); by default as the run had it.
+    #[arg(long, value_name = "auto|N|Ns")]
+    pub(crate) warmup: Option<WindowEnd>,
+    /// Likewise at the back.
+    #[arg(long, value_name = "auto|N|Ns")]
+    pub(crate) cooldown: Option<WindowEnd>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What to show of a run; without any of these what `fizeau bench` or `fizeau sweep` showed.
+#[derive(Debug, Args)]
+pub(crate) struct ViewArgs {
+    /// What other tools would have said of the same tapes, by their definitions, in their names and units, beside ours.
+    #[arg(long = "as", value_name = "TOOL,...", value_delimiter = ',', value_parser = tools(),
+          conflicts_with_all = ["explain", "percentile_rule", "percentiles"])]
+    pub(crate) tools: Vec<String>,
+    /// What each tool means by a word, with its figure of the run where one is given, and why they differ.
+    #[arg(long, value_name = "WORD", value_parser = words(),
+          conflicts_with_all = ["percentile_rule", "percentiles"])]
+    pub(crate) explain: Option<String>,
+    /// Percentiles of the latencies by another rule, beside the linear one.
+    #[arg(long, value_name = "RULE", value_parser = rules())]
+    pub(crate) percentile_rule: Option<String>,
+    /// Which percentiles those are.
+    #[arg(long, value_name = "P,...", value_delimiter = ',')]
+    pub(crate) percentiles: Vec<f64>,
+}
+
+fn tools() -> PossibleValuesParser {
+    Peer::ALL.map(Peer::key).into_iter().chain(["all"]).collect::<Vec<_>>().into()
+}
+
+fn words() -> PossibleValuesParser {
+    Concept::ALL.map(Concept::key).into()
+}
+
+fn rules() -> PossibleValuesParser {
+    PercentileRule::ALL.map(PercentileRule::key).into()
+}

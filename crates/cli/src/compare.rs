@@ -1,0 +1,202 @@
+//! `fizeau compare`: stored runs, each held against the first.
+
+mod agree;
+mod level;
+mod run;
+
+use fizeau::metrics::{
+    Alpha, Answer, ComparedRequests, ComparisonSettings, ComparisonTable, Figure, FigureChoice,
+    GoodputGoals, Pairing,
+};
+use fizeau::report::{ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
+
+use crate::args::CompareArgs;
+use crate::exit::{Exit, Fail, Named};
+use crate::say::say;
+use agree::{changed, must_agree, refused};
+use level::Level;
+use run::Run;
+
+/// What no test within two runs can see.
+const TWO_RUNS: &str = "each run is one measurement: what differs between any two, such as the state of a machine, counts as \
+                        a difference here; `fizeau ab` measures both sides in turns and tells it apart";
+
+pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
+    let alpha = Alpha::new(args.alpha).named("--alpha")?;
+    let asked = args.metrics.iter().map(|text| text.parse().named("--metrics"));
+    let asked: Vec<Figure> = asked.collect::<Result<_, Fail>>()?;
+    let mut runs =
+        args.runs.iter().map(|path| Run::open(path)).collect::<Result<Vec<_>, Fail>>()?;
+    let baseline = runs.remove(0);
+    // All that can be refused is, before any tapes are read.
+    let plans = runs.into_iter().map(|candidate| Plan::new(args, &baseline, candidate));
+    let plans: Vec<Plan<'_>> = plans.collect::<Result<_, Fail>>()?;
+    let job = Job { asked, alpha, baseline: &baseline };
+    let comparisons =
+        plans.into_iter().map(|plan| job.compare(plan)).collect::<Result<_, Fail>>()?;
+    let baseline = ComparedRun { name: baseline.name(), notes: baseline.notes() };
+    let notes = vec![TWO_RUNS.to_owned()];
+    let report = ComparisonReport { baseline, comparisons, notes };
+    if args.json {
+        say(report.to_json().map_err(Fail::broken)?.trim_end())?;
+    } else {
+        say(report.text())?;
+    }
+    let levels = report.comparisons.iter().flat_map(|comparison| &comparison.levels);
+    let worse = levels.flat_map(|level| level.table.answered(Answer::Worse)).next().is_some();
+    Ok(if args.fail_on_worse && worse { Exit::Missed } else { Exit::Good })
+}
+
+/// A run that may be held against the baseline, level by level.
+struct Plan<'a> {
+    comparison: RunComparison,
+    levels: Vec<(&'a Level, Level)>,
+    /// The goals of both.
+    goals: GoodputGoals,
+    candidate: Run,
+}
+
+impl<'a> Plan<'a> {
+    fn new(args: &CompareArgs, baseline: &'a Run, candidate: Run) -> Result<Self, Fail> {
+        let forced = must_agree(baseline.record(), candidate.record());
+        if !forced.is_empty() && !args.force {
+            return Err(refused(&baseline.name(), &candidate.name(), &forced));
+        }
+        for run in [baseline, &candidate] {
+            if let Some(reason) = run.invalid().filter(|_| !args.force) {
+                let name = run.name();
+                return Err(Fail::usage(format!(
+                    "{name}: the verdict of the run is invalid: {reason}; --force compares it all the same"
+                )));
+            }
+        }
+        let (levels, mut notes) = matched(args, baseline, &candidate)?;
+        let goals = baseline.goals()?;
+        if candidate.goals()? != goals {
+            notes.push("goodput is by the goals of A".to_owned());
+        }
+        let name = candidate.name();
+        let changed = changed(baseline.record(), candidate.record());
+        let comparison = RunComparison {
+            candidate: ComparedRun { name, notes: candidate.notes() },
+            forced,
+            changed,
+            levels: Vec::new(),
+            notes,
+        };
+        Ok(Self { comparison, levels, goals, candidate })
+    }
+}
+
+/// The levels that both have, and what is to be said of the others.
+fn matched<'a>(
+    args: &CompareArgs,
+    baseline: &'a Run,
+    candidate: &Run,
+) -> Result<(Vec<(&'a Level, Level)>, Vec<String>), Fail> {
+    let partner = |level: &Level| candidate.levels().iter().find(|other| other.load == level.load);
+    let both = baseline.levels().iter();
+    let both = both.filter_map(|level| Some((level, partner(level)?.clone())));
+    let mut both: Vec<(&Level, Level)> = both.collect();
+    let mut notes = Vec::new();
+    if both.is_empty() {
+        let loads = |run: &Run| {
+            run.levels().iter().map(|level| level.load.clone()).collect::<Vec<_>>().join(", ")
+        };
+        let (a, b) = (loads(baseline), loads(candidate));
+        match (baseline.levels(), candidate.levels()) {
+            ([one], [other]) if args.force => {
+                notes.push(format!("the loads differ: A has {a}, B has {b}"));
+                both.push((one, other.clone()));
+            }
+            _ => {
+                let (one, other) = (baseline.name(), candidate.name());
+                let text = format!("no load in common: {one} has {a}; {other} has {b}");
+                return Err(Fail::usage(text));
+            }
+        }
+    } else {
+        let sides = [("A", "B", baseline, candidate), ("B", "A", candidate, baseline)];
+        for (has, lacks, one, other) in sides {
+            let lone = one.levels().iter();
+            let lone = lone.filter(|level| other.levels().iter().all(|l| l.load != level.load));
+            let lone: Vec<&str> = lone.map(|level| level.load.as_str()).collect();
+            if !lone.is_empty() {
+                notes.push(format!("only {has} has, and {lacks} has not: {}", lone.join(", ")));
+            }
+        }
+    }
+    Ok((both, notes))
+}
+
+/// What all comparisons share.
+struct Job<'a> {
+    asked: Vec<Figure>,
+    alpha: Alpha,
+    baseline: &'a Run,
+}
+
+impl Job<'_> {
+    fn compare(&self, plan: Plan<'_>) -> Result<RunComparison, Fail> {
+        let Plan { mut comparison, levels, goals, candidate } = plan;
+        let only = levels.len() == 1;
+        for (a, b) in levels {
+            let pairing = self.pairing(a, &candidate, &b);
+            let mut notes = Vec::new();
+            let baseline = a.requests(self.baseline.pace(), &goals, "A", &mut notes)?;
+            let other = b.requests(candidate.pace(), &goals, "B", &mut notes)?;
+            let settings = self.settings(&baseline, &goals);
+            let table = ComparisonTable::of_requests(&baseline, &other, pairing, &settings);
+            notes.extend(unpaired(pairing, &baseline, &other, &table));
+            let name = if only { String::new() } else { a.load.clone() };
+            comparison.levels.push(ComparedLevel { name, table, notes });
+        }
+        Ok(comparison)
+    }
+
+    /// Requests of one number are the same where plan and seed are.
+    fn pairing(&self, level: &Level, candidate: &Run, other: &Level) -> Pairing {
+        let same = self.baseline.sends_as(candidate)
+            && self.baseline.seed(level).is_some()
+            && self.baseline.seed(level) == candidate.seed(other);
+        if same { Pairing::ByNumber } else { Pairing::None }
+    }
+
+    fn settings(&self, baseline: &ComparedRequests, goals: &GoodputGoals) -> ComparisonSettings {
+        let figures = if !self.asked.is_empty() {
+            FigureChoice::only(self.asked.iter().copied())
+        } else {
+            let usual = if baseline.has_tokens() {
+                FigureChoice::usual()
+            } else {
+                FigureChoice::without_tokens()
+            };
+            if goals.is_empty() { usual } else { usual.with_goals() }
+        };
+        ComparisonSettings { figures, alpha: self.alpha, ..ComparisonSettings::default() }
+    }
+}
+
+/// Requests that have no part in the comparison of latencies.
+fn unpaired(
+    pairing: Pairing,
+    baseline: &ComparedRequests,
+    candidate: &ComparedRequests,
+    table: &ComparisonTable,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    if pairing == Pairing::None {
+        notes.push("the runs sent different requests (plan or seed): nothing is paired".to_owned());
+    } else if let fizeau::metrics::Basis::PairedRequests(pairs) = table.basis
+        && pairs < baseline.sent().max(candidate.sent())
+    {
+        let (a, b) = (baseline.sent(), candidate.sent());
+        notes.push(format!("A sent {a} requests and B {b}; {pairs} of them are in pairs"));
+    }
+    let failed = |requests: &ComparedRequests| requests.sent() - requests.completed();
+    let (a, b) = (failed(baseline), failed(candidate));
+    if a + b > 0 {
+        notes.push(format!("failed requests have no latencies: A {a}, B {b}"));
+    }
+    notes
+}

@@ -1,0 +1,82 @@
+//! In what two runs must agree to be compared, and what else differs.
+
+use fizeau::harness::{Differing, RunRecord};
+use fizeau::report::ChangedField;
+
+use crate::exit::Fail;
+
+/// What was asked of whom: the workload, the model and the goals.
+const MUST_AGREE: [&str; 7] = [
+    "plan",
+    "lengths",
+    "probe",
+    "shard",
+    "setup.endpoint.model",
+    "goodput",
+    "setup.workload.arrivals",
+];
+
+/// Of these, what has no bearing: which texts and draws of one law there are, and where a file lay.
+const NO_BEARING: [&str; 4] = ["plan.salt", "plan.seed", "plan.dataset.path", "probe.salt"];
+
+/// What says nothing of the measurement, or follows from what is shown already.
+const NOT_SHOWN: [&str; 7] = [
+    "setup.started",
+    "setup.command_line",
+    "setup.workload",
+    "plan.salt",
+    "probe.salt",
+    "levels",
+    "client.calibration",
+];
+
+/// The fields in which both must agree and do not.
+pub(super) fn must_agree(baseline: &RunRecord, candidate: &RunRecord) -> Vec<ChangedField> {
+    let differing = baseline.differing(candidate, &MUST_AGREE);
+    let bears = |differing: &Differing| !is_at(&differing.field, &NO_BEARING);
+    let fields: Vec<ChangedField> = differing.into_iter().filter(bears).map(field).collect();
+    // `lengths` and `setup.workload` say in words what the plan says.
+    let of_plan = |field: &ChangedField| is_at(&field.field, &["plan"]);
+    let in_words = |field: &ChangedField| is_at(&field.field, &["lengths", "setup.workload"]);
+    let has_plan = fields.iter().any(of_plan);
+    fields.into_iter().filter(|field| !(has_plan && in_words(field))).collect()
+}
+
+/// All else that differs: what a comparison is made for.
+pub(super) fn changed(baseline: &RunRecord, candidate: &RunRecord) -> Vec<ChangedField> {
+    const ALL: [&str; 8] =
+        ["setup", "plan", "probe", "timeouts", "client", "probed", "version", "levels"];
+    let differing = baseline.differing(candidate, &ALL);
+    let shown = |differing: &Differing| {
+        let field = differing.field.as_str();
+        let refused = is_at(field, &MUST_AGREE) && !is_at(field, &NO_BEARING);
+        !refused && !is_at(field, &NOT_SHOWN) && !field.ends_with("_reason")
+    };
+    differing.into_iter().filter(shown).map(field).collect()
+}
+
+/// Lists them, as a wrong command line.
+pub(super) fn refused(baseline: &str, candidate: &str, fields: &[ChangedField]) -> Fail {
+    let mut text = format!(
+        "{baseline} and {candidate} cannot be compared: workload, model and goals must be the same, and these differ \
+         (--force compares all the same):"
+    );
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+    for ChangedField { field, baseline, candidate } in fields {
+        text.push_str(&format!("\n  {field}: {} / {}", value(baseline), value(candidate)));
+    }
+    Fail::usage(text)
+}
+
+/// Whether `field` is one of `paths`, or below one.
+fn is_at(field: &str, paths: &[&str]) -> bool {
+    paths.iter().any(|path| {
+        let rest = field.strip_prefix(path);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    })
+}
+
+fn field(differing: Differing) -> ChangedField {
+    let Differing { field, one, other } = differing;
+    ChangedField { field, baseline: one, candidate: other }
+}

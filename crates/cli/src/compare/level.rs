@@ -1,0 +1,108 @@
+//! One level of a run that is compared.
+
+use std::fs;
+
+use fizeau::harness::{RunRecord, StoredLevel};
+use fizeau::metrics::{ComparedRequests, GoodputGoals, Pace};
+use serde_json::Value;
+
+use crate::exit::Fail;
+
+/// A level, and what its summary says of it.
+#[derive(Debug, Clone)]
+pub(super) struct Level {
+    stored: StoredLevel,
+    /// In words: `concurrency 8`, `10 requests/s`.
+    pub(super) load: String,
+    /// How many slots it had, in JSON; absent for a rate.
+    pub(super) slots: Option<String>,
+    /// That it is a part of what was asked, or suspect.
+    pub(super) notes: Vec<String>,
+    /// Why it is not a measurement, if it is not.
+    pub(super) invalid: Option<String>,
+}
+
+impl Level {
+    /// Of a level whose run was killed there is no summary: its load is then what was asked.
+    pub(super) fn read(stored: &StoredLevel, record: &RunRecord) -> Result<Self, Fail> {
+        let path = stored.path().join("summary.json");
+        let summary: Option<Value> = match fs::read(&path) {
+            Ok(text) => {
+                let read = serde_json::from_slice(&text);
+                Some(read.map_err(|error| Fail::usage(format!("{}: {error}", path.display())))?)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => {
+                return Err(Fail::usage(format!("cannot read {}: {error}", path.display())));
+            }
+        };
+        let stored = stored.clone();
+        let Some(summary) = summary else {
+            let slots = slots_asked(&stored, record);
+            let load = slots.as_ref().map_or_else(
+                || "the load of its schedule".to_owned(),
+                |slots| format!("concurrency {slots}"),
+            );
+            let notes = vec!["cut short: there is no summary.json".to_owned()];
+            return Ok(Self { stored, load, slots, notes, invalid: None });
+        };
+        let slots = summary["load"]["concurrency"].as_u64().map(|slots| slots.to_string());
+        let rate = summary["load"]["requests_per_s"].as_f64();
+        let load = match (&slots, rate) {
+            (Some(slots), _) => format!("concurrency {slots}"),
+            (None, Some(rate)) => format!("{rate} requests/s"),
+            (None, None) => "the load of its schedule".to_owned(),
+        };
+        let mut notes = Vec::new();
+        if summary["status"] == "partial" {
+            let reason = summary["status_reason"].as_str().unwrap_or("no reason is recorded");
+            notes.push(format!("a part of what was asked: {reason}"));
+        }
+        let reasons = reasons(&summary);
+        let verdict = summary["validity"]["verdict"].as_str();
+        match verdict {
+            Some("suspect") => notes.push(format!("suspect: {reasons}")),
+            Some("invalid") => notes.push(format!("invalid: {reasons}")),
+            _ => {}
+        }
+        let invalid = (verdict == Some("invalid")).then_some(reasons);
+        Ok(Self { stored, load, slots, notes, invalid })
+    }
+
+    /// Its requests, from the tapes; `side` is for what is said of a file that was cut in mid-line.
+    pub(super) fn requests(
+        &self,
+        pace: Pace,
+        goals: &GoodputGoals,
+        side: &str,
+        notes: &mut Vec<String>,
+    ) -> Result<ComparedRequests, Fail> {
+        let mut requests = ComparedRequests::new(pace, goals);
+        let mut tapes = self.stored.tapes().map_err(Fail::usage)?;
+        for tape in &mut tapes {
+            requests.add(&tape.map_err(Fail::usage)?);
+        }
+        if let Some(cut) = tapes.cut() {
+            let (whole, rest) = (cut.whole, cut.rest_bytes);
+            notes.push(format!(
+                "{side}: tapes.jsonl was cut: {whole} whole tapes used, {rest} bytes left over"
+            ));
+        }
+        Ok(requests)
+    }
+}
+
+/// From the record of a run of one level, or the folder's name in a sweep.
+fn slots_asked(stored: &StoredLevel, record: &RunRecord) -> Option<String> {
+    let name = stored.path().file_name()?.to_string_lossy().into_owned();
+    let of_name = name.strip_prefix("concurrency-").and_then(|slots| slots.parse::<u32>().ok());
+    let of_name = of_name.map(|slots| slots.to_string());
+    of_name.or_else(|| record.get("levels[0].max_in_flight").map(str::to_owned))
+}
+
+/// Why a verdict is not good.
+fn reasons(summary: &Value) -> String {
+    let reasons = summary["validity"]["reasons"].as_array();
+    let texts = reasons.into_iter().flatten().filter_map(|reason| reason["text"].as_str());
+    texts.collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,108 @@
+//! Whether runs are shards of one.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::shard::MeasuredShard;
+use crate::exit::Fail;
+
+/// What is the same in all shards of a run.
+const ALIKE: [&str; 6] = ["plan", "probe", "levels", "setup.endpoint.model", "goodput", "timeouts"];
+
+/// How much of the plan the shards are together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shares {
+    /// All of it, in so many.
+    All(u64),
+    /// Some of it, or nobody knows.
+    Some,
+}
+
+/// Refuses what is no shards of one run, unless it is forced, and says which shards are missing.
+pub(super) fn check(shards: &[MeasuredShard], force: bool) -> Result<Shares, Fail> {
+    let objections: Vec<String> = differing(shards).into_iter().chain(same(shards)).collect();
+    if !objections.is_empty() && !force {
+        let objections = objections.join("\n");
+        return Err(Fail::usage(format!("{objections}\n--force merges them all the same")));
+    }
+    objections.iter().for_each(|objection| eprintln!("note: {objection}"));
+    let shares = shards.iter().map(MeasuredShard::share).collect::<Option<Vec<_>>>();
+    let Some(shares) = shares.filter(|_| objections.is_empty()) else {
+        return Ok(Shares::Some);
+    };
+    let count = shares.first().map_or(0, |share| share.1);
+    let missing = |index: &u64| shares.iter().all(|share| share.0 != *index);
+    let missing: Vec<String> =
+        (0..count).filter(missing).map(|index| format!("{index}/{count}")).collect();
+    if missing.is_empty() {
+        return Ok(Shares::All(count));
+    }
+    eprintln!(
+        "note: not all shards are here, and rates are those of the ones that are: {} missing",
+        list(&missing)
+    );
+    Ok(Shares::Some)
+}
+
+/// The first few of many.
+fn list(names: &[String]) -> String {
+    const MOST: usize = 8;
+    let shown = names.get(..MOST).unwrap_or(names).join(", ");
+    match names.len().checked_sub(MOST) {
+        None | Some(0) => shown,
+        Some(more) => format!("{shown} and {more} more"),
+    }
+}
+
+/// Each run that differs from the first in what was asked.
+fn differing(shards: &[MeasuredShard]) -> Vec<String> {
+    let Some((first, others)) = shards.split_first() else {
+        return Vec::new();
+    };
+    let mut objections = Vec::new();
+    for other in others {
+        let fields = first.record().differing(other.record(), &ALIKE);
+        if fields.is_empty() {
+            continue;
+        }
+        let mut text = format!("{} and {} are no shards of one run:", first.name(), other.name());
+        for field in fields {
+            let value = |value: Option<String>| value.unwrap_or_else(|| "nothing".to_owned());
+            let (one, other) = (value(field.one), value(field.other));
+            // Into a string: it cannot fail.
+            let _ = write!(text, "\n  {}: {one} and {other}", field.field);
+        }
+        objections.push(text);
+    }
+    objections
+}
+
+/// Runs that sent the same share: their requests would count twice.
+fn same(shards: &[MeasuredShard]) -> Vec<String> {
+    let mut shares: BTreeMap<(u64, u64), Vec<String>> = BTreeMap::new();
+    for shard in shards {
+        shares.entry(shard.share().unwrap_or((0, 1))).or_default().push(shard.name());
+    }
+    let counts: Vec<String> = shares
+        .keys()
+        .map(|(_, count)| count.to_string())
+        .collect::<std::collections::BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    let differ = (counts.len() > 1).then(|| {
+        format!("shards of a division into {} do not belong together", counts.join(" and into "))
+    });
+    let twice = shares.into_iter().filter(|(_, names)| names.len() > 1);
+    let twice = twice.map(|((index, count), names)| {
+        let share = if count == 1 {
+            "all of the plan (no --shard)".to_owned()
+        } else {
+            format!("shard {index}/{count}")
+        };
+        format!(
+            "each of {} is {share}: the same requests would count more than once",
+            names.join(", ")
+        )
+    });
+    differ.into_iter().chain(twice).collect()
+}

@@ -1,0 +1,162 @@
+//! `fizeau report`: a stored run, computed again from its tapes.
+
+mod before;
+mod level;
+mod setup;
+mod views;
+
+use fizeau::core::Tape;
+use fizeau::harness::{StoredLevel, StoredRun};
+use fizeau::metrics::{Concept, GoodputGoals, Verdict, WindowChoice, WindowEnd};
+use fizeau::report::{Explanation, LevelReport, LoadPoint, SweepReport};
+use serde::Serialize;
+
+use crate::args::ReportArgs;
+use crate::exit::{Exit, Fail, Named};
+use crate::say::say;
+use crate::sweep;
+use level::Level;
+
+/// The width of what is not a table.
+const WIDTH: usize = 80;
+
+pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
+    let concept = args.view.explain.as_deref().and_then(Concept::from_key);
+    let Some(path) = &args.run else {
+        let concept = concept.ok_or_else(|| Fail::usage("name the folder of a run"))?;
+        return definitions(concept, args.json);
+    };
+    let run = StoredRun::open(path).map_err(Fail::usage)?;
+    let asked = Asked::new(args, &run)?;
+    if let Some(concept) = concept {
+        return views::explain(&run, &asked, concept);
+    }
+    if !args.view.tools.is_empty() {
+        return views::tools(&run, &asked, &args.view.tools);
+    }
+    if args.view.percentile_rule.is_some() || !args.view.percentiles.is_empty() {
+        return views::percentiles(&run, &asked, &args.view);
+    }
+    levels(&run, &asked)
+}
+
+/// What is asked of the tapes, by the command line or by the run itself.
+struct Asked {
+    goals: GoodputGoals,
+    window: WindowChoice,
+    json: bool,
+}
+
+impl Asked {
+    fn new(args: &ReportArgs, run: &StoredRun) -> Result<Self, Fail> {
+        let own = setup::list(run.record(), "goodput");
+        let (goals, whose) = match args.goodput.is_empty() {
+            true => (own.join(" "), "run.json: goodput"),
+            false => (args.goodput.join(" "), "--goodput"),
+        };
+        let end = |given: Option<WindowEnd>, name: &str| match given {
+            Some(end) => Ok(end),
+            None => match run.record().text(&format!("levels[0].window.{name}")) {
+                Some(text) => text.parse().named(&format!("run.json: levels[0].window.{name}")),
+                None => Ok(WindowEnd::Auto),
+            },
+        };
+        Ok(Self {
+            goals: goals.parse().named(whose)?,
+            window: WindowChoice {
+                warmup: end(args.warmup, "warmup")?,
+                cooldown: end(args.cooldown, "cooldown")?,
+            },
+            json: args.json,
+        })
+    }
+}
+
+/// What the run printed at its end, as far as it can be had again.
+fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
+    let levels: Vec<Level> = run
+        .levels()
+        .iter()
+        .map(|stored| Level::of(run, stored, asked))
+        .collect::<Result<_, _>>()?;
+    let worst = levels.iter().map(|level| level.report.validity.verdict).max();
+    match &*levels {
+        [level] if asked.json => {
+            say(level.report.to_json().map_err(Fail::broken)?.trim_end())?;
+        }
+        [level] => say(level.text())?,
+        _ => sweep_or_blocks(run, levels, asked.json)?,
+    }
+    Ok(if worst == Some(Verdict::Invalid) { Exit::Missed } else { Exit::Good })
+}
+
+/// A sweep over concurrency has its table; levels of any other kind are shown one after another.
+fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, json: bool) -> Result<(), Fail> {
+    if levels.iter().any(|level| concurrency(&level.name).is_none()) {
+        if json {
+            let all: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
+            return document("fizeau.levels/1", run, &all);
+        }
+        return levels.iter().try_for_each(|level| say(level.text()));
+    }
+    let reports: Vec<LevelReport> = levels.into_iter().map(|level| level.report).collect();
+    let slo = before::json(&run.path().join("sweep.json"))?;
+    let slo = slo.as_ref().and_then(|sweep| sweep.get("slo")?.as_str());
+    let slo = slo.map(|text| text.parse().named("sweep.json: slo")).transpose()?;
+    let loads: Vec<LoadPoint> = reports.iter().map(|report| report.load).collect();
+    let planned = setup::planned(run.record()).into_iter().map(LoadPoint::Concurrency);
+    let unmeasured = planned.filter(|load| !loads.contains(load)).collect();
+    let report = SweepReport::new(setup::setup(run.record()), reports, slo);
+    let report = report.with_unmeasured(unmeasured);
+    if json {
+        return say(serde_json::to_string_pretty(&report).map_err(Fail::broken)?);
+    }
+    sweep::show(&report, None)
+}
+
+/// The concurrency of the level of a sweep whose folder has this name.
+fn concurrency(name: &str) -> Option<u32> {
+    name.strip_prefix("concurrency-")?.parse().ok()
+}
+
+/// Every tape of a level goes to `each`; what a killed run left over is said.
+fn each_tape(level: &StoredLevel, mut each: impl FnMut(Tape)) -> Result<(), Fail> {
+    let mut tapes = level.tapes().map_err(Fail::usage)?;
+    for tape in tapes.by_ref() {
+        each(tape.map_err(Fail::usage)?);
+    }
+    if let Some(cut) = tapes.cut() {
+        eprintln!(
+            "note: {}: cut in mid-line: {} whole tapes are used, {} bytes are left over",
+            level.path().join("tapes.jsonl").display(),
+            cut.whole,
+            cut.rest_bytes
+        );
+    }
+    Ok(())
+}
+
+/// A word without a run.
+fn definitions(concept: Concept, json: bool) -> Result<Exit, Fail> {
+    let explanation = Explanation::new(concept);
+    if json {
+        say(serde_json::to_string_pretty(&explanation).map_err(Fail::broken)?)?;
+    } else {
+        say(explanation.text(WIDTH))?;
+    }
+    Ok(Exit::Good)
+}
+
+/// One JSON document about some levels of a run.
+fn document(schema: &str, run: &StoredRun, levels: &impl Serialize) -> Result<(), Fail> {
+    #[derive(Serialize)]
+    struct Document<'a, L> {
+        schema: &'a str,
+        version: &'a str,
+        run: String,
+        levels: &'a L,
+    }
+    let run = run.path().display().to_string();
+    let document = Document { schema, version: env!("CARGO_PKG_VERSION"), run, levels };
+    say(serde_json::to_string_pretty(&document).map_err(Fail::broken)?)
+}

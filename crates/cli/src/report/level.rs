@@ -1,0 +1,158 @@
+//! A level, computed again.
+
+use fizeau::core::Stamp;
+use fizeau::harness::{Driven, Ended, LevelRun, Notice, Observer, StoredLevel, StoredRun, Warmup};
+use fizeau::metrics::{LevelTally, Validity, Verdict};
+use fizeau::report::{
+    Detail, LevelReport, LevelStatus, RequestRate, Selection, Setup, SpeedOfLight, VllmResult,
+    VllmRun, VllmTally,
+};
+use fizeau::sim::Scenario;
+
+use super::before::Before;
+use super::{Asked, each_tape, setup};
+use crate::client::Client;
+use crate::exit::Fail;
+use crate::levels::{self, Kept, Yardstick};
+use crate::speed::Physics;
+
+/// A level, computed again.
+pub(super) struct Level {
+    /// The name of its folder within a sweep; empty for the only level of a run.
+    pub(super) name: String,
+    setup: Setup,
+    vllm: VllmResult,
+    pub(super) report: LevelReport,
+}
+
+impl Level {
+    pub(super) fn of(run: &StoredRun, stored: &StoredLevel, asked: &Asked) -> Result<Self, Fail> {
+        let (setup, before) = (setup::setup(run.record()), Before::read(run, stored)?);
+        let physics = physics(run, stored, &setup)?;
+        let mut tally = LevelTally::new(&asked.goals).with_window(asked.window);
+        if before.asked.arrivals.is_none() {
+            tally = tally.of_closed_loop();
+        }
+        let mut kept = Kept::new(None, physics.as_ref());
+        let mut vllm = VllmTally::new(&Selection::default(), &asked.goals, Detail::Brief);
+        each_tape(stored, |tape| {
+            tally.add(&tape);
+            vllm.add(&tape);
+            kept.notice(Notice::RequestEnded(&tape));
+        })?;
+        let report = report(&tally, &kept, &before, physics.as_ref(), stored.name());
+        let vllm = vllm.finish(vllm_run(&setup, &before));
+        Ok(Self { name: stored.name().to_owned(), setup, vllm, report })
+    }
+
+    /// What `fizeau bench` prints.
+    pub(super) fn text(&self) -> String {
+        let Setup { endpoint, started, .. } = &self.setup;
+        let name = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
+        let head = format!(
+            "{name}{} at {}{} ({}), {started}",
+            endpoint.model, endpoint.base_url, endpoint.path, endpoint.backend
+        );
+        // What a file says may hold what a terminal would obey.
+        let head = head.replace(char::is_control, "\u{fffd}");
+        format!("{head}\n{}\n{}", self.vllm.block(), self.report.block())
+    }
+}
+
+fn report(
+    tally: &LevelTally,
+    kept: &Kept,
+    before: &Before,
+    physics: Option<&Physics>,
+    name: &str,
+) -> LevelReport {
+    let (mut summary, client) = (tally.summary(), tally.proof(before.watch));
+    summary.requests.held_back = before.held_back;
+    summary.requests.abandoned = before.abandoned;
+    let is_partial = matches!(before.status, LevelStatus::Partial { .. });
+    let driven = Driven {
+        start: Stamp::EPOCH,
+        ended: if is_partial { Ended::Cancelled } else { Ended::Exhausted },
+        held_back: before.held_back,
+        abandoned: before.abandoned,
+    };
+    // It is judged below, by what is known of the run.
+    let validity = Validity { verdict: Verdict::Valid, reasons: Vec::new(), notes: Vec::new() };
+    let run = LevelRun {
+        summary,
+        client,
+        validity,
+        driven,
+        warmup: Warmup::default(),
+        precision: Vec::new(),
+    };
+    let headroom = before.watch.headroom.unwrap_or_default();
+    let client = Client::of_record(before.thresholds, headroom, before.watch.ceiling);
+    let yardstick = Yardstick {
+        physics,
+        client: &client,
+        asked: before.asked,
+        abandoned: before.abandoned,
+        repeated: None,
+    };
+    let name = Some(name.to_owned()).filter(|name| !name.is_empty());
+    let mut report = levels::report(&run, kept, before.load, yardstick, name);
+    report.status = before.status.clone();
+    report.client.watch.headroom = before.watch.headroom;
+    // Some notes are not of the tapes: that a data set was used more than once.
+    for note in &before.notes {
+        if !report.validity.notes.contains(note) {
+            report.validity.notes.push(note.clone());
+        }
+    }
+    if let (SpeedOfLight::Absent { reason }, None, Some(known)) =
+        (&mut report.speed_of_light, physics, &before.no_bound)
+    {
+        reason.clone_from(known);
+    }
+    report
+}
+
+/// What the speed of light was computed from: the config that was kept with the run, or the embedded engine's own.
+fn physics(run: &StoredRun, level: &StoredLevel, setup: &Setup) -> Result<Option<Physics>, Fail> {
+    let lengths = (setup::typical_prompt(run.record()), 0);
+    let folders = [Some(level.path()), level.path().parent(), Some(run.path())];
+    let configs = folders.into_iter().flatten().map(|folder| folder.join("model-config.json"));
+    let config = configs.into_iter().find(|path| path.is_file());
+    if let Some(found) = Physics::from_args(config.as_deref(), setup.hardware.as_deref())? {
+        return Ok(Some(found.for_prompts_of(lengths)));
+    }
+    let scenario = Scenario::llama_3_1_8b_h100().map_err(Fail::broken)?;
+    let is_embedded = setup.model_config.as_deref() == Some(scenario.model_name())
+        && setup.hardware.as_deref() == Some(scenario.device().name());
+    Ok(is_embedded.then(|| {
+        let name = scenario.model_name().to_owned();
+        Physics::new(name, scenario.model().clone(), scenario.device().clone(), lengths)
+    }))
+}
+
+/// vLLM's own block of what `tally` saw.
+pub(super) fn vllm_block(
+    run: &StoredRun,
+    stored: &StoredLevel,
+    tally: VllmTally,
+) -> Result<String, Fail> {
+    let (setup, before) = (setup::setup(run.record()), Before::read(run, stored)?);
+    Ok(tally.finish(vllm_run(&setup, &before)).block())
+}
+
+fn vllm_run(setup: &Setup, before: &Before) -> VllmRun {
+    let arrivals = before.asked.arrivals;
+    let rate = arrivals.and_then(|law| law.rate);
+    VllmRun {
+        date: setup.started.clone(),
+        backend: setup.endpoint.backend.clone(),
+        label: None,
+        model_id: setup.endpoint.model.clone(),
+        tokenizer_id: None,
+        metadata: Vec::new(),
+        request_rate: rate.map_or(RequestRate::Unlimited, RequestRate::Limited),
+        burstiness: arrivals.and_then(|law| law.cv_squared).map_or(1.0, |cv| 1.0 / cv),
+        max_concurrency: before.cap,
+    }
+}

@@ -1,0 +1,109 @@
+//! What was run, read back from `run.json`.
+
+use fizeau::harness::RunRecord;
+use fizeau::report::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
+use serde_json::{Map, Value};
+
+use super::before::of_asked;
+
+/// What a list of texts holds.
+pub(super) fn list(record: &RunRecord, path: &str) -> Vec<String> {
+    let item = |i| record.text(&format!("{path}[{i}]"));
+    (0_u32..).map_while(item).collect()
+}
+
+/// The caps on requests in flight, by level, of those that had one.
+pub(super) fn planned(record: &RunRecord) -> Vec<u32> {
+    let cap = |i| {
+        record.get(&format!("levels[{i}].requests"))?;
+        let cap = record.get(&format!("levels[{i}].max_in_flight"));
+        Some(cap.and_then(|cap| cap.parse().ok()))
+    };
+    (0_u32..).map_while(cap).flatten().collect()
+}
+
+/// How many requests the first level was to have.
+pub(super) fn requests(record: &RunRecord) -> u64 {
+    record.get("levels[0].requests").and_then(|n| n.parse().ok()).unwrap_or(0)
+}
+
+/// The prompt's nominal length; zero where it was not known before the run.
+pub(super) fn typical_prompt(record: &RunRecord) -> u64 {
+    record.get("lengths.input.p50").and_then(|n| n.parse().ok()).unwrap_or(0)
+}
+
+/// The arrivals and cache hits that were asked for, as a summary has them.
+pub(super) fn asked(record: &RunRecord) -> Value {
+    let leaf = |name: &str| {
+        let text = record.get(&format!("setup.workload.asked.{name}"))?;
+        serde_json::from_str::<Value>(text).ok()
+    };
+    let object = |path: &str, names: [&str; 2]| -> Map<String, Value> {
+        let fields = names.map(|name| Some((name.to_owned(), leaf(&format!("{path}{name}"))?)));
+        fields.into_iter().flatten().collect()
+    };
+    let mut whole = object("", ["cache", "cached_share"]);
+    let law = object("arrivals.", ["rate_per_s", "cv_squared"]);
+    if !law.is_empty() {
+        whole.insert("arrivals".to_owned(), law.into());
+    }
+    whole.into()
+}
+
+/// All of it; a text that is missing is empty.
+pub(super) fn setup(record: &RunRecord) -> Setup {
+    let maybe = |path: &str| record.text(&format!("setup.{path}"));
+    let text = |path: &str| maybe(path).unwrap_or_default();
+    let number = |path: &str| record.get(&format!("setup.{path}"))?.parse::<u64>().ok();
+    let small = |n: u64| u32::try_from(n).ok();
+    Setup {
+        tool: ToolVersion {
+            name: text("tool.name"),
+            version: text("tool.version"),
+            commit: maybe("tool.commit"),
+        },
+        started: text("started"),
+        command_line: list(record, "setup.command_line"),
+        endpoint: Endpoint {
+            base_url: text("endpoint.base_url"),
+            path: text("endpoint.path"),
+            backend: text("endpoint.backend"),
+            model: text("endpoint.model"),
+            connections: connections(record),
+        },
+        engine: match maybe("engine.kind").as_deref() {
+            Some("simulated") => Engine::Simulated { description: text("engine.description") },
+            _ => Engine::Remote { description: maybe("engine.description") },
+        },
+        workload: Workload {
+            dataset: text("workload.dataset"),
+            input_tokens: text("workload.input_tokens"),
+            output_tokens: text("workload.output_tokens"),
+            seed: number("workload.seed").unwrap_or_default(),
+            arrivals: text("workload.arrivals"),
+            asked: of_asked(&asked(record)),
+        },
+        host: Host {
+            os: text("host.os"),
+            cpu: maybe("host.cpu"),
+            cores: number("host.cores").and_then(small),
+        },
+        model_config: maybe("model_config"),
+        hardware: maybe("hardware"),
+    }
+}
+
+fn connections(record: &RunRecord) -> Connections {
+    let path = |name: &str| format!("setup.endpoint.connections.{name}");
+    let maybe = |name: &str| record.text(&path(name));
+    Connections {
+        also_at: list(record, &path("also_at")),
+        balance: maybe("balance"),
+        http_version: maybe("http_version").unwrap_or_default(),
+        http2_streams: record.get(&path("http2_streams")).and_then(|n| n.parse().ok()),
+        lifetime: maybe("lifetime").unwrap_or_default(),
+        certificates: maybe("certificates"),
+        proxies: list(record, &path("proxies")),
+        stamps: maybe("stamps").unwrap_or_default(),
+    }
+}

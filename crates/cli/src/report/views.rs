@@ -1,0 +1,128 @@
+//! A run as other tools see it, a word as they mean it, and percentiles as they read them.
+
+use fizeau::core::Tape;
+use fizeau::harness::{StoredLevel, StoredRun};
+use fizeau::metrics::{Concept, OwnFigures, Peer, PeerSettings, Percent, PercentileRule};
+use fizeau::report::{
+    Detail, Explanation, PeerComparison, PercentileTable, PercentileTally, Selection, VllmTally,
+};
+use serde::Serialize;
+
+use super::before::Before;
+use super::{Asked, WIDTH, document, each_tape, level};
+use crate::args::ViewArgs;
+use crate::exit::{Exit, Fail, Named};
+use crate::say::say;
+
+/// A level's name, and what is said of it.
+#[derive(Serialize)]
+struct Of<T> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    level: Option<String>,
+    #[serde(flatten)]
+    said: T,
+}
+
+impl<T> Of<T> {
+    fn new(level: &StoredLevel, said: T) -> Self {
+        let name = level.name();
+        Self { level: Some(name.to_owned()).filter(|name| !name.is_empty()), said }
+    }
+}
+
+/// Each with a line that names the level, where there are several.
+fn show<T>(levels: &[Of<T>], text: impl Fn(&T) -> String) -> Result<Exit, Fail> {
+    for Of { level, said } in levels {
+        let heading = level.as_ref().map(|name| format!("level {name}\n")).unwrap_or_default();
+        say(format!("{heading}{}", text(said)))?;
+    }
+    Ok(Exit::Good)
+}
+
+/// All tapes of a level at once: definitions look at them more than once.
+fn all(
+    run: &StoredRun,
+    level: &StoredLevel,
+    asked: &Asked,
+) -> Result<(Vec<Tape>, PeerSettings), Fail> {
+    let max_concurrency = Before::read(run, level)?.cap;
+    let mut tapes = Vec::new();
+    each_tape(level, |tape| tapes.push(tape))?;
+    Ok((tapes, PeerSettings { goals: asked.goals.clone(), max_concurrency }))
+}
+
+/// Some tools' figures.
+#[derive(Serialize)]
+struct Tools {
+    tools: Vec<PeerComparison>,
+    /// vLLM's own block, where its figures are among them.
+    #[serde(skip)]
+    block: Option<String>,
+}
+
+impl Tools {
+    fn text(&self) -> String {
+        let note = "Its peaks here count every instant, not whole seconds as its own do (below).";
+        let block = self.block.iter().map(|block| format!("{block}\n{note}"));
+        let tables = self.tools.iter().map(|tool| tool.text(WIDTH));
+        block.chain(tables).collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+/// `--as`
+pub(super) fn tools(run: &StoredRun, asked: &Asked, names: &[String]) -> Result<Exit, Fail> {
+    let is_wanted = |peer: &Peer| names.iter().any(|name| name == "all" || name == peer.key());
+    let wanted: Vec<Peer> = Peer::ALL.into_iter().filter(is_wanted).collect();
+    let mut levels = Vec::new();
+    for stored in run.levels() {
+        let (tapes, settings) = all(run, stored, asked)?;
+        let own = OwnFigures::of(&tapes, &settings);
+        let one = |peer: &Peer| PeerComparison::new(&peer.figures(&tapes, &settings), &own);
+        let tools = wanted.iter().map(one).collect();
+        let block = wanted.contains(&Peer::VllmPython).then(|| {
+            let mut vllm = VllmTally::new(&Selection::default(), &asked.goals, Detail::Brief);
+            tapes.iter().for_each(|tape| vllm.add(tape));
+            level::vllm_block(run, stored, vllm)
+        });
+        levels.push(Of::new(stored, Tools { tools, block: block.transpose()? }));
+    }
+    if asked.json {
+        return document("fizeau.peers/1", run, &levels).map(|()| Exit::Good);
+    }
+    show(&levels, Tools::text)
+}
+
+/// `--explain`
+pub(super) fn explain(run: &StoredRun, asked: &Asked, concept: Concept) -> Result<Exit, Fail> {
+    let mut levels = Vec::new();
+    for stored in run.levels() {
+        let (tapes, settings) = all(run, stored, asked)?;
+        levels.push(Of::new(stored, Explanation::of(concept, &tapes, &settings)));
+    }
+    if asked.json {
+        return document("fizeau.explanation/1", run, &levels).map(|()| Exit::Good);
+    }
+    show(&levels, |explanation| explanation.text(WIDTH))
+}
+
+/// `--percentile-rule`, `--percentiles`
+pub(super) fn percentiles(run: &StoredRun, asked: &Asked, view: &ViewArgs) -> Result<Exit, Fail> {
+    let rule = view.percentile_rule.as_deref().and_then(PercentileRule::from_key);
+    let wanted: Vec<Percent> = match &*view.percentiles {
+        [] => vec![Percent::P50, Percent::P90, Percent::P99],
+        given => {
+            let checked = given.iter().map(|percent| Percent::new(*percent));
+            checked.collect::<Result<_, _>>().named("--percentiles")?
+        }
+    };
+    let mut levels: Vec<Of<PercentileTable>> = Vec::new();
+    for stored in run.levels() {
+        let mut tally = PercentileTally::new(rule.unwrap_or_default(), wanted.clone());
+        each_tape(stored, |tape| tally.add(&tape))?;
+        levels.push(Of::new(stored, tally.table()));
+    }
+    if asked.json {
+        return document("fizeau.percentiles/1", run, &levels).map(|()| Exit::Good);
+    }
+    show(&levels, PercentileTable::text)
+}

@@ -1,0 +1,202 @@
+//! Shards that are put together.
+
+use std::fs;
+use std::path::Path;
+
+use fizeau::core::{Nanos, Tape};
+use serde_json::{Value, json};
+
+use crate::stand::{Scratch, fixed, json, run};
+
+/// Measures `shards` of a plan of 60 requests, one after another, with `more` on the command line.
+fn measured(scratch: &Scratch, shards: &[&str], more: &[&str]) -> Vec<String> {
+    let server = fixed(Nanos::from_millis(2), Nanos::from_micros(200));
+    let url = format!("http://{}", server.addr());
+    let measure = |shard: &&str| {
+        let out = scratch.path(&format!("shard-{}", shard.replace('/', "-of-")));
+        let line = "bench --model m --num-prompts 60 --num-warmups 0 --random-input-len 8 --random-output-len 6 \
+                    --salt 7 --goodput ttft:500 --threshold lateness-invalid=100s,cpu-invalid=1";
+        let mut arguments: Vec<&str> = line.split_whitespace().collect();
+        arguments.extend(["--base-url", &url, "--shard", shard, "--out", &out]);
+        arguments.extend(more);
+        let ended = run(&arguments);
+        assert!(matches!(ended.code, Some(0 | 1)), "{}", ended.err);
+        out
+    };
+    shards.iter().map(measure).collect()
+}
+
+fn merge(runs: &[String], out: &str, more: &[&str]) -> crate::stand::Ended {
+    let mut arguments = vec!["merge", "--out", out];
+    arguments.extend(runs.iter().map(String::as_str));
+    arguments.extend(more);
+    run(&arguments)
+}
+
+fn tapes(folder: &str) -> Vec<Tape> {
+    let text = fs::read_to_string(Path::new(folder).join("tapes.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn document(folder: &str, name: &str) -> Value {
+    json(Path::new(folder).join(name))
+}
+
+/// Changes a JSON file.
+fn change(folder: &str, name: &str, change: impl FnOnce(&mut Value)) {
+    let mut value = document(folder, name);
+    change(&mut value);
+    fs::write(Path::new(folder).join(name), value.to_string()).unwrap();
+}
+
+#[test]
+fn shards_become_one_run_on_one_axis_of_time() {
+    let scratch = Scratch::new("merge");
+    let runs = measured(&scratch, &["0/2", "1/2"], &["--request-rate", "600"]);
+    let out = scratch.path("all");
+    let ended = merge(&runs, &out, &[]);
+    assert!(matches!(ended.code, Some(0)), "{}", ended.err);
+    assert!(ended.out.contains("Successful requests:                     60"), "{}", ended.out);
+    assert!(ended.out.contains("2 runs merged: "), "{}", ended.out);
+
+    let (summary, record) = (document(&out, "summary.json"), document(&out, "run.json"));
+    assert_eq!(summary["requests"]["sent"], 60);
+    assert_eq!(summary["load"]["requests_per_s"], 600.0);
+    assert_eq!(summary["asked"]["arrivals"], json!({"rate_per_s": 600.0, "cv_squared": 1.0}));
+    assert_eq!(summary["throughput"]["good_share"], 1.0);
+    let merged = record["merged"].as_array().unwrap();
+    assert_eq!(merged.iter().map(|one| &one["shard"]).collect::<Vec<_>>(), ["0/2", "1/2"]);
+    assert!(record["shard"].is_null());
+
+    // The second shard began after the first had ended, and its tapes say so.
+    let first = document(&runs[0], "run.json")["epoch_unix_ns"].as_u64().unwrap();
+    let second = document(&runs[1], "run.json")["epoch_unix_ns"].as_u64().unwrap();
+    assert_eq!(record["epoch_unix_ns"], first);
+    assert_eq!(merged[1]["put_later_ns"], second - first);
+    let mut expected = tapes(&runs[0]);
+    expected.extend(tapes(&runs[1]).into_iter().map(|mut tape| {
+        tape.put_later(Nanos::from_nanos(second - first));
+        tape
+    }));
+    let mut found = tapes(&out);
+    found.sort_by_key(|tape| tape.request);
+    expected.sort_by_key(|tape| tape.request);
+    assert!(found == expected, "tapes differ");
+    for log in ["ttft.hdr", "itl.hdr", "e2el.hdr"] {
+        let text = fs::read_to_string(Path::new(&out).join(log)).unwrap();
+        let log = fizeau::metrics::LatencyHistogram::from_interval_log(&text).unwrap();
+        assert!(log.count() >= 60);
+    }
+    let again = merge(&runs, &out, &[]);
+    assert_eq!(again.code, Some(2));
+    assert!(again.err.contains("already holds a run"), "{}", again.err);
+}
+
+#[test]
+fn what_is_no_shards_of_one_run_is_refused_by_its_fields() {
+    let scratch = Scratch::new("merge-differing");
+    let runs = measured(&scratch, &["0/2", "1/2"], &["--max-concurrency", "4"]);
+    let out = scratch.path("all");
+    change(&runs[1], "run.json", |record| {
+        record["plan"]["seed"] = 99.into();
+        record["goodput"] = json!([]);
+    });
+    let refused = merge(&runs, &out, &[]);
+    assert_eq!(refused.code, Some(2));
+    for field in ["plan.seed: 0 and 99", "goodput", "--force"] {
+        assert!(refused.err.contains(field), "{field}: {}", refused.err);
+    }
+    assert!(!Path::new(&out).exists());
+    let forced = merge(&runs, &out, &["--force"]);
+    assert_eq!(forced.code, Some(0), "{}", forced.err);
+    assert!(forced.err.contains("note: ") && forced.err.contains("plan.seed"), "{}", forced.err);
+    let summary = document(&out, "summary.json");
+    assert_eq!(summary["load"]["concurrency"], 8);
+    assert!(summary["asked"]["arrivals"].is_null());
+}
+
+#[test]
+fn shards_that_come_twice_are_refused_and_missing_ones_are_said() {
+    let scratch = Scratch::new("merge-shares");
+    let runs = measured(&scratch, &["0/3", "2/3"], &["--max-concurrency", "4"]);
+    let twice = merge(&[runs[0].clone(), runs[0].clone()], &scratch.path("twice"), &[]);
+    assert_eq!(twice.code, Some(2));
+    assert!(twice.err.contains("shard 0/3: the same requests would count"), "{}", twice.err);
+    let missing = merge(&runs, &scratch.path("all"), &[]);
+    assert_eq!(missing.code, Some(0), "{}", missing.err);
+    assert!(missing.err.contains("1/3 missing"), "{}", missing.err);
+}
+
+#[test]
+fn a_killed_shard_gives_what_is_whole_and_the_merged_run_is_partial() {
+    let scratch = Scratch::new("merge-killed");
+    let runs = measured(&scratch, &["0/2", "1/2"], &["--max-concurrency", "4"]);
+    let killed = Path::new(&runs[1]);
+    let text = fs::read(killed.join("tapes.jsonl")).unwrap();
+    fs::write(killed.join("tapes.jsonl"), &text[..text.len() - 9]).unwrap();
+    fs::remove_file(killed.join("summary.json")).unwrap();
+    let out = scratch.path("all");
+    let ended = merge(&runs, &out, &[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(ended.err.contains("cut in mid-line: 29 tapes are whole"), "{}", ended.err);
+    let summary = document(&out, "summary.json");
+    assert_eq!(summary["requests"]["sent"], 59);
+    assert_eq!(summary["status"], "partial");
+    assert_eq!(summary["validity"]["verdict"], "suspect");
+}
+
+#[test]
+fn a_merged_run_is_no_better_than_its_worst_shard() {
+    let scratch = Scratch::new("merge-worst");
+    let runs = measured(&scratch, &["0/2", "1/2"], &["--max-concurrency", "4"]);
+    change(&runs[1], "summary.json", |summary| {
+        let reasons = json!([{"verdict": "suspect", "text": "odd"}, {"verdict": "invalid", "text": "broken"}]);
+        summary["validity"] = json!({"verdict": "invalid", "reasons": reasons, "notes": []});
+        summary["client"]["cpu_share"] = 0.75.into();
+    });
+    let out = scratch.path("all");
+    let ended = merge(&runs, &out, &[]);
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    let summary = document(&out, "summary.json");
+    assert_eq!(summary["validity"]["verdict"], "invalid");
+    assert!(summary["validity"].to_string().contains("shard-1-of-2: broken"), "{summary}");
+    assert_eq!(summary["client"]["cpu_share"], 0.75);
+}
+
+#[test]
+fn runs_without_an_epoch_are_put_together_at_their_first_release() {
+    let scratch = Scratch::new("merge-old");
+    let runs = measured(&scratch, &["0/2", "1/2"], &["--request-rate", "600"]);
+    for run in &runs {
+        change(run, "run.json", |record| {
+            record.as_object_mut().unwrap().remove("epoch_unix_ns");
+        });
+    }
+    let out = scratch.path("all");
+    let ended = merge(&runs, &out, &[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(ended.err.contains("epoch_unix_ns"), "{}", ended.err);
+    let first = |folder: &str| tapes(folder).iter().map(|tape| tape.marks.released).min();
+    assert_eq!(first(&out), first(&runs[0]).max(first(&runs[1])));
+    assert!(document(&out, "run.json")["epoch_unix_ns"].is_null());
+}
+
+#[test]
+fn broken_tapes_and_other_versions_leave_no_folder() {
+    let scratch = Scratch::new("merge-broken");
+    let runs = measured(&scratch, &["0/2", "1/2"], &["--max-concurrency", "4"]);
+    let tapes = Path::new(&runs[1]).join("tapes.jsonl");
+    let text = fs::read_to_string(&tapes).unwrap();
+    fs::write(&tapes, text.replacen("\"marks\"", "\"remarks\"", 3)).unwrap();
+    let out = scratch.path("all");
+    let ended = merge(&runs, &out, &[]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.err.contains("tapes.jsonl: line 1 is no tape"), "{}", ended.err);
+    assert!(!Path::new(&out).exists());
+    change(&runs[0], "run.json", |record| record["tapes_schema"] = "fizeau.tapes/2".into());
+    let ended = merge(&runs, &out, &[]);
+    assert_eq!(ended.code, Some(2));
+    for version in ["`fizeau.tapes/2`", "`fizeau.tapes/1`"] {
+        assert!(ended.err.contains(version), "{}", ended.err);
+    }
+}

@@ -1,0 +1,211 @@
+//! `fizeau report`: a stored run again, by our definitions and by those of others.
+
+use std::fs;
+
+use fizeau::core::Nanos;
+use fizeau::sim::http::ServerHandle;
+use serde_json::Value;
+
+use crate::stand::{Scratch, fixed, json, run};
+
+/// A run of 120 requests over 4 slots, two of the words of `line` more; its folder.
+fn measured(server: &ServerHandle, scratch: &Scratch, line: &str) -> String {
+    let (url, out) = (server.base_url(), scratch.path("run"));
+    let lengths = "--random-input-len 8 --random-output-len 6 --num-prompts 120";
+    let mut arguments = vec!["bench", "--model", "m", "--base-url", &url, "--out", &out];
+    arguments.extend(["--threshold", "lateness-invalid=600s", "cpu-invalid=1"]);
+    arguments.extend(lengths.split(' ').chain(line.split_whitespace()));
+    let ended = run(&arguments);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    out
+}
+
+fn quick() -> ServerHandle {
+    fixed(Nanos::from_millis(4), Nanos::from_micros(500))
+}
+
+/// What a report prints, read as JSON.
+fn printed(arguments: &[&str]) -> Value {
+    let ended = run(&[&["report"], arguments, &["--json"]].concat());
+    assert_eq!((ended.code, &*ended.err), (Some(0), ""), "{ended:?}");
+    serde_json::from_str(&ended.out).unwrap()
+}
+
+fn shown(arguments: &[&str]) -> String {
+    let ended = run(&[&["report"], arguments].concat());
+    assert_eq!((ended.code, &*ended.err), (Some(0), ""), "{ended:?}");
+    ended.out
+}
+
+#[test]
+fn all_of_a_summary_comes_back_from_the_tapes() {
+    let (server, scratch) = (quick(), Scratch::new("report-same"));
+    for (name, line) in [
+        ("closed", "--max-concurrency 4 --goodput ttft:500 tpot:50 or e2el:2000"),
+        ("open", "--request-rate 400 --warmup 20 --cooldown 100ms"),
+    ] {
+        let scratch = Scratch::new(&format!("report-same-{name}"));
+        let out = measured(&server, &scratch, line);
+        let summary = fs::read_to_string(format!("{out}/summary.json")).unwrap();
+        let ended = run(&["report", &out, "--json"]);
+        assert_eq!(ended.out, summary, "{line}");
+        let text = shown(&[&out]);
+        assert!(text.starts_with("m at http://") && text.contains("Successful requests"), "{text}");
+        assert!(text.contains("= Fizeau =") && text.contains("TTFT scheduled"), "{text}");
+    }
+    // Other goals and another window than the run's.
+    let out = measured(&server, &scratch, "--max-concurrency 4 --goodput ttft:500");
+    let again = printed(&[&out, "--warmup", "30", "--goodput", "ttft:0.001"]);
+    assert_eq!(again["throughput"]["good_share"], 0.0);
+    assert_eq!(json(format!("{out}/summary.json"))["throughput"]["good_share"], 1.0);
+    assert_eq!(again["metrics"], json(format!("{out}/summary.json"))["metrics"]);
+}
+
+#[test]
+fn a_sweep_and_each_of_its_levels_come_back() {
+    let (server, scratch) = (quick(), Scratch::new("report-sweep"));
+    let (url, out) = (server.base_url(), scratch.path("run"));
+    let line = "--levels 1,4 --isl 8 --osl 6 --num-prompts 20 --threshold cpu-invalid=1 lateness-invalid=600s";
+    let mut arguments = vec!["sweep", "--model", "m", "--base-url", &url, "--out", &out];
+    arguments.extend(line.split(' '));
+    let ended = run(&arguments);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let sweep = fs::read_to_string(format!("{out}/sweep.json")).unwrap();
+    assert_eq!(run(&["report", &out, "--json"]).out, sweep);
+    let level = format!("{out}/concurrency-0004");
+    let summary = fs::read_to_string(format!("{level}/summary.json")).unwrap();
+    assert_eq!(run(&["report", &level, "--json"]).out, summary);
+    let table = shown(&[&out]);
+    assert!(ended.out.contains(table.trim_end()), "{table}\n\n{}", ended.out);
+    assert!(shown(&[&out, "--explain", "ttft"]).contains("level concurrency-0004"));
+}
+
+#[test]
+fn other_tools_say_of_the_same_tapes_what_they_would_have_said() {
+    let (server, scratch) = (quick(), Scratch::new("report-as"));
+    let out = measured(&server, &scratch, "--max-concurrency 4");
+    let text = shown(&[&out, "--as", "vllm,aiperf"]);
+    for words in
+        ["Serving Benchmark Result", "AIPerf 0.13.0", "time_to_first_token.p99", "mean_tpot_ms"]
+    {
+        assert!(text.contains(words), "{text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+
+    let all = printed(&[&out, "--as", "all"]);
+    assert_eq!(all["schema"], "fizeau.peers/1");
+    let tools = all["levels"][0]["tools"].as_array().unwrap();
+    assert_eq!(tools.len(), 11);
+    let figure = |tool: &str, name: &str| {
+        let tool = tools.iter().find(|one| one["tool"] == tool).unwrap();
+        let mut figures = tool["figures"].as_array().unwrap().iter();
+        figures.find(|figure| figure["name"] == name).unwrap().clone()
+    };
+    // One token an event: one TPOT under three names; and one peak that is none.
+    let tpot = figure("vllm", "mean_tpot_ms");
+    assert_eq!(tpot["ours"], "tpot");
+    let mean = json(format!("{out}/summary.json"))["metrics"]["tpot_ms"]["mean"].as_f64().unwrap();
+    for (tool, name) in [
+        ("vllm", "mean_tpot_ms"),
+        ("aiperf", "inter_token_latency.avg"),
+        ("guidellm", "successful.inter_token_latency_ms.mean"),
+    ] {
+        let found = figure(tool, name);
+        for key in ["value", "ours_value"] {
+            let value = found[key].as_f64().unwrap();
+            assert!((value - mean).abs() < 1e-9 * mean, "{found} {mean}");
+        }
+    }
+    let peak = figure("vllm", "max_concurrent_requests");
+    assert!(peak["ours_value"].as_f64().unwrap() <= 4.0, "{peak}");
+    assert!(peak["value"].as_f64().unwrap() > 4.0, "{peak}");
+}
+
+#[test]
+fn a_word_is_explained_with_a_run_and_without() {
+    let (server, scratch) = (quick(), Scratch::new("report-explain"));
+    let out = measured(&server, &scratch, "--max-concurrency 4");
+    for word in ["ttft", "concurrency", "percentiles", "failures"] {
+        let (with, without) = (shown(&[&out, "--explain", word]), shown(&["--explain", word]));
+        for text in [&with, &without] {
+            assert!(text.contains("\nFizeau: ") && text.contains("\nevalscope"), "{text}");
+            assert!(text.contains("differs: ") && text.contains("\nvllm-rs"), "{text}");
+            assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        }
+        assert_ne!(with, without);
+    }
+    let explained = printed(&[&out, "--explain", "ttft"]);
+    let ours = &explained["levels"][0]["ours"]["figures"][0];
+    let mean = json(format!("{out}/summary.json"))["metrics"]["ttft_ms"]["mean"].as_f64().unwrap();
+    assert!((ours["value"].as_f64().unwrap() - mean).abs() < 1e-9 * mean, "{ours} {mean}");
+    assert_eq!(printed(&["--explain", "tpot"])["tools"].as_array().unwrap().len(), 11);
+}
+
+#[test]
+fn percentiles_by_another_rule_stand_beside_the_linear_ones() {
+    let (server, scratch) = (quick(), Scratch::new("report-rules"));
+    let out = measured(&server, &scratch, "--max-concurrency 4");
+    let line = ["--percentile-rule", "floor-index", "--percentiles", "50,99,99.9"];
+    let table = &printed(&[&[&*out], &line[..]].concat())["levels"][0];
+    assert_eq!(table["rule"], "floor-index");
+    let ttft = table["ttft_ms"].as_array().unwrap();
+    let summary = json(format!("{out}/summary.json"));
+    assert_eq!(ttft[1]["linear"], summary["metrics"]["ttft_ms"]["p99"]);
+    // Of 120 values floor-index takes the one at index 118, linear what lies between 117 and 118.
+    assert!(ttft[1]["value"].as_f64() >= ttft[1]["linear"].as_f64(), "{ttft:?}");
+    assert_eq!(ttft[2]["value_reason"], "needs 1000 values, has 120");
+    let text = shown(&[&[&*out], &line[..]].concat());
+    assert!(text.contains("E2EL scheduled") && text.contains("needs 1000 values"), "{text}");
+}
+
+#[test]
+fn what_a_killed_run_left_is_used_and_the_rest_said() {
+    let (server, scratch) = (quick(), Scratch::new("report-cut"));
+    let out = measured(&server, &scratch, "--max-concurrency 4");
+    let tapes = format!("{out}/tapes.jsonl");
+    let whole = fs::read(&tapes).unwrap();
+    fs::write(&tapes, &whole[..whole.len() - 40]).unwrap();
+    fs::remove_file(format!("{out}/summary.json")).unwrap();
+    let ended = run(&["report", &out, "--json"]);
+    assert!(ended.err.contains("119 whole tapes are used"), "{}", ended.err);
+    let summary: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(summary["requests"]["sent"], 119);
+    assert_eq!(summary["status"], "partial");
+    assert_eq!(summary["load"]["concurrency"], 4);
+    assert!(summary["metrics"]["ttft_ms"]["p99"].is_number());
+}
+
+#[test]
+fn what_is_no_run_or_cannot_be_read_is_named() {
+    let (server, scratch) = (quick(), Scratch::new("report-bad"));
+    let out = measured(&server, &scratch, "--max-concurrency 4");
+    let nowhere = scratch.path("nowhere");
+    fs::create_dir_all(scratch.path("empty")).unwrap();
+    let empty = scratch.path("empty");
+    let cases: [(&[&str], &[&str]); 7] = [
+        (&["report"], &["RUN"]),
+        (&["report", &nowhere], &["nowhere"]),
+        (&["report", &empty], &["run.json"]),
+        (&["report", &out, "--as", "curl"], &["curl", "inference-perf"]),
+        (&["report", &out, "--explain", "latency"], &["latency", "goodput"]),
+        (&["report", &out, "--percentiles", "101"], &["--percentiles", "101"]),
+        (&["report", &out, "--goodput", "ttft"], &["--goodput", "ttft"]),
+    ];
+    for (arguments, words) in cases {
+        let ended = run(arguments);
+        assert_eq!(ended.code, Some(2), "{arguments:?}: {ended:?}");
+        for word in words {
+            assert!(ended.err.contains(word), "{arguments:?}: no `{word}` in: {}", ended.err);
+        }
+    }
+    let run_json = format!("{out}/run.json");
+    let text = fs::read_to_string(&run_json).unwrap();
+    fs::write(&run_json, text.replace("fizeau.run/1", "fizeau.run/9")).unwrap();
+    let ended = run(&["report", &out]);
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.err.contains("fizeau.run/9") && ended.err.contains("fizeau.run/1"),
+        "{}",
+        ended.err
+    );
+}

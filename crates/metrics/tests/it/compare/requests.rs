@@ -1,0 +1,204 @@
+//! Requests against requests.
+
+use fizeau_core::{Arrival, Channel, Nanos, RequestId, Stamp, Tape};
+use fizeau_metrics::{
+    Answer, Basis, ComparedRequests, ComparisonSettings, ComparisonTable, ComparisonTest, Figure,
+    FigureChoice, GoodputGoals, Pace, Pairing, RandomBits, ResampleSeed, Side, Sides, Tested,
+    Untested,
+};
+use proptest::prelude::*;
+
+use crate::cases;
+
+/// Requests every 10 ms, whose TTFT in milliseconds are given: two tokens each, the second 5 ms after the first.
+fn run(ttft: &[f64]) -> ComparedRequests {
+    let mut requests = ComparedRequests::new(Pace::OpenLoop, &"ttft:60".parse().unwrap());
+    for (number, ttft) in (0..).zip(ttft) {
+        let sent = Stamp::EPOCH + Nanos::from_millis(10 * number);
+        let first = sent + Nanos::from_nanos((ttft * 1e6) as u64);
+        let mut tape = Tape { request: RequestId(number), ..Tape::sent_at(sent) };
+        tape.arrivals.push(Arrival::tokens(first, 1, Channel::Visible));
+        let second = first + Nanos::from_nanos((4e6 + 1e4 * ttft) as u64);
+        tape.arrivals.push(Arrival::tokens(second, 1, Channel::Visible));
+        tape.marks.end = Some(second);
+        requests.add(&tape);
+    }
+    requests
+}
+
+fn settings(resamples: u32) -> ComparisonSettings {
+    let figures = [Figure::P50_TTFT, Figure::P99_TTFT, Figure::OUTPUT_TPS];
+    ComparisonSettings { figures: FigureChoice::only(figures), resamples, ..Default::default() }
+}
+
+/// Latencies that hang together: an AR(1) series of exponential-tailed values around 50 ms.
+fn series(bits: &mut RandomBits, n: usize, memory: f64) -> Vec<f64> {
+    let mut noise = || (0..12).map(|_| bits.next_u64() as f64 / u64::MAX as f64).sum::<f64>() - 6.0;
+    let mut last = noise() / (1.0 - memory * memory).sqrt();
+    let own = (1.0 - memory * memory).sqrt();
+    let step = |_| {
+        last = memory * last + noise();
+        50.0 * (0.1 * last * own).exp()
+    };
+    (0..n).map(step).collect()
+}
+
+/// The same latencies in a closed loop of eight slots.
+fn closed(e2el: &[f64]) -> ComparedRequests {
+    let mut requests = ComparedRequests::new(Pace::ClosedLoop, &"ttft:60".parse().unwrap());
+    let mut free = [0_u64; 8];
+    for (number, e2el) in (0..).zip(e2el) {
+        let slot = (0..8).min_by_key(|&slot| free[slot]).unwrap();
+        let sent = Stamp::EPOCH + Nanos::from_nanos(free[slot]);
+        let mut tape = Tape { request: RequestId(number), ..Tape::sent_at(sent) };
+        let end = sent + Nanos::from_nanos((e2el * 1e6) as u64);
+        tape.arrivals.push(Arrival::tokens(end, 1, Channel::Visible));
+        tape.marks.end = Some(end);
+        requests.add(&tape);
+        free[slot] += (e2el * 1e6) as u64;
+    }
+    requests
+}
+
+fn scaled(values: &[f64], by: f64) -> Vec<f64> {
+    values.iter().map(|value| value * by).collect()
+}
+
+/// Runs of one server, whose requests hang together: neither with partners nor without is it told from itself more often than
+/// alpha, over all figures together; a test that takes requests for independent does so far more often.
+#[test]
+fn a_server_is_not_told_from_itself() {
+    let mut bits = RandomBits::new(ResampleSeed(6));
+    let (repeats, n, memory) = (200, 400, 0.6);
+    let (mut alarms, mut naive) = (0, 0);
+    for repeat in 0..repeats {
+        let pairing = if repeat % 2 == 0 { Pairing::ByNumber } else { Pairing::None };
+        let (a, b) = (series(&mut bits, n, memory), series(&mut bits, n, memory));
+        let table = ComparisonTable::of_requests(&closed(&a), &closed(&b), pairing, &settings(200));
+        let told = [Answer::Better, Answer::Worse].map(|answer| table.answered(answer).count());
+        alarms += u32::from(told != [0, 0]);
+        let welch = Sides::new(&a, &b).unwrap().welch().unwrap();
+        naive += u32::from(welch.p.get() <= 0.05);
+    }
+    // Ten expected at most; the 99 % point of as many draws is 18.
+    assert!((1..=18).contains(&alarms), "{alarms}");
+    assert!(naive > 36, "{naive}");
+}
+
+#[test]
+fn partners_show_a_difference_that_strangers_hide() {
+    let mut bits = RandomBits::new(ResampleSeed(8));
+    let a = series(&mut bits, 600, 0.3);
+    let slower = scaled(&a, 1.01);
+    let compared = |pairing| {
+        ComparisonTable::of_requests(&closed(&a), &closed(&slower), pairing, &settings(300))
+    };
+    let (paired, apart) = (compared(Pairing::ByNumber), compared(Pairing::None));
+    assert_eq!(paired.basis, Basis::PairedRequests(600));
+    assert_eq!(apart.basis, Basis::Requests { baseline: 600, candidate: 600 });
+    let worse: Vec<_> = paired.answered(Answer::Worse).collect();
+    assert!(worse.contains(&Figure::P50_TTFT) && worse.contains(&Figure::OUTPUT_TPS), "{worse:?}");
+    assert_eq!(apart.answered(Answer::Worse).count(), 0);
+
+    let row = |table: &ComparisonTable| table.rows[0].tested.clone().unwrap();
+    let (close, wide) = (row(&paired), row(&apart));
+    assert!(close.detectable.unwrap() < wide.detectable.unwrap());
+    let shift = close.relative.unwrap();
+    assert!((shift.estimate - 0.01).abs() < 1e-6, "{shift:?}");
+    assert!(shift.interval.is_some_and(|ends| ends.low < 0.01 && 0.01 < ends.high));
+    let tests = |tested: &Tested| tested.tests.iter().map(|test| test.test).collect::<Vec<_>>();
+    assert_eq!(tests(&close), [ComparisonTest::BlockBootstrap]);
+    assert_eq!(tests(&wide), [ComparisonTest::BlockBootstrap, ComparisonTest::MannWhitney]);
+}
+
+/// Golden: what the level's own summary says.
+#[test]
+fn figures_are_those_of_the_whole_run() {
+    let latencies = [40.0, 50.0, 60.0, 45.0, 55.0, 65.0, 42.0, 52.0, 62.0, 47.0, 57.0];
+    let requests = closed(&latencies.repeat(12));
+    let table =
+        ComparisonTable::of_requests(&requests, &requests, Pairing::ByNumber, &settings(50));
+    let figure = |k: usize| table.rows[k].baseline.unwrap();
+    assert_eq!(figure(0), 52.0);
+    // 132 tokens from the first release to the last end, each slot taken as it becomes free.
+    let mut free = [0.0_f64; 8];
+    for latency in latencies.repeat(12) {
+        free.sort_by(f64::total_cmp);
+        free[0] += latency;
+    }
+    let last = free.into_iter().fold(0.0, f64::max);
+    assert!((figure(2) - 132.0 / (last / 1e3)).abs() < 1e-6, "{}", figure(2));
+    assert!(table.rows.iter().all(|row| row.answer() != Some(Answer::Better)));
+}
+
+#[test]
+fn what_too_few_requests_or_none_can_say_is_not_said() {
+    let few = run(&[50.0; 40]);
+    let none = ComparedRequests::new(Pace::OpenLoop, &GoodputGoals::default());
+    let itl: Figure = "p99 itl".parse().unwrap();
+    let figures = FigureChoice::only([Figure::P99_TTFT, itl, Figure::GOOD_SHARE]);
+    let settings = ComparisonSettings { figures, resamples: 20, ..Default::default() };
+    let whys = |a: &ComparedRequests, b: &ComparedRequests| -> Vec<_> {
+        let table = ComparisonTable::of_requests(a, b, Pairing::ByNumber, &settings);
+        table.rows.into_iter().map(|row| row.tested.err()).collect()
+    };
+    let few_p99 = Untested::TooFew { what: "requests", needs: 368, has: 40 };
+    assert_eq!(whys(&few, &few), [Some(few_p99), Some(Untested::NeedsRounds), None]);
+    let absent = Untested::Absent(Side::Candidate);
+    assert_eq!(whys(&few, &none)[2], Some(absent));
+}
+
+#[test]
+fn rounds_are_numbered_afresh_and_the_time_between_them_is_nobodys() {
+    let mut twice = run(&[50.0; 30]);
+    let rate = |requests: &ComparedRequests| {
+        let table =
+            ComparisonTable::of_requests(requests, requests, Pairing::ByNumber, &settings(20));
+        (table.basis, table.rows[2].baseline.unwrap())
+    };
+    let once = rate(&twice);
+    twice.next_round();
+    let later = Stamp::EPOCH + Nanos::from_secs(60);
+    for number in 0..30 {
+        let sent = later + Nanos::from_millis(10 * number);
+        let mut tape = Tape { request: RequestId(number), ..Tape::sent_at(sent) };
+        for after in [50_000_000, 54_500_000] {
+            tape.arrivals.push(Arrival::tokens(
+                sent + Nanos::from_nanos(after),
+                1,
+                Channel::Visible,
+            ));
+        }
+        tape.marks.end = tape.last_output();
+        twice.add(&tape);
+    }
+    let both = rate(&twice);
+    assert_eq!((once.0, both.0), (Basis::PairedRequests(30), Basis::PairedRequests(60)));
+    assert!((once.1 - both.1).abs() < 1e-6, "{once:?} {both:?}");
+}
+
+proptest! {
+    #![proptest_config(cases(12))]
+
+    #[test]
+    fn swapped_sides_mirror_and_other_units_change_nothing(seed: u64, slower in 0.9..1.1_f64) {
+        let mut bits = RandomBits::new(ResampleSeed(seed));
+        let (a, b) = (series(&mut bits, 120, 0.2), series(&mut bits, 120, 0.2));
+        let b = scaled(&b, slower);
+        let compare = |a: &[f64], b: &[f64]| {
+            ComparisonTable::of_requests(&closed(a), &closed(b), Pairing::ByNumber, &settings(60))
+        };
+        let (forth, back) = (compare(&a, &b), compare(&b, &a));
+        for (one, other) in forth.rows.iter().zip(&back.rows) {
+            let (Ok(one), Ok(other)) = (&one.tested, &other.tested) else { continue };
+            prop_assert!((one.difference.estimate + other.difference.estimate).abs() < 1e-9);
+            prop_assert!((one.p().unwrap().get() - other.p().unwrap().get()).abs() < 1e-9);
+        }
+        let again = compare(&scaled(&a, 3.0), &scaled(&b, 3.0));
+        for (one, other) in forth.rows.iter().zip(&again.rows) {
+            let (Ok(one), Ok(other)) = (&one.tested, &other.tested) else { continue };
+            // Stamps are whole nanoseconds.
+            prop_assert!((one.p().unwrap().get() - other.p().unwrap().get()).abs() < 1e-5);
+        }
+    }
+}

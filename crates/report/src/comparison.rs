@@ -1,0 +1,173 @@
+//! A candidate against a baseline, as text and as JSON.
+
+mod document;
+mod table;
+
+pub use document::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
+
+use fizeau_metrics::{
+    Answer, Basis, ComparedFigure, ComparisonTable, ComparisonTest, Effect, EffectKind, Tested,
+};
+
+use crate::number::number;
+use crate::terminal::{plain, wrap};
+
+/// A comparison and what its sides are called.
+///
+/// ```
+/// use fizeau_metrics::{ComparisonSettings, ComparisonTable, Figure, RoundFigures};
+/// use fizeau_report::ComparisonView;
+/// let rounds = |ttft: [f64; 6]| ttft.map(|ms| RoundFigures::from_iter([(Figure::P50_TTFT, ms)]));
+/// let before = rounds([50.1, 49.8, 50.6, 50.3, 49.9, 50.4]);
+/// let after = rounds([48.0, 47.9, 48.8, 48.1, 47.7, 48.5]);
+/// let table = ComparisonTable::of_rounds(&before, &after, &ComparisonSettings::default())?;
+/// let view = ComparisonView { table: &table, baseline: "v1", candidate: "v2" };
+/// assert!(view.text().contains("better"));
+/// # Ok::<(), fizeau_metrics::RoundsError>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct ComparisonView<'a> {
+    /// The comparison.
+    pub table: &'a ComparisonTable,
+    /// What the baseline is called.
+    pub baseline: &'a str,
+    /// What the candidate is called.
+    pub candidate: &'a str,
+}
+
+/// The width of a terminal as it comes.
+const WIDTH: usize = 80;
+
+impl ComparisonView<'_> {
+    /// The table and what belongs below it: which differences would have been found, the size of effects, what was tested and
+    /// how. Lines of 80 columns; without a newline at the end.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut lines = table::lines(self);
+        let mut say = |text: String| lines.push(wrap(&plain(&text), WIDTH));
+        if let Some(text) = self.detectable() {
+            say(text);
+        }
+        if let Some(text) = self.effects() {
+            say(text);
+        }
+        for text in self.disagreements() {
+            say(text);
+        }
+        say(self.method());
+        lines.join("\n")
+    }
+
+    fn tested(&self) -> impl Iterator<Item = (&ComparedFigure, &Tested)> {
+        let decided = self.table.rows.iter().filter(|row| row.is_decided);
+        decided.filter_map(|row| Some((row, row.tested.as_ref().ok()?)))
+    }
+
+    /// The least differences that would have been found.
+    fn detectable(&self) -> Option<String> {
+        let least = self.tested().filter_map(|(row, tested)| {
+            let label = row.figure.label();
+            match (tested.relative_detectable, tested.detectable) {
+                (Some(share), _) => Some(format!("{label} {} %", number(share * 100.0))),
+                (None, Some(least)) => {
+                    Some(format!("{label} {} {}", number(least), row.figure.unit()))
+                }
+                (None, None) => None,
+            }
+        });
+        let least: Vec<String> = least.map(|least| least.trim_end().to_owned()).collect();
+        let power = number(self.table.power.get() * 100.0);
+        let power = power.trim_end_matches('0').trim_end_matches('.');
+        (!least.is_empty()).then(|| {
+            format!(
+                "A change of so much would have been found {power} times in 100: {}",
+                least.join(", ")
+            )
+        })
+    }
+
+    /// The sizes of effects, with their intervals.
+    fn effects(&self) -> Option<String> {
+        let mut kind = None;
+        let sizes: Vec<String> = self
+            .tested()
+            .filter_map(|(row, tested)| {
+                let size = tested.effect?;
+                kind = Some(size.kind);
+                Some(format!("{} {}", row.figure.label(), with_interval(size.effect)))
+            })
+            .collect();
+        let kind: EffectKind = kind?;
+        Some(format!("{}: {}", kind.as_str(), sizes.join(", ")))
+    }
+
+    /// Where what stands beside an answer points elsewhere.
+    fn disagreements(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let alpha = self.table.alpha.get();
+        for (row, tested) in self.tested() {
+            let Some(decision) = tested.decision else { continue };
+            let label = row.figure.label();
+            let (decides, beside) = match &tested.tests[..] {
+                [decides, beside, ..] => (decides, beside),
+                _ => continue,
+            };
+            let found = decision.answer != Answer::NoDetectableDifference;
+            let could = beside.test != ComparisonTest::Wilcoxon || tested.n > 5;
+            let (p, test) = (p_value(beside.p.get()), beside.test.as_str());
+            let against = decides.test.as_str();
+            if found && beside.p.get() > alpha && could {
+                notes.push(format!(
+                    "note: {label}: {test} alone would find no difference (p {p}), {against} does"
+                ));
+            }
+        }
+        notes
+    }
+
+    /// What was compared with what, and by which rules.
+    fn method(&self) -> String {
+        let (baseline, candidate) = (self.baseline, self.candidate);
+        let what = match self.table.basis {
+            Basis::Rounds(n) => format!("{n} rounds of each, in pairs"),
+            Basis::PairedRequests(n) => format!("{n} pairs of requests"),
+            Basis::Requests { baseline: a, candidate: b } => {
+                format!("{a} requests of {baseline}, {b} of {candidate}, without partners")
+            }
+        };
+        let deciding = self.tested().filter_map(|(_, tested)| tested.tests.first());
+        let mut tests: Vec<&str> = deciding.map(|test| test.test.as_str()).collect();
+        tests.dedup();
+        let family = self.table.family_size();
+        let confidence = number((1.0 - self.table.alpha.get()) * 100.0);
+        let confidence = confidence.trim_end_matches('0').trim_end_matches('.');
+        if tests.is_empty() {
+            return format!("Nothing could be tested: {what}");
+        }
+        let tests = tests.join(", ");
+        format!(
+            "Tested: {what}; change of {candidate} against {baseline}; test: {tests}; p by Holm's correction over \
+             {family} figures; intervals at {confidence} %, each for itself"
+        )
+    }
+}
+
+/// `-2.3 [-4.0, -0.61]`.
+fn with_interval(effect: Effect) -> String {
+    let estimate = number(effect.estimate);
+    match effect.interval {
+        Some(interval) => {
+            format!("{estimate} [{}, {}]", number(interval.low), number(interval.high))
+        }
+        None => estimate,
+    }
+}
+
+/// `0.031`, and `<0.001` for what is less.
+pub(super) fn p_value(p: f64) -> String {
+    match p {
+        p if p < 0.001 => "<0.001".to_owned(),
+        p if p < 0.1 => format!("{p:.3}"),
+        p => format!("{p:.2}"),
+    }
+}

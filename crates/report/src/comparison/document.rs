@@ -1,0 +1,266 @@
+//! Runs against a baseline: the whole text, and `fizeau.comparison/1`.
+
+use fizeau_metrics::{Basis, ComparedFigure, ComparisonTable, Effect, EffectInterval, NamedTest};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use super::ComparisonView;
+use crate::terminal::{plain, wrap};
+
+/// Runs, each held against the first.
+#[derive(Debug, Clone)]
+pub struct ComparisonReport {
+    /// What the others are held against.
+    pub baseline: ComparedRun,
+    /// Each of the others.
+    pub comparisons: Vec<RunComparison>,
+    /// What is to be known of all comparisons.
+    pub notes: Vec<String>,
+}
+
+/// A run that is compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ComparedRun {
+    /// Where it lies, or what it is called.
+    pub name: String,
+    /// What is to be known of it: cut short, suspect.
+    pub notes: Vec<String>,
+}
+
+/// One run against the baseline.
+#[derive(Debug, Clone)]
+pub struct RunComparison {
+    /// The run.
+    pub candidate: ComparedRun,
+    /// Fields in which runs that are compared must agree, and these do not.
+    pub forced: Vec<ChangedField>,
+    /// All other fields that differ: what the comparison is about.
+    pub changed: Vec<ChangedField>,
+    /// Level by level.
+    pub levels: Vec<ComparedLevel>,
+    /// What is to be known of the comparison: levels that one side lacks, seeds that differ.
+    pub notes: Vec<String>,
+}
+
+/// A field of `run.json` that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedField {
+    /// Its path.
+    pub field: String,
+    /// What the baseline has there, in JSON; absent if nothing.
+    pub baseline: Option<String>,
+    /// What the candidate has there.
+    pub candidate: Option<String>,
+}
+
+/// One level of both runs.
+#[derive(Debug, Clone)]
+pub struct ComparedLevel {
+    /// Its load in words; empty where runs have one level alone.
+    pub name: String,
+    /// The comparison.
+    pub table: ComparisonTable,
+    /// What is to be known of it.
+    pub notes: Vec<String>,
+}
+
+/// More changed fields are counted, not shown.
+const MOST_CHANGED: usize = 12;
+const WIDTH: usize = 80;
+
+impl ComparisonReport {
+    /// All of it for a terminal of 80 columns, without a newline at the end.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut out = Vec::new();
+        for (number, comparison) in self.comparisons.iter().enumerate() {
+            if number > 0 {
+                out.push(String::new());
+            }
+            self.say(comparison, &mut out);
+        }
+        let notes = self.notes.iter().map(|text| format!("note: {}", plain(text)));
+        out.extend(notes.map(|text| wrap(&text, WIDTH)));
+        out.join("\n")
+    }
+
+    fn say(&self, comparison: &RunComparison, out: &mut Vec<String>) {
+        let candidate = &comparison.candidate;
+        // A path is not broken over lines, so that it can be copied.
+        out.push(format!("A: {}", plain(&self.baseline.name)));
+        out.push(format!("B: {}", plain(&candidate.name)));
+        let mut note = |text: &str| out.push(wrap(&format!("note: {}", plain(text)), WIDTH));
+        for (side, run) in [("A", &self.baseline), ("B", candidate)] {
+            run.notes.iter().for_each(|text| note(&format!("{side}: {text}")));
+        }
+        comparison.notes.iter().for_each(|text| note(text));
+        if !comparison.forced.is_empty() {
+            out.push("Compared all the same (--force), though these differ:".to_owned());
+            out.extend(comparison.forced.iter().map(shown));
+        }
+        if comparison.changed.is_empty() {
+            out.push("What changed: nothing that was recorded".to_owned());
+        } else {
+            out.push("What changed:".to_owned());
+            out.extend(comparison.changed.iter().take(MOST_CHANGED).map(shown));
+            let more = comparison.changed.len().saturating_sub(MOST_CHANGED);
+            if more > 0 {
+                out.push(format!("  and {more} fields more (--json)"));
+            }
+        }
+        for level in &comparison.levels {
+            out.push(String::new());
+            if !level.name.is_empty() {
+                out.push(format!("{}:", level.name));
+            }
+            let view = ComparisonView { table: &level.table, baseline: "A", candidate: "B" };
+            out.push(view.text());
+            let notes = level.notes.iter().map(|text| format!("note: {}", plain(text)));
+            out.extend(notes.map(|text| wrap(&text, WIDTH)));
+        }
+    }
+
+    /// The document `fizeau.comparison/1`, indented, with a newline at its end.
+    ///
+    /// # Errors
+    /// Only if the JSON writer fails, which it does not for these types.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(self).map(|text| text + "\n")
+    }
+}
+
+fn shown(changed: &ChangedField) -> String {
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+    let (a, b) = (value(&changed.baseline), value(&changed.candidate));
+    wrap(&format!("  {}: {} -> {}", plain(&changed.field), plain(&a), plain(&b)), WIDTH)
+}
+
+impl Serialize for ComparisonReport {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("schema", "fizeau.comparison/1")?;
+        map.serialize_entry("version", env!("CARGO_PKG_VERSION"))?;
+        map.serialize_entry("baseline", &self.baseline)?;
+        map.serialize_entry("comparisons", &self.comparisons)?;
+        map.serialize_entry("notes", &self.notes)?;
+        map.end()
+    }
+}
+
+impl Serialize for RunComparison {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("candidate", &self.candidate)?;
+        map.serialize_entry("notes", &self.notes)?;
+        map.serialize_entry("forced", &self.forced)?;
+        map.serialize_entry("changed", &self.changed)?;
+        map.serialize_entry("levels", &self.levels)?;
+        map.end()
+    }
+}
+
+impl Serialize for ChangedField {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        // The values are JSON as they stand; what is none goes as text.
+        let value = |text: &Option<String>| -> serde_json::Value {
+            let Some(text) = text else { return serde_json::Value::Null };
+            serde_json::from_str(text).unwrap_or_else(|_| text.clone().into())
+        };
+        let mut map = to.serialize_map(Some(3))?;
+        map.serialize_entry("field", &self.field)?;
+        map.serialize_entry("baseline", &value(&self.baseline))?;
+        map.serialize_entry("candidate", &value(&self.candidate))?;
+        map.end()
+    }
+}
+
+impl Serialize for ComparedLevel {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("name", &self.name)?;
+        map.serialize_entry("notes", &self.notes)?;
+        map.serialize_entry("comparison", &Table(&self.table))?;
+        map.end()
+    }
+}
+
+impl Serialize for ComparisonView<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        Table(self.table).serialize(to)
+    }
+}
+
+struct Table<'a>(&'a ComparisonTable);
+
+impl Serialize for Table<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let table = self.0;
+        let mut map = to.serialize_map(None)?;
+        match table.basis {
+            Basis::Rounds(n) => map.serialize_entry("rounds", &n)?,
+            Basis::PairedRequests(n) => map.serialize_entry("paired_requests", &n)?,
+            Basis::Requests { baseline, candidate } => {
+                map.serialize_entry("requests", &[baseline, candidate])?;
+            }
+        }
+        map.serialize_entry("alpha", &table.alpha.get())?;
+        map.serialize_entry("power", &table.power.get())?;
+        map.serialize_entry("figures_decided", &table.family_size())?;
+        map.serialize_entry("figures", &table.rows.iter().map(Row).collect::<Vec<_>>())?;
+        map.end()
+    }
+}
+
+struct Row<'a>(&'a ComparedFigure);
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let row = self.0;
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("figure", &row.figure.to_string())?;
+        map.serialize_entry("unit", row.figure.unit())?;
+        map.serialize_entry("better", row.figure.direction().as_str())?;
+        map.serialize_entry("decided", &row.is_decided)?;
+        map.serialize_entry("baseline", &row.baseline)?;
+        map.serialize_entry("candidate", &row.candidate)?;
+        match &row.tested {
+            Err(why) => {
+                map.serialize_entry("answer", &())?;
+                map.serialize_entry("answer_reason", &why.to_string())?;
+            }
+            Ok(tested) => {
+                map.serialize_entry("n", &tested.n)?;
+                map.serialize_entry("difference", &tested.difference.estimate)?;
+                map.serialize_entry("difference_ci", &ends(tested.difference))?;
+                map.serialize_entry("change", &tested.relative.map(|change| change.estimate))?;
+                map.serialize_entry("change_ci", &tested.relative.and_then(ends))?;
+                map.serialize_entry("tests", &Tests(&tested.tests))?;
+                map.serialize_entry("decided_by", &tested.tests.first().map(|t| t.test.as_str()))?;
+                map.serialize_entry("p_holm", &tested.decision.map(|d| d.adjusted.get()))?;
+                let effect = tested.effect;
+                map.serialize_entry("effect", &effect.map(|size| size.kind.as_str()))?;
+                map.serialize_entry("effect_size", &effect.map(|size| size.effect.estimate))?;
+                map.serialize_entry("effect_ci", &effect.and_then(|size| ends(size.effect)))?;
+                map.serialize_entry("detectable", &tested.detectable)?;
+                map.serialize_entry("detectable_change", &tested.relative_detectable)?;
+                map.serialize_entry("answer", &row.answer().map(fizeau_metrics::Answer::as_str))?;
+                if row.answer().is_none() {
+                    map.serialize_entry("answer_reason", "not among the figures that are decided")?;
+                }
+            }
+        }
+        map.end()
+    }
+}
+
+fn ends(effect: Effect) -> Option<[f64; 2]> {
+    effect.interval.map(|EffectInterval { low, high }| [low, high])
+}
+
+struct Tests<'a>(&'a [NamedTest]);
+
+impl Serialize for Tests<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.0.iter().map(|test| (test.test.as_str(), test.p.get())))
+    }
+}

@@ -1,0 +1,155 @@
+//! The table of a comparison, in 80 columns.
+
+use fizeau_metrics::{Answer, ComparedFigure, Effect, Tested};
+
+use super::{ComparisonView, WIDTH, p_value};
+use crate::number::number;
+use crate::terminal::{plain, wrap};
+
+/// One line of the table.
+enum Line {
+    /// Cells that stand under their heads.
+    Cells([String; COLUMNS]),
+    /// A figure without a test: its name and values, and the reason.
+    Untested([String; 3], String),
+}
+
+const COLUMNS: usize = 7;
+
+/// The longest name of a side that a column's head takes.
+const LONGEST_NAME: usize = 12;
+
+/// The table: figures with an answer, then those beside.
+pub(super) fn lines(view: &ComparisonView<'_>) -> Vec<String> {
+    let (decided, beside): (Vec<_>, Vec<_>) =
+        view.table.rows.iter().partition(|row| row.is_decided);
+    let heads = [
+        String::new(),
+        short(view.baseline, "A"),
+        short(view.candidate, "B"),
+        "change".to_owned(),
+        "interval".to_owned(),
+        "p".to_owned(),
+        "answer".to_owned(),
+    ];
+    let decided: Vec<Line> = decided.into_iter().map(line).collect();
+    let beside: Vec<Line> = beside.into_iter().map(line).collect();
+    let widths = widths(&heads, decided.iter().chain(&beside));
+    let mut out = vec![draw(&heads, &widths)];
+    out.extend(decided.iter().map(|line| drawn(line, &widths)));
+    if !beside.is_empty() {
+        out.push("beside these, without an answer (p not corrected):".to_owned());
+        out.extend(beside.iter().map(|line| drawn(line, &widths)));
+    }
+    out
+}
+
+/// The name of a side where it is short, else a letter.
+fn short(name: &str, letter: &str) -> String {
+    let fits = !name.is_empty() && name.chars().count() <= LONGEST_NAME;
+    if fits { plain(name) } else { letter.to_owned() }
+}
+
+fn line(row: &ComparedFigure) -> Line {
+    let figure = format!("{}, {}", row.figure.label(), row.figure.unit());
+    let figure = figure.trim_end_matches(", ").to_owned();
+    let value = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), number);
+    let (baseline, candidate) = (value(row.baseline), value(row.candidate));
+    match &row.tested {
+        Ok(tested) => {
+            let (change, interval) = change(tested);
+            let p = tested.decision.map(|decision| decision.adjusted).or(tested.p());
+            let p = p.map_or_else(|| "-".to_owned(), |p| p_value(p.get()));
+            Line::Cells([figure, baseline, candidate, change, interval, p, answer(row).to_owned()])
+        }
+        Err(why) => Line::Untested([figure, baseline, candidate], why.to_string()),
+    }
+}
+
+/// The answer as it fits into a column.
+fn answer(row: &ComparedFigure) -> &'static str {
+    match row.answer() {
+        Some(Answer::Better) => "better",
+        Some(Answer::Worse) => "worse",
+        Some(Answer::NoDetectableDifference) => "none found",
+        None => "-",
+    }
+}
+
+/// The difference in percent and its interval; in the figure's unit where the baseline is zero.
+fn change(tested: &Tested) -> (String, String) {
+    let (effect, unit, factor) = match tested.relative {
+        Some(relative) => (relative, " %", 100.0),
+        None => (tested.difference, "", 1.0),
+    };
+    let decimals = decimals(effect, factor);
+    // Adding zero makes what is rounded to a negative zero positive.
+    let signed = |value: f64| format!("{:+.decimals$}", round(value * factor, decimals));
+    let interval = effect.interval.map_or_else(
+        || "-".to_owned(),
+        |interval| format!("{} to {}", signed(interval.low), signed(interval.high)),
+    );
+    (format!("{}{unit}", signed(effect.estimate)), interval)
+}
+
+fn round(value: f64, decimals: usize) -> f64 {
+    let shift = 10_f64.powi(decimals as i32);
+    (value * shift).round() / shift + 0.0
+}
+
+/// Two digits of how far the interval reaches, or of the difference where there is none.
+fn decimals(effect: Effect, factor: f64) -> usize {
+    let reach = effect.interval.map_or(effect.estimate, |interval| interval.high - interval.low);
+    match (reach * factor).abs() {
+        reach if reach >= 20.0 => 0,
+        reach if reach >= 2.0 => 1,
+        _ => 2,
+    }
+}
+
+fn widths<'a>(
+    heads: &[String; COLUMNS],
+    lines: impl Iterator<Item = &'a Line>,
+) -> [usize; COLUMNS] {
+    let mut widths = [0; COLUMNS];
+    let mut widen = |cells: &[String]| {
+        for (width, cell) in widths.iter_mut().zip(cells) {
+            *width = cell.chars().count().max(*width);
+        }
+    };
+    widen(heads);
+    for line in lines {
+        match line {
+            Line::Cells(cells) => widen(cells),
+            Line::Untested(cells, _) => widen(cells),
+        }
+    }
+    widths
+}
+
+fn drawn(line: &Line, widths: &[usize; COLUMNS]) -> String {
+    match line {
+        Line::Cells(cells) => draw(cells, widths),
+        Line::Untested(cells, why) => {
+            let whole = format!("{}  {why}", draw(cells, widths));
+            if whole.chars().count() <= WIDTH {
+                return whole;
+            }
+            format!("{}\n{}", draw(cells, widths), wrap(&format!("    {why}"), WIDTH))
+        }
+    }
+}
+
+/// Names to the left, figures to the right, the answer to the left again.
+fn draw(cells: &[String], widths: &[usize; COLUMNS]) -> String {
+    let mut line = String::new();
+    for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
+        let pad = " ".repeat(width.saturating_sub(cell.chars().count()));
+        line.push_str(if index > 0 { "  " } else { "" });
+        match index {
+            0 | 6 => line.extend([cell.as_str(), &pad]),
+            _ => line.extend([&pad, cell.as_str()]),
+        }
+    }
+    line.trim_end().to_owned()
+}

@@ -1,0 +1,106 @@
+//! An A/B run as text and as JSON.
+
+use fizeau_core::Millis;
+use fizeau_metrics::{
+    ComparisonSettings, ComparisonTable, Figure, Reason, RoundFigures, Side, Validity, Verdict,
+};
+use fizeau_report::{AbParty, AbReport, AbRound, LevelReport, LevelStatus};
+
+use crate::sample::{level, setup};
+
+fn round(number: u32, a: LevelReport, b: LevelReport) -> AbRound {
+    let first = if number % 2 == 1 { Side::Baseline } else { Side::Candidate };
+    AbRound { number, first, a: Some(a), b: Some(b) }
+}
+
+/// A level that says of itself what is wrong with it.
+fn doubtful(verdict: Verdict, text: &str) -> LevelReport {
+    let reasons = vec![Reason { verdict, text: text.to_owned() }];
+    LevelReport { validity: Validity { verdict, reasons, notes: Vec::new() }, ..level(4) }
+}
+
+/// Seven rounds: four that are alike, a suspect one, an invalid one, and one that broke off.
+fn report() -> AbReport {
+    let mut rounds: Vec<AbRound> = (1..=4).map(|n| round(n, level(4), level(8))).collect();
+    rounds.push(round(5, doubtful(Verdict::Suspect, "the client was busy"), level(8)));
+    rounds.push(round(6, level(4), doubtful(Verdict::Invalid, "half of the requests failed")));
+    let reason = "interrupted".to_owned();
+    let partial = LevelReport { status: LevelStatus::Partial { reason }, ..level(4) };
+    rounds.push(AbRound { b: None, ..round(7, partial, level(8)) });
+    let ttft = |ms: [f64; 5]| ms.map(|ms| RoundFigures::from_iter([(Figure::P50_TTFT, ms)]));
+    let comparison = ComparisonTable::of_rounds(
+        &ttft([20.0, 20.1, 19.9, 20.2, 20.0]),
+        &ttft([22.0, 22.2, 21.9, 22.1, 22.1]),
+        &ComparisonSettings::default(),
+    );
+    let party =
+        |name: Option<&str>| AbParty { name: name.map(str::to_owned), endpoint: setup().endpoint };
+    AbReport {
+        setup: setup(),
+        a: party(Some("old\u{1b}[31m")),
+        b: party(None),
+        planned: 8,
+        settle: Millis::new(2_000.0),
+        rounds,
+        comparison: comparison.map_err(|error| error.to_string()),
+        requests: None,
+    }
+}
+
+#[test]
+fn rounds_count_unless_a_turn_is_invalid_or_broke_off() {
+    let report = report();
+    let reasons: Vec<Option<String>> =
+        report.rounds.iter().map(|round| round.counted().err()).collect();
+    assert!(reasons[..5].iter().all(Option::is_none), "a suspect one counts");
+    assert_eq!(reasons[5].as_deref(), Some("B is invalid: half of the requests failed"));
+    assert_eq!(reasons[6].as_deref(), Some("A was interrupted"));
+    assert_eq!(report.counted().count(), 5);
+    assert_eq!(report.verdict(), Verdict::Invalid);
+    assert!(report.is_worse());
+}
+
+#[test]
+fn the_text_fits_eighty_columns_and_says_what_was_left_out() {
+    let text = report().text();
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    for words in [
+        "A suspect",
+        "B invalid (left out)",
+        "A partial (left out)",
+        "round 5, A: the client was busy",
+        "round 6 is left out: B is invalid: half of the requests failed",
+        "round 7 is left out: A was interrupted",
+        "a pause of 2000 ms before each turn",
+        "Answer: B is worse in p50 TTFT",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(!text.contains('\u{1b}'), "a name that a terminal would obey");
+}
+
+#[test]
+fn without_an_answer_the_reason_stands_in_its_place() {
+    let reason = "2 of 5 rounds count, and at least 5 are needed";
+    let report = AbReport { comparison: Err(reason.to_owned()), ..report() };
+    assert!(report.text().contains(&format!("No answer: {reason}")), "{}", report.text());
+    assert!(!report.is_worse());
+    let ab: serde_json::Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
+    assert!(ab["comparison"].is_null() && ab["comparison_reason"] == reason);
+}
+
+#[test]
+fn the_file_has_each_round_and_the_comparison() {
+    let ab: serde_json::Value = serde_json::from_str(&report().to_json().unwrap()).unwrap();
+    assert_eq!(ab["schema"], "fizeau.ab/1");
+    assert_eq!((&ab["a"]["name"], &ab["b"]["name"]), (&"old\u{1b}[31m".into(), &().into()));
+    let rounds = ab["rounds"].as_array().unwrap();
+    assert_eq!(rounds.len(), 7);
+    assert_eq!((&rounds[0]["first"], &rounds[1]["first"]), (&"a".into(), &"b".into()));
+    assert_eq!(rounds[0]["a"]["completed"], 16);
+    assert_eq!(rounds[5]["left_out_reason"], "B is invalid: half of the requests failed");
+    assert_eq!(rounds[6]["a"]["status"], "partial");
+    assert_eq!(ab["comparison"]["rounds"], 5);
+}
