@@ -176,7 +176,6 @@ fn document<'a>(
         release_for_ms: None,
         until: None,
         seed: Some(spec.seed_of(round).0),
-        until: None,
         window: fizeau::metrics::WindowChoice::default().into(),
     };
     // Both turns of a round are alike.
