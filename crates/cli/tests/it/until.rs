@@ -25,7 +25,7 @@ fn a_run_ends_once_the_figure_is_known() {
         ended.out
     );
     let (summary, record) =
-        (json(&scratch.path("run/summary.json")), json(&scratch.path("run/run.json")));
+        (json(scratch.path("run/summary.json")), json(scratch.path("run/run.json")));
     let sent = summary["requests"]["sent"].as_u64().unwrap();
     assert!((100..1_000).contains(&sent), "{sent}");
     assert_eq!(summary["requests"]["completed"], sent, "what was in flight has finished");
@@ -47,7 +47,7 @@ fn a_figure_that_stays_unknown_is_a_goal_missed() {
     assert_eq!(ended.code, Some(1), "{ended:?}");
     let said = "Until p99 e2el ci=1%:                    not reached: needs about 100, has 40";
     assert!(ended.out.contains(said), "{}", ended.out);
-    let summary = json(&scratch.path("run/summary.json"));
+    let summary = json(scratch.path("run/summary.json"));
     assert_eq!(summary["until"]["reached"], false);
     assert_eq!(summary["until"]["goals"][0]["half_width"], Value::Null);
 }
