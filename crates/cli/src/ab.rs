@@ -174,7 +174,6 @@ fn document<'a>(
         warmup_requests: spec.warmup,
         max_in_flight: spec.load.max_in_flight.map(NonZeroU32::get),
         release_for_ms: None,
-        until: None,
         seed: Some(spec.seed_of(round).0),
         window: fizeau::metrics::WindowChoice::default().into(),
     };
