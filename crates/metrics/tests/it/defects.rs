@@ -12,7 +12,7 @@ use crate::tapes::{failed, ms, tape};
 /// Our figure of this name.
 fn own(tapes: &[Tape], name: &str) -> f64 {
     let own = OwnFigures::of(tapes, &PeerSettings::default());
-    own.get(name, None).and_then(PeerValue::get).unwrap()
+    own.get(name, None).and_then(PeerValue::get).unwrap_or(f64::NAN)
 }
 
 fn output_tps(tapes: &[Tape]) -> f64 {
