@@ -70,7 +70,7 @@ impl<'a> Plan<'a> {
                 )));
             }
         }
-        let (levels, mut notes) = matched(args, baseline, &candidate)?;
+        let Matched { levels, mut notes } = matched(args, baseline, &candidate)?;
         let goals = baseline.goals()?;
         if candidate.goals()? != goals {
             notes.push("goodput is by the goals of A".to_owned());
@@ -88,12 +88,18 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The levels that both have, and what is to be said of the others.
+/// The levels that both have.
+struct Matched<'a> {
+    levels: Vec<(&'a Level, Level)>,
+    /// What is to be said of the others.
+    notes: Vec<String>,
+}
+
 fn matched<'a>(
     args: &CompareArgs,
     baseline: &'a Run,
     candidate: &Run,
-) -> Result<(Vec<(&'a Level, Level)>, Vec<String>), Fail> {
+) -> Result<Matched<'a>, Fail> {
     let partner = |level: &Level| candidate.levels().iter().find(|other| other.load == level.load);
     let both = baseline.levels().iter();
     let both = both.filter_map(|level| Some((level, partner(level)?.clone())));
@@ -126,7 +132,7 @@ fn matched<'a>(
             }
         }
     }
-    Ok((both, notes))
+    Ok(Matched { levels: both, notes })
 }
 
 /// What all comparisons share.

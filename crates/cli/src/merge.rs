@@ -9,8 +9,10 @@ use std::path::Path;
 
 use fizeau::core::{Nanos, Stamp, TapeSink as _};
 use fizeau::harness::{MergedTapes, RunFolder};
-use fizeau::metrics::{GoodputGoals, LevelHistograms, LevelTally, Verdict};
-use fizeau::report::{Detail, LevelReport, Selection, VllmResult, VllmTally};
+use fizeau::metrics::{
+    GoodputGoals, LevelHistograms, LevelTally, Verdict, WindowChoice, WindowEnd,
+};
+use fizeau::report::{Asked, Detail, LevelReport, Selection, VllmResult, VllmTally};
 
 use crate::args::MergeArgs;
 use crate::exit::{Exit, Fail, Named};
@@ -76,7 +78,7 @@ fn merge(
         first.record().texts("goodput").join(" ").parse().map_err(|error| {
             Fail::usage(format!("{}: goodput: {error}", first.run.document().display()))
         })?;
-    let mut tally = LevelTally::new(&goals);
+    let mut tally = tally(first, &goals, asked)?;
     let mut histograms = LevelHistograms::default();
     let mut vllm = VllmTally::new(&Selection::default(), &goals, Detail::Brief);
     let mut sink = folder.tapes().map_err(Fail::broken)?;
@@ -110,6 +112,17 @@ fn merge(
     folder.write_histograms(&histograms, duration).map_err(Fail::broken)?;
     copy_config(first, folder)?;
     Ok((report, vllm.finish(summary::vllm_run(shards))))
+}
+
+/// A tally of nothing, for the goals, the window and the loop of the first shard.
+fn tally(first: &MeasuredShard, goals: &GoodputGoals, asked: Asked) -> Result<LevelTally, Fail> {
+    let end = |name: &str| match first.record().text(&format!("levels[0].window.{name}")) {
+        None => Ok(WindowEnd::default()),
+        Some(text) => text.parse().named(&format!("{}: {name}", first.run.document().display())),
+    };
+    let window = WindowChoice { warmup: end("warmup")?, cooldown: end("cooldown")? };
+    let tally = LevelTally::new(goals).with_window(window);
+    Ok(if asked.arrivals.is_none() { tally.of_closed_loop() } else { tally })
 }
 
 /// The model's config, where the first shard has it.

@@ -78,11 +78,14 @@ impl ComparisonView<'_> {
         let least: Vec<String> = least.map(|least| least.trim_end().to_owned()).collect();
         let power = number(self.table.power.get() * 100.0);
         let power = power.trim_end_matches('0').trim_end_matches('.');
+        let none = Answer::NoDetectableDifference;
+        let key = match self.table.answered(none).next() {
+            Some(_) => format!("none found: {}. ", none.as_str()),
+            None => String::new(),
+        };
+        let least = least.join(", ");
         (!least.is_empty()).then(|| {
-            format!(
-                "A change of so much would have been found {power} times in 100: {}",
-                least.join(", ")
-            )
+            format!("{key}A change of so much would have been found {power} times in 100: {least}")
         })
     }
 
@@ -108,10 +111,7 @@ impl ComparisonView<'_> {
         for (row, tested) in self.tested() {
             let Some(decision) = tested.decision else { continue };
             let label = row.figure.label();
-            let (decides, beside) = match &tested.tests[..] {
-                [decides, beside, ..] => (decides, beside),
-                _ => continue,
-            };
+            let [decides, beside, ..] = &tested.tests[..] else { continue };
             let found = decision.answer != Answer::NoDetectableDifference;
             let could = beside.test != ComparisonTest::Wilcoxon || tested.n > 5;
             let (p, test) = (p_value(beside.p.get()), beside.test.as_str());

@@ -102,7 +102,7 @@ pub(super) fn prepare(args: &AbArgs) -> Result<Job, Fail> {
 /// What is looked at, and how strictly.
 fn settings(args: &AbArgs) -> Result<ComparisonSettings, Fail> {
     let AnswerArgs { metrics, goodput, alpha, .. } = &args.answer;
-    let named = |name: &String| name.replace(':', " ").parse::<Figure>().named("--metrics");
+    let named = |name: &String| name.parse::<Figure>().named("--metrics");
     let figures = match &**metrics {
         [] if goodput.is_empty() => FigureChoice::usual(),
         [] => FigureChoice::usual().with_goals(),

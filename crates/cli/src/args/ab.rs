@@ -99,9 +99,9 @@ pub(crate) struct AnswerArgs {
     /// Per-request goals in milliseconds, such as ttft:500 tpot:50; gives goodput.
     #[arg(long, value_name = "METRIC:MS", num_args = 1..)]
     pub(crate) goodput: Vec<String>,
-    /// The figures to answer for, such as p50:ttft p99:tpot output_tps, decided beforehand; by default median and p99 of TTFT and
-    /// TPOT, and output tokens per second, with --goodput the share of good requests too.
-    #[arg(long, value_name = "FIGURE", value_delimiter = ',', num_args = 1..)]
+    /// What to decide over, with commas between: p50 ttft, p99 tpot, output_tps. By default median and p99 of TTFT and TPOT,
+    /// output TPS, and the good share where there are goals. Each more makes every other harder to tell apart.
+    #[arg(long, value_name = "METRICS", value_delimiter = ',')]
     pub(crate) metrics: Vec<String>,
     /// The chance of seeing some difference where there is none, over all metrics together.
     #[arg(long, value_name = "SHARE", default_value_t = 0.05)]

@@ -13,7 +13,7 @@ pub(crate) struct CompareArgs {
     /// output TPS, and the good share where there are goals. Each more makes every other harder to tell apart.
     #[arg(long, value_delimiter = ',', value_name = "METRICS")]
     pub(crate) metrics: Vec<String>,
-    /// The chance of seeing some difference where there is none, over all metrics together.
+    /// The chance of seeing some difference where there is none, over all metrics of one table together.
     #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     pub(crate) alpha: f64,
     /// Compare what ought not to be: other workloads, models or goals, and runs whose verdict is invalid.

@@ -119,7 +119,7 @@ impl LevelTally {
         self.latencies.add(tape, &metrics);
         self.arrivals.add(tape);
         self.lengths.add(tape);
-        self.timeline.add(tape);
+        self.timeline.add(tape, &metrics);
         self.over_time.add(tape);
         self.models.add(tape, &metrics);
         self.extend_span(tape);

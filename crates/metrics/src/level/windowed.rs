@@ -1,9 +1,13 @@
 //! The measured part of a level, beside the whole run.
 
-use fizeau_core::{Nanos, PerSec, Seconds};
+use fizeau_core::{Millis, Nanos, PerSec, Seconds};
 
 use crate::series::Sent;
 use crate::{Distribution, MeasuredWindow, NoWindow, TimeSpan, Timeline, TokenCells, WindowChoice};
+
+/// The most requests of which a window's latencies have intervals. They are narrow by then, and to find them costs as much again as all
+/// else of a summary; those of the whole run are there whatever its size.
+const INTERVALS: usize = 1 << 17;
 
 /// The figures of the measured part of a level: beside those of the whole run, never instead of them.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +31,7 @@ pub struct WindowFigures {
     pub throughput: Option<WindowThroughput>,
 }
 
-/// Latencies of the completed requests that were sent in a window, with their intervals. What is pooled over gaps (ITL, ICL) has no
+/// Latencies of the completed requests that were sent in a window, with their intervals where they are no more than 2^17. What is pooled over gaps (ITL, ICL) has no
 /// part here, since a level keeps no tapes: [`LevelSummary::of`](crate::LevelSummary::of) over the tapes that were sent in the window
 /// has it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -90,15 +94,18 @@ impl WindowFigures {
 
 impl WindowMetrics {
     fn of(sent: &[&Sent]) -> Self {
+        let summary = |latencies: &mut dyn Iterator<Item = Millis>| match sent.len() {
+            ..=INTERVALS => Distribution::of_series(latencies),
+            _ => Distribution::of_pooled(latencies),
+        };
         let of = |figure: &dyn Fn(&Sent) -> Option<Nanos>| {
-            let figures = sent.iter().filter_map(|request| figure(request));
-            Distribution::of_series(figures.map(Nanos::to_millis))
+            summary(&mut sent.iter().filter_map(|request| figure(request)).map(Nanos::to_millis))
         };
         Self {
             ttft: of(&Sent::ttft),
             ttft_scheduled: of(&Sent::ttft_scheduled),
             first_visible: of(&|request| request.visible),
-            tpot: Distribution::of_series(sent.iter().filter_map(|request| request.tpot)),
+            tpot: summary(&mut sent.iter().filter_map(|request| request.tpot)),
             e2el: of(&|request| request.e2el),
             e2el_scheduled: of(&Sent::e2el_scheduled),
         }

@@ -65,12 +65,14 @@ fn each(sheet: &mut Sheet, group: &str, tapes: &[&Tape]) {
         (n > 0).then_some(to_last_token(tape)? * 1e3 / n as f64)
     };
     let ttft = |tape: &Tape| Some(run::ttft(tape)? * 1e3);
+    let visible = |tape: &Tape| Some(run::after_sending(tape, tape.first_visible()?)? * 1e3);
     let (s, ms) = (PeerUnit::Seconds, PeerUnit::Millis);
     // Ours are of the successful ones.
     let linked = |ours| Some(ours).filter(|_| group == GROUPS[0].0);
     let columns = [
         ("request_latency", s, values(&run::to_end, alike), linked("e2el")),
         ("time_to_first_token_ms", ms, values(&ttft, alike), linked("ttft")),
+        ("time_to_first_output_token_ms", ms, values(&visible, alike), linked("first_visible")),
         ("time_per_output_token_ms", ms, values(&tpot, tokens), None),
         (
             "inter_token_latency_ms",
@@ -80,8 +82,6 @@ fn each(sheet: &mut Sheet, group: &str, tapes: &[&Tape]) {
         ),
     ];
     for (key, unit, values, ours) in columns {
-        // Ours are of requests that succeeded, and of no others.
-        let ours = ours.filter(|_| group == "successful");
         let (sample, rule) = (Values::Weighted(&values), PercentileRule::WeightedCdf);
         let column = Column { sample, unit, ours, rule };
         let name = |statistic: &str| format!("{group}.{key}.{statistic}");

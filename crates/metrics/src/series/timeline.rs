@@ -91,15 +91,15 @@ impl Timeline {
     pub fn of<'a>(tapes: impl IntoIterator<Item = &'a Tape>) -> Self {
         let mut timeline = Self::default();
         for tape in tapes {
-            timeline.add(tape);
+            timeline.add(tape, &RequestMetrics::of(tape));
         }
         timeline.sort();
         timeline
     }
 
     /// Takes a tape in, in any order; [`Timeline::sort`] puts all in theirs.
-    pub(crate) fn add(&mut self, tape: &Tape) {
-        self.requests.extend(sent(tape));
+    pub(crate) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics) {
+        self.requests.extend(sent(tape, metrics));
     }
 
     /// Takes in all that `other` has.
@@ -156,13 +156,12 @@ impl Timeline {
 }
 
 /// What is kept of `tape`; none if it was never sent or belongs to a probe.
-fn sent(tape: &Tape) -> Option<Sent> {
+fn sent(tape: &Tape, metrics: &RequestMetrics) -> Option<Sent> {
     if tape.part == Part::Probe {
         return None;
     }
     let at = tape.marks.send_start?;
     let end = end_of(tape).unwrap_or(at).max(at);
-    let metrics = RequestMetrics::of(tape);
     Some(Sent {
         at,
         intended: tape.marks.intended,
@@ -173,7 +172,7 @@ fn sent(tape: &Tape) -> Option<Sent> {
         e2el: metrics.e2el,
         visible: metrics.first_visible,
         output: metrics.output_tokens,
-        prompt: metrics.output_tokens.and(tape.input_tokens()),
+        prompt: metrics.output_tokens.and_then(|_| tape.input_tokens()),
         gaps: count(inter_chunk(tape).count() as u64),
         gap_tokens: metrics.tpot.map_or(0, |_| {
             let first = metrics.first_event_tokens.unwrap_or_default();

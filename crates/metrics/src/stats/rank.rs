@@ -29,7 +29,7 @@ pub enum PercentileRule {
     /// The value at the whole rank nearest to `(n - 1) p`, counted from 0, halves going to the even one: numpy's `nearest`,
     /// which AIPerf uses for its adjusted figures.
     NearestIndex,
-    /// The value at rank `floor(n p)`, counted from 0, and the greatest where there is none: EvalScope's, oha's, and
+    /// The value at rank `floor(n p)`, counted from 0, and the greatest where there is none: oha's, an older EvalScope's, and
     /// MLPerf LoadGen's `sorted[floor(n p)]`. It is one rank high where `n p` is whole.
     FloorIndex,
     /// The least value whose cumulated weight reaches the share `p` of all weight, without interpolation: GuideLLM's. With

@@ -72,3 +72,27 @@ fn a_group_with_failed_requests_is_none_of_our_figures() {
         assert_eq!(own.beside(figure), Some(figure.value), "{name}");
     }
 }
+
+/// EvalScope 1.14.1, `benchmark_util.py` (`create_message`) and `db_util.py` (`get_percentile_results`).
+#[test]
+fn evalscope_rounds_means_and_leaves_zeros_out_of_percentiles_of_tpot() {
+    // 5 ms over three tokens after the first, and all of a reply in one event.
+    let tapes = [tape(0, &[(20, 1), (21, 1), (22, 1), (25, 1)]), tape(0, &[(20, 3)])];
+    let report = by(Peer::EvalScope, &tapes);
+    assert_eq!(report.value("Avg TPOT (ms)"), Some(0.83));
+    assert_eq!(report.value("TPOT (ms) 1%"), Some(1.6667));
+    assert_eq!(report.value("Avg Latency (s)"), Some(0.0225));
+    let single = by(Peer::EvalScope, &[tape(0, &[(20, 1)])]);
+    assert_eq!(single.value("Avg ITL (ms)"), Some(0.0));
+    assert_eq!(by(Peer::EvalScope, &[]).value("Avg ITL (ms)"), None);
+}
+
+/// GuideLLM 0.8.1, `schemas/base/request_stats.py`: `time_to_first_output_token_ms`.
+#[test]
+fn guidellm_tells_the_first_token_that_is_no_reasoning() {
+    let mut reply = tape(0, &[(20, 1), (30, 1), (40, 1)]);
+    reply.arrivals[0].channel = fizeau_core::Channel::Reasoning;
+    let report = by(Peer::GuideLlm, &[reply]);
+    assert_eq!(report.value("successful.time_to_first_token_ms.mean"), Some(20.0));
+    assert_eq!(report.value("successful.time_to_first_output_token_ms.mean"), Some(30.0));
+}

@@ -80,6 +80,10 @@ fn the_steady_part_is_found_and_the_whole_stays_beside_it() {
     );
     assert_eq!(json["windowed"]["evidence"][0]["signal"], "ttft_scheduled_ms");
     assert_eq!(json["windowed"]["evidence"][0]["cut_front"], 10);
+    let curve = &json["windowed"]["evidence"][0]["mser_front"];
+    let least = curve["statistic"].as_array().unwrap().iter().map(|s| s.as_f64().unwrap());
+    let best = least.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap().0;
+    assert_eq!(curve["cut"][best], 10);
 }
 
 #[test]

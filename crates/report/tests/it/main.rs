@@ -3,6 +3,7 @@
 
 mod ab;
 mod asked;
+mod comparison;
 mod lengths;
 mod level;
 mod page;

@@ -41,6 +41,12 @@ impl<'a> Cursor<'a> {
         // A copy, which stays in registers: this runs for each token of a run, and more than once.
         let mut here = Self(self.0);
         loop {
+            // Most events have fewer than ten bytes, so that this is foreseen, and the next number need not wait for it.
+            if let [digit @ b'0'..=b'9', b',', rest @ ..] = here.0 {
+                here.0 = rest;
+                take((digit - b'0').into())?;
+                continue;
+            }
             take(here.number()?)?;
             if !here.goes_on()? {
                 self.0 = here.0;

@@ -123,20 +123,31 @@ impl Serialize for WindowThroughput {
 }
 
 impl Serialize for Stationarity {
-    /// An object of the fields' names; a curve is a list of pairs `[cut, statistic]`.
+    /// An object of the fields' names, the curves as `mser_front` and `mser_back`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         const NOT_REACHED: &str = "no part was left whose trend could be looked at";
-        let pairs = |curve: &[CurvePoint]| -> Vec<(u64, f64)> {
-            curve.iter().map(|point| (point.cut, point.statistic)).collect()
-        };
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("signal", self.signal.as_str())?;
         map.serialize_entry("n", &self.n)?;
         map.serialize_entry("cut_front", &self.cut_front)?;
         map.serialize_entry("cut_back", &self.cut_back)?;
         known_or_reason(&mut map, "trend", self.trend.as_ref(), NOT_REACHED)?;
-        map.serialize_entry("mser_front", &pairs(&self.front))?;
-        map.serialize_entry("mser_back", &pairs(&self.back))?;
+        map.serialize_entry("mser_front", &Curve(&self.front))?;
+        map.serialize_entry("mser_back", &Curve(&self.back))?;
+        map.end()
+    }
+}
+
+/// A curve as two lists: a file with a pair for each point is twice as long.
+struct Curve<'a>(&'a [CurvePoint]);
+
+impl Serialize for Curve<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let cuts: Vec<u64> = self.0.iter().map(|point| point.cut).collect();
+        let statistics: Vec<f64> = self.0.iter().map(|point| point.statistic).collect();
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry("cut", &cuts)?;
+        map.serialize_entry("statistic", &statistics)?;
         map.end()
     }
 }

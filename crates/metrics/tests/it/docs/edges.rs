@@ -2,9 +2,11 @@
 
 use fizeau_core::{Arrival, Channel, FailureClass, Tape, TokenSource};
 use fizeau_metrics::{RequestMetrics, inter_chunk, inter_token};
+use proptest::prelude::*;
 
 use super::table;
-use crate::tapes::{failed, ms, tape};
+use crate::cases;
+use crate::tapes::{any_tape, failed, ms, tape};
 
 /// A reply with these channels, an event of one token each, ten milliseconds apart.
 fn on(channels: &[Channel]) -> Tape {
@@ -70,5 +72,29 @@ fn each_edge_case_is_as_the_page_says() {
         // The scheduled ones come and go with the others.
         assert_eq!(metrics.ttft_scheduled.is_some(), metrics.ttft.is_some(), "{}", row[0]);
         assert_eq!(metrics.e2el_scheduled.is_some(), metrics.e2el.is_some(), "{}", row[0]);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(200))]
+
+    /// "E2EL = TTFT + (n - k) TPOT holds for each request", and its scheduled form is later by the send lateness.
+    #[test]
+    fn latencies_add_up(tape in any_tape()) {
+        let metrics = RequestMetrics::of(&tape);
+        let millis = |span: Option<fizeau_core::Nanos>| span.map(fizeau_core::Nanos::as_millis_f64);
+        let later = metrics.output_tokens.zip(metrics.first_event_tokens);
+        let later = later.map_or(0, |(n, k)| n.get() - k.get());
+        let (e2el, ttft) = (millis(metrics.e2el).unwrap(), millis(metrics.ttft).unwrap());
+        if let Some(tpot) = metrics.tpot {
+            let sum = later as f64 * tpot.get() + ttft;
+            prop_assert!((sum - e2el).abs() <= 1e-9 * e2el, "{sum} {e2el}");
+        } else {
+            prop_assert_eq!(later, 0);
+        }
+        let late = metrics.send_lateness.unwrap();
+        prop_assert_eq!(metrics.e2el.map(|e2el| e2el + late), metrics.e2el_scheduled);
+        prop_assert_eq!(metrics.ttft.map(|ttft| ttft + late), metrics.ttft_scheduled);
+        prop_assert_eq!(inter_chunk(&tape).count() + 1, tape.arrivals.len());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fizeau_metrics::{Concept, Peer, PeerSettings};
+use fizeau_metrics::{Concept, GoalMetric, Peer, PeerSettings, PercentileRule};
 
 use super::{all_code, code, rows, table};
 use crate::tapes::tape;
@@ -183,4 +183,15 @@ fn the_names_of_definitions_are_on_the_page() {
             assert!(page.contains(&name), "{:?} {:?}: {name}", definition.peer, concept);
         }
     }
+}
+
+/// What can be asked for on a command line by a word.
+#[test]
+fn every_word_that_can_be_asked_for_is_on_the_page() {
+    let page = all_code();
+    let words = Concept::ALL.map(Concept::key).into_iter();
+    let words = words.chain(PercentileRule::ALL.map(PercentileRule::key));
+    let words = words.chain(GoalMetric::ALL.map(GoalMetric::key));
+    let missing: Vec<_> = words.filter(|word| !page.contains(word)).collect();
+    assert!(missing.is_empty(), "docs/metrics.md does not say what {missing:?} is");
 }

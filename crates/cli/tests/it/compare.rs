@@ -1,0 +1,169 @@
+//! `fizeau compare`: stored runs against each other.
+
+use fizeau::core::Nanos;
+use serde_json::Value;
+
+use crate::stand::{Ended, Scratch, fixed, run};
+
+/// A run of `requests` against a server with exact timing; further flags in `more`.
+fn bench(scratch: &Scratch, name: &str, itl_us: u64, more: &str) -> String {
+    let server = fixed(Nanos::from_millis(4), Nanos::from_micros(itl_us));
+    let (url, out) = (server.base_url(), scratch.path(name));
+    let line = format!(
+        "bench --model m --base-url {url} --out {out} --max-concurrency 4 --num-warmups 2 --random-input-len 8 {more}"
+    );
+    let ended = run(&line.split_whitespace().collect::<Vec<_>>());
+    assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
+    out
+}
+
+fn compare(runs: &[&str], flags: &str) -> Ended {
+    let mut words = vec!["compare"];
+    words.extend(runs);
+    words.extend(flags.split_whitespace());
+    run(&words)
+}
+
+fn json(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.out).unwrap()
+}
+
+/// The row of a figure in the first level of a comparison.
+fn row<'a>(document: &'a Value, comparison: usize, figure: &str) -> &'a Value {
+    let rows = &document["comparisons"][comparison]["levels"][0]["comparison"]["figures"];
+    rows.as_array().unwrap().iter().find(|row| row["figure"] == figure).unwrap()
+}
+
+const PLAIN: &str = "--num-prompts 160 --random-output-len 6 --seed 7";
+
+#[test]
+fn a_slower_server_is_worse_and_the_same_one_is_not() {
+    let scratch = Scratch::new("compare");
+    let a = bench(&scratch, "a", 2_000, PLAIN);
+    let same = bench(&scratch, "same", 2_000, PLAIN);
+    let slower = bench(&scratch, "slower", 4_000, PLAIN);
+    // Of the same server nothing is claimed here: two runs on a busy machine may differ, and are then rightly told apart.
+    let flags = "--force --json --metrics tpot";
+    assert_eq!(compare(&[&a, &same], flags).code, Some(2));
+
+    let ended = run(&["compare", &a, &same, &slower, "--force", "--json", "--metrics", "p50 tpot"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let document = json(&ended);
+    assert_eq!(document["schema"], "fizeau.comparison/1");
+    let (same_tpot, tpot) = (row(&document, 0, "p50 tpot"), row(&document, 1, "p50 tpot"));
+    let change =
+        |row: &Value| row["candidate"].as_f64().unwrap() / row["baseline"].as_f64().unwrap() - 1.0;
+    assert!(change(same_tpot).abs() < 0.5, "{same_tpot}");
+    // On a machine so busy that requests hang together for long, these may be too few; that is said then.
+    let too_few = tpot["answer_reason"].as_str().is_some_and(|reason| reason.starts_with("needs"));
+    assert!(tpot["answer"] == "worse" || too_few, "{tpot}");
+    assert!((change(tpot) - 1.0).abs() < 0.5, "{tpot}");
+    assert!(
+        document["comparisons"][1]["levels"][0]["comparison"]["paired_requests"].as_u64()
+            == Some(160)
+    );
+    let changed = document["comparisons"][1]["changed"].to_string();
+    assert!(changed.contains("setup.endpoint.base_url"), "{changed}");
+
+    let failed = run(&["compare", &a, &slower, "--force", "--fail-on-worse"]);
+    let worse = failed.out.contains("  worse");
+    assert_eq!(failed.code, Some(i32::from(worse)), "{failed:?}");
+    assert!(worse || too_few, "{}", failed.out);
+    assert!(
+        failed.out.lines().all(|line| line.chars().count() <= 80 || line.contains(&slower)),
+        "{}",
+        failed.out
+    );
+    assert!(failed.out.contains("160 pairs of requests"), "{}", failed.out);
+}
+
+#[test]
+fn runs_of_other_workloads_models_or_goals_are_refused_with_the_fields() {
+    let scratch = Scratch::new("compare-refused");
+    let few = "--num-prompts 8 --seed 7";
+    let a = bench(&scratch, "a", 500, &format!("{few} --random-output-len 3"));
+    let longer = bench(&scratch, "longer", 500, &format!("{few} --random-output-len 4"));
+    let other = bench(
+        &scratch,
+        "other",
+        500,
+        &format!("{few} --random-output-len 3 --served-model-name n"),
+    );
+    let goals =
+        bench(&scratch, "goals", 500, &format!("{few} --random-output-len 3 --goodput ttft:50"));
+    let cases = [
+        (&longer, "plan.lengths.independent.output.fixed: 3 / 4"),
+        (&other, "setup.endpoint.model: \"m\" / \"n\""),
+        (&goals, "goodput"),
+    ];
+    for (run, field) in cases {
+        let refused = compare(&[&a, run], "");
+        assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{refused:?}");
+        assert!(refused.err.contains(field) && refused.err.contains("--force"), "{}", refused.err);
+        let forced = compare(&[&a, run], "--force");
+        assert_eq!(forced.code, Some(0), "{forced:?}");
+        assert!(forced.out.contains("though these differ"), "{}", forced.out);
+    }
+}
+
+#[test]
+fn a_sweep_is_compared_level_by_level_and_what_one_side_lacks_is_named() {
+    let scratch = Scratch::new("compare-sweep");
+    let sweep = |name: &str, levels: &str| {
+        let server = fixed(Nanos::from_millis(2), Nanos::from_micros(500));
+        let (url, out) = (server.base_url(), scratch.path(name));
+        let line = format!(
+            "sweep --model m --base-url {url} --out {out} --levels {levels} --num-prompts 12 --isl 8 --osl 3"
+        );
+        let ended = run(&line.split_whitespace().collect::<Vec<_>>());
+        assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
+        out
+    };
+    let (a, b) = (sweep("a", "1,2,4"), sweep("b", "2,4"));
+    let ended = compare(&[&a, &b], "--force");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.out.contains("concurrency 2:") && ended.out.contains("concurrency 4:"));
+    assert!(ended.out.contains("only A has, and B has not: concurrency 1"), "{}", ended.out);
+    assert!(ended.out.contains("12 pairs of requests"), "{}", ended.out);
+
+    let alone = sweep("alone", "8");
+    let refused = compare(&[&b, &alone], "");
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("no load in common"), "{}", refused.err);
+}
+
+#[test]
+fn a_run_that_was_killed_is_used_as_far_as_it_is_whole() {
+    let scratch = Scratch::new("compare-cut");
+    let a = bench(&scratch, "a", 500, "--num-prompts 40 --random-output-len 3 --seed 7");
+    let b = bench(&scratch, "b", 500, "--num-prompts 40 --random-output-len 3 --seed 7");
+    std::fs::remove_file(format!("{b}/summary.json")).unwrap();
+    let tapes = std::fs::read(format!("{b}/tapes.jsonl")).unwrap();
+    std::fs::write(format!("{b}/tapes.jsonl"), &tapes[..tapes.len() - 20]).unwrap();
+    let ended = compare(&[&a, &b], "--force");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for said in
+        ["cut short: there is no summary.json", "39 whole tapes used", "39 of them are in pairs"]
+    {
+        let text = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(said), "{said}: {text}");
+    }
+}
+
+#[test]
+fn bad_flags_and_folders_are_refused() {
+    let scratch = Scratch::new("compare-bad");
+    let a = bench(&scratch, "a", 500, "--num-prompts 4 --random-output-len 3");
+    let nowhere = scratch.path("nowhere");
+    let cases = [
+        (vec!["compare", &a, &nowhere], "nowhere"),
+        (vec!["compare", &a], "2"),
+        (vec!["compare", &a, &a, "--alpha", "2"], "--alpha"),
+        (vec!["compare", &a, &a, "--metrics", "ttft"], "say which statistic"),
+    ];
+    for (words, said) in cases {
+        let refused = run(&words);
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.err.contains(said), "{said}: {}", refused.err);
+    }
+}

@@ -1,0 +1,118 @@
+//! Comparisons as people and programs get them.
+
+use fizeau_metrics::{ComparisonSettings, ComparisonTable, Figure, FigureChoice, RoundFigures};
+use fizeau_report::{
+    ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
+};
+use serde_json::{Value, json};
+
+fn table() -> ComparisonTable {
+    let rounds = |ttft: [f64; 6], tps: [f64; 6]| -> Vec<RoundFigures> {
+        let round = |(ttft, tps)| {
+            let figures =
+                [(Figure::P50_TTFT, ttft), (Figure::OUTPUT_TPS, tps), (Figure::RPS, tps / 10.0)];
+            RoundFigures::from_iter(figures)
+        };
+        ttft.into_iter().zip(tps).map(round).collect()
+    };
+    let before =
+        rounds([50.1, 49.8, 50.6, 50.3, 49.9, 50.4], [99.0, 101.0, 100.0, 98.0, 102.0, 100.5]);
+    let after =
+        rounds([48.0, 47.9, 48.8, 48.1, 47.7, 48.5], [98.9, 101.2, 99.7, 98.3, 101.8, 100.6]);
+    let figures = FigureChoice {
+        decided: vec![Figure::P50_TTFT, Figure::P99_TTFT, Figure::OUTPUT_TPS],
+        beside: vec![Figure::RPS],
+    };
+    let settings = ComparisonSettings { figures, ..ComparisonSettings::default() };
+    ComparisonTable::of_rounds(&before, &after, &settings).unwrap()
+}
+
+#[test]
+fn the_table_says_all_in_eighty_columns() {
+    let table = table();
+    let text = ComparisonView { table: &table, baseline: "v1", candidate: "v2" }.text();
+    let expected = "                     v1    v2   change        interval       p  answer
+p50 TTFT, ms       50.2  48.2  -4.02 %  -4.38 to -3.66  <0.001  better
+p99 TTFT, ms          -     -  the baseline has none
+output TPS, tok/s   100   100  +0.00 %  -0.25 to +0.25    1.00  none found
+beside these, without an answer (p not corrected):
+RPS, req/s         10.0  10.0  +0.00 %  -0.25 to +0.25    1.00  -
+";
+    assert!(text.starts_with(expected), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in [
+        "none found: no detectable difference. A change of so much would have been found 80 times in 100: p50 TTFT",
+        "Cohen's d: p50 TTFT -",
+        "6 rounds of each, in pairs; change of v2 against v1; test: paired t; p by Holm's correction over 2 figures",
+    ] {
+        assert!(words.contains(said), "{said}: {words}");
+    }
+}
+
+fn report() -> ComparisonReport {
+    let run = |name: &str| ComparedRun { name: name.to_owned(), notes: Vec::new() };
+    let changed = |field: &str, baseline: Option<&str>, candidate: &str| ChangedField {
+        field: field.to_owned(),
+        baseline: baseline.map(str::to_owned),
+        candidate: Some(candidate.to_owned()),
+    };
+    ComparisonReport {
+        baseline: ComparedRun { notes: vec!["suspect: late".to_owned()], ..run("runs/a") },
+        comparisons: vec![RunComparison {
+            candidate: run("runs/b\u{1b}[31m"),
+            forced: vec![changed("plan.seed", Some("1"), "2")],
+            changed: vec![changed("setup.hardware", None, "\"h100\"")],
+            levels: vec![ComparedLevel {
+                name: "concurrency 8".into(),
+                table: table(),
+                notes: vec![],
+            }],
+            notes: vec!["one of a kind".to_owned()],
+        }],
+        notes: vec!["two runs".to_owned()],
+    }
+}
+
+#[test]
+fn a_report_says_what_differs_before_the_tables() {
+    let text = report().text();
+    let head = "\
+A: runs/a
+B: runs/b\u{fffd}[31m
+note: A: suspect: late
+note: one of a kind
+Compared all the same (--force), though these differ:
+  plan.seed: 1 -> 2
+What changed:
+  setup.hardware: nothing -> \"h100\"
+
+concurrency 8:
+";
+    assert!(text.starts_with(head), "{text}");
+    assert!(text.ends_with("note: two runs"), "{text}");
+}
+
+#[test]
+fn the_document_has_every_figure_with_its_reason_where_there_is_none() {
+    let document: Value = serde_json::from_str(&report().to_json().unwrap()).unwrap();
+    assert_eq!(document["schema"], "fizeau.comparison/1");
+    let comparison = &document["comparisons"][0];
+    let changed = json!({"field": "setup.hardware", "baseline": null, "candidate": "h100"});
+    assert_eq!(comparison["changed"][0], changed);
+    let table = &comparison["levels"][0]["comparison"];
+    assert_eq!((&table["rounds"], &table["alpha"]), (&json!(6), &json!(0.05)));
+    let [ttft, p99, tps, rps] = &table["figures"].as_array().unwrap()[..] else {
+        panic!("{table}")
+    };
+    assert_eq!((&ttft["figure"], &ttft["answer"]), (&json!("p50 ttft"), &json!("better")));
+    assert_eq!((&ttft["better"], &ttft["decided_by"]), (&json!("lower"), &json!("paired t")));
+    assert_eq!(ttft["tests"]["Wilcoxon"], 1.0 / 32.0);
+    for key in ["difference", "change", "p_holm", "effect_size", "detectable", "detectable_change"]
+    {
+        assert!(ttft[key].is_f64(), "{key}: {ttft}");
+    }
+    assert_eq!(p99["answer_reason"], "the baseline has none");
+    assert_eq!(tps["answer"], "no detectable difference");
+    assert_eq!((&rps["answer"], &rps["decided"]), (&Value::Null, &json!(false)));
+}
