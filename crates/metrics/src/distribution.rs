@@ -136,9 +136,9 @@ impl Distribution {
     /// // Each latency is that of its neighbours, nearly: a slow wave.
     /// let wave = |k: u32| Millis::new(f64::from(k % 200).mul_add(0.1, 20.0));
     /// let (plain, series) = (Distribution::of((0..1000).map(wave)), Distribution::of_series((0..1000).map(wave)));
-    /// let width = |of: Distribution| of.p50.interval().map(|interval| interval.high.get() - interval.low.get());
+    /// let width = |of: &Distribution| of.p50.interval().map(|interval| interval.high.get() - interval.low.get());
     /// assert_eq!(plain.p50.value(), series.p50.value());
-    /// assert!(width(series) > width(plain) || width(series).is_none());
+    /// assert!(width(&series) > width(&plain) || width(&series).is_none());
     /// ```
     #[must_use]
     pub fn of_series(values: impl IntoIterator<Item = Millis>) -> Self {

@@ -21,5 +21,6 @@ mod serve;
 mod stand;
 mod sweep;
 mod truth;
+mod until;
 mod window;
 mod workload;

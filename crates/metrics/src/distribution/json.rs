@@ -86,11 +86,11 @@ pub(crate) fn interval_or_reason<M: SerializeMap, T: Serialize + Copy>(
 ) -> Result<(), M::Error> {
     let Some(interval) = interval else { return Ok(()) };
     let ends = interval.known().map(|interval| [interval.low, interval.high]);
-    known_or_reason(map, &format!("{key}_ci"), ends, &reason(interval))
+    known_or_reason(map, &format!("{key}_ci"), ends, &reason(&interval))
 }
 
 /// Why there is no interval.
-fn reason<T>(support: Support<T>) -> String {
+fn reason<T>(support: &Support<T>) -> String {
     match support {
         Support::Known(_) => String::new(),
         Support::NotSupported { needs, has } => format!("needs about {needs} values, has {has}"),

@@ -18,6 +18,7 @@ mod peers;
 mod peers_agree;
 mod peers_links;
 mod pooled;
+mod precision;
 mod probe;
 mod request;
 mod says;

@@ -2,10 +2,10 @@
 
 use fizeau_core::{Arrival, Channel, Millis, Nanos, PerSec, Stamp, Tape, TokenSource};
 use fizeau_metrics::{
-    Ceiling, ClientWatch, Distribution, GoodputGoals, Headroom, LevelSummary, Reason, Resolution,
-    Room, Verdict,
+    Ceiling, ClientWatch, Distribution, GoodputGoals, Headroom, LevelSummary, LevelTally, Reason,
+    Resolution, Room, Verdict,
 };
-use fizeau_report::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight};
+use fizeau_report::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until};
 use serde_json::{Value, json};
 
 use crate::sample;
@@ -256,4 +256,27 @@ Verdict:                                 valid
     assert!(failed.contains("\nFailed by class:                         connect 8\n"), "{failed}");
     let suspect = sample::level(64).block();
     assert!(suspect.contains("suspect\n  suspect: 1.6 % of requests failed"), "{suspect}");
+}
+
+#[test]
+fn the_block_shows_intervals_and_how_well_a_figure_is_known() {
+    let tapes = sample::tapes(1).into_iter().cycle().take(400);
+    let tapes: Vec<Tape> = tapes.collect();
+    let mut level = sample::level(1);
+    level.summary = LevelSummary::of(&tapes, &GoodputGoals::default());
+    let mut tally = LevelTally::new(&GoodputGoals::default());
+    tapes.iter().for_each(|tape| tally.add(tape));
+    let outcomes = tally.precision(&"output_tps ci=50%, p999 ttft ci=1%".parse().unwrap());
+    level.until = Some(Until { is_reached: false, outcomes });
+    let block = level.block();
+    let is_interval = |line: &str| line.contains("  [") && line.ends_with(']');
+    let with = |name: &str| block.lines().find(|line| line.starts_with(name)).unwrap();
+    assert!(is_interval(with("Median TTFT scheduled (ms):")), "{block}");
+    assert!(!is_interval(with("Median ITL, gap of tokens (ms):")), "{block}");
+    assert!(with("Until output_tps ci=50%:").ends_with("% after 400 requests"), "{block}");
+    let missing = with("Until p999 ttft ci=1%:");
+    assert!(missing.ends_with("not reached: needs about 1000, has 400"), "{block}");
+    assert!(block.lines().all(|line| line.chars().count() <= 80), "{block}");
+    let json = serde_json::to_value(&level).unwrap();
+    assert_eq!(json["until"]["goals"][1]["half_width_reason"], "needs about 1000, has 400");
 }

@@ -186,7 +186,7 @@ fn the_same_seed_gives_the_same_interval() {
 /// Quantiles of the normal distribution: 0, 1.2816 and 2.3263 deviations above the mean.
 #[test]
 fn intervals_of_a_level_enclose_the_truth_as_often_as_they_say() {
-    for (phi, n) in [(0.0f64, 1_000), (0.6, 1_500), (0.9, 3_000)] {
+    for (phi, n) in [(0.0f64, 600), (0.6, 1_000), (0.9, 2_000)] {
         let spread = (1.0 - phi * phi).sqrt();
         let mut enclosed = [0; 4];
         for run in 0..RUNS {
