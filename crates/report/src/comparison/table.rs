@@ -58,7 +58,7 @@ fn line(row: &ComparedFigure) -> Line {
     match &row.tested {
         Ok(tested) => {
             let (change, interval) = change(tested);
-            let p = tested.decision.map(|decision| decision.adjusted).or(tested.p());
+            let p = tested.decision.map(|decision| decision.adjusted).or_else(|| tested.p());
             let p = p.map_or_else(|| "-".to_owned(), |p| p_value(p.get()));
             Line::Cells([figure, baseline, candidate, change, interval, p, answer(row).to_owned()])
         }
