@@ -175,6 +175,7 @@ fn document<'a>(
         max_in_flight: spec.load.max_in_flight.map(NonZeroU32::get),
         release_for_ms: None,
         seed: Some(spec.seed_of(round).0),
+        until: None,
         window: fizeau::metrics::WindowChoice::default().into(),
     };
     // Both turns of a round are alike.
