@@ -176,6 +176,7 @@ fn document<'a>(
         release_for_ms: None,
         seed: Some(spec.seed_of(round).0),
         window: fizeau::metrics::WindowChoice::default().into(),
+        until: None,
     };
     // Both turns of a round are alike.
     let levels = (1..=spec.rounds.get()).flat_map(|round| [level(round), level(round)]).collect();

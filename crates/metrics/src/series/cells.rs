@@ -138,6 +138,12 @@ impl TokenCells {
     fn put(&mut self, fine: u64, tokens: u64) {
         loop {
             let cell = fine >> self.folds;
+            // Almost always it is there already, and this runs for each token of a run.
+            let known = cell.checked_sub(self.first).map(|index| index as usize);
+            if let Some(count) = known.and_then(|index| self.counts.get_mut(index)) {
+                *count += tokens;
+                return;
+            }
             let len = self.counts.len() as u64;
             if len == 0 {
                 self.first = cell;
