@@ -12,12 +12,8 @@ use crate::tapes::{failed, ms, tape};
 /// Our figure of this name.
 fn own(tapes: &[Tape], name: &str) -> f64 {
     let own = OwnFigures::of(tapes, &PeerSettings::default());
-<<<<<<< HEAD
-    own.get(name, None).and_then(PeerValue::get).unwrap_or(f64::NAN)
-=======
     let found = own.get(name, None).and_then(PeerValue::get);
     found.unwrap_or_else(|| panic!("we have a figure {name}"))
->>>>>>> i5
 }
 
 fn output_tps(tapes: &[Tape]) -> f64 {
