@@ -177,7 +177,6 @@ fn document<'a>(
         seed: Some(spec.seed_of(round).0),
         until: None,
         window: fizeau::metrics::WindowChoice::default().into(),
-        until: None,
     };
     // Both turns of a round are alike.
     let levels = (1..=spec.rounds.get()).flat_map(|round| [level(round), level(round)]).collect();
