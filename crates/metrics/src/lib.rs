@@ -21,6 +21,7 @@
 
 mod compare;
 mod distribution;
+mod events;
 mod gaps;
 mod goodput;
 mod histogram;
