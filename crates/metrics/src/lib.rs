@@ -33,6 +33,7 @@ mod precision;
 mod request;
 mod series;
 mod slo;
+mod sort;
 mod stats;
 mod validity;
 mod window;

@@ -1,7 +1,8 @@
 //! The measured part of a level, beside the whole run.
 
-use fizeau_core::{Millis, Nanos, PerSec, Seconds};
+use fizeau_core::{Nanos, PerSec, Seconds};
 
+use crate::distribution::Column;
 use crate::series::Sent;
 use crate::{Distribution, MeasuredWindow, NoWindow, TimeSpan, Timeline, TokenCells, WindowChoice};
 
@@ -94,20 +95,27 @@ impl WindowFigures {
 
 impl WindowMetrics {
     fn of(sent: &[&Sent]) -> Self {
-        let summary = |latencies: &mut dyn Iterator<Item = Millis>| match sent.len() {
-            ..=INTERVALS => Distribution::of_series(latencies),
-            _ => Distribution::of_pooled(latencies),
+        let has_intervals = sent.len() <= INTERVALS;
+        let of = |figure: fn(&Sent) -> Option<Nanos>| {
+            let latencies = sent.iter().filter_map(|request| figure(request));
+            if has_intervals {
+                return Distribution::of_series(latencies.map(Nanos::to_millis));
+            }
+            let mut column = Column::default();
+            latencies.for_each(|latency| column.push(latency));
+            column.summary()
         };
-        let of = |figure: &dyn Fn(&Sent) -> Option<Nanos>| {
-            summary(&mut sent.iter().filter_map(|request| figure(request)).map(Nanos::to_millis))
-        };
+        let tpot = sent.iter().filter_map(|request| request.tpot);
         Self {
-            ttft: of(&Sent::ttft),
-            ttft_scheduled: of(&Sent::ttft_scheduled),
-            first_visible: of(&|request| request.visible),
-            tpot: summary(&mut sent.iter().filter_map(|request| request.tpot)),
-            e2el: of(&|request| request.e2el),
-            e2el_scheduled: of(&Sent::e2el_scheduled),
+            ttft: of(Sent::ttft),
+            ttft_scheduled: of(Sent::ttft_scheduled),
+            first_visible: of(|request| request.visible),
+            tpot: match has_intervals {
+                true => Distribution::of_series(tpot),
+                false => Distribution::of_pooled(tpot),
+            },
+            e2el: of(|request| request.e2el),
+            e2el_scheduled: of(Sent::e2el_scheduled),
         }
     }
 }
