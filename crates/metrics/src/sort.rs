@@ -6,7 +6,7 @@ const DIGIT_BITS: u32 = 11;
 /// Fewer values are sorted as fast by comparing them.
 const SMALL: usize = 1 << 12;
 
-/// Sorts `values` by `key`, the equal ones in their order. Of a million latencies it takes a third of the time of a sort that compares.
+/// Sorts `values` by `key`, the equal ones in their order: in a few passes, where a sort that compares takes one for each doubling.
 ///
 /// Least digits first: D. E. Knuth, "The Art of Computer Programming", volume 3 (1998), section 5.2.5. Only digits in which keys
 /// differ are looked at.

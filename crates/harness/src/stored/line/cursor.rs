@@ -187,6 +187,38 @@ mod tests {
     }
 
     #[test]
+    fn lists_are_read_whatever_the_lengths_of_their_numbers() {
+        let list = |text: &str| {
+            let mut found = Vec::new();
+            let mut cursor = Cursor::new(text.as_bytes());
+            cursor.list(|number| {
+                found.push(number);
+                Some(())
+            })?;
+            Some((found, cursor.rest().len()))
+        };
+        let lengths = (0..20).map(|digits| 10_u64.pow(digits) + u64::from(digits));
+        for times in 1..4 {
+            for turn in 0..20 {
+                let numbers = lengths.clone().cycle().skip(turn).take(20);
+                let numbers: Vec<u64> = numbers.flat_map(|n| [n, n - 1].repeat(times)).collect();
+                let text = format!("{numbers:?},\"x\"").replace(' ', "");
+                assert_eq!(list(&text), Some((numbers, 4)), "{text}");
+            }
+        }
+        for odd in [
+            "[12,34,05,12,1]",
+            "[12,34,5x,12,1]",
+            "[1,2,,3,4,5,6]",
+            "[12,34",
+            "[12,34,",
+            "[1,2,-3,4]",
+        ] {
+            assert_eq!(list(odd), None, "{odd}");
+        }
+    }
+
+    #[test]
     fn what_json_does_not_take_for_a_whole_number_is_none() {
         for text in ["", "-1", "x", "00", "01", "00000001,", "000000001", "18446744073709551616"] {
             assert_eq!(Cursor::new(text.as_bytes()).number(), None, "{text}");
