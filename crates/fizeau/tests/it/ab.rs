@@ -94,6 +94,7 @@ const ALARMS_OF_1000: u64 = 66;
 #[test]
 fn where_there_is_no_difference_five_runs_in_a_hundred_see_one_at_the_most() {
     let [alarms] = count(1_000, Size { rounds: 5, requests: FEW }, USUAL, alternating);
+    println!("{alarms} of 1,000");
     assert!(alarms <= ALARMS_OF_1000, "{alarms} of 1,000");
     // A test that never finds anything is no test.
     assert!(alarms > 10, "{alarms} of 1,000");
