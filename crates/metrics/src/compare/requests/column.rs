@@ -80,6 +80,13 @@ impl Columns<'_> {
     /// A value for each request that has one; of pairs those of which both have.
     fn values(&self, what: What, of: impl Fn(&Row) -> Option<f64>) -> Result<Both, Missing> {
         let (a, b) = self.paired;
+        let whole = (&self.whole.0.rows, &self.whole.1.rows);
+        let has_any = |rows: &[Row]| rows.iter().any(|row| of(row).is_some());
+        for (rows, side) in [(whole.0, Side::Baseline), (whole.1, Side::Candidate)] {
+            if !has_any(rows) {
+                return Err(Missing::side(side));
+            }
+        }
         let (a, b): (Vec<f64>, Vec<f64>) = match self.pairing {
             Pairing::ByNumber => a.iter().zip(b).filter_map(|(a, b)| of(a).zip(of(b))).unzip(),
             Pairing::None => {
@@ -87,9 +94,12 @@ impl Columns<'_> {
                 (all(a), all(b))
             }
         };
+        if a.is_empty() || b.is_empty() {
+            return Err(Missing { values: (None, None), why: Untested::NoPairs });
+        }
         let series = |values| Series { values, ..Series::default() };
         let is_paired = self.pairing == Pairing::ByNumber;
-        Both { what, baseline: series(a), candidate: series(b), is_paired }.with_values()
+        Ok(Both { what, baseline: series(a), candidate: series(b), is_paired })
     }
 
     /// What came with each request, and its share of the time. All requests of a run count, with partners or without: its rate
@@ -109,8 +119,7 @@ impl Columns<'_> {
                 timed.into_iter().map(|(row, seconds)| (of(row) as f64, seconds)).unzip();
             Series { values, seconds }
         };
-        Both { what: What::Rate, baseline: series(a), candidate: series(b), is_paired }
-            .with_values()
+        Both { what: What::Rate, baseline: series(a), candidate: series(b), is_paired }.with_time()
     }
 }
 
@@ -164,9 +173,8 @@ fn shares_of_slots<'a>(round: &[&'a Row]) -> Option<Vec<(&'a Row, f64)>> {
         }
     }
     let last = *starts.last()?;
-    let within = |row: &&Row| {
-        row.end.min(last).saturating_since(row.intended.max(full)).as_secs_f64()
-    };
+    let within =
+        |row: &&Row| row.end.min(last).saturating_since(row.intended.max(full)).as_secs_f64();
     let slots = round.iter().map(within).sum::<f64>() / last.saturating_since(full).as_secs_f64();
     (slots.is_finite() && slots > 0.0)
         .then(|| round.iter().map(|row| (*row, row.held() / slots)).collect())
@@ -200,12 +208,9 @@ fn what(statistic: Statistic) -> Option<What> {
 }
 
 impl Both {
-    /// Refuses what has no value at all on a side.
-    fn with_values(self) -> Result<Self, Missing> {
-        let is_empty = |series: &Series| {
-            series.values.is_empty()
-                || self.what == What::Rate && series.seconds.iter().sum::<f64>() <= 0.0
-        };
+    /// Refuses a rate over no time.
+    fn with_time(self) -> Result<Self, Missing> {
+        let is_empty = |series: &Series| series.seconds.iter().sum::<f64>() <= 0.0;
         match (is_empty(&self.baseline), is_empty(&self.candidate)) {
             (true, _) => Err(Missing::side(Side::Baseline)),
             (_, true) => Err(Missing::side(Side::Candidate)),

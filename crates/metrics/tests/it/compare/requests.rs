@@ -224,6 +224,17 @@ fn what_too_few_requests_or_none_can_say_is_not_said() {
     assert_eq!(whys(&few, &few), [Some(few_p99), Some(Untested::NeedsRounds), None]);
     let absent = Untested::Absent(Side::Candidate);
     assert_eq!(whys(&few, &none)[2], Some(absent));
+    // Nothing of the candidate, nothing of the baseline, and nothing that both have.
+    let mut later = ComparedRequests::new(Pace::OpenLoop, &goals());
+    later.add(&Tape { request: RequestId(7), ..Tape::sent_at(Stamp::EPOCH) });
+    assert_eq!(whys(&few, &later)[0], Some(absent));
+    assert_eq!(whys(&later, &few)[0], Some(Untested::Absent(Side::Baseline)));
+    let mut other = ComparedRequests::new(Pace::OpenLoop, &goals());
+    let mut tape = Tape { request: RequestId(99), ..Tape::sent_at(Stamp::EPOCH) };
+    let token = Arrival::tokens(Stamp::EPOCH + Nanos::from_millis(9), 1, Channel::Visible);
+    tape.arrivals.push(token);
+    other.add(&tape);
+    assert_eq!(whys(&few, &other)[0], Some(Untested::NoPairs));
 }
 
 #[test]
