@@ -7,7 +7,8 @@ use super::shard::MeasuredShard;
 use crate::exit::Fail;
 
 /// What is the same in all shards of a run.
-const ALIKE: [&str; 6] = ["plan", "probe", "levels", "setup.endpoint.model", "goodput", "timeouts"];
+const ALIKE: [&str; 7] =
+    ["plan", "probe", "levels", "sampling", "setup.endpoint.model", "goodput", "timeouts"];
 
 /// How much of the plan the shards are together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
