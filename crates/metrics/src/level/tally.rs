@@ -115,11 +115,11 @@ impl LevelTally {
             self.tokens.add(tape, finish);
             self.output.add(tape, &metrics);
         }
-        self.good.add(tape, &metrics);
+        let is_good = self.good.add(tape, &metrics);
         self.latencies.add(tape, &metrics);
         self.arrivals.add(tape);
         self.lengths.add(tape);
-        self.timeline.add(tape, &metrics);
+        self.timeline.add(tape, &metrics, is_good);
         self.over_time.add(tape);
         self.models.add(tape, &metrics);
         self.extend_span(tape);
@@ -176,7 +176,10 @@ impl LevelTally {
             goodput: goodput
                 .as_ref()
                 .map(|all| Goodput { rate: per_s(all.good), share: all.share(all.good) }),
-            intervals: rows.rates(),
+            intervals: match &goodput {
+                Some(all) => rows.rates_with_goals(all.sent),
+                None => rows.rates(),
+            },
         };
         let whole = self.span.map(|(start, end)| TimeSpan::new(start, end));
         LevelSummary {
