@@ -48,8 +48,8 @@ Steady part:                             189 of 200 in 18.9 s; cut 10 + 1
   TTFT p50/p99 (ms):                     20.0 / 20.0 (whole 20.0 / 50.0)
   TPOT p50/p99 (ms):                     80.0 / 80.0 (whole 80.0 / 80.0)
   E2EL p50/p99 (ms):                     100.0 / 100.0 (whole 100.0 / 100.0)
-  Requests/s:                            10.0 (whole 10.0)
-  Output tok/s:                          20.0 (whole 20.0)
+  Requests/s:                            10.0  [10.0, 10.0] (whole 10.0)
+  Output tok/s:                          20.0  [20.0, 20.0] (whole 20.0)
 ";
     assert!(block.contains(lines), "{block}");
 }
