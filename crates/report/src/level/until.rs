@@ -50,6 +50,10 @@ impl LevelReport {
             let is_reached = until.is_reached || outcome.is_reached();
             let word = if is_reached { "reached" } else { "not reached" };
             let found = match outcome.half_width.and_then(Support::known) {
+                // It was at the look that ended it; the requests that were in flight then have widened it since.
+                Some(width) if is_reached && !outcome.is_reached() => {
+                    format!("reached; at the end ±{:.1} % (n={n})", 100.0 * width)
+                }
                 Some(width) => format!("{word}: ±{:.1} % after {n} requests", 100.0 * width),
                 None => format!("{word}: {}", unknown(outcome)),
             };
