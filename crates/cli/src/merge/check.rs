@@ -9,7 +9,8 @@ use super::shard::MeasuredShard;
 use crate::exit::Fail;
 
 /// What is the same in all shards of a run.
-const ALIKE: [&str; 5] = ["plan", "probe", "setup.endpoint.model", "goodput", "timeouts"];
+const ALIKE: [&str; 6] =
+    ["plan", "probe", "sampling", "setup.endpoint.model", "goodput", "timeouts"];
 
 /// What is the same in the level that is merged, wherever among the levels of its run it stands. Its cap is compared as the cap
 /// of each share.
