@@ -117,11 +117,11 @@ impl LevelTally {
             self.tokens.add(tape, finish, events.tokens);
             self.output.add(tape, &metrics, events.tokens);
         }
-        self.good.add(tape, &metrics);
+        let is_good = self.good.add(tape, &metrics);
         self.latencies.add(tape, &metrics, &events);
         self.arrivals.add(tape);
         self.lengths.add(tape);
-        self.timeline.add(tape, &metrics, events.gaps);
+        self.timeline.add(tape, &metrics, events.gaps, is_good);
         self.over_time.add(tape, events.tokens);
         self.models.add(tape, &metrics);
         self.extend_span(tape);
@@ -178,7 +178,10 @@ impl LevelTally {
             goodput: goodput
                 .as_ref()
                 .map(|all| Goodput { rate: per_s(all.good), share: all.share(all.good) }),
-            intervals: rows.rates(),
+            intervals: match &goodput {
+                Some(all) => rows.rates_with_goals(all.sent),
+                None => rows.rates(),
+            },
         };
         let whole = self.span.map(|(start, end)| TimeSpan::new(start, end));
         LevelSummary {
