@@ -99,7 +99,8 @@ fn status(summary: &RunRecord) -> LevelStatus {
     match summary.text("status").as_deref() {
         Some("finished") => LevelStatus::Finished,
         Some(_) => {
-            partial(&summary.text("status_reason").unwrap_or("it is not said why".to_owned()))
+            let reason = summary.text("status_reason");
+            partial(reason.as_deref().unwrap_or("it is not said why"))
         }
         None => partial("there is no summary.json: it did not come to its end"),
     }
