@@ -144,7 +144,8 @@ fn what_was_asked_must_agree_or_is_shown() {
 fn turns_of_an_ab_run_are_taken_one_by_one() {
     let scratch = Scratch::new("compare-ab");
     let servers = [1, 2].map(|ms| fixed(Nanos::from_millis(ms), Nanos::from_millis(ms)));
-    let ([a, b], out) = (servers.each_ref().map(|server| server.base_url()), scratch.path("ab"));
+    let [a, b] = [servers[0].base_url(), servers[1].base_url()];
+    let out = scratch.path("ab");
     let line = format!(
         "ab --a {a} --b {b} --model m --random-input-len 4 --random-output-len 4 --num-prompts 3 --num-warmups 1 \
          --max-concurrency 1 --settle 0s --rounds 5 --out {out}"
