@@ -11,7 +11,7 @@ mod counts;
 mod weather;
 
 use counts::{Design, FEW, alarm, count};
-use weather::{Size, USUAL};
+use weather::{Size, USUAL, Weather};
 
 fn main() {
     for (rounds, requests) in [(5, FEW), (10, FEW), (10, 100)] {
@@ -19,5 +19,13 @@ fn main() {
             [alarm(turns, Design::Alternating)]
         });
         println!("{alarms:4} of 1,000 runs of {rounds} rounds of {requests} requests a side");
+    }
+    let warming = Weather { drift_a_minute: 0.5, ..USUAL };
+    let designs = [Design::Alternating, Design::SameFirst, Design::OneAfterTheOther];
+    let alarms = count(200, Size { rounds: 10, requests: FEW }, warming, |turns| {
+        designs.map(|design| alarm(turns, design))
+    });
+    for (design, alarms) in designs.iter().zip(alarms) {
+        println!("{alarms:4} of 200 runs on a machine that slows by half in a minute: {design:?}");
     }
 }

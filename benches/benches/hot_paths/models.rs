@@ -44,6 +44,7 @@ pub(crate) fn bound(c: &mut Criterion) {
 pub(crate) fn virtual_sweep(c: &mut Criterion) {
     let spec = || -> Option<SweepSpec> {
         Some(SweepSpec {
+            until: None,
             levels: [1, 2, 4, 8, 16, 32, 64, 128].into_iter().filter_map(NonZeroU32::new).collect(),
             workload: Spec { lengths: Lengths::fixed(250, 250), ..Spec::new(1).ok()? },
             tokenizer: None,

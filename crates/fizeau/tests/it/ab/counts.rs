@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use fizeau::harness::{AbTurn, Rounds};
 use fizeau::metrics::{
-    Answer, ComparisonSettings, ComparisonTable, Figure, FigureChoice, RoundFigures, Side,
+    Answer, ComparisonSettings, ComparisonTable, FigureChoice, RoundFigures, Side,
 };
 
 use super::weather::{Size, Weather, run};
