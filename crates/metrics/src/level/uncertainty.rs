@@ -12,8 +12,8 @@ use crate::{
 
 /// Where the true rates of a level lie, at 95 %, were it to go on as it did; absent where the rate itself is.
 ///
-/// From the rates in slots of time, which are put into batches ([`BatchMeans::of_rate`]). A request counts at the last of its
-/// output; its tokens are spread evenly between the first and the last, its prompt counts at the first. The start of a level,
+/// From the rates in slots of time, which are put into batches ([`BatchMeans::of_rate`]). A request counts at its
+/// end; its tokens are spread evenly between the first and the last, its prompt counts at the first. The start of a level,
 /// when nothing can have ended yet, and its end are in it like all else: where a level is short against its requests, they
 /// make the intervals wide.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -118,10 +118,8 @@ impl<'a> Rows<'a> {
     }
 
     fn request_rate(&self) -> Option<Support<BatchMeans>> {
-        let ended = |request: &Sent| {
-            let at = request.e2el.map_or(request.end, |e2el| request.at + e2el);
-            (at.saturating_since(self.start).min(self.duration), 1)
-        };
+        let ended =
+            |request: &Sent| (request.end.saturating_since(self.start).min(self.duration), 1);
         let events: Vec<(Nanos, u64)> = self.completed().map(ended).collect();
         BatchMeans::of_rate(&events, self.duration, Confidence::P95).ok()
     }
@@ -142,11 +140,9 @@ impl<'a> Rows<'a> {
         let rates = slots.rates();
         Some(match BatchMeans::of(&rates, Confidence::P95).ok()? {
             Support::NotSupported { needs, .. } => {
-                // In requests, not in slots.
-                Support::NotSupported {
-                    needs: (needs * has).div_ceil(rates.len().max(1) as u64),
-                    has,
-                }
+                // In requests, not in slots, which are as many or fewer.
+                let in_requests = (needs * has).div_ceil(rates.len().max(1) as u64);
+                Support::NotSupported { needs: in_requests.max(needs), has }
             }
             known @ Support::Known(_) => known,
         })
