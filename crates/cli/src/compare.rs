@@ -1,21 +1,28 @@
 //! `fizeau compare`: stored runs, each held against the first.
 
 mod agree;
+mod choice;
 mod level;
+mod notes;
 mod run;
 
 use fizeau::metrics::{
-    Alpha, Answer, ComparedRequests, ComparisonSettings, ComparisonTable, Figure, FigureChoice,
-    GoodputGoals, Pairing,
+    Alpha, ComparedRequests, ComparisonSettings, ComparisonTable, Figure, GoodputGoals, Pace,
+    Pairing, Smallest,
 };
-use fizeau::report::{ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
+use fizeau::report::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
 
 use crate::args::CompareArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::say::say;
-use agree::{changed, must_agree, refused};
+use agree::{changed, must_agree, of_level, refused};
+pub(crate) use choice::{Output, figures, pace};
 use level::Level;
 use run::Run;
+
+/// What is shown where it differs: a figure is of more or fewer requests, and of the same ones.
+const ASKED_OF_A_LEVEL: [&str; 6] =
+    ["requests", "warmup_requests", "release_for_ms", "until", "window.warmup", "window.cooldown"];
 
 /// What no test within two runs can see.
 const TWO_RUNS: &str = "each run is one measurement: what differs between any two, such as the state of a machine, counts as \
@@ -23,6 +30,7 @@ const TWO_RUNS: &str = "each run is one measurement: what differs between any tw
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
     let alpha = Alpha::new(args.alpha).named("--alpha")?;
+    let smallest: Smallest = args.smallest.parse().named("--smallest")?;
     let asked = args.metrics.iter().map(|text| text.parse().named("--metrics"));
     let asked: Vec<Figure> = asked.collect::<Result<_, Fail>>()?;
     let mut runs =
@@ -31,7 +39,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
     // All that can be refused is, before any tapes are read.
     let plans = runs.into_iter().map(|candidate| Plan::new(args, &baseline, candidate));
     let plans: Vec<Plan<'_>> = plans.collect::<Result<_, Fail>>()?;
-    let job = Job { asked, alpha, baseline: &baseline };
+    let job = Job { asked, alpha, smallest, baseline: &baseline };
     let comparisons =
         plans.into_iter().map(|plan| job.compare(plan)).collect::<Result<_, Fail>>()?;
     let baseline = ComparedRun { name: baseline.name(), notes: baseline.notes() };
@@ -43,7 +51,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
         say(report.text())?;
     }
     let levels = report.comparisons.iter().flat_map(|comparison| &comparison.levels);
-    let worse = levels.flat_map(|level| level.table.answered(Answer::Worse)).next().is_some();
+    let worse = ComparisonTable::is_any_worse(levels.map(|level| &level.table));
     Ok(if args.fail_on_worse && worse { Exit::Missed } else { Exit::Good })
 }
 
@@ -58,10 +66,13 @@ struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     fn new(args: &CompareArgs, baseline: &'a Run, candidate: Run) -> Result<Self, Fail> {
-        let forced = must_agree(baseline.record(), candidate.record());
-        if !forced.is_empty() && !args.force {
-            return Err(refused(&baseline.name(), &candidate.name(), &forced));
-        }
+        let refuse = |fields: &[ChangedField]| match fields {
+            [] => Ok(()),
+            _ if args.force => Ok(()),
+            _ => Err(refused(&baseline.name(), &candidate.name(), fields)),
+        };
+        let mut forced = must_agree(baseline.record(), candidate.record());
+        refuse(&forced)?;
         for run in [baseline, &candidate] {
             if let Some(reason) = run.invalid().filter(|_| !args.force) {
                 let name = run.name();
@@ -71,12 +82,23 @@ impl<'a> Plan<'a> {
             }
         }
         let Matched { levels, mut notes } = matched(args, baseline, &candidate)?;
+        // The load of a closed loop is its cap; of a rate the cap is a part of the workload.
+        let differing = |fields: &[&str]| -> Vec<ChangedField> {
+            let records = (baseline.record(), candidate.record());
+            let of = |(a, b): &(&Level, Level)| of_level((a, records.0), (b, records.1), fields);
+            levels.iter().flat_map(of).collect()
+        };
+        if baseline.pace() != Pace::ClosedLoop {
+            forced.extend(differing(&["max_in_flight"]));
+            refuse(&forced)?;
+        }
         let goals = baseline.goals()?;
         if candidate.goals()? != goals {
             notes.push("goodput is by the goals of A".to_owned());
         }
         let name = candidate.name();
-        let changed = changed(baseline.record(), candidate.record());
+        let mut changed = changed(baseline.record(), candidate.record());
+        changed.extend(differing(&ASKED_OF_A_LEVEL));
         let comparison = RunComparison {
             candidate: ComparedRun { name, notes: candidate.notes() },
             forced,
@@ -139,13 +161,14 @@ fn matched<'a>(
 struct Job<'a> {
     asked: Vec<Figure>,
     alpha: Alpha,
+    smallest: Smallest,
     baseline: &'a Run,
 }
 
 impl Job<'_> {
     fn compare(&self, plan: Plan<'_>) -> Result<RunComparison, Fail> {
         let Plan { mut comparison, levels, goals, candidate } = plan;
-        let only = levels.len() == 1;
+        let only = self.baseline.levels().len() == 1 && candidate.levels().len() == 1;
         for (a, b) in levels {
             let pairing = self.pairing(a, &candidate, &b);
             let mut notes = Vec::new();
@@ -153,7 +176,8 @@ impl Job<'_> {
             let other = b.requests(candidate.pace(), &goals, "B", &mut notes)?;
             let settings = self.settings(&baseline, &goals);
             let table = ComparisonTable::of_requests(&baseline, &other, pairing, &settings);
-            notes.extend(unpaired(pairing, &baseline, &other, &table));
+            notes.extend(notes::of_rates(self.baseline.pace(), &table));
+            notes.extend(notes::unpaired(pairing, &baseline, &other, &table));
             let name = if only { String::new() } else { a.load.clone() };
             comparison.levels.push(ComparedLevel { name, table, notes });
         }
@@ -169,40 +193,9 @@ impl Job<'_> {
     }
 
     fn settings(&self, baseline: &ComparedRequests, goals: &GoodputGoals) -> ComparisonSettings {
-        let figures = if !self.asked.is_empty() {
-            FigureChoice::only(self.asked.iter().copied())
-        } else {
-            let usual = if baseline.has_tokens() {
-                FigureChoice::usual()
-            } else {
-                FigureChoice::without_tokens()
-            };
-            if goals.is_empty() { usual } else { usual.with_goals() }
-        };
-        ComparisonSettings { figures, alpha: self.alpha, ..ComparisonSettings::default() }
+        let output = if baseline.has_tokens() { Output::Tokens } else { Output::None };
+        let (alpha, smallest) = (self.alpha, self.smallest);
+        let figures = figures(&self.asked, goals, output);
+        ComparisonSettings { figures, alpha, smallest, ..ComparisonSettings::default() }
     }
-}
-
-/// Requests that have no part in the comparison of latencies.
-fn unpaired(
-    pairing: Pairing,
-    baseline: &ComparedRequests,
-    candidate: &ComparedRequests,
-    table: &ComparisonTable,
-) -> Vec<String> {
-    let mut notes = Vec::new();
-    if pairing == Pairing::None {
-        notes.push("the runs sent different requests (plan or seed): nothing is paired".to_owned());
-    } else if let fizeau::metrics::Basis::PairedRequests(pairs) = table.basis
-        && pairs < baseline.sent().max(candidate.sent())
-    {
-        let (a, b) = (baseline.sent(), candidate.sent());
-        notes.push(format!("A sent {a} requests and B {b}; {pairs} of them are in pairs"));
-    }
-    let failed = |requests: &ComparedRequests| requests.sent() - requests.completed();
-    let (a, b) = (failed(baseline), failed(candidate));
-    if a + b > 0 {
-        notes.push(format!("failed requests have no latencies: A {a}, B {b}"));
-    }
-    notes
 }

@@ -25,6 +25,8 @@ pub(crate) struct Called {
     pub(crate) timeouts: Timeouts,
     /// What `--backend auto` found out.
     pub(crate) found: Option<Found>,
+    /// Fields that each request's body has besides, sampling above all: an object.
+    pub(crate) sampling: serde_json::Value,
     connections: Connections,
     base_url: String,
     path: String,
@@ -88,6 +90,7 @@ pub(crate) fn call(
         path: path.to_owned(),
         timeouts,
         found: None,
+        sampling: serde_json::from_str(extra).named("--extra-body")?,
         connections: connections::describe(&target, &args.connections),
         target,
     })

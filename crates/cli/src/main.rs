@@ -14,6 +14,7 @@ mod interrupt;
 mod levels;
 mod merge;
 mod pairs;
+mod planned;
 mod probe;
 mod progress;
 mod record;

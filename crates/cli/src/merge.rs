@@ -4,11 +4,13 @@ mod check;
 mod document;
 mod shard;
 mod summary;
+mod together;
 
+use std::io::BufRead;
 use std::path::Path;
 
-use fizeau::core::{Nanos, Stamp, TapeSink as _};
-use fizeau::harness::{MergedTapes, RunFolder};
+use fizeau::core::TapeSink as _;
+use fizeau::harness::{Cut, MergedTapes, RunFolder, StoredTapes};
 use fizeau::metrics::{
     GoodputGoals, LevelHistograms, LevelTally, Verdict, WindowChoice, WindowEnd,
 };
@@ -19,14 +21,15 @@ use crate::exit::{Exit, Fail, Named};
 use crate::folder::Claim;
 use crate::say::say;
 use shard::MeasuredShard;
+use together::Axis;
 
 pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     let shards = args.runs.iter().map(|path| MeasuredShard::open(path));
     let shards = shards.collect::<Result<Vec<_>, Fail>>()?;
     let shares = check::check(&shards, args.force)?;
-    let later = later(&shards)?;
+    let axis = Axis::of(&shards, args.force)?;
     let out = Claim::new(&args.out)?;
-    let merged = merge(&shards, &later, shares, out.folder());
+    let merged = merge(&shards, &axis, shares, out.folder());
     let (report, vllm) = merged.inspect_err(|_| give_back(&out))?;
     say(vllm.block())?;
     say(report.block())?;
@@ -46,33 +49,16 @@ fn give_back(out: &Claim) {
     out.give_back();
 }
 
-/// By how much each shard's stamps are to be put later, so that all count from one epoch: the earliest.
-fn later(shards: &[MeasuredShard]) -> Result<Vec<Nanos>, Fail> {
-    let epochs: Option<Vec<u64>> = shards.iter().map(MeasuredShard::epoch_unix_ns).collect();
-    if let Some(epochs) = epochs {
-        let first = epochs.iter().copied().min().unwrap_or_default();
-        return Ok(epochs.iter().map(|epoch| Nanos::from_nanos(epoch - first)).collect());
-    }
-    eprintln!(
-        "note: not every run says when its clock began (epoch_unix_ns): they are put together as if their first requests \
-         had been released at one instant"
-    );
-    let first: Vec<Stamp> =
-        shards.iter().map(MeasuredShard::first_release).collect::<Result<_, Fail>>()?;
-    let last = first.iter().copied().max().unwrap_or(Stamp::EPOCH);
-    Ok(first.iter().map(|first| last.saturating_since(*first)).collect())
-}
-
 /// Writes the folder; tape by tape, so that memory holds what a tally does.
 fn merge(
     shards: &[MeasuredShard],
-    later: &[Nanos],
+    axis: &Axis,
     shares: check::Shares,
     folder: &RunFolder,
 ) -> Result<(LevelReport, VllmResult), Fail> {
     let first = shards.first().ok_or_else(|| Fail::usage("RUN: name the shards"))?;
     let asked = summary::asked(shards, shares);
-    let document = document::merged(shards, later, shares, asked)?;
+    let document = document::merged(shards, &axis.later, shares, asked)?;
     folder.write_json("run.json", &document).map_err(Fail::broken)?;
     let goals: GoodputGoals =
         first.record().texts("goodput").join(" ").parse().map_err(|error| {
@@ -84,7 +70,7 @@ fn merge(
     let mut sink = folder.tapes().map_err(Fail::broken)?;
     let files = shards.iter().map(|shard| shard.level.tapes().map_err(Fail::usage));
     let files = files.collect::<Result<Vec<_>, Fail>>()?;
-    let mut tapes = MergedTapes::new(files.into_iter().zip(later.iter().copied()));
+    let mut tapes = MergedTapes::new(files.into_iter().zip(axis.later.iter().copied()));
     for tape in &mut tapes {
         let tape = tape.map_err(Fail::usage)?;
         sink.record(&tape).map_err(Fail::broken)?;
@@ -94,29 +80,43 @@ fn merge(
     }
     sink.flush().map_err(Fail::broken)?;
     drop(sink);
-    let mut is_cut = false;
-    for (shard, file) in shards.iter().zip(tapes.files()) {
-        if let Some(cut) = file.cut() {
-            is_cut = true;
-            eprintln!(
-                "note: {}: cut in mid-line: {} tapes are whole, and the {} bytes after them were left out",
-                shard.name(),
-                cut.whole,
-                cut.rest_bytes
-            );
-        }
-    }
-    let report = summary::report(shards, &tally, asked, is_cut)?;
+    let found = summary::Found {
+        cuts: cuts(shards, &tapes),
+        apart: together::apart(&names(shards), &tapes.spans().collect::<Vec<_>>()),
+        note: axis.note,
+    };
+    let report = summary::report(shards, &tally, asked, found)?;
     folder.write_json("summary.json", &report).map_err(Fail::broken)?;
     let duration = report.summary.throughput.duration.to_nanos().unwrap_or_default();
     folder.write_histograms(&histograms, duration).map_err(Fail::broken)?;
     copy_config(first, folder)?;
-    Ok((report, vllm.finish(summary::vllm_run(shards))))
+    Ok((report, vllm.finish(summary::vllm_run(shards, asked))))
+}
+
+fn names(shards: &[MeasuredShard]) -> Vec<String> {
+    shards.iter().map(MeasuredShard::name).collect()
+}
+
+/// What was left over of files that were cut in mid-line; it is said at once, too.
+fn cuts<R: BufRead>(shards: &[MeasuredShard], tapes: &MergedTapes<R>) -> Vec<String> {
+    let cut = |(shard, file): (&MeasuredShard, &StoredTapes<R>)| {
+        let Cut { whole, rest_bytes } = file.cut()?;
+        let name = shard.name();
+        let text = format!(
+            "{name}: tapes.jsonl is cut in mid-line: {whole} tapes are whole, {rest_bytes} bytes left out"
+        );
+        eprintln!("note: {text}");
+        Some(text)
+    };
+    shards.iter().zip(tapes.files()).filter_map(cut).collect()
 }
 
 /// A tally of nothing, for the goals, the window and the loop of the first shard.
 fn tally(first: &MeasuredShard, goals: &GoodputGoals, asked: Asked) -> Result<LevelTally, Fail> {
-    let end = |name: &str| match first.record().text(&format!("levels[0].window.{name}")) {
+    let end = |name: &str| match first
+        .record()
+        .text(&first.planned.field(&format!("window.{name}")))
+    {
         None => Ok(WindowEnd::default()),
         Some(text) => text.parse().named(&format!("{}: {name}", first.run.document().display())),
     };

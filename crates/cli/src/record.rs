@@ -99,6 +99,9 @@ pub(crate) struct RunDocument<'a> {
     shard: Option<&'a str>,
     /// In the order in which they are measured.
     levels: Vec<LevelPlan>,
+    /// Fields that the body of each request had besides: what sampling flags and `--extra-body` gave; absent if nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sampling: Option<&'a serde_json::Value>,
     /// The time limits of a request; what is not among them is not limited.
     timeouts: BTreeMap<&'static str, Millis>,
     /// Per-request goals, as they were given.
@@ -223,6 +226,7 @@ impl<'a> RunDocument<'a> {
             lengths: Lengths { input, output },
             shard,
             levels,
+            sampling: Some(&called.sampling).filter(|body| **body != serde_json::json!({})),
             timeouts: limits.collect(),
             goodput,
             client,

@@ -6,13 +6,15 @@ mod setup;
 mod views;
 
 use fizeau::core::Tape;
-use fizeau::harness::{StoredLevel, StoredRun};
+use fizeau::harness::{Cut, StoredLevel, StoredRun};
 use fizeau::metrics::{Concept, GoodputGoals, Verdict, WindowChoice, WindowEnd};
 use fizeau::report::{Explanation, LevelReport, LoadPoint, SweepReport};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Fail, Named};
+use crate::planned::{Planned, concurrency};
 use crate::say::say;
 use crate::sweep;
 use level::Level;
@@ -79,7 +81,12 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
         .iter()
         .map(|stored| Level::of(run, stored, asked))
         .collect::<Result<_, _>>()?;
-    let worst = levels.iter().map(|level| level.report.validity.verdict).max();
+    let is_missed = |level: &Level| {
+        let LevelReport { validity, until, .. } = &level.report;
+        validity.verdict == Verdict::Invalid
+            || until.as_ref().is_some_and(|until| !until.is_reached)
+    };
+    let is_missed = levels.iter().any(is_missed);
     match &*levels {
         [level] if asked.json => {
             say(level.report.to_json().map_err(Fail::broken)?.trim_end())?;
@@ -87,7 +94,7 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
         [level] => say(level.text())?,
         _ => sweep_or_blocks(run, levels, asked.json)?,
     }
-    Ok(if worst == Some(Verdict::Invalid) { Exit::Missed } else { Exit::Good })
+    Ok(if is_missed { Exit::Missed } else { Exit::Good })
 }
 
 /// A sweep over concurrency has its table; levels of any other kind are shown one after another.
@@ -100,11 +107,12 @@ fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, json: bool) -> Result<()
         return levels.iter().try_for_each(|level| say(level.text()));
     }
     let reports: Vec<LevelReport> = levels.into_iter().map(|level| level.report).collect();
-    let slo = before::json(&run.path().join("sweep.json"))?;
+    let slo = sweep_document(run)?;
     let slo = slo.as_ref().and_then(|sweep| sweep.get("slo")?.as_str());
     let slo = slo.map(|text| text.parse().named("sweep.json: slo")).transpose()?;
     let loads: Vec<LoadPoint> = reports.iter().map(|report| report.load).collect();
-    let planned = setup::planned(run.record()).into_iter().map(LoadPoint::Concurrency);
+    let planned = Planned::all(run.record()).into_iter();
+    let planned = planned.filter_map(|planned| planned.cap).map(LoadPoint::Concurrency);
     let unmeasured = planned.filter(|load| !loads.contains(load)).collect();
     let report = SweepReport::new(setup::setup(run.record()), reports, slo);
     let report = report.with_unmeasured(unmeasured);
@@ -114,13 +122,17 @@ fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, json: bool) -> Result<()
     sweep::show(&report, None)
 }
 
-/// The concurrency of the level of a sweep whose folder has this name.
-fn concurrency(name: &str) -> Option<u32> {
-    name.strip_prefix("concurrency-")?.parse().ok()
+/// `sweep.json`; none if there is none.
+fn sweep_document(run: &StoredRun) -> Result<Option<Value>, Fail> {
+    let path = run.path().join("sweep.json");
+    match std::fs::read(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        read => serde_json::from_slice(&read.named("sweep.json")?).map(Some).named("sweep.json"),
+    }
 }
 
 /// Every tape of a level goes to `each`; what a killed run left over is said.
-fn each_tape(level: &StoredLevel, mut each: impl FnMut(Tape)) -> Result<(), Fail> {
+fn each_tape(level: &StoredLevel, mut each: impl FnMut(Tape)) -> Result<Option<Cut>, Fail> {
     let mut tapes = level.tapes().map_err(Fail::usage)?;
     for tape in tapes.by_ref() {
         each(tape.map_err(Fail::usage)?);
@@ -133,7 +145,7 @@ fn each_tape(level: &StoredLevel, mut each: impl FnMut(Tape)) -> Result<(), Fail
             cut.rest_bytes
         );
     }
-    Ok(())
+    Ok(tapes.cut())
 }
 
 /// A word without a run.

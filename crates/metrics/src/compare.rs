@@ -32,7 +32,7 @@ pub use permutation::{PermutationError, PermutationTest, Permutations};
 pub use requests::{ComparedRequests, Pace, Pairing};
 pub use rounds::{RoundFigures, RoundsError};
 pub use samples::{Pairs, PairsError, Side, Sides, SidesError};
-pub use shares::{Alpha, PValue, Power, ShareError};
+pub use shares::{Alpha, PValue, Power, ShareError, Smallest};
 pub use shift::{Effect, EffectInterval};
 pub use t::{NoSpread, TTest};
 pub use table::{

@@ -9,6 +9,7 @@ mod models;
 mod output;
 mod over_time;
 mod probe;
+mod slots;
 mod tally;
 mod tokens;
 mod uncertainty;

@@ -21,6 +21,7 @@
 
 mod compare;
 mod distribution;
+mod events;
 mod gaps;
 mod goodput;
 mod histogram;
@@ -32,6 +33,7 @@ mod precision;
 mod request;
 mod series;
 mod slo;
+mod sort;
 mod stats;
 mod validity;
 mod window;
@@ -41,8 +43,8 @@ pub use compare::{
     ComparisonTable, ComparisonTest, Decision, Direction, Effect, EffectInterval, EffectKind,
     EffectSize, Figure, FigureChoice, FigureError, NamedTest, NoSpread, NullLaw, PValue, Pace,
     Pairing, Pairs, PairsError, PermutationError, PermutationTest, Permutations, Power, RankTest,
-    RoundFigures, RoundsError, ShareError, Side, Sides, SidesError, TTest, Tested, Untested, Zeros,
-    holm,
+    RoundFigures, RoundsError, ShareError, Side, Sides, SidesError, Smallest, TTest, Tested,
+    Untested, Zeros, holm,
 };
 pub use distribution::{
     Distribution, EarlyStopping, Interval, PooledSample, Quantile, RateDistribution, Resolution,

@@ -59,6 +59,10 @@ pub(crate) fn columns(report: &SweepReport) -> Vec<Column> {
     if levels.iter().any(|level| share(level).is_some()) {
         columns.push(column("SoL", "%", must, figures(levels.iter().map(share))));
     }
+    let good = |l: &LevelReport| Some((100.0 * l.summary.throughput.goodput?.share, false));
+    if levels.iter().any(|level| good(level).is_some()) {
+        columns.push(column("good", "%", must, figures(levels.iter().map(good))));
+    }
     columns
 }
 

@@ -1,5 +1,6 @@
 //! A sweep as text for a terminal.
 
+mod parts;
 mod table;
 mod wrap;
 
@@ -49,6 +50,9 @@ impl SweepReport {
             let columns = table.left_out.join(", ");
             out.push(Line::text(format!("Not shown at this width: {columns}")));
         }
+        self.say_goals(&mut out);
+        out.push(Line::Blank);
+        self.say_parts(terminal.width, &mut out);
         out.push(Line::Blank);
         self.say_places(&mut out);
         if let Some(knee) = self.knee() {
@@ -201,12 +205,16 @@ impl Line {
     }
 }
 
+/// The most columns that a sentence takes.
+const SENTENCE: usize = 80;
+
 fn finish(lines: Vec<Line>, width: usize) -> String {
     let mut out = String::new();
     for line in lines {
         match line {
             Line::Blank => {}
-            Line::Text(text) => out.push_str(&wrap(&plain(&text), width)),
+            // Sentences are hard to read across a wide terminal.
+            Line::Text(text) => out.push_str(&wrap(&plain(&text), width.min(SENTENCE))),
             Line::Whole(text) => out.push_str(&text),
         }
         out.push('\n');

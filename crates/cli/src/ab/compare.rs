@@ -2,13 +2,13 @@
 
 use fizeau::harness::{StoredRun, turn_name};
 use fizeau::metrics::{
-    ComparedRequests, ComparisonSettings, ComparisonTable, FigureChoice, Pace, Pairing,
-    RoundFigures, Side,
+    ComparedRequests, ComparisonSettings, ComparisonTable, FigureChoice, Pairing, RoundFigures,
+    Side,
 };
 use fizeau::report::{AbRound, LevelReport};
-use fizeau::workload::Pacing;
 
 use super::prepare::Job;
+use crate::compare::{Output, figures, pace};
 use crate::exit::Fail;
 
 /// The rounds that count, against one another; why there is no answer, where there is none.
@@ -28,27 +28,22 @@ pub(super) fn rounds(job: &Job, rounds: &[AbRound]) -> Result<ComparisonTable, S
     })
 }
 
-/// As it was settled before the run; where nothing was asked for and no token came, figures that need none.
+/// As it was settled before the run, but for whether there are tokens.
 fn settings(job: &Job, counted: &[(&LevelReport, &LevelReport)]) -> ComparisonSettings {
-    let has_tokens = |level: &LevelReport| level.summary.tokens.output.get() > 0;
-    let is_tokenless = !counted.iter().any(|(a, b)| has_tokens(a) || has_tokens(b));
-    match job.settings.figures == FigureChoice::usual() && is_tokenless {
-        true => {
-            let figures = FigureChoice::without_tokens();
-            ComparisonSettings { figures, ..job.settings.clone() }
-        }
-        false => job.settings.clone(),
-    }
+    let has = |level: &LevelReport| level.summary.tokens.output.get() > 0;
+    let output = match counted.iter().any(|(a, b)| has(a) || has(b)) {
+        true => Output::Tokens,
+        false => Output::None,
+    };
+    let figures = figures(&job.asked, &job.spec.goals, output);
+    ComparisonSettings { figures, ..job.settings.clone() }
 }
 
 /// The requests of the rounds that count, in pairs, as the run's folder has them. Their figures get no answer: what differs
 /// from turn to turn is not in their errors.
 pub(super) fn requests(job: &Job, rounds: &[AbRound]) -> Result<ComparisonTable, Fail> {
     let stored = StoredRun::open(job.out.folder().path()).map_err(Fail::broken)?;
-    let pace = match job.sample.plan().pacing() {
-        Pacing::OpenLoop { .. } => Pace::OpenLoop,
-        Pacing::ClosedLoop | Pacing::AtOnce => Pace::ClosedLoop,
-    };
+    let pace = pace(stored.record());
     let mut sides = [Side::Baseline, Side::Candidate]
         .map(|side| (side, ComparedRequests::new(pace, &job.spec.goals)));
     for round in rounds.iter().filter(|round| round.counted().is_ok()) {
@@ -63,8 +58,10 @@ pub(super) fn requests(job: &Job, rounds: &[AbRound]) -> Result<ComparisonTable,
         }
     }
     let [(_, a), (_, b)] = sides;
-    let FigureChoice { decided, .. } = job.settings.figures.clone();
-    let figures = FigureChoice { decided: Vec::new(), beside: decided };
+    let counted: Vec<(&LevelReport, &LevelReport)> =
+        rounds.iter().filter_map(|round| round.counted().ok()).collect();
+    let settings = settings(job, &counted);
+    let figures = FigureChoice { decided: Vec::new(), beside: settings.figures.decided };
     let settings = ComparisonSettings { figures, ..job.settings.clone() };
     Ok(ComparisonTable::of_requests(&a, &b, Pairing::ByNumber, &settings))
 }

@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::Nanos;
 use fizeau::harness::{AbPrompts, AbSpec, LevelSize, Load, Rounds, TextAfter};
-use fizeau::metrics::{Alpha, ComparisonSettings, Figure, FigureChoice, GoodputGoals};
+use fizeau::metrics::{Alpha, ComparisonSettings, Figure, GoodputGoals};
 use fizeau::report::{Engine, LoadPoint, Setup, Workload};
 use fizeau::transport::Target;
 use fizeau::workload::{Content, Salt, TracePacing};
@@ -26,6 +26,8 @@ pub(super) struct Job {
     pub(super) spec: AbSpec,
     /// How the sides are compared, settled before anything is measured.
     pub(super) settings: ComparisonSettings,
+    /// The figures that were asked for by name.
+    pub(super) asked: Vec<Figure>,
     /// A plan of the workload, for the request before the first.
     pub(super) sample: Work,
     pub(super) load_point: LoadPoint,
@@ -50,7 +52,9 @@ pub(super) fn prepare(args: &AbArgs) -> Result<Job, Fail> {
     let now = record::WallTime::now();
     let rounds = Rounds::new(args.rounds.rounds).named("--rounds")?;
     let settle = time("--settle", &args.rounds.settle)?;
-    let settings = settings(args)?;
+    let asked = args.answer.metrics.iter().map(|name| name.parse().named("--metrics"));
+    let asked: Vec<Figure> = asked.collect::<Result<_, Fail>>()?;
+    let settings = settings(&args.answer)?;
     let goals: GoodputGoals = args.answer.goodput.join(" ").parse().named("--goodput")?;
     let cap = bench::cap(args.rounds.max_concurrency)?;
     let out = args.answer.out.clone().unwrap_or_else(|| now.folder("ab"));
@@ -96,20 +100,14 @@ pub(super) fn prepare(args: &AbArgs) -> Result<Job, Fail> {
     let setup = setup(args, &a.called, &sample, now);
     let load_point = bench::load_point(&sample, NonZeroU64::MIN, cap);
     let out = Claim::new(&out)?;
-    Ok(Job { a, b, client, spec, settings, sample, load_point, limit, notes, setup, out })
+    Ok(Job { a, b, client, spec, settings, asked, sample, load_point, limit, notes, setup, out })
 }
 
-/// What is looked at, and how strictly.
-fn settings(args: &AbArgs) -> Result<ComparisonSettings, Fail> {
-    let AnswerArgs { metrics, goodput, alpha, .. } = &args.answer;
-    let named = |name: &String| name.parse::<Figure>().named("--metrics");
-    let figures = match &**metrics {
-        [] if goodput.is_empty() => FigureChoice::usual(),
-        [] => FigureChoice::usual().with_goals(),
-        names => FigureChoice::only(names.iter().map(named).collect::<Result<Vec<_>, _>>()?),
-    };
-    let alpha = Alpha::new(*alpha).named("--alpha")?;
-    Ok(ComparisonSettings { figures, alpha, ..ComparisonSettings::default() })
+/// How strictly it is looked at; at which figures shows when it is known whether there are tokens.
+fn settings(args: &AnswerArgs) -> Result<ComparisonSettings, Fail> {
+    let alpha = Alpha::new(args.alpha).named("--alpha")?;
+    let smallest = args.smallest.parse().named("--smallest")?;
+    Ok(ComparisonSettings { alpha, smallest, ..ComparisonSettings::default() })
 }
 
 /// Refuses flags that have no place in an A/B run.

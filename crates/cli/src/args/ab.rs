@@ -106,6 +106,9 @@ pub(crate) struct AnswerArgs {
     /// The chance of seeing some difference where there is none, over all metrics together.
     #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     pub(crate) alpha: f64,
+    /// What a difference must be at least, as a share of A's figure, to be called better or worse; 0 for any.
+    #[arg(long, value_name = "SHARE", default_value = "0.1%")]
+    pub(crate) smallest: String,
     /// End with exit code 1 if any metric of B is worse.
     #[arg(long)]
     pub(crate) fail_on_worse: bool,

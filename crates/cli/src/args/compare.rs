@@ -16,10 +16,14 @@ pub(crate) struct CompareArgs {
     /// The chance of seeing some difference where there is none, over all metrics of one table together.
     #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
     pub(crate) alpha: f64,
+    /// What a difference must be at least, as a share of the baseline's figure, to be called better or worse; 0 for any.
+    #[arg(long, value_name = "SHARE", default_value = "0.1%")]
+    pub(crate) smallest: String,
     /// Compare what ought not to be: other workloads, models or goals, and runs whose verdict is invalid.
     #[arg(long)]
     pub(crate) force: bool,
-    /// End with exit code 1 if any metric of any run is worse than the baseline's.
+    /// End with exit code 1 if any metric of any run is worse than the baseline's, by Holm's correction over the metrics of all
+    /// levels and runs together: one that is worse in its own table alone does not fail.
     #[arg(long)]
     pub(crate) fail_on_worse: bool,
     /// Print JSON (fizeau.comparison/1) instead of text.

@@ -3,14 +3,16 @@
 use fizeau::harness::{Differing, RunRecord};
 use fizeau::report::ChangedField;
 
+use super::level::Level;
 use crate::exit::Fail;
 
 /// What was asked of whom: the workload, the model and the goals.
-const MUST_AGREE: [&str; 7] = [
+const MUST_AGREE: [&str; 8] = [
     "plan",
     "lengths",
     "probe",
     "shard",
+    "sampling",
     "setup.endpoint.model",
     "goodput",
     "setup.workload.arrivals",
@@ -20,13 +22,12 @@ const MUST_AGREE: [&str; 7] = [
 const NO_BEARING: [&str; 4] = ["plan.salt", "plan.seed", "plan.dataset.path", "probe.salt"];
 
 /// What says nothing of the measurement, or follows from what is shown already.
-const NOT_SHOWN: [&str; 7] = [
+const NOT_SHOWN: [&str; 6] = [
     "setup.started",
     "setup.command_line",
     "setup.workload",
     "plan.salt",
     "probe.salt",
-    "levels",
     "client.calibration",
 ];
 
@@ -44,8 +45,7 @@ pub(super) fn must_agree(baseline: &RunRecord, candidate: &RunRecord) -> Vec<Cha
 
 /// All else that differs: what a comparison is made for.
 pub(super) fn changed(baseline: &RunRecord, candidate: &RunRecord) -> Vec<ChangedField> {
-    const ALL: [&str; 8] =
-        ["setup", "plan", "probe", "timeouts", "client", "probed", "version", "levels"];
+    const ALL: [&str; 7] = ["setup", "plan", "probe", "timeouts", "client", "probed", "version"];
     let differing = baseline.differing(candidate, &ALL);
     let shown = |differing: &Differing| {
         let field = differing.field.as_str();
@@ -53,6 +53,23 @@ pub(super) fn changed(baseline: &RunRecord, candidate: &RunRecord) -> Vec<Change
         !refused && !is_at(field, &NOT_SHOWN) && !field.ends_with("_reason")
     };
     differing.into_iter().filter(shown).map(field).collect()
+}
+
+/// What was asked of a level of each that differs, of these fields.
+pub(super) fn of_level(
+    (a, baseline): (&Level, &RunRecord),
+    (b, candidate): (&Level, &RunRecord),
+    fields: &[&str],
+) -> Vec<ChangedField> {
+    let differing = fields.iter().filter_map(|field| {
+        let (one, other) = (a.asked(baseline, field), b.asked(candidate, field));
+        (one != other).then(|| ChangedField {
+            field: format!("levels[{}].{field}", a.index),
+            baseline: one.map(str::to_owned),
+            candidate: other.map(str::to_owned),
+        })
+    });
+    differing.collect()
 }
 
 /// Lists them, as a wrong command line.

@@ -14,8 +14,8 @@ pub(super) struct Level {
     stored: StoredLevel,
     /// In words: `concurrency 8`, `10 requests/s`.
     pub(super) load: String,
-    /// How many slots it had, in JSON; absent for a rate.
-    pub(super) slots: Option<String>,
+    /// Its place among the levels of `run.json`.
+    pub(super) index: usize,
     /// That it is a part of what was asked, or suspect.
     pub(super) notes: Vec<String>,
     /// Why it is not a measurement, if it is not.
@@ -36,19 +36,20 @@ impl Level {
                 return Err(Fail::usage(format!("cannot read {}: {error}", path.display())));
             }
         };
+        let index = index(stored.name(), record);
         let stored = stored.clone();
         let Some(summary) = summary else {
-            let slots = slots_asked(&stored, record);
-            let load = slots.as_ref().map_or_else(
+            let slots = record.get(&format!("levels[{index}].max_in_flight"));
+            let load = slots.map_or_else(
                 || "the load of its schedule".to_owned(),
                 |slots| format!("concurrency {slots}"),
             );
             let notes = vec!["cut short: there is no summary.json".to_owned()];
-            return Ok(Self { stored, load, slots, notes, invalid: None });
+            return Ok(Self { stored, load, index, notes, invalid: None });
         };
-        let slots = summary["load"]["concurrency"].as_u64().map(|slots| slots.to_string());
+        let slots = summary["load"]["concurrency"].as_u64();
         let rate = summary["load"]["requests_per_s"].as_f64();
-        let load = match (&slots, rate) {
+        let load = match (slots, rate) {
             (Some(slots), _) => format!("concurrency {slots}"),
             (None, Some(rate)) => format!("{rate} requests/s"),
             (None, None) => "the load of its schedule".to_owned(),
@@ -66,7 +67,12 @@ impl Level {
             _ => {}
         }
         let invalid = (verdict == Some("invalid")).then_some(reasons);
-        Ok(Self { stored, load, slots, notes, invalid })
+        Ok(Self { stored, load, index, notes, invalid })
+    }
+
+    /// What was asked of it under `field`, in JSON.
+    pub(super) fn asked<'a>(&self, record: &'a RunRecord, field: &str) -> Option<&'a str> {
+        record.get(&format!("levels[{}].{field}", self.index))
     }
 
     /// Its requests, from the tapes; `side` is for what is said of a file that was cut in mid-line.
@@ -92,12 +98,17 @@ impl Level {
     }
 }
 
-/// From the record of a run of one level, or the folder's name in a sweep.
-fn slots_asked(stored: &StoredLevel, record: &RunRecord) -> Option<String> {
-    let name = stored.path().file_name()?.to_string_lossy().into_owned();
-    let of_name = name.strip_prefix("concurrency-").and_then(|slots| slots.parse::<u32>().ok());
-    let of_name = of_name.map(|slots| slots.to_string());
-    of_name.or_else(|| record.get("levels[0].max_in_flight").map(str::to_owned))
+/// The place of a level in `run.json`, by the name of its folder: of a sweep `concurrency-0008`, of an A/B run `b-03`, whose
+/// two turns a round were asked the same.
+fn index(name: &str, record: &RunRecord) -> usize {
+    if let Some(slots) = name.strip_prefix("concurrency-").and_then(|slots| slots.parse().ok()) {
+        let asked = |k: &usize| record.whole(&format!("levels[{k}].max_in_flight"));
+        let levels = (0..).take_while(|k| record.get(&format!("levels[{k}].requests")).is_some());
+        return levels.into_iter().find(|k| asked(k) == Some(slots)).unwrap_or(0);
+    }
+    let round = name.strip_prefix("a-").or_else(|| name.strip_prefix("b-"));
+    let round = round.and_then(|round| round.parse::<usize>().ok());
+    round.map_or(0, |round| 2 * round.saturating_sub(1))
 }
 
 /// Why a verdict is not good.

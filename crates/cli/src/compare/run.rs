@@ -5,22 +5,26 @@ use std::path::Path;
 use fizeau::harness::{RunRecord, StoredRun};
 use fizeau::metrics::{GoodputGoals, Pace};
 
+use super::choice;
 use super::level::Level;
 use crate::exit::{Fail, Named};
 
 /// A stored run, its levels in the order of their loads.
 pub(super) struct Run {
     stored: StoredRun,
+    /// What was asked; of a turn of B in an A/B run, with B's endpoint.
+    record: RunRecord,
     levels: Vec<Level>,
 }
 
 impl Run {
     pub(super) fn open(path: &Path) -> Result<Self, Fail> {
         let stored = StoredRun::open(path).map_err(Fail::usage)?;
+        let record = record(&stored)?;
         let levels = stored.levels().iter();
-        let levels = levels.map(|level| Level::read(level, stored.record()));
+        let levels = levels.map(|level| Level::read(level, &record));
         let levels = levels.collect::<Result<_, Fail>>()?;
-        Ok(Self { stored, levels })
+        Ok(Self { stored, record, levels })
     }
 
     pub(super) fn name(&self) -> String {
@@ -28,7 +32,7 @@ impl Run {
     }
 
     pub(super) const fn record(&self) -> &RunRecord {
-        self.stored.record()
+        &self.record
     }
 
     pub(super) fn levels(&self) -> &[Level] {
@@ -52,16 +56,11 @@ impl Run {
 
     /// The goals of goodput that it was given.
     pub(super) fn goals(&self) -> Result<GoodputGoals, Fail> {
-        let texts = (0..).map_while(|k| self.record().text(&format!("goodput[{k}]")));
-        let texts: Vec<String> = texts.collect();
-        texts.join(" ").parse().named(&self.name())
+        self.record().texts("goodput").join(" ").parse().named(&self.name())
     }
 
     pub(super) fn pace(&self) -> Pace {
-        match self.record().text("plan.arrivals").as_deref() {
-            Some("closed_loop") => Pace::ClosedLoop,
-            _ => Pace::OpenLoop,
-        }
+        choice::pace(self.record())
     }
 
     /// Whether both sent what the same plan says, but for the seed.
@@ -73,14 +72,27 @@ impl Run {
 
     /// The seed of a level's own plan, in JSON: a sweep has one for each.
     pub(super) fn seed(&self, level: &Level) -> Option<&str> {
-        let record = self.record();
-        let own = (0..)
-            .map_while(|k| {
-                let slots = record.get(&format!("levels[{k}].max_in_flight"));
-                let has_level = record.get(&format!("levels[{k}].requests")).is_some();
-                has_level.then(|| (slots, record.get(&format!("levels[{k}].seed"))))
-            })
-            .find(|(slots, seed)| seed.is_some() && *slots == level.slots.as_deref());
-        own.and_then(|(_, seed)| seed).or_else(|| record.get("plan.seed"))
+        level.asked(self.record(), "seed").or_else(|| self.record().get("plan.seed"))
+    }
+}
+
+/// Refuses an A/B run as a whole: its turns are of one load, and its rounds are compared already.
+fn record(stored: &StoredRun) -> Result<RunRecord, Fail> {
+    let record = stored.record();
+    if record.get("ab.rounds").is_none() {
+        return Ok(record.clone());
+    }
+    match stored.levels() {
+        [turn] if turn.name().starts_with("b-") => {
+            let with_endpoint = record.moved("ab.b_endpoint", "setup.endpoint");
+            Ok(with_endpoint.moved("ab.b_probed", "probed"))
+        }
+        [turn] if turn.name().starts_with("a-") => Ok(record.clone()),
+        _ => {
+            let path = stored.path().display();
+            Err(Fail::usage(format!(
+                "{path}: an A/B run; its comparison is in {path}/ab.json, and a single turn of it is {path}/a-01"
+            )))
+        }
     }
 }

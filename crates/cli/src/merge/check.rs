@@ -3,11 +3,26 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use fizeau::harness::Differing;
+
 use super::shard::MeasuredShard;
 use crate::exit::Fail;
 
 /// What is the same in all shards of a run.
-const ALIKE: [&str; 6] = ["plan", "probe", "levels", "setup.endpoint.model", "goodput", "timeouts"];
+const ALIKE: [&str; 6] =
+    ["plan", "probe", "sampling", "setup.endpoint.model", "goodput", "timeouts"];
+
+/// What is the same in the level that is merged, wherever among the levels of its run it stands. Its cap is compared as the cap
+/// of each share.
+const ALIKE_OF_LEVEL: [&str; 7] = [
+    "requests",
+    "warmup_requests",
+    "release_for_ms",
+    "seed",
+    "window.warmup",
+    "window.cooldown",
+    "until",
+];
 
 /// How much of the plan the shards are together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,10 +41,10 @@ pub(super) fn check(shards: &[MeasuredShard], force: bool) -> Result<Shares, Fai
         return Err(Fail::usage(format!("{objections}\n--force merges them all the same")));
     }
     objections.iter().for_each(|objection| eprintln!("note: {objection}"));
-    let shares = shards.iter().map(MeasuredShard::share).collect::<Option<Vec<_>>>();
-    let Some(shares) = shares.filter(|_| objections.is_empty()) else {
+    if !objections.is_empty() {
         return Ok(Shares::Some);
-    };
+    }
+    let shares: Vec<(u64, u64)> = shards.iter().flat_map(MeasuredShard::shares).collect();
     let count = shares.first().map_or(0, |share| share.1);
     let missing = |index: &u64| shares.iter().all(|share| share.0 != *index);
     let missing: Vec<String> =
@@ -61,7 +76,8 @@ fn differing(shards: &[MeasuredShard]) -> Vec<String> {
     };
     let mut objections = Vec::new();
     for other in others {
-        let fields = first.record().differing(other.record(), &ALIKE);
+        let mut fields = first.record().differing(other.record(), &ALIKE);
+        fields.extend(differing_levels(first, other));
         if fields.is_empty() {
             continue;
         }
@@ -77,11 +93,37 @@ fn differing(shards: &[MeasuredShard]) -> Vec<String> {
     objections
 }
 
+/// The fields in which the levels of two runs differ.
+fn differing_levels(one: &MeasuredShard, other: &MeasuredShard) -> Vec<Differing> {
+    let of = |shard: &MeasuredShard, name: &str| {
+        shard.record().get(&shard.planned.field(name)).map(str::to_owned)
+    };
+    let field = |name: &&str| {
+        let (one, other) = (of(one, name), of(other, name));
+        let is_same = one == other;
+        (!is_same).then(|| Differing { field: format!("levels.{name}"), one, other })
+    };
+    // A run that was merged has the caps of its shares together.
+    let cap = |shard: &MeasuredShard, times: usize| {
+        shard.planned.cap.map(|cap| u64::from(cap) * times as u64)
+    };
+    let is_same = cap(one, other.shares().len()) == cap(other, one.shares().len());
+    let cap = |shard: &MeasuredShard| shard.planned.cap.map(|cap| cap.to_string());
+    let caps = (!is_same).then(|| Differing {
+        field: "levels.max_in_flight".to_owned(),
+        one: cap(one),
+        other: cap(other),
+    });
+    ALIKE_OF_LEVEL.iter().filter_map(field).chain(caps).collect()
+}
+
 /// Runs that sent the same share: their requests would count twice.
 fn same(shards: &[MeasuredShard]) -> Vec<String> {
     let mut shares: BTreeMap<(u64, u64), Vec<String>> = BTreeMap::new();
     for shard in shards {
-        shares.entry(shard.share().unwrap_or((0, 1))).or_default().push(shard.name());
+        for share in shard.shares() {
+            shares.entry(share).or_default().push(shard.name());
+        }
     }
     let counts: Vec<String> = shares
         .keys()

@@ -6,11 +6,13 @@ use fizeau::core::Stamp;
 use fizeau::harness::{RunRecord, StoredEnding, StoredLevel, StoredRun};
 
 use crate::exit::Fail;
+use crate::planned::Planned;
 
-/// One of the runs that are to be merged.
+/// One of the runs that are to be merged; it may be one that was merged before.
 pub(super) struct MeasuredShard {
     pub(super) run: StoredRun,
     pub(super) level: StoredLevel,
+    pub(super) planned: Planned,
     /// Its `summary.json`; none if it did not live to write one.
     pub(super) summary: Option<RunRecord>,
     pub(super) ending: StoredEnding,
@@ -28,9 +30,10 @@ impl MeasuredShard {
             )));
         };
         let level = level.clone();
+        let planned = Planned::of(run.record(), &level);
         let summary = level.summary().map_err(Fail::usage)?;
         let ending = level.ending().map_err(Fail::usage)?;
-        Ok(Self { run, level, summary, ending })
+        Ok(Self { run, level, planned, summary, ending })
     }
 
     pub(super) const fn record(&self) -> &RunRecord {
@@ -46,11 +49,34 @@ impl MeasuredShard {
         self.record().whole("epoch_unix_ns")
     }
 
-    /// Which share of the plan it sent: its number, and of how many.
-    pub(super) fn share(&self) -> Option<(u64, u64)> {
-        let text = self.record().text("shard")?;
-        let (index, count) = text.split_once('/')?;
-        Some((index.trim().parse().ok()?, count.trim().parse().ok()?))
+    /// Which shares of the plan it sent: of each its number, and of how many; what names none is all of it.
+    pub(super) fn shares(&self) -> Vec<(u64, u64)> {
+        const ALL: (u64, u64) = (0, 1);
+        let record = self.record();
+        let is_there = |index: &u64| record.text(&format!("merged[{index}].folder")).is_some();
+        let share = |path: &str| record.text(path).and_then(|text| share(&text)).unwrap_or(ALL);
+        let merged: Vec<(u64, u64)> = (0..)
+            .take_while(is_there)
+            .map(|index| share(&format!("merged[{index}].shard")))
+            .collect();
+        if merged.is_empty() { vec![share("shard")] } else { merged }
+    }
+
+    /// The squared coefficient of variation of the gaps between one share's requests.
+    pub(super) fn cv_squared(&self) -> Option<f64> {
+        let record = self.record();
+        // A merged run has that of all its shares together, if any.
+        let path = match record.text("merged[0].folder") {
+            Some(_) => "merged[0].cv_squared",
+            None => "setup.workload.asked.arrivals.cv_squared",
+        };
+        record.number(path)
+    }
+
+    /// Whether no request fell to it, as its summary has it.
+    pub(super) fn is_empty(&self) -> bool {
+        let sent = self.summary.as_ref().and_then(|summary| summary.whole("requests.sent"));
+        sent == Some(0)
     }
 
     /// The earliest release on its tapes; the epoch if it has none.
@@ -62,4 +88,10 @@ impl MeasuredShard {
         }
         Ok(first.unwrap_or(Stamp::EPOCH))
     }
+}
+
+/// `2/8`.
+fn share(text: &str) -> Option<(u64, u64)> {
+    let (index, count) = text.split_once('/')?;
+    Some((index.trim().parse().ok()?, count.trim().parse().ok()?))
 }

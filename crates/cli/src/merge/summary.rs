@@ -23,8 +23,10 @@ pub(super) fn asked(shards: &[MeasuredShard], shares: Shares) -> Asked {
     let rate = of("arrivals.rate_per_s").map(|rates| PerSec::new(rates.iter().sum()));
     // A gap of one shard is the sum of so many of the whole, so that its law has so many times less variance.
     let cv_squared = match shares {
-        Shares::All(count) => of("arrivals.cv_squared")
-            .and_then(|each| each.first().map(|first| first * count as f64)),
+        Shares::All(count) => {
+            let one = shards.iter().find_map(MeasuredShard::cv_squared);
+            one.map(|cv_squared| cv_squared * count as f64)
+        }
         Shares::Some => None,
     };
     let is_open = |shard: &MeasuredShard| {
@@ -42,18 +44,28 @@ pub(super) fn asked(shards: &[MeasuredShard], shares: Shares) -> Asked {
     Asked { arrivals, cache }
 }
 
+/// What was found while shards were merged.
+pub(super) struct Found {
+    /// Of each file that was cut in mid-line, what is left of it.
+    pub(super) cuts: Vec<String>,
+    /// That the shards did not run together.
+    pub(super) apart: Option<Reason>,
+    /// How they were put on one axis of time, where that is a guess.
+    pub(super) note: Option<&'static str>,
+}
+
 /// The report of what `tally` has of all shards.
 pub(super) fn report(
     shards: &[MeasuredShard],
     tally: &LevelTally,
     asked: Asked,
-    is_cut: bool,
+    found: Found,
 ) -> Result<LevelReport, Fail> {
     let mut summary = tally.summary();
     summary.requests.held_back = sum(shards, "requests.held_back");
     summary.requests.abandoned = sum(shards, "requests.abandoned");
-    let unfinished = shards.iter().filter(|shard| shard.ending != StoredEnding::Finished).count();
-    let is_whole = unfinished == 0 && !is_cut;
+    let status = status(shards, &found.cuts);
+    let is_whole = status == LevelStatus::Finished;
     let client = tally.proof(watch(shards));
     let expected = Expectations {
         thresholds: thresholds(shards)?,
@@ -64,7 +76,13 @@ pub(super) fn report(
         ..Expectations::default()
     };
     let mut validity = judge(&summary, &client, &expected);
-    for reason in shards.iter().filter_map(worst) {
+    validity.notes.extend(found.note.map(str::to_owned));
+    if let Some(reason) = found.apart {
+        validity.verdict = validity.verdict.max(reason.verdict);
+        validity.reasons.push(reason);
+    }
+    // A shard to which no request fell is invalid by itself, and takes nothing from the others.
+    for reason in shards.iter().filter(|shard| !shard.is_empty()).filter_map(worst) {
         if reason.verdict > validity.verdict {
             validity.verdict = reason.verdict;
             validity.reasons.push(reason);
@@ -78,31 +96,50 @@ pub(super) fn report(
         client: ClientProof { ..client },
         validity,
         speed_of_light: SpeedOfLight::Absent { reason: "not computed of merged shards".to_owned() },
-        status: match is_whole {
-            true => LevelStatus::Finished,
-            false => LevelStatus::Partial {
-                reason: format!("{unfinished} of {} shards did not finish", shards.len()),
-            },
-        },
+        status,
         folder: None,
     })
 }
 
+/// Whether all of them are whole, and if not why.
+fn status(shards: &[MeasuredShard], cuts: &[String]) -> LevelStatus {
+    let unfinished = shards.iter().filter(|shard| shard.ending != StoredEnding::Finished).count();
+    let unfinished =
+        (unfinished > 0).then(|| format!("{unfinished} of {} shards did not finish", shards.len()));
+    let reasons: Vec<String> = unfinished.into_iter().chain(cuts.iter().cloned()).collect();
+    match reasons.is_empty() {
+        true => LevelStatus::Finished,
+        false => LevelStatus::Partial { reason: reasons.join("; ") },
+    }
+}
+
 /// The load of all shards: rates and concurrencies add up.
 fn load(shards: &[MeasuredShard]) -> LoadPoint {
-    let each = |name: &str, planned: &str| {
-        let of = |shard: &MeasuredShard| {
-            let measured = shard.summary.as_ref().and_then(|summary| summary.number(name));
-            measured.or_else(|| shard.record().number(planned))
-        };
-        shards.iter().map(of).sum::<Option<f64>>()
+    let measured = |shard: &MeasuredShard, name: &str| shard.summary.as_ref()?.number(name);
+    let rate = |shard: &MeasuredShard| {
+        let planned = || shard.record().number("setup.workload.asked.arrivals.rate_per_s");
+        measured(shard, "load.requests_per_s").or_else(planned)
     };
-    let planned_rate = "setup.workload.asked.arrivals.rate_per_s";
-    if let Some(rate) = each("load.requests_per_s", planned_rate) {
+    if let Some(rate) = shards.iter().map(rate).sum::<Option<f64>>() {
         return LoadPoint::Rate(PerSec::new(rate));
     }
-    let slots = each("load.concurrency", "levels[0].max_in_flight").unwrap_or_default();
+    let slots = |shard: &MeasuredShard| {
+        measured(shard, "load.concurrency").or_else(|| shard.planned.cap.map(f64::from))
+    };
+    let slots = shards.iter().map(slots).sum::<Option<f64>>().unwrap_or_default();
     LoadPoint::Concurrency(slots as u32)
+}
+
+/// The cap on requests in flight of all shards; none if one has none.
+pub(super) fn cap(shards: &[MeasuredShard]) -> Option<u32> {
+    let cap = |shard: &MeasuredShard| shard.planned.cap.map(u64::from);
+    let cap = shards.iter().map(cap).sum::<Option<u64>>()?;
+    u32::try_from(cap).ok()
+}
+
+/// How many threads measured, of all shards.
+pub(super) fn threads(shards: &[MeasuredShard]) -> u64 {
+    shards.iter().map(|shard| shard.record().whole("client.threads").unwrap_or(1)).sum()
 }
 
 /// The worst of what the clients' machines saw, as far as they could tell. A ceiling is each client's own: what it came to is among a shard's reasons.
@@ -110,15 +147,13 @@ fn watch(shards: &[MeasuredShard]) -> ClientWatch {
     let summaries = || shards.iter().filter_map(|shard| shard.summary.as_ref());
     let greatest =
         |name: &str| summaries().filter_map(|summary| summary.number(name)).max_by(f64::total_cmp);
-    let threads = |shard: &MeasuredShard| shard.record().whole("client.threads").unwrap_or(1);
-    let threads: u64 = shards.iter().map(threads).sum();
     let headroom = Headroom {
         file_descriptors: scarcest(summaries(), "client.headroom.file_descriptors"),
         ports: scarcest(summaries(), "client.headroom.ports"),
     };
     let is_known = headroom != Headroom::default();
     ClientWatch {
-        threads: u32::try_from(threads).unwrap_or(u32::MAX),
+        threads: u32::try_from(threads(shards)).unwrap_or(u32::MAX),
         cpu_share: greatest("client.cpu_share"),
         run_delay_share: greatest("client.run_delay_share"),
         headroom: is_known.then_some(headroom),
@@ -173,11 +208,9 @@ fn sum(shards: &[MeasuredShard], name: &str) -> u64 {
 }
 
 /// The heading of vLLM's block, as far as the shards have it.
-pub(super) fn vllm_run(shards: &[MeasuredShard]) -> VllmRun {
+pub(super) fn vllm_run(shards: &[MeasuredShard], asked: Asked) -> VllmRun {
     let first = shards.first().map(MeasuredShard::record);
     let text = |path| first.and_then(|record| record.text(path)).unwrap_or_default();
-    let cap = |shard: &MeasuredShard| shard.record().whole("levels[0].max_in_flight");
-    let cap = shards.iter().map(cap).sum::<Option<u64>>();
     VllmRun {
         date: text("setup.started"),
         backend: text("setup.endpoint.backend"),
@@ -189,7 +222,7 @@ pub(super) fn vllm_run(shards: &[MeasuredShard]) -> VllmRun {
             LoadPoint::Rate(rate) => RequestRate::Limited(rate),
             LoadPoint::Concurrency(_) => RequestRate::Unlimited,
         },
-        burstiness: 1.0,
-        max_concurrency: cap.and_then(|cap| u32::try_from(cap).ok()),
+        burstiness: asked.arrivals.and_then(|law| law.cv_squared).map_or(1.0, |cv| 1.0 / cv),
+        max_concurrency: cap(shards),
     }
 }

@@ -1,17 +1,13 @@
 //! What is known of a stored level beside its tapes: what was asked, and what the client saw of itself.
 
-use std::path::Path;
-
 use fizeau::core::PerSec;
-use fizeau::harness::{StoredLevel, StoredRun};
-use fizeau::metrics::{
-    CacheExpectation, Ceiling, ClientWatch, Headroom, OnTimeLimit, Room, Thresholds,
-};
-use fizeau::report::{Asked, AskedArrivals, LevelStatus, LoadPoint};
-use serde_json::Value;
+use fizeau::harness::{Cut, RunRecord, StoredLevel, StoredRun};
+use fizeau::metrics::{Ceiling, ClientWatch, Headroom, OnTimeLimit, Precision, Room, Thresholds};
+use fizeau::report::{Asked, LevelStatus, LoadPoint};
 
-use super::{concurrency, setup};
+use super::setup;
 use crate::exit::{Fail, Named};
+use crate::planned::Planned;
 
 /// What is known of a level beside its tapes.
 pub(super) struct Before {
@@ -28,112 +24,130 @@ pub(super) struct Before {
     pub(super) notes: Vec<String>,
     /// Why there was no speed of light.
     pub(super) no_bound: Option<String>,
+    /// How well figures were to be known; none if the plan alone ended it.
+    pub(super) until: Option<Until>,
+}
+
+/// How well figures were to be known.
+pub(super) struct Until {
+    pub(super) asked: Precision,
+    /// Whether they were, when the run looked.
+    pub(super) was_reached: bool,
 }
 
 impl Before {
     pub(super) fn read(run: &StoredRun, level: &StoredLevel) -> Result<Self, Fail> {
-        let record = run.record();
-        let summary = json(&level.path().join("summary.json"))?.unwrap_or(Value::Null);
-        let asked = match summary.get("asked") {
-            Some(asked) => of_asked(asked),
-            None => of_asked(&setup::asked(record)),
+        let (record, planned) = (run.record(), Planned::of(run.record(), level));
+        let stored = level.summary().map_err(Fail::usage)?;
+        let is_there = stored.is_some();
+        let summary = stored.unwrap_or_default();
+        let asked = match is_there {
+            true => setup::asked(&summary, "asked"),
+            false => setup::asked(record, "setup.workload.asked"),
         };
-        let slots = concurrency(&folder_name(level));
-        let cap = slots.or_else(|| setup::planned(record).first().copied());
         let thresholds = setup::list(record, "client.thresholds").join(",");
-        let text = |path: &str| summary.pointer(path).and_then(Value::as_str).map(str::to_owned);
-        let count = |path: &str| summary.pointer(path).and_then(Value::as_u64).unwrap_or(0);
-        let notes = summary.pointer("/validity/notes").and_then(Value::as_array);
-        let notes = notes.into_iter().flatten().filter_map(Value::as_str);
+        let count = |path: &str| summary.whole(path).unwrap_or(0);
         Ok(Self {
-            load: load(&summary, &asked, slots.or(cap), setup::requests(record)),
+            load: load(&summary, &asked, &planned),
             asked,
-            cap,
+            cap: planned.cap.map(|cap| summary_cap(&summary).unwrap_or(cap)),
             thresholds: thresholds.parse().named("run.json: client.thresholds")?,
-            watch: of_watch(&summary["client"]),
-            held_back: count("/requests/held_back"),
-            abandoned: count("/requests/abandoned"),
-            status: status(&summary, text("/status_reason").as_deref()),
-            notes: notes.map(str::to_owned).collect(),
-            no_bound: text("/speed_of_light_reason"),
+            watch: watch(&summary),
+            held_back: count("requests.held_back"),
+            abandoned: count("requests.abandoned"),
+            status: status(&summary),
+            notes: summary.texts("validity.notes"),
+            no_bound: summary.text("speed_of_light_reason"),
+            until: until(record, &planned, &summary)?,
         })
     }
-}
 
-/// A JSON file; none if there is none.
-pub(super) fn json(path: &Path) -> Result<Option<Value>, Fail> {
-    let name = path.display().to_string();
-    match std::fs::read(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        read => serde_json::from_slice(&read.named(&name)?).map(Some).named(&name),
+    /// Says that the file of its tapes was cut: a level of which some is missing is not finished, whatever its summary says.
+    pub(super) fn note_cut(&mut self, cut: Cut) {
+        let Cut { whole, rest_bytes } = cut;
+        let cut = format!(
+            "tapes.jsonl is cut in mid-line: {whole} whole tapes are used, {rest_bytes} bytes are left over"
+        );
+        self.status = LevelStatus::Partial {
+            reason: match &self.status {
+                LevelStatus::Finished => cut,
+                LevelStatus::Partial { reason } => format!("{reason}; {cut}"),
+            },
+        };
     }
 }
 
-/// A level of a sweep that is opened by itself has no name but its folder's.
-fn folder_name(level: &StoredLevel) -> String {
-    let folder = level.path().canonicalize().unwrap_or_else(|_| level.path().to_path_buf());
-    folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+fn summary_cap(summary: &RunRecord) -> Option<u32> {
+    summary.whole("load.concurrency").and_then(|slots| u32::try_from(slots).ok())
 }
 
 /// As the summary has it, else as it was asked for.
-fn load(summary: &Value, asked: &Asked, slots: Option<u32>, requests: u64) -> LoadPoint {
-    let small = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-    let load = &summary["load"];
-    if let Some(slots) = load["concurrency"].as_u64() {
-        return LoadPoint::Concurrency(small(slots));
+fn load(summary: &RunRecord, asked: &Asked, planned: &Planned) -> LoadPoint {
+    if let Some(slots) = summary_cap(summary) {
+        return LoadPoint::Concurrency(slots);
     }
-    let rate = load["requests_per_s"].as_f64().map(PerSec::new);
+    let rate = summary.number("load.requests_per_s").map(PerSec::new);
+    let requests = || u32::try_from(planned.requests).unwrap_or(u32::MAX);
     match rate.or_else(|| asked.arrivals?.rate) {
         Some(rate) => LoadPoint::Rate(rate),
-        None => LoadPoint::Concurrency(slots.unwrap_or_else(|| small(requests))),
+        None => LoadPoint::Concurrency(planned.cap.unwrap_or_else(requests)),
     }
 }
 
-fn status(summary: &Value, reason: Option<&str>) -> LevelStatus {
+fn status(summary: &RunRecord) -> LevelStatus {
     let partial = |reason: &str| LevelStatus::Partial { reason: reason.to_owned() };
-    match summary["status"].as_str() {
+    match summary.text("status").as_deref() {
         Some("finished") => LevelStatus::Finished,
-        Some(_) => partial(reason.unwrap_or("it is not said why")),
+        Some(_) => {
+            let reason = summary.text("status_reason");
+            partial(reason.as_deref().unwrap_or("it is not said why"))
+        }
         None => partial("there is no summary.json: it did not come to its end"),
     }
 }
 
-pub(super) fn of_asked(asked: &Value) -> Asked {
-    Asked {
-        arrivals: asked["arrivals"].as_object().map(|law| AskedArrivals {
-            rate: law.get("rate_per_s").and_then(Value::as_f64).map(PerSec::new),
-            cv_squared: law.get("cv_squared").and_then(Value::as_f64),
-        }),
-        cache: match (asked["cache"].as_str(), asked["cached_share"].as_f64()) {
-            (Some("share"), Some(share)) => CacheExpectation::Share(share),
-            (Some("reuse"), _) => CacheExpectation::Reuse,
-            _ => CacheExpectation::None,
-        },
-    }
+/// What the summary says was to be known, else the plan.
+fn until(
+    record: &RunRecord,
+    planned: &Planned,
+    summary: &RunRecord,
+) -> Result<Option<Until>, Fail> {
+    let goals: Vec<String> =
+        (0..).map_while(|n| summary.text(&format!("until.goals[{n}].goal"))).collect();
+    let asked = match goals.is_empty() {
+        false => Some(goals.join(", ")),
+        true => record.text(&planned.field("until")),
+    };
+    let Some(asked) = asked else { return Ok(None) };
+    let was_reached = summary.get("until.reached") == Some("true");
+    Ok(Some(Until { asked: asked.parse().named("until")?, was_reached }))
 }
 
-fn of_watch(client: &Value) -> ClientWatch {
-    let room = |room: &Value| {
-        Some(Room { needed: room["needed"].as_u64()?, limit: room["limit"].as_u64()? })
+fn watch(summary: &RunRecord) -> ClientWatch {
+    let whole = |path: &str| summary.whole(&format!("client.{path}"));
+    let number = |path: &str| summary.number(&format!("client.{path}"));
+    let room = |path: &str| {
+        Some(Room {
+            needed: whole(&format!("headroom.{path}.needed"))?,
+            limit: whole(&format!("headroom.{path}.limit"))?,
+        })
     };
-    let rate = |value: &Value| value.as_f64().map(PerSec::new);
-    let on_time = |limit: &Value| {
-        let tokens_per_s = rate(&limit["tokens_per_s"])?;
-        Some(OnTimeLimit { streams: limit["streams"].as_u64()?, tokens_per_s })
+    let headroom = Headroom { file_descriptors: room("file_descriptors"), ports: room("ports") };
+    let rate = |path: &str| number(path).map(PerSec::new);
+    let on_time = || {
+        let tokens_per_s = rate("ceiling.on_time.tokens_per_s")?;
+        Some(OnTimeLimit { streams: whole("ceiling.on_time.streams")?, tokens_per_s })
     };
-    let ceiling = |ceiling: &Value| {
-        let tokens_per_s = rate(&ceiling["tokens_per_s"])?;
-        let on_time = on_time(&ceiling["on_time"]);
-        Some(Ceiling { streams: ceiling["streams"].as_u64()?, tokens_per_s, on_time })
+    let ceiling = || {
+        let tokens_per_s = rate("ceiling.tokens_per_s")?;
+        let on_time = on_time();
+        Some(Ceiling { streams: whole("ceiling.streams")?, tokens_per_s, on_time })
     };
     ClientWatch {
-        threads: client["threads"].as_u64().and_then(|n| u32::try_from(n).ok()).unwrap_or(1),
-        cpu_share: client["cpu_share"].as_f64(),
-        run_delay_share: client["run_delay_share"].as_f64(),
-        headroom: client["headroom"].as_object().map(|_| Headroom {
-            file_descriptors: room(&client["headroom"]["file_descriptors"]),
-            ports: room(&client["headroom"]["ports"]),
-        }),
-        ceiling: ceiling(&client["ceiling"]),
+        threads: whole("threads").and_then(|n| u32::try_from(n).ok()).unwrap_or(1),
+        cpu_share: number("cpu_share"),
+        run_delay_share: number("run_delay_share"),
+        headroom: (headroom != Headroom::default()).then_some(headroom),
+        ceiling: ceiling(),
     }
 }

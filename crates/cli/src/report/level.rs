@@ -2,10 +2,10 @@
 
 use fizeau::core::Stamp;
 use fizeau::harness::{Driven, Ended, LevelRun, Notice, Observer, StoredLevel, StoredRun, Warmup};
-use fizeau::metrics::{LevelTally, Validity, Verdict};
+use fizeau::metrics::{LevelTally, PrecisionOutcome, Validity, Verdict};
 use fizeau::report::{
-    Detail, LevelReport, LevelStatus, RequestRate, Selection, Setup, SpeedOfLight, VllmResult,
-    VllmRun, VllmTally,
+    Detail, LevelReport, LevelStatus, RequestRate, Selection, Setup, SpeedOfLight, Until,
+    VllmResult, VllmRun, VllmTally,
 };
 use fizeau::sim::Scenario;
 
@@ -27,7 +27,7 @@ pub(super) struct Level {
 
 impl Level {
     pub(super) fn of(run: &StoredRun, stored: &StoredLevel, asked: &Asked) -> Result<Self, Fail> {
-        let (setup, before) = (setup::setup(run.record()), Before::read(run, stored)?);
+        let (setup, mut before) = (setup::setup(run.record()), Before::read(run, stored)?);
         let physics = physics(run, stored, &setup)?;
         let mut tally = LevelTally::new(&asked.goals).with_window(asked.window);
         if before.asked.arrivals.is_none() {
@@ -35,11 +35,12 @@ impl Level {
         }
         let mut kept = Kept::new(None, physics.as_ref());
         let mut vllm = VllmTally::new(&Selection::default(), &asked.goals, Detail::Brief);
-        each_tape(stored, |tape| {
+        let cut = each_tape(stored, |tape| {
             tally.add(&tape);
             vllm.add(&tape);
             kept.notice(Notice::RequestEnded(&tape));
         })?;
+        cut.into_iter().for_each(|cut| before.note_cut(cut));
         let report = report(&tally, &kept, &before, physics.as_ref(), stored.name());
         let vllm = vllm.finish(vllm_run(&setup, &before));
         Ok(Self { name: stored.name().to_owned(), setup, vllm, report })
@@ -98,6 +99,12 @@ fn report(
     let name = Some(name.to_owned()).filter(|name| !name.is_empty());
     let mut report = levels::report(&run, kept, before.load, yardstick, name);
     report.status = before.status.clone();
+    report.until = before.until.as_ref().map(|until| {
+        let outcomes = tally.precision(&until.asked);
+        // A run ends at the first look that finds enough, whatever came of the requests that were in flight then.
+        let is_reached = until.was_reached || outcomes.iter().all(PrecisionOutcome::is_reached);
+        Until { is_reached, outcomes }
+    });
     report.client.watch.headroom = before.watch.headroom;
     // Some notes are not of the tapes: that a data set was used more than once.
     for note in &before.notes {

@@ -1,10 +1,11 @@
 //! What was run, read back from `run.json`.
 
+use fizeau::core::PerSec;
 use fizeau::harness::RunRecord;
-use fizeau::report::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
-use serde_json::{Map, Value};
-
-use super::before::of_asked;
+use fizeau::metrics::CacheExpectation;
+use fizeau::report::{
+    Asked, AskedArrivals, Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload,
+};
 
 /// What a list of texts holds.
 pub(super) fn list(record: &RunRecord, path: &str) -> Vec<String> {
@@ -12,42 +13,30 @@ pub(super) fn list(record: &RunRecord, path: &str) -> Vec<String> {
     (0_u32..).map_while(item).collect()
 }
 
-/// The caps on requests in flight, by level, of those that had one.
-pub(super) fn planned(record: &RunRecord) -> Vec<u32> {
-    let cap = |i| {
-        record.get(&format!("levels[{i}].requests"))?;
-        let cap = record.get(&format!("levels[{i}].max_in_flight"));
-        Some(cap.and_then(|cap| cap.parse().ok()))
-    };
-    (0_u32..).map_while(cap).flatten().collect()
-}
-
-/// How many requests the first level was to have.
-pub(super) fn requests(record: &RunRecord) -> u64 {
-    record.get("levels[0].requests").and_then(|n| n.parse().ok()).unwrap_or(0)
-}
-
 /// The prompt's nominal length; zero where it was not known before the run.
 pub(super) fn typical_prompt(record: &RunRecord) -> u64 {
     record.get("lengths.input.p50").and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
-/// The arrivals and cache hits that were asked for, as a summary has them.
-pub(super) fn asked(record: &RunRecord) -> Value {
-    let leaf = |name: &str| {
-        let text = record.get(&format!("setup.workload.asked.{name}"))?;
-        serde_json::from_str::<Value>(text).ok()
-    };
-    let object = |path: &str, names: [&str; 2]| -> Map<String, Value> {
-        let fields = names.map(|name| Some((name.to_owned(), leaf(&format!("{path}{name}"))?)));
-        fields.into_iter().flatten().collect()
-    };
-    let mut whole = object("", ["cache", "cached_share"]);
-    let law = object("arrivals.", ["rate_per_s", "cv_squared"]);
-    if !law.is_empty() {
-        whole.insert("arrivals".to_owned(), law.into());
+/// The arrivals and cache hits that were asked for, which `run.json` and a summary have under different paths.
+pub(super) fn asked(record: &RunRecord, path: &str) -> Asked {
+    let name = |name: &str| format!("{path}.{name}");
+    let number = |field: &str| record.number(&name(field));
+    // An object of unknown numbers is one all the same: the loop was open.
+    let is_open = ["rate_per_s", "cv_squared"]
+        .iter()
+        .any(|field| record.get(&name(&format!("arrivals.{field}"))).is_some());
+    Asked {
+        arrivals: is_open.then(|| AskedArrivals {
+            rate: number("arrivals.rate_per_s").map(PerSec::new),
+            cv_squared: number("arrivals.cv_squared"),
+        }),
+        cache: match (record.text(&name("cache")).as_deref(), number("cached_share")) {
+            (Some("share"), Some(share)) => CacheExpectation::Share(share),
+            (Some("reuse"), _) => CacheExpectation::Reuse,
+            _ => CacheExpectation::None,
+        },
     }
-    whole.into()
 }
 
 /// All of it; a text that is missing is empty.
@@ -81,7 +70,7 @@ pub(super) fn setup(record: &RunRecord) -> Setup {
             output_tokens: text("workload.output_tokens"),
             seed: number("workload.seed").unwrap_or_default(),
             arrivals: text("workload.arrivals"),
-            asked: of_asked(&asked(record)),
+            asked: asked(record, "setup.workload.asked"),
         },
         host: Host {
             os: text("host.os"),

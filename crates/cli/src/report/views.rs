@@ -1,7 +1,7 @@
 //! A run as other tools see it, a word as they mean it, and percentiles as they read them.
 
 use fizeau::core::Tape;
-use fizeau::harness::{StoredLevel, StoredRun};
+use fizeau::harness::{Cut, StoredLevel, StoredRun};
 use fizeau::metrics::{Concept, OwnFigures, Peer, PeerSettings, Percent, PercentileRule};
 use fizeau::report::{
     Detail, Explanation, PeerComparison, PercentileTable, PercentileTally, Selection, VllmTally,
@@ -19,20 +19,32 @@ use crate::say::say;
 struct Of<T> {
     #[serde(skip_serializing_if = "Option::is_none")]
     level: Option<String>,
+    /// What was left over of its tapes, where their file was cut: the figures are of a part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cut: Option<Left>,
     #[serde(flatten)]
     said: T,
 }
 
+/// What a cut file holds.
+#[derive(Serialize)]
+struct Left {
+    whole_tapes: u64,
+    rest_bytes: u64,
+}
+
 impl<T> Of<T> {
-    fn new(level: &StoredLevel, said: T) -> Self {
+    fn new(level: &StoredLevel, cut: Option<Cut>, said: T) -> Self {
         let name = level.name();
-        Self { level: Some(name.to_owned()).filter(|name| !name.is_empty()), said }
+        let left = |cut: Cut| Left { whole_tapes: cut.whole, rest_bytes: cut.rest_bytes };
+        let cut = cut.map(left);
+        Self { level: Some(name.to_owned()).filter(|name| !name.is_empty()), cut, said }
     }
 }
 
 /// Each with a line that names the level, where there are several.
 fn show<T>(levels: &[Of<T>], text: impl Fn(&T) -> String) -> Result<Exit, Fail> {
-    for Of { level, said } in levels {
+    for Of { level, said, .. } in levels {
         let heading = level.as_ref().map(|name| format!("level {name}\n")).unwrap_or_default();
         say(format!("{heading}{}", text(said)))?;
     }
@@ -40,15 +52,20 @@ fn show<T>(levels: &[Of<T>], text: impl Fn(&T) -> String) -> Result<Exit, Fail> 
 }
 
 /// All tapes of a level at once: definitions look at them more than once.
-fn all(
-    run: &StoredRun,
-    level: &StoredLevel,
-    asked: &Asked,
-) -> Result<(Vec<Tape>, PeerSettings), Fail> {
-    let max_concurrency = Before::read(run, level)?.cap;
-    let mut tapes = Vec::new();
-    each_tape(level, |tape| tapes.push(tape))?;
-    Ok((tapes, PeerSettings { goals: asked.goals.clone(), max_concurrency }))
+struct All {
+    tapes: Vec<Tape>,
+    cut: Option<Cut>,
+    settings: PeerSettings,
+}
+
+impl All {
+    fn of(run: &StoredRun, level: &StoredLevel, asked: &Asked) -> Result<Self, Fail> {
+        let max_concurrency = Before::read(run, level)?.cap;
+        let mut tapes = Vec::new();
+        let cut = each_tape(level, |tape| tapes.push(tape))?;
+        let settings = PeerSettings { goals: asked.goals.clone(), max_concurrency };
+        Ok(Self { tapes, cut, settings })
+    }
 }
 
 /// Some tools' figures.
@@ -75,7 +92,7 @@ pub(super) fn tools(run: &StoredRun, asked: &Asked, names: &[String]) -> Result<
     let wanted: Vec<Peer> = Peer::ALL.into_iter().filter(is_wanted).collect();
     let mut levels = Vec::new();
     for stored in run.levels() {
-        let (tapes, settings) = all(run, stored, asked)?;
+        let All { tapes, cut, settings } = All::of(run, stored, asked)?;
         let own = OwnFigures::of(&tapes, &settings);
         let one = |peer: &Peer| PeerComparison::new(&peer.figures(&tapes, &settings), &own);
         let tools = wanted.iter().map(one).collect();
@@ -84,7 +101,7 @@ pub(super) fn tools(run: &StoredRun, asked: &Asked, names: &[String]) -> Result<
             tapes.iter().for_each(|tape| vllm.add(tape));
             level::vllm_block(run, stored, vllm)
         });
-        levels.push(Of::new(stored, Tools { tools, block: block.transpose()? }));
+        levels.push(Of::new(stored, cut, Tools { tools, block: block.transpose()? }));
     }
     if asked.json {
         return document("fizeau.peers/1", run, &levels).map(|()| Exit::Good);
@@ -96,8 +113,8 @@ pub(super) fn tools(run: &StoredRun, asked: &Asked, names: &[String]) -> Result<
 pub(super) fn explain(run: &StoredRun, asked: &Asked, concept: Concept) -> Result<Exit, Fail> {
     let mut levels = Vec::new();
     for stored in run.levels() {
-        let (tapes, settings) = all(run, stored, asked)?;
-        levels.push(Of::new(stored, Explanation::of(concept, &tapes, &settings)));
+        let All { tapes, cut, settings } = All::of(run, stored, asked)?;
+        levels.push(Of::new(stored, cut, Explanation::of(concept, &tapes, &settings)));
     }
     if asked.json {
         return document("fizeau.explanation/1", run, &levels).map(|()| Exit::Good);
@@ -118,8 +135,8 @@ pub(super) fn percentiles(run: &StoredRun, asked: &Asked, view: &ViewArgs) -> Re
     let mut levels: Vec<Of<PercentileTable>> = Vec::new();
     for stored in run.levels() {
         let mut tally = PercentileTally::new(rule.unwrap_or_default(), wanted.clone());
-        each_tape(stored, |tape| tally.add(&tape))?;
-        levels.push(Of::new(stored, tally.table()));
+        let cut = each_tape(stored, |tape| tally.add(&tape))?;
+        levels.push(Of::new(stored, cut, tally.table()));
     }
     if asked.json {
         return document("fizeau.percentiles/1", run, &levels).map(|()| Exit::Good);

@@ -128,6 +128,98 @@ fn shards_that_come_twice_are_refused_and_missing_ones_are_said() {
 }
 
 #[test]
+fn it_is_one_run_in_whatever_order_shards_are_merged() {
+    let scratch = Scratch::new("merge-order");
+    let runs = measured(&scratch, &["0/3", "1/3", "2/3"], &["--max-concurrency", "4"]);
+    let [a, b, c] = &runs[..] else { panic!("{runs:?}") };
+    let (two, later, all) = (scratch.path("two"), scratch.path("later"), scratch.path("all"));
+    let first = merge(&[a.clone(), b.clone()], &two, &[]);
+    assert!(first.err.contains("2/3 missing"), "{}", first.err);
+    assert_eq!(document(&two, "run.json")["shard"], "0/3, 1/3");
+    let twice = merge(&[two.clone(), b.clone()], &scratch.path("twice"), &[]);
+    assert_eq!(twice.code, Some(2), "{}", twice.err);
+    assert!(twice.err.contains("is shard 1/3: the same requests would count"), "{}", twice.err);
+    let then = merge(&[two, c.clone()], &later, &[]);
+    assert!(!then.err.contains("missing"), "{}", then.err);
+    merge(&runs, &all, &[]);
+    assert!(tapes(&later) == tapes(&all), "tapes differ");
+    let (later, all) = (document(&later, "run.json"), document(&all, "run.json"));
+    assert_eq!(later, all);
+    assert!(all["shard"].is_null());
+    let cap = |run: &Value| run["levels"][0]["max_in_flight"].clone();
+    assert_eq!(cap(&all), 12);
+    let threads = |run: &Value| run["client"]["threads"].as_u64().unwrap();
+    assert_eq!(threads(&all), 3 * threads(&document(a, "run.json")));
+    let again = run(&["report", &scratch.path("all")]);
+    assert!(again.out.contains("Maximum request concurrency:             12\n"), "{}", again.out);
+}
+
+#[test]
+fn shards_that_did_not_run_together_are_suspect_and_an_hour_apart_refused() {
+    let scratch = Scratch::new("merge-apart");
+    let runs = measured(&scratch, &["0/2", "1/2"], &["--max-concurrency", "4"]);
+    let epoch = document(&runs[0], "run.json")["epoch_unix_ns"].as_u64().unwrap();
+    let begin = |seconds: u64| {
+        change(&runs[1], "run.json", |record| {
+            record["epoch_unix_ns"] = (epoch + seconds * 1_000_000_000).into();
+        });
+    };
+    begin(100);
+    let out = scratch.path("apart");
+    assert_eq!(merge(&runs, &out, &[]).code, Some(0));
+    let validity = document(&out, "summary.json")["validity"].clone();
+    assert_eq!(validity["verdict"], "suspect");
+    assert!(validity.to_string().contains("shard-1-of-2 began "), "{validity}");
+    begin(4000);
+    let out = scratch.path("absurd");
+    let refused = merge(&runs, &out, &[]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("shard-1-of-2 began 4000.000 s after"), "{}", refused.err);
+    assert_eq!(merge(&runs, &out, &["--force"]).code, Some(0));
+}
+
+#[test]
+fn the_same_level_of_two_sweeps_is_one_level_with_its_own_cap() {
+    let scratch = Scratch::new("merge-level");
+    let runs = measured(&scratch, &["0/2", "1/2"], &["--max-concurrency", "4"]);
+    // As a sweep that was killed in its second level leaves it.
+    let level = |run: &String| {
+        change(run, "run.json", |record| {
+            let mut other = record["levels"][0].clone();
+            other["max_in_flight"] = 2.into();
+            record["levels"].as_array_mut().unwrap().insert(0, other);
+        });
+        let level = Path::new(run).join("concurrency-0004");
+        fs::create_dir(&level).unwrap();
+        fs::rename(Path::new(run).join("tapes.jsonl"), level.join("tapes.jsonl")).unwrap();
+        level.to_str().unwrap().to_owned()
+    };
+    let levels: Vec<String> = runs.iter().map(level).collect();
+    let out = scratch.path("all");
+    let ended = merge(&levels, &out, &[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(ended.out.contains("Maximum request concurrency:             8\n"), "{}", ended.out);
+    assert_eq!(document(&out, "run.json")["levels"].as_array().unwrap().len(), 1);
+    assert_eq!(document(&out, "summary.json")["load"]["concurrency"], 8);
+}
+
+#[test]
+fn a_shard_without_a_request_takes_nothing_from_the_others() {
+    let scratch = Scratch::new("merge-idle");
+    let runs = measured(&scratch, &["0/2", "1/2"], &["--max-concurrency", "4"]);
+    fs::write(Path::new(&runs[1]).join("tapes.jsonl"), "").unwrap();
+    change(&runs[1], "summary.json", |summary| {
+        summary["requests"]["sent"] = 0.into();
+        let reasons = json!([{"verdict": "invalid", "text": "nothing was sent"}]);
+        summary["validity"] = json!({"verdict": "invalid", "reasons": reasons, "notes": []});
+    });
+    let out = scratch.path("all");
+    let ended = merge(&runs, &out, &[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert_ne!(document(&out, "summary.json")["validity"]["verdict"], "invalid");
+}
+
+#[test]
 fn a_killed_shard_gives_what_is_whole_and_the_merged_run_is_partial() {
     let scratch = Scratch::new("merge-killed");
     let runs = measured(&scratch, &["0/2", "1/2"], &["--max-concurrency", "4"]);
@@ -143,6 +235,9 @@ fn a_killed_shard_gives_what_is_whole_and_the_merged_run_is_partial() {
     assert_eq!(summary["requests"]["sent"], 59);
     assert_eq!(summary["status"], "partial");
     assert_eq!(summary["validity"]["verdict"], "suspect");
+    let reason = summary["status_reason"].as_str().unwrap();
+    assert!(reason.starts_with("1 of 2 shards did not finish; "), "{reason}");
+    assert!(reason.contains("cut in mid-line: 29 tapes are whole"), "{reason}");
 }
 
 #[test]

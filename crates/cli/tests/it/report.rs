@@ -176,6 +176,69 @@ fn what_a_killed_run_left_is_used_and_the_rest_said() {
 }
 
 #[test]
+fn a_finished_run_whose_tapes_were_cut_is_finished_no_more() {
+    let (server, scratch) = (quick(), Scratch::new("report-cut-late"));
+    let out = measured(&server, &scratch, "--max-concurrency 4");
+    let tapes = format!("{out}/tapes.jsonl");
+    let whole = fs::read(&tapes).unwrap();
+    fs::write(&tapes, &whole[..whole.len() - 40]).unwrap();
+    let report = |view: &[&str]| -> Value {
+        let ended = run(&[&["report", &out, "--json"], view].concat());
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        serde_json::from_str(&ended.out).unwrap()
+    };
+    let summary = report(&[]);
+    assert_eq!(
+        (&summary["status"], &summary["validity"]["verdict"]),
+        (&"partial".into(), &"suspect".into())
+    );
+    let reason = summary["status_reason"].as_str().unwrap();
+    assert!(reason.contains("119 whole tapes are used, "), "{reason}");
+    let text = run(&["report", &out]).out;
+    let status = text.lines().skip_while(|line| !line.starts_with("Status:"));
+    let status: Vec<&str> = status.take(2).collect();
+    assert!(status[0].ends_with(" partial") && status[1].contains("cut in mid-line"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    for view in [["--as", "vllm"], ["--explain", "ttft"], ["--percentiles", "50"]] {
+        assert_eq!(report(&view)["levels"][0]["cut"]["whole_tapes"], 119, "{view:?}");
+    }
+}
+
+#[test]
+fn the_cap_is_the_runs_own_whatever_its_folder_is_called() {
+    let (server, scratch) = (quick(), Scratch::new("report-named"));
+    let out = measured(&server, &scratch, "--max-concurrency 4");
+    let named = scratch.path("concurrency-0016");
+    fs::rename(&out, &named).unwrap();
+    assert!(shown(&[&named]).contains("Maximum request concurrency:             4\n"));
+    // A run that had no summary has its plan.
+    fs::remove_file(format!("{named}/summary.json")).unwrap();
+    let ended = run(&["report", &named]);
+    assert!(ended.out.contains("Maximum request concurrency:             4\n"), "{}", ended.out);
+}
+
+#[test]
+fn what_was_to_be_known_comes_back_and_a_summary_of_another_schema_is_refused() {
+    let (server, scratch) = (quick(), Scratch::new("report-until"));
+    let (url, out) = (server.base_url(), scratch.path("run"));
+    let line = "bench --model m --random-input-len 8 --random-output-len 6 --num-prompts 40 --max-concurrency 4 \
+                --threshold lateness-invalid=600s cpu-invalid=1";
+    let mut arguments: Vec<&str> = line.split_whitespace().collect();
+    arguments.extend(["--until", "p99 e2el ci=1%", "--base-url", &url, "--out", &out]);
+    assert_eq!(run(&arguments).code, Some(1));
+    let ended = run(&["report", &out, "--json"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let path = format!("{out}/summary.json");
+    let summary = fs::read_to_string(&path).unwrap();
+    assert_eq!(ended.out, summary);
+    assert!(run(&["report", &out]).out.contains("Until p99 e2el ci=1%:"));
+    fs::write(&path, summary.replace("fizeau.summary/1", "fizeau.summary/2")).unwrap();
+    let ended = run(&["report", &out, "--as", "vllm"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.err.contains("`fizeau.summary/2`"), "{}", ended.err);
+}
+
+#[test]
 fn what_is_no_run_or_cannot_be_read_is_named() {
     let (server, scratch) = (quick(), Scratch::new("report-bad"));
     let out = measured(&server, &scratch, "--max-concurrency 4");

@@ -30,19 +30,27 @@ struct Source<R> {
     later: Nanos,
     /// What comes next of it; none before it was asked for, and at its end.
     next: Option<Tape>,
+    /// From its first release to its last end, on the common axis.
+    span: Option<(Stamp, Stamp)>,
     is_over: bool,
 }
 
 impl<R: BufRead> MergedTapes<R> {
     /// Of files, each with the length of time by which its epoch is after the common one.
     pub fn new(files: impl IntoIterator<Item = (StoredTapes<R>, Nanos)>) -> Self {
-        let source = |(tapes, later)| Source { tapes, later, next: None, is_over: false };
+        let source =
+            |(tapes, later)| Source { tapes, later, next: None, span: None, is_over: false };
         Self(files.into_iter().map(source).collect())
     }
 
     /// The files, in the order in which they were given: each says what was cut of it, once all was read.
     pub fn files(&self) -> impl Iterator<Item = &StoredTapes<R>> {
         self.0.iter().map(|source| &source.tapes)
+    }
+
+    /// Of each file, in the same order, the first release and the last end on the common axis, of what was read so far.
+    pub fn spans(&self) -> impl Iterator<Item = Option<(Stamp, Stamp)>> {
+        self.0.iter().map(|source| source.span)
     }
 }
 
@@ -55,6 +63,9 @@ impl<R: BufRead> Source<R> {
         self.is_over = self.next.is_none();
         if let Some(tape) = &mut self.next {
             tape.put_later(self.later);
+            let (start, end) = (tape.marks.released, ended(tape));
+            let (first, last) = self.span.unwrap_or((start, end));
+            self.span = Some((first.min(start), last.max(end)));
         }
         Ok(())
     }

@@ -86,6 +86,21 @@ impl RunRecord {
         serde_json::from_str(self.get(path)?).ok()
     }
 
+    /// The same with what is at and below `from` put where `to` is, in place of what is there.
+    #[must_use]
+    pub fn moved(&self, from: &str, to: &str) -> Self {
+        let below = |field: &str, path: &str| -> Option<String> {
+            let rest = field.strip_prefix(path)?;
+            (rest.is_empty() || rest.starts_with(['.', '['])).then(|| rest.to_owned())
+        };
+        let stays = self.0.iter().filter(|(field, _)| below(field, to).is_none());
+        let stays = stays.map(|(field, value)| (field.clone(), value.clone()));
+        let moves = self.0.iter().filter_map(|(field, value)| {
+            Some((format!("{to}{}", below(field, from)?), value.clone()))
+        });
+        Self(stays.chain(moves).collect())
+    }
+
     /// The fields at and below any of `paths` in which this record and `other` differ, in order of their paths.
     #[must_use]
     pub fn differing(&self, other: &Self, paths: &[&str]) -> Vec<Differing> {

@@ -52,6 +52,8 @@ pub enum Pace {
     ClosedLoop,
     /// A schedule: the gaps between ends make the rate.
     OpenLoop,
+    /// Nothing: all are sent at once, and the one that ends last makes the rate.
+    AllAtOnce,
 }
 
 /// Whether each request has a partner on the other side.
@@ -177,9 +179,10 @@ impl ComparisonTable {
     /// Politis and White would have it, whichever is more, but no longer than a tenth of the run; the degrees of freedom are
     /// one less than as many blocks as make up the run, and the variance is set right for the mean that each draw takes off.
     ///
-    /// A rate is what came over the time that it took. In a closed loop the time is shared out by how long each request held
-    /// its slot, and the number in flight is taken as given; in an open loop it is the gaps between ends, most of which the
-    /// schedule makes.
+    /// A rate is what came over the time that it took. In a closed loop that is the time that each request held its slot, over
+    /// the number of slots: the rate while all of them are busy, since for how long they idle at the end, until the last
+    /// request is done, is chance. In an open loop it is the gaps between ends, most of which the schedule makes. Where all is
+    /// sent at once the last request makes the rate, of which a run has one: it is not tested.
     ///
     /// With [`Pairing::None`], Mann and Whitney's test of all latencies stands beside.
     ///

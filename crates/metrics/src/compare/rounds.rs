@@ -6,7 +6,7 @@ use super::{
     EffectKind, EffectSize, Figure, NamedTest, PValue, Pairs, PairsError, Power, Side, Tested,
     Untested, Zeros,
 };
-use crate::LevelSummary;
+use crate::{LevelSummary, Quantile};
 
 /// The figures of one side in one round.
 ///
@@ -17,7 +17,11 @@ use crate::LevelSummary;
 /// assert_eq!(round.get(Figure::P99_TTFT), None);
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct RoundFigures(Vec<(Figure, f64)>);
+pub struct RoundFigures {
+    known: Vec<(Figure, f64)>,
+    /// Percentiles of too few requests: how many they need, and how many there are.
+    withheld: Vec<(Figure, u64, u64)>,
+}
 
 impl RoundFigures {
     /// All figures that `level` has.
@@ -25,19 +29,35 @@ impl RoundFigures {
     pub fn of(level: &LevelSummary) -> Self {
         let measured =
             |figure: Figure| Some((figure, figure.metric().measured(figure.statistic(), level)?));
-        Self(Figure::all().filter_map(measured).collect())
+        let withheld = |figure: Figure| {
+            let distribution = figure.metric().distribution(level)?;
+            match distribution.quantile(figure.statistic())? {
+                Quantile::Withheld { needs } => Some((figure, needs, distribution.n)),
+                Quantile::Absent | Quantile::Known { .. } => None,
+            }
+        };
+        Self {
+            known: Figure::all().filter_map(measured).collect(),
+            withheld: Figure::all().filter_map(withheld).collect(),
+        }
     }
 
     /// One of them, in its unit; absent if the round has none.
     #[must_use]
     pub fn get(&self, figure: Figure) -> Option<f64> {
-        self.0.iter().find(|(known, _)| *known == figure).map(|(_, value)| *value)
+        self.known.iter().find(|(known, _)| *known == figure).map(|(_, value)| *value)
+    }
+
+    /// Of a percentile of too few requests: how many it needs, and how many there are.
+    fn withheld(&self, figure: Figure) -> Option<(u64, u64)> {
+        let found = self.withheld.iter().find(|(withheld, _, _)| *withheld == figure);
+        found.map(|(_, needs, has)| (*needs, *has))
     }
 }
 
 impl FromIterator<(Figure, f64)> for RoundFigures {
     fn from_iter<I: IntoIterator<Item = (Figure, f64)>>(figures: I) -> Self {
-        Self(figures.into_iter().collect())
+        Self { known: figures.into_iter().collect(), withheld: Vec::new() }
     }
 }
 
@@ -126,10 +146,17 @@ impl Both {
         let both = rounds.filter_map(|(a, b)| a.get(figure).zip(b.get(figure)));
         let (a, b): (Vec<f64>, Vec<f64>) = both.unzip();
         let has_any = |rounds: &[RoundFigures]| rounds.iter().any(|r| r.get(figure).is_some());
+        let absent = |side: Side, rounds: &[RoundFigures]| {
+            let withheld = rounds.iter().filter_map(|round| round.withheld(figure));
+            // The round that came nearest.
+            withheld.max_by_key(|(_, has)| *has).map_or(Untested::Absent(side), |(needs, has)| {
+                Untested::TooFew { what: "requests a round", needs, has }
+            })
+        };
         let pairs = if !has_any(baseline) {
-            Err(Untested::Absent(Side::Baseline))
+            Err(absent(Side::Baseline, baseline))
         } else if !has_any(candidate) {
-            Err(Untested::Absent(Side::Candidate))
+            Err(absent(Side::Candidate, candidate))
         } else if a.len() < ComparisonTable::LEAST_ROUNDS {
             let (needs, has) = (ComparisonTable::LEAST_ROUNDS as u64, a.len() as u64);
             Err(Untested::TooFew { what: "rounds", needs, has })

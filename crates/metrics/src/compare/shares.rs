@@ -1,9 +1,11 @@
 //! Probabilities that must not be taken for one another.
 
+use std::str::FromStr;
+
 use thiserror::Error;
 
 /// Why a number is not the probability that was wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Error)]
+#[derive(Debug, Clone, PartialEq, Error)]
 pub enum ShareError {
     /// A p-value is from 0 to 1.
     #[error("a p-value is from 0 to 1, not {0}")]
@@ -14,6 +16,9 @@ pub enum ShareError {
     /// A power leaves room on both sides.
     #[error("a power is above 0 and below 1, as 0.8 is, not {0}")]
     Power(f64),
+    /// What a difference must be at least cannot be all, nor less than nothing.
+    #[error("the least difference that counts is at least 0 and below 100 %, as 0.1% is, not {0}")]
+    Smallest(String),
 }
 
 /// How likely a difference at least as great is where there is none. From 0 to 1.
@@ -91,5 +96,44 @@ impl Power {
     #[must_use]
     pub const fn get(self) -> f64 {
         self.0
+    }
+}
+
+/// How great a difference must be, as a share of the baseline's figure, to be called better or worse: however sure one is of
+/// it, less is of no account. At least 0, below 1; 0 is for none.
+///
+/// ```
+/// use fizeau_metrics::Smallest;
+/// assert_eq!("0.1%".parse(), Ok(Smallest::THOUSANDTH));
+/// assert_eq!("0".parse::<Smallest>().map(Smallest::get), Ok(0.0));
+/// assert!("0.1".parse::<Smallest>().is_err()); // of what?
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Smallest(f64);
+
+impl Smallest {
+    /// 0.1 %.
+    pub const THOUSANDTH: Self = Self(0.001);
+
+    /// The share.
+    #[must_use]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl FromStr for Smallest {
+    type Err = ShareError;
+
+    /// `0.1%`, `2 %`, `0`.
+    fn from_str(text: &str) -> Result<Self, ShareError> {
+        let wrong = || ShareError::Smallest(text.to_owned());
+        let text = text.trim();
+        let percent = match text.strip_suffix('%') {
+            Some(number) => number.trim().parse::<f64>().map_err(|_| wrong())?,
+            None if text == "0" => 0.0,
+            None => return Err(wrong()),
+        };
+        (0.0..100.0).contains(&percent).then_some(Self(percent / 100.0)).ok_or_else(wrong)
     }
 }

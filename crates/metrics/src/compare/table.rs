@@ -1,6 +1,8 @@
 //! A comparison as a table: a row for each figure that was looked at.
 
-use super::{Alpha, Answer, Effect, EffectInterval, Figure, FigureChoice, PValue, Power, holm};
+use super::{
+    Alpha, Answer, Effect, EffectInterval, Figure, FigureChoice, PValue, Power, Smallest, holm,
+};
 use crate::ResampleSeed;
 
 /// How a comparison is made.
@@ -12,6 +14,8 @@ pub struct ComparisonSettings {
     pub alpha: Alpha,
     /// How often a minimum detectable effect must be found.
     pub power: Power,
+    /// What a difference must be at least to be called better or worse.
+    pub smallest: Smallest,
     /// How often requests are drawn again; rounds are not.
     pub resamples: u32,
     /// What the drawing starts from.
@@ -19,12 +23,13 @@ pub struct ComparisonSettings {
 }
 
 impl Default for ComparisonSettings {
-    /// The usual figures, 0.05, a power of 80 %, 2,000 resamples.
+    /// The usual figures, 0.05, a power of 80 %, differences of 0.1 % at least, 2,000 resamples.
     fn default() -> Self {
         Self {
             figures: FigureChoice::usual(),
             alpha: Alpha::FIVE_PERCENT,
             power: Power::EIGHTY_PERCENT,
+            smallest: Smallest::THOUSANDTH,
             resamples: 2_000,
             seed: ResampleSeed(1),
         }
@@ -43,6 +48,8 @@ pub struct ComparisonTable {
     pub alpha: Alpha,
     /// How often a minimum detectable effect would be found.
     pub power: Power,
+    /// What a difference must be at least to be called better or worse.
+    pub smallest: Smallest,
     /// The figures that are decided, then those beside them.
     pub rows: Vec<ComparedFigure>,
 }
@@ -173,6 +180,9 @@ pub struct Decision {
     pub adjusted: PValue,
     /// The answer.
     pub answer: Answer,
+    /// Whether there is a difference by the test, but one smaller than [`ComparisonSettings::smallest`], so that it has no
+    /// answer.
+    pub is_too_small: bool,
 }
 
 /// Why a figure was not tested.
@@ -181,10 +191,13 @@ pub enum Untested {
     /// A side has no such figure.
     #[error("the {0} has none")]
     Absent(super::Side),
+    /// Both sides have some, but no request has it on both.
+    #[error("no pair of requests has it on both sides")]
+    NoPairs,
     /// Too few values.
     #[error("needs {needs} {what}, has {has}")]
     TooFew {
-        /// Of what: `rounds`, `requests`.
+        /// Of what: `rounds`, `requests`, `requests a round`.
         what: &'static str,
         /// How many it would take.
         needs: u64,
@@ -206,7 +219,8 @@ impl ComparisonTable {
         settings: &ComparisonSettings,
         rows: Vec<ComparedFigure>,
     ) -> Self {
-        let mut table = Self { basis, alpha: settings.alpha, power: settings.power, rows };
+        let ComparisonSettings { alpha, power, smallest, .. } = *settings;
+        let mut table = Self { basis, alpha, power, smallest, rows };
         let raw: Vec<PValue> = table.family().filter_map(Tested::p).collect();
         let mut corrected = holm(&raw).into_iter();
         for row in &mut table.rows {
@@ -215,9 +229,12 @@ impl ComparisonTable {
                 && let Some(adjusted) = corrected.next()
             {
                 let direction = row.figure.direction();
-                let answer =
-                    Answer::of(adjusted, tested.difference.estimate, direction, settings.alpha);
-                tested.decision = Some(Decision { adjusted, answer });
+                let found = Answer::of(adjusted, tested.difference.estimate, direction, alpha);
+                let is_small =
+                    tested.relative.is_some_and(|change| change.estimate.abs() < smallest.get());
+                let is_too_small = is_small && found != Answer::NoDetectableDifference;
+                let answer = if is_too_small { Answer::NoDetectableDifference } else { found };
+                tested.decision = Some(Decision { adjusted, answer, is_too_small });
             }
         }
         table
@@ -233,6 +250,21 @@ impl ComparisonTable {
     pub fn answered(&self, answer: Answer) -> impl Iterator<Item = Figure> {
         let has = move |row: &&ComparedFigure| row.answer() == Some(answer);
         self.rows.iter().filter(has).map(|row| row.figure)
+    }
+
+    /// Whether any figure is worse where all tables are taken as one, with Holm's correction over the figures of all: then the
+    /// chance of saying so of a server that is not is at most alpha, however many levels and runs were compared.
+    pub fn is_any_worse<'a>(tables: impl IntoIterator<Item = &'a Self>) -> bool {
+        let decided = tables.into_iter().flat_map(|table| {
+            let decided = table.rows.iter().filter(|row| row.is_decided);
+            decided.filter_map(move |row| Some((table.alpha, row, row.tested.as_ref().ok()?.p()?)))
+        });
+        let decided: Vec<(Alpha, &ComparedFigure, PValue)> = decided.collect();
+        let raw: Vec<PValue> = decided.iter().map(|(_, _, p)| *p).collect();
+        let corrected = decided.iter().zip(holm(&raw));
+        corrected
+            .filter(|((alpha, _, _), p)| p.get() <= alpha.get())
+            .any(|((_, row, _), _)| row.answer() == Some(Answer::Worse))
     }
 
     fn family(&self) -> impl Iterator<Item = &Tested> {

@@ -121,9 +121,10 @@ impl GoodTally {
         Self { goals: goals.clone(), counts: Attainment { sent: 0, good: 0, groups } }
     }
 
-    pub(crate) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics) {
+    /// Takes a request in, and says whether it is a good one; without goals none is.
+    pub(crate) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics) -> bool {
         if self.goals.is_empty() {
-            return;
+            return false;
         }
         let figures = self.goals.figures(tape, metrics);
         self.counts.sent += 1;
@@ -139,6 +140,7 @@ impl GoodTally {
             good |= all;
         }
         self.counts.good += u64::from(good);
+        good
     }
 
     /// Takes in all that `other` has, which must have been counted for the same goals.

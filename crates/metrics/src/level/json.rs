@@ -149,7 +149,9 @@ impl Serialize for Throughput {
         let goodput = goodput.filter(|_| has_length);
         let reason = if self.goodput.is_none() { NO_GOALS } else { NO_LENGTH };
         known_or_reason(&mut map, "goodput_per_s", goodput, reason)?;
+        interval_or_reason(&mut map, "goodput_per_s", self.intervals.goodput_per_s)?;
         known_or_reason(&mut map, "good_share", share, NO_GOALS)?;
+        interval_or_reason(&mut map, "good_share", self.intervals.good_share)?;
         map.end()
     }
 }

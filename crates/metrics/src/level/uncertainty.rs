@@ -3,6 +3,7 @@
 use fizeau_core::{Millis, Nanos, PerSec, Stamp};
 
 use super::MetricTable;
+use super::slots::Slots;
 use crate::distribution::mean_interval;
 use crate::series::Sent;
 use crate::{
@@ -24,6 +25,12 @@ pub struct RateIntervals {
     pub output_tokens_per_s: Option<Support<Interval<PerSec>>>,
     /// Of prompt and generated tokens per second; absent too where a prompt's length is unknown.
     pub total_tokens_per_s: Option<Support<Interval<PerSec>>>,
+    /// Of the good requests per second; each counts at the last of its output.
+    pub goodput_per_s: Option<Support<Interval<PerSec>>>,
+    /// Of the share of good requests: Wilson's interval (E. B. Wilson, "Probable inference, the law of succession, and
+    /// statistical inference", Journal of the American Statistical Association 22, 1927) of as many independent requests as
+    /// those that were sent are worth. It has a width where all were good, too.
+    pub good_share: Option<Support<Interval<f64>>>,
 }
 
 /// The requests of a level in the order of sending, and the time that it took.
@@ -58,10 +65,37 @@ impl<'a> Rows<'a> {
         }
         let has_prompts = self.completed().all(|request| request.prompt.is_some());
         RateIntervals {
-            requests_per_s: per_second(self.request_rate()),
+            requests_per_s: per_second(self.request_rate(|_| true)),
             output_tokens_per_s: per_second(self.token_rate(false)),
             total_tokens_per_s: has_prompts.then(|| per_second(self.token_rate(true))).flatten(),
+            goodput_per_s: None,
+            good_share: None,
         }
+    }
+
+    /// The intervals of goodput beside those of the other rates; `sent` are all requests, those that never left the client too,
+    /// which were bad ones.
+    pub(super) fn rates_with_goals(&self, sent: u64) -> RateIntervals {
+        let rates = self.rates();
+        if self.duration == Nanos::ZERO {
+            return rates;
+        }
+        RateIntervals {
+            goodput_per_s: per_second(self.request_rate(|request| request.is_good)),
+            good_share: self.good_share(sent),
+            ..rates
+        }
+    }
+
+    fn good_share(&self, sent: u64) -> Option<Support<Interval<f64>>> {
+        let good: Vec<f64> =
+            self.requests.iter().map(|request| f64::from(request.is_good)).collect();
+        let left = good.len() as f64 / sent.max(1) as f64;
+        let found = BatchMeans::of(&good, Confidence::P95).ok()?;
+        Some(found.map(|found| {
+            let Interval { low, high } = wilson(found.mean, found.effective_n);
+            Interval { low: low * left, high: high * left }
+        }))
     }
 
     /// The interval of one figure, with the figure itself; none where there is none to be had.
@@ -83,7 +117,7 @@ impl<'a> Rows<'a> {
         }
         let found = match (metric, statistic) {
             (Metric::Itl | Metric::Icl, Statistic::Mean) => self.gap_mean(metric),
-            (Metric::RequestsPerSec, _) => self.request_rate(),
+            (Metric::RequestsPerSec, _) => self.request_rate(|_| true),
             (Metric::OutputTokensPerSec, _) => self.token_rate(false),
             _ => None,
         };
@@ -117,10 +151,11 @@ impl<'a> Rows<'a> {
         self.requests.iter().filter(|request| request.output.is_some())
     }
 
-    fn request_rate(&self) -> Option<Support<BatchMeans>> {
+    fn request_rate(&self, counts: fn(&Sent) -> bool) -> Option<Support<BatchMeans>> {
         let ended =
             |request: &Sent| (request.end.saturating_since(self.start).min(self.duration), 1);
-        let events: Vec<(Nanos, u64)> = self.completed().map(ended).collect();
+        let events: Vec<(Nanos, u64)> =
+            self.completed().filter(|&sent| counts(sent)).map(ended).collect();
         BatchMeans::of_rate(&events, self.duration, Confidence::P95).ok()
     }
 
@@ -137,15 +172,7 @@ impl<'a> Rows<'a> {
                 slots.spread(at(request.first), at(request.first), prompt);
             }
         }
-        let rates = slots.rates();
-        Some(match BatchMeans::of(&rates, Confidence::P95).ok()? {
-            Support::NotSupported { needs, .. } => {
-                // In requests, not in slots, which are as many or fewer.
-                let in_requests = (needs * has).div_ceil(rates.len().max(1) as u64);
-                Support::NotSupported { needs: in_requests.max(needs), has }
-            }
-            known @ Support::Known(_) => known,
-        })
+        slots.mean(has)
     }
 }
 
@@ -196,7 +223,7 @@ fn half(low: Millis, high: Millis) -> f64 {
 }
 
 /// No rate is below zero.
-fn per_second(found: Option<Support<BatchMeans>>) -> Option<Support<Interval<PerSec>>> {
+pub(super) fn per_second(found: Option<Support<BatchMeans>>) -> Option<Support<Interval<PerSec>>> {
     let ends = |BatchMeans { interval: Bounds { low, high, .. }, .. }| Interval {
         low: PerSec::new(low.max(0.0)),
         high: PerSec::new(high),
@@ -204,68 +231,31 @@ fn per_second(found: Option<Support<BatchMeans>>) -> Option<Support<Interval<Per
     found.map(|found| found.map(ends))
 }
 
-/// Equal slots of time that amounts are spread over.
-struct Slots {
-    per_second: f64,
-    /// What each slot has of amounts that begin or end in it.
-    amounts: Vec<f64>,
-    /// By how much the amount of every slot from this one on changes.
-    steps: Vec<f64>,
-}
-
-/// As many as [`BatchMeans::of_rate`] counts in, at most.
-const MOST_SLOTS: u64 = 4096;
-
-impl Slots {
-    /// As many as there are `events`.
-    fn new(events: u64, duration: Nanos) -> Self {
-        let slots = events.min(MOST_SLOTS) as usize;
-        let per_second = slots as f64 / duration.as_secs_f64();
-        Self { per_second, amounts: vec![0.0; slots], steps: vec![0.0; slots + 1] }
-    }
-
-    /// Spreads `amount` evenly between two instants; all of it counts at one where they are the same.
-    fn spread(&mut self, from: Nanos, to: Nanos, amount: f64) {
-        let Some(last) = self.amounts.len().checked_sub(1) else { return };
-        let place = |at: Nanos| (at.as_secs_f64() * self.per_second).min(self.amounts.len() as f64);
-        let (from, to) = (place(from), place(to));
-        let slot = |place: f64| (place as usize).min(last);
-        let (first, end) = (slot(from), slot(to));
-        if first >= end {
-            self.amounts[end] += amount;
-            return;
-        }
-        let density = amount / (to - from);
-        self.amounts[first] += density * ((first + 1) as f64 - from);
-        self.amounts[end] += density * (to - end as f64);
-        self.steps[first + 1] += density;
-        self.steps[end] -= density;
-    }
-
-    fn rates(&self) -> Vec<f64> {
-        let mut whole = 0.0;
-        let rate = |(amount, step): (&f64, &f64)| {
-            whole += step;
-            (amount + whole) * self.per_second
-        };
-        self.amounts.iter().zip(&self.steps).map(rate).collect()
-    }
+/// Where a share lies that was `share` of `n` independent values, at 95 %.
+fn wilson(share: f64, n: f64) -> Interval<f64> {
+    /// The 97.5th percentile of the normal distribution.
+    const Z: f64 = 1.959_963_984_540_054;
+    let squared = Z * Z / n;
+    let middle = share + squared / 2.0;
+    let half = Z * (share * (1.0 - share) / n + squared / (4.0 * n)).sqrt();
+    let end = |value: f64| (value / (1.0 + squared)).clamp(0.0, 1.0);
+    Interval { low: end(middle - half), high: end(middle + half) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Slots;
-    use fizeau_core::Nanos;
+    use super::wilson;
 
+    /// What defines it: each end is a share that the one seen is just 1.96 of its standard errors away from.
     #[test]
-    fn what_is_spread_over_slots_is_all_there() {
-        let ms = Nanos::from_millis;
-        let mut slots = Slots::new(4, ms(4_000));
-        slots.spread(ms(500), ms(2_500), 8.0);
-        assert_eq!(slots.rates(), [2.0, 4.0, 2.0, 0.0]);
-        slots.spread(ms(3_000), ms(3_000), 1.0);
-        slots.spread(ms(4_000), ms(4_000), 1.0);
-        slots.spread(ms(1_250), ms(1_750), 1.0);
-        assert_eq!(slots.rates(), [2.0, 5.0, 2.0, 2.0]);
+    fn a_share_has_wilsons_interval() {
+        for (share, n) in [(1.0, 100.0), (0.5, 100.0), (0.98, 50.0), (0.0, 30.0)] {
+            let found = wilson(share, n);
+            assert!(found.low <= share && share <= found.high && found.low < found.high);
+            for end in [found.low, found.high].into_iter().filter(|&end| end != share) {
+                let off = (share - end).abs() / (end * (1.0 - end) / n).sqrt();
+                assert!((off - 1.959_963_984_540_054).abs() < 1e-9, "{share} of {n}: {found:?}");
+            }
+        }
     }
 }

@@ -1,9 +1,14 @@
 //! The measured part of a level, beside the whole run.
 
-use fizeau_core::{Millis, Nanos, PerSec, Seconds};
+mod throughput;
 
+pub use throughput::WindowThroughput;
+
+use fizeau_core::Nanos;
+
+use crate::distribution::Column;
 use crate::series::Sent;
-use crate::{Distribution, MeasuredWindow, NoWindow, TimeSpan, Timeline, TokenCells, WindowChoice};
+use crate::{Distribution, MeasuredWindow, NoWindow, Timeline, TokenCells, WindowChoice};
 
 /// The most requests of which a window's latencies have intervals. They are narrow by then, and to find them costs as much again as all
 /// else of a summary; those of the whole run are there whatever its size.
@@ -50,20 +55,6 @@ pub struct WindowMetrics {
     pub e2el_scheduled: Distribution,
 }
 
-/// Rates in a window: of what ended or came in it, whenever it was sent.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct WindowThroughput {
-    /// The window, made smaller until it begins and ends with a cell of tokens ([`TokenCells`], 1 ms as a rule), so that the rates
-    /// are exact.
-    pub span: TimeSpan,
-    /// How long that is.
-    pub duration: Seconds,
-    /// Requests completed in it per second: those that ended in it.
-    pub requests_per_s: PerSec,
-    /// Tokens received in it per second, of completed requests.
-    pub output_tokens_per_s: PerSec,
-}
-
 impl Windowed {
     /// The part of the level that `choice` asks for.
     pub(super) fn of(timeline: &Timeline, cells: &TokenCells, choice: WindowChoice) -> Self {
@@ -94,41 +85,27 @@ impl WindowFigures {
 
 impl WindowMetrics {
     fn of(sent: &[&Sent]) -> Self {
-        let summary = |latencies: &mut dyn Iterator<Item = Millis>| match sent.len() {
-            ..=INTERVALS => Distribution::of_series(latencies),
-            _ => Distribution::of_pooled(latencies),
+        let has_intervals = sent.len() <= INTERVALS;
+        let of = |figure: fn(&Sent) -> Option<Nanos>| {
+            let latencies = sent.iter().filter_map(|request| figure(request));
+            if has_intervals {
+                return Distribution::of_series(latencies.map(Nanos::to_millis));
+            }
+            let mut column = Column::default();
+            latencies.for_each(|latency| column.push(latency));
+            column.summary()
         };
-        let of = |figure: &dyn Fn(&Sent) -> Option<Nanos>| {
-            summary(&mut sent.iter().filter_map(|request| figure(request)).map(Nanos::to_millis))
-        };
+        let tpot = sent.iter().filter_map(|request| request.tpot);
         Self {
-            ttft: of(&Sent::ttft),
-            ttft_scheduled: of(&Sent::ttft_scheduled),
-            first_visible: of(&|request| request.visible),
-            tpot: summary(&mut sent.iter().filter_map(|request| request.tpot)),
-            e2el: of(&|request| request.e2el),
-            e2el_scheduled: of(&Sent::e2el_scheduled),
+            ttft: of(Sent::ttft),
+            ttft_scheduled: of(Sent::ttft_scheduled),
+            first_visible: of(|request| request.visible),
+            tpot: match has_intervals {
+                true => Distribution::of_series(tpot),
+                false => Distribution::of_pooled(tpot),
+            },
+            e2el: of(|request| request.e2el),
+            e2el_scheduled: of(Sent::e2el_scheduled),
         }
-    }
-}
-
-impl WindowThroughput {
-    /// None if no whole cell is in `span`.
-    fn of(requests: &[Sent], cells: &TokenCells, span: TimeSpan) -> Option<Self> {
-        let span = cells.snapped(span);
-        let seconds = span.length().as_secs_f64();
-        if seconds <= 0.0 {
-            return None;
-        }
-        let ended = |request: &&Sent| {
-            request.output.is_some() && request.end > span.from() && request.end <= span.to()
-        };
-        let completed = requests.iter().filter(ended).count();
-        Some(Self {
-            span,
-            duration: Seconds::new(seconds),
-            requests_per_s: PerSec::new(completed as f64 / seconds),
-            output_tokens_per_s: PerSec::new(cells.within(span).get() as f64 / seconds),
-        })
     }
 }

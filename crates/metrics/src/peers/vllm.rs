@@ -9,7 +9,7 @@ use super::buckets::{Flight, peaks};
 use super::report::Sheet;
 use super::run::{self, Run};
 use super::sample::{Column, Sample};
-use super::{PeerFigure, PeerStatistic, PeerUnit, PeerValue};
+use super::{PeerStatistic, PeerUnit, PeerValue};
 
 /// What vLLM's clients and SGLang's take differently from a reply.
 #[derive(Clone, Copy)]
@@ -116,7 +116,7 @@ pub(super) const READING: Reading = Reading {
 
 /// TTFT counts from the sending, which a cap on requests in flight delays; the wait for it is `client_queue_time`.
 /// `e2el_including_client_queue` exists in its file only under a cap and a finite rate, which tapes do not tell.
-pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
+pub(super) fn figures(run: &Run<'_>) -> Sheet {
     let mut sheet = Sheet::default();
     totals(&mut sheet, run, &READING);
     READING.peaks(run, &mut sheet);
@@ -130,7 +130,7 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
         let queued: Sample = run.good().map(|tape| queued(tape).as_millis_f64()).collect();
         stats(&mut sheet, "client_queue_time", &queued, &[90, 95, 99], "release_lateness");
     }
-    sheet.0
+    sheet
 }
 
 /// Counts and rates. Failed requests are in no numerator; their time stays in the duration.

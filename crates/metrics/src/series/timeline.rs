@@ -50,6 +50,8 @@ pub(crate) struct Sent {
     /// Gaps between events, and the tokens that came after the first event; of completed requests.
     pub(crate) gaps: u32,
     pub(crate) gap_tokens: u32,
+    /// Whether it met its goals; never where there are none.
+    pub(crate) is_good: bool,
 }
 
 impl Sent {
@@ -73,6 +75,11 @@ impl Sent {
         self.ttft
     }
 
+    /// When the last of its output came; the end of one that has none.
+    pub(crate) fn last(&self) -> Stamp {
+        self.e2el.map_or(self.end, |e2el| self.at + e2el)
+    }
+
     /// From the intended instant to the last of the output; of completed requests.
     pub(crate) fn e2el_scheduled(&self) -> Option<Nanos> {
         (self.at + self.e2el?).since(self.intended)
@@ -81,7 +88,18 @@ impl Sent {
     /// What tells one from another that was sent at the same instant, so that the order of all depends on nothing else.
     const fn key(&self) -> impl Ord + use<> {
         let when = (self.at, self.end, self.intended, self.first);
-        (when, (self.e2el, self.visible, self.output, self.prompt, self.gaps, self.gap_tokens))
+        (
+            when,
+            (
+                self.e2el,
+                self.visible,
+                self.output,
+                self.prompt,
+                self.gaps,
+                self.gap_tokens,
+                self.is_good,
+            ),
+        )
     }
 }
 
@@ -91,15 +109,16 @@ impl Timeline {
     pub fn of<'a>(tapes: impl IntoIterator<Item = &'a Tape>) -> Self {
         let mut timeline = Self::default();
         for tape in tapes {
-            timeline.add(tape, &RequestMetrics::of(tape));
+            let gaps = inter_chunk(tape).count() as u64;
+            timeline.add(tape, &RequestMetrics::of(tape), gaps, false);
         }
         timeline.sort();
         timeline
     }
 
-    /// Takes a tape in, in any order; [`Timeline::sort`] puts all in theirs.
-    pub(crate) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics) {
-        self.requests.extend(sent(tape, metrics));
+    /// Takes in a tape with so many gaps between its events, in any order; [`Timeline::sort`] puts all in theirs.
+    pub(crate) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics, gaps: u64, is_good: bool) {
+        self.requests.extend(sent(tape, metrics, gaps).map(|sent| Sent { is_good, ..sent }));
     }
 
     /// Takes in all that `other` has.
@@ -156,7 +175,7 @@ impl Timeline {
 }
 
 /// What is kept of `tape`; none if it was never sent or belongs to a probe.
-fn sent(tape: &Tape, metrics: &RequestMetrics) -> Option<Sent> {
+fn sent(tape: &Tape, metrics: &RequestMetrics, gaps: u64) -> Option<Sent> {
     if tape.part == Part::Probe {
         return None;
     }
@@ -173,11 +192,12 @@ fn sent(tape: &Tape, metrics: &RequestMetrics) -> Option<Sent> {
         visible: metrics.first_visible,
         output: metrics.output_tokens,
         prompt: metrics.output_tokens.and_then(|_| tape.input_tokens()),
-        gaps: count(inter_chunk(tape).count() as u64),
+        gaps: count(gaps),
         gap_tokens: metrics.tpot.map_or(0, |_| {
             let first = metrics.first_event_tokens.unwrap_or_default();
             count(metrics.output_tokens.unwrap_or_default().get().saturating_sub(first.get()))
         }),
+        is_good: false,
     })
 }
 

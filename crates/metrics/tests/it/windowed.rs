@@ -3,7 +3,7 @@
 use fizeau_core::{Arrival, Channel, FailureClass, Nanos, PerSec, Stamp, Tape, TokenSource};
 use fizeau_metrics::{
     ClientWatch, CutReason, Edge, Expectations, GoodputGoals, LevelSummary, LevelTally, Saturation,
-    Verdict, WhyNoWindow, WindowChoice, WindowEnd, judge,
+    Support, Verdict, WhyNoWindow, WindowChoice, WindowEnd, judge,
 };
 use proptest::prelude::*;
 
@@ -51,11 +51,12 @@ fn a_window_that_was_asked_for_has_the_right_figures() {
     assert_eq!(p50(&part.metrics.tpot), (9, 20.0));
     assert_eq!(p50(&part.metrics.e2el), (9, 100.0));
     assert_eq!(p50(&part.metrics.e2el_scheduled), (9, 105.0));
-    // In it nine requests ended, one of them failed; those sent before, at 1000 ms, ended before. Tokens: four at the end of each
-    // of the eight, and the first of the nine good ones sent in it.
+    // In it nine requests ended, one of them failed, and another had 30 of the 80 ms of its output; those sent before ended
+    // before, at 1000 ms. Tokens: four at the end of each of the eight, and the first of the nine good ones sent in it.
     let rates = part.throughput.unwrap();
     assert_eq!(rates.duration.get(), 0.95);
-    assert_eq!(rates.requests_per_s, PerSec::new(8.0 / 0.95));
+    assert_eq!(rates.requests_per_s, PerSec::new((8.0 + 0.375) / 0.95));
+    assert!(matches!(rates.requests_interval, Some(Support::NotSupported { has: 9, .. })));
     assert_eq!(rates.output_tokens_per_s, PerSec::new((8.0 * 4.0 + 9.0) / 0.95));
     // The whole run is beside it, untouched.
     assert_eq!(summary.metrics.ttft.n, 29);
@@ -84,6 +85,30 @@ fn the_steady_part_is_found_and_the_whole_stays_beside_it() {
     let least = curve["statistic"].as_array().unwrap().iter().map(|s| s.as_f64().unwrap());
     let best = least.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap().0;
     assert_eq!(curve["cut"][best], 10);
+}
+
+#[test]
+fn requests_and_tokens_of_a_window_agree_where_requests_are_alike() {
+    // Eight slots that keep step, 20 tokens each: at their ends, eight more or fewer would be in the window.
+    let one = |n: u64| {
+        let sent = n / 8 * 116;
+        let tokens: Vec<(u64, u32)> = (0..20).map(|k| (sent + 12 + k * 5, 1)).collect();
+        tape(sent, &tokens)
+    };
+    let tapes: Vec<Tape> = (0..480).map(one).collect();
+    for front in [33, 40, 47] {
+        let choice = asked(Edge::Requests(front), Edge::Time(Nanos::from_millis(1_050)));
+        let rates = tally(&tapes, choice).summary().windowed.figures().unwrap().throughput.unwrap();
+        let (requests, tokens) = (rates.requests_per_s.get(), rates.output_tokens_per_s.get());
+        assert!((requests * 20.0 / tokens - 1.0).abs() < 0.01, "{requests} and {tokens}");
+        let [Some(Support::Known(a)), Some(Support::Known(b))] =
+            [rates.requests_interval, rates.output_tokens_interval]
+        else {
+            panic!("{rates:?}")
+        };
+        assert!(a.low.get() < requests && requests < a.high.get(), "{a:?}");
+        assert!(b.low.get() < tokens && tokens < b.high.get(), "{b:?}");
+    }
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use fizeau_core::{Millis, PerSec, TokenSource};
-use fizeau_metrics::{Distribution, Interval, Quantile, RateDistribution, Resolution, Verdict};
+use fizeau_metrics::{
+    Distribution, Interval, Quantile, RateDistribution, Resolution, Support, Verdict,
+};
 
 use super::{LevelReport, LevelStatus, SpeedOfLight, tail};
 use crate::block::{heading, line};
@@ -24,12 +26,14 @@ impl LevelReport {
         if tokenless {
             lines.extend(latency("E2EL to the embedding (ms):", &metrics.e2el));
         } else {
+            lines.extend(latency("TTFT from send (ms):", &metrics.ttft));
             lines.extend(latency("TTFT scheduled (ms):", &metrics.ttft_scheduled));
+            lines.extend(latency("TPOT, pace of a reply (ms):", &metrics.tpot));
             lines.extend(latency("E2EL to last token (ms):", &metrics.e2el));
             lines.extend(latency("ICL, gap of chunks (ms):", &metrics.icl));
             lines.extend(latency("ITL, gap of tokens (ms):", &metrics.itl));
         }
-        lines.extend(self.rate_line());
+        lines.extend(self.rate_lines());
         lines.extend(self.token_lines());
         lines.extend(self.until_lines());
         lines.extend(self.phase_lines());
@@ -47,13 +51,23 @@ impl LevelReport {
         lines.join("\n")
     }
 
-    /// The headline rate, where its interval is known: the rate itself is in vLLM's block.
-    fn rate_line(&self) -> Option<String> {
-        let throughput = &self.summary.throughput;
-        let Interval { low, high } = throughput.intervals.output_tokens_per_s?.known()?;
-        let rate = throughput.output_tokens_per_s.get();
-        let ends = format!("{rate:.2}  [{:.2}, {:.2}]", low.get(), high.get());
-        (rate > 0.0).then(|| line("Output throughput (tok/s):", ends))
+    /// The headline rates. They are in vLLM's block, too, which says nothing of their intervals.
+    fn rate_lines(&self) -> Vec<String> {
+        let all = &self.summary.throughput;
+        let rates = [
+            ("Request throughput (req/s):", all.requests_per_s, all.intervals.requests_per_s),
+            (
+                "Output throughput (tok/s):",
+                all.output_tokens_per_s,
+                all.intervals.output_tokens_per_s,
+            ),
+        ];
+        let measured = rates.into_iter().filter(|(_, rate, _)| rate.get() > 0.0);
+        let two = |rate: PerSec| format!("{:.2}", rate.get());
+        let shown = |(name, rate, interval): (_, _, Option<_>)| {
+            line(name, two(rate) + &ends(interval, two))
+        };
+        measured.map(shown).collect()
     }
 
     /// `connect 3, truncated 1`.
@@ -123,7 +137,13 @@ impl LevelReport {
     fn verdict_lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let LevelStatus::Partial { reason } = &self.status {
-            lines.push(line("Status:", format_args!("partial: {reason}")));
+            let short = line("Status:", format_args!("partial: {}", plain(reason)));
+            if short.chars().count() <= WIDTH {
+                lines.push(short);
+            } else {
+                lines.push(line("Status:", "partial"));
+                lines.push(sentence(reason));
+            }
         }
         lines.push(line("Verdict:", words::verdict(self.validity.verdict)));
         let mut said = HashSet::new();
@@ -154,6 +174,21 @@ pub(super) fn sentence(text: &str) -> String {
 /// The width of a terminal as it comes: vLLM's 50 columns are too few for a sentence.
 const WIDTH: usize = 80;
 
+/// The ends of an interval behind its figure; how many values it would take, where there are too few; nothing where the figure has
+/// none at all.
+pub(super) fn ends<T>(
+    interval: Option<Support<Interval<T>>>,
+    shown: impl Fn(T) -> String,
+) -> String {
+    match interval {
+        Some(Support::Known(Interval { low, high })) => {
+            format!("  [{}, {}]", shown(low), shown(high))
+        }
+        Some(Support::NotSupported { needs, .. }) => format!("  [needs {needs}]"),
+        None => String::new(),
+    }
+}
+
 /// The median and the tail of a sample with their 95 % intervals in brackets, or why there are none.
 fn latency(name: &str, sample: &Distribution) -> [String; 2] {
     let resolution = match sample.resolution {
@@ -161,12 +196,9 @@ fn latency(name: &str, sample: &Distribution) -> [String; 2] {
         Resolution::Folded => format!(" ({})", sample.resolution.as_str()),
     };
     let two = |value: Millis| format!("{:.2}{resolution}", value.get());
-    let ends = |quantile: Quantile| match quantile.interval() {
-        Some(Interval { low, high }) => format!("  [{:.2}, {:.2}]", low.get(), high.get()),
-        None => String::new(),
-    };
+    let end = |end: Millis| format!("{:.2}", end.get());
     let quantile = |quantile: Quantile| match quantile {
-        Quantile::Known { value, .. } => two(value) + &ends(quantile),
+        Quantile::Known { value, interval } => two(value) + &ends(interval, end),
         Quantile::Withheld { needs } => format!("- (needs {needs} values, has {})", sample.n),
         Quantile::Absent => "- (no values)".to_owned(),
     };

@@ -3,6 +3,7 @@
 use fizeau_metrics::{Attainment, GoalAttainment};
 
 use super::LevelReport;
+use super::block::ends;
 use crate::block::line;
 use crate::number::{number, percent};
 
@@ -13,9 +14,13 @@ impl LevelReport {
         let Some((all, rate)) = summary.goodput.as_ref().zip(summary.throughput.goodput) else {
             return Vec::new();
         };
-        let (rate, share) = (number(rate.rate.get()), percent(rate.share));
-        let mut lines =
-            vec![line("Good requests/s (share of all sent):", format_args!("{rate} ({share})"))];
+        let intervals = &summary.throughput.intervals;
+        let rates = ends(intervals.goodput_per_s, |end| number(end.get()));
+        let shares = ends(intervals.good_share, percent);
+        let mut lines = vec![
+            line("Good requests/s:", number(rate.rate.get()) + &rates),
+            line("Good ones, of all sent:", percent(rate.share) + &shares),
+        ];
         if let [group] = all.groups.as_slice() {
             lines.extend(group.goals.iter().map(|goal| goal_line("  ", all, goal)));
             return lines;

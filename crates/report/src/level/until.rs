@@ -57,9 +57,13 @@ impl LevelReport {
         let one = |outcome: &PrecisionOutcome| {
             let is_reached = until.has_reached(outcome);
             let word = if is_reached { "reached" } else { "not reached" };
-            let found = match outcome.half_width {
-                Some(Support::Known(_)) => format!("{} after {n} requests", found(outcome)),
-                Some(Support::NotSupported { .. }) | None => found(outcome),
+            let found = match outcome.half_width.and_then(Support::known) {
+                // It was at the look that ended it; the requests that were in flight then have widened it since.
+                Some(width) if is_reached && !outcome.is_reached() => {
+                    format!("at the end ±{:.1} % (n={n})", 100.0 * width)
+                }
+                Some(_) => format!("{} after {n} requests", found(outcome)),
+                None => found(outcome),
             };
             line(&format!("Until {}:", outcome.goal), format_args!("{word}: {found}"))
         };

@@ -6,7 +6,7 @@ use fizeau_metrics::{
 };
 
 use super::LevelReport;
-use super::block::sentence;
+use super::block::{ends, sentence};
 use crate::block::line;
 use crate::number::number;
 
@@ -61,9 +61,7 @@ impl LevelReport {
                 sentence(&format!("all slots in use, but not known to be steady: {why}"))
             }),
         );
-        if figures.window.cut_front + figures.window.cut_back > 1 {
-            lines.extend(self.part_lines(figures));
-        }
+        lines.extend(self.part_lines(figures));
         lines
     }
 
@@ -85,13 +83,22 @@ impl LevelReport {
         if let Some(inside) = &part.throughput {
             let all = &self.summary.throughput;
             let rates = [
-                ("Requests/s", inside.requests_per_s, all.requests_per_s),
-                ("Output tok/s", inside.output_tokens_per_s, all.output_tokens_per_s),
+                (
+                    "Requests/s",
+                    (inside.requests_per_s, inside.requests_interval),
+                    all.requests_per_s,
+                ),
+                (
+                    "Output tok/s",
+                    (inside.output_tokens_per_s, inside.output_tokens_interval),
+                    all.output_tokens_per_s,
+                ),
             ];
-            for (what, inside, all) in rates {
+            for (what, (inside, interval), all) in rates {
                 if all.get() > 0.0 {
+                    let interval = ends(interval, |end| number(end.get()));
                     let (inside, all) = (number(inside.get()), number(all.get()));
-                    let both = format!("{inside} (whole {all})");
+                    let both = format!("{inside}{interval} (whole {all})");
                     lines.push(line(&format!("  {what}:"), both));
                 }
             }

@@ -146,7 +146,8 @@ fn the_block_shows_what_met_each_goal() {
     };
     let one = block("ttft:325.6 e2el:9000");
     for line in [
-        "Good requests/s (share of all sent):     44.5 (52 %)\n",
+        "Good requests/s:                         44.5  [30.4, 58.6]\n",
+        "Good ones, of all sent:                  52 %  [45 %, 58 %]\n",
         "\n  ttft:325.6                             52 %\n",
         "\n  e2el:9000                              98 %\n",
     ] {
@@ -220,14 +221,20 @@ fn what_is_longer_than_a_figure_is_broken_at_80_columns() {
 fn the_block_says_what_vllms_does_not() {
     let golden = "\
 ===================== Fizeau =====================
-Median TTFT scheduled (ms):              18.97
+Median TTFT from send (ms):              18.94  [needs 30]
+P99 TTFT from send (ms):                 - (needs 100 values, has 8)
+Median TTFT scheduled (ms):              18.97  [needs 30]
 P99 TTFT scheduled (ms):                 - (needs 100 values, has 8)
-Median E2EL to last token (ms):          216.28
+Median TPOT, pace of a reply (ms):       5.06  [needs 30]
+P99 TPOT, pace of a reply (ms):          - (needs 100 values, has 8)
+Median E2EL to last token (ms):          216.28  [needs 30]
 P99 E2EL to last token (ms):             - (needs 100 values, has 8)
 Median ICL, gap of chunks (ms):          5.06
 P99 ICL, gap of chunks (ms):             5.06
 Median ITL, gap of tokens (ms):          5.06
 P99 ITL, gap of tokens (ms):             5.06
+Request throughput (req/s):              4.64  [needs 30]
+Output throughput (tok/s):               185.45  [needs 30]
 Tokens counted by:                       token ids (exact)
 Tokens per chunk:                        1.00
 Prefill p50/p10 (tok/s per request):     13203 / -
@@ -279,4 +286,10 @@ fn the_block_shows_intervals_and_how_well_a_figure_is_known() {
     assert!(block.lines().all(|line| line.chars().count() <= 80), "{block}");
     let json = serde_json::to_value(&level).unwrap();
     assert_eq!(json["until"]["goals"][1]["half_width_reason"], "needs about 1000, has 400");
+    // What was reached at a look may be a little less well known once the last requests are in.
+    let outcomes = tally.precision(&"output_tps ci=0.0001%".parse().unwrap());
+    level.until = Some(Until { is_reached: true, outcomes });
+    let block = level.block();
+    let line = block.lines().find(|line| line.starts_with("Until output_tps")).unwrap();
+    assert!(line.contains(" reached: at the end ±") && line.ends_with(" % (n=400)"), "{line}");
 }

@@ -1,6 +1,7 @@
 //! The terminal's text. The golden files are what `cargo run -p fizeau-report --example sample_page WIDTH` prints.
 
-use fizeau_report::{Engine, LoadPoint, SpeedOfLight, Style, SweepReport, Terminal};
+use fizeau_metrics::LevelSummary;
+use fizeau_report::{Engine, LevelReport, LoadPoint, SpeedOfLight, Style, SweepReport, Terminal};
 use proptest::prelude::*;
 
 use crate::sample;
@@ -49,6 +50,26 @@ fn without_a_bound_the_column_is_absent_and_the_reason_stands_below_once() {
     assert!(!text.contains("SoL"), "{text}");
     let reason = "Speed of light: absent, no model configuration was given";
     assert_eq!(text.matches(reason).count(), 1, "{text}");
+}
+
+#[test]
+fn a_sweep_with_goals_has_the_share_of_good_requests_and_what_met_each_goal() {
+    let levels = [32, 64].map(|load| {
+        let goals = "ttft:325.6 e2el:9000".parse().unwrap();
+        let summary = LevelSummary::of(&sample::tapes(load.into()), &goals);
+        LevelReport { summary, ..sample::level(load) }
+    });
+    let text = text(&SweepReport::new(sample::setup(), levels.into(), None), 80, Style::Plain);
+    assert!(text.contains(" 98.4\n") && text.contains(" 51.6\n"), "{text}");
+    for line in [
+        "good: the share of all sent that met ttft:325.6 e2el:9000\n",
+        "\n  ttft:325.6: 98 % at 32, 52 % at 64\n",
+        "\n  e2el:9000: 98 % at 32, 98 % at 64\n",
+        "\n      64      190      65 + 1 ",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
 #[test]

@@ -33,14 +33,22 @@ pub(crate) struct Weather {
 pub(crate) const USUAL: Weather =
     Weather { drift_a_minute: 0.06, of_round: 0.03, of_turn: 0.01, of_step: 0.2, candidate: 0.0 };
 
-/// A number from 0 to 1 that follows from `seed` and `place` (S. Vigna's SplitMix64).
+/// S. Vigna's SplitMix64: one step of it from `state`.
+const fn mixed(state: u64) -> u64 {
+    let z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// The seed of stream `place` of `seed`: no two of all repeats share one.
+const fn stream(seed: u64, place: u64) -> u64 {
+    mixed(mixed(seed).wrapping_add(place))
+}
+
+/// A number from 0 to 1 that follows from `seed` and `place`.
 fn uniform(seed: u64, place: u64) -> f64 {
-    let mut z =
-        seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    for multiplier in [0xbf58_476d_1ce4_e5b9_u64, 0x94d0_49bb_1331_11eb] {
-        z = (z ^ (z >> 30)).wrapping_mul(multiplier);
-    }
-    ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    (stream(seed, place) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// Nearly normal, with mean 0 and standard deviation 1: the sum of twelve.
@@ -78,7 +86,7 @@ fn engine(
         let factor = (1.0 + weather.drift_a_minute * minutes)
             * (1.0 + weather.of_round * normal(seed, u64::from(round)))
             * (1.0 + weather.of_turn * normal(!seed, place))
-            * (1.0 + weather.of_step * (uniform(seed ^ place, steps.get()) - 0.5))
+            * (1.0 + weather.of_step * (uniform(stream(seed, place), steps.get()) - 0.5))
             * (1.0 + own);
         let work = 8e6 + 5e4 * load.prefill_tokens.get() as f64;
         Nanos::from_nanos((work * factor) as u64)

@@ -41,8 +41,6 @@ pub(super) struct Series {
     pub(super) values: Vec<f64>,
     /// Of a rate, the time that each took in seconds; else nothing.
     pub(super) seconds: Vec<f64>,
-    /// What the variance of a rate has besides, as a share of its square: the chance in how a run ends.
-    pub(super) of_the_end: f64,
 }
 
 impl Columns<'_> {
@@ -82,6 +80,13 @@ impl Columns<'_> {
     /// A value for each request that has one; of pairs those of which both have.
     fn values(&self, what: What, of: impl Fn(&Row) -> Option<f64>) -> Result<Both, Missing> {
         let (a, b) = self.paired;
+        let whole = (&self.whole.0.rows, &self.whole.1.rows);
+        let has_any = |rows: &[Row]| rows.iter().any(|row| of(row).is_some());
+        for (rows, side) in [(whole.0, Side::Baseline), (whole.1, Side::Candidate)] {
+            if !has_any(rows) {
+                return Err(Missing::side(side));
+            }
+        }
         let (a, b): (Vec<f64>, Vec<f64>) = match self.pairing {
             Pairing::ByNumber => a.iter().zip(b).filter_map(|(a, b)| of(a).zip(of(b))).unzip(),
             Pairing::None => {
@@ -89,73 +94,96 @@ impl Columns<'_> {
                 (all(a), all(b))
             }
         };
+        if a.is_empty() || b.is_empty() {
+            return Err(Missing { values: (None, None), why: Untested::NoPairs });
+        }
         let series = |values| Series { values, ..Series::default() };
         let is_paired = self.pairing == Pairing::ByNumber;
-        Both { what, baseline: series(a), candidate: series(b), is_paired }.with_values()
+        Ok(Both { what, baseline: series(a), candidate: series(b), is_paired })
     }
 
     /// What came with each request, and its share of the time. All requests of a run count, with partners or without: its rate
     /// is a figure of the whole.
     fn rates(&self, of: impl Fn(&Row) -> u64) -> Result<Both, Missing> {
-        let (a, b) = (self.whole.0.timed(), self.whole.1.timed());
+        let (baseline, candidate) = self.whole;
+        let (Some(a), Some(b)) = (baseline.timed(), candidate.timed()) else {
+            let rate = |requests: &ComparedRequests| requests.rate(&of);
+            let values = (rate(baseline), rate(candidate));
+            return Err(Missing { values, why: Untested::NeedsRounds });
+        };
         // Both in order of sending, or both in order of ends: then the same places hold about the same requests.
-        let alike = a.len() == b.len() && self.whole.0.pace == self.whole.1.pace;
+        let alike = a.len() == b.len() && baseline.pace == candidate.pace;
         let is_paired = self.pairing == Pairing::ByNumber && alike;
-        let series = |timed: Vec<(&Row, f64)>, requests: &ComparedRequests| {
+        let series = |timed: Vec<(&Row, f64)>| {
             let (values, seconds) =
                 timed.into_iter().map(|(row, seconds)| (of(row) as f64, seconds)).unzip();
-            Series { values, seconds, of_the_end: requests.of_the_end() }
+            Series { values, seconds }
         };
-        let (baseline, candidate) = (series(a, self.whole.0), series(b, self.whole.1));
-        Both { what: What::Rate, baseline, candidate, is_paired }.with_values()
+        Both { what: What::Rate, baseline: series(a), candidate: series(b), is_paired }.with_time()
     }
 }
 
 impl ComparedRequests {
-    /// All requests, each with its share of the run's time, in seconds.
-    fn timed(&self) -> Vec<(&Row, f64)> {
-        match self.pace {
-            Pace::ClosedLoop => {
-                let all: f64 = self.rows.iter().map(Row::held).sum();
-                let scale = if all > 0.0 { self.seconds() / all } else { 0.0 };
-                self.by_sending().into_iter().map(|row| (row, row.held() * scale)).collect()
-            }
-            Pace::OpenLoop => {
-                let mut rows: Vec<&Row> = self.rows.iter().collect();
-                rows.sort_by_key(|row| (row.number.0, row.end, row.number));
-                let mut last = (usize::MAX, Stamp::EPOCH);
-                let mut since = |row: &Row| {
-                    let round = row.number.0;
-                    if last.0 != round {
-                        let span = self.spans.get(round).copied().flatten();
-                        last = (round, span.map_or(row.end, |(first, _)| first));
-                    }
-                    let gap = row.end.saturating_since(last.1);
-                    last.1 = row.end;
-                    gap.as_secs_f64()
-                };
-                rows.into_iter().map(|row| (row, since(row))).collect()
-            }
+    /// The requests that make the rate, each with its share of the time in seconds; none if the rate hangs on the few requests
+    /// that end last.
+    fn timed(&self) -> Option<Vec<(&Row, f64)>> {
+        let mut rows = self.by_sending();
+        if self.pace == Pace::OpenLoop {
+            rows.sort_by_key(|row| (row.number.0, row.end, row.number));
         }
+        let rounds = rows.chunk_by(|one, next| one.number.0 == next.number.0);
+        let timed: Option<Vec<Vec<(&Row, f64)>>> = rounds
+            .map(|round| match self.pace {
+                Pace::AllAtOnce => None,
+                Pace::ClosedLoop => shares_of_slots(round),
+                Pace::OpenLoop => Some(gaps(round)),
+            })
+            .collect();
+        timed.map(|rounds| rounds.into_iter().flatten().collect())
     }
 
-    /// The variance of a closed loop's rate by chance at its end, where slots idle until the last is done, as a share of the
-    /// square of the rate.
-    ///
-    /// If `c` slots end anywhere within a request's time `x`, they idle for a time with a variance of about `c x^2 / 12` in
-    /// all, of the `n x` that all requests take. Where times vary, the one under way at the end is longer than most: `1 +
-    /// cv^2` times.
-    fn of_the_end(&self) -> f64 {
-        let (n, seconds) = (self.rows.len() as f64, self.seconds());
-        let all: f64 = self.rows.iter().map(Row::held).sum();
-        if self.pace == Pace::OpenLoop || all <= 0.0 || seconds <= 0.0 {
-            return 0.0;
-        }
-        let squares: f64 = self.rows.iter().map(|row| row.held().powi(2)).sum();
-        let longer = squares * n / (all * all);
-        let rounds = self.spans.iter().flatten().count().max(1) as f64;
-        (all / seconds) / 12.0 * longer * longer * rounds / (n * n)
+    /// From the first release to the last end; absent if that is no time.
+    fn rate(&self, of: impl Fn(&Row) -> u64) -> Option<f64> {
+        let sum = self.rows.iter().map(of).sum::<u64>() as f64;
+        Some(sum / self.seconds()).filter(|rate| rate.is_finite())
     }
+}
+
+/// The time that each held its slot, over how many slots there are: what the requests of a round take if no slot idles. At the
+/// end of a run slots do, until the last request is done: how long is chance, and the more slots the more of it.
+///
+/// The slots are counted where they are full, from when the most requests were first in flight until the last was sent; none
+/// if that is no time.
+fn shares_of_slots<'a>(round: &[&'a Row]) -> Option<Vec<(&'a Row, f64)>> {
+    let sorted = |of: fn(&Row) -> Stamp| {
+        let mut stamps: Vec<Stamp> = round.iter().map(|row| of(row)).collect();
+        stamps.sort_unstable();
+        stamps
+    };
+    let (starts, ends) = (sorted(|row| row.intended), sorted(|row| row.end));
+    let (mut over, mut most, mut full) = (ends.iter().peekable(), 0, Stamp::EPOCH);
+    let mut ended = 0_usize;
+    for (begun, start) in starts.iter().enumerate() {
+        while over.next_if(|end| *end <= start).is_some() {
+            ended += 1;
+        }
+        let in_flight = (begun + 1).saturating_sub(ended);
+        if in_flight > most {
+            (most, full) = (in_flight, *start);
+        }
+    }
+    let last = *starts.last()?;
+    let within =
+        |row: &&Row| row.end.min(last).saturating_since(row.intended.max(full)).as_secs_f64();
+    let slots = round.iter().map(within).sum::<f64>() / last.saturating_since(full).as_secs_f64();
+    (slots.is_finite() && slots > 0.0)
+        .then(|| round.iter().map(|row| (*row, row.held() / slots)).collect())
+}
+
+/// The time since the end before. The first end has none before it, and is left out.
+fn gaps<'a>(ends: &[&'a Row]) -> Vec<(&'a Row, f64)> {
+    let pairs = ends.iter().zip(ends.iter().skip(1));
+    pairs.map(|(last, row)| (*row, row.end.saturating_since(last.end).as_secs_f64())).collect()
 }
 
 impl Row {
@@ -180,12 +208,9 @@ fn what(statistic: Statistic) -> Option<What> {
 }
 
 impl Both {
-    /// Refuses what has no value at all on a side.
-    fn with_values(self) -> Result<Self, Missing> {
-        let is_empty = |series: &Series| {
-            series.values.is_empty()
-                || self.what == What::Rate && series.seconds.iter().sum::<f64>() <= 0.0
-        };
+    /// Refuses a rate over no time.
+    fn with_time(self) -> Result<Self, Missing> {
+        let is_empty = |series: &Series| series.seconds.iter().sum::<f64>() <= 0.0;
         match (is_empty(&self.baseline), is_empty(&self.candidate)) {
             (true, _) => Err(Missing::side(Side::Baseline)),
             (_, true) => Err(Missing::side(Side::Candidate)),

@@ -45,11 +45,6 @@ impl Figured {
         }
     }
 
-    /// What the variance has besides that of the draws.
-    fn of_the_end(&self) -> f64 {
-        self.series.of_the_end * self.value * self.value
-    }
-
     /// What each value does to the figure, but for a factor: what hangs together in it is what makes the figure uncertain.
     pub(super) fn influence(&self) -> Vec<f64> {
         match self.what {
@@ -109,8 +104,7 @@ pub(super) fn of_pairs(
         draw(&resampling, &mut bits, &mut times);
         b.of(&times) - a.of(&times)
     });
-    let drawn = variance(&differences.collect::<Vec<f64>>()) * unbiased(n, length);
-    let variance = drawn + a.of_the_end() + b.of_the_end();
+    let variance = variance(&differences.collect::<Vec<f64>>()) * unbiased(n, length);
     StandardError { error: variance.sqrt(), df: freedom(n, length) }
 }
 
@@ -132,7 +126,7 @@ pub(super) fn of_sides(
             figured.of(&times)
         });
         let drawn = variance(&figures.collect::<Vec<f64>>()) * unbiased(n, length);
-        (drawn + figured.of_the_end(), freedom(n, length))
+        (drawn, freedom(n, length))
     };
     let ((of_a, df_a), (of_b, df_b)) = (side(a), side(b));
     let sum = of_a + of_b;

@@ -4,7 +4,7 @@ use fizeau_core::Stamp;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::known_or_reason;
+use super::{interval_or_reason, known_or_reason};
 use crate::level::over_time::{Occupancy, OverTime};
 use crate::level::windowed::{WindowFigures, WindowMetrics, WindowThroughput, Windowed};
 use crate::{
@@ -109,15 +109,18 @@ impl Serialize for WindowMetrics {
 }
 
 impl Serialize for WindowThroughput {
-    /// An object of `from_ns`, `to_ns`, `duration_s`, `requests_per_s`, `output_tokens_per_s`.
+    /// An object of `from_ns`, `to_ns`, `duration_s`, `requests_per_s`, `output_tokens_per_s`, the
+    /// last two with a sibling `..._ci`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let ns = Stamp::as_nanos;
-        let mut map = serializer.serialize_map(Some(5))?;
+        let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("from_ns", &ns(self.span.from()))?;
         map.serialize_entry("to_ns", &ns(self.span.to()))?;
         map.serialize_entry("duration_s", &self.duration)?;
         map.serialize_entry("requests_per_s", &self.requests_per_s)?;
+        interval_or_reason(&mut map, "requests_per_s", self.requests_interval)?;
         map.serialize_entry("output_tokens_per_s", &self.output_tokens_per_s)?;
+        interval_or_reason(&mut map, "output_tokens_per_s", self.output_tokens_interval)?;
         map.end()
     }
 }

@@ -2,7 +2,7 @@
 
 use fizeau_metrics::{
     Answer, ComparisonSettings, ComparisonTable, ComparisonTest, Figure, FigureChoice, Pairs,
-    RandomBits, ResampleSeed, RoundFigures, RoundsError, Untested,
+    RandomBits, ResampleSeed, RoundFigures, RoundsError, Smallest, Untested,
 };
 use proptest::prelude::*;
 
@@ -156,4 +156,44 @@ fn equal_sides_are_told_apart_no_more_often_than_alpha() {
     }
     // 50 expected at most; the 99 % point of as many draws is 67.
     assert!((15..=67).contains(&alarms), "{alarms}");
+}
+
+/// However sure one is of it, a difference of no account is not called better or worse, and that is said.
+#[test]
+fn a_difference_of_a_two_thousandth_is_none_unless_it_is_to_be_one() {
+    let a: Vec<[f64; 3]> = (0..8).map(|k| [50.0 + f64::from(k), 20.0, 100.0]).collect();
+    let less = |k: usize, v: [f64; 3]| v.map(|v| v * (0.9995 + 1e-6 * k as f64));
+    let b: Vec<[f64; 3]> = a.iter().enumerate().map(|(k, v)| less(k, *v)).collect();
+    let of = |smallest: &str| {
+        let settings = ComparisonSettings { smallest: smallest.parse().unwrap(), ..settings() };
+        let table =
+            ComparisonTable::of_rounds(&rounds(&a, 1.0), &rounds(&b, 1.0), &settings).unwrap();
+        let decision = table.rows[0].tested.as_ref().unwrap().decision.unwrap();
+        (decision.answer, decision.is_too_small, ComparisonTable::is_any_worse([&table]))
+    };
+    assert_eq!(of("0.1%"), (Answer::NoDetectableDifference, true, false));
+    assert_eq!(of("0"), (Answer::Better, false, true)); // the third is a rate
+    for wrong in ["0.1", "-1%", "100%", "x%", ""] {
+        assert!(wrong.parse::<Smallest>().is_err(), "{wrong}");
+    }
+}
+
+/// p of about 0.02: worse in one table, but not among twenty of them.
+#[test]
+fn over_many_tables_it_takes_more_to_be_worse() {
+    let settings = ComparisonSettings {
+        figures: FigureChoice::only([Figure::P50_TTFT]),
+        ..ComparisonSettings::default()
+    };
+    let figures = |values: [f64; 6]| values.map(|v| RoundFigures::from_iter([(SHOWN[0], v)]));
+    let of = |b| {
+        let a = figures([50.0, 51.0, 52.0, 51.0, 50.0, 52.0]);
+        ComparisonTable::of_rounds(&a, &figures(b), &settings).unwrap()
+    };
+    let worse = of([51.0, 53.0, 52.5, 53.0, 50.0, 54.5]);
+    let p = worse.rows[0].tested.as_ref().unwrap().p().unwrap().get();
+    assert!((0.01..0.05).contains(&p), "{p}");
+    let same = of([50.1, 50.9, 52.1, 50.9, 50.1, 51.9]);
+    assert!(ComparisonTable::is_any_worse([&worse]));
+    assert!(!ComparisonTable::is_any_worse(std::iter::once(&worse).chain([&same; 19])));
 }

@@ -1,0 +1,92 @@
+//! Goals of single requests and measured parts, level by level, below the table of a sweep.
+
+use fizeau_core::Millis;
+use fizeau_metrics::{Distribution, NoWindow, WhyNoWindow, WindowFigures};
+
+use super::Line;
+use crate::number::{number, percent};
+use crate::{LevelReport, SweepReport};
+
+impl SweepReport {
+    /// What a good request is, and the share of each level's that met each goal; nothing without goals.
+    pub(super) fn say_goals(&self, out: &mut Vec<Line>) {
+        let attained = |level: &LevelReport| level.summary.goodput.clone();
+        let Some(first) = self.levels().iter().find_map(attained) else { return };
+        out.push(Line::text(format!("good: the share of all sent that met {}", first.goals())));
+        let places = first.groups.iter().enumerate();
+        let goals = places.flat_map(|(g, group)| {
+            group.goals.iter().enumerate().map(move |(i, goal)| (g, i, goal.goal))
+        });
+        let goals: Vec<_> = goals.collect();
+        // The column has it already.
+        if let [_] = goals.as_slice() {
+            return;
+        }
+        for (group, place, goal) in goals {
+            let share = |level: &LevelReport| {
+                let all = level.summary.goodput.as_ref()?;
+                let met = all.groups.get(group)?.goals.get(place)?.met;
+                Some(format!("{} at {}", percent(all.share(met)), level.load))
+            };
+            let shares: Vec<String> = self.levels().iter().filter_map(share).collect();
+            out.push(Line::text(format!("  {goal}: {}", shares.join(", "))));
+        }
+    }
+
+    /// The part of each level that was measured beside the whole, or why there is none.
+    pub(super) fn say_parts(&self, width: usize, out: &mut Vec<Line>) {
+        // Where a row has no room it is broken like a sentence.
+        let row = |cells| match row(cells) {
+            row if row.chars().count() <= width => Line::Whole(row),
+            row => Line::text(row),
+        };
+        let parts = self.levels().iter().map(|level| (level, &level.summary.windowed.part));
+        let parts: Vec<_> = parts.filter(|(level, _)| level.summary.requests.sent > 0).collect();
+        if parts.is_empty() {
+            return;
+        }
+        out.push(Line::text(
+            "Steady parts, or those asked for; the table has the whole:".to_owned(),
+        ));
+        if parts.iter().any(|(_, part)| part.is_ok()) {
+            let heads =
+                ["", "sent", "cut", "req/s", "out tok/s", "TTFT p50/p99", "E2EL p50/p99 ms"];
+            out.push(row(heads.map(str::to_owned)));
+        }
+        for (level, part) in parts {
+            out.push(match part {
+                Ok(part) => row(cells(level, part)),
+                Err(NoWindow { why: WhyNoWindow::TooFew { needs, has, .. }, .. }) => {
+                    Line::text(format!("{:>8} - (needs {needs} requests, has {has})", level.load))
+                }
+                Err(none) => Line::text(format!("{:>8} none: {}", level.load, none.why)),
+            });
+        }
+    }
+}
+
+fn cells(level: &LevelReport, part: &WindowFigures) -> [String; 7] {
+    let window = &part.window;
+    let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), number);
+    [
+        level.load.to_string(),
+        window.kept.to_string(),
+        format!("{} + {}", window.cut_front, window.cut_back),
+        rate(part.throughput.map(|rates| rates.requests_per_s.get())),
+        rate(part.throughput.map(|rates| rates.output_tokens_per_s.get())),
+        both(&part.metrics.ttft),
+        both(&part.metrics.e2el),
+    ]
+}
+
+/// `12.3 / 15.9`; `-` for what the sample does not support.
+fn both(sample: &Distribution) -> String {
+    let known = |value: Option<Millis>| value.map_or_else(|| "-".to_owned(), |ms| number(ms.get()));
+    format!("{} / {}", known(sample.p50.value()), known(sample.p99.value()))
+}
+
+/// 80 columns at most, as long as the figures are no longer than is usual.
+fn row(cells: [String; 7]) -> String {
+    let [load, sent, cut, requests, tokens, ttft, e2el] = cells;
+    format!("{load:>8} {sent:>8} {cut:>11} {requests:>8} {tokens:>10} {ttft:>14} {e2el:>15}")
+}
