@@ -69,6 +69,13 @@ fn the_looks_are_a_fifth_apart() {
     assert!(looks.iter().any(|look| (*look..=look + 4).contains(&completed)), "{completed}");
 }
 
+/// The first look at 100 finds it, and the second at 120: one may have come out narrow by chance.
+#[test]
+fn two_looks_in_succession_must_find_it() {
+    let completed = level(100_000, "mean e2el ci=90%").summary.requests.completed;
+    assert!((120..=124).contains(&completed), "{completed}");
+}
+
 #[test]
 fn a_tail_waits_for_as_many_as_it_needs() {
     let run = level(100_000, "p99 e2el ci=50%");

@@ -56,10 +56,11 @@ impl Slots {
     pub(super) fn mean(&self, has: u64) -> Option<Support<BatchMeans>> {
         let rates = self.rates();
         Some(match BatchMeans::of(&rates, Confidence::P95).ok()? {
-            Support::NotSupported { needs, .. } => Support::NotSupported {
-                needs: (needs * has).div_ceil(rates.len().max(1) as u64),
-                has,
-            },
+            Support::NotSupported { needs, .. } => {
+                // In requests; slots are as many or fewer.
+                let in_requests = (needs * has).div_ceil(rates.len().max(1) as u64);
+                Support::NotSupported { needs: in_requests.max(needs), has }
+            }
             known @ Support::Known(_) => known,
         })
     }

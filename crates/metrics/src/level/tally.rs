@@ -15,6 +15,7 @@ use super::windowed::Windowed;
 use super::{Goodput, LevelSummary, RequestCounts, Throughput, Window};
 use crate::events::Events;
 use crate::goodput::GoodTally;
+use crate::series::end_of;
 use crate::{
     ClientProof, ClientWatch, GoodputGoals, RequestMetrics, TimeSpan, Timeline, WindowChoice,
 };
@@ -224,10 +225,10 @@ impl LevelTally {
         }
     }
 
-    /// From the first release to the last end; a tape without an end reaches to its last output.
+    /// From the first release to the last end.
     fn extend_span(&mut self, tape: &Tape) {
         let start = tape.marks.released;
-        let end = tape.marks.end.or_else(|| tape.last_output());
+        let end = end_of(tape);
         self.extend_to(start, end.unwrap_or(start));
     }
 

@@ -13,8 +13,8 @@ use crate::{
 
 /// Where the true rates of a level lie, at 95 %, were it to go on as it did; absent where the rate itself is.
 ///
-/// From the rates in slots of time, which are put into batches ([`BatchMeans::of_rate`]). A request counts at the last of its
-/// output; its tokens are spread evenly between the first and the last, its prompt counts at the first. The start of a level,
+/// From the rates in slots of time, which are put into batches ([`BatchMeans::of_rate`]). A request counts at its
+/// end; its tokens are spread evenly between the first and the last, its prompt counts at the first. The start of a level,
 /// when nothing can have ended yet, and its end are in it like all else: where a level is short against its requests, they
 /// make the intervals wide.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -153,7 +153,7 @@ impl<'a> Rows<'a> {
 
     fn request_rate(&self, counts: fn(&Sent) -> bool) -> Option<Support<BatchMeans>> {
         let ended =
-            |request: &Sent| (request.last().saturating_since(self.start).min(self.duration), 1);
+            |request: &Sent| (request.end.saturating_since(self.start).min(self.duration), 1);
         let events: Vec<(Nanos, u64)> =
             self.completed().filter(|&sent| counts(sent)).map(ended).collect();
         BatchMeans::of_rate(&events, self.duration, Confidence::P95).ok()

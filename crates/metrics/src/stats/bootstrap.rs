@@ -5,6 +5,8 @@ mod length;
 mod ranked;
 mod resample;
 
+use std::ops::Range;
+
 use thiserror::Error;
 
 use super::select::check_finite;
@@ -124,7 +126,8 @@ impl Bootstrap {
     /// ```
     ///
     /// # Errors
-    /// If a value, or the statistic of the sample or of a resample, is NaN or infinite, or if no resamples are asked for.
+    /// If a value, or the statistic of the sample or of a resample, is NaN or infinite, if no resamples are asked for, or if a
+    /// correction for bias is and blocks are longer than half the run.
     pub fn statistic(
         &self,
         values: &[f64],
@@ -153,8 +156,7 @@ impl Bootstrap {
         let interval = match self.method {
             IntervalMethod::Percentile => replicates.between(self.confidence),
             IntervalMethod::BiasCorrected => {
-                let groups = without_groups(n, resampling.whole_length(), MOST_GROUPS);
-                let left = groups.map(|group| {
+                let left = left_out(n, &resampling)?.map(|group| {
                     finite(&mut [&values[..group.start], &values[group.end..]].concat())
                 });
                 let left = left.collect::<Result<Vec<_>, _>>()?;
@@ -174,8 +176,9 @@ impl Bootstrap {
     /// adding counts from the nearer end.
     ///
     /// # Errors
-    /// If a value is NaN or infinite, if no resamples are asked for, or if `percent` is 0 or 100: the least and the greatest
-    /// value of a sample say nothing about what lies beyond them.
+    /// If a value is NaN or infinite, if no resamples are asked for, if `percent` is 0 or 100 (the least and the greatest value
+    /// of a sample say nothing about what lies beyond them), or if a correction for bias is asked for and blocks are longer than
+    /// half the run.
     pub fn percentile(
         &self,
         values: &[f64],
@@ -205,7 +208,7 @@ impl Bootstrap {
         let interval = match self.method {
             IntervalMethod::Percentile => replicates.between(self.confidence),
             IntervalMethod::BiasCorrected => {
-                let groups = without_groups(values.len(), resampling.whole_length(), MOST_GROUPS);
+                let groups = left_out(values.len(), &resampling)?;
                 let left = ranked.without(groups, (percent, rule));
                 replicates.bias_corrected(&left, self.confidence)
             }
@@ -219,6 +222,18 @@ impl Bootstrap {
         }
         check_finite(values).map_err(|index| BootstrapError::NotFinite { index })
     }
+}
+
+/// What a jackknife of `n` values leaves out, one after another: two groups or more.
+fn left_out(
+    n: usize,
+    resampling: &Resampling,
+) -> Result<impl Iterator<Item = Range<usize>> + use<>, BootstrapError> {
+    let length = resampling.whole_length();
+    if 2 * length > n {
+        return Err(BootstrapError::OneBlock { length, n });
+    }
+    Ok(without_groups(n, length, MOST_GROUPS))
 }
 
 /// Why there is no interval.
@@ -236,6 +251,16 @@ pub enum BootstrapError {
     /// No resamples were asked for.
     #[error("0 resamples: an interval takes at least one, and 1000 are usual")]
     NoResamples,
+    /// Blocks so long that a jackknife has but one to leave out.
+    #[error(
+        "blocks of {length} of {n} values: for the skew, blocks may be as long as half the run at most"
+    )]
+    OneBlock {
+        /// How long blocks are.
+        length: usize,
+        /// How many values there are.
+        n: usize,
+    },
     /// Percentile 0 or 100 was asked for.
     #[error("percentile 0 or 100: the least and the greatest value have no interval")]
     Extreme,

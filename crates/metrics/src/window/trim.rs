@@ -8,7 +8,9 @@ use crate::Timeline;
 /// How much to cut at one end of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edge {
-    /// So many requests, in order of sending.
+    /// So many requests, in order of sending. A window is a part of the time, and has all that were sent at one instant or none:
+    /// where the first one that is kept was not sent alone, the others are kept too, so that fewer are cut; at the back
+    /// all of them are cut, so that more are.
     Requests(u64),
     /// So much time, from the first sending on or back from the last.
     Time(Nanos),

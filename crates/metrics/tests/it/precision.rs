@@ -1,13 +1,15 @@
 //! How well figures of a level are known, and how well they are to be.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
-use fizeau_core::{Channel, Nanos, Stamp, Tape};
+use fizeau_core::{Channel, FailureClass, Nanos, Stamp, Tape};
 use fizeau_metrics::{
     GoodputGoals, LevelSummary, LevelTally, Metric, Precision, PrecisionError, RandomBits,
     ResampleSeed, Statistic, Support,
 };
 use proptest::prelude::*;
 use serde_json::Value;
+
+use crate::tapes::failed;
 
 /// `n` requests, one each 10 ms, of 20 to 60 ms, with three tokens in two events.
 fn tapes(n: u64) -> Vec<Tape> {
@@ -58,6 +60,31 @@ fn every_figure_of_a_level_has_an_interval_or_says_what_it_takes() {
     assert!(p90.is_null(), "{p90}");
     let reason = few["metrics"]["ttft_ms"]["p95_ci_reason"].as_str().unwrap();
     assert!(reason.starts_with("needs about ") && reason.ends_with(" values, has 50"), "{reason}");
+}
+
+#[test]
+fn a_level_in_which_nothing_completed_says_what_rates_take() {
+    let tapes: Vec<Tape> =
+        tapes(40).into_iter().map(|tape| failed(tape, FailureClass::Truncated)).collect();
+    let throughput = tally(&tapes).summary().throughput;
+    let needs = Some(Support::NotSupported { needs: 30, has: 0 });
+    let found = throughput.intervals;
+    assert_eq!((found.requests_per_s, found.output_tokens_per_s), (needs, needs));
+}
+
+/// A reply that is over long after its last token counts where it is over, as in a window.
+#[test]
+fn a_request_counts_at_its_end() {
+    let rate = |delay| {
+        let mut tapes = tapes(200);
+        for tape in &mut tapes {
+            tape.marks.end = Some(tape.last_output().unwrap() + Nanos::from_millis(delay));
+        }
+        tally(&tapes).summary().throughput.intervals.requests_per_s.unwrap()
+    };
+    assert!(matches!(rate(0), Support::Known(_)));
+    // Nothing ends in the first second, so that the slots hang together.
+    assert!(matches!(rate(1_000), Support::NotSupported { needs: 201.., has: 200 }));
 }
 
 #[test]

@@ -158,6 +158,11 @@ fn bad_input_is_refused_by_name() {
     assert_eq!(of(bootstrap(1), 100.0), Err(BootstrapError::Extreme));
     let none = Bootstrap { resamples: 0, ..bootstrap(1) };
     assert_eq!(of(none, 50.0), Err(BootstrapError::NoResamples));
+    let length = BlockLength::Requests(26);
+    let skew = Bootstrap { length, method: IntervalMethod::BiasCorrected, ..bootstrap(1) };
+    let one_block = BootstrapError::OneBlock { length: 26, n: 50 };
+    assert_eq!(of(skew, 50.0), Err(one_block));
+    assert_eq!(skew.statistic(&[1.0; 50], mean), Err(one_block));
     let nan = bootstrap(1).statistic(&[1.0; 50], |_| f64::NAN);
     assert_eq!(nan, Err(BootstrapError::Statistic));
     let rate = |at, duration| {
