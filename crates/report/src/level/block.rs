@@ -137,7 +137,10 @@ impl LevelReport {
     fn verdict_lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let LevelStatus::Partial { reason } = &self.status {
-            lines.push(line("Status:", format_args!("partial: {reason}")));
+            lines.push(match line("Status:", format_args!("partial: {reason}")) {
+                short if short.chars().count() <= WIDTH => short,
+                _ => line("Status:", "partial") + "\n" + &sentence(reason),
+            });
         }
         lines.push(line("Verdict:", words::verdict(self.validity.verdict)));
         let mut said = HashSet::new();
