@@ -29,7 +29,7 @@ pub(super) fn show(run: &StoredRun) -> Result<(), Fail> {
     }
     let figures = document["comparison"]["figures"].as_array();
     let decided = figures.into_iter().flatten().filter(|figure| figure["decided"] == true);
-    say(format!("  {:<18}{:>12}{:>12}{:>10}  answer", "figure", "A", "B", "change"))?;
+    say(format!("  {:<22}{:>10}{:>10}{:>11}  answer", "figure", "A", "B", "change"))?;
     decided.map(row).try_for_each(say)
 }
 
@@ -41,10 +41,11 @@ fn row(figure: &Value) -> String {
     let change =
         change.map_or_else(|| "-".to_owned(), |change| format!("{:+.2} %", 100.0 * change));
     let answer = figure["answer"].as_str().or_else(|| figure["answer_reason"].as_str());
-    let name = printable(figure["figure"].as_str().unwrap_or_default());
+    let text = |name: &str| printable(figure[name].as_str().unwrap_or_default());
+    let name = format!("{} {}", text("figure"), text("unit"));
     let (a, b) = (number("baseline"), number("candidate"));
     let answer = printable(answer.unwrap_or("-"));
-    format!("  {name:<18}{a:>12}{b:>12}{change:>10}  {answer}")
+    format!("  {name:<22}{a:>10}{b:>10}{change:>11}  {answer}")
 }
 
 /// What a file says may hold what a terminal would obey.
