@@ -171,7 +171,7 @@ struct Job<'a> {
 impl Job<'_> {
     fn compare(&self, plan: Plan<'_>) -> Result<RunComparison, Fail> {
         let Plan { mut comparison, levels, goals, candidate } = plan;
-        let only = levels.len() == 1;
+        let only = self.baseline.levels().len() == 1 && candidate.levels().len() == 1;
         for (a, b) in levels {
             let pairing = self.pairing(a, &candidate, &b);
             let mut notes = Vec::new();

@@ -1,12 +1,14 @@
 //! `fizeau sweep`: a frontier, from an endpoint or from the embedded engine.
 
+mod size;
+
 use std::io::IsTerminal;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::Path;
 
 use fizeau::core::Nanos;
-use fizeau::harness::{Cancel, LevelSize, Pacer, Sweep, SweepSpec, SweptLevel, TextAfter};
-use fizeau::metrics::{GoodputGoals, Slo, Verdict};
+use fizeau::harness::{Cancel, Pacer, Sweep, SweepSpec, SweptLevel, TextAfter};
+use fizeau::metrics::{GoodputGoals, Precision, Slo, Verdict};
 use fizeau::report::{
     Engine, LevelReport, LoadPoint, OperatingPoint, Setup, Style, SweepReport, Terminal, Workload,
 };
@@ -25,6 +27,7 @@ use crate::say::say;
 use crate::speed::Physics;
 use crate::workload::{self, Ask, Limit, Nominal, Wish, Work};
 use crate::{interrupt, levels, probe, record, runtime};
+use size::{levels_of, most, most_requests, size_of, until_of};
 
 /// The goal where none is given: what a person who chats would call prompt and fluent.
 pub(crate) const DEFAULT_SLO: &str = "p99 ttft<500ms, p99 tpot<20ms";
@@ -65,7 +68,8 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     show(&report, Some(job.out.folder().path()))?;
     Ok(if interrupted {
         Exit::Interrupted
-    } else if report.verdict() == Verdict::Invalid || missed(&report, args) {
+    } else if report.verdict() == Verdict::Invalid || missed(&report, args) || !report.is_precise()
+    {
         Exit::Missed
     } else {
         Exit::Good
@@ -82,7 +86,8 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
     let slo: Slo = args.verdict.slo.parse().named("--slo")?;
     let goals: GoodputGoals = args.verdict.goodput.join(" ").parse().named("--goodput")?;
     let levels = levels_of(&args.plan.levels)?;
-    let size = size_of(args)?;
+    let until = until_of(args)?;
+    let mut size = size_of(args)?;
     let urls = &*args.endpoint.base_url;
     let wanted = endpoint::wanted(&args.endpoint.connections, urls, most(&levels));
     let client = Client::new(&args.client, wanted)?;
@@ -106,6 +111,9 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
     };
     // The workload is checked before an engine is started.
     let (workload, sample) = ask(args, &endpoint)?;
+    if until.is_some() {
+        size.requests = Some(sample.requests());
+    }
     let typical = sample.typical();
     let limit =
         workload::limit(args.workload.max_model_len, physics.as_ref().and_then(Physics::config));
@@ -122,7 +130,7 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
     let setup = setup(args, &called, &sample, physics.as_ref(), embedded.as_ref(), now);
     let Ask { spec: workload, tokenizer, dataset, .. } = workload;
     let window = args.window.choice();
-    let spec = SweepSpec { levels, workload, tokenizer, dataset, size, goals, window };
+    let spec = SweepSpec { levels, workload, tokenizer, dataset, size, goals, window, until };
     let out = Claim::new(&out)?;
     Ok(Job {
         called,
@@ -178,23 +186,16 @@ fn setup(
 /// The workload for `endpoint`, and a plan of the largest level.
 fn ask(args: &SweepArgs, endpoint: &EndpointArgs) -> Result<(Ask, Work), Fail> {
     let target = endpoint::nowhere(endpoint)?;
-    let (levels, size) = (levels_of(&args.plan.levels)?, size_of(args)?);
-    let requests = levels.iter().map(|&slots| size.requests_at(slots).get()).max();
     let wish = Wish {
         args: &args.workload,
         nominal: Nominal { input: ("--isl", &args.plan.isl), output: ("--osl", &args.plan.osl) },
-        requests,
+        requests: most_requests(args)?,
         arrivals: Arrivals::ClosedLoop,
         arrivals_flag: "--levels",
         replay: TracePacing::ClosedLoop,
     };
     let ask = wish.ask(&target)?;
     Ok((ask.clone(), Work::Plan { plan: ask.plan()?, ask: Box::new(ask) }))
-}
-
-/// The most requests in flight at any level.
-fn most(levels: &[NonZeroU32]) -> u64 {
-    levels.iter().map(|level| level.get().into()).max().unwrap_or(1)
 }
 
 /// The endpoint that was named, or the embedded engine.
@@ -218,29 +219,6 @@ fn call(
     endpoint::call(endpoint, &base_urls, &model, &extra, keep_text)
 }
 
-fn levels_of(levels: &[u32]) -> Result<Vec<NonZeroU32>, Fail> {
-    let checked: Option<Vec<NonZeroU32>> = levels.iter().copied().map(NonZeroU32::new).collect();
-    let mut checked =
-        checked.ok_or_else(|| Fail::usage("--levels: 0 is not a concurrency; the least is 1"))?;
-    checked.sort_unstable();
-    checked.dedup();
-    Ok(checked)
-}
-
-fn size_of(args: &SweepArgs) -> Result<LevelSize, Fail> {
-    let requests = match args.plan.num_prompts {
-        None => None,
-        Some(n) => Some(NonZeroU64::new(n).ok_or_else(|| {
-            Fail::usage("--num-prompts: 0 requests measure nothing; the least is 1")
-        })?),
-    };
-    let time = Nanos::from_secs_f64(args.plan.level_seconds).named("--level-seconds")?;
-    if time == Nanos::ZERO {
-        return Err(Fail::usage("--level-seconds: a level takes some time; give more than 0"));
-    }
-    Ok(LevelSize { requests, time: Some(time), warmup: args.plan.num_warmups })
-}
-
 fn document(job: &Job, epoch_unix_ns: u64) -> Result<record::RunDocument<'_>, Fail> {
     let size = &job.spec.size;
     let level = |&slots: &NonZeroU32| record::LevelPlan {
@@ -250,7 +228,7 @@ fn document(job: &Job, epoch_unix_ns: u64) -> Result<record::RunDocument<'_>, Fa
         release_for_ms: size.time.map(Nanos::to_millis),
         seed: Some(job.spec.seed_at(slots).0),
         window: job.spec.window.into(),
-        until: None,
+        until: job.spec.until.as_ref().map(Precision::to_string),
     };
     let levels = job.spec.levels.iter().map(level).collect();
     let (threads, thresholds) = (job.client.threads(), &*job.thresholds);

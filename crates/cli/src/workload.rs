@@ -55,6 +55,13 @@ pub(crate) struct Wish<'a> {
     pub(crate) replay: TracePacing,
 }
 
+/// The most requests that are sent until a figure is known, where nobody says how many; none for as many as the data set has.
+/// Synthetic ones are made as they are sent.
+pub(crate) fn most_until_known(args: &WorkloadArgs) -> Option<u64> {
+    let is_endless = matches!(&*args.dataset_name, "random" | "vllm-random" | "sonnet");
+    is_endless.then_some(100_000)
+}
+
 /// The most requests where nobody says how many: vLLM's default.
 const REQUESTS: u64 = 1000;
 

@@ -46,6 +46,7 @@
 //!     size: LevelSize { requests: None, time: None, warmup: None },
 //!     goals: GoodputGoals::default(),
 //!     window: WindowChoice::AUTO,
+//!     until: None,
 //! };
 //! let mut sweep = Sweep::new(rig, &spec, None);
 //! let points = time.block_on(async {

@@ -2,10 +2,6 @@
 
 mod alarm;
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
-use std::task::Poll;
-
 use fizeau_core::{Clock, Nanos, Stamp, Timer};
 use fizeau_transport::MonotonicClock;
 
@@ -61,18 +57,6 @@ impl Timer for Pacer {
     /// # Panics
     /// Outside of a tokio runtime with I/O and time.
     async fn sleep_until(&self, at: Stamp) {
-        let mut waiting = pin!(self.wait_until(at));
-        // The clock before the alarm: a worker that is busy looks here before the kernel's alarm has come through to it.
-        poll_fn(|cx| match self.clock.now() >= at {
-            true => Poll::Ready(()),
-            false => waiting.as_mut().poll(cx),
-        })
-        .await;
-    }
-}
-
-impl Pacer {
-    async fn wait_until(&self, at: Stamp) {
         self.alarms.nap_until(self.clock, at - Self::SPIN).await;
         while self.clock.now() < at {
             // Not a bare spin: what arrives meanwhile is stamped when it arrives.

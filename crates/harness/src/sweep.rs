@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
 use fizeau_core::Nanos;
-use fizeau_metrics::{GoodputGoals, WindowChoice};
+use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
 use fizeau_workload::{Arrivals, Dataset, Plan, Seed, Spec, SpecError, TextCodec, WalkError};
 
 use crate::drive::{DriveError, Load};
@@ -30,6 +30,9 @@ pub struct SweepSpec {
     pub goals: GoodputGoals,
     /// Which part of each level is looked at beside the whole.
     pub window: WindowChoice,
+    /// End each level once this is known well enough of it; its size is then the most that it may take. See
+    /// [`PlannedLevel::until`], and [`LevelRun::is_precise`] for whether a level came to it.
+    pub until: Option<Precision>,
 }
 
 impl SweepSpec {
@@ -40,7 +43,7 @@ impl SweepSpec {
     }
 }
 
-/// How large a level is. It ends when its requests are done, or its time is up and those in flight have finished.
+/// How large a level is at most. It ends when its requests are done, or its time is up and those in flight have finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LevelSize {
     /// How many requests; by default ten for each slot and at least 100, which a p99 needs.
@@ -147,6 +150,7 @@ impl<'a, M: Measure> Sweep<'a, M> {
             warmup: size.warmup_at(concurrency),
             goals: &self.spec.goals,
             window: self.spec.window,
+            until: self.spec.until.as_ref(),
             ..PlannedLevel::new(
                 &plan,
                 Load { max_in_flight: Some(concurrency), stop_after: size.time },

@@ -21,6 +21,7 @@
 
 mod compare;
 mod distribution;
+mod events;
 mod gaps;
 mod goodput;
 mod histogram;
@@ -32,6 +33,7 @@ mod precision;
 mod request;
 mod series;
 mod slo;
+mod sort;
 mod stats;
 mod validity;
 mod window;

@@ -70,7 +70,7 @@ impl ChannelTokens {
     }
 
     /// Takes in events of one channel; one that is not made of tokens has no place here.
-    fn note(&mut self, run: &[Arrival]) {
+    fn note(&mut self, run: &[Arrival], sums: Sums) {
         let count = match run.first().map(|event| event.channel) {
             Some(Channel::Reasoning) => &mut self.reasoning,
             Some(Channel::Visible) => &mut self.visible,
@@ -79,7 +79,7 @@ impl ChannelTokens {
             Some(Channel::Silent) => &mut self.silent,
             _ => return,
         };
-        *count += run.iter().map(|event| Tokens::new(event.tokens.into())).sum();
+        *count += Tokens::new(sums.tokens);
     }
 }
 
@@ -87,6 +87,11 @@ impl RequestOutput {
     /// What `tape` holds.
     #[must_use]
     pub fn of(tape: &Tape) -> Self {
+        Self::with(tape, tape.output_tokens())
+    }
+
+    /// What `tape` holds, whose tokens have been added up.
+    pub(crate) fn with(tape: &Tape, output: Tokens) -> Self {
         if !tape.is_success() {
             return Self::default();
         }
@@ -94,12 +99,12 @@ impl RequestOutput {
         let mut text = Text::default();
         // A reply changes its channel once or twice, so sums over runs cost less than one addition an event.
         for run in tape.arrivals.chunk_by(|event, next| event.channel == next.channel) {
-            by_channel.note(run);
-            text.note(run);
+            let sums = Sums::of(run);
+            by_channel.note(run, sums);
+            text.note(run, sums);
         }
         let reported = tape.usage.and_then(|usage| usage.reasoning_tokens);
         let said = reported.filter(|&tokens| tokens > Tokens::ZERO);
-        let output = tape.output_tokens();
         let reasoning = said.unwrap_or(by_channel.reasoning).min(output);
         Self {
             by_channel,
@@ -111,6 +116,24 @@ impl RequestOutput {
             text_bytes_per_s: text.rate(text.bytes - text.first.0),
             text_chars_per_s: text.rate(text.chars - text.first.1),
         }
+    }
+}
+
+/// What events hold together.
+#[derive(Clone, Copy)]
+struct Sums {
+    tokens: u64,
+    bytes: u64,
+    chars: u64,
+}
+
+impl Sums {
+    fn of(run: &[Arrival]) -> Self {
+        run.iter().fold(Self { tokens: 0, bytes: 0, chars: 0 }, |sums, event| Self {
+            tokens: sums.tokens + u64::from(event.tokens),
+            bytes: sums.bytes + u64::from(event.bytes),
+            chars: sums.chars + u64::from(event.chars),
+        })
     }
 }
 
@@ -126,13 +149,13 @@ struct Text {
 
 impl Text {
     /// Takes in events of one channel, if it is one that a reader sees.
-    fn note(&mut self, run: &[Arrival]) {
+    fn note(&mut self, run: &[Arrival], sums: Sums) {
         let Some((first, last)) = run.first().zip(run.last()) else { return };
         if !first.channel.is_visible() {
             return;
         }
-        self.bytes += run.iter().map(|event| u64::from(event.bytes)).sum::<u64>();
-        self.chars += run.iter().map(|event| u64::from(event.chars)).sum::<u64>();
+        self.bytes += sums.bytes;
+        self.chars += sums.chars;
         match &mut self.span {
             Some((_, until)) => *until = last.at,
             None => {

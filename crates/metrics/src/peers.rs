@@ -183,6 +183,6 @@ impl Peer {
             Self::EvalScope => evalscope::figures,
             Self::GenAiPerf => genai_perf::figures,
         };
-        PeerReport { peer: self, figures: rules(&run) }
+        rules(&run).into_report(self)
     }
 }

@@ -73,6 +73,11 @@ impl RequestMetrics {
     /// The figures of `tape`.
     #[must_use]
     pub fn of(tape: &Tape) -> Self {
+        Self::with(tape, tape.output_tokens())
+    }
+
+    /// The figures of `tape`, whose output tokens have been added up.
+    pub(crate) fn with(tape: &Tape, output: Tokens) -> Self {
         let marks = &tape.marks;
         let connect = marks.connect.as_ref();
         let since_release = span(Some(marks.released), marks.send_start);
@@ -93,7 +98,7 @@ impl RequestMetrics {
         }
         let (sent, intended) = (tape.marks.send_start, Some(tape.marks.intended));
         let (first, last) = (tape.first_token(), tape.last_output());
-        let (ttft, tpot) = (span(sent, first), tpot(tape));
+        let (ttft, tpot) = (span(sent, first), tpot(tape, output));
         Self {
             ttft,
             ttft_scheduled: span(intended, first),
@@ -106,7 +111,7 @@ impl RequestMetrics {
             prefill_tps: ttft.and_then(|ttft| prefill_tps(tape, ttft)),
             e2el: span(sent, last),
             e2el_scheduled: span(intended, last),
-            output_tokens: Some(tape.output_tokens()),
+            output_tokens: Some(output),
             first_event_tokens: first_event_tokens(tape),
             ..regardless
         }
@@ -137,8 +142,8 @@ fn first_event_tokens(tape: &Tape) -> Option<Tokens> {
     Some(Tokens::new(first.tokens.into()))
 }
 
-fn tpot(tape: &Tape) -> Option<Millis> {
-    let later = tape.output_tokens().get() - first_event_tokens(tape)?.get();
+fn tpot(tape: &Tape, output: Tokens) -> Option<Millis> {
+    let later = output.get() - first_event_tokens(tape)?.get();
     if later == 0 {
         return None;
     }

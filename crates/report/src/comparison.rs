@@ -51,7 +51,7 @@ impl ComparisonView<'_> {
         if let Some(text) = self.effects() {
             say(text);
         }
-        for text in self.disagreements() {
+        for text in self.disagreements().into_iter().chain(self.held_back()).chain(self.lacking()) {
             say(text);
         }
         say(self.method());
@@ -123,6 +123,31 @@ impl ComparisonView<'_> {
             }
         }
         notes
+    }
+
+    /// Differences that are too small to be called better or worse.
+    fn held_back(&self) -> Option<String> {
+        let small = self
+            .tested()
+            .filter(|(_, tested)| tested.decision.is_some_and(|decision| decision.is_too_small));
+        let small: Vec<String> = small.map(|(row, _)| row.figure.label()).collect();
+        let least = number(self.table.smallest.get() * 100.0);
+        let least = least.trim_end_matches('0').trim_end_matches('.');
+        let (small, is_any) = (small.join(", "), !small.is_empty());
+        is_any.then(|| {
+            format!("note: {small}: a difference, but of less than {least} % (--smallest), and so no answer")
+        })
+    }
+
+    /// Figures that some rounds lack.
+    fn lacking(&self) -> Option<String> {
+        let Basis::Rounds(rounds) = self.table.basis else { return None };
+        let lacking = self.tested().filter(|(_, tested)| tested.n < rounds);
+        let lacking = lacking.map(|(row, tested)| {
+            format!("{} from {} of {rounds} rounds", row.figure.label(), tested.n)
+        });
+        let lacking: Vec<String> = lacking.collect();
+        (!lacking.is_empty()).then(|| format!("note: {}; the others have none", lacking.join(", ")))
     }
 
     /// What was compared with what, and by which rules.

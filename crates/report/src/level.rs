@@ -17,6 +17,7 @@ use crate::Asked;
 pub(crate) use proof::tail;
 pub use speed::SpeedOfLight;
 pub use until::Until;
+pub(crate) use until::found;
 
 /// All that is known of one level: its load, what was measured, whether to believe it, and the bound beside it.
 ///

@@ -5,6 +5,7 @@ mod goals;
 mod json;
 mod operating;
 mod places;
+mod until;
 
 use std::collections::BTreeMap;
 

@@ -59,6 +59,7 @@ impl SweepReport {
             out.push(Line::text(format!("Knee: {knee}")));
         }
         self.say_operating_point(&mut out);
+        out.extend(self.until_lines().into_iter().map(Line::text));
         let failures = self.failures();
         if !failures.is_empty() {
             out.push(Line::text(format!("Failures: {}", failures.join(", "))));

@@ -91,12 +91,10 @@ fn until(args: &BenchArgs, pacing: Pacing) -> Result<Option<Precision>, Fail> {
     Ok(asked)
 }
 
-/// How many requests are asked for; none for as many as there are. Synthetic ones are made as they are sent.
+/// How many requests are asked for; none for as many as there are.
 fn requests(args: &BenchArgs) -> Option<u64> {
-    const UNTIL_KNOWN: u64 = 100_000;
-    let is_endless = matches!(&*args.workload.dataset_name, "random" | "vllm-random" | "sonnet");
-    let by_default = (args.load.until.is_some() && is_endless).then_some(UNTIL_KNOWN);
-    args.load.num_prompts.or(by_default)
+    let until = args.load.until.as_ref();
+    args.load.num_prompts.or_else(|| until.and_then(|_| workload::most_until_known(&args.workload)))
 }
 
 /// When the requests of a trace leave; flags of traces are for traces.

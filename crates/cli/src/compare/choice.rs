@@ -31,3 +31,19 @@ pub(crate) fn pace(record: &RunRecord) -> Pace {
         _ => Pace::OpenLoop,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Output, figures};
+    use fizeau::metrics::{Figure, FigureChoice, GoodputGoals};
+
+    #[test]
+    fn embeddings_with_goals_are_decided_over_what_they_have() {
+        let goals: GoodputGoals = "e2el:50".parse().unwrap();
+        let decided = |asked: &[Figure], goals, output| figures(asked, goals, output).decided;
+        let of_embeddings = [Figure::P50_E2EL, Figure::P99_E2EL, Figure::RPS, Figure::GOOD_SHARE];
+        assert_eq!(decided(&[], &goals, Output::None), of_embeddings);
+        assert_eq!(figures(&[], &GoodputGoals::NONE, Output::Tokens), FigureChoice::usual());
+        assert_eq!(decided(&[Figure::P50_TTFT], &goals, Output::None), [Figure::P50_TTFT]);
+    }
+}

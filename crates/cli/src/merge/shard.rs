@@ -73,7 +73,7 @@ impl MeasuredShard {
         record.number(path)
     }
 
-    /// Whether a request of its was sent; a tape of one may be all that it left.
+    /// Whether no request fell to it, as its summary has it.
     pub(super) fn is_empty(&self) -> bool {
         let sent = self.summary.as_ref().and_then(|summary| summary.whole("requests.sent"));
         sent == Some(0)

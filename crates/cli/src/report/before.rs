@@ -98,9 +98,10 @@ fn status(summary: &RunRecord) -> LevelStatus {
     let partial = |reason: &str| LevelStatus::Partial { reason: reason.to_owned() };
     match summary.text("status").as_deref() {
         Some("finished") => LevelStatus::Finished,
-        Some(_) => partial(
-            &summary.text("status_reason").unwrap_or_else(|| "it is not said why".to_owned()),
-        ),
+        Some(_) => {
+            let reason = summary.text("status_reason");
+            partial(reason.as_deref().unwrap_or("it is not said why"))
+        }
         None => partial("no summary.json: it did not end"),
     }
 }

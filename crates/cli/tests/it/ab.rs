@@ -157,6 +157,7 @@ fn what_cannot_be_is_refused_before_anything_is_measured() {
         (&url, "--settle soon", 2, "--settle soon: write a time such as 2s"),
         (&url, "--metrics ttft", 2, "--metrics: metric `ttft`: say which statistic"),
         (&url, "--alpha 2", 2, "--alpha: "),
+        (&url, "--smallest 1", 2, "--smallest: "),
         (&url, "--probe-request-rate 3", 2, "--probe-request-rate: an A/B run has no probe"),
         (
             &url,

@@ -119,6 +119,65 @@ fn runs_of_other_workloads_models_or_goals_are_refused_with_the_fields() {
     }
 }
 
+/// The caps of a rate and the sampling are a part of the workload; warm-up and count are not, but are shown.
+#[test]
+fn what_was_asked_must_agree_or_is_shown() {
+    let scratch = Scratch::new("compare-asked");
+    let bench = |name: &str, more: &str| {
+        let server = fixed(Nanos::from_millis(2), Nanos::from_micros(500));
+        let (url, out) = (server.base_url(), scratch.path(name));
+        let line = format!(
+            "bench --model m --base-url {url} --out {out} --request-rate 200 --num-warmups 2 --random-input-len 8 \
+             --random-output-len 3 --seed 7 {more}"
+        );
+        let ended = run(&line.split_whitespace().collect::<Vec<_>>());
+        assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
+        out
+    };
+    let a = bench("a", "--num-prompts 8");
+    let capped = bench("capped", "--num-prompts 8 --max-concurrency 4");
+    let warm = bench("warm", "--num-prompts 8 --temperature 0.5");
+    let more = bench("more", "--num-prompts 9");
+    let cases = [
+        (&capped, "levels[0].max_in_flight: nothing / 4"),
+        (&warm, "sampling.temperature: nothing / 0.5"),
+    ];
+    for (other, field) in cases {
+        let refused = compare(&[&a, other], "");
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.err.contains(field), "{field}: {}", refused.err);
+        let forced = compare(&[&a, other], "--force");
+        assert_eq!(forced.code, Some(0), "{forced:?}");
+    }
+    let shown = compare(&[&a, &more], "--force");
+    assert!(shown.out.contains("levels[0].requests: 8 -> 9"), "{shown:?}");
+}
+
+#[test]
+fn turns_of_an_ab_run_are_taken_one_by_one() {
+    let scratch = Scratch::new("compare-ab");
+    let servers = [1, 2].map(|ms| fixed(Nanos::from_millis(ms), Nanos::from_millis(ms)));
+    let [a, b] = [servers[0].base_url(), servers[1].base_url()];
+    let out = scratch.path("ab");
+    let line = format!(
+        "ab --a {a} --b {b} --model m --random-input-len 4 --random-output-len 4 --num-prompts 3 --num-warmups 1 \
+         --max-concurrency 1 --settle 0s --rounds 5 --out {out}"
+    );
+    let ended = run(&line.split_whitespace().collect::<Vec<_>>());
+    assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
+    let refused = compare(&[&out, &out], "");
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.err.contains("ab.json") && refused.err.contains("a-01"), "{}", refused.err);
+    let turn = |name: &str| format!("{out}/{name}");
+    let first = compare(&[&turn("a-01"), &turn("b-01")], "--force");
+    assert!(first.out.contains("3 pairs of requests"), "{first:?}");
+    let moved = format!("setup.endpoint.base_url: \"{a}\" -> \"{b}\"");
+    let words = first.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(&moved), "{}", first.out);
+    let second = compare(&[&turn("a-01"), &turn("b-02")], "--force");
+    assert!(second.out.contains("nothing is paired"), "{second:?}");
+}
+
 #[test]
 fn a_sweep_is_compared_level_by_level_and_what_one_side_lacks_is_named() {
     let scratch = Scratch::new("compare-sweep");
@@ -173,6 +232,7 @@ fn bad_flags_and_folders_are_refused() {
         (vec!["compare", &a], "2"),
         (vec!["compare", &a, &a, "--alpha", "2"], "--alpha"),
         (vec!["compare", &a, &a, "--metrics", "ttft"], "say which statistic"),
+        (vec!["compare", &a, &a, "--smallest", "0.1"], "--smallest"),
     ];
     for (words, said) in cases {
         let refused = run(&words);

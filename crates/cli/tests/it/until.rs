@@ -1,4 +1,4 @@
-//! `fizeau bench --until`.
+//! `fizeau bench --until` and `fizeau sweep --until`.
 
 use serde_json::Value;
 
@@ -66,4 +66,49 @@ fn what_cannot_be_asked_for_is_refused_before_anything_is_sent() {
         assert_eq!(ended.code, Some(2), "{ended:?}");
         assert!(ended.err.contains(says), "{}", ended.err);
     }
+}
+
+fn sweep<'a>(url: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
+    let line = "sweep --model m --levels 2,4 --isl 20 --osl 3 --num-warmups 0";
+    line.split_whitespace().chain(["--base-url", url]).chain(rest.iter().copied()).collect()
+}
+
+#[test]
+fn each_level_of_a_sweep_ends_once_the_figure_is_known() {
+    let (server, scratch) = (simulated(), Scratch::new("sweep-until"));
+    let (url, out) = (server.base_url(), scratch.path("run"));
+    let ended = run(&sweep(&url, &["--until", "mean e2el ci=90%", "--out", &out]));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.out.contains("Until mean e2el ci=90%: reached at 2, 4\n"), "{}", ended.out);
+    let (report, record) =
+        (json(scratch.path("run/sweep.json")), json(scratch.path("run/run.json")));
+    for (level, name) in ["concurrency-0002", "concurrency-0004"].into_iter().enumerate() {
+        let summary = json(scratch.path(&format!("run/{name}/summary.json")));
+        let sent = summary["requests"]["sent"].as_u64().unwrap();
+        assert!((100..1_000).contains(&sent), "{sent}");
+        assert_eq!(summary["until"]["reached"], true);
+        assert_eq!(report["levels"][level]["until"], summary["until"]);
+        let planned = &record["levels"][level];
+        assert_eq!(planned["until"], "mean e2el ci=90%");
+        assert_eq!(
+            (&planned["requests"], &planned["release_for_ms"]),
+            (&100_000.into(), &180_000.0.into())
+        );
+    }
+    let page = std::fs::read_to_string(scratch.path("run/report.html")).unwrap();
+    assert!(page.contains("Until mean e2el ci=90%: reached at 2, 4."));
+}
+
+#[test]
+fn a_level_of_a_sweep_that_stays_unknown_is_a_goal_missed() {
+    let (server, scratch) = (simulated(), Scratch::new("sweep-until-not"));
+    let (url, out) = (server.base_url(), scratch.path("run"));
+    let asked = ["--num-prompts", "40", "--until", "p99 e2el ci=1%", "--out", &out];
+    let ended = run(&sweep(&url, &asked));
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let said = "Until p99 e2el ci=1%: not reached at 2 (needs about 100, has 40), 4 (needs about 100, has 40)";
+    assert!(ended.out.contains(said), "{}", ended.out);
+    let ended = run(&sweep("http://127.0.0.1:9", &["--until", "ci=2"]));
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.err.contains("--until: `ci=2`: `2` is not a share"), "{}", ended.err);
 }

@@ -52,6 +52,7 @@ fn observed(levels: &[u32], seed: u64) -> Vec<(SweptLevel, Vec<Tape>)> {
         size: LevelSize { requests: None, time: None, warmup: None },
         goals: GoodputGoals::default(),
         window: WindowChoice::AUTO,
+        until: None,
     };
     let mut sweep = Sweep::new(rig, &spec, None);
     let all = time.block_on(async {

@@ -178,10 +178,12 @@ impl<'t, C: Timer> Line<'t, C> {
         at
     }
 
-    /// Ready when there is a reason to look again: the alarm rings, or there is a slot for the first.
+    /// Ready when there is a reason to look again: the instant of the alarm has come, or there is a slot for the first.
     pub(super) fn poll(&mut self, slots: &mut impl Slots, cx: &mut Context<'_>) -> Poll<()> {
+        // The clock before the alarm, which may come through late: flights make way for who is due, and would do so for nothing
+        // until it rings.
         if let Some(alarm) = &mut self.alarm
-            && alarm.ringing.as_mut().poll(cx).is_ready()
+            && (self.timer.now() >= alarm.at || alarm.ringing.as_mut().poll(cx).is_ready())
         {
             self.alarm = None;
             return Poll::Ready(());

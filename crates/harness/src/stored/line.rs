@@ -14,19 +14,12 @@ use cursor::Cursor;
 const KEY: &[u8] = b"\"arrivals\":";
 
 /// The columns of [`stand_in`].
-const STAND_IN: &[u8] = br#"{"gap_ns":[18446744073709551615],"read_step":[[4294967295,1]],"tokens":[[4294967295,1]],"bytes":[4294967295],"continuation_bytes":[[4294967295,1]],"channel":[["embedding",1]],"read_lag_ns":[4294967295]}"#;
+const STAND_IN: &[u8] = br#"{"gap_ns":[18446744073709551615],"read_step":[[0,1]],"tokens":[[0,1]],"bytes":[0],"continuation_bytes":[[0,1]],"channel":[["silent",1]]}"#;
 
-/// No arrival that was ever seen: it tells that the columns that were cut out are those that serde would have read.
+/// No arrival that was ever seen: it tells that the columns that were cut out are those that serde would have read. Its stamp
+/// is enough for that; all else is as short as can be.
 const fn stand_in() -> Arrival {
-    Arrival {
-        at: Stamp::from_nanos(u64::MAX),
-        read: u32::MAX,
-        tokens: u32::MAX,
-        bytes: u32::MAX,
-        chars: 0,
-        channel: Channel::Embedding,
-        read_lag: ReadLag::MAX,
-    }
+    Arrival::tokens(Stamp::from_nanos(u64::MAX), 0, Channel::Silent)
 }
 
 /// Reads lines, and keeps what the next one can use.
@@ -34,6 +27,8 @@ const fn stand_in() -> Arrival {
 pub(super) struct LineReader {
     /// A line without its columns.
     without: Vec<u8>,
+    /// Where the columns of the last line began.
+    columns_at: usize,
     /// How many arrivals the last line had.
     arrivals: usize,
 }
@@ -49,8 +44,8 @@ impl LineReader {
 
     /// None if the line is not as this program writes it.
     fn by_hand(&mut self, line: &[u8]) -> Option<Tape> {
-        let before = line.windows(KEY.len()).position(|window| window == KEY)? + KEY.len();
-        let (before, columns) = line.split_at_checked(before)?;
+        self.columns_at = columns_at(line, self.columns_at)?;
+        let (before, columns) = line.split_at_checked(self.columns_at)?;
         let mut columns = Cursor::new(columns);
         let arrivals = arrivals(&mut columns, self.arrivals)?;
         self.arrivals = arrivals.len();
@@ -65,6 +60,15 @@ impl LineReader {
             tape
         })
     }
+}
+
+/// Where the columns of `line` may begin: near where those of the line before did, or else wherever they are named.
+fn columns_at(line: &[u8], before: usize) -> Option<usize> {
+    let named = |from: usize| {
+        let found = line.get(from..)?.windows(KEY.len()).position(|window| window == KEY)?;
+        Some(from + found + KEY.len())
+    };
+    named(before.saturating_sub(2 * KEY.len())).or_else(|| named(0))
 }
 
 /// The arrivals of columns in the order in which they are written; `about` is how many there may be.

@@ -67,13 +67,21 @@ impl<R: BufRead> StoredTapes<R> {
     }
 
     fn next_tape(&mut self) -> Result<Option<Tape>, StoredError> {
-        self.line.clear();
-        let read = self.from.by_ref().take(LONGEST).read_until(b'\n', &mut self.line);
-        let read = read.map_err(StoredError::io(&self.path))? as u64;
-        if read == 0 {
-            return Ok(None);
+        let mut read = self.next_line()?;
+        let mut blank = None;
+        while read > 0 && self.line.trim_ascii().is_empty() {
+            blank = self.reader.read(&self.line).err();
+            read = self.next_line()?;
         }
         let line = self.read + 1;
+        match (read, blank) {
+            // Whatever opened the file may have left blank lines at its end.
+            (0, _) => return Ok(None),
+            (_, Some(error)) => {
+                return Err(StoredError::Line { path: self.path.clone(), line, error });
+            }
+            (_, None) => {}
+        }
         let is_whole = self.line.last() == Some(&b'\n');
         if !is_whole && read == LONGEST {
             return Err(StoredError::LongLine { path: self.path.clone(), line, longest: LONGEST });
@@ -89,6 +97,13 @@ impl<R: BufRead> StoredTapes<R> {
             }
             Err(error) => Err(StoredError::Line { path: self.path.clone(), line, error }),
         }
+    }
+
+    /// Reads a line, or as much of it as one may have; how long it is, with its end.
+    fn next_line(&mut self) -> Result<u64, StoredError> {
+        self.line.clear();
+        let read = self.from.by_ref().take(LONGEST).read_until(b'\n', &mut self.line);
+        read.map(|read| read as u64).map_err(StoredError::io(&self.path))
     }
 }
 

@@ -366,6 +366,7 @@ fn a_sweep_keeps_its_crew_and_its_transports() {
         size: LevelSize { requests: None, time: None, warmup: None },
         goals: GoodputGoals::default(),
         window: WindowChoice::AUTO,
+        until: None,
     };
     let mut sweep = Sweep::new(&mut stand.crew, &spec, None);
     let mut threads = Vec::new();

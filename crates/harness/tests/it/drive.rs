@@ -1,12 +1,13 @@
 use std::cell::RefCell;
 use std::convert::Infallible;
+use std::future::Future;
 use std::num::NonZeroU32;
 use std::pin::pin;
 use std::task::{Context, Waker};
 
 use fizeau_core::{
-    FailureClass, Nanos, Outcome, Part, Request, RequestSource, Scheduled, Stamp, Tape, TapeSink,
-    Transport,
+    Clock, FailureClass, Nanos, Outcome, Part, Request, RequestSource, Scheduled, Stamp, Tape,
+    TapeSink, Timer, Transport,
 };
 use fizeau_harness::{Cancel, DriveError, Ended, Load, drive};
 use proptest::prelude::*;
@@ -52,6 +53,56 @@ fn an_open_loop_sends_on_time_whatever_the_server_does() {
         assert_eq!(tape.marks.intended, at(10 * k as u64));
         assert_eq!(tape.marks.send_start, Some(tape.marks.intended));
     }
+}
+
+/// A timer that always wakes 3 ms late.
+struct Sleepy(Paused);
+
+impl Clock for Sleepy {
+    fn now(&self) -> Stamp {
+        self.0.now()
+    }
+}
+
+impl Timer for Sleepy {
+    fn sleep_until(&self, at: Stamp) -> impl Future<Output = ()> {
+        self.0.sleep_until(at + ms(3))
+    }
+}
+
+/// Forty requests, one every 10 ms, to a server that takes `service` for each; how late each left.
+fn lateness_of_a_sleepy_timer(service: Nanos) -> Vec<Nanos> {
+    let tapes = paused(async {
+        let (time, timer) = (Paused::new(), Sleepy(Paused::new()));
+        let server = Server::new(&time, service);
+        let mut list = Listed::new((0..40).map(|k| Some(ms(10 * k))));
+        let (mut tapes, load) = (Vec::new(), Load::default());
+        drive(&mut list, &server, &timer, load, &mut tapes, &Cancel::new()).await.unwrap();
+        tapes
+    });
+    let late = |(k, tape): (u64, &Tape)| {
+        assert_eq!(tape.marks.intended, at(10 * k), "an instant moved");
+        tape.marks.released.since(tape.marks.intended).unwrap()
+    };
+    (0..).zip(&tapes).map(late).collect()
+}
+
+/// Where the gap to the next request is slept after each send, what each wait is late by adds up.
+#[test]
+fn lateness_does_not_add_up_along_a_schedule() {
+    let late = lateness_of_a_sleepy_timer(ms(1_000));
+    let (first, rest) = late.split_first().unwrap();
+    assert_eq!((*first, rest), (Nanos::ZERO, &[ms(3); 39][..]));
+}
+
+/// Flights make way for a request that is due. Before the driver looked at the clock itself, they did so without end: the
+/// time of a simulation moves only once all have nothing to do.
+#[test]
+fn a_flight_that_ends_before_a_late_alarm_lets_the_due_request_go() {
+    let late = lateness_of_a_sleepy_timer(ms(52));
+    // The one that left at 0 ends at 52 ms, when that of 50 ms is due.
+    assert_eq!(late[..7], [ms(0), ms(3), ms(3), ms(3), ms(3), ms(2), ms(3)]);
+    assert!(late.iter().all(|late| *late <= ms(3)), "{late:?}");
 }
 
 #[test]

@@ -16,6 +16,7 @@ fn spec(levels: &[u32], requests: u64) -> SweepSpec {
         size: LevelSize { requests: NonZeroU64::new(requests), time: None, warmup: Some(3) },
         goals: GoodputGoals::default(),
         window: WindowChoice::AUTO,
+        until: None,
     }
 }
 

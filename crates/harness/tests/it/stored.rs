@@ -164,6 +164,20 @@ fn an_empty_file_has_no_tapes_and_nothing_was_cut() {
 }
 
 #[test]
+fn blank_lines_at_the_end_are_nothing_and_one_in_the_midst_is_broken() {
+    let whole = lines(&[ended(1), ended(2)]);
+    for end in ["\n", "\r\n", "\n\n \n", " "] {
+        assert_eq!(read(&[&*whole, end.as_bytes()].concat()), (vec![ended(1), ended(2)], None));
+    }
+    let midst = [&*whole, b"\n", &*whole].concat();
+    let found: Vec<_> = StoredTapes::new("tapes.jsonl", &*midst).collect();
+    assert!(
+        matches!(found[..], [Ok(_), Ok(_), Err(StoredError::Line { line: 3, .. })]),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn absurd_run_lengths_are_refused_without_making_room_for_them() {
     let line = String::from_utf8(lines(&[ended(1)])).unwrap();
     for count in ["18446744073709551615", "1000000000000000"] {

@@ -4,6 +4,7 @@ use fizeau_core::Nanos;
 
 use super::describe::{Dependence, Moments, describe};
 use super::{Distribution, Resolution};
+use crate::sort::ascending;
 
 /// A sample of latencies in whole nanoseconds, all of them kept.
 ///
@@ -60,8 +61,8 @@ impl Column {
     /// A copy in ascending order: all short ones are below all long ones.
     pub(super) fn sorted(&self) -> Self {
         let mut sorted = self.clone();
-        sorted.short.sort_unstable();
-        sorted.long.sort_unstable();
+        ascending(&mut sorted.short, |&nanos| nanos.into());
+        ascending(&mut sorted.long, |&nanos| nanos);
         sorted
     }
 

@@ -73,7 +73,10 @@ pub(super) fn describe(
     at: impl Fn(u64) -> Option<f64>,
 ) -> Distribution {
     let n = moments.n;
-    let percentile = |per_mille| quantile(n, per_mille, dependence, &at);
+    // A handful of values beyond a percentile say little of how far they hang together, and least where they happen to be
+    // apart: the further out, the greatest of the times so far counts.
+    let mut inflation = 1.0;
+    let mut percentile = |per_mille| quantile(n, per_mille, dependence, &mut inflation, &at);
     let (mean_interval, effective_n) = match dependence {
         Dependence::Series(values) if n > 0 => mean_of_series(values),
         Dependence::Series(_) | Dependence::Independent | Dependence::Pooled => (None, None),
@@ -96,10 +99,12 @@ pub(super) fn describe(
     }
 }
 
+/// A percentile with its interval. `inflation` is that of the percentiles below, and is raised to that of this one.
 fn quantile(
     n: u64,
     per_mille: u64,
     dependence: Dependence<'_>,
+    inflation: &mut f64,
     at: impl Fn(u64) -> Option<f64>,
 ) -> Quantile {
     let needs = values_needed(per_mille);
@@ -110,34 +115,25 @@ fn quantile(
     let Some(value) = interpolate(n, q, &at).map(Millis::new) else {
         return Quantile::Absent;
     };
-    let interval = |inflation: f64| {
-        let ranks = match dependence {
-            Dependence::Series(_) if n < LEAST_OF_SERIES => None,
-            Dependence::Series(_) => enclosing_ranks_of_series(n, q, inflation),
-            Dependence::Independent | Dependence::Pooled => enclosing_ranks(n, q),
-        };
-        let ends = ranks.and_then(|(low, high)| Some((at(low)?, at(high)?)));
-        match ends {
-            Some((low, high)) => {
-                Support::Known(Interval { low: Millis::new(low), high: Millis::new(high) })
-            }
-            None => {
-                let least =
-                    if matches!(dependence, Dependence::Series(_)) { LEAST_OF_SERIES } else { 0 };
-                Support::NotSupported { needs: needed(q, inflation).max(n + 1).max(least), has: n }
-            }
+    let (ranks, least) = match dependence {
+        Dependence::Pooled => return Quantile::Known { value, interval: None },
+        Dependence::Independent => (enclosing_ranks(n, q), needed(q, 1.0)),
+        Dependence::Series(values) => {
+            *inflation = inflation.max(inflation_above(values, value.get()));
+            let least = needed(q, *inflation).max((LEAST_WORTH * *inflation).ceil() as u64);
+            let is_enough = n as f64 >= LEAST_WORTH * *inflation;
+            (is_enough.then(|| enclosing_ranks_of_series(n, q, *inflation)).flatten(), least)
         }
     };
-    let interval = match dependence {
-        Dependence::Independent => Some(interval(1.0)),
-        Dependence::Pooled => None,
-        Dependence::Series(values) => Some(interval(inflation_above(values, value.get()))),
-    };
-    Quantile::Known { value, interval }
+    let ends = ranks.and_then(|(low, high)| {
+        Some(Interval { low: Millis::new(at(low)?), high: Millis::new(at(high)?) })
+    });
+    let none = Support::NotSupported { needs: least.max(n + 1), has: n };
+    Quantile::Known { value, interval: Some(ends.map_or(none, Support::Known)) }
 }
 
-/// Fewer values do not tell how far they hang together; batch means take as many.
-const LEAST_OF_SERIES: u64 = 30;
+/// A series that is worth fewer independent values does not tell how far it hangs together; batch means take as many.
+const LEAST_WORTH: f64 = 30.0;
 
 /// How many values it takes to expect at least one beyond the percentile: n (1 - p) >= 1. The median is the
 /// middle of the sample and needs but one.

@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 
 use super::describe::{Moments, interpolate, values_needed};
 use crate::json::known_or_reason;
+use crate::sort::{ascending, key};
 
 /// The summary of rates, one a request, such as the pace at which each user reads. The more the better, so the slow tail is
 /// p10, p5 and p1.
@@ -93,7 +94,7 @@ impl RateSample {
 
     pub(crate) fn summary(&self) -> RateDistribution {
         let mut sorted = self.0.clone();
-        sorted.sort_unstable_by(f64::total_cmp);
+        ascending(&mut sorted, |&rate| key(rate));
         let moments = Moments::of(|| sorted.iter().map(|&rate| (rate, 1)));
         let at = |rank: u64| sorted.get(rank as usize).copied();
         let percentile = |q: f64, mirrored: u64| {

@@ -4,6 +4,7 @@ use fizeau_core::{Millis, Tokens};
 
 use super::describe::{Dependence, Moments, describe};
 use super::{Distribution, Resolution};
+use crate::sort::{ascending, key};
 
 /// Values of equal weight.
 #[derive(Debug, Clone, Default)]
@@ -46,7 +47,7 @@ impl Sample {
     }
 
     fn summarize(mut self, dependence: Dependence<'_>) -> Distribution {
-        self.0.sort_unstable_by(f64::total_cmp);
+        ascending(&mut self.0, |&value| key(value));
         let moments = Moments::of(|| self.0.iter().map(|&value| (value, 1)));
         let at = |rank: u64| self.0.get(rank as usize).copied();
         describe(moments, dependence, Resolution::Exact, at)

@@ -1,10 +1,11 @@
 //! The samples of a level, filled one tape at a time.
 
-use fizeau_core::{Nanos, StampSource, Tape};
+use fizeau_core::{StampSource, Tape};
 
 use super::uncertainty::{Rows, complete};
 use super::{Jitter, MetricTable};
 use crate::distribution::{Column, Sample};
+use crate::events::Events;
 use crate::{
     Distribution, Metric, PooledSample, RequestMetrics, Statistic, inter_chunk, inter_token,
 };
@@ -38,7 +39,7 @@ pub(super) struct Latencies {
 }
 
 impl Latencies {
-    pub(super) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics) {
+    pub(super) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics, events: &Events) {
         let figures = [
             (&mut self.ttft, metrics.ttft),
             (&mut self.ttft_scheduled, metrics.ttft_scheduled),
@@ -63,16 +64,14 @@ impl Latencies {
         if let Some(tpot) = metrics.tpot {
             self.tpot.push(tpot);
         }
-        self.add_gaps(tape);
+        self.add_gaps(tape, events);
     }
 
-    fn add_gaps(&mut self, tape: &Tape) {
-        let note = |gap: &Nanos| {
-            self.gaps += 1;
-            self.zero_gaps += u64::from(*gap == Nanos::ZERO);
-        };
-        let gaps = inter_chunk(tape).inspect(note);
-        if tape.arrivals.iter().skip(1).all(|arrival| arrival.tokens == 1) {
+    fn add_gaps(&mut self, tape: &Tape, events: &Events) {
+        self.gaps += events.gaps;
+        self.zero_gaps += events.zero_gaps;
+        let gaps = inter_chunk(tape);
+        if events.are_tokens {
             self.gaps_of_both.extend(gaps);
         } else {
             self.icl.extend(gaps);

@@ -131,9 +131,9 @@ pub(super) struct OutputTally {
 }
 
 impl OutputTally {
-    /// Takes in a tape that completed.
-    pub(super) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics) {
-        let output = RequestOutput::of(tape);
+    /// Takes in a tape that completed, with so many tokens.
+    pub(super) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics, tokens: Tokens) {
+        let output = RequestOutput::with(tape, tokens);
         let totals = &mut self.totals;
         let tokenless = tape.token_source == TokenSource::Tokenless;
         totals.by_channel.merge(&output.by_channel);

@@ -1,6 +1,6 @@
 //! The whole of a level over time.
 
-use fizeau_core::{Nanos, Tape};
+use fizeau_core::{Nanos, Tape, Tokens};
 
 use crate::series::end_of;
 use crate::{CountSeries, PeakRate, TimeSpan, Timeline, TokenCells};
@@ -53,21 +53,24 @@ pub(super) struct OverTimeTally {
 }
 
 impl OverTimeTally {
-    /// Takes in a tape of the load.
-    pub(super) fn add(&mut self, tape: &Tape) {
+    /// Takes in a tape of the load, with so many tokens.
+    pub(super) fn add(&mut self, tape: &Tape, tokens: Tokens) {
         self.cells.add_tape(tape);
         let (Some(sent), Some(end)) = (tape.marks.send_start, end_of(tape)) else {
             return;
         };
-        let held = |tokens: u64, from| {
-            u128::from(tokens) * u128::from(end.saturating_since(from).as_nanos())
-        };
+        let time = |from| end.saturating_since(from).as_nanos();
+        let held = |tokens: u64, from| u128::from(tokens) * u128::from(time(from));
         match tape.input_tokens() {
             Some(prompt) => self.held += held(prompt.get(), sent),
             None => self.prompt_unknown = true,
         }
-        let came = tape.arrivals.iter().map(|a| held(a.tokens.into(), a.at.max(sent)));
-        self.held += came.sum::<u128>();
+        let came = tape.arrivals.iter().map(|a| (u64::from(a.tokens), a.at.max(sent)));
+        // No more than if all tokens had come at once. Hardly a reply is so long that this takes more than 64 bits.
+        self.held += match tokens.get().checked_mul(time(sent)) {
+            Some(_) => came.map(|(tokens, at)| tokens * time(at)).sum::<u64>().into(),
+            None => came.map(|(tokens, at)| held(tokens, at)).sum::<u128>(),
+        };
     }
 
     /// Takes in all that `other` has.

@@ -13,6 +13,7 @@ use super::tokens::TokenTally;
 use super::uncertainty::Rows;
 use super::windowed::Windowed;
 use super::{Goodput, LevelSummary, RequestCounts, Throughput, Window};
+use crate::events::Events;
 use crate::goodput::GoodTally;
 use crate::{
     ClientProof, ClientWatch, GoodputGoals, RequestMetrics, TimeSpan, Timeline, WindowChoice,
@@ -110,17 +111,18 @@ impl LevelTally {
             return self.probe.get_or_insert_default().add(tape);
         }
         self.requests.add(&tape.outcome);
-        let metrics = RequestMetrics::of(tape);
+        let events = Events::of(tape);
+        let metrics = RequestMetrics::with(tape, events.tokens);
         if let Outcome::Complete(finish) = tape.outcome {
-            self.tokens.add(tape, finish);
-            self.output.add(tape, &metrics);
+            self.tokens.add(tape, finish, events.tokens);
+            self.output.add(tape, &metrics, events.tokens);
         }
         let is_good = self.good.add(tape, &metrics);
-        self.latencies.add(tape, &metrics);
+        self.latencies.add(tape, &metrics, &events);
         self.arrivals.add(tape);
         self.lengths.add(tape);
-        self.timeline.add(tape, &metrics, is_good);
-        self.over_time.add(tape);
+        self.timeline.add(tape, &metrics, events.gaps, is_good);
+        self.over_time.add(tape, events.tokens);
         self.models.add(tape, &metrics);
         self.extend_span(tape);
     }

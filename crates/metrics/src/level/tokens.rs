@@ -1,6 +1,6 @@
 //! Tokens of completed requests, counted one tape at a time.
 
-use fizeau_core::{EosRule, Finish, Tape, TokenSource};
+use fizeau_core::{EosRule, Finish, Tape, TokenSource, Tokens};
 
 use super::TokenCounts;
 use super::lengths::known_output;
@@ -13,8 +13,7 @@ pub(super) struct TokenTally {
 }
 
 impl TokenTally {
-    pub(super) fn add(&mut self, tape: &Tape, finish: Finish) {
-        let output = tape.output_tokens();
+    pub(super) fn add(&mut self, tape: &Tape, finish: Finish, output: Tokens) {
         self.counts.output += output;
         self.counts.events += tape.arrivals.len() as u64;
         self.counts.source = self.counts.source.max(Some(tape.token_source));

@@ -4,8 +4,9 @@ mod throughput;
 
 pub use throughput::WindowThroughput;
 
-use fizeau_core::{Millis, Nanos};
+use fizeau_core::Nanos;
 
+use crate::distribution::Column;
 use crate::series::Sent;
 use crate::{Distribution, MeasuredWindow, NoWindow, Timeline, TokenCells, WindowChoice};
 
@@ -84,20 +85,27 @@ impl WindowFigures {
 
 impl WindowMetrics {
     fn of(sent: &[&Sent]) -> Self {
-        let summary = |latencies: &mut dyn Iterator<Item = Millis>| match sent.len() {
-            ..=INTERVALS => Distribution::of_series(latencies),
-            _ => Distribution::of_pooled(latencies),
+        let has_intervals = sent.len() <= INTERVALS;
+        let of = |figure: fn(&Sent) -> Option<Nanos>| {
+            let latencies = sent.iter().filter_map(|request| figure(request));
+            if has_intervals {
+                return Distribution::of_series(latencies.map(Nanos::to_millis));
+            }
+            let mut column = Column::default();
+            latencies.for_each(|latency| column.push(latency));
+            column.summary()
         };
-        let of = |figure: &dyn Fn(&Sent) -> Option<Nanos>| {
-            summary(&mut sent.iter().filter_map(|request| figure(request)).map(Nanos::to_millis))
-        };
+        let tpot = sent.iter().filter_map(|request| request.tpot);
         Self {
-            ttft: of(&Sent::ttft),
-            ttft_scheduled: of(&Sent::ttft_scheduled),
-            first_visible: of(&|request| request.visible),
-            tpot: summary(&mut sent.iter().filter_map(|request| request.tpot)),
-            e2el: of(&|request| request.e2el),
-            e2el_scheduled: of(&Sent::e2el_scheduled),
+            ttft: of(Sent::ttft),
+            ttft_scheduled: of(Sent::ttft_scheduled),
+            first_visible: of(|request| request.visible),
+            tpot: match has_intervals {
+                true => Distribution::of_series(tpot),
+                false => Distribution::of_pooled(tpot),
+            },
+            e2el: of(|request| request.e2el),
+            e2el_scheduled: of(Sent::e2el_scheduled),
         }
     }
 }

@@ -9,7 +9,7 @@ use fizeau_core::Tape;
 use super::report::Sheet;
 use super::run::{self, Run};
 use super::sample::{Column, Sample};
-use super::{PeerFigure, PeerStatistic, PeerUnit, PeerValue};
+use super::{PeerStatistic, PeerUnit, PeerValue};
 
 const PERCENTILES: [u8; 9] = [1, 5, 10, 25, 50, 75, 90, 95, 99];
 
@@ -24,7 +24,7 @@ fn ttft(tape: &Tape) -> Option<f64> {
     run::after_sending(tape, run::with_text(tape).next()?)
 }
 
-pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
+pub(super) fn figures(run: &Run<'_>) -> Sheet {
     let mut sheet = Sheet::default();
     counts(&mut sheet, run);
     let millis = |figure: &dyn Fn(&Tape) -> Option<f64>| -> Sample {
@@ -50,7 +50,7 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     sheet.absent("effective_concurrency.avg", PeerUnit::Count, sweep);
     let nearest = "which of two equally near ranks it takes is not known";
     sheet.absent("adj_request_latency.p99", ms, nearest);
-    sheet.0
+    sheet
 }
 
 fn counts(sheet: &mut Sheet, run: &Run<'_>) {

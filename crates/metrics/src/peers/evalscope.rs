@@ -12,7 +12,7 @@ use fizeau_core::Tape;
 use super::report::Sheet;
 use super::run::{self, Run};
 use super::sample::{Column, Sample};
-use super::{PeerFigure, PeerStatistic, PeerUnit};
+use super::{PeerStatistic, PeerUnit};
 use crate::PercentileRule;
 
 fn tpot(tape: &Tape) -> Option<f64> {
@@ -20,7 +20,7 @@ fn tpot(tape: &Tape) -> Option<f64> {
     run::per_later_token(decoding, run::reported_or_counted(tape))
 }
 
-pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
+pub(super) fn figures(run: &Run<'_>) -> Sheet {
     let mut sheet = Sheet::default();
     let duration = run::span(run.tapes.iter().copied(), run::sent, run::end);
     let (input, output) = (run.sum(run::input), run.sum(run::reported_or_counted));
@@ -33,6 +33,7 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
         Some(cap) => sheet.put("Concurrency", count, u64::from(cap)),
         None => sheet.absent("Concurrency", count, "it is what was configured, not measured"),
     }
+    sheet.tokens(output);
     let rate = |count: u64| rounded(count as f64 / duration, 1e4);
     sheet.ours("Req Throughput (req/s)", per_second, rate(run.completed()), "rps");
     sheet.ours("Output Throughput (tok/s)", per_second, rate(output), "output_tps");
@@ -64,7 +65,7 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     percentiles(&mut sheet, "TPOT (ms)", &millis(&paced, Some("tpot")));
     percentiles(&mut sheet, "ITL (ms)", &icl);
     percentiles(&mut sheet, "Latency (s)", &seconds);
-    sheet.0
+    sheet
 }
 
 /// `TTFT (ms) 99%` by either rule.

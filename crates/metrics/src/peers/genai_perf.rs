@@ -7,11 +7,11 @@
 
 use fizeau_core::{Stamp, Tape};
 
+use super::PeerUnit;
 use super::aiperf::statistics;
 use super::report::Sheet;
 use super::run::{self, Run};
 use super::sample::{Column, Sample};
-use super::{PeerFigure, PeerUnit};
 
 /// One instant a read: events that came together are one response. Events of an unknown read (0) have their stamps.
 fn responses(tape: &Tape) -> Vec<Stamp> {
@@ -37,14 +37,14 @@ fn itl(tape: &Tape) -> Option<f64> {
     (responses.len() > 1).then(|| each.round_ties_even() / 1e9)
 }
 
-pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
+pub(super) fn figures(run: &Run<'_>) -> Sheet {
     let mut sheet = Sheet::default();
     let duration = run::span(run.good(), run::sent, run::last_output);
     let per_second = PeerUnit::PerSecond;
     if run.tapes.iter().any(|tape| !tape.is_success() && !tape.arrivals.is_empty()) {
         let reason = "it stops at a broken reply or takes it for a whole one";
         sheet.absent("request_throughput.avg", per_second, reason);
-        return sheet.0;
+        return sheet;
     }
     if run.failed() == 0 {
         let rate = run.completed() as f64 / duration;
@@ -54,6 +54,8 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
             "whether it counts a failed request depends on what its replay file holds of it";
         sheet.absent("request_throughput.avg", per_second, reason);
     }
+    sheet.duration(duration);
+    sheet.tokens(run.sum(run::counted));
     let output = run.sum(run::counted) as f64 / duration;
     sheet.ours("output_token_throughput.avg", per_second, output, "output_tps");
     let reason = "how it pairs figures that not every reply has is not known";
@@ -69,5 +71,5 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     let speed: Sample = run.good().filter_map(|tape| Some(1.0 / itl(tape)?)).collect();
     let speed = Column::linear(&speed, per_second, None);
     statistics(&mut sheet, "output_token_throughput_per_user", &speed);
-    sheet.0
+    sheet
 }

@@ -10,7 +10,7 @@ use fizeau_core::Tape;
 use super::report::Sheet;
 use super::run::{self, Run};
 use super::sample::{Column, Values, Weighted};
-use super::{PeerFigure, PeerStatistic, PeerUnit};
+use super::{PeerStatistic, PeerUnit, PeerValue};
 use crate::PercentileRule;
 
 /// The server's count, else the number of events.
@@ -28,7 +28,7 @@ const GROUPS: [Group; 4] = [
     ("total", |_| true, Some("sent")),
 ];
 
-pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
+pub(super) fn figures(run: &Run<'_>) -> Sheet {
     let mut sheet = Sheet::default();
     for (group, belongs, ours) in GROUPS {
         let tapes: Vec<&Tape> = run.tapes.iter().copied().filter(|tape| belongs(tape)).collect();
@@ -42,11 +42,13 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
             each(&mut sheet, group, &tapes);
         }
     }
+    sheet.tokens(run.sum(tokens));
     let rate = "it counts over an evened-out curve whose rule is not known";
     sheet.absent("successful.requests_per_second.mean", PeerUnit::PerSecond, rate);
     sheet.absent("successful.output_tokens_per_second.mean", PeerUnit::PerSecond, rate);
     sheet.absent("successful.request_concurrency.mean", PeerUnit::Count, rate);
-    sheet.0
+    sheet.duration(PeerValue::Absent("the ends of its warm-up and its cool-down are on no tape"));
+    sheet
 }
 
 fn each(sheet: &mut Sheet, group: &str, tapes: &[&Tape]) {

@@ -8,7 +8,7 @@ const SHOWN: [PeerStatistic; 3] =
 
 impl Concept {
     /// The figures of `report` that stand for this concept: mean, median and p99 of a latency, or the one number of a run. None
-    /// where the tool has no such figure.
+    /// where the tool has no such figure; where it only reckons with one, that ([`PeerReport::reckoned`]).
     ///
     /// ```
     /// use fizeau_core::{Arrival, Channel, Nanos, Stamp, Tape};
@@ -26,11 +26,12 @@ impl Concept {
     pub fn figures_of(self, report: &PeerReport) -> Vec<&PeerFigure> {
         let known = self.definitions().iter().find(|definition| definition.peer == report.peer);
         let name = known.map_or("", |definition| definition.name).to_lowercase();
+        if name.is_empty() {
+            let reckoned = report.reckoned.iter().filter(|(concept, _)| *concept == self);
+            return reckoned.map(|(_, figure)| figure).collect();
+        }
         let named = |figure: &&PeerFigure| figure.name.to_lowercase().contains(&name);
         let all: Vec<&PeerFigure> = report.figures.iter().filter(named).collect();
-        if name.is_empty() {
-            return Vec::new();
-        }
         if let Some(exact) = all.iter().find(|figure| figure.name.to_lowercase() == name) {
             return vec![exact];
         }
@@ -61,7 +62,7 @@ impl Concept {
         statistics.iter().filter_map(|statistic| one(*statistic)).collect()
     }
 
-    const fn own_name(self) -> &'static str {
+    pub(super) const fn own_name(self) -> &'static str {
         match self {
             Self::Ttft | Self::Percentiles => "ttft",
             Self::Tpot => "tpot",

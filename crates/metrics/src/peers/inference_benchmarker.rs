@@ -7,9 +7,9 @@ use fizeau_core::{Stamp, Tape};
 use super::report::Sheet;
 use super::run::{self, Run};
 use super::sample::{Column, Sample};
-use super::{PeerFigure, PeerStatistic, PeerUnit};
+use super::{PeerStatistic, PeerUnit};
 
-pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
+pub(super) fn figures(run: &Run<'_>) -> Sheet {
     let mut sheet = Sheet::default();
     let duration = duration(run);
     let output = run.sum(run::counted);
@@ -33,7 +33,7 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
         let reason = "what it makes of a reply of one event or one token is not known";
         sheet.absent("inter_token_latency_ms.avg", PeerUnit::Millis, reason);
     }
-    sheet.0
+    sheet
 }
 
 /// The gaps after the first event over all tokens but one.

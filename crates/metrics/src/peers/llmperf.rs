@@ -10,9 +10,9 @@ use fizeau_core::Tape;
 use super::report::Sheet;
 use super::run::{self, Run};
 use super::sample::{Column, Sample};
-use super::{PeerFigure, PeerStatistic, PeerUnit};
+use super::{PeerStatistic, PeerUnit};
 
-pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
+pub(super) fn figures(run: &Run<'_>) -> Sheet {
     let mut sheet = Sheet::default();
     let seconds =
         |figure: fn(&Tape) -> Option<f64>| -> Sample { run.good().filter_map(figure).collect() };
@@ -36,6 +36,8 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     let duration = run.issuing();
     let (completed, failed) = (run.completed(), run.failed());
     let output = run.sum(run::counted) as f64 / duration;
+    sheet.duration(duration);
+    sheet.tokens(run.sum(run::counted));
     let started = run.tapes.len() as u64;
     sheet.ours("results_num_requests_started", PeerUnit::Count, started, "sent");
     sheet.ours("results_num_completed_requests", PeerUnit::Count, completed, "completed");
@@ -45,7 +47,7 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     sheet.ours(name, PeerUnit::PerSecond, output, "output_tps");
     let per_minute = completed as f64 / duration * 60.0;
     sheet.put("results_num_completed_requests_per_min", PeerUnit::PerMinute, per_minute);
-    sheet.0
+    sheet
 }
 
 /// From the sending to the last event, which is the sum of all its gaps, over the events.

@@ -12,7 +12,7 @@ use fizeau_core::{Stamp, Tape};
 use super::report::Sheet;
 use super::run::{self, Run};
 use super::sample::{Column, Sample};
-use super::{PeerFigure, PeerStatistic, PeerUnit};
+use super::{PeerStatistic, PeerUnit};
 use crate::PercentileRule;
 
 const PERCENTILES: [u8; 5] = [50, 90, 95, 97, 99];
@@ -30,15 +30,18 @@ fn to_first_token(tape: &Tape) -> Option<f64> {
     after_schedule(tape, tape.first_token()?)
 }
 
-pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
+pub(super) fn figures(run: &Run<'_>) -> Sheet {
     let mut sheet = Sheet::default();
     let (samples, tokens) = ("Completed samples per second", "Completed tokens per second");
     if run.failed() > 0 {
         let reason = "it knows no failed query, and some failed";
         sheet.absent(samples, PeerUnit::PerSecond, reason);
-        return sheet.0;
+        sheet.absent(tokens, PeerUnit::PerSecond, reason);
+        return sheet;
     }
     let duration = duration(run);
+    sheet.duration(duration);
+    sheet.tokens(run.sum(run::counted));
     let but_one = run.completed().saturating_sub(1) as f64;
     sheet.ours(samples, PeerUnit::PerSecond, duration.map(|time| but_one / time), "rps");
     let nanos = |figure: &dyn Fn(&Tape) -> Option<f64>| -> Sample {
@@ -51,7 +54,7 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
         let reason = "a reply of fewer than two tokens is an error to it";
         sheet.absent("Mean Time to Output Token (ns)", PeerUnit::Nanos, reason);
         sheet.absent(tokens, PeerUnit::PerSecond, reason);
-        return sheet.0;
+        return sheet;
     }
     let tpot = |tape: &Tape| {
         let decoding = run::end(tape).since(tape.first_token()?)?;
@@ -61,7 +64,7 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     latency(&mut sheet, each, &nanos(&tpot), "tpot");
     let output = run.sum(run::counted) as f64;
     sheet.ours(tokens, PeerUnit::PerSecond, duration.map(|time| output / time), "output_tps");
-    sheet.0
+    sheet
 }
 
 /// From the first instant of the schedule to the end of the query that was issued last; none of no queries.

@@ -1,7 +1,7 @@
 //! The figures of one tool as a list.
 
-use super::Peer;
 use super::sample::Column;
+use super::{Concept, Peer};
 
 /// What a tool would have reported.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,6 +10,8 @@ pub struct PeerReport {
     pub peer: Peer,
     /// Its figures, in its own order.
     pub figures: Vec<PeerFigure>,
+    /// What its rates are made of and its report does not have, with what it is a figure of.
+    pub reckoned: Vec<(Concept, PeerFigure)>,
 }
 
 /// One figure of a tool.
@@ -141,9 +143,32 @@ impl PeerReport {
 
 /// Figures as they are put together.
 #[derive(Debug, Default)]
-pub(super) struct Sheet(pub(super) Vec<PeerFigure>);
+pub(super) struct Sheet {
+    figures: Vec<PeerFigure>,
+    reckoned: Vec<(Concept, PeerFigure)>,
+}
 
 impl Sheet {
+    pub(super) fn into_report(self, peer: Peer) -> PeerReport {
+        PeerReport { peer, figures: self.figures, reckoned: self.reckoned }
+    }
+
+    /// The time that its rates are over, which it does not report.
+    pub(super) fn duration(&mut self, seconds: impl Into<PeerValue>) {
+        self.reckon(Concept::Duration, PeerUnit::Seconds, seconds.into());
+    }
+
+    /// How many output tokens its rates count, which it does not report.
+    pub(super) fn tokens(&mut self, count: u64) {
+        self.reckon(Concept::Tokens, PeerUnit::Count, count.into());
+    }
+
+    fn reckon(&mut self, concept: Concept, unit: PeerUnit, value: PeerValue) {
+        let name = "not reported, but in its rates".to_owned();
+        let ours = Some(concept.own_name());
+        self.reckoned.push((concept, PeerFigure { name, value, unit, ours, statistic: None }));
+    }
+
     /// A figure of the whole run that is ours by another name.
     pub(super) fn ours(
         &mut self,
@@ -203,6 +228,6 @@ impl Sheet {
         value: PeerValue,
         (ours, statistic): (Option<&'static str>, Option<PeerStatistic>),
     ) {
-        self.0.push(PeerFigure { name, value, unit, ours, statistic });
+        self.figures.push(PeerFigure { name, value, unit, ours, statistic });
     }
 }

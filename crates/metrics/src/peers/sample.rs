@@ -1,5 +1,9 @@
 //! Values, and the statistics that tools take of them.
 
+mod repeated;
+
+pub(super) use repeated::Repeated;
+
 use super::{PeerStatistic, PeerUnit};
 use crate::{Percent, PercentileRule, weighted_percentile_of_sorted};
 
@@ -23,6 +27,7 @@ pub(super) struct Column<'a> {
 pub(super) enum Values<'a> {
     Plain(&'a Sample),
     Weighted(&'a Weighted),
+    Repeated(&'a Repeated),
 }
 
 impl<'a> Column<'a> {
@@ -47,6 +52,7 @@ impl<'a> Column<'a> {
             (Values::Weighted(sample), PeerStatistic::Mean) => sample.mean(),
             (Values::Weighted(sample), PeerStatistic::Percentile(percent)) => sample.cdf(percent),
             (Values::Weighted(_), _) => None,
+            (Values::Repeated(sample), _) => sample.statistic(statistic, self.rule),
         }
     }
 }

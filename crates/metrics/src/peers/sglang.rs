@@ -4,10 +4,10 @@
 //! server reports no usage, the length that was *asked for* passes for the one that came. Its first token is
 //! the first text.
 
+use super::PeerUnit;
 use super::report::Sheet;
 use super::run::{self, Run};
 use super::vllm::{self, Reading};
-use super::{PeerFigure, PeerUnit};
 
 const READING: Reading = Reading {
     ttft: |tape| run::after_sending(tape, run::with_text(tape).next()?),
@@ -19,7 +19,7 @@ const READING: Reading = Reading {
     events: |tape| run::with_text(tape).collect(),
 };
 
-pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
+pub(super) fn figures(run: &Run<'_>) -> Sheet {
     let mut sheet = Sheet::default();
     let (input, output) = (run.sum(run::input), run.sum(READING.tokens));
     let duration = run.issuing();
@@ -47,8 +47,10 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     let concurrency = e2el.sum() / 1e3 / duration;
     sheet.ours("concurrency", PeerUnit::Count, concurrency, "mean_in_flight");
     READING.peaks(run, &mut sheet);
+    let share = "the longest time above a share of its own peak: that share is on no tape";
+    sheet.absent("(steady state)", PeerUnit::PerSecond, share);
     goodput(&mut sheet, run, duration);
-    sheet.0
+    sheet
 }
 
 /// Attainment is of all requests sent; a reply of one token has a TPOT of zero here.

@@ -9,7 +9,7 @@ use super::buckets::{Flight, peaks};
 use super::report::Sheet;
 use super::run::{self, Run};
 use super::sample::{Column, Sample};
-use super::{PeerFigure, PeerStatistic, PeerUnit, PeerValue};
+use super::{PeerStatistic, PeerUnit, PeerValue};
 
 /// What vLLM's clients and SGLang's take differently from a reply.
 #[derive(Clone, Copy)]
@@ -117,7 +117,7 @@ pub(super) const READING: Reading = Reading {
 /// TTFT counts from the sending, which a cap on requests in flight delays; the wait for it is `client_queue_time`.
 /// `e2el_including_client_queue` is the sum of both; its file has it only under a cap and a finite rate, and tapes tell of no rate, so
 /// that it is here wherever there is a cap.
-pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
+pub(super) fn figures(run: &Run<'_>) -> Sheet {
     let mut sheet = Sheet::default();
     totals(&mut sheet, run, &READING);
     READING.peaks(run, &mut sheet);
@@ -137,7 +137,7 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
         let name = "e2el_including_client_queue";
         stats(&mut sheet, name, &from_due.collect(), &[90, 95, 99], "e2el_scheduled");
     }
-    sheet.0
+    sheet
 }
 
 /// Counts and rates. Failed requests are in no numerator; their time stays in the duration.

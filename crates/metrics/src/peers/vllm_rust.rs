@@ -5,14 +5,14 @@
 use super::report::Sheet;
 use super::run::{self, Run};
 use super::vllm::{self, Reading};
-use super::{PeerFigure, PeerUnit, steady};
+use super::{PeerUnit, steady};
 
 const READING: Reading = Reading {
     tokens: |tape| run::reported(tape).unwrap_or(tape.arrivals.len() as u64),
     ..vllm::READING
 };
 
-pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
+pub(super) fn figures(run: &Run<'_>) -> Sheet {
     let mut sheet = Sheet::default();
     vllm::totals(&mut sheet, run, &READING);
     let input = run.sum(run::input) as f64 / run.issuing();
@@ -24,7 +24,7 @@ pub(super) fn figures(run: &Run<'_>) -> Vec<PeerFigure> {
     vllm::stats(&mut sheet, "itl", &itl, &[90, 99], "icl");
     vllm::stats(&mut sheet, "e2el", &e2el, &[90, 99], "e2el");
     steady_state(&mut sheet, run);
-    sheet.0
+    sheet
 }
 
 /// From the first instant with 0.95 of the cap in flight to the last. An event at either end of the window is

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use fizeau_core::{Nanos, PerSec, Stamp, Tape, Tokens};
+use fizeau_core::{Arrival, Nanos, PerSec, Stamp, Tape, Tokens};
 
 use super::TimeSpan;
 use super::tokens::counts;
@@ -55,17 +55,39 @@ impl TokenCells {
     /// Takes in `tokens` that came at `at`. What came at the epoch itself is in the first cell after it.
     pub fn add(&mut self, at: Stamp, tokens: Tokens) {
         if tokens > Tokens::ZERO {
-            self.put(at.as_nanos().saturating_sub(1) / CELL, tokens.get());
+            self.put(fine(at), tokens.get());
         }
     }
 
     /// Takes in the tokens of `tape`, unless it failed or is a probe's.
     pub(crate) fn add_tape(&mut self, tape: &Tape) {
         if counts(tape) {
-            for arrival in &tape.arrivals {
-                self.add(arrival.at, Tokens::new(arrival.tokens.into()));
+            let mut rest = tape.arrivals.as_slice();
+            while let Some((new, after)) = self.add_to_known(rest).split_first() {
+                self.add(new.at, Tokens::new(new.tokens.into()));
+                rest = after;
             }
         }
+    }
+
+    /// Takes in the tokens of arrivals as far as their cells are there, as almost all are: this runs for each token of a run. Gives
+    /// back what is left, from the first one that needs a new cell.
+    fn add_to_known<'a>(&mut self, arrivals: &'a [Arrival]) -> &'a [Arrival] {
+        let (first, folds) = (self.first, self.folds);
+        let (front, back) = self.counts.as_mut_slices();
+        let mut rest = arrivals;
+        while let Some((arrival, after)) = rest.split_first() {
+            let cell = (fine(arrival.at) >> folds).checked_sub(first).map(|index| index as usize);
+            let Some(index) = cell else { break };
+            let count = match index.checked_sub(front.len()) {
+                None => front.get_mut(index),
+                Some(index) => back.get_mut(index),
+            };
+            let Some(count) = count else { break };
+            *count += u64::from(arrival.tokens);
+            rest = after;
+        }
+        rest
     }
 
     /// Takes in all that `other` has.
@@ -180,6 +202,11 @@ impl TokenCells {
             }
         }
     }
+}
+
+/// The number of the cell of what came at `at`, before any folding.
+const fn fine(at: Stamp) -> u64 {
+    at.as_nanos().saturating_sub(1) / CELL
 }
 
 fn rate(tokens: u64, over: Nanos) -> PerSec {

@@ -3,6 +3,7 @@
 use fizeau_core::Stamp;
 
 use super::{TimeSpan, TimeWeighted};
+use crate::sort::ascending;
 
 /// How many of something were going on at every instant: requests in flight, in prefill, in decode. Two stamps each.
 ///
@@ -34,8 +35,8 @@ impl CountSeries {
             series.starts.push(span.from());
             series.ends.push(span.to());
         }
-        series.starts.sort_unstable();
-        series.ends.sort_unstable();
+        ascending(&mut series.starts, |at| at.as_nanos());
+        ascending(&mut series.ends, |at| at.as_nanos());
         series
     }
 
@@ -50,6 +51,24 @@ impl CountSeries {
     pub fn value_at(&self, at: Stamp) -> u64 {
         let (begun, over) = self.until(at);
         (begun - over) as u64
+    }
+
+    /// The same at each of `instants`, which ascend.
+    pub(crate) fn values_at(
+        &self,
+        instants: impl Iterator<Item = Stamp>,
+    ) -> impl Iterator<Item = u64> {
+        let (mut starts, mut ends) = (self.starts.iter().peekable(), self.ends.iter().peekable());
+        let mut value = 0;
+        instants.map(move |at| {
+            while starts.next_if(|&&start| start <= at).is_some() {
+                value += 1;
+            }
+            while ends.next_if(|&&end| end <= at).is_some() {
+                value -= 1;
+            }
+            value
+        })
     }
 
     /// The most at any instant.

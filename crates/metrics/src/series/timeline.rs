@@ -109,15 +109,16 @@ impl Timeline {
     pub fn of<'a>(tapes: impl IntoIterator<Item = &'a Tape>) -> Self {
         let mut timeline = Self::default();
         for tape in tapes {
-            timeline.add(tape, &RequestMetrics::of(tape), false);
+            let gaps = inter_chunk(tape).count() as u64;
+            timeline.add(tape, &RequestMetrics::of(tape), gaps, false);
         }
         timeline.sort();
         timeline
     }
 
-    /// Takes a tape in, in any order; [`Timeline::sort`] puts all in theirs.
-    pub(crate) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics, is_good: bool) {
-        self.requests.extend(sent(tape, metrics).map(|sent| Sent { is_good, ..sent }));
+    /// Takes in a tape with so many gaps between its events, in any order; [`Timeline::sort`] puts all in theirs.
+    pub(crate) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics, gaps: u64, is_good: bool) {
+        self.requests.extend(sent(tape, metrics, gaps).map(|sent| Sent { is_good, ..sent }));
     }
 
     /// Takes in all that `other` has.
@@ -174,7 +175,7 @@ impl Timeline {
 }
 
 /// What is kept of `tape`; none if it was never sent or belongs to a probe.
-fn sent(tape: &Tape, metrics: &RequestMetrics) -> Option<Sent> {
+fn sent(tape: &Tape, metrics: &RequestMetrics, gaps: u64) -> Option<Sent> {
     if tape.part == Part::Probe {
         return None;
     }
@@ -191,7 +192,7 @@ fn sent(tape: &Tape, metrics: &RequestMetrics) -> Option<Sent> {
         visible: metrics.first_visible,
         output: metrics.output_tokens,
         prompt: metrics.output_tokens.and_then(|_| tape.input_tokens()),
-        gaps: count(inter_chunk(tape).count() as u64),
+        gaps: count(gaps),
         gap_tokens: metrics.tpot.map_or(0, |_| {
             let first = metrics.first_event_tokens.unwrap_or_default();
             count(metrics.output_tokens.unwrap_or_default().get().saturating_sub(first.get()))

@@ -32,11 +32,11 @@ impl TimeWeighted {
     /// order of their instants; one that is not counts as if it had come at once.
     #[must_use]
     pub fn of(steps: impl IntoIterator<Item = (Stamp, u64)>, span: TimeSpan) -> Self {
-        let mut held = BTreeMap::new();
+        let mut held = Held::default();
         let mut hold = |value: u64, from: Stamp, to: Stamp| {
             let time = to.min(span.to).saturating_since(from.max(span.from)).as_nanos();
             if time > 0 {
-                *held.entry(value).or_default() += time;
+                held.add(value, time);
             }
         };
         let (mut at, mut value) = (span.from, 0);
@@ -49,7 +49,7 @@ impl TimeWeighted {
             }
         }
         hold(value, at, span.to);
-        Self { length: span.length(), held }
+        Self { length: span.length(), held: held.by_value() }
     }
 
     /// The greatest value that held for any time; none in a span of no length.
@@ -95,5 +95,34 @@ impl TimeWeighted {
         let length = self.length.as_nanos();
         let time: u64 = self.held.range(least..).map(|(_, &time)| time).sum();
         (length > 0).then(|| time as f64 / length as f64)
+    }
+}
+
+/// Values below this have a place each while time is added up.
+const NEAR: u64 = 1 << 14;
+
+/// Time by value, as it is added up: steps are many, and most values small.
+#[derive(Default)]
+struct Held {
+    near: Vec<u64>,
+    far: BTreeMap<u64, u64>,
+}
+
+impl Held {
+    fn add(&mut self, value: u64, time: u64) {
+        if value >= NEAR {
+            *self.far.entry(value).or_default() += time;
+            return;
+        }
+        let index = value as usize;
+        if index >= self.near.len() {
+            self.near.resize(index + 1, 0);
+        }
+        self.near[index] += time;
+    }
+
+    fn by_value(self) -> BTreeMap<u64, u64> {
+        let near = (0..).zip(self.near).filter(|(_, time)| *time > 0);
+        near.chain(self.far).collect()
     }
 }

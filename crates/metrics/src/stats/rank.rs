@@ -114,8 +114,8 @@ impl PercentileRule {
 /// Two ranks, counted from 0, and how the values there make a percentile.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
-    pub(super) below: usize,
-    pub(super) above: usize,
+    pub(crate) below: usize,
+    pub(crate) above: usize,
     share: f64,
     hdr: Option<Edge>,
 }
@@ -129,7 +129,7 @@ enum Edge {
 
 impl Place {
     /// The percentile, from the values at the two ranks.
-    pub(super) fn value(self, low: f64, high: f64) -> f64 {
+    pub(crate) fn value(self, low: f64, high: f64) -> f64 {
         if let Some(edge) = self.hdr {
             return bucket_edge(low, edge);
         }

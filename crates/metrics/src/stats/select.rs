@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::rank::Place;
 use super::{Percent, PercentileRule};
+use crate::sort::key;
 
 /// Up to here sorting a copy is as fast.
 const SMALL: usize = 1 << 14;
@@ -126,13 +127,6 @@ impl Buckets {
     fn of(&self, value: f64) -> usize {
         ((key(value) - self.least) >> self.shift) as usize
     }
-}
-
-/// A number in the order of `f64::total_cmp`: the bits as they are, negative ones turned round.
-const fn key(value: f64) -> u64 {
-    let bits = value.to_bits();
-    let sign = (bits as i64 >> 63) as u64;
-    bits ^ (sign | 1 << 63)
 }
 
 /// One bucket that ranks lie in, and its values.

@@ -2,9 +2,10 @@
 
 use fizeau_core::Stamp;
 
-use super::trend::{BATCHES, batch_means};
+use super::trend::{BATCHES, Tests, batch_means};
 use super::{Growth, Signal, WhyNoWindow};
-use crate::{TimeSpan, Timeline};
+use crate::series::Sent;
+use crate::{CountSeries, TimeSpan, Timeline};
 
 /// Level of the test of each signal.
 const ALPHA: f64 = 0.01;
@@ -12,13 +13,21 @@ const ALPHA: f64 = 0.01;
 /// How many requests with a scheduled TTFT it takes: five a batch.
 const NEEDS: usize = 5 * BATCHES;
 
+/// The parts that are looked at, each up to the last request: so many eighths of the requests, and the tests of each.
+const PARTS: [(usize, Tests); 4] =
+    [(6, Tests::Both), (4, Tests::Steps), (2, Tests::Steps), (1, Tests::Steps)];
+
+/// Two tests of each part, for any of which a level may be taken for saturated.
+const IN_ALL: usize = 2 * PARTS.len();
+
 /// Whether an open-loop level's queue grew.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Saturation {
     /// Both signals grow: more was sent than was served. The level's latencies are those of its duration: a longer one would
     /// have had greater ones.
     Saturated(SaturationEvidence),
-    /// No growth that could be told from chance in both.
+    /// No growth that could be told from chance in both. Of a load that became too great in the last tenth of the requests, or
+    /// for a while on the way, there may be none to see.
     NotSeen(SaturationEvidence),
     /// Too short to tell.
     Unknown(WhyNoWindow),
@@ -27,18 +36,19 @@ pub enum Saturation {
 /// What the two signals did.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SaturationEvidence {
-    /// The part of the level that was looked at.
+    /// The last three quarters, half, quarter or eighth of the requests: the longest of them that grew, or that with most growth.
     pub span: TimeSpan,
-    /// Growth of the number of requests due and not over, as means over twenty equal times.
+    /// Growth of the number of requests due and not over, as means over twenty equal numbers of requests.
     pub due: Growth,
-    /// Growth of the scheduled TTFT, in milliseconds, over twenty equal numbers of requests.
+    /// Growth of the scheduled TTFT, in milliseconds, likewise.
     pub ttft_scheduled: Growth,
 }
 
 impl Timeline {
     /// Whether the queue grew while requests were due, from tests for growth ([`Growth`]) of the number due and of the scheduled
-    /// TTFT, each at a level of 0.01. The first quarter of the time is left out, since every level fills up at first; so is what came after the
-    /// last request was due.
+    /// TTFT, each at a level of 0.01. The first quarter of the requests is left out, since every level fills up at first; so is
+    /// what came after the last one was due. For a load that became too great on the way, the last half, quarter and eighth of
+    /// them are looked at as well, as far as a hundred in them have a TTFT.
     ///
     /// For open loops: in a closed one the number in flight is given. Failed requests count as due until they end, and have no
     /// TTFT.
@@ -61,44 +71,61 @@ impl Timeline {
     pub fn saturation(&self) -> Saturation {
         let mut requests: Vec<_> = self.requests().iter().collect();
         requests.sort_by_key(|request| request.intended);
-        let ends = requests.first().zip(requests.last());
-        let whole = ends.map(|(first, last)| TimeSpan::new(first.intended, last.intended));
-        let few = |has| {
-            let needs = NEEDS as u64;
-            Saturation::Unknown(WhyNoWindow::TooFew { signal: Signal::TtftScheduled, has, needs })
-        };
-        let Some(whole) = whole else { return few(0) };
-        let span = TimeSpan::new(whole.from() + whole.length() / 4, whole.to());
-        let inside = requests.iter().filter(|request| request.intended >= span.from());
-        let ttfts: Vec<(f64, f64)> =
-            inside.filter_map(|r| Some((secs(r.intended), r.wait()?.as_millis_f64()))).collect();
-        if ttfts.len() < NEEDS {
-            return few(ttfts.len() as u64);
+        let last = |eighths: usize| requests.get(requests.len() * (8 - eighths) / 8..);
+        let parts = PARTS.map(|(eighths, tests)| {
+            let part = last(eighths).unwrap_or_default();
+            (part, waits(part), tests)
+        });
+        let has = parts.first().map_or(0, |(_, waits, _)| waits.len());
+        if has < NEEDS {
+            return Saturation::Unknown(WhyNoWindow::TooFew {
+                signal: Signal::TtftScheduled,
+                has: has as u64,
+                needs: NEEDS as u64,
+            });
         }
-        match (Growth::of(&self.due_batches(span)), Growth::of(&batch_means(&ttfts))) {
-            (Some(due), Some(ttft_scheduled)) => {
-                let evidence = SaturationEvidence { span, due, ttft_scheduled };
-                if due.p < ALPHA && ttft_scheduled.p < ALPHA {
-                    Saturation::Saturated(evidence)
-                } else {
-                    Saturation::NotSeen(evidence)
-                }
-            }
-            _ => Saturation::Unknown(WhyNoWindow::AtOnce),
-        }
-    }
-
-    /// The mean number due in each of [`BATCHES`] equal times of `span`, with their middles.
-    fn due_batches(&self, span: TimeSpan) -> Vec<(f64, f64)> {
         let due = self.due();
-        let step = span.length() / BATCHES as u64;
-        let batch = |index: u64| {
-            let from = span.from() + step * index;
-            let mean = due.over(TimeSpan::new(from, from + step)).mean()?;
-            Some((secs(from + step / 2), mean))
-        };
-        (0..BATCHES as u64).filter_map(batch).collect()
+        let looked_at = parts.iter().filter(|(_, waits, _)| waits.len() >= NEEDS);
+        let evidence = looked_at.filter_map(|&(part, ref waits, tests)| {
+            Some(SaturationEvidence {
+                span: TimeSpan::new(part.first()?.intended, part.last()?.intended),
+                due: Growth::of(&due_batches(&due, part), tests, IN_ALL)?,
+                ttft_scheduled: Growth::of(&batch_means(waits), tests, IN_ALL)?,
+            })
+        });
+        let evidence: Vec<SaturationEvidence> = evidence.collect();
+        if let Some(&grown) = evidence.iter().find(|evidence| evidence.p() < ALPHA) {
+            return Saturation::Saturated(grown);
+        }
+        let most = evidence.into_iter().min_by(|a, b| a.p().total_cmp(&b.p()));
+        most.map_or(Saturation::Unknown(WhyNoWindow::AtOnce), Saturation::NotSeen)
     }
+}
+
+impl SaturationEvidence {
+    /// The greater one of both: a queue that grows shows in both signals.
+    const fn p(&self) -> f64 {
+        self.due.p.max(self.ttft_scheduled.p)
+    }
+}
+
+/// The scheduled TTFT of each of `part` that has one, with the instant at which it was due.
+fn waits(part: &[&Sent]) -> Vec<(f64, f64)> {
+    part.iter().filter_map(|r| Some((secs(r.intended), r.wait()?.as_millis_f64()))).collect()
+}
+
+/// The mean number due over the time of each of [`BATCHES`] equal numbers of requests, with its middle. Equal times would make
+/// little of a load that grows fast at last: most of its requests would be in the last of them.
+fn due_batches(due: &CountSeries, part: &[&Sent]) -> Vec<(f64, f64)> {
+    let edge = |batch: usize| {
+        let index = batch * part.len() / BATCHES;
+        part.get(index).or(part.last()).map(|request| request.intended)
+    };
+    let batch = |index: usize| {
+        let span = TimeSpan::new(edge(index)?, edge(index + 1)?);
+        Some((secs(span.from() + span.length() / 2), due.over(span).mean()?))
+    };
+    (0..BATCHES).filter_map(batch).collect()
 }
 
 fn secs(at: Stamp) -> f64 {

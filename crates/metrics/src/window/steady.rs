@@ -115,7 +115,9 @@ impl Timeline {
         let values = |of: &dyn Fn(&Sent) -> Option<f64>| values(requests, &asked, of);
         let ttft = values(&|r| Some(r.wait()?.as_millis_f64()));
         let tpot = values(&|r| Some(r.tpot?.get()));
-        let load = values(&|r| Some(in_flight.value_at(r.at) as f64));
+        let load = in_flight.values_at(requests.iter().map(|request| request.at));
+        let load = load.map(|value| value as f64).enumerate();
+        let load: Vec<(usize, f64)> = load.skip(asked.start).take(asked.len()).collect();
         let mut signals = vec![(Signal::TtftScheduled, ttft), (Signal::InFlight, load)];
         if tpot.len() >= NEEDS {
             signals.insert(1, (Signal::Tpot, tpot));

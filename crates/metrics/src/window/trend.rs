@@ -67,7 +67,7 @@ impl Trend {
     }
 }
 
-/// Whether a signal grows, by two one-sided tests of which either will do.
+/// Whether a signal grows, by two one-sided tests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Growth {
     /// The line. Its slope test is the sharper one where what is around the line is noise.
@@ -78,13 +78,22 @@ pub struct Growth {
     /// chain", Econometrica 28 (1960), 916-918), and their t statistic is made smaller by the square root of 3/2. Those of a
     /// signal that stays where it is pull each other back, so that for it the test errs on the safe side.
     pub p_steps: f64,
-    /// Of growth by chance, from 0 to 1: twice the lesser of both, since there are two tests (Bonferroni).
+    /// Of growth by chance, from 0 to 1: the lesser of both times the eight tests that there are, two of each part of a level
+    /// (Bonferroni). Of the parts that lie within the first one it is that of the steps alone: a short stretch of a queue that
+    /// wanders is too often like a line.
     pub p: f64,
 }
 
+/// Which tests count in the joint probability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tests {
+    Both,
+    Steps,
+}
+
 impl Growth {
-    /// Of batch means as for [`Trend::of`].
-    pub(super) fn of(batches: &[(f64, f64)]) -> Option<Self> {
+    /// Of batch means as for [`Trend::of`], where there are so many tests `in_all` of which any will do.
+    pub(super) fn of(batches: &[(f64, f64)], tests: Tests, in_all: usize) -> Option<Self> {
         let trend = Trend::of(batches)?;
         let steps = || batches.iter().zip(batches.iter().skip(1)).map(|(a, b)| b.1 - a.1);
         let n = batches.len() as f64 - 1.0;
@@ -92,7 +101,11 @@ impl Growth {
         let variance = steps().map(|step| (step - mean).powi(2)).sum::<f64>() / (n - 1.0);
         let two_sided = p_value(mean, (1.5 * variance / n).sqrt(), n - 1.0);
         let p_steps = if mean > 0.0 { two_sided / 2.0 } else { 1.0 - two_sided / 2.0 };
-        Some(Self { trend, p_steps, p: (2.0 * p_steps.min(trend.p_growth())).min(1.0) })
+        let least = match tests {
+            Tests::Both => p_steps.min(trend.p_growth()),
+            Tests::Steps => p_steps,
+        };
+        Some(Self { trend, p_steps, p: (in_all as f64 * least).min(1.0) })
     }
 }
 
@@ -125,7 +138,7 @@ pub(super) fn batch_means(values: &[(f64, f64)]) -> Vec<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Growth, Trend};
+    use super::{Growth, Tests, Trend};
 
     /// Golden values: SciPy 1.17.1, `fixtures/metrics/make_trend_goldens.py`. In the first sample neighbouring residuals have
     /// opposite signs, so that all ten count and p is that of `scipy.stats.linregress`.
@@ -151,7 +164,7 @@ mod tests {
             |slope: f64| (0..20).map(f64::from).map(|t| (t, 7.0 + slope * t)).collect::<Vec<_>>();
         assert_eq!(Trend::of(&line(0.0)).unwrap().p, 1.0);
         let rising = Trend::of(&line(0.5)).unwrap();
-        let growth = |slope| Growth::of(&line(slope)).unwrap().p;
+        let growth = |slope| Growth::of(&line(slope), Tests::Both, 2).unwrap().p;
         assert!(growth(0.5) < 1e-6 && growth(-0.5) == 1.0 && growth(0.0) == 1.0);
         assert!((rising.per_s - 0.5).abs() < 1e-12);
         assert_eq!(Trend::of(&line(0.5)[..3]), None);
@@ -162,7 +175,7 @@ mod tests {
     #[test]
     fn steps_are_those_of_a_hand_made_example() {
         let points: Vec<(f64, f64)> = (0..).map(f64::from).zip([0.0, 1.0, 3.0, 6.0, 8.0]).collect();
-        let growth = Growth::of(&points).unwrap();
+        let growth = Growth::of(&points, Tests::Both, 2).unwrap();
         assert!((growth.p_steps - 0.014004228005073076).abs() < 1e-12, "{growth:?}");
     }
 

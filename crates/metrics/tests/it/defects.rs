@@ -2,8 +2,8 @@
 
 use fizeau_core::{FailureClass, Nanos, Stamp, Tape, TokenSource, Tokens};
 use fizeau_metrics::{
-    GoodputGoals, LevelSummary, OwnFigures, Peer, PeerSettings, PeerValue, RequestMetrics,
-    Timeline, inter_chunk, inter_token,
+    Edge, GoodputGoals, LevelSummary, LevelTally, OwnFigures, Peer, PeerSettings, PeerValue,
+    RequestMetrics, Timeline, WindowChoice, WindowEnd, inter_chunk, inter_token,
 };
 
 use crate::says::{by, reporting, says, says_nothing, under_cap};
@@ -40,6 +40,16 @@ fn the_steady_state_of_vllms_rust_client_counts_events_as_tokens() {
     // Right, and what it says itself of the very same second:
     says(&report, "output_throughput", 200.0);
     assert_eq!(output_tps(&tapes), 200.0);
+    // Ours counts tokens in a window too: ten replies one after another, the first two and the last two cut.
+    let reply = |i: u64| tape(i * 100, &[(i * 100 + 50, 2), (i * 100 + 100, 2)]);
+    let tapes: Vec<Tape> = (0..10).map(reply).collect();
+    let edge = WindowEnd::Asked(Edge::Requests(2));
+    let window = WindowChoice { warmup: edge, cooldown: edge };
+    let mut tally = LevelTally::new(&GoodputGoals::default()).with_window(window);
+    tapes.iter().for_each(|tape| tally.add(tape));
+    let summary = tally.summary();
+    let rates = summary.windowed.figures().unwrap().throughput.unwrap();
+    assert_eq!(rates.output_tokens_per_s.get().round(), 40.0);
 }
 
 #[test]
@@ -76,6 +86,15 @@ fn a_dip_stays_in_the_window_of_vllms_rust_client() {
     says_nothing(&by(Peer::VllmRust, &tapes), "steady_state.output_throughput");
     let timeline = Timeline::of(&tapes);
     assert!(timeline.plateau().is_err() && timeline.steady().is_err());
+}
+
+#[test]
+fn the_steady_state_of_sglang_is_of_its_own_peak_and_not_told() {
+    // Half of the peak for 3 s, then the peak for 1 s: which of the two is steady hangs on the share that it was given.
+    let tapes = [tape(0, &[(10, 1), (4000, 1)]), tape(3000, &[(3010, 1), (4000, 1)])];
+    says_nothing(&under_cap(Peer::Sglang, 2, &tapes), "(steady state)");
+    let why = Timeline::of(&tapes).steady().unwrap_err();
+    assert!(Timeline::of(&tapes).plateau().is_err(), "{why}");
 }
 
 #[test]
@@ -205,6 +224,47 @@ fn no_rate_of_a_gap_without_length_reaches_a_figure() {
     let level = LevelSummary::of(&tapes, &GoodputGoals::default());
     assert_eq!(level.jitter.zero_gap_share, Some(0.5));
     assert_eq!(level.throughput.output_tokens_per_s.get(), 100.0);
+}
+
+/// As a clock has it that is put an hour ahead once `from` is reached.
+fn stepped(tape: &Tape, from: u64) -> Tape {
+    let read = |at: Stamp| if at >= ms(from) { at + Nanos::from_secs(3600) } else { at };
+    let mut stepped = tape.clone();
+    stepped.arrivals.iter_mut().for_each(|event| event.at = read(event.at));
+    let marks = &mut stepped.marks;
+    (marks.intended, marks.released) = (read(marks.intended), read(marks.released));
+    (marks.send_start, marks.end) = (marks.send_start.map(read), marks.end.map(read));
+    stepped
+}
+
+#[test]
+fn a_step_of_the_clock_within_a_request_would_be_a_latency() {
+    let tapes: Vec<Tape> =
+        (0..10).map(|i| tape(i * 10, &[(i * 10 + 20, 1), (i * 10 + 40, 1)])).collect();
+    // Ours are stamps of a clock that nobody sets.
+    let ours = |tapes: &[Tape]| LevelSummary::of(tapes, &GoodputGoals::default()).metrics.ttft.max;
+    assert_eq!(ours(&tapes).map(fizeau_core::Millis::get), Some(20.0));
+    // GuideLLM's and the schedule of vLLM's client are of one that is set: the request that was under way then is an hour long.
+    let by_wall: Vec<Tape> = tapes.iter().map(|tape| stepped(tape, 45)).collect();
+    let report = by(Peer::GuideLlm, &by_wall);
+    let hour = 3_600_000.0;
+    says(&report, "successful.time_to_first_token_ms.percentiles.p99", hour + 20.0);
+    says(&by(Peer::GuideLlm, &tapes), "successful.time_to_first_token_ms.percentiles.p99", 20.0);
+    says(&by(Peer::VllmPython, &by_wall), "duration", hour / 1e3 + 0.130);
+    // Were ours set back in mid-request, there would be no latency rather than one that is none.
+    let mut back = tape(100, &[(120, 1)]);
+    back.arrivals[0].at = ms(60);
+    assert_eq!(RequestMetrics::of(&back).ttft, None);
+}
+
+#[test]
+fn an_event_may_claim_any_number_of_tokens() {
+    let tapes = [tape(0, &[(20, 1), (30, u32::MAX), (50, 1)])];
+    let report = by(Peer::InferencePerf, &tapes);
+    let itl = |statistic: &str| format!("successes.latency.inter_token_latency.{statistic}");
+    says(&report, &itl("max"), 0.02);
+    says(&report, &itl("p99"), 0.0);
+    says(&report, "successes.latency.time_to_first_token.mean", 0.02);
 }
 
 #[test]

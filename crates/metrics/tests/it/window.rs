@@ -49,10 +49,15 @@ fn closed(slots: usize, count: usize, seed: u64, length: impl Fn(usize) -> f64) 
 
 /// An M/D/1 queue: Poisson arrivals, one server that takes 10 ms for each, in order.
 fn queue(rho: f64, count: usize, seed: u64) -> Vec<Tape> {
+    varying(|_| rho, count, seed)
+}
+
+/// The same with a load that depends on the share of the requests that came before.
+fn varying(rho: impl Fn(f64) -> f64, count: usize, seed: u64) -> Vec<Tape> {
     let mut noise = Noise(seed);
     let (mut due, mut free) = (0.0, 0.0_f64);
-    let run = |_| {
-        due += -(1.0 - noise.next()).ln() * 10_000.0 / rho;
+    let run = |k: usize| {
+        due += -(1.0 - noise.next()).ln() * 10_000.0 / rho(k as f64 / count as f64);
         let start = free.max(due);
         free = start + 10_000.0;
         request(due, start + 2_000.0, free)
@@ -212,6 +217,53 @@ fn a_queue_that_is_served_is_not_saturated() {
     };
     let found = [0.3, 0.6, 0.8].map(saturated);
     assert!(found.iter().all(|&alarms| alarms <= 2), "false alarms in a hundred: {found:?}");
+}
+
+fn alarms(runs: u64, tapes: impl Fn(u64) -> Vec<Tape>) -> usize {
+    let is_saturated =
+        |&seed: &u64| matches!(Timeline::of(&tapes(seed)).saturation(), Saturation::Saturated(_));
+    (0..runs).filter(is_saturated).count()
+}
+
+/// A load that becomes too great on the way: a straight line over a bent signal says little.
+#[test]
+fn a_queue_that_grows_late_is_saturated() {
+    for from in [0.4, 0.6, 0.7, 0.85, 0.9] {
+        let found =
+            alarms(20, |seed| varying(|share| if share < from { 0.5 } else { 2.0 }, 2_000, seed));
+        assert!(found >= 19, "from {from} of the requests: {found} of 20");
+    }
+    for (low, high) in [(0.2, 2.0), (0.5, 1.5)] {
+        let ramp = |share: f64| low + (high - low) * share;
+        let found = alarms(20, |seed| varying(ramp, 2_000, seed));
+        assert!(found >= 19, "from {low} to {high}: {found} of 20");
+    }
+}
+
+/// What the page says of false alarms and of what is found: `cargo test -- --ignored --nocapture` prints the whole table.
+#[test]
+#[ignore = "a minute: the table of the docs"]
+fn how_often_a_queue_is_found_saturated() {
+    for count in [400, 1_000, 2_000, 5_000] {
+        for (rho, runs) in
+            [(0.3, 500), (0.6, 500), (0.8, 500), (0.9, 500), (0.95, 500), (1.05, 200), (1.2, 200)]
+        {
+            let found = alarms(runs, |seed| queue(rho, count, seed + 10_000));
+            println!("{count} requests, load {rho}: {found} of {runs}");
+        }
+        for from in [0.5, 0.7, 0.85, 0.9, 0.95] {
+            for (low, high) in [(0.5, 1.2), (0.5, 2.0), (0.9, 1.2)] {
+                let load = |share: f64| if share < from { low } else { high };
+                let found = alarms(100, |seed| varying(load, count, seed));
+                println!("{count} requests, load {low}, {high} from {from} on: {found} of 100");
+            }
+        }
+        for (low, high) in [(0.2, 1.2), (0.5, 1.2), (0.5, 1.5), (0.2, 2.0)] {
+            let found =
+                alarms(100, |seed| varying(|share| low + (high - low) * share, count, seed));
+            println!("{count} requests, load from {low} to {high}: {found} of 100");
+        }
+    }
 }
 
 /// Two hundred requests with rare great latencies: no quiet stretch among them is to be taken for the steady state.

@@ -205,6 +205,7 @@ impl Serialize for Table<'_> {
         }
         map.serialize_entry("alpha", &table.alpha.get())?;
         map.serialize_entry("power", &table.power.get())?;
+        map.serialize_entry("smallest_change", &table.smallest.get())?;
         map.serialize_entry("figures_decided", &table.family_size())?;
         map.serialize_entry("figures", &table.rows.iter().map(Row).collect::<Vec<_>>())?;
         map.end()
@@ -244,6 +245,12 @@ impl Serialize for Row<'_> {
                 map.serialize_entry("detectable", &tested.detectable)?;
                 map.serialize_entry("detectable_change", &tested.relative_detectable)?;
                 map.serialize_entry("answer", &row.answer().map(fizeau_metrics::Answer::as_str))?;
+                if tested.decision.is_some_and(|decision| decision.is_too_small) {
+                    map.serialize_entry(
+                        "answer_reason",
+                        "a difference smaller than smallest_change",
+                    )?;
+                }
                 if row.answer().is_none() {
                     map.serialize_entry("answer_reason", "not among the figures that are decided")?;
                 }

@@ -97,15 +97,25 @@ fn round(value: f64, decimals: usize) -> f64 {
     (value * shift).round() / shift + 0.0
 }
 
-/// Two digits of how far the interval reaches, or of the difference where there is none.
+/// Two digits of how far the interval reaches, or of the difference where there is none; and where zero is not within it, one
+/// digit of the difference at least, so that it is not shown as none.
 fn decimals(effect: Effect, factor: f64) -> usize {
     let reach = effect.interval.map_or(effect.estimate, |interval| interval.high - interval.low);
-    match (reach * factor).abs() {
+    let by_reach = match (reach * factor).abs() {
         reach if reach >= 20.0 => 0,
         reach if reach >= 2.0 => 1,
         _ => 2,
+    };
+    if effect.interval.is_some_and(|interval| interval.low <= 0.0 && 0.0 <= interval.high) {
+        return by_reach;
     }
+    let size = (effect.estimate * factor).abs();
+    let needed = (0..=MOST_DECIMALS).find(|decimals| round(size, *decimals) > 0.0);
+    needed.map_or(by_reach, |needed| needed.max(by_reach))
 }
+
+/// What is less than this shows is rounding alone.
+const MOST_DECIMALS: usize = 6;
 
 fn widths<'a>(
     heads: &[String; COLUMNS],

@@ -137,10 +137,13 @@ impl LevelReport {
     fn verdict_lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let LevelStatus::Partial { reason } = &self.status {
-            lines.push(match line("Status:", format_args!("partial: {reason}")) {
-                short if short.chars().count() <= WIDTH => short,
-                _ => line("Status:", "partial") + "\n" + &sentence(reason),
-            });
+            let short = line("Status:", format_args!("partial: {}", plain(reason)));
+            if short.chars().count() <= WIDTH {
+                lines.push(short);
+            } else {
+                lines.push(line("Status:", "partial"));
+                lines.push(sentence(reason));
+            }
         }
         lines.push(line("Verdict:", words::verdict(self.validity.verdict)));
         let mut said = HashSet::new();

@@ -15,6 +15,14 @@ pub struct Until {
     pub outcomes: Vec<PrecisionOutcome>,
 }
 
+impl Until {
+    /// Whether the goal of `outcome`, which is one of its own, is reached. What was in flight when all were still counts, so
+    /// that an interval may be a little wider in the end.
+    pub(crate) fn has_reached(&self, outcome: &PrecisionOutcome) -> bool {
+        self.is_reached || outcome.is_reached()
+    }
+}
+
 /// An object of `reached` and `goals`, each of these with its `half_width`, a share of the figure, or null and the reason.
 impl Serialize for Until {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -47,19 +55,27 @@ impl LevelReport {
         let Some(until) = &self.until else { return Vec::new() };
         let n = self.summary.requests.completed;
         let one = |outcome: &PrecisionOutcome| {
-            let is_reached = until.is_reached || outcome.is_reached();
+            let is_reached = until.has_reached(outcome);
             let word = if is_reached { "reached" } else { "not reached" };
             let found = match outcome.half_width.and_then(Support::known) {
                 // It was at the look that ended it; the requests that were in flight then have widened it since.
                 Some(width) if is_reached && !outcome.is_reached() => {
-                    format!("reached; at the end ±{:.1} % (n={n})", 100.0 * width)
+                    format!("at the end ±{:.1} % (n={n})", 100.0 * width)
                 }
-                Some(width) => format!("{word}: ±{:.1} % after {n} requests", 100.0 * width),
-                None => format!("{word}: {}", unknown(outcome)),
+                Some(_) => format!("{} after {n} requests", found(outcome)),
+                None => found(outcome),
             };
-            line(&format!("Until {}:", outcome.goal), found)
+            line(&format!("Until {}:", outcome.goal), format_args!("{word}: {found}"))
         };
         until.outcomes.iter().map(one).collect()
+    }
+}
+
+/// How wide its interval is, such as `±1.9 %`, or why there is none.
+pub(crate) fn found(outcome: &PrecisionOutcome) -> String {
+    match outcome.half_width.and_then(Support::known) {
+        Some(width) => format!("±{:.1} %", 100.0 * width),
+        None => unknown(outcome),
     }
 }
 

@@ -127,6 +127,9 @@ impl SweepReport {
         if self.levels().iter().any(LevelReport::is_saturated) {
             put(out, format_args!("<p class=\"note\">! {SATURATED_NOTE}.</p>\n"));
         }
+        for line in self.until_lines() {
+            put(out, format_args!("<p class=\"note\">{}.</p>\n", escape(&line)));
+        }
         let failures = self.failures();
         if !failures.is_empty() {
             let failures = escape(&failures.join(", "));

@@ -84,9 +84,10 @@ impl Explanation {
         lines.push(self.line(&name, self.ours.as_deref()));
         lines.push(wrap(&format!("  {}", self.concept.ours()), width));
         for Tool { definition, figures } in &self.tools {
-            let name = match definition.name {
-                "" => definition.peer.key().to_owned(),
-                name => format!("{}: {name}", definition.peer.key()),
+            let name = match (definition.name, figures.iter().flatten().next()) {
+                ("", None) => definition.peer.key().to_owned(),
+                ("", Some(reckoned)) => format!("{}: ({})", definition.peer.key(), reckoned.name),
+                (name, _) => format!("{}: {name}", definition.peer.key()),
             };
             lines.push(self.line(&name, figures.as_deref()));
             lines.push(wrap(&format!("  {}", definition.rule), width));

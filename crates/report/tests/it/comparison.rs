@@ -50,6 +50,40 @@ RPS, req/s         10.0  10.0  +0.00 %  -0.25 to +0.25    1.00  -
     }
 }
 
+/// A difference that is sure and of no account, and a figure that one of seven rounds lacks.
+#[test]
+fn what_is_too_small_or_not_of_all_rounds_is_said() {
+    let [before, after] = [1.0, 1.0001].map(|factor| -> Vec<RoundFigures> {
+        let round = |k: u32| {
+            let ms = factor * (50.0 + f64::from(k)) + 1e-5 * f64::from(k % 2);
+            let p99 = (k > 0).then_some((Figure::P99_TTFT, 2.0 * ms));
+            [(Figure::P50_TTFT, ms)].into_iter().chain(p99).collect()
+        };
+        (0..7).map(round).collect()
+    });
+    let figures = FigureChoice::only([Figure::P50_TTFT, Figure::P99_TTFT]);
+    let settings = ComparisonSettings { figures, ..ComparisonSettings::default() };
+    let table = ComparisonTable::of_rounds(&before, &after, &settings).unwrap();
+    let view = ComparisonView { table: &table, baseline: "A", candidate: "B" };
+    let text = view.text();
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in [
+        "+0.01 %",
+        "none found",
+        "p99 TTFT from 6 of 7 rounds; the others have none",
+        "a difference, but of less than 0.1 % (--smallest), and so no answer",
+    ] {
+        assert!(words.contains(said), "{said}: {text}");
+    }
+    assert!(!words.contains("worse"), "{text}");
+    let document = serde_json::to_value(view).unwrap();
+    assert_eq!(document["smallest_change"], 0.001);
+    assert_eq!(
+        document["figures"][0]["answer_reason"],
+        "a difference smaller than smallest_change"
+    );
+}
+
 fn report() -> ComparisonReport {
     let run = |name: &str| ComparedRun { name: name.to_owned(), notes: Vec::new() };
     let changed = |field: &str, baseline: Option<&str>, candidate: &str| ChangedField {

@@ -291,5 +291,5 @@ fn the_block_shows_intervals_and_how_well_a_figure_is_known() {
     level.until = Some(Until { is_reached: true, outcomes });
     let block = level.block();
     let line = block.lines().find(|line| line.starts_with("Until output_tps")).unwrap();
-    assert!(line.contains(" reached; at the end ±") && line.ends_with(" % (n=400)"), "{line}");
+    assert!(line.contains(" reached: at the end ±") && line.ends_with(" % (n=400)"), "{line}");
 }

@@ -40,19 +40,50 @@ impl<'a> Cursor<'a> {
         }
         // A copy, which stays in registers: this runs for each token of a run, and more than once.
         let mut here = Self(self.0);
+        let mut digits = 1;
         loop {
-            // Most events have fewer than ten bytes, so that this is foreseen, and the next number need not wait for it.
-            if let [digit @ b'0'..=b'9', b',', rest @ ..] = here.0 {
-                here.0 = rest;
-                take((digit - b'0').into())?;
-                continue;
+            // A number mostly has as many digits as the one before it. Where it does, this is foreseen, and the next number
+            // need not wait until the end of this one is found.
+            match digits {
+                1 => here.alike::<1>(&mut take)?,
+                2 => here.alike::<2>(&mut take)?,
+                3 => here.alike::<3>(&mut take)?,
+                4 => here.alike::<4>(&mut take)?,
+                5 => here.alike::<5>(&mut take)?,
+                6 => here.alike::<6>(&mut take)?,
+                7 => here.alike::<7>(&mut take)?,
+                8 => here.alike::<8>(&mut take)?,
+                _ => {}
             }
+            let before = here.0.len();
             take(here.number()?)?;
+            digits = before - here.0.len();
             if !here.goes_on()? {
                 self.0 = here.0;
                 return Some(());
             }
         }
+    }
+
+    /// Passes numbers of `DIGITS` digits (1 to 8), each with the comma after it, as long as there are such.
+    #[inline]
+    fn alike<const DIGITS: usize>(
+        &mut self,
+        take: &mut impl FnMut(u64) -> Option<()>,
+    ) -> Option<()> {
+        while let Some(text) = self.0.first_chunk::<9>() {
+            let [word @ .., _] = *text;
+            let word = less_zeros(word);
+            let are_digits = others(word) << (64 - 8 * DIGITS) == 0;
+            if !are_digits || text[DIGITS] != b',' || (DIGITS > 1 && text[0] == b'0') {
+                break;
+            }
+            let value =
+                if DIGITS == 1 { word & 0xFF } else { put_together(word << (64 - 8 * DIGITS)) };
+            take(value)?;
+            self.0 = self.0.get(DIGITS + 1..)?;
+        }
+        Some(())
     }
 
     /// Passes a text, its quotes included; none if it has a backslash.
@@ -106,21 +137,35 @@ impl<'a> Cursor<'a> {
 /// are most of a tape, and each has six to eight digits.
 #[inline]
 const fn leading_digits(text: [u8; 8]) -> (u64, usize) {
-    /// The two places of each four bytes that hold a number below 100 after the first step.
-    const PAIRS: u64 = 0x0000_00FF_0000_00FF;
-    let word = u64::from_le_bytes(text) ^ 0x3030_3030_3030_3030;
-    // The high bit of each byte that is no digit. A carry spoils only bytes after the first of these.
-    let others = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
-    let digits = (others.trailing_zeros() / 8) as usize;
+    let word = less_zeros(text);
+    let digits = (others(word).trailing_zeros() / 8) as usize;
     if digits == 0 {
         return (0, 0);
     }
-    // The last digit goes into the last byte, zeros in front. Then pairs, and pairs of pairs, are put together at once.
-    let word = word << (64 - 8 * digits);
+    (put_together(word << (64 - 8 * digits)), digits)
+}
+
+/// Digits as their values, the first one in the lowest byte.
+#[inline]
+const fn less_zeros(text: [u8; 8]) -> u64 {
+    u64::from_le_bytes(text) ^ 0x3030_3030_3030_3030
+}
+
+/// The high bit of each byte that is no digit. A carry spoils only bytes after the first of these.
+#[inline]
+const fn others(word: u64) -> u64 {
+    (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080
+}
+
+/// The number of eight digits, of which the first are zeros where there are fewer: pairs, and pairs of pairs, at once.
+#[inline]
+const fn put_together(word: u64) -> u64 {
+    /// The two places of each four bytes that hold a number below 100 after the first step.
+    const PAIRS: u64 = 0x0000_00FF_0000_00FF;
     let word = word.wrapping_mul(10).wrapping_add(word >> 8);
     let low = (word & PAIRS).wrapping_mul(100 + (1_000_000 << 32));
     let high = ((word >> 16) & PAIRS).wrapping_mul(1 + (10_000 << 32));
-    (low.wrapping_add(high) >> 32, digits)
+    low.wrapping_add(high) >> 32
 }
 
 #[cfg(test)]
@@ -138,6 +183,38 @@ mod tests {
                 let mut cursor = Cursor::new(text.as_bytes());
                 assert_eq!((cursor.number(), cursor.rest()), (Some(number), after.as_bytes()));
             }
+        }
+    }
+
+    #[test]
+    fn lists_are_read_whatever_the_lengths_of_their_numbers() {
+        let list = |text: &str| {
+            let mut found = Vec::new();
+            let mut cursor = Cursor::new(text.as_bytes());
+            cursor.list(|number| {
+                found.push(number);
+                Some(())
+            })?;
+            Some((found, cursor.rest().len()))
+        };
+        let lengths = (0..20).map(|digits| 10_u64.pow(digits) + u64::from(digits));
+        for times in 1..4 {
+            for turn in 0..20 {
+                let numbers = lengths.clone().cycle().skip(turn).take(20);
+                let numbers: Vec<u64> = numbers.flat_map(|n| [n, n - 1].repeat(times)).collect();
+                let text = format!("{numbers:?},\"x\"").replace(' ', "");
+                assert_eq!(list(&text), Some((numbers, 4)), "{text}");
+            }
+        }
+        for odd in [
+            "[12,34,05,12,1]",
+            "[12,34,5x,12,1]",
+            "[1,2,,3,4,5,6]",
+            "[12,34",
+            "[12,34,",
+            "[1,2,-3,4]",
+        ] {
+            assert_eq!(list(odd), None, "{odd}");
         }
     }
 

@@ -64,7 +64,11 @@ pub(in crate::peers) static FAILURES: [Definition; 11] = table(&[
         "a stream that breaks off after a token can pass",
     ),
     ("failed", "as vllm", "as vllm"),
-    ("completed", "the rest of all sent; out of latencies and rates", "as vllm"),
+    (
+        "",
+        "what is not completed of all sent; out of latencies and rates",
+        "as vllm; no count of them",
+    ),
     (
         "error_request_count",
         "counted apart, and in no other figure",

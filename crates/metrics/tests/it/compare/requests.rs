@@ -89,6 +89,7 @@ fn a_server_is_not_told_from_itself() {
         let welch = Sides::new(&a, &b).unwrap().welch().unwrap();
         naive += u32::from(welch.p.get() <= 0.05);
     }
+    println!("{alarms} of {repeats}; Welch's test {naive}");
     // Ten expected at most; the 99 % point of as many draws is 18.
     assert!((1..=18).contains(&alarms), "{alarms}");
     assert!(naive > 36, "{naive}");
@@ -149,6 +150,7 @@ fn the_rate_of_an_open_loop_has_an_interval_as_narrow_as_its_schedule() {
         assert!(interval.high - interval.low < 0.5, "{interval:?}");
         found += u32::from(tested.p().unwrap().get() <= 0.05);
     }
+    println!("{found} of 100");
     assert!(found <= 11, "{found}: 5 % of 100, and 2.33 standard deviations");
 }
 

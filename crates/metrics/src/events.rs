@@ -1,0 +1,72 @@
+//! What several figures want to know of all arrivals of a tape, found in one pass.
+
+use fizeau_core::{Tape, Tokens};
+
+/// Sums over the arrivals of one tape: this runs for each token of a run, so no figure makes its own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Events {
+    /// All tokens, however the request ended.
+    pub(crate) tokens: Tokens,
+    /// Gaps between events, as [`inter_chunk`](crate::inter_chunk) has them: none of a request that failed.
+    pub(crate) gaps: u64,
+    /// Those of no length.
+    pub(crate) zero_gaps: u64,
+    /// Whether every event after the first is a token, so that a gap between events is one between tokens.
+    pub(crate) are_tokens: bool,
+}
+
+impl Events {
+    pub(crate) fn of(tape: &Tape) -> Self {
+        let Some((first, later)) = tape.arrivals.split_first() else {
+            return Self { tokens: Tokens::ZERO, gaps: 0, zero_gaps: 0, are_tokens: true };
+        };
+        let (mut tokens, mut are_tokens) = (u64::from(first.tokens), true);
+        let (mut gaps, mut zero_gaps, mut last) = (0, 0, first.at);
+        for event in later {
+            tokens += u64::from(event.tokens);
+            are_tokens &= event.tokens == 1;
+            gaps += u64::from(event.at >= last);
+            zero_gaps += u64::from(event.at == last);
+            last = event.at;
+        }
+        let counts = u64::from(tape.is_success());
+        let (gaps, zero_gaps) = (counts * gaps, counts * zero_gaps);
+        Self { tokens: Tokens::new(tokens), gaps, zero_gaps, are_tokens }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Events;
+    use crate::inter_chunk;
+    use fizeau_core::{Arrival, Channel, Failure, FailureClass, Nanos, Outcome, Stamp, Tape};
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            rng_seed: RngSeed::Fixed(1849),
+            ..ProptestConfig::default()
+        })]
+        #[test]
+        fn one_pass_finds_what_each_figure_would(
+            arrivals in prop::collection::vec((0..5_u64, 1..3_u32), 0..12),
+            failed: bool,
+        ) {
+            let mut tape = Tape::sent_at(Stamp::EPOCH);
+            tape.arrivals.extend(
+                arrivals.iter().map(|&(at, n)| Arrival::tokens(Stamp::from_nanos(at), n, Channel::Visible)),
+            );
+            if failed {
+                tape.outcome = Outcome::Failed(Failure::new(FailureClass::Truncated, "cut"));
+            }
+            let events = Events::of(&tape);
+            prop_assert_eq!(events.tokens, tape.output_tokens());
+            prop_assert_eq!(events.gaps, inter_chunk(&tape).count() as u64);
+            let zero = inter_chunk(&tape).filter(|gap| *gap == Nanos::ZERO);
+            prop_assert_eq!(events.zero_gaps, zero.count() as u64);
+            prop_assert_eq!(events.are_tokens, arrivals.iter().skip(1).all(|(_, n)| *n == 1));
+        }
+    }
+}

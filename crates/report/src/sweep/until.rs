@@ -1,0 +1,38 @@
+//! Which levels came to know what they were to find out.
+
+use super::SweepReport;
+use crate::level::found;
+
+impl SweepReport {
+    /// Whether each level that was measured knows well enough what it was to find out. Where nothing was asked for, it does.
+    #[must_use]
+    pub fn is_precise(&self) -> bool {
+        self.levels().iter().filter_map(|level| level.until.as_ref()).all(|until| until.is_reached)
+    }
+
+    /// A line for each figure, such as `Until mean e2el ci=2%: reached at 1, 2; not reached at 4 (±2.6 %)`.
+    pub(crate) fn until_lines(&self) -> Vec<String> {
+        let asked = self.levels().iter().find_map(|level| level.until.as_ref());
+        let goals = asked.map_or(0, |until| until.outcomes.len());
+        (0..goals).filter_map(|goal| self.until_line(goal)).collect()
+    }
+
+    /// The line of the `index`-th figure.
+    fn until_line(&self, index: usize) -> Option<String> {
+        let (mut goal, mut reached, mut missed) = (None, Vec::new(), Vec::new());
+        for level in self.levels() {
+            let Some(until) = &level.until else { continue };
+            let outcome = until.outcomes.get(index)?;
+            goal = Some(outcome.goal);
+            if until.has_reached(outcome) {
+                reached.push(level.load.to_string());
+            } else {
+                missed.push(format!("{} ({})", level.load, found(outcome)));
+            }
+        }
+        let lists = [("reached at", reached), ("not reached at", missed)];
+        let lists = lists.into_iter().filter(|(_, loads)| !loads.is_empty());
+        let lists: Vec<_> = lists.map(|(word, at)| format!("{word} {}", at.join(", "))).collect();
+        Some(format!("Until {}: {}", goal?, lists.join("; ")))
+    }
+}
