@@ -327,4 +327,11 @@ fn records_differ_only_where_they_are_asked_about() {
         .collect();
     assert_eq!(fields, [("plan.salt", None, Some("7")), ("plan.seed", Some("1"), Some("2"))]);
     assert!(one.record().differing(one.record(), &["plan", "planned"]).is_empty());
+    // What is moved takes the place of all that was there.
+    let moved = one.record().moved("plan", "setup");
+    assert!(moved.differing(one.record(), &["plan"]).is_empty());
+    for differing in moved.differing(one.record(), &["setup"]) {
+        let from = differing.field.replacen("setup", "plan", 1);
+        assert_eq!(differing.one.as_deref(), one.record().get(&from), "{from}");
+    }
 }

@@ -95,20 +95,13 @@ fn a_server_is_not_told_from_itself() {
     assert!(naive > 36, "{naive}");
 }
 
-/// Whether output TPS and RPS each have p at or below 0.05.
-fn rates_found(a: &ComparedRequests, b: &ComparedRequests, pairing: Pairing) -> [u32; 2] {
-    let figures = FigureChoice::only([Figure::OUTPUT_TPS, Figure::RPS]);
-    let settings = ComparisonSettings { figures, resamples: 200, ..Default::default() };
-    let table = ComparisonTable::of_requests(a, b, pairing, &settings);
-    let p = |row: usize| table.rows[row].tested.as_ref().unwrap().p().unwrap().get();
-    [0, 1].map(|row| u32::from(p(row) <= 0.05))
-}
-
 /// Many slots and lengths that vary much: the slots idle long at the end, by chance.
 #[test]
 fn slots_that_idle_at_the_end_of_a_run_are_no_difference() {
     let mut bits = RandomBits::new(ResampleSeed(11));
     let (slots, n, repeats) = (64, 640, 200);
+    let figures = FigureChoice::only([Figure::OUTPUT_TPS, Figure::RPS]);
+    let settings = ComparisonSettings { figures, ..settings(200) };
     for pairing in [Pairing::ByNumber, Pairing::None] {
         let mut found = [0, 0];
         for _ in 0..repeats {
@@ -125,8 +118,10 @@ fn slots_that_idle_at_the_end_of_a_run_are_no_difference() {
                 loop_of(slots, &e2el, tokens)
             };
             let (a, b) = (run(&of_a), run(&of_b));
-            let both = rates_found(&a, &b, pairing);
-            found = [found[0] + both[0], found[1] + both[1]];
+            let table = ComparisonTable::of_requests(&a, &b, pairing, &settings);
+            for (found, row) in found.iter_mut().zip(&table.rows) {
+                *found += u32::from(row.tested.as_ref().unwrap().p().unwrap().get() <= 0.05);
+            }
         }
         println!("{pairing:?}: {found:?} of {repeats}");
         // Ten each expected; the 99 % point of as many draws is 18.
