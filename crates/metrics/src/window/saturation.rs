@@ -119,7 +119,7 @@ fn waits(part: &[&Sent]) -> Vec<(f64, f64)> {
 fn due_batches(due: &CountSeries, part: &[&Sent]) -> Vec<(f64, f64)> {
     let edge = |batch: usize| {
         let index = batch * part.len() / BATCHES;
-        part.get(index).or(part.last()).map(|request| request.intended)
+        part.get(index).or_else(|| part.last()).map(|request| request.intended)
     };
     let batch = |index: usize| {
         let span = TimeSpan::new(edge(index)?, edge(index + 1)?);
