@@ -51,8 +51,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
         say(report.text())?;
     }
     let levels = report.comparisons.iter().flat_map(|comparison| &comparison.levels);
-    let worse = ComparisonTable::is_any_worse(levels.map(|level| &level.table));
-    Ok(if args.fail_on_worse && worse { Exit::Missed } else { Exit::Good })
+    let tables: Vec<&ComparisonTable> = levels.map(|level| &level.table).collect();
+    // Where nothing was tested nothing was shown not to be worse.
+    let is_untested = tables.iter().any(|table| table.family_size() == 0);
+    let is_worse = ComparisonTable::is_any_worse(tables);
+    Ok(if args.fail_on_worse && (is_worse || is_untested) { Exit::Missed } else { Exit::Good })
 }
 
 /// A run that may be held against the baseline, level by level.

@@ -26,10 +26,10 @@ use together::Axis;
 pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     let shards = args.runs.iter().map(|path| MeasuredShard::open(path));
     let shards = shards.collect::<Result<Vec<_>, Fail>>()?;
-    let shares = check::check(&shards, args.force)?;
+    let checked = check::check(&shards, args.force)?;
     let axis = Axis::of(&shards, args.force)?;
     let out = Claim::new(&args.out)?;
-    let merged = merge(&shards, &axis, shares, out.folder());
+    let merged = merge(&shards, &axis, checked, out.folder());
     let (report, vllm) = merged.inspect_err(|_| give_back(&out))?;
     say(vllm.block())?;
     say(report.block())?;
@@ -53,12 +53,12 @@ fn give_back(out: &Claim) {
 fn merge(
     shards: &[MeasuredShard],
     axis: &Axis,
-    shares: check::Shares,
+    checked: check::Checked,
     folder: &RunFolder,
 ) -> Result<(LevelReport, VllmResult), Fail> {
     let first = shards.first().ok_or_else(|| Fail::usage("RUN: name the shards"))?;
-    let asked = summary::asked(shards, shares);
-    let document = document::merged(shards, &axis.later, shares, asked)?;
+    let asked = summary::asked(shards, checked.shares);
+    let document = document::merged(shards, &axis.later, &checked, asked)?;
     folder.write_json("run.json", &document).map_err(Fail::broken)?;
     let goals: GoodputGoals =
         first.record().texts("goodput").join(" ").parse().map_err(|error| {
@@ -83,6 +83,7 @@ fn merge(
     let found = summary::Found {
         cuts: cuts(shards, &tapes),
         apart: together::apart(&names(shards), &tapes.spans().collect::<Vec<_>>()),
+        forced: checked.objections,
         note: axis.note,
     };
     let report = summary::report(shards, &tally, asked, found)?;

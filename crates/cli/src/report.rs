@@ -1,5 +1,6 @@
 //! `fizeau report`: a stored run, computed again from its tapes.
 
+mod answer;
 mod before;
 mod level;
 mod setup;
@@ -104,7 +105,8 @@ fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, json: bool) -> Result<()
             let all: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
             return document("fizeau.levels/1", run, &all);
         }
-        return levels.iter().try_for_each(|level| say(level.text()));
+        levels.iter().try_for_each(|level| say(level.text()))?;
+        return answer::show(run);
     }
     let reports: Vec<LevelReport> = levels.into_iter().map(|level| level.report).collect();
     let slo = sweep_document(run)?;
@@ -152,7 +154,16 @@ fn each_tape(level: &StoredLevel, mut each: impl FnMut(Tape)) -> Result<Option<C
 fn definitions(concept: Concept, json: bool) -> Result<Exit, Fail> {
     let explanation = Explanation::new(concept);
     if json {
-        say(serde_json::to_string_pretty(&explanation).map_err(Fail::broken)?)?;
+        #[derive(Serialize)]
+        struct Document<'a> {
+            schema: &'a str,
+            version: &'a str,
+            #[serde(flatten)]
+            explanation: &'a Explanation,
+        }
+        let (schema, version) = ("fizeau.explanation/1", env!("CARGO_PKG_VERSION"));
+        let document = Document { schema, version, explanation: &explanation };
+        say(serde_json::to_string_pretty(&document).map_err(Fail::broken)?)?;
     } else {
         say(explanation.text(WIDTH))?;
     }

@@ -101,7 +101,7 @@ fn engine(args: &ServeArgs) -> Result<(ServerConfig, String), Fail> {
         )
         .named("--max-num-seqs")?,
     };
-    let what = format!("simulated engine, no accelerator is used: {}", scenario.describe());
+    let what = format!("simulated engine, no accelerator is used:\n  {}", scenario.describe());
     Ok((ServerConfig::new(scenario.engine()), what))
 }
 

@@ -9,7 +9,7 @@
 //! | [`core`] | `fizeau-core` | the nouns ([`Tape`](core::Tape), [`Stamp`](core::Stamp), [`Request`](core::Request)) and the boundary traits |
 //! | [`workload`] | `fizeau-workload` | what is asked, and when: a plan, as a pure function of specification and seed |
 //! | [`transport`] | `fizeau-transport` | one request over HTTP, to a tape of stamped arrivals |
-//! | [`metrics`] | `fizeau-metrics` | tapes to TTFT, TPOT, ITL, E2EL, throughput, goodput |
+//! | [`metrics`] | `fizeau-metrics` | tapes to TTFT, TPOT, ITL, E2EL, throughput, goodput, with intervals; whether two runs differ |
 //! | [`roofline`] | `fizeau-roofline` | model x hardware to the bound that nothing can beat |
 //! | [`pareto`] | `fizeau-pareto` | points to frontier and operating point |
 //! | [`sim`] | `fizeau-sim` | a simulated serving engine, in virtual time or behind HTTP |

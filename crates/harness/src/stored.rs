@@ -48,7 +48,7 @@ pub enum StoredError {
         error: serde_json::Error,
     },
     /// A whole line that is no tape.
-    #[error("{}: line {line} is no tape: {error}", path.display())]
+    #[error("{}: line {line} is no tape: {}", path.display(), without_place(error))]
     Line {
         /// The file.
         path: PathBuf,
@@ -68,6 +68,13 @@ pub enum StoredError {
         /// How long a line may be at the most.
         longest: u64,
     },
+}
+
+/// What was wrong with a line, without the line and the column that its parser counts from its beginning.
+fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).map_or_else(|| text.clone(), str::to_owned)
 }
 
 impl StoredError {

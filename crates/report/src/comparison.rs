@@ -167,12 +167,20 @@ impl ComparisonView<'_> {
         let confidence = number((1.0 - self.table.alpha.get()) * 100.0);
         let confidence = confidence.trim_end_matches('0').trim_end_matches('.');
         if tests.is_empty() {
-            return format!("Nothing could be tested: {what}");
+            let mut why: Vec<String> = Vec::new();
+            for row in self.table.rows.iter().filter(|row| row.is_decided) {
+                let reason = row.tested.as_ref().err().map(ToString::to_string);
+                why.extend(reason.filter(|reason| !why.contains(reason)));
+            }
+            return format!("Answer: none, no figure could be tested: {} ({what})", why.join(", "));
         }
         let tests = tests.join(", ");
+        let correction = match family {
+            1 => "p of the only figure, with nothing to correct for".to_owned(),
+            _ => format!("p by Holm's correction over {family} figures"),
+        };
         format!(
-            "Tested: {what}; change of {candidate} against {baseline}; test: {tests}; p by Holm's correction over \
-             {family} figures; intervals at {confidence} %, each for itself"
+            "Tested: {what}; change of {candidate} against {baseline}; test: {tests}; {correction}; intervals at {confidence} %, each for itself"
         )
     }
 }

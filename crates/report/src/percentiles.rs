@@ -127,8 +127,11 @@ impl PercentileTable {
     #[must_use]
     pub fn text(&self) -> String {
         let rule = self.rule.key();
-        let mut lines =
-            vec![format!("{:<16}{:>12}{:>12}{rule:>15}{:>15}", "ms", "n", "percentile", "linear")];
+        let is_ours = self.rule == PercentileRule::Linear;
+        // One column is enough of the same figures.
+        let linear = if is_ours { "" } else { "linear" };
+        let head = format!("{:<16}{:>12}{:>12}{rule:>15}{linear:>15}", "ms", "n", "percentile");
+        let mut lines = vec![head.trim_end().to_owned()];
         let mut before = None;
         for row in &self.rows {
             let is_first = before.replace(row.metric) != Some(row.metric);
@@ -137,6 +140,7 @@ impl PercentileTable {
                 false => ("", String::new()),
             };
             let figures = match row.found {
+                Some([by_rule, _]) if is_ours => format!("{by_rule:>15.3}"),
                 Some([by_rule, linear]) => format!("{by_rule:>15.3}{linear:>15.3}"),
                 None if row.n == 0 => format!("{:>30}", "- (no values)"),
                 None => {

@@ -23,7 +23,8 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub(crate) force: bool,
     /// End with exit code 1 if any metric of any run is worse than the baseline's, by Holm's correction over the metrics of all
-    /// levels and runs together: one that is worse in its own table alone does not fail.
+    /// levels and runs together: one that is worse in its own table alone does not fail. Likewise if no metric
+    /// of some level could be tested.
     #[arg(long)]
     pub(crate) fail_on_worse: bool,
     /// Print JSON (fizeau.comparison/1) instead of text.

@@ -27,19 +27,20 @@ pub(super) fn shard(args: &BenchArgs) -> Result<Shard, Fail> {
     let Some(text) = &args.load.shard else {
         return Ok(Shard::WHOLE);
     };
-    let (workload, is_salted) = (&args.workload, args.workload.salt.is_some());
-    if !is_salted && !workload.reuse_prompts && workload.dataset_name != "vllm-random" {
-        return Err(Fail::usage(format!(
-            "--shard {text}: each shard would draw a salt of its own: give all of them the same --salt N"
-        )));
-    }
     let numbers = text
         .split_once('/')
         .and_then(|(index, count)| Some((index.trim().parse().ok()?, count.trim().parse().ok()?)));
     let (index, count) = numbers.ok_or_else(|| {
         Fail::usage(format!("--shard {text}: write I/N, counted from 0, such as 0/2 and 1/2"))
     })?;
-    Shard::new(index, count).named("--shard")
+    let shard = Shard::new(index, count).named("--shard")?;
+    let (workload, is_salted) = (&args.workload, args.workload.salt.is_some());
+    if !is_salted && !workload.reuse_prompts && workload.dataset_name != "vllm-random" {
+        return Err(Fail::usage(format!(
+            "--shard {text}: each shard would draw a salt of its own: give all of them the same --salt N"
+        )));
+    }
+    Ok(shard)
 }
 
 /// The law of arrivals that the flags ask for.

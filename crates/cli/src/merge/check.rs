@@ -33,30 +33,45 @@ pub(super) enum Shares {
     Some,
 }
 
+/// What a check came to.
+pub(super) struct Checked {
+    pub(super) shares: Shares,
+    /// Why the shards ought not to have been merged, where it was forced.
+    pub(super) objections: Vec<String>,
+}
+
 /// Refuses what is no shards of one run, unless it is forced, and says which shards are missing.
-pub(super) fn check(shards: &[MeasuredShard], force: bool) -> Result<Shares, Fail> {
+pub(super) fn check(shards: &[MeasuredShard], force: bool) -> Result<Checked, Fail> {
+    let objections = objections(shards, force)?;
+    let shares = if objections.is_empty() { all_or_some(shards) } else { Shares::Some };
+    Ok(Checked { shares, objections })
+}
+
+fn objections(shards: &[MeasuredShard], force: bool) -> Result<Vec<String>, Fail> {
     let objections: Vec<String> = differing(shards).into_iter().chain(same(shards)).collect();
     if !objections.is_empty() && !force {
         let objections = objections.join("\n");
         return Err(Fail::usage(format!("{objections}\n--force merges them all the same")));
     }
     objections.iter().for_each(|objection| eprintln!("note: {objection}"));
-    if !objections.is_empty() {
-        return Ok(Shares::Some);
-    }
+    Ok(objections)
+}
+
+/// Says which shards are missing.
+fn all_or_some(shards: &[MeasuredShard]) -> Shares {
     let shares: Vec<(u64, u64)> = shards.iter().flat_map(MeasuredShard::shares).collect();
     let count = shares.first().map_or(0, |share| share.1);
     let missing = |index: &u64| shares.iter().all(|share| share.0 != *index);
     let missing: Vec<String> =
         (0..count).filter(missing).map(|index| format!("{index}/{count}")).collect();
     if missing.is_empty() {
-        return Ok(Shares::All(count));
+        return Shares::All(count);
     }
     eprintln!(
         "note: not all shards are here, and rates are those of the ones that are: {} missing",
         list(&missing)
     );
-    Ok(Shares::Some)
+    Shares::Some
 }
 
 /// The first few of many.

@@ -4,7 +4,7 @@ use fizeau::core::Nanos;
 use fizeau::report::Asked;
 use serde_json::{Map, Value, json};
 
-use super::check::Shares;
+use super::check::{Checked, Shares};
 use super::shard::MeasuredShard;
 use super::summary;
 use crate::exit::{Fail, Named};
@@ -13,7 +13,7 @@ use crate::exit::{Fail, Named};
 pub(super) fn merged(
     shards: &[MeasuredShard],
     later: &[Nanos],
-    shares: Shares,
+    checked: &Checked,
     asked: Asked,
 ) -> Result<Value, Fail> {
     let mut documents = shards.iter().map(read).collect::<Result<Vec<_>, Fail>>()?;
@@ -24,7 +24,7 @@ pub(super) fn merged(
     let epoch = epoch.and_then(|epochs| epochs.into_iter().min());
     let mut document = documents.swap_remove(0);
     if let Some(fields) = document.as_object_mut() {
-        name_shares(fields, &from, shares);
+        name_shares(fields, &from, checked.shares);
         match epoch {
             Some(epoch) => drop(fields.insert("epoch_unix_ns".to_owned(), epoch.into())),
             None => drop(fields.remove("epoch_unix_ns")),
@@ -36,6 +36,9 @@ pub(super) fn merged(
             client.insert("threads".to_owned(), summary::threads(shards).into());
         }
         fields.insert("merged".to_owned(), from.into());
+        if !checked.objections.is_empty() {
+            fields.insert("merged_though".to_owned(), checked.objections.clone().into());
+        }
     }
     if let Some(workload) = document.pointer_mut("/setup/workload") {
         workload["asked"] = serde_json::to_value(asked).map_err(Fail::broken)?;

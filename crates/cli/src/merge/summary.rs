@@ -48,6 +48,8 @@ pub(super) fn asked(shards: &[MeasuredShard], shares: Shares) -> Asked {
 pub(super) struct Found {
     /// Of each file that was cut in mid-line, what is left of it.
     pub(super) cuts: Vec<String>,
+    /// Why they ought not to have been merged, where that was forced.
+    pub(super) forced: Vec<String>,
     /// That the shards did not run together.
     pub(super) apart: Option<Reason>,
     /// How they were put on one axis of time, where that is a guess.
@@ -77,7 +79,15 @@ pub(super) fn report(
     };
     let mut validity = judge(&summary, &client, &expected);
     validity.notes.extend(found.note.map(str::to_owned));
-    if let Some(reason) = found.apart {
+    let forced = found.forced.into_iter().map(|text| Reason {
+        verdict: Verdict::Suspect,
+        // In one line: below each other they are for a terminal.
+        text: format!(
+            "merged by --force: {}",
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        ),
+    });
+    for reason in forced.chain(found.apart) {
         validity.verdict = validity.verdict.max(reason.verdict);
         validity.reasons.push(reason);
     }

@@ -52,7 +52,7 @@ impl Before {
             asked,
             cap: planned.cap.map(|cap| summary_cap(&summary).unwrap_or(cap)),
             thresholds: thresholds.parse().named("run.json: client.thresholds")?,
-            watch: watch(&summary),
+            watch: ClientWatch { threads: threads(&summary, record), ..watch(&summary) },
             held_back: count("requests.held_back"),
             abandoned: count("requests.abandoned"),
             status: status(&summary),
@@ -102,7 +102,7 @@ fn status(summary: &RunRecord) -> LevelStatus {
             let reason = summary.text("status_reason");
             partial(reason.as_deref().unwrap_or("it is not said why"))
         }
-        None => partial("there is no summary.json: it did not come to its end"),
+        None => partial("no summary.json: it did not end"),
     }
 }
 
@@ -121,6 +121,12 @@ fn until(
     let Some(asked) = asked else { return Ok(None) };
     let was_reached = summary.get("until.reached") == Some("true");
     Ok(Some(Until { asked: asked.parse().named("until")?, was_reached }))
+}
+
+/// Where there is no summary, as many as the run was to have.
+fn threads(summary: &RunRecord, record: &RunRecord) -> u32 {
+    let threads = [summary, record].into_iter().find_map(|from| from.whole("client.threads"));
+    threads.and_then(|n| u32::try_from(n).ok()).unwrap_or(1)
 }
 
 fn watch(summary: &RunRecord) -> ClientWatch {
@@ -144,10 +150,10 @@ fn watch(summary: &RunRecord) -> ClientWatch {
         Some(Ceiling { streams: whole("ceiling.streams")?, tokens_per_s, on_time })
     };
     ClientWatch {
-        threads: whole("threads").and_then(|n| u32::try_from(n).ok()).unwrap_or(1),
         cpu_share: number("cpu_share"),
         run_delay_share: number("run_delay_share"),
         headroom: (headroom != Headroom::default()).then_some(headroom),
         ceiling: ceiling(),
+        ..ClientWatch::default()
     }
 }

@@ -27,7 +27,8 @@ pub(super) struct Level {
 
 impl Level {
     pub(super) fn of(run: &StoredRun, stored: &StoredLevel, asked: &Asked) -> Result<Self, Fail> {
-        let (setup, mut before) = (setup::setup(run.record()), Before::read(run, stored)?);
+        let (setup, mut before) =
+            (setup::of_level(run.record(), stored), Before::read(run, stored)?);
         let physics = physics(run, stored, &setup)?;
         let mut tally = LevelTally::new(&asked.goals).with_window(asked.window);
         if before.asked.arrivals.is_none() {
@@ -50,12 +51,12 @@ impl Level {
     pub(super) fn text(&self) -> String {
         let Setup { endpoint, started, .. } = &self.setup;
         let name = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
-        let head = format!(
-            "{name}{} at {}{} ({}), {started}",
-            endpoint.model, endpoint.base_url, endpoint.path, endpoint.backend
-        );
+        let head = [
+            format!("{name}{} at {}{}", endpoint.model, endpoint.base_url, endpoint.path),
+            format!("  {}, begun {started}", endpoint.backend),
+        ];
         // What a file says may hold what a terminal would obey.
-        let head = head.replace(char::is_control, "\u{fffd}");
+        let head = head.map(|line| line.replace(char::is_control, "\u{fffd}")).join("\n");
         format!("{head}\n{}\n{}", self.vllm.block(), self.report.block())
     }
 }
@@ -144,7 +145,7 @@ pub(super) fn vllm_block(
     stored: &StoredLevel,
     tally: VllmTally,
 ) -> Result<String, Fail> {
-    let (setup, before) = (setup::setup(run.record()), Before::read(run, stored)?);
+    let (setup, before) = (setup::of_level(run.record(), stored), Before::read(run, stored)?);
     Ok(tally.finish(vllm_run(&setup, &before)).block())
 }
 

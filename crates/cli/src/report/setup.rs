@@ -1,7 +1,7 @@
 //! What was run, read back from `run.json`.
 
 use fizeau::core::PerSec;
-use fizeau::harness::RunRecord;
+use fizeau::harness::{RunRecord, StoredLevel};
 use fizeau::metrics::CacheExpectation;
 use fizeau::report::{
     Asked, AskedArrivals, Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload,
@@ -37,6 +37,14 @@ pub(super) fn asked(record: &RunRecord, path: &str) -> Asked {
             _ => CacheExpectation::None,
         },
     }
+}
+
+/// That of a level: in an A/B run the turns of B have an endpoint of their own.
+pub(super) fn of_level(record: &RunRecord, level: &StoredLevel) -> Setup {
+    if record.get("ab.rounds").is_some() && level.name().starts_with("b-") {
+        return setup(&record.moved("ab.b_endpoint", "setup.endpoint"));
+    }
+    setup(record)
 }
 
 /// All of it; a text that is missing is empty.

@@ -79,7 +79,7 @@ struct Tools {
 
 impl Tools {
     fn text(&self) -> String {
-        let note = "Its peaks here count every instant, not whole seconds as its own do (below).";
+        let note = "Its peaks here are of every instant (requests) and of any second (tokens), not\nof fixed seconds as its own are (below).";
         let block = self.block.iter().map(|block| format!("{block}\n{note}"));
         let tables = self.tools.iter().map(|tool| tool.text(WIDTH));
         block.chain(tables).collect::<Vec<_>>().join("\n\n")

@@ -32,7 +32,7 @@ fn refused(line: &str, words: &[&str]) {
 
 #[test]
 fn arrivals_that_cannot_be() {
-    let cases: [(&str, &[&str]); 24] = [
+    let cases: [(&str, &[&str]); 25] = [
         ("--request-rate 1e12", &["--request-rate", "1000000000000", "1e9"]),
         ("--arrival-rescale", &["--arrival-rescale", "--request-rate"]),
         ("--request-rate 3 --burst on=1,off=0,on-s=1,off-s=1", &["--request-rate and --burst"]),
@@ -62,6 +62,7 @@ fn arrivals_that_cannot_be() {
             &["--request-rate and --ramp-up-strategy"],
         ),
         ("--shard 2/2 --salt 1", &["--shard", "no shard 2 of 2"]),
+        ("--shard 2/2", &["--shard", "no shard 2 of 2"]),
         ("--shard 0/2", &["--shard 0/2", "--salt"]),
         ("--shard half --reuse-prompts", &["--shard half", "I/N"]),
         ("--probe-request-rate 0", &["--probe-request-rate 0", "above 0"]),

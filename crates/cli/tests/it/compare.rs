@@ -78,6 +78,19 @@ fn a_slower_server_is_worse_and_the_same_one_is_not() {
 }
 
 #[test]
+fn where_nothing_could_be_tested_the_answer_says_so_and_is_no_pass() {
+    let scratch = Scratch::new("compare-untested");
+    let few = "--num-prompts 8 --seed 7 --random-output-len 3";
+    let (a, b) = (bench(&scratch, "a", 500, few), bench(&scratch, "b", 3_000, few));
+    let words = ["compare", &a, &b, "--metrics", "p99 ttft"];
+    let ended = run(&words);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.out.contains("Answer: none, no figure could be tested: needs "), "{}", ended.out);
+    let failed = run(&[&words[..], &["--fail-on-worse"]].concat());
+    assert_eq!(failed.code, Some(1), "{failed:?}");
+}
+
+#[test]
 fn runs_of_other_workloads_models_or_goals_are_refused_with_the_fields() {
     let scratch = Scratch::new("compare-refused");
     let few = "--num-prompts 8 --seed 7";

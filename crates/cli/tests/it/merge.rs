@@ -113,6 +113,9 @@ fn what_is_no_shards_of_one_run_is_refused_by_its_fields() {
     let summary = document(&out, "summary.json");
     assert_eq!(summary["load"]["concurrency"], 8);
     assert!(summary["asked"]["arrivals"].is_null());
+    assert_eq!(summary["validity"]["verdict"], "suspect");
+    let kept = [&summary["validity"]["reasons"], &document(&out, "run.json")["merged_though"]];
+    assert!(kept.iter().all(|kept| kept.to_string().contains("plan.seed: 0 and 99")), "{kept:?}");
 }
 
 #[test]

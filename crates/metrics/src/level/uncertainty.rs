@@ -239,7 +239,8 @@ fn wilson(share: f64, n: f64) -> Interval<f64> {
     let middle = share + squared / 2.0;
     let half = Z * (share * (1.0 - share) / n + squared / (4.0 * n)).sqrt();
     let end = |value: f64| (value / (1.0 + squared)).clamp(0.0, 1.0);
-    Interval { low: end(middle - half), high: end(middle + half) }
+    // Rounding must not leave out the share itself at 0 and 1.
+    Interval { low: end(middle - half).min(share), high: end(middle + half).max(share) }
 }
 
 #[cfg(test)]

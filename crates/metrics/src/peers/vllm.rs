@@ -115,7 +115,8 @@ pub(super) const READING: Reading = Reading {
 };
 
 /// TTFT counts from the sending, which a cap on requests in flight delays; the wait for it is `client_queue_time`.
-/// `e2el_including_client_queue` exists in its file only under a cap and a finite rate, which tapes do not tell.
+/// `e2el_including_client_queue` is the sum of both; its file has it only under a cap and a finite rate, and tapes tell of no rate, so
+/// that it is here wherever there is a cap.
 pub(super) fn figures(run: &Run<'_>) -> Sheet {
     let mut sheet = Sheet::default();
     totals(&mut sheet, run, &READING);
@@ -129,6 +130,12 @@ pub(super) fn figures(run: &Run<'_>) -> Sheet {
         let queued = |tape: &Tape| tape.marks.released.saturating_since(tape.marks.intended);
         let queued: Sample = run.good().map(|tape| queued(tape).as_millis_f64()).collect();
         stats(&mut sheet, "client_queue_time", &queued, &[90, 95, 99], "release_lateness");
+        let from_due = run.good().filter_map(|tape| {
+            let queued = tape.marks.released.saturating_since(tape.marks.intended);
+            Some(queued.as_millis_f64() + (READING.latency)(tape)? * 1e3)
+        });
+        let name = "e2el_including_client_queue";
+        stats(&mut sheet, name, &from_due.collect(), &[90, 95, 99], "e2el_scheduled");
     }
     sheet
 }

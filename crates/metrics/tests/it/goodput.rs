@@ -115,6 +115,32 @@ fn a_figure_that_is_absent_meets_no_goal() {
 }
 
 #[test]
+fn goodput_and_the_good_share_have_intervals() {
+    // A hundred milliseconds apart; every fifth is bad.
+    let one = |n: u64| {
+        let first = if n.is_multiple_of(5) { 60 } else { 20 };
+        tape(n * 100, &[(n * 100 + first, 1), (n * 100 + 90, 1)])
+    };
+    let tapes: Vec<Tape> = (0..400).map(one).collect();
+    let json = |goals: &str, count: usize| {
+        let level = LevelSummary::of(&tapes[..count], &goals.parse().unwrap());
+        serde_json::to_value(&level).unwrap()["throughput"].take()
+    };
+    let ends = |value: &serde_json::Value| [0, 1].map(|end| value[end].as_f64().unwrap());
+    let four_fifths = json("ttft:30", 400);
+    let [low, high] = ends(&four_fifths["good_share_ci"]);
+    assert!(low > 0.7 && low < 0.8 && high > 0.8 && high < 0.9, "{four_fifths}");
+    let [low, high] = ends(&four_fifths["goodput_per_s_ci"]);
+    assert!(low > 6.0 && low <= 8.0 && (8.0..10.0).contains(&high), "{four_fifths}");
+    // That all of them were good does not say that none can be bad.
+    let [low, high] = ends(&json("ttft:100", 400)["good_share_ci"]);
+    assert!(low < 0.995 && low > 0.98 && high == 1.0, "{low} {high}");
+    let few = json("ttft:30", 20);
+    assert_eq!(few["good_share_ci_reason"], "needs about 30 values, has 20");
+    assert!(json("", 400).get("good_share_ci").is_none());
+}
+
+#[test]
 fn a_failed_request_is_bad_and_in_the_denominator() {
     let good = tape(0, &[(20, 1), (1000, 1)]);
     let bad = failed(good.clone(), FailureClass::InStreamError);

@@ -1,6 +1,8 @@
 //! vLLM's file and vLLM's figures among those of all tools agree, but for the peaks.
 
-use fizeau_core::{Arrival, Channel, Failure, FailureClass, Nanos, Outcome, Stamp, Tape, Tokens};
+use fizeau_core::{
+    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, PerSec, Stamp, Tape, Tokens,
+};
 use fizeau_metrics::{GoodputGoals, Peer, PeerSettings};
 use fizeau_report::{Detail, RequestRate, Selection, VllmResult, VllmRun};
 use serde_json::Value;
@@ -33,12 +35,16 @@ fn vllms_file_and_vllms_figures_agree() {
         model_id: "org/model".to_owned(),
         tokenizer_id: None,
         metadata: Vec::new(),
-        request_rate: RequestRate::Unlimited,
+        request_rate: RequestRate::Limited(PerSec::new(100.0)),
         burstiness: 1.0,
         max_concurrency: Some(4),
     };
     let goals: GoodputGoals = "ttft:4.5 tpot:2".parse().unwrap();
-    let selection = Selection::parse("ttft,tpot,itl,e2el,client_queue_time", "90,95,99").unwrap();
+    let selection = Selection::parse(
+        "ttft,tpot,itl,e2el,client_queue_time,e2el_including_client_queue",
+        "90,95,99",
+    )
+    .unwrap();
     let file = VllmResult::of(run, &tapes(), &selection, &goals, Detail::Brief);
     let file: Value = serde_json::from_str(&file.to_json().unwrap()).unwrap();
 

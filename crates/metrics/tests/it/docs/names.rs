@@ -8,8 +8,7 @@ use super::{all_code, code, rows, table};
 use crate::tapes::tape;
 
 /// Names that need what no tape holds, so that the code has no figure of them.
-const WITHOUT_FIGURE: [(Peer, &str); 2] =
-    [(Peer::VllmPython, "e2el_including_client_queue_ms"), (Peer::AiPerf, "effective_latency")];
+const WITHOUT_FIGURE: [(Peer, &str); 1] = [(Peer::AiPerf, "effective_latency")];
 
 /// A figure's name without the statistic and the groups around it.
 fn stem(peer: Peer, name: &str) -> String {
