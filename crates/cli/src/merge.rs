@@ -86,6 +86,7 @@ fn merge(
         forced: checked.objections,
         note: axis.note,
     };
+    tally.settle();
     let report = summary::report(shards, &tally, asked, found)?;
     folder.write_json("summary.json", &report).map_err(Fail::broken)?;
     let duration = report.summary.throughput.duration.to_nanos().unwrap_or_default();

@@ -230,6 +230,7 @@ where
     let probe = spec.probe.map(|requests| Probing { requests, until: over });
     let load = (&mut spec.requests, underway);
     let driven = press(&course, load, slots, probe, &mut Keep::new(&mut tee)).await?;
+    tee.tally.settle();
     let run = LevelRun::of(&tee.tally, watch.stop(rig.timer), driven, warmup);
     Ok(run.until(asked, &tee.tally))
 }

@@ -42,6 +42,7 @@ impl Level {
             kept.notice(Notice::RequestEnded(&tape));
         })?;
         cut.into_iter().for_each(|cut| before.note_cut(cut));
+        tally.settle();
         let report = report(&tally, &kept, &before, physics.as_ref(), stored.name());
         let vllm = vllm.finish(vllm_run(&setup, &before));
         Ok(Self { name: stored.name().to_owned(), setup, vllm, report })

@@ -85,7 +85,8 @@ impl<E: Error> Collector<E> {
         let asked = looks.as_ref().map(Looks::asked);
         let mut tee = Tee { tally, sink, observer, looks };
         let kept = self.keep(&mut Keep::new(&mut tee)).await;
-        let tally = tee.tally;
+        let mut tally = tee.tally;
+        tally.settle();
         kept.map_err(DriveError::Sink)?;
         if let Some(error) = self.unsendable.take() {
             return Err(widen(error));

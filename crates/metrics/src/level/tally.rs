@@ -1,5 +1,7 @@
 //! A level, added up one tape at a time.
 
+use std::borrow::Cow;
+
 use fizeau_core::{Connection, Nanos, Outcome, Part, PerSec, Seconds, Stamp, StampSource, Tape};
 
 use super::arrivals::ArrivalTally;
@@ -160,6 +162,12 @@ impl LevelTally {
         &self.requests
     }
 
+    /// Puts the requests in order of sending, as figures are computed, so that no copy of them is needed for that. Figures are
+    /// the same without.
+    pub fn settle(&mut self) {
+        self.timeline.sort();
+    }
+
     /// The summary of all that was taken in.
     #[must_use]
     pub fn summary(&self) -> LevelSummary {
@@ -205,7 +213,7 @@ impl LevelTally {
     }
 
     /// The requests in the order in which they were sent.
-    pub(crate) fn timeline(&self) -> Timeline {
+    pub(crate) fn timeline(&self) -> Cow<'_, Timeline> {
         self.timeline.sorted()
     }
 

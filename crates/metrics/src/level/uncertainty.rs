@@ -63,7 +63,7 @@ impl<'a> Rows<'a> {
         if duration == Nanos::ZERO {
             return RateIntervals::default();
         }
-        let has_prompts = self.completed().all(|request| request.prompt.is_some());
+        let has_prompts = self.completed().all(|request| request.prompt().is_some());
         RateIntervals {
             requests_per_s: per_second(self.request_rate(|_| true)),
             output_tokens_per_s: per_second(self.token_rate(false)),
@@ -136,7 +136,7 @@ impl<'a> Rows<'a> {
         };
         let pairs =
             self.requests.iter().filter(|request| gaps(request) > 0).filter_map(|request| {
-                let time = request.e2el?.saturating_sub(request.ttft()?);
+                let time = request.e2el()?.saturating_sub(request.ttft()?);
                 Some((time.as_millis_f64(), f64::from(gaps(request))))
             });
         let pairs: Vec<(f64, f64)> = pairs.collect();
@@ -148,7 +148,7 @@ impl<'a> Rows<'a> {
     }
 
     fn completed(&self) -> impl Iterator<Item = &Sent> {
-        self.requests.iter().filter(|request| request.output.is_some())
+        self.requests.iter().filter(|request| request.output().is_some())
     }
 
     fn request_rate(&self, counts: fn(&Sent) -> bool) -> Option<Support<BatchMeans>> {
@@ -164,11 +164,11 @@ impl<'a> Rows<'a> {
         let mut slots = Slots::new(has, self.duration);
         for request in self.completed() {
             let at = |stamp: Stamp| stamp.saturating_since(self.start);
-            let last = request.e2el.map_or(request.first, |e2el| request.at + e2el);
-            let output = request.output.unwrap_or_default().get() as f64;
+            let last = request.e2el().map_or(request.first, |e2el| request.at + e2el);
+            let output = request.output().unwrap_or_default().get() as f64;
             slots.spread(at(request.first), at(last), output);
             if with_prompts {
-                let prompt = request.prompt.unwrap_or_default().get() as f64;
+                let prompt = request.prompt().unwrap_or_default().get() as f64;
                 slots.spread(at(request.first), at(request.first), prompt);
             }
         }
@@ -210,9 +210,9 @@ fn figure(metric: Metric) -> Option<Figure> {
     Some(match metric {
         Metric::Ttft => |request| Some(request.ttft()?.to_millis()),
         Metric::TtftScheduled => |request| Some(request.ttft_scheduled()?.to_millis()),
-        Metric::FirstVisible => |request| Some(request.visible?.to_millis()),
-        Metric::Tpot => |request| request.tpot,
-        Metric::E2el => |request| Some(request.e2el?.to_millis()),
+        Metric::FirstVisible => |request| Some(request.visible()?.to_millis()),
+        Metric::Tpot => Sent::tpot,
+        Metric::E2el => |request| Some(request.e2el()?.to_millis()),
         Metric::E2elScheduled => |request| Some(request.e2el_scheduled()?.to_millis()),
         _ => return None,
     })

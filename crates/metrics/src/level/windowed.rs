@@ -75,7 +75,7 @@ impl WindowFigures {
         let sent = requests.iter().skip(window.cut_front as usize).take(window.kept as usize);
         let sent: Vec<&Sent> = sent.collect();
         Self {
-            completed: sent.iter().filter(|request| request.output.is_some()).count() as u64,
+            completed: sent.iter().filter(|request| request.output().is_some()).count() as u64,
             metrics: WindowMetrics::of(&sent),
             throughput: WindowThroughput::of(requests, cells, window.span),
             window,
@@ -95,16 +95,16 @@ impl WindowMetrics {
             latencies.for_each(|latency| column.push(latency));
             column.summary()
         };
-        let tpot = sent.iter().filter_map(|request| request.tpot);
+        let tpot = sent.iter().filter_map(|request| request.tpot());
         Self {
             ttft: of(Sent::ttft),
             ttft_scheduled: of(Sent::ttft_scheduled),
-            first_visible: of(|request| request.visible),
+            first_visible: of(Sent::visible),
             tpot: match has_intervals {
                 true => Distribution::of_series(tpot),
                 false => Distribution::of_pooled(tpot),
             },
-            e2el: of(|request| request.e2el),
+            e2el: of(Sent::e2el),
             e2el_scheduled: of(Sent::e2el_scheduled),
         }
     }

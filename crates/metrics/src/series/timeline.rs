@@ -1,11 +1,13 @@
 //! The requests of a level on one axis of time.
 
+use std::borrow::Cow;
+
 use fizeau_core::{Millis, Nanos, Part, Stamp, Tape, Tokens};
 
 use super::{CountSeries, TimeSpan, end_of};
 use crate::{RequestMetrics, inter_chunk};
 
-/// When each request of a level was sent, prefilled, decoded and over: some hundred bytes a request, and no tokens.
+/// When each request of a level was sent, prefilled, decoded and over: eighty bytes a request, and no tokens.
 ///
 /// All requests of the load that were sent count, failed ones too, since they were in flight like the others. Those of a
 /// probe stream do not. One without a first token was in prefill until its end.
@@ -29,77 +31,107 @@ pub struct Timeline {
     requests: Vec<Sent>,
 }
 
-/// What is kept of a request.
+/// What is kept of a request, in eighty bytes: a level may have millions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sent {
     pub(crate) at: Stamp,
     pub(crate) intended: Stamp,
     pub(crate) first: Stamp,
     pub(crate) end: Stamp,
-    /// From the intended instant to the first token; of completed requests, and none of a reply without tokens.
-    pub(crate) ttft: Option<Nanos>,
-    pub(crate) tpot: Option<Millis>,
-    /// From the sending to the last of the output; of completed requests.
-    pub(crate) e2el: Option<Nanos>,
-    /// From the sending to the first token that a reader would see; of completed requests.
-    pub(crate) visible: Option<Nanos>,
-    /// Tokens received; of completed requests.
-    pub(crate) output: Option<Tokens>,
-    /// Tokens of the prompt, where they are known; of completed requests.
-    pub(crate) prompt: Option<Tokens>,
+    e2el: Packed,
+    visible: Packed,
+    /// NaN where there is none.
+    tpot: f64,
+    /// [`NONE`] where there is none, as in the next.
+    output: u32,
+    prompt: u32,
     /// Gaps between events, and the tokens that came after the first event; of completed requests.
     pub(crate) gaps: u32,
     pub(crate) gap_tokens: u32,
+    has_token: bool,
     /// Whether it met its goals; never where there are none.
     pub(crate) is_good: bool,
 }
 
-impl Sent {
-    /// Whether it is a completed request that brought a token.
-    const fn has_token(&self) -> bool {
-        self.ttft.is_some()
+/// No number of tokens.
+const NONE: u32 = u32::MAX;
+
+/// A length of time, or none, in eight bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Packed(u64);
+
+impl Packed {
+    const fn of(time: Option<Nanos>) -> Self {
+        match time {
+            Some(time) => Self(time.as_nanos()),
+            None => Self(u64::MAX),
+        }
     }
 
+    const fn get(self) -> Option<Nanos> {
+        match self.0 {
+            u64::MAX => None,
+            nanos => Some(Nanos::from_nanos(nanos)),
+        }
+    }
+}
+
+impl Sent {
     /// From the intended instant to the first token, or to the reply where that has none: what windows and saturation look at.
     pub(crate) fn wait(&self) -> Option<Nanos> {
-        self.ttft.or_else(|| self.e2el_scheduled())
+        self.ttft_scheduled().or_else(|| self.e2el_scheduled())
     }
 
-    /// From the sending to the first token; of completed requests.
+    /// From the sending to the first token; of completed requests, and none of a reply without tokens.
     pub(crate) fn ttft(&self) -> Option<Nanos> {
-        self.first.since(self.at).filter(|_| self.has_token())
+        self.first.since(self.at).filter(|_| self.has_token)
     }
 
-    /// From the intended instant to the first token; of completed requests.
-    pub(crate) const fn ttft_scheduled(&self) -> Option<Nanos> {
-        self.ttft
+    /// From the intended instant to the first token; of completed requests, and none of a reply without tokens.
+    pub(crate) fn ttft_scheduled(&self) -> Option<Nanos> {
+        self.first.since(self.intended).filter(|_| self.has_token)
+    }
+
+    /// From the sending to the first token that a reader would see; of completed requests.
+    pub(crate) const fn visible(&self) -> Option<Nanos> {
+        self.visible.get()
+    }
+
+    /// Time per output token; of completed requests.
+    pub(crate) const fn tpot(&self) -> Option<Millis> {
+        if self.tpot.is_nan() { None } else { Some(Millis::new(self.tpot)) }
+    }
+
+    /// From the sending to the last of the output; of completed requests.
+    pub(crate) const fn e2el(&self) -> Option<Nanos> {
+        self.e2el.get()
     }
 
     /// When the last of its output came; the end of one that has none.
     pub(crate) fn last(&self) -> Stamp {
-        self.e2el.map_or(self.end, |e2el| self.at + e2el)
+        self.e2el().map_or(self.end, |e2el| self.at + e2el)
     }
 
     /// From the intended instant to the last of the output; of completed requests.
     pub(crate) fn e2el_scheduled(&self) -> Option<Nanos> {
-        (self.at + self.e2el?).since(self.intended)
+        (self.at + self.e2el()?).since(self.intended)
+    }
+
+    /// Tokens received; of completed requests.
+    pub(crate) fn output(&self) -> Option<Tokens> {
+        (self.output != NONE).then(|| Tokens::new(self.output.into()))
+    }
+
+    /// Tokens of the prompt, where they are known; of completed requests.
+    pub(crate) fn prompt(&self) -> Option<Tokens> {
+        (self.prompt != NONE).then(|| Tokens::new(self.prompt.into()))
     }
 
     /// What tells one from another that was sent at the same instant, so that the order of all depends on nothing else.
     const fn key(&self) -> impl Ord + use<> {
         let when = (self.at, self.end, self.intended, self.first);
-        (
-            when,
-            (
-                self.e2el,
-                self.visible,
-                self.output,
-                self.prompt,
-                self.gaps,
-                self.gap_tokens,
-                self.is_good,
-            ),
-        )
+        let counts = (self.output, self.prompt, self.gaps, self.gap_tokens);
+        (when, (self.e2el, self.visible, counts, self.has_token, self.is_good))
     }
 }
 
@@ -126,11 +158,14 @@ impl Timeline {
         self.requests.append(&mut other.requests);
     }
 
-    /// A copy in order of sending.
-    pub(crate) fn sorted(&self) -> Self {
+    /// In order of sending: a copy, unless it is already.
+    pub(crate) fn sorted(&self) -> Cow<'_, Self> {
+        if self.requests.is_sorted_by_key(Sent::key) {
+            return Cow::Borrowed(self);
+        }
         let mut sorted = self.clone();
         sorted.sort();
-        sorted
+        Cow::Owned(sorted)
     }
 
     /// Puts all in order of sending; those sent at one instant in that of their ends, so that the order in which they were
@@ -186,19 +221,24 @@ fn sent(tape: &Tape, metrics: &RequestMetrics, gaps: u64) -> Option<Sent> {
         intended: tape.marks.intended,
         first: tape.first_token().unwrap_or(end).clamp(at, end),
         end,
-        ttft: metrics.ttft_scheduled,
-        tpot: metrics.tpot,
-        e2el: metrics.e2el,
-        visible: metrics.first_visible,
-        output: metrics.output_tokens,
-        prompt: metrics.output_tokens.and_then(|_| tape.input_tokens()),
+        e2el: Packed::of(metrics.e2el),
+        visible: Packed::of(metrics.first_visible),
+        tpot: metrics.tpot.map_or(f64::NAN, Millis::get),
+        output: tokens(metrics.output_tokens),
+        prompt: tokens(metrics.output_tokens.and_then(|_| tape.input_tokens())),
         gaps: count(gaps),
         gap_tokens: metrics.tpot.map_or(0, |_| {
             let first = metrics.first_event_tokens.unwrap_or_default();
             count(metrics.output_tokens.unwrap_or_default().get().saturating_sub(first.get()))
         }),
+        has_token: metrics.ttft_scheduled.is_some(),
         is_good: false,
     })
+}
+
+/// As many as there are, or [`NONE`].
+fn tokens(n: Option<Tokens>) -> u32 {
+    n.map_or(NONE, |n| count(n.get()).min(NONE - 1))
 }
 
 /// As many as there are, up to four thousand million.

@@ -114,7 +114,7 @@ impl Timeline {
         let in_flight = self.in_flight();
         let values = |of: &dyn Fn(&Sent) -> Option<f64>| values(requests, &asked, of);
         let ttft = values(&|r| Some(r.wait()?.as_millis_f64()));
-        let tpot = values(&|r| Some(r.tpot?.get()));
+        let tpot = values(&|r| Some(r.tpot()?.get()));
         let load = in_flight.values_at(requests.iter().map(|request| request.at));
         let load = load.map(|value| value as f64).enumerate();
         let load: Vec<(usize, f64)> = load.skip(asked.start).take(asked.len()).collect();

@@ -38,7 +38,7 @@ impl WindowThroughput {
         if seconds <= 0.0 {
             return None;
         }
-        let completed = requests.iter().filter(|request| request.output.is_some());
+        let completed = requests.iter().filter(|request| request.output().is_some());
         let inside = completed.filter_map(|request| Some((request, Part::of(request, span)?)));
         let inside: Vec<(&Sent, Part)> = inside.collect();
         let has = inside.len() as u64;
@@ -47,7 +47,7 @@ impl WindowThroughput {
         for (request, Part { from, to, share }) in inside {
             count += share;
             by_request.spread(from, to, share);
-            let tokens = request.output.unwrap_or_default().get() as f64;
+            let tokens = request.output().unwrap_or_default().get() as f64;
             by_token.spread(from, to, share * tokens);
         }
         let (requests_rate, tokens_rate) =
