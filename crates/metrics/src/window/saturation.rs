@@ -74,9 +74,9 @@ impl Timeline {
         let last = |eighths: usize| requests.get(requests.len() * (8 - eighths) / 8..);
         let parts = PARTS.map(|(eighths, tests)| {
             let part = last(eighths).unwrap_or_default();
-            (part, waits(part), tests)
+            (part, part.iter().filter(|request| request.wait().is_some()).count(), tests)
         });
-        let has = parts.first().map_or(0, |(_, waits, _)| waits.len());
+        let has = parts.first().map_or(0, |&(_, waits, _)| waits);
         if has < NEEDS {
             return Saturation::Unknown(WhyNoWindow::TooFew {
                 signal: Signal::TtftScheduled,
@@ -85,12 +85,12 @@ impl Timeline {
             });
         }
         let due = self.due();
-        let looked_at = parts.iter().filter(|(_, waits, _)| waits.len() >= NEEDS);
-        let evidence = looked_at.filter_map(|&(part, ref waits, tests)| {
+        let looked_at = parts.iter().filter(|&&(_, waits, _)| waits >= NEEDS);
+        let evidence = looked_at.filter_map(|&(part, _, tests)| {
             Some(SaturationEvidence {
                 span: TimeSpan::new(part.first()?.intended, part.last()?.intended),
                 due: Growth::of(&due_batches(&due, part), tests, IN_ALL)?,
-                ttft_scheduled: Growth::of(&batch_means(waits), tests, IN_ALL)?,
+                ttft_scheduled: Growth::of(&batch_means(&waits(part)), tests, IN_ALL)?,
             })
         });
         let evidence: Vec<SaturationEvidence> = evidence.collect();

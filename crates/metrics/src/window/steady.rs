@@ -112,38 +112,44 @@ impl Timeline {
     ) -> Result<MeasuredWindow, NoWindow> {
         let requests = self.requests();
         let in_flight = self.in_flight();
-        let values = |of: &dyn Fn(&Sent) -> Option<f64>| values(requests, &asked, of);
-        let ttft = values(&|r| Some(r.wait()?.as_millis_f64()));
-        let tpot = values(&|r| Some(r.tpot()?.get()));
-        let load = in_flight.values_at(requests.iter().map(|request| request.at));
-        let load = load.map(|value| value as f64).enumerate();
-        let load: Vec<(usize, f64)> = load.skip(asked.start).take(asked.len()).collect();
-        let mut signals = vec![(Signal::TtftScheduled, ttft), (Signal::InFlight, load)];
-        if tpot.len() >= NEEDS {
-            signals.insert(1, (Signal::Tpot, tpot));
+        // One signal at a time, twice over: of millions of requests all three would be as large as what is kept of them.
+        let values = |signal| match signal {
+            Signal::TtftScheduled => values(requests, &asked, |r| Some(r.wait()?.as_millis_f64())),
+            Signal::Tpot => values(requests, &asked, |r| Some(r.tpot()?.get())),
+            Signal::InFlight => {
+                let load = in_flight.values_at(requests.iter().map(|request| request.at));
+                let load = load.map(|value| value as f64).enumerate();
+                load.skip(asked.start).take(asked.len()).collect()
+            }
+        };
+        let mut signals = vec![Signal::TtftScheduled, Signal::InFlight];
+        let with_tpot = requests.iter().skip(asked.start).take(asked.len());
+        if with_tpot.filter(|request| request.tpot().is_some()).count() >= NEEDS {
+            signals.insert(1, Signal::Tpot);
         }
 
         let mut evidence = Vec::new();
         let last = requests.len().saturating_sub(1);
         let (mut first, mut end) = (asked.start, asked.end.min(last));
-        for (signal, values) in &signals {
+        for &signal in &signals {
+            let values = values(signal);
             let stop = |why, evidence| Err(NoWindow { why, evidence });
             if values.len() < NEEDS {
                 let (has, needs) = (values.len() as u64, NEEDS as u64);
-                return stop(WhyNoWindow::TooFew { signal: *signal, has, needs }, evidence);
+                return stop(WhyNoWindow::TooFew { signal, has, needs }, evidence);
             }
-            let (found, cut) = stationarity(*signal, values, moving);
+            let (found, cut) = stationarity(signal, &values, moving);
             evidence.push(found);
             (first, end) = (first.max(cut.0), end.min(cut.1));
             if end.saturating_sub(first) <= asked.len() / 2 {
-                return stop(WhyNoWindow::Unsettled { signal: *signal }, evidence);
+                return stop(WhyNoWindow::Unsettled { signal }, evidence);
             }
         }
-        for ((signal, values), found) in signals.iter().zip(&mut evidence) {
+        for (&signal, found) in signals.iter().zip(&mut evidence) {
             let inside = |(index, _): &(usize, f64)| (first..end).contains(index);
-            found.trend = trend(requests, values.iter().copied().filter(inside));
+            found.trend = trend(requests, values(signal).into_iter().filter(inside));
             if found.trend.is_some_and(|t| t.p < DRIFT_P && t.share.abs() > DRIFT_SHARE) {
-                let why = WhyNoWindow::Drifting { signal: *signal };
+                let why = WhyNoWindow::Drifting { signal };
                 return Err(NoWindow { why, evidence });
             }
         }
@@ -157,7 +163,7 @@ impl Timeline {
 fn values(
     requests: &[Sent],
     asked: &Range<usize>,
-    of: &dyn Fn(&Sent) -> Option<f64>,
+    of: impl Fn(&Sent) -> Option<f64>,
 ) -> Vec<(usize, f64)> {
     let asked = requests.iter().enumerate().skip(asked.start).take(asked.len());
     asked.filter_map(|(index, r)| Some((index, of(r)?))).collect()
