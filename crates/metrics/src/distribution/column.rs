@@ -45,13 +45,6 @@ impl Column {
         self.summarize(Dependence::Pooled)
     }
 
-    /// The summary of values that hang together as `series` does, which has them in the order of sending, in milliseconds.
-    /// Without intervals where they are not the same values.
-    pub(crate) fn summary_in_order(&self, series: &[f64]) -> Distribution {
-        let is_same = series.len() == self.len();
-        self.summarize(if is_same { Dependence::Series(series) } else { Dependence::Pooled })
-    }
-
     fn summarize(&self, dependence: Dependence<'_>) -> Distribution {
         let sorted = self.sorted();
         let at = |rank| sorted.at(rank);

@@ -39,13 +39,6 @@ impl Sample {
         self.summarize(Dependence::Series(&series))
     }
 
-    /// The same, of values that hang together as `series` does, which has them in the order of sending. Without intervals
-    /// where they are not the same values.
-    pub(crate) fn summary_in_order(self, series: &[f64]) -> Distribution {
-        let is_same = series.len() == self.0.len();
-        self.summarize(if is_same { Dependence::Series(series) } else { Dependence::Pooled })
-    }
-
     fn summarize(mut self, dependence: Dependence<'_>) -> Distribution {
         ascending(&mut self.0, |&value| key(value));
         let moments = Moments::of(|| self.0.iter().map(|&value| (value, 1)));

@@ -1,10 +1,10 @@
 //! The samples of a level, filled one tape at a time.
 
-use fizeau_core::{StampSource, Tape};
+use fizeau_core::{Millis, StampSource, Tape};
 
 use super::uncertainty::{Rows, complete};
 use super::{Jitter, MetricTable};
-use crate::distribution::{Column, Sample};
+use crate::distribution::Column;
 use crate::events::Events;
 use crate::{
     Distribution, Metric, PooledSample, RequestMetrics, Statistic, inter_chunk, inter_token,
@@ -13,18 +13,12 @@ use crate::{
 /// The samples behind [`MetricTable`] and [`Jitter`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct Latencies {
-    ttft: Column,
-    ttft_scheduled: Column,
-    first_visible: Column,
     reasoning: Column,
-    tpot: Sample,
     /// Gaps of replies in which an event is a token: inter-token and inter-chunk latency at once.
     gaps_of_both: PooledSample,
     /// Gaps of all other replies, by token and by event.
     itl: PooledSample,
     icl: PooledSample,
-    e2el: Column,
-    e2el_scheduled: Column,
     send_lateness: Column,
     release_lateness: Column,
     send_delay: Column,
@@ -41,12 +35,7 @@ pub(super) struct Latencies {
 impl Latencies {
     pub(super) fn add(&mut self, tape: &Tape, metrics: &RequestMetrics, events: &Events) {
         let figures = [
-            (&mut self.ttft, metrics.ttft),
-            (&mut self.ttft_scheduled, metrics.ttft_scheduled),
-            (&mut self.first_visible, metrics.first_visible),
             (&mut self.reasoning, metrics.reasoning),
-            (&mut self.e2el, metrics.e2el),
-            (&mut self.e2el_scheduled, metrics.e2el_scheduled),
             (&mut self.send_lateness, metrics.send_lateness),
             (&mut self.release_lateness, metrics.release_lateness),
             (&mut self.send_delay, metrics.send_delay),
@@ -60,9 +49,6 @@ impl Latencies {
             if let Some(figure) = figure {
                 column.push(figure);
             }
-        }
-        if let Some(tpot) = metrics.tpot {
-            self.tpot.push(tpot);
         }
         self.add_gaps(tape, events);
     }
@@ -87,16 +73,10 @@ impl Latencies {
 
     /// Takes in all that `other` has.
     pub(super) fn merge(&mut self, other: Self) {
-        self.ttft.append(other.ttft);
-        self.ttft_scheduled.append(other.ttft_scheduled);
-        self.first_visible.append(other.first_visible);
         self.reasoning.append(other.reasoning);
-        self.tpot.append(other.tpot);
         self.gaps_of_both.merge(other.gaps_of_both);
         self.itl.merge(other.itl);
         self.icl.merge(other.icl);
-        self.e2el.append(other.e2el);
-        self.e2el_scheduled.append(other.e2el_scheduled);
         self.send_lateness.append(other.send_lateness);
         self.release_lateness.append(other.release_lateness);
         self.send_delay.append(other.send_delay);
@@ -117,18 +97,20 @@ impl Latencies {
             all.merge(self.gaps_of_both.clone());
             all.summary()
         };
-        let series = |metric| rows.latency(metric).unwrap_or_default();
-        let in_order = |column: &Column, metric| column.summary_in_order(&series(metric));
+        let of = |metric| {
+            let series = rows.latency(metric).unwrap_or_default();
+            Distribution::of_series(series.into_iter().map(Millis::new))
+        };
         let mut table = MetricTable {
-            ttft: in_order(&self.ttft, Metric::Ttft),
-            ttft_scheduled: in_order(&self.ttft_scheduled, Metric::TtftScheduled),
-            first_visible: in_order(&self.first_visible, Metric::FirstVisible),
+            ttft: of(Metric::Ttft),
+            ttft_scheduled: of(Metric::TtftScheduled),
+            first_visible: of(Metric::FirstVisible),
             reasoning: self.reasoning.summary(),
-            tpot: self.tpot.clone().summary_in_order(&series(Metric::Tpot)),
+            tpot: of(Metric::Tpot),
             itl: with_both(&self.itl),
             icl: with_both(&self.icl),
-            e2el: in_order(&self.e2el, Metric::E2el),
-            e2el_scheduled: in_order(&self.e2el_scheduled, Metric::E2elScheduled),
+            e2el: of(Metric::E2el),
+            e2el_scheduled: of(Metric::E2elScheduled),
             send_lateness: self.send_lateness.summary(),
             release_lateness: self.release_lateness.summary(),
             send_delay: self.send_delay.summary(),

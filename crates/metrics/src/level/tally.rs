@@ -122,7 +122,9 @@ impl LevelTally {
         }
         let is_good = self.good.add(tape, &metrics);
         self.latencies.add(tape, &metrics, &events);
-        self.arrivals.add(tape);
+        if !self.closed_loop {
+            self.arrivals.add(tape);
+        }
         self.lengths.add(tape);
         self.timeline.add(tape, &metrics, events.gaps, is_good);
         self.over_time.add(tape, events.tokens);
