@@ -29,9 +29,9 @@ const TWO_RUNS: &str = "each run is one measurement: what differs between any tw
                         a difference here; `fizeau ab` measures both sides in turns and tells it apart";
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
-    let alpha = Alpha::new(args.alpha).named("--alpha")?;
-    let smallest: Smallest = args.smallest.parse().named("--smallest")?;
-    let asked = args.metrics.iter().map(|text| text.parse().named("--metrics"));
+    let alpha = Alpha::new(args.decision.alpha).named("--alpha")?;
+    let smallest: Smallest = args.decision.smallest.parse().named("--smallest")?;
+    let asked = args.decision.metrics.iter().map(|text| text.parse().named("--metrics"));
     let asked: Vec<Figure> = asked.collect::<Result<_, Fail>>()?;
     let mut runs =
         args.runs.iter().map(|path| Run::open(path)).collect::<Result<Vec<_>, Fail>>()?;

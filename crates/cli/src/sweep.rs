@@ -10,7 +10,7 @@ use fizeau::core::Nanos;
 use fizeau::harness::{Cancel, Pacer, Sweep, SweepSpec, SweptLevel, TextAfter};
 use fizeau::metrics::{GoodputGoals, Precision, Slo, Verdict};
 use fizeau::report::{
-    Engine, LevelReport, LoadPoint, OperatingPoint, Setup, Style, SweepReport, Terminal, Workload,
+    Engine, LevelReport, LoadPoint, OperatingPoint, Setup, Style, SweepReport, Terminal,
 };
 use fizeau::transport::{HttpTransport, MonotonicClock};
 use fizeau::workload::{Arrivals, TracePacing};
@@ -159,7 +159,6 @@ fn setup(
     embedded: Option<&Embedded>,
     now: record::WallTime,
 ) -> Setup {
-    let (input, output) = sample.asked_lengths();
     Setup {
         tool: record::tool(),
         started: now.rfc3339(),
@@ -169,14 +168,7 @@ fn setup(
             Some(embedded) => Engine::Simulated { description: embedded.describe() },
             None => Engine::Remote { description: args.verdict.engine.clone() },
         },
-        workload: Workload {
-            dataset: sample.dataset(&args.workload),
-            input_tokens: input.words(),
-            output_tokens: output.words(),
-            seed: args.workload.seed,
-            arrivals: sample.describe_arrivals(),
-            asked: sample.asked(NonZeroU64::MIN),
-        },
+        workload: sample.described(&args.workload, NonZeroU64::MIN),
         host: record::host(),
         model_config: physics.map(|physics| physics.model_name().to_owned()),
         hardware: physics.map(|physics| physics.device_name().to_owned()),

@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use fizeau::core::Nanos;
 use fizeau::harness::{AbPrompts, AbSpec, LevelSize, Load, Rounds, TextAfter};
 use fizeau::metrics::{Alpha, ComparisonSettings, Figure, GoodputGoals};
-use fizeau::report::{Engine, LoadPoint, Setup, Workload};
+use fizeau::report::{Engine, LoadPoint, Setup};
 use fizeau::transport::Target;
 use fizeau::workload::{Content, Salt, TracePacing};
 
@@ -52,7 +52,7 @@ pub(super) fn prepare(args: &AbArgs) -> Result<Job, Fail> {
     let now = record::WallTime::now();
     let rounds = Rounds::new(args.rounds.rounds).named("--rounds")?;
     let settle = time("--settle", &args.rounds.settle)?;
-    let asked = args.answer.metrics.iter().map(|name| name.parse().named("--metrics"));
+    let asked = args.answer.decision.metrics.iter().map(|name| name.parse().named("--metrics"));
     let asked: Vec<Figure> = asked.collect::<Result<_, Fail>>()?;
     let settings = settings(&args.answer)?;
     let goals: GoodputGoals = args.answer.goodput.join(" ").parse().named("--goodput")?;
@@ -105,8 +105,8 @@ pub(super) fn prepare(args: &AbArgs) -> Result<Job, Fail> {
 
 /// How strictly it is looked at; at which figures shows when it is known whether there are tokens.
 fn settings(args: &AnswerArgs) -> Result<ComparisonSettings, Fail> {
-    let alpha = Alpha::new(args.alpha).named("--alpha")?;
-    let smallest = args.smallest.parse().named("--smallest")?;
+    let alpha = Alpha::new(args.decision.alpha).named("--alpha")?;
+    let smallest = args.decision.smallest.parse().named("--smallest")?;
     Ok(ComparisonSettings { alpha, smallest, ..ComparisonSettings::default() })
 }
 
@@ -260,21 +260,13 @@ fn are_one(a: &Target, b: &Target) -> bool {
 }
 
 fn setup(args: &AbArgs, called: &Called, sample: &Work, now: record::WallTime) -> Setup {
-    let (input, output) = sample.asked_lengths();
     Setup {
         tool: record::tool(),
         started: now.rfc3339(),
         command_line: record::command_line(),
         endpoint: called.describe(),
         engine: Engine::Remote { description: None },
-        workload: Workload {
-            dataset: sample.dataset(&args.workload),
-            input_tokens: input.words(),
-            output_tokens: output.words(),
-            seed: args.workload.seed,
-            arrivals: sample.describe_arrivals(),
-            asked: sample.asked(NonZeroU64::MIN),
-        },
+        workload: sample.described(&args.workload, NonZeroU64::MIN),
         host: record::host(),
         model_config: None,
         hardware: None,

@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::Resettable;
 
 use super::bench::LengthArgs;
-use super::{ArrivalArgs, ClientArgs, EndpointArgs, SamplingArgs, WorkloadArgs};
+use super::{ArrivalArgs, ClientArgs, DecisionArgs, EndpointArgs, SamplingArgs, WorkloadArgs};
 
 /// What names one server, one share of a run or a trace has no place here, and is refused by name where it is given.
 #[derive(Debug, Args)]
@@ -99,16 +99,8 @@ pub(crate) struct AnswerArgs {
     /// Per-request goals in milliseconds, such as ttft:500 tpot:50; gives goodput.
     #[arg(long, value_name = "METRIC:MS", num_args = 1..)]
     pub(crate) goodput: Vec<String>,
-    /// What to decide over, with commas between: p50 ttft, p99 tpot, output_tps. By default median and p99 of TTFT and TPOT,
-    /// output TPS, and the good share where there are goals. Each more makes every other harder to tell apart.
-    #[arg(long, value_name = "METRICS", value_delimiter = ',')]
-    pub(crate) metrics: Vec<String>,
-    /// The chance of seeing some difference where there is none, over all metrics together.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
-    pub(crate) alpha: f64,
-    /// What a difference must be at least, as a share of A's figure, to be called better or worse; 0 for any.
-    #[arg(long, value_name = "SHARE", default_value = "0.1%")]
-    pub(crate) smallest: String,
+    #[command(flatten)]
+    pub(crate) decision: DecisionArgs,
     /// End with exit code 1 if any metric of B is worse.
     #[arg(long)]
     pub(crate) fail_on_worse: bool,

@@ -5,9 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use fizeau::core::PerSec;
 use fizeau::harness::{Load, TextAfter};
 use fizeau::metrics::{GoodputGoals, Precision};
-use fizeau::report::{
-    Engine, LoadPoint, RampStrategy, RequestRate, Selection, Setup, VllmRun, Workload,
-};
+use fizeau::report::{Engine, LoadPoint, RampStrategy, RequestRate, Selection, Setup, VllmRun};
 use fizeau::workload::{Pacing, Plan, Shard, TracePacing};
 
 use super::arrivals::{arrivals, arrivals_flag, cap, shard};
@@ -214,21 +212,13 @@ fn setup(
     physics: Option<&Physics>,
     now: record::WallTime,
 ) -> Setup {
-    let (input, output) = work.asked_lengths();
     Setup {
         tool: record::tool(),
         started: now.rfc3339(),
         command_line: record::command_line(),
         endpoint: called.describe(),
         engine: Engine::Remote { description: None },
-        workload: Workload {
-            dataset: work.dataset(&args.workload),
-            input_tokens: input.words(),
-            output_tokens: output.words(),
-            seed: args.workload.seed,
-            arrivals: work.describe_arrivals(),
-            asked: work.asked(one_in(shard)),
-        },
+        workload: work.described(&args.workload, one_in(shard)),
         host: record::host(),
         model_config: physics.map(|physics| physics.model_name().to_owned()),
         hardware: physics.map(|physics| physics.device_name().to_owned()),

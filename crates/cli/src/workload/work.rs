@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fizeau::core::{PerSec, Tokens};
 use fizeau::metrics::CacheExpectation;
-use fizeau::report::{Asked, AskedArrivals};
+use fizeau::report::{self, Asked, AskedArrivals};
 use fizeau::workload::{Arrivals, Content, Plan, Rescale, Salt, Spec, TextCodec, Trace, Workload};
 use serde_json::Value;
 
@@ -22,6 +22,19 @@ pub(crate) enum Work {
 }
 
 impl Work {
+    /// As a report names it, where this run has one share in `one_in`.
+    pub(crate) fn described(&self, args: &WorkloadArgs, one_in: NonZeroU64) -> report::Workload {
+        let (input, output) = self.asked_lengths();
+        report::Workload {
+            dataset: self.dataset(args),
+            input_tokens: input.words(),
+            output_tokens: output.words(),
+            seed: args.seed,
+            arrivals: self.describe_arrivals(),
+            asked: self.asked(one_in),
+        }
+    }
+
     /// As a driver sees it.
     pub(crate) fn plan(&self) -> &dyn Workload {
         match self {

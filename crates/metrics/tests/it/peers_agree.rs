@@ -12,6 +12,12 @@ use proptest::prelude::*;
 use crate::cases;
 use crate::tapes::{any_tape, failed, tape};
 
+/// A reply that ended well, or was cut.
+fn good_or_bad() -> impl Strategy<Value = Tape> {
+    let cut_or_not = |(tape, well)| if well { tape } else { failed(tape, FailureClass::Truncated) };
+    (any_tape(), any::<bool>()).prop_map(cut_or_not)
+}
+
 /// A figure in milliseconds.
 fn millis(figure: &PeerFigure) -> Option<f64> {
     let scale = match figure.unit {
@@ -65,12 +71,8 @@ proptest! {
 
     #[test]
     fn no_figure_is_infinite_and_no_name_stands_twice(
-        replies in prop::collection::vec((any_tape(), any::<bool>()), 0..6),
+        replies in prop::collection::vec(good_or_bad(), 0..6),
     ) {
-        let replies: Vec<Tape> = replies
-            .into_iter()
-            .map(|(tape, well)| if well { tape } else { failed(tape, FailureClass::Truncated) })
-            .collect();
         let settings = PeerSettings { goals: "ttft:20".parse().unwrap(), max_concurrency: Some(2) };
         for peer in Peer::ALL {
             let report = peer.figures(&replies, &settings);
@@ -88,12 +90,8 @@ proptest! {
     /// Whatever a figure is linked to is there, and is absent only for a reason.
     #[test]
     fn ours_stands_beside_every_figure_that_names_it(
-        replies in prop::collection::vec((any_tape(), any::<bool>()), 0..6),
+        replies in prop::collection::vec(good_or_bad(), 0..6),
     ) {
-        let replies: Vec<Tape> = replies
-            .into_iter()
-            .map(|(tape, well)| if well { tape } else { failed(tape, FailureClass::Truncated) })
-            .collect();
         let settings = PeerSettings { goals: "ttft:20".parse().unwrap(), max_concurrency: Some(2) };
         let own = OwnFigures::of(&replies, &settings);
         for peer in Peer::ALL {
