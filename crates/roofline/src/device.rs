@@ -6,17 +6,17 @@ use std::borrow::Cow;
 
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec};
 
-use crate::{Model, Precision};
+use crate::{MathType, Model};
 
 /// One accelerator: how much it holds, how fast it reads, how fast it computes.
 ///
 /// Rates are those that the vendor prints for dense matrices; nothing here is what software achieves.
 ///
 /// ```
-/// use fizeau_roofline::{Device, Precision};
+/// use fizeau_roofline::{Device, MathType};
 /// let device = Device::named("h100-sxm")?;
 /// assert_eq!(device.memory_bandwidth().get(), 3.35e12);
-/// assert!(device.dense_rate(Precision::Fp8).is_some());
+/// assert!(device.dense_rate(MathType::Fp8).is_some());
 ///
 /// let error = Device::named("h100").unwrap_err();
 /// assert_eq!(error.nearest(), "h100-sxm");
@@ -117,24 +117,32 @@ impl Device {
         self.memory_bandwidth
     }
 
-    /// The peak dense rate of arithmetic on operands of `precision`; none where the device has no units for
+    /// The peak dense rate of arithmetic on operands of this type; none where the device has no units for
     /// them.
     #[must_use]
-    pub const fn dense_rate(&self, precision: Precision) -> Option<FlopsPerSec> {
-        match precision {
-            Precision::Bf16 => Some(self.bf16),
-            Precision::Fp8 => self.fp8,
+    pub const fn dense_rate(&self, math: MathType) -> Option<FlopsPerSec> {
+        match math {
+            MathType::Bf16 => Some(self.bf16),
+            MathType::Fp8 => self.fp8,
+            MathType::Fp4 | MathType::Int8 => None,
         }
     }
 
-    /// The rate at which the device can at best compute `model`: that of the model's precision, or the
-    /// 16-bit rate where it has no units for that (weights are then widened as they are read).
-    ///
-    /// Attention and LM head of an fp8 model are counted at the same rate, which flatters the device and so
-    /// keeps a bound sound.
+    /// The rate at which the device multiplies operands of `math`, or where it has no units for that, the rate of
+    /// the next wider type that it has: weights are then widened as they are read.
+    #[must_use]
+    pub fn rate_for(&self, math: MathType) -> FlopsPerSec {
+        let narrower = match math {
+            MathType::Fp4 => self.dense_rate(math).or_else(|| self.dense_rate(MathType::Fp8)),
+            _ => self.dense_rate(math),
+        };
+        narrower.unwrap_or(self.bf16)
+    }
+
+    /// The rate at which the device can at best compute `model`: that of the format of its first layer.
     #[must_use]
     pub fn compute_rate(&self, model: &Model) -> FlopsPerSec {
-        self.dense_rate(model.precision()).unwrap_or(self.bf16)
+        self.rate_for(model.layers_format().math())
     }
 
     /// The board's power limit in watts, where the vendor states one.

@@ -42,14 +42,19 @@
 mod bound;
 mod compare;
 mod device;
+mod format;
 mod lengths;
 mod model;
 
 pub use bound::{Bound, BoundError, LimitedBy, Load, decode_step, prefill};
 pub use compare::{Measured, Share, SpeedOfLight};
 pub use device::{Device, DeviceError, UnknownDevice};
+pub use format::{Format, MathType};
 pub use lengths::Lengths;
-pub use model::{Model, ModelError, Precision};
+pub use model::{
+    Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, Latent, Layers, Mamba2, Mixer,
+    Model, ModelError, Parameters, TensorClass, Tensors,
+};
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec};
-use fizeau_roofline::{Device, Model, Precision};
+use fizeau_roofline::{Device, MathType, Model};
 
 use crate::{config, llama_8b};
 
@@ -48,8 +48,8 @@ fn an_unknown_name_gets_a_suggestion_and_the_list() {
 #[test]
 fn fp8_is_twice_bf16_or_absent() {
     for device in Device::all() {
-        let bf16 = device.dense_rate(Precision::Bf16).unwrap();
-        if let Some(fp8) = device.dense_rate(Precision::Fp8) {
+        let bf16 = device.dense_rate(MathType::Bf16).unwrap();
+        if let Some(fp8) = device.dense_rate(MathType::Fp8) {
             let ratio = fp8 / bf16;
             assert!((ratio - 2.0).abs() < 0.025 * 2.0, "{}: {ratio}", device.name());
         }
@@ -62,7 +62,7 @@ fn fp8_is_twice_bf16_or_absent() {
 fn figures_are_of_one_dense_device() {
     for device in Device::all() {
         let name = device.name();
-        let bf16 = device.dense_rate(Precision::Bf16).unwrap().get();
+        let bf16 = device.dense_rate(MathType::Bf16).unwrap().get();
         let ridge = bf16 / device.memory_bandwidth().get();
         assert!((100.0..500.0).contains(&ridge), "{name}: {ridge} FLOP/byte");
         assert!((24e9..320e9).contains(&device.memory().get()), "{name}");
@@ -99,7 +99,7 @@ fn rates_follow_the_model_and_fall_back() {
     assert_eq!(hopper.compute_rate(&wide).get(), 989.5e12);
     assert_eq!(hopper.compute_rate(&narrow).get(), 1979e12);
     let ampere = Device::named("a100-sxm-80").unwrap();
-    assert_eq!(ampere.dense_rate(Precision::Fp8), None);
+    assert_eq!(ampere.dense_rate(MathType::Fp8), None);
     assert_eq!(ampere.compute_rate(&narrow).get(), 312e12);
 }
 
@@ -112,7 +112,7 @@ fn a_device_of_ones_own_needs_sane_figures() {
     assert_eq!((mine.name(), mine.title()), ("mine", "mine"));
     assert_eq!(mine.tdp_watts(), None);
     let fp8 = mine.clone().with_fp8(FlopsPerSec::new(4e14)).unwrap();
-    assert_eq!(fp8.dense_rate(Precision::Fp8).unwrap().get(), 4e14);
+    assert_eq!(fp8.dense_rate(MathType::Fp8).unwrap().get(), 4e14);
 
     let message = new(24e9, 0.0, 2e14).unwrap_err().to_string();
     assert!(message.contains("memory bandwidth is 0"), "{message}");
