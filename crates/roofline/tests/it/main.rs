@@ -7,6 +7,7 @@ mod configs;
 mod devices;
 mod mixes;
 mod models;
+mod systems;
 
 use fizeau_roofline::Model;
 use proptest::test_runner::{Config, RngSeed};
