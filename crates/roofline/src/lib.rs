@@ -47,7 +47,9 @@ mod model;
 
 pub use bound::{Bound, BoundError, LimitedBy, Load, decode_step, prefill};
 pub use compare::{Measured, Share, SpeedOfLight};
-pub use device::{Device, DeviceError, UnknownDevice};
+pub use device::{
+    Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
+};
 pub use lengths::Lengths;
 pub use model::{Model, ModelError, Precision};
 
