@@ -52,8 +52,8 @@ pub use device::{Device, DeviceError, UnknownDevice};
 pub use format::{Format, MathType};
 pub use lengths::Lengths;
 pub use model::{
-    Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, Latent, Layers, Mamba2, Mixer,
-    Model, ModelError, Parameters, TensorClass, Tensors,
+    Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, KnownModel, Latent, Layers,
+    Mamba2, Mixer, Model, ModelError, Parameters, TensorClass, Tensors, UnknownModel,
 };
 
 /// The example of the README, compiled so that it cannot go stale.

@@ -5,6 +5,7 @@ mod bounds;
 mod compare;
 mod configs;
 mod devices;
+mod golden;
 mod mixes;
 mod models;
 
