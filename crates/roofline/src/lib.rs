@@ -36,6 +36,7 @@
 //! - Rates are dense, bytes are bytes, and a multiply-add counts as two.
 
 mod bound;
+mod calibration;
 mod compare;
 mod deployment;
 mod device;
@@ -52,6 +53,10 @@ mod span;
 mod system;
 
 pub use bound::{Bound, BoundError, LimitedBy, Load, decode_step, prefill};
+pub use calibration::{
+    Calibration, Constant, Errors, Estimate, Fit, FitError, Group, Interval, Judged, OutsideRegime,
+    Prediction, Predictor, Sample, SampleError, Scope, Summary, UnknownConstant,
+};
 pub use compare::{Measured, Share, SpeedOfLight};
 pub use deployment::{Deployment, DeploymentError};
 pub use device::{

@@ -47,8 +47,7 @@ impl<R: Predicted<N>, const N: usize> Problem<'_, R, N> {
         let mut scale = SCALE;
         let mut found = self.solve_at(scale);
         for _ in 0..8 {
-            let mut residuals: Vec<f64> =
-                self.residuals(&found.values).map(f64::abs).collect();
+            let mut residuals: Vec<f64> = self.residuals(&found.values).map(f64::abs).collect();
             let next = 1.5 * NORMAL_MEDIAN * median(&mut residuals);
             let next = next.clamp(LEAST_SCALE, scale);
             if next > 0.7 * scale {
@@ -62,9 +61,10 @@ impl<R: Predicted<N>, const N: usize> Problem<'_, R, N> {
 
     fn residuals(&self, values: &[f64; N]) -> impl Iterator<Item = f64> {
         let values = *values;
-        self.rows.iter().zip(self.measured).map(move |(row, measured)| {
-            (row.predict(&values).0 / measured).ln()
-        })
+        self.rows
+            .iter()
+            .zip(self.measured)
+            .map(move |(row, measured)| (row.predict(&values).0 / measured).ln())
     }
 
     fn solve_at(&self, scale: f64) -> Solution<N> {
@@ -182,7 +182,8 @@ fn factor<const N: usize>(matrix: &[[f64; N]; N]) -> [[f64; N]; N] {
         for j in 0..=i {
             let known: f64 = (0..j).map(|k| lower[i][k] * lower[j][k]).sum();
             let rest = matrix[i][j] - known;
-            lower[i][j] = if i == j { rest.max(f64::MIN_POSITIVE).sqrt() } else { rest / lower[j][j] };
+            lower[i][j] =
+                if i == j { rest.max(f64::MIN_POSITIVE).sqrt() } else { rest / lower[j][j] };
         }
     }
     lower
