@@ -1,6 +1,9 @@
 //! Accelerators, reduced to what a bound needs.
 
+mod link;
 mod table;
+
+pub use link::{Link, Reduces, Topology};
 
 use std::borrow::Cow;
 
@@ -32,6 +35,8 @@ pub struct Device {
     bf16: FlopsPerSec,
     fp8: Option<FlopsPerSec>,
     tdp_watts: Option<u32>,
+    link: Option<Link>,
+    network: Option<Link>,
 }
 
 impl Device {
@@ -72,6 +77,8 @@ impl Device {
             bf16: FlopsPerSec::new(positive(bf16.get(), "bf16 rate")?),
             fp8: None,
             tdp_watts: None,
+            link: None,
+            network: None,
             title: Cow::Owned(name.clone()),
             name: Cow::Owned(name),
             source: Cow::Borrowed("given by the caller"),
@@ -85,6 +92,36 @@ impl Device {
     pub fn with_fp8(self, rate: FlopsPerSec) -> Result<Self, DeviceError> {
         let rate = positive(rate.get(), "fp8 rate")?;
         Ok(Self { fp8: Some(FlopsPerSec::new(rate)), ..self })
+    }
+
+    /// The same device with this link to its neighbours.
+    ///
+    /// # Errors
+    /// None yet.
+    pub const fn with_link(mut self, link: Link) -> Result<Self, DeviceError> {
+        self.link = Some(link);
+        Ok(self)
+    }
+
+    /// The same device with this link to devices of other machines.
+    ///
+    /// # Errors
+    /// None yet.
+    pub const fn with_network(mut self, network: Link) -> Result<Self, DeviceError> {
+        self.network = Some(network);
+        Ok(self)
+    }
+
+    /// Its way to its neighbours, where known.
+    #[must_use]
+    pub const fn link(&self) -> Option<&Link> {
+        self.link.as_ref()
+    }
+
+    /// Its way to devices of other machines, where known.
+    #[must_use]
+    pub const fn network(&self) -> Option<&Link> {
+        self.network.as_ref()
     }
 
     /// The name to find it by, such as `h100-sxm`.

@@ -170,6 +170,8 @@ pub(super) static DEVICES: [Device; 14] = [
 
 const fn device(row: &Row) -> Device {
     Device {
+        link: None,
+        network: None,
         name: Cow::Borrowed(row.name),
         title: Cow::Borrowed(row.title),
         source: Cow::Borrowed(row.source),
