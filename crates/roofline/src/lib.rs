@@ -36,6 +36,7 @@
 //! - Rates are dense, bytes are bytes, and a multiply-add counts as two.
 
 mod bound;
+mod collective;
 mod compare;
 mod deployment;
 mod device;
@@ -52,9 +53,10 @@ mod span;
 mod system;
 
 pub use bound::{Bound, BoundError, LimitedBy, Load, decode_step, prefill};
+pub use collective::{Algorithm, Collective, CollectiveTime, Group, GroupError};
 pub use compare::{Measured, Share, SpeedOfLight};
-pub use deployment::{Deployment, DeploymentError};
-pub use device::{Device, DeviceError, UnknownDevice};
+pub use deployment::{Deployment, DeploymentError, ExpertExchange, Overlap};
+pub use device::{Device, DeviceError, Link, Reduces, Topology, UnknownDevice};
 pub use figures::Figures;
 pub use format::{Format, MathType};
 pub use lengths::Lengths;

@@ -2,9 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 mod bounds;
+mod collectives;
 mod compare;
 mod configs;
+mod deployments;
 mod devices;
+mod exchanges;
 mod mixes;
 mod models;
 mod systems;
