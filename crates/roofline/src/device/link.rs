@@ -2,6 +2,9 @@
 
 use fizeau_core::{BytesPerSec, Seconds};
 
+use super::DeviceError;
+use super::error::positive;
+
 /// A device's way to others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
@@ -52,4 +55,46 @@ pub enum Reduces {
     InSwitch,
     /// By the devices.
     AtEndpoints,
+}
+
+impl Link {
+    /// The same link, if its figures make sense.
+    ///
+    /// # Errors
+    /// If a bandwidth is not a positive finite number, the latency is negative or not finite, fewer than two devices
+    /// are linked, or a torus has no dimension or more than six.
+    pub fn checked(self) -> Result<Self, DeviceError> {
+        positive(self.bandwidth.get(), "link bandwidth")?;
+        let latency = self.latency.get();
+        if !latency.is_finite() || latency < 0.0 {
+            let wanted = "a finite number of seconds, not below 0".to_owned();
+            return Err(DeviceError::Figure { figure: "link latency", value: latency, wanted });
+        }
+        match self.topology {
+            Topology::Switch { domain, .. } | Topology::Mesh { domain } if domain < 2 => {
+                let wanted = "2 devices or more".to_owned();
+                Err(DeviceError::Figure { figure: "link domain", value: f64::from(domain), wanted })
+            }
+            Topology::Torus { dimensions } if !(1..=6).contains(&dimensions) => {
+                let (figure, value) = ("torus's number of dimensions", f64::from(dimensions));
+                Err(DeviceError::Figure { figure, value, wanted: "from 1 to 6".to_owned() })
+            }
+            Topology::Bridge { pair } => positive(pair.get(), "bridge's bandwidth").map(|_| self),
+            _ => Ok(self),
+        }
+    }
+}
+
+impl Topology {
+    /// The name in files and tables, such as `mesh`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Switch { .. } => "switch",
+            Self::Mesh { .. } => "mesh",
+            Self::Torus { .. } => "torus",
+            Self::Pcie => "pcie",
+            Self::Bridge { .. } => "bridge",
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod compare;
 mod configs;
 mod deployments;
 mod devices;
+mod devices_data;
 mod exchanges;
 mod mixes;
 mod models;
