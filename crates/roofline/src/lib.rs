@@ -63,8 +63,8 @@ pub use figures::Figures;
 pub use format::Format;
 pub use lengths::Lengths;
 pub use model::{
-    Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, Latent, Layers, Mamba2, Mixer,
-    Model, ModelError, Parameters, TensorClass, Tensors,
+    Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, KnownModel, Latent, Layers,
+    Mamba2, Mixer, Model, ModelError, Parameters, TensorClass, Tensors, UnknownModel,
 };
 pub use pass::{Pass, PassTime};
 pub use serving::{Admission, Serving};
