@@ -49,11 +49,11 @@ mod model;
 pub use bound::{Bound, BoundError, LimitedBy, Load, decode_step, prefill};
 pub use compare::{Measured, Share, SpeedOfLight};
 pub use device::{Device, DeviceError, UnknownDevice};
-pub use format::{Format, MathType};
+pub use format::{FileType, Format, GgmlType, MathType, Mixed, UnknownFormat};
 pub use lengths::Lengths;
 pub use model::{
     Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, Latent, Layers, Mamba2, Mixer,
-    Model, ModelError, Parameters, TensorClass, Tensors,
+    Model, ModelError, Parameters, TensorClass, Tensors, WeightChoice, WeightChoiceError,
 };
 
 /// The example of the README, compiled so that it cannot go stale.

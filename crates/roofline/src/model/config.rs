@@ -3,31 +3,52 @@
 //! What each family has beyond its dimensions (which projections carry a bias, whether queries and keys are
 //! normed) is as in the model classes of the `transformers` library.
 
+mod quantization;
+
 use fizeau_core::Tokens;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::fields::{
     CONTEXT, FEED_FORWARD, Fields, HEAD_DIM, HEADS, HIDDEN, LAYERS, VOCABULARY, shown,
 };
 use super::{
     Attention, CacheFormats, Dense, FeedForward, Keys, Layers, Mixer, Model, ModelError, Tables,
+    TensorClass,
 };
 use crate::Format;
 
 pub(super) fn parse(text: &str) -> Result<Model, ModelError> {
+    model(Fields(&object(text)?))
+}
+
+/// A config, and the file beside it that says how the checkpoint is quantised.
+pub(super) fn parse_both(config: &str, quantization: &str) -> Result<Model, ModelError> {
+    let mut config = object(config)?;
+    let quantization = object(quantization)?;
+    if Fields(&config).get("quantization_config").is_none() {
+        config.insert("quantization_config".to_owned(), Value::Object(quantization));
+    }
+    model(Fields(&config))
+}
+
+fn object(text: &str) -> Result<Map<String, Value>, ModelError> {
     let value: Value =
         serde_json::from_str(text).map_err(|error| ModelError::NotAnObject(error.to_string()))?;
-    let Value::Object(object) = &value else {
-        return Err(ModelError::NotAnObject(shown(&value)));
-    };
-    let fields = Fields(object);
+    match value {
+        Value::Object(object) => Ok(object),
+        other => Err(ModelError::NotAnObject(shown(&other))),
+    }
+}
+
+fn model(fields: Fields<'_>) -> Result<Model, ModelError> {
     // What names the obstacle best comes first: a mixture of experts is refused for its experts, not for its
     // name.
     refuse_other_kinds(fields)?;
     let (family, architecture) = architecture(fields)?;
     refuse_windows(fields)?;
     let dims = Dims::read(fields)?;
-    let format = precision(fields)?;
+    let quantization = quantization::read(fields)?;
+    let format_of = |class| quantization.format_of(class, 0);
     let vectors = layer_vectors(family, fields, &dims)?;
     let layers = Layers {
         count: fields.count("num_hidden_layers", LAYERS)?,
@@ -40,13 +61,13 @@ pub(super) fn parse(text: &str) -> Result<Model, ModelError> {
             query_parts: 1,
             keys: Keys::Own,
             vectors: vectors - 2 * dims.hidden,
-            format,
+            format: format_of(TensorClass::Attention),
         }),
         feed_forward: FeedForward::Dense(Dense {
             width: dims.feed_forward,
             matrices: 3,
             vectors: 0,
-            format,
+            format: format_of(TensorClass::Dense),
         }),
         norms: 2 * dims.hidden,
     };
@@ -58,13 +79,16 @@ pub(super) fn parse(text: &str) -> Result<Model, ModelError> {
         tables: Tables {
             // The default of all four families, where the config is silent.
             tied: fields.flag("tie_word_embeddings")?.unwrap_or(false),
-            embedding: Format::Bf16,
-            head: Format::Bf16,
+            embedding: format_of(TensorClass::Embedding),
+            head: format_of(TensorClass::Head),
         },
-        cache: CacheFormats { kv: Format::Bf16, state: Format::F32 },
+        cache: CacheFormats {
+            kv: quantization.kv_cache().unwrap_or(Format::Bf16),
+            state: quantization.state_cache().unwrap_or(Format::F32),
+        },
         draft: None,
         max_context: fields.optional_count("max_position_embeddings", CONTEXT)?.map(Tokens::new),
-        warnings: Vec::new(),
+        warnings: quantization.warnings().to_vec(),
     })
 }
 
@@ -200,54 +224,6 @@ fn layer_vectors(family: Family, fields: Fields<'_>, dims: &Dims) -> Result<u64,
         Family::Qwen3 => attention_bias + 2 * dims.head_dim,
     };
     Ok(2 * dims.hidden + own)
-}
-
-fn precision(fields: Fields<'_>) -> Result<Format, ModelError> {
-    // The name changed over time; both are in use.
-    let field = if fields.get("dtype").is_some() { "dtype" } else { "torch_dtype" };
-    let value = fields
-        .get(field)
-        .ok_or(ModelError::Missing { field, expected: "\"bfloat16\" or \"float16\"" })?;
-    if !matches!(value.as_str(), Some("bfloat16" | "float16")) {
-        return Err(unsupported(field, value, "16-bit weights are expected"));
-    }
-    match fields.get("quantization_config") {
-        None => Ok(Format::Bf16),
-        Some(Value::Object(quantization)) => quantized(Fields(quantization)),
-        Some(other) => Err(ModelError::Invalid {
-            field: "quantization_config",
-            found: shown(other),
-            expected: "an object with a `quant_method`, or absent",
-        }),
-    }
-}
-
-/// Per-tensor fp8 of every linear layer but the LM head; any other scheme is refused.
-fn quantized(fields: Fields<'_>) -> Result<Format, ModelError> {
-    let field = "quantization_config.quant_method";
-    let method =
-        fields.get("quant_method").ok_or(ModelError::Missing { field, expected: "\"fp8\"" })?;
-    if method.as_str() != Some("fp8") {
-        return Err(unsupported(field, method, "this quantization is not covered"));
-    }
-    if let Some(value) = fields.get("weight_block_size") {
-        let field = "quantization_config.weight_block_size";
-        return Err(unsupported(field, value, "block scales are not covered"));
-    }
-    let kept_wide = [
-        ("ignored_layers", "quantization_config.ignored_layers"),
-        ("modules_to_not_convert", "quantization_config.modules_to_not_convert"),
-    ];
-    for (key, field) in kept_wide {
-        let head = |name: &Value| name.as_str() == Some("lm_head");
-        if let Some(value) = fields.get(key)
-            && !value.as_array().is_some_and(|names| names.iter().all(head))
-        {
-            let reason = "only the LM head may be left out of the quantization";
-            return Err(unsupported(field, value, reason));
-        }
-    }
-    Ok(Format::Fp8)
 }
 
 fn unsupported(field: &'static str, value: &Value, reason: &'static str) -> ModelError {
