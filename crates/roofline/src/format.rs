@@ -9,7 +9,6 @@ mod names;
 pub use file_type::FileType;
 pub(crate) use file_type::{GgufTensor, Shape};
 pub use ggml::GgmlType;
-pub use math::MathType;
 pub use mixed::Mixed;
 pub use names::UnknownFormat;
 

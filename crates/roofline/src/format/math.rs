@@ -1,43 +1,7 @@
 //! Which arithmetic works on a format: what engines use, and what could be used.
 
 use super::Format;
-use crate::Device;
-
-/// What a matrix unit multiplies. Rates in the device table are dense and accumulate in 32 bits where the device
-/// has a choice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum MathType {
-    /// bfloat16 or float16: every device in the table computes both at the same rate.
-    Bf16,
-    /// 8-bit floating point.
-    Fp8,
-    /// 4-bit floating point, such as NVFP4 times NVFP4.
-    Fp4,
-    /// 8-bit integers.
-    Int8,
-}
-
-impl MathType {
-    const ALL: [Self; 4] = [Self::Bf16, Self::Fp8, Self::Fp4, Self::Int8];
-
-    /// The name used in files: `bf16`, `fp8`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Bf16 => "bf16",
-            Self::Fp8 => "fp8",
-            Self::Fp4 => "fp4",
-            Self::Int8 => "int8",
-        }
-    }
-}
-
-impl std::fmt::Display for MathType {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+use crate::{Device, MathType};
 
 /// What engines do with a format's matrices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

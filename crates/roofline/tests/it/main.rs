@@ -5,8 +5,10 @@ mod bounds;
 mod compare;
 mod configs;
 mod devices;
+mod devices_data;
 mod mixes;
 mod models;
+mod systems;
 
 use fizeau_roofline::Model;
 use proptest::test_runner::{Config, RngSeed};

@@ -46,20 +46,20 @@ pub(super) struct Quantization {
     state_cache: Option<Format>,
 }
 
-/// Reads how the tensors of a model are stored from the whole config: where the language model is nested in
-/// `text_config`, the precision stands beside it or within.
+/// Reads how the tensors of a model are stored.
 pub(super) fn read(fields: Fields<'_>) -> Result<Quantization, ModelError> {
-    let nested = match fields.get("text_config") {
-        Some(Value::Object(nested)) => Fields(nested),
-        _ => fields,
-    };
-    let get = |name: &str| fields.get(name).or_else(|| nested.get(name));
-    let quantization = get("quantization_config").or_else(|| get("compression_config"));
-    let mut all = Quantization::plain(nested)?;
-    let dtype = get("dtype").map(|value| ("dtype", value));
-    let dtype = dtype.or_else(|| get("torch_dtype").map(|value| ("torch_dtype", value)));
-    all.check_dtype(dtype, quantization)?;
-    all.state_cache = state_cache(get("mamba_ssm_cache_dtype").or_else(|| get("mamba_ssm_dtype")))?;
+    let quantization =
+        fields.get("quantization_config").or_else(|| fields.get("compression_config"));
+    let mut all = Quantization::plain(fields)?;
+    all.check_dtype(fields, quantization.is_some())?;
+    let state = fields.get("mamba_ssm_cache_dtype").or_else(|| fields.get("mamba_ssm_dtype"));
+    all.state_cache = state_cache(state)?;
+    if let Some(value) = fields.get("quantization")
+        && quantization.is_none()
+    {
+        let reason = "a quantisation is expected in `quantization_config`, with a `quant_method`";
+        return Err(unsupported("quantization", value, reason));
+    }
     match quantization {
         None => {}
         Some(Value::Object(quantization)) => methods::apply(&mut all, Fields(quantization))?,
@@ -71,7 +71,7 @@ pub(super) fn read(fields: Fields<'_>) -> Result<Quantization, ModelError> {
             });
         }
     }
-    if let Some(value) = get("expert_dtype") {
+    if let Some(value) = fields.get("expert_dtype") {
         all.read_expert_dtype(value)?;
     }
     Ok(all)
@@ -207,32 +207,27 @@ impl Quantization {
     }
 
     /// Weights that are not quantised are in 16 bits. Wider ones are narrowed when an engine loads them.
-    fn check_dtype(
-        &mut self,
-        dtype: Option<(&'static str, &Value)>,
-        quantization: Option<&Value>,
-    ) -> Result<(), ModelError> {
-        let Some((field, value)) = dtype else {
-            // Some quantised checkpoints leave it out.
-            if quantization.is_some() {
-                return Ok(());
+    fn check_dtype(&mut self, fields: Fields<'_>, quantized: bool) -> Result<(), ModelError> {
+        // The name changed over time; both are in use.
+        let field = if fields.get("dtype").is_some() { "dtype" } else { "torch_dtype" };
+        let Some(value) = fields.get(field) else {
+            // Quantised checkpoints often leave it out.
+            if !quantized {
+                self.warn(format!("the config has no `{field}`: weights are counted as 16-bit"));
             }
-            let expected = "\"bfloat16\" or \"float16\"";
-            return Err(ModelError::Missing { field: "torch_dtype", expected });
+            return Ok(());
         };
         match value.as_str().map(|name| name.trim_start_matches("torch.")) {
-            Some("bfloat16" | "float16") => Ok(()),
-            Some("float32") => {
-                self.warn(format!(
-                    "`{field}` is \"float32\": counted as 16-bit, to which engines narrow it"
-                ));
-                Ok(())
-            }
+            Some("bfloat16" | "float16") => {}
+            Some("float32") => self.warn(format!(
+                "`{field}` is \"float32\": counted as 16-bit, to which engines narrow it"
+            )),
             _ => {
                 let reason = "weights that are not quantised are expected in 16 or 32 bits";
-                Err(unsupported(field, value, reason))
+                return Err(unsupported(field, value, reason));
             }
         }
+        Ok(())
     }
 
     /// DeepSeek-V4 says beside its fp8 that experts are narrower.
