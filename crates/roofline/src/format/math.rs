@@ -72,12 +72,12 @@ impl Format {
     /// ```
     #[must_use]
     pub fn math_on(self, device: &Device) -> MathType {
-        let needs = match self.kernel() {
-            Kernel::Widen => return MathType::Bf16,
-            Kernel::Native(math) => math,
-            Kernel::ScaledFp8 => MathType::Fp4,
+        let has = |math| device.dense_rate(math).is_some();
+        let usable = match self.kernel() {
+            Kernel::ScaledFp8 => has(MathType::Fp4) && has(MathType::Fp8),
+            _ => has(self.math()),
         };
-        if device.dense_rate(needs).is_some() { self.math() } else { MathType::Bf16 }
+        if usable { self.math() } else { MathType::Bf16 }
     }
 
     /// The narrowest arithmetic that could ever be used for it, whatever the device: see

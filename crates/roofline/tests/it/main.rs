@@ -6,6 +6,7 @@ mod compare;
 mod configs;
 mod devices;
 mod devices_data;
+mod formats;
 mod mixes;
 mod models;
 mod systems;
