@@ -9,6 +9,7 @@ mod deployments;
 mod devices;
 mod devices_data;
 mod exchanges;
+mod formats;
 mod golden;
 mod mixes;
 mod models;
