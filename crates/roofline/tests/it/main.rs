@@ -6,6 +6,8 @@ mod compare;
 mod configs;
 mod devices;
 mod devices_data;
+mod devices_doubts;
+mod devices_toml;
 mod mixes;
 mod models;
 
