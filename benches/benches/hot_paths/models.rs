@@ -30,11 +30,7 @@ pub(crate) fn bound(c: &mut Criterion) {
     let Ok(scenario) = Scenario::llama_3_1_8b_h100() else {
         return;
     };
-    let load = Load {
-        input_tokens: Tokens::new(250),
-        output_tokens: Tokens::new(250),
-        concurrency: NonZeroU64::MIN,
-    };
+    let load = Load::new(Tokens::new(250), Tokens::new(250), NonZeroU64::MIN);
     c.bench_function("roofline/bound of a level", |b| {
         b.iter(|| Bound::at(black_box(scenario.model()), scenario.device(), black_box(load)));
     });

@@ -17,6 +17,27 @@ pub struct Load {
     pub output_tokens: Tokens,
     /// How many requests are under way at once, `N`.
     pub concurrency: NonZeroU64,
+    /// Tokens of each prompt that are cached already and need not be computed, `g`; fewer than the prompt's.
+    pub cached_tokens: Tokens,
+}
+
+impl Load {
+    /// Requests of `input` and `output` tokens, `concurrency` at once, nothing cached.
+    #[must_use]
+    pub const fn new(input: Tokens, output: Tokens, concurrency: NonZeroU64) -> Self {
+        Self {
+            input_tokens: input,
+            output_tokens: output,
+            concurrency,
+            cached_tokens: Tokens::ZERO,
+        }
+    }
+
+    /// The same load with the first `cached` tokens of each prompt in the cache already.
+    #[must_use]
+    pub const fn with_cached(self, cached: Tokens) -> Self {
+        Self { cached_tokens: cached, ..self }
+    }
 }
 
 /// The limits that a device sets to a model under a load.
@@ -45,11 +66,7 @@ pub struct Load {
 /// let model = Model::from_config_json(text)?; // Llama-3.1-8B
 /// let device = Device::named("h100-sxm")?;
 /// let at = |concurrency| {
-///     let load = Load {
-///         input_tokens: Tokens::new(2048),
-///         output_tokens: Tokens::new(256),
-///         concurrency,
-///     };
+///     let load = Load::new(Tokens::new(2048), Tokens::new(256), concurrency);
 ///     Bound::at(&model, device, load)
 /// };
 /// let one = at(NonZeroU64::MIN)?;
@@ -126,7 +143,7 @@ impl Bound {
     /// let bound = Bound::over(&model, device, &measured, NonZeroU64::MIN)?;
     /// assert_eq!(format!("{:.1}", bound.requests_per_s.get()), "11.1");
     ///
-    /// let load = Load { input_tokens: input, output_tokens: asked, concurrency: NonZeroU64::MIN };
+    /// let load = Load::new(input, asked, NonZeroU64::MIN);
     /// assert_eq!(format!("{:.1}", Bound::at(&model, device, load)?.requests_per_s.get()), "0.9");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

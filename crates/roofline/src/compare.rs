@@ -18,11 +18,7 @@ use crate::Bound;
 /// #     "/../../fixtures/models/llama-3.1-8b/config.json"
 /// # ));
 /// # let model = Model::from_config_json(text)?;
-/// # let load = Load {
-/// #     input_tokens: Tokens::new(2048),
-/// #     output_tokens: Tokens::new(256),
-/// #     concurrency: NonZeroU64::MIN,
-/// # };
+/// # let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
 /// let bound = Bound::at(&model, Device::named("h100-sxm")?, load)?; // 4.57 ms a token, 0.86 requests/s
 /// let measured = Measured {
 ///     tpot: Some(Seconds::new(0.006)),

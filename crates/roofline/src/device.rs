@@ -14,7 +14,7 @@ mod table;
 
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Watts};
 
-use crate::{Model, Precision};
+use crate::Model;
 
 pub use cell::Cell;
 pub use error::DeviceError;
@@ -181,18 +181,21 @@ impl Device {
         }
     }
 
-    /// The rate at which the device can at best compute `model`: that of the model's precision, or the
-    /// 16-bit rate where it has no units for that (weights are then widened as they are read).
-    ///
-    /// Attention and LM head of an fp8 model are counted at the same rate, which flatters the device and so
-    /// keeps a bound sound.
+    /// The rate at which the device multiplies operands of `math`, or where it has no units for that, the rate of
+    /// the next wider type that it has: weights are then widened as they are read.
+    #[must_use]
+    pub fn rate_for(&self, math: MathType) -> FlopsPerSec {
+        let narrower = match math {
+            MathType::Fp4 => self.dense_rate(math).or_else(|| self.dense_rate(MathType::Fp8)),
+            _ => self.dense_rate(math),
+        };
+        narrower.unwrap_or(self.bf16)
+    }
+
+    /// The rate at which the device can at best compute `model`: that of the format of its first layer.
     #[must_use]
     pub fn compute_rate(&self, model: &Model) -> FlopsPerSec {
-        let math = match model.precision() {
-            Precision::Bf16 => MathType::Bf16,
-            Precision::Fp8 => MathType::Fp8,
-        };
-        self.dense_rate(math).unwrap_or(self.bf16)
+        self.rate_for(model.layers_format().math())
     }
 
     /// How it reaches the devices beside it (scale-up), where that is published.

@@ -17,11 +17,7 @@
 //! // `text` is the content of Llama-3.1-8B's config.json.
 //! let model = Model::from_config_json(text)?;
 //! let device = Device::named("h100-sxm")?;
-//! let load = Load {
-//!     input_tokens: Tokens::new(2048),
-//!     output_tokens: Tokens::new(256),
-//!     concurrency: NonZeroU64::new(32).ok_or("zero")?,
-//! };
+//! let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);
 //! let bound = Bound::at(&model, device, load)?;
 //! assert_eq!(format!("{:.1}", bound.requests_per_s.get()), "17.4");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -41,17 +37,37 @@
 
 mod bound;
 mod compare;
+mod deployment;
 mod device;
+mod exchange;
+mod figures;
+mod format;
 mod lengths;
+mod memory;
 mod model;
+mod operator;
+mod pass;
+mod serving;
+mod span;
+mod system;
 
 pub use bound::{Bound, BoundError, LimitedBy, Load, decode_step, prefill};
 pub use compare::{Measured, Share, SpeedOfLight};
+pub use deployment::{Deployment, DeploymentError};
 pub use device::{
     Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
 };
+pub use figures::Figures;
+pub use format::Format;
 pub use lengths::Lengths;
-pub use model::{Model, ModelError, Precision};
+pub use model::{
+    Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, Latent, Layers, Mamba2, Mixer,
+    Model, ModelError, Parameters, TensorClass, Tensors,
+};
+pub use pass::{Pass, PassTime};
+pub use serving::{Admission, Serving};
+pub use span::Span;
+pub use system::System;
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]

@@ -1,48 +1,26 @@
-//! A dense decoder, reduced to what a bound needs: how much is stored, how much is read, how much is computed.
+//! A model, reduced to what speed depends on: how much is stored, how much is read, how much is computed.
 
+mod accounts;
 mod config;
+mod dense;
 mod error;
 mod fields;
+mod layers;
 
+pub use accounts::{Parameters, TensorClass, Tensors};
 pub use error::ModelError;
+pub use layers::{
+    Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, Latent, Layers, Mamba2, Mixer,
+};
 
-use fizeau_core::{Bytes, Flops, Tokens};
+use fizeau_core::Tokens;
 
-/// How a number is stored, and with it which arithmetic units work on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Precision {
-    /// Two bytes: bfloat16 or float16. Every device in the table computes both at the same rate.
-    Bf16,
-    /// One byte: 8-bit floating point with a scale per tensor.
-    Fp8,
-}
+use crate::Format;
 
-impl Precision {
-    /// The size of one element. Per-tensor scales are a few bytes a matrix and not counted.
-    #[must_use]
-    pub const fn element_size(self) -> Bytes {
-        match self {
-            Self::Bf16 => Bytes::new(2.0),
-            Self::Fp8 => Bytes::new(1.0),
-        }
-    }
-
-    /// The name used in files and reports: `bf16`, `fp8`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Bf16 => "bf16",
-            Self::Fp8 => "fp8",
-        }
-    }
-}
-
-/// A dense decoder-only transformer, as its `config.json` describes it.
+/// A decoder-only language model, as its `config.json` describes it.
 ///
-/// Understood are Llama, Mistral without a sliding window, Qwen2 and Qwen3 (dense), with 16-bit weights or
-/// per-tensor fp8. In the formulas, `h` is the hidden size, `L` the layers, `H` and `K` the query and
-/// key-value heads, `d` the head dimension, `f` the width of the feed-forward block, `V` the vocabulary.
+/// In the formulas, `h` is the hidden size, `V` the vocabulary, `E` the experts of a layer and `k` those that a
+/// token uses.
 ///
 /// ```
 /// use fizeau_roofline::Model;
@@ -51,14 +29,40 @@ impl Precision {
 /// #     "/../../fixtures/models/llama-3.1-8b/config.json"
 /// # ));
 /// let model = Model::from_config_json(text)?;
-/// assert_eq!(model.total_parameters(), 8_030_261_248);
+/// assert_eq!(model.parameters().total, 8_030_261_248);
 /// assert_eq!(model.kv_bytes_per_token().get(), 131_072.0);
 /// # Ok::<(), fizeau_roofline::ModelError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    shape: Shape,
-    kv_cache: Precision,
+    architecture: String,
+    hidden: u64,
+    vocabulary: u64,
+    layers: Vec<Layers>,
+    tables: Tables,
+    cache: CacheFormats,
+    /// What predicts further tokens (MTP); not part of the base model.
+    draft: Option<Layers>,
+    max_context: Option<Tokens>,
+    warnings: Vec<String>,
+}
+
+/// How the embedding and the LM head are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Tables {
+    /// Whether the input embedding doubles as LM head.
+    tied: bool,
+    embedding: Format,
+    head: Format,
+}
+
+/// How a sequence's memory is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct CacheFormats {
+    /// Keys and values, or latents.
+    kv: Format,
+    /// States of linear attention and state-space layers.
+    state: Format,
 }
 
 impl Model {
@@ -71,131 +75,73 @@ impl Model {
     /// or the model is of a kind that this crate does not cover. The error names the field and what it ought
     /// to be.
     pub fn from_config_json(text: &str) -> Result<Self, ModelError> {
-        let shape = config::parse(text)?;
-        Ok(Self { shape, kv_cache: Precision::Bf16 })
+        config::parse(text)
     }
 
-    /// The same model with its key-value cache kept in `precision`. Whether it is 16-bit or fp8 is a setting
-    /// of the engine that the model's config does not know.
+    /// The same model with its key-value cache kept in `format`. Whether it is 16-bit or fp8 is a setting of the
+    /// engine that the model's config may not know.
     #[must_use]
-    pub fn with_kv_cache(self, precision: Precision) -> Self {
-        Self { kv_cache: precision, ..self }
+    pub fn with_kv_cache(self, format: Format) -> Self {
+        Self { cache: CacheFormats { kv: format, ..self.cache }, ..self }
     }
 
     /// The architecture's name as the config gives it, such as `LlamaForCausalLM`.
     #[must_use]
     pub fn architecture(&self) -> &str {
-        &self.shape.architecture
+        &self.architecture
     }
 
-    /// How the matrices of the layers are stored. Embedding, LM head, norms and biases always have two
-    /// bytes, as in published fp8 checkpoints.
+    /// The width of the residual stream, `h`.
     #[must_use]
-    pub const fn precision(&self) -> Precision {
-        self.shape.precision
+    pub const fn hidden(&self) -> u64 {
+        self.hidden
+    }
+
+    /// The entries of the vocabulary, `V`.
+    #[must_use]
+    pub const fn vocabulary(&self) -> u64 {
+        self.vocabulary
+    }
+
+    /// The layers, those that are alike together. An MTP module is not among them.
+    #[must_use]
+    pub fn layers(&self) -> &[Layers] {
+        &self.layers
+    }
+
+    /// What predicts further tokens (multi-token prediction), one module; none where the model has none.
+    #[must_use]
+    pub const fn draft(&self) -> Option<&Layers> {
+        self.draft.as_ref()
+    }
+
+    /// How keys and values (or latents) are kept.
+    #[must_use]
+    pub const fn kv_cache(&self) -> Format {
+        self.cache.kv
+    }
+
+    /// How the states of linear attention and state-space layers are kept.
+    #[must_use]
+    pub const fn state_cache(&self) -> Format {
+        self.cache.state
+    }
+
+    /// How the LM head is stored.
+    #[must_use]
+    pub const fn head_format(&self) -> Format {
+        self.tables.head
     }
 
     /// The longest context that the config declares; none where it is silent.
     #[must_use]
     pub const fn max_context(&self) -> Option<Tokens> {
-        self.shape.max_context
+        self.max_context
     }
 
-    /// Every parameter that is stored, embedding, norms and biases included. A tied table counts once.
+    /// What in the config could matter and was not understood, a sentence each.
     #[must_use]
-    pub const fn total_parameters(&self) -> u64 {
-        let s = &self.shape;
-        let tables = if s.tied { 1 } else { 2 };
-        tables * s.table() + s.layers * (s.layer_matrices() + s.layer_vectors) + s.hidden
-    }
-
-    /// The parameters that every step multiplies by, and so has to read: all matrices of the layers,
-    /// `L (2hd(H + K) + 3hf)`, and the LM head, `Vh`.
-    ///
-    /// The input embedding is not among them (a step gathers single rows of it) unless it is tied: then the
-    /// table is the LM head. Norm gains and biases, less than 0.01 % of a model, are left out too, so a
-    /// bound stays a bound.
-    #[must_use]
-    pub const fn streamed_parameters(&self) -> u64 {
-        self.shape.layers * self.shape.layer_matrices() + self.shape.table()
-    }
-
-    /// What all weights take in memory.
-    #[must_use]
-    pub fn resident_weight_bytes(&self) -> Bytes {
-        let matrices = self.shape.layers * self.shape.layer_matrices();
-        let wide = self.total_parameters() - matrices;
-        self.shape.precision.element_size() * matrices as f64
-            + Precision::Bf16.element_size() * wide as f64
-    }
-
-    /// What one step reads of the weights, however many sequences it carries: the bytes of
-    /// [`Model::streamed_parameters`].
-    #[must_use]
-    pub fn streamed_weight_bytes(&self) -> Bytes {
-        let matrices = self.shape.layers * self.shape.layer_matrices();
-        self.shape.precision.element_size() * matrices as f64
-            + Precision::Bf16.element_size() * self.shape.table() as f64
-    }
-
-    /// What one token of one sequence takes in the key-value cache, over all layers: `2LKd` elements.
-    #[must_use]
-    pub fn kv_bytes_per_token(&self) -> Bytes {
-        let s = &self.shape;
-        self.kv_cache.element_size() * (2 * s.layers * s.kv_heads * s.head_dim) as f64
-    }
-
-    /// Arithmetic per token in the matrices of the layers, LM head apart: two for each parameter.
-    #[must_use]
-    pub const fn linear_flops_per_token(&self) -> Flops {
-        Flops::new((2 * self.shape.layers * self.shape.layer_matrices()) as f64)
-    }
-
-    /// Arithmetic for one row of logits, `2Vh`: once for a prompt, once for each decoded token.
-    #[must_use]
-    pub const fn head_flops_per_token(&self) -> Flops {
-        Flops::new((2 * self.shape.table()) as f64)
-    }
-
-    /// Arithmetic for one query position attending to one key position, over all layers: `4LHd` (scores and
-    /// weighted values, `2Hd` each). A decoded token at context `c` makes `c` pairs, a prompt of `n` tokens
-    /// `n(n + 1)/2`.
-    #[must_use]
-    pub const fn attention_flops_per_pair(&self) -> Flops {
-        let s = &self.shape;
-        Flops::new((4 * s.layers * s.heads * s.head_dim) as f64)
-    }
-}
-
-/// The dimensions of a checked config. Each is at least 1 and small enough that no product below overflows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Shape {
-    architecture: String,
-    layers: u64,
-    hidden: u64,
-    heads: u64,
-    kv_heads: u64,
-    head_dim: u64,
-    feed_forward: u64,
-    vocabulary: u64,
-    /// Norm gains and biases of one layer.
-    layer_vectors: u64,
-    /// Whether the input embedding doubles as LM head.
-    tied: bool,
-    precision: Precision,
-    max_context: Option<Tokens>,
-}
-
-impl Shape {
-    /// Elements of one layer's matrices: query and output, key and value, and the gated feed-forward block's
-    /// three.
-    const fn layer_matrices(&self) -> u64 {
-        let attention = 2 * self.hidden * self.head_dim * (self.heads + self.kv_heads);
-        attention + 3 * self.hidden * self.feed_forward
-    }
-
-    /// Elements of the embedding table, and of the LM head.
-    const fn table(&self) -> u64 {
-        self.vocabulary * self.hidden
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 }

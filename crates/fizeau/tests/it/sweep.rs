@@ -110,11 +110,8 @@ fn the_knee_is_at_the_slots_and_the_frontier_holds_all_below() {
 fn nothing_is_faster_than_light() {
     let scenario = Scenario::llama_3_1_8b_h100().unwrap();
     for level in swept(&[1, 8, 64, 128], 1) {
-        let load = Load {
-            input_tokens: Tokens::new(INPUT),
-            output_tokens: Tokens::new(OUTPUT),
-            concurrency: NonZeroU64::from(level.concurrency),
-        };
+        let load =
+            Load::new(Tokens::new(INPUT), Tokens::new(OUTPUT), NonZeroU64::from(level.concurrency));
         let bound = Bound::at(scenario.model(), scenario.device(), load).unwrap();
         let summary = level.run.summary;
         let measured = Measured {

@@ -168,10 +168,7 @@ fn speed_of_light(summary: &LevelSummary, concurrency: u32) -> SpeedOfLight {
 fn bound(concurrency: u32) -> Option<Bound> {
     let config = include_str!("../../../../fixtures/models/llama-3.1-8b/config.json");
     let model = Model::from_config_json(config).ok()?;
-    let load = Load {
-        input_tokens: Tokens::new(250),
-        output_tokens: Tokens::new(OUTPUT),
-        concurrency: NonZeroU64::new(concurrency.into())?,
-    };
+    let load =
+        Load::new(Tokens::new(250), Tokens::new(OUTPUT), NonZeroU64::new(concurrency.into())?);
     Bound::at(&model, Device::named("h100-sxm").ok()?, load).ok()
 }

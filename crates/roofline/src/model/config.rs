@@ -1,4 +1,4 @@
-//! From a Hugging Face `config.json` to a checked [`Shape`].
+//! From a Hugging Face `config.json` to a checked [`Model`].
 //!
 //! What each family has beyond its dimensions (which projections carry a bias, whether queries and keys are
 //! normed) is as in the model classes of the `transformers` library.
@@ -9,9 +9,12 @@ use serde_json::Value;
 use super::fields::{
     CONTEXT, FEED_FORWARD, Fields, HEAD_DIM, HEADS, HIDDEN, LAYERS, VOCABULARY, shown,
 };
-use super::{ModelError, Precision, Shape};
+use super::{
+    Attention, CacheFormats, Dense, FeedForward, Keys, Layers, Mixer, Model, ModelError, Tables,
+};
+use crate::Format;
 
-pub(super) fn parse(text: &str) -> Result<Shape, ModelError> {
+pub(super) fn parse(text: &str) -> Result<Model, ModelError> {
     let value: Value =
         serde_json::from_str(text).map_err(|error| ModelError::NotAnObject(error.to_string()))?;
     let Value::Object(object) = &value else {
@@ -24,20 +27,44 @@ pub(super) fn parse(text: &str) -> Result<Shape, ModelError> {
     let (family, architecture) = architecture(fields)?;
     refuse_windows(fields)?;
     let dims = Dims::read(fields)?;
-    Ok(Shape {
+    let format = precision(fields)?;
+    let vectors = layer_vectors(family, fields, &dims)?;
+    let layers = Layers {
+        count: fields.count("num_hidden_layers", LAYERS)?,
+        mixer: Mixer::Attention(Attention {
+            heads: dims.heads,
+            kv_heads: dims.kv_heads,
+            key_dim: dims.head_dim,
+            value_dim: dims.head_dim,
+            window: None,
+            query_parts: 1,
+            keys: Keys::Own,
+            vectors: vectors - 2 * dims.hidden,
+            format,
+        }),
+        feed_forward: FeedForward::Dense(Dense {
+            width: dims.feed_forward,
+            matrices: 3,
+            vectors: 0,
+            format,
+        }),
+        norms: 2 * dims.hidden,
+    };
+    Ok(Model {
         architecture: architecture.to_owned(),
-        layers: fields.count("num_hidden_layers", LAYERS)?,
         hidden: dims.hidden,
-        heads: dims.heads,
-        kv_heads: dims.kv_heads,
-        head_dim: dims.head_dim,
-        feed_forward: dims.feed_forward,
         vocabulary: fields.count("vocab_size", VOCABULARY)?,
-        layer_vectors: layer_vectors(family, fields, &dims)?,
-        // The default of all four families, where the config is silent.
-        tied: fields.flag("tie_word_embeddings")?.unwrap_or(false),
-        precision: precision(fields)?,
+        layers: vec![layers],
+        tables: Tables {
+            // The default of all four families, where the config is silent.
+            tied: fields.flag("tie_word_embeddings")?.unwrap_or(false),
+            embedding: Format::Bf16,
+            head: Format::Bf16,
+        },
+        cache: CacheFormats { kv: Format::Bf16, state: Format::F32 },
+        draft: None,
         max_context: fields.optional_count("max_position_embeddings", CONTEXT)?.map(Tokens::new),
+        warnings: Vec::new(),
     })
 }
 
@@ -175,7 +202,7 @@ fn layer_vectors(family: Family, fields: Fields<'_>, dims: &Dims) -> Result<u64,
     Ok(2 * dims.hidden + own)
 }
 
-fn precision(fields: Fields<'_>) -> Result<Precision, ModelError> {
+fn precision(fields: Fields<'_>) -> Result<Format, ModelError> {
     // The name changed over time; both are in use.
     let field = if fields.get("dtype").is_some() { "dtype" } else { "torch_dtype" };
     let value = fields
@@ -185,7 +212,7 @@ fn precision(fields: Fields<'_>) -> Result<Precision, ModelError> {
         return Err(unsupported(field, value, "16-bit weights are expected"));
     }
     match fields.get("quantization_config") {
-        None => Ok(Precision::Bf16),
+        None => Ok(Format::Bf16),
         Some(Value::Object(quantization)) => quantized(Fields(quantization)),
         Some(other) => Err(ModelError::Invalid {
             field: "quantization_config",
@@ -196,7 +223,7 @@ fn precision(fields: Fields<'_>) -> Result<Precision, ModelError> {
 }
 
 /// Per-tensor fp8 of every linear layer but the LM head; any other scheme is refused.
-fn quantized(fields: Fields<'_>) -> Result<Precision, ModelError> {
+fn quantized(fields: Fields<'_>) -> Result<Format, ModelError> {
     let field = "quantization_config.quant_method";
     let method =
         fields.get("quant_method").ok_or(ModelError::Missing { field, expected: "\"fp8\"" })?;
@@ -220,7 +247,7 @@ fn quantized(fields: Fields<'_>) -> Result<Precision, ModelError> {
             return Err(unsupported(field, value, reason));
         }
     }
-    Ok(Precision::Fp8)
+    Ok(Format::Fp8)
 }
 
 fn unsupported(field: &'static str, value: &Value, reason: &'static str) -> ModelError {

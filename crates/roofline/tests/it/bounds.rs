@@ -9,11 +9,7 @@ use proptest::prelude::*;
 use crate::{config, fixed, llama_8b};
 
 fn load(input: u64, output: u64, concurrency: u64) -> Load {
-    Load {
-        input_tokens: Tokens::new(input),
-        output_tokens: Tokens::new(output),
-        concurrency: NonZeroU64::new(concurrency).unwrap(),
-    }
+    Load::new(Tokens::new(input), Tokens::new(output), NonZeroU64::new(concurrency).unwrap())
 }
 
 fn h100() -> &'static Device {

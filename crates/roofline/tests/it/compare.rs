@@ -9,11 +9,7 @@ use proptest::prelude::*;
 use crate::{fixed, llama_8b};
 
 fn bound() -> Bound {
-    let load = Load {
-        input_tokens: Tokens::new(2048),
-        output_tokens: Tokens::new(256),
-        concurrency: NonZeroU64::new(32).unwrap(),
-    };
+    let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).unwrap());
     Bound::at(&llama_8b(), Device::named("h100-sxm").unwrap(), load).unwrap()
 }
 

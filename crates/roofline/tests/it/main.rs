@@ -10,6 +10,7 @@ mod devices_doubts;
 mod devices_toml;
 mod mixes;
 mod models;
+mod systems;
 
 use fizeau_roofline::Model;
 use proptest::test_runner::{Config, RngSeed};

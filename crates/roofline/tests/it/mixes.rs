@@ -58,11 +58,7 @@ fn ideal_time(
 fn a_bound_for_the_lengths_asked_is_beaten_by_a_short_sample() {
     let drawn = [(250, 180), (250, 227)];
     let engine = 2.0 / ideal_time(&llama_8b(), h100(), &drawn, 1).get() * 0.99;
-    let load = Load {
-        input_tokens: Tokens::new(250),
-        output_tokens: Tokens::new(250),
-        concurrency: some(1),
-    };
+    let load = Load::new(Tokens::new(250), Tokens::new(250), some(1));
     let asked = Bound::at(&llama_8b(), h100(), load).unwrap();
     assert!(engine > 1.1 * asked.requests_per_s.get());
     let came = Bound::over(&llama_8b(), h100(), &lengths(&drawn), some(1)).unwrap();
@@ -73,11 +69,7 @@ fn a_bound_for_the_lengths_asked_is_beaten_by_a_short_sample() {
 #[test]
 fn a_bound_at_the_means_is_beaten_by_a_mix() {
     let mix = [(60_000, 10), (100, 10_000)].repeat(8);
-    let load = Load {
-        input_tokens: Tokens::new(30_050),
-        output_tokens: Tokens::new(5_005),
-        concurrency: some(16),
-    };
+    let load = Load::new(Tokens::new(30_050), Tokens::new(5_005), some(16));
     let means = Bound::at(&llama_8b(), h100(), load).unwrap();
     let over = Bound::over(&llama_8b(), h100(), &lengths(&mix), some(16)).unwrap();
     let engine = 16.0 / ideal_time(&llama_8b(), h100(), &mix, 16).get();
@@ -87,11 +79,7 @@ fn a_bound_at_the_means_is_beaten_by_a_mix() {
 
 #[test]
 fn requests_all_alike_are_a_load() {
-    let load = Load {
-        input_tokens: Tokens::new(2048),
-        output_tokens: Tokens::new(256),
-        concurrency: some(32),
-    };
+    let load = Load::new(Tokens::new(2048), Tokens::new(256), some(32));
     let alike = lengths(&[(2048, 256); 8]);
     let over = Bound::over(&llama_8b(), h100(), &alike, some(32)).unwrap();
     assert_eq!(over, Bound::at(&llama_8b(), h100(), load).unwrap());

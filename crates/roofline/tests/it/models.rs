@@ -4,7 +4,7 @@
 //! billions. Llama's totals are also those that Hugging Face shows for the checkpoints.
 
 use fizeau_core::Tokens;
-use fizeau_roofline::{Model, Precision};
+use fizeau_roofline::{Format, Model};
 
 use crate::{config, llama_8b};
 
@@ -93,7 +93,7 @@ fn per_tensor_fp8_halves_the_layers_and_nothing_else() {
         1,
     );
     let narrow = Model::from_config_json(&quantized).unwrap();
-    assert_eq!(narrow.precision(), Precision::Fp8);
+    assert_eq!(narrow.layers_format(), Format::Fp8);
     assert_eq!(narrow.total_parameters(), wide.total_parameters());
     assert_eq!(narrow.kv_bytes_per_token(), wide.kv_bytes_per_token());
     let layers = wide.linear_flops_per_token().get() / 2.0;
@@ -105,7 +105,7 @@ fn per_tensor_fp8_halves_the_layers_and_nothing_else() {
 #[test]
 fn an_fp8_cache_is_half_as_large() {
     let wide = llama_8b();
-    let narrow = wide.clone().with_kv_cache(Precision::Fp8);
+    let narrow = wide.clone().with_kv_cache(Format::Fp8);
     assert_eq!(narrow.kv_bytes_per_token().get(), 65_536.0);
     assert_eq!(narrow.streamed_weight_bytes(), wide.streamed_weight_bytes());
 }
@@ -115,7 +115,7 @@ fn names_and_limits_are_passed_on() {
     let model = llama_8b();
     assert_eq!(model.architecture(), "LlamaForCausalLM");
     assert_eq!(model.max_context(), Some(Tokens::new(131_072)));
-    assert_eq!(model.precision(), Precision::Bf16);
+    assert_eq!(model.layers_format(), Format::Bf16);
 }
 
 /// Qwen2.5-0.5B: 494,032,768 parameters, by the checkpoint's safetensors; its biases are not in the config.

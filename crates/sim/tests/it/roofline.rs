@@ -97,12 +97,12 @@ fn the_engine_stays_below_the_speed_of_light() {
         let bound = Bound::at(
             scenario().model(),
             scenario().device(),
-            Load {
-                input_tokens: Tokens::new(input),
-                output_tokens: Tokens::new(output),
-                // All jobs are offered at once; the slots limit what runs.
-                concurrency: NonZeroU64::new((concurrency * rounds).min(64)).unwrap(),
-            },
+            // All jobs are offered at once; the slots limit what runs.
+            Load::new(
+                Tokens::new(input),
+                Tokens::new(output),
+                NonZeroU64::new((concurrency * rounds).min(64)).unwrap(),
+            ),
         )
         .unwrap();
         let share = emissions.len() as f64 / span / bound.output_tokens_per_s.get();

@@ -1,0 +1,344 @@
+//! What a layer is made of: how much it stores, multiplies and remembers.
+
+use crate::Format;
+
+/// A run of layers that are all alike. A model is a list of them; their order within the model does not matter
+/// to its speed.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Layers {
+    /// How many there are, at least 1.
+    pub count: u64,
+    /// What mixes tokens.
+    pub mixer: Mixer,
+    /// What works on each token alone.
+    pub feed_forward: FeedForward,
+    /// Norm gains over the hidden size, of one layer, in elements.
+    pub norms: u64,
+}
+
+/// What mixes tokens in a layer.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Mixer {
+    /// Softmax attention over keys and values: MHA, GQA, MQA; full or in a window.
+    Attention(Attention),
+    /// Attention over a latent (MLA), possibly over the part of it that an indexer picks (DSA).
+    Latent(Latent),
+    /// Gated DeltaNet: linear attention with a matrix state.
+    DeltaNet(DeltaNet),
+    /// Mamba-2: a state-space layer.
+    Mamba2(Mamba2),
+    /// Nothing: the layer is a feed-forward block only, as in Nemotron-H.
+    None,
+}
+
+/// Softmax attention. In the formulas `H` and `K` are query and key-value heads, `d` a head's dimension.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Attention {
+    /// Query heads, `H`.
+    pub heads: u64,
+    /// Key-value heads, `K`; divides `H`.
+    pub kv_heads: u64,
+    /// Dimension of a query and of a key.
+    pub key_dim: u64,
+    /// Dimension of a value.
+    pub value_dim: u64,
+    /// How many tokens back it sees, itself included; none: all.
+    pub window: Option<u64>,
+    /// Outputs of the query projection for each query head's dimension: 1, or 2 with an output gate.
+    pub query_parts: u64,
+    /// Where its keys and values come from.
+    pub keys: Keys,
+    /// Biases, norms of queries and keys, sinks, in elements.
+    pub vectors: u64,
+    /// How its matrices are stored.
+    pub format: Format,
+}
+
+/// Where an attention layer's keys and values come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Keys {
+    /// Its own, both projected and cached.
+    Own,
+    /// Its own keys, which serve as values too: one projection, one cache.
+    AreValues,
+    /// Those of an earlier layer: neither projected nor cached again, but read.
+    Shared,
+}
+
+/// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434): keys and values are kept as one latent.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Latent {
+    /// Query heads, `H`.
+    pub heads: u64,
+    /// Rank of the query's low-rank projection, `q_r`; none: a full projection.
+    pub query_rank: Option<u64>,
+    /// Rank of the latent, `kv_r`.
+    pub kv_rank: u64,
+    /// Dimensions of a head's key without position, `n`.
+    pub nope_dim: u64,
+    /// Dimensions of the key's shared rotary part, `r`.
+    pub rope_dim: u64,
+    /// Dimension of a value, `v`.
+    pub value_dim: u64,
+    /// What picks the tokens to attend to; none: all of them.
+    pub indexer: Option<Indexer>,
+    /// Norms and biases, in elements.
+    pub vectors: u64,
+    /// How its matrices are stored.
+    pub format: Format,
+}
+
+/// The lightning indexer of sparse attention (DeepSeek-V3.2): scores every token, keeps the best.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Indexer {
+    /// Heads, `H_i`.
+    pub heads: u64,
+    /// Dimension of a head and of the one key a token, `d_i`.
+    pub dim: u64,
+    /// Tokens that are kept.
+    pub top_k: u64,
+    /// Norms, in elements.
+    pub vectors: u64,
+}
+
+/// Gated DeltaNet (arXiv 2412.06464), as in Qwen3-Next.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct DeltaNet {
+    /// Key (and query) heads.
+    pub key_heads: u64,
+    /// Dimension of a key.
+    pub key_dim: u64,
+    /// Value heads.
+    pub value_heads: u64,
+    /// Dimension of a value.
+    pub value_dim: u64,
+    /// Taps of the short convolution.
+    pub convolution: u64,
+    /// How its matrices are stored.
+    pub format: Format,
+}
+
+/// Mamba-2 (arXiv 2405.21060), as in Nemotron-H.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Mamba2 {
+    /// Heads.
+    pub heads: u64,
+    /// Dimension of a head.
+    pub head_dim: u64,
+    /// Groups that share the state's input and output projections.
+    pub groups: u64,
+    /// Size of the state of each channel.
+    pub state: u64,
+    /// Taps of the short convolution.
+    pub convolution: u64,
+    /// Elements beside its matrices and convolution.
+    pub vectors: u64,
+    /// How its matrices are stored.
+    pub format: Format,
+}
+
+/// What works on each token alone.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum FeedForward {
+    /// The same matrices for every token.
+    Dense(Dense),
+    /// A mixture of experts.
+    Experts(Experts),
+    /// Nothing: the layer is a mixer only, as in Nemotron-H.
+    None,
+}
+
+/// A dense feed-forward block.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Dense {
+    /// Width, `f`.
+    pub width: u64,
+    /// Matrices of `h x f`: 3 where gated, 2 where not.
+    pub matrices: u64,
+    /// Biases, and the gate of a shared expert, in elements.
+    pub vectors: u64,
+    /// How its matrices are stored.
+    pub format: Format,
+}
+
+/// A mixture of experts.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Experts {
+    /// Experts to choose from, `E`.
+    pub count: u64,
+    /// Experts that a token uses, `k`.
+    pub per_token: u64,
+    /// One expert.
+    pub each: Dense,
+    /// What every token uses besides; its width is that of all shared experts together.
+    pub shared: Option<Dense>,
+    /// Biases and correction terms of the router, in elements; its matrix is `h x E`.
+    pub router_vectors: u64,
+    /// How the router's matrix is stored.
+    pub router_format: Format,
+}
+
+impl Attention {
+    /// Elements of its matrices in a model of hidden size `hidden`.
+    #[must_use]
+    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
+        let projected = match self.keys {
+            Keys::Own => self.kv_heads * (self.key_dim + self.value_dim),
+            Keys::AreValues => self.kv_heads * self.key_dim,
+            Keys::Shared => 0,
+        };
+        let query = self.heads * self.key_dim * self.query_parts;
+        hidden * (query + projected) + self.heads * self.value_dim * hidden
+    }
+
+    /// Elements that a step reads from the cache for each token that it sees.
+    #[must_use]
+    pub const fn cache_elements(&self) -> u64 {
+        match self.keys {
+            Keys::Own | Keys::Shared => self.kv_heads * (self.key_dim + self.value_dim),
+            Keys::AreValues => self.kv_heads * self.key_dim,
+        }
+    }
+
+    /// Arithmetic for one query position and one key position: `2 H (d_k + d_v)`.
+    #[must_use]
+    pub const fn flops_per_pair(&self) -> u64 {
+        2 * self.heads * (self.key_dim + self.value_dim)
+    }
+}
+
+impl Latent {
+    /// Elements of its matrices, the indexer's apart.
+    #[must_use]
+    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
+        let (heads, rope) = (self.heads, self.rope_dim);
+        let wide = heads * (self.nope_dim + rope);
+        let query = match self.query_rank {
+            Some(rank) => hidden * rank + rank * wide,
+            None => hidden * wide,
+        };
+        let latent = hidden * (self.kv_rank + rope);
+        let expanded = self.kv_rank * heads * (self.nope_dim + self.value_dim);
+        query + latent + expanded + heads * self.value_dim * hidden
+    }
+
+    /// Elements of the latent, `kv_r + r`, one a token: keys and values are one.
+    #[must_use]
+    pub const fn cache_elements(&self) -> u64 {
+        self.kv_rank + self.rope_dim
+    }
+
+    /// Arithmetic for one pair of positions with keys and values expanded, as in prefill: `2 H (n + r + v)`.
+    #[must_use]
+    pub const fn flops_per_pair_expanded(&self) -> u64 {
+        2 * self.heads * (self.nope_dim + self.rope_dim + self.value_dim)
+    }
+
+    /// Arithmetic for one pair with the expansion absorbed into query and output, as in decode:
+    /// `2 H (2 kv_r + r)`.
+    #[must_use]
+    pub const fn flops_per_pair_absorbed(&self) -> u64 {
+        2 * self.heads * (2 * self.kv_rank + self.rope_dim)
+    }
+}
+
+impl Indexer {
+    /// Elements of its matrices: queries from the query's latent (or the hidden state), one key, head weights.
+    #[must_use]
+    pub const fn matrix_elements(&self, hidden: u64, query_rank: Option<u64>) -> u64 {
+        let from = match query_rank {
+            Some(rank) => rank,
+            None => hidden,
+        };
+        from * self.heads * self.dim + hidden * self.dim + hidden * self.heads
+    }
+
+    /// Arithmetic for one pair of positions: `2 H_i d_i`.
+    #[must_use]
+    pub const fn flops_per_pair(&self) -> u64 {
+        2 * self.heads * self.dim
+    }
+}
+
+impl DeltaNet {
+    const fn keys(&self) -> u64 {
+        self.key_heads * self.key_dim
+    }
+
+    const fn values(&self) -> u64 {
+        self.value_heads * self.value_dim
+    }
+
+    /// Elements of its matrices: queries, keys, values, output gate, the two gates a head, output.
+    #[must_use]
+    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
+        hidden * (2 * self.keys() + 2 * self.values())
+            + 2 * hidden * self.value_heads
+            + self.values() * hidden
+    }
+
+    /// Convolution taps, decay and step terms, output norm.
+    #[must_use]
+    pub const fn vector_elements(&self) -> u64 {
+        self.convolution * (2 * self.keys() + self.values()) + 2 * self.value_heads + self.value_dim
+    }
+
+    /// Elements of a sequence's state, `n_v d_k d_v`.
+    #[must_use]
+    pub const fn state_elements(&self) -> u64 {
+        self.value_heads * self.key_dim * self.value_dim
+    }
+
+    /// Elements that the short convolution remembers of a sequence.
+    #[must_use]
+    pub const fn convolution_elements(&self) -> u64 {
+        (self.convolution - 1) * (2 * self.keys() + self.values())
+    }
+}
+
+impl Mamba2 {
+    const fn inner(&self) -> u64 {
+        self.heads * self.head_dim
+    }
+
+    const fn channels(&self) -> u64 {
+        self.inner() + 2 * self.groups * self.state
+    }
+
+    /// Elements of its matrices: the input projection and the output's.
+    #[must_use]
+    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
+        hidden * (self.inner() + self.channels() + self.heads) + self.inner() * hidden
+    }
+
+    /// Elements of a sequence's state.
+    #[must_use]
+    pub const fn state_elements(&self) -> u64 {
+        self.inner() * self.state
+    }
+
+    /// Elements that the short convolution remembers of a sequence.
+    #[must_use]
+    pub const fn convolution_elements(&self) -> u64 {
+        (self.convolution - 1) * self.channels()
+    }
+}
+
+impl Dense {
+    /// Elements of its matrices.
+    #[must_use]
+    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
+        self.matrices * hidden * self.width
+    }
+}

@@ -1,0 +1,112 @@
+//! One pass of an engine over its batch, and what it costs.
+
+use fizeau_core::Seconds;
+
+use crate::span::Span;
+
+/// What one pass carries, in one replica: sequences that decode, prompts that are read in, or both.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Pass {
+    /// Sequences that decode. A mean, so it need not be whole.
+    pub decoding: f64,
+    /// The contexts that they see, the tokens of this pass included.
+    pub contexts: Span,
+    /// Tokens that each of them brings: 1, or 1 and a draft to verify.
+    pub tokens_each: f64,
+    /// Prompts, or chunks of prompts, that are read in. A mean too.
+    pub prompts: f64,
+    /// The positions of each prompt that are computed: from `g + 1` where `g` tokens are cached.
+    pub positions: Span,
+}
+
+impl Pass {
+    /// A decode step of `sequences`, one token each.
+    #[must_use]
+    pub const fn decode(sequences: f64, contexts: Span) -> Self {
+        Self {
+            decoding: sequences,
+            contexts,
+            tokens_each: 1.0,
+            prompts: 0.0,
+            positions: Span::at(0.0),
+        }
+    }
+
+    /// One prompt of `input` tokens, of which the first `cached` need not be computed.
+    #[must_use]
+    pub const fn prefill(input: f64, cached: f64) -> Self {
+        Self {
+            decoding: 0.0,
+            contexts: Span::at(0.0),
+            tokens_each: 1.0,
+            prompts: 1.0,
+            positions: Span::between(cached + 1.0, input),
+        }
+    }
+
+    /// Tokens of all prompts.
+    #[must_use]
+    pub(crate) fn prompt_tokens(&self) -> f64 {
+        self.prompts * self.positions.count()
+    }
+
+    /// All tokens.
+    #[must_use]
+    pub fn tokens(&self) -> f64 {
+        self.decoding * self.tokens_each + self.prompt_tokens()
+    }
+
+    /// Positions whose logits are needed.
+    #[must_use]
+    pub fn sampled(&self) -> f64 {
+        self.decoding * self.tokens_each + self.prompts
+    }
+}
+
+/// What a pass takes on the busiest device, part by part. The parts are times of the resources, each as if it worked
+/// alone; `total` says how they overlap.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct PassTime {
+    /// The whole pass. A bound: the longest of memory, arithmetic and links, overlapped perfectly. An expectation:
+    /// each operator takes the longer of its memory and its arithmetic, one after the other, and communication
+    /// besides.
+    pub total: Seconds,
+    /// Memory: reading weights.
+    pub weights: Seconds,
+    /// Memory: reading and writing caches and states.
+    pub cache: Seconds,
+    /// Memory: activations in and out of operators. Zero in a bound: they could stay on chip.
+    pub activations: Seconds,
+    /// Arithmetic in matrices of weights.
+    pub matrices: Seconds,
+    /// Arithmetic of attention.
+    pub attention: Seconds,
+    /// Links: moving bytes.
+    pub link: Seconds,
+    /// Links: hops, however few the bytes.
+    pub hops: Seconds,
+    /// Collective operations.
+    pub collectives: f64,
+}
+
+impl PassTime {
+    /// All of the memory's time.
+    #[must_use]
+    pub fn memory(&self) -> Seconds {
+        self.weights + self.cache + self.activations
+    }
+
+    /// All of the arithmetic's time.
+    #[must_use]
+    pub fn arithmetic(&self) -> Seconds {
+        self.matrices + self.attention
+    }
+
+    /// All of the links' time.
+    #[must_use]
+    pub fn communication(&self) -> Seconds {
+        self.link + self.hops
+    }
+}

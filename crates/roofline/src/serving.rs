@@ -1,0 +1,46 @@
+//! How an engine is set up, as far as speed depends on it.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::{Bytes, Tokens};
+
+/// The engine's settings that decide how many sequences run at once.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Serving {
+    /// Share of a device's usable memory that weights and cache may take, above 0 and at most 1. Default 0.9, as
+    /// vLLM's `gpu_memory_utilization`.
+    pub memory_share: f64,
+    /// Memory of each device that is taken besides, within that share: activations, graphs, communication buffers.
+    /// Default 0.
+    pub reserve: Bytes,
+    /// Tokens of a cache block: a sequence takes whole blocks. Default 16.
+    pub block: Tokens,
+    /// The most sequences that run at once in each attention group; none: as many as fit. Default none.
+    pub max_sequences: Option<NonZeroU64>,
+    /// What a sequence is given room for when it is admitted.
+    pub admission: Admission,
+}
+
+/// What a sequence is given room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Admission {
+    /// What it has by now; later it may be preempted. On average `I + O / 2`: vLLM, SGLang.
+    #[default]
+    AsItGrows,
+    /// All that it may come to, `I + O`: TensorRT-LLM's guaranteed no-evict.
+    Whole,
+}
+
+impl Default for Serving {
+    fn default() -> Self {
+        Self {
+            memory_share: 0.9,
+            reserve: Bytes::new(0.0),
+            block: Tokens::new(16),
+            max_sequences: None,
+            admission: Admission::AsItGrows,
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Systems: what a pass costs, against the closed forms.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::Tokens;
+use fizeau_roofline::{Bound, Deployment, Device, Load, Model, Pass, Span, System};
+
+const LLAMA_3_1_8B: &str = include_str!("../../../../fixtures/models/llama-3.1-8b/config.json");
+
+fn system(deployment: Deployment) -> System {
+    let model = Model::from_config_json(LLAMA_3_1_8B).unwrap();
+    System::new(model, Device::named("h100-sxm").unwrap().clone(), deployment).unwrap()
+}
+
+fn load(concurrency: u64) -> Load {
+    let concurrency = NonZeroU64::new(concurrency).unwrap();
+    Load::new(Tokens::new(2048), Tokens::new(256), concurrency)
+}
+
+#[test]
+fn a_step_is_the_closed_form() {
+    let system = system(Deployment::SINGLE);
+    let fresh = system.bound_pass(&Pass::decode(1.0, Span::at(0.0)));
+    assert_eq!(format!("{:.3}", fresh.total.to_millis().get()), "4.480");
+    let prefill = system.bound_pass(&Pass::prefill(8192.0, 0.0));
+    assert_eq!(format!("{:.1}", prefill.total.to_millis().get()), "133.3");
+}
+
+#[test]
+fn figures_are_those_of_the_bound() {
+    let system = system(Deployment::SINGLE);
+    for concurrency in [1, 32, 128] {
+        let load = load(concurrency);
+        let bound = Bound::at(system.model(), system.device(), load).unwrap();
+        let figures = system.bound_figures(&load);
+        let ratio = figures.requests_per_s.get() / bound.requests_per_s.get();
+        assert!((ratio - 1.0).abs() < 0.005, "{concurrency}: {figures:?} {bound:?}");
+    }
+}
+
+#[test]
+fn expected_alternates_prefill_and_decode() {
+    let system = system(Deployment::SINGLE);
+    let at = |concurrency| system.expected_figures(&load(concurrency)).requests_per_s.get();
+    // 1 / (Cp + O td / B), the step operator by operator.
+    assert_eq!(format!("{:.2}", at(1)), "0.83");
+    assert_eq!(format!("{:.1}", at(32)), "11.4");
+    assert_eq!(format!("{:.1}", at(128)), "16.4");
+}
