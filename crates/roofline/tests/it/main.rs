@@ -8,6 +8,8 @@ mod configs;
 mod deployments;
 mod devices;
 mod devices_data;
+mod devices_doubts;
+mod devices_toml;
 mod exchanges;
 mod formats;
 mod golden;
