@@ -54,9 +54,11 @@ mod system;
 pub use bound::{Bound, BoundError, LimitedBy, Load, decode_step, prefill};
 pub use compare::{Measured, Share, SpeedOfLight};
 pub use deployment::{Deployment, DeploymentError};
-pub use device::{Device, DeviceError, UnknownDevice};
+pub use device::{
+    Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
+};
 pub use figures::Figures;
-pub use format::{Format, MathType};
+pub use format::Format;
 pub use lengths::Lengths;
 pub use model::{
     Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, Latent, Layers, Mamba2, Mixer,

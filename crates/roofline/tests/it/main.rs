@@ -5,6 +5,7 @@ mod bounds;
 mod compare;
 mod configs;
 mod devices;
+mod devices_data;
 mod mixes;
 mod models;
 mod systems;
