@@ -4,6 +4,7 @@ mod account;
 mod constants;
 mod fit;
 mod kernels;
+mod measured;
 mod predict;
 mod regime;
 mod sample;
@@ -12,7 +13,8 @@ mod terms;
 mod validation;
 
 pub use constants::{Constant, Estimate, UnknownConstant};
-pub use fit::{Group, Scope};
+pub use fit::{Constants, Scope};
+pub use measured::{MeasuredError, MeasuredLevel, MeasuredTable};
 pub use predict::{Interval, Prediction, Predictor};
 pub use regime::OutsideRegime;
 pub use sample::{Sample, SampleError};
@@ -135,7 +137,7 @@ impl Calibration {
     }
 
     /// All groups: all devices, each device, each engine on it.
-    pub fn groups(&self) -> impl Iterator<Item = &Group> {
+    pub fn groups(&self) -> impl Iterator<Item = &Constants> {
         self.groups.iter()
     }
 
@@ -150,7 +152,7 @@ impl Calibration {
         &self.summary
     }
 
-    fn nearest(&self, device: &str, engine: Option<&str>) -> &Group {
+    fn nearest(&self, device: &str, engine: Option<&str>) -> &Constants {
         self.groups.nearest(device, engine)
     }
 }

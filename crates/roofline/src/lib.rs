@@ -37,6 +37,7 @@
 
 mod bound;
 mod calibration;
+mod collective;
 mod compare;
 mod deployment;
 mod device;
@@ -54,20 +55,23 @@ mod system;
 
 pub use bound::{Bound, BoundError, LimitedBy, Load, decode_step, prefill};
 pub use calibration::{
-    Calibration, Constant, Errors, Estimate, Fit, FitError, Group, Interval, Judged, OutsideRegime,
-    Prediction, Predictor, Sample, SampleError, Scope, Summary, UnknownConstant,
+    Calibration, Constant, Constants, Errors, Estimate, Fit, FitError, Interval, Judged,
+    MeasuredError, MeasuredLevel, MeasuredTable, OutsideRegime, Prediction, Predictor, Sample,
+    SampleError, Scope, Summary, UnknownConstant,
 };
+pub use collective::{Algorithm, Collective, CollectiveTime, Group, GroupError};
 pub use compare::{Measured, Share, SpeedOfLight};
-pub use deployment::{Deployment, DeploymentError};
+pub use deployment::{Deployment, DeploymentError, ExpertExchange, Overlap};
 pub use device::{
     Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
 };
 pub use figures::Figures;
-pub use format::Format;
+pub use format::{FileType, Format, GgmlType, Mixed, UnknownFormat};
 pub use lengths::Lengths;
 pub use model::{
     Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, KnownModel, Latent, Layers,
-    Mamba2, Mixer, Model, ModelError, Parameters, TensorClass, Tensors, UnknownModel,
+    Mamba2, Mixer, Model, ModelError, Parameters, QueryNorm, TensorClass, Tensors, UnknownModel,
+    WeightChoice, WeightChoiceError,
 };
 pub use pass::{Pass, PassTime};
 pub use serving::{Admission, Serving};

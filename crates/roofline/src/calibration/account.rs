@@ -21,7 +21,7 @@ pub(super) struct Account {
     pub(super) core: Work,
     /// Kernels of a step.
     pub(super) kernels: f64,
-    /// Layers whose 4-bit weights are widened.
+    /// Layers whose narrow weights are widened.
     pub(super) widenings: f64,
     /// Collectives of a step, and what the bytes of one take in one hop and in two.
     pub(super) collectives: f64,
@@ -108,14 +108,14 @@ impl Accounts {
         let deployment = system.deployment();
         let rated = |operator: Operator| {
             // Attention is computed in 16 bits, whatever the cache is kept in.
-            let (math, _) = match operator.kind {
-                OperatorKind::Attention => (MathType::Bf16, false),
-                _ => arithmetic(device, operator.format),
+            let math = match operator.kind {
+                OperatorKind::Attention => MathType::Bf16,
+                _ => operator.format.math_on(device),
             };
             Rated { flop: 1.0 / device.rate_for(math).get(), operator }
         };
         let ranks = deployment.devices_per_stage();
-        let widens = |format| arithmetic(device, format).1;
+        let widens = |format| is_widened(device, format);
         let kernels = kernels::of_pass(model) as f64;
         let when_several = |count: u64| if ranks > 1 { count as f64 } else { 0.0 };
         let small = if deployment.tensor() > 1 { kernels::small_collectives(model) } else { 0 };
@@ -241,16 +241,9 @@ impl Work {
     }
 }
 
-/// The arithmetic that `device` uses for weights in `format`, and whether it is wider than the weights for want of its
-/// own: then each matrix is widened as it is read.
-fn arithmetic(device: &Device, format: Format) -> (MathType, bool) {
-    let has_fp4 = device.dense_rate(MathType::Fp4).is_some();
-    match format {
-        Format::Mxfp4 if has_fp4 => (MathType::Fp8, false),
-        Format::Nvfp4 if has_fp4 => (MathType::Fp4, false),
-        Format::Mxfp4 | Format::Nvfp4 | Format::Int4 { .. } => (MathType::Bf16, true),
-        format => (format.math(), false),
-    }
+/// Whether weights in `format` are widened to 16 bits as `device` reads them, for want of arithmetic of their own.
+fn is_widened(device: &Device, format: Format) -> bool {
+    format.value_bits() < 16 && format.math_on(device) == MathType::Bf16
 }
 
 /// Bytes per second that a device sends to the others of a group of `ranks`; not below one, so that nothing is infinite

@@ -19,7 +19,7 @@ pub enum Constant {
     Arithmetic,
     /// Seconds for each kernel of a pass: launching it, filling and draining the device.
     PerKernel,
-    /// Seconds for each layer whose 4-bit weights are widened before they are multiplied.
+    /// Seconds for each layer whose weights are widened to 16 bits because the device does not multiply their type.
     PerWidening,
     /// Seconds for each collective, however few its bytes.
     PerCollective,
@@ -120,7 +120,7 @@ impl Constant {
             Self::CacheBandwidth => "bandwidth reached, caches",
             Self::Arithmetic => "arithmetic reached",
             Self::PerKernel => "time per kernel",
-            Self::PerWidening => "time per layer of widened 4-bit",
+            Self::PerWidening => "time per layer of widened weights",
             Self::PerCollective => "time per collective",
             Self::LinkBandwidth => "link bandwidth reached",
             Self::PerStep => "time per step",

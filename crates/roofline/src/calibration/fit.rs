@@ -39,7 +39,7 @@ impl fmt::Display for Scope {
 /// The constants of a device and engine, or of several together.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Group {
+pub struct Constants {
     /// Which devices and engines.
     pub scope: Scope,
     /// Levels that they were fitted on.
@@ -48,7 +48,7 @@ pub struct Group {
     pub estimates: Vec<Estimate>,
 }
 
-impl Group {
+impl Constants {
     /// One of its constants.
     #[must_use]
     pub fn get(&self, constant: Constant) -> Option<&Estimate> {
@@ -72,9 +72,9 @@ impl Group {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Groups {
     /// Of all levels together.
-    pub(super) pooled: Group,
+    pub(super) pooled: Constants,
     /// Of devices, and of engines on them.
-    pub(super) own: BTreeMap<Scope, Group>,
+    pub(super) own: BTreeMap<Scope, Constants>,
 }
 
 impl Groups {
@@ -98,7 +98,7 @@ impl Groups {
     }
 
     /// The constants for `device` and `engine`, or the nearest that there are.
-    pub(super) fn nearest(&self, device: &str, engine: Option<&str>) -> &Group {
+    pub(super) fn nearest(&self, device: &str, engine: Option<&str>) -> &Constants {
         let engine = engine
             .map(|engine| Scope::Engine { device: device.to_owned(), engine: engine.to_owned() });
         engine
@@ -107,7 +107,7 @@ impl Groups {
             .unwrap_or(&self.pooled)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Group> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Constants> {
         std::iter::once(&self.pooled).chain(self.own.values())
     }
 }
@@ -120,7 +120,7 @@ pub(super) fn own_scope(sample: &Sample) -> Scope {
     }
 }
 
-fn fit_group(scope: Scope, samples: &[&Sample], parent: Option<&Group>) -> Group {
+fn fit_group(scope: Scope, samples: &[&Sample], parent: Option<&Constants>) -> Constants {
     let weights = weights(samples);
     let tokens: Vec<OfToken> = samples.iter().map(|sample| OfToken(sample.account)).collect();
     let measured: Vec<f64> = samples.iter().map(|sample| sample.tpot).collect();
@@ -135,7 +135,7 @@ fn fit_group(scope: Scope, samples: &[&Sample], parent: Option<&Group>) -> Group
 
     let mut estimates = estimates(Constant::STEP, &step);
     estimates.extend(self::estimates(Constant::FIRST_TOKEN, &first));
-    Group { scope, levels: samples.len() as u64, estimates }
+    Constants { scope, levels: samples.len() as u64, estimates }
 }
 
 /// Levels of one model on one device and engine err together: however many, they count as so many at most.
@@ -155,7 +155,7 @@ fn weights(samples: &[&Sample]) -> Vec<f64> {
 
 fn problem<'a, R, const N: usize>(
     constants: [Constant; N],
-    parent: Option<&Group>,
+    parent: Option<&Constants>,
     (rows, measured, weights): (&'a [R], &'a [f64], &'a [f64]),
 ) -> Problem<'a, R, N> {
     let priors = constants.map(Constant::prior);

@@ -21,7 +21,7 @@
 //! The counts for latent attention, indexers, recurrent layers and shared experts follow the rule of the others; the
 //! measurements in the fixtures have none of them.
 
-use crate::model::{Attention, Experts, FeedForward, Keys, Layers, Mixer};
+use crate::model::{Experts, FeedForward, Layers, Mixer, QueryNorm};
 use crate::{Format, Model};
 
 /// Of a pass, whatever its layers.
@@ -36,7 +36,7 @@ pub(super) fn of_pass(model: &Model) -> u64 {
 fn of_layer(layers: &Layers) -> u64 {
     let mixer = match &layers.mixer {
         Mixer::Attention(attention) => {
-            6 + u64::from(norm_of_queries(attention).is_some())
+            6 + u64::from(attention.query_norm != QueryNorm::None)
                 + u64::from(attention.query_parts > 1)
                 + scaling(attention.format).0
         }
@@ -69,48 +69,11 @@ const fn scaling(format: Format) -> (u64, u64) {
     }
 }
 
-/// Over what queries and keys are normed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum QueryNorm {
-    /// Each head for itself.
-    Head,
-    /// All heads together, so that tensor-parallel ranks have to exchange sums.
-    Heads,
-}
-
-/// Read off the elements of the layer's vectors: norms of queries and keys have as many as one query and one key head,
-/// or as all of them; biases have those of the values besides.
-pub(super) fn norm_of_queries(attention: &Attention) -> Option<QueryNorm> {
-    let queries = attention.heads * attention.key_dim;
-    let keys = match attention.keys {
-        Keys::Own | Keys::AreValues => attention.kv_heads * attention.key_dim,
-        Keys::Shared => 0,
-    };
-    let values = match attention.keys {
-        Keys::Own => attention.kv_heads * attention.value_dim,
-        Keys::AreValues | Keys::Shared => 0,
-    };
-    let biases = queries * attention.query_parts + keys + values;
-    let beside = |elements: u64| {
-        [0, biases].iter().any(|biases| {
-            attention.vectors == biases + elements
-                || attention.vectors == biases + elements + attention.heads
-        })
-    };
-    if values > 0 && beside(queries + keys) {
-        Some(QueryNorm::Heads)
-    } else if beside(2 * attention.key_dim) {
-        Some(QueryNorm::Head)
-    } else {
-        None
-    }
-}
-
 /// Collectives of a pass in which ranks exchange no more than a number for each token: sums of norms that span heads.
 pub(super) fn small_collectives(model: &Model) -> u64 {
     let spans = |layers: &&Layers| {
         matches!(&layers.mixer, Mixer::Attention(attention)
-            if norm_of_queries(attention) == Some(QueryNorm::Heads))
+            if attention.query_norm == QueryNorm::AllHeads)
     };
     model.layers().iter().filter(spans).map(|layers| layers.count).sum()
 }
