@@ -2,6 +2,7 @@
 
 mod account;
 mod constants;
+mod file;
 mod fit;
 mod kernels;
 mod measured;
@@ -13,6 +14,7 @@ mod terms;
 mod validation;
 
 pub use constants::{Constant, Estimate, UnknownConstant};
+pub use file::CalibrationFileError;
 pub use fit::{Constants, Scope};
 pub use measured::{MeasuredError, MeasuredLevel, MeasuredTable};
 pub use predict::{Interval, Prediction, Predictor};
@@ -186,8 +188,8 @@ impl Spreads {
         let seen = summary.in_sample.nine_tenths;
         let new_model = nine_tenths(summary.model_left_out).unwrap_or(NEW_MODEL).max(seen);
         let new_device = nine_tenths(summary.device_left_out).unwrap_or(NEW_DEVICE).max(new_model);
-        let first =
-            nine_tenths(summary.ttft_model_left_out).or(nine_tenths(summary.ttft_in_sample));
+        let first = nine_tenths(summary.ttft_model_left_out)
+            .or_else(|| nine_tenths(summary.ttft_in_sample));
         Self { seen, new_model, new_device, first_token: first.unwrap_or(2.0 * NEW_MODEL) }
     }
 }

@@ -55,9 +55,9 @@ mod system;
 
 pub use bound::{Bound, BoundError, LimitedBy, Load, decode_step, prefill};
 pub use calibration::{
-    Calibration, Constant, Constants, Errors, Estimate, Fit, FitError, Interval, Judged,
-    MeasuredError, MeasuredLevel, MeasuredTable, OutsideRegime, Prediction, Predictor, Sample,
-    SampleError, Scope, Summary, UnknownConstant,
+    Calibration, CalibrationFileError, Constant, Constants, Errors, Estimate, Fit, FitError,
+    Interval, Judged, MeasuredError, MeasuredLevel, MeasuredTable, OutsideRegime, Prediction,
+    Predictor, Sample, SampleError, Scope, Summary, UnknownConstant,
 };
 pub use collective::{Algorithm, Collective, CollectiveTime, Group, GroupError};
 pub use compare::{Measured, Share, SpeedOfLight};

@@ -253,6 +253,6 @@ fn link_rate(device: &Device, ranks: u64) -> f64 {
         Topology::Switch { domain, .. } | Topology::Mesh { domain } => ranks <= u64::from(domain),
         _ => true,
     };
-    let link = device.link().filter(reaches).or(device.network()).or(device.link());
+    let link = device.link().filter(reaches).or_else(|| device.network()).or_else(|| device.link());
     link.map_or(f64::INFINITY, |link| link.bandwidth.get())
 }

@@ -131,6 +131,13 @@ impl Constant {
         }
     }
 
+    /// The lowest and the highest value that it can have, in [`Constant::unit`].
+    #[must_use]
+    pub const fn range(self) -> (f64, f64) {
+        let Prior { low, high, .. } = self.prior();
+        (low, high)
+    }
+
     /// Its range and where it starts from.
     ///
     /// Ranges are what hardware and host code can do at all. Starting values are of the order that the `ml-engineering`
@@ -195,7 +202,7 @@ impl Estimate {
     /// The interval that holds the constant with 95 % confidence if residuals are as they seem, within its range.
     #[must_use]
     pub fn interval(&self) -> (f64, f64) {
-        let Prior { low, high, .. } = self.constant.prior();
+        let (low, high) = self.constant.range();
         let factor = (1.96 * self.deviation).exp();
         ((self.value / factor).max(low), (self.value * factor).min(high))
     }

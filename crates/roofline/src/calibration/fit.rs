@@ -57,13 +57,14 @@ impl Constants {
 
     pub(super) fn values<const N: usize>(&self, constants: [Constant; N]) -> [f64; N] {
         constants.map(|constant| {
-            self.get(constant).map_or(constant.prior().value, |estimate| estimate.value)
+            self.get(constant).map_or_else(|| constant.prior().value, |estimate| estimate.value)
         })
     }
 
     pub(super) fn deviations<const N: usize>(&self, constants: [Constant; N]) -> [f64; N] {
         constants.map(|constant| {
-            self.get(constant).map_or(constant.prior().pooled, |estimate| estimate.deviation)
+            self.get(constant)
+                .map_or_else(|| constant.prior().pooled, |estimate| estimate.deviation)
         })
     }
 }
@@ -159,7 +160,10 @@ fn problem<'a, R, const N: usize>(
     (rows, measured, weights): (&'a [R], &'a [f64], &'a [f64]),
 ) -> Problem<'a, R, N> {
     let priors = constants.map(Constant::prior);
-    let from = parent.map_or(priors.map(|prior| prior.value), |group| group.values(constants));
+    let from = match parent {
+        Some(parent) => parent.values(constants),
+        None => priors.map(|prior| prior.value),
+    };
     Problem {
         rows,
         measured,

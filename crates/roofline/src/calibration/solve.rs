@@ -125,7 +125,7 @@ impl<R: Predicted<N>, const N: usize> Problem<'_, R, N> {
             let slopes = slopes.map(|slope| slope / predicted);
             for i in 0..N {
                 gradient[i] += weight * slopes[i] * residual;
-                for j in 0..=i {
+                for j in 0..N {
                     normal[i][j] += weight * slopes[i] * slopes[j];
                 }
             }
@@ -134,9 +134,6 @@ impl<R: Predicted<N>, const N: usize> Problem<'_, R, N> {
             let precision = self.spread[i].powi(-2);
             normal[i][i] += precision;
             gradient[i] += precision * (logs[i] - self.prior[i]);
-            for j in 0..i {
-                normal[j][i] = normal[i][j];
-            }
         }
         (normal, gradient)
     }
@@ -156,20 +153,16 @@ fn step<const N: usize>(
     free: &[bool; N],
     damping: f64,
 ) -> [f64; N] {
-    let mut matrix = *normal;
-    let mut right = [0.0; N];
-    for i in 0..N {
-        matrix[i][i] *= 1.0 + damping;
-        right[i] = -gradient[i];
-        if !free[i] {
-            for j in 0..N {
-                matrix[i][j] = 0.0;
-                matrix[j][i] = 0.0;
-            }
-            matrix[i][i] = 1.0;
-            right[i] = 0.0;
-        }
-    }
+    let both = |i: usize, j: usize| free[i] && free[j];
+    let matrix = std::array::from_fn(|i| {
+        std::array::from_fn(|j| match i == j {
+            true if free[i] => normal[i][i] * (1.0 + damping),
+            true => 1.0,
+            false if both(i, j) => normal[i][j],
+            false => 0.0,
+        })
+    });
+    let right = std::array::from_fn(|i| if free[i] { -gradient[i] } else { 0.0 });
     let moves = solved(&factor(&matrix), &right);
     std::array::from_fn(|i| logs[i] + moves[i])
 }
