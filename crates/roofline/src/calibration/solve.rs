@@ -154,7 +154,7 @@ fn step<const N: usize>(
     damping: f64,
 ) -> [f64; N] {
     let both = |i: usize, j: usize| free[i] && free[j];
-    let matrix = std::array::from_fn(|i| {
+    let matrix: [[f64; N]; N] = std::array::from_fn(|i| {
         std::array::from_fn(|j| match i == j {
             true if free[i] => normal[i][i] * (1.0 + damping),
             true => 1.0,
@@ -162,7 +162,7 @@ fn step<const N: usize>(
             false => 0.0,
         })
     });
-    let right = std::array::from_fn(|i| if free[i] { -gradient[i] } else { 0.0 });
+    let right: [f64; N] = std::array::from_fn(|i| if free[i] { -gradient[i] } else { 0.0 });
     let moves = solved(&factor(&matrix), &right);
     std::array::from_fn(|i| logs[i] + moves[i])
 }
