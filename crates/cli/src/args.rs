@@ -8,6 +8,7 @@ mod client;
 mod compare;
 mod data;
 mod decision;
+mod devices;
 mod endpoint;
 mod lengths;
 mod merge;
@@ -25,6 +26,7 @@ pub(crate) use client::ClientArgs;
 pub(crate) use compare::CompareArgs;
 pub(crate) use data::{DataArgs, SessionArgs};
 pub(crate) use decision::DecisionArgs;
+pub(crate) use devices::DevicesArgs;
 pub(crate) use endpoint::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg};
 pub(crate) use lengths::{LawArgs, PrefixArgs, RangeStyleArg};
 pub(crate) use merge::MergeArgs;
@@ -70,4 +72,6 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Serve the simulated engine behind HTTP, for trying clients out.
     Serve(ServeArgs),
+    /// List the devices that are known, or show one: each figure with its source and date.
+    Devices(DevicesArgs),
 }

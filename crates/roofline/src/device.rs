@@ -71,6 +71,14 @@ impl Device {
         names::find(name)
     }
 
+    /// The file that describes the device of that name in the table: a pattern for [`Device::from_toml`].
+    ///
+    /// # Errors
+    /// If no device has the name.
+    pub fn file(name: &str) -> Result<&'static str, UnknownDevice> {
+        names::file(name)
+    }
+
     /// Every device in the table, by vendor and generation.
     #[must_use]
     pub fn all() -> &'static [Self] {
