@@ -89,7 +89,7 @@ impl Device {
     ///
     /// A figure is text with its unit, or a number in bytes, bytes/s, FLOP/s, W or s; or a table with that as its
     /// `value` and, as the table's own have them, `printed`, `source`, `date`, `unverified`, `range` and `note`.
-    /// Only the four figures below must be there.
+    /// Only the name and the first three figures below must be there; `docs/devices.md` has all the fields.
     ///
     /// ```
     /// use fizeau_roofline::{Device, MathType};

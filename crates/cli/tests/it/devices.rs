@@ -104,6 +104,20 @@ fn a_pattern_makes_a_device_of_ones_own() {
     assert!(refused(&["devices", "mine", "--toml"]).contains("mine"));
 }
 
+/// The files that `docs/devices.md` shows are devices, and nothing is wrong with them.
+#[test]
+fn the_pages_files_work() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/devices.md");
+    let page = fs::read_to_string(page).unwrap();
+    let files: Vec<&str> =
+        page.split("```toml\n").skip(1).map(|rest| rest.split_once("```").unwrap().0).collect();
+    assert_eq!(files.len(), 2);
+    for file in files {
+        let device = Device::from_toml(file).unwrap();
+        assert_eq!(device.doubts(), [""; 0], "{file}");
+    }
+}
+
 const MINE: &str = r#"
 name = "mine"
 [memory]

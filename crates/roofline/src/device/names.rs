@@ -4,7 +4,7 @@ use super::{Device, table};
 
 /// No device in the table has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no device is named \"{name}\"; did you mean \"{nearest}\"? known are {}", known())]
+#[error("no device is named {name:?}; did you mean \"{nearest}\"? known are {}", known())]
 pub struct UnknownDevice {
     name: String,
     nearest: &'static str,
