@@ -24,6 +24,7 @@ mod report;
 mod runtime;
 mod say;
 mod serve;
+mod sol;
 mod speed;
 mod sweep;
 mod tokenizer;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Sol(args) => sol::run(&args),
         Command::Devices(args) => devices::run(&args),
     };
     match done {
