@@ -6,9 +6,11 @@ mod compare;
 mod configs;
 mod devices;
 mod devices_data;
+mod families;
 mod golden;
 mod mixes;
 mod models;
+mod random_models;
 mod systems;
 
 use fizeau_roofline::Model;
