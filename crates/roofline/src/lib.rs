@@ -60,11 +60,12 @@ pub use device::{
     Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
 };
 pub use figures::Figures;
-pub use format::Format;
+pub use format::{FileType, Format, GgmlType, Mixed, UnknownFormat};
 pub use lengths::Lengths;
 pub use model::{
     Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, KnownModel, Latent, Layers,
-    Mamba2, Mixer, Model, ModelError, Parameters, TensorClass, Tensors, UnknownModel,
+    Mamba2, Mixer, Model, ModelError, Parameters, TensorClass, Tensors, UnknownModel, WeightChoice,
+    WeightChoiceError,
 };
 pub use pass::{Pass, PassTime};
 pub use serving::{Admission, Serving};
