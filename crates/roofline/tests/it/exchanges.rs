@@ -143,11 +143,25 @@ fn experts_on_two_machines_are_reached_by_two_levels() {
     let time = expected(known("deepseek-v3"), deployment("EP16 DP16 all-to-all"), &decode(16.0));
     let bytes = (1.0 + 4.0 / 128.0 + 2.0) * 7168.0 * 58.0;
     let across = 2.0 * (1.0 - 0.5_f64.powi(8)) / 2.0;
-    let within = 16.0 * (1.0 - (15.0 / 16.0_f64).powi(8)) * 7.0 / 8.0;
+    // Of eight groups of experts a token uses four: half of the ranks are open to it.
+    let within = 8.0 * (1.0 - (7.0 / 8.0_f64).powi(8)) * 7.0 / 8.0;
     let link = bytes * (across / 50e9 + within / 450e9);
     assert!((time.link.get() / link - 1.0).abs() < 1e-12, "{time:?} {link}");
     let hops = 2.0 * 58.0 * (HOP + SLOW_HOP);
     assert!((time.hops.get() - hops).abs() < 1e-12, "{time:?}");
+}
+
+/// Of eight machines, routing by groups leaves four to a token.
+#[test]
+fn groups_of_experts_spare_the_network() {
+    let text = |groups: u32| {
+        let known = KnownModel::named("deepseek-v3").unwrap().config();
+        let text = known.replace("\"topk_group\": 4", &format!("\"topk_group\": {groups}"));
+        Model::from_config_json(&text).unwrap()
+    };
+    let of = deployment("EP64 DP64 all-to-all");
+    let [limited, free] = [4, 8].map(|groups| expected(text(groups), of, &decode(256.0)).link);
+    assert!(limited < free, "{limited:?} {free:?}");
 }
 
 /// Nemotron-H has a mixer or a feed-forward block in a layer, not both: one sum each.
