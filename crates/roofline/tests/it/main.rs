@@ -11,10 +11,12 @@ mod devices_data;
 mod devices_doubts;
 mod devices_toml;
 mod exchanges;
+mod families;
 mod formats;
 mod golden;
 mod mixes;
 mod models;
+mod random_models;
 mod systems;
 
 use fizeau_roofline::Model;
