@@ -15,6 +15,9 @@ pub struct Layers {
     pub feed_forward: FeedForward,
     /// Norm gains over the hidden size, of one layer, in elements.
     pub norms: u64,
+    /// Whether both blocks read the layer's input, so that ranks can sum both outputs at once; else the feed-forward
+    /// block reads what the mixer made.
+    pub parallel: bool,
 }
 
 /// What mixes tokens in a layer.

@@ -173,6 +173,14 @@ fn a_layer_of_one_block_has_one_sum() {
     assert_eq!(time.collectives, layers as f64 + 2.0);
 }
 
+/// Command R's blocks read the same input: one sum serves both.
+#[test]
+fn parallel_blocks_share_a_sum() {
+    let text = include_str!("../../../../fixtures/configs/command-r.json");
+    let model = Model::from_config_json(text).unwrap();
+    assert_eq!(expected(model, deployment("TP8"), &decode(1.0)).collectives, 40.0 + 2.0);
+}
+
 fn deployments() -> impl Strategy<Value = Deployment> {
     (0_u32..=4, 1_u32..=8, 0_u32..=4).prop_map(|(t, p, d)| {
         let of = Deployment::SINGLE.with_tensor(1 << t).unwrap();
