@@ -196,7 +196,14 @@ fn no_link_is_no_guess() {
     assert_eq!(Group::new(2, None, None), Err(GroupError::NoLink { ranks: 2 }));
     let beyond = Group::new(16, Some(&nvlink), None).unwrap_err();
     assert_eq!(beyond, GroupError::NoNetwork { ranks: 16, domain: 8 });
-    assert!(beyond.to_string().contains("no network beyond it is known"), "{beyond}");
+    assert!(
+        beyond.to_string().contains("a link joins 8, and no network that joins the rest is known"),
+        "{beyond}"
+    );
+    // Two machines of eight are as far as this network goes.
+    let pair = link(50.0, 5.0, switch(2, Reduces::AtEndpoints));
+    assert!(Group::new(16, Some(&nvlink), Some(&pair)).is_ok());
+    assert!(Group::new(17, Some(&nvlink), Some(&pair)).is_err());
     assert!(Group::new(1, None, None).is_ok());
     assert_eq!(Collective::AllReduce.best(9, Bytes::new(1.0), &nvlink), None);
     assert_eq!(Collective::AllGather.time(Algorithm::TwoShot, 4, Bytes::new(1.0), &nvlink), None);
