@@ -5,6 +5,7 @@ mod config;
 mod dense;
 mod error;
 mod fields;
+mod known;
 mod latent_cache;
 mod layers;
 mod parts;
@@ -12,6 +13,7 @@ mod weights;
 
 pub use accounts::{Parameters, TensorClass, Tensors};
 pub use error::ModelError;
+pub use known::{KnownModel, UnknownModel};
 pub use layers::{
     Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, Latent, Layers, Mamba2, Mixer,
 };
@@ -44,6 +46,8 @@ pub struct Model {
     hidden: u64,
     vocabulary: u64,
     layers: Vec<Layers>,
+    /// Elements of the norm before the LM head.
+    final_norm: u64,
     tables: Tables,
     cache: CacheFormats,
     /// What predicts further tokens (MTP); not part of the base model.

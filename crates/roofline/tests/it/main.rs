@@ -7,6 +7,7 @@ mod configs;
 mod devices;
 mod devices_data;
 mod formats;
+mod golden;
 mod mixes;
 mod models;
 mod systems;
