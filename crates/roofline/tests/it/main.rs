@@ -10,7 +10,9 @@ mod formats;
 mod golden;
 mod mixes;
 mod models;
+mod quantization;
 mod systems;
+mod weights;
 
 use fizeau_roofline::Model;
 use proptest::test_runner::{Config, RngSeed};
