@@ -36,6 +36,7 @@
 //! - Rates are dense, bytes are bytes, and a multiply-add counts as two.
 
 mod bound;
+mod collective;
 mod compare;
 mod deployment;
 mod device;
@@ -52,8 +53,9 @@ mod span;
 mod system;
 
 pub use bound::{Bound, BoundError, LimitedBy, Load, decode_step, prefill};
+pub use collective::{Algorithm, Collective, CollectiveTime, Group, GroupError};
 pub use compare::{Measured, Share, SpeedOfLight};
-pub use deployment::{Deployment, DeploymentError};
+pub use deployment::{Deployment, DeploymentError, ExpertExchange, Overlap};
 pub use device::{
     Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
 };
