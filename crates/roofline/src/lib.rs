@@ -36,6 +36,7 @@
 //! - Rates are dense, bytes are bytes, and a multiply-add counts as two.
 
 mod bound;
+mod collective;
 mod compare;
 mod deployment;
 mod device;
@@ -52,17 +53,19 @@ mod span;
 mod system;
 
 pub use bound::{Bound, BoundError, LimitedBy, Load, decode_step, prefill};
+pub use collective::{Algorithm, Collective, CollectiveTime, Group, GroupError};
 pub use compare::{Measured, Share, SpeedOfLight};
-pub use deployment::{Deployment, DeploymentError};
+pub use deployment::{Deployment, DeploymentError, ExpertExchange, Overlap};
 pub use device::{
     Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
 };
 pub use figures::Figures;
-pub use format::Format;
+pub use format::{FileType, Format, GgmlType, Mixed, UnknownFormat};
 pub use lengths::Lengths;
 pub use model::{
-    Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, Latent, Layers, Mamba2, Mixer,
-    Model, ModelError, Parameters, TensorClass, Tensors,
+    Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, KnownModel, Latent, Layers,
+    Mamba2, Mixer, Model, ModelError, Parameters, TensorClass, Tensors, UnknownModel, WeightChoice,
+    WeightChoiceError,
 };
 pub use pass::{Pass, PassTime};
 pub use serving::{Admission, Serving};

@@ -153,7 +153,7 @@ impl Scenario {
             "{} ({}) on one {}; {} slots, {} tokens of KV cache, {} prompt \
              tokens a step; roofline at {:.0} % of bandwidth and {:.0} % of compute, plus {} a step and {} a sequence",
             self.model_name,
-            self.model.layers_format().as_str(),
+            self.model.layers_format(),
             self.device.title(),
             config.slots(),
             config.kv_capacity(),

@@ -2,10 +2,17 @@
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 mod bounds;
+mod collectives;
 mod compare;
 mod configs;
+mod deployments;
 mod devices;
 mod devices_data;
+mod devices_doubts;
+mod devices_toml;
+mod exchanges;
+mod formats;
+mod golden;
 mod mixes;
 mod models;
 mod systems;
