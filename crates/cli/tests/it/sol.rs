@@ -88,7 +88,9 @@ fn an_absent_field_and_a_null_are_the_default() {
     let bare = json!({"model_config": config("llama-3.1-8b"), "hardware": "h100-sxm"});
     let mut full = bare.clone();
     let defaults = [("tp", 1), ("pp", 1), ("ep", 1), ("dp", 1), ("replicas", 1), ("isl", 1024)];
-    for (name, value) in defaults.into_iter().chain([("osl", 128), ("concurrency", 1), ("cached", 0)]) {
+    for (name, value) in
+        defaults.into_iter().chain([("osl", 128), ("concurrency", 1), ("cached", 0)])
+    {
         full[name] = value.into();
     }
     let mut nulls = full.clone();
@@ -109,7 +111,8 @@ fn an_absent_field_and_a_null_are_the_default() {
 
 #[test]
 fn flags_are_the_defaults_of_lines() {
-    let flags = ["--model-config", &config("llama-3.1-8b"), "--hardware", "h100-sxm", "--isl", "2048"];
+    let flags =
+        ["--model-config", &config("llama-3.1-8b"), "--hardware", "h100-sxm", "--isl", "2048"];
     let ended = points(r#"{"osl": 256, "concurrency": 32}"#, &flags);
     assert_eq!(answers(&ended), [point(&llama())]);
 }
@@ -168,7 +171,10 @@ fn what_is_wrong_with_a_line_is_said_in_its_place() {
         (llama_with("isl", -3), "isl is -3; it must be a whole number"),
         (llama_with("osl", 12.5), "osl is 12.5; it must be a whole number"),
         (llama_with("concurrency", "many"), "concurrency must be a whole number"),
-        (llama_with("cached", 2048), "cached is 2048; it must be less than the prompt's 2048 tokens"),
+        (
+            llama_with("cached", 2048),
+            "cached is 2048; it must be less than the prompt's 2048 tokens",
+        ),
         (llama_with("hardware", 5), "hardware must be a text"),
         (llama_with("hardware", "h100-smx"), "did you mean \"h100-sxm\"?"),
         (llama_with("kv", "fp3"), "fp3"),
@@ -189,7 +195,10 @@ fn what_is_wrong_with_a_line_is_said_in_its_place() {
 #[test]
 fn a_field_that_is_not_known_is_named() {
     let answer = point(&llama_with("concurency", 32));
-    assert_eq!(answer["warnings"], json!(["concurency is not a field that is known, and is ignored"]));
+    assert_eq!(
+        answer["warnings"],
+        json!(["concurency is not a field that is known, and is ignored"])
+    );
 }
 
 #[test]

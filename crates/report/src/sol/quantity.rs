@@ -64,7 +64,10 @@ mod tests {
 
     #[test]
     fn a_prefix_leaves_three_digits() {
-        assert_eq!([131_072.0, 999.0, 16.06e9, 141e9].map(bytes), ["131 kB", "999 B", "16.1 GB", "141 GB"]);
+        assert_eq!(
+            [131_072.0, 999.0, 16.06e9, 141e9].map(bytes),
+            ["131 kB", "999 B", "16.1 GB", "141 GB"]
+        );
         assert_eq!([596_049_920, 8_030_261_248].map(count), ["596 M", "8.03 B"]);
         assert_eq!(per_second(9.89e14, "FLOP/s"), "989 TFLOP/s");
         assert_eq!(per_second(999.7e12, "FLOP/s"), "1.00 PFLOP/s");

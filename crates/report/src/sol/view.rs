@@ -85,7 +85,8 @@ impl SolView<'_> {
         let system = self.system;
         let deployment = system.deployment();
         let groups = f64::from(deployment.attention_groups()) * f64::from(deployment.replicas());
-        let context = self.load.input_tokens.get() as f64 + self.load.output_tokens.get() as f64 / 2.0;
+        let context =
+            self.load.input_tokens.get() as f64 + self.load.output_tokens.get() as f64 / 2.0;
         let each = system.cache_bytes_per_device(context).get();
         let local = self.answer.running_batch / groups;
         let weights = system.weight_bytes_per_device().get();
