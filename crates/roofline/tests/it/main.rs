@@ -12,11 +12,15 @@ mod devices_data;
 mod devices_doubts;
 mod devices_toml;
 mod exchanges;
+mod families;
 mod formats;
 mod golden;
 mod mixes;
 mod models;
+mod quantization;
+mod random_models;
 mod systems;
+mod weights;
 
 use fizeau_roofline::Model;
 use proptest::test_runner::{Config, RngSeed};
