@@ -28,4 +28,7 @@ pub use tape::{
 };
 pub use time::{Nanos, NanosError, ReadLag, Stamp};
 pub use traits::{Clock, RequestSource, TapeSink, Timer, TokenCounter, Transport};
-pub use units::{Bytes, BytesPerSec, Flops, FlopsPerSec, Millis, PerSec, Seconds, Tokens};
+pub use units::{
+    Bytes, BytesPerSec, Flops, FlopsPerSec, Joules, Millis, PerSec, Seconds, Tokens, Usd,
+    UsdPerHour, Watts,
+};

@@ -82,6 +82,22 @@ float_unit!(
     /// A length of time as a model computes it; measured time is [`Nanos`].
     Seconds, get, "seconds"
 );
+float_unit!(
+    /// A power, such as a board's limit.
+    Watts, get, "watts"
+);
+float_unit!(
+    /// An energy: one watt for one second.
+    Joules, get, "joules"
+);
+float_unit!(
+    /// What renting something costs while the clock runs.
+    UsdPerHour, get, "US dollars per hour"
+);
+float_unit!(
+    /// An amount of money.
+    Usd, get, "US dollars"
+);
 
 impl Seconds {
     /// The same time as [`Millis`].
@@ -118,6 +134,62 @@ impl Div<FlopsPerSec> for Flops {
 
     fn div(self, rate: FlopsPerSec) -> Seconds {
         Seconds(self.0 / rate.0)
+    }
+}
+
+impl Mul<Seconds> for BytesPerSec {
+    type Output = Bytes;
+
+    fn mul(self, time: Seconds) -> Bytes {
+        Bytes(self.0 * time.0)
+    }
+}
+
+impl Mul<Seconds> for FlopsPerSec {
+    type Output = Flops;
+
+    fn mul(self, time: Seconds) -> Flops {
+        Flops(self.0 * time.0)
+    }
+}
+
+/// ```
+/// use fizeau_core::{Seconds, Watts};
+/// assert_eq!((Watts::new(700.0) * Seconds::new(3600.0)).get(), 2.52e6);
+/// ```
+impl Mul<Seconds> for Watts {
+    type Output = Joules;
+
+    fn mul(self, time: Seconds) -> Joules {
+        Joules(self.0 * time.0)
+    }
+}
+
+impl Div<Watts> for Joules {
+    type Output = Seconds;
+
+    fn div(self, power: Watts) -> Seconds {
+        Seconds(self.0 / power.0)
+    }
+}
+
+impl Div<Seconds> for Joules {
+    type Output = Watts;
+
+    fn div(self, time: Seconds) -> Watts {
+        Watts(self.0 / time.0)
+    }
+}
+
+/// ```
+/// use fizeau_core::{Seconds, UsdPerHour};
+/// assert_eq!((UsdPerHour::new(2.0) * Seconds::new(1800.0)).get(), 1.0);
+/// ```
+impl Mul<Seconds> for UsdPerHour {
+    type Output = Usd;
+
+    fn mul(self, time: Seconds) -> Usd {
+        Usd(self.0 * (time.0 / 3600.0))
     }
 }
 

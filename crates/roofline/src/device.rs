@@ -1,22 +1,78 @@
 //! Accelerators, reduced to what a bound needs.
 
+mod cell;
+mod doubts;
+mod error;
+mod file;
+mod link;
+mod names;
+mod price;
+mod quantity;
 mod table;
 
-use std::borrow::Cow;
+use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Watts};
 
-use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec};
+use crate::Model;
 
-use crate::{MathType, Model};
+pub use cell::Cell;
+pub use error::DeviceError;
+pub use link::{Link, Reduces, Topology};
+pub use names::UnknownDevice;
+pub use price::Price;
 
-/// One accelerator: how much it holds, how fast it reads, how fast it computes.
+use error::{at_most, positive};
+use quantity::Measure;
+
+/// What arithmetic units multiply. How weights are stored is another matter: weights in 4-bit integers are
+/// widened as they are read and multiplied as [`MathType::Bf16`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MathType {
+    /// 16-bit floating point, `bfloat16` or `float16`.
+    Bf16,
+    /// 8-bit floating point.
+    Fp8,
+    /// 4-bit floating point with scales for small blocks (MXFP4, NVFP4).
+    Fp4,
+    /// 8-bit integers.
+    Int8,
+}
+
+impl MathType {
+    /// All of them, widest first.
+    pub const ALL: [Self; 4] = [Self::Bf16, Self::Fp8, Self::Fp4, Self::Int8];
+
+    /// The name in files and tables, such as `bf16`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bf16 => "bf16",
+            Self::Fp8 => "fp8",
+            Self::Fp4 => "fp4",
+            Self::Int8 => "int8",
+        }
+    }
+
+    const fn field(self) -> &'static str {
+        match self {
+            Self::Bf16 => "rates.bf16",
+            Self::Fp8 => "rates.fp8",
+            Self::Fp4 => "rates.fp4",
+            Self::Int8 => "rates.int8",
+        }
+    }
+}
+
+/// One accelerator: how much it holds, how fast it reads, how fast it computes, what it is linked by.
 ///
-/// Rates are those that the vendor prints for dense matrices; nothing here is what software achieves.
+/// Rates are those that the vendor prints for dense matrices; nothing here is what software achieves. Where
+/// published figures disagree, the one that keeps a bound sound is used, and [`Device::cells`] has the others.
 ///
 /// ```
 /// use fizeau_roofline::{Device, MathType};
 /// let device = Device::named("h100-sxm")?;
 /// assert_eq!(device.memory_bandwidth().get(), 3.35e12);
-/// assert!(device.dense_rate(MathType::Fp8).is_some());
+/// assert_eq!(device.dense_rate(MathType::Fp8).map(|rate| rate.get()), Some(1.979e15));
+/// assert_eq!(device.dense_rate(MathType::Fp4), None);
 ///
 /// let error = Device::named("h100").unwrap_err();
 /// assert_eq!(error.nearest(), "h100-sxm");
@@ -24,31 +80,73 @@ use crate::{MathType, Model};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Device {
-    name: Cow<'static, str>,
-    title: Cow<'static, str>,
-    source: Cow<'static, str>,
+    name: String,
+    title: String,
+    vendor: Option<String>,
+    generation: Option<String>,
+    aliases: Vec<String>,
     memory: Bytes,
+    usable_memory: Bytes,
     memory_bandwidth: BytesPerSec,
     bf16: FlopsPerSec,
     fp8: Option<FlopsPerSec>,
-    tdp_watts: Option<u32>,
+    fp4: Option<FlopsPerSec>,
+    int8: Option<FlopsPerSec>,
+    link: Option<Link>,
+    network: Option<Link>,
+    tdp: Option<Watts>,
+    prices: Vec<Price>,
+    cells: Vec<Cell>,
 }
 
+/// Where devices come from.
 impl Device {
-    /// The device of that name in the table. Case does not matter, and `_` or a space will do for `-`.
+    /// The device of that name in the table. Case does not matter, and `_` or a space will do for `-`; other
+    /// names that are in use for one device alone (`b200`, `gb10`) are known too.
     ///
     /// # Errors
     /// If no device has the name; the error lists those that there are.
     pub fn named(name: &str) -> Result<&'static Self, UnknownDevice> {
-        let wanted = canonical(name);
-        let found = Self::all().iter().find(|device| device.name == wanted);
-        found.ok_or_else(|| UnknownDevice::new(name, &wanted))
+        names::find(name)
     }
 
     /// Every device in the table, by vendor and generation.
     #[must_use]
-    pub const fn all() -> &'static [Self] {
-        &table::DEVICES
+    pub fn all() -> &'static [Self] {
+        table::devices()
+    }
+
+    /// A device of your own, by the text of a TOML file in the form of those in the table.
+    ///
+    /// A figure is text with its unit, or a number in bytes, bytes/s, FLOP/s, W or s; or a table with that as its
+    /// `value` and, as the table's own have them, `printed`, `source`, `date`, `unverified`, `range` and `note`.
+    /// Only the four figures below must be there.
+    ///
+    /// ```
+    /// use fizeau_roofline::{Device, MathType};
+    ///
+    /// let device = Device::from_toml(
+    ///     r#"
+    ///     name = "my-card"
+    ///     [memory]
+    ///     capacity = "24 GiB"
+    ///     bandwidth = "1008 GB/s"
+    ///     [rates]
+    ///     bf16 = "165 TFLOP/s"
+    ///     fp8 = "330 TFLOP/s"
+    ///     "#,
+    /// )?;
+    /// assert_eq!(device.memory().get(), 24.0 * 1024.0 * 1024.0 * 1024.0);
+    /// assert_eq!(device.dense_rate(MathType::Fp8).map(|rate| rate.get()), Some(3.3e14));
+    /// assert!(device.doubts().is_empty());
+    /// # Ok::<(), fizeau_roofline::DeviceError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the text is not TOML, a figure is missing, unknown or not what it must be. The message names the field
+    /// and its line. A figure that is only odd is no error; [`Device::doubts`] tells.
+    pub fn from_toml(text: &str) -> Result<Self, DeviceError> {
+        file::device(text)
     }
 
     /// A device that is not in the table, by its figures: what it holds, what it reads per second, and its
@@ -63,30 +161,123 @@ impl Device {
         bf16: FlopsPerSec,
     ) -> Result<Self, DeviceError> {
         let name = name.into();
+        let bytes = positive(memory.get(), "memory")?;
+        let bandwidth = positive(memory_bandwidth.get(), "memory bandwidth")?;
+        let rate = positive(bf16.get(), "bf16 rate")?;
         Ok(Self {
-            memory: Bytes::new(positive(memory.get(), "memory")?),
-            memory_bandwidth: BytesPerSec::new(positive(
-                memory_bandwidth.get(),
-                "memory bandwidth",
-            )?),
-            bf16: FlopsPerSec::new(positive(bf16.get(), "bf16 rate")?),
+            title: name.clone(),
+            name,
+            vendor: None,
+            generation: None,
+            aliases: Vec::new(),
+            memory,
+            usable_memory: memory,
+            memory_bandwidth,
+            bf16,
             fp8: None,
-            tdp_watts: None,
-            title: Cow::Owned(name.clone()),
-            name: Cow::Owned(name),
-            source: Cow::Borrowed("given by the caller"),
+            fp4: None,
+            int8: None,
+            link: None,
+            network: None,
+            tdp: None,
+            prices: Vec::new(),
+            cells: vec![
+                Cell::given("memory.capacity", Measure::Memory, bytes),
+                Cell::given("memory.bandwidth", Measure::Bandwidth, bandwidth),
+                Cell::given("rates.bf16", Measure::Rate, rate),
+            ],
         })
     }
 
-    /// The same device with arithmetic units for fp8 that reach `rate`.
+    /// The same device with arithmetic units for `math` that reach `rate`, dense.
     ///
     /// # Errors
     /// If the rate is not a positive finite number.
-    pub fn with_fp8(self, rate: FlopsPerSec) -> Result<Self, DeviceError> {
-        let rate = positive(rate.get(), "fp8 rate")?;
-        Ok(Self { fp8: Some(FlopsPerSec::new(rate)), ..self })
+    pub fn with_rate(mut self, math: MathType, rate: FlopsPerSec) -> Result<Self, DeviceError> {
+        let figure = match math {
+            MathType::Bf16 => "bf16 rate",
+            MathType::Fp8 => "fp8 rate",
+            MathType::Fp4 => "fp4 rate",
+            MathType::Int8 => "int8 rate",
+        };
+        positive(rate.get(), figure)?;
+        self.set_rate(math, rate);
+        self.put(Cell::given(math.field(), Measure::Rate, rate.get()));
+        Ok(self)
     }
 
+    /// The same device, of whose memory software sees `usable`.
+    ///
+    /// # Errors
+    /// If that is not a positive finite number, or more than the device has.
+    pub fn with_usable_memory(mut self, usable: Bytes) -> Result<Self, DeviceError> {
+        let bytes = positive(usable.get(), "usable memory")?;
+        at_most(bytes, self.memory.get(), "usable memory", "the memory that the device has")?;
+        self.usable_memory = usable;
+        self.put(Cell::given("memory.usable", Measure::Memory, bytes));
+        Ok(self)
+    }
+
+    /// The same device with this link to its neighbours.
+    ///
+    /// # Errors
+    /// If a figure of the link makes no sense: see [`Link::checked`].
+    pub fn with_link(mut self, link: Link) -> Result<Self, DeviceError> {
+        self.link = Some(link.checked()?);
+        self.put(Cell::given("link.each_way", Measure::Bandwidth, link.bandwidth.get()));
+        self.put(Cell::given("link.latency", Measure::Time, link.latency.get()));
+        Ok(self)
+    }
+
+    /// The same device with this link to devices of other machines.
+    ///
+    /// # Errors
+    /// If a figure of the link makes no sense: see [`Link::checked`].
+    pub fn with_network(mut self, network: Link) -> Result<Self, DeviceError> {
+        self.network = Some(network.checked()?);
+        self.put(Cell::given("network.each_way", Measure::Bandwidth, network.bandwidth.get()));
+        self.put(Cell::given("network.latency", Measure::Time, network.latency.get()));
+        Ok(self)
+    }
+
+    /// The same device with a board limit of `tdp`.
+    ///
+    /// # Errors
+    /// If that is not a positive finite number.
+    pub fn with_tdp(mut self, tdp: Watts) -> Result<Self, DeviceError> {
+        let watts = positive(tdp.get(), "power limit")?;
+        self.tdp = Some(tdp);
+        self.put(Cell::given("power.tdp", Measure::Power, watts));
+        Ok(self)
+    }
+
+    /// The same device with one more price.
+    #[must_use]
+    pub fn with_price(mut self, price: Price) -> Self {
+        self.prices.push(price);
+        self
+    }
+
+    const fn set_rate(&mut self, math: MathType, rate: FlopsPerSec) {
+        match math {
+            MathType::Bf16 => self.bf16 = rate,
+            MathType::Fp8 => self.fp8 = Some(rate),
+            MathType::Fp4 => self.fp4 = Some(rate),
+            MathType::Int8 => self.int8 = Some(rate),
+        }
+    }
+
+    /// In the place of the cell of that field, or at the end.
+    fn put(&mut self, cell: Cell) {
+        match self.cells.iter_mut().find(|known| known.field() == cell.field()) {
+            Some(known) => *known = cell,
+            None => self.cells.push(cell),
+        }
+    }
+}
+
+/// What is known of them.
+impl Device {
     /// The name to find it by, such as `h100-sxm`.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -99,16 +290,42 @@ impl Device {
         &self.title
     }
 
-    /// Where the figures are published.
+    /// Who makes it, where that is stated.
     #[must_use]
-    pub fn source(&self) -> &str {
-        &self.source
+    pub fn vendor(&self) -> Option<&str> {
+        self.vendor.as_deref()
     }
 
-    /// What it holds, all of it: nothing is set aside for a driver or an engine.
+    /// The kind of silicon, such as `hopper`, where that is stated: what [`Device::doubts`] holds figures against.
+    #[must_use]
+    pub fn generation(&self) -> Option<&str> {
+        self.generation.as_deref()
+    }
+
+    /// Other names that [`Device::named`] finds it by.
+    #[must_use]
+    pub fn aliases(&self) -> &[String] {
+        &self.aliases
+    }
+
+    /// Where most of the figures are published: the source of the memory bandwidth.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        self.cell("memory.bandwidth").map_or("", Cell::source)
+    }
+
+    /// What it holds, all of it: nothing is set aside for error correction, a driver or an engine, so that no
+    /// capacity computed from it can be beaten.
     #[must_use]
     pub const fn memory(&self) -> Bytes {
         self.memory
+    }
+
+    /// What software sees of the memory, at most [`Device::memory`]: what to expect room from. The same where
+    /// nobody has published what is seen.
+    #[must_use]
+    pub const fn usable_memory(&self) -> Bytes {
+        self.usable_memory
     }
 
     /// The peak rate of reading its memory.
@@ -117,14 +334,15 @@ impl Device {
         self.memory_bandwidth
     }
 
-    /// The peak dense rate of arithmetic on operands of this type; none where the device has no units for
-    /// them.
+    /// The peak dense rate of arithmetic on operands of that type; none where the device has no units for them,
+    /// or where no rate is published.
     #[must_use]
     pub const fn dense_rate(&self, math: MathType) -> Option<FlopsPerSec> {
         match math {
             MathType::Bf16 => Some(self.bf16),
             MathType::Fp8 => self.fp8,
-            MathType::Fp4 | MathType::Int8 => None,
+            MathType::Fp4 => self.fp4,
+            MathType::Int8 => self.int8,
         }
     }
 
@@ -145,93 +363,44 @@ impl Device {
         self.rate_for(model.layers_format().math())
     }
 
-    /// The board's power limit in watts, where the vendor states one.
+    /// How it reaches the devices beside it (scale-up), where that is published.
     #[must_use]
-    pub const fn tdp_watts(&self) -> Option<u32> {
-        self.tdp_watts
+    pub const fn link(&self) -> Option<&Link> {
+        self.link.as_ref()
     }
-}
 
-/// Why figures do not describe a device.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-#[error("the device's {figure} is {value}; it must be a positive finite number")]
-pub struct DeviceError {
-    figure: &'static str,
-    value: f64,
-}
-
-fn positive(value: f64, figure: &'static str) -> Result<f64, DeviceError> {
-    if value.is_finite() && value > 0.0 { Ok(value) } else { Err(DeviceError { figure, value }) }
-}
-
-/// No device in the table has this name.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no device is named \"{name}\"; did you mean \"{nearest}\"? known are {}", known())]
-pub struct UnknownDevice {
-    name: String,
-    nearest: &'static str,
-}
-
-impl UnknownDevice {
-    /// The name that was asked for.
+    /// How it reaches devices in other machines (scale-out), as servers with it are commonly built; none where
+    /// there is no such custom.
     #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
+    pub const fn network(&self) -> Option<&Link> {
+        self.network.as_ref()
     }
 
-    /// The known name most like it.
+    /// The board's power limit, where the vendor states one.
     #[must_use]
-    pub const fn nearest(&self) -> &'static str {
-        self.nearest
+    pub const fn tdp(&self) -> Option<Watts> {
+        self.tdp
     }
 
-    fn new(name: &str, wanted: &str) -> Self {
-        // Part of a name is the likeliest slip ("h100", "4090"); after that, the fewest edits.
-        let cost = |device: &&Device| {
-            let known = device.name();
-            (!known.contains(wanted), edits(wanted, known))
-        };
-        let nearest = Device::all().iter().min_by_key(cost);
-        Self {
-            name: name.chars().take(64).collect(),
-            nearest: nearest.map_or("", |device| device.name()),
-        }
+    /// What an hour of one device costs, by whom it is asked; none where nobody's price is known.
+    #[must_use]
+    pub fn prices(&self) -> &[Price] {
+        &self.prices
     }
-}
 
-fn known() -> String {
-    let names: Vec<&str> = Device::all().iter().map(Device::name).collect();
-    names.join(", ")
-}
-
-fn canonical(name: &str) -> String {
-    name.trim().to_lowercase().replace(['_', ' '], "-")
-}
-
-/// How many letters must be put in, taken out or changed to make `from` into `to` (Levenshtein's distance).
-fn edits(from: &str, to: &str) -> usize {
-    let mut above: Vec<usize> = (0..=to.chars().count()).collect();
-    for (i, a) in from.chars().take(64).enumerate() {
-        let mut row = vec![i + 1];
-        let mut left = i + 1;
-        for ((b, change), put_in) in to.chars().zip(&above).zip(above.iter().skip(1)) {
-            left = (change + usize::from(a != b)).min(left + 1).min(put_in + 1);
-            row.push(left);
-        }
-        above = row;
+    /// Each figure as it was published, with its source and date.
+    pub fn cells(&self) -> impl Iterator<Item = &Cell> {
+        self.cells.iter()
     }
-    above.last().copied().unwrap_or(0)
-}
 
-#[cfg(test)]
-mod tests {
-    use super::edits;
+    /// What looks wrong with the figures, a sentence each: a rate with sparsity, another unit, both directions of
+    /// a link, a whole board. Empty for every device of the table. A doubt is no proof; a device may be new.
+    #[must_use]
+    pub fn doubts(&self) -> Vec<String> {
+        doubts::of(self)
+    }
 
-    #[test]
-    fn edits_count_what_a_typist_does() {
-        assert_eq!(edits("", "l4"), 2);
-        assert_eq!(edits("l40s", "l40s"), 0);
-        assert_eq!(edits("h10-sxm", "h100-sxm"), 1);
-        assert_eq!(edits("kitten", "sitting"), 3);
+    fn cell(&self, field: &str) -> Option<&Cell> {
+        self.cells.iter().find(|cell| cell.field() == field)
     }
 }

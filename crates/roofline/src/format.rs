@@ -4,20 +4,7 @@ use std::fmt;
 
 use fizeau_core::Bytes;
 
-/// What a matrix unit multiplies. Rates in the device table are dense and accumulate in 32 bits where the device
-/// has a choice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum MathType {
-    /// bfloat16 or float16: every device in the table computes both at the same rate.
-    Bf16,
-    /// 8-bit floating point.
-    Fp8,
-    /// 4-bit floating point, such as NVFP4 times NVFP4.
-    Fp4,
-    /// 8-bit integers.
-    Int8,
-}
+use crate::MathType;
 
 /// How the elements of a tensor are stored.
 ///

@@ -38,6 +38,7 @@
 mod answer;
 mod bound;
 mod carried;
+mod collective;
 mod compare;
 mod deployment;
 mod device;
@@ -51,6 +52,7 @@ mod memory;
 mod model;
 mod operator;
 mod pass;
+mod rates;
 mod reach;
 mod routing;
 mod serving;
@@ -60,18 +62,21 @@ mod timed;
 
 pub use answer::{Answer, AnswerError};
 pub use bound::{Bound, LimitedBy};
-pub use compare::{Measured, Share, SpeedOfLight};
-pub use deployment::{Deployment, DeploymentError};
-pub use device::{Device, DeviceError, UnknownDevice};
 pub use carried::PassSums;
+pub use collective::{Algorithm, Collective, CollectiveTime, Group, GroupError};
+pub use compare::{Measured, Share, SpeedOfLight};
+pub use deployment::{Deployment, DeploymentError, ExpertExchange, Overlap};
+pub use device::{
+    Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
+};
 pub use figures::{Figures, Schedule};
-pub use format::{Format, MathType};
+pub use format::Format;
 pub use lengths::Lengths;
 pub use limits::{Limit, Limits};
 pub use load::Load;
 pub use model::{
-    Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, Latent, Layers, Mamba2, Mixer,
-    Model, ModelError, Parameters, TensorClass, Tensors,
+    Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, KnownModel, Latent, Layers,
+    Mamba2, Mixer, Model, ModelError, Parameters, TensorClass, Tensors, UnknownModel,
 };
 pub use memory::MemoryUse;
 pub use operator::OperatorKind;

@@ -134,7 +134,7 @@ impl Memory {
 
 /// What an engine may use of a device.
 pub(crate) fn usable(device: &Device, serving: &Serving) -> f64 {
-    device.memory().get() * serving.memory_share - serving.reserve.get()
+    device.usable_memory().get() * serving.memory_share - serving.reserve.get()
 }
 
 /// Of the layers, the share that the fullest stage has: `ceil(L / p) / L`.

@@ -5,10 +5,12 @@ mod config;
 mod dense;
 mod error;
 mod fields;
+mod known;
 mod layers;
 
 pub use accounts::{Parameters, TensorClass, Tensors};
 pub use error::ModelError;
+pub use known::{KnownModel, UnknownModel};
 pub use layers::{
     Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, Latent, Layers, Mamba2, Mixer,
 };
@@ -39,6 +41,8 @@ pub struct Model {
     hidden: u64,
     vocabulary: u64,
     layers: Vec<Layers>,
+    /// Elements of the norm before the LM head.
+    final_norm: u64,
     tables: Tables,
     cache: CacheFormats,
     /// What predicts further tokens (MTP); not part of the base model.

@@ -2,12 +2,12 @@
 
 use fizeau_core::Seconds;
 
-use crate::Device;
 use crate::carried::Carried;
-use crate::operator::{Operator, OperatorKind, Positions};
+use crate::operator::{Operator, OperatorKind, Positions, Routed};
 use crate::pass::PassTime;
 use crate::reach::{Reach, Reaches};
 use crate::routing::{Coverage, Routing};
+use crate::{Device, rates};
 
 /// An operator in seconds, as engines cut it.
 #[derive(Debug, Clone)]
@@ -43,14 +43,14 @@ impl OperatorTime {
 
 impl Timed {
     pub(crate) fn new(operator: Operator, device: &Device, routing: Routing) -> Self {
-        let coverage = |routed: crate::operator::Routed| {
+        let coverage = |routed: Routed| {
             Coverage::new(routing, routed.count, routed.per_token)
         };
         Self {
             operator,
             coverage: operator.experts.map(coverage),
             byte: 1.0 / device.memory_bandwidth().get(),
-            flop: 1.0 / device.rate_for(operator.format.math()).get(),
+            flop: rates::usual(device, operator.format),
         }
     }
 
@@ -150,7 +150,7 @@ impl Totals {
             reaches: reaches.iter().map(empty).collect(),
         };
         for of in operators {
-            let flop = 1.0 / device.rate_for(of.format.fastest_math()).get();
+            let flop = rates::fastest(device, of.format);
             let routed = of.experts.map_or(0.0, |routed| routed.each * routed.per_token);
             sum.weights += (of.weights + routed) * byte;
             match of.positions {

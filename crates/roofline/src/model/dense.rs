@@ -27,7 +27,12 @@ impl Model {
     /// Arithmetic per token in the matrices of the layers, LM head apart: two for each parameter.
     #[must_use]
     pub fn linear_flops_per_token(&self) -> Flops {
-        let tables = [TensorClass::Embedding, TensorClass::Head, TensorClass::Vectors];
+        let tables = [
+            TensorClass::Embedding,
+            TensorClass::Head,
+            TensorClass::Vectors,
+            TensorClass::ExpertBiases,
+        ];
         let linear = self.tensors().into_iter().filter(|t| !tables.contains(&t.class));
         Flops::new(linear.map(|t| 2.0 * t.active as f64).sum())
     }

@@ -181,6 +181,9 @@ pub struct Experts {
     pub per_token: u64,
     /// One expert.
     pub each: Dense,
+    /// Width that tokens are projected to before the experts and back after them (LatentMoE, as in Nemotron-3);
+    /// none: experts work on the hidden state itself.
+    pub latent: Option<u64>,
     /// What every token uses besides; its width is that of all shared experts together.
     pub shared: Option<Dense>,
     /// Biases and correction terms of the router, in elements; its matrix is `h x E`.
@@ -340,5 +343,31 @@ impl Dense {
     #[must_use]
     pub const fn matrix_elements(&self, hidden: u64) -> u64 {
         self.matrices * hidden * self.width
+    }
+}
+
+impl Experts {
+    /// Elements of one expert's matrices.
+    #[must_use]
+    pub const fn each_elements(&self, hidden: u64) -> u64 {
+        match self.latent {
+            Some(latent) => self.each.matrix_elements(latent),
+            None => self.each.matrix_elements(hidden),
+        }
+    }
+
+    /// Elements of the projections into the experts' narrower width and back; 0 where they have none.
+    #[must_use]
+    pub const fn latent_elements(&self, hidden: u64) -> u64 {
+        match self.latent {
+            Some(latent) => 2 * hidden * latent,
+            None => 0,
+        }
+    }
+
+    /// Elements of the router's matrix, `h E`.
+    #[must_use]
+    pub const fn router_elements(&self, hidden: u64) -> u64 {
+        hidden * self.count
     }
 }

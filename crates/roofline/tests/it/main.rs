@@ -2,9 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 mod bounds;
+mod collectives;
 mod compare;
 mod configs;
+mod deployments;
 mod devices;
+mod devices_data;
+mod exchanges;
+mod golden;
 mod mixes;
 mod models;
 mod systems;

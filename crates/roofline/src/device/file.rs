@@ -1,0 +1,112 @@
+//! A device from the text of its TOML file.
+
+mod figure;
+mod linked;
+mod section;
+
+use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, UsdPerHour, Watts};
+use toml::de::DeTable;
+
+use self::figure::Sources;
+use self::section::{Section, line_of};
+use super::quantity::Measure;
+use super::{Cell, Device, DeviceError, MathType, Price};
+
+/// The device that `text` describes.
+pub(super) fn device(text: &str) -> Result<Device, DeviceError> {
+    let table = DeTable::parse(text).map_err(|error| syntax(text, &error))?;
+    let root = Section::root(text, table.get_ref());
+    root.only(&[
+        "name",
+        "title",
+        "vendor",
+        "generation",
+        "aliases",
+        "sources",
+        "memory",
+        "rates",
+        "link",
+        "network",
+        "power",
+        "prices",
+    ])?;
+    let name = root.needed_text("name", "a short name such as \"my-card\"")?;
+    let sources = Sources::read(&root)?;
+    let mut device = silicon(&root, &sources, name)?;
+    if let Some(title) = root.text("title")? {
+        device.title = title.to_owned();
+    }
+    device.vendor = root.text("vendor")?.map(str::to_owned);
+    device.generation = root.text("generation")?.map(str::to_owned);
+    device.aliases = root.texts("aliases")?;
+    power(&root, &sources, &mut device)?;
+    linked::read(&root, &sources, &mut device)?;
+    device.prices =
+        root.each("prices")?.iter().map(|price| rent(price, &sources)).collect::<Result<_, _>>()?;
+    Ok(device)
+}
+
+fn syntax(text: &str, error: &toml::de::Error) -> DeviceError {
+    let at = error.span().map_or(0, |span| span.start);
+    let message = error.message().lines().collect::<Vec<_>>().join(", ");
+    DeviceError::Syntax { line: line_of(text, at), message }
+}
+
+/// Memory and rates: what every device has.
+fn silicon(root: &Section<'_>, sources: &Sources<'_>, name: &str) -> Result<Device, DeviceError> {
+    let memory = root.needed_table("memory")?;
+    memory.only(&["capacity", "usable", "bandwidth"])?;
+    let rates = root.needed_table("rates")?;
+    rates.only(&["bf16", "fp8", "fp4", "int8"])?;
+    let capacity = sources.needed(&memory, "memory.capacity", Measure::Memory)?;
+    let bandwidth = sources.needed(&memory, "memory.bandwidth", Measure::Bandwidth)?;
+    let bf16 = sources.needed(&rates, "rates.bf16", Measure::Rate)?;
+    let mut device = Device::new(
+        name,
+        Bytes::new(capacity.number),
+        BytesPerSec::new(bandwidth.number),
+        FlopsPerSec::new(bf16.number),
+    )?;
+    device.cells = vec![capacity];
+    if let Some(usable) = sources.cell(&memory, "memory.usable", Measure::Memory)? {
+        device = device.with_usable_memory(Bytes::new(usable.number))?;
+        device.put(usable);
+    }
+    device.cells.extend([bandwidth, bf16]);
+    for math in [MathType::Fp8, MathType::Fp4, MathType::Int8] {
+        if let Some(rate) = sources.cell(&rates, math.field(), Measure::Rate)? {
+            device.set_rate(math, FlopsPerSec::new(rate.number));
+            device.cells.push(rate);
+        }
+    }
+    Ok(device)
+}
+
+fn power(
+    root: &Section<'_>,
+    sources: &Sources<'_>,
+    device: &mut Device,
+) -> Result<(), DeviceError> {
+    let Some(power) = root.table("power")? else {
+        return Ok(());
+    };
+    power.only(&["tdp"])?;
+    let tdp: Cell = sources.needed(&power, "power.tdp", Measure::Power)?;
+    device.tdp = Some(Watts::new(tdp.number));
+    device.cells.push(tdp);
+    Ok(())
+}
+
+fn rent(section: &Section<'_>, sources: &Sources<'_>) -> Result<Price, DeviceError> {
+    section.only(&["low", "high", "kind", "source", "date", "unverified", "note"])?;
+    let low = section.needed_number("low", "US dollars an hour for one device")?;
+    let high = section.number("high", "US dollars an hour for one device")?.unwrap_or(low);
+    let kind = section.text("kind")?.unwrap_or("a price");
+    let (source, date) = sources.of(section)?;
+    let date = date.unwrap_or_default();
+    let range = (UsdPerHour::new(low), UsdPerHour::new(high));
+    let mut price = Price::new(range, kind, source, date)?;
+    price.unverified = section.flag("unverified")?;
+    price.note = section.text("note")?.map(str::to_owned);
+    Ok(price)
+}

@@ -1,0 +1,100 @@
+//! How devices reach one another.
+
+use fizeau_core::{BytesPerSec, Seconds};
+
+use super::DeviceError;
+use super::error::positive;
+
+/// A device's way to others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Link {
+    /// What one device can send at once, one direction, over all its links together. It can receive as much at
+    /// the same time; data sheets often print the sum of both.
+    pub bandwidth: BytesPerSec,
+    /// How long the first byte takes over one hop.
+    pub latency: Seconds,
+    /// Who is linked to whom.
+    pub topology: Topology,
+}
+
+/// Who is linked to whom.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Topology {
+    /// Everybody to a switch that does not block (NVLink switches, a network): any pair has the whole bandwidth.
+    Switch {
+        /// How many devices hang on it; `u32::MAX` where it is as many as there are.
+        domain: u32,
+        /// Where sums are made.
+        reduces: Reduces,
+    },
+    /// Everybody to everybody else by a link of its own (xGMI, Gaudi): a pair has the bandwidth divided by
+    /// `domain - 1`, and no more however few take part.
+    Mesh {
+        /// How many devices are in it.
+        domain: u32,
+    },
+    /// To the two neighbours in each dimension (TPU, Trainium): a neighbour has the bandwidth divided by twice the
+    /// dimensions.
+    Torus {
+        /// How many dimensions.
+        dimensions: u8,
+    },
+    /// Over the host's PCIe.
+    Pcie,
+    /// Over the host's PCIe, at [`Link::bandwidth`], but for bridges between neighbouring cards.
+    Bridge {
+        /// What the bridge carries, one direction.
+        pair: BytesPerSec,
+    },
+}
+
+/// Where a collective's sums are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reduces {
+    /// In the switch (NVLink SHARP), so that each value crosses a device's link once each way.
+    InSwitch,
+    /// By the devices.
+    AtEndpoints,
+}
+
+impl Link {
+    /// The same link, if its figures make sense.
+    ///
+    /// # Errors
+    /// If a bandwidth is not a positive finite number, the latency is negative or not finite, fewer than two devices
+    /// are linked, or a torus has no dimension or more than six.
+    pub fn checked(self) -> Result<Self, DeviceError> {
+        positive(self.bandwidth.get(), "link bandwidth")?;
+        let latency = self.latency.get();
+        if !latency.is_finite() || latency < 0.0 {
+            let wanted = "a finite number of seconds, not below 0".to_owned();
+            return Err(DeviceError::Figure { figure: "link latency", value: latency, wanted });
+        }
+        match self.topology {
+            Topology::Switch { domain, .. } | Topology::Mesh { domain } if domain < 2 => {
+                let wanted = "2 devices or more".to_owned();
+                Err(DeviceError::Figure { figure: "link domain", value: f64::from(domain), wanted })
+            }
+            Topology::Torus { dimensions } if !(1..=6).contains(&dimensions) => {
+                let (figure, value) = ("torus's number of dimensions", f64::from(dimensions));
+                Err(DeviceError::Figure { figure, value, wanted: "from 1 to 6".to_owned() })
+            }
+            Topology::Bridge { pair } => positive(pair.get(), "bridge's bandwidth").map(|_| self),
+            _ => Ok(self),
+        }
+    }
+}
+
+impl Topology {
+    /// The name in files and tables, such as `mesh`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Switch { .. } => "switch",
+            Self::Mesh { .. } => "mesh",
+            Self::Torus { .. } => "torus",
+            Self::Pcie => "pcie",
+            Self::Bridge { .. } => "bridge",
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Finding a device by its name.
+
+use super::Device;
+
+/// No device in the table has this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no device is named \"{name}\"; did you mean \"{nearest}\"? known are {}", known())]
+pub struct UnknownDevice {
+    name: String,
+    nearest: &'static str,
+}
+
+impl UnknownDevice {
+    /// The name that was asked for.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The known name most like it.
+    #[must_use]
+    pub const fn nearest(&self) -> &'static str {
+        self.nearest
+    }
+
+    fn new(name: &str, wanted: &str) -> Self {
+        // Part of a name is the likeliest slip ("h100", "4090"); after that, the fewest edits.
+        let cost = |device: &&Device| {
+            let known = device.name();
+            (!known.contains(wanted), edits(wanted, known))
+        };
+        let nearest = Device::all().iter().min_by_key(cost);
+        Self {
+            name: name.chars().take(64).collect(),
+            nearest: nearest.map_or("", |device| device.name()),
+        }
+    }
+}
+
+pub(super) fn find(name: &str) -> Result<&'static Device, UnknownDevice> {
+    let wanted = canonical(name);
+    let answers = |device: &&Device| device.name == wanted || device.aliases.contains(&wanted);
+    Device::all().iter().find(answers).ok_or_else(|| UnknownDevice::new(name, &wanted))
+}
+
+fn known() -> String {
+    let names: Vec<&str> = Device::all().iter().map(Device::name).collect();
+    names.join(", ")
+}
+
+fn canonical(name: &str) -> String {
+    name.trim().to_lowercase().replace(['_', ' '], "-")
+}
+
+/// How many letters must be put in, taken out or changed to make `from` into `to` (Levenshtein's distance).
+fn edits(from: &str, to: &str) -> usize {
+    let mut above: Vec<usize> = (0..=to.chars().count()).collect();
+    for (i, a) in from.chars().take(64).enumerate() {
+        let mut row = vec![i + 1];
+        let mut left = i + 1;
+        for ((b, change), put_in) in to.chars().zip(&above).zip(above.iter().skip(1)) {
+            left = (change + usize::from(a != b)).min(left + 1).min(put_in + 1);
+            row.push(left);
+        }
+        above = row;
+    }
+    above.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::edits;
+
+    #[test]
+    fn edits_count_what_a_typist_does() {
+        assert_eq!(edits("", "l4"), 2);
+        assert_eq!(edits("l40s", "l40s"), 0);
+        assert_eq!(edits("h10-sxm", "h100-sxm"), 1);
+        assert_eq!(edits("kitten", "sitting"), 3);
+    }
+}

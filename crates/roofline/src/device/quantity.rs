@@ -1,0 +1,128 @@
+//! Figures as people write them: `80 GiB`, `3.35 TB/s`, `400 Gb/s`.
+
+/// What a figure measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Measure {
+    Memory,
+    Bandwidth,
+    Rate,
+    Power,
+    Time,
+}
+
+const KIB: f64 = 1024.0;
+
+/// Each unit in bytes, largest first within decimal and within binary ones.
+const MEMORY: &[(&str, f64)] = &[
+    ("TB", 1e12),
+    ("GB", 1e9),
+    ("MB", 1e6),
+    ("B", 1.0),
+    ("TiB", KIB * KIB * KIB * KIB),
+    ("GiB", KIB * KIB * KIB),
+    ("MiB", KIB * KIB),
+];
+/// In bytes per second.
+const BANDWIDTH: &[(&str, f64)] = &[
+    ("TB/s", 1e12),
+    ("GB/s", 1e9),
+    ("MB/s", 1e6),
+    ("B/s", 1.0),
+    ("TiB/s", KIB * KIB * KIB * KIB),
+    ("GiB/s", KIB * KIB * KIB),
+    ("Tb/s", 1.25e11),
+    ("Gb/s", 1.25e8),
+];
+/// In operations per second.
+const RATE: &[(&str, f64)] = &[
+    ("PFLOP/s", 1e15),
+    ("TFLOP/s", 1e12),
+    ("GFLOP/s", 1e9),
+    ("FLOP/s", 1.0),
+    ("POP/s", 1e15),
+    ("TOP/s", 1e12),
+];
+/// In watts.
+const POWER: &[(&str, f64)] = &[("kW", 1e3), ("W", 1.0)];
+/// In seconds.
+const TIME: &[(&str, f64)] = &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)];
+
+impl Measure {
+    const fn units(self) -> &'static [(&'static str, f64)] {
+        match self {
+            Self::Memory => MEMORY,
+            Self::Bandwidth => BANDWIDTH,
+            Self::Rate => RATE,
+            Self::Power => POWER,
+            Self::Time => TIME,
+        }
+    }
+
+    /// What a figure of this kind must look like.
+    pub(super) const fn wanted(self) -> &'static str {
+        match self {
+            Self::Memory => {
+                "an amount of memory such as \"80 GiB\" or \"80 GB\", or a number of bytes"
+            }
+            Self::Bandwidth => {
+                "a bandwidth such as \"3350 GB/s\" or \"400 Gb/s\", or bytes per second"
+            }
+            Self::Rate => "a dense rate such as \"989 TFLOP/s\", or operations per second",
+            Self::Power => "a power such as \"700 W\", or a number of watts",
+            Self::Time => "a time such as \"2 us\", or a number of seconds",
+        }
+    }
+
+    /// `NUMBER UNIT` in base units; none if it is not that, or not a positive finite number.
+    pub(super) fn read(self, text: &str) -> Option<f64> {
+        let text = text.trim();
+        let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+        let (number, unit) = text.split_at_checked(end)?;
+        let (_, scale) = self.units().iter().find(|(known, _)| *known == unit.trim())?;
+        let value = number.parse::<f64>().ok()? * scale;
+        (value.is_finite() && value > 0.0).then_some(value)
+    }
+
+    /// In the largest decimal unit of which there is at least one, to five digits.
+    pub(super) fn show(self, value: f64) -> String {
+        let suits = |unit: &str| !unit.contains(['i', 'b']) && !unit.starts_with('P');
+        let decimal = self.units().iter().filter(|(unit, _)| suits(unit));
+        let fits = decimal.clone().find(|(_, scale)| value >= *scale);
+        let Some((unit, scale)) = fits.or_else(|| decimal.last()) else {
+            return value.to_string();
+        };
+        let shown = value / scale;
+        let rounded: f64 = format!("{shown:.4e}").parse().unwrap_or(shown);
+        format!("{rounded} {unit}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_told_apart() {
+        assert_eq!(Measure::Memory.read("80 GB"), Some(80e9));
+        assert_eq!(Measure::Memory.read("80GiB"), Some(80.0 * 1_073_741_824.0));
+        assert_eq!(Measure::Bandwidth.read("3.35 TB/s"), Some(3.35e12));
+        assert_eq!(Measure::Bandwidth.read("400 Gb/s"), Some(50e9));
+        assert_eq!(Measure::Rate.read(" 989.5 TFLOP/s "), Some(989.5e12));
+        assert_eq!(Measure::Rate.read("154 TOP/s"), Some(154e12));
+        assert_eq!(Measure::Power.read("1.4 kW"), Some(1400.0));
+        for wrong in
+            ["80", "GB", "", "80 GBit", "80 gb", "-80 GB", "0 GB", "8.0.0 GB", "1e9 B", "80 GB/s"]
+        {
+            assert_eq!(Measure::Memory.read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn figures_are_shown_in_the_unit_that_suits_them() {
+        assert_eq!(Measure::Memory.show(24e9), "24 GB");
+        assert_eq!(Measure::Bandwidth.show(3.35e12), "3.35 TB/s");
+        assert_eq!(Measure::Rate.show(989.5e12), "989.5 TFLOP/s");
+        assert_eq!(Measure::Time.show(2e-6), "2 us");
+        assert_eq!(Measure::Power.show(700.0), "700 W");
+    }
+}
