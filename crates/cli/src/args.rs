@@ -14,7 +14,9 @@ mod merge;
 mod report;
 mod sampling;
 mod serve;
+mod sol;
 mod sweep;
+mod system;
 mod window;
 mod workload;
 
@@ -31,7 +33,9 @@ pub(crate) use merge::MergeArgs;
 pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;
 pub(crate) use serve::ServeArgs;
+pub(crate) use sol::{CurveArg, SolArgs, SolLoadArgs};
 pub(crate) use sweep::SweepArgs;
+pub(crate) use system::SystemArgs;
 pub(crate) use window::WindowArgs;
 pub(crate) use workload::WorkloadArgs;
 
@@ -70,4 +74,6 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Serve the simulated engine behind HTTP, for trying clients out.
     Serve(ServeArgs),
+    /// Say how fast a model can be on a device: the bound that nothing beats, and what physics leads one to expect.
+    Sol(Box<SolArgs>),
 }

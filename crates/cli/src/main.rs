@@ -22,6 +22,7 @@ mod report;
 mod runtime;
 mod say;
 mod serve;
+mod sol;
 mod speed;
 mod sweep;
 mod tokenizer;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Sol(args) => sol::run(&args),
     };
     match done {
         Ok(exit) => exit.into(),

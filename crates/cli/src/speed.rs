@@ -71,7 +71,6 @@ impl Physics {
     /// The bound at a concurrency over the replies that came, or why there is none.
     pub(crate) fn bound(&self, replies: &LengthTally, concurrency: u64) -> Result<Bound, String> {
         let concurrency = NonZeroU64::new(concurrency).unwrap_or(NonZeroU64::MIN);
-        Bound::over(&self.system, replies.lengths(), concurrency)
-            .map_err(|error| error.to_string())
+        Bound::over(&self.system, replies.lengths(), concurrency).map_err(|error| error.to_string())
     }
 }

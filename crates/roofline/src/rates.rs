@@ -35,7 +35,9 @@ pub(crate) fn notes(model: &Model, device: &Device) -> Vec<String> {
                 _ => MathType::Bf16,
             };
             let (device, math, used) = (device.name(), math.name(), used.name());
-            notes.push(format!("{device} has no {math} arithmetic: {format} computes at its {used} rate"));
+            notes.push(format!(
+                "{device} has no {math} arithmetic: {format} computes at its {used} rate"
+            ));
         }
     }
     notes

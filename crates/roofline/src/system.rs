@@ -5,7 +5,7 @@ use fizeau_core::Bytes;
 use crate::carried::{Carried, PassSums};
 use crate::exchange::Exchanges;
 use crate::memory::Memory;
-use crate::operator::{Cut, Operator, operators};
+use crate::operator::{Cut, operators};
 use crate::pass::{Binding, Pass, PassTime};
 use crate::reach::Reaches;
 use crate::routing::Routing;
@@ -54,7 +54,7 @@ pub struct System {
     real: Vec<Timed>,
     /// As evenly as arithmetic allows: for the bound.
     ideal: Totals,
-    ideal_operators: Vec<Operator>,
+    ideal_operators: Vec<Timed>,
     memory: Memory,
     exchanges: Exchanges,
     /// What holds whatever the load.
@@ -74,10 +74,13 @@ impl System {
     ) -> Result<Self, DeploymentError> {
         deployment.check(&model)?;
         let reaches = Reaches::of(&model);
-        let ideal_operators = operators(&model, &deployment, Cut::Ideal);
+        let ideal_operators: Vec<Timed> = operators(&model, &deployment, Cut::Ideal)
+            .into_iter()
+            .map(|operator| Timed::ideal(operator, &device))
+            .collect();
         Ok(Self {
             real: timed(&model, &device, &deployment, Routing::Expected),
-            ideal: Totals::new(&ideal_operators, &reaches, &device),
+            ideal: Totals::new(&ideal_operators, &reaches),
             ideal_operators,
             memory: Memory::new(&model, &deployment, &reaches),
             exchanges: Exchanges::new(&model, &device, &deployment),
@@ -198,8 +201,7 @@ impl System {
 
     /// Two halves of the batch, of which one talks while the other computes, if that is faster.
     fn in_halves(&self, pass: &Pass, one_by_one: PassTime) -> PassTime {
-        let half =
-            Pass { decoding: pass.decoding / 2.0, prompts: pass.prompts / 2.0, ..*pass };
+        let half = Pass { decoding: pass.decoding / 2.0, prompts: pass.prompts / 2.0, ..*pass };
         let computing = self.operators_of(&half);
         let mut both = self.with_exchanges(computing, &half).scaled(2.0);
         let talks = both.communication() > computing.total * 2.0;
@@ -231,12 +233,9 @@ impl System {
         &self.ideal
     }
 
-    pub(crate) fn ideal_operators(&self) -> &[Operator] {
-        &self.ideal_operators
-    }
-
-    pub(crate) fn real(&self) -> &[Timed] {
-        &self.real
+    /// All operators, as engines cut them and as evenly as can be, one beside the other.
+    pub(crate) fn operators(&self) -> (&[Timed], &[Timed]) {
+        (&self.real, &self.ideal_operators)
     }
 
     pub(crate) const fn memory_account(&self) -> &Memory {
@@ -255,5 +254,5 @@ fn notes(model: &Model, device: &Device, deployment: &Deployment) -> Vec<String>
 
 fn timed(model: &Model, device: &Device, deployment: &Deployment, routing: Routing) -> Vec<Timed> {
     let each = operators(model, deployment, Cut::Real).into_iter();
-    each.map(|operator| Timed::new(operator, device, routing)).collect()
+    each.map(|operator| Timed::real(operator, device, routing)).collect()
 }

@@ -193,7 +193,7 @@ impl Scenario {
 /// length, such as states and windows, is set aside first.
 fn cache_tokens(system: &System, room: f64, slots: usize) -> f64 {
     let groups = f64::from(system.deployment().attention_groups());
-    let constant = system.cache_bytes_per_device(FAR) .get() - per_token(system) * FAR;
+    let constant = system.cache_bytes_per_device(FAR).get() - per_token(system) * FAR;
     let left = room * groups - constant.max(0.0) * slots as f64;
     match per_token(system) {
         // Nothing grows with the context.
@@ -212,7 +212,8 @@ fn per_token(system: &System) -> f64 {
 }
 
 /// How most of the weights are stored.
-fn most_common_format(model: &Model) -> &'static str {
+fn most_common_format(model: &Model) -> String {
     let tensors = model.tensors();
-    tensors.iter().max_by_key(|tensors| tensors.stored).map_or("none", |most| most.format.as_str())
+    let most = tensors.iter().max_by_key(|tensors| tensors.stored);
+    most.map(|tensors| tensors.format.to_string()).unwrap_or_default()
 }

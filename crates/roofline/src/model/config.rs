@@ -28,11 +28,29 @@ use super::{
 use crate::Format;
 
 pub(super) fn parse(text: &str) -> Result<Model, ModelError> {
+    model(object(text)?)
+}
+
+/// A config, and the file beside it that says how the checkpoint is quantised.
+pub(super) fn parse_both(config: &str, quantization: &str) -> Result<Model, ModelError> {
+    let mut config = object(config)?;
+    let quantization = object(quantization)?;
+    if Fields(&config).get("quantization_config").is_none() {
+        config.insert("quantization_config".to_owned(), Value::Object(quantization));
+    }
+    model(config)
+}
+
+fn object(text: &str) -> Result<Map<String, Value>, ModelError> {
     let value: Value =
         serde_json::from_str(text).map_err(|error| ModelError::NotAnObject(error.to_string()))?;
-    let Value::Object(object) = value else {
-        return Err(ModelError::NotAnObject(shown(&value)));
-    };
+    match value {
+        Value::Object(object) => Ok(object),
+        other => Err(ModelError::NotAnObject(shown(&other))),
+    }
+}
+
+fn model(object: Map<String, Value>) -> Result<Model, ModelError> {
     let mut warnings = Vec::new();
     let mut object = wrapper::language_part(object, &mut warnings);
     let (family, architecture) = Family::of(Fields(&object), &mut warnings)?;
@@ -41,6 +59,7 @@ pub(super) fn parse(text: &str) -> Result<Model, ModelError> {
     let fields = Fields(&object);
     unknown::warn(fields, &mut warnings);
     let config = Config::read(fields, family)?;
+    warnings.extend_from_slice(config.quantization.warnings());
     let model = config.model(architecture, warnings)?;
     match model.is_countable() {
         Ok(()) => Ok(model),
@@ -103,7 +122,10 @@ impl<'a> Config<'a> {
                 embedding: self.quantization.format_of(TensorClass::Embedding, 0),
                 head,
             },
-            cache: CacheFormats { kv: Format::Bf16, state: Format::F32 },
+            cache: CacheFormats {
+                kv: self.quantization.kv_cache().unwrap_or(Format::Bf16),
+                state: self.quantization.state_cache().unwrap_or(Format::F32),
+            },
             draft: self.draft(&layout)?,
             max_context: self.max_context()?,
             warnings,

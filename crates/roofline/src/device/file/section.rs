@@ -159,7 +159,9 @@ fn found(value: &DeValue<'_>) -> String {
         DeValue::Integer(number) => number.to_string(),
         DeValue::Float(number) => number.to_string(),
         DeValue::Boolean(flag) => flag.to_string(),
-        other => format!("a {}", other.type_str()),
+        DeValue::Datetime(date) => date.to_string(),
+        DeValue::Array(_) => "a list".to_owned(),
+        DeValue::Table(_) => "a table".to_owned(),
     }
 }
 
