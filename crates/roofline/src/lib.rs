@@ -79,9 +79,9 @@ pub use limits::{Limit, Limits};
 pub use load::Load;
 pub use memory::MemoryUse;
 pub use model::{
-    Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, KnownModel, Latent, Layers,
-    Mamba2, Mixer, Model, ModelError, Parameters, TensorClass, Tensors, UnknownModel, WeightChoice,
-    WeightChoiceError,
+    Attention, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Keys, KnownModel,
+    Latent, Layers, Mamba2, Mixer, Model, ModelError, Parameters, TensorClass, Tensors,
+    UnknownModel, WeightChoice, WeightChoiceError,
 };
 pub use operator::OperatorKind;
 pub use pass::{Binding, Pass, PassTime};

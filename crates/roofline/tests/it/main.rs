@@ -11,11 +11,15 @@ mod devices_data;
 mod devices_doubts;
 mod devices_toml;
 mod exchanges;
+mod families;
 mod formats;
 mod golden;
 mod mixes;
 mod models;
+mod quantization;
+mod random_models;
 mod systems;
+mod weights;
 
 use fizeau_roofline::{Deployment, Device, Model, System};
 use proptest::test_runner::{Config, RngSeed};

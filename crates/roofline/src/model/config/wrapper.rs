@@ -33,6 +33,29 @@ const OTHERS: [&str; 12] = [
     "vit_config",
 ];
 
+/// Older names, and what the same thing is called today.
+const RENAMED: [(&str, &str); 9] = [
+    ("kv_channels", "head_dim"),
+    ("multi_query_group_num", "num_key_value_heads"),
+    ("n_embd", "hidden_size"),
+    ("n_head", "num_attention_heads"),
+    ("n_inner", "intermediate_size"),
+    ("n_layer", "num_hidden_layers"),
+    ("num_layers", "num_hidden_layers"),
+    ("padded_vocab_size", "vocab_size"),
+    ("ffn_hidden_size", "intermediate_size"),
+];
+
+/// Gives fields with an older name today's, where that is free.
+pub(super) fn rename(object: &mut Map<String, Value>) {
+    for (old, new) in RENAMED {
+        let taken = object.get(new).is_some_and(|value| !value.is_null());
+        if !taken && let Some(value) = object.get(old).cloned() {
+            object.insert(new.to_owned(), value);
+        }
+    }
+}
+
 /// The fields of the language model, with a warning that names the parts which are left out.
 pub(super) fn language_part(
     mut outer: Map<String, Value>,
