@@ -2,6 +2,7 @@
 
 use crate::operator::{Cut, Operator, OperatorKind, Positions, operators};
 use crate::span::Span;
+use crate::timed::Timed;
 use crate::{Device, Format, Link, Load, MathType, Pass, System, Topology};
 
 use super::kernels;
@@ -86,7 +87,7 @@ const ACTIVATION: f64 = 2.0;
 #[derive(Debug, Clone)]
 pub(super) struct Accounts {
     system: System,
-    operators: Vec<Rated>,
+    operators: Vec<(Operator, Timed)>,
     kernels: f64,
     widenings: f64,
     collectives: f64,
@@ -95,32 +96,19 @@ pub(super) struct Accounts {
     link: f64,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Rated {
-    operator: Operator,
-    /// Seconds a FLOP.
-    flop: f64,
-}
-
 impl Accounts {
     pub(super) fn new(system: &System) -> Self {
         let (model, device) = (system.model(), system.device());
         let deployment = system.deployment();
-        let rated = |operator: Operator| {
-            // Attention is computed in 16 bits, whatever the cache is kept in.
-            let math = match operator.kind {
-                OperatorKind::Attention => MathType::Bf16,
-                _ => operator.format.math_on(device),
-            };
-            Rated { flop: 1.0 / device.rate_for(math).get(), operator }
-        };
+        let timed =
+            |operator: Operator| (operator, Timed::real(operator, device, system.routing()));
         let ranks = deployment.devices_per_stage();
         let widens = |format| is_widened(device, format);
         let kernels = kernels::of_pass(model) as f64;
         let when_several = |count: u64| if ranks > 1 { count as f64 } else { 0.0 };
         let small = if deployment.tensor() > 1 { kernels::small_collectives(model) } else { 0 };
         Self {
-            operators: operators(model, deployment, Cut::Real).into_iter().map(rated).collect(),
+            operators: operators(model, deployment, Cut::Real).into_iter().map(timed).collect(),
             kernels,
             widenings: kernels::layers_with(model, widens) as f64,
             collectives: when_several(kernels::collectives(model)),
@@ -160,7 +148,7 @@ impl Accounts {
             two_shot: 2.0 * (ranks - 1.0) / ranks * bytes / groups,
             sequences,
             prompts_per_step: (running - 1.0) / (output * stages),
-            prompt: self.prompt(&Pass::prefill(input, cached)),
+            prompt: self.prompt(input, cached),
             running,
             waiting: offered - running,
             output,
@@ -173,8 +161,11 @@ impl Accounts {
             },
             ..Account::default()
         };
-        for rated in &self.operators {
-            self.add_decode(&mut account, rated, &pass);
+        for (operator, timed) in &self.operators {
+            let time = timed.time(&pass);
+            account.core.add(Work { memory: time.cache, arithmetic: time.attention });
+            let matrices = Work { memory: time.weights, arithmetic: time.matrices };
+            account.part(operator.kind).add(matrices);
         }
         account
     }
@@ -184,52 +175,41 @@ impl Accounts {
         ACTIVATION * self.system.model().hidden() as f64
     }
 
-    fn add_decode(&self, account: &mut Account, rated: &Rated, pass: &Pass) {
-        let of = &rated.operator;
-        let byte = 1.0 / self.system.device().memory_bandwidth().get();
-        let tokens = (pass.decoding * of.share).max(1.0);
-        let routed = of.experts.map_or(0.0, |routed| routed.each * routed.touched(tokens));
-        let matrices = Work {
-            memory: (of.weights + routed) * byte,
-            arithmetic: of.per_token * tokens * rated.flop,
-        };
-        let seen = pass.contexts.mean_capped(of.cap);
-        account.core.add(Work {
-            memory: (of.cached * seen + of.state) * tokens * byte,
-            arithmetic: of.per_pair.decode * tokens * seen * rated.flop,
-        });
-        let part = match of.kind {
-            OperatorKind::Dense | OperatorKind::Shared => &mut account.dense,
-            OperatorKind::Experts => &mut account.experts,
-            OperatorKind::Head => &mut account.head,
-            _ => &mut account.mixers,
-        };
-        part.add(matrices);
-    }
-
-    fn prompt(&self, pass: &Pass) -> Prompt {
+    /// What a prompt of `input` tokens takes of all devices, a prompt in each attention group at a time.
+    fn prompt(&self, input: f64, cached: f64) -> Prompt {
         let deployment = self.system.deployment();
+        let groups = f64::from(deployment.attention_groups());
+        let pass = Pass { prompts: groups, ..Pass::prefill(input, cached) };
         let tokens = pass.positions.count();
-        let ranks = deployment.devices_per_stage() as f64;
         let mut arithmetic = 0.0;
-        for Rated { operator: of, flop } in &self.operators {
-            if of.positions == Positions::Sampled {
+        for (operator, timed) in &self.operators {
+            if operator.positions == Positions::Sampled {
                 continue;
             }
-            let padding = of.experts.map_or(1.0, |routed| {
+            let time = timed.time(&pass);
+            let padding = operator.experts.map_or(1.0, |routed| {
                 1.0 + TILE / 2.0 / (tokens * routed.per_token / routed.count)
             });
-            let pairs = tokens * pass.positions.mean_capped(of.cap) * of.per_pair.prefill;
-            arithmetic += of.share * (of.per_token * tokens * padding + pairs) * flop;
+            arithmetic += (time.matrices * padding + time.attention) / groups;
         }
+        let ranks = deployment.devices_per_stage() as f64;
+        let bytes = 2.0 * (ranks - 1.0) / ranks * tokens * self.token_bytes();
         Prompt {
             arithmetic,
-            link: self.collectives * 2.0 * (ranks - 1.0) / ranks
-                * tokens
-                * self.token_bytes()
-                * self.link,
+            link: self.collectives * bytes * self.link,
             kernels: PROMPT_LAUNCHES * self.kernels,
-            abreast: f64::from(deployment.attention_groups()),
+            abreast: groups,
+        }
+    }
+}
+
+impl Account {
+    fn part(&mut self, kind: OperatorKind) -> &mut Work {
+        match kind {
+            OperatorKind::Dense | OperatorKind::Shared => &mut self.dense,
+            OperatorKind::Experts => &mut self.experts,
+            OperatorKind::Head => &mut self.head,
+            _ => &mut self.mixers,
         }
     }
 }
