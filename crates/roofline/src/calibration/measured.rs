@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use fizeau_core::{Seconds, Tokens};
 
-use crate::{Deployment, Device, Format, Load, Model, Sample, System, WeightChoice};
+use crate::{
+    Deployment, DeploymentError, Device, Format, Load, Model, Sample, System, WeightChoice,
+};
 
 /// A row of a table of measured levels.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,6 +80,14 @@ pub enum MeasuredError {
         text: String,
         /// What would be right.
         wanted: String,
+    },
+    /// A field is empty that must not be.
+    #[error("line {line}: {field} is empty; it must be said")]
+    Empty {
+        /// The row's line.
+        line: u64,
+        /// Which field.
+        field: &'static str,
     },
     /// The row's system cannot be.
     #[error("line {line}: {reason}")]
@@ -250,9 +260,9 @@ impl<'a> Row<'a> {
             deployment: self.deployment()?,
             load,
             ttft: self.millis("ttft_ms")?,
-            tpot: self.millis("tpot_ms")?.ok_or_else(|| {
-                self.wrong("tpot_ms", "", "it must be a number of milliseconds above 0".to_owned())
-            })?,
+            tpot: self
+                .millis("tpot_ms")?
+                .ok_or(MeasuredError::Empty { line: self.line, field: "tpot_ms" })?,
         })
     }
 
@@ -263,7 +273,7 @@ impl<'a> Row<'a> {
     }
 
     fn needed(&self, name: &'static str) -> Result<&str, MeasuredError> {
-        self.get(name).ok_or_else(|| self.wrong(name, "", "it must be said".to_owned()))
+        self.get(name).ok_or(MeasuredError::Empty { line: self.line, field: name })
     }
 
     fn wrong(&self, field: &'static str, text: &str, wanted: String) -> MeasuredError {
@@ -274,12 +284,6 @@ impl<'a> Row<'a> {
     fn whole(&self, name: &'static str) -> Result<u64, MeasuredError> {
         let text = self.needed(name)?;
         let number = text.parse().ok().filter(|number| (1..=MOST).contains(number));
-        number.ok_or_else(|| self.wrong(name, text, "it must be a whole number above 0".to_owned()))
-    }
-
-    fn degree(&self, name: &'static str) -> Result<u32, MeasuredError> {
-        let Some(text) = self.get(name) else { return Ok(1) };
-        let number = text.parse().ok().filter(|number| *number > 0);
         number.ok_or_else(|| self.wrong(name, text, "it must be a whole number above 0".to_owned()))
     }
 
@@ -322,26 +326,25 @@ impl<'a> Row<'a> {
     }
 
     fn deployment(&self) -> Result<Deployment, MeasuredError> {
-        let spread = || {
-            Deployment::SINGLE
-                .with_tensor(self.degree("tp").ok()?)
-                .ok()?
-                .with_pipeline(self.degree("pp").ok()?)
-                .ok()?
-                .with_attention_groups(self.degree("attention_dp").ok()?)
-                .ok()?
-                .with_expert_groups(self.degree("moe_ep").ok()?)
-                .ok()
-        };
-        for name in ["tp", "pp", "attention_dp", "moe_ep"] {
-            self.degree(name)?;
+        let mut spread = Deployment::SINGLE;
+        let degrees: [(&'static str, Spread); 4] = [
+            ("tp", Deployment::with_tensor),
+            ("pp", Deployment::with_pipeline),
+            ("attention_dp", Deployment::with_attention_groups),
+            ("moe_ep", Deployment::with_expert_groups),
+        ];
+        for (name, with) in degrees {
+            let Some(text) = self.get(name) else { continue };
+            let degree = text.parse().ok().and_then(|degree| with(spread, degree).ok());
+            spread = degree.ok_or_else(|| {
+                self.wrong(name, text, "it must be a whole number from 1 to 65536".to_owned())
+            })?;
         }
-        spread().ok_or_else(|| MeasuredError::System {
-            line: self.line,
-            reason: "a degree of parallelism is above 65536".to_owned(),
-        })
+        Ok(spread)
     }
 }
+
+type Spread = fn(Deployment, u32) -> Result<Deployment, DeploymentError>;
 
 /// Far more tokens or requests than anything has.
 const MOST: u64 = 1_000_000_000;
