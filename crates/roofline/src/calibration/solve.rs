@@ -46,11 +46,11 @@ impl<R: Predicted<N>, const N: usize> Problem<'_, R, N> {
     pub(super) fn solve(&self) -> Solution<N> {
         let mut scale = SCALE;
         let mut found = self.solve_at(scale);
-        for _ in 0..8 {
+        for _ in 0..40 {
             let mut residuals: Vec<f64> = self.residuals(&found.values).map(f64::abs).collect();
             let next = 1.5 * NORMAL_MEDIAN * median(&mut residuals);
             let next = next.clamp(LEAST_SCALE, scale);
-            if next > 0.7 * scale {
+            if next > 0.9 * scale {
                 break;
             }
             scale = next;
