@@ -123,8 +123,8 @@ struct Timed {
 impl Timed {
     fn new(operator: Operator, device: &Device, cut: Cut) -> Self {
         let math = match cut {
-            Cut::Ideal => operator.format.fastest_math(),
-            Cut::Real => operator.format.math(),
+            Cut::Ideal => operator.format.fastest_math_on(device),
+            Cut::Real => operator.format.math_on(device),
         };
         Self {
             operator,

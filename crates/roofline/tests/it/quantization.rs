@@ -19,7 +19,7 @@ fn quantized(name: &str, quantization: Value) -> String {
     Value::Object(config).to_string()
 }
 
-fn read(name: &str, quantization: Value) -> Model {
+pub(crate) fn read(name: &str, quantization: Value) -> Model {
     Model::from_config_json(&quantized(name, quantization)).unwrap()
 }
 
@@ -110,7 +110,7 @@ fn part_of_a_class_counts_as_its_share() {
     assert!((bytes(TensorClass::Dense) / dense - 1.0).abs() < 1e-6);
 }
 
-fn group(weights: Value) -> Value {
+fn group(weights: &Value) -> Value {
     json!({"targets": ["Linear"], "weights": weights, "input_activations": null})
 }
 
@@ -125,14 +125,14 @@ fn compressed_tensors_are_read_by_group() {
         })
     };
     let nvfp4 = group(
-        json!({"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16}),
+        &json!({"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16}),
     );
     let router = json!(["lm_head", "re:.*mlp.gate$"]);
     let model = read("qwen3-30b-a3b", of("nvfp4-pack-quantized", nvfp4, router));
     check_all(&model, ["nvfp4", "nvfp4", "bf16", "bf16"]);
 
     // As `moonshotai/Kimi-K2-Thinking`: routed experts alone, in 4-bit integers.
-    let four = group(json!({
+    let four = group(&json!({
         "num_bits": 4, "type": "int", "strategy": "group", "group_size": 32, "symmetric": true,
     }));
     let ignore = json!([
@@ -147,10 +147,10 @@ fn compressed_tensors_are_read_by_group() {
     check(&model, TensorClass::SharedExperts, "bf16");
 
     let eight = json!({"num_bits": 8, "type": "float", "strategy": "channel", "group_size": null});
-    let model = read("llama-3.1-8b", of("float-quantized", group(eight), json!(["lm_head"])));
+    let model = read("llama-3.1-8b", of("float-quantized", group(&eight), json!(["lm_head"])));
     check_all(&model, ["fp8", "fp8", "-", "bf16"]);
 
-    let mut integers = group(json!({"num_bits": 8, "type": "int", "strategy": "channel"}));
+    let mut integers = group(&json!({"num_bits": 8, "type": "int", "strategy": "channel"}));
     integers["input_activations"] = json!({"num_bits": 8, "type": "int", "dynamic": true});
     let model = read("llama-3.1-8b", of("int-quantized", integers, json!([])));
     check_all(&model, ["int8", "int8", "-", "int8"]);
@@ -248,6 +248,10 @@ fn other_dialects_say_the_same_in_their_words() {
         ),
         (json!({"quant_method": "w8a8_int8"}), "int8"),
         (json!({"quant_method": "mxfp8"}), "mxfp8"),
+        (
+            json!({"quant_method": "fp8", "weight_block_size": [1, 32], "scale_fmt": "ue8m0"}),
+            "mxfp8",
+        ),
         (json!({"quant_method": "modelopt", "quant_algo": "FP8", "ignore": ["lm_head"]}), "fp8"),
         (
             json!({"quant_method": "quark", "exclude": ["lm_head"], "global_quant_config": {

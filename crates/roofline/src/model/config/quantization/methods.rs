@@ -151,28 +151,28 @@ fn everywhere(
 
 /// A scale per tensor, or one per block as DeepSeek-V3 has it.
 fn fp8(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
+    let scales_in_8_bits = fields.text("scale_fmt") == Some("ue8m0");
     let format = match fields.get("weight_block_size") {
         None => Format::Fp8,
-        Some(value) => {
-            let side = |value: &Value| value.as_u64().and_then(|side| u32::try_from(side).ok());
-            match value.as_array().map(Vec::as_slice) {
-                Some([rows, columns]) => match (side(rows), side(columns)) {
-                    (Some(rows @ 1..), Some(columns @ 1..)) => Format::Fp8Blocks { rows, columns },
-                    _ => return Err(block_size(value)),
-                },
-                _ => return Err(block_size(value)),
-            }
-        }
+        Some(value) => match block_size(value)? {
+            (1, 32) if scales_in_8_bits => Format::Mxfp8,
+            (rows, columns) => Format::Fp8Blocks { rows, columns },
+        },
     };
     everywhere(all, fields, format, &["weight_block_size"])
 }
 
-fn block_size(value: &Value) -> ModelError {
-    ModelError::Invalid {
+fn block_size(value: &Value) -> Result<(u32, u32), ModelError> {
+    let side = |value: &Value| u32::try_from(value.as_u64()?).ok().filter(|&side| side > 0);
+    let sides = match value.as_array().map(Vec::as_slice) {
+        Some([rows, columns]) => side(rows).zip(side(columns)),
+        _ => None,
+    };
+    sides.ok_or_else(|| ModelError::Invalid {
         field: "quantization_config.weight_block_size",
         found: shown(value),
         expected: "two whole numbers from 1, such as [128, 128]",
-    }
+    })
 }
 
 /// As gpt-oss: experts alone (transformers' `Mxfp4Config`, vLLM's `mxfp4`).
