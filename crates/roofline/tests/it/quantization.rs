@@ -263,6 +263,25 @@ fn other_dialects_say_the_same_in_their_words() {
     }
 }
 
+/// MLX has no method, takes tables and routers too, and names the modules that it treats apart.
+#[test]
+fn mlx_is_read_by_its_bits() {
+    let own = json!({"group_size": 64, "bits": 8});
+    let mut config = json!({"group_size": 64, "bits": 4, "mode": "affine", "lm_head": own});
+    for n in 0..48 {
+        config[format!("model.layers.{n}.mlp.gate")] = json!(false);
+    }
+    let text = quantized("qwen3-30b-a3b", config);
+    let model = Model::from_config_json(&text).unwrap();
+    check(&model, TensorClass::Experts, "int4-g64-bias");
+    check(&model, TensorClass::Embedding, "int4-g64-bias");
+    check(&model, TensorClass::Head, "int8-g64-bias");
+    check(&model, TensorClass::Router, "bf16");
+    // Older files have it under a name of its own.
+    let older = text.replace("quantization_config", "quantization");
+    assert_eq!(Model::from_config_json(&older).unwrap(), model);
+}
+
 /// Some lists name each expert.
 #[test]
 fn experts_may_be_listed_one_by_one() {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::super::fields::{Fields, shown};
 use super::super::super::{ModelError, TensorClass};
-use super::{LINEAR, Quantization, compressed, modelopt, quark, unsupported};
+use super::{LINEAR, Quantization, compressed, harmless, mlx, modelopt, quark, unsupported};
 use crate::Format;
 
 const METHOD: &str = "quantization_config.quant_method";
@@ -19,45 +19,6 @@ const NOT_CONVERTED: ListField =
     ("modules_to_not_convert", "quantization_config.modules_to_not_convert");
 const SKIPPED: ListField = ("llm_int8_skip_modules", "quantization_config.llm_int8_skip_modules");
 
-/// Says nothing about sizes or speed.
-const HARMLESS: [&str; 35] = [
-    "activation_scheme",
-    "autoround_version",
-    "backend",
-    "batch_size",
-    "checkpoint_format",
-    "damp_percent",
-    "dataset",
-    "desc_act",
-    "enable_norm_bias_tuning",
-    "enable_quanted_input",
-    "fmt",
-    "gradient_accumulate_steps",
-    "iters",
-    "low_gpu_mem_usage",
-    "lr",
-    "meta",
-    "minmax_lr",
-    "model_file_base_name",
-    "model_name_or_path",
-    "nsamples",
-    "pack_dtype",
-    "packing_format",
-    "producer",
-    "quant_method",
-    "quantizer",
-    "quant_method_version",
-    "scale_bits",
-    "scale_dtype",
-    "scale_fmt",
-    "seqlen",
-    "static_groups",
-    "true_sequential",
-    "version",
-    "weight_dtype",
-    "zero_point_dtype",
-];
-
 /// Sets the formats that `fields`, the content of a `quantization_config`, describes.
 pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
     let method = match fields.get("quant_method") {
@@ -66,6 +27,7 @@ pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), Mo
         None if fields.get("quantization").is_some() || fields.get("quant_algo").is_some() => {
             return modelopt::apply(all, fields);
         }
+        None if mlx::is_meant(fields) => return mlx::apply(all, fields),
         None => {
             let expected = "the name of a quantiser, such as \"fp8\" or \"compressed-tensors\"";
             return Err(ModelError::Missing { field: METHOD, expected });
@@ -100,7 +62,7 @@ pub(super) fn warn_of_others(all: &mut Quantization, fields: Fields<'_>, read: &
             Value::Object(values) => values.is_empty(),
             _ => false,
         };
-        if !empty && !read.contains(&name.as_str()) && !HARMLESS.contains(&name.as_str()) {
+        if !empty && !read.contains(&name.as_str()) && !harmless::FIELDS.contains(&name.as_str()) {
             all.warn(format!("`quantization_config.{name}` is not understood and could matter"));
         }
     }
@@ -270,7 +232,7 @@ pub(super) fn integers(bits: u8, group: u32, symmetric: bool) -> Format {
     if symmetric { Format::Int { bits, group } } else { Format::IntZero { bits, group } }
 }
 
-fn bits(fields: Fields<'_>, names: &[&str]) -> Result<u8, ModelError> {
+pub(super) fn bits(fields: Fields<'_>, names: &[&str]) -> Result<u8, ModelError> {
     let field = "quantization_config.bits";
     let expected = "a whole number from 2 to 8";
     let value = names.iter().find_map(|name| fields.get(name));
