@@ -16,6 +16,8 @@ mod golden;
 mod mixes;
 mod models;
 mod quantization;
+mod quantization_odd;
+mod quantizers;
 mod systems;
 mod weights;
 
