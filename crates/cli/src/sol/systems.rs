@@ -1,10 +1,12 @@
 //! Systems, each prepared once however many queries name it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use fizeau::roofline::{Deployment, DeploymentError, Device, Format, Model, Serving, System};
+use fizeau::roofline::{Deployment, DeploymentError, Format, Model, Serving, System, WeightChoice};
 
 use super::query::{Degrees, SystemQuery};
+use crate::hardware;
 
 /// What queries have named so far. Files are read once; what could not be had is remembered as well, so that a file of many
 /// bad lines is no slower than one of good ones.
@@ -39,11 +41,11 @@ impl Systems {
     fn prepare(&mut self, query: &SystemQuery<'_>) -> Result<System, String> {
         let path = query.model_config.as_deref().ok_or("model_config is missing")?;
         let hardware = query.hardware.as_deref().ok_or("hardware is missing")?;
-        let device = Device::named(hardware).map_err(|error| format!("hardware: {error}"))?;
+        let device = hardware::find(hardware, "hardware").map_err(|fail| fail.message)?.device;
         let model = self.model(path)?.clone();
         let model = stored_as(model, query)?;
         let deployment = query.degrees.deployment().map_err(|error| error.to_string())?;
-        let system = System::new(model, device.clone(), deployment);
+        let system = System::new(model, device, deployment);
         let system = system.map_err(|error| error.to_string())?;
         Ok(system.with_serving(serving(query)?))
     }
@@ -90,16 +92,19 @@ impl Degrees {
 }
 
 /// The model with weights and cache as the query has them.
-fn stored_as(model: Model, query: &SystemQuery<'_>) -> Result<Model, String> {
-    if let Some(weights) = &query.weights {
-        return Err(format!("weights {weights}: not understood"));
+fn stored_as(mut model: Model, query: &SystemQuery<'_>) -> Result<Model, String> {
+    let chosen = |text: &Option<Cow<'_, str>>| {
+        text.as_deref().filter(|text| !text.eq_ignore_ascii_case("auto")).map(str::to_owned)
+    };
+    if let Some(weights) = chosen(&query.weights) {
+        let choice: WeightChoice = weights.parse().map_err(|error| format!("weights: {error}"))?;
+        model = model.with_weights(&choice);
     }
-    match query.kv.as_deref() {
-        None => Ok(model),
-        Some("bf16" | "auto" | "fp16") => Ok(model.with_kv_cache(Format::Bf16)),
-        Some("fp8") => Ok(model.with_kv_cache(Format::Fp8)),
-        Some(other) => Err(format!("kv is {other}; it must be bf16 or fp8")),
+    if let Some(kv) = chosen(&query.kv) {
+        let format: Format = kv.parse().map_err(|error| format!("kv: {error}"))?;
+        model = model.with_kv_cache(format);
     }
+    Ok(model)
 }
 
 fn serving(query: &SystemQuery<'_>) -> Result<Serving, String> {

@@ -55,6 +55,7 @@ fn model(object: Map<String, Value>) -> Result<Model, ModelError> {
     let mut object = wrapper::language_part(object, &mut warnings);
     let (family, architecture) = Family::of(Fields(&object), &mut warnings)?;
     let architecture = architecture.to_owned();
+    wrapper::rename(&mut object);
     add_defaults(&mut object, family);
     let fields = Fields(&object);
     unknown::warn(fields, &mut warnings);
@@ -159,7 +160,16 @@ impl<'a> Config<'a> {
             FeedKind::Experts => FeedForward::Experts(self.experts(formats)?),
             FeedKind::None => FeedForward::None,
         };
-        Ok(Layers { count, mixer, feed_forward, norms: self.norms(self.family.norms) })
+        let norms = self.norms(self.norms_of_layer()?);
+        let parallel = self.flag(self.family.parallel)?;
+        Ok(Layers { count, mixer, feed_forward, norms, parallel })
+    }
+
+    /// Falcon's first decoder has one norm in front of both blocks, which work side by side.
+    fn norms_of_layer(&self) -> Result<u64, ModelError> {
+        let parallel = self.fields.flag("parallel_attn")? == Some(true);
+        let two = self.fields.flag("new_decoder_architecture")? == Some(true);
+        Ok(if parallel && !two { 1 } else { self.family.norms })
     }
 
     fn formats(&self, layer: u64) -> Formats {

@@ -11,6 +11,7 @@ mod devices_data;
 mod devices_doubts;
 mod devices_toml;
 mod exchanges;
+mod families;
 mod formats;
 mod golden;
 mod mixes;
@@ -18,6 +19,7 @@ mod models;
 mod quantization;
 mod quantization_odd;
 mod quantizers;
+mod random_models;
 mod systems;
 mod weights;
 

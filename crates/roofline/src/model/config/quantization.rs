@@ -23,6 +23,7 @@ use self::sizes::ClassSizes;
 use super::super::fields::{Fields, LAYERS, shown};
 use super::super::parts::{Part, SLOTS};
 use super::super::{ModelError, TensorClass};
+use super::drafts;
 use crate::{FileType, Format};
 
 /// The classes whose matrices are the linear layers of a decoder layer: what quantisers take unless told otherwise.
@@ -80,10 +81,7 @@ impl Quantization {
     fn plain(fields: Fields<'_>) -> Result<Self, ModelError> {
         let depth = Depth {
             layers: fields.optional_count("num_hidden_layers", LAYERS)?.unwrap_or(1),
-            drafts: match fields.get("num_nextn_predict_layers").and_then(Value::as_u64) {
-                Some(drafts) => drafts.min(LAYERS.limit),
-                None => 0,
-            },
+            drafts: fields.any(&drafts::COUNT, LAYERS)?.unwrap_or(0),
         };
         let base = Format::Bf16;
         Ok(Self {

@@ -6,12 +6,13 @@ use serde_json::{Map, Value};
 const NESTED: [&str; 4] = ["text_config", "llm_config", "language_config", "thinker_config"];
 
 /// What holds for the whole is often written outside only.
-const SHARED: [&str; 8] = [
+const SHARED: [&str; 9] = [
     "architectures",
     "compression_config",
     "dtype",
     "expert_dtype",
     "model_type",
+    "quantization",
     "quantization_config",
     "tie_word_embeddings",
     "torch_dtype",
@@ -32,6 +33,29 @@ const OTHERS: [&str; 12] = [
     "vision_tower_config",
     "vit_config",
 ];
+
+/// Older names, and what the same thing is called today.
+const RENAMED: [(&str, &str); 9] = [
+    ("kv_channels", "head_dim"),
+    ("multi_query_group_num", "num_key_value_heads"),
+    ("n_embd", "hidden_size"),
+    ("n_head", "num_attention_heads"),
+    ("n_inner", "intermediate_size"),
+    ("n_layer", "num_hidden_layers"),
+    ("num_layers", "num_hidden_layers"),
+    ("padded_vocab_size", "vocab_size"),
+    ("ffn_hidden_size", "intermediate_size"),
+];
+
+/// Gives fields with an older name today's, where that is free.
+pub(super) fn rename(object: &mut Map<String, Value>) {
+    for (old, new) in RENAMED {
+        let taken = object.get(new).is_some_and(|value| !value.is_null());
+        if !taken && let Some(value) = object.get(old).cloned() {
+            object.insert(new.to_owned(), value);
+        }
+    }
+}
 
 /// The fields of the language model, with a warning that names the parts which are left out.
 pub(super) fn language_part(
