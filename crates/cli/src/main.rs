@@ -6,10 +6,12 @@ mod bench;
 mod calibrate;
 mod client;
 mod compare;
+mod devices;
 mod embedded;
 mod endpoint;
 mod exit;
 mod folder;
+mod hardware;
 mod interrupt;
 mod levels;
 mod merge;
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Sol(args) => sol::run(&args),
+        Command::Devices(args) => devices::run(&args),
     };
     match done {
         Ok(exit) => exit.into(),
