@@ -11,6 +11,7 @@ mod decision;
 mod endpoint;
 mod lengths;
 mod merge;
+mod models;
 mod report;
 mod sampling;
 mod serve;
@@ -30,6 +31,7 @@ pub(crate) use decision::DecisionArgs;
 pub(crate) use endpoint::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg};
 pub(crate) use lengths::{LawArgs, PrefixArgs, RangeStyleArg};
 pub(crate) use merge::MergeArgs;
+pub(crate) use models::ModelsArgs;
 pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;
 pub(crate) use serve::ServeArgs;
@@ -74,6 +76,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Serve the simulated engine behind HTTP, for trying clients out.
     Serve(ServeArgs),
+    /// List the models that are built in, or say what is understood of one: parameters, bytes, cache, warnings.
+    Models(ModelsArgs),
     /// Say how fast a model can be on a device: the bound that nothing beats, and what physics leads one to expect.
     Sol(Box<SolArgs>),
 }

@@ -13,6 +13,8 @@ mod folder;
 mod interrupt;
 mod levels;
 mod merge;
+mod model_config;
+mod models;
 mod pairs;
 mod planned;
 mod probe;
@@ -51,6 +53,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Models(args) => models::run(&args),
         Command::Sol(args) => sol::run(&args),
     };
     match done {

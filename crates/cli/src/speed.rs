@@ -8,6 +8,7 @@ use fizeau::report::LengthTally;
 use fizeau::roofline::{Bound, Device, Model};
 
 use crate::exit::{Fail, Named};
+use crate::model_config::{self, Loaded};
 
 /// What the speed of light is computed from.
 pub(crate) struct Physics {
@@ -31,8 +32,7 @@ impl Physics {
         };
         let path_name = path.display().to_string();
         let flag = format!("--model-config {path_name}");
-        let text = std::fs::read_to_string(path).named(&flag)?;
-        let model = Model::from_config_json(&text).named(&flag)?;
+        let Loaded { model, text, .. } = model_config::load(&path_name).named(&flag)?;
         let device = Device::named(hardware).named("--hardware")?;
         let physics = Self::new(path_name, model, device.clone(), (0, 0));
         Ok(Some(Self { config: Some(text), ..physics }))

@@ -12,6 +12,7 @@ mod connections;
 mod engine;
 mod interrupt;
 mod merge;
+mod models;
 mod pages;
 mod probe;
 mod recorded;
