@@ -8,6 +8,7 @@ mod client;
 mod compare;
 mod data;
 mod decision;
+mod devices;
 mod endpoint;
 mod lengths;
 mod merge;
@@ -28,6 +29,7 @@ pub(crate) use client::ClientArgs;
 pub(crate) use compare::CompareArgs;
 pub(crate) use data::{DataArgs, SessionArgs};
 pub(crate) use decision::DecisionArgs;
+pub(crate) use devices::DevicesArgs;
 pub(crate) use endpoint::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg};
 pub(crate) use lengths::{LawArgs, PrefixArgs, RangeStyleArg};
 pub(crate) use merge::MergeArgs;
@@ -80,4 +82,6 @@ pub(crate) enum Command {
     Models(ModelsArgs),
     /// Say how fast a model can be on a device: the bound that nothing beats, and what physics leads one to expect.
     Sol(Box<SolArgs>),
+    /// List the devices that are known, or show one: each figure with its source and date.
+    Devices(DevicesArgs),
 }

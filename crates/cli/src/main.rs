@@ -6,10 +6,12 @@ mod bench;
 mod calibrate;
 mod client;
 mod compare;
+mod devices;
 mod embedded;
 mod endpoint;
 mod exit;
 mod folder;
+mod hardware;
 mod interrupt;
 mod levels;
 mod merge;
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => serve::run(&args),
         Command::Models(args) => models::run(&args),
         Command::Sol(args) => sol::run(&args),
+        Command::Devices(args) => devices::run(&args),
     };
     match done {
         Ok(exit) => exit.into(),

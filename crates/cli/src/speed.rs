@@ -8,6 +8,7 @@ use fizeau::report::LengthTally;
 use fizeau::roofline::{Bound, Device, Model};
 
 use crate::exit::{Fail, Named};
+use crate::hardware::{self, Hardware};
 use crate::model_config::{self, Loaded};
 
 /// What the speed of light is computed from.
@@ -17,6 +18,8 @@ pub(crate) struct Physics {
     device: Device,
     /// The text of the model's config, where it came from a file.
     config: Option<String>,
+    /// Likewise the device's.
+    device_file: Option<String>,
     /// The prompt's nominal length, for servers that do not say how long it was.
     input: Tokens,
 }
@@ -33,9 +36,9 @@ impl Physics {
         let path_name = path.display().to_string();
         let flag = format!("--model-config {path_name}");
         let Loaded { model, text, .. } = model_config::load(&path_name).named(&flag)?;
-        let device = Device::named(hardware).named("--hardware")?;
-        let physics = Self::new(path_name, model, device.clone(), (0, 0));
-        Ok(Some(Self { config: Some(text), ..physics }))
+        let Hardware { device, file } = hardware::named(hardware)?;
+        let physics = Self::new(path_name, model, device, (0, 0));
+        Ok(Some(Self { config: Some(text), device_file: file, ..physics }))
     }
 
     /// For a model and a device that are known already.
@@ -45,7 +48,14 @@ impl Physics {
         device: Device,
         (input, _): (u64, u64),
     ) -> Self {
-        Self { model_name, model, device, config: None, input: Tokens::new(input) }
+        Self {
+            model_name,
+            model,
+            device,
+            config: None,
+            device_file: None,
+            input: Tokens::new(input),
+        }
     }
 
     /// For prompts of a nominal length, where the server does not say how long they were.
@@ -56,6 +66,11 @@ impl Physics {
     /// The model's config as it was read; none for the embedded engine, whose config is the program's own.
     pub(crate) fn config(&self) -> Option<&str> {
         self.config.as_deref()
+    }
+
+    /// The device's file as it was read; none for a device of the table.
+    pub(crate) fn device_file(&self) -> Option<&str> {
+        self.device_file.as_deref()
     }
 
     /// What the model is called: its config's path, or a scenario's name.

@@ -126,7 +126,7 @@ impl fmt::Display for Collective {
 /// - a torus: the links of those dimensions along which the group extends, in rings both ways, so that there are
 ///   `n_i/2` hops along a side of `n_i`. The group is taken to be as compact as its number allows. A message of
 ///   an all-to-all passes a quarter of each side ("How to Scale Your Model", Google DeepMind, 2025);
-/// - PCIe: a device's own lanes, in a ring; directly between two only.
+/// - PCIe: a device's own lanes, in a ring; directly between two only. All are taken to be in one machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {

@@ -71,6 +71,14 @@ impl Device {
         names::find(name)
     }
 
+    /// The file that describes the device of that name in the table: a pattern for [`Device::from_toml`].
+    ///
+    /// # Errors
+    /// If no device has the name.
+    pub fn file(name: &str) -> Result<&'static str, UnknownDevice> {
+        names::file(name)
+    }
+
     /// Every device in the table, by vendor and generation.
     #[must_use]
     pub fn all() -> &'static [Self] {
@@ -81,7 +89,7 @@ impl Device {
     ///
     /// A figure is text with its unit, or a number in bytes, bytes/s, FLOP/s, W or s; or a table with that as its
     /// `value` and, as the table's own have them, `printed`, `source`, `date`, `unverified`, `range` and `note`.
-    /// Only the four figures below must be there.
+    /// Only the name and the first three figures below must be there; `docs/devices.md` has all the fields.
     ///
     /// ```
     /// use fizeau_roofline::{Device, MathType};

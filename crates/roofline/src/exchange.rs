@@ -126,7 +126,8 @@ fn per_layer(model: &Model, times: impl Fn(&Layers) -> f64) -> f64 {
     model.layers().iter().map(|layers| layers.count as f64 * times(layers)).sum()
 }
 
-/// Sums within an attention group: after each mixer and after each feed-forward block. Of experts that serve other groups
+/// Sums within an attention group: after each mixer and after each feed-forward block, after both at once where they read
+/// the same input. Of experts that serve other groups
 /// as well only the shared ones are summed so.
 fn sums_of(layers: &Layers, groups: u32) -> f64 {
     let mixer = f64::from(!matches!(layers.mixer, Mixer::None));
@@ -135,7 +136,7 @@ fn sums_of(layers: &Layers, groups: u32) -> f64 {
         FeedForward::Experts(experts) if groups > 1 => f64::from(experts.shared.is_some()),
         FeedForward::Experts(_) | FeedForward::Dense(_) => 1.0,
     };
-    mixer + feed_forward
+    if layers.parallel { feed_forward.max(mixer) } else { mixer + feed_forward }
 }
 
 /// Each rank of a group sends its part of the tokens to the experts; what comes back, all ranks need. A sum of shared

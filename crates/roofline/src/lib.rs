@@ -63,9 +63,9 @@ pub use figures::Figures;
 pub use format::{FileType, Format, GgmlType, Mixed, UnknownFormat};
 pub use lengths::Lengths;
 pub use model::{
-    Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, KnownModel, Latent, Layers,
-    Mamba2, Mixer, Model, ModelError, Parameters, TensorClass, Tensors, UnknownModel, WeightChoice,
-    WeightChoiceError,
+    Attention, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Keys, KnownModel,
+    Latent, Layers, Mamba2, Mixer, Model, ModelError, Parameters, TensorClass, Tensors,
+    UnknownModel, WeightChoice, WeightChoiceError,
 };
 pub use pass::{Pass, PassTime};
 pub use serving::{Admission, Serving};

@@ -15,7 +15,8 @@ pub use accounts::{Parameters, TensorClass, Tensors};
 pub use error::ModelError;
 pub use known::{KnownModel, UnknownModel};
 pub use layers::{
-    Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, Latent, Layers, Mamba2, Mixer,
+    Attention, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Keys, Latent, Layers,
+    Mamba2, Mixer,
 };
 
 pub use weights::{WeightChoice, WeightChoiceError};

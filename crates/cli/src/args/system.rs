@@ -11,8 +11,8 @@ pub(crate) struct SystemArgs {
     /// The model's Hugging Face config.json.
     #[arg(long, value_name = "FILE")]
     pub(crate) model_config: Option<String>,
-    /// The device, such as h100-sxm.
-    #[arg(long, value_name = "NAME")]
+    /// The device: a name that `fizeau devices` lists, such as h100-sxm, or a TOML file with one of your own.
+    #[arg(long, value_name = "NAME|FILE")]
     pub(crate) hardware: Option<String>,
     /// Tensor parallelism: matrices and heads are cut so many ways.
     #[arg(long, alias = "tensor-parallel-size", value_name = "N", default_value_t = 1)]

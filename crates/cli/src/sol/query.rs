@@ -74,12 +74,7 @@ impl<'a> SystemQuery<'a> {
 
 impl LoadQuery {
     const fn of(args: &SolLoadArgs) -> Self {
-        Self {
-            isl: args.isl,
-            osl: args.osl,
-            cached: args.cached,
-            concurrency: args.concurrency,
-        }
+        Self { isl: args.isl, osl: args.osl, cached: args.cached, concurrency: args.concurrency }
     }
 
     /// The load, or what is wrong with it.

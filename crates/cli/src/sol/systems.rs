@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use fizeau::roofline::{Deployment, DeploymentError, Device, Format, Model, Serving, System};
+use fizeau::roofline::{Deployment, DeploymentError, Format, Model, Serving, System};
 
 use super::query::{Degrees, SystemQuery};
+use crate::hardware;
 use crate::model_config;
 
 /// What queries have named so far. Files are read once; what could not be had is remembered as well, so that a file of many
@@ -40,11 +41,11 @@ impl Systems {
     fn prepare(&mut self, query: &SystemQuery<'_>) -> Result<System, String> {
         let path = query.model_config.as_deref().ok_or("model_config is missing")?;
         let hardware = query.hardware.as_deref().ok_or("hardware is missing")?;
-        let device = Device::named(hardware).map_err(|error| format!("hardware: {error}"))?;
+        let device = hardware::find(hardware, "hardware").map_err(|fail| fail.message)?.device;
         let model = self.model(path)?.clone();
         let model = stored_as(model, query)?;
         let deployment = query.degrees.deployment().map_err(|error| error.to_string())?;
-        let system = System::new(model, device.clone(), deployment);
+        let system = System::new(model, device, deployment);
         let system = system.map_err(|error| error.to_string())?;
         Ok(system.with_serving(serving(query)?))
     }

@@ -59,12 +59,13 @@ impl Group {
             Topology::Bridge { pair } => bridged(link, pair),
             _ => (*link, network.copied()),
         };
-        let domain = near.topology.reach();
+        let domain = near.topology.reach().max(1);
         if ranks <= domain {
             return Ok(Self { ranks, within: (ranks, Some(near)), across: (1, None) });
         }
-        let far = far.ok_or(GroupError::NoNetwork { ranks, domain })?;
         let domains = ranks.div_ceil(domain);
+        let far = far.filter(|far| domains <= far.topology.reach());
+        let far = far.ok_or(GroupError::NoNetwork { ranks, domain })?;
         Ok(Self {
             ranks,
             within: (ranks.div_ceil(domains), Some(near)),
@@ -179,7 +180,7 @@ pub enum GroupError {
         /// How many.
         ranks: u32,
     },
-    /// Nothing is known of what is beyond the link.
+    /// Nothing is known of what is beyond the link, or that does not reach as far either.
     #[error(
         "{ranks} devices have to talk, a link joins {domain}, and no network beyond it is known"
     )]

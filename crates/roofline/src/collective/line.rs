@@ -54,9 +54,7 @@ impl Lines {
             Topology::Bridge { pair } if ranks == 2 => {
                 among.switched(pair.get(), Reduces::AtEndpoints)
             }
-            Topology::Pcie | Topology::Bridge { .. } if ranks == 2 => {
-                among.switched(bandwidth, Reduces::AtEndpoints)
-            }
+            Topology::Pcie if ranks == 2 => among.switched(bandwidth, Reduces::AtEndpoints),
             Topology::Pcie | Topology::Bridge { .. } => Self::only(among.ring(bandwidth)),
         })
     }

@@ -12,8 +12,8 @@ const NARROW: f64 = 1.0 + 4.0 / 128.0;
 /// The exchanges around experts that are alike, all layers together, where there is more than one attention group.
 ///
 /// All-to-all: a token goes once to each of the `R = e (1 - (1 - 1/e)^k)` expert groups that it can expect its `k`
-/// experts in, but for the devices where it is already, and comes back from them summed. Across domains of
-/// the link it goes once to each domain, and from there on over the link. It travels in 8 bits where experts
+/// experts in, or of those that its router lets it use, but for the devices where it is already, and comes back from
+/// them summed. Across domains of the link it goes once to each domain, and from there on over the link. It travels in 8 bits where experts
 /// multiply so, and comes back in 16.
 ///
 /// All-gather: all tokens go everywhere, and sums come back in a reduce-scatter.
@@ -41,7 +41,8 @@ impl ExpertTraffic {
         let mut all: Vec<Self> = Vec::new();
         for layers in model.layers() {
             let FeedForward::Experts(experts) = &layers.feed_forward else { continue };
-            let new = Self::new(experts, model.hidden(), stage, deployment);
+            let width = experts.latent.unwrap_or_else(|| model.hidden());
+            let new = Self::new(experts, width, stage, deployment);
             let count = layers.count as f64;
             match all.iter_mut().find(|known| Self { layers: 0.0, ..(*known).clone() } == new) {
                 Some(known) => known.layers += count,
@@ -62,7 +63,7 @@ impl ExpertTraffic {
             MathType::Fp8 | MathType::Fp4 | MathType::Int8 => NARROW,
         };
         let to_experts = stage.map_or(Levels::FREE, |stage| {
-            let (near, far) = copies(&stage, deployment, experts.per_token as f64);
+            let (near, far) = copies(&stage, deployment, experts);
             stage.routed(near, far)
         });
         Self {
@@ -101,17 +102,22 @@ impl ExpertTraffic {
     }
 }
 
-/// How often a token crosses the link and the network on its way to `k` experts.
-fn copies(stage: &Group, deployment: &Deployment, k: f64) -> (f64, f64) {
+/// How often a token crosses the link and the network on its way to its experts.
+fn copies(stage: &Group, deployment: &Deployment, experts: &Experts) -> (f64, f64) {
     let groups = f64::from(deployment.expert_groups());
     let each = f64::from(stage.ranks()) / groups;
     let (within, domains) = (f64::from(stage.ranks_within()), f64::from(stage.domains()));
-    let near = distinct(groups, k) * each * (within - 1.0) / within;
-    let far = distinct(domains, k) * (domains - 1.0) / domains;
+    let near = reached(groups, experts) * each * (within - 1.0) / within;
+    let far = reached(domains, experts) * (domains - 1.0) / domains;
     (near, far)
 }
 
-/// Distinct places that `k` independent picks among `n` hit: `n (1 - (1 - 1/n)^k)`.
-fn distinct(n: f64, k: f64) -> f64 {
-    n * (1.0 - (1.0 - 1.0 / n).powf(k))
+/// Of `n` places that share the experts, those that a token can expect its experts in: `m (1 - (1 - 1/m)^k)` distinct
+/// ones of the `m` that its router lets it use.
+fn reached(n: f64, experts: &Experts) -> f64 {
+    let open = experts.groups.map_or(n, |groups| {
+        let (count, used) = (groups.count as f64, groups.per_token as f64);
+        if n < count { n.min(used) } else { n * used / count }
+    });
+    open * (1.0 - (1.0 - 1.0 / open).powf(experts.per_token as f64))
 }

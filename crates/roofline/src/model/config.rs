@@ -162,7 +162,9 @@ impl<'a> Config<'a> {
             FeedKind::Experts => FeedForward::Experts(self.experts(formats)?),
             FeedKind::None => FeedForward::None,
         };
-        Ok(Layers { count, mixer, feed_forward, norms: self.norms(self.norms_of_layer()?) })
+        let norms = self.norms(self.norms_of_layer()?);
+        let parallel = self.flag(self.family.parallel)?;
+        Ok(Layers { count, mixer, feed_forward, norms, parallel })
     }
 
     /// Falcon's first decoder has one norm in front of both blocks, which work side by side.

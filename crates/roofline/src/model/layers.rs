@@ -15,6 +15,9 @@ pub struct Layers {
     pub feed_forward: FeedForward,
     /// Norm gains over the hidden size, of one layer, in elements.
     pub norms: u64,
+    /// Whether both blocks read the layer's input, so that ranks can sum both outputs at once; else the feed-forward
+    /// block reads what the mixer made.
+    pub parallel: bool,
 }
 
 /// What mixes tokens in a layer.
@@ -179,6 +182,8 @@ pub struct Experts {
     pub count: u64,
     /// Experts that a token uses, `k`.
     pub per_token: u64,
+    /// Groups of experts of which a token uses a few only (node-limited routing); none: it uses any.
+    pub groups: Option<ExpertGroups>,
     /// One expert.
     pub each: Dense,
     /// Width that tokens are projected to before the experts and back after them (LatentMoE, as in Nemotron-3);
@@ -190,6 +195,17 @@ pub struct Experts {
     pub router_vectors: u64,
     /// How the router's matrix is stored.
     pub router_format: Format,
+}
+
+/// Groups into which a router divides its experts, to send a token to some of them only (DeepSeek-V3,
+/// arXiv 2412.19437).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExpertGroups {
+    /// How many there are.
+    pub count: u64,
+    /// How many a token uses: fewer.
+    pub per_token: u64,
 }
 
 impl Attention {

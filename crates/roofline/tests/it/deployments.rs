@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use fizeau_roofline::{Deployment, DeploymentError, Device, ExpertExchange, Model, Overlap};
+use fizeau_roofline::{
+    Deployment, DeploymentError, Device, ExpertExchange, KnownModel, Model, Overlap,
+};
 use proptest::prelude::*;
 
 use crate::{config, fixed, llama_8b};
@@ -108,6 +110,47 @@ fn text_that_is_no_deployment_is_refused() {
     }
     assert!("tp0".parse::<Deployment>().is_err());
     assert_eq!("TP=8,EP8 X2".parse(), tensor(8).with_expert_groups(8).unwrap().with_replicas(2));
+}
+
+fn known(name: &str) -> Model {
+    KnownModel::named(name).unwrap().model().unwrap()
+}
+
+#[test]
+fn a_latent_cache_is_whole_on_each_rank() {
+    let notes = tensor(8).notes(&known("deepseek-v3"));
+    assert_eq!(
+        notes,
+        ["the latent cache is whole on each of 8 ranks; attention groups would share it"]
+    );
+    let groups = Deployment::SINGLE.with_attention_groups(8).unwrap();
+    assert_eq!(groups.notes(&known("deepseek-v3")), Vec::<String>::new());
+}
+
+#[test]
+fn experts_have_to_divide() {
+    let of: Deployment = "EP48 DP48".parse().unwrap();
+    assert_eq!(
+        of.check(&known("qwen3-30b-a3b")).unwrap_err().to_string(),
+        "expert parallelism of 48 does not divide the 128 experts; 16 would do"
+    );
+    let linear = tensor(32).check(&known("qwen3-next-80b-a3b")).unwrap_err().to_string();
+    assert!(linear.starts_with("tensor parallelism of 32 does not divide the 16 "), "{linear}");
+}
+
+#[test]
+fn candidates_spread_experts_and_share_latents() {
+    let ways = |name: &str, devices| -> Vec<String> {
+        let all = Deployment::candidates(&known(name), devices);
+        all.iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(ways("mixtral-8x7b", 2), ["x2", "PP2", "DP2", "EP2 DP2", "TP2", "TP2 EP2"]);
+    let deepseek = ways("deepseek-v3", 16);
+    for way in ["TP16 EP16", "EP16 DP16", "TP8 PP2 EP8", "TP4 EP16 DP4", "TP8 EP8 x2"] {
+        assert!(deepseek.contains(&way.to_owned()), "{way} in {deepseek:?}");
+    }
+    // All of the experts that there are, where devices are more.
+    assert!(ways("mixtral-8x7b", 16).contains(&"TP2 EP8 DP8".to_owned()));
 }
 
 fn degrees() -> impl Strategy<Value = u32> {

@@ -9,6 +9,7 @@ use crate::{config, llama_8b};
 fn every_device_is_found_by_its_names() {
     for device in Device::all() {
         assert_eq!(Device::named(device.name()).unwrap(), device);
+        assert_eq!(&Device::from_toml(Device::file(device.name()).unwrap()).unwrap(), device);
         for alias in device.aliases() {
             assert_eq!(Device::named(alias).unwrap().name(), device.name(), "{alias}");
         }

@@ -141,3 +141,60 @@ fn a_generation_that_nobody_knows() {
     let plain = changed(device!("l4"), "generation = \"ada\"\n", "");
     assert_eq!(doubts(&plain), [""; 0]);
 }
+
+/// A device of whose generation nothing is known.
+fn plain(more: &str) -> String {
+    format!(
+        "name = \"new\"\n[memory]\ncapacity = \"80 GiB\"\nbandwidth = \"3350 GB/s\"\n\
+         [rates]\nbf16 = \"900 TFLOP/s\"\n{more}"
+    )
+}
+
+#[test]
+fn what_holds_of_any_device_is_held_against_a_new_one() {
+    assert_eq!(doubts(&plain("")), [""; 0]);
+    for (more, field) in [
+        ("fp8 = \"3600 TFLOP/s\"", "rates.fp8"),
+        ("fp8 = \"900 TFLOP/s\"", "rates.fp8"),
+        ("int8 = \"450 TOP/s\"", "rates.int8"),
+        ("fp8 = \"1800 TFLOP/s\"\nfp4 = \"7200 TFLOP/s\"", "rates.fp4"),
+        ("fp8 = \"1800 TFLOP/s\"\nfp4 = \"900 TFLOP/s\"", "rates.fp4"),
+        ("fp4 = \"7200 TFLOP/s\"", "rates.fp4"),
+        ("[power]\ntdp = \"7 kW\"", "power.tdp"),
+        ("[power]\ntdp = \"100 W\"", "rates.bf16 over power.tdp"),
+        ("[link]\ntopology = \"pcie\"\neach_way = \"900 GB/s\"", "link.each_way"),
+        ("[network]\neach_way = \"3200 GB/s\"", "network.each_way"),
+        ("[network]\neach_way = \"1 GB/s\"", "network.each_way"),
+    ] {
+        let found = doubts(&plain(more));
+        assert!(found.len() == 1 && found[0].starts_with(field), "{more}: {found:?}");
+    }
+    for stated in ["fp8 = { value = \"900 TFLOP/s\", ratio = 1 }", "fp4 = \"3600 TFLOP/s\""] {
+        assert_eq!(doubts(&plain(stated)), [""; 0], "{stated}");
+    }
+    let slow = changed(&plain(""), "3350 GB/s", "3350 MB/s");
+    assert!(doubts(&slow).iter().any(|doubt| doubt.starts_with("memory.capacity over")));
+}
+
+#[test]
+fn a_print_that_says_it_is_of_something_else() {
+    for (more, claim) in [
+        (
+            "fp8 = { value = \"1800 TFLOP/s\", printed = \"1800 TFLOP/s with sparsity\" }",
+            "sparsity",
+        ),
+        ("fp8 = { value = \"1800 TFLOP/s\", printed = \"1.8 PFLOP/s for two\" }", "for two"),
+        ("[power]\ntdp = { value = \"700 W\", printed = \"700 W for eight\" }", "for eight"),
+        (
+            "[link]\ntopology = \"pcie\"\n\
+             each_way = { value = \"128 GB/s\", printed = \"128 GB/s, both directions\" }",
+            "both directions",
+        ),
+    ] {
+        let found = doubts(&plain(more));
+        assert!(found.len() == 1 && found[0].ends_with(claim), "{more}: {found:?}");
+    }
+    let dense =
+        "fp8 = { value = \"1800 TFLOP/s\", printed = \"1800 TFLOP/s, 3600 with sparsity\" }";
+    assert_eq!(doubts(&plain(dense)), [""; 0]);
+}

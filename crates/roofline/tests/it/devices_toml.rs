@@ -23,7 +23,7 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn four_figures_are_enough() {
+fn three_figures_are_enough() {
     let mine = Device::from_toml(SMALLEST).unwrap();
     assert_eq!((mine.name(), mine.title()), ("mine", "mine"));
     assert_eq!(mine.memory().get(), 25_769_803_776.0);
@@ -135,8 +135,11 @@ fn what_is_wrong_is_named_with_its_line() {
         (swap("\"1.008 TB/s\"", "\"1.008 TB\""), &["line 6", "`memory.bandwidth`", "3350 GB/s"]),
         (swap("\"165 TFLOP/s\"", "\"165 TFLOPS\""), &["line 9", "`rates.bf16`", "989 TFLOP/s"]),
         (swap("bandwidth", "bandwith"), &["line 6", "`memory.bandwith` is not known", "bandwidth"]),
+        (swap("bandwidth", "\"band\\nwidth\""), &["line 6", "`memory.band\\nwidth` is not known"]),
         (swap("\"mine\"", "7"), &["line 2", "`name` is 7"]),
         (swap("\"mine\"", "\" \""), &["line 2", "`name`"]),
+        (swap("\"mine\"", "\"mi\\nne\""), &["line 2", "`name`", "a line of text"]),
+        (swap("\"mine\"", "\"\\u001b[2J\""), &["line 2", "`name`", "a line of text"]),
         (swap("24 GiB", "1 GiB\"\nusable = \"2 GiB"), &["usable memory", "at most"]),
         (swap("[memory]", "[memory]\nusable = { }"), &["`memory.usable.value` is missing"]),
     ] {

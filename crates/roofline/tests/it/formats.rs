@@ -1,10 +1,10 @@
 //! Formats: what an element takes, which arithmetic works on it, and names.
 
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec};
-use fizeau_roofline::{Device, FileType, Format, GgmlType, MathType, TensorClass, WeightChoice};
+use fizeau_roofline::{Device, FileType, Format, GgmlType, MathType, WeightChoice};
 use proptest::prelude::*;
 
-use crate::{fixed, llama_8b};
+use crate::fixed;
 
 #[test]
 fn bits_per_element_are_those_of_the_specifications() {
@@ -207,77 +207,4 @@ fn weights_that_a_device_cannot_multiply_are_widened() {
     // Where integers are slow, widening them is faster.
     let slow = device([false; 3]).with_rate(Int8, FlopsPerSec::new(1e14)).unwrap();
     assert_eq!(Format::Int8.fastest_math_on(&slow), Bf16);
-}
-
-/// Bits per weight of Llama-3.1-8B in llama.cpp's own table (`tools/quantize/README.md`). Norms are float32 there.
-#[test]
-fn file_types_take_what_llama_cpp_says() {
-    for (kind, bits) in [
-        ("Q3_K_S", 3.6429),
-        ("Q3_K_M", 3.9960),
-        ("Q3_K_L", 4.2979),
-        ("Q4_K_S", 4.6672),
-        ("Q4_K_M", 4.8944),
-        ("Q5_K_S", 5.5704),
-        ("Q5_K_M", 5.7036),
-        ("Q6_K", 6.5633),
-        ("Q8_0", 8.5008),
-        ("Q2_K", 3.1593),
-        ("IQ4_XS", 4.4597),
-        ("IQ4_NL", 4.6818),
-    ] {
-        let choice: WeightChoice = kind.parse().unwrap();
-        let model = llama_8b().with_weights(&choice);
-        let found = model.weight_bytes().get() * 8.0 / model.parameters().total as f64;
-        assert!((found - bits).abs() < 0.001, "{kind}: {found:.4} for {bits}");
-        assert!(model.warnings().is_empty(), "{:?}", model.warnings());
-    }
-}
-
-/// 4.92 GB: `Meta-Llama-3.1-8B-Instruct-Q4_K_M.gguf`, of which some 8 MB are the tokenizer.
-#[test]
-fn a_gguf_file_has_the_published_size() {
-    let model = llama_8b().with_weights(&WeightChoice::file("q4_k_m".parse().unwrap()));
-    let gigabytes = model.weight_bytes().get() / 1e9;
-    assert!((4.91..4.92).contains(&gigabytes), "{gigabytes}");
-}
-
-#[test]
-fn a_word_quantises_the_layers_alone() {
-    let model = llama_8b().with_weights(&"fp8".parse().unwrap());
-    for tensors in model.tensors() {
-        let expected = match tensors.class {
-            TensorClass::Attention | TensorClass::Dense => Format::Fp8,
-            _ => Format::Bf16,
-        };
-        assert_eq!(tensors.format, expected, "{}", tensors.class);
-    }
-    let widened = model.with_weights(&"bf16".parse().unwrap());
-    assert_eq!(widened.weight_bytes(), llama_8b().weight_bytes());
-}
-
-#[test]
-fn a_class_by_name_holds() {
-    let choice: WeightChoice = "fp8, head=nvfp4, dense=int4".parse().unwrap();
-    let model = llama_8b().with_weights(&choice);
-    let format = |class| model.tensors().into_iter().find(|t| t.class == class).unwrap().format;
-    assert_eq!(format(TensorClass::Attention), Format::Fp8);
-    assert_eq!(format(TensorClass::Dense), Format::Int { bits: 4, group: 128 });
-    assert_eq!(format(TensorClass::Head), Format::Nvfp4);
-    assert_eq!(format(TensorClass::Embedding), Format::Bf16);
-}
-
-#[test]
-fn a_choice_that_is_not_understood_says_why() {
-    for (text, says) in [
-        ("fp9", "\"fp9\""),
-        ("", "\"\""),
-        ("attn=fp8", "\"attn\""),
-        ("attention=", "\"\""),
-        ("fp8,bf16", "\"bf16\""),
-        ("head=fp8,head=bf16", "\"head=bf16\""),
-    ] {
-        let message = text.parse::<WeightChoice>().unwrap_err().to_string();
-        assert!(message.contains(says) && !message.contains('\n'), "{message}");
-    }
 }

@@ -16,8 +16,10 @@ mod formats;
 mod golden;
 mod mixes;
 mod models;
+mod quantization;
 mod random_models;
 mod systems;
+mod weights;
 
 use fizeau_roofline::Model;
 use proptest::test_runner::{Config, RngSeed};

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::fields::{EXPERTS, FEED_FORWARD, LAYERS, RANK};
-use super::super::{Dense, Experts, ModelError};
+use super::super::{Dense, ExpertGroups, Experts, ModelError};
 use super::layout::FeedKind;
 use super::{Config, Formats};
 
@@ -67,12 +67,21 @@ impl Config<'_> {
         Ok(Experts {
             count,
             per_token,
+            groups: self.expert_groups()?,
             each: Dense { width, matrices, vectors, format: formats.experts },
             latent: self.fields.nonzero("moe_latent_size", RANK)?,
             shared: self.shared(width, formats)?,
             router_vectors: if self.router_is_biased()? { count } else { 0 },
             router_format: formats.router,
         })
+    }
+
+    fn expert_groups(&self) -> Result<Option<ExpertGroups>, ModelError> {
+        let count = self.fields.nonzero("n_group", EXPERTS)?;
+        let per_token = self.fields.nonzero("topk_group", EXPERTS)?;
+        let groups =
+            count.zip(per_token).map(|(count, per_token)| ExpertGroups { count, per_token });
+        Ok(groups.filter(|groups| groups.per_token < groups.count))
     }
 
     fn shared(&self, each: u64, formats: Formats) -> Result<Option<Dense>, ModelError> {

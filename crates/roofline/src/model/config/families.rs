@@ -67,6 +67,8 @@ pub(super) struct Family {
     pub(super) windows: Flag,
     /// Every n-th layer sees everything where windows are given and the config is silent about a pattern.
     pub(super) full_every: Option<u64>,
+    /// The mixer and the feed-forward block of a layer read the same input.
+    pub(super) parallel: Flag,
     /// A layer is one block, a mixer or a feed-forward one, rather than both.
     pub(super) single_blocks: bool,
     /// The router has a bias for each expert, or a correction term.

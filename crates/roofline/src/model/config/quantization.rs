@@ -12,6 +12,8 @@ mod quark;
 mod regex;
 mod sizes;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::Value;
 
 use self::modules::{Depth, Found};
@@ -170,28 +172,43 @@ impl Quantization {
         self.set_patterns(patterns, base, field);
     }
 
+    /// Stores what the patterns in `field` name in `format`. Experts that are listed one by one count once all are.
     fn set_patterns(&mut self, patterns: &[&str], format: Format, field: &str) {
         let mut unknown = Vec::new();
+        let mut experts: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
         for pattern in patterns {
-            if self.set_pattern(pattern, format) == Found::Nothing {
-                unknown.push(*pattern);
+            if let Some((all, number)) = modules::one_expert(pattern) {
+                experts.entry(all).or_default().insert(number);
+            } else if self.set_pattern(pattern, format) == Found::Nothing {
+                unknown.push((*pattern).to_owned());
             }
         }
-        // In an order of their own, so that the list's does not matter.
-        unknown.sort_unstable();
-        let shown: Vec<String> = unknown
-            .iter()
-            .take(3)
-            .map(|p| format!("\"{}\"", p.chars().take(60).collect::<String>()))
-            .collect();
-        let more = unknown.len().saturating_sub(shown.len());
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        if !shown.is_empty() {
-            self.warn(format!(
-                "`{field}` names {}{more}, which is no part of the model that is known here; it changes nothing",
-                shown.join(", ")
-            ));
+        for (pattern, numbers) in experts {
+            let all = self.sizes.experts().is_some_and(|count| numbers.len() as u64 >= count);
+            if !all || self.set_pattern(&pattern, format) == Found::Nothing {
+                unknown.push(pattern);
+            }
         }
+        if !unknown.is_empty() {
+            // In an order of their own, so that the list's does not matter.
+            unknown.sort_unstable();
+            unknown.dedup();
+            self.warn_of_names(&unknown, field);
+        }
+    }
+
+    fn warn_of_names(&mut self, names: &[String], field: &str) {
+        const SHOWN: usize = 3;
+        let cut = |name: &String| format!("\"{}\"", name.chars().take(60).collect::<String>());
+        let shown: Vec<String> = names.iter().take(SHOWN).map(cut).collect();
+        let more = match names.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        self.warn(format!(
+            "`{field}` names {}{more}, which is no part of the model that is known here; it changes nothing",
+            shown.join(", ")
+        ));
     }
 
     /// Stores everything as llama.cpp does in a file of this type.

@@ -19,6 +19,7 @@ const LLAMA: Family = Family {
     tied: false,
     windows: Flag::Field("use_sliding_window", true),
     full_every: None,
+    parallel: Flag::Field("use_parallel_residual", false),
     single_blocks: false,
     router_bias: false,
     expert_bias: false,
@@ -78,6 +79,7 @@ const GLM4_MOE: Family = Family {
 const COHERE: Family = Family {
     names: &["cohere"],
     norms: 1,
+    parallel: Flag::Yes,
     qk_norm: Flag::Field("use_qk_norm", false),
     qk_norm_span: NormSpan::Heads,
     tied: true,
@@ -205,6 +207,7 @@ pub(super) static FAMILIES: &[Family] = &[
     },
     Family {
         names: &["falcon"],
+        parallel: Flag::Field("parallel_attn", true),
         qkv_bias: Flag::Field("bias", false),
         output_bias: Flag::Field("bias", false),
         feed_forward_bias: Flag::Field("bias", false),
@@ -248,6 +251,7 @@ pub(super) static FAMILIES: &[Family] = &[
     },
     Family {
         names: &["gptneox"],
+        parallel: Flag::Field("use_parallel_residual", true),
         qkv_bias: Flag::Field("attention_bias", true),
         output_bias: Flag::Field("attention_bias", true),
         feed_forward_bias: Flag::Yes,
@@ -256,6 +260,7 @@ pub(super) static FAMILIES: &[Family] = &[
     Family {
         names: &["phi"],
         norms: 1,
+        parallel: Flag::Yes,
         qkv_bias: Flag::Yes,
         output_bias: Flag::Yes,
         feed_forward_bias: Flag::Yes,

@@ -1,102 +1,116 @@
 //! Which part of a model a module's name stands for, as the published checkpoints name their modules.
 
+use std::sync::LazyLock;
+
 use super::super::super::TensorClass::{
     self, Attention, Dense, Embedding, Experts, Head, Indexer, Recurrent, Router, SharedExperts,
 };
 use super::super::super::parts::Part::{self, *};
 use super::regex::Regex;
 
-/// A module within a layer, or a table of the model.
-type Module = (&'static str, TensorClass, &'static [Part]);
+/// A module by its path within a layer or, for a table, within the model.
+#[derive(Debug)]
+struct Module {
+    path: String,
+    class: TensorClass,
+    parts: &'static [Part],
+}
 
-const FEED_FORWARD: &[Part] = &[Gate, Up, Down];
-const INPUT: &[Part] = &[Mixed, OutputGate, HeadGates];
+type Named = (&'static str, &'static [Part]);
 
-/// What layers are made of. One expert stands for all.
-const IN_LAYERS: [Module; 73] = [
-    ("self_attn.q_proj", Attention, &[Query]),
-    ("self_attn.k_proj", Attention, &[Key]),
-    ("self_attn.v_proj", Attention, &[Value]),
-    ("self_attn.o_proj", Attention, &[Output]),
-    ("self_attn.qkv_proj", Attention, &[Query, Key, Value]),
-    ("self_attn.q_a_proj", Attention, &[QueryDown]),
-    ("self_attn.q_b_proj", Attention, &[QueryUp]),
-    ("self_attn.kv_a_proj_with_mqa", Attention, &[KvDown]),
-    ("self_attn.kv_b_proj", Attention, &[KvUp]),
-    ("self_attn.fused_qkv_a_proj_with_mqa", Attention, &[QueryDown, KvDown]),
-    ("self_attn.indexer.wq_b", Indexer, &[Whole]),
-    ("self_attn.indexer.wk", Indexer, &[Whole]),
-    ("self_attn.indexer.weights_proj", Indexer, &[Whole]),
-    ("linear_attn.in_proj_qkvz", Recurrent, &[Mixed, OutputGate]),
-    ("linear_attn.in_proj_qkv", Recurrent, &[Mixed]),
-    ("linear_attn.in_proj_z", Recurrent, &[OutputGate]),
-    ("linear_attn.in_proj_ba", Recurrent, &[HeadGates]),
-    ("linear_attn.in_proj_b", Recurrent, &[HeadGates]),
-    ("linear_attn.in_proj_a", Recurrent, &[HeadGates]),
-    ("linear_attn.out_proj", Recurrent, &[Output]),
-    ("mamba.in_proj", Recurrent, INPUT),
-    ("mamba.out_proj", Recurrent, &[Output]),
-    ("mlp.gate_proj", Dense, &[Gate]),
-    ("mlp.up_proj", Dense, &[Up]),
-    ("mlp.down_proj", Dense, &[Down]),
-    ("mlp.gate_up_proj", Dense, &[Gate, Up]),
-    ("mlp.c_fc", Dense, &[Up]),
-    ("mlp.c_proj", Dense, &[Down]),
-    ("mlp.gate", Router, &[Whole]),
-    ("mlp.router", Router, &[Whole]),
-    ("mlp.router.gate", Router, &[Whole]),
-    ("mlp.experts", Experts, FEED_FORWARD),
-    ("mlp.experts.gate_up_proj", Experts, &[Gate, Up]),
-    ("mlp.experts.down_proj", Experts, &[Down]),
-    ("mlp.experts.0.gate_proj", Experts, &[Gate]),
-    ("mlp.experts.0.up_proj", Experts, &[Up]),
-    ("mlp.experts.0.down_proj", Experts, &[Down]),
-    ("mlp.shared_experts.gate_proj", SharedExperts, &[Gate]),
-    ("mlp.shared_experts.up_proj", SharedExperts, &[Up]),
-    ("mlp.shared_experts.down_proj", SharedExperts, &[Down]),
-    ("mlp.shared_experts.gate_up_proj", SharedExperts, &[Gate, Up]),
-    ("mlp.shared_expert.gate_proj", SharedExperts, &[Gate]),
-    ("mlp.shared_expert.up_proj", SharedExperts, &[Up]),
-    ("mlp.shared_expert.down_proj", SharedExperts, &[Down]),
-    ("mlp.shared_mlp", SharedExperts, FEED_FORWARD),
-    ("block_sparse_moe.gate", Router, &[Whole]),
-    ("block_sparse_moe.experts.0.w1", Experts, &[Gate]),
-    ("block_sparse_moe.experts.0.w2", Experts, &[Down]),
-    ("block_sparse_moe.experts.0.w3", Experts, &[Up]),
-    ("block_sparse_moe.shared_experts", SharedExperts, FEED_FORWARD),
-    ("feed_forward.gate_proj", Dense, &[Gate]),
-    ("feed_forward.up_proj", Dense, &[Up]),
-    ("feed_forward.down_proj", Dense, &[Down]),
-    ("feed_forward.router", Router, &[Whole]),
-    ("feed_forward.experts", Experts, FEED_FORWARD),
-    ("feed_forward.experts.gate_up_proj", Experts, &[Gate, Up]),
-    ("feed_forward.experts.down_proj", Experts, &[Down]),
-    ("feed_forward.experts.0.gate_proj", Experts, &[Gate]),
-    ("feed_forward.experts.0.up_proj", Experts, &[Up]),
-    ("feed_forward.experts.0.down_proj", Experts, &[Down]),
-    ("feed_forward.shared_expert", SharedExperts, FEED_FORWARD),
-    ("mixer.q_proj", Attention, &[Query]),
-    ("mixer.k_proj", Attention, &[Key]),
-    ("mixer.v_proj", Attention, &[Value]),
-    ("mixer.o_proj", Attention, &[Output]),
-    ("mixer.in_proj", Recurrent, INPUT),
-    ("mixer.out_proj", Recurrent, &[Output]),
-    ("mixer.up_proj", Dense, &[Up]),
-    ("mixer.down_proj", Dense, &[Down]),
-    ("mixer.gate", Router, &[Whole]),
-    ("mixer.experts.0.up_proj", Experts, &[Up]),
-    ("mixer.experts.0.down_proj", Experts, &[Down]),
-    ("mixer.shared_experts", SharedExperts, FEED_FORWARD),
+const TABLES: [(&str, TensorClass); 6] = [
+    ("lm_head", Head),
+    ("language_model.lm_head", Head),
+    ("model.embed_tokens", Embedding),
+    ("model.language_model.embed_tokens", Embedding),
+    ("language_model.model.embed_tokens", Embedding),
+    ("backbone.embeddings", Embedding),
 ];
 
-const TABLES: [Module; 6] = [
-    ("lm_head", Head, &[Whole]),
-    ("language_model.lm_head", Head, &[Whole]),
-    ("model.embed_tokens", Embedding, &[Whole]),
-    ("model.language_model.embed_tokens", Embedding, &[Whole]),
-    ("language_model.model.embed_tokens", Embedding, &[Whole]),
-    ("backbone.embeddings", Embedding, &[Whole]),
+/// Where attention stands in a layer.
+const ATTENTION: [&str; 4] = ["self_attn", "attention", "attn", "mixer"];
+
+const PROJECTIONS: [Named; 10] = [
+    ("q_proj", &[Query]),
+    ("k_proj", &[Key]),
+    ("v_proj", &[Value]),
+    ("o_proj", &[Output]),
+    ("qkv_proj", &[Query, Key, Value]),
+    ("q_a_proj", &[QueryDown]),
+    ("q_b_proj", &[QueryUp]),
+    ("kv_a_proj_with_mqa", &[KvDown]),
+    ("kv_b_proj", &[KvUp]),
+    ("fused_qkv_a_proj_with_mqa", &[QueryDown, KvDown]),
 ];
+
+const INDEXER: [&str; 3] = ["wq_b", "wk", "weights_proj"];
+
+/// Where linear attention and state-space layers stand.
+const RECURRENT: [&str; 3] = ["linear_attn", "mamba", "mixer"];
+
+const INPUTS: [Named; 8] = [
+    ("in_proj", &[Mixed, OutputGate, HeadGates]),
+    ("in_proj_qkvz", &[Mixed, OutputGate]),
+    ("in_proj_qkv", &[Mixed]),
+    ("in_proj_z", &[OutputGate]),
+    ("in_proj_ba", &[HeadGates]),
+    ("in_proj_a", &[HeadGates]),
+    ("in_proj_b", &[HeadGates]),
+    ("out_proj", &[Output]),
+];
+
+/// Where feed-forward blocks and mixtures of experts stand.
+const FEED_FORWARD: [&str; 4] = ["mlp", "block_sparse_moe", "feed_forward", "mixer"];
+
+const ROUTERS: [&str; 3] = ["gate", "router", "router.gate"];
+const SHARED: [&str; 3] = ["shared_experts", "shared_expert", "shared_mlp"];
+
+const MATRICES: [Named; 9] = [
+    ("gate_proj", &[Gate]),
+    ("up_proj", &[Up]),
+    ("down_proj", &[Down]),
+    ("gate_up_proj", &[Gate, Up]),
+    ("w1", &[Gate]),
+    ("w2", &[Down]),
+    ("w3", &[Up]),
+    ("c_fc", &[Up]),
+    ("c_proj", &[Down]),
+];
+
+/// What layers are made of, by every name that it has in some family. One expert stands for all.
+static IN_LAYERS: LazyLock<Vec<Module>> = LazyLock::new(|| {
+    let mut all = Vec::new();
+    let mut put = |path: String, class, parts| all.push(Module { path, class, parts });
+    for place in ATTENTION {
+        for (name, parts) in PROJECTIONS {
+            put(format!("{place}.{name}"), Attention, parts);
+        }
+        for name in INDEXER {
+            put(format!("{place}.indexer.{name}"), Indexer, &[Whole]);
+        }
+    }
+    for place in RECURRENT {
+        for (name, parts) in INPUTS {
+            put(format!("{place}.{name}"), Recurrent, parts);
+        }
+    }
+    for place in FEED_FORWARD {
+        for name in ROUTERS {
+            put(format!("{place}.{name}"), Router, &[Whole]);
+        }
+        // Experts may be one module, with all of them in each of its tensors.
+        put(format!("{place}.experts"), Experts, &[Gate, Up, Down]);
+        for (name, parts) in MATRICES {
+            put(format!("{place}.{name}"), Dense, parts);
+            put(format!("{place}.experts.{name}"), Experts, parts);
+            put(format!("{place}.experts.0.{name}"), Experts, parts);
+            for shared in SHARED {
+                put(format!("{place}.{shared}.{name}"), SharedExperts, parts);
+            }
+        }
+    }
+    all
+});
 
 /// Parts of names that stand for what is not counted as a matrix of the language model: encoders, norms, biases.
 const NOT_COUNTED: [&str; 22] = [
@@ -155,22 +169,21 @@ pub(super) fn find(
     take: &mut dyn FnMut(Option<u64>, TensorClass, Part),
 ) -> Found {
     let mut found = false;
-    let mut each = |layer, module: &Module| {
+    let mut each = |layer, class, parts: &[Part]| {
         found = true;
-        for part in module.2 {
-            take(layer, module.1, *part);
-        }
+        parts.iter().for_each(|part| take(layer, class, *part));
     };
     match pattern.strip_prefix("re:") {
         Some(expression) => {
             if let Some(regex) = Regex::expression(expression) {
-                by_pattern(expression, &regex, depth, &mut each);
+                by_pattern(expression, "", &regex, depth, &mut each);
             }
         }
         None if pattern.contains(['*', '?']) => {
             let pattern = pattern.trim_end_matches('.');
+            let start = pattern.split(['*', '?']).next().unwrap_or_default();
             if let Some(regex) = Regex::shell(pattern) {
-                by_pattern(pattern, &regex, depth, &mut each);
+                by_pattern(pattern, start, &regex, depth, &mut each);
             }
         }
         None => by_path(pattern, depth, &mut each),
@@ -188,29 +201,41 @@ fn is_draft(pattern: &str) -> bool {
     pattern.trim_start_matches("re:").trim_start_matches(['^', '.', '*']).starts_with("mtp")
 }
 
-fn by_pattern(text: &str, regex: &Regex, depth: Depth, each: &mut dyn FnMut(Option<u64>, &Module)) {
-    for module in TABLES.iter().filter(|module| regex.matches(module.0)) {
-        each(None, module);
+/// What takes the parts of a module that was found.
+type Each<'a> = &'a mut dyn FnMut(Option<u64>, TensorClass, &[Part]);
+
+/// `start` is how every match of the pattern starts, as far as that is known: it spares a list of layers by number the
+/// search through all others.
+fn by_pattern(text: &str, start: &str, regex: &Regex, depth: Depth, each: Each<'_>) {
+    for (_, class) in TABLES.iter().filter(|table| regex.matches(table.0)) {
+        each(None, *class, &[Whole]);
     }
+    let text = text.replace('\\', "");
     let stems = ["language_model.model", "model.language_model", "backbone", "mtp"];
-    let stem = stems.into_iter().find(|stem| text.replace('\\', "").contains(stem));
-    let stem = stem.unwrap_or("model");
-    // A pattern without a number is the same for every layer.
-    let numbered = text.contains(|letter: char| letter.is_ascii_digit()) || text.contains("\\d");
+    let stem = stems.into_iter().find(|stem| text.contains(stem)).unwrap_or("model");
     let first = if stem == "mtp" { depth.layers } else { 0 };
     let count = depth.rows() - first;
+    // A pattern without a number is the same for every layer.
+    let numbered = text.contains(|letter: char| letter.is_ascii_digit() || letter == '[');
     let last = if numbered { count } else { count.min(1) };
     for layer in 0..last {
-        for module in &IN_LAYERS {
-            if regex.matches(&format!("{stem}.layers.{layer}.{}", module.0)) {
+        let mut name = format!("{stem}.layers.{layer}.");
+        let within = name.len();
+        if !name.starts_with(start) && !start.starts_with(&name) {
+            continue;
+        }
+        for module in IN_LAYERS.iter() {
+            name.truncate(within);
+            name.push_str(&module.path);
+            if regex.matches(&name) {
                 let all = if numbered { layer..layer + 1 } else { 0..count };
-                all.for_each(|layer| each(Some(first + layer), module));
+                all.for_each(|layer| each(Some(first + layer), module.class, module.parts));
             }
         }
     }
 }
 
-fn by_path(path: &str, depth: Depth, each: &mut dyn FnMut(Option<u64>, &Module)) {
+fn by_path(path: &str, depth: Depth, each: Each<'_>) {
     let path = path.strip_suffix(".weight").unwrap_or(path);
     let words: Vec<&str> = path.split('.').filter(|word| !word.is_empty()).collect();
     let (layer, within) = within_layer(&words);
@@ -220,8 +245,8 @@ fn by_path(path: &str, depth: Depth, each: &mut dyn FnMut(Option<u64>, &Module))
         Some(layer) if layer >= depth.rows() => return,
         Some(_) => {}
         None => {
-            let named = |module: &&Module| contains(&words_of(module.0), within);
-            TABLES.iter().filter(named).for_each(|module| each(None, module));
+            let named = |table: &&(&str, TensorClass)| contains(table.0, within);
+            TABLES.iter().filter(named).for_each(|table| each(None, table.1, &[Whole]));
         }
     }
     // Encoders have layers too.
@@ -229,9 +254,9 @@ fn by_path(path: &str, depth: Depth, each: &mut dyn FnMut(Option<u64>, &Module))
     if words.iter().any(foreign) || (layer.is_none() && within.is_empty()) {
         return;
     }
-    for module in IN_LAYERS.iter().filter(|module| contains(&words_of(module.0), within)) {
-        let all = layer.map_or(0..depth.rows(), |layer| layer..layer + 1);
-        all.for_each(|layer| each(Some(layer), module));
+    for module in IN_LAYERS.iter().filter(|module| contains(&module.path, within)) {
+        let all = layer.map_or_else(|| 0..depth.rows(), |layer| layer..layer + 1);
+        all.for_each(|layer| each(Some(layer), module.class, module.parts));
     }
 }
 
@@ -247,11 +272,24 @@ fn within_layer<'a, 'b>(words: &'b [&'a str]) -> (Option<u64>, &'b [&'a str]) {
     (None, words)
 }
 
-fn words_of(path: &str) -> Vec<&str> {
-    path.split('.').collect()
+/// Whether `part` stands somewhere in `path`, word by word; nothing stands everywhere.
+fn contains(path: &str, part: &[&str]) -> bool {
+    let mut rest = Some(path);
+    while let Some(text) = rest {
+        let mut words = text.split('.');
+        if part.iter().all(|word| words.next() == Some(word)) {
+            return true;
+        }
+        rest = text.split_once('.').map(|(_, rest)| rest);
+    }
+    false
 }
 
-/// Whether `part` stands somewhere in `path`, word by word; nothing stands everywhere.
-fn contains(path: &[&str], part: &[&str]) -> bool {
-    part.is_empty() || path.windows(part.len()).any(|words| words == part)
+/// A pattern for one expert by its number, as the pattern for the expert that stands for all, and the number.
+pub(super) fn one_expert(pattern: &str) -> Option<(String, u64)> {
+    let (before, after) = pattern.split_once(".experts.")?;
+    let (number, rest) = after.split_once('.').unwrap_or((after, ""));
+    let number = number.parse().ok()?;
+    let dot = if rest.is_empty() { "" } else { "." };
+    Some((format!("{before}.experts.0{dot}{rest}"), number))
 }

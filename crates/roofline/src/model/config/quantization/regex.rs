@@ -62,9 +62,9 @@ impl Regex {
         Some(Self(vec![nodes]))
     }
 
+    /// Whether a name of ASCII letters matches.
     pub(super) fn matches(&self, name: &str) -> bool {
-        let name: Vec<char> = name.chars().collect();
-        any_of(&self.0, &name, &mut |_| true, &mut 0)
+        any_of(&self.0, name.as_bytes(), &mut |_| true, &mut 0)
     }
 }
 
@@ -77,18 +77,18 @@ fn repeat(node: Node, least: u32, most: u32) -> Node {
 }
 
 /// What is tried with the rest of the name once a part has matched.
-type Then<'a> = &'a mut dyn FnMut(&[char], &mut u32) -> bool;
+type Then<'a> = &'a mut dyn FnMut(&[u8], &mut u32) -> bool;
 
 fn any_of(
     alternatives: &[Vec<Node>],
-    rest: &[char],
-    then: &mut dyn FnMut(&[char]) -> bool,
+    rest: &[u8],
+    then: &mut dyn FnMut(&[u8]) -> bool,
     steps: &mut u32,
 ) -> bool {
     alternatives.iter().any(|nodes| sequence(nodes, rest, &mut |rest, _| then(rest), steps))
 }
 
-fn sequence(nodes: &[Node], rest: &[char], then: Then<'_>, steps: &mut u32) -> bool {
+fn sequence(nodes: &[Node], rest: &[u8], then: Then<'_>, steps: &mut u32) -> bool {
     *steps += 1;
     if *steps > STEPS {
         return false;
@@ -99,7 +99,9 @@ fn sequence(nodes: &[Node], rest: &[char], then: Then<'_>, steps: &mut u32) -> b
     match node {
         Node::End => rest.is_empty() && sequence(after, rest, then, steps),
         Node::Any | Node::Set { .. } => match rest.split_first() {
-            Some((letter, rest)) if takes(node, *letter) => sequence(after, rest, then, steps),
+            Some((letter, rest)) if takes(node, char::from(*letter)) => {
+                sequence(after, rest, then, steps)
+            }
             _ => false,
         },
         Node::Group(alternatives) => alternatives.iter().any(|nodes| {
@@ -117,7 +119,7 @@ fn sequence(nodes: &[Node], rest: &[char], then: Then<'_>, steps: &mut u32) -> b
 fn repeated(
     (node, least, most): (&Node, u32, u32),
     after: &[Node],
-    rest: &[char],
+    rest: &[u8],
     then: Then<'_>,
     steps: &mut u32,
 ) -> bool {

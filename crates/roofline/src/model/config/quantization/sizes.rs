@@ -69,6 +69,11 @@ impl ClassSizes {
         Shape { layers, sharing: self.sharing, experts: self.experts, tied: self.tied }
     }
 
+    /// How many experts a layer has; none in a dense model.
+    pub(super) const fn experts(&self) -> Option<u64> {
+        if self.experts == 0 { None } else { Some(self.experts) }
+    }
+
     pub(super) const fn of(&self, class: TensorClass) -> &Sizes {
         match class {
             TensorClass::Attention => &self.attention,
