@@ -85,6 +85,13 @@ struct Config<'a> {
     layers: u64,
 }
 
+impl Layers {
+    fn is_like(&self, other: &Self) -> bool {
+        let Self { mixer, feed_forward, norms, .. } = self;
+        (mixer, feed_forward, norms) == (&other.mixer, &other.feed_forward, &other.norms)
+    }
+}
+
 /// How the matrices of one layer are stored.
 #[derive(Clone, Copy, PartialEq)]
 struct Formats {
@@ -141,8 +148,16 @@ impl<'a> Config<'a> {
                 None => kinds.push((*place, formats, 1)),
             }
         }
-        let layers = kinds.into_iter();
-        layers.map(|(place, formats, count)| self.layer(place, formats, count)).collect()
+        let mut layers: Vec<Layers> = Vec::new();
+        for (place, formats, count) in kinds {
+            let more = self.layer(place, formats, count)?;
+            // Kinds may come out the same: a window that is longer than any context is none.
+            match layers.iter_mut().find(|known| known.is_like(&more)) {
+                Some(known) => known.count += more.count,
+                None => layers.push(more),
+            }
+        }
+        Ok(layers)
     }
 
     fn layer(&self, place: Place, formats: Formats, count: u64) -> Result<Layers, ModelError> {
