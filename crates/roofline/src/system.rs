@@ -73,12 +73,17 @@ impl System {
         deployment: Deployment,
     ) -> Result<Self, DeploymentError> {
         deployment.check(&model)?;
+        Ok(Self::prepared(model, device, deployment))
+    }
+
+    /// Of a model that can be spread so.
+    fn prepared(model: Model, device: Device, deployment: Deployment) -> Self {
         let reaches = Reaches::of(&model);
         let ideal_operators: Vec<Timed> = operators(&model, &deployment, Cut::Ideal)
             .into_iter()
             .map(|operator| Timed::ideal(operator, &device))
             .collect();
-        Ok(Self {
+        Self {
             real: timed(&model, &device, &deployment, Routing::Expected),
             ideal: Totals::new(&ideal_operators, &reaches),
             ideal_operators,
@@ -93,7 +98,7 @@ impl System {
             model,
             device,
             deployment,
-        })
+        }
     }
 
     /// The same system with the engine's settings as `serving` has them.
@@ -107,6 +112,13 @@ impl System {
     pub fn with_routing(self, routing: Routing) -> Self {
         let real = timed(&self.model, &self.device, &self.deployment, routing);
         Self { real, routing, ..self }
+    }
+
+    /// The same system on other devices.
+    #[must_use]
+    pub fn with_device(&self, device: Device) -> Self {
+        let other = Self::prepared(self.model.clone(), device, self.deployment);
+        other.with_serving(self.serving).with_routing(self.routing)
     }
 
     /// The model.
@@ -199,6 +211,28 @@ impl System {
         sum
     }
 
+<<<<<<< HEAD
+/// An operator in seconds.
+#[derive(Debug, Clone, Copy)]
+struct Timed {
+    operator: Operator,
+    /// Seconds a byte.
+    byte: f64,
+    /// Seconds a FLOP.
+    flop: f64,
+}
+
+impl Timed {
+    fn new(operator: Operator, device: &Device, cut: Cut) -> Self {
+        let math = match cut {
+            Cut::Ideal => operator.format.fastest_math_on(device),
+            Cut::Real => operator.format.math_on(device),
+        };
+        Self {
+            operator,
+            byte: 1.0 / device.memory_bandwidth().get(),
+            flop: 1.0 / device.rate_for(math).get(),
+=======
     /// Two halves of the batch, of which one talks while the other computes, if that is faster.
     fn in_halves(&self, pass: &Pass, one_by_one: PassTime) -> PassTime {
         let half = Pass { decoding: pass.decoding / 2.0, prompts: pass.prompts / 2.0, ..*pass };
@@ -208,6 +242,7 @@ impl System {
         both.total = both.communication().max(computing.total * 2.0);
         if both.total >= one_by_one.total {
             return one_by_one;
+>>>>>>> sol
         }
         both.binding = if talks {
             Binding { link: both.link, hops: both.hops, ..Binding::default() }

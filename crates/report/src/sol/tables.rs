@@ -1,6 +1,7 @@
 //! The tables of an answer.
 
-use fizeau_roofline::{Binding, Figures, PassTime};
+use fizeau_core::Seconds;
+use fizeau_roofline::{Figures, PassTime, Phase, Schedule};
 
 use super::grid::Grid;
 use super::quantity::{bytes, row};
@@ -19,7 +20,7 @@ pub(super) fn memory(view: &SolView<'_>) -> Vec<String> {
     };
     let sequences = format!(
         "{} sequences, {} each",
-        number(answer.running_batch / groups),
+        whole_or_not(answer.running_batch / groups),
         bytes(of.sequence.get())
     );
     let mut grid = Grid::new(&["GB of a device", "", "", ""]).with_notes();
@@ -52,7 +53,7 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
     if is_whole {
         add("E2EL, ms", &|figures| figures.e2el.get() * 1e3);
     }
-    add("output tokens/s of a user", &|figures| 1.0 / figures.tpot.get());
+    add("output tokens/s of a user", &|figures| figures.tokens_per_s_per_user().get());
     add("output tokens/s", &|figures| figures.output_tokens_per_s.get());
     if devices > 1.0 {
         add("output tokens/s of a device", &|figures| figures.output_tokens_per_s.get() / devices);
@@ -60,82 +61,70 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
     if is_whole {
         add("requests/s", &|figures| figures.requests_per_s.get());
     }
+    if view.answer.running_batch > 1.0 {
+        grid.row(row("output tokens/s of one alone", alone(view).into_iter()));
+    }
     grid.lines()
 }
 
-/// What the passes take, resource by resource.
-pub(super) fn passes(view: &SolView<'_>) -> Vec<String> {
-    let (system, load, batch) = (view.system, view.load, view.answer.running_batch);
-    let step = [system.bound_decode(load, batch), system.expected_decode(load, batch)];
-    let prompt = system.prefill_pass(load);
-    let prompt = [system.bound_pass(&prompt), system.expected_pass(&prompt)];
-    let passes: Vec<(&str, [PassTime; 2])> = match view.scope {
-        SolScope::Requests => vec![("prefill", prompt), ("decode", step)],
-        SolScope::Step => vec![("decode", step)],
+/// What a request has to itself while no other runs: steps over its growing context.
+fn alone(view: &SolView<'_>) -> [f64; 2] {
+    let (system, load) = (view.system, view.load);
+    let bound = system.bound_at(load, 1.0, Schedule::Overlapped);
+    let step = system.expected_decode(load, 1.0).total;
+    [bound.tokens_per_s_per_user().get(), 1.0 / step.get()]
+}
+
+/// Where the time of a pass goes, operator by operator.
+pub(super) fn terms(view: &SolView<'_>, phase: Phase) -> Vec<String> {
+    let (system, load, running) = (view.system, view.load, view.answer.running_batch);
+    let (pass, name) = match phase {
+        Phase::Prefill => (system.prefill_pass(load), "a prompt's pass, ms".to_owned()),
+        _ => {
+            let step = system.decode_pass(load, running);
+            let sequences = whole_or_not(step.decoding);
+            (step, format!("a step of {sequences}, ms"))
+        }
     };
-    let mut heads = vec!["ms of a pass".to_owned()];
-    for (name, _) in &passes {
-        heads.extend([format!("{name} bound"), "expected".to_owned(), "share".to_owned()]);
-    }
-    let mut grid = Grid::default();
-    grid.row(heads);
-    for part in PARTS {
-        let values: Vec<[f64; 2]> = passes.iter().map(|pass| part.of(&pass.1)).collect();
-        if values.iter().flatten().all(|value| *value == 0.0) {
-            continue;
+    let whole = [system.bound_pass(&pass).total, system.expected_pass(&pass).total];
+    let mut grid = Grid::new(&[&name, "bound", "expected", "", "waits for"]).with_notes();
+    for term in &system.terms(phase, &pass) {
+        let is_seen = term.share >= LEAST_SHARE || term.bound / whole[0] >= LEAST_SHARE;
+        if is_seen {
+            let name = format!("  {}", term.part.as_str().replace('_', " "));
+            let limit = term.limit.to_string();
+            grid.row([name, ms(term.bound), ms(term.expected), percent(term.share), limit]);
         }
-        let mut cells = vec![part.name.to_owned()];
-        for ((_, [_, expected]), values) in passes.iter().zip(values) {
-            cells.extend(row("", values.into_iter()).into_iter().skip(1));
-            cells.push(percent(values[1] / 1e3 / expected.total.get()));
-        }
-        grid.row(cells);
     }
-    let mut lines = grid.lines();
-    lines.push("In the bound parts overlap and the longest resource counts; in the expected they".to_owned());
-    lines.push("add up: each operator by the resource that it waits for.".to_owned());
-    lines
+    let [bound, expected] = whole.map(ms);
+    grid.row(["  whole".to_owned(), bound, expected, String::new(), String::new()]);
+    grid.lines()
 }
 
-/// A part of a pass: in the bound the time that it would take by itself, in the expectation the time that waits for it.
-struct Part {
-    name: &'static str,
-    bound: fn(&PassTime) -> f64,
-    expected: fn(&Binding) -> f64,
+/// What takes less is not shown.
+const LEAST_SHARE: f64 = 0.001;
+
+fn ms(time: Seconds) -> String {
+    if time.get() == 0.0 { "0".to_owned() } else { number(time.get() * 1e3) }
 }
 
-impl Part {
-    fn of(&self, [bound, expected]: &[PassTime; 2]) -> [f64; 2] {
-        [(self.bound)(bound) * 1e3, (self.expected)(&expected.binding) * 1e3]
-    }
+/// A mean number of sequences, without a fraction where it has none.
+pub(super) fn whole_or_not(count: f64) -> String {
+    if count.fract() == 0.0 { format!("{count:.0}") } else { number(count) }
 }
 
-const PARTS: [Part; 7] = [
-    Part {
-        name: "weights",
-        bound: |pass| pass.weights.get(),
-        expected: |part| part.weights.get(),
-    },
-    Part {
-        name: "cache and state",
-        bound: |pass| pass.cache.get(),
-        expected: |part| part.cache.get(),
-    },
-    Part {
-        name: "activations",
-        bound: |pass| pass.activations.get(),
-        expected: |part| part.activations.get(),
-    },
-    Part {
-        name: "arithmetic",
-        bound: |pass| pass.arithmetic().get(),
-        expected: |part| part.compute.get(),
-    },
-    Part { name: "links: bytes", bound: |pass| pass.link.get(), expected: |part| part.link.get() },
-    Part { name: "links: hops", bound: |pass| pass.hops.get(), expected: |part| part.hops.get() },
-    Part {
-        name: "whole pass",
-        bound: |pass| pass.total.get(),
-        expected: |part| part.total().get(),
-    },
-];
+/// What a pass waits for, the longest first: `weights 62 %, KV 25 %`.
+pub(super) fn shares(pass: &PassTime) -> String {
+    let parts = pass.binding;
+    let mut parts = [
+        ("weights", parts.weights),
+        ("KV", parts.cache),
+        ("activations", parts.activations),
+        ("compute", parts.compute),
+        ("link", parts.link + parts.hops),
+    ];
+    parts.sort_by(|a, b| b.1.get().total_cmp(&a.1.get()));
+    let shown = parts.iter().filter(|part| part.1.get() > 0.01 * pass.total.get());
+    let shown = shown.map(|(name, time)| format!("{name} {}", percent(*time / pass.total)));
+    shown.collect::<Vec<_>>().join(", ")
+}
