@@ -231,49 +231,8 @@ impl Builder<'_> {
         (whole > 0.0).then_some(Operator { weights: whole, share: self.share(), ..vectors })
     }
 
-<<<<<<< HEAD
-    fn latent(&self, latent: &Latent, count: f64, all: &mut Vec<Operator>) {
-        let format = self.model.kv_cache();
-        let least = |elements: u64| format.element_size() * elements as f64;
-        // One latent for all heads: it cannot be cut by them.
-        let (share, ways) = self.cache_cut(1);
-        let cut = self.pair_cut();
-        let cap = latent.indexer.as_ref().map_or(f64::INFINITY, |indexer| indexer.top_k as f64);
-        // Layouts with scales are what engines have; a bound needs the values alone.
-        let ideal = self.cut == Cut::Ideal;
-        let kept = if ideal { least(latent.cache_elements()) } else { latent.cache_bytes(format) };
-        all.push(Operator {
-            per_pair: Pairs {
-                prefill: latent.flops_per_pair_expanded() as f64 * count / cut,
-                decode: latent.flops_per_pair_absorbed() as f64 * count / cut,
-            },
-            cached: kept.get() * count / ways,
-            cap,
-            share,
-            ..Operator::new(
-                OperatorKind::Attention,
-                attention_math(self.cut, format, latent.format),
-            )
-        });
-        if let Some(indexer) = &latent.indexer {
-            let elements = indexer.matrix_elements(self.model.hidden(), latent.query_rank);
-            let kind = OperatorKind::Indexer;
-            let matrices = self.matrices(kind, latent.format, elements, count, 1.0);
-            let flops = indexer.flops_per_pair() as f64 * count / indexer_ways(self.cut, cut);
-            let kept = if ideal { least(indexer.dim) } else { indexer.cache_bytes(format) };
-            all.push(Operator {
-                per_pair: Pairs { prefill: flops, decode: flops },
-                cached: kept.get() * count / ways,
-                ..matrices
-            });
-        }
-    }
-
-    fn recurrent(
-=======
     /// Matrices of `parts` in each of `count` layers, within an attention group.
     fn matrices(
->>>>>>> sol
         &self,
         kind: OperatorKind,
         format: Format,

@@ -211,28 +211,6 @@ impl System {
         sum
     }
 
-<<<<<<< HEAD
-/// An operator in seconds.
-#[derive(Debug, Clone, Copy)]
-struct Timed {
-    operator: Operator,
-    /// Seconds a byte.
-    byte: f64,
-    /// Seconds a FLOP.
-    flop: f64,
-}
-
-impl Timed {
-    fn new(operator: Operator, device: &Device, cut: Cut) -> Self {
-        let math = match cut {
-            Cut::Ideal => operator.format.fastest_math_on(device),
-            Cut::Real => operator.format.math_on(device),
-        };
-        Self {
-            operator,
-            byte: 1.0 / device.memory_bandwidth().get(),
-            flop: 1.0 / device.rate_for(math).get(),
-=======
     /// Two halves of the batch, of which one talks while the other computes, if that is faster.
     fn in_halves(&self, pass: &Pass, one_by_one: PassTime) -> PassTime {
         let half = Pass { decoding: pass.decoding / 2.0, prompts: pass.prompts / 2.0, ..*pass };
@@ -242,7 +220,6 @@ impl Timed {
         both.total = both.communication().max(computing.total * 2.0);
         if both.total >= one_by_one.total {
             return one_by_one;
->>>>>>> sol
         }
         both.binding = if talks {
             Binding { link: both.link, hops: both.hops, ..Binding::default() }
