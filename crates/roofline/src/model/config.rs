@@ -61,7 +61,10 @@ fn model(object: Map<String, Value>) -> Result<Model, ModelError> {
     unknown::warn(fields, &mut warnings);
     let config = Config::read(fields, family)?;
     warnings.extend_from_slice(config.quantization.warnings());
-    let model = config.model(architecture, warnings)?;
+    let mut model = config.model(architecture, warnings)?;
+    let mut absent = Vec::new();
+    unknown::warn_of_absent(fields, &model, &mut absent);
+    model.warnings.append(&mut absent);
     match model.is_countable() {
         Ok(()) => Ok(model),
         Err(parameters) => Err(ModelError::TooLarge(parameters)),
@@ -118,13 +121,16 @@ impl<'a> Config<'a> {
         let layout = self.layout()?;
         let layers = self.layers(&layout)?;
         let head = self.quantization.format_of(TensorClass::Head, 0);
+        let vocabulary = self.fields.count("vocab_size", VOCABULARY)?;
+        let biased = self.fields.flag("lm_head_bias")? == Some(true);
+        let head_bias = if biased { vocabulary } else { 0 };
         let tied = self.fields.flag("tie_word_embeddings")?.unwrap_or(self.family.tied);
         Ok(Model {
             architecture,
             hidden: self.hidden,
-            vocabulary: self.fields.count("vocab_size", VOCABULARY)?,
+            vocabulary,
             layers,
-            final_norm: self.norms(1),
+            final_vectors: self.norms(1) + head_bias,
             tables: Tables {
                 tied,
                 embedding: self.quantization.format_of(TensorClass::Embedding, 0),
