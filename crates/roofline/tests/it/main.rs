@@ -26,15 +26,10 @@ mod weights;
 use fizeau_roofline::{Deployment, Device, Model, System};
 use proptest::test_runner::{Config, RngSeed};
 
-/// The text of a config among the fixtures.
+/// The text of a built-in config.
 macro_rules! config {
     ($name:literal) => {
-        include_str!(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../fixtures/models/",
-            $name,
-            "/config.json"
-        ))
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/models/", $name, ".json"))
     };
 }
 pub(crate) use config;
