@@ -1,6 +1,8 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod answers;
+mod anything;
 mod bounds;
 mod collectives;
 mod compare;
@@ -18,7 +20,9 @@ mod mixes;
 mod models;
 mod quantization;
 mod random_models;
+mod soundness;
 mod systems;
+mod terms;
 mod weights;
 
 use fizeau_roofline::{Deployment, Device, Model, System};
