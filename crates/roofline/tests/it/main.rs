@@ -19,6 +19,8 @@ mod golden;
 mod mixes;
 mod models;
 mod quantization;
+mod quantization_odd;
+mod quantizers;
 mod random_models;
 mod soundness;
 mod systems;
