@@ -1,6 +1,8 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod answers;
+mod anything;
 mod bounds;
 mod collectives;
 mod compare;
@@ -20,7 +22,9 @@ mod quantization;
 mod quantization_odd;
 mod quantizers;
 mod random_models;
+mod soundness;
 mod systems;
+mod terms;
 mod weights;
 
 use fizeau_roofline::{Deployment, Device, Model, System};
