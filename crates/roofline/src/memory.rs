@@ -229,10 +229,12 @@ impl System {
         (fitting.min(most) * groups).max(0.0)
     }
 
-    /// The sequences of `load` that run at once: its concurrency, or what fits.
+    /// The sequences of `load` that run at once: its concurrency, or as many whole ones as fit.
     #[must_use]
     pub fn running_batch(&self, load: &Load) -> f64 {
-        (load.concurrency.get() as f64).min(self.max_batch(load))
+        let fitting = self.max_batch(load);
+        let whole = if fitting >= 1.0 { fitting.floor() } else { fitting };
+        (load.concurrency.get() as f64).min(whole)
     }
 
     /// The most sequences of `load` that the silicon could hold, whatever engine serves it: all memory, nothing
