@@ -17,6 +17,8 @@ mod golden;
 mod mixes;
 mod models;
 mod quantization;
+mod quantization_odd;
+mod quantizers;
 mod random_models;
 mod systems;
 mod weights;
