@@ -35,7 +35,9 @@
 //! - No figure is NaN or infinite; what cannot be said is an error or absent.
 //! - Rates are dense, bytes are bytes, and a multiply-add counts as two.
 
+mod answer;
 mod bound;
+mod carried;
 mod compare;
 mod deployment;
 mod device;
@@ -43,29 +45,41 @@ mod exchange;
 mod figures;
 mod format;
 mod lengths;
+mod limits;
+mod load;
 mod memory;
 mod model;
 mod operator;
 mod pass;
+mod reach;
+mod routing;
 mod serving;
 mod span;
 mod system;
+mod timed;
 
-pub use bound::{Bound, BoundError, LimitedBy, Load, decode_step, prefill};
+pub use answer::{Answer, AnswerError};
+pub use bound::{Bound, LimitedBy};
 pub use compare::{Measured, Share, SpeedOfLight};
 pub use deployment::{Deployment, DeploymentError};
 pub use device::{
     Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
 };
-pub use figures::Figures;
+pub use carried::PassSums;
+pub use figures::{Figures, Schedule};
 pub use format::Format;
 pub use lengths::Lengths;
+pub use limits::{Limit, Limits};
+pub use load::Load;
 pub use model::{
     Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, Latent, Layers, Mamba2, Mixer,
     Model, ModelError, Parameters, TensorClass, Tensors,
 };
-pub use pass::{Pass, PassTime};
-pub use serving::{Admission, Serving};
+pub use memory::MemoryUse;
+pub use operator::OperatorKind;
+pub use pass::{Binding, Pass, PassTime};
+pub use routing::Routing;
+pub use serving::{Admission, Prefix, Serving};
 pub use span::Span;
 pub use system::System;
 
