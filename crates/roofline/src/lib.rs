@@ -38,9 +38,13 @@
 mod answer;
 mod bound;
 mod carried;
+mod chunking;
 mod compare;
+mod cost;
 mod deployment;
 mod device;
+mod disaggregation;
+mod energy;
 mod exchange;
 mod figures;
 mod format;
@@ -51,21 +55,28 @@ mod memory;
 mod model;
 mod operator;
 mod pass;
+mod prefix;
 mod reach;
+mod reckoning;
 mod routing;
 mod serving;
 mod span;
+mod speculation;
 mod system;
 mod timed;
 
 pub use answer::{Answer, AnswerError};
 pub use bound::{Bound, LimitedBy};
 pub use compare::{Measured, Share, SpeedOfLight};
+pub use cost::{Cost, CostError, HourlyRate, Origin, UsdRange};
 pub use deployment::{Deployment, DeploymentError};
 pub use device::{
     Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
 };
 pub use carried::PassSums;
+pub use chunking::Chunked;
+pub use disaggregation::{Bottleneck, Disaggregated, Disaggregation, Split, Transfer};
+pub use energy::{Energy, PowerDraw, PowerError};
 pub use figures::{Figures, Schedule};
 pub use format::Format;
 pub use lengths::Lengths;
@@ -78,9 +89,12 @@ pub use model::{
 pub use memory::MemoryUse;
 pub use operator::OperatorKind;
 pub use pass::{Binding, Pass, PassTime};
+pub use prefix::{Fetch, Hits, Tier};
+pub use reckoning::Reckoning;
 pub use routing::Routing;
 pub use serving::{Admission, Prefix, Serving};
 pub use span::Span;
+pub use speculation::{Acceptance, AcceptanceError, DraftTree, Drafter, Node, Speculated, Speculation};
 pub use system::System;
 
 /// The example of the README, compiled so that it cannot go stale.

@@ -3,6 +3,7 @@
 mod accounts;
 mod config;
 mod dense;
+mod drafting;
 mod error;
 mod fields;
 mod layers;
