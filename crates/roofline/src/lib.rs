@@ -41,6 +41,7 @@ mod carried;
 mod chunking;
 mod compare;
 mod cost;
+mod curve;
 mod deployment;
 mod device;
 mod disaggregation;
@@ -48,6 +49,7 @@ mod energy;
 mod exchange;
 mod figures;
 mod format;
+mod inverse;
 mod lengths;
 mod limits;
 mod load;
@@ -69,6 +71,7 @@ pub use answer::{Answer, AnswerError};
 pub use bound::{Bound, LimitedBy};
 pub use compare::{Measured, Share, SpeedOfLight};
 pub use cost::{Cost, CostError, HourlyRate, Origin, UsdRange};
+pub use curve::{BatchCurve, BatchPoint, ContextCurve, ContextPoint, CurveEnd, MILLION_TOKENS, Stride};
 pub use deployment::{Deployment, DeploymentError};
 pub use device::{
     Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
@@ -79,6 +82,9 @@ pub use disaggregation::{Bottleneck, Disaggregated, Disaggregation, Split, Trans
 pub use energy::{Energy, PowerDraw, PowerError};
 pub use figures::{Figures, Schedule};
 pub use format::Format;
+pub use inverse::{
+    Aim, Cheapest, Choice, Found, Goal, LargestBatch, LargestContext, Need, Query, SearchError, Shortfall,
+};
 pub use lengths::Lengths;
 pub use limits::{Limit, Limits};
 pub use load::Load;

@@ -44,6 +44,13 @@ impl System {
         self.figures_of(by, load, batch, &self.phases(by, load, batch))
     }
 
+    /// Of `batch` sequences, those that one pass carries: a stage's share of a replica's.
+    pub(crate) fn micro_batch(&self, batch: f64) -> f64 {
+        let ways =
+            f64::from(self.deployment().replicas()) * f64::from(self.deployment().pipeline());
+        (batch / ways).max(batch.min(1.0))
+    }
+
     pub(crate) fn phases(&self, by: Reckoning, load: &Load, batch: f64) -> Phases {
         match by {
             Reckoning::Bound => self.bound_phases(load, batch),
