@@ -8,13 +8,16 @@ mod client;
 mod compare;
 mod data;
 mod decision;
+mod devices;
 mod endpoint;
 mod lengths;
 mod merge;
 mod report;
 mod sampling;
 mod serve;
+mod sol;
 mod sweep;
+mod system;
 mod window;
 mod workload;
 
@@ -25,13 +28,16 @@ pub(crate) use client::ClientArgs;
 pub(crate) use compare::CompareArgs;
 pub(crate) use data::{DataArgs, SessionArgs};
 pub(crate) use decision::DecisionArgs;
+pub(crate) use devices::DevicesArgs;
 pub(crate) use endpoint::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg};
 pub(crate) use lengths::{LawArgs, PrefixArgs, RangeStyleArg};
 pub(crate) use merge::MergeArgs;
 pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;
 pub(crate) use serve::ServeArgs;
+pub(crate) use sol::{CurveArg, SolArgs, SolLoadArgs};
 pub(crate) use sweep::SweepArgs;
+pub(crate) use system::SystemArgs;
 pub(crate) use window::WindowArgs;
 pub(crate) use workload::WorkloadArgs;
 
@@ -70,4 +76,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Serve the simulated engine behind HTTP, for trying clients out.
     Serve(ServeArgs),
+    /// Say how fast a model can be on a device: the bound that nothing beats, and what physics leads one to expect.
+    Sol(Box<SolArgs>),
+    /// List the devices that are known, or show one: each figure with its source and date.
+    Devices(DevicesArgs),
 }

@@ -114,12 +114,18 @@ pub(crate) fn write(
     }
 }
 
-/// Keeps the model's config with the run, so that its speed of light can be computed again.
+/// What the speed of light of a run was computed from, as files of its folder.
+pub(crate) const PHYSICS: [&str; 2] = ["model-config.json", "device.toml"];
+
+/// Keeps the model's config with the run, and a device of the user's own, so that its speed of light can be computed again.
 pub(crate) fn write_config(folder: &RunFolder, physics: Option<&Physics>) -> Result<(), Fail> {
-    match physics.and_then(Physics::config) {
-        Some(text) => folder.write_text("model-config.json", text).map(drop).map_err(Fail::broken),
-        None => Ok(()),
+    let texts = [physics.and_then(Physics::config), physics.and_then(Physics::device_file)];
+    for (name, text) in PHYSICS.into_iter().zip(texts) {
+        if let Some(text) = text {
+            folder.write_text(name, text).map_err(Fail::broken)?;
+        }
     }
+    Ok(())
 }
 
 fn speed_of_light(

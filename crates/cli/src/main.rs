@@ -6,10 +6,12 @@ mod bench;
 mod calibrate;
 mod client;
 mod compare;
+mod devices;
 mod embedded;
 mod endpoint;
 mod exit;
 mod folder;
+mod hardware;
 mod interrupt;
 mod levels;
 mod merge;
@@ -22,6 +24,7 @@ mod report;
 mod runtime;
 mod say;
 mod serve;
+mod sol;
 mod speed;
 mod sweep;
 mod tokenizer;
@@ -50,6 +53,8 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Sol(args) => sol::run(&args),
+        Command::Devices(args) => devices::run(&args),
     };
     match done {
         Ok(exit) => exit.into(),

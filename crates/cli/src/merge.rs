@@ -19,6 +19,7 @@ use fizeau::report::{Asked, Detail, LevelReport, Selection, VllmResult, VllmTall
 use crate::args::MergeArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::Claim;
+use crate::levels::PHYSICS;
 use crate::say::say;
 use shard::MeasuredShard;
 use together::Axis;
@@ -91,7 +92,7 @@ fn merge(
     folder.write_json("summary.json", &report).map_err(Fail::broken)?;
     let duration = report.summary.throughput.duration.to_nanos().unwrap_or_default();
     folder.write_histograms(&histograms, duration).map_err(Fail::broken)?;
-    copy_config(first, folder)?;
+    copy_physics(first, folder)?;
     Ok((report, vllm.finish(summary::vllm_run(shards, asked))))
 }
 
@@ -127,13 +128,15 @@ fn tally(first: &MeasuredShard, goals: &GoodputGoals, asked: Asked) -> Result<Le
     Ok(if asked.arrivals.is_none() { tally.of_closed_loop() } else { tally })
 }
 
-/// The model's config, where the first shard has it.
-fn copy_config(first: &MeasuredShard, folder: &RunFolder) -> Result<(), Fail> {
-    let path =
-        first.run.document().parent().unwrap_or_else(|| Path::new("")).join("model-config.json");
-    if !path.is_file() {
-        return Ok(());
+/// The model's config and the device's file, where the first shard has them.
+fn copy_physics(first: &MeasuredShard, folder: &RunFolder) -> Result<(), Fail> {
+    let own = first.run.document().parent().unwrap_or_else(|| Path::new(""));
+    for path in
+        PHYSICS.map(|name| (name, own.join(name))).into_iter().filter(|path| path.1.is_file())
+    {
+        let (name, path) = path;
+        let text = std::fs::read_to_string(&path).named(&path.display().to_string())?;
+        folder.write_text(name, &text).map_err(Fail::broken)?;
     }
-    let text = std::fs::read_to_string(&path).named(&path.display().to_string())?;
-    folder.write_text("model-config.json", &text).map(drop).map_err(Fail::broken)
+    Ok(())
 }

@@ -132,7 +132,7 @@ impl Bound {
         let stages = f64::from(system.deployment().pipeline());
 
         let count = lengths.requests() as f64;
-        let ttft = ideal.time(&lengths.prompt()).total;
+        let ttft = system.bound_prompt(&ideal.time(&lengths.prompt()));
         let decoding = ideal.all(&lengths.decoding(), lengths.steps());
         let all = ideal.all(&lengths.all(), lengths.passes / batch);
         // What a batch does not share is spread over all stages and replicas.

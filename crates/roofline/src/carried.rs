@@ -49,7 +49,11 @@ impl Carried for Pass {
     }
 
     fn seen(&self, reach: &Reach) -> f64 {
-        if self.decoding > 0.0 { self.decoding * self.contexts.mean_capped(reach.seen) } else { 0.0 }
+        if self.decoding > 0.0 {
+            self.decoding * self.contexts.mean_capped(reach.seen)
+        } else {
+            0.0
+        }
     }
 
     fn decode_pairs(&self, reach: &Reach) -> f64 {

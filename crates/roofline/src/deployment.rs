@@ -1,23 +1,27 @@
 //! How a model is spread over devices.
 
-use std::fmt;
+mod candidates;
+mod check;
+mod notes;
+mod text;
+
 use std::num::NonZeroU32;
 
-use crate::Model;
-use crate::model::{FeedForward, Mixer};
+pub use check::DeploymentError;
 
 /// How a model is spread over devices: `t` tensor-parallel, `p` pipeline stages, `D` attention groups, `e` expert
 /// groups, and whole replicas of all that.
 ///
 /// One replica has `t D p` devices. Within a stage attention is cut `t` ways in each of `D` groups, which share
 /// nothing of a sequence; experts are spread over all `t D` devices, whole ones over `e` groups and each cut
-/// `t D / e` ways.
+/// `t D / e` ways. Devices of a tensor-parallel group are the nearest to each other, then groups of a stage, then stages.
 ///
 /// ```
 /// use fizeau_roofline::Deployment;
 /// let two_nodes = Deployment::SINGLE.with_tensor(8)?.with_pipeline(2)?;
 /// assert_eq!(two_nodes.devices(), 16);
 /// assert_eq!(two_nodes.to_string(), "TP8 PP2");
+/// assert_eq!("tp8 pp2".parse(), Ok(two_nodes));
 /// assert!(Deployment::SINGLE.with_tensor(0).is_err());
 /// # Ok::<(), fizeau_roofline::DeploymentError>(())
 /// ```
@@ -28,6 +32,32 @@ pub struct Deployment {
     attention: NonZeroU32,
     expert: NonZeroU32,
     replicas: NonZeroU32,
+    exchange: ExpertExchange,
+    overlap: Overlap,
+}
+
+/// How tokens reach their experts where attention groups keep them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum ExpertExchange {
+    /// Whichever is faster for the pass.
+    #[default]
+    Fastest,
+    /// Each token goes to the ranks that have its experts, and comes back from them (DeepEP, pplx-kernels).
+    AllToAll,
+    /// All tokens go to all ranks; what comes back is summed on the way.
+    AllGather,
+}
+
+/// Whether communication and arithmetic go on at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Overlap {
+    /// One after the other.
+    #[default]
+    None,
+    /// Half of the batch talks while the other half computes, where that is faster. Each half reads the weights.
+    TwoBatches,
 }
 
 impl Deployment {
@@ -38,6 +68,8 @@ impl Deployment {
         attention: NonZeroU32::MIN,
         expert: NonZeroU32::MIN,
         replicas: NonZeroU32::MIN,
+        exchange: ExpertExchange::Fastest,
+        overlap: Overlap::None,
     };
 
     /// Matrices and heads cut `degree` ways (TP).
@@ -80,6 +112,18 @@ impl Deployment {
         Ok(Self { replicas: checked("replicas", count)?, ..self })
     }
 
+    /// Tokens reach their experts by `exchange`. It matters with more than one attention group.
+    #[must_use]
+    pub const fn with_expert_exchange(self, exchange: ExpertExchange) -> Self {
+        Self { exchange, ..self }
+    }
+
+    /// Communication overlapped as `overlap` says.
+    #[must_use]
+    pub const fn with_overlap(self, overlap: Overlap) -> Self {
+        Self { overlap, ..self }
+    }
+
     /// The tensor-parallel degree, `t`.
     #[must_use]
     pub const fn tensor(&self) -> u32 {
@@ -110,6 +154,18 @@ impl Deployment {
         self.replicas.get()
     }
 
+    /// How tokens reach their experts.
+    #[must_use]
+    pub const fn expert_exchange(&self) -> ExpertExchange {
+        self.exchange
+    }
+
+    /// How communication is overlapped.
+    #[must_use]
+    pub const fn overlap(&self) -> Overlap {
+        self.overlap
+    }
+
     /// Devices that work on one layer together, `t D`.
     #[must_use]
     pub const fn devices_per_stage(&self) -> u64 {
@@ -119,127 +175,57 @@ impl Deployment {
     /// Devices of one replica, `t D p`.
     #[must_use]
     pub const fn devices_per_replica(&self) -> u64 {
-        self.devices_per_stage() * self.pipeline.get() as u64
+        self.devices_per_stage().saturating_mul(self.pipeline.get() as u64)
     }
 
     /// All devices.
     #[must_use]
     pub const fn devices(&self) -> u64 {
-        self.devices_per_replica() * self.replicas.get() as u64
+        self.devices_per_replica().saturating_mul(self.replicas.get() as u64)
     }
 
-    /// Whether `model` can be cut so.
+    /// The share of a pipeline's time that its stages stand idle when it reads in `chunks` of prompts from empty:
+    /// `(p - 1) / (m + p - 1)` (GPipe, arXiv 1811.06965).
     ///
-    /// # Errors
-    /// If heads, layers or experts do not divide, naming which and what would.
-    pub fn check(&self, model: &Model) -> Result<(), DeploymentError> {
-        let tensor = u64::from(self.tensor());
-        let layers: u64 = model.layers().iter().map(|layers| layers.count).sum();
-        if u64::from(self.pipeline()) > layers {
-            return Err(DeploymentError::does_not_divide(
-                "pipeline parallelism",
-                self.pipeline(),
-                "layers",
-                layers,
-            ));
-        }
-        for layers in model.layers() {
-            let heads = match &layers.mixer {
-                Mixer::Attention(attention) => attention.heads,
-                Mixer::Latent(latent) => latent.heads,
-                Mixer::DeltaNet(layer) => layer.value_heads,
-                Mixer::Mamba2(layer) => layer.heads,
-                Mixer::None => tensor,
-            };
-            if !heads.is_multiple_of(tensor) {
-                return Err(DeploymentError::does_not_divide(
-                    "tensor parallelism",
-                    self.tensor(),
-                    "heads",
-                    heads,
-                ));
-            }
-            if let FeedForward::Experts(experts) = &layers.feed_forward
-                && !experts.count.is_multiple_of(u64::from(self.expert_groups()))
-            {
-                return Err(DeploymentError::does_not_divide(
-                    "expert parallelism",
-                    self.expert_groups(),
-                    "experts",
-                    experts.count,
-                ));
-            }
-        }
-        if !self.devices_per_stage().is_multiple_of(u64::from(self.expert_groups())) {
-            return Err(DeploymentError::does_not_divide(
-                "expert parallelism",
-                self.expert_groups(),
-                "devices of a stage",
-                self.devices_per_stage(),
-            ));
-        }
-        Ok(())
+    /// ```
+    /// use fizeau_roofline::Deployment;
+    /// let stages = Deployment::SINGLE.with_pipeline(4)?;
+    /// assert_eq!(stages.pipeline_bubble(1), 0.75);
+    /// assert_eq!(stages.pipeline_bubble(9), 0.25);
+    /// assert_eq!(Deployment::SINGLE.pipeline_bubble(1), 0.0);
+    /// # Ok::<(), fizeau_roofline::DeploymentError>(())
+    /// ```
+    #[must_use]
+    pub fn pipeline_bubble(&self, chunks: u32) -> f64 {
+        let waits = f64::from(self.pipeline() - 1);
+        waits / (f64::from(chunks.max(1)) + waits)
+    }
+
+    /// How much more the busiest expert group has to do than the mean one, when `tokens` independent tokens pick
+    /// `per_token` experts each: at least 1, at most the number of groups.
+    ///
+    /// With `m = T k / e` picks a group, the most of `e` is about `m + sqrt(2 m ln e)` (the maximum of `e` nearly normal
+    /// variables of variance `m`).
+    ///
+    /// ```
+    /// use fizeau_roofline::Deployment;
+    /// let wide = Deployment::SINGLE.with_attention_groups(32)?.with_expert_groups(32)?;
+    /// assert_eq!(format!("{:.2}", wide.expert_imbalance(128.0, 8)), "1.47");
+    /// assert_eq!(format!("{:.2}", wide.expert_imbalance(128e3, 8)), "1.01");
+    /// assert_eq!(Deployment::SINGLE.expert_imbalance(128.0, 8), 1.0);
+    /// # Ok::<(), fizeau_roofline::DeploymentError>(())
+    /// ```
+    #[must_use]
+    pub fn expert_imbalance(&self, tokens: f64, per_token: u64) -> f64 {
+        let groups = f64::from(self.expert_groups());
+        let mean = tokens * per_token as f64 / groups;
+        if mean > 0.0 { (1.0 + (2.0 * groups.ln() / mean).sqrt()).min(groups) } else { 1.0 }
     }
 }
 
 impl Default for Deployment {
     fn default() -> Self {
         Self::SINGLE
-    }
-}
-
-impl fmt::Display for Deployment {
-    /// Only the degrees above 1: `TP8 PP2`; `1 device` where there is none.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let each = [
-            ("TP", self.tensor),
-            ("PP", self.pipeline),
-            ("EP", self.expert),
-            ("DP", self.attention),
-            ("x", self.replicas),
-        ];
-        let mut words = each.iter().filter(|(_, degree)| degree.get() > 1).peekable();
-        if words.peek().is_none() {
-            return f.write_str("1 device");
-        }
-        let words: Vec<String> = words.map(|(name, degree)| format!("{name}{degree}")).collect();
-        f.write_str(&words.join(" "))
-    }
-}
-
-/// Why a model cannot be spread so.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum DeploymentError {
-    /// A degree out of range.
-    #[error("{degree} is {value}; it must be a whole number from 1 to 65536")]
-    OutOfRange {
-        /// Which degree.
-        degree: &'static str,
-        /// What it was.
-        value: u32,
-    },
-    /// A degree that does not divide what it cuts.
-    #[error("{degree} of {value} does not divide the {whole} {what}; {fitting} would")]
-    DoesNotDivide {
-        /// Which degree.
-        degree: &'static str,
-        /// What it was.
-        value: u32,
-        /// What is cut.
-        what: &'static str,
-        /// How many of them there are.
-        whole: u64,
-        /// The nearest degree below that divides.
-        fitting: u64,
-    },
-}
-
-impl DeploymentError {
-    fn does_not_divide(degree: &'static str, value: u32, what: &'static str, whole: u64) -> Self {
-        let fits = |candidate: &u64| whole.is_multiple_of(*candidate);
-        let fitting = (1..=u64::from(value)).rev().find(fits).unwrap_or(1);
-        Self::DoesNotDivide { degree, value, what, whole, fitting }
     }
 }
 

@@ -4,7 +4,9 @@ mod cell;
 mod doubts;
 mod error;
 mod file;
+mod given;
 mod link;
+mod math;
 mod names;
 mod price;
 mod quantity;
@@ -12,55 +14,12 @@ mod table;
 
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Watts};
 
-use crate::Model;
-
 pub use cell::Cell;
 pub use error::DeviceError;
 pub use link::{Link, Reduces, Topology};
+pub use math::MathType;
 pub use names::UnknownDevice;
 pub use price::Price;
-
-use error::{at_most, positive};
-use quantity::Measure;
-
-/// What arithmetic units multiply. How weights are stored is another matter: weights in 4-bit integers are
-/// widened as they are read and multiplied as [`MathType::Bf16`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum MathType {
-    /// 16-bit floating point, `bfloat16` or `float16`.
-    Bf16,
-    /// 8-bit floating point.
-    Fp8,
-    /// 4-bit floating point with scales for small blocks (MXFP4, NVFP4).
-    Fp4,
-    /// 8-bit integers.
-    Int8,
-}
-
-impl MathType {
-    /// All of them, widest first.
-    pub const ALL: [Self; 4] = [Self::Bf16, Self::Fp8, Self::Fp4, Self::Int8];
-
-    /// The name in files and tables, such as `bf16`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Bf16 => "bf16",
-            Self::Fp8 => "fp8",
-            Self::Fp4 => "fp4",
-            Self::Int8 => "int8",
-        }
-    }
-
-    const fn field(self) -> &'static str {
-        match self {
-            Self::Bf16 => "rates.bf16",
-            Self::Fp8 => "rates.fp8",
-            Self::Fp4 => "rates.fp4",
-            Self::Int8 => "rates.int8",
-        }
-    }
-}
 
 /// One accelerator: how much it holds, how fast it reads, how fast it computes, what it is linked by.
 ///
@@ -110,6 +69,14 @@ impl Device {
         names::find(name)
     }
 
+    /// The file that describes the device of that name in the table: a pattern for [`Device::from_toml`].
+    ///
+    /// # Errors
+    /// If no device has the name.
+    pub fn file(name: &str) -> Result<&'static str, UnknownDevice> {
+        names::file(name)
+    }
+
     /// Every device in the table, by vendor and generation.
     #[must_use]
     pub fn all() -> &'static [Self] {
@@ -120,7 +87,7 @@ impl Device {
     ///
     /// A figure is text with its unit, or a number in bytes, bytes/s, FLOP/s, W or s; or a table with that as its
     /// `value` and, as the table's own have them, `printed`, `source`, `date`, `unverified`, `range` and `note`.
-    /// Only the four figures below must be there.
+    /// Only the name and the first three figures below must be there; `docs/devices.md` has all the fields.
     ///
     /// ```
     /// use fizeau_roofline::{Device, MathType};
@@ -147,132 +114,6 @@ impl Device {
     /// and its line. A figure that is only odd is no error; [`Device::doubts`] tells.
     pub fn from_toml(text: &str) -> Result<Self, DeviceError> {
         file::device(text)
-    }
-
-    /// A device that is not in the table, by its figures: what it holds, what it reads per second, and its
-    /// dense 16-bit rate with 32-bit accumulation.
-    ///
-    /// # Errors
-    /// If a figure is not a positive finite number.
-    pub fn new(
-        name: impl Into<String>,
-        memory: Bytes,
-        memory_bandwidth: BytesPerSec,
-        bf16: FlopsPerSec,
-    ) -> Result<Self, DeviceError> {
-        let name = name.into();
-        let bytes = positive(memory.get(), "memory")?;
-        let bandwidth = positive(memory_bandwidth.get(), "memory bandwidth")?;
-        let rate = positive(bf16.get(), "bf16 rate")?;
-        Ok(Self {
-            title: name.clone(),
-            name,
-            vendor: None,
-            generation: None,
-            aliases: Vec::new(),
-            memory,
-            usable_memory: memory,
-            memory_bandwidth,
-            bf16,
-            fp8: None,
-            fp4: None,
-            int8: None,
-            link: None,
-            network: None,
-            tdp: None,
-            prices: Vec::new(),
-            cells: vec![
-                Cell::given("memory.capacity", Measure::Memory, bytes),
-                Cell::given("memory.bandwidth", Measure::Bandwidth, bandwidth),
-                Cell::given("rates.bf16", Measure::Rate, rate),
-            ],
-        })
-    }
-
-    /// The same device with arithmetic units for `math` that reach `rate`, dense.
-    ///
-    /// # Errors
-    /// If the rate is not a positive finite number.
-    pub fn with_rate(mut self, math: MathType, rate: FlopsPerSec) -> Result<Self, DeviceError> {
-        let figure = match math {
-            MathType::Bf16 => "bf16 rate",
-            MathType::Fp8 => "fp8 rate",
-            MathType::Fp4 => "fp4 rate",
-            MathType::Int8 => "int8 rate",
-        };
-        positive(rate.get(), figure)?;
-        self.set_rate(math, rate);
-        self.put(Cell::given(math.field(), Measure::Rate, rate.get()));
-        Ok(self)
-    }
-
-    /// The same device, of whose memory software sees `usable`.
-    ///
-    /// # Errors
-    /// If that is not a positive finite number, or more than the device has.
-    pub fn with_usable_memory(mut self, usable: Bytes) -> Result<Self, DeviceError> {
-        let bytes = positive(usable.get(), "usable memory")?;
-        at_most(bytes, self.memory.get(), "usable memory", "the memory that the device has")?;
-        self.usable_memory = usable;
-        self.put(Cell::given("memory.usable", Measure::Memory, bytes));
-        Ok(self)
-    }
-
-    /// The same device with this link to its neighbours.
-    ///
-    /// # Errors
-    /// If a figure of the link makes no sense: see [`Link::checked`].
-    pub fn with_link(mut self, link: Link) -> Result<Self, DeviceError> {
-        self.link = Some(link.checked()?);
-        self.put(Cell::given("link.each_way", Measure::Bandwidth, link.bandwidth.get()));
-        self.put(Cell::given("link.latency", Measure::Time, link.latency.get()));
-        Ok(self)
-    }
-
-    /// The same device with this link to devices of other machines.
-    ///
-    /// # Errors
-    /// If a figure of the link makes no sense: see [`Link::checked`].
-    pub fn with_network(mut self, network: Link) -> Result<Self, DeviceError> {
-        self.network = Some(network.checked()?);
-        self.put(Cell::given("network.each_way", Measure::Bandwidth, network.bandwidth.get()));
-        self.put(Cell::given("network.latency", Measure::Time, network.latency.get()));
-        Ok(self)
-    }
-
-    /// The same device with a board limit of `tdp`.
-    ///
-    /// # Errors
-    /// If that is not a positive finite number.
-    pub fn with_tdp(mut self, tdp: Watts) -> Result<Self, DeviceError> {
-        let watts = positive(tdp.get(), "power limit")?;
-        self.tdp = Some(tdp);
-        self.put(Cell::given("power.tdp", Measure::Power, watts));
-        Ok(self)
-    }
-
-    /// The same device with one more price.
-    #[must_use]
-    pub fn with_price(mut self, price: Price) -> Self {
-        self.prices.push(price);
-        self
-    }
-
-    const fn set_rate(&mut self, math: MathType, rate: FlopsPerSec) {
-        match math {
-            MathType::Bf16 => self.bf16 = rate,
-            MathType::Fp8 => self.fp8 = Some(rate),
-            MathType::Fp4 => self.fp4 = Some(rate),
-            MathType::Int8 => self.int8 = Some(rate),
-        }
-    }
-
-    /// In the place of the cell of that field, or at the end.
-    fn put(&mut self, cell: Cell) {
-        match self.cells.iter_mut().find(|known| known.field() == cell.field()) {
-            Some(known) => *known = cell,
-            None => self.cells.push(cell),
-        }
     }
 }
 
@@ -355,12 +196,6 @@ impl Device {
             _ => self.dense_rate(math),
         };
         narrower.unwrap_or(self.bf16)
-    }
-
-    /// The rate at which the device can at best compute `model`: that of the format of its first layer.
-    #[must_use]
-    pub fn compute_rate(&self, model: &Model) -> FlopsPerSec {
-        self.rate_for(model.layers_format().math())
     }
 
     /// How it reaches the devices beside it (scale-up), where that is published.

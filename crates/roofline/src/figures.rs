@@ -203,6 +203,7 @@ impl System {
 
     pub(crate) fn bound_phases(&self, load: &Load, batch: f64) -> Phases {
         let alone = self.bound_pass(&self.prefill_pass(load));
+        let alone = PassTime { total: self.bound_prompt(&alone), ..alone };
         let decode = self.decode_pass(load, batch);
         let (local, active) = self.local(batch);
         let (step, micro) = (self.bound_pass(&decode), decode.decoding);
@@ -223,6 +224,13 @@ impl System {
         let decode = self.decode_pass(load, batch);
         let (step, micro) = (self.expected_pass(&decode), decode.decoding);
         Phases { alone, prefill, step, micro, local, active }
+    }
+
+    /// The least time of a prompt whose pass is `pass`: stages can work on different parts of it at the same time, but
+    /// each reads its weights before the last token goes on.
+    pub(crate) fn bound_prompt(&self, pass: &PassTime) -> Seconds {
+        let spread = 1.0 / f64::from(self.deployment().pipeline());
+        (pass.weights + pass.cache * spread).max(pass.arithmetic() * spread)
     }
 
     /// The sequences of each replica that has any, and how many have.

@@ -139,7 +139,13 @@ impl Lengths {
 
     /// The mean prompt.
     pub(crate) fn prompt(&self) -> View<'_> {
-        View { prompts: 1.0 / self.requests as f64, steps: 0.0, seen: |_| 0.0, of: self, scale: 1.0 }
+        View {
+            prompts: 1.0 / self.requests as f64,
+            steps: 0.0,
+            seen: |_| 0.0,
+            of: self,
+            scale: 1.0,
+        }
     }
 
     /// All decode steps.

@@ -8,7 +8,7 @@
 //! ```
 //! use std::num::NonZeroU64;
 //! use fizeau_core::Tokens;
-//! use fizeau_roofline::{Bound, Device, Load, Model};
+//! use fizeau_roofline::{Bound, Deployment, Device, Load, Model, System};
 //!
 //! # let text = include_str!(concat!(
 //! #     env!("CARGO_MANIFEST_DIR"),
@@ -18,7 +18,8 @@
 //! let model = Model::from_config_json(text)?;
 //! let device = Device::named("h100-sxm")?;
 //! let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);
-//! let bound = Bound::at(&model, device, load)?;
+//! let system = System::new(model, device.clone(), Deployment::SINGLE)?;
+//! let bound = Bound::at(&system, &load)?;
 //! assert_eq!(format!("{:.1}", bound.requests_per_s.get()), "17.4");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -38,7 +39,7 @@
 mod answer;
 mod bound;
 mod carried;
-mod chunking;
+mod collective;
 mod compare;
 mod cost;
 mod curve;
@@ -47,6 +48,7 @@ mod device;
 mod disaggregation;
 mod energy;
 mod exchange;
+mod explain;
 mod figures;
 mod format;
 mod inverse;
@@ -57,7 +59,7 @@ mod memory;
 mod model;
 mod operator;
 mod pass;
-mod prefix;
+mod rates;
 mod reach;
 mod reckoning;
 mod routing;
@@ -69,30 +71,25 @@ mod timed;
 
 pub use answer::{Answer, AnswerError};
 pub use bound::{Bound, LimitedBy};
+pub use carried::PassSums;
+pub use collective::{Algorithm, Collective, CollectiveTime, Group, GroupError};
 pub use compare::{Measured, Share, SpeedOfLight};
-pub use cost::{Cost, CostError, HourlyRate, Origin, UsdRange};
-pub use curve::{BatchCurve, BatchPoint, ContextCurve, ContextPoint, CurveEnd, MILLION_TOKENS, Stride};
-pub use deployment::{Deployment, DeploymentError};
+pub use deployment::{Deployment, DeploymentError, ExpertExchange, Overlap};
 pub use device::{
     Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
 };
-pub use carried::PassSums;
-pub use chunking::Chunked;
-pub use disaggregation::{Bottleneck, Disaggregated, Disaggregation, Split, Transfer};
-pub use energy::{Energy, PowerDraw, PowerError};
+pub use explain::{Part, Phase, Term};
 pub use figures::{Figures, Schedule};
-pub use format::Format;
-pub use inverse::{
-    Aim, Cheapest, Choice, Found, Goal, LargestBatch, LargestContext, Need, Query, SearchError, Shortfall,
-};
+pub use format::{FileType, Format, GgmlType, Mixed, UnknownFormat};
 pub use lengths::Lengths;
 pub use limits::{Limit, Limits};
 pub use load::Load;
-pub use model::{
-    Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, Latent, Layers, Mamba2, Mixer,
-    Model, ModelError, Parameters, TensorClass, Tensors,
-};
 pub use memory::MemoryUse;
+pub use model::{
+    Attention, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Keys, KnownModel,
+    Latent, Layers, Mamba2, Mixer, Model, ModelError, Parameters, TensorClass, Tensors,
+    UnknownModel, WeightChoice, WeightChoiceError,
+};
 pub use operator::OperatorKind;
 pub use pass::{Binding, Pass, PassTime};
 pub use prefix::{Fetch, Hits, Tier};

@@ -40,13 +40,17 @@ impl Kept {
         let state_size = model.state_cache().element_size().get();
         for layers in model.layers() {
             let count = layers.count as f64;
-            let (reach, elements, heads) = match &layers.mixer {
-                Mixer::Attention(layer) if layer.keys != Keys::Shared => {
-                    (Reach::of_attention(layer), layer.cache_elements(), layer.kv_heads)
-                }
+            let (reach, bytes, heads) = match &layers.mixer {
+                Mixer::Attention(layer) if layer.keys != Keys::Shared => (
+                    Reach::of_attention(layer),
+                    size * layer.cache_elements() as f64,
+                    layer.kv_heads,
+                ),
                 Mixer::Latent(layer) => {
-                    let keys = layer.indexer.as_ref().map_or(0, |indexer| indexer.dim);
-                    (Reach::of_latent(layer), layer.cache_elements() + keys, 1)
+                    let format = model.kv_cache();
+                    let keys = layer.indexer.as_ref().map(|indexer| indexer.cache_bytes(format));
+                    let bytes = layer.cache_bytes(format) + keys.unwrap_or_default();
+                    (Reach::of_latent(layer), bytes.get(), 1)
                 }
                 Mixer::DeltaNet(layer) => {
                     let elements = layer.state_elements() + layer.convolution_elements();
@@ -61,8 +65,8 @@ impl Kept {
                 Mixer::Attention(_) | Mixer::None => continue,
             };
             let place = reaches.place(reach).index;
-            if let Some((_, bytes)) = kept.tokens.get_mut(place) {
-                *bytes += size * elements as f64 * count * share(heads);
+            if let Some((_, sum)) = kept.tokens.get_mut(place) {
+                *sum += bytes * count * share(heads);
             }
         }
         kept.tokens.retain(|(_, bytes)| *bytes > 0.0);
@@ -134,7 +138,7 @@ impl Memory {
 
 /// What an engine may use of a device.
 pub(crate) fn usable(device: &Device, serving: &Serving) -> f64 {
-    device.memory().get() * serving.memory_share - serving.reserve.get()
+    device.usable_memory().get() * serving.memory_share - serving.reserve.get()
 }
 
 /// Of the layers, the share that the fullest stage has: `ceil(L / p) / L`.
@@ -152,6 +156,8 @@ fn fullest_weights(model: &Model, deployment: &Deployment, stage: f64) -> f64 {
         let experts = operator.experts.map_or(0.0, |routed| routed.each * routed.count);
         match operator.kind {
             OperatorKind::Head => head += operator.weights,
+            // Counted below, those included that a step hardly reads.
+            OperatorKind::Vectors => {}
             _ => layers += operator.weights + experts,
         }
     }
@@ -161,7 +167,7 @@ fn fullest_weights(model: &Model, deployment: &Deployment, stage: f64) -> f64 {
             TensorClass::Embedding => {
                 embedding = tensors.bytes().get() / f64::from(deployment.tensor());
             }
-            TensorClass::Vectors => vectors += tensors.bytes().get(),
+            TensorClass::Vectors | TensorClass::ExpertBiases => vectors += tensors.bytes().get(),
             TensorClass::Head => is_tied = false,
             _ => {}
         }

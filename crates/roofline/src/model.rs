@@ -2,17 +2,23 @@
 
 mod accounts;
 mod config;
-mod dense;
-mod drafting;
 mod error;
 mod fields;
+mod known;
+mod latent_cache;
 mod layers;
+mod parts;
+mod weights;
 
 pub use accounts::{Parameters, TensorClass, Tensors};
 pub use error::ModelError;
+pub use known::{KnownModel, UnknownModel};
 pub use layers::{
-    Attention, DeltaNet, Dense, Experts, FeedForward, Indexer, Keys, Latent, Layers, Mamba2, Mixer,
+    Attention, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Keys, Latent, Layers,
+    Mamba2, Mixer,
 };
+
+pub use weights::{WeightChoice, WeightChoiceError};
 
 use fizeau_core::Tokens;
 
@@ -40,6 +46,8 @@ pub struct Model {
     hidden: u64,
     vocabulary: u64,
     layers: Vec<Layers>,
+    /// Elements of the norm before the LM head.
+    final_norm: u64,
     tables: Tables,
     cache: CacheFormats,
     /// What predicts further tokens (MTP); not part of the base model.
@@ -77,6 +85,18 @@ impl Model {
     /// to be.
     pub fn from_config_json(text: &str) -> Result<Self, ModelError> {
         config::parse(text)
+    }
+
+    /// Reads a `config.json` and the `hf_quant_config.json` beside it, in which NVIDIA's Model Optimizer says how the
+    /// checkpoint is quantised. What a config says itself of its quantisation comes first.
+    ///
+    /// # Errors
+    /// As [`Model::from_config_json`], for either text.
+    pub fn from_config_and_quantization(
+        config: &str,
+        quantization: &str,
+    ) -> Result<Self, ModelError> {
+        config::parse_both(config, quantization)
     }
 
     /// The same model with its key-value cache kept in `format`. Whether it is 16-bit or fp8 is a setting of the

@@ -3,9 +3,8 @@
 mod feed_forward;
 mod mixers;
 
-use crate::model::Model;
 use crate::reach::{Reach, Reaches};
-use crate::{Deployment, Format};
+use crate::{Deployment, Format, Model, TensorClass};
 
 /// One operator of all layers that have it alike, as one device of a stage sees it. Bytes and FLOPs, not yet time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,6 +56,8 @@ pub enum OperatorKind {
     Router,
     /// The LM head.
     Head,
+    /// Norms, biases, sinks: read, and hardly computed with.
+    Vectors,
 }
 
 impl OperatorKind {
@@ -73,6 +74,7 @@ impl OperatorKind {
             Self::Shared => "shared_experts",
             Self::Router => "router",
             Self::Head => "head",
+            Self::Vectors => "vectors",
         }
     }
 }
@@ -143,6 +145,7 @@ pub(crate) fn operators(model: &Model, deployment: &Deployment, cut: Cut) -> Vec
     let parts = Parts { cut: hidden * vocabulary, ..Parts::default() };
     let head = by.matrices(OperatorKind::Head, model.head_format(), parts, logits, 1.0);
     all.push(Operator { positions: Positions::Sampled, ..head });
+    all.extend(by.vectors());
     all
 }
 
@@ -210,6 +213,22 @@ impl Builder<'_> {
                 heads.div_ceil(u64::from(self.deployment.tensor())) as f64 / heads as f64
             }
         }
+    }
+
+    /// Whole on each rank.
+    fn vectors(&self) -> Option<Operator> {
+        let mut bytes = 0.0;
+        for tensors in self.model.tensors() {
+            if tensors.class == TensorClass::Vectors {
+                bytes += tensors.format.element_size().get() * tensors.streamed as f64;
+            }
+        }
+        let whole = match self.cut {
+            Cut::Ideal => bytes / self.stage(),
+            Cut::Real => bytes,
+        };
+        let vectors = Operator::new(OperatorKind::Vectors, Format::Bf16);
+        (whole > 0.0).then_some(Operator { weights: whole, share: self.share(), ..vectors })
     }
 
     /// Matrices of `parts` in each of `count` layers, within an attention group.

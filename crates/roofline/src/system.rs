@@ -5,13 +5,13 @@ use fizeau_core::Bytes;
 use crate::carried::{Carried, PassSums};
 use crate::exchange::Exchanges;
 use crate::memory::Memory;
-use crate::operator::{Cut, Operator, operators};
-use crate::pass::{Pass, PassTime};
+use crate::operator::{Cut, operators};
+use crate::pass::{Binding, Pass, PassTime};
 use crate::reach::Reaches;
 use crate::routing::Routing;
 use crate::serving::Serving;
 use crate::timed::{Timed, Totals};
-use crate::{Deployment, DeploymentError, Device, Format, MathType, Model, Parameters};
+use crate::{Deployment, DeploymentError, Device, Model, Overlap, Parameters, rates};
 
 /// A model on a device, spread over a deployment, served in a certain way.
 ///
@@ -54,7 +54,7 @@ pub struct System {
     real: Vec<Timed>,
     /// As evenly as arithmetic allows: for the bound.
     ideal: Totals,
-    ideal_operators: Vec<Operator>,
+    ideal_operators: Vec<Timed>,
     memory: Memory,
     exchanges: Exchanges,
     /// What holds whatever the load.
@@ -74,17 +74,20 @@ impl System {
     ) -> Result<Self, DeploymentError> {
         deployment.check(&model)?;
         let reaches = Reaches::of(&model);
-        let ideal_operators = operators(&model, &deployment, Cut::Ideal);
+        let ideal_operators: Vec<Timed> = operators(&model, &deployment, Cut::Ideal)
+            .into_iter()
+            .map(|operator| Timed::ideal(operator, &device))
+            .collect();
         Ok(Self {
             real: timed(&model, &device, &deployment, Routing::Expected),
-            ideal: Totals::new(&ideal_operators, &reaches, &device),
+            ideal: Totals::new(&ideal_operators, &reaches),
             ideal_operators,
             memory: Memory::new(&model, &deployment, &reaches),
             exchanges: Exchanges::new(&model, &device, &deployment),
             serving: Serving::default(),
             routing: Routing::Expected,
             parameters: model.parameters(),
-            notes: notes(&model, &device),
+            notes: notes(&model, &device, &deployment),
             kv_bytes_per_token: model.kv_bytes_per_token(),
             reaches,
             model,
@@ -171,26 +174,47 @@ impl System {
     }
 
     /// What physics alone leads one to expect: operator by operator, each the longer of its memory and its arithmetic,
-    /// experts as independent tokens pick them, and communication not overlapped.
+    /// experts as independent tokens pick them, and communication not overlapped but where the deployment says so
+    /// ([`Overlap`]).
     ///
     /// Never below [`System::bound_pass`].
     #[must_use]
     pub fn expected_pass(&self, pass: &Pass) -> PassTime {
-        let mut sum = self.operators_of(pass);
+        let one_by_one = self.with_exchanges(self.operators_of(pass), pass);
+        match self.deployment.overlap() {
+            Overlap::TwoBatches => self.in_halves(pass, one_by_one),
+            _ => one_by_one,
+        }
+    }
+
+    /// [`System::expected_pass`] for a batch of which only sums are known, nothing overlapped.
+    #[must_use]
+    pub fn expected_sums(&self, sums: &PassSums) -> PassTime {
+        self.with_exchanges(self.operators_of(sums), &sums.as_pass())
+    }
+
+    fn with_exchanges(&self, mut sum: PassTime, pass: &Pass) -> PassTime {
         self.exchanges.add_to(&mut sum, pass);
-        sum.binding.link = sum.link;
-        sum.binding.hops = sum.hops;
+        (sum.binding.link, sum.binding.hops) = (sum.link, sum.hops);
         sum
     }
 
-    /// [`System::expected_pass`] for a batch of which only sums are known.
-    #[must_use]
-    pub fn expected_sums(&self, sums: &PassSums) -> PassTime {
-        let mut sum = self.operators_of(sums);
-        self.exchanges.add_to(&mut sum, &sums.as_pass());
-        sum.binding.link = sum.link;
-        sum.binding.hops = sum.hops;
-        sum
+    /// Two halves of the batch, of which one talks while the other computes, if that is faster.
+    fn in_halves(&self, pass: &Pass, one_by_one: PassTime) -> PassTime {
+        let half = Pass { decoding: pass.decoding / 2.0, prompts: pass.prompts / 2.0, ..*pass };
+        let computing = self.operators_of(&half);
+        let mut both = self.with_exchanges(computing, &half).scaled(2.0);
+        let talks = both.communication() > computing.total * 2.0;
+        both.total = both.communication().max(computing.total * 2.0);
+        if both.total >= one_by_one.total {
+            return one_by_one;
+        }
+        both.binding = if talks {
+            Binding { link: both.link, hops: both.hops, ..Binding::default() }
+        } else {
+            Binding::default().and(2.0, computing.binding)
+        };
+        both
     }
 
     fn operators_of<C: Carried>(&self, carried: &C) -> PassTime {
@@ -209,12 +233,9 @@ impl System {
         &self.ideal
     }
 
-    pub(crate) fn ideal_operators(&self) -> &[Operator] {
-        &self.ideal_operators
-    }
-
-    pub(crate) fn real(&self) -> &[Timed] {
-        &self.real
+    /// All operators, as engines cut them and as evenly as can be, one beside the other.
+    pub(crate) fn operators(&self) -> (&[Timed], &[Timed]) {
+        (&self.real, &self.ideal_operators)
     }
 
     pub(crate) const fn memory_account(&self) -> &Memory {
@@ -222,24 +243,16 @@ impl System {
     }
 }
 
-/// What the model's config left open, and arithmetic that the device lacks.
-fn notes(model: &Model, device: &Device) -> Vec<String> {
+/// What the model's config left open, what the device lacks, and what the deployment does not do well.
+fn notes(model: &Model, device: &Device, deployment: &Deployment) -> Vec<String> {
     let mut notes = model.warnings().to_vec();
-    let mut formats: Vec<Format> = model.tensors().iter().map(|tensors| tensors.format).collect();
-    formats.push(model.kv_cache());
-    for math in [MathType::Fp8, MathType::Fp4, MathType::Int8] {
-        let stored = formats.iter().find(|format| format.math() == math);
-        if let Some(format) = stored
-            && device.dense_rate(math).is_none()
-        {
-            let (name, used) = (device.name(), "next wider");
-            notes.push(format!("{name} has no {math:?} arithmetic: {format} computes at its {used} rate"));
-        }
-    }
+    notes.extend(rates::notes(model, device));
+    notes.extend(deployment.notes(model));
+    notes.extend(deployment.link_notes(device));
     notes
 }
 
 fn timed(model: &Model, device: &Device, deployment: &Deployment, routing: Routing) -> Vec<Timed> {
     let each = operators(model, deployment, Cut::Real).into_iter();
-    each.map(|operator| Timed::new(operator, device, routing)).collect()
+    each.map(|operator| Timed::real(operator, device, routing)).collect()
 }

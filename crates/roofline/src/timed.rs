@@ -2,12 +2,12 @@
 
 use fizeau_core::Seconds;
 
-use crate::Device;
 use crate::carried::Carried;
-use crate::operator::{Operator, OperatorKind, Positions};
+use crate::operator::{Operator, OperatorKind, Positions, Routed};
 use crate::pass::PassTime;
 use crate::reach::{Reach, Reaches};
 use crate::routing::{Coverage, Routing};
+use crate::{Device, rates};
 
 /// An operator in seconds, as engines cut it.
 #[derive(Debug, Clone)]
@@ -39,18 +39,30 @@ impl OperatorTime {
     pub(crate) const fn arithmetic(&self) -> f64 {
         self.matrices + self.attention
     }
+
+    pub(crate) const fn longest(&self) -> f64 {
+        self.memory().max(self.arithmetic())
+    }
 }
 
 impl Timed {
-    pub(crate) fn new(operator: Operator, device: &Device, routing: Routing) -> Self {
-        let coverage = |routed: crate::operator::Routed| {
-            Coverage::new(routing, routed.count, routed.per_token)
-        };
+    /// As engines compute it.
+    pub(crate) fn real(operator: Operator, device: &Device, routing: Routing) -> Self {
+        Self::new(operator, device, routing, rates::usual(device, operator.format))
+    }
+
+    /// At best.
+    pub(crate) fn ideal(operator: Operator, device: &Device) -> Self {
+        Self::new(operator, device, Routing::Strict, rates::fastest(device, operator.format))
+    }
+
+    fn new(operator: Operator, device: &Device, routing: Routing, flop: f64) -> Self {
+        let coverage = |routed: Routed| Coverage::new(routing, routed.count, routed.per_token);
         Self {
             operator,
             coverage: operator.experts.map(coverage),
             byte: 1.0 / device.memory_bandwidth().get(),
-            flop: 1.0 / device.rate_for(operator.format.math()).get(),
+            flop,
         }
     }
 
@@ -139,9 +151,9 @@ struct ReachTotals {
 }
 
 impl Totals {
-    pub(crate) fn new(operators: &[Operator], reaches: &Reaches, device: &Device) -> Self {
-        let byte = 1.0 / device.memory_bandwidth().get();
-        let empty = |reach: &Reach| ReachTotals { reach: *reach, cached: 0.0, decode: 0.0, prefill: 0.0 };
+    pub(crate) fn new(operators: &[Timed], reaches: &Reaches) -> Self {
+        let empty =
+            |reach: &Reach| ReachTotals { reach: *reach, cached: 0.0, decode: 0.0, prefill: 0.0 };
         let mut sum = Self {
             weights: 0.0,
             token: 0.0,
@@ -149,8 +161,7 @@ impl Totals {
             state: 0.0,
             reaches: reaches.iter().map(empty).collect(),
         };
-        for of in operators {
-            let flop = 1.0 / device.rate_for(of.format.fastest_math()).get();
+        for Timed { operator: of, byte, flop, .. } in operators {
             let routed = of.experts.map_or(0.0, |routed| routed.each * routed.per_token);
             sum.weights += (of.weights + routed) * byte;
             match of.positions {

@@ -83,8 +83,9 @@ pub(crate) struct VerdictArgs {
     /// The model's config.json, for the speed of light.
     #[arg(long, value_name = "FILE", requires = "hardware")]
     pub(crate) model_config: Option<PathBuf>,
-    /// The device that the model runs on, such as h100-sxm, for the speed of light.
-    #[arg(long, value_name = "NAME", requires = "model_config")]
+    /// The device that the model runs on, for the speed of light: a name that `fizeau devices` lists, such as h100-sxm, or a
+    /// TOML file with one of your own.
+    #[arg(long, value_name = "NAME|FILE", requires = "model_config")]
     pub(crate) hardware: Option<String>,
     /// What the endpoint runs on, in a line of your own, for the report.
     #[arg(long, value_name = "TEXT", env = "FIZEAU_ENGINE")]

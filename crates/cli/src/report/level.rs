@@ -13,7 +13,7 @@ use super::before::Before;
 use super::{Asked, each_tape, setup};
 use crate::client::Client;
 use crate::exit::Fail;
-use crate::levels::{self, Kept, Yardstick};
+use crate::levels::{self, Kept, PHYSICS, Yardstick};
 use crate::speed::Physics;
 
 /// A level, computed again.
@@ -126,9 +126,14 @@ fn report(
 fn physics(run: &StoredRun, level: &StoredLevel, setup: &Setup) -> Result<Option<Physics>, Fail> {
     let lengths = (setup::typical_prompt(run.record()), 0);
     let folders = [Some(level.path()), level.path().parent(), Some(run.path())];
-    let configs = folders.into_iter().flatten().map(|folder| folder.join("model-config.json"));
-    let config = configs.into_iter().find(|path| path.is_file());
-    if let Some(found) = Physics::from_args(config.as_deref(), setup.hardware.as_deref())? {
+    let kept = |name: &str| {
+        let mut paths = folders.into_iter().flatten().map(|folder| folder.join(name));
+        paths.find(|path| path.is_file())
+    };
+    let [config, own] = PHYSICS.map(kept);
+    let own = own.map(|path| path.display().to_string());
+    let hardware = own.as_deref().or(setup.hardware.as_deref());
+    if let Some(found) = Physics::from_args(config.as_deref(), hardware)? {
         return Ok(Some(found.for_prompts_of(lengths)));
     }
     let scenario = Scenario::llama_3_1_8b_h100().map_err(Fail::broken)?;
@@ -136,7 +141,7 @@ fn physics(run: &StoredRun, level: &StoredLevel, setup: &Setup) -> Result<Option
         && setup.hardware.as_deref() == Some(scenario.device().name());
     Ok(is_embedded.then(|| {
         let name = scenario.model_name().to_owned();
-        Physics::new(name, scenario.model().clone(), scenario.device().clone(), lengths)
+        Physics::new(name, scenario.system().clone(), lengths)
     }))
 }
 

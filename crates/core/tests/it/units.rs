@@ -1,4 +1,6 @@
-use fizeau_core::{Bytes, BytesPerSec, Flops, FlopsPerSec, Nanos, Seconds, Tokens};
+use fizeau_core::{
+    Bytes, BytesPerSec, Flops, FlopsPerSec, Joules, Nanos, Seconds, Tokens, Usd, UsdPerHour, Watts,
+};
 
 #[test]
 fn traffic_over_bandwidth_is_time() {
@@ -8,6 +10,18 @@ fn traffic_over_bandwidth_is_time() {
     let compute: Seconds = Flops::new(2e12) / FlopsPerSec::new(1e12);
     assert_eq!(compute.get(), 2.0);
     assert_eq!(step.max(compute), compute);
+}
+
+#[test]
+fn rates_over_time_are_amounts() {
+    let hour = Seconds::new(3600.0);
+    assert_eq!(BytesPerSec::new(2.0) * hour, Bytes::new(7200.0));
+    assert_eq!(FlopsPerSec::new(2.0) * hour, Flops::new(7200.0));
+    assert_eq!(UsdPerHour::new(1.99) * hour, Usd::new(1.99));
+    let energy: Joules = Watts::new(700.0) * hour;
+    assert_eq!(energy, Joules::new(2.52e6));
+    assert_eq!(energy / Watts::new(350.0), Seconds::new(7200.0));
+    assert_eq!(energy / hour, Watts::new(700.0));
 }
 
 #[test]

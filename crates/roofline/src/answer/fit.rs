@@ -15,7 +15,9 @@ pub enum AnswerError {
     #[error("the load has 0 {0}; it must have at least 1")]
     Empty(&'static str),
     /// The lengths were added up for another model.
-    #[error("the lengths were added up for a model with other attention windows; use Lengths::for_model")]
+    #[error(
+        "the lengths were added up for a model with other attention windows; use Lengths::for_model"
+    )]
     OtherWindows,
     /// The weights fit, one request's cache beside them does not.
     #[error(
@@ -93,7 +95,11 @@ impl System {
         let usable = usable(self.device(), self.serving());
         if memory.weights() >= usable {
             let (needed, memory) = (memory.weights(), usable);
-            return Err(self.weights_do_not_fit(needed, memory, self.serving().memory_share >= 1.0));
+            return Err(self.weights_do_not_fit(
+                needed,
+                memory,
+                self.serving().memory_share >= 1.0,
+            ));
         }
         // The last token is never cached.
         let tokens = load.input_tokens + load.output_tokens;

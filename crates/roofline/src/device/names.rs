@@ -1,10 +1,10 @@
 //! Finding a device by its name.
 
-use super::Device;
+use super::{Device, table};
 
 /// No device in the table has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no device is named \"{name}\"; did you mean \"{nearest}\"? known are {}", known())]
+#[error("no device is named {name:?}; did you mean \"{nearest}\"? known are {}", known())]
 pub struct UnknownDevice {
     name: String,
     nearest: &'static str,
@@ -41,6 +41,13 @@ pub(super) fn find(name: &str) -> Result<&'static Device, UnknownDevice> {
     let wanted = canonical(name);
     let answers = |device: &&Device| device.name == wanted || device.aliases.contains(&wanted);
     Device::all().iter().find(answers).ok_or_else(|| UnknownDevice::new(name, &wanted))
+}
+
+pub(super) fn file(name: &str) -> Result<&'static str, UnknownDevice> {
+    let device = find(name)?;
+    let mut both = Device::all().iter().zip(table::FILES);
+    let found = both.find(|(known, _)| known.name == device.name);
+    found.map(|(_, text)| text).ok_or_else(|| UnknownDevice::new(name, &canonical(name)))
 }
 
 fn known() -> String {

@@ -86,9 +86,9 @@ impl Measure {
     /// In the largest decimal unit of which there is at least one, to five digits.
     pub(super) fn show(self, value: f64) -> String {
         let suits = |unit: &str| !unit.contains(['i', 'b']) && !unit.starts_with('P');
-        let decimal = self.units().iter().filter(|(unit, _)| suits(unit));
+        let mut decimal = self.units().iter().filter(|(unit, _)| suits(unit));
         let fits = decimal.clone().find(|(_, scale)| value >= *scale);
-        let Some((unit, scale)) = fits.or_else(|| decimal.last()) else {
+        let Some((unit, scale)) = fits.or_else(|| decimal.next_back()) else {
             return value.to_string();
         };
         let shown = value / scale;

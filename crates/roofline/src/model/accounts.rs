@@ -6,9 +6,9 @@ use fizeau_core::Bytes;
 
 use crate::Format;
 
-use super::{Dense, FeedForward, Keys, Layers, Mixer, Model};
+use super::{Dense, Experts, FeedForward, Keys, Layers, Mixer, Model, Tables};
 
-/// The three counts that are all called a model's parameters, and the MTP module's apart.
+/// The three counts that are all called a model's parameters, and the MTP modules' apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Parameters {
@@ -16,10 +16,9 @@ pub struct Parameters {
     pub total: u64,
     /// Those that one token uses, as publishers count: of the experts only the token's own, and both tables.
     pub active: u64,
-    /// Those that a decode step of one token reads: the matrices that it multiplies by and the LM head. The input
-    /// embedding is not among them (single rows are gathered) unless it is tied, nor are norms and biases.
+    /// Those that a decode step of one token reads: see [`Tensors::streamed`].
     pub streamed: u64,
-    /// Those of the MTP module, its projection included, tables not.
+    /// Those of the MTP modules, their projections included, tables not; 0 where there is none.
     pub draft: u64,
 }
 
@@ -45,6 +44,8 @@ pub enum TensorClass {
     Router,
     /// Norms, biases, sinks, convolution taps.
     Vectors,
+    /// Biases of routed experts.
+    ExpertBiases,
     /// The LM head, where it is not the embedding.
     Head,
 }
@@ -63,6 +64,7 @@ impl TensorClass {
             Self::SharedExperts => "shared_experts",
             Self::Router => "router",
             Self::Vectors => "vectors",
+            Self::ExpertBiases => "expert_biases",
             Self::Head => "head",
         }
     }
@@ -86,6 +88,10 @@ pub struct Tensors {
     pub stored: u64,
     /// Elements that one token uses: fewer than stored for routed experts.
     pub active: u64,
+    /// Elements of the active ones that a decode step has to read. Not so the input embedding, unless it is
+    /// tied (single rows are gathered); the router's correction terms; the final norm; and the norms of a layer of
+    /// softmax attention and a dense block, whose gains fold into the matrices behind them.
+    pub streamed: u64,
 }
 
 impl Tensors {
@@ -102,14 +108,30 @@ impl Model {
     pub fn tensors(&self) -> Vec<Tensors> {
         let mut all = Tally::default();
         let table = self.vocabulary * self.hidden;
-        all.add(TensorClass::Embedding, self.tables.embedding, table, table);
-        if !self.tables.tied {
-            all.add(TensorClass::Head, self.tables.head, table, table);
+        let Tables { tied, embedding, head } = self.tables;
+        let gathered = Elements { streamed: if tied { table } else { 0 }, ..Elements::all(table) };
+        all.add(TensorClass::Embedding, embedding, gathered);
+        if !tied {
+            all.add(TensorClass::Head, head, Elements::all(table));
         }
-        // The final norm.
-        all.add(TensorClass::Vectors, Format::Bf16, self.hidden, self.hidden);
+        // The final norm, of a gain for each hidden dimension, and a bias where norms have one.
+        all.add(TensorClass::Vectors, Format::Bf16, Elements::unread(self.final_norm));
         for layers in &self.layers {
             all.add_layers(layers, self.hidden);
+        }
+        all.0.sort_by_key(|tensors| tensors.class);
+        all.0
+    }
+
+    /// The tensors of the MTP modules: their layers, and for each a projection of two hidden states to one and
+    /// three norms. They share the base model's tables.
+    #[must_use]
+    pub fn draft_tensors(&self) -> Vec<Tensors> {
+        let mut all = Tally::default();
+        if let Some(layers) = &self.draft {
+            all.add_layers(layers, self.hidden);
+            let projection = Elements::all(layers.count * 2 * self.hidden * self.hidden);
+            all.add(TensorClass::Dense, Format::Bf16, projection);
         }
         all.0.sort_by_key(|tensors| tensors.class);
         all.0
@@ -120,22 +142,11 @@ impl Model {
     pub fn parameters(&self) -> Parameters {
         let tensors = self.tensors();
         let sum = |of: fn(&Tensors) -> u64| tensors.iter().map(of).sum::<u64>();
-        let streams = |class| match class {
-            TensorClass::Embedding => self.tables.tied,
-            TensorClass::Vectors => false,
-            _ => true,
-        };
-        let streamed =
-            tensors.iter().filter(|tensors| streams(tensors.class)).map(|t| t.active).sum();
-        let mut draft = Tally::default();
-        if let Some(layers) = &self.draft {
-            draft.add_layers(layers, self.hidden);
-        }
         Parameters {
             total: sum(|t| t.stored),
             active: sum(|t| t.active),
-            streamed,
-            draft: draft.0.iter().map(|t| t.stored).sum(),
+            streamed: sum(|t| t.streamed),
+            draft: self.draft_tensors().iter().map(|t| t.stored).sum(),
         }
     }
 
@@ -145,19 +156,36 @@ impl Model {
         self.tensors().iter().fold(Bytes::default(), |sum, tensors| sum + tensors.bytes())
     }
 
-    /// What one decoded token reads of the weights when it is alone: the bytes of [`Parameters::streamed`].
+    /// What one decoded token reads of the weights when it is alone: the bytes of [`Parameters::streamed`], but
+    /// for the biases of routed experts. They are under a thousandth of it; to leave them out keeps the figure a
+    /// lower limit.
     #[must_use]
     pub fn streamed_weight_bytes(&self) -> Bytes {
         let mut sum = Bytes::default();
         for tensors in self.tensors() {
             let format = match tensors.class {
-                TensorClass::Embedding if self.tables.tied => self.tables.head,
-                TensorClass::Embedding | TensorClass::Vectors => continue,
+                TensorClass::ExpertBiases => continue,
+                // Read as LM head; nothing where the two are apart.
+                TensorClass::Embedding => self.tables.head,
                 _ => tensors.format,
             };
-            sum = sum + format.element_size() * tensors.active as f64;
+            sum = sum + format.element_size() * tensors.streamed as f64;
         }
         sum
+    }
+
+    /// Whether all counts fit their type, with room for the factors that come on top; otherwise how many parameters
+    /// there would be. No single layer exceeds it: the fields' ranges see to that.
+    pub(super) fn is_countable(&self) -> Result<(), u128> {
+        let mut all = 2 * u128::from(self.vocabulary) * u128::from(self.hidden);
+        for layers in self.layers.iter().chain(&self.draft) {
+            let mut one = Tally::default();
+            one.add_layers(&Layers { count: 1, ..layers.clone() }, self.hidden);
+            let elements: u128 = one.0.iter().map(|t| u128::from(t.stored)).sum();
+            let projection = 2 * u128::from(self.hidden) * u128::from(self.hidden);
+            all += u128::from(layers.count) * (elements + projection);
+        }
+        if all < 1 << 58 { Ok(()) } else { Err(all) }
     }
 
     /// What one more token of a sequence takes in the caches of the layers that see the whole context. Layers
@@ -219,11 +247,34 @@ impl super::Latent {
     }
 }
 
+/// Elements of a tensor, or of several, counted in three ways.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Elements {
+    stored: u64,
+    active: u64,
+    streamed: u64,
+}
+
+impl Elements {
+    const fn all(elements: u64) -> Self {
+        Self { stored: elements, active: elements, streamed: elements }
+    }
+
+    const fn unread(elements: u64) -> Self {
+        Self { stored: elements, active: elements, streamed: 0 }
+    }
+
+    const fn some(stored: u64, active: u64) -> Self {
+        Self { stored, active, streamed: active }
+    }
+}
+
 #[derive(Default)]
 struct Tally(Vec<Tensors>);
 
 impl Tally {
-    fn add(&mut self, class: TensorClass, format: Format, stored: u64, active: u64) {
+    fn add(&mut self, class: TensorClass, format: Format, elements: Elements) {
+        let Elements { stored, active, streamed } = elements;
         if stored == 0 {
             return;
         }
@@ -232,13 +283,14 @@ impl Tally {
             Some(known) => {
                 known.stored += stored;
                 known.active += active;
+                known.streamed += streamed;
             }
-            None => self.0.push(Tensors { class, format, stored, active }),
+            None => self.0.push(Tensors { class, format, stored, active, streamed }),
         }
     }
 
-    fn add_vectors(&mut self, elements: u64) {
-        self.add(TensorClass::Vectors, Format::Bf16, elements, elements);
+    fn add_vectors(&mut self, elements: Elements) {
+        self.add(TensorClass::Vectors, Format::Bf16, elements);
     }
 
     fn add_layers(&mut self, layers: &Layers, hidden: u64) {
@@ -246,30 +298,37 @@ impl Tally {
         self.add_mixer(&layers.mixer, count, hidden);
         match &layers.feed_forward {
             FeedForward::Dense(dense) => self.add_dense(TensorClass::Dense, dense, count, hidden),
-            FeedForward::Experts(experts) => {
-                let each = experts.each.matrix_elements(hidden);
-                let (stored, active) =
-                    (count * experts.count * each, count * experts.per_token * each);
-                self.add(TensorClass::Experts, experts.each.format, stored, active);
-                // A routed expert's biases are as few as its matrices are many: all count as active.
-                self.add_vectors(
-                    count * (experts.count * experts.each.vectors + experts.router_vectors),
-                );
-                let router = count * hidden * experts.count;
-                self.add(TensorClass::Router, experts.router_format, router, router);
-                if let Some(shared) = &experts.shared {
-                    self.add_dense(TensorClass::SharedExperts, shared, count, hidden);
-                }
-            }
+            FeedForward::Experts(experts) => self.add_experts(experts, count, hidden),
             FeedForward::None => {}
         }
-        self.add_vectors(count * layers.norms);
+        let norms = count * layers.norms;
+        let folds = matches!(
+            (&layers.mixer, &layers.feed_forward),
+            (Mixer::Attention(_), FeedForward::Dense(_))
+        );
+        self.add_vectors(if folds { Elements::unread(norms) } else { Elements::all(norms) });
     }
 
     fn add_dense(&mut self, class: TensorClass, dense: &Dense, count: u64, hidden: u64) {
-        let elements = count * dense.matrix_elements(hidden);
-        self.add(class, dense.format, elements, elements);
-        self.add_vectors(count * dense.vectors);
+        self.add(class, dense.format, Elements::all(count * dense.matrix_elements(hidden)));
+        self.add_vectors(Elements::all(count * dense.vectors));
+    }
+
+    fn add_experts(&mut self, experts: &Experts, count: u64, hidden: u64) {
+        let (stored, active) = (count * experts.count, count * experts.per_token);
+        let each = experts.each_elements(hidden);
+        let matrices = Elements::some(stored * each, active * each);
+        self.add(TensorClass::Experts, experts.each.format, matrices);
+        let biases = Elements::some(stored * experts.each.vectors, active * experts.each.vectors);
+        self.add(TensorClass::ExpertBiases, Format::Bf16, biases);
+        let router = Elements::all(count * experts.router_elements(hidden));
+        self.add(TensorClass::Router, experts.router_format, router);
+        self.add_vectors(Elements::unread(count * experts.router_vectors));
+        let latent = Elements::all(count * experts.latent_elements(hidden));
+        self.add(TensorClass::Dense, experts.each.format, latent);
+        if let Some(shared) = &experts.shared {
+            self.add_dense(TensorClass::SharedExperts, shared, count, hidden);
+        }
     }
 
     fn add_mixer(&mut self, mixer: &Mixer, count: u64, hidden: u64) {
@@ -281,8 +340,8 @@ impl Tally {
             Mixer::Latent(layer) => {
                 if let Some(indexer) = &layer.indexer {
                     let matrices = count * indexer.matrix_elements(hidden, layer.query_rank);
-                    self.add(TensorClass::Indexer, layer.format, matrices, matrices);
-                    self.add_vectors(count * indexer.vectors);
+                    self.add(TensorClass::Indexer, layer.format, Elements::all(matrices));
+                    self.add_vectors(Elements::all(count * indexer.vectors));
                 }
                 let matrices = layer.matrix_elements(hidden);
                 (TensorClass::Attention, layer.format, matrices, layer.vectors)
@@ -297,7 +356,7 @@ impl Tally {
             }
             Mixer::None => return,
         };
-        self.add(class, format, count * matrices, count * matrices);
-        self.add_vectors(count * vectors);
+        self.add(class, format, Elements::all(count * matrices));
+        self.add_vectors(Elements::all(count * vectors));
     }
 }

@@ -1,255 +1,229 @@
 //! From a Hugging Face `config.json` to a checked [`Model`].
 //!
-//! What each family has beyond its dimensions (which projections carry a bias, whether queries and keys are
-//! normed) is as in the model classes of the `transformers` library.
+//! The text becomes one flat set of fields (`wrapper`), whose family is looked up (`families`). `layout` says what
+//! stands at each layer, the other files read one kind of block each, and layers that come out alike are counted
+//! together. What was not understood is named (`unknown`).
+
+mod attention;
+mod drafts;
+mod experts;
+mod families;
+mod latent;
+mod layout;
+mod quantization;
+mod recurrent;
+mod unknown;
+mod wrapper;
 
 use fizeau_core::Tokens;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::fields::{
-    CONTEXT, FEED_FORWARD, Fields, HEAD_DIM, HEADS, HIDDEN, LAYERS, VOCABULARY, shown,
-};
+use self::families::{Family, Flag};
+use self::layout::{FeedKind, MixerKind, Place};
+use self::quantization::Quantization;
+use super::fields::{CONTEXT, FEED_FORWARD, Fields, HIDDEN, LAYERS, VOCABULARY, shown};
 use super::{
-    Attention, CacheFormats, Dense, FeedForward, Keys, Layers, Mixer, Model, ModelError, Tables,
+    CacheFormats, Dense, FeedForward, Layers, Mixer, Model, ModelError, Tables, TensorClass,
 };
 use crate::Format;
 
 pub(super) fn parse(text: &str) -> Result<Model, ModelError> {
+    model(object(text)?)
+}
+
+/// A config, and the file beside it that says how the checkpoint is quantised.
+pub(super) fn parse_both(config: &str, quantization: &str) -> Result<Model, ModelError> {
+    let mut config = object(config)?;
+    let quantization = object(quantization)?;
+    if Fields(&config).get("quantization_config").is_none() {
+        config.insert("quantization_config".to_owned(), Value::Object(quantization));
+    }
+    model(config)
+}
+
+fn object(text: &str) -> Result<Map<String, Value>, ModelError> {
     let value: Value =
         serde_json::from_str(text).map_err(|error| ModelError::NotAnObject(error.to_string()))?;
-    let Value::Object(object) = &value else {
-        return Err(ModelError::NotAnObject(shown(&value)));
-    };
-    let fields = Fields(object);
-    // What names the obstacle best comes first: a mixture of experts is refused for its experts, not for its
-    // name.
-    refuse_other_kinds(fields)?;
-    let (family, architecture) = architecture(fields)?;
-    refuse_windows(fields)?;
-    let dims = Dims::read(fields)?;
-    let format = precision(fields)?;
-    let vectors = layer_vectors(family, fields, &dims)?;
-    let layers = Layers {
-        count: fields.count("num_hidden_layers", LAYERS)?,
-        mixer: Mixer::Attention(Attention {
-            heads: dims.heads,
-            kv_heads: dims.kv_heads,
-            key_dim: dims.head_dim,
-            value_dim: dims.head_dim,
-            window: None,
-            query_parts: 1,
-            keys: Keys::Own,
-            vectors: vectors - 2 * dims.hidden,
-            format,
-        }),
-        feed_forward: FeedForward::Dense(Dense {
-            width: dims.feed_forward,
-            matrices: 3,
-            vectors: 0,
-            format,
-        }),
-        norms: 2 * dims.hidden,
-    };
-    Ok(Model {
-        architecture: architecture.to_owned(),
-        hidden: dims.hidden,
-        vocabulary: fields.count("vocab_size", VOCABULARY)?,
-        layers: vec![layers],
-        tables: Tables {
-            // The default of all four families, where the config is silent.
-            tied: fields.flag("tie_word_embeddings")?.unwrap_or(false),
-            embedding: Format::Bf16,
-            head: Format::Bf16,
-        },
-        cache: CacheFormats { kv: Format::Bf16, state: Format::F32 },
-        draft: None,
-        max_context: fields.optional_count("max_position_embeddings", CONTEXT)?.map(Tokens::new),
-        warnings: Vec::new(),
-    })
+    match value {
+        Value::Object(object) => Ok(object),
+        other => Err(ModelError::NotAnObject(shown(&other))),
+    }
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Family {
-    Llama,
-    Mistral,
-    Qwen2,
-    Qwen3,
+fn model(object: Map<String, Value>) -> Result<Model, ModelError> {
+    let mut warnings = Vec::new();
+    let mut object = wrapper::language_part(object, &mut warnings);
+    let (family, architecture) = Family::of(Fields(&object), &mut warnings)?;
+    let architecture = architecture.to_owned();
+    wrapper::rename(&mut object);
+    add_defaults(&mut object, family);
+    let fields = Fields(&object);
+    unknown::warn(fields, &mut warnings);
+    let config = Config::read(fields, family)?;
+    warnings.extend_from_slice(config.quantization.warnings());
+    let model = config.model(architecture, warnings)?;
+    match model.is_countable() {
+        Ok(()) => Ok(model),
+        Err(parameters) => Err(ModelError::TooLarge(parameters)),
+    }
 }
 
-fn architecture(fields: Fields<'_>) -> Result<(Family, &str), ModelError> {
-    const EXPECTED: &str =
-        "a list with one name, such as [\"LlamaForCausalLM\"] or [\"Qwen3ForCausalLM\"]";
-    let field = "architectures";
-    let value = fields.get(field).ok_or(ModelError::Missing { field, expected: EXPECTED })?;
-    let name = match value.as_array().map(Vec::as_slice) {
-        Some([Value::String(name)]) => name.as_str(),
-        _ => {
-            return Err(ModelError::Invalid { field, found: shown(value), expected: EXPECTED });
-        }
-    };
-    let family = match name {
-        "LlamaForCausalLM" => Family::Llama,
-        "MistralForCausalLM" => Family::Mistral,
-        "Qwen2ForCausalLM" => Family::Qwen2,
-        "Qwen3ForCausalLM" => Family::Qwen3,
-        _ => return Err(unsupported(field, value, "its formulas are not known here")),
-    };
-    Ok((family, name))
-}
-
-/// Fields that only other kinds of model have. Some generators write them as 0 in a dense model.
-const OTHER_KINDS: [(&str, &str); 7] = [
-    ("kv_lora_rank", "latent attention (MLA) is not covered"),
-    ("n_routed_experts", "mixtures of experts are not covered"),
-    ("num_experts", "mixtures of experts are not covered"),
-    ("num_local_experts", "mixtures of experts are not covered"),
-    ("num_nextn_predict_layers", "multi-token prediction is not covered"),
-    ("ssm_cfg", "state-space layers are not covered"),
-    ("text_config", "the language model is nested in it; give that part alone"),
-];
-
-fn refuse_other_kinds(fields: Fields<'_>) -> Result<(), ModelError> {
-    for (field, reason) in OTHER_KINDS {
-        if let Some(value) = fields.get(field)
-            && value.as_u64() != Some(0)
-        {
-            return Err(unsupported(field, value, reason));
+fn add_defaults(object: &mut Map<String, Value>, family: &Family) {
+    for &(field, value) in family.defaults {
+        if Fields(object).get(field).is_none() {
+            object.insert(field.to_owned(), Value::from(value));
         }
     }
-    Ok(())
 }
 
-fn refuse_windows(fields: Fields<'_>) -> Result<(), ModelError> {
-    if let Some(value) = fields.get("layer_types") {
-        let full = |layer: &Value| layer.as_str() == Some("full_attention");
-        if !value.as_array().is_some_and(|types| types.iter().all(full)) {
-            let reason = "only layers of type \"full_attention\" are covered";
-            return Err(unsupported("layer_types", value, reason));
-        }
-    }
-    // Qwen names a window that it does not use and says so in a second field; Mistral has only the first.
-    if let Some(value) = fields.get("sliding_window")
-        && fields.flag("use_sliding_window")? != Some(false)
-    {
-        let reason = "sliding-window attention is not covered";
-        return Err(unsupported("sliding_window", value, reason));
-    }
-    Ok(())
-}
-
-struct Dims {
+/// What the parts of a layer are read from.
+struct Config<'a> {
+    fields: Fields<'a>,
+    family: &'static Family,
+    quantization: Quantization,
     hidden: u64,
-    heads: u64,
-    kv_heads: u64,
-    head_dim: u64,
-    feed_forward: u64,
+    layers: u64,
 }
 
-impl Dims {
-    fn read(fields: Fields<'_>) -> Result<Self, ModelError> {
-        let hidden = fields.count("hidden_size", HIDDEN)?;
-        let heads = fields.count("num_attention_heads", HEADS)?;
-        // Silence means as many key-value heads as query heads.
-        let kv_heads = fields.optional_count("num_key_value_heads", HEADS)?.unwrap_or(heads);
-        if !heads.is_multiple_of(kv_heads) {
-            return Err(ModelError::Contradiction {
-                field: "num_key_value_heads",
-                value: kv_heads,
-                other: "num_attention_heads",
-                other_value: heads,
-                rule: "the first must divide the second",
-            });
+/// How the matrices of one layer are stored.
+#[derive(Clone, Copy, PartialEq)]
+struct Formats {
+    attention: Format,
+    recurrent: Format,
+    dense: Format,
+    experts: Format,
+    shared: Format,
+    router: Format,
+}
+
+impl<'a> Config<'a> {
+    fn read(fields: Fields<'a>, family: &'static Family) -> Result<Self, ModelError> {
+        Ok(Self {
+            fields,
+            family,
+            hidden: fields.count("hidden_size", HIDDEN)?,
+            layers: fields.count("num_hidden_layers", LAYERS)?,
+            quantization: quantization::read(fields)?,
+        })
+    }
+
+    fn model(&self, architecture: String, warnings: Vec<String>) -> Result<Model, ModelError> {
+        let layout = self.layout()?;
+        let layers = self.layers(&layout)?;
+        let head = self.quantization.format_of(TensorClass::Head, 0);
+        let tied = self.fields.flag("tie_word_embeddings")?.unwrap_or(self.family.tied);
+        Ok(Model {
+            architecture,
+            hidden: self.hidden,
+            vocabulary: self.fields.count("vocab_size", VOCABULARY)?,
+            layers,
+            final_norm: self.norms(1),
+            tables: Tables {
+                tied,
+                embedding: self.quantization.format_of(TensorClass::Embedding, 0),
+                head,
+            },
+            cache: CacheFormats {
+                kv: self.quantization.kv_cache().unwrap_or(Format::Bf16),
+                state: self.quantization.state_cache().unwrap_or(Format::F32),
+            },
+            draft: self.draft(&layout)?,
+            max_context: self.max_context()?,
+            warnings,
+        })
+    }
+
+    /// One entry for all layers that are alike in kind and format.
+    fn layers(&self, layout: &[Place]) -> Result<Vec<Layers>, ModelError> {
+        let mut kinds: Vec<(Place, Formats, u64)> = Vec::new();
+        for (place, index) in layout.iter().zip(0..) {
+            let formats = self.formats(index);
+            match kinds.iter_mut().find(|(known, its, _)| known == place && *its == formats) {
+                Some((_, _, count)) => *count += 1,
+                None => kinds.push((*place, formats, 1)),
+            }
         }
-        let head_dim = match fields.optional_count("head_dim", HEAD_DIM)? {
-            Some(head_dim) => head_dim,
-            None => derived_head_dim(hidden, heads)?,
+        let layers = kinds.into_iter();
+        layers.map(|(place, formats, count)| self.layer(place, formats, count)).collect()
+    }
+
+    fn layer(&self, place: Place, formats: Formats, count: u64) -> Result<Layers, ModelError> {
+        let mixer = match place.mixer {
+            MixerKind::Full | MixerKind::Window => {
+                Mixer::Attention(self.attention(place, formats.attention)?)
+            }
+            MixerKind::Latent => Mixer::Latent(self.latent(formats.attention)?),
+            MixerKind::DeltaNet => Mixer::DeltaNet(self.delta_net(formats.recurrent)?),
+            MixerKind::Mamba => Mixer::Mamba2(self.mamba(formats.recurrent)?),
+            MixerKind::None => Mixer::None,
         };
-        let feed_forward = fields.count("intermediate_size", FEED_FORWARD)?;
-        Ok(Self { hidden, heads, kv_heads, head_dim, feed_forward })
+        let feed_forward = match place.feed {
+            FeedKind::Dense => FeedForward::Dense(self.dense(formats.dense)?),
+            FeedKind::Experts => FeedForward::Experts(self.experts(formats)?),
+            FeedKind::None => FeedForward::None,
+        };
+        let norms = self.norms(self.norms_of_layer()?);
+        let parallel = self.flag(self.family.parallel)?;
+        Ok(Layers { count, mixer, feed_forward, norms, parallel })
     }
-}
 
-fn derived_head_dim(hidden: u64, heads: u64) -> Result<u64, ModelError> {
-    let head_dim = hidden / heads;
-    if hidden.is_multiple_of(heads) && head_dim <= HEAD_DIM.limit {
-        return Ok(head_dim);
+    /// Falcon's first decoder has one norm in front of both blocks, which work side by side.
+    fn norms_of_layer(&self) -> Result<u64, ModelError> {
+        let parallel = self.fields.flag("parallel_attn")? == Some(true);
+        let two = self.fields.flag("new_decoder_architecture")? == Some(true);
+        Ok(if parallel && !two { 1 } else { self.family.norms })
     }
-    Err(ModelError::Contradiction {
-        field: "num_attention_heads",
-        value: heads,
-        other: "hidden_size",
-        other_value: hidden,
-        rule: "without `head_dim` their quotient is the head dimension: a whole number from 1 to 4096",
-    })
-}
 
-/// Norm gains and biases of one layer. Every layer has two norms over the hidden size.
-fn layer_vectors(family: Family, fields: Fields<'_>, dims: &Dims) -> Result<u64, ModelError> {
-    let qkv_bias = dims.head_dim * (dims.heads + 2 * dims.kv_heads);
-    let attention_bias =
-        if fields.flag("attention_bias")?.unwrap_or(false) { qkv_bias + dims.hidden } else { 0 };
-    let mlp_bias = if fields.flag("mlp_bias")?.unwrap_or(false) {
-        2 * dims.feed_forward + dims.hidden
-    } else {
-        0
-    };
-    let own = match family {
-        Family::Llama => attention_bias + mlp_bias,
-        Family::Mistral => 0,
-        Family::Qwen2 => qkv_bias,
-        Family::Qwen3 => attention_bias + 2 * dims.head_dim,
-    };
-    Ok(2 * dims.hidden + own)
-}
-
-fn precision(fields: Fields<'_>) -> Result<Format, ModelError> {
-    // The name changed over time; both are in use.
-    let field = if fields.get("dtype").is_some() { "dtype" } else { "torch_dtype" };
-    let value = fields
-        .get(field)
-        .ok_or(ModelError::Missing { field, expected: "\"bfloat16\" or \"float16\"" })?;
-    if !matches!(value.as_str(), Some("bfloat16" | "float16")) {
-        return Err(unsupported(field, value, "16-bit weights are expected"));
-    }
-    match fields.get("quantization_config") {
-        None => Ok(Format::Bf16),
-        Some(Value::Object(quantization)) => quantized(Fields(quantization)),
-        Some(other) => Err(ModelError::Invalid {
-            field: "quantization_config",
-            found: shown(other),
-            expected: "an object with a `quant_method`, or absent",
-        }),
-    }
-}
-
-/// Per-tensor fp8 of every linear layer but the LM head; any other scheme is refused.
-fn quantized(fields: Fields<'_>) -> Result<Format, ModelError> {
-    let field = "quantization_config.quant_method";
-    let method =
-        fields.get("quant_method").ok_or(ModelError::Missing { field, expected: "\"fp8\"" })?;
-    if method.as_str() != Some("fp8") {
-        return Err(unsupported(field, method, "this quantization is not covered"));
-    }
-    if let Some(value) = fields.get("weight_block_size") {
-        let field = "quantization_config.weight_block_size";
-        return Err(unsupported(field, value, "block scales are not covered"));
-    }
-    let kept_wide = [
-        ("ignored_layers", "quantization_config.ignored_layers"),
-        ("modules_to_not_convert", "quantization_config.modules_to_not_convert"),
-    ];
-    for (key, field) in kept_wide {
-        let head = |name: &Value| name.as_str() == Some("lm_head");
-        if let Some(value) = fields.get(key)
-            && !value.as_array().is_some_and(|names| names.iter().all(head))
-        {
-            let reason = "only the LM head may be left out of the quantization";
-            return Err(unsupported(field, value, reason));
+    fn formats(&self, layer: u64) -> Formats {
+        let of = |class| self.quantization.format_of(class, layer);
+        Formats {
+            attention: of(TensorClass::Attention),
+            recurrent: of(TensorClass::Recurrent),
+            dense: of(TensorClass::Dense),
+            experts: of(TensorClass::Experts),
+            shared: of(TensorClass::SharedExperts),
+            router: of(TensorClass::Router),
         }
     }
-    Ok(Format::Fp8)
-}
 
-fn unsupported(field: &'static str, value: &Value, reason: &'static str) -> ModelError {
-    ModelError::Unsupported { field, found: shown(value), reason }
+    fn dense(&self, format: Format) -> Result<Dense, ModelError> {
+        let width = match self.fields.any(self.family.dense_width, FEED_FORWARD)? {
+            Some(width) => width,
+            None => self.default_width()?,
+        };
+        let matrices = self.feed_forward_matrices();
+        let biases = self.flag(self.family.feed_forward_bias)?;
+        let vectors = if biases { (matrices - 1) * width + self.hidden } else { 0 };
+        Ok(Dense { width, matrices, vectors, format })
+    }
+
+    fn default_width(&self) -> Result<u64, ModelError> {
+        match self.family.dense_width_in_hidden {
+            Some(times) => Ok(times * self.hidden),
+            None => self.fields.count("intermediate_size", FEED_FORWARD),
+        }
+    }
+
+    /// Three where the block is gated, two where not.
+    fn feed_forward_matrices(&self) -> u64 {
+        let names = ["hidden_act", "mlp_hidden_act", "hidden_activation", "activation_function"];
+        let activation = names.iter().find_map(|name| self.fields.text(name));
+        // Activations that came up with blocks that have no gate.
+        let plain = matches!(activation, Some("relu2" | "relu" | "gelu_new" | "xielu"));
+        if self.family.gated.unwrap_or(!plain) { 3 } else { 2 }
+    }
+
+    /// Elements of so many norms over the hidden size.
+    const fn norms(&self, norms: u64) -> u64 {
+        norms * self.family.norm_vectors * self.hidden
+    }
+
+    fn flag(&self, flag: Flag) -> Result<bool, ModelError> {
+        flag.read(self.fields)
+    }
+
+    fn max_context(&self) -> Result<Option<Tokens>, ModelError> {
+        let names = ["max_position_embeddings", "max_sequence_length", "seq_length", "n_positions"];
+        Ok(self.fields.any(&names, CONTEXT)?.map(Tokens::new))
+    }
 }

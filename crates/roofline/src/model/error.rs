@@ -43,10 +43,14 @@ pub enum ModelError {
         "the model's config is not a JSON object ({0}); give the text of a Hugging Face config.json"
     )]
     NotAnObject(String),
-    /// The config may be right, but describes a model that this crate does not cover.
+    /// Each field is in its range, but together they describe more than can be counted.
     #[error(
-        "`{field}` is {found} in the model's config: {reason}; covered are dense Llama, Mistral, Qwen2 and \
-         Qwen3 models with 16-bit or per-tensor fp8 weights"
+        "the model's config describes {0} parameters, which no model has; see the layers, experts and widths"
+    )]
+    TooLarge(u128),
+    /// The config may be right, but describes a model whose formulas this crate does not have.
+    #[error(
+        "`{field}` is {found} in the model's config: {reason}, so its speed cannot be computed"
     )]
     Unsupported {
         /// The field that says so.

@@ -24,13 +24,39 @@ impl<'a> Fields<'a> {
         field: &'static str,
         range: Range,
     ) -> Result<Option<u64>, ModelError> {
-        let Some(value) = self.get(field) else {
+        let Some(value) = self.scalar(field)? else {
             return Ok(None);
         };
         match value.as_u64() {
             Some(count) if (1..=range.limit).contains(&count) => Ok(Some(count)),
             _ => Err(ModelError::Invalid { field, found: shown(value), expected: range.expected }),
         }
+    }
+
+    /// A count that may be 0 or absent, which mean the same: none of it.
+    pub(super) fn nonzero(
+        self,
+        field: &'static str,
+        range: Range,
+    ) -> Result<Option<u64>, ModelError> {
+        match self.scalar(field)? {
+            Some(value) if value.as_u64() == Some(0) => Ok(None),
+            _ => self.optional_count(field, range),
+        }
+    }
+
+    /// The first of several names that is there and not 0: families call the same thing differently.
+    pub(super) fn any(
+        self,
+        names: &[&'static str],
+        range: Range,
+    ) -> Result<Option<u64>, ModelError> {
+        for name in names {
+            if let Some(count) = self.nonzero(name, range)? {
+                return Ok(Some(count));
+            }
+        }
+        Ok(None)
     }
 
     pub(super) fn flag(self, field: &'static str) -> Result<Option<bool>, ModelError> {
@@ -44,27 +70,53 @@ impl<'a> Fields<'a> {
             }
         }
     }
+
+    pub(super) fn text(self, field: &str) -> Option<&'a str> {
+        self.get(field).and_then(Value::as_str)
+    }
+
+    pub(super) fn list(self, field: &str) -> Option<&'a [Value]> {
+        self.get(field).and_then(Value::as_array).map(Vec::as_slice)
+    }
+
+    /// A value that some configs repeat for every layer: the list counts as the one value that it is made of.
+    fn scalar(self, field: &'static str) -> Result<Option<&'a Value>, ModelError> {
+        let Some(value) = self.get(field) else {
+            return Ok(None);
+        };
+        match value.as_array().map(Vec::as_slice) {
+            Some([first, rest @ ..]) if rest.iter().all(|other| other == first) => Ok(Some(first)),
+            Some([_, ..]) => Err(ModelError::Unsupported {
+                field,
+                found: shown(value),
+                reason: "it differs from layer to layer",
+            }),
+            _ => Ok(Some(value)),
+        }
+    }
 }
 
 /// What a count may be, in numbers and in words.
 #[derive(Clone, Copy)]
 pub(super) struct Range {
     pub(super) limit: u64,
-    expected: &'static str,
+    pub(super) expected: &'static str,
 }
 
-// The limits lie far above any real model, and low enough that every product of dimensions fits 64 bits: a
-// layer has at most 2 * 2^20 * 2^12 * 2^13 + 3 * 2^20 * 2^23 < 2^47 elements, and a model at most 2^12
-// layers.
+// The limits lie far above any real model, and low enough that no layer's count overflows 64 bits: the largest is
+// that of 2^13 experts with 3 * 2^20 * 2^23 elements each, below 2^58. Whole models are checked by their sum.
 pub(super) const LAYERS: Range =
     Range { limit: 1 << 12, expected: "a whole number from 1 to 4096" };
 pub(super) const HEADS: Range = Range { limit: 1 << 12, expected: "a whole number from 1 to 4096" };
 pub(super) const HEAD_DIM: Range =
     Range { limit: 1 << 12, expected: "a whole number from 1 to 4096" };
+pub(super) const RANK: Range = Range { limit: 1 << 16, expected: "a whole number from 1 to 65536" };
 pub(super) const HIDDEN: Range =
     Range { limit: 1 << 20, expected: "a whole number from 1 to 1048576" };
 pub(super) const FEED_FORWARD: Range =
     Range { limit: 1 << 23, expected: "a whole number from 1 to 8388608" };
+pub(super) const EXPERTS: Range =
+    Range { limit: 1 << 13, expected: "a whole number from 1 to 8192" };
 pub(super) const VOCABULARY: Range =
     Range { limit: 1 << 28, expected: "a whole number from 1 to 268435456" };
 pub(super) const CONTEXT: Range =

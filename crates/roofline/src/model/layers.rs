@@ -15,6 +15,9 @@ pub struct Layers {
     pub feed_forward: FeedForward,
     /// Norm gains over the hidden size, of one layer, in elements.
     pub norms: u64,
+    /// Whether both blocks read the layer's input, so that ranks can sum both outputs at once; else the feed-forward
+    /// block reads what the mixer made.
+    pub parallel: bool,
 }
 
 /// What mixes tokens in a layer.
@@ -179,14 +182,30 @@ pub struct Experts {
     pub count: u64,
     /// Experts that a token uses, `k`.
     pub per_token: u64,
+    /// Groups of experts of which a token uses a few only (node-limited routing); none: it uses any.
+    pub groups: Option<ExpertGroups>,
     /// One expert.
     pub each: Dense,
+    /// Width that tokens are projected to before the experts and back after them (LatentMoE, as in Nemotron-3);
+    /// none: experts work on the hidden state itself.
+    pub latent: Option<u64>,
     /// What every token uses besides; its width is that of all shared experts together.
     pub shared: Option<Dense>,
     /// Biases and correction terms of the router, in elements; its matrix is `h x E`.
     pub router_vectors: u64,
     /// How the router's matrix is stored.
     pub router_format: Format,
+}
+
+/// Groups into which a router divides its experts, to send a token to some of them only (DeepSeek-V3,
+/// arXiv 2412.19437).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExpertGroups {
+    /// How many there are.
+    pub count: u64,
+    /// How many a token uses: fewer.
+    pub per_token: u64,
 }
 
 impl Attention {
@@ -340,5 +359,31 @@ impl Dense {
     #[must_use]
     pub const fn matrix_elements(&self, hidden: u64) -> u64 {
         self.matrices * hidden * self.width
+    }
+}
+
+impl Experts {
+    /// Elements of one expert's matrices.
+    #[must_use]
+    pub const fn each_elements(&self, hidden: u64) -> u64 {
+        match self.latent {
+            Some(latent) => self.each.matrix_elements(latent),
+            None => self.each.matrix_elements(hidden),
+        }
+    }
+
+    /// Elements of the projections into the experts' narrower width and back; 0 where they have none.
+    #[must_use]
+    pub const fn latent_elements(&self, hidden: u64) -> u64 {
+        match self.latent {
+            Some(latent) => 2 * hidden * latent,
+            None => 0,
+        }
+    }
+
+    /// Elements of the router's matrix, `h E`.
+    #[must_use]
+    pub const fn router_elements(&self, hidden: u64) -> u64 {
+        hidden * self.count
     }
 }

@@ -30,8 +30,7 @@ impl Builder<'_> {
             ..Parts::default()
         };
         let query = layer.heads * layer.key_dim * layer.query_parts;
-        let widths =
-            Widths { whole: 2 * hidden, cut: query + kv + layer.heads * layer.value_dim };
+        let widths = Widths { whole: 2 * hidden, cut: query + kv + layer.heads * layer.value_dim };
         all.push(self.matrices(OperatorKind::Projections, layer.format, parts, widths, count));
 
         let format = self.model.kv_cache();
@@ -41,7 +40,12 @@ impl Builder<'_> {
             per_pair: Pairs { prefill: flops, decode: flops },
             cached: kept * self.heads_share(layer.kv_heads),
             reach: self.reaches.place(Reach::of_attention(layer)),
-            ..self.attending(format, layer.format, layer.heads * (layer.key_dim + layer.value_dim), count)
+            ..self.attending(
+                format,
+                layer.format,
+                layer.heads * (layer.key_dim + layer.value_dim),
+                count,
+            )
         });
     }
 
@@ -60,7 +64,7 @@ impl Builder<'_> {
         all.push(self.matrices(OperatorKind::Projections, layer.format, parts, widths, count));
 
         let format = self.model.kv_cache();
-        let kept = format.element_size().get() * layer.cache_elements() as f64 * count;
+        let kept = layer.cache_bytes(format).get() * count;
         all.push(Operator {
             per_pair: Pairs {
                 prefill: layer.flops_per_pair_expanded() as f64 * count / self.ways(),
@@ -89,7 +93,7 @@ impl Builder<'_> {
             Cut::Real => 1.0,
         };
         let flops = indexer.flops_per_pair() as f64 * count / ways;
-        let kept = self.model.kv_cache().element_size().get() * indexer.dim as f64 * count;
+        let kept = indexer.cache_bytes(self.model.kv_cache()).get() * count;
         Some(Operator {
             per_pair: Pairs { prefill: flops, decode: flops },
             cached: kept * self.heads_share(1),
@@ -119,8 +123,7 @@ impl Builder<'_> {
 
     fn delta_net(&self, layer: &DeltaNet, count: f64) -> Operator {
         let hidden = self.model.hidden();
-        let (keys, values) =
-            (layer.key_heads * layer.key_dim, layer.value_heads * layer.value_dim);
+        let (keys, values) = (layer.key_heads * layer.key_dim, layer.value_heads * layer.value_dim);
         let widths = Widths { whole: 2 * hidden, cut: 2 * keys + 3 * values };
         let parts = Parts { cut: layer.matrix_elements(hidden), ..Parts::default() };
         let matrices = self.matrices(OperatorKind::Recurrent, layer.format, parts, widths, count);

@@ -34,27 +34,48 @@ fn check(config: &str, field: &str, says: &str) {
 }
 
 #[test]
-fn a_mixture_of_experts_is_refused_for_its_experts() {
-    let error = refused(config!("gpt-oss-120b"));
-    assert!(matches!(
-        error,
-        ModelError::Unsupported { field: "num_local_experts", ref found, .. } if found == "128"
-    ));
+fn what_cannot_be_computed_is_refused_by_field() {
+    let recurrent = json!(vec!["full_attention", "wkv"].repeat(16));
+    check(&with("layer_types", recurrent), "layer_types", "\"wkv\"");
+    let lightning = json!(vec![0, 1].repeat(16));
+    check(&with("attn_type_list", lightning), "attn_type_list", "softmax");
+    let widths = json!([1024, 2048]);
+    check(&with("intermediate_size", widths), "intermediate_size", "differs from layer to layer");
 }
 
 #[test]
-fn other_kinds_of_model_are_refused_by_field() {
-    let moe = "mixtures of experts";
-    check(&with("num_experts", json!(64)), "num_experts", moe);
-    check(&with("n_routed_experts", json!(256)), "n_routed_experts", moe);
-    check(&with("kv_lora_rank", json!(512)), "kv_lora_rank", "latent");
-    check(&with("sliding_window", json!(4096)), "sliding_window", "4096");
-    let hybrid = json!(["full_attention", "linear_attention"]);
-    check(&with("layer_types", hybrid), "layer_types", "full_attention");
-    let name = json!(["GemmaForCausalLM"]);
-    check(&with("architectures", name), "architectures", "Gemma");
-    check(&with("torch_dtype", json!("float32")), "torch_dtype", "16-bit");
-    check(&with("text_config", json!({})), "text_config", "nested");
+fn what_experts_need_is_named() {
+    let experts = with("num_experts", json!(64));
+    check(&experts, "num_experts_per_tok", "must be");
+    let mut config: Map<String, Value> = serde_json::from_str(&experts).unwrap();
+    config.insert("num_experts_per_tok".to_owned(), json!(65));
+    let many = Value::Object(config).to_string();
+    check(&many, "num_experts_per_tok", "`num_experts` is 64");
+}
+
+#[test]
+fn a_list_has_an_entry_for_each_layer() {
+    let short = with("layer_types", json!(["full_attention", "full_attention"]));
+    check(&short, "layer_types", "is 2 and `num_hidden_layers` is 32");
+    let absent = with("layer_types", json!(vec!["sliding_attention"; 32]));
+    check(&absent, "sliding_window", "has no");
+}
+
+#[test]
+fn impossible_sizes_are_refused_together() {
+    let mut config: Map<String, Value> = serde_json::from_str(config!("llama-3.1-8b")).unwrap();
+    for (field, value) in [
+        ("num_experts", 8192_u64),
+        ("num_experts_per_tok", 2),
+        ("hidden_size", 1 << 20),
+        ("intermediate_size", 1 << 23),
+        ("num_hidden_layers", 4096),
+    ] {
+        config.insert(field.to_owned(), json!(value));
+    }
+    config.insert("head_dim".to_owned(), json!(128));
+    let error = refused(&Value::Object(config).to_string());
+    assert!(matches!(error, ModelError::TooLarge(_)), "{error}");
 }
 
 #[test]
@@ -63,7 +84,8 @@ fn what_dense_models_say_of_such_fields_is_accepted() {
         with("num_experts", json!(0)),
         with("num_local_experts", Value::Null),
         with("sliding_window", Value::Null),
-        with("layer_types", json!(["full_attention", "full_attention"])),
+        with("layer_types", json!(vec!["full_attention"; 32])),
+        with("text_config", json!({})),
         with("quantization_config", Value::Null),
     ] {
         assert!(Model::from_config_json(&config).is_ok(), "{config}");
@@ -71,33 +93,21 @@ fn what_dense_models_say_of_such_fields_is_accepted() {
 }
 
 #[test]
-fn quantization_is_per_tensor_fp8_or_refused() {
-    let check = |quantization: Value, field: &str, says: &str| {
-        check(&with("quantization_config", quantization), field, says);
-    };
-    let method = "quantization_config.quant_method";
-    check(json!({"quant_method": "awq"}), method, "awq");
-    check(json!({"bits": 4}), method, "must be \"fp8\"");
-    let blocks = json!({"quant_method": "fp8", "weight_block_size": [128, 128]});
-    check(blocks, "quantization_config.weight_block_size", "[128,128]");
-    let ignored = json!({"quant_method": "fp8", "ignored_layers": ["model.layers.0.mlp.up_proj"]});
-    check(ignored, "quantization_config.ignored_layers", "LM head");
-    check(json!("fp8"), "quantization_config", "an object");
-}
-
-#[test]
 fn a_missing_field_is_named() {
     for field in [
-        "architectures",
         "hidden_size",
         "intermediate_size",
         "num_attention_heads",
         "num_hidden_layers",
-        "torch_dtype",
         "vocab_size",
     ] {
         check(&without(field), field, "must be");
     }
+    let mut nameless: Map<String, Value> = serde_json::from_str(config!("llama-3.1-8b")).unwrap();
+    nameless.remove("architectures");
+    assert!(Model::from_config_json(&Value::Object(nameless.clone()).to_string()).is_ok());
+    nameless.remove("model_type");
+    check(&Value::Object(nameless).to_string(), "architectures", "must be");
 }
 
 #[test]
@@ -165,10 +175,9 @@ proptest! {
             config.insert(index.get(&names).clone(), value);
         }
         if let Ok(model) = Model::from_config_json(&Value::Object(config).to_string()) {
-            prop_assert!(model.streamed_parameters() <= model.total_parameters());
-            prop_assert!(model.streamed_weight_bytes().get() <= model.resident_weight_bytes().get());
+            prop_assert!(model.parameters().streamed <= model.parameters().total);
+            prop_assert!(model.streamed_weight_bytes().get() <= model.weight_bytes().get());
             prop_assert!(model.kv_bytes_per_token().get() > 0.0);
-            prop_assert!(model.attention_flops_per_pair().get() > 0.0);
         }
     }
 
@@ -185,8 +194,7 @@ proptest! {
             "vocab_size": 1_u64 << words, "torch_dtype": "bfloat16",
         });
         let model = Model::from_config_json(&config.to_string()).unwrap();
-        prop_assert!(model.total_parameters() >= model.streamed_parameters());
-        prop_assert!(model.linear_flops_per_token().get() > 0.0);
+        prop_assert!(model.parameters().total >= model.parameters().streamed);
     }
 
     #[test]

@@ -2,19 +2,194 @@
 
 use std::collections::HashSet;
 
-use fizeau_roofline::Device;
+use fizeau_roofline::{Cell, Device, MathType, Topology};
 
 #[test]
 fn names_are_unique_and_canonical() {
     let mut names = HashSet::new();
     for device in Device::all() {
-        for name in
-            std::iter::once(device.name()).chain(device.aliases().iter().map(String::as_str))
-        {
+        let aliases = device.aliases().iter().map(String::as_str);
+        for name in std::iter::once(device.name()).chain(aliases) {
             assert!(names.insert(name), "{name} is used twice");
             let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             assert!(name.chars().all(is_plain), "{name} cannot be found");
         }
     }
-    assert_eq!(Device::all().len(), 33);
+    let titles: HashSet<&str> = Device::all().iter().map(Device::title).collect();
+    assert_eq!(titles.len(), Device::all().len(), "a title is used twice");
+}
+
+/// Each entry a second time, typed from the sources independently of the files: bandwidth in GB/s, dense rates in
+/// TFLOP/s, link in GB/s one direction, power in watts; `-` where there is none.
+const SECOND_COPY: &str = "
+    name                GiB  GB/s   bf16   fp8    fp4   int8   link  W
+    a100-sxm-40          40  1555   312    -      -      624   300   400
+    a100-sxm-80          80  2039   312    -      -      624   300   400
+    a100-pcie-80         80  1935   312    -      -      624    32   300
+    h100-sxm             80  3350   989.5  1979   -     1979   450   700
+    h100-pcie            80  2000   756.5  1513   -     1513    64   350
+    h100-nvl             94  3938   835    1671   -     1671    64   400
+    h800-sxm             80  3350   989    1979   -     1979   200   700
+    h200-sxm            141  4800   989    1979   -     1979   450   700
+    h200-nvl            141  4800   835    1671   -     1671    64   600
+    h20                  96  4096   148    296    -      296   450   400
+    b200-sxm            180  8000  2250    4500   9000  4500   900  1000
+    gb200               186  8000  2500    5000  10000  5000   900  1200
+    b300-sxm            288  8000  2250    4500  14000  4500   900  1100
+    gb300               288  8000  2500    5000  15000  5000   900  1400
+    l4                   24   300   121    242    -      242    32    72
+    l40s                 48   864   362    733    -      733    32   350
+    rtx-4090             24  1008   330    661    -      661    32   450
+    rtx-5090             32  1792   419    838    1676   838    64   575
+    rtx-pro-6000-server  96  1792   468    936    1871   936    64   600
+    dgx-spark           128   273   125    250    500    -      -    140
+    mi250x               64  1638.5 191.5  -      -      191.5 175   280
+    mi300x              192  5300  1307    2615   -     2615   448   750
+    mi325x              256  6000  1307    2615   -     2615   448  1000
+    mi350x              288  8000  2307    4614   9227  4614   535.5 1000
+    mi355x              288  8000  2517    5033  10066  5033   535.5 1400
+    gaudi2               96  2460   432    865    -      -     262.5 600
+    gaudi3              128  3700  1677    1677   -      -     600   900
+    tpu-v5e              16   819   197    -      -      394   200   -
+    tpu-v5p              95  2765   459    -      -      918   300   -
+    tpu-v6e              32  1638   918    918    -     1836   400   -
+    tpu-v7x             192  7370  2307    4614   -      -     600   -
+    trainium2            96  2900   667    1299   -      -     640   -
+    inferentia2          32   880   190    190    -      380    96   -";
+
+#[test]
+fn figures_are_those_of_a_second_copy() {
+    let lines: Vec<&str> = SECOND_COPY.trim().lines().skip(1).collect();
+    assert_eq!(lines.len(), Device::all().len());
+    for (line, device) in lines.iter().zip(Device::all()) {
+        let (name, figures) = line.trim().split_once(' ').unwrap();
+        assert_eq!(device.name(), name, "in this order");
+        let rate = |math| device.dense_rate(math).map(|rate| rate.get() / 1e12);
+        let [bf16, fp8, fp4, int8] = MathType::ALL.map(rate);
+        let found = [
+            Some(device.memory().get() / 1_073_741_824.0),
+            Some(device.memory_bandwidth().get() / 1e9),
+            bf16,
+            fp8,
+            fp4,
+            int8,
+            device.link().map(|link| link.bandwidth.get() / 1e9),
+            device.tdp().map(fizeau_core::Watts::get),
+        ];
+        for (found, typed) in found.iter().zip(figures.split_whitespace()) {
+            let is_same = match (found, typed.parse::<f64>()) {
+                (Some(found), Ok(typed)) => (found / typed - 1.0).abs() < 1e-3,
+                (None, Err(_)) => typed == "-",
+                _ => false,
+            };
+            assert!(is_same, "{name}: {found:?} and {typed}");
+        }
+    }
+}
+
+#[test]
+fn no_figure_of_the_table_is_in_doubt() {
+    for device in Device::all() {
+        assert_eq!(device.doubts(), [""; 0], "{}", device.name());
+        assert!(device.generation().is_some() && device.vendor().is_some(), "{}", device.name());
+        assert!(device.title().starts_with(device.vendor().unwrap()), "{}", device.title());
+    }
+}
+
+#[test]
+fn each_figure_has_a_source_and_a_date() {
+    let this_century = |date: &str| (2015..2100).contains(&date[..4].parse::<u32>().unwrap());
+    for device in Device::all() {
+        for cell in device.cells() {
+            let (name, field) = (device.name(), cell.field());
+            assert!(this_century(cell.date().unwrap()), "{name}: {field}");
+            assert!(cell.source().len() > 8, "{name}: {field} names a key, {}", cell.source());
+        }
+        for price in device.prices() {
+            assert!(this_century(price.date()), "{}", device.name());
+            assert!(price.source().len() > 8 && !price.kind().is_empty(), "{}", device.name());
+        }
+        assert!(device.cells().any(|cell| !cell.is_unverified()), "{}", device.name());
+    }
+}
+
+/// "80 GB" is 80 x 2^30 bytes; the title has the number, and the cell what the sheet prints.
+#[test]
+fn memory_is_in_binary_with_the_print_beside_it() {
+    for device in Device::all() {
+        let gib = device.memory().get() / 1_073_741_824.0;
+        assert_eq!(gib.fract(), 0.0, "{}", device.name());
+        assert!(device.title().contains(&format!(" {gib} GB")), "{}", device.title());
+        let cell = cell(device, "memory.capacity").unwrap();
+        assert_eq!(cell.value(), format!("{gib} GiB"));
+        let printed = cell.printed().unwrap();
+        assert!(printed.contains("GB") || printed.contains("GiB"), "{}", device.name());
+        assert!(device.usable_memory() <= device.memory(), "{}", device.name());
+    }
+}
+
+/// Where sources disagree a bound takes the figure that it is sound with: the most, or of latencies the least.
+#[test]
+fn of_a_range_the_sound_end_is_used() {
+    let mut ranges = 0;
+    for device in Device::all() {
+        for cell in device.cells() {
+            let Some((least, most)) = cell.range() else { continue };
+            ranges += 1;
+            let sound = if cell.field().ends_with("latency") { least } else { most };
+            assert_eq!(cell.value(), sound, "{}: {}", device.name(), cell.field());
+        }
+    }
+    assert!(ranges > 10, "{ranges}");
+}
+
+/// What is printed of both directions is twice what is used.
+#[test]
+fn links_are_of_one_direction() {
+    let mut halved = 0;
+    for device in Device::all() {
+        for cell in device.cells().filter(|cell| cell.field().starts_with("link.")) {
+            let Some(printed) = cell.printed().filter(|text| text.contains("both")) else {
+                continue;
+            };
+            let number = |text: &str| -> f64 {
+                let digits = |c: char| !(c.is_ascii_digit() || c == '.');
+                text.split(digits).rfind(|word| !word.is_empty()).unwrap().parse().unwrap()
+            };
+            let (printed_number, used) = (number(printed), number(cell.value()));
+            let is_half = [2.0, 2.0 * 8.0, 2.0 / 7.0]
+                .iter()
+                .any(|times| (printed_number / used / times - 1.0).abs() < 1e-9);
+            assert!(is_half, "{}: {used} of \"{printed}\"", device.name());
+            halved += 1;
+        }
+    }
+    assert!(halved > 20, "{halved}");
+}
+
+#[test]
+fn topologies_are_those_of_their_makers() {
+    for device in Device::all() {
+        let Some(link) = device.link() else {
+            assert_eq!(device.name(), "dgx-spark");
+            continue;
+        };
+        let name = device.name();
+        let expected = match device.vendor().unwrap() {
+            "AMD" | "Intel" => "mesh",
+            "Google" | "AWS" => "torus",
+            _ if name.contains("sxm") || name.starts_with("gb") || name == "h20" => "switch",
+            _ if name.contains("nvl") || name.contains("00-pcie") => "bridge",
+            _ => "pcie",
+        };
+        assert_eq!(link.topology.name(), expected, "{name}");
+        assert!((0.5e-6..10e-6).contains(&link.latency.get()), "{name}");
+        if let Topology::Switch { domain, .. } = link.topology {
+            assert_eq!(domain, if name.starts_with("gb") { 72 } else { 8 }, "{name}");
+        }
+    }
+}
+
+fn cell<'a>(device: &'a Device, field: &str) -> Option<&'a Cell> {
+    device.cells().find(|cell| cell.field() == field)
 }

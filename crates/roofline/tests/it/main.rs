@@ -2,15 +2,26 @@
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 mod bounds;
+mod collectives;
 mod compare;
 mod configs;
+mod deployments;
 mod devices;
 mod devices_data;
+mod devices_doubts;
+mod devices_toml;
+mod exchanges;
+mod families;
+mod formats;
+mod golden;
 mod mixes;
 mod models;
+mod quantization;
+mod random_models;
 mod systems;
+mod weights;
 
-use fizeau_roofline::Model;
+use fizeau_roofline::{Deployment, Device, Model, System};
 use proptest::test_runner::{Config, RngSeed};
 
 /// The text of a config among the fixtures.
@@ -33,4 +44,9 @@ pub(crate) fn fixed() -> Config {
 
 pub(crate) fn llama_8b() -> Model {
     Model::from_config_json(config!("llama-3.1-8b")).unwrap()
+}
+
+/// A model on one device.
+pub(crate) fn single(model: Model, device: &Device) -> System {
+    System::new(model, device.clone(), Deployment::SINGLE).unwrap()
 }

@@ -41,8 +41,7 @@ impl<'a> Section<'a> {
         let Some(value) = self.value(key) else {
             return Ok(None);
         };
-        let text = value.get_ref().as_str().map(str::trim).filter(|text| !text.is_empty());
-        text.map(Some).ok_or_else(|| self.wrong(key, value, "text in quotes"))
+        one_line(value.get_ref()).map(Some).ok_or_else(|| self.wrong(key, value, ONE_LINE))
     }
 
     pub(super) fn needed_text(&self, key: &str, wanted: &str) -> Result<&'a str, DeviceError> {
@@ -55,7 +54,7 @@ impl<'a> Section<'a> {
             return Ok(Vec::new());
         };
         let texts = value.get_ref().as_array().and_then(|list| {
-            list.iter().map(|item| item.get_ref().as_str().map(str::to_owned)).collect()
+            list.iter().map(|item| one_line(item.get_ref()).map(str::to_owned)).collect()
         });
         texts.ok_or_else(|| self.wrong(key, value, "a list of texts in quotes"))
     }
@@ -138,9 +137,17 @@ impl<'a> Section<'a> {
     }
 
     fn name(&self, key: &str) -> String {
-        let short: String = key.chars().take(40).collect();
+        let short: String = key.chars().take(40).flat_map(char::escape_debug).collect();
         if self.path.is_empty() { short } else { format!("{}.{short}", self.path) }
     }
+}
+
+const ONE_LINE: &str = "a line of text in quotes";
+
+/// A text that can stand in a line of a table.
+fn one_line<'a>(value: &'a DeValue<'_>) -> Option<&'a str> {
+    let text = value.as_str()?.trim();
+    (!text.is_empty() && !text.contains(char::is_control)).then_some(text)
 }
 
 /// A positive finite number, whole or not.
@@ -155,11 +162,13 @@ pub(super) fn number(value: &DeValue<'_>) -> Option<f64> {
 
 fn found(value: &DeValue<'_>) -> String {
     match value {
-        DeValue::String(text) => format!("\"{}\"", text.chars().take(40).collect::<String>()),
+        DeValue::String(text) => format!("{:?}", text.chars().take(40).collect::<String>()),
         DeValue::Integer(number) => number.to_string(),
         DeValue::Float(number) => number.to_string(),
         DeValue::Boolean(flag) => flag.to_string(),
-        other => format!("a {}", other.type_str()),
+        DeValue::Datetime(date) => date.to_string(),
+        DeValue::Array(_) => "a list".to_owned(),
+        DeValue::Table(_) => "a table".to_owned(),
     }
 }
 

@@ -1,0 +1,56 @@
+//! `fizeau sol`.
+
+use clap::{Args, ValueEnum};
+
+use super::SystemArgs;
+
+#[derive(Debug, Args)]
+pub(crate) struct SolArgs {
+    #[command(flatten)]
+    pub(crate) system: SystemArgs,
+    #[command(flatten)]
+    pub(crate) load: SolLoadArgs,
+    /// Answer the queries of a file (`-`: standard input), one JSON object a line, with one JSON line each, in order. Flags are
+    /// the defaults of what a line does not say. Exit code 2 if any line could not be answered.
+    #[arg(long, value_name = "FILE.jsonl", conflicts_with_all = ["json", "curve"], help_heading = "Output")]
+    pub(crate) points: Option<String>,
+    /// Print JSON (fizeau.sol/1) instead of text.
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+    /// Print a curve as CSV: over the running batch, from 1 to what fits, or over the context, to a million tokens.
+    #[arg(long, value_enum, value_name = "OVER", num_args = 0..=1, default_missing_value = "batch",
+          conflicts_with = "json", help_heading = "Output")]
+    pub(crate) curve: Option<CurveArg>,
+}
+
+/// What is asked of the system.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Load")]
+pub(crate) struct SolLoadArgs {
+    /// Tokens of a prompt.
+    #[arg(long, alias = "input-len", value_name = "TOKENS", default_value_t = 1024)]
+    pub(crate) isl: u64,
+    /// Tokens of a reply.
+    #[arg(long, alias = "output-len", value_name = "TOKENS", default_value_t = 128)]
+    pub(crate) osl: u64,
+    /// Tokens of each prompt that are cached already.
+    #[arg(long, value_name = "TOKENS", default_value_t = 0)]
+    pub(crate) cached: u64,
+    /// Requests under way at once; as many of them run as fit into memory.
+    #[arg(long, alias = "max-concurrency", value_name = "N", default_value_t = 1)]
+    pub(crate) concurrency: u64,
+    /// Sequences that run at once, exactly, whether they fit or not.
+    #[arg(long, value_name = "N", conflicts_with = "concurrency")]
+    pub(crate) batch: Option<u64>,
+    /// One decode step at this context instead of whole requests.
+    #[arg(long, value_name = "TOKENS", conflicts_with_all = ["isl", "osl", "cached"])]
+    pub(crate) context: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CurveArg {
+    /// Over the running batch.
+    Batch,
+    /// Over the context.
+    Context,
+}

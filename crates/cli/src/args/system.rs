@@ -1,0 +1,44 @@
+//! Which model on which devices, and how an engine is set up on them.
+
+use std::num::NonZeroU64;
+
+use clap::Args;
+
+/// A model on devices. The flags have vLLM's spellings as aliases where it has them.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Model and devices")]
+pub(crate) struct SystemArgs {
+    /// The model's Hugging Face config.json.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) model_config: Option<String>,
+    /// The device: a name that `fizeau devices` lists, such as h100-sxm, or a TOML file with one of your own.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) hardware: Option<String>,
+    /// Tensor parallelism: matrices and heads are cut so many ways.
+    #[arg(long, alias = "tensor-parallel-size", value_name = "N", default_value_t = 1)]
+    pub(crate) tp: u32,
+    /// Pipeline parallelism: layers are cut into so many stages.
+    #[arg(long, alias = "pipeline-parallel-size", value_name = "N", default_value_t = 1)]
+    pub(crate) pp: u32,
+    /// Expert parallelism: whole experts lie on so many groups of devices; the rest of the devices of a stage cut each.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) ep: u32,
+    /// Attention data parallelism: so many groups of --tp devices serve sequences of their own and share the experts.
+    #[arg(long, alias = "data-parallel-size", value_name = "N", default_value_t = 1)]
+    pub(crate) dp: u32,
+    /// All of it so many times, with the requests shared among them.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) replicas: u32,
+    /// How weights are stored, where it is not as the config says: bf16, fp8, ...
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) weights: Option<String>,
+    /// How the key-value cache is stored: bf16 (the default) or fp8.
+    #[arg(long, alias = "kv-cache-dtype", value_name = "FORMAT")]
+    pub(crate) kv: Option<String>,
+    /// The share of a device's memory that weights and cache may take.
+    #[arg(long, alias = "gpu-memory-utilization", value_name = "SHARE", default_value_t = 0.9)]
+    pub(crate) memory_share: f64,
+    /// The most sequences that the engine runs at once in each group of --dp; otherwise as many as fit.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_num_seqs: Option<NonZeroU64>,
+}

@@ -1,0 +1,146 @@
+//! One device, with each figure's source and date.
+
+use std::fmt::Write;
+
+use fizeau::roofline::{Cell, Device, Link, Price, Reduces, Topology};
+
+const WIDTH: usize = 80;
+/// Where the columns begin: what is used, and what is said of it.
+const VALUE: usize = 18;
+const REMARK: usize = 35;
+
+/// Names, figures, links, prices, sources, doubts.
+pub(super) fn of(device: &Device) -> String {
+    let mut sources = Sources::default();
+    let mut text = head(device);
+    row(&mut text, "figure", "used", "as printed; where sources disagree; source");
+    for cell in device.cells() {
+        let remark = remark(cell, &mut sources);
+        row(&mut text, cell.field(), cell.value(), &remark);
+    }
+    if !device.prices().is_empty() {
+        text.push('\n');
+        row(&mut text, "$/h of one", "asked", "by whom; source");
+    }
+    for price in device.prices() {
+        row(&mut text, "", &asked(price), &by_whom(price, &mut sources));
+    }
+    text.push('\n');
+    for (number, source) in (1_usize..).zip(&sources.0) {
+        text.push_str(&hanging(&format!("[{number}] "), source));
+    }
+    text.push_str("?   an assumption, or from a source that is weak or was not seen again\n");
+    let doubts = device.doubts();
+    if !doubts.is_empty() {
+        text.push_str("\nin doubt:\n");
+    }
+    doubts.iter().for_each(|doubt| text.push_str(&hanging("- ", doubt)));
+    text
+}
+
+fn head(device: &Device) -> String {
+    let mut text = format!("{}\n", device.title());
+    let aliases = device.aliases().join(", ");
+    let called = if aliases.is_empty() { String::new() } else { format!("; also {aliases}") };
+    text.push_str(&hanging("  ", &format!("{}{called}", device.name())));
+    let kind: Vec<&str> = device.vendor().into_iter().chain(device.generation()).collect();
+    if !kind.is_empty() {
+        text.push_str(&hanging("  ", &kind.join(", ")));
+    }
+    let link = device.link().map_or_else(|| "no link is known".to_owned(), linked);
+    text.push_str(&hanging("  ", &link));
+    text.push('\n');
+    text
+}
+
+fn linked(link: &Link) -> String {
+    match link.topology {
+        Topology::Switch { domain, reduces: Reduces::InSwitch } => {
+            format!("linked by a switch to {domain} devices, which adds up what they send")
+        }
+        Topology::Switch { domain, .. } => format!("linked by a switch to {domain} devices"),
+        Topology::Mesh { domain } => {
+            format!("linked to each of {domain} devices by a link of its own")
+        }
+        Topology::Torus { dimensions } => {
+            format!("linked to neighbours in a torus of {dimensions} dimensions")
+        }
+        Topology::Pcie => "linked by PCIe".to_owned(),
+        Topology::Bridge { .. } => "linked by PCIe, and pairs by a bridge".to_owned(),
+    }
+}
+
+/// What is said of a figure.
+fn remark(cell: &Cell, sources: &mut Sources) -> String {
+    let printed = cell.printed().map(str::to_owned);
+    let range = cell.range().map(|(least, most)| format!("from {least} to {most}"));
+    let note = cell.note().map(str::to_owned);
+    let said = printed.into_iter().chain(range).chain(note).collect::<Vec<_>>().join("; ");
+    let date = cell.date().unwrap_or_default();
+    format!("{said} {}", sources.mark(cell.source(), date, cell.is_unverified())).trim().to_owned()
+}
+
+fn asked(price: &Price) -> String {
+    let (low, high) = (price.low().get(), price.high().get());
+    if low < high { format!("{low:.2} to {high:.2}") } else { format!("{low:.2}") }
+}
+
+fn by_whom(price: &Price, sources: &mut Sources) -> String {
+    let note = price.note().map(|note| format!("; {note}")).unwrap_or_default();
+    let mark = sources.mark(price.source(), price.date(), price.is_unverified());
+    format!("{}{note} {mark}", price.kind())
+}
+
+/// Sources in the order in which they are first named.
+#[derive(Default)]
+struct Sources(Vec<String>);
+
+impl Sources {
+    /// `[2]`, or `[2]?` for what is unverified.
+    fn mark(&mut self, name: &str, date: &str, is_unverified: bool) -> String {
+        let source = if date.is_empty() { name.to_owned() } else { format!("{name}, {date}") };
+        let at = self.0.iter().position(|known| *known == source).unwrap_or_else(|| {
+            self.0.push(source);
+            self.0.len() - 1
+        });
+        format!("[{}]{}", at + 1, if is_unverified { "?" } else { "" })
+    }
+}
+
+/// A line of three columns, the last of them in as many lines as it needs.
+fn row(text: &mut String, field: &str, value: &str, remark: &str) {
+    let (mut field, mut value) = (field, value);
+    for line in wrapped(remark, WIDTH - REMARK) {
+        let start = format!("{field:<VALUE$}{value}");
+        let line = format!("{start:<REMARK$}{line}");
+        // Writing to a text cannot fail.
+        let _ = writeln!(text, "{}", line.trim_end());
+        (field, value) = ("", "");
+    }
+}
+
+/// A text that begins with `mark`, its further lines set in as far.
+fn hanging(mark: &str, text: &str) -> String {
+    let (mut out, mut start) = (String::new(), mark.to_owned());
+    for line in wrapped(text, WIDTH - mark.len()) {
+        let _ = writeln!(out, "{start}{line}");
+        start = " ".repeat(mark.len());
+    }
+    out
+}
+
+/// Lines of at most `width`, broken between words; at least one.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

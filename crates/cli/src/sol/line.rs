@@ -1,0 +1,209 @@
+//! A query as a line of JSON. Read without an allocation where texts have no escapes, since files have many lines.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::query::Query;
+
+/// A line that was understood.
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    pub(super) query: Query<'a>,
+    /// Fields that nothing is known of.
+    pub(super) unknown: Vec<String>,
+}
+
+/// The query of `line`; what it does not say is as in `defaults`.
+pub(super) fn parse<'a>(line: &'a [u8], defaults: &Query<'a>) -> Result<Line<'a>, String> {
+    let mut json = serde_json::Deserializer::from_slice(line);
+    let read = Reader(defaults).deserialize(&mut json);
+    let read = read.and_then(|read| json.end().map(|()| read));
+    read.map_err(|error| not_json(&error))?
+}
+
+/// Every line is the first of its own text, so only the column says something.
+fn not_json(error: &serde_json::Error) -> String {
+    let column = error.column();
+    let text = error.to_string();
+    let what = text.split(" at line ").next().unwrap_or(&text);
+    format!("not a JSON object: {what} at column {column}")
+}
+
+struct Reader<'q, 'a>(&'q Query<'a>);
+
+impl<'a> DeserializeSeed<'a> for Reader<'_, 'a> {
+    type Value = Result<Line<'a>, String>;
+
+    fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<Self::Value, D::Error> {
+        json.deserialize_map(self)
+    }
+}
+
+impl<'a> Visitor<'a> for Reader<'_, 'a> {
+    type Value = Result<Line<'a>, String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    /// Reads on after the first field that is wrong, so that what is no JSON at all is said to be that.
+    fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<Self::Value, M::Error> {
+        let mut line = Line { query: self.0.clone(), unknown: Vec::new() };
+        let mut wrong = None;
+        while let Some(Name(name)) = map.next_key()? {
+            let value: Scalar<'a> = map.next_value()?;
+            if let Err(error) = line.set(&name, value) {
+                wrong.get_or_insert(error);
+            }
+        }
+        Ok(wrong.map_or(Ok(line), Err))
+    }
+}
+
+impl<'a> Line<'a> {
+    /// A null is as if the field were absent.
+    fn set(&mut self, name: &str, value: Scalar<'a>) -> Result<(), String> {
+        let Query { system, load } = &mut self.query;
+        if matches!(value, Scalar::Null) {
+            return Ok(());
+        }
+        match name {
+            "model_config" => system.model_config = Some(value.text(name)?),
+            "hardware" => system.hardware = Some(value.text(name)?),
+            "weights" => system.weights = Some(value.text(name)?),
+            "kv" => system.kv = Some(value.text(name)?),
+            "tp" => system.degrees.tp = value.degree(name)?,
+            "pp" => system.degrees.pp = value.degree(name)?,
+            "ep" => system.degrees.ep = value.degree(name)?,
+            "dp" => system.degrees.dp = value.degree(name)?,
+            "replicas" => system.degrees.replicas = value.degree(name)?,
+            "isl" => load.isl = value.count(name)?,
+            "osl" => load.osl = value.count(name)?,
+            "cached" => load.cached = value.count(name)?,
+            "concurrency" => load.concurrency = value.count(name)?,
+            _ => self.unknown.push(name.to_owned()),
+        }
+        Ok(())
+    }
+}
+
+/// A field's name.
+struct Name<'a>(Cow<'a, str>);
+
+/// A field's value.
+enum Scalar<'a> {
+    Null,
+    Whole(u64),
+    /// Any other number.
+    Number(f64),
+    Text(Cow<'a, str>),
+    /// Lists, objects, `true` and `false`.
+    Other,
+}
+
+impl<'a> Scalar<'a> {
+    fn text(self, name: &str) -> Result<Cow<'a, str>, String> {
+        match self {
+            Self::Text(text) => Ok(text),
+            _ => Err(format!("{name} must be a text")),
+        }
+    }
+
+    /// Programs that keep all numbers as floating-point ones write 8 as 8.0.
+    fn count(self, name: &str) -> Result<u64, String> {
+        match self {
+            Self::Whole(count) => Ok(count),
+            Self::Number(number) if number >= 0.0 && number.fract() == 0.0 && number < 1e15 => {
+                Ok(number as u64)
+            }
+            Self::Number(number) => Err(format!("{name} is {number}; it must be a whole number")),
+            _ => Err(format!("{name} must be a whole number")),
+        }
+    }
+
+    fn degree(self, name: &str) -> Result<u32, String> {
+        let count = self.count(name)?;
+        u32::try_from(count).map_err(|_| format!("{name} is {count}; it must be from 1 to 65536"))
+    }
+}
+
+impl<'a> Deserialize<'a> for Name<'a> {
+    fn deserialize<D: Deserializer<'a>>(json: D) -> Result<Self, D::Error> {
+        json.deserialize_str(NameVisitor)
+    }
+}
+
+struct NameVisitor;
+
+impl<'a> Visitor<'a> for NameVisitor {
+    type Value = Name<'a>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a field's name")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'a str) -> Result<Name<'a>, E> {
+        Ok(Name(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Name<'a>, E> {
+        Ok(Name(Cow::Owned(text.to_owned())))
+    }
+}
+
+impl<'a> Deserialize<'a> for Scalar<'a> {
+    fn deserialize<D: Deserializer<'a>>(json: D) -> Result<Self, D::Error> {
+        json.deserialize_any(ScalarVisitor)
+    }
+}
+
+struct ScalarVisitor;
+
+impl<'a> Visitor<'a> for ScalarVisitor {
+    type Value = Scalar<'a>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Scalar<'a>, E> {
+        Ok(Scalar::Null)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Scalar<'a>, E> {
+        Ok(Scalar::Other)
+    }
+
+    fn visit_u64<E>(self, whole: u64) -> Result<Scalar<'a>, E> {
+        Ok(Scalar::Whole(whole))
+    }
+
+    fn visit_i64<E>(self, negative: i64) -> Result<Scalar<'a>, E> {
+        Ok(Scalar::Number(negative as f64))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Scalar<'a>, E> {
+        Ok(Scalar::Number(number))
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'a str) -> Result<Scalar<'a>, E> {
+        Ok(Scalar::Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Scalar<'a>, E> {
+        Ok(Scalar::Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_seq<S: SeqAccess<'a>>(self, mut list: S) -> Result<Scalar<'a>, S::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Scalar::Other)
+    }
+
+    fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<Scalar<'a>, M::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Scalar::Other)
+    }
+}

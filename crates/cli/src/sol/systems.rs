@@ -1,0 +1,115 @@
+//! Systems, each prepared once however many queries name it.
+
+use std::collections::HashMap;
+
+use fizeau::roofline::{Deployment, DeploymentError, Format, Model, Serving, System};
+
+use super::query::{Degrees, SystemQuery};
+use crate::hardware;
+
+/// What queries have named so far. Files are read once; what could not be had is remembered as well, so that a file of many
+/// bad lines is no slower than one of good ones.
+#[derive(Default)]
+pub(super) struct Systems {
+    models: HashMap<String, Result<Model, String>>,
+    prepared: HashMap<Vec<u8>, Result<System, String>>,
+    /// Written anew for each look-up, so that one that finds something allocates nothing.
+    key: Vec<u8>,
+}
+
+/// A file may name systems without end; what is prepared takes some kilobytes.
+const MOST_PREPARED: usize = 4096;
+
+impl Systems {
+    /// The system that `query` names, or in one line why there is none.
+    pub(super) fn get(&mut self, query: &SystemQuery<'_>) -> Result<&System, &str> {
+        write_key(&mut self.key, query);
+        if !self.prepared.contains_key(&self.key) {
+            if self.prepared.len() >= MOST_PREPARED {
+                self.prepared.clear();
+            }
+            let system = self.prepare(query);
+            self.prepared.insert(self.key.clone(), system);
+        }
+        match self.prepared.get(&self.key) {
+            Some(found) => found.as_ref().map_err(String::as_str),
+            None => Err("the system is not there"),
+        }
+    }
+
+    fn prepare(&mut self, query: &SystemQuery<'_>) -> Result<System, String> {
+        let path = query.model_config.as_deref().ok_or("model_config is missing")?;
+        let hardware = query.hardware.as_deref().ok_or("hardware is missing")?;
+        let device = hardware::find(hardware, "hardware").map_err(|fail| fail.message)?.device;
+        let model = self.model(path)?.clone();
+        let model = stored_as(model, query)?;
+        let deployment = query.degrees.deployment().map_err(|error| error.to_string())?;
+        let system = System::new(model, device, deployment);
+        let system = system.map_err(|error| error.to_string())?;
+        Ok(system.with_serving(serving(query)?))
+    }
+
+    fn model(&mut self, path: &str) -> Result<&Model, String> {
+        let model = self.models.entry(path.to_owned()).or_insert_with(|| {
+            let text = std::fs::read_to_string(path);
+            let text = text.map_err(|error| format!("model_config {path}: {error}"))?;
+            Model::from_config_json(&text).map_err(|error| format!("model_config {path}: {error}"))
+        });
+        model.as_ref().map_err(Clone::clone)
+    }
+}
+
+/// Each text with a byte behind it that none can contain, then the numbers in text of their own.
+fn write_key(key: &mut Vec<u8>, query: &SystemQuery<'_>) {
+    key.clear();
+    for text in [&query.model_config, &query.hardware, &query.weights, &query.kv] {
+        match text {
+            Some(text) => {
+                key.extend_from_slice(text.as_bytes());
+                key.push(0xff);
+            }
+            None => key.push(0xfe),
+        }
+    }
+    let Degrees { tp, pp, ep, dp, replicas } = query.degrees;
+    for degree in [tp, pp, ep, dp, replicas] {
+        key.extend_from_slice(&degree.to_le_bytes());
+    }
+    key.extend_from_slice(&query.memory_share.to_bits().to_le_bytes());
+    key.extend_from_slice(&query.max_num_seqs.map_or(0, std::num::NonZeroU64::get).to_le_bytes());
+}
+
+impl Degrees {
+    pub(super) fn deployment(&self) -> Result<Deployment, DeploymentError> {
+        Deployment::SINGLE
+            .with_tensor(self.tp)?
+            .with_pipeline(self.pp)?
+            .with_expert_groups(self.ep)?
+            .with_attention_groups(self.dp)?
+            .with_replicas(self.replicas)
+    }
+}
+
+/// The model with weights and cache as the query has them.
+fn stored_as(model: Model, query: &SystemQuery<'_>) -> Result<Model, String> {
+    if let Some(weights) = &query.weights {
+        return Err(format!("weights {weights}: not understood"));
+    }
+    match query.kv.as_deref() {
+        None => Ok(model),
+        Some("bf16" | "auto" | "fp16") => Ok(model.with_kv_cache(Format::Bf16)),
+        Some("fp8") => Ok(model.with_kv_cache(Format::Fp8)),
+        Some(other) => Err(format!("kv is {other}; it must be bf16 or fp8")),
+    }
+}
+
+fn serving(query: &SystemQuery<'_>) -> Result<Serving, String> {
+    let share = query.memory_share;
+    if !(share > 0.0 && share <= 1.0) {
+        return Err(format!("the memory share is {share}; it must be above 0 and at most 1"));
+    }
+    let mut serving = Serving::default();
+    serving.memory_share = share;
+    serving.max_sequences = query.max_num_seqs;
+    Ok(serving)
+}

@@ -1,0 +1,135 @@
+//! Devices by figures that somebody gives.
+
+use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Watts};
+
+use super::error::{at_most, positive};
+use super::quantity::Measure;
+use super::{Cell, Device, DeviceError, Link, MathType, Price};
+
+impl Device {
+    /// A device that is not in the table, by its figures: what it holds, what it reads per second, and its
+    /// dense 16-bit rate with 32-bit accumulation.
+    ///
+    /// # Errors
+    /// If a figure is not a positive finite number.
+    pub fn new(
+        name: impl Into<String>,
+        memory: Bytes,
+        memory_bandwidth: BytesPerSec,
+        bf16: FlopsPerSec,
+    ) -> Result<Self, DeviceError> {
+        let name = name.into();
+        let bytes = positive(memory.get(), "memory")?;
+        let bandwidth = positive(memory_bandwidth.get(), "memory bandwidth")?;
+        let rate = positive(bf16.get(), "bf16 rate")?;
+        Ok(Self {
+            title: name.clone(),
+            name,
+            vendor: None,
+            generation: None,
+            aliases: Vec::new(),
+            memory,
+            usable_memory: memory,
+            memory_bandwidth,
+            bf16,
+            fp8: None,
+            fp4: None,
+            int8: None,
+            link: None,
+            network: None,
+            tdp: None,
+            prices: Vec::new(),
+            cells: vec![
+                Cell::given("memory.capacity", Measure::Memory, bytes),
+                Cell::given("memory.bandwidth", Measure::Bandwidth, bandwidth),
+                Cell::given("rates.bf16", Measure::Rate, rate),
+            ],
+        })
+    }
+
+    /// The same device with arithmetic units for `math` that reach `rate`, dense.
+    ///
+    /// # Errors
+    /// If the rate is not a positive finite number.
+    pub fn with_rate(mut self, math: MathType, rate: FlopsPerSec) -> Result<Self, DeviceError> {
+        let figure = match math {
+            MathType::Bf16 => "bf16 rate",
+            MathType::Fp8 => "fp8 rate",
+            MathType::Fp4 => "fp4 rate",
+            MathType::Int8 => "int8 rate",
+        };
+        positive(rate.get(), figure)?;
+        self.set_rate(math, rate);
+        self.put(Cell::given(math.field(), Measure::Rate, rate.get()));
+        Ok(self)
+    }
+
+    /// The same device, of whose memory software sees `usable`.
+    ///
+    /// # Errors
+    /// If that is not a positive finite number, or more than the device has.
+    pub fn with_usable_memory(mut self, usable: Bytes) -> Result<Self, DeviceError> {
+        let bytes = positive(usable.get(), "usable memory")?;
+        at_most(bytes, self.memory.get(), "usable memory", "the memory that the device has")?;
+        self.usable_memory = usable;
+        self.put(Cell::given("memory.usable", Measure::Memory, bytes));
+        Ok(self)
+    }
+
+    /// The same device with this link to its neighbours.
+    ///
+    /// # Errors
+    /// If a figure of the link makes no sense: see [`Link::checked`].
+    pub fn with_link(mut self, link: Link) -> Result<Self, DeviceError> {
+        self.link = Some(link.checked()?);
+        self.put(Cell::given("link.each_way", Measure::Bandwidth, link.bandwidth.get()));
+        self.put(Cell::given("link.latency", Measure::Time, link.latency.get()));
+        Ok(self)
+    }
+
+    /// The same device with this link to devices of other machines.
+    ///
+    /// # Errors
+    /// If a figure of the link makes no sense: see [`Link::checked`].
+    pub fn with_network(mut self, network: Link) -> Result<Self, DeviceError> {
+        self.network = Some(network.checked()?);
+        self.put(Cell::given("network.each_way", Measure::Bandwidth, network.bandwidth.get()));
+        self.put(Cell::given("network.latency", Measure::Time, network.latency.get()));
+        Ok(self)
+    }
+
+    /// The same device with a board limit of `tdp`.
+    ///
+    /// # Errors
+    /// If that is not a positive finite number.
+    pub fn with_tdp(mut self, tdp: Watts) -> Result<Self, DeviceError> {
+        let watts = positive(tdp.get(), "power limit")?;
+        self.tdp = Some(tdp);
+        self.put(Cell::given("power.tdp", Measure::Power, watts));
+        Ok(self)
+    }
+
+    /// The same device with one more price.
+    #[must_use]
+    pub fn with_price(mut self, price: Price) -> Self {
+        self.prices.push(price);
+        self
+    }
+
+    pub(super) const fn set_rate(&mut self, math: MathType, rate: FlopsPerSec) {
+        match math {
+            MathType::Bf16 => self.bf16 = rate,
+            MathType::Fp8 => self.fp8 = Some(rate),
+            MathType::Fp4 => self.fp4 = Some(rate),
+            MathType::Int8 => self.int8 = Some(rate),
+        }
+    }
+
+    /// In the place of the cell of that field, or at the end.
+    pub(super) fn put(&mut self, cell: Cell) {
+        match self.cells.iter_mut().find(|known| known.field() == cell.field()) {
+            Some(known) => *known = cell,
+            None => self.cells.push(cell),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Modules that predict further tokens (MTP).
+
+use super::super::fields::LAYERS;
+use super::super::{Layers, ModelError};
+use super::Config;
+use super::layout::{MixerKind, Place};
+
+const COUNT: [&str; 3] = ["num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"];
+
+impl Config<'_> {
+    /// The modules: each is a layer like the last that attends, with a projection and three norms more.
+    pub(super) fn draft(&self, layout: &[Place]) -> Result<Option<Layers>, ModelError> {
+        if self.fields.flag("use_mtp")? == Some(false) {
+            return Ok(None);
+        }
+        let Some(modules) = self.fields.any(&COUNT, LAYERS)? else {
+            return Ok(None);
+        };
+        let count = modules * self.fields.nonzero("mtp_transformer_layers", LAYERS)?.unwrap_or(1);
+        let attends = |place: &&Place| matches!(place.mixer, MixerKind::Full | MixerKind::Latent);
+        let Some(last) = layout.iter().rev().find(attends).or_else(|| layout.last()) else {
+            return Ok(None);
+        };
+        let feed = layout.last().map_or(last.feed, |last| last.feed);
+        let place = Place { shares_keys: false, feed, ..*last };
+        let layer = self.layer(place, self.formats(self.layers), count)?;
+        Ok(Some(Layers { norms: layer.norms + self.norms(3), ..layer }))
+    }
+}

@@ -1,0 +1,143 @@
+//! What a family's published code fixes and its config does not say.
+//!
+//! Dimensions are always the config's. Here stand norms, biases, gates and defaults, as in the model classes of the
+//! `transformers` library (or in the code beside the checkpoint), under the name that the config gives for itself.
+
+mod table;
+
+use serde_json::Value;
+
+use self::table::{FAMILIES, UNKNOWN};
+use super::super::ModelError;
+use super::super::fields::{Fields, shown};
+
+/// Something that a layer has or has not.
+#[derive(Clone, Copy)]
+pub(super) enum Flag {
+    No,
+    Yes,
+    /// As this field says, or the value where it is silent.
+    Field(&'static str, bool),
+}
+
+impl Flag {
+    pub(super) fn read(self, fields: Fields<'_>) -> Result<bool, ModelError> {
+        match self {
+            Self::No => Ok(false),
+            Self::Yes => Ok(true),
+            Self::Field(field, silent) => Ok(fields.flag(field)?.unwrap_or(silent)),
+        }
+    }
+}
+
+/// What the norms of queries and keys go over.
+#[derive(Clone, Copy)]
+pub(super) enum NormSpan {
+    /// The dimensions of one head; all heads share the gains.
+    Head,
+    /// All heads together.
+    Heads,
+}
+
+/// What the config of a family leaves to its code.
+pub(super) struct Family {
+    /// Its names, in small letters and digits only.
+    pub(super) names: &'static [&'static str],
+    /// Norms over the hidden size in a layer.
+    pub(super) norms: u64,
+    /// Vectors of a norm: 1 for a gain, 2 for a gain and a bias, 0 for a norm that is not learned.
+    pub(super) norm_vectors: u64,
+    /// Biases of the projections of queries, keys and values.
+    pub(super) qkv_bias: Flag,
+    /// Bias of attention's output projection.
+    pub(super) output_bias: Flag,
+    /// Biases of dense feed-forward blocks.
+    pub(super) feed_forward_bias: Flag,
+    pub(super) qk_norm: Flag,
+    pub(super) qk_norm_span: NormSpan,
+    /// Whether the query projection makes a gate for attention's output besides.
+    pub(super) output_gate: Flag,
+    /// One learned sink a head.
+    pub(super) sinks: Flag,
+    /// Whether feed-forward blocks have a gate; none: whatever their activation suggests.
+    pub(super) gated: Option<bool>,
+    /// Whether the embedding is the LM head where the config is silent.
+    pub(super) tied: bool,
+    /// Whether a config that names a window also uses it.
+    pub(super) windows: Flag,
+    /// Every n-th layer sees everything where windows are given and the config is silent about a pattern.
+    pub(super) full_every: Option<u64>,
+    /// The mixer and the feed-forward block of a layer read the same input.
+    pub(super) parallel: Flag,
+    /// A layer is one block, a mixer or a feed-forward one, rather than both.
+    pub(super) single_blocks: bool,
+    /// The router has a bias for each expert, or a correction term.
+    pub(super) router_bias: bool,
+    /// Experts have biases.
+    pub(super) expert_bias: bool,
+    /// A scalar gate (a vector of the hidden size) in front of the shared expert.
+    pub(super) shared_gate: bool,
+    /// The dense block stays beside the experts, in the same layer.
+    pub(super) dense_beside_experts: bool,
+    /// Where the width of dense blocks stands.
+    pub(super) dense_width: &'static [&'static str],
+    /// That width in hidden sizes where the config is silent.
+    pub(super) dense_width_in_hidden: Option<u64>,
+    /// Fields that the family's code has defaults for and configs do leave out.
+    pub(super) defaults: &'static [(&'static str, u64)],
+}
+
+impl Family {
+    /// The family that a config names, and what the config calls its architecture.
+    ///
+    /// The class in `architectures` comes first: of the two names it is the more particular one.
+    pub(super) fn of<'a>(
+        fields: Fields<'a>,
+        warnings: &mut Vec<String>,
+    ) -> Result<(&'static Self, &'a str), ModelError> {
+        let class = class(fields)?;
+        let model_type = fields.text("model_type");
+        let Some(shown) = class.or(model_type) else {
+            let expected =
+                "a list with one name, such as [\"LlamaForCausalLM\"] or [\"Qwen3ForCausalLM\"]";
+            return Err(ModelError::Missing { field: "architectures", expected });
+        };
+        let known = class.and_then(|name| Self::named(stem(name)));
+        if let Some(family) = known.or_else(|| model_type.and_then(Self::named)) {
+            return Ok((family, shown));
+        }
+        warnings.push(format!(
+            "the architecture `{shown}` is not known here: two norms a layer, gated feed-forward blocks and no \
+             biases or gates beyond what the config says were assumed"
+        ));
+        Ok((&UNKNOWN, shown))
+    }
+
+    fn named(name: &str) -> Option<&'static Self> {
+        let letters: String =
+            name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
+        let plain = letters.strip_suffix("text").unwrap_or(&letters);
+        FAMILIES.iter().find(|family| family.names.contains(&plain))
+    }
+}
+
+fn class(fields: Fields<'_>) -> Result<Option<&str>, ModelError> {
+    let field = "architectures";
+    let Some(value) = fields.get(field) else {
+        return Ok(None);
+    };
+    match value.as_array().map(Vec::as_slice) {
+        Some([Value::String(name), ..]) => Ok(Some(name)),
+        _ => Err(ModelError::Invalid {
+            field,
+            found: shown(value),
+            expected: "a list with one name, such as [\"LlamaForCausalLM\"]",
+        }),
+    }
+}
+
+/// A class's name without what it is used for: `Llama` of `LlamaForCausalLM`.
+fn stem(class: &str) -> &str {
+    let uses = ["ForCausalLM", "ForConditionalGeneration", "LMHeadModel", "Model"];
+    uses.iter().find_map(|suffix| class.strip_suffix(suffix)).unwrap_or(class)
+}

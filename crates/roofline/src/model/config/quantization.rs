@@ -1,0 +1,287 @@
+//! How a checkpoint's tensors are stored: `dtype`, `quantization_config` and their kin.
+//!
+//! Checkpoints say which modules are quantised in half a dozen dialects, one a quantiser. Each is read into the same
+//! table: a format for each matrix of each layer. What a dialect says and this module does not understand is a
+//! warning, or an error where nothing sensible would be left.
+
+mod compressed;
+mod methods;
+mod modelopt;
+mod modules;
+mod quark;
+mod regex;
+mod sizes;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use self::modules::{Depth, Found};
+use self::sizes::ClassSizes;
+use super::super::fields::{Fields, LAYERS, shown};
+use super::super::parts::{Part, SLOTS};
+use super::super::{ModelError, TensorClass};
+use crate::{FileType, Format};
+
+/// The classes whose matrices are the linear layers of a decoder layer: what quantisers take unless told otherwise.
+/// Routers are small and decide much, so that all of them leave those alone.
+pub(in super::super) const LINEAR: [TensorClass; 6] = [
+    TensorClass::Attention,
+    TensorClass::Indexer,
+    TensorClass::Recurrent,
+    TensorClass::Dense,
+    TensorClass::Experts,
+    TensorClass::SharedExperts,
+];
+
+/// How each tensor of a checkpoint is stored.
+#[derive(Debug, Clone)]
+pub(super) struct Quantization {
+    /// What is not quantised.
+    base: Format,
+    depth: Depth,
+    /// A format for each slot, layer by layer, those of the MTP modules last. Tables are in all rows alike.
+    rows: Vec<[Format; SLOTS.len()]>,
+    sizes: ClassSizes,
+    warnings: Vec<String>,
+    kv_cache: Option<Format>,
+    state_cache: Option<Format>,
+}
+
+/// Reads how the tensors of a model are stored.
+pub(super) fn read(fields: Fields<'_>) -> Result<Quantization, ModelError> {
+    let quantization =
+        fields.get("quantization_config").or_else(|| fields.get("compression_config"));
+    let mut all = Quantization::plain(fields)?;
+    all.check_dtype(fields, quantization.is_some())?;
+    let state = fields.get("mamba_ssm_cache_dtype").or_else(|| fields.get("mamba_ssm_dtype"));
+    all.state_cache = state_cache(state)?;
+    if let Some(value) = fields.get("quantization")
+        && quantization.is_none()
+    {
+        let reason = "a quantisation is expected in `quantization_config`, with a `quant_method`";
+        return Err(unsupported("quantization", value, reason));
+    }
+    match quantization {
+        None => {}
+        Some(Value::Object(quantization)) => methods::apply(&mut all, Fields(quantization))?,
+        Some(other) => {
+            return Err(ModelError::Invalid {
+                field: "quantization_config",
+                found: shown(other),
+                expected: "an object with a `quant_method`, or absent",
+            });
+        }
+    }
+    if let Some(value) = fields.get("expert_dtype") {
+        all.read_expert_dtype(value)?;
+    }
+    Ok(all)
+}
+
+/// Everything at 16 bits, for the dimensions of the language model.
+impl Quantization {
+    fn plain(fields: Fields<'_>) -> Result<Self, ModelError> {
+        let depth = Depth {
+            layers: fields.optional_count("num_hidden_layers", LAYERS)?.unwrap_or(1),
+            drafts: match fields.get("num_nextn_predict_layers").and_then(Value::as_u64) {
+                Some(drafts) => drafts.min(LAYERS.limit),
+                None => 0,
+            },
+        };
+        let base = Format::Bf16;
+        Ok(Self {
+            base,
+            depth,
+            rows: vec![[base; SLOTS.len()]; usize::try_from(depth.rows()).unwrap_or(1)],
+            sizes: ClassSizes::read(fields),
+            warnings: Vec::new(),
+            kv_cache: None,
+            state_cache: None,
+        })
+    }
+
+    /// How the tensors of `class` are stored in layer `layer`, counted from 0, the MTP modules after the last. Where
+    /// the matrices of a class differ, the blend of them. For the tables any layer will do.
+    pub(super) fn format_of(&self, class: TensorClass, layer: u64) -> Format {
+        let row = usize::try_from(layer).ok().and_then(|layer| self.rows.get(layer));
+        let Some(row) = row.or_else(|| self.rows.last()) else {
+            return self.base;
+        };
+        let format_of = |part: Part| {
+            let slots = SLOTS.iter().zip(row);
+            let mut own = slots.filter(|(slot, _)| slot.class == class && slot.part == part);
+            own.next().map_or(self.base, |(_, format)| *format)
+        };
+        self.sizes.of(class).blend(format_of)
+    }
+
+    /// What could matter and was not understood, a sentence each.
+    pub(super) fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// How the checkpoint asks its keys and values to be kept; none where it does not say.
+    pub(super) const fn kv_cache(&self) -> Option<Format> {
+        self.kv_cache
+    }
+
+    /// How the config asks for the states of recurrent layers to be kept; none where it does not say.
+    pub(super) const fn state_cache(&self) -> Option<Format> {
+        self.state_cache
+    }
+
+    fn warn(&mut self, text: String) {
+        if !self.warnings.contains(&text) {
+            self.warnings.push(text);
+        }
+    }
+
+    /// Stores all matrices of these classes in `format`.
+    fn set_classes(&mut self, classes: &[TensorClass], format: Format) {
+        for row in &mut self.rows {
+            for (slot, stored) in SLOTS.iter().zip(row) {
+                if classes.contains(&slot.class) {
+                    *stored = format;
+                }
+            }
+        }
+    }
+
+    /// Stores what `pattern` names in `format`.
+    fn set_pattern(&mut self, pattern: &str, format: Format) -> Found {
+        let rows = &mut self.rows;
+        let put = |row: &mut [Format; SLOTS.len()], class, part| {
+            let slots = SLOTS.iter().zip(row);
+            for (_, stored) in slots.filter(|(slot, _)| slot.class == class && slot.part == part) {
+                *stored = format;
+            }
+        };
+        modules::find(pattern, self.depth, &mut |layer, class, part| match layer {
+            None => rows.iter_mut().for_each(|row| put(row, class, part)),
+            Some(layer) => {
+                let row = usize::try_from(layer).ok().and_then(|layer| rows.get_mut(layer));
+                row.into_iter().for_each(|row| put(row, class, part));
+            }
+        })
+    }
+
+    /// Leaves at 16 bits what the patterns in `field` name.
+    fn keep(&mut self, patterns: &[&str], field: &str) {
+        let base = self.base;
+        self.set_patterns(patterns, base, field);
+    }
+
+    /// Stores what the patterns in `field` name in `format`. Experts that are listed one by one count once all are.
+    fn set_patterns(&mut self, patterns: &[&str], format: Format, field: &str) {
+        let mut unknown = Vec::new();
+        let mut experts: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
+        for pattern in patterns {
+            if let Some((all, number)) = modules::one_expert(pattern) {
+                experts.entry(all).or_default().insert(number);
+            } else if self.set_pattern(pattern, format) == Found::Nothing {
+                unknown.push((*pattern).to_owned());
+            }
+        }
+        for (pattern, numbers) in experts {
+            let all = self.sizes.experts().is_some_and(|count| numbers.len() as u64 >= count);
+            if !all || self.set_pattern(&pattern, format) == Found::Nothing {
+                unknown.push(pattern);
+            }
+        }
+        if !unknown.is_empty() {
+            // In an order of their own, so that the list's does not matter.
+            unknown.sort_unstable();
+            unknown.dedup();
+            self.warn_of_names(&unknown, field);
+        }
+    }
+
+    fn warn_of_names(&mut self, names: &[String], field: &str) {
+        const SHOWN: usize = 3;
+        let cut = |name: &String| format!("\"{}\"", name.chars().take(60).collect::<String>());
+        let shown: Vec<String> = names.iter().take(SHOWN).map(cut).collect();
+        let more = match names.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        self.warn(format!(
+            "`{field}` names {}{more}, which is no part of the model that is known here; it changes nothing",
+            shown.join(", ")
+        ));
+    }
+
+    /// Stores everything as llama.cpp does in a file of this type.
+    fn set_file_type(&mut self, kind: FileType) {
+        let shape = self.sizes.shape(self.depth.layers);
+        for (layer, row) in (0..).zip(&mut self.rows) {
+            for (slot, stored) in SLOTS.iter().zip(row) {
+                if let Some(tensor) = slot.in_gguf() {
+                    *stored = kind.format(tensor, layer, shape);
+                }
+            }
+        }
+    }
+
+    /// Weights that are not quantised are in 16 bits. Wider ones are narrowed when an engine loads them.
+    fn check_dtype(&mut self, fields: Fields<'_>, quantized: bool) -> Result<(), ModelError> {
+        // The name changed over time; both are in use.
+        let field = if fields.get("dtype").is_some() { "dtype" } else { "torch_dtype" };
+        let Some(value) = fields.get(field) else {
+            // Quantised checkpoints often leave it out.
+            if !quantized {
+                self.warn(format!("the config has no `{field}`: weights are counted as 16-bit"));
+            }
+            return Ok(());
+        };
+        match value.as_str().map(|name| name.trim_start_matches("torch.")) {
+            Some("bfloat16" | "float16") => {}
+            Some("float32") => self.warn(format!(
+                "`{field}` is \"float32\": counted as 16-bit, to which engines narrow it"
+            )),
+            _ => {
+                let reason = "weights that are not quantised are expected in 16 or 32 bits";
+                return Err(unsupported(field, value, reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// DeepSeek-V4 says beside its fp8 that experts are narrower.
+    fn read_expert_dtype(&mut self, value: &Value) -> Result<(), ModelError> {
+        let format = match value.as_str() {
+            // 4-bit values with an 8-bit scale for each 32, as the published inference code has them.
+            Some("fp4" | "mxfp4") => Format::Mxfp4,
+            Some("nvfp4") => Format::Nvfp4,
+            // The experts are as all else.
+            Some("fp8" | "bf16" | "bfloat16") => return Ok(()),
+            _ => {
+                let reason =
+                    "the format of the experts is not known; known are \"fp4\" and \"fp8\"";
+                return Err(unsupported("expert_dtype", value, reason));
+            }
+        };
+        self.set_classes(&[TensorClass::Experts], format);
+        Ok(())
+    }
+}
+
+fn state_cache(value: Option<&Value>) -> Result<Option<Format>, ModelError> {
+    let Some(value) = value else {
+        return Ok(None);
+    };
+    match value.as_str().map(|name| name.trim_start_matches("torch.")) {
+        Some("float32") => Ok(Some(Format::F32)),
+        Some("bfloat16" | "float16") => Ok(Some(Format::Bf16)),
+        Some("auto") => Ok(None),
+        _ => Err(ModelError::Invalid {
+            field: "mamba_ssm_cache_dtype",
+            found: shown(value),
+            expected: "\"float32\", \"bfloat16\" or \"float16\"",
+        }),
+    }
+}
+
+fn unsupported(field: &'static str, value: &Value, reason: &'static str) -> ModelError {
+    ModelError::Unsupported { field, found: shown(value), reason }
+}

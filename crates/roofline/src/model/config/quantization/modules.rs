@@ -1,0 +1,295 @@
+//! Which part of a model a module's name stands for, as the published checkpoints name their modules.
+
+use std::sync::LazyLock;
+
+use super::super::super::TensorClass::{
+    self, Attention, Dense, Embedding, Experts, Head, Indexer, Recurrent, Router, SharedExperts,
+};
+use super::super::super::parts::Part::{self, *};
+use super::regex::Regex;
+
+/// A module by its path within a layer or, for a table, within the model.
+#[derive(Debug)]
+struct Module {
+    path: String,
+    class: TensorClass,
+    parts: &'static [Part],
+}
+
+type Named = (&'static str, &'static [Part]);
+
+const TABLES: [(&str, TensorClass); 6] = [
+    ("lm_head", Head),
+    ("language_model.lm_head", Head),
+    ("model.embed_tokens", Embedding),
+    ("model.language_model.embed_tokens", Embedding),
+    ("language_model.model.embed_tokens", Embedding),
+    ("backbone.embeddings", Embedding),
+];
+
+/// Where attention stands in a layer.
+const ATTENTION: [&str; 4] = ["self_attn", "attention", "attn", "mixer"];
+
+const PROJECTIONS: [Named; 10] = [
+    ("q_proj", &[Query]),
+    ("k_proj", &[Key]),
+    ("v_proj", &[Value]),
+    ("o_proj", &[Output]),
+    ("qkv_proj", &[Query, Key, Value]),
+    ("q_a_proj", &[QueryDown]),
+    ("q_b_proj", &[QueryUp]),
+    ("kv_a_proj_with_mqa", &[KvDown]),
+    ("kv_b_proj", &[KvUp]),
+    ("fused_qkv_a_proj_with_mqa", &[QueryDown, KvDown]),
+];
+
+const INDEXER: [&str; 3] = ["wq_b", "wk", "weights_proj"];
+
+/// Where linear attention and state-space layers stand.
+const RECURRENT: [&str; 3] = ["linear_attn", "mamba", "mixer"];
+
+const INPUTS: [Named; 8] = [
+    ("in_proj", &[Mixed, OutputGate, HeadGates]),
+    ("in_proj_qkvz", &[Mixed, OutputGate]),
+    ("in_proj_qkv", &[Mixed]),
+    ("in_proj_z", &[OutputGate]),
+    ("in_proj_ba", &[HeadGates]),
+    ("in_proj_a", &[HeadGates]),
+    ("in_proj_b", &[HeadGates]),
+    ("out_proj", &[Output]),
+];
+
+/// Where feed-forward blocks and mixtures of experts stand.
+const FEED_FORWARD: [&str; 4] = ["mlp", "block_sparse_moe", "feed_forward", "mixer"];
+
+const ROUTERS: [&str; 3] = ["gate", "router", "router.gate"];
+const SHARED: [&str; 3] = ["shared_experts", "shared_expert", "shared_mlp"];
+
+const MATRICES: [Named; 9] = [
+    ("gate_proj", &[Gate]),
+    ("up_proj", &[Up]),
+    ("down_proj", &[Down]),
+    ("gate_up_proj", &[Gate, Up]),
+    ("w1", &[Gate]),
+    ("w2", &[Down]),
+    ("w3", &[Up]),
+    ("c_fc", &[Up]),
+    ("c_proj", &[Down]),
+];
+
+/// What layers are made of, by every name that it has in some family. One expert stands for all.
+static IN_LAYERS: LazyLock<Vec<Module>> = LazyLock::new(|| {
+    let mut all = Vec::new();
+    let mut put = |path: String, class, parts| all.push(Module { path, class, parts });
+    for place in ATTENTION {
+        for (name, parts) in PROJECTIONS {
+            put(format!("{place}.{name}"), Attention, parts);
+        }
+        for name in INDEXER {
+            put(format!("{place}.indexer.{name}"), Indexer, &[Whole]);
+        }
+    }
+    for place in RECURRENT {
+        for (name, parts) in INPUTS {
+            put(format!("{place}.{name}"), Recurrent, parts);
+        }
+    }
+    for place in FEED_FORWARD {
+        for name in ROUTERS {
+            put(format!("{place}.{name}"), Router, &[Whole]);
+        }
+        // Experts may be one module, with all of them in each of its tensors.
+        put(format!("{place}.experts"), Experts, &[Gate, Up, Down]);
+        for (name, parts) in MATRICES {
+            put(format!("{place}.{name}"), Dense, parts);
+            put(format!("{place}.experts.{name}"), Experts, parts);
+            put(format!("{place}.experts.0.{name}"), Experts, parts);
+            for shared in SHARED {
+                put(format!("{place}.{shared}.{name}"), SharedExperts, parts);
+            }
+        }
+    }
+    all
+});
+
+/// Parts of names that stand for what is not counted as a matrix of the language model: encoders, norms, biases.
+const NOT_COUNTED: [&str; 22] = [
+    "a_log",
+    "aligner",
+    "audio",
+    "bias",
+    "connector",
+    "conv1d",
+    "dt_proj",
+    "eh_proj",
+    "image",
+    "img",
+    "merger",
+    "multi_modal",
+    "norm",
+    "patch",
+    "projector",
+    "rotary",
+    "shared_expert_gate",
+    "shared_head",
+    "sinks",
+    "speech",
+    "vision",
+    "visual",
+];
+
+/// What a pattern stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Parts of the model, which were handed over.
+    Parts,
+    /// Something that is not counted as a matrix of the language model.
+    NotCounted,
+    /// Nothing that is known here.
+    Nothing,
+}
+
+/// How many layers there are, and how many further ones predict tokens.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Depth {
+    pub(super) layers: u64,
+    pub(super) drafts: u64,
+}
+
+impl Depth {
+    pub(super) const fn rows(self) -> u64 {
+        self.layers + self.drafts
+    }
+}
+
+/// Hands to `take` each part of the model that `pattern` stands for, with its layer; a table has none.
+pub(super) fn find(
+    pattern: &str,
+    depth: Depth,
+    take: &mut dyn FnMut(Option<u64>, TensorClass, Part),
+) -> Found {
+    let mut found = false;
+    let mut each = |layer, class, parts: &[Part]| {
+        found = true;
+        parts.iter().for_each(|part| take(layer, class, *part));
+    };
+    match pattern.strip_prefix("re:") {
+        Some(expression) => {
+            if let Some(regex) = Regex::expression(expression) {
+                by_pattern(expression, "", &regex, depth, &mut each);
+            }
+        }
+        None if pattern.contains(['*', '?']) => {
+            let pattern = pattern.trim_end_matches('.');
+            let start = pattern.split(['*', '?']).next().unwrap_or_default();
+            if let Some(regex) = Regex::shell(pattern) {
+                by_pattern(pattern, start, &regex, depth, &mut each);
+            }
+        }
+        None => by_path(pattern, depth, &mut each),
+    }
+    if found {
+        return Found::Parts;
+    }
+    let lower = pattern.to_lowercase();
+    let apart = NOT_COUNTED.iter().any(|word| lower.contains(word)) || is_draft(&lower);
+    if apart { Found::NotCounted } else { Found::Nothing }
+}
+
+/// Whether a name is of the MTP module of a family that does not number it among the layers.
+fn is_draft(pattern: &str) -> bool {
+    pattern.trim_start_matches("re:").trim_start_matches(['^', '.', '*']).starts_with("mtp")
+}
+
+/// What takes the parts of a module that was found.
+type Each<'a> = &'a mut dyn FnMut(Option<u64>, TensorClass, &[Part]);
+
+/// `start` is how every match of the pattern starts, as far as that is known: it spares a list of layers by number the
+/// search through all others.
+fn by_pattern(text: &str, start: &str, regex: &Regex, depth: Depth, each: Each<'_>) {
+    for (_, class) in TABLES.iter().filter(|table| regex.matches(table.0)) {
+        each(None, *class, &[Whole]);
+    }
+    let text = text.replace('\\', "");
+    let stems = ["language_model.model", "model.language_model", "backbone", "mtp"];
+    let stem = stems.into_iter().find(|stem| text.contains(stem)).unwrap_or("model");
+    let first = if stem == "mtp" { depth.layers } else { 0 };
+    let count = depth.rows() - first;
+    // A pattern without a number is the same for every layer.
+    let numbered = text.contains(|letter: char| letter.is_ascii_digit() || letter == '[');
+    let last = if numbered { count } else { count.min(1) };
+    for layer in 0..last {
+        let mut name = format!("{stem}.layers.{layer}.");
+        let within = name.len();
+        if !name.starts_with(start) && !start.starts_with(&name) {
+            continue;
+        }
+        for module in IN_LAYERS.iter() {
+            name.truncate(within);
+            name.push_str(&module.path);
+            if regex.matches(&name) {
+                let all = if numbered { layer..layer + 1 } else { 0..count };
+                all.for_each(|layer| each(Some(first + layer), module.class, module.parts));
+            }
+        }
+    }
+}
+
+fn by_path(path: &str, depth: Depth, each: Each<'_>) {
+    let path = path.strip_suffix(".weight").unwrap_or(path);
+    let words: Vec<&str> = path.split('.').filter(|word| !word.is_empty()).collect();
+    let (layer, within) = within_layer(&words);
+    let first = if words.first() == Some(&"mtp") { depth.layers } else { 0 };
+    let layer = layer.map(|layer: u64| layer.saturating_add(first));
+    match layer {
+        Some(layer) if layer >= depth.rows() => return,
+        Some(_) => {}
+        None => {
+            let named = |table: &&(&str, TensorClass)| contains(table.0, within);
+            TABLES.iter().filter(named).for_each(|table| each(None, table.1, &[Whole]));
+        }
+    }
+    // Encoders have layers too.
+    let foreign = |word: &&str| NOT_COUNTED.iter().any(|apart| word.contains(apart));
+    if words.iter().any(foreign) || (layer.is_none() && within.is_empty()) {
+        return;
+    }
+    for module in IN_LAYERS.iter().filter(|module| contains(&module.path, within)) {
+        let all = layer.map_or_else(|| 0..depth.rows(), |layer| layer..layer + 1);
+        all.for_each(|layer| each(Some(layer), module.class, module.parts));
+    }
+}
+
+/// The layer that a path is in, and the path within it.
+fn within_layer<'a, 'b>(words: &'b [&'a str]) -> (Option<u64>, &'b [&'a str]) {
+    for (at, pair) in words.windows(2).enumerate() {
+        if let ["layers" | "h" | "blocks", number] = pair
+            && let Ok(layer) = number.parse()
+        {
+            return (Some(layer), words.get(at + 2..).unwrap_or_default());
+        }
+    }
+    (None, words)
+}
+
+/// Whether `part` stands somewhere in `path`, word by word; nothing stands everywhere.
+fn contains(path: &str, part: &[&str]) -> bool {
+    let mut rest = Some(path);
+    while let Some(text) = rest {
+        let mut words = text.split('.');
+        if part.iter().all(|word| words.next() == Some(word)) {
+            return true;
+        }
+        rest = text.split_once('.').map(|(_, rest)| rest);
+    }
+    false
+}
+
+/// A pattern for one expert by its number, as the pattern for the expert that stands for all, and the number.
+pub(super) fn one_expert(pattern: &str) -> Option<(String, u64)> {
+    let (before, after) = pattern.split_once(".experts.")?;
+    let (number, rest) = after.split_once('.').unwrap_or((after, ""));
+    let number = number.parse().ok()?;
+    let dot = if rest.is_empty() { "" } else { "." };
+    Some((format!("{before}.experts.0{dot}{rest}"), number))
+}

@@ -1,0 +1,106 @@
+//! How large the matrices of each class are, from the dimensions in a config: for blending formats within a class.
+
+use super::super::super::TensorClass;
+use super::super::super::fields::Fields;
+use super::super::super::parts::{AttentionDims, LatentDims, Part, Sizes};
+use crate::format::Shape;
+
+/// The names that families have for the number of experts.
+const EXPERTS: [&str; 4] =
+    ["n_routed_experts", "num_experts", "num_local_experts", "moe_num_experts"];
+
+/// The sizes of the matrices of each class that has several.
+#[derive(Debug, Clone)]
+pub(super) struct ClassSizes {
+    attention: Sizes,
+    recurrent: Sizes,
+    feed_forward: Sizes,
+    whole: Sizes,
+    /// Query heads for each key-value head.
+    sharing: u64,
+    experts: u64,
+    tied: bool,
+}
+
+impl ClassSizes {
+    /// What is missing or senseless is reported by those who need it: sizes only weigh formats against each other.
+    pub(super) fn read(fields: Fields<'_>) -> Self {
+        let number = |name: &str| fields.get(name).and_then(serde_json::Value::as_u64);
+        let or = |name: &str, other: u64| number(name).unwrap_or(other).min(1 << 20);
+        let hidden = or("hidden_size", 1);
+        let heads = or("num_attention_heads", 1);
+        let attention = match number("kv_lora_rank") {
+            Some(kv_rank) => Sizes::latent(LatentDims {
+                hidden,
+                heads,
+                query_rank: number("q_lora_rank").map(|rank| rank.min(1 << 20)),
+                kv_rank: kv_rank.min(1 << 20),
+                nope_dim: or("qk_nope_head_dim", 0),
+                rope_dim: or("qk_rope_head_dim", 0),
+                value_dim: or("v_head_dim", 1),
+            }),
+            None => {
+                let key_dim = or("head_dim", hidden / heads.max(1));
+                let gated = fields.get("attn_output_gate") == Some(&serde_json::Value::Bool(true));
+                Sizes::attention(AttentionDims {
+                    heads,
+                    kv_heads: or("num_key_value_heads", heads),
+                    key_dim,
+                    value_dim: or("v_head_dim", key_dim),
+                    query_parts: if gated { 2 } else { 1 },
+                })
+            }
+        };
+        let activation = fields.get("mlp_hidden_act").or_else(|| fields.get("hidden_act"));
+        let gated = activation.and_then(serde_json::Value::as_str) != Some("relu2");
+        Self {
+            attention,
+            recurrent: recurrent(&or),
+            feed_forward: Sizes::feed_forward(if gated { 3 } else { 2 }),
+            whole: Sizes(vec![(Part::Whole, 1.0)]),
+            sharing: heads / or("num_key_value_heads", heads).max(1),
+            experts: EXPERTS.into_iter().find_map(number).unwrap_or(0),
+            tied: fields.get("tie_word_embeddings") == Some(&serde_json::Value::Bool(true)),
+        }
+    }
+
+    /// What the rules of llama.cpp look at, in a model of `layers` layers.
+    pub(super) const fn shape(&self, layers: u64) -> Shape {
+        Shape { layers, sharing: self.sharing, experts: self.experts, tied: self.tied }
+    }
+
+    /// How many experts a layer has; none in a dense model.
+    pub(super) const fn experts(&self) -> Option<u64> {
+        if self.experts == 0 { None } else { Some(self.experts) }
+    }
+
+    pub(super) const fn of(&self, class: TensorClass) -> &Sizes {
+        match class {
+            TensorClass::Attention => &self.attention,
+            TensorClass::Recurrent => &self.recurrent,
+            TensorClass::Dense | TensorClass::Experts | TensorClass::SharedExperts => {
+                &self.feed_forward
+            }
+            _ => &self.whole,
+        }
+    }
+}
+
+/// Gated DeltaNet by its `linear_*` fields, else Mamba-2 by its own. Columns of each projection.
+fn recurrent(or: &dyn Fn(&str, u64) -> u64) -> Sizes {
+    let values = or("linear_num_value_heads", 0) * or("linear_value_head_dim", 0);
+    let (mixed, inner, gates) = if values > 0 {
+        let keys = or("linear_num_key_heads", 0) * or("linear_key_head_dim", 0);
+        (2 * keys + values, values, 2 * or("linear_num_value_heads", 0))
+    } else {
+        let inner = or("mamba_num_heads", 1) * or("mamba_head_dim", 1);
+        let states = 2 * or("n_groups", 1) * or("ssm_state_size", 1);
+        (inner + states, inner, or("mamba_num_heads", 1))
+    };
+    Sizes(vec![
+        (Part::Mixed, mixed as f64),
+        (Part::OutputGate, inner as f64),
+        (Part::HeadGates, gates as f64),
+        (Part::Output, inner as f64),
+    ])
+}

@@ -1,0 +1,88 @@
+//! Configs that wrap a language model with others: vision, audio.
+
+use serde_json::{Map, Value};
+
+/// Where the language model's own fields stand.
+const NESTED: [&str; 4] = ["text_config", "llm_config", "language_config", "thinker_config"];
+
+/// What holds for the whole is often written outside only.
+const SHARED: [&str; 8] = [
+    "architectures",
+    "compression_config",
+    "dtype",
+    "expert_dtype",
+    "model_type",
+    "quantization_config",
+    "tie_word_embeddings",
+    "torch_dtype",
+];
+
+/// Parts that turn other things into tokens, or tokens into them.
+const OTHERS: [&str; 12] = [
+    "audio_config",
+    "audio_encoder_config",
+    "code2wav_config",
+    "code_predictor_config",
+    "img_processor",
+    "sound_config",
+    "speech_config",
+    "talker_config",
+    "token2wav_config",
+    "vision_config",
+    "vision_tower_config",
+    "vit_config",
+];
+
+/// Older names, and what the same thing is called today.
+const RENAMED: [(&str, &str); 9] = [
+    ("kv_channels", "head_dim"),
+    ("multi_query_group_num", "num_key_value_heads"),
+    ("n_embd", "hidden_size"),
+    ("n_head", "num_attention_heads"),
+    ("n_inner", "intermediate_size"),
+    ("n_layer", "num_hidden_layers"),
+    ("num_layers", "num_hidden_layers"),
+    ("padded_vocab_size", "vocab_size"),
+    ("ffn_hidden_size", "intermediate_size"),
+];
+
+/// Gives fields with an older name today's, where that is free.
+pub(super) fn rename(object: &mut Map<String, Value>) {
+    for (old, new) in RENAMED {
+        let taken = object.get(new).is_some_and(|value| !value.is_null());
+        if !taken && let Some(value) = object.get(old).cloned() {
+            object.insert(new.to_owned(), value);
+        }
+    }
+}
+
+/// The fields of the language model, with a warning that names the parts which are left out.
+pub(super) fn language_part(
+    mut outer: Map<String, Value>,
+    warnings: &mut Vec<String>,
+) -> Map<String, Value> {
+    for name in OTHERS {
+        let present = outer.remove(name).is_some_and(|value| value.is_object());
+        if present {
+            warnings.push(format!("`{name}` is not counted: only the language model is"));
+        }
+    }
+    let nested = NESTED.iter().find_map(|name| match outer.get(*name) {
+        Some(Value::Object(inner)) if !inner.is_empty() => Some((*name, inner.clone())),
+        _ => None,
+    });
+    let Some((name, mut inner)) = nested else {
+        return outer;
+    };
+    outer.remove(name);
+    for name in SHARED {
+        let known = inner.get(name).is_some_and(|value| !value.is_null());
+        if let Some(value) = outer.get(name)
+            && !known
+        {
+            inner.insert(name.to_owned(), value.clone());
+        }
+    }
+    // A wrapper may nest twice: a `thinker_config` has a `text_config`.
+    language_part(inner, warnings)
+}

@@ -1,0 +1,113 @@
+//! Models whose configs are built in.
+
+use super::{Model, ModelError};
+
+/// A public model whose config comes with this crate.
+///
+/// The configs hold the fields that decide size and speed, as the named repository on Hugging Face has them. They
+/// are data: a config of your own is treated in the same way.
+///
+/// ```
+/// use fizeau_roofline::KnownModel;
+///
+/// let known = KnownModel::named("Qwen/Qwen3-30B-A3B")?;
+/// assert_eq!(known.name(), "qwen3-30b-a3b");
+/// assert_eq!(known.model()?.parameters().total, 30_532_122_624);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownModel {
+    name: &'static str,
+    repository: &'static str,
+    config: &'static str,
+}
+
+/// A name that no built-in model has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no model is called `{name}` here; known are {known}, and any Hugging Face config.json")]
+pub struct UnknownModel {
+    name: String,
+    known: String,
+}
+
+macro_rules! known {
+    ($($name:literal: $repository:literal,)*) => {
+        [$(KnownModel {
+            name: $name,
+            repository: $repository,
+            config: include_str!(concat!("../../data/models/", $name, ".json")),
+        },)*]
+    };
+}
+
+static KNOWN: [KnownModel; 18] = known! {
+    "deepseek-v3": "deepseek-ai/DeepSeek-V3",
+    "deepseek-v3.2": "deepseek-ai/DeepSeek-V3.2",
+    "gpt-oss-120b": "openai/gpt-oss-120b",
+    "gpt-oss-20b": "openai/gpt-oss-20b",
+    "kimi-k2": "moonshotai/Kimi-K2-Instruct",
+    "llama-3.1-405b": "meta-llama/Llama-3.1-405B",
+    "llama-3.1-70b": "meta-llama/Llama-3.1-70B",
+    "llama-3.1-8b": "meta-llama/Llama-3.1-8B",
+    "minimax-m2.5": "MiniMaxAI/MiniMax-M2.5",
+    "mixtral-8x7b": "mistralai/Mixtral-8x7B-v0.1",
+    "nemotron-3-nano-30b-a3b": "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16",
+    "nemotron-h-56b": "nvidia/Nemotron-H-56B-Base-8K",
+    "qwen3-0.6b": "Qwen/Qwen3-0.6B",
+    "qwen3-235b-a22b": "Qwen/Qwen3-235B-A22B",
+    "qwen3-30b-a3b": "Qwen/Qwen3-30B-A3B",
+    "qwen3-32b": "Qwen/Qwen3-32B",
+    "qwen3-8b": "Qwen/Qwen3-8B",
+    "qwen3-next-80b-a3b": "Qwen/Qwen3-Next-80B-A3B-Instruct",
+};
+
+impl KnownModel {
+    /// All of them, by name.
+    #[must_use]
+    pub fn all() -> &'static [Self] {
+        &KNOWN
+    }
+
+    /// The one with this name, as people call it (`llama-3.1-8b`) or as its repository is called
+    /// (`meta-llama/Llama-3.1-8B`, with or without the owner), in whatever case.
+    ///
+    /// # Errors
+    /// If there is none of that name; the error lists those that there are.
+    pub fn named(name: &str) -> Result<&'static Self, UnknownModel> {
+        KNOWN.iter().find(|known| known.is_called(name)).ok_or_else(|| UnknownModel {
+            name: name.chars().take(80).collect(),
+            known: KNOWN.map(|known| known.name).join(", "),
+        })
+    }
+
+    /// The name on the command line.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The repository on Hugging Face that the config is from.
+    #[must_use]
+    pub const fn repository(&self) -> &'static str {
+        self.repository
+    }
+
+    /// The text of the config.
+    #[must_use]
+    pub const fn config(&self) -> &'static str {
+        self.config
+    }
+
+    /// The config, read.
+    ///
+    /// # Errors
+    /// Never for what is built in; the type is that of [`Model::from_config_json`].
+    pub fn model(&self) -> Result<Model, ModelError> {
+        Model::from_config_json(self.config)
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        let short = self.repository.rsplit('/').next().unwrap_or_default();
+        [self.name, self.repository, short].iter().any(|known| known.eq_ignore_ascii_case(name))
+    }
+}

@@ -1,0 +1,200 @@
+//! Known wrong figures, each of which must raise a doubt that names it.
+
+use fizeau_core::FlopsPerSec;
+use fizeau_roofline::{Device, MathType};
+
+/// A file of the table.
+macro_rules! device {
+    ($name:literal) => {
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/devices/", $name, ".toml"))
+    };
+}
+pub(crate) use device;
+
+/// The file with one figure changed.
+pub(crate) fn changed(text: &str, from: &str, to: &str) -> String {
+    assert_eq!(text.matches(from).count(), 1, "{from}");
+    text.replace(from, to)
+}
+
+fn doubts(text: &str) -> Vec<String> {
+    Device::from_toml(text).unwrap().doubts()
+}
+
+/// Exactly one thing is wrong, and the doubts name it.
+#[track_caller]
+fn doubted(text: &str, from: &str, to: &str, field: &str) {
+    assert_eq!(doubts(text), [""; 0]);
+    let found = doubts(&changed(text, from, to));
+    assert!(found.iter().any(|doubt| doubt.starts_with(field)), "{from} -> {to}: {found:?}");
+}
+
+#[test]
+fn sparse_figures() {
+    // In BLIS for months: fp8 with sparsity beside dense bf16.
+    doubted(device!("l40s"), r#"fp8 = { value = "733 "#, r#"fp8 = { value = "1466 "#, "rates.fp8");
+    // The larger of the two bf16 figures of NVIDIA's sheet.
+    doubted(device!("h100-sxm"), r#"value = "989.5 "#, r#"value = "1979 "#, "rates.bf16");
+    // The GeForce's "838": sparse, with 16-bit accumulation.
+    let sparse = r#"value = "838 TFLOP/s"
+printed"#;
+    let dense = r#"value = "419 TFLOP/s"
+printed"#;
+    let geforce = changed(device!("rtx-5090"), r#"range = ["209.5 TFLOP/s", "419 TFLOP/s"]"#, "");
+    assert!(geforce.contains(dense));
+    doubted(&geforce, dense, sparse, "rates.bf16");
+    let fp4 = r#"fp4 = { value = "9000"#;
+    doubted(device!("b200-sxm"), fp4, r#"fp4 = { value = "18000"#, "rates.fp4");
+}
+
+/// GenZ's GH200 (bf16 1979, which is fp8's), GB200 (4500) and B100 (3500), and a GB200 of 13,400 GB/s in
+/// InferSim.
+#[test]
+fn figures_of_another_type_or_another_device() {
+    for (generation, bandwidth, bf16, fp8) in [
+        ("hopper", 4000, 1979, 3958),
+        ("blackwell", 8000, 4500, 9000),
+        ("blackwell", 8000, 3500, 7000),
+    ] {
+        let text = format!(
+            "name = \"wrong\"\ngeneration = \"{generation}\"\n[memory]\ncapacity = \"96 GiB\"\n\
+             bandwidth = \"{bandwidth} GB/s\"\n[rates]\nbf16 = \"{bf16} TFLOP/s\"\nfp8 = \"{fp8} TFLOP/s\""
+        );
+        let found = doubts(&text);
+        assert!(found.iter().any(|doubt| doubt.starts_with("rates.bf16")), "{found:?}");
+    }
+    doubted(
+        device!("gb200"),
+        r#"value = "8000 GB/s""#,
+        r#"value = "13400 GB/s""#,
+        "memory.bandwidth",
+    );
+}
+
+#[test]
+fn totals_of_boards_and_servers() {
+    for (name, text) in [("HGX", device!("h100-sxm")), ("DGX", device!("b200-sxm"))] {
+        let device = Device::from_toml(text).unwrap();
+        let eight = device.dense_rate(MathType::Bf16).unwrap() * 8.0;
+        let found = device.with_rate(MathType::Bf16, eight).unwrap().doubts();
+        assert!(found.iter().any(|doubt| doubt.starts_with("rates.bf16")), "{name}: {found:?}");
+    }
+    let superchip = device!("gb200");
+    doubted(superchip, r#"value = "186 GiB""#, r#"value = "372 GiB""#, "memory.capacity");
+    doubted(superchip, r#"value = "8000 GB/s""#, r#"value = "16000 GB/s""#, "memory.bandwidth");
+    doubted(superchip, r#"value = "2500 TFLOP/s""#, r#"value = "5000 TFLOP/s""#, "rates.bf16");
+    let card = device!("mi250x");
+    doubted(card, r#"value = "64 GiB""#, r#"value = "128 GiB""#, "memory.capacity");
+    doubted(card, r#"value = "1638.5 GB/s""#, r#"value = "3277 GB/s""#, "memory.bandwidth");
+    doubted(card, r#"value = "191.5 TFLOP/s""#, r#"value = "383 TFLOP/s""#, "rates.bf16");
+    doubted(device!("h100-sxm"), r#"value = "700 W""#, r#"value = "10.2 kW""#, "power.tdp");
+}
+
+#[test]
+fn both_directions_of_a_link() {
+    for (text, one, both) in [
+        (device!("a100-sxm-80"), "300", "600"),
+        (device!("h100-sxm"), "450", "900"),
+        (device!("b200-sxm"), "900", "1800"),
+        (device!("mi300x"), "448", "896"),
+    ] {
+        let (one, both) = (format!("\"{one} GB/s\""), format!("\"{both} GB/s\""));
+        doubted(text, &one, &both, "link.each_way");
+    }
+    // Bits for bytes.
+    doubted(device!("h100-sxm"), "400 Gb/s\"", "4000 GB/s\"", "network.each_way");
+}
+
+#[test]
+fn decimal_gigabytes_and_other_units() {
+    doubted(device!("a100-sxm-80"), r#""80 GiB""#, r#""80 GB""#, "memory.capacity");
+    doubted(device!("l4"), r#""300 GB/s""#, r#""300 Gb/s""#, "memory.");
+    doubted(device!("l40s"), r#""48.3 GB""#, r#""24 GB""#, "memory.usable");
+}
+
+#[test]
+fn accumulators_and_ratios_that_are_not_stated() {
+    let ultra = device!("gb300");
+    doubted(ultra, ", ratio = 3", "", "rates.fp4");
+    doubted(device!("gaudi3"), "ratio = 1\n", "", "rates.fp8");
+    doubted(device!("b200-sxm"), r#"value = "9000 "#, r#"ratio = 4, value = "18000 "#, "rates.fp4");
+    doubted(
+        device!("l40s"),
+        r#"fp8 = { value = "733 "#,
+        r#"fp8 = { ratio = 4, value = "1466 "#,
+        "rates.fp8",
+    );
+    let device = Device::named("rtx-4090").unwrap().clone();
+    let half = device.with_rate(MathType::Bf16, FlopsPerSec::new(165.2e12)).unwrap();
+    assert!(half.doubts()[0].contains("another accumulator"), "{:?}", half.doubts());
+}
+
+#[test]
+fn prices_of_something_else() {
+    doubted(device!("l4"), "high = 0.78", "high = 7800", "prices");
+    doubted(device!("h100-sxm"), "low = 6.16", "low = 49.28", "prices");
+}
+
+#[test]
+fn a_generation_that_nobody_knows() {
+    doubted(device!("l4"), r#""ada""#, r#""adda""#, "generation \"adda\" is not known");
+    let plain = changed(device!("l4"), "generation = \"ada\"\n", "");
+    assert_eq!(doubts(&plain), [""; 0]);
+}
+
+/// A device of whose generation nothing is known.
+fn plain(more: &str) -> String {
+    format!(
+        "name = \"new\"\n[memory]\ncapacity = \"80 GiB\"\nbandwidth = \"3350 GB/s\"\n\
+         [rates]\nbf16 = \"900 TFLOP/s\"\n{more}"
+    )
+}
+
+#[test]
+fn what_holds_of_any_device_is_held_against_a_new_one() {
+    assert_eq!(doubts(&plain("")), [""; 0]);
+    for (more, field) in [
+        ("fp8 = \"3600 TFLOP/s\"", "rates.fp8"),
+        ("fp8 = \"900 TFLOP/s\"", "rates.fp8"),
+        ("int8 = \"450 TOP/s\"", "rates.int8"),
+        ("fp8 = \"1800 TFLOP/s\"\nfp4 = \"7200 TFLOP/s\"", "rates.fp4"),
+        ("fp8 = \"1800 TFLOP/s\"\nfp4 = \"900 TFLOP/s\"", "rates.fp4"),
+        ("fp4 = \"7200 TFLOP/s\"", "rates.fp4"),
+        ("[power]\ntdp = \"7 kW\"", "power.tdp"),
+        ("[power]\ntdp = \"100 W\"", "rates.bf16 over power.tdp"),
+        ("[link]\ntopology = \"pcie\"\neach_way = \"900 GB/s\"", "link.each_way"),
+        ("[network]\neach_way = \"3200 GB/s\"", "network.each_way"),
+        ("[network]\neach_way = \"1 GB/s\"", "network.each_way"),
+    ] {
+        let found = doubts(&plain(more));
+        assert!(found.len() == 1 && found[0].starts_with(field), "{more}: {found:?}");
+    }
+    for stated in ["fp8 = { value = \"900 TFLOP/s\", ratio = 1 }", "fp4 = \"3600 TFLOP/s\""] {
+        assert_eq!(doubts(&plain(stated)), [""; 0], "{stated}");
+    }
+    let slow = changed(&plain(""), "3350 GB/s", "3350 MB/s");
+    assert!(doubts(&slow).iter().any(|doubt| doubt.starts_with("memory.capacity over")));
+}
+
+#[test]
+fn a_print_that_says_it_is_of_something_else() {
+    for (more, claim) in [
+        (
+            "fp8 = { value = \"1800 TFLOP/s\", printed = \"1800 TFLOP/s with sparsity\" }",
+            "sparsity",
+        ),
+        ("fp8 = { value = \"1800 TFLOP/s\", printed = \"1.8 PFLOP/s for two\" }", "for two"),
+        ("[power]\ntdp = { value = \"700 W\", printed = \"700 W for eight\" }", "for eight"),
+        (
+            "[link]\ntopology = \"pcie\"\n\
+             each_way = { value = \"128 GB/s\", printed = \"128 GB/s, both directions\" }",
+            "both directions",
+        ),
+    ] {
+        let found = doubts(&plain(more));
+        assert!(found.len() == 1 && found[0].ends_with(claim), "{more}: {found:?}");
+    }
+    let dense =
+        "fp8 = { value = \"1800 TFLOP/s\", printed = \"1800 TFLOP/s, 3600 with sparsity\" }";
+    assert_eq!(doubts(&plain(dense)), [""; 0]);
+}

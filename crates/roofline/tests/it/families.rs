@@ -1,0 +1,190 @@
+//! Families beyond the known models: whole configs, with all the fields that decide nothing.
+//!
+//! Totals are those of the checkpoints' safetensors headers, as Hugging Face shows them; where a checkpoint holds
+//! more than the language model (a vision tower, MTP modules with tables of their own), what remains without that.
+
+use std::collections::BTreeSet;
+
+use fizeau_roofline::{FeedForward, Keys, Layers, Mixer, Model};
+
+/// The text of a whole config among the fixtures.
+macro_rules! whole {
+    ($name:literal) => {
+        include_str!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../fixtures/configs/",
+            $name,
+            ".json"
+        ))
+    };
+}
+
+macro_rules! whole_configs {
+    ($($name:literal: $total:expr,)*) => { [$(($name, whole!($name), $total),)*] };
+}
+
+fn read(text: &str) -> Model {
+    Model::from_config_json(text).unwrap()
+}
+
+#[test]
+fn checkpoints_have_the_counted_parameters() {
+    let configs = whole_configs! {
+        "command-r": 34_980_831_232_u64,
+        "deepseek-v2-lite": 15_706_484_224,
+        "dots.llm1": 142_774_381_696,
+        "ernie-4.5-21b-a3b": 21_825_437_888,
+        "exaone-4.0-32b": 32_003_216_384,
+        "falcon-7b": 6_921_720_704,
+        "gemma-2-9b": 9_241_705_984,
+        "gemma-2b": 2_506_172_416,
+        "gemma-3-1b": 999_885_952,
+        "gemma-3-27b": 27_009_346_304,
+        "glm-4-9b-0414": 9_400_279_040,
+        "glm-4-9b-chat": 9_399_951_360,
+        "granite-3.1-8b": 8_170_848_256,
+        "hunyuan-a13b": 80_393_183_232,
+        "mistral-7b-v0.1": 7_241_732_096,
+        "mixtral-8x22b": 140_620_634_112,
+        "olmo-2-7b": 7_298_617_344,
+        "olmo-3-7b": 7_298_011_136,
+        "olmoe-1b-7b": 6_919_161_856,
+        "phi-3-mini-4k": 3_821_079_552,
+        "phi-4": 14_659_507_200,
+        "qwen1.5-moe-a2.7b": 14_315_784_192,
+        "qwen3-vl-30b-a3b": 30_532_122_624,
+        "seed-oss-36b": 36_151_104_512,
+        "smollm3-3b": 3_075_098_624,
+        "starcoder2-15b": 15_957_889_024,
+    };
+    for (name, text, total) in configs {
+        assert_eq!(read(text).parameters().total, total, "{name}");
+    }
+}
+
+/// Sizes as the publishers round them, in billions: of the whole and of what a token uses.
+#[test]
+fn published_sizes_come_out() {
+    let configs = whole_configs! {
+        "command-r7b": (8.03, 8.03),
+        "gemma-4-26b-a4b": (25.2, 3.8),
+        "gemma-4-31b": (30.7, 30.7),
+        "glm-5": (744.0, 40.0),
+        "granite-4.0-h-tiny": (6.94, 1.47),
+        "llama-4-maverick": (400.0, 17.0),
+        "llama-4-scout": (109.0, 17.0),
+        "mimo-v2-flash": (309.0, 15.0),
+        "nemotron-h-8b": (8.1, 8.1),
+        "qwen3.5-397b-a17b": (397.0, 17.0),
+        "step-3.5-flash": (196.0, 11.0),
+    };
+    for (name, text, (total, active)) in configs {
+        let counted = read(text).parameters();
+        let off = |counted: u64, published: f64| (counted as f64 / 1e9 / published - 1.0).abs();
+        assert!(off(counted.total, total) < 0.015, "{name}: {}", counted.total);
+        assert!(off(counted.active, active) < 0.09, "{name}: {}", counted.active);
+    }
+}
+
+/// GLM-4.5 and its Air: 358,337,791,296 and 110,468,824,832 with the module and its tables.
+#[test]
+fn modules_for_further_tokens_are_apart() {
+    let whole = |text: &str| {
+        let model = read(text);
+        let counted = model.parameters();
+        counted.total + counted.draft + 2 * model.vocabulary() * model.hidden()
+    };
+    assert_eq!(whole(whole!("glm-4.5")), 358_337_791_296);
+    assert_eq!(whole(whole!("glm-4.5-air")), 110_468_824_832);
+}
+
+/// Whole configs give no warning but of parts that are left out, and of weights published in 32 bits.
+#[test]
+fn nothing_in_whole_configs_is_called_unknown() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/configs");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            let model = read(&std::fs::read_to_string(&path).unwrap());
+            let meant = |text: &&String| text.contains("not counted") || text.contains("float32");
+            let unknown = model.warnings().iter().filter(|text| !meant(text));
+            assert_eq!(unknown.collect::<Vec<_>>(), Vec::<&String>::new(), "{}", path.display());
+        }
+    }
+}
+
+fn windows(text: &str) -> BTreeSet<(Option<u64>, u64)> {
+    let of = |layers: &Layers| match &layers.mixer {
+        Mixer::Attention(attention) => Some((attention.window, layers.count)),
+        _ => None,
+    };
+    read(text).layers().iter().filter_map(of).collect()
+}
+
+#[test]
+fn windows_alternate_as_each_family_says() {
+    let full_and = |full: u64, window: u64, windowed: u64| {
+        BTreeSet::from([(None, full), (Some(window), windowed)])
+    };
+    assert_eq!(windows(whole!("gemma-2-9b")), full_and(21, 4096, 21));
+    assert_eq!(windows(whole!("gemma-3-1b")), full_and(4, 512, 22));
+    assert_eq!(windows(whole!("gemma-3-27b")), full_and(10, 1024, 52));
+    assert_eq!(windows(whole!("gemma-4-31b")), full_and(10, 1024, 50));
+    assert_eq!(windows(whole!("command-r7b")), full_and(8, 4096, 24));
+    assert_eq!(windows(whole!("olmo-3-7b")), full_and(8, 4096, 24));
+    assert_eq!(windows(whole!("exaone-4.0-32b")), full_and(16, 4096, 48));
+    assert_eq!(
+        windows(whole!("mimo-v2-flash")),
+        BTreeSet::from([(None, 1), (None, 8), (Some(128), 39)])
+    );
+    assert_eq!(windows(whole!("mistral-7b-v0.1")), BTreeSet::from([(Some(4096), 32)]));
+    // Named, and not used.
+    assert_eq!(windows(whole!("qwen1.5-moe-a2.7b")), BTreeSet::from([(None, 24)]));
+    // Chunks, three in four layers, by a list or by silence.
+    assert_eq!(windows(whole!("llama-4-scout")), full_and(12, 8192, 36));
+}
+
+#[test]
+fn heads_may_differ_between_kinds_of_layer() {
+    let heads = |text: &str| -> BTreeSet<(bool, u64, u64, u64, u64)> {
+        let of = |layers: &Layers| match &layers.mixer {
+            Mixer::Attention(a) => {
+                Some((a.window.is_some(), a.heads, a.kv_heads, a.key_dim, a.value_dim))
+            }
+            _ => None,
+        };
+        read(text).layers().iter().filter_map(of).collect()
+    };
+    let mimo = heads(whole!("mimo-v2-flash"));
+    assert_eq!(mimo, BTreeSet::from([(false, 64, 4, 192, 128), (true, 64, 8, 192, 128)]));
+    let gemma = heads(whole!("gemma-4-31b"));
+    assert_eq!(gemma, BTreeSet::from([(false, 32, 4, 512, 512), (true, 32, 16, 256, 256)]));
+    let step = heads(whole!("step-3.5-flash"));
+    assert_eq!(step, BTreeSet::from([(false, 64, 8, 128, 128), (true, 96, 8, 128, 128)]));
+}
+
+#[test]
+fn keys_that_serve_as_values_are_kept_once() {
+    let model = read(whole!("gemma-4-31b"));
+    let full = model.layers().iter().find_map(|layers| match &layers.mixer {
+        Mixer::Attention(attention) if attention.window.is_none() => Some(attention.clone()),
+        _ => None,
+    });
+    let full = full.unwrap();
+    assert_eq!(full.keys, Keys::AreValues);
+    assert_eq!(full.cache_elements(), 4 * 512);
+}
+
+#[test]
+fn experts_stand_where_the_config_says() {
+    let sparse = |text: &str| {
+        let has = |layers: &&Layers| matches!(layers.feed_forward, FeedForward::Experts(_));
+        read(text).layers().iter().filter(has).map(|layers| layers.count).sum::<u64>()
+    };
+    assert_eq!(sparse(whole!("llama-4-maverick")), 24);
+    assert_eq!(sparse(whole!("llama-4-scout")), 48);
+    assert_eq!(sparse(whole!("glm-4.5")), 89);
+    assert_eq!(sparse(whole!("mimo-v2-flash")), 47);
+    assert_eq!(sparse(whole!("ernie-4.5-21b-a3b")), 27);
+    assert_eq!(sparse(whole!("step-3.5-flash")), 42);
+}
