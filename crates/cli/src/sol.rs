@@ -5,7 +5,7 @@ mod points;
 mod query;
 mod systems;
 
-use fizeau::report::{Answer, SolLine};
+use fizeau::report::{Answer, SolView};
 
 use crate::args::SolArgs;
 use crate::exit::{Exit, Fail};
@@ -22,8 +22,13 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
     let system = systems.get(&query.system).map_err(Fail::usage)?;
     let load = query.load.load().map_err(Fail::usage)?;
     let answer = Answer::of(system, &load);
-    let mut text = Vec::new();
-    SolLine { answer: &answer, notes: &[] }.write_to(&mut text).map_err(Fail::broken)?;
-    say(String::from_utf8_lossy(&text))?;
+    let name = query.system.model_config.as_deref().unwrap_or_default();
+    let view = SolView { name, system, load: &load, answer: &answer, notes: &[] };
+    say(view.text(width()))?;
     Ok(Exit::Good)
+}
+
+/// The width of the terminal; 80 where there is none.
+fn width() -> usize {
+    terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0))
 }

@@ -22,22 +22,22 @@ pub struct SolError<'a> {
 }
 
 impl SolLine<'_> {
-    /// Writes the line, without a newline at its end.
+    /// Puts the line behind `out`, without a newline at its end.
     ///
     /// # Errors
-    /// If `out` does not take it.
-    pub fn write_to(&self, out: &mut impl std::io::Write) -> std::io::Result<()> {
-        Ok(serde_json::to_writer(out, &Line::of(self))?)
+    /// Never, as long as memory lasts; the writer's own error otherwise.
+    pub fn append_to(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+        serde_json::to_writer(out, &Line::of(self))
     }
 }
 
 impl SolError<'_> {
-    /// Writes the line, without a newline at its end.
+    /// Puts the line behind `out`, without a newline at its end.
     ///
     /// # Errors
-    /// If `out` does not take it.
-    pub fn write_to(&self, out: &mut impl std::io::Write) -> std::io::Result<()> {
-        Ok(serde_json::to_writer(out, self)?)
+    /// Never, as long as memory lasts; the writer's own error otherwise.
+    pub fn append_to(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+        serde_json::to_writer(out, self)
     }
 }
 
