@@ -39,6 +39,7 @@
 mod answer;
 mod bound;
 mod carried;
+mod chunking;
 mod collective;
 mod compare;
 mod cost;
@@ -59,6 +60,7 @@ mod memory;
 mod model;
 mod operator;
 mod pass;
+mod prefix;
 mod rates;
 mod reach;
 mod reckoning;
@@ -72,15 +74,26 @@ mod timed;
 pub use answer::{Answer, AnswerError};
 pub use bound::{Bound, LimitedBy};
 pub use carried::PassSums;
+pub use chunking::Chunked;
 pub use collective::{Algorithm, Collective, CollectiveTime, Group, GroupError};
 pub use compare::{Measured, Share, SpeedOfLight};
+pub use cost::{Cost, CostError, HourlyRate, Origin, UsdRange};
+pub use curve::{
+    BatchCurve, BatchPoint, ContextCurve, ContextPoint, CurveEnd, MILLION_TOKENS, Stride,
+};
 pub use deployment::{Deployment, DeploymentError, ExpertExchange, Overlap};
 pub use device::{
     Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
 };
+pub use disaggregation::{Bottleneck, Disaggregated, Disaggregation, Split, Transfer};
+pub use energy::{Energy, PowerDraw, PowerError};
 pub use explain::{Part, Phase, Term};
 pub use figures::{Figures, Schedule};
 pub use format::{FileType, Format, GgmlType, Mixed, UnknownFormat};
+pub use inverse::{
+    Aim, Cheapest, Choice, Found, Goal, LargestBatch, LargestContext, Need, Query, SearchError,
+    Shortfall,
+};
 pub use lengths::Lengths;
 pub use limits::{Limit, Limits};
 pub use load::Load;

@@ -16,6 +16,7 @@ impl Model {
             mixer: Mixer::None,
             feed_forward: FeedForward::Dense(projection),
             norms: 0,
+            parallel: false,
         };
         Some(Self { layers: vec![layer, projects], draft: None, ..self.clone() })
     }
