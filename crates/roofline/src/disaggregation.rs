@@ -44,9 +44,9 @@ use crate::{Figures, Link, Load};
 /// let answer = apart.answer(&load);
 /// // 268 MB of cache over one NVLink.
 /// assert_eq!(format!("{:.1} ms", answer.transfer.to_millis().get()), "0.6 ms");
-/// // Half the step time of three devices that do both.
-/// let together = one.expected_figures(&Load::new(Tokens::new(2048), Tokens::new(256), load.concurrency));
-/// assert!(answer.expected.tpot < together.tpot);
+/// // A token is out sooner than with a third of the requests on each of three devices that do both.
+/// let third = Load { concurrency: NonZeroU64::new(32).ok_or("zero")?, ..load };
+/// assert!(answer.expected.tpot < one.expected_figures(&third).tpot);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
@@ -127,15 +127,17 @@ impl Disaggregation<'_> {
     #[must_use]
     pub fn answer(&self, load: &Load) -> Disaggregated {
         let expected = self.stages(Reckoning::Expected, load);
-        let (batch, limited_by) = self.settle(load, &expected);
+        let fitting = self.decode.max_batch(load) * f64::from(self.decode_instances.get());
+        let (batch, limited_by) = expected.settle(fitting);
         let requests = lesser(expected.decode_rate(batch), expected.upstream());
-        let first = expected.first(load);
+        let first = expected.first();
         let expected_figures =
             Figures::new(load, batch, first.ttft, expected.step(batch) + first.later, requests);
         let bound = self.stages(Reckoning::Bound, load);
-        let most = self.ideal_batch(load).max(batch);
+        let most = self.decode.ideal_max_batch(load) * f64::from(self.decode_instances.get());
+        let (most, _) = bound.settle(most);
         let requests_bound = lesser(bound.decode_rate(most), bound.upstream());
-        let first_bound = bound.first(load);
+        let first_bound = bound.first();
         let tpot_bound = bound.step(batch) + first_bound.later;
         Disaggregated {
             bound: Figures::new(load, batch, first_bound.ttft, tpot_bound, requests_bound),
@@ -144,53 +146,16 @@ impl Disaggregation<'_> {
             limited_by,
             output_tokens_per_s_per_device: expected_figures.output_tokens_per_s
                 * (1.0 / self.devices() as f64),
-            balanced_ratio: self.balanced_ratio(load),
+            balanced_ratio: self.balanced_ratio(&expected, fitting),
         }
     }
 
-    /// Prefill instances for each decoding one with all the sequences that fit, or that are offered to one.
-    fn balanced_ratio(&self, load: &Load) -> f64 {
-        let stages = self.stages(Reckoning::Expected, load);
-        let batch = self.fitting(load).min(load.concurrency.get() as f64);
+    /// Prefill instances for each decoding one that has all the sequences that fit, or that are offered.
+    fn balanced_ratio(&self, stages: &Stages<'_>, fitting: f64) -> f64 {
+        let batch = fitting.min(stages.load.concurrency.get() as f64);
         let per_prefill = stages.prefill_rate.get() / f64::from(self.prefill_instances.get());
         let per_decode = stages.decode_rate(batch).get() / f64::from(self.decode_instances.get());
         per_decode / per_prefill
-    }
-
-    /// The sequences that all decoding instances hold.
-    fn fitting(&self, load: &Load) -> f64 {
-        self.decode.max_batch(load) * f64::from(self.decode_instances.get())
-    }
-
-    fn ideal_batch(&self, load: &Load) -> f64 {
-        let most = self.decode.ideal_max_batch(load) * f64::from(self.decode_instances.get());
-        most.min(load.concurrency.get() as f64)
-    }
-
-    /// The sequences that decode, and what keeps them from being more.
-    fn settle(&self, load: &Load, stages: &Stages<'_>) -> (f64, Bottleneck) {
-        let offered = load.concurrency.get() as f64;
-        let fitting = self.fitting(load);
-        if fitting <= 0.0 {
-            return (0.0, Bottleneck::Decode);
-        }
-        let before = stages.first(load).latency.get();
-        // Those that decode, and those on the way to it.
-        let under_way = |batch: f64| batch + stages.decode_rate(batch).get() * before;
-        let mut batch = largest(offered.min(fitting), |batch| under_way(batch) <= offered);
-        let mut limit =
-            if batch < fitting { Bottleneck::Concurrency } else { Bottleneck::Decode };
-        let slower = [
-            (stages.prefill_rate, Bottleneck::Prefill),
-            (stages.transfer_rate, Bottleneck::Transfer),
-        ];
-        for (rate, by) in slower {
-            if stages.decode_rate(batch) > rate {
-                batch = largest(batch, |batch| stages.decode_rate(batch) <= rate);
-                limit = by;
-            }
-        }
-        (batch, limit)
     }
 
     fn stages(&self, by: Reckoning, load: &Load) -> Stages<'_> {
@@ -270,12 +235,34 @@ impl Stages<'_> {
         PerSec::new(batch / (steps * self.step(batch).get()))
     }
 
+    /// The sequences that decode where `fitting` have room, and what keeps them from being more.
+    fn settle(&self, fitting: f64) -> (f64, Bottleneck) {
+        let offered = self.load.concurrency.get() as f64;
+        if fitting <= 0.0 {
+            return (0.0, Bottleneck::Decode);
+        }
+        let before = self.first().latency.get();
+        // Those that decode, and those on the way to it.
+        let under_way = |batch: f64| batch + self.decode_rate(batch).get() * before;
+        let mut batch = largest(offered.min(fitting), |batch| under_way(batch) <= offered);
+        let mut limit = if batch < fitting { Bottleneck::Concurrency } else { Bottleneck::Decode };
+        let slower =
+            [(self.prefill_rate, Bottleneck::Prefill), (self.transfer_rate, Bottleneck::Transfer)];
+        for (rate, by) in slower {
+            if self.decode_rate(batch) > rate {
+                batch = largest(batch, |batch| self.decode_rate(batch) <= rate);
+                limit = by;
+            }
+        }
+        (batch, limit)
+    }
+
     fn upstream(&self) -> PerSec {
         lesser(self.prefill_rate, self.transfer_rate)
     }
 
-    fn first(&self, load: &Load) -> First {
-        let (_, output, _) = load.lengths();
+    fn first(&self) -> First {
+        let (_, output, _) = self.load.lengths();
         let done = self.when.done(self.prompt, self.transfer, self.layers);
         let left = done + self.prompt * -1.0;
         match self.when {

@@ -44,7 +44,8 @@ use crate::{Figures, Load, Pass};
 /// assert!(alone.gain > 1.9);
 ///
 /// // Past the ridge each of them takes its time.
-/// let many = lookup.chain(&system, Reckoning::Expected, &load, 1024.0, 3);
+/// let short = Load::new(Tokens::new(128), Tokens::new(128), NonZeroU64::MIN);
+/// let many = lookup.chain(&system, Reckoning::Expected, &short, 512.0, 3);
 /// assert!(many.gain < 1.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -116,8 +116,8 @@ impl<'a> Query<'a> {
     /// #     "/../../fixtures/models/llama-3.1-70b/config.json"
     /// # ));
     /// let model = Model::from_config_json(text)?; // Llama-3.1-70B: 141 GB
-    /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(16).ok_or("zero")?);
-    /// let goal = Goal { concurrency: NonZeroU64::new(16), ..Goal::default() };
+    /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(64).ok_or("zero")?);
+    /// let goal = Goal { concurrency: NonZeroU64::new(64), ..Goal::default() };
     /// let found = Query::new(&model, load, goal).fewest_devices(Device::named("h100-sxm")?, 16)?;
     /// assert_eq!(found.best.deployment.devices(), 3);
     /// assert_eq!(found.limited_by.map(|lacks| lacks.need), Some(Need::Concurrency));

@@ -1,6 +1,7 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod any;
 mod bounds;
 mod collectives;
 mod compare;
@@ -14,6 +15,7 @@ mod exchanges;
 mod families;
 mod formats;
 mod golden;
+mod mechanisms;
 mod mixes;
 mod models;
 mod quantization;
