@@ -1,6 +1,8 @@
 //! Models of every architecture on devices of every kind, spread in every sensible way.
 
+use std::fmt;
 use std::num::NonZeroU64;
+use std::ops::Deref;
 
 use fizeau_core::Tokens;
 use fizeau_roofline::{Deployment, Device, KnownModel, Load, Model, Reckoning, System};
@@ -14,8 +16,26 @@ pub(crate) fn device(name: &str) -> Device {
     Device::named(name).unwrap().clone()
 }
 
+/// A system that is printed by its names.
+pub(crate) struct Any(System);
+
+impl fmt::Debug for Any {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (model, device) = (self.model().architecture(), self.device().name());
+        write!(f, "{model} ({}) on {device} {}", self.model().hidden(), self.deployment())
+    }
+}
+
+impl Deref for Any {
+    type Target = System;
+
+    fn deref(&self) -> &System {
+        &self.0
+    }
+}
+
 /// Known models, each on so many of a device that its weights fill two thirds of them at most.
-pub(crate) fn systems() -> impl Strategy<Value = System> {
+pub(crate) fn systems() -> impl Strategy<Value = Any> {
     let models = prop::sample::select(KnownModel::all().iter().collect::<Vec<_>>());
     let devices = prop::sample::select(Device::all().iter().collect::<Vec<_>>());
     (models, devices, any::<prop::sample::Index>()).prop_filter_map(
@@ -26,7 +46,7 @@ pub(crate) fn systems() -> impl Strategy<Value = System> {
             let count = (fewest.ceil() as u64).next_power_of_two();
             let ways = Deployment::candidates(&model, count);
             let one = ways.get(way.index(ways.len().max(1)))?;
-            System::new(model, device.clone(), *one).ok()
+            System::new(model, device.clone(), *one).ok().map(Any)
         },
     )
 }
