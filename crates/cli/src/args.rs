@@ -12,6 +12,7 @@ mod devices;
 mod endpoint;
 mod lengths;
 mod merge;
+mod models;
 mod report;
 mod sampling;
 mod serve;
@@ -32,6 +33,7 @@ pub(crate) use devices::DevicesArgs;
 pub(crate) use endpoint::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg};
 pub(crate) use lengths::{LawArgs, PrefixArgs, RangeStyleArg};
 pub(crate) use merge::MergeArgs;
+pub(crate) use models::ModelsArgs;
 pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;
 pub(crate) use serve::ServeArgs;
@@ -76,6 +78,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Serve the simulated engine behind HTTP, for trying clients out.
     Serve(ServeArgs),
+    /// List the models that are built in, or say what is understood of one: parameters, bytes, cache, warnings.
+    Models(ModelsArgs),
     /// Say how fast a model can be on a device: the bound that nothing beats, and what physics leads one to expect.
     Sol(Box<SolArgs>),
     /// List the devices that are known, or show one: each figure with its source and date.

@@ -9,6 +9,7 @@ use fizeau::roofline::{Bound, Deployment, Model, System};
 
 use crate::exit::{Fail, Named};
 use crate::hardware::{self, Hardware};
+use crate::model_config::{self, Loaded};
 
 /// What the speed of light is computed from.
 pub(crate) struct Physics {
@@ -33,8 +34,7 @@ impl Physics {
         };
         let path_name = path.display().to_string();
         let flag = format!("--model-config {path_name}");
-        let text = std::fs::read_to_string(path).named(&flag)?;
-        let model = Model::from_config_json(&text).named(&flag)?;
+        let Loaded { model, text, .. } = model_config::load(&path_name).named(&flag)?;
         let Hardware { device, file } = hardware::named(hardware)?;
         let system = System::new(model, device, Deployment::SINGLE).named(&flag)?;
         let physics = Self::new(path_name, system, (0, 0));

@@ -36,7 +36,9 @@
 //! - No figure is NaN or infinite; what cannot be said is an error or absent.
 //! - Rates are dense, bytes are bytes, and a multiply-add counts as two.
 
+mod alone;
 mod answer;
+mod batch;
 mod bound;
 mod carried;
 mod chunking;
@@ -65,12 +67,14 @@ mod rates;
 mod reach;
 mod reckoning;
 mod routing;
+mod sensitivity;
 mod serving;
 mod span;
 mod speculation;
 mod system;
 mod timed;
 
+pub use alone::SingleRequest;
 pub use answer::{Answer, AnswerError};
 pub use bound::{Bound, LimitedBy};
 pub use carried::PassSums;
@@ -108,6 +112,7 @@ pub use pass::{Binding, Pass, PassTime};
 pub use prefix::{Fetch, Hits, Tier};
 pub use reckoning::Reckoning;
 pub use routing::Routing;
+pub use sensitivity::{Gain, Sensitivities, Sensitivity};
 pub use serving::{Admission, Prefix, Serving};
 pub use span::Span;
 pub use speculation::{Acceptance, AcceptanceError, DraftTree, Drafter, Node, Speculated, Speculation};

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 
-use fizeau::report::{Answer, SolError, SolLine};
+use fizeau::report::{SolError, SolLine};
 
 use super::line::{self, Line};
 use super::query::Query;
@@ -89,7 +89,7 @@ fn answer(
     let system = systems.get(&query.system)?;
     let note = |name: String| format!("{name} is not a field that is known, and is ignored");
     let notes: Vec<String> = unknown.into_iter().map(note).collect();
-    let answer = Answer::of(system, &load);
+    let answer = system.answer(&load).map_err(|error| error.to_string())?;
     let line = SolLine { answer: &answer, notes: &notes };
     line.append_to(answers).map_err(|error| error.to_string())
 }

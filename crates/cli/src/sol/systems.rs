@@ -7,6 +7,7 @@ use fizeau::roofline::{Deployment, DeploymentError, Format, Model, Serving, Syst
 
 use super::query::{Degrees, SystemQuery};
 use crate::hardware;
+use crate::model_config;
 
 /// What queries have named so far. Files are read once; what could not be had is remembered as well, so that a file of many
 /// bad lines is no slower than one of good ones.
@@ -52,9 +53,10 @@ impl Systems {
 
     fn model(&mut self, path: &str) -> Result<&Model, String> {
         let model = self.models.entry(path.to_owned()).or_insert_with(|| {
-            let text = std::fs::read_to_string(path);
-            let text = text.map_err(|error| format!("model_config {path}: {error}"))?;
-            Model::from_config_json(&text).map_err(|error| format!("model_config {path}: {error}"))
+            let loaded = model_config::load(path);
+            loaded
+                .map(|loaded| loaded.model)
+                .map_err(|error| format!("model_config {path}: {error}"))
         });
         model.as_ref().map_err(Clone::clone)
     }

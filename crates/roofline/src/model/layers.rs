@@ -48,8 +48,11 @@ pub struct Attention {
     pub key_dim: u64,
     /// Dimension of a value.
     pub value_dim: u64,
-    /// How many tokens back it sees, itself included; none: all.
+    /// How many tokens back it sees at most, itself included; none: all.
     pub window: Option<u64>,
+    /// Whether it sees back to the start of its chunk only, where chunks are as long as the window (Llama 4): then
+    /// it is the whole window at a chunk's end and one token at its start.
+    pub chunked: bool,
     /// Outputs of the query projection for each query head's dimension: 1, or 2 with an output gate.
     pub query_parts: u64,
     /// Where its keys and values come from.

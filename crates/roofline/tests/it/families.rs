@@ -138,6 +138,9 @@ fn windows_alternate_as_each_family_says() {
         BTreeSet::from([(None, 1), (None, 8), (Some(128), 39)])
     );
     assert_eq!(windows(whole!("mistral-7b-v0.1")), BTreeSet::from([(Some(4096), 32)]));
+    // No context outgrows it: Phi-4-mini's 262,144 tokens of 131,072.
+    let long = whole!("phi-3-mini-4k").replace("2047", "4096");
+    assert_eq!(windows(&long), BTreeSet::from([(None, 32)]));
     // Named, and not used.
     assert_eq!(windows(whole!("qwen1.5-moe-a2.7b")), BTreeSet::from([(None, 24)]));
     // Chunks, three in four layers, by a list or by silence.

@@ -19,6 +19,8 @@ mod mechanisms;
 mod mixes;
 mod models;
 mod quantization;
+mod quantization_odd;
+mod quantizers;
 mod random_models;
 mod systems;
 mod weights;
