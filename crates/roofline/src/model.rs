@@ -2,6 +2,7 @@
 
 mod accounts;
 mod config;
+mod drafting;
 mod error;
 mod fields;
 mod known;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 mod answers;
+mod any;
 mod anything;
 mod bounds;
 mod collectives;
@@ -16,6 +17,7 @@ mod exchanges;
 mod families;
 mod formats;
 mod golden;
+mod mechanisms;
 mod mixes;
 mod models;
 mod quantization;
