@@ -5,6 +5,7 @@ mod answers;
 mod any;
 mod anything;
 mod bounds;
+mod calibration;
 mod collectives;
 mod compare;
 mod configs;
