@@ -5,6 +5,7 @@ mod curve;
 mod document;
 mod figures;
 mod fit;
+mod gains;
 mod grid;
 mod line;
 mod quantity;
