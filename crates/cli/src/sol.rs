@@ -5,9 +5,13 @@ mod points;
 mod query;
 mod systems;
 
-use fizeau::report::{Answer, SolLine};
+use std::num::NonZeroU64;
 
-use crate::args::SolArgs;
+use fizeau::core::PerSec;
+use fizeau::report::{BatchCurve, ContextCurve, SolScope, SolView};
+use fizeau::roofline::{Answer, Load, Schedule, System};
+
+use crate::args::{CurveArg, SolArgs};
 use crate::exit::{Exit, Fail};
 use crate::say::say;
 use query::Query;
@@ -21,9 +25,76 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
     let mut systems = Systems::default();
     let system = systems.get(&query.system).map_err(Fail::usage)?;
     let load = query.load.load().map_err(Fail::usage)?;
-    let answer = Answer::of(system, &load);
-    let mut text = Vec::new();
-    SolLine { answer: &answer, notes: &[] }.write_to(&mut text).map_err(Fail::broken)?;
-    say(String::from_utf8_lossy(&text))?;
+    match args.curve {
+        Some(over) => curve(over, system, &load),
+        None => answer(args, system, &load),
+    }
+}
+
+/// The breakdown of one query.
+fn answer(args: &SolArgs, system: &System, load: &Load) -> Result<Exit, Fail> {
+    let (mut answer, notes) = match args.load.batch {
+        Some(batch) => exactly(batch, system, load)?,
+        None => (system.answer(load).map_err(Fail::usage)?, Vec::new()),
+    };
+    let name = args.system.model_config.as_deref().unwrap_or_default();
+    let mut scope = SolScope::Requests;
+    if args.load.context.is_some() {
+        scope = SolScope::Step;
+        steps_alone(system, load, &mut answer);
+    }
+    let view = SolView { name, system, load, answer: &answer, scope, notes: &notes };
+    match args.json {
+        true => say(view.to_json().map_err(Fail::broken)?.trim_end())?,
+        false => say(view.text(width()))?,
+    }
     Ok(Exit::Good)
+}
+
+/// The answer for exactly `batch` sequences, and a note if they do not fit.
+fn exactly(batch: u64, system: &System, load: &Load) -> Result<(Answer, Vec<String>), Fail> {
+    let fitting = system.max_batch(load) as u64;
+    if batch <= fitting {
+        return Ok((system.answer(load).map_err(Fail::usage)?, Vec::new()));
+    }
+    let concurrency = NonZeroU64::new(fitting).unwrap_or(NonZeroU64::MIN);
+    let mut answer = system.answer(&Load { concurrency, ..*load }).map_err(Fail::usage)?;
+    let running = batch as f64;
+    answer.running_batch = running;
+    answer.memory = system.memory_use(load, running);
+    answer.bound = system.bound_at(load, running, Schedule::Overlapped);
+    answer.expected = system.expected_at(load, running, Schedule::Serial);
+    answer.limited_by.decode = system.expected_decode(load, running).binding.limit();
+    let note =
+        format!("{batch} sequences do not fit, {fitting} do: the figures are as if they did");
+    Ok((answer, vec![note]))
+}
+
+/// Makes `answer` one for decode steps that no prompt comes between.
+fn steps_alone(system: &System, load: &Load, answer: &mut Answer) {
+    let running = answer.running_batch;
+    answer.expected = system.expected_at(load, running, Schedule::Overlapped);
+    for figures in [&mut answer.bound, &mut answer.expected] {
+        figures.output_tokens_per_s = PerSec::new(running / figures.tpot.get());
+    }
+}
+
+fn curve(over: CurveArg, system: &System, load: &Load) -> Result<Exit, Fail> {
+    let csv = match over {
+        CurveArg::Batch => BatchCurve { system, load }.csv().map_err(Fail::usage)?,
+        CurveArg::Context => {
+            let (csv, end) = ContextCurve { system, load }.csv().map_err(Fail::usage)?;
+            if let Some(end) = end {
+                eprintln!("note: the curve ends where {end}");
+            }
+            csv
+        }
+    };
+    say(csv.trim_end())?;
+    Ok(Exit::Good)
+}
+
+/// The width of the terminal; 80 where there is none.
+fn width() -> usize {
+    terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0))
 }

@@ -1,7 +1,41 @@
-//! The speed of light of a query, as text, as JSON and as a line among many.
+//! The speed of light of a query: as text, as JSON, as a line among many and as a curve.
 
-mod answer;
+mod curve;
+mod document;
+mod figures;
+mod grid;
 mod line;
+mod quantity;
+mod tables;
+mod view;
 
-pub use answer::Answer;
+pub use curve::{BatchCurve, ContextCurve};
 pub use line::{SolError, SolLine};
+
+use fizeau_roofline::{Answer, Load, System};
+
+/// An answer, and what it is of.
+#[derive(Debug, Clone, Copy)]
+pub struct SolView<'a> {
+    /// What the model's config is called.
+    pub name: &'a str,
+    /// The model on its devices.
+    pub system: &'a System,
+    /// What was asked of it.
+    pub load: &'a Load,
+    /// The answer.
+    pub answer: &'a Answer,
+    /// Whether requests are meant, or a step alone.
+    pub scope: SolScope,
+    /// What a reader ought to know of the query, beside what the answer warns of.
+    pub notes: &'a [String],
+}
+
+/// What of an answer is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SolScope {
+    /// Whole requests.
+    Requests,
+    /// A decode step of the running sequences at the context that follows the prompt. What is of requests is left out.
+    Step,
+}

@@ -1,35 +1,34 @@
 //! `--points`: a query a line, an answer a line.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 
-use fizeau::report::{Answer, SolError, SolLine};
+use fizeau::report::{SolError, SolLine};
 
 use super::line::{self, Line};
 use super::query::Query;
 use super::systems::Systems;
 use crate::exit::{Exit, Fail, Named};
 
-/// Answers the lines of `path`.
+/// Answers the lines of `path`, or of standard input if that is `-`.
 pub(super) fn run(path: &str, defaults: &Query<'_>) -> Result<Exit, Fail> {
-    let out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
-    let wrong = match path {
-        "-" => answer_all(io::stdin().lock(), out, defaults),
-        path => {
-            let file = File::open(path).named(&format!("--points {path}"))?;
-            answer_all(BufReader::with_capacity(BUFFER, file), out, defaults)
-        }
+    let flag = format!("--points {path}");
+    let input: Box<dyn Read> = match path {
+        "-" => Box::new(io::stdin()),
+        path => Box::new(File::open(path).named(&flag)?),
     };
-    let Wrong { lines, bad, first } = match wrong {
+    let input = BufReader::with_capacity(BUFFER, input);
+    let wrong = match answer_all(input, io::stdout().lock(), defaults) {
         // A reader who has seen enough is nothing to fail over.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Exit::Good),
-        wrong => wrong.named(&format!("--points {path}"))?,
+        wrong => wrong.named(&flag)?,
     };
-    let Some((number, message)) = first else {
+    let Some((number, message)) = wrong.first else {
         return Ok(Exit::Good);
     };
     Err(Fail::usage(format!(
-        "{bad} of {lines} lines could not be answered, the first is line {number}: {message}"
+        "{flag}: {} of {} lines could not be answered, the first is line {number}: {message}",
+        wrong.bad, wrong.lines
     )))
 }
 
@@ -44,51 +43,53 @@ struct Wrong {
     first: Option<(u64, String)>,
 }
 
-/// Answers `input` line by line, blank lines aside.
+/// Answers `input` line by line, blank lines aside. Answers leave when there is nothing more to read for now, so that a program
+/// may ask, wait for the answer and ask again.
 fn answer_all(
-    mut input: impl BufRead,
+    mut input: BufReader<impl Read>,
     mut out: impl Write,
     defaults: &Query<'_>,
 ) -> io::Result<Wrong> {
     let mut systems = Systems::default();
     let mut wrong = Wrong::default();
-    let (mut text, mut number) = (Vec::new(), 0);
-    loop {
-        text.clear();
-        if input.read_until(b'\n', &mut text)? == 0 {
-            break;
-        }
+    let (mut text, mut answers, mut number) = (Vec::new(), Vec::new(), 0);
+    while input.read_until(b'\n', &mut text)? > 0 {
         number += 1;
-        let text = text.trim_ascii();
-        if text.is_empty() {
-            continue;
-        }
-        wrong.lines += 1;
-        match answer(text, defaults, &mut systems) {
-            Ok((answer, notes)) => {
-                SolLine { answer: &answer, notes: &notes }.write_to(&mut out)?;
-            }
-            Err(message) => {
-                SolError { error: &message }.write_to(&mut out)?;
+        let line = text.trim_ascii();
+        if !line.is_empty() {
+            wrong.lines += 1;
+            if let Err(message) = answer(line, defaults, &mut systems, &mut answers) {
+                SolError { error: &message }.append_to(&mut answers)?;
                 wrong.bad += 1;
                 wrong.first.get_or_insert((number, message));
             }
+            answers.push(b'\n');
         }
-        out.write_all(b"\n")?;
+        if input.buffer().is_empty() || answers.len() >= BUFFER {
+            out.write_all(&answers)?;
+            out.flush()?;
+            answers.clear();
+        }
+        text.clear();
     }
+    out.write_all(&answers)?;
     out.flush()?;
     Ok(wrong)
 }
 
-/// The answer to a line, and notes about the line.
+/// Puts the answer to a line behind `answers`, or nothing.
 fn answer(
     text: &[u8],
     defaults: &Query<'_>,
     systems: &mut Systems,
-) -> Result<(Answer, Vec<String>), String> {
+    answers: &mut Vec<u8>,
+) -> Result<(), String> {
     let Line { query, unknown } = line::parse(text, defaults)?;
     let load = query.load.load()?;
     let system = systems.get(&query.system)?;
     let note = |name: String| format!("{name} is not a field that is known, and is ignored");
-    Ok((Answer::of(system, &load), unknown.into_iter().map(note).collect()))
+    let notes: Vec<String> = unknown.into_iter().map(note).collect();
+    let answer = system.answer(&load).map_err(|error| error.to_string())?;
+    let line = SolLine { answer: &answer, notes: &notes };
+    line.append_to(answers).map_err(|error| error.to_string())
 }

@@ -73,8 +73,15 @@ impl<'a> SystemQuery<'a> {
 }
 
 impl LoadQuery {
-    const fn of(args: &SolLoadArgs) -> Self {
-        Self { isl: args.isl, osl: args.osl, cached: args.cached, concurrency: args.concurrency }
+    /// A context is that of the token which follows a prompt: of two tokens of output it is the second that a step makes.
+    fn of(args: &SolLoadArgs) -> Self {
+        let concurrency = args.batch.unwrap_or(args.concurrency);
+        match args.context {
+            Some(context) => {
+                Self { isl: context.saturating_sub(1), osl: 2, cached: 0, concurrency }
+            }
+            None => Self { isl: args.isl, osl: args.osl, cached: args.cached, concurrency },
+        }
     }
 
     /// The load, or what is wrong with it.

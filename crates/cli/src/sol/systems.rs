@@ -1,8 +1,9 @@
 //! Systems, each prepared once however many queries name it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use fizeau::roofline::{Deployment, DeploymentError, Format, Model, Serving, System};
+use fizeau::roofline::{Deployment, DeploymentError, Format, Model, Serving, System, WeightChoice};
 
 use super::query::{Degrees, SystemQuery};
 use crate::hardware;
@@ -93,16 +94,19 @@ impl Degrees {
 }
 
 /// The model with weights and cache as the query has them.
-fn stored_as(model: Model, query: &SystemQuery<'_>) -> Result<Model, String> {
-    if let Some(weights) = &query.weights {
-        return Err(format!("weights {weights}: not understood"));
+fn stored_as(mut model: Model, query: &SystemQuery<'_>) -> Result<Model, String> {
+    let chosen = |text: &Option<Cow<'_, str>>| {
+        text.as_deref().filter(|text| !text.eq_ignore_ascii_case("auto")).map(str::to_owned)
+    };
+    if let Some(weights) = chosen(&query.weights) {
+        let choice: WeightChoice = weights.parse().map_err(|error| format!("weights: {error}"))?;
+        model = model.with_weights(&choice);
     }
-    match query.kv.as_deref() {
-        None => Ok(model),
-        Some("bf16" | "auto" | "fp16") => Ok(model.with_kv_cache(Format::Bf16)),
-        Some("fp8") => Ok(model.with_kv_cache(Format::Fp8)),
-        Some(other) => Err(format!("kv is {other}; it must be bf16 or fp8")),
+    if let Some(kv) = chosen(&query.kv) {
+        let format: Format = kv.parse().map_err(|error| format!("kv: {error}"))?;
+        model = model.with_kv_cache(format);
     }
+    Ok(model)
 }
 
 fn serving(query: &SystemQuery<'_>) -> Result<Serving, String> {

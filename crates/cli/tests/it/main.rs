@@ -20,6 +20,7 @@ mod recorded;
 mod records;
 mod report;
 mod serve;
+mod sol;
 mod stand;
 mod sweep;
 mod truth;

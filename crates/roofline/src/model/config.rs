@@ -120,22 +120,20 @@ impl<'a> Config<'a> {
     fn model(&self, architecture: String, warnings: Vec<String>) -> Result<Model, ModelError> {
         let layout = self.layout()?;
         let layers = self.layers(&layout)?;
-        let head = self.quantization.format_of(TensorClass::Head, 0);
         let vocabulary = self.fields.count("vocab_size", VOCABULARY)?;
         let biased = self.fields.flag("lm_head_bias")? == Some(true);
         let head_bias = if biased { vocabulary } else { 0 };
         let tied = self.fields.flag("tie_word_embeddings")?.unwrap_or(self.family.tied);
+        let of = |class| self.quantization.format_of(class, 0);
+        // A tied head is the embedding, whatever is said of heads.
+        let table = if tied { TensorClass::Embedding } else { TensorClass::Head };
         Ok(Model {
             architecture,
             hidden: self.hidden,
             vocabulary,
             layers,
             final_vectors: self.norms(1) + head_bias,
-            tables: Tables {
-                tied,
-                embedding: self.quantization.format_of(TensorClass::Embedding, 0),
-                head,
-            },
+            tables: Tables { tied, embedding: of(TensorClass::Embedding), head: of(table) },
             cache: CacheFormats {
                 kv: self.quantization.kv_cache().unwrap_or(Format::Bf16),
                 state: self.quantization.state_cache().unwrap_or(Format::F32),

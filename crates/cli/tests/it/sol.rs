@@ -1,0 +1,229 @@
+//! `fizeau sol`: a query, and a file of them.
+
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::stand::{Ended, Scratch, fizeau, run};
+
+const MODELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/models");
+
+fn config(model: &str) -> String {
+    format!("{MODELS}/{model}/config.json")
+}
+
+/// What `fizeau sol --points -` makes of `lines`.
+fn points(lines: &str, flags: &[&str]) -> Ended {
+    let mut command = fizeau(&[&["sol", "--points", "-"], flags].concat());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let lines = lines.to_owned();
+    // Answers come while lines are still on their way. A child that refuses its flags reads none of them.
+    let asking = thread::spawn(move || stdin.write_all(lines.as_bytes()));
+    let ended = child.wait_with_output().unwrap().into();
+    let _ = asking.join().unwrap();
+    ended
+}
+
+fn answers(ended: &Ended) -> Vec<Value> {
+    ended.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The answer to one line that can be answered.
+fn point(fields: &Value) -> Value {
+    let ended = points(&fields.to_string(), &[]);
+    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{}", ended.out);
+    let [answer] = &answers(&ended)[..] else { panic!("{}", ended.out) };
+    answer.clone()
+}
+
+/// The only error of a line.
+fn error(fields: &Value) -> String {
+    let ended = points(&fields.to_string(), &[]);
+    assert_eq!(ended.code, Some(2), "{}", ended.out);
+    let [answer] = &answers(&ended)[..] else { panic!("{}", ended.out) };
+    let message = answer["error"].as_str().unwrap().to_owned();
+    assert!(ended.err.contains(&message), "{}", ended.err);
+    message
+}
+
+fn llama() -> Value {
+    json!({
+        "model_config": config("llama-3.1-8b"), "hardware": "h100-sxm",
+        "isl": 2048, "osl": 256, "concurrency": 32,
+    })
+}
+
+/// The line with one field more, or another value for it.
+fn llama_with(name: &str, value: impl Into<Value>) -> Value {
+    let mut fields = llama();
+    fields[name] = value.into();
+    fields
+}
+
+/// Worked out by hand in the documentation of `System::bound_figures`: Llama-3.1-8B in bf16 on one H100 SXM.
+#[test]
+fn a_line_is_answered_with_the_figures_worked_out_by_hand() {
+    let answer = point(&llama());
+    let counts = json!({"total": 8_030_261_248_u64, "active": 8_030_261_248_u64, "streamed": 7_504_658_432_u64});
+    assert_eq!(answer["params"], counts);
+    assert_eq!(answer["weight_bytes"], 16_060_522_496_u64);
+    assert_eq!(answer["kv_bytes_per_token"], 131_072);
+    assert_eq!(answer["running_batch"], 32);
+    let rounded = |way: &str, name: &str| format!("{:.1}", answer[way][name].as_f64().unwrap());
+    assert_eq!(rounded("bound", "ttft_ms"), "30.0");
+    assert_eq!(rounded("bound", "requests_per_s"), "17.4");
+    assert_eq!(rounded("expected", "requests_per_s"), "11.4");
+    assert_eq!(rounded("expected", "tpot_ms"), "11.0");
+    let limits = json!({"prefill": "compute", "decode": "weights"});
+    assert_eq!((&answer["limited_by"], &answer["warnings"]), (&limits, &json!([])));
+}
+
+#[test]
+fn an_absent_field_and_a_null_are_the_default() {
+    let bare = json!({"model_config": config("llama-3.1-8b"), "hardware": "h100-sxm"});
+    let mut full = bare.clone();
+    let defaults = [("tp", 1), ("pp", 1), ("ep", 1), ("dp", 1), ("replicas", 1), ("isl", 1024)];
+    for (name, value) in
+        defaults.into_iter().chain([("osl", 128), ("concurrency", 1), ("cached", 0)])
+    {
+        full[name] = value.into();
+    }
+    let mut nulls = full.clone();
+    for (name, value) in nulls.as_object_mut().unwrap() {
+        if name != "model_config" && name != "hardware" {
+            *value = Value::Null;
+        }
+    }
+    nulls["weights"] = Value::Null;
+    nulls["kv"] = Value::Null;
+    assert_eq!(point(&bare), point(&full));
+    assert_eq!(point(&bare), point(&nulls));
+    // As a program writes it that keeps every number as a floating-point one.
+    let mut floats = full;
+    floats["isl"] = json!(1024.0);
+    assert_eq!(point(&bare), point(&floats));
+}
+
+#[test]
+fn flags_are_the_defaults_of_lines() {
+    let flags =
+        ["--model-config", &config("llama-3.1-8b"), "--hardware", "h100-sxm", "--isl", "2048"];
+    let ended = points(r#"{"osl": 256, "concurrency": 32}"#, &flags);
+    assert_eq!(answers(&ended), [point(&llama())]);
+}
+
+#[test]
+fn every_line_is_answered_in_its_place() {
+    let mut lines = String::new();
+    for concurrency in 1..=2000 {
+        match concurrency % 10 {
+            0 => writeln!(lines, "{{\"concurrency\": {concurrency}").unwrap(),
+            5 => writeln!(lines, "\n{}", llama_with("concurrency", 0)).unwrap(),
+            _ => writeln!(lines, "{}", llama_with("concurrency", concurrency)).unwrap(),
+        }
+    }
+    let ended = points(&lines, &[]);
+    let answers = answers(&ended);
+    assert_eq!(answers.len(), 2000);
+    let mut last = 0.0;
+    for (answer, concurrency) in answers.iter().zip(1..) {
+        if concurrency % 5 == 0 {
+            assert!(answer["error"].is_string(), "{concurrency}: {answer}");
+            continue;
+        }
+        let running = answer["running_batch"].as_f64().unwrap();
+        let most = answer["max_batch"].as_f64().unwrap();
+        assert_eq!(running, f64::from(concurrency).min(most));
+        assert!(running >= last);
+        last = running;
+    }
+    assert_eq!(ended.code, Some(2));
+    let said = "400 of 2000 lines could not be answered, the first is line 6: concurrency is 0";
+    assert!(ended.err.contains(said), "{}", ended.err);
+}
+
+#[test]
+fn an_answer_comes_before_the_next_line_is_asked() {
+    let mut command = fizeau(&["sol", "--points", "-"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let (mut ask, answer) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut answer = BufReader::new(answer).lines();
+    for concurrency in [1, 2] {
+        writeln!(ask, "{}", llama_with("concurrency", concurrency)).unwrap();
+        let line: Value = serde_json::from_str(&answer.next().unwrap().unwrap()).unwrap();
+        assert_eq!(line["running_batch"], concurrency);
+    }
+    drop(ask);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn what_is_wrong_with_a_line_is_said_in_its_place() {
+    let cases = [
+        (json!({"hardware": "h100-sxm"}), "model_config is missing"),
+        (json!({"model_config": config("llama-3.1-8b")}), "hardware is missing"),
+        (llama_with("isl", 0), "isl is 0; it must be from 1"),
+        (llama_with("isl", -3), "isl is -3; it must be a whole number"),
+        (llama_with("osl", 12.5), "osl is 12.5; it must be a whole number"),
+        (llama_with("concurrency", "many"), "concurrency must be a whole number"),
+        (
+            llama_with("cached", 2048),
+            "cached is 2048; it must be less than the prompt's 2048 tokens",
+        ),
+        (llama_with("hardware", 5), "hardware must be a text"),
+        (llama_with("hardware", "h100-smx"), "did you mean \"h100-sxm\"?"),
+        (llama_with("kv", "fp3"), "fp3"),
+        (llama_with("weights", "fp3"), "fp3"),
+        (llama_with("tp", 3), "tensor parallelism of 3 does not divide the 32 heads; 2 would"),
+        (llama_with("tp", 0), "tensor parallelism is 0"),
+        (llama_with("tp", 5_000_000_000_u64), "tp is 5000000000"),
+        (llama_with("model_config", "no/such/config.json"), "no/such/config.json"),
+        (json!([1]), "not a JSON object"),
+    ];
+    for (line, wanted) in cases {
+        let message = error(&line);
+        assert!(message.contains(wanted), "{line}: {message}");
+        assert!(!message.contains('\n'), "{message}");
+    }
+}
+
+#[test]
+fn a_field_that_is_not_known_is_named() {
+    let answer = point(&llama_with("concurency", 32));
+    assert_eq!(
+        answer["warnings"],
+        json!(["concurency is not a field that is known, and is ignored"])
+    );
+}
+
+#[test]
+fn what_is_wrong_on_the_command_line_is_one_line() {
+    let path = config("llama-3.1-8b");
+    let cases: [(&[&str], &str); 4] = [
+        (&[], "model_config is missing"),
+        (&["--model-config", &path], "hardware is missing"),
+        (&["--model-config", &path, "--hardware", "h100-sxm", "--isl", "0"], "isl is 0"),
+        (&["--points", "no/such/file"], "no/such/file"),
+    ];
+    for (flags, wanted) in cases {
+        let ended = run(&[&["sol"], flags].concat());
+        assert_eq!(ended.code, Some(2), "{flags:?}");
+        assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
+        assert!(ended.err.contains(wanted), "{}", ended.err);
+    }
+}
+
+#[test]
+fn a_file_is_read_as_well_as_standard_input() {
+    let scratch = Scratch::new("sol-points");
+    let path = scratch.path("points.jsonl");
+    // Without a newline at its end.
+    std::fs::write(&path, llama().to_string()).unwrap();
+    let ended = run(&["sol", "--points", &path]);
+    assert_eq!((ended.code, answers(&ended)), (Some(0), vec![point(&llama())]));
+}

@@ -1,0 +1,67 @@
+//! Quantities as a person reads them.
+
+use crate::number::{column_decimals, number};
+
+/// Bytes, decimal: `131 kB`, `16.1 GB`.
+pub(super) fn bytes(bytes: f64) -> String {
+    scaled(bytes, "B", &["", "k", "M", "G", "T"])
+}
+
+/// A count of parameters: `596 M`, `8.03 B`.
+pub(super) fn count(count: u64) -> String {
+    let text = scaled(count as f64, "", &["", "k", "M", "B", "T"]);
+    text.trim_end().to_owned()
+}
+
+/// A rate: `3.35 TB/s`, `989 TFLOP/s`.
+pub(super) fn per_second(rate: f64, unit: &str) -> String {
+    scaled(rate, unit, &["", "k", "M", "G", "T", "P"])
+}
+
+/// A value with the prefix that leaves one to four digits before the point.
+fn scaled(value: f64, unit: &str, prefixes: &[&str]) -> String {
+    let mut value = value;
+    let mut prefixes = prefixes.iter().peekable();
+    let mut prefix = prefixes.next().copied().unwrap_or_default();
+    while value.abs() >= 999.5 && prefixes.peek().is_some() {
+        value /= 1e3;
+        prefix = prefixes.next().copied().unwrap_or_default();
+    }
+    let is_whole = prefix.is_empty() && value.fract() == 0.0;
+    let digits = if is_whole { format!("{value:.0}") } else { number(value) };
+    format!("{digits} {prefix}{unit}")
+}
+
+/// A row of a table: its name and its values, all with as many decimals as the least of them needs.
+pub(super) fn row(name: &str, values: impl Iterator<Item = f64> + Clone) -> Vec<String> {
+    let finite = values.clone().filter(|value| value.is_finite());
+    let decimals = column_decimals(finite);
+    let cell = |value: f64| match value {
+        value if !value.is_finite() => "-".to_owned(),
+        0.0 => "0".to_owned(),
+        value => format!("{value:.decimals$}"),
+    };
+    std::iter::once(name.to_owned()).chain(values.map(cell)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bytes, count, per_second, row};
+
+    #[test]
+    fn a_prefix_leaves_three_digits() {
+        assert_eq!(
+            [131_072.0, 999.0, 16.06e9, 141e9].map(bytes),
+            ["131 kB", "999 B", "16.1 GB", "141 GB"]
+        );
+        assert_eq!([596_049_920, 8_030_261_248].map(count), ["596 M", "8.03 B"]);
+        assert_eq!(per_second(9.89e14, "FLOP/s"), "989 TFLOP/s");
+        assert_eq!(per_second(999.7e12, "FLOP/s"), "1.00 PFLOP/s");
+    }
+
+    #[test]
+    fn values_of_a_row_have_the_same_decimals() {
+        let row = row("a", [7.2, 110.0, f64::NAN].into_iter());
+        assert_eq!(row, ["a", "7.20", "110.00", "-"]);
+    }
+}

@@ -1,0 +1,173 @@
+//! An answer for a person: what it is of, what fits, how fast it can be, and what limits it.
+
+use fizeau_roofline::{Device, MathType, Phase, Tensors};
+
+use super::quantity::{bytes, count, per_second};
+use super::{SolScope, SolView, tables};
+use crate::number::number;
+use crate::terminal::{plain, wrap};
+
+/// The most columns that a sentence takes.
+const SENTENCE: usize = 80;
+
+impl SolView<'_> {
+    /// The whole answer. Tables are at most 80 columns wide; sentences are broken at `width` or 80 columns, whichever is less.
+    /// Without a newline at the end.
+    #[must_use]
+    pub fn text(&self, width: usize) -> String {
+        let mut text = Text { lines: Vec::new(), width: width.min(SENTENCE) };
+        self.say_model(&mut text);
+        self.say_device(&mut text);
+        self.say_load(&mut text);
+        text.table(tables::memory(self));
+        text.table(tables::figures(self));
+        if self.scope == SolScope::Requests {
+            text.table(tables::terms(self, Phase::Prefill));
+        }
+        text.table(tables::terms(self, Phase::Decode));
+        text.blank();
+        self.say_limits(&mut text);
+        for warning in self.answer.warnings.iter().chain(self.notes) {
+            text.say("Warning", warning);
+        }
+        text.lines.join("\n")
+    }
+
+    fn say_model(&self, text: &mut Text) {
+        let model = self.system.model();
+        let layers: u64 = model.layers().iter().map(|layers| layers.count).sum();
+        let parameters = &self.answer.parameters;
+        text.say("Model", &format!("{}: {}, {layers} layers", self.name, model.architecture()));
+        let active = match parameters.active == parameters.total {
+            true => String::new(),
+            false => format!("{} active, ", count(parameters.active)),
+        };
+        text.say(
+            "",
+            &format!(
+                "{} parameters, {active}{} read for a token",
+                count(parameters.total),
+                count(parameters.streamed)
+            ),
+        );
+        let classes: Vec<String> = model.tensors().iter().filter_map(class).collect();
+        let whole = bytes(self.answer.weight_bytes.get());
+        text.say("", &format!("{whole} of weights: {}", classes.join(", ")));
+        let context = (self.load.input_tokens + self.load.output_tokens).get();
+        text.say(
+            "",
+            &format!(
+                "cache: {} a token in {}, {} for a sequence of {context}",
+                bytes(self.answer.kv_bytes_per_token.get()),
+                model.kv_cache(),
+                bytes(model.cache_bytes(context as f64).get()),
+            ),
+        );
+    }
+
+    fn say_device(&self, text: &mut Text) {
+        let device = self.system.device();
+        let deployment = self.system.deployment();
+        let spread = match deployment.devices() {
+            1 => "1".to_owned(),
+            devices => format!("{devices} ({deployment})"),
+        };
+        text.say("Devices", &format!("{spread} x {}: {}", device.name(), device.title()));
+        text.say("", &device_figures(device));
+    }
+
+    fn say_load(&self, text: &mut Text) {
+        let load = self.load;
+        let running = self.answer.running_batch;
+        if self.scope == SolScope::Step {
+            let context = load.input_tokens.get() + 1;
+            let sequences = tables::whole_or_not(running);
+            text.say("Load", &format!("a step of {sequences} sequences at a context of {context}"));
+            return;
+        }
+        let cached = match load.cached_tokens.get() {
+            0 => String::new(),
+            cached => format!(" ({cached} cached)"),
+        };
+        let asked = load.concurrency.get();
+        let running = match running < asked as f64 {
+            true => format!(", {} of them running", number(running)),
+            false => String::new(),
+        };
+        let (input, output) = (load.input_tokens.get(), load.output_tokens.get());
+        text.say(
+            "Load",
+            &format!("{input} tokens in{cached}, {output} out; {asked} at once{running}"),
+        );
+    }
+
+    fn say_limits(&self, text: &mut Text) {
+        let limits = self.answer.limited_by;
+        let (system, load) = (self.system, self.load);
+        let step = tables::shares(&system.expected_decode(load, self.answer.running_batch));
+        let decode = format!("decode by {} ({step})", limits.decode);
+        match self.scope {
+            SolScope::Requests => {
+                let prompt = tables::shares(&system.expected_pass(&system.prefill_pass(load)));
+                let prefill = format!("prefill by {} ({prompt})", limits.prefill);
+                text.say("Limits", &format!("{prefill}; {decode}"));
+            }
+            SolScope::Step => text.say("Limits", &decode),
+        }
+    }
+}
+
+/// The bytes of a class, by name; none for what is too small to matter.
+fn class(tensors: &Tensors) -> Option<String> {
+    let size = tensors.bytes().get();
+    (size >= 5e6).then(|| format!("{} {} {}", tensors.class, bytes(size), tensors.format))
+}
+
+fn device_figures(device: &Device) -> String {
+    let rates = MathType::ALL.iter().filter_map(|math| {
+        let rate = device.dense_rate(*math)?;
+        Some(format!("{} {}", math.name(), per_second(rate.get(), "FLOP/s")))
+    });
+    let rates: Vec<String> = rates.collect();
+    let mut text = format!(
+        "{}, {}; {}",
+        bytes(device.memory().get()),
+        per_second(device.memory_bandwidth().get(), "B/s"),
+        rates.join(", ")
+    );
+    if let Some(link) = device.link() {
+        let rate = per_second(link.bandwidth.get(), "B/s");
+        text.push_str(&format!("; {} {rate} each way", link.topology.name()));
+    }
+    text
+}
+
+/// Lines as they come together.
+struct Text {
+    lines: Vec<String>,
+    width: usize,
+}
+
+/// Columns of a label and the space behind it.
+const LABEL: usize = 9;
+
+impl Text {
+    /// A sentence behind a label, or below the one before.
+    fn say(&mut self, label: &str, sentence: &str) {
+        let wrapped = wrap(&plain(sentence), self.width.saturating_sub(LABEL));
+        for (line, label) in
+            wrapped.lines().zip(std::iter::once(label).chain(std::iter::repeat("")))
+        {
+            self.lines.push(format!("{label:<LABEL$}{line}"));
+        }
+    }
+
+    fn blank(&mut self) {
+        self.lines.push(String::new());
+    }
+
+    fn table(&mut self, lines: Vec<String>) {
+        self.blank();
+        self.lines.extend(lines);
+    }
+}
