@@ -2,6 +2,7 @@
 
 mod accounts;
 mod config;
+mod drafting;
 mod error;
 mod fields;
 mod known;
@@ -15,7 +16,7 @@ pub use error::ModelError;
 pub use known::{KnownModel, UnknownModel};
 pub use layers::{
     Attention, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Keys, Latent, Layers,
-    Mamba2, Mixer,
+    Mamba2, Mixer, QueryNorm,
 };
 
 pub use weights::{WeightChoice, WeightChoiceError};

@@ -57,10 +57,24 @@ pub struct Attention {
     pub query_parts: u64,
     /// Where its keys and values come from.
     pub keys: Keys,
+    /// How queries and keys are normed before they meet.
+    pub query_norm: QueryNorm,
     /// Biases, norms of queries and keys, sinks, in elements.
     pub vectors: u64,
     /// How its matrices are stored.
     pub format: Format,
+}
+
+/// How an attention layer norms its queries and keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum QueryNorm {
+    /// Not at all.
+    None,
+    /// Each head for itself.
+    PerHead,
+    /// All heads together, so that tensor-parallel ranks have to exchange sums.
+    AllHeads,
 }
 
 /// Where an attention layer's keys and values come from.

@@ -1,7 +1,12 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod accounts;
+mod answers;
+mod any;
+mod anything;
 mod bounds;
+mod calibration;
 mod collectives;
 mod compare;
 mod configs;
@@ -14,13 +19,16 @@ mod exchanges;
 mod families;
 mod formats;
 mod golden;
+mod mechanisms;
 mod mixes;
 mod models;
 mod quantization;
 mod quantization_odd;
 mod quantizers;
 mod random_models;
+mod soundness;
 mod systems;
+mod terms;
 mod weights;
 
 use fizeau_roofline::{Deployment, Device, Model, System};
