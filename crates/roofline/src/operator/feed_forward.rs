@@ -14,7 +14,7 @@ impl Builder<'_> {
                     all.push(self.dense(OperatorKind::Shared, shared, count));
                 }
                 if let Some(latent) = experts.latent {
-                    all.push(self.into_latent(experts, latent, count));
+                    all.push(self.narrowing(experts, latent, count));
                 }
                 all.push(self.router(experts, count));
             }
@@ -31,7 +31,7 @@ impl Builder<'_> {
     }
 
     /// The projections that narrow what experts work on, and widen what they give (LatentMoE).
-    fn into_latent(&self, experts: &Experts, latent: u64, count: f64) -> Operator {
+    fn narrowing(&self, experts: &Experts, latent: u64, count: f64) -> Operator {
         let hidden = self.model.hidden();
         let parts = Parts { cut: experts.latent_elements(hidden), ..Parts::default() };
         let widths = Widths { whole: 2 * hidden, cut: 2 * latent };
