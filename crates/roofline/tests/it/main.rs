@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 mod answers;
+mod any;
 mod anything;
 mod bounds;
+mod calibration;
 mod collectives;
 mod compare;
 mod configs;
@@ -16,6 +18,7 @@ mod exchanges;
 mod families;
 mod formats;
 mod golden;
+mod mechanisms;
 mod mixes;
 mod models;
 mod quantization;
@@ -30,15 +33,10 @@ mod weights;
 use fizeau_roofline::{Deployment, Device, Model, System};
 use proptest::test_runner::{Config, RngSeed};
 
-/// The text of a config among the fixtures.
+/// The text of a built-in config.
 macro_rules! config {
     ($name:literal) => {
-        include_str!(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../fixtures/models/",
-            $name,
-            "/config.json"
-        ))
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/models/", $name, ".json"))
     };
 }
 pub(crate) use config;
