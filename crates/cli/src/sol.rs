@@ -38,10 +38,10 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
 
 /// The breakdown of one query.
 fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail> {
-    let Prepared { system, predictor } = prepared;
+    let Prepared { system, predictor, .. } = prepared;
     let (mut answer, mut notes) = match args.load.batch {
         Some(batch) => exactly(batch, system, load)?,
-        None => (system.answer(load).map_err(Fail::usage)?, Vec::new()),
+        None => (prepared.answer(load).map_err(Fail::usage)?, Vec::new()),
     };
     let name = args.system.model_config.as_deref().unwrap_or_default();
     let mut scope = SolScope::Requests;

@@ -166,7 +166,7 @@ struct Text {
 }
 
 /// Columns of a label and the space behind it.
-const LABEL: usize = 9;
+const LABEL: usize = 12;
 
 impl Text {
     /// A sentence behind a label, or below the one before.
