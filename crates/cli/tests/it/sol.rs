@@ -408,7 +408,8 @@ fn what_is_asked_besides_has_a_table_and_an_object_of_its_own() {
     let json = ran(&llama_flags(), &[&besides[..], &["--json"]].concat());
     let document: Value = serde_json::from_str(&json.out).unwrap();
     // 1 + 0.8 + 0.8 x 0.7 + 0.8 x 0.7 x 0.6
-    assert_eq!(document["speculation"]["tokens_per_cycle"].as_f64().unwrap(), 2.696);
+    let tokens = document["speculation"]["tokens_per_cycle"].as_f64().unwrap();
+    assert!((tokens - 2.696).abs() < 1e-9);
     for key in ["chunked_prefill", "disaggregation", "cost", "power", "goal"] {
         assert!(document[key].is_object(), "{key}");
     }
@@ -466,4 +467,35 @@ fn a_device_without_the_type_says_at_what_rate_it_computes() {
     line["weights"] = "fp8".into();
     let warnings = point(&line)["warnings"].to_string();
     assert!(warnings.contains("fp8") && warnings.contains("bf16"), "{warnings}");
+}
+
+/// The lines of `docs/sol.md` do what the page says.
+#[test]
+fn every_line_of_the_page_is_answered() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sol.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut lines = 0;
+    for line in page.lines().filter_map(|line| line.strip_prefix("fizeau sol ")) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let ended = run(&[&["sol"], &words[..]].concat());
+        assert_eq!(ended.code, Some(0), "{line}: {}", ended.err);
+        lines += 1;
+    }
+    assert!(lines > 5);
+    let echoed = page.lines().find_map(|line| line.strip_prefix("echo '")).unwrap();
+    let (query, _) = echoed.split_once('\'').unwrap();
+    assert_eq!(points(query, &[]).code, Some(0));
+}
+
+/// What the page says of a document's and an answer's fields is all that they have.
+#[test]
+fn every_field_has_a_line_on_the_page() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sol.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let besides: Vec<&str> = BESIDES.split_whitespace().chain(["--json"]).collect();
+    let document: Value = serde_json::from_str(&ran(&llama_flags(), &besides).out).unwrap();
+    for name in document.as_object().unwrap().keys() {
+        let is_said = name == "schema" || name == "version" || page.contains(&format!("`{name}`"));
+        assert!(is_said, "{name}");
+    }
 }
