@@ -130,9 +130,7 @@ impl System {
         target: Seconds,
     ) -> Option<Tokens> {
         let plan = Plan::new(self, load, batch, Tokens::new(u64::MAX))?;
-        let meets = |chunk: u64| {
-            self.pass_time(by, &plan.at_end(chunk as f64)).total <= target
-        };
+        let meets = |chunk: u64| self.pass_time(by, &plan.at_end(chunk as f64)).total <= target;
         if !meets(1) {
             return None;
         }

@@ -229,8 +229,7 @@ impl Iterator for ContextCurve<'_> {
         let context = self.next.next()?;
         let tokens = context as f64;
         let each = self.system.micro_batch(self.batch);
-        let (step, prompt) =
-            (Pass::decode(each, Span::at(tokens)), Pass::prefill(tokens, 0.0));
+        let (step, prompt) = (Pass::decode(each, Span::at(tokens)), Pass::prefill(tokens, 0.0));
         Some(ContextPoint {
             context: Tokens::new(context),
             bound_step: self.system.bound_pass(&step).total,

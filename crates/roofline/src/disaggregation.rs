@@ -219,7 +219,8 @@ struct First {
 impl Stages<'_> {
     /// A decode step with `batch` sequences in all instances.
     fn step(&self, batch: f64) -> Seconds {
-        let pass = self.decode.decode_pass(&self.load, (batch / self.instances).max(batch.min(1.0)));
+        let pass =
+            self.decode.decode_pass(&self.load, (batch / self.instances).max(batch.min(1.0)));
         let time = self.decode.pass_time(self.by, &pass).total;
         match self.by {
             Reckoning::Bound => time,
@@ -266,11 +267,9 @@ impl Stages<'_> {
         let done = self.when.done(self.prompt, self.transfer, self.layers);
         let left = done + self.prompt * -1.0;
         match self.when {
-            Transfer::BeforeSecondToken if output > 1.0 => First {
-                ttft: self.prompt,
-                later: left * (1.0 / (output - 1.0)),
-                latency: done,
-            },
+            Transfer::BeforeSecondToken if output > 1.0 => {
+                First { ttft: self.prompt, later: left * (1.0 / (output - 1.0)), latency: done }
+            }
             Transfer::BeforeSecondToken => {
                 First { ttft: self.prompt, later: Seconds::default(), latency: self.prompt }
             }

@@ -119,7 +119,9 @@ impl System {
         let figures = self.figures_at(by, load, batch);
         let room = goal.context.map(|context| {
             let fits = |tokens| self.fitting_at(Tokens::new(tokens)) >= 1.0;
-            let most = if fits(context.get()) { context.get() } else {
+            let most = if fits(context.get()) {
+                context.get()
+            } else {
                 largest_whole(1, context.get(), fits).unwrap_or(0)
             };
             Shortfall::new(Need::Context, context.get() as f64, most as f64)
@@ -133,10 +135,7 @@ impl System {
             }
             _ => Shortfall::new(Need::Concurrency, count.get() as f64, batch),
         });
-        let times = [
-            (Need::Ttft, goal.ttft, figures.ttft),
-            (Need::Tpot, tpot, figures.tpot),
-        ];
+        let times = [(Need::Ttft, goal.ttft, figures.ttft), (Need::Tpot, tpot, figures.tpot)];
         let times = times.into_iter().filter_map(|(need, wanted, reached)| {
             Some(Shortfall::new(need, wanted?.get(), reached.get()))
         });

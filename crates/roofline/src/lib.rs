@@ -115,7 +115,9 @@ pub use routing::Routing;
 pub use sensitivity::{Gain, Sensitivities, Sensitivity};
 pub use serving::{Admission, Prefix, Serving};
 pub use span::Span;
-pub use speculation::{Acceptance, AcceptanceError, DraftTree, Drafter, Node, Speculated, Speculation};
+pub use speculation::{
+    Acceptance, AcceptanceError, DraftTree, Drafter, Node, Speculated, Speculation,
+};
 pub use system::System;
 
 /// The example of the README, compiled so that it cannot go stale.

@@ -80,17 +80,12 @@ impl System {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn figures_with_hits(
-        &self,
-        by: Reckoning,
-        load: &Load,
-        batch: f64,
-        hits: Hits,
-    ) -> Figures {
+    pub fn figures_with_hits(&self, by: Reckoning, load: &Load, batch: f64, hits: Hits) -> Figures {
         let hit = self.phases(by, load, batch);
         let missed = self.phases(by, &load.with_cached(Tokens::ZERO), batch);
         let (_, _, cached) = load.lengths();
-        let fetch = hits.tier.map_or(Seconds::default(), |tier| self.fetch_time(by, tier, cached));
+        let fetch =
+            hits.tier.map_or_else(Seconds::default, |tier| self.fetch_time(by, tier, cached));
         let mean = |one: crate::PassTime, other: crate::PassTime| {
             one.scaled(hits.share).then(other.scaled(1.0 - hits.share))
         };
@@ -119,8 +114,7 @@ impl System {
     #[must_use]
     pub fn fetch_crossover(&self, by: Reckoning, input: Tokens, tier: Tier) -> Option<Tokens> {
         let input = input.get();
-        let wins =
-            |tokens: u64| self.fetch_of(by, tier, input as f64, tokens as f64).is_faster();
+        let wins = |tokens: u64| self.fetch_of(by, tier, input as f64, tokens as f64).is_faster();
         let (mut low, mut high) = (0, 1);
         // What is saved grows faster than what is fetched, but for a prompt's last tokens, whose pass takes what reading
         // the weights takes: look from below, in steps of a twentieth.

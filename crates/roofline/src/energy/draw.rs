@@ -34,7 +34,9 @@ pub enum PowerError {
         device: String,
     },
     /// A limit that leaves nothing to work with.
-    #[error("a limit of {limit:.0} W; it must be above the {constant:.0} W that the device draws at rest")]
+    #[error(
+        "a limit of {limit:.0} W; it must be above the {constant:.0} W that the device draws at rest"
+    )]
     TooLow {
         /// The limit, in watts.
         limit: f64,

@@ -76,7 +76,9 @@ pub struct Cheapest<'a> {
 #[non_exhaustive]
 pub enum SearchError {
     /// Nothing meets the goal.
-    #[error("no way over up to {devices} {device} meets the goal; {closest} comes closest: {lacks}")]
+    #[error(
+        "no way over up to {devices} {device} meets the goal; {closest} comes closest: {lacks}"
+    )]
     NothingMeets {
         /// The device.
         device: String,
@@ -153,7 +155,11 @@ impl<'a> Query<'a> {
     /// The device whose fewest, up to `most`, that meet the goal cost least an hour, and the next; of equals the first.
     /// Empty where none does; the cheapest first.
     #[must_use]
-    pub fn cheapest<'d>(&self, devices: &'d [(Device, HourlyRate)], most: u64) -> Vec<Cheapest<'d>> {
+    pub fn cheapest<'d>(
+        &self,
+        devices: &'d [(Device, HourlyRate)],
+        most: u64,
+    ) -> Vec<Cheapest<'d>> {
         let of = |(device, rate): &'d (Device, HourlyRate)| {
             let found = self.fewest_devices(device, most).ok()?;
             let per_hour = rate.high() * found.best.deployment.devices() as f64;

@@ -58,9 +58,8 @@ fn budgets_by_aim() {
     assert!((400..800).contains(&balanced.get()), "{balanced}");
     let target = Seconds::new(0.020);
     let budget = system.largest_budget(Reckoning::Expected, &load(), 32.0, target).unwrap();
-    let longest = |budget| {
-        system.chunked(Reckoning::Expected, &load(), 32.0, budget).unwrap().longest
-    };
+    let longest =
+        |budget| system.chunked(Reckoning::Expected, &load(), 32.0, budget).unwrap().longest;
     assert!(longest(budget) <= target);
     assert!(longest(Tokens::new(budget.get() + 1)) > target);
     let hasty = Seconds::new(0.001);

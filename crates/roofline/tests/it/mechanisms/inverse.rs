@@ -105,7 +105,11 @@ fn the_cheapest_of_a_list() {
     let model = model("llama-3.1-70b");
     let goal = Goal { concurrency: NonZeroU64::new(16), ..within(60.0) };
     let rate = |price| HourlyRate::given(UsdPerHour::new(price)).unwrap();
-    let list = [(device("h100-sxm"), rate(3.0)), (device("h200-sxm"), rate(3.5)), (device("l4"), rate(0.5))];
+    let list = [
+        (device("h100-sxm"), rate(3.0)),
+        (device("h200-sxm"), rate(3.5)),
+        (device("l4"), rate(0.5)),
+    ];
     let all = Query::new(&model, load(16), goal).cheapest(&list, 8);
     let hours: Vec<f64> = all.iter().map(|one| one.per_hour.get()).collect();
     assert!(hours.is_sorted(), "{hours:?}");

@@ -35,9 +35,8 @@ fn a_hit_spares_its_own_arithmetic() {
 #[test]
 fn fetching_wins_from_a_number_of_tokens_on() {
     let system = single(llama_8b(), &device("h100-sxm"));
-    let from = |bandwidth| {
-        system.fetch_crossover(Reckoning::Bound, Tokens::new(16_384), tier(bandwidth))
-    };
+    let from =
+        |bandwidth| system.fetch_crossover(Reckoning::Bound, Tokens::new(16_384), tier(bandwidth));
     let tokens = from(25e9).unwrap();
     let by_hand = 1e-4 / (2.0 * 6.979e9 / 989.5e12 - 131_072.0 / 25e9);
     assert!((tokens.get() as f64 / by_hand - 1.0).abs() < 0.2, "{tokens} {by_hand}");

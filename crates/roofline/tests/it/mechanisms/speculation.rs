@@ -51,16 +51,18 @@ fn acceptance_that_decays() {
 fn what_is_no_acceptance() {
     assert_eq!(Acceptance::per_position(&[]), Err(AcceptanceError::Empty));
     let message = |shares: &[f64]| Acceptance::from_reached(shares).unwrap_err().to_string();
-    assert_eq!(message(&[0.9, 1.2]), "the acceptance of drafted token 2 is 1.2; it must be from 0 to 1");
+    assert_eq!(
+        message(&[0.9, 1.2]),
+        "the acceptance of drafted token 2 is 1.2; it must be from 0 to 1"
+    );
     assert!(message(&[0.5, 0.6]).contains("drafted token 2 is accepted in 0.6 of drafts"));
     assert!(Acceptance::uniform(f64::NAN).is_err());
 }
 
 #[test]
 fn a_chain_is_a_tree_without_branches() {
-    let chain: Vec<Node> = (0..4_usize)
-        .map(|place| Node { parent: place.checked_sub(1), acceptance: 0.7 })
-        .collect();
+    let chain: Vec<Node> =
+        (0..4_usize).map(|place| Node { parent: place.checked_sub(1), acceptance: 0.7 }).collect();
     let tree = DraftTree::new(&chain).unwrap();
     let tokens = Acceptance::uniform(0.7).unwrap().tokens(4);
     assert!((tree.expected_tokens() - tokens).abs() < 1e-12);
