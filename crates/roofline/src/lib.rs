@@ -40,6 +40,7 @@ mod alone;
 mod answer;
 mod batch;
 mod bound;
+mod calibration;
 mod carried;
 mod chunking;
 mod collective;
@@ -77,6 +78,11 @@ mod timed;
 pub use alone::SingleRequest;
 pub use answer::{Answer, AnswerError};
 pub use bound::{Bound, LimitedBy};
+pub use calibration::{
+    Calibration, CalibrationFileError, Constant, Constants, Errors, Estimate, Fit, FitError,
+    Interval, Judged, MeasuredError, MeasuredLevel, MeasuredTable, OutsideRegime, Prediction,
+    Predictor, Sample, SampleError, Scope, Summary, UnknownConstant,
+};
 pub use carried::PassSums;
 pub use chunking::Chunked;
 pub use collective::{Algorithm, Collective, CollectiveTime, Group, GroupError};
@@ -104,7 +110,7 @@ pub use load::Load;
 pub use memory::MemoryUse;
 pub use model::{
     Attention, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Keys, KnownModel,
-    Latent, Layers, Mamba2, Mixer, Model, ModelError, Parameters, TensorClass, Tensors,
+    Latent, Layers, Mamba2, Mixer, Model, ModelError, Parameters, QueryNorm, TensorClass, Tensors,
     UnknownModel, WeightChoice, WeightChoiceError,
 };
 pub use operator::OperatorKind;
