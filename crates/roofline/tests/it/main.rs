@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 mod answers;
-mod any;
 mod anything;
 mod bounds;
 mod calibration;
@@ -18,6 +17,7 @@ mod exchanges;
 mod families;
 mod formats;
 mod golden;
+mod known;
 mod mechanisms;
 mod mixes;
 mod models;
