@@ -180,7 +180,10 @@ fn what_is_wrong_with_a_line_is_said_in_its_place() {
         (llama_with("hardware", "h100-smx"), "did you mean \"h100-sxm\"?"),
         (llama_with("kv", "fp3"), "fp3"),
         (llama_with("weights", "fp3"), "fp3"),
-        (llama_with("tp", 3), "tensor parallelism of 3 does not divide the 32 attention heads; 2 or 4 would do"),
+        (
+            llama_with("tp", 3),
+            "tensor parallelism of 3 does not divide the 32 attention heads; 2 or 4 would do",
+        ),
         (llama_with("tp", 0), "tensor parallelism is 0"),
         (llama_with("tp", 5_000_000_000_u64), "tp is 5000000000"),
         (llama_with("model_config", "no/such/config.json"), "no/such/config.json"),
