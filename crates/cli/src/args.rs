@@ -4,6 +4,7 @@
 mod ab;
 mod arrivals;
 mod bench;
+mod calibration;
 mod client;
 mod compare;
 mod data;
@@ -25,6 +26,7 @@ mod workload;
 pub(crate) use ab::{AbArgs, AnswerArgs};
 pub(crate) use arrivals::{ArrivalArgs, RampArg};
 pub(crate) use bench::{BenchArgs, SonnetArgs};
+pub(crate) use calibration::CalibrationArgs;
 pub(crate) use client::ClientArgs;
 pub(crate) use compare::CompareArgs;
 pub(crate) use data::{DataArgs, SessionArgs};

@@ -43,7 +43,7 @@ impl SolView<'_> {
             answer: if is_step {
                 Line::of_step(answer, self.notes)
             } else {
-                Line::of(answer, self.notes)
+                Line::of(answer, self.notes).with(self.calibrated.as_ref())
             },
             memory: Memory::of(self),
             passes: Passes {

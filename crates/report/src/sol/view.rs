@@ -21,6 +21,9 @@ impl SolView<'_> {
         self.say_load(&mut text);
         text.table(tables::memory(self));
         text.table(tables::figures(self));
+        if let Some(calibrated) = self.calibrated.and_then(|calibrated| calibrated.table()) {
+            text.table(calibrated);
+        }
         if self.scope == SolScope::Requests {
             text.table(tables::terms(self, Phase::Prefill));
         }
@@ -31,6 +34,9 @@ impl SolView<'_> {
         }
         text.blank();
         self.say_limits(&mut text);
+        if let Some(refusal) = self.calibrated.and_then(|calibrated| calibrated.refusal()) {
+            text.say("Calibrated", &refusal);
+        }
         for warning in self.answer.warnings.iter().chain(self.notes) {
             text.say("Warning", warning);
         }
@@ -160,7 +166,7 @@ struct Text {
 }
 
 /// Columns of a label and the space behind it.
-const LABEL: usize = 9;
+const LABEL: usize = 12;
 
 impl Text {
     /// A sentence behind a label, or below the one before.
