@@ -3,7 +3,6 @@
 
 mod accounts;
 mod answers;
-mod any;
 mod anything;
 mod bounds;
 mod calibration;
@@ -19,6 +18,7 @@ mod exchanges;
 mod families;
 mod formats;
 mod golden;
+mod known;
 mod mechanisms;
 mod mixes;
 mod models;
