@@ -3,6 +3,7 @@
 mod curve;
 mod document;
 mod figures;
+mod gains;
 mod grid;
 mod line;
 mod quantity;

@@ -40,15 +40,22 @@ mod alone;
 mod answer;
 mod batch;
 mod bound;
+mod calibration;
 mod carried;
+mod chunking;
 mod collective;
 mod compare;
+mod cost;
+mod curve;
 mod deployment;
 mod device;
+mod disaggregation;
+mod energy;
 mod exchange;
 mod explain;
 mod figures;
 mod format;
+mod inverse;
 mod lengths;
 mod limits;
 mod load;
@@ -56,43 +63,67 @@ mod memory;
 mod model;
 mod operator;
 mod pass;
+mod prefix;
 mod rates;
 mod reach;
+mod reckoning;
 mod routing;
 mod sensitivity;
 mod serving;
 mod span;
+mod speculation;
 mod system;
 mod timed;
 
 pub use alone::SingleRequest;
 pub use answer::{Answer, AnswerError};
 pub use bound::{Bound, LimitedBy};
+pub use calibration::{
+    Calibration, CalibrationFileError, Constant, Constants, Errors, Estimate, Fit, FitError,
+    Interval, Judged, MeasuredError, MeasuredLevel, MeasuredTable, OutsideRegime, Prediction,
+    Predictor, Sample, SampleError, Scope, Summary, UnknownConstant,
+};
 pub use carried::PassSums;
+pub use chunking::Chunked;
 pub use collective::{Algorithm, Collective, CollectiveTime, Group, GroupError};
 pub use compare::{Measured, Share, SpeedOfLight};
+pub use cost::{Cost, CostError, HourlyRate, Origin, UsdRange};
+pub use curve::{
+    BatchCurve, BatchPoint, ContextCurve, ContextPoint, CurveEnd, MILLION_TOKENS, Stride,
+};
 pub use deployment::{Deployment, DeploymentError, ExpertExchange, Overlap};
 pub use device::{
     Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
 };
+pub use disaggregation::{Bottleneck, Disaggregated, Disaggregation, Split, Transfer};
+pub use energy::{Energy, PowerDraw, PowerError};
 pub use explain::{Part, Phase, Term};
 pub use figures::{Figures, Schedule};
 pub use format::{FileType, Format, GgmlType, Mixed, UnknownFormat};
+pub use inverse::{
+    Aim, Cheapest, Choice, Found, Goal, LargestBatch, LargestContext, Need, Query, SearchError,
+    Shortfall,
+};
 pub use lengths::Lengths;
 pub use limits::{Limit, Limits};
 pub use load::Load;
 pub use memory::MemoryUse;
 pub use model::{
     Attention, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Keys, KnownModel,
-    Latent, Layers, Mamba2, Mixer, Model, ModelError, Parameters, TensorClass, Tensors,
+    Latent, Layers, Mamba2, Mixer, Model, ModelError, Parameters, QueryNorm, TensorClass, Tensors,
     UnknownModel, WeightChoice, WeightChoiceError,
 };
 pub use operator::OperatorKind;
 pub use pass::{Binding, Pass, PassTime};
+pub use prefix::{Fetch, Hits, Tier};
+pub use reckoning::Reckoning;
 pub use routing::Routing;
 pub use sensitivity::{Gain, Sensitivities, Sensitivity};
 pub use serving::{Admission, Prefix, Serving};
 pub use span::Span;
+pub use speculation::{
+    Acceptance, AcceptanceError, DraftTree, Drafter, Node, Speculated, Speculation,
+};
 pub use system::System;
 
 /// The worked examples of the page that derives the formulas.

@@ -69,7 +69,7 @@ impl ContextCurve<'_> {
                 Err(error) if context == FIRST_CONTEXT => return Err(error),
                 Err(error) => return Ok((csv.text, Some(error))),
             };
-            let batch = answer.running_batch.floor().max(1.0);
+            let batch = answer.running_batch;
             let bound = system.bound_at(&load, batch, Schedule::Overlapped);
             let step = system.expected_at(&load, batch, Schedule::Overlapped);
             let bytes = system.cache_bytes_per_device(context as f64).get();

@@ -1,15 +1,18 @@
 //! An answer as a JSON document.
 
+mod gains;
+mod passes;
+
 use fizeau_core::{Bytes, Tokens};
-use fizeau_roofline::{
-    Deployment, Device, Format, MathType, Model, PassTime, Phase, TensorClass, Tensors, Term,
-};
+use fizeau_roofline::{Deployment, Device, MathType, Model, Phase, Tensors};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::figures::Number;
 use super::line::Line;
 use super::{SolScope, SolView};
+use gains::{Elasticities, GainBlock};
+use passes::{Pass, Passes};
 
 impl SolView<'_> {
     /// `fizeau.sol/1`: the fields of a line of [`super::SolLine`], and besides them what was asked of what, memory, and where the
@@ -47,6 +50,11 @@ impl SolView<'_> {
                 prefill: (!is_step).then(|| pass(Phase::Prefill, &prompt)),
                 decode: pass(Phase::Decode, &step),
             },
+            sensitivities: Elasticities {
+                bound: system.bound_sensitivities(load).into(),
+                expected: system.expected_sensitivities(load).into(),
+            },
+            gains: self.changes().iter().map(GainBlock::of).collect(),
         }
     }
 }
@@ -63,6 +71,10 @@ struct Document<'a> {
     answer: Line<'a>,
     memory: Memory,
     passes: Passes,
+    /// By how many per cent a figure grows where a resource does by one.
+    sensitivities: Elasticities,
+    /// What changes buy: figures after over figures before, less one.
+    gains: Vec<GainBlock>,
 }
 
 #[derive(Serialize)]
@@ -102,13 +114,11 @@ impl<'a> ModelBlock<'a> {
 
 impl TensorBlock {
     fn of(tensors: &Tensors) -> Self {
-        let Tensors { class, format, stored, active, .. } = tensors;
-        let (class, format): (&TensorClass, &Format) = (class, format);
         Self {
-            class: class.as_str(),
-            format: format.to_string(),
-            stored: *stored,
-            active: *active,
+            class: tensors.class.as_str(),
+            format: tensors.format.to_string(),
+            stored: tensors.stored,
+            active: tensors.active,
             bytes: whole(tensors.bytes()),
         }
     }
@@ -227,81 +237,6 @@ impl Memory {
             cache_bytes: whole(of.cache),
             free_bytes: whole(of.free),
             reserved_bytes: whole(of.reserve),
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Passes {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prefill: Option<Pass>,
-    decode: Pass,
-}
-
-#[derive(Serialize)]
-struct Pass {
-    /// By resource: what each would take by itself; they overlap.
-    bound_ms: Parts,
-    /// By the resource that is waited for; they add up.
-    expected_ms: Parts,
-    terms: Vec<TermBlock>,
-}
-
-#[derive(Serialize)]
-struct Parts {
-    total: Number,
-    weights: Number,
-    cache: Number,
-    activations: Number,
-    compute: Number,
-    link: Number,
-    hops: Number,
-}
-
-#[derive(Serialize)]
-struct TermBlock {
-    part: &'static str,
-    limited_by: &'static str,
-    bound_ms: Number,
-    expected_ms: Number,
-    share: Number,
-}
-
-impl Pass {
-    fn of([bound, expected]: [PassTime; 2], terms: &[Term]) -> Self {
-        let waits = expected.binding;
-        Self {
-            bound_ms: Parts {
-                total: Number::ms(bound.total),
-                weights: Number::ms(bound.weights),
-                cache: Number::ms(bound.cache),
-                activations: Number::ms(bound.activations),
-                compute: Number::ms(bound.arithmetic()),
-                link: Number::ms(bound.link),
-                hops: Number::ms(bound.hops),
-            },
-            expected_ms: Parts {
-                total: Number::ms(expected.total),
-                weights: Number::ms(waits.weights),
-                cache: Number::ms(waits.cache),
-                activations: Number::ms(waits.activations),
-                compute: Number::ms(waits.compute),
-                link: Number::ms(waits.link),
-                hops: Number::ms(waits.hops),
-            },
-            terms: terms.iter().map(TermBlock::of).collect(),
-        }
-    }
-}
-
-impl TermBlock {
-    fn of(term: &Term) -> Self {
-        Self {
-            part: term.part.as_str(),
-            limited_by: term.limit.as_str(),
-            bound_ms: Number::ms(term.bound),
-            expected_ms: Number::ms(term.expected),
-            share: Number(term.share),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The tables of an answer.
 
 use fizeau_core::Seconds;
-use fizeau_roofline::{Figures, PassTime, Phase, Schedule};
+use fizeau_roofline::{Figures, PassTime, Phase};
 
+use super::gains::Change;
 use super::grid::Grid;
 use super::quantity::{bytes, row};
 use super::{SolScope, SolView};
@@ -62,17 +63,19 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
         add("requests/s", &|figures| figures.requests_per_s.get());
     }
     if view.answer.running_batch > 1.0 {
-        grid.row(row("output tokens/s of one alone", alone(view).into_iter()));
+        let alone = view.system.single_request(view.load);
+        let alone = [alone.bound.get(), alone.expected.get()];
+        grid.row(row("output tokens/s of one alone", alone.into_iter()));
     }
-    grid.lines()
-}
-
-/// What a request has to itself while no other runs: steps over its growing context.
-fn alone(view: &SolView<'_>) -> [f64; 2] {
-    let (system, load) = (view.system, view.load);
-    let bound = system.bound_at(load, 1.0, Schedule::Overlapped);
-    let step = system.expected_decode(load, 1.0).total;
-    [bound.tokens_per_s_per_user().get(), 1.0 / step.get()]
+    let mut lines = grid.lines();
+    let most = view.system.ideal_max_batch(view.load).min(view.load.concurrency.get() as f64);
+    if is_whole && most > view.answer.running_batch {
+        let most = number(most.floor());
+        lines.push(format!(
+            "The bound's rates are for {most} at once, which the memory could hold at best."
+        ));
+    }
+    lines
 }
 
 /// Where the time of a pass goes, operator by operator.
@@ -113,14 +116,40 @@ pub(super) fn whole_or_not(count: f64) -> String {
     if count.fract() == 0.0 { format!("{count:.0}") } else { number(count) }
 }
 
+/// What a better resource would buy, by the expectation.
+pub(super) fn gains(changes: &[Change], scope: SolScope) -> Vec<String> {
+    let is_whole = scope == SolScope::Requests;
+    let heads = ["expected gain of", "tokens/s of a user", "requests/s", "prompt's pace"];
+    let mut grid = Grid::new(if is_whole { &heads } else { &heads[..2] });
+    for change in changes {
+        let gain = &change.expected;
+        let mut cells = vec![format!("  {}", change.name), signed(gain.tokens_per_s_per_user)];
+        if is_whole {
+            cells.extend([signed(gain.requests_per_s), signed(gain.promptness)]);
+        }
+        grid.row(cells);
+    }
+    grid.lines()
+}
+
+/// A gain in per cent: `+8.7 %`, `-3 %`, `0 %`.
+fn signed(gain: f64) -> String {
+    let per_cent = gain * 100.0;
+    match per_cent.abs() {
+        size if size < 0.05 => "0 %".to_owned(),
+        size if size < 9.95 => format!("{per_cent:+.1} %"),
+        _ => format!("{per_cent:+.0} %"),
+    }
+}
+
 /// What a pass waits for, the longest first: `weights 62 %, KV 25 %`.
 pub(super) fn shares(pass: &PassTime) -> String {
     let parts = pass.binding;
     let mut parts = [
         ("weights", parts.weights),
         ("KV", parts.cache),
-        ("activations", parts.activations),
-        ("compute", parts.compute),
+        // What grows with the tokens alone, as the limit's name has it.
+        ("compute", parts.compute + parts.activations),
         ("link", parts.link + parts.hops),
     ];
     parts.sort_by(|a, b| b.1.get().total_cmp(&a.1.get()));

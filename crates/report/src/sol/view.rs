@@ -25,6 +25,10 @@ impl SolView<'_> {
             text.table(tables::terms(self, Phase::Prefill));
         }
         text.table(tables::terms(self, Phase::Decode));
+        let changes = self.changes();
+        if !changes.is_empty() {
+            text.table(tables::gains(&changes, self.scope));
+        }
         text.blank();
         self.say_limits(&mut text);
         for warning in self.answer.warnings.iter().chain(self.notes) {
@@ -105,7 +109,14 @@ impl SolView<'_> {
         let limits = self.answer.limited_by;
         let (system, load) = (self.system, self.load);
         let step = tables::shares(&system.expected_decode(load, self.answer.running_batch));
-        let decode = format!("decode by {} ({step})", limits.decode);
+        let load_at = load.input_tokens.get() as f64 + load.output_tokens.get() as f64 / 2.0;
+        let decode = match system.crossover(load_at) {
+            Some(batch) => format!(
+                "; above {batch:.0} sequences a micro-batch the bound computes longer than it reads"
+            ),
+            None => String::new(),
+        };
+        let decode = format!("decode by {} ({step}){decode}", limits.decode);
         match self.scope {
             SolScope::Requests => {
                 let prompt = tables::shares(&system.expected_pass(&system.prefill_pass(load)));

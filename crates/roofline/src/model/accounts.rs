@@ -114,8 +114,7 @@ impl Model {
         if !tied {
             all.add(TensorClass::Head, head, Elements::all(table));
         }
-        // The final norm, of a gain for each hidden dimension, and a bias where norms have one.
-        all.add(TensorClass::Vectors, Format::Bf16, Elements::unread(self.final_norm));
+        all.add(TensorClass::Vectors, Format::Bf16, Elements::unread(self.final_vectors));
         for layers in &self.layers {
             all.add_layers(layers, self.hidden);
         }

@@ -61,7 +61,10 @@ fn model(object: Map<String, Value>) -> Result<Model, ModelError> {
     unknown::warn(fields, &mut warnings);
     let config = Config::read(fields, family)?;
     warnings.extend_from_slice(config.quantization.warnings());
-    let model = config.model(architecture, warnings)?;
+    let mut model = config.model(architecture, warnings)?;
+    let mut absent = Vec::new();
+    unknown::warn_of_absent(fields, &model, &mut absent);
+    model.warnings.append(&mut absent);
     match model.is_countable() {
         Ok(()) => Ok(model),
         Err(parameters) => Err(ModelError::TooLarge(parameters)),
@@ -117,6 +120,9 @@ impl<'a> Config<'a> {
     fn model(&self, architecture: String, warnings: Vec<String>) -> Result<Model, ModelError> {
         let layout = self.layout()?;
         let layers = self.layers(&layout)?;
+        let vocabulary = self.fields.count("vocab_size", VOCABULARY)?;
+        let biased = self.fields.flag("lm_head_bias")? == Some(true);
+        let head_bias = if biased { vocabulary } else { 0 };
         let tied = self.fields.flag("tie_word_embeddings")?.unwrap_or(self.family.tied);
         let of = |class| self.quantization.format_of(class, 0);
         // A tied head is the embedding, whatever is said of heads.
@@ -124,9 +130,9 @@ impl<'a> Config<'a> {
         Ok(Model {
             architecture,
             hidden: self.hidden,
-            vocabulary: self.fields.count("vocab_size", VOCABULARY)?,
+            vocabulary,
             layers,
-            final_norm: self.norms(1),
+            final_vectors: self.norms(1) + head_bias,
             tables: Tables { tied, embedding: of(TensorClass::Embedding), head: of(table) },
             cache: CacheFormats {
                 kv: self.quantization.kv_cache().unwrap_or(Format::Bf16),

@@ -57,10 +57,24 @@ pub struct Attention {
     pub query_parts: u64,
     /// Where its keys and values come from.
     pub keys: Keys,
+    /// How queries and keys are normed before they meet.
+    pub query_norm: QueryNorm,
     /// Biases, norms of queries and keys, sinks, in elements.
     pub vectors: u64,
     /// How its matrices are stored.
     pub format: Format,
+}
+
+/// How an attention layer norms its queries and keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum QueryNorm {
+    /// Not at all.
+    None,
+    /// Each head for itself.
+    PerHead,
+    /// All heads together, so that tensor-parallel ranks have to exchange sums.
+    AllHeads,
 }
 
 /// Where an attention layer's keys and values come from.
@@ -113,7 +127,8 @@ pub struct Indexer {
     pub vectors: u64,
 }
 
-/// Gated DeltaNet (arXiv 2412.06464), as in Qwen3-Next.
+/// Gated DeltaNet (arXiv 2412.06464), as in Qwen3-Next, or Kimi delta attention (arXiv 2510.26692), whose decay is
+/// per channel.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DeltaNet {
@@ -127,6 +142,9 @@ pub struct DeltaNet {
     pub value_dim: u64,
     /// Taps of the short convolution.
     pub convolution: u64,
+    /// Rank of the projections of decay and output gate, where they are of low rank and per channel (Kimi delta
+    /// attention); none: a full output gate, and a decay for each head.
+    pub gate_rank: Option<u64>,
     /// How its matrices are stored.
     pub format: Format,
 }
@@ -302,18 +320,29 @@ impl DeltaNet {
         self.value_heads * self.value_dim
     }
 
-    /// Elements of its matrices: queries, keys, values, output gate, the two gates a head, output.
+    /// Elements of its matrices: queries, keys, values, output; the update's strength, a number a head; decay and
+    /// output gate.
     #[must_use]
     pub const fn matrix_elements(&self, hidden: u64) -> u64 {
-        hidden * (2 * self.keys() + 2 * self.values())
-            + 2 * hidden * self.value_heads
-            + self.values() * hidden
+        let (values, heads) = (self.values(), self.value_heads);
+        let gates = match self.gate_rank {
+            Some(rank) => 2 * (hidden * rank + rank * values),
+            None => hidden * (values + heads),
+        };
+        hidden * (2 * self.keys() + values) + values * hidden + hidden * heads + gates
     }
 
     /// Convolution taps, decay and step terms, output norm.
     #[must_use]
     pub const fn vector_elements(&self) -> u64 {
-        self.convolution * (2 * self.keys() + self.values()) + 2 * self.value_heads + self.value_dim
+        let steps = match self.gate_rank {
+            Some(_) => self.values(),
+            None => self.value_heads,
+        };
+        self.convolution * (2 * self.keys() + self.values())
+            + self.value_heads
+            + steps
+            + self.value_dim
     }
 
     /// Elements of a sequence's state, `n_v d_k d_v`.

@@ -48,8 +48,9 @@ impl Builder<'_> {
             Cut::Ideal => 0.0,
             Cut::Real => ACTIVATION * per_token * (in_and_out + inner) * count,
         };
+        let groups = f64::from(self.deployment.expert_groups());
         Operator {
-            experts: Some(Routed { each, count: total, per_token }),
+            experts: Some(Routed { each, count: total, per_token, groups }),
             per_token: 2.0 * elements * per_token / self.stage(),
             activations,
             ..Operator::new(OperatorKind::Experts, format)

@@ -35,9 +35,9 @@ fn check(config: &str, field: &str, says: &str) {
 
 #[test]
 fn what_cannot_be_computed_is_refused_by_field() {
-    let recurrent = json!(vec!["full_attention", "wkv"].repeat(16));
+    let recurrent = json!(["full_attention", "wkv"].repeat(16));
     check(&with("layer_types", recurrent), "layer_types", "\"wkv\"");
-    let lightning = json!(vec![0, 1].repeat(16));
+    let lightning = json!([0, 1].repeat(16));
     check(&with("attn_type_list", lightning), "attn_type_list", "softmax");
     let widths = json!([1024, 2048]);
     check(&with("intermediate_size", widths), "intermediate_size", "differs from layer to layer");
@@ -59,6 +59,13 @@ fn a_list_has_an_entry_for_each_layer() {
     check(&short, "layer_types", "is 2 and `num_hidden_layers` is 32");
     let absent = with("layer_types", json!(vec!["sliding_attention"; 32]));
     check(&absent, "sliding_window", "has no");
+}
+
+#[test]
+fn fields_of_an_absent_kind_of_layer_are_named() {
+    let model = Model::from_config_json(&with("mamba_d_state", json!(128))).unwrap();
+    let [warning] = model.warnings() else { panic!("{:?}", model.warnings()) };
+    assert!(warning.contains("`mamba_d_state`") && warning.contains("no layer"), "{warning}");
 }
 
 #[test]

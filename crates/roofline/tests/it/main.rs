@@ -1,7 +1,11 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod answers;
+mod any;
+mod anything;
 mod bounds;
+mod calibration;
 mod collectives;
 mod compare;
 mod configs;
@@ -14,27 +18,25 @@ mod exchanges;
 mod families;
 mod formats;
 mod golden;
+mod mechanisms;
 mod mixes;
 mod models;
 mod quantization;
 mod quantization_odd;
 mod quantizers;
 mod random_models;
+mod soundness;
 mod systems;
+mod terms;
 mod weights;
 
 use fizeau_roofline::{Deployment, Device, Model, System};
 use proptest::test_runner::{Config, RngSeed};
 
-/// The text of a config among the fixtures.
+/// The text of a built-in config.
 macro_rules! config {
     ($name:literal) => {
-        include_str!(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../fixtures/models/",
-            $name,
-            "/config.json"
-        ))
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/models/", $name, ".json"))
     };
 }
 pub(crate) use config;

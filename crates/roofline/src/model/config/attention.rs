@@ -4,7 +4,7 @@ use fizeau_core::Tokens;
 use serde_json::Value;
 
 use super::super::fields::{CONTEXT, Fields, HEAD_DIM, HEADS};
-use super::super::{Attention, Keys, ModelError};
+use super::super::{Attention, Keys, ModelError, QueryNorm};
 use super::Config;
 use super::families::NormSpan;
 use super::layout::{MixerKind, Place};
@@ -35,11 +35,25 @@ impl Config<'_> {
             chunked: window.is_some() && self.window_is_chunk(),
             query_parts: if gated { 2 } else { 1 },
             keys,
+            query_norm: self.query_norm()?,
             vectors: 0,
             format,
         };
         let vectors = self.attention_vectors(&attention)?;
         Ok(Attention { vectors, ..attention })
+    }
+
+    /// MiniMax says by `qk_norm_type` that all heads of a layer are normed together.
+    fn query_norm(&self) -> Result<QueryNorm, ModelError> {
+        let normed = self.fields.flag("use_qk_norm")?.unwrap_or(false);
+        if !normed && !self.flag(self.family.qk_norm)? {
+            return Ok(QueryNorm::None);
+        }
+        let together = self.fields.text("qk_norm_type") == Some("per_layer");
+        Ok(match self.family.qk_norm_span {
+            NormSpan::Head if !together => QueryNorm::PerHead,
+            NormSpan::Head | NormSpan::Heads => QueryNorm::AllHeads,
+        })
     }
 
     /// How far back layers with a window see.
