@@ -21,6 +21,7 @@ mod golden;
 mod mechanisms;
 mod mixes;
 mod models;
+mod page;
 mod quantization;
 mod quantization_odd;
 mod quantizers;
