@@ -22,6 +22,7 @@ mod known;
 mod mechanisms;
 mod mixes;
 mod models;
+mod page;
 mod quantization;
 mod quantization_odd;
 mod quantizers;
