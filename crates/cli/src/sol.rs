@@ -2,6 +2,7 @@
 
 mod fit;
 mod line;
+mod mechanisms;
 mod points;
 mod query;
 mod systems;
@@ -9,7 +10,7 @@ mod systems;
 use std::num::NonZeroU64;
 
 use fizeau::core::PerSec;
-use fizeau::report::{BatchCurve, Calibrated, ContextCurve, SolScope, SolView};
+use fizeau::report::{BatchCurve, Calibrated, ContextCurve, SolScope, SolSubject, SolView};
 use fizeau::roofline::{Answer, Load, Schedule, System};
 
 use crate::args::{CurveArg, SolArgs};
@@ -38,10 +39,10 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
 
 /// The breakdown of one query.
 fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail> {
-    let Prepared { system, predictor } = prepared;
+    let Prepared { system, predictor, .. } = prepared;
     let (mut answer, mut notes) = match args.load.batch {
         Some(batch) => exactly(batch, system, load)?,
-        None => (system.answer(load).map_err(Fail::usage)?, Vec::new()),
+        None => (prepared.answer(load).map_err(Fail::usage)?, Vec::new()),
     };
     let name = args.system.model_config.as_deref().unwrap_or_default();
     let mut scope = SolScope::Requests;
@@ -57,7 +58,17 @@ fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail
         notes.extend_from_slice(predictor.warnings());
         Calibrated { prediction: predicted.as_ref(), scope: predictor.scope() }
     });
-    let view = SolView { name, system, load, answer: &answer, calibrated, scope, notes: &notes };
+    let subject = SolSubject { system, load, batch: answer.running_batch };
+    let view = SolView {
+        name,
+        system,
+        load,
+        answer: &answer,
+        calibrated,
+        scope,
+        asides: &mechanisms::asides(&args.mechanisms, &subject)?,
+        notes: &notes,
+    };
     match args.json {
         true => say(view.to_json().map_err(Fail::broken)?.trim_end())?,
         false => say(view.text(width()))?,

@@ -1,5 +1,6 @@
 //! The speed of light of a query: as text, as JSON, as a line among many and as a curve.
 
+mod aside;
 mod calibrated;
 mod curve;
 mod document;
@@ -12,6 +13,7 @@ mod quantity;
 mod tables;
 mod view;
 
+pub use aside::{SolAside, SolSubject};
 pub use calibrated::Calibrated;
 pub use curve::{BatchCurve, ContextCurve};
 pub use fit::FitView;
@@ -34,6 +36,8 @@ pub struct SolView<'a> {
     pub calibrated: Option<Calibrated<'a>>,
     /// Whether requests are meant, or a step alone.
     pub scope: SolScope,
+    /// What else was asked: mechanisms, costs, goals.
+    pub asides: &'a [SolAside],
     /// What a reader ought to know of the query, beside what the answer warns of.
     pub notes: &'a [String],
 }

@@ -8,7 +8,7 @@ use fizeau::roofline::Calibration;
 
 use super::line::{self, Line};
 use super::query::Query;
-use super::systems::{Prepared, Systems};
+use super::systems::Systems;
 use crate::exit::{Exit, Fail, Named};
 
 /// Answers the lines of `path`, or of standard input if that is `-`.
@@ -91,12 +91,13 @@ fn answer(
 ) -> Result<(), String> {
     let Line { query, unknown } = line::parse(text, defaults)?;
     let load = query.load.load()?;
-    let Prepared { system, predictor } = systems.get(&query.system)?;
+    let prepared = systems.get(&query.system)?;
+    let predictor = prepared.predictor.as_ref();
     let note = |name: String| format!("{name} is not a field that is known, and is ignored");
     let mut notes: Vec<String> = unknown.into_iter().map(note).collect();
-    let answer = system.answer(&load).map_err(|error| error.to_string())?;
-    let predicted = predictor.as_ref().map(|predictor| predictor.predict(&load));
-    let calibrated = predictor.as_ref().zip(predicted.as_ref());
+    let answer = prepared.answer(&load)?;
+    let predicted = predictor.map(|predictor| predictor.predict(&load));
+    let calibrated = predictor.zip(predicted.as_ref());
     let calibrated = calibrated.map(|(predictor, predicted)| {
         notes.extend_from_slice(predictor.warnings());
         Calibrated { prediction: predicted.as_ref(), scope: predictor.scope() }

@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::num::NonZeroU64;
 
+use fizeau::core::Tokens;
 use fizeau::roofline::{
-    Calibration, Deployment, DeploymentError, Format, Model, Predictor, Serving, System,
-    WeightChoice,
+    Answer, AnswerError, Calibration, Deployment, DeploymentError, Format, Load, Model, Predictor,
+    Serving, System, WeightChoice,
 };
 
 use super::query::{Degrees, SystemQuery};
@@ -23,13 +25,25 @@ pub(super) struct Systems {
     key: Vec<u8>,
 }
 
-/// A file may name systems without end; what is prepared takes some kilobytes.
-const MOST_PREPARED: usize = 4096;
+/// A file may name systems without end; what is prepared takes some ten kilobytes.
+const MOST_PREPARED: usize = 16_384;
 
 /// A system, and what predicts it.
 pub(super) struct Prepared {
     pub(super) system: System,
     pub(super) predictor: Option<Predictor>,
+    /// Why it answers nothing, whatever the load: on how many devices it would takes long to find out.
+    too_large: Option<String>,
+}
+
+impl Prepared {
+    /// The answer to `load`, or in one line why there is none.
+    pub(super) fn answer(&self, load: &Load) -> Result<Answer, String> {
+        match &self.too_large {
+            Some(why) => Err(why.clone()),
+            None => self.system.answer(load).map_err(|error| error.to_string()),
+        }
+    }
 }
 
 impl Systems {
@@ -68,7 +82,12 @@ impl Systems {
             .calibration
             .as_ref()
             .map(|calibration| calibration.predictor(&system, query.engine.as_deref()));
-        Ok(Prepared { system, predictor })
+        let least = Load::new(Tokens::new(1), Tokens::new(1), NonZeroU64::MIN);
+        let too_large = match system.answer(&least) {
+            Err(error @ AnswerError::WeightsDoNotFit { .. }) => Some(error.to_string()),
+            _ => None,
+        };
+        Ok(Prepared { system, predictor, too_large })
     }
 
     fn model(&mut self, path: &str) -> Result<&Model, String> {
@@ -99,7 +118,7 @@ fn write_key(key: &mut Vec<u8>, query: &SystemQuery<'_>) {
         key.extend_from_slice(&degree.to_le_bytes());
     }
     key.extend_from_slice(&query.memory_share.to_bits().to_le_bytes());
-    key.extend_from_slice(&query.max_num_seqs.map_or(0, std::num::NonZeroU64::get).to_le_bytes());
+    key.extend_from_slice(&query.max_num_seqs.map_or(0, NonZeroU64::get).to_le_bytes());
 }
 
 impl Degrees {

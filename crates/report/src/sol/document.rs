@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::figures::Number;
 use super::line::Line;
-use super::{SolScope, SolView};
+use super::{SolAside, SolScope, SolView};
 use gains::{Elasticities, GainBlock};
 use passes::{Pass, Passes};
 
@@ -55,6 +55,7 @@ impl SolView<'_> {
                 expected: system.expected_sensitivities(load).into(),
             },
             gains: self.changes().iter().map(GainBlock::of).collect(),
+            asides: self.asides.iter().map(SolAside::entry).collect(),
         }
     }
 }
@@ -75,6 +76,9 @@ struct Document<'a> {
     sensitivities: Elasticities,
     /// What changes buy: figures after over figures before, less one.
     gains: Vec<GainBlock>,
+    /// Each by its name.
+    #[serde(flatten)]
+    asides: Map<String, Value>,
 }
 
 #[derive(Serialize)]

@@ -42,7 +42,7 @@ fn the_running_batch_is_what_memory_holds() {
     // 131,072 bytes for each token of 2,176, in blocks of 16.
     let room = 0.9 * system.device().usable_memory().get() - 2.0 * 8_030_261_248.0;
     let most = room / (131_072.0 * 2176.0);
-    assert!((answer.running_batch / most - 1.0).abs() < 1e-12);
+    assert_eq!(answer.running_batch, most.floor());
     assert_eq!(answer.max_batch, Some(most as u64));
     assert!(
         answer.warnings.iter().any(|warning| warning.contains("of 10000 requests run at once"))
