@@ -136,6 +136,11 @@ pub use speculation::{
 };
 pub use system::System;
 
+/// The worked examples of the page that derives the formulas.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/speed-of-light.md")]
+struct Page;
+
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
