@@ -19,12 +19,13 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode> {
     process::become_command(command)
 }
 
-/// The bench that is meant, and what to tell it: `false-alarms`, `tapes`, `trace` and `transport` are benches of their own; anything else is
-/// a filter, and those only criterion knows.
+/// The bench that is meant, and what to tell it: `false-alarms`, `sol`, `tapes`, `trace` and `transport` are benches of their own; anything
+/// else is a filter, and those only criterion knows.
 fn chosen(args: &[OsString]) -> (Option<&'static str>, &[OsString]) {
     match args {
         [] => (None, args),
         [first, rest @ ..] if first == "false-alarms" => (Some("false_alarms"), rest),
+        [first, rest @ ..] if first == "sol" => (Some("sol"), rest),
         [first, rest @ ..] if first == "tapes" => (Some("tapes"), rest),
         [first, rest @ ..] if first == "trace" => (Some("trace"), rest),
         [first, rest @ ..] if first == "transport" => (Some("transport"), rest),
