@@ -19,8 +19,8 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode> {
     process::become_command(command)
 }
 
-/// The bench that is meant, and what to tell it: `false-alarms`, `sol`, `tapes`, `trace` and `transport` are benches of their own; anything
-/// else is a filter, and those only criterion knows.
+/// The bench that is meant, and what to tell it: `false-alarms`, `sol`, `tapes`, `trace` and `transport` are benches of their own;
+/// anything else is a filter, and those only criterion knows.
 fn chosen(args: &[OsString]) -> (Option<&'static str>, &[OsString]) {
     match args {
         [] => (None, args),
@@ -41,6 +41,7 @@ mod tests {
     fn a_filter_goes_to_criterion_and_options_to_the_bench_that_has_them() {
         let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
         assert_eq!(chosen(&[]), (None, &[][..]));
+        assert_eq!(chosen(&words(&["sol"])), (Some("sol"), &[][..]));
         assert_eq!(chosen(&words(&["tapes"])), (Some("tapes"), &[][..]));
         assert_eq!(chosen(&words(&["trace"])), (Some("trace"), &[][..]));
         assert_eq!(chosen(&words(&["reply"])), (Some("hot_paths"), &words(&["reply"])[..]));

@@ -1,8 +1,8 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod accounts;
 mod answers;
-mod any;
 mod anything;
 mod bounds;
 mod calibration;
@@ -18,9 +18,11 @@ mod exchanges;
 mod families;
 mod formats;
 mod golden;
+mod known;
 mod mechanisms;
 mod mixes;
 mod models;
+mod page;
 mod quantization;
 mod quantization_odd;
 mod quantizers;
