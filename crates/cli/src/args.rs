@@ -20,6 +20,7 @@ mod serve;
 mod sol;
 mod sweep;
 mod system;
+mod what_if;
 mod window;
 mod workload;
 
@@ -42,6 +43,7 @@ pub(crate) use serve::ServeArgs;
 pub(crate) use sol::{CurveArg, SolArgs, SolLoadArgs};
 pub(crate) use sweep::SweepArgs;
 pub(crate) use system::SystemArgs;
+pub(crate) use what_if::WhatIfArgs;
 pub(crate) use window::WindowArgs;
 pub(crate) use workload::WorkloadArgs;
 

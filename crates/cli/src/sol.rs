@@ -1,10 +1,12 @@
 //! `fizeau sol`: how fast a model can be on a device.
 
 mod fit;
+mod goal;
 mod line;
 mod points;
 mod query;
 mod systems;
+mod what_if;
 
 use std::num::NonZeroU64;
 
@@ -30,6 +32,9 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
     let mut systems = Systems::new(calibration);
     let prepared = systems.get(&query.system).map_err(Fail::usage)?;
     let load = query.load.load().map_err(Fail::usage)?;
+    if !args.what_if.goal.is_empty() {
+        return goal::run(args, &prepared.system, &load, width());
+    }
     match args.curve {
         Some(over) => curve(over, &prepared.system, &load),
         None => answer(args, prepared, &load),
@@ -57,7 +62,17 @@ fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail
         notes.extend_from_slice(predictor.warnings());
         Calibrated { prediction: predicted.as_ref(), scope: predictor.scope() }
     });
-    let view = SolView { name, system, load, answer: &answer, calibrated, scope, notes: &notes };
+    let mechanisms = what_if::mechanisms(&args.what_if, system, load, answer.running_batch)?;
+    let view = SolView {
+        name,
+        system,
+        load,
+        answer: &answer,
+        calibrated,
+        mechanisms: &mechanisms,
+        scope,
+        notes: &notes,
+    };
     match args.json {
         true => say(view.to_json().map_err(Fail::broken)?.trim_end())?,
         false => say(view.text(width()))?,

@@ -55,7 +55,8 @@ pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
 pub use sol::{
-    BatchCurve, Calibrated, ContextCurve, FitView, SolError, SolLine, SolScope, SolView,
+    BatchCurve, Calibrated, ContextCurve, FitView, Mechanisms, SolError, SolGoalView, SolLine,
+    SolScope, SolView,
 };
 pub use sweep::{GoalResult, OperatingPoint, Place, StandIn, SweepReport};
 pub use terminal::{Style, Terminal};

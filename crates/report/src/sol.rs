@@ -6,16 +6,21 @@ mod document;
 mod figures;
 mod fit;
 mod gains;
+mod goal;
 mod grid;
 mod line;
+mod mechanisms;
 mod quantity;
+mod section;
 mod tables;
 mod view;
 
 pub use calibrated::Calibrated;
 pub use curve::{BatchCurve, ContextCurve};
 pub use fit::FitView;
+pub use goal::SolGoalView;
 pub use line::{SolError, SolLine};
+pub use mechanisms::Mechanisms;
 
 use fizeau_roofline::{Answer, Load, System};
 
@@ -32,6 +37,8 @@ pub struct SolView<'a> {
     pub answer: &'a Answer,
     /// What a calibration predicts, if there is one.
     pub calibrated: Option<Calibrated<'a>>,
+    /// What was asked for besides.
+    pub mechanisms: &'a Mechanisms,
     /// Whether requests are meant, or a step alone.
     pub scope: SolScope,
     /// What a reader ought to know of the query, beside what the answer warns of.

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{CalibrationArgs, SystemArgs};
+use super::{CalibrationArgs, SystemArgs, WhatIfArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct SolArgs {
@@ -10,6 +10,8 @@ pub(crate) struct SolArgs {
     pub(crate) system: SystemArgs,
     #[command(flatten)]
     pub(crate) load: SolLoadArgs,
+    #[command(flatten)]
+    pub(crate) what_if: WhatIfArgs,
     #[command(flatten)]
     pub(crate) calibration: CalibrationArgs,
     /// Answer the queries of a file (`-`: standard input), one JSON object a line, with one JSON line each, in order. Flags are

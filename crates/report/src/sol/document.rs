@@ -24,6 +24,11 @@ impl SolView<'_> {
         serde_json::to_string_pretty(&self.document()).map(|text| text + "\n")
     }
 
+    fn mechanisms(&self) -> Map<String, Value> {
+        let sections = self.mechanisms.sections(self.system);
+        sections.iter().map(|section| (section.key.to_owned(), section.json())).collect()
+    }
+
     fn document(&self) -> Document<'_> {
         let (system, load, answer) = (self.system, self.load, self.answer);
         let step = system.decode_pass(load, answer.running_batch);
@@ -55,6 +60,7 @@ impl SolView<'_> {
                 expected: system.expected_sensitivities(load).into(),
             },
             gains: self.changes().iter().map(GainBlock::of).collect(),
+            mechanisms: self.mechanisms(),
         }
     }
 }
@@ -75,6 +81,9 @@ struct Document<'a> {
     sensitivities: Elasticities,
     /// What changes buy: figures after over figures before, less one.
     gains: Vec<GainBlock>,
+    /// Each that was asked for, by its name.
+    #[serde(flatten)]
+    mechanisms: Map<String, Value>,
 }
 
 #[derive(Serialize)]

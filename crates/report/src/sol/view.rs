@@ -32,6 +32,10 @@ impl SolView<'_> {
         if !changes.is_empty() {
             text.table(tables::gains(&changes, self.scope));
         }
+        for section in self.mechanisms.sections(self.system) {
+            text.table(section.table());
+            section.notes().iter().for_each(|note| text.say("Note", note));
+        }
         text.blank();
         self.say_limits(&mut text);
         if let Some(refusal) = self.calibrated.and_then(|calibrated| calibrated.refusal()) {
