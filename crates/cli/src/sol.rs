@@ -1,17 +1,16 @@
 //! `fizeau sol`: how fast a model can be on a device.
 
 mod fit;
-mod goal;
 mod line;
+mod mechanisms;
 mod points;
 mod query;
 mod systems;
-mod what_if;
 
 use std::num::NonZeroU64;
 
 use fizeau::core::PerSec;
-use fizeau::report::{BatchCurve, Calibrated, ContextCurve, SolScope, SolView};
+use fizeau::report::{BatchCurve, Calibrated, ContextCurve, SolScope, SolSubject, SolView};
 use fizeau::roofline::{Answer, Load, Schedule, System};
 
 use crate::args::{CurveArg, SolArgs};
@@ -32,9 +31,6 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
     let mut systems = Systems::new(calibration);
     let prepared = systems.get(&query.system).map_err(Fail::usage)?;
     let load = query.load.load().map_err(Fail::usage)?;
-    if !args.what_if.goal.is_empty() {
-        return goal::run(args, &prepared.system, &load, width());
-    }
     match args.curve {
         Some(over) => curve(over, &prepared.system, &load),
         None => answer(args, prepared, &load),
@@ -62,15 +58,15 @@ fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail
         notes.extend_from_slice(predictor.warnings());
         Calibrated { prediction: predicted.as_ref(), scope: predictor.scope() }
     });
-    let mechanisms = what_if::mechanisms(&args.what_if, system, load, answer.running_batch)?;
+    let subject = SolSubject { system, load, batch: answer.running_batch };
     let view = SolView {
         name,
         system,
         load,
         answer: &answer,
         calibrated,
-        mechanisms: &mechanisms,
         scope,
+        asides: &mechanisms::asides(&args.mechanisms, &subject)?,
         notes: &notes,
     };
     match args.json {

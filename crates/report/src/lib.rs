@@ -55,8 +55,8 @@ pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
 pub use sol::{
-    BatchCurve, Calibrated, ContextCurve, FitView, Mechanisms, SolError, SolGoalView, SolLine,
-    SolScope, SolView,
+    BatchCurve, Calibrated, ContextCurve, FitView, SolAside, SolError, SolLine, SolScope,
+    SolSubject, SolView,
 };
 pub use sweep::{GoalResult, OperatingPoint, Place, StandIn, SweepReport};
 pub use terminal::{Style, Terminal};

@@ -1,26 +1,23 @@
 //! The speed of light of a query: as text, as JSON, as a line among many and as a curve.
 
+mod aside;
 mod calibrated;
 mod curve;
 mod document;
 mod figures;
 mod fit;
 mod gains;
-mod goal;
 mod grid;
 mod line;
-mod mechanisms;
 mod quantity;
-mod section;
 mod tables;
 mod view;
 
+pub use aside::{SolAside, SolSubject};
 pub use calibrated::Calibrated;
 pub use curve::{BatchCurve, ContextCurve};
 pub use fit::FitView;
-pub use goal::SolGoalView;
 pub use line::{SolError, SolLine};
-pub use mechanisms::Mechanisms;
 
 use fizeau_roofline::{Answer, Load, System};
 
@@ -37,10 +34,10 @@ pub struct SolView<'a> {
     pub answer: &'a Answer,
     /// What a calibration predicts, if there is one.
     pub calibrated: Option<Calibrated<'a>>,
-    /// What was asked for besides.
-    pub mechanisms: &'a Mechanisms,
     /// Whether requests are meant, or a step alone.
     pub scope: SolScope,
+    /// What else was asked: mechanisms, costs, goals.
+    pub asides: &'a [SolAside],
     /// What a reader ought to know of the query, beside what the answer warns of.
     pub notes: &'a [String],
 }

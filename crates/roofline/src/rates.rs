@@ -30,11 +30,12 @@ pub(crate) fn notes(model: &Model, device: &Device) -> Vec<String> {
     for math in MathType::ALL {
         let widened = |format: &&Format| format.math() == math && format.math_on(device) != math;
         if let Some(format) = formats.iter().find(widened) {
-            let used = format.math_on(device);
-            let (device, math, used) = (device.name(), math.name(), used.name());
-            notes.push(format!(
-                "{device} has no {math} arithmetic: {format} computes at its {used} rate"
-            ));
+            let used = format.math_on(device).name();
+            let lack = match device.dense_rate(math) {
+                None => format!("has no {} arithmetic: {format} computes", math.name()),
+                Some(_) => format!("cannot multiply {format} as it is stored: it computes"),
+            };
+            notes.push(format!("{} {lack} at its {used} rate", device.name()));
         }
     }
     notes

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::{CalibrationArgs, SystemArgs, WhatIfArgs};
+use super::{CalibrationArgs, MechanismArgs, SystemArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct SolArgs {
@@ -11,7 +11,7 @@ pub(crate) struct SolArgs {
     #[command(flatten)]
     pub(crate) load: SolLoadArgs,
     #[command(flatten)]
-    pub(crate) what_if: WhatIfArgs,
+    pub(crate) mechanisms: MechanismArgs,
     #[command(flatten)]
     pub(crate) calibration: CalibrationArgs,
     /// Answer the queries of a file (`-`: standard input), one JSON object a line, with one JSON line each, in order. Flags are

@@ -21,7 +21,6 @@ mod records;
 mod report;
 mod serve;
 mod sol;
-mod sol_what_if;
 mod stand;
 mod sweep;
 mod truth;

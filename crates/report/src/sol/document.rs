@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::figures::Number;
 use super::line::Line;
-use super::{SolScope, SolView};
+use super::{SolAside, SolScope, SolView};
 use gains::{Elasticities, GainBlock};
 use passes::{Pass, Passes};
 
@@ -22,11 +22,6 @@ impl SolView<'_> {
     /// Never, as long as memory lasts; the writer's own error otherwise.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string_pretty(&self.document()).map(|text| text + "\n")
-    }
-
-    fn mechanisms(&self) -> Map<String, Value> {
-        let sections = self.mechanisms.sections(self.system);
-        sections.iter().map(|section| (section.key.to_owned(), section.json())).collect()
     }
 
     fn document(&self) -> Document<'_> {
@@ -60,7 +55,7 @@ impl SolView<'_> {
                 expected: system.expected_sensitivities(load).into(),
             },
             gains: self.changes().iter().map(GainBlock::of).collect(),
-            mechanisms: self.mechanisms(),
+            asides: self.asides.iter().map(SolAside::entry).collect(),
         }
     }
 }
@@ -81,9 +76,9 @@ struct Document<'a> {
     sensitivities: Elasticities,
     /// What changes buy: figures after over figures before, less one.
     gains: Vec<GainBlock>,
-    /// Each that was asked for, by its name.
+    /// Each by its name.
     #[serde(flatten)]
-    mechanisms: Map<String, Value>,
+    asides: Map<String, Value>,
 }
 
 #[derive(Serialize)]

@@ -32,9 +32,8 @@ impl SolView<'_> {
         if !changes.is_empty() {
             text.table(tables::gains(&changes, self.scope));
         }
-        for section in self.mechanisms.sections(self.system) {
-            text.table(section.table());
-            section.notes().iter().for_each(|note| text.say("Note", note));
+        for aside in self.asides {
+            text.aside(aside.lines());
         }
         text.blank();
         self.say_limits(&mut text);
@@ -183,6 +182,12 @@ impl Text {
         }
     }
 
+    /// A table whose words may be long.
+    fn aside(&mut self, lines: Vec<String>) {
+        self.blank();
+        self.lines.extend(lines.iter().map(|line| wrap_wide(&plain(line), self.width)));
+    }
+
     fn blank(&mut self) {
         self.lines.push(String::new());
     }
@@ -191,4 +196,9 @@ impl Text {
         self.blank();
         self.lines.extend(lines);
     }
+}
+
+/// `line` as it is where it fits, so that its columns stay.
+fn wrap_wide(line: &str, width: usize) -> String {
+    if line.chars().count() <= width { line.to_owned() } else { wrap(line, width) }
 }

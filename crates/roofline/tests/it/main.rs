@@ -1,6 +1,7 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod accounts;
 mod answers;
 mod anything;
 mod bounds;
@@ -21,6 +22,7 @@ mod known;
 mod mechanisms;
 mod mixes;
 mod models;
+mod page;
 mod quantization;
 mod quantization_odd;
 mod quantizers;
