@@ -1,9 +1,15 @@
-//! What a model on a device could do at the very best: the speed of light of LLM inference.
+//! What a model on devices could do at the very best, what to expect of it, and what a calibrated engine is predicted to
+//! do: the speed of light of LLM inference.
 //!
-//! A [`Model`] comes from a `config.json`, a [`Device`] from the table (or from your own figures), a
-//! [`Load`] says what is asked; [`Bound::at`] then gives times that no serving engine can undercut and rates
-//! that none can exceed. For what was measured, [`Bound::over`] takes the lengths that the requests really had,
-//! and [`Measured::percent_of`] puts the measurement beside it.
+//! A [`Model`] comes from a `config.json`, a [`Device`] from the table (or from your own figures), a [`Deployment`] says how
+//! the one is spread over several of the other: together they are a [`System`]. Asked about a [`Load`] it gives
+//!
+//! - the *bound* ([`System::bound_figures`]): times that no serving engine can undercut and rates that none can exceed;
+//! - the *expectation* ([`System::expected_figures`]): physics operator by operator, without a fitted constant;
+//! - with a [`Calibration`] a *prediction* with an interval ([`Predictor::predict`]);
+//!
+//! and never mixes them. [`System::answer`] has all that a load comes to, or why it cannot be. For what was *measured*,
+//! [`Bound::over`] takes the lengths that the requests really had, and [`Measured::percent_of`] puts the measurement beside it.
 //!
 //! ```
 //! use std::num::NonZeroU64;
@@ -24,15 +30,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Use this crate** to hold a measurement, a simulator or a capacity plan against the limit that the silicon
-//! sets. **Do not use it** to predict what an engine will do: a bound has no overheads in it. Nor for mixtures of
-//! experts, latent attention, sliding windows (refused by name, never guessed) or several devices.
+//! **Use this crate** to hold a measurement, a simulator or a capacity plan against the limit that the silicon sets, to see
+//! what limits a deployment and what would help, and to carry what was measured over to other models and loads. **Do not use
+//! it** to predict an engine without having measured one: neither a bound nor an expectation has overheads in it. Nor for what
+//! a queue does to single requests: that is for a simulation.
+//!
+//! The formulas, their sources and worked examples: `docs/speed-of-light.md` in the repository.
 //!
 //! # Invariants
 //!
 //! - Pure: no I/O, no clock, no randomness. The same inputs give the same bits.
-//! - Sound: a simplification may make a bound harder to reach, never easier to beat. More bandwidth or more
-//!   arithmetic never makes a bound worse.
+//! - Sound: a simplification may make a bound harder to reach, never easier to beat. More bandwidth, more arithmetic or more
+//!   devices never make a bound worse, and no expected or predicted time is below its bound.
+//! - Once a [`System`] is made, a bound or an expectation allocates nothing.
+//! - Nothing depends on a model's name: behaviour follows the fields of its config.
 //! - No figure is NaN or infinite; what cannot be said is an error or absent.
 //! - Rates are dense, bytes are bytes, and a multiply-add counts as two.
 
