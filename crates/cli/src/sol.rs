@@ -1,6 +1,8 @@
 //! `fizeau sol`: how fast a model can be on a device.
 
+mod fit;
 mod line;
+mod mechanisms;
 mod points;
 mod query;
 mod systems;
@@ -8,34 +10,39 @@ mod systems;
 use std::num::NonZeroU64;
 
 use fizeau::core::PerSec;
-use fizeau::report::{BatchCurve, ContextCurve, SolScope, SolView};
+use fizeau::report::{BatchCurve, Calibrated, ContextCurve, SolScope, SolSubject, SolView};
 use fizeau::roofline::{Answer, Load, Schedule, System};
 
 use crate::args::{CurveArg, SolArgs};
 use crate::exit::{Exit, Fail};
 use crate::say::say;
 use query::Query;
-use systems::Systems;
+use systems::{Prepared, Systems};
 
 pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
-    let query = Query::of(args);
-    if let Some(path) = &args.points {
-        return points::run(path, &query);
+    if !args.calibration.fit.is_empty() {
+        return fit::run(&args.calibration);
     }
-    let mut systems = Systems::default();
-    let system = systems.get(&query.system).map_err(Fail::usage)?;
+    let query = Query::of(args);
+    let calibration = fit::calibration(&args.calibration)?;
+    if let Some(path) = &args.points {
+        return points::run(path, &query, calibration);
+    }
+    let mut systems = Systems::new(calibration);
+    let prepared = systems.get(&query.system).map_err(Fail::usage)?;
     let load = query.load.load().map_err(Fail::usage)?;
     match args.curve {
-        Some(over) => curve(over, system, &load),
-        None => answer(args, system, &load),
+        Some(over) => curve(over, &prepared.system, &load),
+        None => answer(args, prepared, &load),
     }
 }
 
 /// The breakdown of one query.
-fn answer(args: &SolArgs, system: &System, load: &Load) -> Result<Exit, Fail> {
-    let (mut answer, notes) = match args.load.batch {
+fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail> {
+    let Prepared { system, predictor, .. } = prepared;
+    let (mut answer, mut notes) = match args.load.batch {
         Some(batch) => exactly(batch, system, load)?,
-        None => (system.answer(load).map_err(Fail::usage)?, Vec::new()),
+        None => (prepared.answer(load).map_err(Fail::usage)?, Vec::new()),
     };
     let name = args.system.model_config.as_deref().unwrap_or_default();
     let mut scope = SolScope::Requests;
@@ -43,7 +50,25 @@ fn answer(args: &SolArgs, system: &System, load: &Load) -> Result<Exit, Fail> {
         scope = SolScope::Step;
         steps_alone(system, load, &mut answer);
     }
-    let view = SolView { name, system, load, answer: &answer, scope, notes: &notes };
+    let predicted = match scope {
+        SolScope::Requests => predictor.as_ref().map(|predictor| predictor.predict(load)),
+        SolScope::Step => None,
+    };
+    let calibrated = predictor.as_ref().zip(predicted.as_ref()).map(|(predictor, predicted)| {
+        notes.extend_from_slice(predictor.warnings());
+        Calibrated { prediction: predicted.as_ref(), scope: predictor.scope() }
+    });
+    let subject = SolSubject { system, load, batch: answer.running_batch };
+    let view = SolView {
+        name,
+        system,
+        load,
+        answer: &answer,
+        calibrated,
+        scope,
+        asides: &mechanisms::asides(&args.mechanisms, &subject)?,
+        notes: &notes,
+    };
     match args.json {
         true => say(view.to_json().map_err(Fail::broken)?.trim_end())?,
         false => say(view.text(width()))?,

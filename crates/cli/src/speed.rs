@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fizeau::core::Tokens;
 use fizeau::report::LengthTally;
-use fizeau::roofline::{Bound, Deployment, Model, System};
+use fizeau::roofline::{Bound, Deployment, System};
 
 use crate::exit::{Fail, Named};
 use crate::hardware::{self, Hardware};

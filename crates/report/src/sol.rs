@@ -1,8 +1,11 @@
 //! The speed of light of a query: as text, as JSON, as a line among many and as a curve.
 
+mod aside;
+mod calibrated;
 mod curve;
 mod document;
 mod figures;
+mod fit;
 mod gains;
 mod grid;
 mod line;
@@ -10,7 +13,10 @@ mod quantity;
 mod tables;
 mod view;
 
+pub use aside::{SolAside, SolSubject};
+pub use calibrated::Calibrated;
 pub use curve::{BatchCurve, ContextCurve};
+pub use fit::FitView;
 pub use line::{SolError, SolLine};
 
 use fizeau_roofline::{Answer, Load, System};
@@ -26,8 +32,12 @@ pub struct SolView<'a> {
     pub load: &'a Load,
     /// The answer.
     pub answer: &'a Answer,
+    /// What a calibration predicts, if there is one.
+    pub calibrated: Option<Calibrated<'a>>,
     /// Whether requests are meant, or a step alone.
     pub scope: SolScope,
+    /// What else was asked: mechanisms, costs, goals.
+    pub asides: &'a [SolAside],
     /// What a reader ought to know of the query, beside what the answer warns of.
     pub notes: &'a [String],
 }

@@ -14,19 +14,16 @@
 //! ```
 //! use std::num::NonZeroU64;
 //! use fizeau_core::Tokens;
-//! use fizeau_roofline::{Bound, Deployment, Device, Load, Model, System};
+//! use fizeau_roofline::{Deployment, Device, KnownModel, Load, System};
 //!
-//! # let text = include_str!(concat!(
-//! #     env!("CARGO_MANIFEST_DIR"),
-//! #     "/../../fixtures/models/llama-3.1-8b/config.json"
-//! # ));
-//! // `text` is the content of Llama-3.1-8B's config.json.
-//! let model = Model::from_config_json(text)?;
-//! let device = Device::named("h100-sxm")?;
+//! // Or `Model::from_config_json(text)`.
+//! let model = KnownModel::named("llama-3.1-8b")?.model()?;
+//! let device = Device::named("h100-sxm")?.clone();
+//! let system = System::new(model, device, Deployment::SINGLE)?;
 //! let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);
-//! let system = System::new(model, device.clone(), Deployment::SINGLE)?;
-//! let bound = Bound::at(&system, &load)?;
-//! assert_eq!(format!("{:.1}", bound.requests_per_s.get()), "17.4");
+//! let answer = system.answer(&load)?;
+//! assert_eq!(format!("{:.1}", answer.bound.requests_per_s.get()), "17.4");
+//! assert_eq!(format!("{:.1}", answer.expected.requests_per_s.get()), "11.3");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -36,6 +33,12 @@
 //! a queue does to single requests: that is for a simulation.
 //!
 //! The formulas, their sources and worked examples: `docs/speed-of-light.md` in the repository.
+//! # How a time comes about
+//!
+//! A [`Pass`] carries decoding sequences and prompts. The operators of all layers are accounts that are affine in its
+//! tokens, sequences and contexts ([`OperatorKind`]). The bound spreads each perfectly over all devices of a stage, adds
+//! them up and takes the longer of all memory and all arithmetic. The expectation cuts them as engines do, takes the
+//! longer of memory and arithmetic for each by itself, and adds what devices have to tell each other.
 //!
 //! # Invariants
 //!

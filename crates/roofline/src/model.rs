@@ -3,6 +3,7 @@
 mod accounts;
 mod config;
 mod drafting;
+mod elements;
 mod error;
 mod fields;
 mod known;

@@ -84,7 +84,8 @@ impl System {
         let hit = self.phases(by, load, batch);
         let missed = self.phases(by, &load.with_cached(Tokens::ZERO), batch);
         let (_, _, cached) = load.lengths();
-        let fetch = hits.tier.map_or(Seconds::default(), |tier| self.fetch_time(by, tier, cached));
+        let fetch =
+            hits.tier.map_or_else(Seconds::default, |tier| self.fetch_time(by, tier, cached));
         let mean = |one: crate::PassTime, other: crate::PassTime| {
             one.scaled(hits.share).then(other.scaled(1.0 - hits.share))
         };

@@ -18,6 +18,8 @@ pub(super) struct SystemQuery<'a> {
     pub(super) kv: Option<Cow<'a, str>>,
     pub(super) memory_share: f64,
     pub(super) max_num_seqs: Option<NonZeroU64>,
+    /// As a calibration calls it.
+    pub(super) engine: Option<Cow<'a, str>>,
 }
 
 /// How the model is spread.
@@ -47,12 +49,15 @@ pub(super) struct Query<'a> {
 
 impl<'a> Query<'a> {
     pub(super) fn of(args: &'a SolArgs) -> Self {
-        Self { system: SystemQuery::of(&args.system), load: LoadQuery::of(&args.load) }
+        Self {
+            system: SystemQuery::of(&args.system, args.calibration.engine.as_deref()),
+            load: LoadQuery::of(&args.load),
+        }
     }
 }
 
 impl<'a> SystemQuery<'a> {
-    fn of(args: &'a SystemArgs) -> Self {
+    fn of(args: &'a SystemArgs, engine: Option<&'a str>) -> Self {
         let borrowed = |text: &'a Option<String>| text.as_deref().map(Cow::Borrowed);
         Self {
             model_config: borrowed(&args.model_config),
@@ -68,6 +73,7 @@ impl<'a> SystemQuery<'a> {
             kv: borrowed(&args.kv),
             memory_share: args.memory_share,
             max_num_seqs: args.max_num_seqs,
+            engine: engine.map(Cow::Borrowed),
         }
     }
 }

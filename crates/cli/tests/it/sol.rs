@@ -237,7 +237,7 @@ fn llama_flags() -> Vec<String> {
     let words =
         ["sol", "--hardware", "h100-sxm", "--isl", "2048", "--osl", "256", "--concurrency", "32"];
     let words = words.into_iter().map(str::to_owned);
-    words.chain(["--model-config".to_owned(), config("llama-3.1-8b")]).collect()
+    words.chain(["--model-config".to_owned(), "llama-3.1-8b".to_owned()]).collect()
 }
 
 fn ran(flags: &[String], more: &[&str]) -> Ended {
@@ -389,4 +389,113 @@ fn a_curve_is_a_table_that_any_program_reads() {
     let tpot: f64 = row[column].parse().unwrap();
     let answer = point(&llama())["expected"]["tpot_ms"].as_f64().unwrap();
     assert!((tpot / answer - 1.0).abs() < 1e-5);
+}
+
+/// Everything that can be asked besides.
+const BESIDES: &str = "--draft 3 --acceptance 0.8,0.7,0.6 --drafter lookup --chunk 512 --price 2.5 --power-limit 400 \
+                       --disaggregate 1:2 --transfer layers --goal tpot:9,ttft:200";
+
+#[test]
+fn what_is_asked_besides_has_a_table_and_an_object_of_its_own() {
+    let besides: Vec<&str> = BESIDES.split_whitespace().collect();
+    let text = ran(&llama_flags(), &besides);
+    assert_eq!((text.code, text.err.as_str()), (Some(0), ""));
+    assert!(text.out.lines().all(|line| line.chars().count() <= 80), "{}", text.out);
+    for title in ["Drafts of 3 tokens", "Prompts in chunks", "US dollars", "Power of at most 400 W"]
+    {
+        assert!(text.out.contains(title), "{title}");
+    }
+    let json = ran(&llama_flags(), &[&besides[..], &["--json"]].concat());
+    let document: Value = serde_json::from_str(&json.out).unwrap();
+    // 1 + 0.8 + 0.8 x 0.7 + 0.8 x 0.7 x 0.6
+    let tokens = document["speculation"]["tokens_per_cycle"].as_f64().unwrap();
+    assert!((tokens - 2.696).abs() < 1e-9);
+    for key in ["chunked_prefill", "disaggregation", "cost", "power", "goal"] {
+        assert!(document[key].is_object(), "{key}");
+    }
+    let both = |matter: &str, name: &str| {
+        let of = &document[matter][name];
+        [of["bound"].as_f64().unwrap(), of["expected"].as_f64().unwrap()]
+    };
+    for matter in ["speculation", "chunked_prefill", "disaggregation", "power"] {
+        let [bound, expected] = both(matter, "tpot_ms");
+        assert!(bound <= expected, "{matter}");
+    }
+    // 2.5 dollars an hour buy 3600 s of that many tokens.
+    let rate = document["expected"]["output_tokens_per_s"].as_f64().unwrap();
+    let [_, cost] = both("cost", "per_million_output_alone");
+    assert!((cost / (2.5 / 3600.0 / rate * 1e6) - 1.0).abs() < 1e-9);
+    // Without them there is none.
+    let plain: Value = serde_json::from_str(&ran(&llama_flags(), &["--json"]).out).unwrap();
+    assert!(plain.get("speculation").is_none());
+}
+
+#[test]
+fn what_is_wrong_with_a_mechanism_is_one_line() {
+    let cases = [
+        ("--draft 3 --acceptance 1.2", "--acceptance"),
+        ("--draft 3 --drafter mtp", "no module that predicts further tokens"),
+        ("--draft 3 --drafter no/such/config.json", "no/such/config.json"),
+        ("--draft 5000", "--draft is 5000"),
+        ("--chunk 8", "--chunk is 8; it must be above the tokens of the 32 sequences"),
+        ("--disaggregate 2", "--disaggregate is 2; it must be two numbers"),
+        ("--disaggregate 0:1", "--disaggregate is 0:1"),
+        ("--price free", "--price is free"),
+        ("--price -1", "--price"),
+        ("--power-limit 50", "--power-limit: a limit of 50 W"),
+        ("--power-limit much", "--power-limit is much"),
+        ("--goal fast", "--goal fast: it must be ttft:MS"),
+        ("--goal tpot:0", "--goal tpot:0"),
+        ("--goal tpot:9 --max-devices 0", "--max-devices is 0"),
+    ];
+    for (flags, wanted) in cases {
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        let ended = ran(&llama_flags(), &flags);
+        assert_eq!(
+            (ended.code, ended.err.lines().count()),
+            (Some(2), 1),
+            "{flags:?}: {}",
+            ended.err
+        );
+        assert!(ended.err.contains(wanted), "{flags:?}: {}", ended.err);
+    }
+}
+
+#[test]
+fn a_device_without_the_type_says_at_what_rate_it_computes() {
+    let mut line = llama_with("hardware", "a100-sxm-80");
+    line["weights"] = "fp8".into();
+    let warnings = point(&line)["warnings"].to_string();
+    assert!(warnings.contains("fp8") && warnings.contains("bf16"), "{warnings}");
+}
+
+/// The lines of `docs/sol.md` do what the page says.
+#[test]
+fn every_line_of_the_page_is_answered() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sol.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let mut lines = 0;
+    for line in page.lines().filter_map(|line| line.strip_prefix("fizeau sol ")) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let ended = run(&[&["sol"], &words[..]].concat());
+        assert_eq!(ended.code, Some(0), "{line}: {}", ended.err);
+        lines += 1;
+    }
+    assert!(lines > 5);
+    let echoed = page.lines().find_map(|line| line.strip_prefix("echo '")).unwrap();
+    let (query, _) = echoed.split_once('\'').unwrap();
+    assert_eq!(points(query, &[]).code, Some(0));
+}
+
+/// What the page says of a document's and an answer's fields is all that they have.
+#[test]
+fn every_field_has_a_line_on_the_page() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sol.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let besides: Vec<&str> = BESIDES.split_whitespace().chain(["--json"]).collect();
+    let document: Value = serde_json::from_str(&ran(&llama_flags(), &besides).out).unwrap();
+    for name in document.as_object().unwrap().keys() {
+        let is_said = name == "schema" || name == "version" || page.contains(&format!("`{name}`"));
+        assert!(is_said, "{name}");
+    }
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::figures::Number;
 use super::line::Line;
-use super::{SolScope, SolView};
+use super::{SolAside, SolScope, SolView};
 use gains::{Elasticities, GainBlock};
 use passes::{Pass, Passes};
 
@@ -43,7 +43,7 @@ impl SolView<'_> {
             answer: if is_step {
                 Line::of_step(answer, self.notes)
             } else {
-                Line::of(answer, self.notes)
+                Line::of(answer, self.notes).with(self.calibrated.as_ref())
             },
             memory: Memory::of(self),
             passes: Passes {
@@ -55,6 +55,7 @@ impl SolView<'_> {
                 expected: system.expected_sensitivities(load).into(),
             },
             gains: self.changes().iter().map(GainBlock::of).collect(),
+            asides: self.asides.iter().map(SolAside::entry).collect(),
         }
     }
 }
@@ -75,6 +76,9 @@ struct Document<'a> {
     sensitivities: Elasticities,
     /// What changes buy: figures after over figures before, less one.
     gains: Vec<GainBlock>,
+    /// Each by its name.
+    #[serde(flatten)]
+    asides: Map<String, Value>,
 }
 
 #[derive(Serialize)]

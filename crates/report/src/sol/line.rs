@@ -3,6 +3,7 @@
 use fizeau_roofline::Answer;
 use serde::{Serialize, Serializer};
 
+use super::calibrated::{Calibrated, CalibratedBlock};
 use super::figures::{Block, Limiting, Number};
 
 /// An answer as `fizeau sol --points` prints it, one line of JSON.
@@ -10,6 +11,8 @@ use super::figures::{Block, Limiting, Number};
 pub struct SolLine<'a> {
     /// The answer.
     pub answer: &'a Answer,
+    /// What a calibration predicts, if there is one.
+    pub calibrated: Option<Calibrated<'a>>,
     /// What was wrong with the query beside what the answer warns of.
     pub notes: &'a [String],
 }
@@ -27,7 +30,10 @@ impl SolLine<'_> {
     /// # Errors
     /// Never, as long as memory lasts; the writer's own error otherwise.
     pub fn append_to(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
-        serde_json::to_writer(out, &Line::of(self.answer, self.notes))
+        serde_json::to_writer(
+            out,
+            &Line::of(self.answer, self.notes).with(self.calibrated.as_ref()),
+        )
     }
 }
 
@@ -51,6 +57,8 @@ pub(super) struct Line<'a> {
     running_batch: Number,
     bound: Block,
     expected: Block,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calibrated: Option<CalibratedBlock>,
     limited_by: Limiting,
     warnings: Warnings<'a>,
 }
@@ -77,9 +85,15 @@ impl<'a> Line<'a> {
             running_batch: Number(answer.running_batch),
             bound: Block::of(&answer.bound),
             expected: Block::of(&answer.expected),
+            calibrated: None,
             limited_by: answer.limited_by.into(),
             warnings: Warnings(&answer.warnings, notes),
         }
+    }
+
+    /// The same with a prediction.
+    pub(super) fn with(self, calibrated: Option<&Calibrated<'_>>) -> Self {
+        Self { calibrated: calibrated.map(Calibrated::block), ..self }
     }
 
     /// Without what is of requests.

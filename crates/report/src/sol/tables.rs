@@ -129,7 +129,9 @@ pub(super) fn gains(changes: &[Change], scope: SolScope) -> Vec<String> {
         }
         grid.row(cells);
     }
-    grid.lines()
+    let mut lines = grid.lines();
+    lines.push("Each with as many sequences running as then fit.".to_owned());
+    lines
 }
 
 /// A gain in per cent: `+8.7 %`, `-3 %`, `0 %`.

@@ -21,6 +21,9 @@ impl SolView<'_> {
         self.say_load(&mut text);
         text.table(tables::memory(self));
         text.table(tables::figures(self));
+        if let Some(calibrated) = self.calibrated.and_then(|calibrated| calibrated.table()) {
+            text.table(calibrated);
+        }
         if self.scope == SolScope::Requests {
             text.table(tables::terms(self, Phase::Prefill));
         }
@@ -29,8 +32,14 @@ impl SolView<'_> {
         if !changes.is_empty() {
             text.table(tables::gains(&changes, self.scope));
         }
+        for aside in self.asides {
+            text.aside(aside.lines());
+        }
         text.blank();
         self.say_limits(&mut text);
+        if let Some(refusal) = self.calibrated.and_then(|calibrated| calibrated.refusal()) {
+            text.say("Calibrated", &refusal);
+        }
         for warning in self.answer.warnings.iter().chain(self.notes) {
             text.say("Warning", warning);
         }
@@ -160,7 +169,7 @@ struct Text {
 }
 
 /// Columns of a label and the space behind it.
-const LABEL: usize = 9;
+const LABEL: usize = 12;
 
 impl Text {
     /// A sentence behind a label, or below the one before.
@@ -173,6 +182,12 @@ impl Text {
         }
     }
 
+    /// A table whose words may be long.
+    fn aside(&mut self, lines: Vec<String>) {
+        self.blank();
+        self.lines.extend(lines.iter().map(|line| wrap_wide(&plain(line), self.width)));
+    }
+
     fn blank(&mut self) {
         self.lines.push(String::new());
     }
@@ -181,4 +196,9 @@ impl Text {
         self.blank();
         self.lines.extend(lines);
     }
+}
+
+/// `line` as it is where it fits, so that its columns stay.
+fn wrap_wide(line: &str, width: usize) -> String {
+    if line.chars().count() <= width { line.to_owned() } else { wrap(line, width) }
 }

@@ -22,7 +22,8 @@ fn model_of(config: &Value) -> Model {
 fn dense() -> impl Strategy<Value = Model> {
     let shape = (1_u64..40, power(8, 13), power(0, 3), power(5, 8), power(9, 15));
     (shape, prop::option::of(1_u64..5_000)).prop_map(|((layers, hidden, kv, dim, wide), window)| {
-        let kind = |k: u64| if k % 2 == 0 { "sliding_attention" } else { "full_attention" };
+        let kind =
+            |k: u64| if k.is_multiple_of(2) { "sliding_attention" } else { "full_attention" };
         let kinds: Vec<_> = (0..layers).map(kind).collect();
         let mut config = json!({
             "architectures": ["LlamaForCausalLM"], "num_hidden_layers": layers,
@@ -152,7 +153,7 @@ pub(crate) fn loads() -> impl Strategy<Value = Load> {
         let cached = (input as f64 * share) as u64;
         let concurrency = NonZeroU64::new(n).unwrap();
         Load::new(Tokens::new(input), Tokens::new(output), concurrency)
-            .with_cached(Tokens::new(if n % 2 == 0 { cached } else { 0 }))
+            .with_cached(Tokens::new(if n.is_multiple_of(2) { cached } else { 0 }))
     })
 }
 

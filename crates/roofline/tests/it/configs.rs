@@ -51,6 +51,10 @@ fn what_experts_need_is_named() {
     config.insert("num_experts_per_tok".to_owned(), json!(65));
     let many = Value::Object(config).to_string();
     check(&many, "num_experts_per_tok", "`num_experts` is 64");
+    // By the names that the config uses itself.
+    let many =
+        many.replace("num_experts_per_tok", "moe_k").replace("num_experts", "moe_num_experts");
+    check(&many, "moe_k", "`moe_num_experts` is 64");
 }
 
 #[test]

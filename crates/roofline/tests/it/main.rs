@@ -1,8 +1,8 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod accounts;
 mod answers;
-mod any;
 mod anything;
 mod bounds;
 mod calibration;
@@ -18,6 +18,7 @@ mod exchanges;
 mod families;
 mod formats;
 mod golden;
+mod known;
 mod mechanisms;
 mod mixes;
 mod models;

@@ -32,13 +32,13 @@ const UNDERSTOOD: &str = "
     num_experts_per_token num_global_key_value_heads num_hidden_layers num_key_value_heads
     num_kv_heads num_kv_shared_layers num_layers num_local_experts num_mtp_modules
     num_nextn_predict_layers num_shared_expert num_shared_experts padded_vocab_size parallel_attn
-    q_lora_rank qk_nope_head_dim qk_rope_head_dim qkv_bias quantization quantization_config seq_length
-    share_expert_dim share_expert_dims shared_expert_intermediate_size shared_intermediate_size
-    sliding_window sliding_window_pattern sliding_window_size ssm_state_size swa_head_dim
-    swa_num_attention_heads swa_num_key_value_heads swa_v_head_dim tie_word_embeddings top_k_experts
-    topk_method torch_dtype use_bias use_cla use_conv_bias use_expert_bias use_head_wise_attn_gate
-    use_moe_router_bias use_mtp use_qk_norm use_qkv_bias use_routing_bias use_sliding_window
-    v_head_dim vocab_size
+    q_lora_rank qk_nope_head_dim qk_rope_head_dim qkv_bias quantization quantization_config
+    seq_length share_expert_dim share_expert_dims shared_expert_intermediate_size
+    shared_intermediate_size sliding_window sliding_window_pattern sliding_window_size
+    ssm_state_size swa_head_dim swa_num_attention_heads swa_num_key_value_heads swa_v_head_dim
+    tie_word_embeddings top_k_experts topk_method torch_dtype use_bias use_cla use_conv_bias
+    use_expert_bias use_head_wise_attn_gate use_moe_router_bias use_mtp use_qk_norm use_qkv_bias
+    use_routing_bias use_sliding_window v_head_dim vocab_size
 ";
 
 /// Fields that change neither what is stored nor how much is computed, or too little to see: what values are

@@ -6,7 +6,7 @@ use fizeau_core::{Tokens, UsdPerHour};
 use fizeau_roofline::{CostError, HourlyRate, Load, Origin, Reckoning};
 use proptest::prelude::*;
 
-use crate::any::{accounts, at_most, device, loads, systems};
+use crate::known::{accounts, at_most, device, loads, systems};
 use crate::{fixed, llama_8b, single};
 
 fn dollars(price: f64) -> HourlyRate {

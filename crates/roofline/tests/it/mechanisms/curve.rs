@@ -6,7 +6,7 @@ use fizeau_core::Tokens;
 use fizeau_roofline::{CurveEnd, Load, MILLION_TOKENS, Serving, Stride};
 use proptest::prelude::*;
 
-use crate::any::{at_most, device, loads, model, systems};
+use crate::known::{at_most, device, loads, model, systems};
 use crate::{fixed, llama_8b, single};
 
 fn load(concurrency: u64) -> Load {

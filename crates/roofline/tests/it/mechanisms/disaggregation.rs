@@ -8,7 +8,7 @@ use fizeau_roofline::{
 };
 use proptest::prelude::*;
 
-use crate::any::{at_most, device, loads, systems};
+use crate::known::{at_most, device, loads, systems};
 use crate::{fixed, llama_8b, single};
 
 fn link(bandwidth: f64) -> Link {

@@ -6,7 +6,7 @@ use fizeau_core::{Tokens, Watts};
 use fizeau_roofline::{Energy, Load, MathType, PowerDraw, PowerError, Reckoning, System};
 use proptest::prelude::*;
 
-use crate::any::{accounts, at_most, device, loads, systems};
+use crate::known::{accounts, at_most, device, loads, systems};
 use crate::{fixed, llama_8b, single};
 
 fn draw() -> PowerDraw {

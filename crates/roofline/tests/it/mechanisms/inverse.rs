@@ -8,7 +8,7 @@ use fizeau_roofline::{
 };
 use proptest::prelude::*;
 
-use crate::any::{accounts, at_most, device, loads, model, systems};
+use crate::known::{accounts, at_most, device, loads, model, systems};
 use crate::{fixed, llama_8b, single};
 
 fn load(concurrency: u64) -> Load {
@@ -87,17 +87,27 @@ fn what_is_missed_is_named() {
 
 #[test]
 fn an_aim_chooses() {
-    let model = llama_8b();
+    let (model, device) = (llama_8b(), device("h100-sxm"));
+    let all = |concurrency: u64| {
+        Deployment::candidates(&model, 8).into_iter().map(move |way| {
+            let system = System::new(llama_8b(), crate::known::device("h100-sxm"), way).unwrap();
+            system.meet(Reckoning::Expected, &load(concurrency), &Goal::default()).unwrap()
+        })
+    };
     let best = |concurrency, aim| {
         let query = Query { aim, ..Query::new(&model, load(concurrency), Goal::default()) };
-        let found = query.best_deployment(&device("h100-sxm"), 8).unwrap();
+        let found = query.best_deployment(&device, 8).unwrap();
         assert_ne!(found.runner_up.unwrap().deployment, found.best.deployment);
-        found.best.deployment
+        found.best
     };
-    // Many at once: what devices say to one another is lost to them.
-    assert_eq!(best(2000, Aim::Throughput).replicas(), 8);
+    for concurrency in [1, 64, 2000] {
+        let most = best(concurrency, Aim::Throughput).figures.requests_per_s;
+        assert!(all(concurrency).all(|figures| figures.requests_per_s <= most));
+        let least = best(concurrency, Aim::Latency).figures.e2el;
+        assert!(all(concurrency).all(|figures| figures.e2el >= least));
+    }
     // One request is done soonest where all devices work on it.
-    assert_eq!(best(1, Aim::Latency).tensor(), 8);
+    assert_eq!(best(1, Aim::Latency).deployment.tensor(), 8);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use fizeau_core::{BytesPerSec, Seconds, Tokens};
 use fizeau_roofline::{Hits, Load, Pass, Reckoning, Tier};
 use proptest::prelude::*;
 
-use crate::any::{accounts, at_most, device, loads, systems};
+use crate::known::{accounts, at_most, device, loads, systems};
 use crate::{fixed, llama_8b, single};
 
 fn tier(bandwidth: f64) -> Tier {
@@ -68,9 +68,9 @@ proptest! {
         system in systems(), load in loads(), by in accounts(), less in 0.0..=1.0, more in 0.0..=1.0,
         batch in 1.0..256.0,
     ) {
-        // What memory binds may lose: a hit spares arithmetic and has caches and states read.
-        prop_assume!(load.input_tokens.get() >= 2048);
-        let load = load.with_cached(Tokens::new(load.cached_tokens.get().max(512)));
+        // Where memory binds, a hit may lose: it spares arithmetic, and has caches and states read.
+        let pass = system.bound_pass(&system.prefill_pass(&load));
+        prop_assume!(pass.arithmetic() >= pass.memory());
         let (less, more) = if less < more { (less, more) } else { (more, less) };
         let at = |share| system.figures_with_hits(by, &load, batch, Hits::in_memory(share));
         let (less, more) = (at(less), at(more));

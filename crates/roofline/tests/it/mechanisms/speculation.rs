@@ -9,7 +9,7 @@ use fizeau_roofline::{
 };
 use proptest::prelude::*;
 
-use crate::any::{accounts, at_most, device, loads, model, systems};
+use crate::known::{accounts, at_most, device, loads, model, systems};
 use crate::{fixed, llama_8b, single};
 
 fn drafters() -> impl Strategy<Value = Drafter> {

@@ -1,4 +1,4 @@
-//! Models of every architecture on devices of every kind, spread in every sensible way.
+//! Systems for what stands on their passes: known models on known devices, and made-up ones.
 
 use std::fmt;
 use std::num::NonZeroU64;
@@ -7,6 +7,8 @@ use std::ops::Deref;
 use fizeau_core::Tokens;
 use fizeau_roofline::{Deployment, Device, KnownModel, Load, Model, Reckoning, System};
 use proptest::prelude::*;
+
+use crate::anything;
 
 pub(crate) fn model(name: &str) -> Model {
     KnownModel::named(name).unwrap().model().unwrap()
@@ -34,9 +36,14 @@ impl Deref for Any {
     }
 }
 
-/// Known models, each on so many of a device that its weights fill two thirds of them at most.
+/// Known ones and made-up ones.
 pub(crate) fn systems() -> impl Strategy<Value = Any> {
-    let models = prop::sample::select(KnownModel::all().iter().collect::<Vec<_>>());
+    prop_oneof![2 => known(), 1 => anything::systems().prop_map(Any)]
+}
+
+/// Known models, each on so many of a known device that its weights fill two thirds of them at most.
+fn known() -> impl Strategy<Value = Any> {
+    let models = prop::sample::select(KnownModel::all());
     let devices = prop::sample::select(Device::all().iter().collect::<Vec<_>>());
     (models, devices, any::<prop::sample::Index>()).prop_filter_map(
         "no way to spread it",
