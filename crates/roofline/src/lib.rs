@@ -33,6 +33,7 @@
 //! a queue does to single requests: that is for a simulation.
 //!
 //! The formulas, their sources and worked examples: `docs/speed-of-light.md` in the repository.
+//!
 //! # How a time comes about
 //!
 //! A [`Pass`] carries decoding sequences and prompts. The operators of all layers are accounts that are affine in its
