@@ -10,7 +10,7 @@ mod systems;
 use std::num::NonZeroU64;
 
 use fizeau::core::PerSec;
-use fizeau::report::{BatchCurve, Calibrated, ContextCurve, SolScope, SolSubject, SolView};
+use fizeau::report::{BatchCsv, Calibrated, ContextCsv, SolScope, SolSubject, SolView};
 use fizeau::roofline::{Answer, Load, Schedule, System};
 
 use crate::args::{CurveArg, SolArgs};
@@ -106,9 +106,9 @@ fn steps_alone(system: &System, load: &Load, answer: &mut Answer) {
 
 fn curve(over: CurveArg, system: &System, load: &Load) -> Result<Exit, Fail> {
     let csv = match over {
-        CurveArg::Batch => BatchCurve { system, load }.csv().map_err(Fail::usage)?,
+        CurveArg::Batch => BatchCsv { system, load }.csv().map_err(Fail::usage)?,
         CurveArg::Context => {
-            let (csv, end) = ContextCurve { system, load }.csv().map_err(Fail::usage)?;
+            let (csv, end) = ContextCsv { system, load }.csv().map_err(Fail::usage)?;
             if let Some(end) = end {
                 eprintln!("note: the curve ends where {end}");
             }

@@ -33,7 +33,7 @@ impl SolView<'_> {
             text.table(tables::gains(&changes, self.scope));
         }
         for aside in self.asides {
-            text.aside(aside.lines());
+            text.aside(&aside.lines());
         }
         text.blank();
         self.say_limits(&mut text);
@@ -183,7 +183,7 @@ impl Text {
     }
 
     /// A table whose words may be long.
-    fn aside(&mut self, lines: Vec<String>) {
+    fn aside(&mut self, lines: &[String]) {
         self.blank();
         self.lines.extend(lines.iter().map(|line| wrap_wide(&plain(line), self.width)));
     }
