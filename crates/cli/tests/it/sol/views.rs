@@ -123,7 +123,7 @@ fn a_context_asks_for_one_step() {
         document["bound"].get("ttft_ms").is_none() && document["passes"].get("prefill").is_none()
     );
     let text = run(&words).out;
-    assert!(text.contains("a step of 1 sequences at a context of 8192"), "{text}");
+    assert!(text.contains("a step of 1 sequence at a context of 8192"), "{text}");
     assert!(!text.contains("TTFT"));
 }
 
