@@ -88,7 +88,11 @@ pub(super) fn terms(view: &SolView<'_>, phase: Phase) -> Vec<String> {
     };
     let whole = [system.bound_pass(&pass).total, system.expected_pass(&pass).total];
     let mut grid = Grid::new(&[&name, "bound", "expected", "", "waits for"]).with_notes();
-    for term in &system.terms(phase, &pass) {
+    let mut terms = system.terms(phase, &pass);
+    // Layers that wait for different resources stand together.
+    let parts: Vec<_> = terms.iter().map(|term| term.part).collect();
+    terms.sort_by_key(|term| parts.iter().position(|part| *part == term.part));
+    for term in &terms {
         let is_seen = term.share >= LEAST_SHARE || term.bound / whole[0] >= LEAST_SHARE;
         if is_seen {
             let name = format!("  {}", term.part.as_str().replace('_', " "));
