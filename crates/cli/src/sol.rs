@@ -28,6 +28,18 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
     if let Some(path) = &args.points {
         return points::run(path, &query, calibration);
     }
+    for (flag, given, wanted) in [
+        (
+            "--model-config",
+            &args.system.model_config,
+            "a config.json, or a name that `fizeau models` lists",
+        ),
+        ("--hardware", &args.system.hardware, "a name that `fizeau devices` lists, or a TOML file"),
+    ] {
+        if given.is_none() {
+            return Err(Fail::usage(format!("{flag} is missing; it takes {wanted}")));
+        }
+    }
     let mut systems = Systems::new(calibration);
     let prepared = systems.get(&query.system).map_err(Fail::usage)?;
     let load = query.load.load().map_err(Fail::usage)?;

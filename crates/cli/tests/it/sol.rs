@@ -211,8 +211,8 @@ fn a_field_that_is_not_known_is_named() {
 fn what_is_wrong_on_the_command_line_is_one_line() {
     let path = config("llama-3.1-8b");
     let cases: [(&[&str], &str); 4] = [
-        (&[], "model_config is missing"),
-        (&["--model-config", &path], "hardware is missing"),
+        (&[], "--model-config is missing; it takes a config.json"),
+        (&["--model-config", &path], "--hardware is missing; it takes a name"),
         (&["--model-config", &path, "--hardware", "h100-sxm", "--isl", "0"], "isl is 0"),
         (&["--points", "no/such/file"], "no/such/file"),
     ];
