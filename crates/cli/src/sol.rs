@@ -20,10 +20,10 @@ use query::Query;
 use systems::{Prepared, Systems};
 
 pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
-    if !args.calibration.fit.is_empty() {
-        return fit::run(&args.calibration);
-    }
     let query = Query::of(args);
+    if !args.calibration.fit.is_empty() {
+        return fit::run(&args.calibration, &query.system);
+    }
     let calibration = fit::calibration(&args.calibration)?;
     if let Some(path) = &args.points {
         return points::run(path, &query, calibration);
