@@ -32,7 +32,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     print("all", &of(|_| String::new()), &judged);
     print("device and engine", &of(pair), &judged);
     print("model", &of(|level| level.model.clone()), &judged);
-    print("device, engine, model", &of(|level| format!("{} {}", pair(level), level.model)), &judged);
+    print(
+        "device, engine, model",
+        &of(|level| format!("{} {}", pair(level), level.model)),
+        &judged,
+    );
     print("concurrency", &of(band), &judged);
     print("input and output tokens", &of(lengths), &judged);
     print("spread", &of(|level| level.deployment.to_string()), &judged);
@@ -100,7 +104,9 @@ fn print(title: &str, keys: &[String], judged: &[Judged]) {
     for (key, judged) in keys.iter().zip(judged) {
         groups.entry(key).or_default().push(judged);
     }
-    println!("\n{title:46} levels    fitted: mean median   bias  model left out: mean median   bias");
+    println!(
+        "\n{title:46} levels    fitted: mean median   bias  model left out: mean median   bias"
+    );
     for (key, judged) in groups {
         let fitted = Errors::of(judged.iter().map(|judged| judged.in_sample));
         let left_out = Errors::of(judged.iter().filter_map(|judged| judged.model_left_out));

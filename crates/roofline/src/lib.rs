@@ -89,6 +89,7 @@ mod span;
 mod speculation;
 mod system;
 mod timed;
+mod totals;
 
 pub use alone::SingleRequest;
 pub use answer::{Answer, AnswerError};

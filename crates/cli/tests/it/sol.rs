@@ -211,8 +211,8 @@ fn a_field_that_is_not_known_is_named() {
 fn what_is_wrong_on_the_command_line_is_one_line() {
     let path = config("llama-3.1-8b");
     let cases: [(&[&str], &str); 4] = [
-        (&[], "model_config is missing"),
-        (&["--model-config", &path], "hardware is missing"),
+        (&[], "--model-config is missing; it takes a config.json"),
+        (&["--model-config", &path], "--hardware is missing; it takes a name"),
         (&["--model-config", &path, "--hardware", "h100-sxm", "--isl", "0"], "isl is 0"),
         (&["--points", "no/such/file"], "no/such/file"),
     ];
@@ -221,6 +221,57 @@ fn what_is_wrong_on_the_command_line_is_one_line() {
         assert_eq!(ended.code, Some(2), "{flags:?}");
         assert_eq!(ended.err.lines().count(), 1, "{}", ended.err);
         assert!(ended.err.contains(wanted), "{}", ended.err);
+    }
+}
+
+#[test]
+fn no_model_on_any_device_is_expected_to_beat_its_bound() {
+    let models =
+        ["deepseek-v3", "gpt-oss-120b", "qwen3-next-80b-a3b", "nemotron-h-56b", "llama-3.1-70b"];
+    let devices = ["h200-sxm", "b200-sxm", "mi355x", "gaudi3", "tpu-v7x", "trainium2"];
+    let mut lines = String::new();
+    for model in models {
+        for device in devices {
+            for (tp, concurrency) in [(1, 1), (8, 1), (8, 64)] {
+                let line = json!({
+                    "model_config": model, "hardware": device, "tp": tp, "concurrency": concurrency,
+                    "isl": 3000, "osl": 300, "weights": "fp8",
+                });
+                writeln!(lines, "{line}").unwrap();
+            }
+        }
+    }
+    let answers = answers(&points(&lines, &[]));
+    assert_eq!(answers.len(), models.len() * devices.len() * 3);
+    let mut answered = 0;
+    for answer in answers.iter().filter(|answer| answer.get("error").is_none()) {
+        let figure = |way: &str, name: &str| answer[way][name].as_f64().unwrap();
+        for name in ["ttft_ms", "tpot_ms"] {
+            assert!(figure("bound", name) <= figure("expected", name) * (1.0 + 1e-9), "{answer}");
+        }
+        for name in ["output_tokens_per_s", "requests_per_s"] {
+            assert!(figure("bound", name) * (1.0 + 1e-9) >= figure("expected", name), "{answer}");
+        }
+        answered += 1;
+    }
+    assert!(answered > 60, "{answered}");
+}
+
+#[test]
+fn flags_that_would_do_nothing_are_refused() {
+    let lines = [
+        "--points - --draft 3",
+        "--points - --json",
+        "--points - --batch 3",
+        "--curve --price 2",
+        "--curve --context 100",
+        "--acceptance 0.5",
+        "--max-devices 3",
+        "--batch 2 --concurrency 3",
+    ];
+    for line in lines {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(run(&[&["sol"], &words[..]].concat()).code, Some(2), "{line}");
     }
 }
 

@@ -94,8 +94,8 @@ impl SolView<'_> {
         let running = self.answer.running_batch;
         if self.scope == SolScope::Step {
             let context = load.input_tokens.get() + 1;
-            let sequences = tables::whole_or_not(running);
-            text.say("Load", &format!("a step of {sequences} sequences at a context of {context}"));
+            let sequences = tables::sequences(running);
+            text.say("Load", &format!("a step of {sequences} at a context of {context}"));
             return;
         }
         let cached = match load.cached_tokens.get() {

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{config, llama, llama_with, point, points};
-use crate::stand::{Ended, run};
+use crate::stand::{Ended, Scratch, run};
+
+const MEASURED: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/measurements/serving.csv");
 
 /// The command line for the same query as [`llama`].
 fn llama_flags() -> Vec<String> {
@@ -123,7 +126,7 @@ fn a_context_asks_for_one_step() {
         document["bound"].get("ttft_ms").is_none() && document["passes"].get("prefill").is_none()
     );
     let text = run(&words).out;
-    assert!(text.contains("a step of 1 sequences at a context of 8192"), "{text}");
+    assert!(text.contains("a step of 1 sequence at a context of 8192"), "{text}");
     assert!(!text.contains("TTFT"));
 }
 
@@ -247,9 +250,16 @@ fn a_device_without_the_type_says_at_what_rate_it_computes() {
 fn every_line_of_the_page_is_answered() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sol.md");
     let page = std::fs::read_to_string(page).unwrap();
+    let scratch = Scratch::new("sol-page");
+    let calibration = scratch.path("calibration.json");
     let mut lines = 0;
     for line in page.lines().filter_map(|line| line.strip_prefix("fizeau sol ")) {
-        let words: Vec<&str> = line.split_whitespace().collect();
+        let words = line.split_whitespace().map(|word| match word {
+            "calibration.json" => calibration.as_str(),
+            "fixtures/measurements/serving.csv" => MEASURED,
+            word => word,
+        });
+        let words: Vec<&str> = words.collect();
         let ended = run(&[&["sol"], &words[..]].concat());
         assert_eq!(ended.code, Some(0), "{line}: {}", ended.err);
         lines += 1;
