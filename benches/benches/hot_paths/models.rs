@@ -32,7 +32,7 @@ pub(crate) fn bound(c: &mut Criterion) {
     };
     let load = Load::new(Tokens::new(250), Tokens::new(250), NonZeroU64::MIN);
     c.bench_function("roofline/bound of a level", |b| {
-        b.iter(|| Bound::at(black_box(scenario.model()), scenario.device(), black_box(load)));
+        b.iter(|| Bound::at(black_box(scenario.system()), black_box(&load)));
     });
 }
 

@@ -43,6 +43,6 @@ impl Embedded {
     /// Its speed of light.
     pub(crate) fn physics(&self, lengths: (u64, u64)) -> Physics {
         let name = self.scenario.model_name().to_owned();
-        Physics::new(name, self.scenario.model().clone(), self.scenario.device().clone(), lengths)
+        Physics::new(name, self.scenario.system().clone(), lengths)
     }
 }

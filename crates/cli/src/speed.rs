@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fizeau::core::Tokens;
 use fizeau::report::LengthTally;
-use fizeau::roofline::{Bound, Device, Model};
+use fizeau::roofline::{Bound, Deployment, Model, System};
 
 use crate::exit::{Fail, Named};
 use crate::hardware::{self, Hardware};
@@ -13,8 +13,7 @@ use crate::hardware::{self, Hardware};
 /// What the speed of light is computed from.
 pub(crate) struct Physics {
     model_name: String,
-    model: Model,
-    device: Device,
+    system: System,
     /// The text of the model's config, where it came from a file.
     config: Option<String>,
     /// Likewise the device's.
@@ -37,25 +36,15 @@ impl Physics {
         let text = std::fs::read_to_string(path).named(&flag)?;
         let model = Model::from_config_json(&text).named(&flag)?;
         let Hardware { device, file } = hardware::named(hardware)?;
-        let physics = Self::new(path_name, model, device, (0, 0));
+        let system = System::new(model, device, Deployment::SINGLE).named(&flag)?;
+        let physics = Self::new(path_name, system, (0, 0));
         Ok(Some(Self { config: Some(text), device_file: file, ..physics }))
     }
 
-    /// For a model and a device that are known already.
-    pub(crate) const fn new(
-        model_name: String,
-        model: Model,
-        device: Device,
-        (input, _): (u64, u64),
-    ) -> Self {
-        Self {
-            model_name,
-            model,
-            device,
-            config: None,
-            device_file: None,
-            input: Tokens::new(input),
-        }
+    /// For a model and its devices that are known already.
+    pub(crate) const fn new(model_name: String, system: System, (input, _): (u64, u64)) -> Self {
+        let input = Tokens::new(input);
+        Self { model_name, system, config: None, device_file: None, input }
     }
 
     /// For prompts of a nominal length, where the server does not say how long they were.
@@ -80,18 +69,17 @@ impl Physics {
 
     /// What the device is called.
     pub(crate) fn device_name(&self) -> &str {
-        self.device.name()
+        self.system.device().name()
     }
 
     /// An account of the lengths of a level's replies, for [`Physics::bound`].
     pub(crate) fn lengths(&self) -> LengthTally {
-        LengthTally::new(self.input)
+        LengthTally::new(self.input, self.system.model())
     }
 
     /// The bound at a concurrency over the replies that came, or why there is none.
     pub(crate) fn bound(&self, replies: &LengthTally, concurrency: u64) -> Result<Bound, String> {
         let concurrency = NonZeroU64::new(concurrency).unwrap_or(NonZeroU64::MIN);
-        Bound::over(&self.model, &self.device, replies.lengths(), concurrency)
-            .map_err(|error| error.to_string())
+        Bound::over(&self.system, replies.lengths(), concurrency).map_err(|error| error.to_string())
     }
 }

@@ -1,7 +1,7 @@
 //! The lengths of the replies that came, for the speed of light.
 
 use fizeau_core::{Part, Tape, Tokens};
-use fizeau_roofline::Lengths;
+use fizeau_roofline::{Lengths, Model};
 
 /// The lengths of a level's completed requests, added up one tape at a time: what
 /// [`Bound::over`](fizeau_roofline::Bound::over) takes. Of the lengths that came, since those that were asked bound
@@ -12,21 +12,27 @@ use fizeau_roofline::Lengths;
 /// use fizeau_report::LengthTally;
 /// let mut tape = Tape::sent_at(Stamp::EPOCH);
 /// tape.arrivals.push(Arrival::tokens(Stamp::EPOCH, 1, Channel::Visible));
-/// let mut tally = LengthTally::new(Tokens::new(250));
+/// # let model = fizeau_roofline::Model::from_config_json(include_str!(concat!(
+/// #     env!("CARGO_MANIFEST_DIR"),
+/// #     "/../../fixtures/models/llama-3.1-8b/config.json"
+/// # )))?;
+/// let mut tally = LengthTally::new(Tokens::new(250), &model);
 /// tally.add(&tape);
 /// assert_eq!(tally.lengths().requests(), 1);
+/// # Ok::<(), fizeau_roofline::ModelError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LengthTally {
     asked_input: Tokens,
     lengths: Lengths,
 }
 
 impl LengthTally {
-    /// Of nothing. `asked_input` is the length of a prompt of which neither server nor plan says how long it is.
+    /// Of nothing, for `model`. `asked_input` is the length of a prompt of which neither server nor plan says how long
+    /// it is.
     #[must_use]
-    pub fn new(asked_input: Tokens) -> Self {
-        Self { asked_input, lengths: Lengths::default() }
+    pub fn new(asked_input: Tokens, model: &Model) -> Self {
+        Self { asked_input, lengths: Lengths::for_model(model) }
     }
 
     /// Takes a tape in. A failed request has no length, and one of a probe stream no part in the load; what a cache
@@ -36,10 +42,10 @@ impl LengthTally {
             return;
         }
         let cached = tape.usage.and_then(|usage| usage.cached_tokens);
-        let input = tape.input_tokens().unwrap_or(self.asked_input).get();
-        let computed = input.saturating_sub(cached.map_or(0, Tokens::get));
+        let input = tape.input_tokens().unwrap_or(self.asked_input);
         let one = Tokens::new(1);
-        self.lengths.add(Tokens::new(computed).max(one), tape.output_tokens().max(one));
+        let cached = cached.unwrap_or(Tokens::ZERO);
+        self.lengths.add_cached(input.max(one), cached, tape.output_tokens().max(one));
     }
 
     /// The lengths taken in so far.

@@ -11,7 +11,7 @@ use crate::Bound;
 /// ```
 /// use std::num::NonZeroU64;
 /// use fizeau_core::{PerSec, Seconds, Tokens};
-/// use fizeau_roofline::{Bound, Device, Load, Measured, Model};
+/// use fizeau_roofline::{Bound, Deployment, Device, Load, Measured, Model, System};
 ///
 /// # let text = include_str!(concat!(
 /// #     env!("CARGO_MANIFEST_DIR"),
@@ -19,7 +19,8 @@ use crate::Bound;
 /// # ));
 /// # let model = Model::from_config_json(text)?;
 /// # let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
-/// let bound = Bound::at(&model, Device::named("h100-sxm")?, load)?; // 4.57 ms a token, 0.86 requests/s
+/// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
+/// let bound = Bound::at(&system, &load)?; // 4.57 ms a token, 0.86 requests/s
 /// let measured = Measured {
 ///     tpot: Some(Seconds::new(0.006)),
 ///     requests_per_s: Some(PerSec::new(0.6)),

@@ -14,8 +14,6 @@ mod table;
 
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Watts};
 
-use crate::Model;
-
 pub use cell::Cell;
 pub use error::DeviceError;
 pub use link::{Link, Reduces, Topology};
@@ -198,12 +196,6 @@ impl Device {
             _ => self.dense_rate(math),
         };
         narrower.unwrap_or(self.bf16)
-    }
-
-    /// The rate at which the device can at best compute `model`: that of the format of its first layer.
-    #[must_use]
-    pub fn compute_rate(&self, model: &Model) -> FlopsPerSec {
-        self.rate_for(model.layers_format().math())
     }
 
     /// How it reaches the devices beside it (scale-up), where that is published.

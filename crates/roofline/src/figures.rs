@@ -2,6 +2,7 @@
 
 use fizeau_core::{PerSec, Seconds};
 
+use crate::memory::fullest_stage;
 use crate::pass::Pass;
 use crate::span::Span;
 use crate::system::System;
@@ -26,60 +27,148 @@ pub struct Figures {
     pub batch: f64,
 }
 
+impl Figures {
+    /// Figures from their parts.
+    #[must_use]
+    pub fn new(load: &Load, batch: f64, ttft: Seconds, tpot: Seconds, requests: PerSec) -> Self {
+        let (_, output, _) = load.lengths();
+        Self {
+            ttft,
+            tpot,
+            e2el: ttft + tpot * (output - 1.0),
+            output_tokens_per_s: requests * output,
+            requests_per_s: requests,
+            batch,
+        }
+    }
+
+    /// Generated tokens per second that each user sees, `1 / tpot`.
+    #[must_use]
+    pub fn tokens_per_s_per_user(&self) -> PerSec {
+        PerSec::new(1.0 / self.tpot.get())
+    }
+
+    /// Generated tokens per second for each device of `system`.
+    #[must_use]
+    pub fn tokens_per_s_per_device(&self, system: &System) -> PerSec {
+        self.output_tokens_per_s * (1.0 / system.deployment().devices() as f64)
+    }
+}
+
+/// How prefills and decode steps share the devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Schedule {
+    /// They alternate, and each step waits for the prompts that come in meanwhile: `TPOT = td(B) + (B / O) Cp`,
+    /// `RPS = B / (O TPOT)`, with `td(B)` the decode step and `Cp` the prefill.
+    Serial,
+    /// One's memory traffic goes on under the other's arithmetic, perfectly: `TPOT = td(B)`, and
+    /// `RPS = 1 / max(Cp + O f / F, O (W / B + k c) / BW)`, with `f` the arithmetic of a token, `W` the weights and `k c`
+    /// the cache that it reads.
+    Overlapped,
+}
+
+/// What one replica's share of a load costs.
+#[derive(Clone, Copy)]
+pub(crate) struct Phases {
+    /// The prefill of one prompt that waits for none.
+    pub(crate) alone: PassTime,
+    /// A prompt's share of a pass over as many as there are attention groups.
+    pub(crate) prefill: PassTime,
+    /// A decode step of one micro-batch, through all stages.
+    pub(crate) step: PassTime,
+    /// The sequences of that micro-batch.
+    pub(crate) micro: f64,
+    /// `B` of one replica.
+    pub(crate) local: f64,
+    /// Replicas that have anything to do.
+    pub(crate) active: f64,
+}
+
+/// How long a request keeps each resource busy.
+pub(crate) struct Busy {
+    pub(crate) weights: Seconds,
+    pub(crate) cache: Seconds,
+    pub(crate) compute: Seconds,
+    pub(crate) link: Seconds,
+}
+
+impl Busy {
+    pub(crate) fn longest(&self) -> Seconds {
+        (self.weights + self.cache).max(self.compute).max(self.link)
+    }
+}
+
 impl System {
     /// What nothing can beat under `load`: prefill and decode overlap perfectly, as do memory and arithmetic.
+    ///
+    /// The time per token is that of [`System::running_batch`] sequences; the rates are those of
+    /// [`System::ideal_max_batch`], so that no other use of the memory beats them.
+    ///
+    /// Llama-3.1-8B in bf16 on one H100 SXM, prompts of 2,048 and outputs of 256 tokens:
+    ///
+    /// ```
+    /// use std::num::NonZeroU64;
+    /// use fizeau_core::Tokens;
+    /// use fizeau_roofline::{Deployment, Device, Load, Model, Schedule, System};
+    /// # let text = include_str!(concat!(
+    /// #     env!("CARGO_MANIFEST_DIR"),
+    /// #     "/../../fixtures/models/llama-3.1-8b/config.json"
+    /// # ));
+    /// # let model = Model::from_config_json(text)?;
+    /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
+    /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
+    /// let at = |batch: f64| {
+    ///     let serial = system.bound_at(&load, batch, Schedule::Serial);
+    ///     let overlapped = system.bound_at(&load, batch, Schedule::Overlapped);
+    ///     (serial.requests_per_s.get(), overlapped.requests_per_s.get(), serial.tpot.to_millis().get())
+    /// };
+    /// let printed = |(serial, overlapped, tpot): (f64, f64, f64)| {
+    ///     format!("{serial:.1} or {overlapped:.1} requests/s, {tpot:.1} ms")
+    /// };
+    /// assert_eq!(printed(at(32.0)), "11.4 or 17.4 requests/s, 11.0 ms");
+    /// assert_eq!(printed(at(128.0)), "16.5 or 29.3 requests/s, 30.4 ms");
+    ///
+    /// let (serial, overlapped, tpot) = at(1.0);
+    /// assert_eq!(format!("{serial:.2} or {overlapped:.2}, {tpot:.1} ms"), "0.83 or 0.86, 4.7 ms");
+    ///
+    /// // With 256 at once the caches take 73 GB: they do not fit beside the weights.
+    /// let (serial, overlapped, tpot) = at(256.0);
+    /// assert_eq!(format!("{serial:.1} or {overlapped:.1}, {tpot:.0} ms"), "17.8 or 29.3, 56 ms");
+    /// assert_eq!(format!("{:.0}", system.memory_use(&load, 256.0).cache.get() / 1e9), "73");
+    /// assert!(system.ideal_max_batch(&load) < 256.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn bound_figures(&self, load: &Load) -> Figures {
-        let (input, output, cached) = load.lengths();
-        let batch = self.running_batch(load);
-        let prefill = self.bound_pass(&Pass::prefill(input, cached));
-        let step = self.bound_pass(&self.decode_pass(load, batch));
-        let replicas = f64::from(self.deployment().replicas());
-        let stages = f64::from(self.deployment().pipeline());
-        let steps = output - 1.0;
-        // One replica's resources over a mean request; stages work on different micro-batches at once.
-        let local = (batch / replicas).max(1.0);
-        let arithmetic = prefill.arithmetic().get()
-            + step.arithmetic().get() * steps / (local / stages).max(1.0);
-        let memory = step.memory().get() * output / (local / stages).max(1.0);
-        let busy = arithmetic.max(memory) / stages;
-        let requests_per_s = replicas / busy;
-        Figures {
-            ttft: prefill.total,
-            tpot: step.total,
-            e2el: prefill.total + step.total * steps,
-            output_tokens_per_s: PerSec::new(requests_per_s * output),
-            requests_per_s: PerSec::new(requests_per_s),
-            batch,
-        }
+        let running = self.running_batch(load);
+        let phases = self.bound_phases(load, running);
+        let most = (load.concurrency.get() as f64).min(self.ideal_max_batch(load)).max(running);
+        let (local, active) = self.local(most);
+        let busy = self.busy(load, &Phases { local, active, ..phases }).longest();
+        let requests = PerSec::new(active / busy.get());
+        Figures::new(load, running, phases.alone.total, phases.step.total, requests)
     }
 
-    /// What physics leads one to expect under `load`: prefills and decode steps alternate, so that each step waits
-    /// for the prompts that come in meanwhile.
+    /// What physics leads one to expect under `load`: prefills and decode steps alternate
+    /// ([`Schedule::Serial`]), so that each step waits for the prompts that come in meanwhile.
     #[must_use]
     pub fn expected_figures(&self, load: &Load) -> Figures {
-        let (input, output, cached) = load.lengths();
-        let batch = self.running_batch(load);
-        let prefill = self.expected_pass(&Pass::prefill(input, cached));
-        let step = self.expected_pass(&self.decode_pass(load, batch));
-        let replicas = f64::from(self.deployment().replicas());
-        let local = (batch / replicas).max(1.0);
-        let tpot = step.total + prefill.total * (local / output);
-        let requests_per_s = batch / (output * tpot.get());
-        Figures {
-            ttft: prefill.total,
-            tpot,
-            e2el: prefill.total + tpot * (output - 1.0),
-            output_tokens_per_s: PerSec::new(requests_per_s * output),
-            requests_per_s: PerSec::new(requests_per_s),
-            batch,
-        }
+        self.expected_at(load, self.running_batch(load), Schedule::Serial)
     }
 
-    /// The sequences of `load` that run at once: its concurrency, or what fits.
+    /// The ideal passes of `load` with exactly `batch` sequences running, fitting or not, under a schedule.
     #[must_use]
-    pub fn running_batch(&self, load: &Load) -> f64 {
-        (load.concurrency.get() as f64).min(self.max_batch(load))
+    pub fn bound_at(&self, load: &Load, batch: f64, schedule: Schedule) -> Figures {
+        let phases = self.bound_phases(load, batch);
+        self.figures(load, batch, &phases, schedule, 1.0)
+    }
+
+    /// The expected passes of `load` with exactly `batch` sequences running, fitting or not, under a schedule.
+    #[must_use]
+    pub fn expected_at(&self, load: &Load, batch: f64, schedule: Schedule) -> Figures {
+        let phases = self.expected_phases(load, batch);
+        self.figures(load, batch, &phases, schedule, self.unevenness())
     }
 
     /// The expected decode step of `load` with `batch` sequences running, part by part.
@@ -88,20 +177,116 @@ impl System {
         self.expected_pass(&self.decode_pass(load, batch))
     }
 
-    /// A micro-batch's decode step: an even share of the replicas' and the stages'.
-    fn decode_pass(&self, load: &Load, batch: f64) -> Pass {
-        let (input, output, _) = load.lengths();
-        let ways =
-            f64::from(self.deployment().replicas()) * f64::from(self.deployment().pipeline());
-        let contexts = Span::between(input + 1.0, input + output - 1.0);
-        Pass::decode((batch / ways).max(batch.min(1.0)), contexts)
+    /// The bound of that step.
+    #[must_use]
+    pub fn bound_decode(&self, load: &Load, batch: f64) -> PassTime {
+        self.bound_pass(&self.decode_pass(load, batch))
     }
-}
 
-impl Load {
-    /// `I`, `O` and `g` as the formulas take them.
-    pub(crate) fn lengths(&self) -> (f64, f64, f64) {
-        let cached = self.cached_tokens.get().min(self.input_tokens.get().saturating_sub(1));
-        (self.input_tokens.get() as f64, self.output_tokens.get() as f64, cached as f64)
+    /// A micro-batch's decode step: an even share of the replicas' and the stages', with the contexts that sequences
+    /// have while they decode.
+    #[must_use]
+    pub fn decode_pass(&self, load: &Load, batch: f64) -> Pass {
+        let (input, output, _) = load.lengths();
+        let (local, _) = self.local(batch);
+        let stages = f64::from(self.deployment().pipeline());
+        let contexts = Span::between(input + 1.0, input + output - 1.0);
+        Pass::decode((local / stages).max(local.min(1.0)), contexts)
+    }
+
+    /// The pass over one prompt of `load`.
+    #[must_use]
+    pub fn prefill_pass(&self, load: &Load) -> Pass {
+        let (input, _, cached) = load.lengths();
+        Pass::prefill(input, cached)
+    }
+
+    pub(crate) fn bound_phases(&self, load: &Load, batch: f64) -> Phases {
+        let alone = self.bound_pass(&self.prefill_pass(load));
+        let alone = PassTime { total: self.bound_prompt(&alone), ..alone };
+        let decode = self.decode_pass(load, batch);
+        let (local, active) = self.local(batch);
+        let (step, micro) = (self.bound_pass(&decode), decode.decoding);
+        Phases { alone, prefill: alone, step, micro, local, active }
+    }
+
+    pub(crate) fn expected_phases(&self, load: &Load, batch: f64) -> Phases {
+        let (local, active) = self.local(batch);
+        let one = self.prefill_pass(load);
+        let alone = self.expected_pass(&one);
+        // Groups read prompts side by side.
+        let groups = f64::from(self.deployment().attention_groups()).min(local);
+        let prefill = if groups > 1.0 {
+            self.expected_pass(&Pass { prompts: groups, ..one }).scaled(1.0 / groups)
+        } else {
+            alone
+        };
+        let decode = self.decode_pass(load, batch);
+        let (step, micro) = (self.expected_pass(&decode), decode.decoding);
+        Phases { alone, prefill, step, micro, local, active }
+    }
+
+    /// The least time of a prompt whose pass is `pass`: stages can work on different parts of it at the same time, but
+    /// each reads its weights before the last token goes on.
+    pub(crate) fn bound_prompt(&self, pass: &PassTime) -> Seconds {
+        let spread = 1.0 / f64::from(self.deployment().pipeline());
+        (pass.weights + pass.cache * spread).max(pass.arithmetic() * spread)
+    }
+
+    /// The sequences of each replica that has any, and how many have.
+    pub(crate) fn local(&self, batch: f64) -> (f64, f64) {
+        let active = f64::from(self.deployment().replicas()).min(batch.max(1.0));
+        (batch / active, active)
+    }
+
+    /// How much longer the slowest stage takes than the mean one.
+    pub(crate) fn unevenness(&self) -> f64 {
+        let stages = f64::from(self.deployment().pipeline());
+        fullest_stage(self.model(), self.deployment()) * stages
+    }
+
+    /// How long one request keeps each resource of a replica's stage busy, in all its passes.
+    pub(crate) fn busy(&self, load: &Load, phases: &Phases) -> Busy {
+        let (_, output, _) = load.lengths();
+        let stages = f64::from(self.deployment().pipeline());
+        let (prefill, step) = (&phases.prefill, &phases.step);
+        // The prompt's pass is one of `O`; what is not shared by a batch is spread over the stages.
+        let each = |of: fn(&PassTime) -> Seconds| {
+            (of(prefill) + of(step) * ((output - 1.0) / phases.micro)) * (1.0 / stages)
+        };
+        Busy {
+            weights: step.weights * (output / phases.local),
+            cache: each(|pass| pass.cache + pass.activations),
+            compute: each(PassTime::arithmetic),
+            link: each(PassTime::communication),
+        }
+    }
+
+    fn figures(
+        &self,
+        load: &Load,
+        batch: f64,
+        phases: &Phases,
+        schedule: Schedule,
+        unevenness: f64,
+    ) -> Figures {
+        let (_, output, _) = load.lengths();
+        let stages = f64::from(self.deployment().pipeline());
+        let ttft = phases.alone.total;
+        match schedule {
+            Schedule::Serial => {
+                // While one prompt is in a stage, others are in the others.
+                let waits = phases.prefill.total * (phases.local / output / stages);
+                let tpot = (phases.step.total + waits) * unevenness;
+                let requests = PerSec::new(batch / (output * tpot.get()));
+                Figures::new(load, batch, ttft, tpot, requests)
+            }
+            Schedule::Overlapped => {
+                let busy = self.busy(load, phases).longest() * unevenness;
+                let requests = PerSec::new(phases.active / busy.get());
+                let tpot = phases.step.total * unevenness;
+                Figures::new(load, batch, ttft, tpot, requests)
+            }
+        }
     }
 }

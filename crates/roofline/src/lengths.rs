@@ -2,13 +2,19 @@
 
 use fizeau_core::Tokens;
 
-use crate::Load;
+use crate::carried::Carried;
+use crate::reach::{Reach, Reaches};
+use crate::span::Span;
+use crate::{Load, Model};
 
 /// The lengths of a set of requests: what each had as a prompt, and what it generated.
 ///
 /// It holds sums and no request, so that it takes any number of them. Give it the lengths that the measured
 /// requests really had: a bound for the lengths that were *asked* is beaten by every model that ends early, and
 /// by a sample of random lengths that happens to be shorter than its mean.
+///
+/// What layers with windows read depends on each length, so that sums are for models with the same windows:
+/// [`Lengths::for_model`]. [`Lengths::default`] and collecting are for models that see everything.
 ///
 /// ```
 /// use fizeau_core::Tokens;
@@ -19,40 +25,80 @@ use crate::Load;
 ///     .collect();
 /// assert_eq!(measured.requests(), 2);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Lengths {
+    reaches: Reaches,
+    /// For each reach.
+    sums: Vec<Sums>,
     requests: u64,
-    /// `I`, summed, and the pairs of positions that attend to each other in the prompts, `I (I + 1) / 2`.
-    pub(crate) input: f64,
-    pub(crate) prompt_pairs: f64,
+    /// Tokens of prompts that are computed, `I - g`.
+    computed: f64,
+    /// Requests with a part of their prompt cached.
+    resumed: f64,
     /// `O`: the passes that the requests take part in.
     pub(crate) passes: f64,
-    /// `O c`: the tokens of cache that those passes move.
-    pub(crate) cached: f64,
-    /// `(O - 1) c`: of those, what decode steps move.
-    pub(crate) decoded: f64,
-    /// Requests that decode at all, and their `c`.
+    /// Requests that decode at all.
     decoding: f64,
-    decoding_context: f64,
     /// Prompt and output of the longest request.
     pub(crate) longest: Tokens,
     least: Option<(Tokens, Tokens)>,
 }
 
+/// Sums over requests for layers of one reach, in tokens of cache and pairs of positions.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Sums {
+    /// What prompts read and write.
+    filled: f64,
+    /// Pairs within prompts.
+    pairs: f64,
+    /// What decode steps read and write, which are their pairs too.
+    seen: f64,
+    /// That of a request's mean decode step, summed over the requests that decode.
+    seen_each: f64,
+    /// That of the decode step after the prompt, over all.
+    seen_first: f64,
+    /// What is kept of requests while they take part in passes, what was cached before apart.
+    resident: f64,
+}
+
 impl Lengths {
-    /// Takes one request in: its prompt, without what a cache supplied, and the tokens that it generated.
+    /// No requests yet, for a model with windows such as `model`'s.
+    #[must_use]
+    pub fn for_model(model: &Model) -> Self {
+        Self::with(Reaches::of(model))
+    }
+
+    fn with(reaches: Reaches) -> Self {
+        Self {
+            sums: vec![Sums::default(); reaches.len()],
+            reaches,
+            requests: 0,
+            computed: 0.0,
+            resumed: 0.0,
+            passes: 0.0,
+            decoding: 0.0,
+            longest: Tokens::ZERO,
+            least: None,
+        }
+    }
+
+    /// Takes one request in: its prompt, and the tokens that it generated.
     pub fn add(&mut self, input: Tokens, output: Tokens) {
+        self.add_cached(input, Tokens::ZERO, output);
+    }
+
+    /// Takes one request in, of whose prompt the first `cached` tokens were in the cache already. The last token of a
+    /// prompt is computed in any case.
+    pub fn add_cached(&mut self, input: Tokens, cached: Tokens, output: Tokens) {
+        let cached = cached.get().min(input.get().saturating_sub(1)) as f64;
         let (i, o) = (input.get() as f64, output.get() as f64);
-        let context = Self::mean_context(i, o);
         self.requests += 1;
-        self.input += i;
-        self.prompt_pairs += i * (i + 1.0) / 2.0;
+        self.computed += i - cached;
+        self.resumed += if cached > 0.0 { 1.0 } else { 0.0 };
         self.passes += o;
-        self.cached += o * context;
-        self.decoded += (o - 1.0) * context;
-        if o > 1.0 {
-            self.decoding += 1.0;
-            self.decoding_context += context;
+        self.decoding += if o > 1.0 { 1.0 } else { 0.0 };
+        for (reach, sums) in self.reaches.iter().zip(&mut self.sums) {
+            sums.add(reach, (i, cached, o));
         }
         self.longest = self.longest.max(input + output);
         let (least_input, least_output) = self.least.unwrap_or((input, output));
@@ -65,11 +111,9 @@ impl Lengths {
         self.requests
     }
 
-    /// The context that a sequence holds, averaged over the `O` passes that it takes part in: the prompt's,
-    /// which leaves `I` tokens in the cache, and `O - 1` decode steps, which leave `I + 1` to `I + O - 1`.
-    /// Hence `c = I + (O - 1) / 2`.
-    fn mean_context(input: f64, output: f64) -> f64 {
-        input + (output - 1.0) / 2.0
+    /// Whether the sums are for a model of these reaches.
+    pub(crate) fn are_for(&self, reaches: &Reaches) -> bool {
+        self.reaches == *reaches
     }
 
     /// What is missing: requests, or in one of them a prompt or an output.
@@ -82,26 +126,142 @@ impl Lengths {
         }
     }
 
-    /// `c` averaged over all passes.
-    pub(crate) fn context_of_passes(&self) -> f64 {
-        self.cached / self.passes
+    /// What one request keeps while it takes part in a pass, averaged over passes: `bytes` of each token for a reach
+    /// with that index.
+    pub(crate) fn resident(&self, reach: &Reach) -> f64 {
+        self.sums.get(reach.index).map_or(0.0, |sums| sums.resident / self.passes)
     }
 
-    /// `c` averaged over the requests that decode, each counting once, as in a mean of TPOT; over all passes
-    /// where none does.
-    pub(crate) fn context_of_requests(&self) -> f64 {
-        if self.decoding > 0.0 {
-            self.decoding_context / self.decoding
-        } else {
-            self.context_of_passes()
+    /// Everything: all prompts, and all decode steps.
+    pub(crate) fn all(&self) -> View<'_> {
+        View { prompts: 1.0, steps: self.steps(), seen: |sums| sums.seen, of: self, scale: 1.0 }
+    }
+
+    /// The mean prompt.
+    pub(crate) fn prompt(&self) -> View<'_> {
+        View {
+            prompts: 1.0 / self.requests as f64,
+            steps: 0.0,
+            seen: |_| 0.0,
+            of: self,
+            scale: 1.0,
         }
+    }
+
+    /// All decode steps.
+    pub(crate) fn decoding(&self) -> View<'_> {
+        View { prompts: 0.0, ..self.all() }
+    }
+
+    /// One decode step of a request, each request counting once, as in a mean of TPOT.
+    pub(crate) fn single(&self) -> View<'_> {
+        if self.decoding > 0.0 {
+            let scale = 1.0 / self.decoding;
+            View { prompts: 0.0, steps: 1.0, seen: |sums| sums.seen_each, of: self, scale }
+        } else {
+            self.first(1.0)
+        }
+    }
+
+    /// One decode step of `batch` sequences, each step of all requests counting once.
+    pub(crate) fn step(&self, batch: f64) -> View<'_> {
+        if self.decoding > 0.0 {
+            let scale = batch / self.steps();
+            View { prompts: 0.0, steps: batch, seen: |sums| sums.seen, of: self, scale }
+        } else {
+            self.first(batch)
+        }
+    }
+
+    /// The step that would come after the prompt, where none does.
+    fn first(&self, batch: f64) -> View<'_> {
+        let scale = batch / self.requests as f64;
+        View { prompts: 0.0, steps: batch, seen: |sums| sums.seen_first, of: self, scale }
+    }
+
+    /// Decode steps, each request's for itself.
+    pub(crate) fn steps(&self) -> f64 {
+        self.passes - self.requests as f64
     }
 }
 
-impl From<Load> for Lengths {
-    /// One request of the load: the others are like it.
-    fn from(load: Load) -> Self {
-        std::iter::once((load.input_tokens, load.output_tokens)).collect()
+impl Sums {
+    fn add(&mut self, reach: &Reach, (input, cached, output): (f64, f64, f64)) {
+        let sum = |span: Span, cap: f64| span.count() * span.mean_capped(cap);
+        self.filled += cached.min(reach.seen) + (input - cached).min(reach.kept);
+        self.pairs += sum(Span::between(cached + 1.0, input), reach.seen);
+        self.seen_first += (input + 1.0).min(reach.seen);
+        if output > 1.0 {
+            let steps = Span::between(input + 1.0, input + output - 1.0);
+            self.seen += sum(steps, reach.seen);
+            self.seen_each += steps.mean_capped(reach.seen);
+        }
+        let own = Span::between(input - cached, input - cached + output - 1.0);
+        self.resident += sum(own, reach.kept);
+    }
+}
+
+/// A part of what the requests carry.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    of: &'a Lengths,
+    /// Of all prompts, the share.
+    prompts: f64,
+    /// Decode steps of a sequence.
+    steps: f64,
+    /// What they see, and of that the share.
+    seen: fn(&Sums) -> f64,
+    scale: f64,
+}
+
+impl View<'_> {
+    fn sums(&self, reach: &Reach) -> Sums {
+        self.of.sums.get(reach.index).copied().unwrap_or_default()
+    }
+}
+
+impl Carried for View<'_> {
+    fn decoding(&self) -> f64 {
+        self.steps
+    }
+
+    fn decoded(&self) -> f64 {
+        self.steps
+    }
+
+    fn prompts(&self) -> f64 {
+        self.of.requests as f64 * self.prompts
+    }
+
+    fn prompt_tokens(&self) -> f64 {
+        self.of.computed * self.prompts
+    }
+
+    fn resumed(&self) -> f64 {
+        self.of.resumed * self.prompts
+    }
+
+    fn seen(&self, reach: &Reach) -> f64 {
+        (self.seen)(&self.sums(reach)) * self.scale
+    }
+
+    fn decode_pairs(&self, reach: &Reach) -> f64 {
+        self.seen(reach)
+    }
+
+    fn filled(&self, reach: &Reach) -> f64 {
+        self.sums(reach).filled * self.prompts
+    }
+
+    fn prompt_pairs(&self, reach: &Reach) -> f64 {
+        self.sums(reach).pairs * self.prompts
+    }
+}
+
+impl Default for Lengths {
+    /// No requests yet, for models that see their whole context.
+    fn default() -> Self {
+        Self::with(Reaches::default())
     }
 }
 
@@ -114,10 +274,19 @@ impl Extend<(Tokens, Tokens)> for Lengths {
 }
 
 impl FromIterator<(Tokens, Tokens)> for Lengths {
-    /// From pairs of prompt and output length.
+    /// From pairs of prompt and output length, for models that see their whole context.
     fn from_iter<T: IntoIterator<Item = (Tokens, Tokens)>>(requests: T) -> Self {
         let mut lengths = Self::default();
         lengths.extend(requests);
         lengths
+    }
+}
+
+impl Lengths {
+    /// The same requests as a load has, one of them: the others are like it.
+    pub(crate) fn of_load(model: &Model, load: &Load) -> Self {
+        let mut one = Self::for_model(model);
+        one.add_cached(load.input_tokens, load.cached_tokens, load.output_tokens);
+        one
     }
 }

@@ -8,7 +8,7 @@
 //! ```
 //! use std::num::NonZeroU64;
 //! use fizeau_core::Tokens;
-//! use fizeau_roofline::{Bound, Device, Load, Model};
+//! use fizeau_roofline::{Bound, Deployment, Device, Load, Model, System};
 //!
 //! # let text = include_str!(concat!(
 //! #     env!("CARGO_MANIFEST_DIR"),
@@ -18,7 +18,8 @@
 //! let model = Model::from_config_json(text)?;
 //! let device = Device::named("h100-sxm")?;
 //! let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);
-//! let bound = Bound::at(&model, device, load)?;
+//! let system = System::new(model, device.clone(), Deployment::SINGLE)?;
+//! let bound = Bound::at(&system, &load)?;
 //! assert_eq!(format!("{:.1}", bound.requests_per_s.get()), "17.4");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -35,40 +36,57 @@
 //! - No figure is NaN or infinite; what cannot be said is an error or absent.
 //! - Rates are dense, bytes are bytes, and a multiply-add counts as two.
 
+mod answer;
 mod bound;
+mod carried;
 mod collective;
 mod compare;
 mod deployment;
 mod device;
 mod exchange;
+mod explain;
 mod figures;
 mod format;
 mod lengths;
+mod limits;
+mod load;
 mod memory;
 mod model;
 mod operator;
 mod pass;
+mod rates;
+mod reach;
+mod routing;
 mod serving;
 mod span;
 mod system;
+mod timed;
 
-pub use bound::{Bound, BoundError, LimitedBy, Load, decode_step, prefill};
+pub use answer::{Answer, AnswerError};
+pub use bound::{Bound, LimitedBy};
+pub use carried::PassSums;
 pub use collective::{Algorithm, Collective, CollectiveTime, Group, GroupError};
 pub use compare::{Measured, Share, SpeedOfLight};
 pub use deployment::{Deployment, DeploymentError, ExpertExchange, Overlap};
 pub use device::{
     Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
 };
-pub use figures::Figures;
+pub use explain::{Part, Phase, Term};
+pub use figures::{Figures, Schedule};
 pub use format::{FileType, Format, GgmlType, Mixed, UnknownFormat};
 pub use lengths::Lengths;
+pub use limits::{Limit, Limits};
+pub use load::Load;
+pub use memory::MemoryUse;
 pub use model::{
     Attention, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Keys, KnownModel,
     Latent, Layers, Mamba2, Mixer, Model, ModelError, Parameters, TensorClass, Tensors,
     UnknownModel, WeightChoice, WeightChoiceError,
 };
-pub use pass::{Pass, PassTime};
-pub use serving::{Admission, Serving};
+pub use operator::OperatorKind;
+pub use pass::{Binding, Pass, PassTime};
+pub use routing::Routing;
+pub use serving::{Admission, Prefix, Serving};
 pub use span::Span;
 pub use system::System;
 

@@ -2,7 +2,6 @@
 
 mod accounts;
 mod config;
-mod dense;
 mod error;
 mod fields;
 mod known;

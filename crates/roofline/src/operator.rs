@@ -1,7 +1,10 @@
 //! The operators of a pass, each an affine account of what it reads and computes on one device.
 
-use crate::model::{Attention, Dense, Experts, FeedForward, Latent, Layers, Mixer};
-use crate::{Deployment, Format, Model};
+mod feed_forward;
+mod mixers;
+
+use crate::reach::{Reach, Reaches};
+use crate::{Deployment, Format, Model, TensorClass};
 
 /// One operator of all layers that have it alike, as one device of a stage sees it. Bytes and FLOPs, not yet time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,11 +22,11 @@ pub(crate) struct Operator {
     pub(crate) activations: f64,
     /// FLOPs for each pair of a query's and a key's position.
     pub(crate) per_pair: Pairs,
-    /// Bytes of cache for each token that a sequence sees.
+    /// Bytes of cache for each token of a sequence that it reads or writes.
     pub(crate) cached: f64,
-    /// How many tokens back it sees; infinite: all.
-    pub(crate) cap: f64,
-    /// Bytes of state read and written for each sequence.
+    /// Which tokens those are.
+    pub(crate) reach: Reach,
+    /// Bytes of a sequence's state.
     pub(crate) state: f64,
     /// Of the replica's tokens and sequences, the share that this device works on.
     pub(crate) share: f64,
@@ -31,17 +34,49 @@ pub(crate) struct Operator {
     pub(crate) positions: Positions,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OperatorKind {
+/// What an operator is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum OperatorKind {
+    /// Matrices of attention: queries, keys, values, output.
     Projections,
+    /// Attention over the cache.
     Attention,
+    /// The indexer of sparse attention, its matrices and its scores.
     Indexer,
+    /// Linear attention and state-space layers, matrices and states.
     Recurrent,
+    /// Dense feed-forward blocks.
     Dense,
+    /// Routed experts.
     Experts,
+    /// Shared experts.
     Shared,
+    /// Routers.
     Router,
+    /// The LM head.
     Head,
+    /// Norms, biases, sinks: read, and hardly computed with.
+    Vectors,
+}
+
+impl OperatorKind {
+    /// The name used in files: `projections`, `shared_experts`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Projections => "projections",
+            Self::Attention => "attention",
+            Self::Indexer => "indexer",
+            Self::Recurrent => "recurrent",
+            Self::Dense => "dense",
+            Self::Experts => "experts",
+            Self::Shared => "shared_experts",
+            Self::Router => "router",
+            Self::Head => "head",
+            Self::Vectors => "vectors",
+        }
+    }
 }
 
 /// FLOPs per pair: latent attention expands keys in prefill and absorbs the expansion in decode.
@@ -72,7 +107,7 @@ pub(crate) enum Positions {
 /// How the work of a stage is cut among its devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// Evenly, whatever the deployment can really divide: the bound.
+    /// Evenly, whatever the deployment can really divide; activations stay on chip: the bound.
     Ideal,
     /// As engines do it: attention by heads within a group, caches of few heads repeated, routers whole.
     Real,
@@ -89,7 +124,7 @@ impl Operator {
             activations: 0.0,
             per_pair: Pairs { prefill: 0.0, decode: 0.0 },
             cached: 0.0,
-            cap: f64::INFINITY,
+            reach: Reach::WHOLE,
             state: 0.0,
             share: 1.0,
             positions: Positions::All,
@@ -100,23 +135,46 @@ impl Operator {
 /// The operators of `model` as one device of each stage sees them, all stages together.
 pub(crate) fn operators(model: &Model, deployment: &Deployment, cut: Cut) -> Vec<Operator> {
     let mut all = Vec::new();
-    let by = Builder { model, deployment, cut };
+    let by = Builder { model, reaches: &Reaches::of(model), deployment, cut };
     for layers in model.layers() {
         by.mixer(layers, &mut all);
         by.feed_forward(layers, &mut all);
     }
-    let table = model.hidden() * model.vocabulary();
-    let tensor = f64::from(deployment.tensor());
-    let mut head = by.matrices(OperatorKind::Head, model.head_format(), table, 1.0, tensor);
-    head.positions = Positions::Sampled;
-    all.push(head);
+    let (hidden, vocabulary) = (model.hidden(), model.vocabulary());
+    let logits = Widths { whole: hidden, cut: vocabulary };
+    let parts = Parts { cut: hidden * vocabulary, ..Parts::default() };
+    let head = by.matrices(OperatorKind::Head, model.head_format(), parts, logits, 1.0);
+    all.push(Operator { positions: Positions::Sampled, ..head });
+    all.extend(by.vectors());
     all
 }
 
+/// Bytes of an activation: 16-bit, as engines pass them between operators.
+const ACTIVATION: f64 = 2.0;
+
 struct Builder<'a> {
     model: &'a Model,
+    reaches: &'a Reaches,
     deployment: &'a Deployment,
     cut: Cut,
+}
+
+/// Elements of an operator's matrices, by how tensor parallelism cuts them.
+#[derive(Debug, Clone, Copy, Default)]
+struct Parts {
+    /// By all ranks.
+    cut: u64,
+    /// Not at all.
+    whole: u64,
+    /// By `heads.1` heads, as far as these go; then repeated: the first is the elements.
+    heads: (u64, u64),
+}
+
+/// Elements that a token brings into and out of an operator's matrices, by how tensor parallelism cuts them.
+#[derive(Debug, Clone, Copy, Default)]
+struct Widths {
+    whole: u64,
+    cut: u64,
 }
 
 impl Builder<'_> {
@@ -125,196 +183,79 @@ impl Builder<'_> {
         self.deployment.devices_per_stage() as f64
     }
 
-    fn groups(&self) -> f64 {
-        f64::from(self.deployment.attention_groups())
-    }
-
     fn tensor(&self) -> f64 {
         f64::from(self.deployment.tensor())
     }
 
-    /// Matrices of `elements` in each of `count` layers, cut `ways` ways within an attention group.
-    fn matrices(
-        &self,
-        kind: OperatorKind,
-        format: Format,
-        elements: u64,
-        count: f64,
-        ways: f64,
-    ) -> Operator {
-        let all = elements as f64 * count;
-        let (ways, share) = match self.cut {
-            Cut::Ideal => (self.stage(), 1.0),
-            Cut::Real => (ways, 1.0 / self.groups()),
-        };
-        Operator {
-            weights: format.element_size().get() * all / ways,
-            per_token: 2.0 * all / ways,
-            share,
-            ..Operator::new(kind, format)
-        }
-    }
-
-    /// The share of the sequences that a device works on, and into how many parts their caches are cut.
-    fn cache_cut(&self, heads: u64) -> (f64, f64) {
+    /// Of the sequences, the share that a device works on.
+    fn share(&self) -> f64 {
         match self.cut {
-            Cut::Ideal => (1.0, self.stage()),
-            Cut::Real => (1.0 / self.groups(), self.tensor().min(heads as f64)),
+            Cut::Ideal => 1.0,
+            Cut::Real => 1.0 / f64::from(self.deployment.attention_groups()),
         }
     }
 
-    fn pair_cut(&self) -> f64 {
+    /// Ways in which work on all heads is cut.
+    fn ways(&self) -> f64 {
         match self.cut {
             Cut::Ideal => self.stage(),
             Cut::Real => self.tensor(),
         }
     }
 
-    fn mixer(&self, layers: &Layers, all: &mut Vec<Operator>) {
-        let (count, hidden) = (layers.count as f64, self.model.hidden());
-        match &layers.mixer {
-            Mixer::Attention(attention) => {
-                let elements = attention.matrix_elements(hidden);
-                let kind = OperatorKind::Projections;
-                all.push(self.matrices(kind, attention.format, elements, count, self.tensor()));
-                all.push(self.attention(attention, count));
+    /// Of what is kept for `heads` heads, the share that a device has: a head is not cut, so that the fullest device
+    /// has `ceil(heads / t)` of them, and with more ranks than heads they are repeated.
+    fn heads_share(&self, heads: u64) -> f64 {
+        match self.cut {
+            Cut::Ideal => 1.0 / self.stage(),
+            Cut::Real => {
+                let heads = heads.max(1);
+                heads.div_ceil(u64::from(self.deployment.tensor())) as f64 / heads as f64
             }
-            Mixer::Latent(latent) => {
-                let elements = latent.matrix_elements(hidden);
-                let kind = OperatorKind::Projections;
-                all.push(self.matrices(kind, latent.format, elements, count, self.tensor()));
-                self.latent(latent, count, all);
-            }
-            Mixer::DeltaNet(layer) => {
-                let state = layer.state_elements() + layer.convolution_elements();
-                // Decay, read, correct, write, query: four multiply-adds and more an element (2.4: 4 to 6).
-                let flops = 6.0 * layer.state_elements() as f64;
-                let elements = layer.matrix_elements(hidden);
-                all.push(self.recurrent(layer.format, elements, (state, flops), count));
-            }
-            Mixer::Mamba2(layer) => {
-                let state = layer.state_elements() + layer.convolution_elements();
-                let flops = 6.0 * layer.state_elements() as f64;
-                let elements = layer.matrix_elements(hidden);
-                all.push(self.recurrent(layer.format, elements, (state, flops), count));
-            }
-            Mixer::None => {}
         }
     }
 
-    fn attention(&self, attention: &Attention, count: f64) -> Operator {
-        let format = self.model.kv_cache();
-        let (share, ways) = self.cache_cut(attention.kv_heads);
-        let flops = attention.flops_per_pair() as f64 * count / self.pair_cut();
-        Operator {
-            per_pair: Pairs { prefill: flops, decode: flops },
-            cached: format.element_size().get() * attention.cache_elements() as f64 * count / ways,
-            cap: attention.window.map_or(f64::INFINITY, |window| window as f64),
-            share,
-            ..Operator::new(
-                OperatorKind::Attention,
-                attention_math(self.cut, format, attention.format),
-            )
+    /// Whole on each rank.
+    fn vectors(&self) -> Option<Operator> {
+        let mut bytes = 0.0;
+        for tensors in self.model.tensors() {
+            if tensors.class == TensorClass::Vectors {
+                bytes += tensors.format.element_size().get() * tensors.streamed as f64;
+            }
         }
+        let whole = match self.cut {
+            Cut::Ideal => bytes / self.stage(),
+            Cut::Real => bytes,
+        };
+        let vectors = Operator::new(OperatorKind::Vectors, Format::Bf16);
+        (whole > 0.0).then_some(Operator { weights: whole, share: self.share(), ..vectors })
     }
 
-    fn latent(&self, latent: &Latent, count: f64, all: &mut Vec<Operator>) {
-        let format = self.model.kv_cache();
-        // One latent for all heads: it cannot be cut by them.
-        let (share, ways) = self.cache_cut(1);
-        let cut = self.pair_cut();
-        let cap = latent.indexer.as_ref().map_or(f64::INFINITY, |indexer| indexer.top_k as f64);
-        all.push(Operator {
-            per_pair: Pairs {
-                prefill: latent.flops_per_pair_expanded() as f64 * count / cut,
-                decode: latent.flops_per_pair_absorbed() as f64 * count / cut,
-            },
-            cached: format.element_size().get() * latent.cache_elements() as f64 * count / ways,
-            cap,
-            share,
-            ..Operator::new(
-                OperatorKind::Attention,
-                attention_math(self.cut, format, latent.format),
-            )
-        });
-        if let Some(indexer) = &latent.indexer {
-            let elements = indexer.matrix_elements(self.model.hidden(), latent.query_rank);
-            let kind = OperatorKind::Indexer;
-            let matrices = self.matrices(kind, latent.format, elements, count, 1.0);
-            let flops = indexer.flops_per_pair() as f64 * count / indexer_ways(self.cut, cut);
-            all.push(Operator {
-                per_pair: Pairs { prefill: flops, decode: flops },
-                cached: format.element_size().get() * indexer.dim as f64 * count / ways,
-                ..matrices
-            });
-        }
-    }
-
-    fn recurrent(
+    /// Matrices of `parts` in each of `count` layers, within an attention group.
+    fn matrices(
         &self,
+        kind: OperatorKind,
         format: Format,
-        elements: u64,
-        (state, flops): (u64, f64),
+        parts: Parts,
+        widths: Widths,
         count: f64,
     ) -> Operator {
-        let matrices =
-            self.matrices(OperatorKind::Recurrent, format, elements, count, self.tensor());
-        let cut = self.pair_cut();
-        let kept = self.model.state_cache().element_size().get() * state as f64;
+        let (of_heads, heads) = parts.heads;
+        let (elements, activations) = match self.cut {
+            Cut::Ideal => ((parts.cut + parts.whole + of_heads) as f64 / self.stage(), 0.0),
+            Cut::Real => (
+                parts.cut as f64 / self.tensor()
+                    + parts.whole as f64
+                    + of_heads as f64 * self.heads_share(heads),
+                ACTIVATION * (widths.whole as f64 + widths.cut as f64 / self.tensor()),
+            ),
+        };
         Operator {
-            per_token: matrices.per_token + flops * count / cut,
-            // Read and written.
-            state: 2.0 * kept * count / cut,
-            ..matrices
+            weights: format.element_size().get() * elements * count,
+            per_token: 2.0 * elements * count,
+            activations: activations * count,
+            share: self.share(),
+            ..Operator::new(kind, format)
         }
     }
-
-    fn feed_forward(&self, layers: &Layers, all: &mut Vec<Operator>) {
-        let count = layers.count as f64;
-        match &layers.feed_forward {
-            FeedForward::Dense(dense) => all.push(self.dense(OperatorKind::Dense, dense, count)),
-            FeedForward::Experts(experts) => {
-                all.push(self.experts(experts, count));
-                if let Some(shared) = &experts.shared {
-                    all.push(self.dense(OperatorKind::Shared, shared, count));
-                }
-                let router = experts.count * self.model.hidden();
-                let format = experts.router_format;
-                all.push(self.matrices(OperatorKind::Router, format, router, count, 1.0));
-            }
-            FeedForward::None => {}
-        }
-    }
-
-    fn dense(&self, kind: OperatorKind, dense: &Dense, count: f64) -> Operator {
-        let elements = dense.matrix_elements(self.model.hidden());
-        self.matrices(kind, dense.format, elements, count, self.tensor())
-    }
-
-    /// Every token of the replica reaches the experts, which all devices of a stage share.
-    fn experts(&self, experts: &Experts, count: f64) -> Operator {
-        let format = experts.each.format;
-        let elements = experts.each.matrix_elements(self.model.hidden()) as f64 * count;
-        let each = format.element_size().get() * elements / self.stage();
-        let (total, per_token) = (experts.count as f64, experts.per_token as f64);
-        Operator {
-            experts: Some(Routed { each, count: total, per_token }),
-            per_token: 2.0 * elements * per_token / self.stage(),
-            ..Operator::new(OperatorKind::Experts, format)
-        }
-    }
-}
-
-/// Engines keep the indexer whole on each device.
-const fn indexer_ways(cut: Cut, pair_cut: f64) -> f64 {
-    match cut {
-        Cut::Ideal => pair_cut,
-        Cut::Real => 1.0,
-    }
-}
-
-/// What attention multiplies: what the cache holds; for the bound the projections' operands, if those are narrower.
-fn attention_math(cut: Cut, cache: Format, projections: Format) -> Format {
-    let is_narrower = projections.element_size().get() < cache.element_size().get();
-    if cut == Cut::Ideal && is_narrower { projections } else { cache }
 }

@@ -45,16 +45,10 @@ impl Pass {
         }
     }
 
-    /// Tokens of all prompts.
-    #[must_use]
-    pub(crate) fn prompt_tokens(&self) -> f64 {
-        self.prompts * self.positions.count()
-    }
-
     /// All tokens.
     #[must_use]
     pub fn tokens(&self) -> f64 {
-        self.decoding * self.tokens_each + self.prompt_tokens()
+        self.decoding * self.tokens_each + self.prompts * self.positions.count()
     }
 
     /// Positions whose logits are needed.
@@ -89,6 +83,48 @@ pub struct PassTime {
     pub hops: Seconds,
     /// Collective operations.
     pub collectives: f64,
+    /// The total, by the resource that each part of it waits for.
+    pub binding: Binding,
+}
+
+/// A pass's time by what binds it: of each operator the longer of memory and arithmetic, and communication. The fields
+/// add up to the pass's total, so that each is the total's derivative by the resource's own time.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Binding {
+    /// Reading weights.
+    pub weights: Seconds,
+    /// Reading and writing caches and states.
+    pub cache: Seconds,
+    /// Activations in and out of operators.
+    pub activations: Seconds,
+    /// Arithmetic.
+    pub compute: Seconds,
+    /// Links: moving bytes.
+    pub link: Seconds,
+    /// Links: hops.
+    pub hops: Seconds,
+}
+
+impl Binding {
+    /// All of it.
+    #[must_use]
+    pub fn total(&self) -> Seconds {
+        self.weights + self.cache + self.activations + self.compute + self.link + self.hops
+    }
+
+    /// This one and `times` another: a time that is made of both.
+    #[must_use]
+    pub(crate) fn and(self, times: f64, other: Self) -> Self {
+        Self {
+            weights: self.weights + other.weights * times,
+            cache: self.cache + other.cache * times,
+            activations: self.activations + other.activations * times,
+            compute: self.compute + other.compute * times,
+            link: self.link + other.link * times,
+            hops: self.hops + other.hops * times,
+        }
+    }
 }
 
 impl PassTime {
@@ -108,5 +144,21 @@ impl PassTime {
     #[must_use]
     pub fn communication(&self) -> Seconds {
         self.link + self.hops
+    }
+
+    /// A share of the pass.
+    pub(crate) fn scaled(&self, factor: f64) -> Self {
+        Self {
+            total: self.total * factor,
+            weights: self.weights * factor,
+            cache: self.cache * factor,
+            activations: self.activations * factor,
+            matrices: self.matrices * factor,
+            attention: self.attention * factor,
+            link: self.link * factor,
+            hops: self.hops * factor,
+            collectives: self.collectives * factor,
+            binding: Binding::default().and(factor, self.binding),
+        }
     }
 }

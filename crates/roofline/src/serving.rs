@@ -20,6 +20,19 @@ pub struct Serving {
     pub max_sequences: Option<NonZeroU64>,
     /// What a sequence is given room for when it is admitted.
     pub admission: Admission,
+    /// Whose the cached tokens of prompts are.
+    pub prefix: Prefix,
+}
+
+/// Whose the cached tokens of prompts are, which decides how often they are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Prefix {
+    /// All prompts begin alike, as with a system prompt: kept once.
+    #[default]
+    Shared,
+    /// Each prompt has its own, as with the turns of a conversation.
+    Own,
 }
 
 /// What a sequence is given room for.
@@ -41,6 +54,7 @@ impl Default for Serving {
             block: Tokens::new(16),
             max_sequences: None,
             admission: Admission::AsItGrows,
+            prefix: Prefix::Shared,
         }
     }
 }

@@ -1,27 +1,65 @@
 //! A model on devices: all that a query does not change, reckoned once.
 
-use fizeau_core::Seconds;
+use fizeau_core::Bytes;
 
+use crate::carried::{Carried, PassSums};
 use crate::exchange::Exchanges;
-use crate::operator::{Cut, Operator, Positions, Routed, operators};
-use crate::pass::{Pass, PassTime};
+use crate::memory::Memory;
+use crate::operator::{Cut, operators};
+use crate::pass::{Binding, Pass, PassTime};
+use crate::reach::Reaches;
+use crate::routing::Routing;
 use crate::serving::Serving;
-use crate::{Deployment, DeploymentError, Device, Model};
+use crate::timed::{Timed, Totals};
+use crate::{Deployment, DeploymentError, Device, Model, Overlap, Parameters, rates};
 
 /// A model on a device, spread over a deployment, served in a certain way.
 ///
 /// Making one costs some microseconds; each answer that it gives costs well under one and allocates nothing.
+///
+/// ```
+/// use fizeau_roofline::{Deployment, Device, Model, Pass, Span, System};
+/// # let text = include_str!(concat!(
+/// #     env!("CARGO_MANIFEST_DIR"),
+/// #     "/../../fixtures/models/llama-3.1-8b/config.json"
+/// # ));
+/// let model = Model::from_config_json(text)?; // Llama-3.1-8B, bf16
+/// let device = Device::named("h100-sxm")?.clone();
+/// let system = System::new(model, device, Deployment::SINGLE)?;
+///
+/// // One sequence decodes: 15.009 GB of weights over 3.35 TB/s.
+/// let fresh = system.bound_pass(&Pass::decode(1.0, Span::at(0.0))).total;
+/// assert_eq!(format!("{:.3} ms", fresh.to_millis().get()), "4.480 ms");
+/// assert_eq!(format!("{:.1} tokens/s", 1.0 / fresh.get()), "223.2 tokens/s");
+///
+/// // With 8,192 tokens in its cache, 1.074 GB more.
+/// let long = system.bound_pass(&Pass::decode(1.0, Span::at(8192.0))).total;
+/// assert_eq!(format!("{:.1} tokens/s", 1.0 / long.get()), "208.3 tokens/s");
+///
+/// // A prompt of 8,192 tokens: 1.319e14 FLOP at 989.5 TFLOP/s.
+/// let prompt = system.bound_pass(&Pass::prefill(8192.0, 0.0)).total;
+/// assert_eq!(format!("{:.1} ms", prompt.to_millis().get()), "133.3 ms");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct System {
     model: Model,
     device: Device,
     deployment: Deployment,
     serving: Serving,
+    routing: Routing,
+    parameters: Parameters,
+    reaches: Reaches,
     /// As engines cut the work: for the expectation.
     real: Vec<Timed>,
     /// As evenly as arithmetic allows: for the bound.
-    ideal: Vec<Timed>,
+    ideal: Totals,
+    ideal_operators: Vec<Timed>,
+    memory: Memory,
     exchanges: Exchanges,
+    /// What holds whatever the load.
+    notes: Vec<String>,
+    kv_bytes_per_token: Bytes,
 }
 
 impl System {
@@ -35,15 +73,23 @@ impl System {
         deployment: Deployment,
     ) -> Result<Self, DeploymentError> {
         deployment.check(&model)?;
-        let timed = |cut: Cut| {
-            let each = operators(&model, &deployment, cut).into_iter();
-            each.map(|operator| Timed::new(operator, &device, cut)).collect()
-        };
+        let reaches = Reaches::of(&model);
+        let ideal_operators: Vec<Timed> = operators(&model, &deployment, Cut::Ideal)
+            .into_iter()
+            .map(|operator| Timed::ideal(operator, &device))
+            .collect();
         Ok(Self {
-            real: timed(Cut::Real),
-            ideal: timed(Cut::Ideal),
+            real: timed(&model, &device, &deployment, Routing::Expected),
+            ideal: Totals::new(&ideal_operators, &reaches),
+            ideal_operators,
+            memory: Memory::new(&model, &deployment, &reaches),
             exchanges: Exchanges::new(&model, &device, &deployment),
             serving: Serving::default(),
+            routing: Routing::Expected,
+            parameters: model.parameters(),
+            notes: notes(&model, &device, &deployment),
+            kv_bytes_per_token: model.kv_bytes_per_token(),
+            reaches,
             model,
             device,
             deployment,
@@ -54,6 +100,13 @@ impl System {
     #[must_use]
     pub fn with_serving(self, serving: Serving) -> Self {
         Self { serving, ..self }
+    }
+
+    /// The same system with the expectation's tokens choosing experts as `routing` says.
+    #[must_use]
+    pub fn with_routing(self, routing: Routing) -> Self {
+        let real = timed(&self.model, &self.device, &self.deployment, routing);
+        Self { real, routing, ..self }
     }
 
     /// The model.
@@ -80,6 +133,30 @@ impl System {
         &self.serving
     }
 
+    /// How the expectation's tokens choose experts.
+    #[must_use]
+    pub const fn routing(&self) -> Routing {
+        self.routing
+    }
+
+    /// The model's counts of parameters, as [`Model::parameters`] has them, counted once.
+    #[must_use]
+    pub const fn parameters(&self) -> Parameters {
+        self.parameters
+    }
+
+    /// What the reader should know of model and device whatever the load, a sentence each.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// As [`Model::kv_bytes_per_token`], counted once.
+    #[must_use]
+    pub const fn kv_bytes_per_token(&self) -> Bytes {
+        self.kv_bytes_per_token
+    }
+
     /// What no engine can undercut: the busiest resource of the stage's devices with the work spread perfectly
     /// evenly, all overlapped, all tokens choosing the same experts, nothing spent on communication.
     ///
@@ -87,93 +164,95 @@ impl System {
     /// other, as each token has to take them.
     #[must_use]
     pub fn bound_pass(&self, pass: &Pass) -> PassTime {
-        let mut sum = PassTime::default();
-        for timed in &self.ideal {
-            timed.add_to(&mut sum, pass, Cut::Ideal);
-        }
-        sum.total = sum.memory().max(sum.arithmetic());
-        sum
+        self.ideal.time(pass)
+    }
+
+    /// [`System::bound_pass`] for a batch of which only sums are known.
+    #[must_use]
+    pub fn bound_sums(&self, sums: &PassSums) -> PassTime {
+        self.ideal.time(sums)
     }
 
     /// What physics alone leads one to expect: operator by operator, each the longer of its memory and its arithmetic,
-    /// experts as independent tokens pick them, and communication not overlapped.
+    /// experts as independent tokens pick them, and communication not overlapped but where the deployment says so
+    /// ([`Overlap`]).
     ///
     /// Never below [`System::bound_pass`].
     #[must_use]
     pub fn expected_pass(&self, pass: &Pass) -> PassTime {
-        let mut sum = PassTime::default();
-        for timed in &self.real {
-            timed.add_to(&mut sum, pass, Cut::Real);
+        let one_by_one = self.with_exchanges(self.operators_of(pass), pass);
+        match self.deployment.overlap() {
+            Overlap::TwoBatches => self.in_halves(pass, one_by_one),
+            _ => one_by_one,
         }
+    }
+
+    /// [`System::expected_pass`] for a batch of which only sums are known, nothing overlapped.
+    #[must_use]
+    pub fn expected_sums(&self, sums: &PassSums) -> PassTime {
+        self.with_exchanges(self.operators_of(sums), &sums.as_pass())
+    }
+
+    fn with_exchanges(&self, mut sum: PassTime, pass: &Pass) -> PassTime {
         self.exchanges.add_to(&mut sum, pass);
+        (sum.binding.link, sum.binding.hops) = (sum.link, sum.hops);
         sum
     }
-}
 
-/// An operator in seconds.
-#[derive(Debug, Clone, Copy)]
-struct Timed {
-    operator: Operator,
-    /// Seconds a byte.
-    byte: f64,
-    /// Seconds a FLOP.
-    flop: f64,
-}
-
-impl Timed {
-    fn new(operator: Operator, device: &Device, cut: Cut) -> Self {
-        let math = match cut {
-            Cut::Ideal => operator.format.fastest_math(),
-            Cut::Real => operator.format.math(),
-        };
-        Self {
-            operator,
-            byte: 1.0 / device.memory_bandwidth().get(),
-            flop: 1.0 / device.rate_for(math).get(),
+    /// Two halves of the batch, of which one talks while the other computes, if that is faster.
+    fn in_halves(&self, pass: &Pass, one_by_one: PassTime) -> PassTime {
+        let half = Pass { decoding: pass.decoding / 2.0, prompts: pass.prompts / 2.0, ..*pass };
+        let computing = self.operators_of(&half);
+        let mut both = self.with_exchanges(computing, &half).scaled(2.0);
+        let talks = both.communication() > computing.total * 2.0;
+        both.total = both.communication().max(computing.total * 2.0);
+        if both.total >= one_by_one.total {
+            return one_by_one;
         }
+        both.binding = if talks {
+            Binding { link: both.link, hops: both.hops, ..Binding::default() }
+        } else {
+            Binding::default().and(2.0, computing.binding)
+        };
+        both
     }
 
-    fn add_to(&self, sum: &mut PassTime, pass: &Pass, cut: Cut) {
-        let of = &self.operator;
-        // A device that has any work has at least one sequence's.
-        let share =
-            |whole: f64| if whole > 0.0 { (whole * of.share).max(whole.min(1.0)) } else { 0.0 };
-        let (decoding, prompts) = (share(pass.decoding), share(pass.prompts));
-        let positions = match of.positions {
-            Positions::All => decoding * pass.tokens_each + prompts * pass.positions.count(),
-            Positions::Sampled => decoding * pass.tokens_each + prompts,
-        };
-        let routed = of.experts.map_or(0.0, |routed| match cut {
-            Cut::Ideal => routed.each * routed.per_token,
-            Cut::Real => routed.each * routed.touched(positions),
-        });
-        let weights = (of.weights + routed) * self.byte;
-        let seen = pass.contexts.mean_capped(of.cap);
-        let read = if prompts > 0.0 { (pass.positions.from - 1.0).min(of.cap) } else { 0.0 };
-        let written = pass.positions.count().min(of.cap);
-        let cached = of.cached * (decoding * seen + prompts * (read + written));
-        let cache = (cached + of.state * (decoding + prompts)) * self.byte;
-        let activations = of.activations * positions * self.byte;
-        let matrices = of.per_token * positions * self.flop;
-        let pairs = of.per_pair.decode * decoding * pass.tokens_each * seen
-            + of.per_pair.prefill
-                * prompts
-                * pass.positions.count()
-                * pass.positions.mean_capped(of.cap);
-        let attention = pairs * self.flop;
-        sum.weights = sum.weights + Seconds::new(weights);
-        sum.cache = sum.cache + Seconds::new(cache);
-        sum.activations = sum.activations + Seconds::new(activations);
-        sum.matrices = sum.matrices + Seconds::new(matrices);
-        sum.attention = sum.attention + Seconds::new(attention);
-        let memory = weights + cache + activations;
-        sum.total = sum.total + Seconds::new(memory.max(matrices + attention));
+    fn operators_of<C: Carried>(&self, carried: &C) -> PassTime {
+        let mut sum = PassTime::default();
+        for timed in &self.real {
+            timed.add_to(&mut sum, carried);
+        }
+        sum
+    }
+
+    pub(crate) const fn reaches(&self) -> &Reaches {
+        &self.reaches
+    }
+
+    pub(crate) const fn ideal(&self) -> &Totals {
+        &self.ideal
+    }
+
+    /// All operators, as engines cut them and as evenly as can be, one beside the other.
+    pub(crate) fn operators(&self) -> (&[Timed], &[Timed]) {
+        (&self.real, &self.ideal_operators)
+    }
+
+    pub(crate) const fn memory_account(&self) -> &Memory {
+        &self.memory
     }
 }
 
-impl Routed {
-    /// Distinct experts that `tokens` independent tokens pick, `k` each: `E (1 - (1 - k / E)^T)`.
-    pub(crate) fn touched(&self, tokens: f64) -> f64 {
-        self.count * (1.0 - (1.0 - self.per_token / self.count).powf(tokens.max(1.0)))
-    }
+/// What the model's config left open, what the device lacks, and what the deployment does not do well.
+fn notes(model: &Model, device: &Device, deployment: &Deployment) -> Vec<String> {
+    let mut notes = model.warnings().to_vec();
+    notes.extend(rates::notes(model, device));
+    notes.extend(deployment.notes(model));
+    notes.extend(deployment.link_notes(device));
+    notes
+}
+
+fn timed(model: &Model, device: &Device, deployment: &Deployment, routing: Routing) -> Vec<Timed> {
+    let each = operators(model, deployment, Cut::Real).into_iter();
+    each.map(|operator| Timed::real(operator, device, routing)).collect()
 }

@@ -1,17 +1,15 @@
 //! Named configurations.
 
 use fizeau_core::Tokens;
-use fizeau_roofline::{Device, Model, ModelError, UnknownDevice};
+use fizeau_roofline::{
+    Deployment, DeploymentError, Device, Model, ModelError, System, UnknownDevice,
+};
 
 use crate::engine::{ConfigError, Engine, EngineConfig};
 use crate::step::{Overheads, RooflineStep, StepError};
 
 /// The config of meta-llama/Llama-3.1-8B on Hugging Face, the fields that matter.
 const LLAMA_3_1_8B: &str = include_str!("scenario/llama-3.1-8b.json");
-
-/// Share of the device's memory that the engine may use, weights included: vLLM's default
-/// `gpu_memory_utilization`.
-const MEMORY_SHARE: f64 = 0.9;
 
 /// A model on a device behind an engine with limits, all simulated.
 ///
@@ -29,8 +27,6 @@ const MEMORY_SHARE: f64 = 0.9;
 #[derive(Debug, Clone)]
 pub struct Scenario {
     model_name: String,
-    model: Model,
-    device: Device,
     config: EngineConfig,
     step: RooflineStep,
 }
@@ -42,6 +38,9 @@ pub enum ScenarioError {
     /// The engine's limits are senseless.
     #[error("the scenario makes no engine")]
     Config(#[from] ConfigError),
+    /// The model cannot be spread so.
+    #[error("the scenario's model cannot be spread so")]
+    Deployment(#[from] DeploymentError),
     /// The device is not in the table.
     #[error("the scenario's device is unknown")]
     Device(#[from] UnknownDevice),
@@ -82,9 +81,6 @@ impl Scenario {
     /// `model`, called `model_name` in reports, on one `device`, with `slots` sequences at a time and default
     /// overheads.
     ///
-    /// The key-value cache takes what the weights leave of nine tenths of the device's memory. One request
-    /// may have as many tokens as the model's config and the cache allow.
-    ///
     /// # Errors
     /// If the weights leave no room for a request, or there are no slots.
     pub fn new(
@@ -93,26 +89,43 @@ impl Scenario {
         device: Device,
         slots: usize,
     ) -> Result<Self, ScenarioError> {
+        let system = System::new(model, device, Deployment::SINGLE)?;
+        Self::of(model_name, system, slots, Overheads::default())
+    }
+
+    /// One replica of `system`, whose model is called `model_name` in reports, with `slots` sequences at a time.
+    ///
+    /// The key-value cache takes what the weights leave of the memory that [`System::serving`] allows, nine tenths
+    /// unless said otherwise. One request may have as many tokens as the model's config and the cache allow.
+    ///
+    /// # Errors
+    /// If the weights leave no room for a request, there are no slots, or the overheads are senseless.
+    pub fn of(
+        model_name: impl Into<String>,
+        system: System,
+        slots: usize,
+        overheads: Overheads,
+    ) -> Result<Self, ScenarioError> {
         let model_name = model_name.into();
-        let usable = device.memory() * MEMORY_SHARE;
-        let weights = model.resident_weight_bytes();
-        if weights >= usable {
+        let weights = system.weight_bytes_per_device();
+        let usable = system.device().usable_memory() * system.serving().memory_share;
+        let cache = cache_tokens(&system, usable.get() - weights.get(), slots);
+        if cache < 1.0 {
             return Err(ScenarioError::TooLarge {
                 model: model_name,
-                device: device.name().to_owned(),
+                device: system.device().name().to_owned(),
                 weights_gb: weights.get() / 1e9,
                 usable_gb: usable.get() / 1e9,
             });
         }
-        let cache = (usable.get() - weights.get()) / model.kv_bytes_per_token().get();
         let cache = Tokens::new(cache as u64);
         let config = EngineConfig::new(slots, cache)?;
-        let config = match model.max_context() {
+        let config = match system.model().max_context() {
             Some(context) => config.with_max_context(context.min(cache))?,
             None => config,
         };
-        let step = RooflineStep::new(&model, &device, Overheads::default())?;
-        Ok(Self { model_name, model, device, config, step })
+        let step = RooflineStep::new(system, overheads)?;
+        Ok(Self { model_name, config, step })
     }
 
     /// The model's name for a reader.
@@ -121,16 +134,22 @@ impl Scenario {
         &self.model_name
     }
 
-    /// The model, to compute a bound from.
+    /// What is simulated, to compute a bound from.
     #[must_use]
-    pub const fn model(&self) -> &Model {
-        &self.model
+    pub fn system(&self) -> &System {
+        self.step.system()
     }
 
-    /// The device, to compute a bound from.
+    /// The model.
     #[must_use]
-    pub const fn device(&self) -> &Device {
-        &self.device
+    pub fn model(&self) -> &Model {
+        self.system().model()
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        self.system().device()
     }
 
     /// The engine's limits.
@@ -141,20 +160,24 @@ impl Scenario {
 
     /// A fresh engine.
     #[must_use]
-    pub const fn engine(&self) -> Engine<RooflineStep> {
-        Engine::new(self.config, self.step)
+    pub fn engine(&self) -> Engine<RooflineStep> {
+        Engine::new(self.config, self.step.clone())
     }
 
     /// One line for reports: model, device, limits and overheads. Whoever prints it says that the engine is simulated.
     #[must_use]
     pub fn describe(&self) -> String {
         let (config, overheads) = (&self.config, self.step.overheads());
+        let deployment = self.system().deployment();
+        let devices = match deployment.devices_per_replica() {
+            1 => format!("one {}", self.device().title()),
+            many => format!("{many} {} ({deployment})", self.device().title()),
+        };
         format!(
-            "{} ({}) on one {}; {} slots, {} tokens of KV cache, {} prompt \
+            "{} ({}) on {devices}; {} slots, {} tokens of KV cache, {} prompt \
              tokens a step; roofline at {:.0} % of bandwidth and {:.0} % of compute, plus {} a step and {} a sequence",
             self.model_name,
-            self.model.layers_format(),
-            self.device.title(),
+            most_common_format(self.model()),
             config.slots(),
             config.kv_capacity(),
             config.prefill_budget(),
@@ -164,4 +187,33 @@ impl Scenario {
             overheads.per_sequence,
         )
     }
+}
+
+/// How many tokens the caches hold in `room` bytes of each device: what each of `slots` sequences keeps whatever its
+/// length, such as states and windows, is set aside first.
+fn cache_tokens(system: &System, room: f64, slots: usize) -> f64 {
+    let groups = f64::from(system.deployment().attention_groups());
+    let constant = system.cache_bytes_per_device(FAR).get() - per_token(system) * FAR;
+    let left = room * groups - constant.max(0.0) * slots as f64;
+    match per_token(system) {
+        // Nothing grows with the context.
+        0.0 if left > 0.0 => FAR * slots as f64,
+        each => left / each,
+    }
+}
+
+/// A context beyond all windows.
+const FAR: f64 = 16_777_216.0;
+
+/// What one more token takes on a device once a sequence is longer than all windows.
+fn per_token(system: &System) -> f64 {
+    let at = |context| system.cache_bytes_per_device(context).get();
+    at(FAR) - at(FAR - 1.0)
+}
+
+/// How most of the weights are stored.
+fn most_common_format(model: &Model) -> String {
+    let tensors = model.tensors();
+    let most = tensors.iter().max_by_key(|tensors| tensors.stored);
+    most.map(|tensors| tensors.format.to_string()).unwrap_or_default()
 }

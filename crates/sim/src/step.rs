@@ -1,7 +1,9 @@
 //! How long a step takes on a roofline.
 
-use fizeau_core::{Nanos, Seconds};
-use fizeau_roofline::{Device, Model};
+use std::sync::Arc;
+
+use fizeau_core::Nanos;
+use fizeau_roofline::{PassSums, System};
 
 use crate::engine::{StepLoad, StepTime};
 
@@ -18,6 +20,10 @@ pub struct Overheads {
     pub per_step: Nanos,
     /// Time that each sequence adds to a step: its bookkeeping on the host. Default 2 us.
     pub per_sequence: Nanos,
+    /// Time that each layer adds to a step: launching its kernels. Default 0: it is in the time of the step.
+    pub per_layer: Nanos,
+    /// Time that each collective adds to a step beyond its bytes and hops. Default 0.
+    pub per_collective: Nanos,
 }
 
 impl Default for Overheads {
@@ -27,45 +33,43 @@ impl Default for Overheads {
             compute_efficiency: 0.70,
             per_step: Nanos::from_micros(150),
             per_sequence: Nanos::from_micros(2),
+            per_layer: Nanos::ZERO,
+            per_collective: Nanos::ZERO,
         }
     }
 }
 
-/// The step time of a model on a device:
+/// The step time of a model on its devices:
 ///
-/// `max(bytes / (e_b BW), FLOPs / (e_c F)) + per_step + per_sequence * n`
+/// `max(bytes / (e_b BW), FLOPs / (e_c F)) + communication + per_step + per_sequence * n + per_layer * L +
+/// per_collective * m`
 ///
-/// with bandwidth `BW` and arithmetic `F` of the device, the efficiencies `e_b` and `e_c` and the two times
-/// of [`Overheads`], and `n` the sequences of the step. The bytes are the weights, once, and the key-value
-/// cache of every context in the step; the FLOPs are those of all layers for each token, of attention for
-/// each pair of tokens, and of the LM head for each sequence that is sampled. These are the totals of
-/// [`fizeau_roofline::Bound`], so no engine on this step time beats that bound.
+/// with bandwidth `BW` and arithmetic `F` of the devices, the efficiencies `e_b` and `e_c` and the times of
+/// [`Overheads`], `n` the sequences of the step, `L` the model's layers and `m` the collectives of a step. Bytes, FLOPs
+/// and communication are the parts of [`System::expected_sums`], activations apart, which stay on chip: the weights
+/// once, of experts those that the tokens are expected to choose; caches and states of every sequence; the arithmetic of
+/// all layers for each token, of attention for each pair of tokens, and of the LM head for each sequence. None of them is
+/// below that of [`fizeau_roofline::Bound`], so no engine on this step time beats that bound.
+///
+/// It is one replica's. With pipeline stages a step is a round in which each micro-batch passes all of them.
 ///
 /// ```
 /// use fizeau_core::{Bytes, Nanos, Tokens};
-/// use fizeau_roofline::{Device, Model};
 /// use fizeau_sim::{Overheads, RooflineStep, Scenario, StepLoad, StepTime};
 ///
 /// let scenario = Scenario::llama_3_1_8b_h100()?;
-/// let step = RooflineStep::new(scenario.model(), scenario.device(), Overheads::default())?;
+/// let step = RooflineStep::new(scenario.system().clone(), Overheads::default())?;
 /// let one_token = StepLoad { decode_sequences: 1, sampled_sequences: 1, ..StepLoad::default() };
 /// // 15.009 GB over 85 % of 3.35 TB/s, 150 us and 2 us.
 /// assert_eq!(step.step_time(&one_token).to_string(), "5.42 ms");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct RooflineStep {
-    /// Reading all weights.
-    weights: Seconds,
-    /// Reading the cache of one token.
-    cached_token: Seconds,
-    /// The layers' arithmetic for one token.
-    token: Seconds,
-    /// Attention's for one pair of tokens.
-    pair: Seconds,
-    /// The LM head's for one sequence.
-    head: Seconds,
+    system: Arc<System>,
     overheads: Overheads,
+    /// The model's layers.
+    layers: u64,
 }
 
 /// Why there is no step time.
@@ -81,29 +85,44 @@ pub struct StepError {
 }
 
 impl RooflineStep {
-    /// The step time of `model` on one `device`.
+    /// The step time of `system`.
     ///
     /// # Errors
     /// If an efficiency is not above 0 and at most 1.
-    pub fn new(model: &Model, device: &Device, overheads: Overheads) -> Result<Self, StepError> {
-        let bandwidth = share("bandwidth_efficiency", overheads.bandwidth_efficiency)?;
-        let compute = share("compute_efficiency", overheads.compute_efficiency)?;
-        let bandwidth = device.memory_bandwidth() * bandwidth;
-        let compute = device.compute_rate(model) * compute;
-        Ok(Self {
-            weights: model.streamed_weight_bytes() / bandwidth,
-            cached_token: model.kv_bytes_per_token() / bandwidth,
-            token: model.linear_flops_per_token() / compute,
-            pair: model.attention_flops_per_pair() / compute,
-            head: model.head_flops_per_token() / compute,
-            overheads,
-        })
+    pub fn new(system: impl Into<Arc<System>>, overheads: Overheads) -> Result<Self, StepError> {
+        share("bandwidth_efficiency", overheads.bandwidth_efficiency)?;
+        share("compute_efficiency", overheads.compute_efficiency)?;
+        let system = system.into();
+        let layers = system.model().layers().iter().map(|layers| layers.count).sum();
+        Ok(Self { system, overheads, layers })
     }
 
     /// What it adds to the roofline.
     #[must_use]
     pub const fn overheads(&self) -> &Overheads {
         &self.overheads
+    }
+
+    /// What it is the step time of.
+    #[must_use]
+    pub fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// A micro-batch of the step.
+    fn sums(&self, load: &StepLoad) -> PassSums {
+        let stages = f64::from(self.system.deployment().pipeline());
+        let decoding = load.decode_sequences as f64;
+        let share = |whole: u64, ways: f64| whole as f64 / ways;
+        let micro = stages.min(decoding.max(1.0));
+        PassSums {
+            decoding: decoding / micro,
+            context: share(load.decode_context_tokens.get(), micro),
+            prompts: share(load.prefill_sequences, stages),
+            prompt_tokens: share(load.prefill_tokens.get(), stages),
+            prompt_context: share(load.prefill_context_tokens.get(), stages),
+            prompt_pairs: share(load.prefill_pairs, stages),
+        }
     }
 }
 
@@ -113,15 +132,17 @@ fn share(field: &'static str, value: f64) -> Result<f64, StepError> {
 
 impl StepTime for RooflineStep {
     fn step_time(&self, load: &StepLoad) -> Nanos {
-        let contexts = load.decode_context_tokens + load.prefill_context_tokens;
-        let memory = self.weights + self.cached_token * contexts.get() as f64;
-        let tokens = load.decode_sequences as f64 + load.prefill_tokens.get() as f64;
-        // A decoded token attends to its whole context.
-        let pairs = load.decode_context_tokens.get() as f64 + load.prefill_pairs as f64;
-        let compute =
-            self.token * tokens + self.pair * pairs + self.head * load.sampled_sequences as f64;
+        let pass = self.system.expected_sums(&self.sums(load));
+        let of = &self.overheads;
+        let memory = (pass.weights + pass.cache) * (1.0 / of.bandwidth_efficiency);
+        let compute = pass.arithmetic() * (1.0 / of.compute_efficiency);
+        let silicon = memory.max(compute) + pass.communication();
         // Beyond 584 years nothing is worth telling apart.
-        let roofline = memory.max(compute).to_nanos().unwrap_or(Nanos::MAX);
-        roofline + self.overheads.per_step + self.overheads.per_sequence * load.sequences()
+        let silicon = silicon.to_nanos().unwrap_or(Nanos::MAX);
+        silicon
+            + of.per_step
+            + of.per_sequence * load.sequences()
+            + of.per_layer * self.layers
+            + of.per_collective * pass.collectives.round() as u64
     }
 }

@@ -141,7 +141,7 @@ fn physics(run: &StoredRun, level: &StoredLevel, setup: &Setup) -> Result<Option
         && setup.hardware.as_deref() == Some(scenario.device().name());
     Ok(is_embedded.then(|| {
         let name = scenario.model_name().to_owned();
-        Physics::new(name, scenario.model().clone(), scenario.device().clone(), lengths)
+        Physics::new(name, scenario.system().clone(), lengths)
     }))
 }
 

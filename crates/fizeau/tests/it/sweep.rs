@@ -112,7 +112,7 @@ fn nothing_is_faster_than_light() {
     for level in swept(&[1, 8, 64, 128], 1) {
         let load =
             Load::new(Tokens::new(INPUT), Tokens::new(OUTPUT), NonZeroU64::from(level.concurrency));
-        let bound = Bound::at(scenario.model(), scenario.device(), load).unwrap();
+        let bound = Bound::at(scenario.system(), &load).unwrap();
         let summary = level.run.summary;
         let measured = Measured {
             ttft: summary.metrics.ttft.mean.map(|ms| Seconds::new(ms.get() / 1e3)),

@@ -4,7 +4,12 @@ use fizeau_core::{
     Arrival, Channel, Failure, FailureClass, Outcome, Stamp, Tape, TokenSource, Tokens, Usage,
 };
 use fizeau_report::LengthTally;
-use fizeau_roofline::Lengths;
+use fizeau_roofline::{Lengths, Model};
+
+fn llama() -> Model {
+    let config = include_str!("../../../../fixtures/models/llama-3.1-8b/config.json");
+    Model::from_config_json(config).unwrap()
+}
 
 fn tape(prompt: Option<u64>, cached: Option<u64>, output: u32) -> Tape {
     let mut tape = Tape::sent_at(Stamp::EPOCH);
@@ -19,10 +24,10 @@ fn tape(prompt: Option<u64>, cached: Option<u64>, output: u32) -> Tape {
 }
 
 #[test]
-fn lengths_are_those_that_were_computed() {
+fn lengths_are_those_that_came() {
     let mut failed = tape(Some(9_999), None, 9_999);
     failed.outcome = Outcome::Failed(Failure::new(FailureClass::Truncated, "made by hand"));
-    let mut tally = LengthTally::new(Tokens::new(250));
+    let mut tally = LengthTally::new(Tokens::new(250), &llama());
     for tape in [
         tape(Some(300), None, 20),
         tape(Some(300), Some(128), 20),
@@ -33,7 +38,9 @@ fn lengths_are_those_that_were_computed() {
     ] {
         tally.add(&tape);
     }
-    let lengths = [(300, 20), (172, 20), (250, 5), (1, 1)];
-    let lengths = lengths.map(|(input, output)| (Tokens::new(input), Tokens::new(output)));
-    assert_eq!(*tally.lengths(), lengths.into_iter().collect::<Lengths>());
+    let mut came = Lengths::for_model(&llama());
+    for (input, cached, output) in [(300, 0, 20), (300, 128, 20), (250, 0, 5), (64, 64, 1)] {
+        came.add_cached(Tokens::new(input), Tokens::new(cached), Tokens::new(output));
+    }
+    assert_eq!(*tally.lengths(), came);
 }

@@ -14,7 +14,7 @@ use fizeau_report::{
     Asked, Connections, Endpoint, Engine, Host, LevelReport, LevelStatus, LoadPoint, Setup,
     SpeedOfLight, SweepReport, ToolVersion, Workload,
 };
-use fizeau_roofline::{Bound, Device, Load, Measured, Model};
+use fizeau_roofline::{Bound, Deployment, Device, Load, Measured, Model, System};
 
 const SLOTS: u64 = 32;
 const OUTPUT: u64 = 40;
@@ -170,5 +170,7 @@ fn bound(concurrency: u32) -> Option<Bound> {
     let model = Model::from_config_json(config).ok()?;
     let load =
         Load::new(Tokens::new(250), Tokens::new(OUTPUT), NonZeroU64::new(concurrency.into())?);
-    Bound::at(&model, Device::named("h100-sxm").ok()?, load).ok()
+    let device = Device::named("h100-sxm").ok()?.clone();
+    let system = System::new(model, device, Deployment::SINGLE).ok()?;
+    Bound::at(&system, &load).ok()
 }

@@ -3,10 +3,10 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Tokens};
-use fizeau_roofline::{Bound, BoundError, Device, LimitedBy, Load, Model, decode_step, prefill};
+use fizeau_roofline::{AnswerError, Bound, Device, LimitedBy, Load, Model, Pass, Span};
 use proptest::prelude::*;
 
-use crate::{config, fixed, llama_8b};
+use crate::{config, fixed, llama_8b, single};
 
 fn load(input: u64, output: u64, concurrency: u64) -> Load {
     Load::new(Tokens::new(input), Tokens::new(output), NonZeroU64::new(concurrency).unwrap())
@@ -20,7 +20,7 @@ fn h100() -> &'static Device {
 #[test]
 fn requests_per_second_of_the_worked_example() {
     for (concurrency, expected) in [(1, "0.86"), (32, "17.35"), (128, "29.27")] {
-        let bound = Bound::at(&llama_8b(), h100(), load(2048, 256, concurrency)).unwrap();
+        let bound = Bound::at(&single(llama_8b(), h100()), &load(2048, 256, concurrency)).unwrap();
         assert_eq!(format!("{:.2}", bound.requests_per_s.get()), expected);
         let tokens = bound.output_tokens_per_s.get();
         assert!((tokens - 256.0 * bound.requests_per_s.get()).abs() < 1e-9 * tokens);
@@ -30,7 +30,8 @@ fn requests_per_second_of_the_worked_example() {
 #[test]
 fn each_resource_can_be_the_limit() {
     let limit = |input, output, concurrency| {
-        let bound = Bound::at(&llama_8b(), h100(), load(input, output, concurrency)).unwrap();
+        let bound =
+            Bound::at(&single(llama_8b(), h100()), &load(input, output, concurrency)).unwrap();
         bound.limited_by
     };
     assert_eq!(limit(2048, 256, 1), LimitedBy::WeightTraffic);
@@ -42,33 +43,36 @@ fn each_resource_can_be_the_limit() {
 /// 80 GiB less 16.06 GB of weights, over 131,072 bytes for each of 2,175.5 tokens: 244 sequences.
 #[test]
 fn memory_caps_the_batch() {
-    let bound = Bound::at(&llama_8b(), h100(), load(2048, 256, 10_000)).unwrap();
+    let bound = Bound::at(&single(llama_8b(), h100()), &load(2048, 256, 10_000)).unwrap();
     assert_eq!(bound.max_batch, 244);
     assert!((244.0..245.0).contains(&bound.batch));
-    let small = Bound::at(&llama_8b(), h100(), load(2048, 256, 7)).unwrap();
+    let small = Bound::at(&single(llama_8b(), h100()), &load(2048, 256, 7)).unwrap();
     assert_eq!((small.batch, small.max_batch), (7.0, 244));
 }
 
 #[test]
 fn one_output_token_is_a_prefill_and_nothing_else() {
-    let bound = Bound::at(&llama_8b(), h100(), load(2048, 1, 10_000)).unwrap();
+    let bound = Bound::at(&single(llama_8b(), h100()), &load(2048, 1, 10_000)).unwrap();
     assert_eq!(bound.e2el, bound.ttft);
-    assert_eq!(bound.ttft, prefill(&llama_8b(), h100(), Tokens::new(2048)));
+    assert_eq!(
+        bound.ttft,
+        single(llama_8b(), h100()).bound_pass(&Pass::prefill(2048.0, 0.0)).total
+    );
     assert!((bound.requests_per_s.get() * bound.ttft.get() - 1.0).abs() < 1e-12);
 }
 
 #[test]
 fn what_does_not_fit_says_by_how_much() {
     let large = Model::from_config_json(config!("llama-3.1-70b")).unwrap();
-    let error = Bound::at(&large, h100(), load(1, 1, 1)).unwrap_err();
-    assert!(matches!(error, BoundError::WeightsDoNotFit { .. }));
+    let error = Bound::at(&single(large, h100()), &load(1, 1, 1)).unwrap_err();
+    assert!(matches!(error, AnswerError::WeightsDoNotFit { .. }));
     let message = error.to_string();
     assert!(
         message.contains("141.11 GB, 55.21 GB more than the 85.90 GB of h100-sxm"),
         "{message}"
     );
 
-    let error = Bound::at(&llama_8b(), h100(), load(1_000_000, 1000, 1)).unwrap_err();
+    let error = Bound::at(&single(llama_8b(), h100()), &load(1_000_000, 1000, 1)).unwrap_err();
     let message = error.to_string();
     assert!(message.contains("1001000 tokens"), "{message}");
     assert!(message.contains("131.20 GB of cache, 61.36 GB more"), "{message}");
@@ -77,7 +81,7 @@ fn what_does_not_fit_says_by_how_much() {
 #[test]
 fn an_empty_load_is_refused() {
     for (input, output, says) in [(0, 1, "0 input tokens"), (1, 0, "0 output tokens")] {
-        let error = Bound::at(&llama_8b(), h100(), load(input, output, 1)).unwrap_err();
+        let error = Bound::at(&single(llama_8b(), h100()), &load(input, output, 1)).unwrap_err();
         assert!(error.to_string().contains(says), "{error}");
     }
 }
@@ -119,7 +123,7 @@ proptest! {
 
     #[test]
     fn figures_are_positive_and_finite(model in models(), figures in figures(), load in loads()) {
-        let bound = Bound::at(&model, &device(figures), load).unwrap();
+        let bound = Bound::at(&single(model.clone(), &device(figures)), &load).unwrap();
         for figure in times(&bound).into_iter().chain(rates(&bound)) {
             prop_assert!(figure.is_finite() && figure > 0.0);
         }
@@ -131,9 +135,9 @@ proptest! {
     fn a_better_device_never_has_a_worse_bound(
         model in models(), figures in figures(), load in loads(), bandwidth in 1.0..10.0, rate in 1.0..10.0,
     ) {
-        let plain = Bound::at(&model, &device(figures), load).unwrap();
+        let plain = Bound::at(&single(model.clone(), &device(figures)), &load).unwrap();
         let better = (figures.0, figures.1 * bandwidth, figures.2 * rate);
-        let better = Bound::at(&model, &device(better), load).unwrap();
+        let better = Bound::at(&single(model, &device(better)), &load).unwrap();
         for (plain, better) in times(&plain).into_iter().zip(times(&better)) {
             prop_assert!(at_least(plain, better));
         }
@@ -144,9 +148,9 @@ proptest! {
 
     #[test]
     fn twice_the_device_is_twice_as_fast(model in models(), figures in figures(), load in loads()) {
-        let plain = Bound::at(&model, &device(figures), load).unwrap();
+        let plain = Bound::at(&single(model.clone(), &device(figures)), &load).unwrap();
         let double = (figures.0, figures.1 * 2.0, figures.2 * 2.0);
-        let double = Bound::at(&model, &device(double), load).unwrap();
+        let double = Bound::at(&single(model, &device(double)), &load).unwrap();
         for (plain, double) in times(&plain).into_iter().zip(times(&double)) {
             prop_assert!((plain / double - 2.0).abs() < 1e-9);
         }
@@ -157,9 +161,10 @@ proptest! {
         model in models(), figures in figures(), load in loads(), more in 1_u64..2_000,
     ) {
         let device = device(figures);
-        let few = Bound::at(&model, &device, load).unwrap();
+        let system = single(model, &device);
+        let few = Bound::at(&system, &load).unwrap();
         let concurrency = load.concurrency.saturating_add(more);
-        let many = Bound::at(&model, &device, Load { concurrency, ..load }).unwrap();
+        let many = Bound::at(&system, &Load { concurrency, ..load }).unwrap();
         prop_assert!(at_least(many.requests_per_s.get(), few.requests_per_s.get()));
         prop_assert!(at_least(many.tpot.get(), few.tpot.get()));
         prop_assert_eq!(many.single_tpot, few.single_tpot);
@@ -173,13 +178,16 @@ proptest! {
     ) {
         // So much arithmetic that memory is the limit.
         let device = device((figures.0, figures.1, 1e20));
-        let bound = Bound::at(&model, &device, load(input, output, 1)).unwrap();
+        let bound = Bound::at(&single(model.clone(), &device), &load(input, output, 1)).unwrap();
         let (o, context) = (output as f64, input as f64 + (output as f64 - 1.0) / 2.0);
         let step = model.streamed_weight_bytes().get() + model.kv_bytes_per_token().get() * context;
         let closed = o * step / figures.1;
         prop_assert!((bound.requests_per_s.get() * closed - 1.0).abs() < 1e-12);
-        prop_assert_eq!(bound.tpot, bound.single_tpot);
-        prop_assert!((bound.single_tpot.get() * o / closed - 1.0).abs() < 1e-12);
+        prop_assert!((bound.tpot.get() / bound.single_tpot.get() - 1.0).abs() < 1e-12);
+        // Its decode steps alone: the first has the prompt and one token in the cache.
+        let decoding = model.streamed_weight_bytes().get()
+            + model.kv_bytes_per_token().get() * (input as f64 + o / 2.0);
+        prop_assert!((bound.single_tpot.get() * figures.1 / decoding - 1.0).abs() < 1e-12);
     }
 
     /// An ideal engine that alternates prompts and decode steps, each at the speed of light, at every batch
@@ -187,18 +195,18 @@ proptest! {
     #[test]
     fn no_serial_schedule_exceeds_the_bound(model in models(), figures in figures(), load in loads()) {
         let device = device(figures);
-        let bound = Bound::at(&model, &device, load).unwrap();
-        let prompt = prefill(&model, &device, load.input_tokens).get();
+        let system = single(model.clone(), &device);
+        let bound = Bound::at(&system, &load).unwrap();
+        let prompt = system.bound_pass(&system.prefill_pass(&load)).total.get();
         for batch in [1, 2, bound.max_batch.min(load.concurrency.get())] {
             if batch as f64 > bound.batch {
                 continue;
             }
-            let sequences = NonZeroU64::new(batch).unwrap();
             // Step `i` has the prompt and `i` tokens in its cache; it reads all but the one that it writes.
             let decoding: f64 = (1..load.output_tokens.get())
                 .map(|step| {
-                    let context = load.input_tokens + Tokens::new(step);
-                    decode_step(&model, &device, sequences, context).get()
+                    let context = Span::at((load.input_tokens.get() + step) as f64);
+                    system.bound_pass(&Pass::decode(batch as f64, context)).total.get()
                 })
                 .sum();
             // One after the other: the pass over each prompt, with the cache it writes, and all steps together.

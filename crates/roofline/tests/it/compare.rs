@@ -6,11 +6,11 @@ use fizeau_core::{PerSec, Seconds, Tokens};
 use fizeau_roofline::{Bound, Device, Load, Measured};
 use proptest::prelude::*;
 
-use crate::{fixed, llama_8b};
+use crate::{fixed, llama_8b, single};
 
 fn bound() -> Bound {
     let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).unwrap());
-    Bound::at(&llama_8b(), Device::named("h100-sxm").unwrap(), load).unwrap()
+    Bound::at(&single(llama_8b(), Device::named("h100-sxm").unwrap()), &load).unwrap()
 }
 
 /// What an engine would show that takes `slower` times as long as light.

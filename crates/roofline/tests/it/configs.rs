@@ -175,10 +175,9 @@ proptest! {
             config.insert(index.get(&names).clone(), value);
         }
         if let Ok(model) = Model::from_config_json(&Value::Object(config).to_string()) {
-            prop_assert!(model.streamed_parameters() <= model.total_parameters());
-            prop_assert!(model.streamed_weight_bytes().get() <= model.resident_weight_bytes().get());
+            prop_assert!(model.parameters().streamed <= model.parameters().total);
+            prop_assert!(model.streamed_weight_bytes().get() <= model.weight_bytes().get());
             prop_assert!(model.kv_bytes_per_token().get() > 0.0);
-            prop_assert!(model.attention_flops_per_pair().get() > 0.0);
         }
     }
 
@@ -195,8 +194,7 @@ proptest! {
             "vocab_size": 1_u64 << words, "torch_dtype": "bfloat16",
         });
         let model = Model::from_config_json(&config.to_string()).unwrap();
-        prop_assert!(model.total_parameters() >= model.streamed_parameters());
-        prop_assert!(model.linear_flops_per_token().get() > 0.0);
+        prop_assert!(model.parameters().total >= model.parameters().streamed);
     }
 
     #[test]

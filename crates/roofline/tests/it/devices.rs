@@ -1,9 +1,7 @@
 //! Looking devices up, and devices of one's own by their figures.
 
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Seconds, UsdPerHour, Watts};
-use fizeau_roofline::{Device, Link, MathType, Model, Price, Reduces, Topology};
-
-use crate::{config, llama_8b};
+use fizeau_roofline::{Device, Link, MathType, Price, Reduces, Topology};
 
 #[test]
 fn every_device_is_found_by_its_names() {
@@ -47,20 +45,13 @@ fn an_unknown_name_gets_a_suggestion_and_the_list() {
 }
 
 #[test]
-fn rates_follow_the_model_and_fall_back() {
-    let wide = llama_8b();
-    let narrow = config!("llama-3.1-8b").replacen(
-        '{',
-        r#"{"quantization_config": {"quant_method": "fp8"},"#,
-        1,
-    );
-    let narrow = Model::from_config_json(&narrow).unwrap();
+fn rates_fall_back_to_the_next_wider_type() {
     let hopper = Device::named("h100-sxm").unwrap();
-    assert_eq!(hopper.compute_rate(&wide).get(), 989.5e12);
-    assert_eq!(hopper.compute_rate(&narrow).get(), 1979e12);
+    assert_eq!(hopper.rate_for(MathType::Bf16).get(), 989.5e12);
+    assert_eq!(hopper.rate_for(MathType::Fp4).get(), 1979e12);
     let ampere = Device::named("a100-sxm-80").unwrap();
     assert_eq!(ampere.dense_rate(MathType::Fp8), None);
-    assert_eq!(ampere.compute_rate(&narrow).get(), 312e12);
+    assert_eq!(ampere.rate_for(MathType::Fp8).get(), 312e12);
 }
 
 fn new(memory: f64, bandwidth: f64, rate: f64) -> Result<Device, fizeau_roofline::DeviceError> {

@@ -21,7 +21,7 @@ mod random_models;
 mod systems;
 mod weights;
 
-use fizeau_roofline::Model;
+use fizeau_roofline::{Deployment, Device, Model, System};
 use proptest::test_runner::{Config, RngSeed};
 
 /// The text of a config among the fixtures.
@@ -44,4 +44,9 @@ pub(crate) fn fixed() -> Config {
 
 pub(crate) fn llama_8b() -> Model {
     Model::from_config_json(config!("llama-3.1-8b")).unwrap()
+}
+
+/// A model on one device.
+pub(crate) fn single(model: Model, device: &Device) -> System {
+    System::new(model, device.clone(), Deployment::SINGLE).unwrap()
 }

@@ -2,11 +2,11 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Seconds, Tokens};
-use fizeau_roofline::{Bound, BoundError, Device, Lengths, Load, Model, prefill};
+use fizeau_core::{Bytes, BytesPerSec, Flops, FlopsPerSec, Seconds, Tokens};
+use fizeau_roofline::{AnswerError, Bound, Device, Lengths, Load, Pass, Span, System};
 use proptest::prelude::*;
 
-use crate::{fixed, llama_8b};
+use crate::{fixed, llama_8b, single};
 
 fn lengths(requests: &[(u64, u64)]) -> Lengths {
     let tokens = |&(input, output)| (Tokens::new(input), Tokens::new(output));
@@ -21,35 +21,36 @@ fn h100() -> &'static Device {
     Device::named("h100-sxm").unwrap()
 }
 
+fn llama() -> System {
+    single(llama_8b(), h100())
+}
+
 /// An ideal engine: it takes requests in groups of the concurrency, with all prompts of a group in one pass, and
-/// overlaps reading and computing of the whole run perfectly.
-fn ideal_time(
-    model: &Model,
-    device: &Device,
-    requests: &[(u64, u64)],
-    concurrency: usize,
-) -> Seconds {
-    let kv = model.kv_bytes_per_token();
-    let token = model.linear_flops_per_token() + model.head_flops_per_token();
-    let (mut bytes, mut flops) = (Bytes::default(), token * 0.0);
+/// overlaps reading and computing of the whole run perfectly. Worked from the model's published dimensions.
+fn ideal_time(device: &Device, requests: &[(u64, u64)], concurrency: usize) -> Seconds {
+    let model = llama_8b();
+    let kv = model.kv_bytes_per_token().get();
+    let head = 2.0 * 128_256.0 * 4096.0;
+    let linear = 2.0 * model.parameters().streamed as f64 - head;
+    // 4 * 32 layers * 32 heads * 128.
+    let pair = 524_288.0;
+    let (mut bytes, mut flops) = (0.0, 0.0);
     for group in requests.chunks(concurrency) {
         let passes = group.iter().map(|request| request.1).max().unwrap_or(0);
-        bytes = bytes + model.streamed_weight_bytes() * passes as f64;
+        bytes += model.streamed_weight_bytes().get() * passes as f64;
         for &(input, output) in group {
             let n = input as f64;
-            flops = flops
-                + model.linear_flops_per_token() * n
-                + model.head_flops_per_token()
-                + model.attention_flops_per_pair() * (n * (n + 1.0) / 2.0);
-            bytes = bytes + kv * n;
+            flops += linear * n + head + pair * n * (n + 1.0) / 2.0;
+            bytes += kv * n;
             for step in 1..output {
                 // It reads what is cached and writes one token more.
-                bytes = bytes + kv * (input + step) as f64;
-                flops = flops + token + model.attention_flops_per_pair() * (input + step) as f64;
+                bytes += kv * (input + step) as f64;
+                flops += linear + head + pair * (input + step) as f64;
             }
         }
     }
-    (bytes / device.memory_bandwidth()).max(flops / device.compute_rate(model))
+    let rate = device.rate_for(fizeau_roofline::MathType::Bf16);
+    (Bytes::new(bytes) / device.memory_bandwidth()).max(Flops::new(flops) / rate)
 }
 
 /// Lengths are asked as 250 and 250; of two requests drawn uniform within nine tenths of that, both came out
@@ -57,11 +58,11 @@ fn ideal_time(
 #[test]
 fn a_bound_for_the_lengths_asked_is_beaten_by_a_short_sample() {
     let drawn = [(250, 180), (250, 227)];
-    let engine = 2.0 / ideal_time(&llama_8b(), h100(), &drawn, 1).get() * 0.99;
+    let engine = 2.0 / ideal_time(h100(), &drawn, 1).get() * 0.99;
     let load = Load::new(Tokens::new(250), Tokens::new(250), some(1));
-    let asked = Bound::at(&llama_8b(), h100(), load).unwrap();
+    let asked = Bound::at(&llama(), &load).unwrap();
     assert!(engine > 1.1 * asked.requests_per_s.get());
-    let came = Bound::over(&llama_8b(), h100(), &lengths(&drawn), some(1)).unwrap();
+    let came = Bound::over(&llama(), &lengths(&drawn), some(1)).unwrap();
     assert!(engine < came.requests_per_s.get());
 }
 
@@ -70,9 +71,9 @@ fn a_bound_for_the_lengths_asked_is_beaten_by_a_short_sample() {
 fn a_bound_at_the_means_is_beaten_by_a_mix() {
     let mix = [(60_000, 10), (100, 10_000)].repeat(8);
     let load = Load::new(Tokens::new(30_050), Tokens::new(5_005), some(16));
-    let means = Bound::at(&llama_8b(), h100(), load).unwrap();
-    let over = Bound::over(&llama_8b(), h100(), &lengths(&mix), some(16)).unwrap();
-    let engine = 16.0 / ideal_time(&llama_8b(), h100(), &mix, 16).get();
+    let means = Bound::at(&llama(), &load).unwrap();
+    let over = Bound::over(&llama(), &lengths(&mix), some(16)).unwrap();
+    let engine = 16.0 / ideal_time(h100(), &mix, 16).get();
     assert!(engine > 1.5 * means.requests_per_s.get());
     assert!(engine <= over.requests_per_s.get());
 }
@@ -81,15 +82,15 @@ fn a_bound_at_the_means_is_beaten_by_a_mix() {
 fn requests_all_alike_are_a_load() {
     let load = Load::new(Tokens::new(2048), Tokens::new(256), some(32));
     let alike = lengths(&[(2048, 256); 8]);
-    let over = Bound::over(&llama_8b(), h100(), &alike, some(32)).unwrap();
-    assert_eq!(over, Bound::at(&llama_8b(), h100(), load).unwrap());
+    let over = Bound::over(&llama(), &alike, some(32)).unwrap();
+    assert_eq!(over, Bound::at(&llama(), &load).unwrap());
 }
 
 #[test]
 fn no_requests_and_empty_ones_are_refused() {
     let refused = |requests: &[(u64, u64)]| {
-        let error = Bound::over(&llama_8b(), h100(), &lengths(requests), some(1)).unwrap_err();
-        assert!(matches!(error, BoundError::Empty(_)));
+        let error = Bound::over(&llama(), &lengths(requests), some(1)).unwrap_err();
+        assert!(matches!(error, AnswerError::Empty(_)));
         error.to_string()
     };
     assert!(refused(&[]).starts_with("the load has 0 requests"));
@@ -106,25 +107,26 @@ proptest! {
         concurrency in 1_usize..12,
         (bandwidth, rate) in (1e11..1e13, 1e13..1e16),
     ) {
-        let model = llama_8b();
         let (memory, bandwidth) = (Bytes::new(100e9), BytesPerSec::new(bandwidth));
         let device = Device::new("made-up", memory, bandwidth, FlopsPerSec::new(rate)).unwrap();
+        let system = single(llama_8b(), &device);
         let (sums, n) = (lengths(&requests), requests.len() as f64);
-        let bound = Bound::over(&model, &device, &sums, some(concurrency as u64)).unwrap();
+        let bound = Bound::over(&system, &sums, some(concurrency as u64)).unwrap();
 
-        let time = ideal_time(&model, &device, &requests, concurrency).get() * (1.0 + 1e-9);
+        let time = ideal_time(&device, &requests, concurrency).get() * (1.0 + 1e-9);
         prop_assert!(n / time <= bound.requests_per_s.get());
         let tokens: u64 = requests.iter().map(|request| request.1).sum();
         prop_assert!(tokens as f64 / time <= bound.output_tokens_per_s.get());
 
         // Each request alone on the device, one step after the other.
-        let prompts = requests.iter().map(|r| prefill(&model, &device, Tokens::new(r.0)).get());
+        let prompt = |r: &(u64, u64)| system.bound_pass(&Pass::prefill(r.0 as f64, 0.0)).total.get();
+        let prompts = requests.iter().map(prompt);
         let ttft = prompts.sum::<f64>() / n;
         prop_assert!(ttft * (1.0 + 1e-9) >= bound.ttft.get());
         let decoding = |&(input, output): &(u64, u64)| -> f64 {
             let step = |i| {
-                let context = Tokens::new(input + i);
-                fizeau_roofline::decode_step(&model, &device, NonZeroU64::MIN, context).get()
+                let context = Span::at((input + i) as f64);
+                system.bound_pass(&Pass::decode(1.0, context)).total.get()
             };
             (1..output).map(step).sum()
         };

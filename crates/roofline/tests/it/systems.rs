@@ -31,19 +31,20 @@ fn figures_are_those_of_the_bound() {
     let system = system(Deployment::SINGLE);
     for concurrency in [1, 32, 128] {
         let load = load(concurrency);
-        let bound = Bound::at(system.model(), system.device(), load).unwrap();
+        let bound = Bound::at(&system, &load).unwrap();
         let figures = system.bound_figures(&load);
         let ratio = figures.requests_per_s.get() / bound.requests_per_s.get();
         assert!((ratio - 1.0).abs() < 0.005, "{concurrency}: {figures:?} {bound:?}");
     }
 }
 
+/// Operator by operator, with what goes in and out of each: a little less than `1 / (Cp + O td / B)` of the totals,
+/// which are 0.83, 11.4 and 16.5.
 #[test]
 fn expected_alternates_prefill_and_decode() {
     let system = system(Deployment::SINGLE);
     let at = |concurrency| system.expected_figures(&load(concurrency)).requests_per_s.get();
-    // 1 / (Cp + O td / B), the step operator by operator.
     assert_eq!(format!("{:.2}", at(1)), "0.83");
-    assert_eq!(format!("{:.1}", at(32)), "11.4");
-    assert_eq!(format!("{:.1}", at(128)), "16.4");
+    assert_eq!(format!("{:.1}", at(32)), "11.3");
+    assert_eq!(format!("{:.1}", at(128)), "16.3");
 }

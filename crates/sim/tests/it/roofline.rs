@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{Bytes, Nanos, Tokens};
-use fizeau_roofline::{Bound, Device, Load, decode_step, prefill};
+use fizeau_roofline::{Bound, Device, Load, Pass, Span};
 use fizeau_sim::{Overheads, RooflineStep, Scenario, ScenarioError, Serve, StepLoad, StepTime};
 use proptest::prelude::*;
 
@@ -20,8 +20,10 @@ fn ideal() -> RooflineStep {
         compute_efficiency: 1.0,
         per_step: Nanos::ZERO,
         per_sequence: Nanos::ZERO,
+        per_layer: Nanos::ZERO,
+        per_collective: Nanos::ZERO,
     };
-    RooflineStep::new(scenario().model(), scenario().device(), overheads).unwrap()
+    RooflineStep::new(scenario().system().clone(), overheads).unwrap()
 }
 
 fn decode(sequences: u64, context: u64) -> StepLoad {
@@ -48,12 +50,8 @@ proptest! {
     /// Without overheads a decode step is the roofline crate's, to a rounding of one nanosecond.
     #[test]
     fn an_ideal_decode_step_is_the_bound(sequences in 1u64..2_000, context in 0u64..100_000) {
-        let bound = decode_step(
-            scenario().model(),
-            scenario().device(),
-            NonZeroU64::new(sequences).unwrap(),
-            Tokens::new(context),
-        );
+        let pass = Pass::decode(sequences as f64, Span::at(context as f64));
+        let bound = scenario().system().bound_pass(&pass).total;
         let bound = bound.to_nanos().unwrap().as_nanos();
         let step = ideal().step_time(&decode(sequences, context)).as_nanos();
         prop_assert!(step.abs_diff(bound) <= 1, "{step} against {bound}");
@@ -69,7 +67,7 @@ proptest! {
         load.prefill_context_tokens = chunk.prefill_context_tokens;
         load.prefill_pairs = chunk.prefill_pairs;
         prop_assert!(scenario().engine().config().slots() == 64);
-        let real = RooflineStep::new(scenario().model(), scenario().device(), Overheads::default()).unwrap();
+        let real = RooflineStep::new(scenario().system().clone(), Overheads::default()).unwrap();
         prop_assert!(real.step_time(&load) > ideal().step_time(&load));
     }
 }
@@ -79,7 +77,7 @@ proptest! {
 fn an_ideal_prompt_is_the_bound() {
     let step = ideal().step_time(&prompt(8_192));
     assert_eq!(format!("{:.1}", step.as_millis_f64()), "133.3");
-    let bound = prefill(scenario().model(), scenario().device(), Tokens::new(8_192));
+    let bound = scenario().system().bound_pass(&Pass::prefill(8_192.0, 0.0)).total;
     assert!(step.as_nanos().abs_diff(bound.to_nanos().unwrap().as_nanos()) <= 1);
 }
 
@@ -95,10 +93,9 @@ fn the_engine_stays_below_the_speed_of_light() {
         let emissions = drain(&mut engine);
         let span = emissions.last().unwrap().at.since(ms(0)).unwrap().as_secs_f64();
         let bound = Bound::at(
-            scenario().model(),
-            scenario().device(),
+            scenario().system(),
             // All jobs are offered at once; the slots limit what runs.
-            Load::new(
+            &Load::new(
                 Tokens::new(input),
                 Tokens::new(output),
                 NonZeroU64::new((concurrency * rounds).min(64)).unwrap(),
@@ -119,8 +116,8 @@ fn the_engine_stays_below_the_speed_of_light() {
 #[test]
 fn the_scenario_is_what_it_says() {
     let scenario = scenario();
-    // (0.9 x 80 GiB - 16.06 GB) / 131,072 B, with the GiB of the device's table.
-    let device: Bytes = scenario.device().memory();
+    // (0.9 of the usable memory - 16.06 GB) / 131,072 B.
+    let device: Bytes = scenario.device().usable_memory();
     let expected = (0.9 * device.get() - 2.0 * 8_030_261_248.0) / 131_072.0;
     assert_eq!(scenario.config().kv_capacity().get(), expected as u64);
     assert_eq!(scenario.config().max_context(), Tokens::new(131_072));
@@ -149,7 +146,7 @@ fn a_model_that_does_not_fit_is_refused() {
         "half an L4",
         device.memory() * 0.5,
         device.memory_bandwidth(),
-        device.compute_rate(&model),
+        device.rate_for(fizeau_roofline::MathType::Bf16),
     );
     let error = Scenario::new("Llama-3.1-8B", model, small.unwrap(), 8).unwrap_err();
     assert!(matches!(error, ScenarioError::TooLarge { .. }), "{error}");
@@ -160,7 +157,7 @@ fn a_model_that_does_not_fit_is_refused() {
 fn no_engine_is_given_more_than_the_silicon_has() {
     for value in [0.0, -0.5, 1.01, f64::NAN, f64::INFINITY] {
         let overheads = Overheads { compute_efficiency: value, ..Overheads::default() };
-        let error = RooflineStep::new(scenario().model(), scenario().device(), overheads);
+        let error = RooflineStep::new(scenario().system().clone(), overheads);
         assert_eq!(error.unwrap_err().field, "compute_efficiency");
     }
 }

@@ -1,0 +1,106 @@
+//! All that a load on a system comes to, or why it cannot be.
+
+mod fit;
+
+pub use fit::AnswerError;
+
+use fizeau_core::{Bytes, Tokens};
+
+use crate::system::System;
+use crate::{Figures, Limits, Load, MemoryUse, Parameters};
+
+/// What a system makes of a load: what it holds, what nothing can beat, what physics leads one to expect, and what
+/// limits it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The model's counts of parameters.
+    pub parameters: Parameters,
+    /// What all weights of one replica take, none repeated.
+    pub weight_bytes: Bytes,
+    /// What they take on the fullest device.
+    pub weight_bytes_per_device: Bytes,
+    /// What one more token takes in the caches of the layers that see the whole context, none repeated.
+    pub kv_bytes_per_token: Bytes,
+    /// The most sequences that fit at once, of all replicas; none where they keep nothing and no setting limits them.
+    pub max_batch: Option<u64>,
+    /// The sequences that run at once on average: the concurrency, or what fits.
+    pub running_batch: f64,
+    /// How the fullest device's memory is used while they run.
+    pub memory: MemoryUse,
+    /// What nothing can beat.
+    pub bound: Figures,
+    /// What physics leads one to expect.
+    pub expected: Figures,
+    /// What limits each phase.
+    pub limited_by: Limits,
+    /// What in the model, the device or the load the reader should know of, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl System {
+    /// What this system makes of `load`.
+    ///
+    /// ```
+    /// use std::num::NonZeroU64;
+    /// use fizeau_core::Tokens;
+    /// use fizeau_roofline::{Deployment, Device, Limit, Load, Model, System};
+    /// # let text = include_str!(concat!(
+    /// #     env!("CARGO_MANIFEST_DIR"),
+    /// #     "/../../fixtures/models/llama-3.1-8b/config.json"
+    /// # ));
+    /// # let model = Model::from_config_json(text)?;
+    /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
+    /// let concurrency = NonZeroU64::new(32).ok_or("zero")?;
+    /// let answer = system.answer(&Load::new(Tokens::new(2048), Tokens::new(256), concurrency))?;
+    /// assert_eq!(answer.running_batch, 32.0);
+    /// assert_eq!(answer.limited_by.prefill, Limit::Compute);
+    /// assert_eq!(answer.limited_by.decode, Limit::Weights);
+    /// assert!(answer.bound.tpot <= answer.expected.tpot);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the load has no tokens, or the model, or one request beside it, does not fit; the error says by how much, and
+    /// the fewest devices that would do.
+    pub fn answer(&self, load: &Load) -> Result<Answer, AnswerError> {
+        self.check(load)?;
+        let most = self.max_batch(load);
+        let running = self.running_batch(load);
+        let mut warnings = self.notes().to_vec();
+        self.add_notes_on(load, running, &mut warnings);
+        Ok(Answer {
+            parameters: self.parameters(),
+            weight_bytes: Bytes::new(self.memory_account().ideal_weights()),
+            weight_bytes_per_device: self.weight_bytes_per_device(),
+            kv_bytes_per_token: self.kv_bytes_per_token(),
+            max_batch: most.is_finite().then_some(most as u64),
+            running_batch: running,
+            memory: self.memory_use(load, running),
+            bound: self.bound_figures(load),
+            expected: self.expected_figures(load),
+            limited_by: self.limits(load),
+            warnings,
+        })
+    }
+
+    fn add_notes_on(&self, load: &Load, running: f64, warnings: &mut Vec<String>) {
+        if running < load.concurrency.get() as f64 {
+            warnings.push(format!(
+                "{running:.0} of {} requests run at once, the others wait: {} allows no more",
+                load.concurrency,
+                if self.fills_memory(load) { "memory" } else { "the limit of sequences" },
+            ));
+        }
+        let longest: Tokens = load.input_tokens + load.output_tokens;
+        if let Some(most) = self.model().max_context()
+            && longest > most
+        {
+            warnings.push(format!(
+                "requests of {} tokens are longer than the model's context of {}",
+                longest.get(),
+                most.get(),
+            ));
+        }
+    }
+}

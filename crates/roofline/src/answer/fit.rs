@@ -1,0 +1,198 @@
+//! Whether a model and its requests fit, and if not, on how many devices they would.
+
+use fizeau_core::{Bytes, Tokens};
+
+use crate::memory::{Memory, usable};
+use crate::reach::Reaches;
+use crate::system::System;
+use crate::{Deployment, Lengths, Load};
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnswerError {
+    /// A load without requests is no load, and a request without a prompt or without output is no request.
+    #[error("the load has 0 {0}; it must have at least 1")]
+    Empty(&'static str),
+    /// The lengths were added up for another model.
+    #[error(
+        "the lengths were added up for a model with other attention windows; use Lengths::for_model"
+    )]
+    OtherWindows,
+    /// The weights fit, one request's cache beside them does not.
+    #[error(
+        "one request of {tokens} tokens needs {:.2} GB of cache{}, {:.2} GB more than {} beside the \
+         weights of {architecture}; shorten it or {}",
+        gb(*.needed), each(*.devices), gb(*.needed) - gb(*.room), has(device, *.devices), more(*.fewest)
+    )]
+    NoRoomForRequest {
+        /// The model's architecture.
+        architecture: String,
+        /// The device's name.
+        device: String,
+        /// The devices of a replica.
+        devices: u64,
+        /// Prompt and output together.
+        tokens: Tokens,
+        /// The request's cache at its end, on a device.
+        needed: Bytes,
+        /// The memory that the weights leave there.
+        room: Bytes,
+        /// The fewest devices of this kind that would do, if there is such a number.
+        fewest: Option<u64>,
+    },
+    /// The weights alone exceed the devices' memory.
+    #[error(
+        "the weights of {architecture} take {:.2} GB{}, {:.2} GB more than the {:.2} GB {} {device}; \
+         take fewer bytes per weight or {}",
+        gb(*.needed), each(*.devices), gb(*.needed) - gb(*.memory), gb(*.memory),
+        if *.is_all { "of" } else { "that an engine may use of" }, more(*.fewest)
+    )]
+    WeightsDoNotFit {
+        /// The model's architecture.
+        architecture: String,
+        /// The device's name.
+        device: String,
+        /// The devices of a replica.
+        devices: u64,
+        /// What the weights take on the fullest device.
+        needed: Bytes,
+        /// What there is for them.
+        memory: Bytes,
+        /// Whether that is all that the device has, or what an engine may use of it.
+        is_all: bool,
+        /// The fewest devices of this kind that would do, if there is such a number.
+        fewest: Option<u64>,
+    },
+}
+
+fn gb(bytes: Bytes) -> f64 {
+    bytes.get() / 1e9
+}
+
+fn each(devices: u64) -> String {
+    if devices > 1 { format!(" on each of {devices} devices") } else { String::new() }
+}
+
+fn has(device: &str, devices: u64) -> String {
+    if devices > 1 { format!("each {device} has") } else { format!("{device} has") }
+}
+
+fn more(fewest: Option<u64>) -> String {
+    match fewest {
+        Some(devices) => format!("take {devices} devices"),
+        None => "take larger devices".to_owned(),
+    }
+}
+
+impl System {
+    /// Whether one request of `load` runs, as engines spread the model.
+    pub(crate) fn check(&self, load: &Load) -> Result<(), AnswerError> {
+        if let Some(what) = load.lacks() {
+            return Err(AnswerError::Empty(what));
+        }
+        let memory = self.memory_account();
+        let usable = usable(self.device(), self.serving());
+        if memory.weights() >= usable {
+            let (needed, memory) = (memory.weights(), usable);
+            return Err(self.weights_do_not_fit(
+                needed,
+                memory,
+                self.serving().memory_share >= 1.0,
+            ));
+        }
+        // The last token is never cached.
+        let tokens = load.input_tokens + load.output_tokens;
+        let needed = memory.sequence(tokens.get() as f64 - 1.0, 0.0);
+        let room = usable - memory.weights();
+        if needed > room || self.max_batch(load) < 1.0 {
+            return Err(self.no_room(tokens, needed, room));
+        }
+        Ok(())
+    }
+
+    /// Whether the longest request runs at best, with all memory free and the weights spread evenly.
+    pub(crate) fn check_ideal(&self, lengths: &Lengths) -> Result<(), AnswerError> {
+        if let Some(what) = lengths.lacks() {
+            return Err(AnswerError::Empty(what));
+        }
+        if !lengths.are_for(self.reaches()) {
+            return Err(AnswerError::OtherWindows);
+        }
+        let memory = self.memory_account();
+        let devices = self.deployment().devices_per_replica() as f64;
+        let room = memory.ideal_room(self.device(), self.deployment()) / devices;
+        if room <= 0.0 {
+            let needed = memory.ideal_weights() / devices;
+            return Err(self.weights_do_not_fit(needed, self.device().memory().get(), true));
+        }
+        let needed = memory.ideal_sequence(lengths.longest.get() as f64 - 1.0) / devices;
+        if needed > room {
+            return Err(self.no_room(lengths.longest, needed, room));
+        }
+        Ok(())
+    }
+
+    /// How many requests of these lengths the silicon could hold at once.
+    pub(crate) fn most_of(&self, lengths: &Lengths) -> f64 {
+        let memory = self.memory_account();
+        let (tokens, state) = memory.ideal_kept();
+        let kept = tokens.iter().map(|(reach, bytes)| bytes * lengths.resident(reach));
+        let each = kept.sum::<f64>() + state;
+        let room = memory.ideal_room(self.device(), self.deployment());
+        // A request that fits at its longest always runs.
+        (room / each).max(1.0) * f64::from(self.deployment().replicas())
+    }
+
+    fn weights_do_not_fit(&self, needed: f64, memory: f64, is_all: bool) -> AnswerError {
+        AnswerError::WeightsDoNotFit {
+            architecture: self.model().architecture().to_owned(),
+            device: self.device().name().to_owned(),
+            devices: self.deployment().devices_per_replica(),
+            needed: Bytes::new(needed),
+            memory: Bytes::new(memory),
+            is_all,
+            fewest: self.fewest_devices(Tokens::new(1)),
+        }
+    }
+
+    fn no_room(&self, tokens: Tokens, needed: f64, room: f64) -> AnswerError {
+        AnswerError::NoRoomForRequest {
+            architecture: self.model().architecture().to_owned(),
+            device: self.device().name().to_owned(),
+            devices: self.deployment().devices_per_replica(),
+            tokens,
+            needed: Bytes::new(needed),
+            room: Bytes::new(room),
+            fewest: self.fewest_devices(tokens),
+        }
+    }
+
+    /// The fewest devices of this kind, as engines spread the model over tensor-parallel ranks and pipeline stages, on
+    /// which it runs with one request of `tokens` tokens; none within 64 ranks and 64 stages.
+    #[must_use]
+    pub fn fewest_devices(&self, tokens: Tokens) -> Option<u64> {
+        let model = self.model();
+        let reaches = Reaches::of(model);
+        let room = usable(self.device(), self.serving());
+        let fits = |deployment: &Deployment| {
+            if deployment.check(model).is_err() {
+                return false;
+            }
+            let memory = Memory::new(model, deployment, &reaches);
+            memory.weights() + memory.sequence(tokens.get() as f64 - 1.0, 0.0) <= room
+        };
+        let mut fewest: Option<u64> = None;
+        for ranks in 1..=64_u32 {
+            let most = fewest.map_or(64, |devices| (devices - 1) / u64::from(ranks)).min(64);
+            let stages = (1..=most as u32).find(|stages| {
+                let tensor = Deployment::SINGLE.with_tensor(ranks);
+                tensor.and_then(|t| t.with_pipeline(*stages)).is_ok_and(|d| fits(&d))
+            });
+            if let Some(stages) = stages {
+                fewest = Some(u64::from(ranks) * u64::from(stages));
+            }
+        }
+        fewest
+    }
+}

@@ -1,0 +1,171 @@
+//! What a pass carries, in the sums that cost time.
+
+use crate::pass::Pass;
+use crate::reach::Reach;
+use crate::span::Span;
+
+/// What a pass (or many) carries. Decoding and prompts are apart, because devices share them differently; each sum
+/// is linear in its number of sequences.
+pub(crate) trait Carried {
+    /// Sequences that decode.
+    fn decoding(&self) -> f64;
+    /// Tokens that they bring.
+    fn decoded(&self) -> f64;
+    /// Prompts that are read in.
+    fn prompts(&self) -> f64;
+    /// Tokens of them that are computed.
+    fn prompt_tokens(&self) -> f64;
+    /// Prompts that go on from tokens cached before, and so start from a state.
+    fn resumed(&self) -> f64;
+    /// Tokens of cache that decoding reads and writes.
+    fn seen(&self, reach: &Reach) -> f64;
+    /// Pairs of positions that decoding compares.
+    fn decode_pairs(&self, reach: &Reach) -> f64;
+    /// Tokens of cache that prompts read and write.
+    fn filled(&self, reach: &Reach) -> f64;
+    /// Pairs of positions that prompts compare.
+    fn prompt_pairs(&self, reach: &Reach) -> f64;
+}
+
+impl Carried for Pass {
+    fn decoding(&self) -> f64 {
+        self.decoding
+    }
+
+    fn decoded(&self) -> f64 {
+        self.decoding * self.tokens_each
+    }
+
+    fn prompts(&self) -> f64 {
+        self.prompts
+    }
+
+    fn prompt_tokens(&self) -> f64 {
+        if self.prompts > 0.0 { self.prompts * self.positions.count() } else { 0.0 }
+    }
+
+    fn resumed(&self) -> f64 {
+        if self.positions.from > 1.0 { self.prompts } else { 0.0 }
+    }
+
+    fn seen(&self, reach: &Reach) -> f64 {
+        if self.decoding > 0.0 {
+            self.decoding * self.contexts.mean_capped(reach.seen)
+        } else {
+            0.0
+        }
+    }
+
+    fn decode_pairs(&self, reach: &Reach) -> f64 {
+        self.seen(reach) * self.tokens_each
+    }
+
+    fn filled(&self, reach: &Reach) -> f64 {
+        if self.prompts <= 0.0 {
+            return 0.0;
+        }
+        let cached = (self.positions.from - 1.0).max(0.0);
+        self.prompts * (cached.min(reach.seen) + self.positions.count().min(reach.kept))
+    }
+
+    fn prompt_pairs(&self, reach: &Reach) -> f64 {
+        if self.prompts <= 0.0 {
+            return 0.0;
+        }
+        self.prompts * self.positions.count() * self.positions.mean_capped(reach.seen)
+    }
+}
+
+/// A batch of which only sums are known, as an engine adds them up: contexts within windows are then taken as long as
+/// the sums allow, so that no time comes out too short.
+///
+/// ```
+/// use fizeau_roofline::{Deployment, Device, Model, Pass, PassSums, Span, System};
+/// # let text = include_str!(concat!(
+/// #     env!("CARGO_MANIFEST_DIR"),
+/// #     "/../../fixtures/models/llama-3.1-8b/config.json"
+/// # ));
+/// # let model = Model::from_config_json(text)?;
+/// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
+/// // Two sequences of 1,000 and 3,000 tokens.
+/// let sums = PassSums { decoding: 2.0, context: 4000.0, ..PassSums::default() };
+/// let alike = Pass::decode(2.0, Span::at(2000.0));
+/// assert_eq!(system.bound_sums(&sums), system.bound_pass(&alike));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PassSums {
+    /// Sequences that decode one token each.
+    pub decoding: f64,
+    /// Their contexts, in tokens, the one that is being decoded included.
+    pub context: f64,
+    /// Prompts, or chunks of them, that are read in.
+    pub prompts: f64,
+    /// Their tokens.
+    pub prompt_tokens: f64,
+    /// Their contexts at the end of the chunk, in tokens.
+    pub prompt_context: f64,
+    /// Pairs of a prompt's token and one that it attends to, itself included.
+    pub prompt_pairs: f64,
+}
+
+impl PassSums {
+    /// A pass with the same numbers of sequences and tokens, for what depends on nothing else.
+    pub(crate) fn as_pass(&self) -> Pass {
+        let each = |sum: f64, of: f64| if of > 0.0 { sum / of } else { 0.0 };
+        let context = each(self.context, self.decoding);
+        let end = each(self.prompt_context, self.prompts);
+        let start = end - each(self.prompt_tokens, self.prompts) + 1.0;
+        Pass {
+            prompts: self.prompts,
+            positions: Span::between(start, end),
+            ..Pass::decode(self.decoding, Span::at(context))
+        }
+    }
+}
+
+impl Carried for PassSums {
+    fn decoding(&self) -> f64 {
+        self.decoding
+    }
+
+    fn decoded(&self) -> f64 {
+        self.decoding
+    }
+
+    fn prompts(&self) -> f64 {
+        self.prompts
+    }
+
+    fn prompt_tokens(&self) -> f64 {
+        self.prompt_tokens
+    }
+
+    fn resumed(&self) -> f64 {
+        if self.prompt_context > self.prompt_tokens { self.prompts } else { 0.0 }
+    }
+
+    fn seen(&self, reach: &Reach) -> f64 {
+        if self.decoding > 0.0 { self.context.min(self.decoding * reach.seen) } else { 0.0 }
+    }
+
+    fn decode_pairs(&self, reach: &Reach) -> f64 {
+        self.seen(reach)
+    }
+
+    fn filled(&self, reach: &Reach) -> f64 {
+        if self.prompts <= 0.0 {
+            return 0.0;
+        }
+        let cached = (self.prompt_context - self.prompt_tokens).max(0.0);
+        let written = self.prompt_tokens.min(self.prompts * reach.kept);
+        cached.min(self.prompts * reach.seen) + written
+    }
+
+    fn prompt_pairs(&self, reach: &Reach) -> f64 {
+        if self.prompt_tokens <= 0.0 {
+            return 0.0;
+        }
+        self.prompt_pairs.min(self.prompt_tokens * reach.seen)
+    }
+}

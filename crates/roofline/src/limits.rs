@@ -1,0 +1,104 @@
+//! What limits a phase.
+
+use std::fmt;
+
+use crate::Load;
+use crate::pass::Binding;
+use crate::system::System;
+
+/// What limits a phase: more of it, or less of what takes it, would help most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Limit {
+    /// Reading weights.
+    Weights,
+    /// Reading and writing caches and states.
+    Kv,
+    /// Arithmetic.
+    Compute,
+    /// Moving data between devices.
+    Link,
+    /// Room for more sequences, which would share the reading of weights.
+    Capacity,
+    /// Electrical power. A matter of [`crate::System`] with a power limit only.
+    Power,
+}
+
+impl Limit {
+    /// The name used in files: `weights`, `kv`, `compute`, `link`, `capacity`, `power`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Weights => "weights",
+            Self::Kv => "kv",
+            Self::Compute => "compute",
+            Self::Link => "link",
+            Self::Capacity => "capacity",
+            Self::Power => "power",
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    /// For a reader: `weights`, `KV`, `compute`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Kv => "KV",
+            _ => self.as_str(),
+        })
+    }
+}
+
+/// What limits each phase of a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The pass over a prompt.
+    pub prefill: Limit,
+    /// A decode step.
+    pub decode: Limit,
+}
+
+impl Binding {
+    /// The largest part. Activations count as arithmetic's: both grow with the tokens alone.
+    #[must_use]
+    pub fn limit(&self) -> Limit {
+        let mut largest = (Limit::Weights, self.weights);
+        for part in [
+            (Limit::Kv, self.cache),
+            (Limit::Compute, self.compute + self.activations),
+            (Limit::Link, self.link + self.hops),
+        ] {
+            if part.1 > largest.1 {
+                largest = part;
+            }
+        }
+        largest.0
+    }
+}
+
+impl System {
+    /// What limits each phase of `load`, by the parts of the expected passes.
+    ///
+    /// Decode is limited by capacity where reading the weights takes longest and memory holds fewer sequences than are
+    /// offered, which would share it.
+    #[must_use]
+    pub fn limits(&self, load: &Load) -> Limits {
+        let prefill = self.expected_pass(&self.prefill_pass(load)).binding.limit();
+        let decode = self.expected_decode(load, self.running_batch(load)).binding.limit();
+        let decode = match decode {
+            Limit::Weights if self.fills_memory(load) => Limit::Capacity,
+            other => other,
+        };
+        Limits { prefill, decode }
+    }
+
+    /// Whether memory, and no setting, keeps requests of `load` waiting.
+    pub(crate) fn fills_memory(&self, load: &Load) -> bool {
+        let most = self.max_batch(load);
+        let set = self.serving().max_sequences.map_or(f64::INFINITY, |most| most.get() as f64);
+        let groups = f64::from(self.deployment().attention_groups())
+            * f64::from(self.deployment().replicas());
+        most < load.concurrency.get() as f64 && most < set * groups
+    }
+}

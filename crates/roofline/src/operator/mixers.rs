@@ -1,0 +1,157 @@
+//! What mixes tokens: attention of each kind, linear attention, state-space layers.
+
+use super::{ACTIVATION, Builder, Cut, Operator, OperatorKind, Pairs, Parts, Widths};
+use crate::Format;
+use crate::model::{Attention, DeltaNet, Keys, Latent, Layers, Mamba2, Mixer};
+use crate::reach::Reach;
+
+impl Builder<'_> {
+    pub(super) fn mixer(&self, layers: &Layers, all: &mut Vec<Operator>) {
+        let count = layers.count as f64;
+        match &layers.mixer {
+            Mixer::Attention(attention) => self.softmax(attention, count, all),
+            Mixer::Latent(latent) => self.latent(latent, count, all),
+            Mixer::DeltaNet(layer) => all.push(self.delta_net(layer, count)),
+            Mixer::Mamba2(layer) => all.push(self.mamba(layer, count)),
+            Mixer::None => {}
+        }
+    }
+
+    fn softmax(&self, layer: &Attention, count: f64, all: &mut Vec<Operator>) {
+        let hidden = self.model.hidden();
+        let kv = match layer.keys {
+            Keys::Own => layer.kv_heads * (layer.key_dim + layer.value_dim),
+            Keys::AreValues => layer.kv_heads * layer.key_dim,
+            Keys::Shared => 0,
+        };
+        let parts = Parts {
+            cut: layer.matrix_elements(hidden).saturating_sub(hidden * kv),
+            heads: (hidden * kv, layer.kv_heads),
+            ..Parts::default()
+        };
+        let query = layer.heads * layer.key_dim * layer.query_parts;
+        let widths = Widths { whole: 2 * hidden, cut: query + kv + layer.heads * layer.value_dim };
+        all.push(self.matrices(OperatorKind::Projections, layer.format, parts, widths, count));
+
+        let format = self.model.kv_cache();
+        let flops = layer.flops_per_pair() as f64 * count / self.ways();
+        let kept = format.element_size().get() * layer.cache_elements() as f64 * count;
+        all.push(Operator {
+            per_pair: Pairs { prefill: flops, decode: flops },
+            cached: kept * self.heads_share(layer.kv_heads),
+            reach: self.reaches.place(Reach::of_attention(layer)),
+            ..self.attending(
+                format,
+                layer.format,
+                layer.heads * (layer.key_dim + layer.value_dim),
+                count,
+            )
+        });
+    }
+
+    fn latent(&self, layer: &Latent, count: f64, all: &mut Vec<Operator>) {
+        let hidden = self.model.hidden();
+        // The projections down to the latents are whole on each rank, those up from them are cut by heads.
+        let down = layer.query_rank.unwrap_or(0) + layer.cache_elements();
+        let parts = Parts {
+            cut: layer.matrix_elements(hidden).saturating_sub(hidden * down),
+            whole: hidden * down,
+            ..Parts::default()
+        };
+        let query = layer.heads * (layer.nope_dim + layer.rope_dim);
+        let whole = 2 * hidden + down + layer.query_rank.unwrap_or(0) + layer.kv_rank;
+        let widths = Widths { whole, cut: query + 2 * layer.heads * layer.value_dim };
+        all.push(self.matrices(OperatorKind::Projections, layer.format, parts, widths, count));
+
+        let format = self.model.kv_cache();
+        let kept = layer.cache_bytes(format).get() * count;
+        all.push(Operator {
+            per_pair: Pairs {
+                prefill: layer.flops_per_pair_expanded() as f64 * count / self.ways(),
+                decode: layer.flops_per_pair_absorbed() as f64 * count / self.ways(),
+            },
+            // One latent for all heads: no rank does without it.
+            cached: kept * self.heads_share(1),
+            reach: self.reaches.place(Reach::of_latent(layer)),
+            ..self.attending(format, layer.format, query + layer.heads * layer.value_dim, count)
+        });
+        all.extend(self.indexer(layer, count));
+    }
+
+    /// Engines keep the indexer whole on each rank.
+    fn indexer(&self, latent: &Latent, count: f64) -> Option<Operator> {
+        let (indexer, hidden) = (latent.indexer.as_ref()?, self.model.hidden());
+        let whole = indexer.matrix_elements(hidden, latent.query_rank);
+        let from = latent.query_rank.unwrap_or(hidden);
+        let widths = Widths {
+            whole: from + hidden + indexer.heads * indexer.dim + indexer.dim + indexer.heads,
+            cut: 0,
+        };
+        let parts = Parts { whole, ..Parts::default() };
+        let ways = match self.cut {
+            Cut::Ideal => self.stage(),
+            Cut::Real => 1.0,
+        };
+        let flops = indexer.flops_per_pair() as f64 * count / ways;
+        let kept = indexer.cache_bytes(self.model.kv_cache()).get() * count;
+        Some(Operator {
+            per_pair: Pairs { prefill: flops, decode: flops },
+            cached: kept * self.heads_share(1),
+            ..self.matrices(OperatorKind::Indexer, latent.format, parts, widths, count)
+        })
+    }
+
+    /// Attention itself: `width` elements of queries and results for each token, cut by heads.
+    fn attending(&self, cache: Format, projections: Format, width: u64, count: f64) -> Operator {
+        let activations = match self.cut {
+            Cut::Ideal => 0.0,
+            Cut::Real => ACTIVATION * width as f64 / self.tensor() * count,
+        };
+        let format = self.attention_math(cache, projections);
+        Operator {
+            activations,
+            share: self.share(),
+            ..Operator::new(OperatorKind::Attention, format)
+        }
+    }
+
+    /// What attention multiplies: what the cache holds; for the bound the projections' operands, if those are narrower.
+    fn attention_math(&self, cache: Format, projections: Format) -> Format {
+        let is_narrower = projections.element_size().get() < cache.element_size().get();
+        if self.cut == Cut::Ideal && is_narrower { projections } else { cache }
+    }
+
+    fn delta_net(&self, layer: &DeltaNet, count: f64) -> Operator {
+        let hidden = self.model.hidden();
+        let (keys, values) = (layer.key_heads * layer.key_dim, layer.value_heads * layer.value_dim);
+        let widths = Widths { whole: 2 * hidden, cut: 2 * keys + 3 * values };
+        let parts = Parts { cut: layer.matrix_elements(hidden), ..Parts::default() };
+        let matrices = self.matrices(OperatorKind::Recurrent, layer.format, parts, widths, count);
+        self.with_state(matrices, layer.state_elements(), layer.convolution_elements(), count)
+    }
+
+    fn mamba(&self, layer: &Mamba2, count: f64) -> Operator {
+        let hidden = self.model.hidden();
+        let inner = layer.heads * layer.head_dim;
+        let cut = 3 * inner + 2 * layer.groups * layer.state + layer.heads;
+        let parts = Parts { cut: layer.matrix_elements(hidden), ..Parts::default() };
+        let widths = Widths { whole: 2 * hidden, cut };
+        let matrices = self.matrices(OperatorKind::Recurrent, layer.format, parts, widths, count);
+        self.with_state(matrices, layer.state_elements(), layer.convolution_elements(), count)
+    }
+
+    /// Arithmetic for each element of the state and token: it is updated and queried, two each (the bound); with decay
+    /// and, in the delta rule, the correction, 6 in all.
+    fn with_state(&self, matrices: Operator, state: u64, convolution: u64, count: f64) -> Operator {
+        let each = match self.cut {
+            Cut::Ideal => 4.0,
+            Cut::Real => 6.0,
+        };
+        let size = self.model.state_cache().element_size().get();
+        Operator {
+            per_token: matrices.per_token + each * state as f64 * count / self.ways(),
+            state: size * (state + convolution) as f64 * count / self.ways(),
+            ..matrices
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! How far back layers look and how much they keep, of which a model has few kinds.
+
+use crate::Model;
+use crate::model::{Attention, Latent, Mixer};
+
+/// What a layer reads and keeps of a sequence, in tokens. Layers with the same reach are reckoned together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Reach {
+    /// Its place among the model's reaches.
+    pub(crate) index: usize,
+    /// How many tokens back a position attends, itself included: a window, or the indexer's choice. Infinite: all.
+    pub(crate) seen: f64,
+    /// How many tokens stay in the cache: a window, not an indexer's choice, which may fall on any. Infinite: all.
+    pub(crate) kept: f64,
+}
+
+impl Reach {
+    /// Of a layer that sees everything.
+    pub(crate) const WHOLE: Self = Self { index: 0, seen: f64::INFINITY, kept: f64::INFINITY };
+
+    pub(crate) fn of_attention(attention: &Attention) -> Self {
+        let window = attention.window.map_or(f64::INFINITY, |window| window as f64);
+        Self { index: 0, seen: window, kept: window }
+    }
+
+    pub(crate) fn of_latent(latent: &Latent) -> Self {
+        let top_k = latent.indexer.as_ref().map(|indexer| indexer.top_k as f64);
+        Self { seen: top_k.unwrap_or(f64::INFINITY), ..Self::WHOLE }
+    }
+
+    const fn is_like(&self, other: &Self) -> bool {
+        self.seen == other.seen && self.kept == other.kept
+    }
+}
+
+/// The reaches of a model, each once; [`Reach::WHOLE`] is always the first.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reaches(Vec<Reach>);
+
+impl Default for Reaches {
+    /// Of a model that sees everything.
+    fn default() -> Self {
+        Self(vec![Reach::WHOLE])
+    }
+}
+
+impl Reaches {
+    pub(crate) fn of(model: &Model) -> Self {
+        let mut all = Self::default();
+        for layers in model.layers() {
+            match &layers.mixer {
+                Mixer::Attention(attention) => all.add(Reach::of_attention(attention)),
+                Mixer::Latent(latent) => all.add(Reach::of_latent(latent)),
+                Mixer::DeltaNet(_) | Mixer::Mamba2(_) | Mixer::None => {}
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, reach: Reach) {
+        if !self.0.iter().any(|known| known.is_like(&reach)) {
+            self.0.push(Reach { index: self.0.len(), ..reach });
+        }
+    }
+
+    /// The same reach with its place; the whole where it is not among them.
+    pub(crate) fn place(&self, reach: Reach) -> Reach {
+        self.0.iter().find(|known| known.is_like(&reach)).copied().unwrap_or(Reach::WHOLE)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Reach> {
+        self.0.iter()
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.0.len()
+    }
+}

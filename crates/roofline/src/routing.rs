@@ -1,0 +1,123 @@
+//! How tokens choose experts.
+
+use std::sync::Arc;
+
+/// How the tokens of a pass choose among the experts of a layer, which decides how many of them are read.
+///
+/// The bound always takes [`Routing::Strict`]; the expectation takes what [`crate::System::with_routing`] says.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub enum Routing {
+    /// All tokens choose the same `k` experts: the fewest that can be.
+    Strict,
+    /// Each token chooses for itself, all experts equally often: `E (1 - (1 - k / E)^T)` of them are read.
+    #[default]
+    Expected,
+    /// Each token chooses for itself, expert number `i` with a weight of `i^-alpha`: fewer are read the larger
+    /// `alpha`, 0 being [`Routing::Expected`]. Not above 0 counts as 0.
+    Skewed(f64),
+}
+
+/// How many distinct experts a number of tokens reads.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Coverage {
+    /// So many, whatever the tokens.
+    Fixed(f64),
+    /// `E` experts, each chosen by a token with the same probability.
+    Even { count: f64, missed: f64 },
+    /// The probability of each that a token does not choose it.
+    Each(Arc<[f64]>),
+}
+
+impl Coverage {
+    pub(crate) fn new(routing: Routing, count: f64, per_token: f64) -> Self {
+        match routing {
+            Routing::Strict => Self::Fixed(per_token),
+            Routing::Skewed(alpha) if alpha > 0.0 => {
+                let chosen = inclusion(count as usize, per_token, alpha);
+                Self::Each(chosen.into_iter().map(|p| 1.0 - p).collect())
+            }
+            Routing::Expected | Routing::Skewed(_) => {
+                Self::Even { count, missed: 1.0 - per_token / count }
+            }
+        }
+    }
+
+    /// Distinct experts that `tokens` read, a mean. A pass that has fewer than one token on average still has one
+    /// when it has any.
+    pub(crate) fn of(&self, tokens: f64) -> f64 {
+        let tokens = tokens.max(1.0);
+        match self {
+            Self::Fixed(count) => *count,
+            Self::Even { count, missed } => count * (1.0 - missed.powf(tokens)),
+            Self::Each(missed) => missed.iter().map(|missed| 1.0 - missed.powf(tokens)).sum(),
+        }
+    }
+}
+
+/// How likely a token is to choose each of `count` experts, `per_token` in all, weighted `i^-alpha` and at most 1.
+fn inclusion(count: usize, per_token: f64, alpha: f64) -> Vec<f64> {
+    let weights: Vec<f64> = (1..=count).map(|i| (i as f64).powf(-alpha)).collect();
+    let mut certain = 0;
+    // The first ones that would be chosen more than once are chosen always; the rest share what is left.
+    loop {
+        let left: f64 = weights.iter().skip(certain).sum();
+        let wanted = per_token - certain as f64;
+        let share = |weight: &f64| wanted * weight / left;
+        let over = weights.get(certain).is_some_and(|weight| share(weight) > 1.0);
+        if over {
+            certain += 1;
+            continue;
+        }
+        let rest = weights.iter().skip(certain).map(share);
+        return std::iter::repeat_n(1.0, certain).chain(rest).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Expected distinct experts, worked by hand from the formula.
+    #[test]
+    fn spot_values() {
+        let touched = |count: f64, k: f64, tokens: f64| {
+            format!("{:.1}", Coverage::new(Routing::Expected, count, k).of(tokens))
+        };
+        assert_eq!(touched(128.0, 8.0, 1.0), "8.0");
+        assert_eq!(touched(128.0, 8.0, 8.0), "51.6");
+        assert_eq!(touched(128.0, 8.0, 32.0), "111.8");
+        assert_eq!(touched(128.0, 8.0, 64.0), "125.9");
+        assert_eq!(touched(256.0, 8.0, 32.0), "163.3");
+        assert_eq!(touched(256.0, 8.0, 128.0), "251.6");
+        assert_eq!(touched(128.0, 4.0, 16.0), "51.0");
+        assert_eq!(touched(128.0, 4.0, 64.0), "111.2");
+        assert_eq!(touched(384.0, 8.0, 64.0), "284.2");
+        assert_eq!(touched(512.0, 10.0, 32.0), "239.6");
+    }
+
+    #[test]
+    fn skew_lowers_coverage_down_to_the_strict() {
+        let of = |routing, tokens| Coverage::new(routing, 128.0, 8.0).of(tokens);
+        for tokens in [1.0, 2.5, 16.0, 300.0] {
+            let mut last = of(Routing::Expected, tokens);
+            assert!((of(Routing::Skewed(0.0), tokens) - last).abs() < 1e-9);
+            for alpha in [0.1, 0.5, 1.0, 2.0, 5.0] {
+                let skewed = of(Routing::Skewed(alpha), tokens);
+                assert!(skewed <= last + 1e-9, "{tokens} tokens, {alpha}: {skewed} > {last}");
+                assert!(skewed >= of(Routing::Strict, tokens) - 1e-9);
+                last = skewed;
+            }
+        }
+    }
+
+    #[test]
+    fn a_token_chooses_its_experts_and_no_more() {
+        for alpha in [0.3, 1.0, 3.0] {
+            let chosen = inclusion(64, 6.0, alpha);
+            assert!((chosen.iter().sum::<f64>() - 6.0).abs() < 1e-9);
+            assert!(chosen.iter().all(|p| (0.0..=1.0).contains(p)));
+        }
+        assert_eq!(inclusion(4, 4.0, 2.0), [1.0; 4]);
+    }
+}
