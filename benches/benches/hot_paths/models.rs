@@ -8,7 +8,7 @@ use fizeau::core::Tokens;
 use fizeau::harness::{Cancel, LevelSize, Rig, SelfWatch, Sweep, SweepSpec};
 use fizeau::metrics::{GoodputGoals, WindowChoice};
 use fizeau::pareto::{Direction, frontier};
-use fizeau::roofline::{Bound, Load};
+use fizeau::roofline::{Bound, Deployment, Device, KnownModel, Load, System};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 use fizeau::workload::{Lengths, Spec};
 
@@ -26,14 +26,60 @@ pub(crate) fn find_frontier(c: &mut Criterion) {
     group.finish();
 }
 
+/// Bounds and expectations from a prepared system: a dense model on one device, and a mixture of experts on eight.
 pub(crate) fn bound(c: &mut Criterion) {
-    let Ok(scenario) = Scenario::llama_3_1_8b_h100() else {
-        return;
+    let system = |model: &str, device: &str, ranks: u32| -> Option<System> {
+        let model = KnownModel::named(model).ok()?.model().ok()?;
+        let deployment = Deployment::SINGLE.with_tensor(ranks).ok()?;
+        System::new(model, Device::named(device).ok()?.clone(), deployment).ok()
     };
-    let load = Load::new(Tokens::new(250), Tokens::new(250), NonZeroU64::MIN);
-    c.bench_function("roofline/bound of a level", |b| {
-        b.iter(|| Bound::at(black_box(scenario.system()), black_box(&load)));
-    });
+    let systems = [
+        ("Llama-3.1-8B on one H100", system("llama-3.1-8b", "h100-sxm", 1)),
+        ("gpt-oss-120b on one H200", system("gpt-oss-120b", "h200-sxm", 1)),
+        ("DeepSeek-V3 on eight H200", system("deepseek-v3", "h200-sxm", 8)),
+    ];
+    let load = |k: u64| {
+        let concurrency = NonZeroU64::MIN.saturating_add(k % 64);
+        Load::new(Tokens::new(250 + k % 7), Tokens::new(250), concurrency)
+    };
+    let loads: Vec<Load> = (0..1024).map(load).collect();
+    let mut group = c.benchmark_group("roofline");
+    for (name, system) in systems {
+        let Some(system) = system else {
+            continue;
+        };
+        group.throughput(Throughput::Elements(loads.len() as u64));
+        group.bench_function(format!("bound: {name}"), |b| {
+            b.iter(|| {
+                let rates = loads.iter().map(|load| {
+                    black_box(&system).bound_figures(black_box(load)).requests_per_s.get()
+                });
+                rates.sum::<f64>()
+            });
+        });
+        group.bench_function(format!("bound, in batches: {name}"), |b| {
+            let mut figures = Vec::with_capacity(loads.len());
+            b.iter(|| {
+                black_box(&system).bound_batch(black_box(&loads), &mut figures);
+                figures.len()
+            });
+        });
+        group.bench_function(format!("expected: {name}"), |b| {
+            b.iter(|| {
+                let rates = loads.iter().map(|load| {
+                    black_box(&system).expected_figures(black_box(load)).requests_per_s.get()
+                });
+                rates.sum::<f64>()
+            });
+        });
+    }
+    group.throughput(Throughput::Elements(1));
+    if let Ok(scenario) = Scenario::llama_3_1_8b_h100() {
+        group.bench_function("bound of a level", |b| {
+            b.iter(|| Bound::at(black_box(scenario.system()), black_box(&load(0))));
+        });
+    }
+    group.finish();
 }
 
 /// A whole sweep in virtual time: eight levels, 2,800 requests.

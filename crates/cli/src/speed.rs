@@ -43,8 +43,7 @@ impl Physics {
 
     /// For a model and its devices that are known already.
     pub(crate) const fn new(model_name: String, system: System, (input, _): (u64, u64)) -> Self {
-        let input = Tokens::new(input);
-        Self { model_name, system, config: None, device_file: None, input }
+        Self { model_name, system, config: None, device_file: None, input: Tokens::new(input) }
     }
 
     /// For prompts of a nominal length, where the server does not say how long they were.

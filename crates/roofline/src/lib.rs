@@ -36,7 +36,9 @@
 //! - No figure is NaN or infinite; what cannot be said is an error or absent.
 //! - Rates are dense, bytes are bytes, and a multiply-add counts as two.
 
+mod alone;
 mod answer;
+mod batch;
 mod bound;
 mod carried;
 mod collective;
@@ -57,11 +59,13 @@ mod pass;
 mod rates;
 mod reach;
 mod routing;
+mod sensitivity;
 mod serving;
 mod span;
 mod system;
 mod timed;
 
+pub use alone::SingleRequest;
 pub use answer::{Answer, AnswerError};
 pub use bound::{Bound, LimitedBy};
 pub use carried::PassSums;
@@ -86,6 +90,7 @@ pub use model::{
 pub use operator::OperatorKind;
 pub use pass::{Binding, Pass, PassTime};
 pub use routing::Routing;
+pub use sensitivity::{Gain, Sensitivities, Sensitivity};
 pub use serving::{Admission, Prefix, Serving};
 pub use span::Span;
 pub use system::System;

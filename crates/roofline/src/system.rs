@@ -73,12 +73,17 @@ impl System {
         deployment: Deployment,
     ) -> Result<Self, DeploymentError> {
         deployment.check(&model)?;
+        Ok(Self::prepared(model, device, deployment))
+    }
+
+    /// Of a model that can be spread so.
+    fn prepared(model: Model, device: Device, deployment: Deployment) -> Self {
         let reaches = Reaches::of(&model);
         let ideal_operators: Vec<Timed> = operators(&model, &deployment, Cut::Ideal)
             .into_iter()
             .map(|operator| Timed::ideal(operator, &device))
             .collect();
-        Ok(Self {
+        Self {
             real: timed(&model, &device, &deployment, Routing::Expected),
             ideal: Totals::new(&ideal_operators, &reaches),
             ideal_operators,
@@ -93,7 +98,7 @@ impl System {
             model,
             device,
             deployment,
-        })
+        }
     }
 
     /// The same system with the engine's settings as `serving` has them.
@@ -107,6 +112,13 @@ impl System {
     pub fn with_routing(self, routing: Routing) -> Self {
         let real = timed(&self.model, &self.device, &self.deployment, routing);
         Self { real, routing, ..self }
+    }
+
+    /// The same system on other devices.
+    #[must_use]
+    pub fn with_device(&self, device: Device) -> Self {
+        let other = Self::prepared(self.model.clone(), device, self.deployment);
+        other.with_serving(self.serving).with_routing(self.routing)
     }
 
     /// The model.

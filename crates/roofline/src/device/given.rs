@@ -64,6 +64,17 @@ impl Device {
         Ok(self)
     }
 
+    /// The same device with a memory that is read at `bandwidth`.
+    ///
+    /// # Errors
+    /// If that is not a positive finite number.
+    pub fn with_memory_bandwidth(mut self, bandwidth: BytesPerSec) -> Result<Self, DeviceError> {
+        let rate = positive(bandwidth.get(), "memory bandwidth")?;
+        self.memory_bandwidth = bandwidth;
+        self.put(Cell::given("memory.bandwidth", Measure::Bandwidth, rate));
+        Ok(self)
+    }
+
     /// The same device, of whose memory software sees `usable`.
     ///
     /// # Errors
