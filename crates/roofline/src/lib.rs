@@ -45,7 +45,9 @@ mod collective;
 mod compare;
 mod deployment;
 mod device;
+mod excess;
 mod exchange;
+mod expected;
 mod explain;
 mod figures;
 mod format;
@@ -75,6 +77,8 @@ pub use deployment::{Deployment, DeploymentError, ExpertExchange, Overlap};
 pub use device::{
     Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
 };
+pub use excess::{Excess, Input, MeasuredFigure, Remedy};
+pub use expected::Expected;
 pub use explain::{Part, Phase, Term};
 pub use figures::{Figures, Schedule};
 pub use format::{FileType, Format, GgmlType, Mixed, UnknownFormat};
