@@ -1,12 +1,10 @@
 //! From a measured level to its report.
 
-use fizeau::core::{Millis, Seconds};
 use fizeau::harness::{Ended, LevelRun, Notice, Observer, RunFolder};
 use fizeau::metrics::{ClientProof, ClientWatch, Ending, Expectations, LevelHistograms, judge};
 use fizeau::report::{
     Asked, LengthTally, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until,
 };
-use fizeau::roofline::{Bound, Measured};
 
 use crate::client::Client;
 use crate::exit::Fail;
@@ -72,7 +70,7 @@ pub(crate) fn report(
         cache: yardstick.asked.cache,
         abandoned: yardstick.abandoned,
         repeated: yardstick.repeated.map(str::to_owned),
-        beyond_speed_of_light: beyond(&speed_of_light),
+        beyond_speed_of_light: speed_of_light.excess().map(ToString::to_string),
         ending: if run.is_partial() { Ending::Interrupted } else { Ending::Finished },
     };
     LevelReport {
@@ -134,54 +132,10 @@ fn speed_of_light(
     load: LoadPoint,
     physics: Option<&Physics>,
 ) -> SpeedOfLight {
-    let absent = |reason: &str| SpeedOfLight::Absent { reason: reason.to_owned() };
-    let (Some(physics), Some(lengths)) = (physics, &kept.lengths) else {
-        return absent(NO_PHYSICS);
-    };
-    let LoadPoint::Concurrency(concurrency) = load else {
-        return absent("the bound of a level needs its concurrency: --max-concurrency");
-    };
-    if run.summary.requests.completed == 0 {
-        return absent("no request completed");
+    match (physics, &kept.lengths) {
+        (Some(physics), Some(lengths)) => {
+            SpeedOfLight::of(physics.system(), lengths, load, &run.summary)
+        }
+        _ => SpeedOfLight::Absent { reason: NO_PHYSICS.to_owned() },
     }
-    match physics.bound(lengths, concurrency.into()) {
-        Err(reason) => SpeedOfLight::Absent { reason },
-        Ok(bound) => SpeedOfLight::Known { shares: measured(run).percent_of(&bound), bound },
-    }
-}
-
-/// Means for latencies, because the bound is one of the mean: a percentile would compare a tail with an average.
-fn measured(run: &LevelRun) -> Measured {
-    let seconds = |millis: Millis| Seconds::new(millis.get() / 1e3);
-    let (metrics, throughput) = (&run.summary.metrics, &run.summary.throughput);
-    Measured {
-        ttft: metrics.ttft.mean.map(seconds),
-        tpot: metrics.tpot.mean.map(seconds),
-        output_tokens_per_s: Some(throughput.output_tokens_per_s),
-        requests_per_s: Some(throughput.requests_per_s),
-    }
-}
-
-fn beyond(speed_of_light: &SpeedOfLight) -> Option<String> {
-    let SpeedOfLight::Known { bound, shares } = speed_of_light else {
-        return None;
-    };
-    shares.is_impossible().then(|| describe(bound, shares))
-}
-
-fn describe(bound: &Bound, shares: &fizeau::roofline::SpeedOfLight) -> String {
-    let figures = [
-        (shares.output_tokens_per_s, bound.output_tokens_per_s, "output tokens/s"),
-        (shares.requests_per_s, bound.requests_per_s, "requests/s"),
-    ];
-    let figures =
-        figures.into_iter().filter_map(|(share, bound, unit)| Some((share?, bound, unit)));
-    let worst = figures.max_by(|a, b| a.0.get().total_cmp(&b.0.get()));
-    let worst = worst.map_or_else(String::new, |(share, bound, unit)| {
-        format!("{share} of the bound of {:.2} {unit}", bound.get())
-    });
-    format!(
-        "{worst}, for one device, one token a step and nothing cached; the model's config, the device or the endpoint \
-         is not what was said"
-    )
 }

@@ -1,11 +1,10 @@
 //! The speed of light for a run: model and device, read before anything is sent.
 
-use std::num::NonZeroU64;
 use std::path::Path;
 
 use fizeau::core::Tokens;
 use fizeau::report::LengthTally;
-use fizeau::roofline::{Bound, Deployment, Model, System};
+use fizeau::roofline::{Deployment, Model, System};
 
 use crate::exit::{Fail, Named};
 use crate::hardware::{self, Hardware};
@@ -76,9 +75,8 @@ impl Physics {
         LengthTally::new(self.input, self.system.model())
     }
 
-    /// The bound at a concurrency over the replies that came, or why there is none.
-    pub(crate) fn bound(&self, replies: &LengthTally, concurrency: u64) -> Result<Bound, String> {
-        let concurrency = NonZeroU64::new(concurrency).unwrap_or(NonZeroU64::MIN);
-        Bound::over(&self.system, replies.lengths(), concurrency).map_err(|error| error.to_string())
+    /// The model on its devices.
+    pub(crate) const fn system(&self) -> &System {
+        &self.system
     }
 }

@@ -115,8 +115,10 @@ impl Share {
         self.0 * 100.0
     }
 
-    /// None where the parts make no share: a part below 0, a whole not above it, anything not finite.
-    fn of(part: f64, whole: f64) -> Option<Self> {
+    /// A part of a whole in the same unit. None where they make no share: a part below 0, a whole not above it, anything
+    /// not finite.
+    #[must_use]
+    pub fn of(part: f64, whole: f64) -> Option<Self> {
         let share = part / whole;
         (part >= 0.0 && whole > 0.0 && share.is_finite()).then_some(Self(share))
     }

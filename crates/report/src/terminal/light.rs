@@ -1,0 +1,51 @@
+//! The speed of light by level and phase, below the table of a sweep.
+
+use super::Line;
+use crate::SweepReport;
+use crate::light_table::{COLUMNS, NOTE};
+
+impl SweepReport {
+    /// How much of the speed of light each level reached, phase by phase; nothing where no level has one.
+    pub(super) fn say_light(&self, width: usize, out: &mut Vec<Line>) {
+        let rows = self.light_rows();
+        if rows.is_empty() {
+            return;
+        }
+        let devices = self.setup().hardware.as_deref().unwrap_or("the hardware");
+        out.push(Line::text(format!("Speed of light of {devices}, share reached by phase:")));
+        let heads = [
+            COLUMNS.map(|(group, head, _)| match head {
+                "load" | "limited by" => "",
+                "cache full" => "cache",
+                _ if group == "out tok/s" => "tok/s",
+                _ => "",
+            }),
+            COLUMNS.map(|(_, head, _)| if head == "cache full" { "full" } else { head }),
+        ];
+        // Columns leave from the right where there is no room, what limits first.
+        let fits = |count: usize| {
+            let of = |row: &[String; 9]| {
+                line(row.iter().map(String::as_str).take(count)).chars().count()
+            };
+            rows.iter().map(of).max().unwrap_or(0) <= width
+        };
+        let count = (1..=COLUMNS.len()).rev().find(|count| fits(*count)).unwrap_or(1);
+        for head in heads {
+            out.push(Line::Whole(line(head.into_iter().take(count))));
+        }
+        for row in &rows {
+            out.push(Line::Whole(line(row.iter().map(String::as_str).take(count))));
+        }
+        out.push(Line::text(NOTE.to_owned()));
+        out.push(Line::Blank);
+    }
+}
+
+fn line<'a>(cells: impl Iterator<Item = &'a str>) -> String {
+    let cell = |(cell, (_, _, width)): (&str, (&str, &str, usize))| match width {
+        0 => format!("  {cell}"),
+        width => format!("{cell:>width$}"),
+    };
+    let line: String = cells.zip(COLUMNS).map(cell).collect();
+    line.trim_end().to_owned()
+}
