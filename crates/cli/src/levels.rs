@@ -30,6 +30,15 @@ impl Kept {
     }
 }
 
+impl Kept {
+    /// Adds the lengths of the level's replies to those of all levels.
+    pub(crate) fn add_lengths_to(&self, all: Option<&mut LengthTally>) {
+        if let (Some(all), Some(own)) = (all, &self.lengths) {
+            all.merge(own);
+        }
+    }
+}
+
 impl Observer for Kept {
     fn notice(&mut self, notice: Notice<'_>) {
         if let Notice::RequestEnded(tape) = notice {

@@ -6,11 +6,12 @@ mod query;
 mod systems;
 
 use fizeau::report::{Answer, SolView};
+use fizeau::roofline::{Device, Model, System};
 
-use crate::args::SolArgs;
+use crate::args::{SolArgs, SystemArgs};
 use crate::exit::{Exit, Fail};
 use crate::say::say;
-use query::Query;
+use query::{Query, SystemQuery};
 use systems::Systems;
 
 pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
@@ -26,6 +27,11 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
     let view = SolView { name, system, load: &load, answer: &answer, notes: &[] };
     say(view.text(width()))?;
     Ok(Exit::Good)
+}
+
+/// `model` on `device` as flags have them spread, stored and served.
+pub(crate) fn system(model: Model, device: Device, args: &SystemArgs) -> Result<System, String> {
+    systems::system_of(model, device, &SystemQuery::of(args))
 }
 
 /// The width of the terminal; 80 where there is none.

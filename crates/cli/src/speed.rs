@@ -1,18 +1,27 @@
-//! The speed of light for a run: model and device, read before anything is sent.
+//! The speed of light for a run: model and devices, read before anything is sent.
 
+mod spread;
+
+use std::borrow::Borrow;
+use std::num::NonZeroU64;
 use std::path::Path;
 
 use fizeau::core::Tokens;
-use fizeau::report::LengthTally;
-use fizeau::roofline::{Deployment, Model, System};
+use fizeau::report::{LengthTally, LevelReport, LightCurve, Setup};
+use fizeau::roofline::{Bound, Load, Model, System};
 
+use crate::args::PhysicsArgs;
 use crate::exit::{Fail, Named};
 use crate::hardware::{self, Hardware};
+use crate::sol;
+pub(crate) use spread::Spread;
 
 /// What the speed of light is computed from.
 pub(crate) struct Physics {
     model_name: String,
     system: System,
+    /// How it was said that the model lies on its devices.
+    spread: Spread,
     /// The text of the model's config, where it came from a file.
     config: Option<String>,
     /// Likewise the device's.
@@ -22,27 +31,53 @@ pub(crate) struct Physics {
 }
 
 impl Physics {
-    /// Reads the model's config and finds the device; none if neither was given.
-    pub(crate) fn from_args(
-        model_config: Option<&Path>,
-        hardware: Option<&str>,
-    ) -> Result<Option<Self>, Fail> {
-        let (Some(path), Some(hardware)) = (model_config, hardware) else {
-            return Ok(None);
+    /// Reads the model's config and finds the device; none if neither was given. Says what the reader should know of them.
+    ///
+    /// # Errors
+    /// If one of both is missing or is not understood, or the model does not fit.
+    pub(crate) fn from_args(args: &PhysicsArgs) -> Result<Option<Self>, Fail> {
+        let spread = Spread::default().with(args);
+        let (path, hardware) = match (args.model_config.as_deref(), args.hardware.as_deref()) {
+            (Some(path), Some(hardware)) => (path, hardware),
+            (Some(_), None) => {
+                return Err(Fail::usage("--hardware: name the device that --model-config is for"));
+            }
+            (None, Some(_)) => {
+                return Err(Fail::usage(
+                    "--model-config: name the config.json of the model that --hardware is for",
+                ));
+            }
+            (None, None) if spread != Spread::default() => {
+                return Err(Fail::usage(
+                    "--model-config and --hardware: name model and device that the flags of the speed of light are for",
+                ));
+            }
+            (None, None) => return Ok(None),
         };
+        let physics = Self::read(path, hardware, spread)?;
+        let one = Load::new(Tokens::new(1), Tokens::new(1), NonZeroU64::MIN);
+        Bound::at(&physics.system, &one).named(&format!("--hardware {hardware}"))?;
+        physics.system.notes().iter().for_each(|note| eprintln!("note: {note}"));
+        Ok(Some(physics))
+    }
+
+    /// Reads the model's config and finds the device.
+    pub(crate) fn read(path: &Path, hardware: &str, spread: Spread) -> Result<Self, Fail> {
         let path_name = path.display().to_string();
         let flag = format!("--model-config {path_name}");
         let text = std::fs::read_to_string(path).named(&flag)?;
         let model = Model::from_config_json(&text).named(&flag)?;
         let Hardware { device, file } = hardware::named(hardware)?;
-        let system = System::new(model, device, Deployment::SINGLE).named(&flag)?;
+        let args = spread.system_args();
+        let system = sol::system(model, device, &args).map_err(Fail::usage)?;
         let physics = Self::new(path_name, system, (0, 0));
-        Ok(Some(Self { config: Some(text), device_file: file, ..physics }))
+        Ok(Self { spread, config: Some(text), device_file: file, ..physics })
     }
 
     /// For a model and its devices that are known already.
-    pub(crate) const fn new(model_name: String, system: System, (input, _): (u64, u64)) -> Self {
-        Self { model_name, system, config: None, device_file: None, input: Tokens::new(input) }
+    pub(crate) fn new(model_name: String, system: System, (input, _): (u64, u64)) -> Self {
+        let (spread, input) = (Spread::default(), Tokens::new(input));
+        Self { model_name, system, spread, config: None, device_file: None, input }
     }
 
     /// For prompts of a nominal length, where the server does not say how long they were.
@@ -60,23 +95,36 @@ impl Physics {
         self.device_file.as_deref()
     }
 
-    /// What the model is called: its config's path, or a scenario's name.
-    pub(crate) fn model_name(&self) -> &str {
-        &self.model_name
+    /// The model on its devices.
+    pub(crate) const fn system(&self) -> &System {
+        &self.system
     }
 
-    /// What the device is called.
-    pub(crate) fn device_name(&self) -> &str {
-        self.system.device().name()
+    /// How it was said that the model lies on its devices.
+    pub(crate) const fn spread(&self) -> &Spread {
+        &self.spread
     }
 
-    /// An account of the lengths of a level's replies, for [`Physics::bound`].
+    /// An account of the lengths of a level's replies, for the bound over them.
     pub(crate) fn lengths(&self) -> LengthTally {
         LengthTally::new(self.input, self.system.model())
     }
 
-    /// The model on its devices.
-    pub(crate) const fn system(&self) -> &System {
-        &self.system
+    /// Says in `setup` what it is computed from.
+    pub(crate) fn describe_in(&self, setup: &mut Setup) {
+        setup.model_config = Some(self.model_name.clone());
+        setup.hardware = Some(self.system.device().name().to_owned());
+        setup.deployment = Some(self.spread.words(&self.system));
+    }
+
+    /// What could be done with the requests of all these levels together, whose lengths are `all`.
+    pub(crate) fn curve<L: Borrow<LevelReport>>(
+        &self,
+        all: &LengthTally,
+        levels: &[L],
+    ) -> Option<LightCurve> {
+        let lights = levels.iter().filter_map(|level| level.borrow().speed_of_light.light());
+        let loads: Vec<NonZeroU64> = lights.map(|light| light.concurrency).collect();
+        LightCurve::over(&self.system, all, &loads).ok()
     }
 }

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use fizeau::roofline::{Deployment, DeploymentError, Format, Model, Serving, System, WeightChoice};
+use fizeau::roofline::{
+    Deployment, DeploymentError, Device, Format, Model, Serving, System, WeightChoice,
+};
 
 use super::query::{Degrees, SystemQuery};
 use crate::hardware;
@@ -43,11 +45,7 @@ impl Systems {
         let hardware = query.hardware.as_deref().ok_or("hardware is missing")?;
         let device = hardware::find(hardware, "hardware").map_err(|fail| fail.message)?.device;
         let model = self.model(path)?.clone();
-        let model = stored_as(model, query)?;
-        let deployment = query.degrees.deployment().map_err(|error| error.to_string())?;
-        let system = System::new(model, device, deployment);
-        let system = system.map_err(|error| error.to_string())?;
-        Ok(system.with_serving(serving(query)?))
+        system_of(model, device, query)
     }
 
     fn model(&mut self, path: &str) -> Result<&Model, String> {
@@ -58,6 +56,19 @@ impl Systems {
         });
         model.as_ref().map_err(Clone::clone)
     }
+}
+
+/// `model` on `device`, spread, stored and served as the query has it.
+pub(super) fn system_of(
+    model: Model,
+    device: Device,
+    query: &SystemQuery<'_>,
+) -> Result<System, String> {
+    let model = stored_as(model, query)?;
+    let deployment = query.degrees.deployment().map_err(|error| error.to_string())?;
+    let system = System::new(model, device, deployment);
+    let system = system.map_err(|error| error.to_string())?;
+    Ok(system.with_serving(serving(query)?))
 }
 
 /// Each text with a byte behind it that none can contain, then the numbers in text of their own.

@@ -66,6 +66,7 @@ pub(crate) fn setup() -> Setup {
         },
         model_config: Some("llama-3.1-8b".to_owned()),
         hardware: Some("h100-sxm".to_owned()),
+        deployment: Some("one device".to_owned()),
     }
 }
 
