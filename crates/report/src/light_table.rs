@@ -5,27 +5,27 @@ use crate::{LevelReport, Light, SweepReport};
 
 /// The heads of the columns, the group that each stands in, and their widths on a terminal.
 pub(crate) const COLUMNS: [(&str, &str, usize); 9] = [
-    ("", "load", 8),
+    ("", "load", 6),
     ("of the bound", "prefill", 9),
-    ("of the bound", "decode", 9),
-    ("of the bound", "output", 9),
+    ("of the bound", "decode", 8),
+    ("of the bound", "output", 8),
     ("out tok/s", "measured", 10),
-    ("out tok/s", "expected", 10),
-    ("out tok/s", "bound", 10),
-    ("", "cache full", 11),
-    ("", "limited by", 0),
+    ("out tok/s", "expected", 9),
+    ("out tok/s", "bound", 7),
+    ("", "cache full", 7),
+    ("", "limits", 0),
 ];
 
 impl SweepReport {
-    /// A row for each level that has a speed of light.
+    /// A row for each level that has a speed of light and may be compared: of what is not to be believed there is no share.
     pub(crate) fn light_rows(&self) -> Vec<[String; 9]> {
         let row = |level: &LevelReport| Some(row(level, level.speed_of_light.light()?));
-        self.levels().iter().filter_map(row).collect()
+        self.compared().filter_map(row).collect()
     }
 
-    /// The most requests that were in flight at any level with a speed of light.
+    /// The most requests that were in flight at any of those levels.
     pub(crate) fn most_in_flight(&self) -> Option<u64> {
-        let lights = self.levels().iter().filter_map(|level| level.speed_of_light.light());
+        let lights = self.compared().filter_map(|level| level.speed_of_light.light());
         lights.map(|light| light.concurrency.get()).max()
     }
 }
@@ -51,7 +51,7 @@ fn row(level: &LevelReport, light: &Light) -> [String; 9] {
             || light.bound.limited_by.to_string(),
             |limits| match (limits.prefill.to_string(), limits.decode.to_string()) {
                 (prefill, decode) if prefill == decode => decode,
-                (prefill, decode) => format!("{prefill}, then {decode}"),
+                (prefill, decode) => format!("{prefill}/{decode}"),
             },
         ),
     ]
@@ -59,5 +59,5 @@ fn row(level: &LevelReport, light: &Light) -> [String; 9] {
 
 /// What the columns mean.
 pub(crate) const NOTE: &str = "Prefill: TTFT. Decode: TPOT, a step over the sequences that were decoding. Output: tokens/s \
-     of the whole. Bound: nothing can be faster. Expected: physics without an engine's overheads. Limited by: what takes most \
-     of a prompt's time, and then of a decode step's";
+     of the whole. Bound: nothing can be faster. Expected: physics without an engine's overheads. Limits: what takes most of \
+     a prompt's time, or of a prompt's / a decode step's";

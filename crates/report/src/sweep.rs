@@ -162,6 +162,13 @@ impl SweepReport {
         self.levels.iter().zip(&self.places)
     }
 
+    /// The levels that are compared with one another.
+    pub(crate) fn compared(&self) -> impl Iterator<Item = &LevelReport> {
+        let compared =
+            |(_, place): &(&LevelReport, &Place)| !matches!(place, Place::LeftOut { .. });
+        self.placed().filter(compared).map(|placed| placed.0)
+    }
+
     /// Every reason against a level, each text once, with the loads of the levels that it applies to. Of what was measured
     /// beyond the speed of light, that which is furthest beyond speaks for all.
     pub(crate) fn reasons(&self) -> Vec<(Verdict, &str, Vec<String>)> {

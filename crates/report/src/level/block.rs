@@ -129,21 +129,21 @@ impl LevelReport {
             share.map_or_else(|| "-".to_owned(), |share| percent(share.get()))
         };
         let rate = |rate: PerSec| number(rate.get());
-        let mut lines =
-            vec![line("Speed of light (output tok/s):", rate(light.bound.output_tokens_per_s))];
-        if let Ok(expected) = &light.expected {
-            let figures = &expected.figures;
-            lines.push(line(
-                "Expected of physics (output tok/s):",
-                rate(figures.output_tokens_per_s),
-            ));
+        let mut lines = vec![
+            line("Speed of light (output tok/s):", rate(light.bound.output_tokens_per_s)),
+            line("Share of it reached:", share(light.shares.output_tokens_per_s)),
+        ];
+        if light.shares.ttft.is_some() {
+            lines.push(line("Share reached in prefill:", share(light.shares.ttft)));
         }
-        lines.push(line("Share of it reached:", share(light.shares.output_tokens_per_s)));
-        lines.push(line("  in prefill (TTFT):", share(light.shares.ttft)));
         if let Some(decode) = light.decode {
-            lines.push(line("  in decode (TPOT):", percent(decode.share.get())));
+            lines.push(line("Share reached in decode:", percent(decode.share.get())));
         }
         lines.push(line("Limited by:", light.bound.limited_by));
+        if let Ok(expected) = &light.expected {
+            let tokens = rate(expected.figures.output_tokens_per_s);
+            lines.push(line("Expected of physics (output tok/s):", tokens));
+        }
         lines
     }
 

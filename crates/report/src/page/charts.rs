@@ -43,7 +43,7 @@ impl SweepReport {
             keys.push_str(&key("light bound", "speed of light: the bound, which nothing beats"));
             keys.push_str(&key("light expected", "expected of physics"));
             keys.push_str(
-                "<br>The curves are of mean E2EL, at the same numbers of requests in flight.",
+                "The curves are of mean E2EL, at the same numbers of requests in flight.",
             );
         }
         let knee = self.knee().map(|knee| format!("<p>Knee at {}.</p>\n", escape(&knee)));
@@ -132,13 +132,6 @@ impl SweepReport {
                  </figure>\n</section>\n"
             ),
         );
-    }
-
-    /// The levels that are compared with one another.
-    pub(super) fn compared(&self) -> impl Iterator<Item = &LevelReport> {
-        let compared =
-            |(_, place): &(&LevelReport, &Place)| !matches!(place, Place::LeftOut { .. });
-        self.placed().filter(compared).map(|placed| placed.0)
     }
 
     /// What the load is, as an axis' title and as words in a sentence.

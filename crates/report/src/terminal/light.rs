@@ -11,11 +11,14 @@ impl SweepReport {
         if rows.is_empty() {
             return;
         }
-        let devices = self.setup().hardware.as_deref().unwrap_or("the hardware");
-        out.push(Line::text(format!("Speed of light of {devices}, share reached by phase:")));
+        let setup = self.setup();
+        let device = setup.hardware.as_deref().unwrap_or("the hardware");
+        let spread = setup.deployment.as_ref().map(|spread| format!(" ({spread})"));
+        let spread = spread.unwrap_or_default();
+        out.push(Line::text(format!("Speed of light of {device}{spread}, reached by phase:")));
         let heads = [
             COLUMNS.map(|(group, head, _)| match head {
-                "load" | "limited by" => "",
+                "load" | "limits" => "",
                 "cache full" => "cache",
                 _ if group == "out tok/s" => "tok/s",
                 _ => "",
@@ -24,10 +27,9 @@ impl SweepReport {
         ];
         // Columns leave from the right where there is no room, what limits first.
         let fits = |count: usize| {
-            let of = |row: &[String; 9]| {
-                line(row.iter().map(String::as_str).take(count)).chars().count()
-            };
-            rows.iter().map(of).max().unwrap_or(0) <= width
+            let is_short = |line: String| line.chars().count() <= width;
+            heads.iter().all(|head| is_short(line(head.iter().copied().take(count))))
+                && rows.iter().all(|row| is_short(line(row.iter().map(String::as_str).take(count))))
         };
         let count = (1..=COLUMNS.len()).rev().find(|count| fits(*count)).unwrap_or(1);
         for head in heads {
