@@ -59,5 +59,5 @@ fn row(level: &LevelReport, light: &Light) -> [String; 9] {
 
 /// What the columns mean.
 pub(crate) const NOTE: &str = "Prefill: TTFT. Decode: TPOT, a step over the sequences that were decoding. Output: tokens/s \
-     of the whole. Bound: nothing can be faster. Expected: physics without an engine's overheads. Limits: what takes most of \
-     a prompt's time, or of a prompt's / a decode step's";
+     of the whole. Bound: nothing can be faster. Expected: physics without an engine's overheads. Limits: of prefill/decode, \
+     or of both";
