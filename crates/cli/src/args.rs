@@ -4,6 +4,7 @@
 mod ab;
 mod arrivals;
 mod bench;
+mod calibration;
 mod client;
 mod compare;
 mod data;
@@ -11,7 +12,9 @@ mod decision;
 mod devices;
 mod endpoint;
 mod lengths;
+mod mechanisms;
 mod merge;
+mod models;
 mod physics;
 mod report;
 mod sampling;
@@ -25,6 +28,7 @@ mod workload;
 pub(crate) use ab::{AbArgs, AnswerArgs};
 pub(crate) use arrivals::{ArrivalArgs, RampArg};
 pub(crate) use bench::{BenchArgs, SonnetArgs};
+pub(crate) use calibration::CalibrationArgs;
 pub(crate) use client::ClientArgs;
 pub(crate) use compare::CompareArgs;
 pub(crate) use data::{DataArgs, SessionArgs};
@@ -32,7 +36,9 @@ pub(crate) use decision::DecisionArgs;
 pub(crate) use devices::DevicesArgs;
 pub(crate) use endpoint::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg};
 pub(crate) use lengths::{LawArgs, PrefixArgs, RangeStyleArg};
+pub(crate) use mechanisms::{MechanismArgs, TransferArg};
 pub(crate) use merge::MergeArgs;
+pub(crate) use models::ModelsArgs;
 pub(crate) use physics::PhysicsArgs;
 pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;
@@ -78,6 +84,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Serve the simulated engine behind HTTP, for trying clients out.
     Serve(ServeArgs),
+    /// List the models that are built in, or say what is understood of one: parameters, bytes, cache, warnings.
+    Models(ModelsArgs),
     /// Say how fast a model can be on a device: the bound that nothing beats, and what physics leads one to expect.
     Sol(Box<SolArgs>),
     /// List the devices that are known, or show one: each figure with its source and date.

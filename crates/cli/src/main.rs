@@ -15,6 +15,8 @@ mod hardware;
 mod interrupt;
 mod levels;
 mod merge;
+mod model_config;
+mod models;
 mod pairs;
 mod planned;
 mod probe;
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Models(args) => models::run(&args),
         Command::Sol(args) => sol::run(&args),
         Command::Devices(args) => devices::run(&args),
     };

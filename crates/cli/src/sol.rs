@@ -1,37 +1,127 @@
 //! `fizeau sol`: how fast a model can be on a device.
 
+mod fit;
 mod line;
+mod mechanisms;
 mod points;
 mod query;
 mod systems;
 
-use fizeau::report::{Answer, SolView};
-use fizeau::roofline::{Device, Model, System};
+use std::num::NonZeroU64;
 
-use crate::args::{SolArgs, SystemArgs};
+use fizeau::core::PerSec;
+use fizeau::report::{BatchCurve, Calibrated, ContextCurve, SolScope, SolSubject, SolView};
+use fizeau::roofline::{Answer, Device, Load, Model, Schedule, System};
+
+use crate::args::{CurveArg, SolArgs, SystemArgs};
 use crate::exit::{Exit, Fail};
 use crate::say::say;
 use query::{Query, SystemQuery};
-use systems::Systems;
+use systems::{Prepared, Systems};
 
 pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
-    let query = Query::of(args);
-    if let Some(path) = &args.points {
-        return points::run(path, &query);
+    if !args.calibration.fit.is_empty() {
+        return fit::run(&args.calibration);
     }
-    let mut systems = Systems::default();
-    let system = systems.get(&query.system).map_err(Fail::usage)?;
+    let query = Query::of(args);
+    let calibration = fit::calibration(&args.calibration)?;
+    if let Some(path) = &args.points {
+        return points::run(path, &query, calibration);
+    }
+    let mut systems = Systems::new(calibration);
+    let prepared = systems.get(&query.system).map_err(Fail::usage)?;
     let load = query.load.load().map_err(Fail::usage)?;
-    let answer = Answer::of(system, &load);
-    let name = query.system.model_config.as_deref().unwrap_or_default();
-    let view = SolView { name, system, load: &load, answer: &answer, notes: &[] };
-    say(view.text(width()))?;
+    match args.curve {
+        Some(over) => curve(over, &prepared.system, &load),
+        None => answer(args, prepared, &load),
+    }
+}
+
+/// The breakdown of one query.
+fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail> {
+    let Prepared { system, predictor, .. } = prepared;
+    let (mut answer, mut notes) = match args.load.batch {
+        Some(batch) => exactly(batch, system, load)?,
+        None => (prepared.answer(load).map_err(Fail::usage)?, Vec::new()),
+    };
+    let name = args.system.model_config.as_deref().unwrap_or_default();
+    let mut scope = SolScope::Requests;
+    if args.load.context.is_some() {
+        scope = SolScope::Step;
+        steps_alone(system, load, &mut answer);
+    }
+    let predicted = match scope {
+        SolScope::Requests => predictor.as_ref().map(|predictor| predictor.predict(load)),
+        SolScope::Step => None,
+    };
+    let calibrated = predictor.as_ref().zip(predicted.as_ref()).map(|(predictor, predicted)| {
+        notes.extend_from_slice(predictor.warnings());
+        Calibrated { prediction: predicted.as_ref(), scope: predictor.scope() }
+    });
+    let subject = SolSubject { system, load, batch: answer.running_batch };
+    let view = SolView {
+        name,
+        system,
+        load,
+        answer: &answer,
+        calibrated,
+        scope,
+        asides: &mechanisms::asides(&args.mechanisms, &subject)?,
+        notes: &notes,
+    };
+    match args.json {
+        true => say(view.to_json().map_err(Fail::broken)?.trim_end())?,
+        false => say(view.text(width()))?,
+    }
+    Ok(Exit::Good)
+}
+
+/// The answer for exactly `batch` sequences, and a note if they do not fit.
+fn exactly(batch: u64, system: &System, load: &Load) -> Result<(Answer, Vec<String>), Fail> {
+    let fitting = system.max_batch(load) as u64;
+    if batch <= fitting {
+        return Ok((system.answer(load).map_err(Fail::usage)?, Vec::new()));
+    }
+    let concurrency = NonZeroU64::new(fitting).unwrap_or(NonZeroU64::MIN);
+    let mut answer = system.answer(&Load { concurrency, ..*load }).map_err(Fail::usage)?;
+    let running = batch as f64;
+    answer.running_batch = running;
+    answer.memory = system.memory_use(load, running);
+    answer.bound = system.bound_at(load, running, Schedule::Overlapped);
+    answer.expected = system.expected_at(load, running, Schedule::Serial);
+    answer.limited_by.decode = system.expected_decode(load, running).binding.limit();
+    let note =
+        format!("{batch} sequences do not fit, {fitting} do: the figures are as if they did");
+    Ok((answer, vec![note]))
+}
+
+/// Makes `answer` one for decode steps that no prompt comes between.
+fn steps_alone(system: &System, load: &Load, answer: &mut Answer) {
+    let running = answer.running_batch;
+    answer.expected = system.expected_at(load, running, Schedule::Overlapped);
+    for figures in [&mut answer.bound, &mut answer.expected] {
+        figures.output_tokens_per_s = PerSec::new(running / figures.tpot.get());
+    }
+}
+
+fn curve(over: CurveArg, system: &System, load: &Load) -> Result<Exit, Fail> {
+    let csv = match over {
+        CurveArg::Batch => BatchCurve { system, load }.csv().map_err(Fail::usage)?,
+        CurveArg::Context => {
+            let (csv, end) = ContextCurve { system, load }.csv().map_err(Fail::usage)?;
+            if let Some(end) = end {
+                eprintln!("note: the curve ends where {end}");
+            }
+            csv
+        }
+    };
+    say(csv.trim_end())?;
     Ok(Exit::Good)
 }
 
 /// `model` on `device` as flags have them spread, stored and served.
 pub(crate) fn system(model: Model, device: Device, args: &SystemArgs) -> Result<System, String> {
-    systems::system_of(model, device, &SystemQuery::of(args))
+    systems::system_of(model, device, &SystemQuery::of(args, None))
 }
 
 /// The width of the terminal; 80 where there is none.

@@ -8,11 +8,12 @@ use std::path::Path;
 
 use fizeau::core::Tokens;
 use fizeau::report::{LengthTally, LevelReport, LightCurve, Setup};
-use fizeau::roofline::{Bound, Load, Model, System};
+use fizeau::roofline::{Bound, Load, System};
 
 use crate::args::PhysicsArgs;
 use crate::exit::{Fail, Named};
 use crate::hardware::{self, Hardware};
+use crate::model_config::{self, Loaded};
 use crate::sol;
 pub(crate) use spread::Spread;
 
@@ -65,8 +66,7 @@ impl Physics {
     pub(crate) fn read(path: &Path, hardware: &str, spread: Spread) -> Result<Self, Fail> {
         let path_name = path.display().to_string();
         let flag = format!("--model-config {path_name}");
-        let text = std::fs::read_to_string(path).named(&flag)?;
-        let model = Model::from_config_json(&text).named(&flag)?;
+        let Loaded { model, text, .. } = model_config::load(&path_name).named(&flag)?;
         let Hardware { device, file } = hardware::named(hardware)?;
         let args = spread.system_args();
         let system = sol::system(model, device, &args).map_err(Fail::usage)?;

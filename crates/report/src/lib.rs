@@ -57,7 +57,10 @@ pub use level::{DecodeLight, LevelReport, LevelStatus, Light, LoadPoint, SpeedOf
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
-pub use sol::{Answer, SolError, SolLine, SolView};
+pub use sol::{
+    BatchCurve, Calibrated, ContextCurve, FitView, SolAside, SolError, SolLine, SolScope,
+    SolSubject, SolView,
+};
 pub use sweep::{GoalResult, OperatingPoint, Place, StandIn, SweepReport};
 pub use terminal::{Style, Terminal};
 pub use vllm::{

@@ -1,15 +1,25 @@
-//! The speed of light of a query, as text, as JSON and as a line among many.
+//! The speed of light of a query: as text, as JSON, as a line among many and as a curve.
 
-mod answer;
+mod aside;
+mod calibrated;
+mod curve;
+mod document;
+mod figures;
+mod fit;
+mod gains;
 mod grid;
 mod line;
 mod quantity;
+mod tables;
 mod view;
 
-pub use answer::Answer;
+pub use aside::{SolAside, SolSubject};
+pub use calibrated::Calibrated;
+pub use curve::{BatchCurve, ContextCurve};
+pub use fit::FitView;
 pub use line::{SolError, SolLine};
 
-use fizeau_roofline::{Load, System};
+use fizeau_roofline::{Answer, Load, System};
 
 /// An answer, and what it is of.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +32,21 @@ pub struct SolView<'a> {
     pub load: &'a Load,
     /// The answer.
     pub answer: &'a Answer,
+    /// What a calibration predicts, if there is one.
+    pub calibrated: Option<Calibrated<'a>>,
+    /// Whether requests are meant, or a step alone.
+    pub scope: SolScope,
+    /// What else was asked: mechanisms, costs, goals.
+    pub asides: &'a [SolAside],
     /// What a reader ought to know of the query, beside what the answer warns of.
     pub notes: &'a [String],
+}
+
+/// What of an answer is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SolScope {
+    /// Whole requests.
+    Requests,
+    /// A decode step of the running sequences at the context that follows the prompt. What is of requests is left out.
+    Step,
 }

@@ -217,9 +217,17 @@ impl Deployment {
     /// ```
     #[must_use]
     pub fn expert_imbalance(&self, tokens: f64, per_token: u64) -> f64 {
-        let groups = f64::from(self.expert_groups());
-        let mean = tokens * per_token as f64 / groups;
-        if mean > 0.0 { (1.0 + (2.0 * groups.ln() / mean).sqrt()).min(groups) } else { 1.0 }
+        imbalance(f64::from(self.expert_groups()), tokens * per_token as f64)
+    }
+}
+
+/// How much more than the mean the fullest of `groups` has of `picks`.
+pub(crate) fn imbalance(groups: f64, picks: f64) -> f64 {
+    let mean = picks / groups;
+    if groups > 1.0 && mean > 0.0 {
+        (1.0 + (2.0 * groups.ln() / mean).sqrt()).min(groups)
+    } else {
+        1.0
     }
 }
 

@@ -262,7 +262,7 @@ impl System {
         }
     }
 
-    fn figures(
+    pub(crate) fn figures(
         &self,
         load: &Load,
         batch: f64,

@@ -73,6 +73,13 @@ pub enum Format {
         /// Elements that share a scale and a zero point; 0: a whole channel.
         group: u32,
     },
+    /// As [`Format::Int`], and each group has a 16-bit bias beside its scale: MLX.
+    IntBias {
+        /// Bits of an element.
+        bits: u8,
+        /// Elements that share a scale and a bias; 0: a whole channel.
+        group: u32,
+    },
     /// 4-bit quantiles of a normal distribution with a float32 scale for each 64: 4.5 bits (bitsandbytes).
     Nf4,
     /// As [`Format::Nf4`], with scales in 8 bits and a float32 for each 256 of them: 4.127 bits (QLoRA, arXiv
@@ -116,6 +123,7 @@ impl Format {
             Self::IntZero { bits, group } => {
                 f64::from(bits) + shared(16.0 + f64::from(bits), group)
             }
+            Self::IntBias { bits, group } => f64::from(bits) + shared(32.0, group),
             Self::Nf4Double => 4.0 + 8.0 / 64.0 + 32.0 / (64.0 * 256.0),
             Self::Ggml(kind) => kind.bits_per_element(),
             Self::Mixed(mixed) => mixed.bits_per_element(),
@@ -127,7 +135,9 @@ impl Format {
     #[must_use]
     pub fn value_bits(self) -> u32 {
         match self {
-            Self::Int { bits, .. } | Self::IntZero { bits, .. } => u32::from(bits),
+            Self::Int { bits, .. } | Self::IntZero { bits, .. } | Self::IntBias { bits, .. } => {
+                u32::from(bits)
+            }
             // Scales add less than a bit to every other format.
             _ => self.bits_per_element() as u32,
         }

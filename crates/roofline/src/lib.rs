@@ -1,56 +1,72 @@
-//! What a model on a device could do at the very best: the speed of light of LLM inference.
+//! What a model on devices could do at the very best, and what physics leads one to expect: the speed of light of LLM
+//! inference.
 //!
-//! A [`Model`] comes from a `config.json`, a [`Device`] from the table (or from your own figures), a
-//! [`Load`] says what is asked; [`Bound::at`] then gives times that no serving engine can undercut and rates
-//! that none can exceed. For what was measured, [`Bound::over`] takes the lengths that the requests really had,
-//! and [`Measured::percent_of`] puts the measurement beside it.
+//! A [`Model`] comes from a `config.json`, a [`Device`] from the table (or from your own figures), a [`Deployment`] says
+//! how one is spread over the other: together a [`System`]. [`System::answer`] says what becomes of a [`Load`]: what
+//! fits, the bound that no serving engine can beat, the expectation, and what limits both. [`System::explain`] lists the
+//! terms, [`System::bound_sensitivities`] what a better resource would buy.
+//!
+//! For what was measured, [`Bound::over`] takes the lengths that the requests really had, and
+//! [`Measured::percent_of`] puts the measurement beside it.
 //!
 //! ```
 //! use std::num::NonZeroU64;
 //! use fizeau_core::Tokens;
-//! use fizeau_roofline::{Bound, Deployment, Device, Load, Model, System};
+//! use fizeau_roofline::{Deployment, Device, KnownModel, Load, System};
 //!
-//! # let text = include_str!(concat!(
-//! #     env!("CARGO_MANIFEST_DIR"),
-//! #     "/../../fixtures/models/llama-3.1-8b/config.json"
-//! # ));
-//! // `text` is the content of Llama-3.1-8B's config.json.
-//! let model = Model::from_config_json(text)?;
-//! let device = Device::named("h100-sxm")?;
+//! // Or `Model::from_config_json(text)`.
+//! let model = KnownModel::named("llama-3.1-8b")?.model()?;
+//! let device = Device::named("h100-sxm")?.clone();
+//! let system = System::new(model, device, Deployment::SINGLE)?;
 //! let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);
-//! let system = System::new(model, device.clone(), Deployment::SINGLE)?;
-//! let bound = Bound::at(&system, &load)?;
-//! assert_eq!(format!("{:.1}", bound.requests_per_s.get()), "17.4");
+//! let answer = system.answer(&load)?;
+//! assert_eq!(format!("{:.1}", answer.bound.requests_per_s.get()), "17.4");
+//! assert_eq!(format!("{:.1}", answer.expected.requests_per_s.get()), "11.3");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! **Use this crate** to hold a measurement, a simulator or a capacity plan against the limit that the silicon
-//! sets. **Do not use it** to predict what an engine will do: a bound has no overheads in it. Nor for mixtures of
-//! experts, latent attention, sliding windows (refused by name, never guessed) or several devices.
+//! sets. **Do not take** an expectation for a prediction: it has no overheads in it, and all that an engine does beside
+//! moving bytes and multiplying comes on top.
+//!
+//! # How a time comes about
+//!
+//! A [`Pass`] carries decoding sequences and prompts. The operators of all layers are accounts that are affine in its
+//! tokens, sequences and contexts ([`OperatorKind`]). The bound spreads each perfectly over all devices of a stage, adds
+//! them up and takes the longer of all memory and all arithmetic. The expectation cuts them as engines do, takes the
+//! longer of memory and arithmetic for each by itself, and adds what devices have to tell each other.
 //!
 //! # Invariants
 //!
 //! - Pure: no I/O, no clock, no randomness. The same inputs give the same bits.
 //! - Sound: a simplification may make a bound harder to reach, never easier to beat. More bandwidth or more
-//!   arithmetic never makes a bound worse.
+//!   arithmetic never makes a bound worse, nor do more devices. No expectation beats its bound.
 //! - No figure is NaN or infinite; what cannot be said is an error or absent.
 //! - Rates are dense, bytes are bytes, and a multiply-add counts as two.
+//! - A prepared [`System`] evaluates bounds and expectations without allocating.
 
 mod alone;
 mod answer;
 mod batch;
 mod bound;
+mod calibration;
 mod carried;
+mod chunking;
 mod collective;
 mod compare;
+mod cost;
+mod curve;
 mod deployment;
 mod device;
+mod disaggregation;
+mod energy;
 mod excess;
 mod exchange;
 mod expected;
 mod explain;
 mod figures;
 mod format;
+mod inverse;
 mod lengths;
 mod limits;
 mod load;
@@ -58,46 +74,75 @@ mod memory;
 mod model;
 mod operator;
 mod pass;
+mod prefix;
 mod rates;
 mod reach;
+mod reckoning;
 mod routing;
 mod sensitivity;
 mod serving;
 mod span;
+mod speculation;
 mod system;
 mod timed;
 
 pub use alone::SingleRequest;
 pub use answer::{Answer, AnswerError};
 pub use bound::{Bound, LimitedBy};
+pub use calibration::{
+    Calibration, CalibrationFileError, Constant, Constants, Errors, Estimate, Fit, FitError,
+    Interval, Judged, MeasuredError, MeasuredLevel, MeasuredTable, OutsideRegime, Prediction,
+    Predictor, Sample, SampleError, Scope, Summary, UnknownConstant,
+};
 pub use carried::PassSums;
+pub use chunking::Chunked;
 pub use collective::{Algorithm, Collective, CollectiveTime, Group, GroupError};
 pub use compare::{Measured, Share, SpeedOfLight};
+pub use cost::{Cost, CostError, HourlyRate, Origin, UsdRange};
+pub use curve::{
+    BatchCurve, BatchPoint, ContextCurve, ContextPoint, CurveEnd, MILLION_TOKENS, Stride,
+};
 pub use deployment::{Deployment, DeploymentError, ExpertExchange, Overlap};
 pub use device::{
     Cell, Device, DeviceError, Link, MathType, Price, Reduces, Topology, UnknownDevice,
 };
+pub use disaggregation::{Bottleneck, Disaggregated, Disaggregation, Split, Transfer};
+pub use energy::{Energy, PowerDraw, PowerError};
 pub use excess::{Excess, Input, MeasuredFigure, Remedy};
 pub use expected::Expected;
 pub use explain::{Part, Phase, Term};
 pub use figures::{Figures, Schedule};
 pub use format::{FileType, Format, GgmlType, Mixed, UnknownFormat};
+pub use inverse::{
+    Aim, Cheapest, Choice, Found, Goal, LargestBatch, LargestContext, Need, Query, SearchError,
+    Shortfall,
+};
 pub use lengths::Lengths;
 pub use limits::{Limit, Limits};
 pub use load::Load;
 pub use memory::MemoryUse;
 pub use model::{
     Attention, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Keys, KnownModel,
-    Latent, Layers, Mamba2, Mixer, Model, ModelError, Parameters, TensorClass, Tensors,
+    Latent, Layers, Mamba2, Mixer, Model, ModelError, Parameters, QueryNorm, TensorClass, Tensors,
     UnknownModel, WeightChoice, WeightChoiceError,
 };
 pub use operator::OperatorKind;
 pub use pass::{Binding, Pass, PassTime};
+pub use prefix::{Fetch, Hits, Tier};
+pub use reckoning::Reckoning;
 pub use routing::Routing;
 pub use sensitivity::{Gain, Sensitivities, Sensitivity};
 pub use serving::{Admission, Prefix, Serving};
 pub use span::Span;
+pub use speculation::{
+    Acceptance, AcceptanceError, DraftTree, Drafter, Node, Speculated, Speculation,
+};
 pub use system::System;
+
+/// The worked examples of the page that derives the formulas.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/speed-of-light.md")]
+struct Page;
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]

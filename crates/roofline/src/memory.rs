@@ -229,10 +229,11 @@ impl System {
         (fitting.min(most) * groups).max(0.0)
     }
 
-    /// The sequences of `load` that run at once: its concurrency, or what fits.
+    /// The sequences of `load` that run at once: its concurrency, or as many whole ones as fit. Where not even one
+    /// fits, of which [`System::answer`] tells, figures are those of one.
     #[must_use]
     pub fn running_batch(&self, load: &Load) -> f64 {
-        (load.concurrency.get() as f64).min(self.max_batch(load))
+        (load.concurrency.get() as f64).min(self.max_batch(load).floor()).max(1.0)
     }
 
     /// The most sequences of `load` that the silicon could hold, whatever engine serves it: all memory, nothing

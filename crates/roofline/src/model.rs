@@ -2,6 +2,8 @@
 
 mod accounts;
 mod config;
+mod drafting;
+mod elements;
 mod error;
 mod fields;
 mod known;
@@ -15,7 +17,7 @@ pub use error::ModelError;
 pub use known::{KnownModel, UnknownModel};
 pub use layers::{
     Attention, DeltaNet, Dense, ExpertGroups, Experts, FeedForward, Indexer, Keys, Latent, Layers,
-    Mamba2, Mixer,
+    Mamba2, Mixer, QueryNorm,
 };
 
 pub use weights::{WeightChoice, WeightChoiceError};
@@ -46,8 +48,8 @@ pub struct Model {
     hidden: u64,
     vocabulary: u64,
     layers: Vec<Layers>,
-    /// Elements of the norm before the LM head.
-    final_norm: u64,
+    /// Elements of the norm before the LM head, and of the head's bias.
+    final_vectors: u64,
     tables: Tables,
     cache: CacheFormats,
     /// What predicts further tokens (MTP); not part of the base model.

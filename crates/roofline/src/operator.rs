@@ -94,6 +94,8 @@ pub(crate) struct Routed {
     pub(crate) count: f64,
     /// `k`.
     pub(crate) per_token: f64,
+    /// Groups of devices that share them, `e`.
+    pub(crate) groups: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

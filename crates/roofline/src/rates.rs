@@ -13,13 +13,13 @@ fn rate(device: &Device, math: MathType) -> FlopsPerSec {
 
 /// Seconds a FLOP on `format` with the arithmetic that engines use for it.
 pub(crate) fn usual(device: &Device, format: Format) -> f64 {
-    1.0 / rate(device, format.math()).get()
+    1.0 / rate(device, format.math_on(device)).get()
 }
 
 /// Seconds a FLOP on `format` with the fastest arithmetic that could ever be used for it.
 pub(crate) fn fastest(device: &Device, format: Format) -> f64 {
-    let rate = rate(device, format.fastest_math()).get();
-    1.0 / rate.max(self::rate(device, format.math()).get())
+    let rate = rate(device, format.fastest_math_on(device)).get();
+    1.0 / rate.max(self::rate(device, format.math_on(device)).get())
 }
 
 /// Arithmetic that `model` is stored for and `device` lacks, a sentence each.
@@ -28,16 +28,14 @@ pub(crate) fn notes(model: &Model, device: &Device) -> Vec<String> {
     formats.push(model.kv_cache());
     let mut notes = Vec::new();
     for math in MathType::ALL {
-        let stored = formats.iter().find(|format| format.math() == math);
-        if let (Some(format), None) = (stored, device.dense_rate(math)) {
-            let used = match device.dense_rate(MathType::Fp8) {
-                Some(_) if math == MathType::Fp4 => MathType::Fp8,
-                _ => MathType::Bf16,
+        let widened = |format: &&Format| format.math() == math && format.math_on(device) != math;
+        if let Some(format) = formats.iter().find(widened) {
+            let used = format.math_on(device).name();
+            let lack = match device.dense_rate(math) {
+                None => format!("has no {} arithmetic: {format} computes", math.name()),
+                Some(_) => format!("cannot multiply {format} as it is stored: it computes"),
             };
-            let (device, math, used) = (device.name(), math.name(), used.name());
-            notes.push(format!(
-                "{device} has no {math} arithmetic: {format} computes at its {used} rate"
-            ));
+            notes.push(format!("{} {lack} at its {used} rate", device.name()));
         }
     }
     notes

@@ -41,6 +41,40 @@ use crate::{Deployment, DeploymentError, Device, Model, Overlap, Parameters, rat
 /// assert_eq!(format!("{:.1} ms", prompt.to_millis().get()), "133.3 ms");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// One token of larger models, with nothing in the cache:
+///
+/// ```
+/// use fizeau_roofline::{Deployment, Device, KnownModel, Pass, PassTime, Span, System, WeightChoice};
+///
+/// type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+/// let step = |model: &str, weights: &str, device: &str, ranks: u32| -> Result<PassTime> {
+///     let model = KnownModel::named(model)?.model()?;
+///     let model = if weights.is_empty() { model } else { model.with_weights(&weights.parse()?) };
+///     let deployment = Deployment::SINGLE.with_tensor(ranks)?;
+///     let system = System::new(model, Device::named(device)?.clone(), deployment)?;
+///     Ok(system.bound_pass(&Pass::decode(1.0, Span::at(0.0))))
+/// };
+/// let printed = |pass: PassTime| {
+///     format!("{:.3} ms, {:.1} tokens/s", pass.total.to_millis().get(), 1.0 / pass.total.get())
+/// };
+///
+/// // Llama-3.1-70B with every matrix in fp8, the LM head too: 69.50 GB over 4.8 TB/s.
+/// let large = step("llama-3.1-70b", "fp8,head=fp8", "h200-sxm", 1)?.total;
+/// assert_eq!(format!("{:.2} ms, {:.2} tokens/s", large.to_millis().get(), 1.0 / large.get()),
+///     "14.48 ms, 69.06 tokens/s");
+///
+/// // gpt-oss-120b, four experts of 128 in MXFP4, the rest in bf16: 5.000 GB over 3.35 TB/s.
+/// let sparse = step("gpt-oss-120b", "", "h100-sxm", 1)?;
+/// assert_eq!(printed(sparse), "1.493 ms, 669.9 tokens/s");
+///
+/// // DeepSeek-V3 with every matrix but the LM head in fp8, on eight devices: 37.55 GB over 8 times 4.8 TB/s.
+/// let fp8 = "attention=fp8,dense=fp8,experts=fp8,shared_experts=fp8,router=fp8,head=bf16";
+/// let spread = step("deepseek-v3", fp8, "h200-sxm", 8)?.total;
+/// assert_eq!(format!("{:.3} ms, {:.0} tokens/s", spread.to_millis().get(), 1.0 / spread.get()),
+///     "0.978 ms, 1023 tokens/s");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct System {
     model: Model,

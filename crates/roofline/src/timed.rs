@@ -3,6 +3,7 @@
 use fizeau_core::Seconds;
 
 use crate::carried::Carried;
+use crate::deployment::imbalance;
 use crate::operator::{Operator, OperatorKind, Positions, Routed};
 use crate::pass::PassTime;
 use crate::reach::{Reach, Reaches};
@@ -97,11 +98,14 @@ impl Timed {
             let of_prompts = carried.prompts() + carried.resumed();
             cache += of.state * (2.0 * decoding * carried.decoding() + prompts * of_prompts);
         }
+        // The pass waits for the group of devices whose experts are picked most.
+        let busiest =
+            of.experts.map_or(1.0, |routed| imbalance(routed.groups, positions * routed.per_token));
         OperatorTime {
             weights: (of.weights + routed) * self.byte,
             cache: cache * self.byte,
             activations: of.activations * positions * self.byte,
-            matrices: of.per_token * positions * self.flop,
+            matrices: of.per_token * positions * busiest * self.flop,
             attention: pairs * self.flop,
         }
     }

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::SystemArgs;
+use super::{CalibrationArgs, MechanismArgs, SystemArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct SolArgs {
@@ -10,6 +10,10 @@ pub(crate) struct SolArgs {
     pub(crate) system: SystemArgs,
     #[command(flatten)]
     pub(crate) load: SolLoadArgs,
+    #[command(flatten)]
+    pub(crate) mechanisms: MechanismArgs,
+    #[command(flatten)]
+    pub(crate) calibration: CalibrationArgs,
     /// Answer the queries of a file (`-`: standard input), one JSON object a line, with one JSON line each, in order. Flags are
     /// the defaults of what a line does not say. Exit code 2 if any line could not be answered.
     #[arg(long, value_name = "FILE.jsonl", conflicts_with_all = ["json", "curve"], help_heading = "Output")]

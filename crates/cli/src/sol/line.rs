@@ -74,6 +74,7 @@ impl<'a> Line<'a> {
             "model_config" => system.model_config = Some(value.text(name)?),
             "hardware" => system.hardware = Some(value.text(name)?),
             "weights" => system.weights = Some(value.text(name)?),
+            "engine" => system.engine = Some(value.text(name)?),
             "kv" => system.kv = Some(value.text(name)?),
             "tp" => system.degrees.tp = value.degree(name)?,
             "pp" => system.degrees.pp = value.degree(name)?,

@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 
-use fizeau::report::{Answer, SolError, SolLine};
+use fizeau::report::{Calibrated, SolError, SolLine};
+use fizeau::roofline::Calibration;
 
 use super::line::{self, Line};
 use super::query::Query;
@@ -11,14 +12,18 @@ use super::systems::Systems;
 use crate::exit::{Exit, Fail, Named};
 
 /// Answers the lines of `path`, or of standard input if that is `-`.
-pub(super) fn run(path: &str, defaults: &Query<'_>) -> Result<Exit, Fail> {
+pub(super) fn run(
+    path: &str,
+    defaults: &Query<'_>,
+    calibration: Option<Calibration>,
+) -> Result<Exit, Fail> {
     let flag = format!("--points {path}");
     let input: Box<dyn Read> = match path {
         "-" => Box::new(io::stdin()),
         path => Box::new(File::open(path).named(&flag)?),
     };
     let input = BufReader::with_capacity(BUFFER, input);
-    let wrong = match answer_all(input, io::stdout().lock(), defaults) {
+    let wrong = match answer_all(input, io::stdout().lock(), defaults, Systems::new(calibration)) {
         // A reader who has seen enough is nothing to fail over.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Exit::Good),
         wrong => wrong.named(&flag)?,
@@ -49,8 +54,8 @@ fn answer_all(
     mut input: BufReader<impl Read>,
     mut out: impl Write,
     defaults: &Query<'_>,
+    mut systems: Systems,
 ) -> io::Result<Wrong> {
-    let mut systems = Systems::default();
     let mut wrong = Wrong::default();
     let (mut text, mut answers, mut number) = (Vec::new(), Vec::new(), 0);
     while input.read_until(b'\n', &mut text)? > 0 {
@@ -86,10 +91,17 @@ fn answer(
 ) -> Result<(), String> {
     let Line { query, unknown } = line::parse(text, defaults)?;
     let load = query.load.load()?;
-    let system = systems.get(&query.system)?;
+    let prepared = systems.get(&query.system)?;
+    let predictor = prepared.predictor.as_ref();
     let note = |name: String| format!("{name} is not a field that is known, and is ignored");
-    let notes: Vec<String> = unknown.into_iter().map(note).collect();
-    let answer = Answer::of(system, &load);
-    let line = SolLine { answer: &answer, notes: &notes };
+    let mut notes: Vec<String> = unknown.into_iter().map(note).collect();
+    let answer = prepared.answer(&load)?;
+    let predicted = predictor.map(|predictor| predictor.predict(&load));
+    let calibrated = predictor.zip(predicted.as_ref());
+    let calibrated = calibrated.map(|(predictor, predicted)| {
+        notes.extend_from_slice(predictor.warnings());
+        Calibrated { prediction: predicted.as_ref(), scope: predictor.scope() }
+    });
+    let line = SolLine { answer: &answer, calibrated, notes: &notes };
     line.append_to(answers).map_err(|error| error.to_string())
 }

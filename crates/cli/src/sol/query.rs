@@ -18,6 +18,8 @@ pub(super) struct SystemQuery<'a> {
     pub(super) kv: Option<Cow<'a, str>>,
     pub(super) memory_share: f64,
     pub(super) max_num_seqs: Option<NonZeroU64>,
+    /// As a calibration calls it.
+    pub(super) engine: Option<Cow<'a, str>>,
 }
 
 /// How the model is spread.
@@ -47,12 +49,15 @@ pub(super) struct Query<'a> {
 
 impl<'a> Query<'a> {
     pub(super) fn of(args: &'a SolArgs) -> Self {
-        Self { system: SystemQuery::of(&args.system), load: LoadQuery::of(&args.load) }
+        Self {
+            system: SystemQuery::of(&args.system, args.calibration.engine.as_deref()),
+            load: LoadQuery::of(&args.load),
+        }
     }
 }
 
 impl<'a> SystemQuery<'a> {
-    pub(super) fn of(args: &'a SystemArgs) -> Self {
+    pub(super) fn of(args: &'a SystemArgs, engine: Option<&'a str>) -> Self {
         let borrowed = |text: &'a Option<String>| text.as_deref().map(Cow::Borrowed);
         Self {
             model_config: borrowed(&args.model_config),
@@ -68,13 +73,21 @@ impl<'a> SystemQuery<'a> {
             kv: borrowed(&args.kv),
             memory_share: args.memory_share,
             max_num_seqs: args.max_num_seqs,
+            engine: engine.map(Cow::Borrowed),
         }
     }
 }
 
 impl LoadQuery {
-    const fn of(args: &SolLoadArgs) -> Self {
-        Self { isl: args.isl, osl: args.osl, cached: args.cached, concurrency: args.concurrency }
+    /// A context is that of the token which follows a prompt: of two tokens of output it is the second that a step makes.
+    fn of(args: &SolLoadArgs) -> Self {
+        let concurrency = args.batch.unwrap_or(args.concurrency);
+        match args.context {
+            Some(context) => {
+                Self { isl: context.saturating_sub(1), osl: 2, cached: 0, concurrency }
+            }
+            None => Self { isl: args.isl, osl: args.osl, cached: args.cached, concurrency },
+        }
     }
 
     /// The load, or what is wrong with it.

@@ -13,6 +13,7 @@ mod devices;
 mod engine;
 mod interrupt;
 mod merge;
+mod models;
 mod pages;
 mod probe;
 mod recorded;

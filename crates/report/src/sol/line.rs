@@ -1,15 +1,18 @@
 //! An answer as one line of JSON.
 
-use fizeau_roofline::Figures;
+use fizeau_roofline::Answer;
 use serde::{Serialize, Serializer};
 
-use super::Answer;
+use super::calibrated::{Calibrated, CalibratedBlock};
+use super::figures::{Block, Limiting, Number};
 
 /// An answer as `fizeau sol --points` prints it, one line of JSON.
 #[derive(Debug, Clone, Copy)]
 pub struct SolLine<'a> {
     /// The answer.
     pub answer: &'a Answer,
+    /// What a calibration predicts, if there is one.
+    pub calibrated: Option<Calibrated<'a>>,
     /// What was wrong with the query beside what the answer warns of.
     pub notes: &'a [String],
 }
@@ -27,7 +30,10 @@ impl SolLine<'_> {
     /// # Errors
     /// Never, as long as memory lasts; the writer's own error otherwise.
     pub fn append_to(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
-        serde_json::to_writer(out, &Line::of(self))
+        serde_json::to_writer(
+            out,
+            &Line::of(self.answer, self.notes).with(self.calibrated.as_ref()),
+        )
     }
 }
 
@@ -41,43 +47,31 @@ impl SolError<'_> {
     }
 }
 
-#[derive(Serialize)]
-struct Line<'a> {
+/// The fields that an answer has wherever it is printed.
+#[derive(Debug, Serialize)]
+pub(super) struct Line<'a> {
     params: Counts,
     weight_bytes: Number,
     kv_bytes_per_token: Number,
-    max_batch: Number,
+    max_batch: Option<u64>,
     running_batch: Number,
     bound: Block,
     expected: Block,
-    limited_by: Limits,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calibrated: Option<CalibratedBlock>,
+    limited_by: Limiting,
     warnings: Warnings<'a>,
 }
 
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Counts {
     total: u64,
     active: u64,
     streamed: u64,
 }
 
-#[derive(Serialize)]
-struct Limits {
-    prefill: &'static str,
-    decode: &'static str,
-}
-
-/// The figures of one way of reckoning.
-#[derive(Serialize)]
-struct Block {
-    ttft_ms: Number,
-    tpot_ms: Number,
-    output_tokens_per_s: Number,
-    requests_per_s: Number,
-}
-
 impl<'a> Line<'a> {
-    fn of(SolLine { answer, notes }: &SolLine<'a>) -> Self {
+    pub(super) fn of(answer: &'a Answer, notes: &'a [String]) -> Self {
         let parameters = &answer.parameters;
         Self {
             params: Counts {
@@ -87,41 +81,32 @@ impl<'a> Line<'a> {
             },
             weight_bytes: Number(answer.weight_bytes.get().round()),
             kv_bytes_per_token: Number(answer.kv_bytes_per_token.get()),
-            max_batch: Number(answer.max_batch),
+            max_batch: answer.max_batch,
             running_batch: Number(answer.running_batch),
             bound: Block::of(&answer.bound),
             expected: Block::of(&answer.expected),
-            limited_by: Limits { prefill: answer.prefill, decode: answer.decode },
+            calibrated: None,
+            limited_by: answer.limited_by.into(),
             warnings: Warnings(&answer.warnings, notes),
         }
     }
-}
 
-impl Block {
-    fn of(figures: &Figures) -> Self {
+    /// The same with a prediction.
+    pub(super) fn with(self, calibrated: Option<&Calibrated<'_>>) -> Self {
+        Self { calibrated: calibrated.map(Calibrated::block), ..self }
+    }
+
+    /// Without what is of requests.
+    pub(super) fn of_step(answer: &'a Answer, notes: &'a [String]) -> Self {
         Self {
-            ttft_ms: Number(figures.ttft.get() * 1e3),
-            tpot_ms: Number(figures.tpot.get() * 1e3),
-            output_tokens_per_s: Number(figures.output_tokens_per_s.get()),
-            requests_per_s: Number(figures.requests_per_s.get()),
+            bound: Block::of_step(&answer.bound),
+            expected: Block::of_step(&answer.expected),
+            ..Self::of(answer, notes)
         }
     }
 }
 
-/// A number without a fraction where it has none, and null where it is none.
-struct Number(f64);
-
-impl Serialize for Number {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            value if value.fract() == 0.0 && value.abs() < 1e15 => {
-                serializer.serialize_i64(value as i64)
-            }
-            value => serializer.serialize_f64(value),
-        }
-    }
-}
-
+#[derive(Debug)]
 struct Warnings<'a>(&'a [String], &'a [String]);
 
 impl Serialize for Warnings<'_> {

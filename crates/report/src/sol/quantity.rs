@@ -1,6 +1,6 @@
 //! Quantities as a person reads them.
 
-use crate::number::{column_decimals, decimals, number};
+use crate::number::{column_decimals, number};
 
 /// Bytes, decimal: `131 kB`, `16.1 GB`.
 pub(super) fn bytes(bytes: f64) -> String {
@@ -28,19 +28,16 @@ fn scaled(value: f64, unit: &str, prefixes: &[&str]) -> String {
         prefix = prefixes.next().copied().unwrap_or_default();
     }
     let is_whole = prefix.is_empty() && value.fract() == 0.0;
-    let digits = if is_whole { format!("{value:.0}") } else { three_digits(value) };
+    let digits = if is_whole { format!("{value:.0}") } else { number(value) };
     format!("{digits} {prefix}{unit}")
 }
 
-/// Three digits that mean something, the ends of fractions left out only where they are many.
-fn three_digits(value: f64) -> String {
-    if value.is_finite() { format!("{value:.0$}", decimals(value)) } else { number(value) }
-}
-
-/// A row of a table: its name and its values, all with as many decimals as the least of them needs.
+/// A row of a table: its name and its values, all with as many decimals as the least of them needs, and none where all are
+/// whole.
 pub(super) fn row(name: &str, values: impl Iterator<Item = f64> + Clone) -> Vec<String> {
     let finite = values.clone().filter(|value| value.is_finite());
-    let decimals = column_decimals(finite);
+    let is_counted = finite.clone().all(|value| value.fract() == 0.0);
+    let decimals = if is_counted { 0 } else { column_decimals(finite) };
     let cell = |value: f64| match value {
         value if !value.is_finite() => "-".to_owned(),
         0.0 => "0".to_owned(),
@@ -49,18 +46,9 @@ pub(super) fn row(name: &str, values: impl Iterator<Item = f64> + Clone) -> Vec<
     std::iter::once(name.to_owned()).chain(values.map(cell)).collect()
 }
 
-/// Milliseconds, microseconds or seconds: `7.20 ms`, `12.5 us`.
-pub(super) fn time(seconds: f64) -> String {
-    match seconds.abs() {
-        s if s >= 10.0 => format!("{} s", number(seconds)),
-        s if s >= 1e-3 || s == 0.0 => format!("{} ms", number(seconds * 1e3)),
-        _ => format!("{} us", number(seconds * 1e6)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{bytes, count, per_second, row, time};
+    use super::{bytes, count, per_second, row};
 
     #[test]
     fn a_prefix_leaves_three_digits() {
@@ -71,12 +59,12 @@ mod tests {
         assert_eq!([596_049_920, 8_030_261_248].map(count), ["596 M", "8.03 B"]);
         assert_eq!(per_second(9.89e14, "FLOP/s"), "989 TFLOP/s");
         assert_eq!(per_second(999.7e12, "FLOP/s"), "1.00 PFLOP/s");
-        assert_eq!([12.0, 0.0072, 1.25e-5].map(time), ["12.0 s", "7.20 ms", "12.5 us"]);
     }
 
     #[test]
     fn values_of_a_row_have_the_same_decimals() {
         let row = row("a", [7.2, 110.0, f64::NAN].into_iter());
         assert_eq!(row, ["a", "7.20", "110.00", "-"]);
+        assert_eq!(super::row("a", [7.0, 110.0].into_iter()), ["a", "7", "110"]);
     }
 }

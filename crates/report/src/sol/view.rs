@@ -1,30 +1,48 @@
 //! An answer for a person: what it is of, what fits, how fast it can be, and what limits it.
 
-use fizeau_roofline::{Device, Figures, MathType, Pass, PassTime, System, Tensors};
+use fizeau_roofline::{Device, MathType, Phase, Tensors};
 
-use super::grid::Grid;
-use super::quantity::{bytes, count, per_second, row, time};
-use super::{Answer, SolView};
-use crate::number::{number, percent};
+use super::quantity::{bytes, count, per_second};
+use super::{SolScope, SolView, tables};
+use crate::number::number;
 use crate::terminal::{plain, wrap};
 
 /// The most columns that a sentence takes.
 const SENTENCE: usize = 80;
 
 impl SolView<'_> {
-    /// The whole answer. Tables are at most 80 columns wide and sentences are broken at `width` or 80 columns, whichever is
-    /// less. Without a newline at the end.
+    /// The whole answer. Tables are at most 80 columns wide; sentences are broken at `width` or 80 columns, whichever is less.
+    /// Without a newline at the end.
     #[must_use]
     pub fn text(&self, width: usize) -> String {
         let mut text = Text { lines: Vec::new(), width: width.min(SENTENCE) };
         self.say_model(&mut text);
         self.say_device(&mut text);
         self.say_load(&mut text);
-        text.table(self.memory());
-        text.table(self.figures());
-        text.table(self.parts());
+        text.table(tables::memory(self));
+        text.table(tables::figures(self));
+        if let Some(calibrated) = self.calibrated.and_then(|calibrated| calibrated.table()) {
+            text.table(calibrated);
+        }
+        if self.scope == SolScope::Requests {
+            text.table(tables::terms(self, Phase::Prefill));
+        }
+        text.table(tables::terms(self, Phase::Decode));
+        let changes = self.changes();
+        if !changes.is_empty() {
+            text.table(tables::gains(&changes, self.scope));
+        }
+        for aside in self.asides {
+            text.aside(aside.lines());
+        }
+        text.blank();
         self.say_limits(&mut text);
-        self.say_warnings(&mut text);
+        if let Some(refusal) = self.calibrated.and_then(|calibrated| calibrated.refusal()) {
+            text.say("Calibrated", &refusal);
+        }
+        for warning in self.answer.warnings.iter().chain(self.notes) {
+            text.say("Warning", warning);
+        }
         text.lines.join("\n")
     }
 
@@ -32,132 +50,89 @@ impl SolView<'_> {
         let model = self.system.model();
         let layers: u64 = model.layers().iter().map(|layers| layers.count).sum();
         let parameters = &self.answer.parameters;
-        text.say(&format!("Model   {}: {}, {layers} layers", self.name, model.architecture()));
-        let (total, streamed) = (count(parameters.total), count(parameters.streamed));
+        text.say("Model", &format!("{}: {}, {layers} layers", self.name, model.architecture()));
         let active = match parameters.active == parameters.total {
             true => String::new(),
-            false => format!(", {} active", count(parameters.active)),
+            false => format!("{} active, ", count(parameters.active)),
         };
-        text.more(&format!("parameters: {total}{active}, {streamed} read for a token"));
+        text.say(
+            "",
+            &format!(
+                "{} parameters, {active}{} read for a token",
+                count(parameters.total),
+                count(parameters.streamed)
+            ),
+        );
         let classes: Vec<String> = model.tensors().iter().filter_map(class).collect();
         let whole = bytes(self.answer.weight_bytes.get());
-        text.more(&format!("weights: {whole} ({})", classes.join(", ")));
+        text.say("", &format!("{whole} of weights: {}", classes.join(", ")));
         let context = (self.load.input_tokens + self.load.output_tokens).get();
-        text.more(&format!(
-            "cache: {} a token in {}, {} for a sequence of {context}",
-            bytes(self.answer.kv_bytes_per_token.get()),
-            model.kv_cache(),
-            bytes(model.cache_bytes(context as f64).get()),
-        ));
+        text.say(
+            "",
+            &format!(
+                "cache: {} a token in {}, {} for a sequence of {context}",
+                bytes(self.answer.kv_bytes_per_token.get()),
+                model.kv_cache(),
+                bytes(model.cache_bytes(context as f64).get()),
+            ),
+        );
     }
 
     fn say_device(&self, text: &mut Text) {
         let device = self.system.device();
         let deployment = self.system.deployment();
         let spread = match deployment.devices() {
-            1 => "1 device".to_owned(),
-            devices => format!("{devices} devices, {deployment}"),
+            1 => "1".to_owned(),
+            devices => format!("{devices} ({deployment})"),
         };
-        text.say(&format!("Device  {}: {}; {spread}", device.name(), device.title()));
-        text.more(&device_figures(device));
+        text.say("Devices", &format!("{spread} x {}: {}", device.name(), device.title()));
+        text.say("", &device_figures(device));
     }
 
     fn say_load(&self, text: &mut Text) {
         let load = self.load;
+        let running = self.answer.running_batch;
+        if self.scope == SolScope::Step {
+            let context = load.input_tokens.get() + 1;
+            let sequences = tables::whole_or_not(running);
+            text.say("Load", &format!("a step of {sequences} sequences at a context of {context}"));
+            return;
+        }
         let cached = match load.cached_tokens.get() {
             0 => String::new(),
             cached => format!(" ({cached} cached)"),
         };
-        let (running, asked) = (self.answer.running_batch, load.concurrency.get());
+        let asked = load.concurrency.get();
         let running = match running < asked as f64 {
-            true => format!("; {} of them run, the others wait for room", number(running)),
+            true => format!(", {} of them running", number(running)),
             false => String::new(),
         };
-        text.say(&format!(
-            "Load    {} tokens in{cached}, {} out, {asked} at once{running}",
-            load.input_tokens.get(),
-            load.output_tokens.get()
-        ));
-    }
-
-    /// What lies where on each device.
-    fn memory(&self) -> Grid {
-        let system = self.system;
-        let deployment = system.deployment();
-        let groups = f64::from(deployment.attention_groups()) * f64::from(deployment.replicas());
-        let context =
-            self.load.input_tokens.get() as f64 + self.load.output_tokens.get() as f64 / 2.0;
-        let each = system.cache_bytes_per_device(context).get();
-        let local = self.answer.running_batch / groups;
-        let weights = system.weight_bytes_per_device().get();
-        let whole = system.device().memory().get();
-        let kept = whole * (1.0 - system.serving().memory_share) + system.serving().reserve.get();
-        let free = whole - weights - local * each - kept;
-        let mut grid = Grid::new(&["Memory of a device, GB", "", "", ""]);
-        let mut row = |name: &str, bytes: f64, note: String| {
-            grid.row([name.to_owned(), gb(bytes), percent(bytes / whole), note]);
-        };
-        row("weights", weights, String::new());
-        row("cache", local * each, format!("{} sequences, {} each", number(local), bytes(each)));
-        row("free", free, format!("room for {} at once in all", number(self.answer.max_batch)));
-        row("kept back", kept, String::new());
-        grid.with_notes()
-    }
-
-    /// The figures, each way of reckoning in a column of its own.
-    fn figures(&self) -> Grid {
-        let ways = [("bound", &self.answer.bound), ("expected", &self.answer.expected)];
-        let heads: Vec<&str> = std::iter::once("").chain(ways.map(|way| way.0)).collect();
-        let mut grid = Grid::new(&heads);
-        let devices = self.system.deployment().devices() as f64;
-        let mut add = |name: &str, of: &dyn Fn(&Figures) -> f64| {
-            grid.row(row(name, ways.iter().map(|way| of(way.1))));
-        };
-        add("TTFT, ms", &|figures| figures.ttft.get() * 1e3);
-        add("TPOT, ms", &|figures| figures.tpot.get() * 1e3);
-        add("E2EL, ms", &|figures| figures.e2el.get() * 1e3);
-        add("output tokens/s for a user", &|figures| 1.0 / figures.tpot.get());
-        add("output tokens/s", &|figures| figures.output_tokens_per_s.get());
-        add("output tokens/s of a device", &|figures| figures.output_tokens_per_s.get() / devices);
-        add("requests/s", &|figures| figures.requests_per_s.get());
-        grid
-    }
-
-    /// What the two kinds of passes take, resource by resource.
-    fn parts(&self) -> Grid {
-        let input = self.load.input_tokens.get() as f64;
-        let prompt = Pass::prefill(input, self.load.cached_tokens.get() as f64);
-        let system = self.system;
-        let decode = system.expected_decode(self.load, self.answer.running_batch);
-        let passes = [system.bound_pass(&prompt), system.expected_pass(&prompt), decode];
-        let mut grid = Grid::new(&["ms", "prefill bound", "expected", "decode step expected"]);
-        let parts: [(&str, fn(&PassTime) -> f64); 8] = [
-            ("whole", |pass| pass.total.get()),
-            ("  memory: weights", |pass| pass.weights.get()),
-            ("  memory: cache", |pass| pass.cache.get()),
-            ("  memory: activations", |pass| pass.activations.get()),
-            ("  arithmetic: matrices", |pass| pass.matrices.get()),
-            ("  arithmetic: attention", |pass| pass.attention.get()),
-            ("  links: bytes", |pass| pass.link.get()),
-            ("  links: hops", |pass| pass.hops.get()),
-        ];
-        for (name, part) in parts {
-            let values = passes.iter().map(|pass| part(pass) * 1e3);
-            if values.clone().any(|value| value > 0.0) {
-                grid.row(row(name, values));
-            }
-        }
-        grid
+        let (input, output) = (load.input_tokens.get(), load.output_tokens.get());
+        text.say(
+            "Load",
+            &format!("{input} tokens in{cached}, {output} out; {asked} at once{running}"),
+        );
     }
 
     fn say_limits(&self, text: &mut Text) {
-        let Answer { prefill, decode, .. } = self.answer;
-        text.say(&format!("Limited by: {prefill} in prefill, {decode} in decode"));
-    }
-
-    fn say_warnings(&self, text: &mut Text) {
-        for warning in self.answer.warnings.iter().chain(self.notes) {
-            text.say(&format!("warning: {warning}"));
+        let limits = self.answer.limited_by;
+        let (system, load) = (self.system, self.load);
+        let step = tables::shares(&system.expected_decode(load, self.answer.running_batch));
+        let load_at = load.input_tokens.get() as f64 + load.output_tokens.get() as f64 / 2.0;
+        let decode = match system.crossover(load_at) {
+            Some(batch) => format!(
+                "; above {batch:.0} sequences a micro-batch the bound computes longer than it reads"
+            ),
+            None => String::new(),
+        };
+        let decode = format!("decode by {} ({step}){decode}", limits.decode);
+        match self.scope {
+            SolScope::Requests => {
+                let prompt = tables::shares(&system.expected_pass(&system.prefill_pass(load)));
+                let prefill = format!("prefill by {} ({prompt})", limits.prefill);
+                text.say("Limits", &format!("{prefill}; {decode}"));
+            }
+            SolScope::Step => text.say("Limits", &decode),
         }
     }
 }
@@ -187,28 +162,43 @@ fn device_figures(device: &Device) -> String {
     text
 }
 
-fn gb(bytes: f64) -> String {
-    format!("{:.2}", bytes / 1e9)
-}
-
 /// Lines as they come together.
 struct Text {
     lines: Vec<String>,
     width: usize,
 }
 
+/// Columns of a label and the space behind it.
+const LABEL: usize = 12;
+
 impl Text {
-    fn say(&mut self, sentence: &str) {
-        self.lines.push(wrap(&plain(sentence), self.width));
+    /// A sentence behind a label, or below the one before.
+    fn say(&mut self, label: &str, sentence: &str) {
+        let wrapped = wrap(&plain(sentence), self.width.saturating_sub(LABEL));
+        for (line, label) in
+            wrapped.lines().zip(std::iter::once(label).chain(std::iter::repeat("")))
+        {
+            self.lines.push(format!("{label:<LABEL$}{line}"));
+        }
     }
 
-    /// A line that belongs to the one above.
-    fn more(&mut self, sentence: &str) {
-        self.lines.push(wrap(&format!("        {}", plain(sentence)), self.width));
+    /// A table whose words may be long.
+    fn aside(&mut self, lines: Vec<String>) {
+        self.blank();
+        self.lines.extend(lines.iter().map(|line| wrap_wide(&plain(line), self.width)));
     }
 
-    fn table(&mut self, grid: Grid) {
+    fn blank(&mut self) {
         self.lines.push(String::new());
-        self.lines.extend(grid.lines());
     }
+
+    fn table(&mut self, lines: Vec<String>) {
+        self.blank();
+        self.lines.extend(lines);
+    }
+}
+
+/// `line` as it is where it fits, so that its columns stay.
+fn wrap_wide(line: &str, width: usize) -> String {
+    if line.chars().count() <= width { line.to_owned() } else { wrap(line, width) }
 }

@@ -182,7 +182,7 @@ pub enum GroupError {
     },
     /// Nothing is known of what is beyond the link, or that does not reach as far either.
     #[error(
-        "{ranks} devices have to talk, a link joins {domain}, and no network beyond it is known"
+        "{ranks} devices have to talk, a link joins {domain}, and no network that joins the rest is known"
     )]
     NoNetwork {
         /// How many.

@@ -117,8 +117,8 @@ impl Format {
 
     pub(super) const fn kernel(self) -> Kernel {
         match self {
-            Self::F32 | Self::Bf16 | Self::Int { .. } | Self::IntZero { .. } => Kernel::Widen,
-            Self::Nf4 | Self::Nf4Double => Kernel::Widen,
+            Self::F32 | Self::Bf16 | Self::Nf4 | Self::Nf4Double => Kernel::Widen,
+            Self::Int { .. } | Self::IntZero { .. } | Self::IntBias { .. } => Kernel::Widen,
             Self::Fp8 | Self::Fp8Blocks { .. } | Self::Mxfp8 => Kernel::Native(MathType::Fp8),
             Self::Mxfp6 | Self::Mxfp4 => Kernel::ScaledFp8,
             Self::Nvfp4 => Kernel::Native(MathType::Fp4),
@@ -136,11 +136,14 @@ impl Format {
             Self::Mxfp6 => Exact::of(&[Bf16, Fp8, Fp4]),
             Self::Mxfp4 | Self::Nvfp4 => Exact::of(&[Bf16, Fp8, Fp4, Int8]),
             Self::Int8 => Exact::of(&[Bf16, Int8]),
-            // Zero points are taken off first, or their product is.
-            Self::Int { bits, .. } | Self::IntZero { bits, .. } if bits <= 4 => {
-                Exact::of(&[Bf16, Fp8, Int8])
+            // Zero points and biases are taken off first, or their product is.
+            Self::Int { bits, .. } | Self::IntZero { bits, .. } | Self::IntBias { bits, .. } => {
+                if bits <= 4 {
+                    Exact::of(&[Bf16, Fp8, Int8])
+                } else {
+                    Exact::of(&[Bf16, Int8])
+                }
             }
-            Self::Int { .. } | Self::IntZero { .. } => Exact::of(&[Bf16, Int8]),
             Self::Ggml(kind) if kind.bits_per_element() < 5.0 => Exact::of(&[Bf16, Fp8, Int8]),
             Self::Ggml(_) => Exact::of(&[Bf16, Int8]),
             Self::Mixed(mixed) => mixed.exact,

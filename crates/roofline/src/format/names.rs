@@ -87,7 +87,7 @@ fn blocks(name: &str) -> Option<Format> {
     Some(Format::Fp8Blocks { rows: side(rows)?, columns: side(columns)? })
 }
 
-/// `int4_g128`, `int4_g128_zp`, `int8_channel`, `w4a16_g64`.
+/// `int4_g128`, `int4_g128_zp`, `int4_g64_bias`, `int8_channel`, `w4a16_g64`.
 fn integers(name: &str) -> Option<Format> {
     let (head, tail) = name.split_once('_')?;
     let bits = match head.strip_prefix("int") {
@@ -95,15 +95,18 @@ fn integers(name: &str) -> Option<Format> {
         None => head.strip_prefix('w')?.strip_suffix("a16")?,
     };
     let bits = u8::try_from(number(bits)?).ok().filter(|bits| (2..=8).contains(bits))?;
-    let (group, zero) = match tail.strip_suffix("_zp") {
-        Some(group) => (group, true),
-        None => (tail, false),
+    let (group, of): (&str, fn(u8, u32) -> Format) = if let Some(group) = tail.strip_suffix("_zp") {
+        (group, |bits, group| Format::IntZero { bits, group })
+    } else if let Some(group) = tail.strip_suffix("_bias") {
+        (group, |bits, group| Format::IntBias { bits, group })
+    } else {
+        (tail, |bits, group| Format::Int { bits, group })
     };
     let group = match group {
         "channel" => 0,
         _ => number(group.strip_prefix('g')?).filter(|&group| group > 0)?,
     };
-    Some(if zero { Format::IntZero { bits, group } } else { Format::Int { bits, group } })
+    Some(of(bits, group))
 }
 
 /// Digits alone: a sign would be another name for the same format.
@@ -124,6 +127,7 @@ impl fmt::Display for Format {
             Self::Mixed(mixed) => format!("mixed-{:.2}-bit", mixed.bits_per_element()),
             Self::Int { bits, group } => format!("int{bits}-{}", channel(group)),
             Self::IntZero { bits, group } => format!("int{bits}-{}-zp", channel(group)),
+            Self::IntBias { bits, group } => format!("int{bits}-{}-bias", channel(group)),
             _ => {
                 let name = NAMES.iter().find(|known| known.1 == *self).map_or("", |known| known.0);
                 name.replace('_', "-")

@@ -114,8 +114,7 @@ impl Model {
         if !tied {
             all.add(TensorClass::Head, head, Elements::all(table));
         }
-        // The final norm, of a gain for each hidden dimension, and a bias where norms have one.
-        all.add(TensorClass::Vectors, Format::Bf16, Elements::unread(self.final_norm));
+        all.add(TensorClass::Vectors, Format::Bf16, Elements::unread(self.final_vectors));
         for layers in &self.layers {
             all.add_layers(layers, self.hidden);
         }
@@ -193,12 +192,14 @@ impl Model {
     #[must_use]
     pub fn kv_bytes_per_token(&self) -> Bytes {
         let of = |layers: &Layers| match &layers.mixer {
-            Mixer::Attention(attention) if attention.window.is_none() => attention.kept_elements(),
-            Mixer::Latent(latent) => latent.kept_elements(),
-            _ => 0,
+            Mixer::Attention(attention) if attention.window.is_none() => {
+                attention.kept_bytes(self.cache.kv)
+            }
+            Mixer::Latent(latent) => latent.kept_bytes(self.cache.kv),
+            _ => Bytes::default(),
         };
-        let elements: u64 = self.layers.iter().map(|layers| layers.count * of(layers)).sum();
-        self.cache.kv.element_size() * elements as f64
+        let all = self.layers.iter().map(|layers| of(layers) * layers.count as f64);
+        all.fold(Bytes::default(), |sum, layers| sum + layers)
     }
 
     /// What a sequence of `context` tokens keeps: keys and values (or latents), within their windows, and states.
@@ -206,24 +207,24 @@ impl Model {
     pub fn cache_bytes(&self, context: f64) -> Bytes {
         let mut kept = Bytes::default();
         for layers in &self.layers {
-            let count = layers.count as f64;
+            let (count, none) = (layers.count as f64, Bytes::default());
             let (per_token, seen, state) = match &layers.mixer {
                 Mixer::Attention(attention) => {
                     let seen =
                         attention.window.map_or(context, |window| context.min(window as f64));
-                    (attention.kept_elements(), seen, 0)
+                    (attention.kept_bytes(self.cache.kv), seen, 0)
                 }
-                Mixer::Latent(latent) => (latent.kept_elements(), context, 0),
+                Mixer::Latent(latent) => (latent.kept_bytes(self.cache.kv), context, 0),
                 Mixer::DeltaNet(layer) => {
-                    (0, 0.0, layer.state_elements() + layer.convolution_elements())
+                    (none, 0.0, layer.state_elements() + layer.convolution_elements())
                 }
                 Mixer::Mamba2(layer) => {
-                    (0, 0.0, layer.state_elements() + layer.convolution_elements())
+                    (none, 0.0, layer.state_elements() + layer.convolution_elements())
                 }
-                Mixer::None => (0, 0.0, 0),
+                Mixer::None => (none, 0.0, 0),
             };
             kept = kept
-                + self.cache.kv.element_size() * (count * per_token as f64 * seen)
+                + per_token * (count * seen)
                 + self.cache.state.element_size() * (count * state as f64);
         }
         kept
@@ -231,19 +232,20 @@ impl Model {
 }
 
 impl super::Attention {
-    /// Elements that a token adds to the cache: none where the cache is another layer's.
-    const fn kept_elements(&self) -> u64 {
+    /// What a token adds to the cache: nothing where the cache is another layer's.
+    fn kept_bytes(&self, format: Format) -> Bytes {
         match self.keys {
-            Keys::Own | Keys::AreValues => self.cache_elements(),
-            Keys::Shared => 0,
+            Keys::Own | Keys::AreValues => format.element_size() * self.cache_elements() as f64,
+            Keys::Shared => Bytes::default(),
         }
     }
 }
 
 impl super::Latent {
-    /// Elements that a token adds to the cache, the indexer's key included.
-    fn kept_elements(&self) -> u64 {
-        self.cache_elements() + self.indexer.as_ref().map_or(0, |indexer| indexer.dim)
+    /// What a token adds to the cache, the indexer's key included.
+    fn kept_bytes(&self, format: Format) -> Bytes {
+        let own = self.cache_bytes(format);
+        self.indexer.as_ref().map_or(own, |indexer| own + indexer.cache_bytes(format))
     }
 }
 

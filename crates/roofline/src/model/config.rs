@@ -61,7 +61,10 @@ fn model(object: Map<String, Value>) -> Result<Model, ModelError> {
     unknown::warn(fields, &mut warnings);
     let config = Config::read(fields, family)?;
     warnings.extend_from_slice(config.quantization.warnings());
-    let model = config.model(architecture, warnings)?;
+    let mut model = config.model(architecture, warnings)?;
+    let mut absent = Vec::new();
+    unknown::warn_of_absent(fields, &model, &mut absent);
+    model.warnings.append(&mut absent);
     match model.is_countable() {
         Ok(()) => Ok(model),
         Err(parameters) => Err(ModelError::TooLarge(parameters)),
@@ -83,6 +86,13 @@ struct Config<'a> {
     quantization: Quantization,
     hidden: u64,
     layers: u64,
+}
+
+impl Layers {
+    fn is_like(&self, other: &Self) -> bool {
+        let Self { mixer, feed_forward, norms, .. } = self;
+        (mixer, feed_forward, norms) == (&other.mixer, &other.feed_forward, &other.norms)
+    }
 }
 
 /// How the matrices of one layer are stored.
@@ -110,19 +120,20 @@ impl<'a> Config<'a> {
     fn model(&self, architecture: String, warnings: Vec<String>) -> Result<Model, ModelError> {
         let layout = self.layout()?;
         let layers = self.layers(&layout)?;
-        let head = self.quantization.format_of(TensorClass::Head, 0);
+        let vocabulary = self.fields.count("vocab_size", VOCABULARY)?;
+        let biased = self.fields.flag("lm_head_bias")? == Some(true);
+        let head_bias = if biased { vocabulary } else { 0 };
         let tied = self.fields.flag("tie_word_embeddings")?.unwrap_or(self.family.tied);
+        let of = |class| self.quantization.format_of(class, 0);
+        // A tied head is the embedding, whatever is said of heads.
+        let table = if tied { TensorClass::Embedding } else { TensorClass::Head };
         Ok(Model {
             architecture,
             hidden: self.hidden,
-            vocabulary: self.fields.count("vocab_size", VOCABULARY)?,
+            vocabulary,
             layers,
-            final_norm: self.norms(1),
-            tables: Tables {
-                tied,
-                embedding: self.quantization.format_of(TensorClass::Embedding, 0),
-                head,
-            },
+            final_vectors: self.norms(1) + head_bias,
+            tables: Tables { tied, embedding: of(TensorClass::Embedding), head: of(table) },
             cache: CacheFormats {
                 kv: self.quantization.kv_cache().unwrap_or(Format::Bf16),
                 state: self.quantization.state_cache().unwrap_or(Format::F32),
@@ -143,8 +154,16 @@ impl<'a> Config<'a> {
                 None => kinds.push((*place, formats, 1)),
             }
         }
-        let layers = kinds.into_iter();
-        layers.map(|(place, formats, count)| self.layer(place, formats, count)).collect()
+        let mut layers: Vec<Layers> = Vec::new();
+        for (place, formats, count) in kinds {
+            let more = self.layer(place, formats, count)?;
+            // Kinds may come out the same: a window that is longer than any context is none.
+            match layers.iter_mut().find(|known| known.is_like(&more)) {
+                Some(known) => known.count += more.count,
+                None => layers.push(more),
+            }
+        }
+        Ok(layers)
     }
 
     fn layer(&self, place: Place, formats: Formats, count: u64) -> Result<Layers, ModelError> {

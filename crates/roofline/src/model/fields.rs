@@ -51,9 +51,18 @@ impl<'a> Fields<'a> {
         names: &[&'static str],
         range: Range,
     ) -> Result<Option<u64>, ModelError> {
+        Ok(self.any_named(names, range)?.map(|(_, count)| count))
+    }
+
+    /// The same, and the name under which it was found.
+    pub(super) fn any_named(
+        self,
+        names: &[&'static str],
+        range: Range,
+    ) -> Result<Option<(&'static str, u64)>, ModelError> {
         for name in names {
             if let Some(count) = self.nonzero(name, range)? {
-                return Ok(Some(count));
+                return Ok(Some((name, count)));
             }
         }
         Ok(None)

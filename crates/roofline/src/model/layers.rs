@@ -1,4 +1,4 @@
-//! What a layer is made of: how much it stores, multiplies and remembers.
+//! What a layer is made of. The formulas stand in `elements`.
 
 use crate::Format;
 
@@ -48,16 +48,33 @@ pub struct Attention {
     pub key_dim: u64,
     /// Dimension of a value.
     pub value_dim: u64,
-    /// How many tokens back it sees, itself included; none: all.
+    /// How many tokens back it sees at most, itself included; none: all.
     pub window: Option<u64>,
+    /// Whether it sees back to the start of its chunk only, where chunks are as long as the window (Llama 4): then
+    /// it is the whole window at a chunk's end and one token at its start.
+    pub chunked: bool,
     /// Outputs of the query projection for each query head's dimension: 1, or 2 with an output gate.
     pub query_parts: u64,
     /// Where its keys and values come from.
     pub keys: Keys,
+    /// How queries and keys are normed before they meet.
+    pub query_norm: QueryNorm,
     /// Biases, norms of queries and keys, sinks, in elements.
     pub vectors: u64,
     /// How its matrices are stored.
     pub format: Format,
+}
+
+/// How an attention layer norms its queries and keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum QueryNorm {
+    /// Not at all.
+    None,
+    /// Each head for itself.
+    PerHead,
+    /// All heads together, so that tensor-parallel ranks have to exchange sums.
+    AllHeads,
 }
 
 /// Where an attention layer's keys and values come from.
@@ -110,7 +127,8 @@ pub struct Indexer {
     pub vectors: u64,
 }
 
-/// Gated DeltaNet (arXiv 2412.06464), as in Qwen3-Next.
+/// Gated DeltaNet (arXiv 2412.06464), as in Qwen3-Next, or Kimi delta attention (arXiv 2510.26692), whose decay is
+/// per channel.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DeltaNet {
@@ -124,6 +142,9 @@ pub struct DeltaNet {
     pub value_dim: u64,
     /// Taps of the short convolution.
     pub convolution: u64,
+    /// Rank of the projections of decay and output gate, where they are of low rank and per channel (Kimi delta
+    /// attention); none: a full output gate, and a decay for each head.
+    pub gate_rank: Option<u64>,
     /// How its matrices are stored.
     pub format: Format,
 }
@@ -206,184 +227,4 @@ pub struct ExpertGroups {
     pub count: u64,
     /// How many a token uses: fewer.
     pub per_token: u64,
-}
-
-impl Attention {
-    /// Elements of its matrices in a model of hidden size `hidden`.
-    #[must_use]
-    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
-        let projected = match self.keys {
-            Keys::Own => self.kv_heads * (self.key_dim + self.value_dim),
-            Keys::AreValues => self.kv_heads * self.key_dim,
-            Keys::Shared => 0,
-        };
-        let query = self.heads * self.key_dim * self.query_parts;
-        hidden * (query + projected) + self.heads * self.value_dim * hidden
-    }
-
-    /// Elements that a step reads from the cache for each token that it sees.
-    #[must_use]
-    pub const fn cache_elements(&self) -> u64 {
-        match self.keys {
-            Keys::Own | Keys::Shared => self.kv_heads * (self.key_dim + self.value_dim),
-            Keys::AreValues => self.kv_heads * self.key_dim,
-        }
-    }
-
-    /// Arithmetic for one query position and one key position: `2 H (d_k + d_v)`.
-    #[must_use]
-    pub const fn flops_per_pair(&self) -> u64 {
-        2 * self.heads * (self.key_dim + self.value_dim)
-    }
-}
-
-impl Latent {
-    /// Elements of its matrices, the indexer's apart.
-    #[must_use]
-    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
-        let (heads, rope) = (self.heads, self.rope_dim);
-        let wide = heads * (self.nope_dim + rope);
-        let query = match self.query_rank {
-            Some(rank) => hidden * rank + rank * wide,
-            None => hidden * wide,
-        };
-        let latent = hidden * (self.kv_rank + rope);
-        let expanded = self.kv_rank * heads * (self.nope_dim + self.value_dim);
-        query + latent + expanded + heads * self.value_dim * hidden
-    }
-
-    /// Elements of the latent, `kv_r + r`, one a token: keys and values are one.
-    #[must_use]
-    pub const fn cache_elements(&self) -> u64 {
-        self.kv_rank + self.rope_dim
-    }
-
-    /// Arithmetic for one pair of positions with keys and values expanded, as in prefill: `2 H (n + r + v)`.
-    #[must_use]
-    pub const fn flops_per_pair_expanded(&self) -> u64 {
-        2 * self.heads * (self.nope_dim + self.rope_dim + self.value_dim)
-    }
-
-    /// Arithmetic for one pair with the expansion absorbed into query and output, as in decode:
-    /// `2 H (2 kv_r + r)`.
-    #[must_use]
-    pub const fn flops_per_pair_absorbed(&self) -> u64 {
-        2 * self.heads * (2 * self.kv_rank + self.rope_dim)
-    }
-}
-
-impl Indexer {
-    /// Elements of its matrices: queries from the query's latent (or the hidden state), one key, head weights.
-    #[must_use]
-    pub const fn matrix_elements(&self, hidden: u64, query_rank: Option<u64>) -> u64 {
-        let from = match query_rank {
-            Some(rank) => rank,
-            None => hidden,
-        };
-        from * self.heads * self.dim + hidden * self.dim + hidden * self.heads
-    }
-
-    /// Arithmetic for one pair of positions: `2 H_i d_i`.
-    #[must_use]
-    pub const fn flops_per_pair(&self) -> u64 {
-        2 * self.heads * self.dim
-    }
-}
-
-impl DeltaNet {
-    const fn keys(&self) -> u64 {
-        self.key_heads * self.key_dim
-    }
-
-    const fn values(&self) -> u64 {
-        self.value_heads * self.value_dim
-    }
-
-    /// Elements of its matrices: queries, keys, values, output gate, the two gates a head, output.
-    #[must_use]
-    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
-        hidden * (2 * self.keys() + 2 * self.values())
-            + 2 * hidden * self.value_heads
-            + self.values() * hidden
-    }
-
-    /// Convolution taps, decay and step terms, output norm.
-    #[must_use]
-    pub const fn vector_elements(&self) -> u64 {
-        self.convolution * (2 * self.keys() + self.values()) + 2 * self.value_heads + self.value_dim
-    }
-
-    /// Elements of a sequence's state, `n_v d_k d_v`.
-    #[must_use]
-    pub const fn state_elements(&self) -> u64 {
-        self.value_heads * self.key_dim * self.value_dim
-    }
-
-    /// Elements that the short convolution remembers of a sequence.
-    #[must_use]
-    pub const fn convolution_elements(&self) -> u64 {
-        (self.convolution - 1) * (2 * self.keys() + self.values())
-    }
-}
-
-impl Mamba2 {
-    const fn inner(&self) -> u64 {
-        self.heads * self.head_dim
-    }
-
-    const fn channels(&self) -> u64 {
-        self.inner() + 2 * self.groups * self.state
-    }
-
-    /// Elements of its matrices: the input projection and the output's.
-    #[must_use]
-    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
-        hidden * (self.inner() + self.channels() + self.heads) + self.inner() * hidden
-    }
-
-    /// Elements of a sequence's state.
-    #[must_use]
-    pub const fn state_elements(&self) -> u64 {
-        self.inner() * self.state
-    }
-
-    /// Elements that the short convolution remembers of a sequence.
-    #[must_use]
-    pub const fn convolution_elements(&self) -> u64 {
-        (self.convolution - 1) * self.channels()
-    }
-}
-
-impl Dense {
-    /// Elements of its matrices.
-    #[must_use]
-    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
-        self.matrices * hidden * self.width
-    }
-}
-
-impl Experts {
-    /// Elements of one expert's matrices.
-    #[must_use]
-    pub const fn each_elements(&self, hidden: u64) -> u64 {
-        match self.latent {
-            Some(latent) => self.each.matrix_elements(latent),
-            None => self.each.matrix_elements(hidden),
-        }
-    }
-
-    /// Elements of the projections into the experts' narrower width and back; 0 where they have none.
-    #[must_use]
-    pub const fn latent_elements(&self, hidden: u64) -> u64 {
-        match self.latent {
-            Some(latent) => 2 * hidden * latent,
-            None => 0,
-        }
-    }
-
-    /// Elements of the router's matrix, `h E`.
-    #[must_use]
-    pub const fn router_elements(&self, hidden: u64) -> u64 {
-        hidden * self.count
-    }
 }

@@ -13,6 +13,9 @@ impl Builder<'_> {
                 if let Some(shared) = &experts.shared {
                     all.push(self.dense(OperatorKind::Shared, shared, count));
                 }
+                if let Some(latent) = experts.latent {
+                    all.push(self.narrowing(experts, latent, count));
+                }
                 all.push(self.router(experts, count));
             }
             FeedForward::None => {}
@@ -27,6 +30,14 @@ impl Builder<'_> {
         self.matrices(kind, dense.format, parts, widths, count)
     }
 
+    /// The projections that narrow what experts work on, and widen what they give (LatentMoE).
+    fn narrowing(&self, experts: &Experts, latent: u64, count: f64) -> Operator {
+        let hidden = self.model.hidden();
+        let parts = Parts { cut: experts.latent_elements(hidden), ..Parts::default() };
+        let widths = Widths { whole: 2 * hidden, cut: 2 * latent };
+        self.matrices(OperatorKind::Shared, experts.each.format, parts, widths, count)
+    }
+
     /// Engines keep routers whole on each device.
     fn router(&self, experts: &Experts, count: f64) -> Operator {
         let hidden = self.model.hidden();
@@ -38,7 +49,7 @@ impl Builder<'_> {
     /// Every token of the replica reaches the experts, which all devices of a stage share.
     fn experts(&self, experts: &Experts, count: f64) -> Operator {
         let (format, hidden) = (experts.each.format, self.model.hidden());
-        let elements = experts.each.matrix_elements(hidden) as f64 * count;
+        let elements = experts.each_elements(hidden) as f64 * count;
         let each = format.element_size().get() * elements / self.stage();
         let (total, per_token) = (experts.count as f64, experts.per_token as f64);
         // A token goes to `k / e` experts of a device's group, whose ranks all see it whole and a part of its width.
@@ -48,8 +59,9 @@ impl Builder<'_> {
             Cut::Ideal => 0.0,
             Cut::Real => ACTIVATION * per_token * (in_and_out + inner) * count,
         };
+        let groups = f64::from(self.deployment.expert_groups());
         Operator {
-            experts: Some(Routed { each, count: total, per_token }),
+            experts: Some(Routed { each, count: total, per_token, groups }),
             per_token: 2.0 * elements * per_token / self.stage(),
             activations,
             ..Operator::new(OperatorKind::Experts, format)

@@ -64,7 +64,12 @@ impl Builder<'_> {
         all.push(self.matrices(OperatorKind::Projections, layer.format, parts, widths, count));
 
         let format = self.model.kv_cache();
-        let kept = layer.cache_bytes(format).get() * count;
+        // Layouts with scales are what engines have; a bound needs the values alone.
+        let kept = match self.cut {
+            Cut::Ideal => format.element_size() * layer.cache_elements() as f64,
+            Cut::Real => layer.cache_bytes(format),
+        };
+        let kept = kept.get() * count;
         all.push(Operator {
             per_pair: Pairs {
                 prefill: layer.flops_per_pair_expanded() as f64 * count / self.ways(),
@@ -93,7 +98,12 @@ impl Builder<'_> {
             Cut::Real => 1.0,
         };
         let flops = indexer.flops_per_pair() as f64 * count / ways;
-        let kept = indexer.cache_bytes(self.model.kv_cache()).get() * count;
+        let format = self.model.kv_cache();
+        let kept = match self.cut {
+            Cut::Ideal => format.element_size() * indexer.dim as f64,
+            Cut::Real => indexer.cache_bytes(format),
+        };
+        let kept = kept.get() * count;
         Some(Operator {
             per_pair: Pairs { prefill: flops, decode: flops },
             cached: kept * self.heads_share(1),

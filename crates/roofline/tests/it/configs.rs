@@ -35,9 +35,9 @@ fn check(config: &str, field: &str, says: &str) {
 
 #[test]
 fn what_cannot_be_computed_is_refused_by_field() {
-    let recurrent = json!(vec!["full_attention", "wkv"].repeat(16));
+    let recurrent = json!(["full_attention", "wkv"].repeat(16));
     check(&with("layer_types", recurrent), "layer_types", "\"wkv\"");
-    let lightning = json!(vec![0, 1].repeat(16));
+    let lightning = json!([0, 1].repeat(16));
     check(&with("attn_type_list", lightning), "attn_type_list", "softmax");
     let widths = json!([1024, 2048]);
     check(&with("intermediate_size", widths), "intermediate_size", "differs from layer to layer");
@@ -51,6 +51,10 @@ fn what_experts_need_is_named() {
     config.insert("num_experts_per_tok".to_owned(), json!(65));
     let many = Value::Object(config).to_string();
     check(&many, "num_experts_per_tok", "`num_experts` is 64");
+    // By the names that the config uses itself.
+    let many =
+        many.replace("num_experts_per_tok", "moe_k").replace("num_experts", "moe_num_experts");
+    check(&many, "moe_k", "`moe_num_experts` is 64");
 }
 
 #[test]
@@ -59,6 +63,13 @@ fn a_list_has_an_entry_for_each_layer() {
     check(&short, "layer_types", "is 2 and `num_hidden_layers` is 32");
     let absent = with("layer_types", json!(vec!["sliding_attention"; 32]));
     check(&absent, "sliding_window", "has no");
+}
+
+#[test]
+fn fields_of_an_absent_kind_of_layer_are_named() {
+    let model = Model::from_config_json(&with("mamba_d_state", json!(128))).unwrap();
+    let [warning] = model.warnings() else { panic!("{:?}", model.warnings()) };
+    assert!(warning.contains("`mamba_d_state`") && warning.contains("no layer"), "{warning}");
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use fizeau_core::{BytesPerSec, Seconds};
 use fizeau_roofline::{
-    Deployment, Device, ExpertExchange, KnownModel, Link, Model, Pass, PassTime, Reduces, Span,
-    System, Topology,
+    Deployment, Device, ExpertExchange, KnownModel, Link, Model, Overlap, Pass, PassTime, Reduces,
+    Span, System, Topology,
 };
 use proptest::prelude::*;
 
@@ -151,6 +151,19 @@ fn experts_on_two_machines_are_reached_by_two_levels() {
     assert!((time.hops.get() - hops).abs() < 1e-12, "{time:?}");
 }
 
+/// A prompt's experts are compute-bound: they take as much longer as the fullest of eight groups has more picks.
+#[test]
+fn the_busiest_experts_are_waited_for() {
+    let qwen = || known("qwen3-235b-a22b");
+    let pass = Pass::prefill(4096.0, 0.0);
+    let even = expected(qwen(), deployment("TP8"), &pass).matrices.get();
+    let spread = expected(qwen(), deployment("TP8 EP8"), &pass).matrices.get();
+    let picks = 4096.0 * 8.0;
+    let more = (2.0 * 8.0_f64.ln() / (picks / 8.0)).sqrt();
+    let experts = 2.0 * 94.0 * 3.0 * 4096.0 * 1536.0 * picks / 8.0 / 989.5e12;
+    assert!(((spread - even) / (experts * more) - 1.0).abs() < 1e-9, "{even} {spread}");
+}
+
 /// Of eight machines, routing by groups leaves four to a token.
 #[test]
 fn groups_of_experts_spare_the_network() {
@@ -216,6 +229,26 @@ proptest! {
         let other = [ExpertExchange::AllToAll, ExpertExchange::AllGather].map(|way| time(way, sequences));
         prop_assert!(best <= other[0] && best <= other[1] && other.contains(&best));
         prop_assert!(time(ExpertExchange::Fastest, sequences * more) >= best);
+    }
+
+    /// Two half-batches hide the shorter of talking and computing, are not used where that is slower, and never beat
+    /// the bound.
+    #[test]
+    fn two_batches_overlap_where_it_pays(d in 0_u32..=5, t in 0_u32..=3, tokens in 1.0_f64..20_000.0) {
+        let of = Deployment::SINGLE.with_tensor(1 << t).unwrap();
+        let of = of.with_attention_groups(1 << d).unwrap().with_expert_groups(1 << d).unwrap();
+        let both = of.with_overlap(Overlap::TwoBatches);
+        let [pass, half] = [tokens, tokens / 2.0].map(decode);
+        let alone = expected(known("qwen3-30b-a3b"), of, &pass);
+        let halved = expected(known("qwen3-30b-a3b"), of, &half);
+        let system = System::new(known("qwen3-30b-a3b"), device(), both).unwrap();
+        let time = system.expected_pass(&pass);
+        let talks = halved.communication().get();
+        let hidden = 2.0 * talks.max(halved.total.get() - talks);
+        let wanted = hidden.min(alone.total.get());
+        prop_assert!((time.total.get() / wanted - 1.0).abs() < 1e-9, "{time:?} {alone:?}");
+        prop_assert!((time.binding.total().get() / wanted - 1.0).abs() < 1e-9, "{time:?}");
+        prop_assert!(time.total >= system.bound_pass(&pass).total);
     }
 
     #[test]

@@ -34,6 +34,7 @@ fn checkpoints_have_the_counted_parameters() {
         "deepseek-v2-lite": 15_706_484_224,
         "dots.llm1": 142_774_381_696,
         "ernie-4.5-21b-a3b": 21_825_437_888,
+        "ernie-4.5-0.3b": 360_748_032,
         "exaone-4.0-32b": 32_003_216_384,
         "falcon-7b": 6_921_720_704,
         "gemma-2-9b": 9_241_705_984,
@@ -44,12 +45,14 @@ fn checkpoints_have_the_counted_parameters() {
         "glm-4-9b-chat": 9_399_951_360,
         "granite-3.1-8b": 8_170_848_256,
         "hunyuan-a13b": 80_393_183_232,
+        "kimi-linear-48b-a3b": 49_122_681_728,
         "mistral-7b-v0.1": 7_241_732_096,
         "mixtral-8x22b": 140_620_634_112,
         "olmo-2-7b": 7_298_617_344,
         "olmo-3-7b": 7_298_011_136,
         "olmoe-1b-7b": 6_919_161_856,
         "phi-3-mini-4k": 3_821_079_552,
+        "phi-3.5-moe": 41_873_153_344,
         "phi-4": 14_659_507_200,
         "qwen1.5-moe-a2.7b": 14_315_784_192,
         "qwen3-vl-30b-a3b": 30_532_122_624,
@@ -75,6 +78,7 @@ fn published_sizes_come_out() {
         "llama-4-scout": (109.0, 17.0),
         "mimo-v2-flash": (309.0, 15.0),
         "nemotron-h-8b": (8.1, 8.1),
+        "nemotron-3-super-120b-a12b": (120.6, 12.7),
         "qwen3.5-397b-a17b": (397.0, 17.0),
         "step-3.5-flash": (196.0, 11.0),
     };
@@ -138,6 +142,9 @@ fn windows_alternate_as_each_family_says() {
         BTreeSet::from([(None, 1), (None, 8), (Some(128), 39)])
     );
     assert_eq!(windows(whole!("mistral-7b-v0.1")), BTreeSet::from([(Some(4096), 32)]));
+    // No context outgrows it: Phi-4-mini's 262,144 tokens of 131,072.
+    let long = whole!("phi-3-mini-4k").replace("2047", "4096");
+    assert_eq!(windows(&long), BTreeSet::from([(None, 32)]));
     // Named, and not used.
     assert_eq!(windows(whole!("qwen1.5-moe-a2.7b")), BTreeSet::from([(None, 24)]));
     // Chunks, three in four layers, by a list or by silence.

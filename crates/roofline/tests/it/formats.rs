@@ -25,6 +25,8 @@ fn bits_per_element_are_those_of_the_specifications() {
         ("int4-g128", 4.125),
         ("awq", 4.156_25),
         ("int8-channel", 8.0),
+        // MLX: a 16-bit scale and a 16-bit bias for each 64.
+        ("int4-g64-bias", 4.5),
         // bitsandbytes; QLoRA's double quantisation saves 0.373 bits (arXiv 2305.14314).
         ("nf4", 4.5),
         ("nf4-double", 4.5 - 0.373),
@@ -111,6 +113,7 @@ fn any_format() -> impl Strategy<Value = Format> {
             .prop_map(|(rows, columns)| Format::Fp8Blocks { rows, columns }),
         (2_u8..=8, 0_u32..300).prop_map(|(bits, group)| Format::Int { bits, group }),
         (2_u8..=8, 0_u32..300).prop_map(|(bits, group)| Format::IntZero { bits, group }),
+        (2_u8..=8, 0_u32..300).prop_map(|(bits, group)| Format::IntBias { bits, group }),
     ]
 }
 

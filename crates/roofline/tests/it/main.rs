@@ -1,7 +1,11 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod accounts;
+mod answers;
+mod anything;
 mod bounds;
+mod calibration;
 mod collectives;
 mod compare;
 mod configs;
@@ -15,25 +19,27 @@ mod exchanges;
 mod families;
 mod formats;
 mod golden;
+mod known;
+mod mechanisms;
 mod mixes;
 mod models;
+mod page;
 mod quantization;
+mod quantization_odd;
+mod quantizers;
 mod random_models;
+mod soundness;
 mod systems;
+mod terms;
 mod weights;
 
 use fizeau_roofline::{Deployment, Device, Model, System};
 use proptest::test_runner::{Config, RngSeed};
 
-/// The text of a config among the fixtures.
+/// The text of a built-in config.
 macro_rules! config {
     ($name:literal) => {
-        include_str!(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../fixtures/models/",
-            $name,
-            "/config.json"
-        ))
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/data/models/", $name, ".json"))
     };
 }
 pub(crate) use config;

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{Bytes, BytesPerSec, Flops, FlopsPerSec, Seconds, Tokens};
-use fizeau_roofline::{AnswerError, Bound, Device, Lengths, Load, Pass, Span, System};
+use fizeau_roofline::{AnswerError, Bound, Deployment, Device, Lengths, Load, Pass, Span, System};
 use proptest::prelude::*;
 
 use crate::{fixed, llama_8b, single};
@@ -139,4 +139,83 @@ proptest! {
             prop_assert!(tpot * (1.0 + 1e-9) >= bound.single_tpot.get());
         }
     }
+}
+
+/// Sums by brute force, one pass at a time, each as the system reckons it.
+fn one_by_one(system: &System, requests: &[(u64, u64, u64)], concurrency: f64) -> f64 {
+    let (mut cache, mut computing, mut passes) = (0.0, 0.0, 0.0);
+    let mut add = |pass: Pass| {
+        let time = system.bound_pass(&pass);
+        cache += time.cache.get();
+        computing += time.arithmetic().get();
+    };
+    for &(input, cached, output) in requests {
+        passes += output as f64;
+        add(Pass::prefill(input as f64, cached as f64));
+        for step in 1..output {
+            add(Pass::decode(1.0, Span::at((input + step) as f64)));
+        }
+    }
+    let weights = system.bound_pass(&Pass::decode(1.0, Span::at(1.0))).weights.get();
+    let stages = f64::from(system.deployment().pipeline());
+    let memory = weights * passes / concurrency + cache / stages;
+    requests.len() as f64 / memory.max(computing / stages)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..fixed() })]
+
+    /// Windows, indexers, states, cached prompts, several devices: the sums are those of all passes.
+    #[test]
+    fn the_bound_over_lengths_is_the_sum_of_their_passes(
+        model in crate::anything::models(),
+        requests in prop::collection::vec((1_u64..3_000, 0_u64..3_000, 1_u64..60), 1..8),
+        concurrency in 1_u64..6,
+        (tensor, stages) in (1_u32..=2, 1_u32..=2),
+        rate in 1e13..1e16,
+    ) {
+        let deployment = Deployment::SINGLE.with_tensor(tensor).unwrap().with_pipeline(stages).unwrap();
+        let device = crate::anything::device(3e12, 1e12, rate);
+        let Ok(system) = System::new(model, device, deployment) else {
+            return Ok(());
+        };
+        let mut lengths = Lengths::for_model(system.model());
+        let requests: Vec<_> = requests.into_iter().map(|(i, g, o)| (i, g.min(i - 1), o)).collect();
+        for &(input, cached, output) in &requests {
+            lengths.add_cached(Tokens::new(input), Tokens::new(cached), Tokens::new(output));
+        }
+        let bound = Bound::over(&system, &lengths, some(concurrency)).unwrap();
+        let worked = one_by_one(&system, &requests, concurrency as f64);
+        prop_assert!((bound.requests_per_s.get() / worked - 1.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn a_load_s_figures_are_those_of_its_lengths() {
+    for name in ["gpt-oss-20b", "deepseek-v3.2", "qwen3-next-80b-a3b", "nemotron-h-56b"] {
+        let model = crate::golden::model(name);
+        let deployment = Deployment::SINGLE.with_tensor(8).unwrap();
+        let device = Device::named("h200-sxm").unwrap().clone();
+        let Ok(system) = System::new(model, device, deployment) else {
+            continue;
+        };
+        let load =
+            Load::new(Tokens::new(5000), Tokens::new(300), some(64)).with_cached(Tokens::new(1000));
+        let (bound, figures) = (Bound::at(&system, &load).unwrap(), system.bound_figures(&load));
+        for (a, b) in [
+            (bound.ttft.get(), figures.ttft.get()),
+            (bound.tpot.get(), figures.tpot.get()),
+            (bound.requests_per_s.get(), figures.requests_per_s.get()),
+            (bound.output_tokens_per_s.get(), figures.output_tokens_per_s.get()),
+        ] {
+            assert!((a / b - 1.0).abs() < 1e-9, "{name}: {bound:?} {figures:?}");
+        }
+    }
+}
+
+#[test]
+fn lengths_for_other_windows_are_refused() {
+    let windows = single(crate::golden::model("gpt-oss-20b"), h100());
+    let error = Bound::over(&windows, &lengths(&[(10, 10)]), some(1)).unwrap_err();
+    assert_eq!(error, AnswerError::OtherWindows);
 }

@@ -3,7 +3,7 @@
 use fizeau_roofline::{Format, Model, TensorClass, WeightChoice};
 
 use crate::llama_8b;
-use crate::quantization::{check, check_all, known};
+use crate::quantization::{check, check_all, known, read};
 
 /// Sizes of the published files: `openai/gpt-oss-*` (65.25 GB, 12.82 GiB), `deepseek-ai/DeepSeek-V3`
 /// (688.6 GB with its MTP module, which has an embedding and a head of its own).
@@ -113,4 +113,28 @@ fn a_word_changes_what_the_checkpoint_quantised() {
     // A class by name holds all the same.
     check(&with("gpt-oss-120b", "experts=nvfp4"), TensorClass::Experts, "nvfp4");
     check(&with("gpt-oss-120b", "bf16"), TensorClass::Experts, "bf16");
+}
+
+/// FlashMLA's fp8 layout for sparse attention, and fp8 without scales where nothing picks tokens.
+#[test]
+fn latents_in_fp8_are_laid_out_by_their_kernels() {
+    let per_layer = |name: &str, format| {
+        let model = known(name).with_kv_cache(format);
+        model.kv_bytes_per_token().get() / 61.0
+    };
+    assert_eq!(per_layer("deepseek-v3", Format::Bf16), 2.0 * 576.0);
+    assert_eq!(per_layer("deepseek-v3", Format::Fp8), 576.0);
+    assert_eq!(per_layer("deepseek-v3.2", Format::Bf16), 2.0 * (576.0 + 128.0));
+    assert_eq!(per_layer("deepseek-v3.2", Format::Fp8), 656.0 + 132.0);
+}
+
+/// One table cannot be stored in two ways.
+#[test]
+fn a_tied_head_is_stored_as_the_embedding() {
+    let config = serde_json::json!({"quant_method": "modelopt", "quant_algo": "FP8"});
+    let model = read("qwen3-0.6b", config);
+    check(&model, TensorClass::Embedding, "bf16");
+    assert_eq!(model.head_format(), Format::Bf16);
+    let chosen = known("qwen3-0.6b").with_weights(&"fp8,head=fp8".parse().unwrap());
+    check(&chosen, TensorClass::Embedding, "fp8");
 }

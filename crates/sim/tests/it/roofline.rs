@@ -3,9 +3,10 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{Bytes, Nanos, Tokens};
-use fizeau_roofline::{Bound, Device, Load, Pass, Span};
+use fizeau_roofline::{Bound, Deployment, Device, KnownModel, Lengths, Load, Pass, Span, System};
 use fizeau_sim::{Overheads, RooflineStep, Scenario, ScenarioError, Serve, StepLoad, StepTime};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 use crate::support::{drain, job, ms, of};
 
@@ -13,17 +14,19 @@ fn scenario() -> Scenario {
     Scenario::llama_3_1_8b_h100().unwrap()
 }
 
+/// The silicon alone.
+const NONE: Overheads = Overheads {
+    bandwidth_efficiency: 1.0,
+    compute_efficiency: 1.0,
+    per_step: Nanos::ZERO,
+    per_sequence: Nanos::ZERO,
+    per_layer: Nanos::ZERO,
+    per_collective: Nanos::ZERO,
+};
+
 /// The roofline itself, with nothing added.
 fn ideal() -> RooflineStep {
-    let overheads = Overheads {
-        bandwidth_efficiency: 1.0,
-        compute_efficiency: 1.0,
-        per_step: Nanos::ZERO,
-        per_sequence: Nanos::ZERO,
-        per_layer: Nanos::ZERO,
-        per_collective: Nanos::ZERO,
-    };
-    RooflineStep::new(scenario().system().clone(), overheads).unwrap()
+    RooflineStep::new(scenario().system().clone(), NONE).unwrap()
 }
 
 fn decode(sequences: u64, context: u64) -> StepLoad {
@@ -160,4 +163,110 @@ fn no_engine_is_given_more_than_the_silicon_has() {
         let error = RooflineStep::new(scenario().system().clone(), overheads);
         assert_eq!(error.unwrap_err().field, "compute_efficiency");
     }
+}
+
+/// Models of every kind, in deployments of every kind.
+const SYSTEMS: [(&str, &str, &str); 9] = [
+    ("qwen3-0.6b", "h100-sxm", "1 device"),
+    ("llama-3.1-70b", "h100-sxm", "TP4"),
+    ("llama-3.1-70b", "h200-sxm", "TP2 PP2"),
+    ("gpt-oss-120b", "h200-sxm", "1 device"),
+    ("gpt-oss-20b", "h100-sxm", "DP2 EP2"),
+    ("deepseek-v3", "b200-sxm", "TP8"),
+    ("deepseek-v3.2", "b200-sxm", "DP8 EP8"),
+    ("qwen3-next-80b-a3b", "h200-sxm", "TP2"),
+    ("nemotron-h-56b", "h200-sxm", "TP4"),
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, rng_seed: RngSeed::Fixed(1849), ..ProptestConfig::default() })]
+
+    /// With nothing added, any engine stays below the bound over its own requests, and the first token of one alone
+    /// comes no sooner.
+    #[test]
+    fn no_engine_beats_the_bound(
+        which in 0..SYSTEMS.len(),
+        jobs in prop::collection::vec((1u64..3_000, 1u64..40), 1..12),
+        slots in 1usize..6,
+    ) {
+        let (name, device, deployment) = SYSTEMS[which];
+        let model = KnownModel::named(name).unwrap().model().unwrap();
+        let device = Device::named(device).unwrap().clone();
+        let deployment: Deployment = deployment.parse().unwrap();
+        let system = System::new(model, device, deployment).unwrap();
+        let scenario = Scenario::of(name, system, slots, NONE).unwrap();
+        let mut engine = scenario.engine();
+        let mut lengths = Lengths::for_model(scenario.model());
+        for (id, &(input, output)) in jobs.iter().enumerate() {
+            engine.submit(job(id as u64, input, output, ms(0))).unwrap();
+            lengths.add(Tokens::new(input), Tokens::new(output));
+        }
+        let emissions = drain(&mut engine);
+        let span = emissions.last().unwrap().at.since(ms(0)).unwrap().as_secs_f64();
+        let concurrency = NonZeroU64::new(slots as u64).unwrap();
+        let bound = Bound::over(scenario.system(), &lengths, concurrency).unwrap();
+        // Steps are whole nanoseconds.
+        let rate = emissions.len() as f64 / span;
+        prop_assert!(rate <= bound.output_tokens_per_s.get() * (1.0 + 1e-6), "{name}");
+        prop_assert!(rate >= bound.output_tokens_per_s.get() * 0.005, "{name}");
+
+        let mut alone = Lengths::for_model(scenario.model());
+        alone.add(Tokens::new(jobs[0].0), Tokens::new(jobs[0].1));
+        let bound = Bound::over(scenario.system(), &alone, NonZeroU64::MIN).unwrap();
+        let first = of(&emissions, 0)[0].at.since(ms(0)).unwrap().as_secs_f64();
+        prop_assert!(first >= bound.ttft.get() * (1.0 - 1e-6), "{name}");
+    }
+}
+
+/// What grows with sequences and what does not: a state a slot, and windows.
+#[test]
+fn caches_of_every_kind_have_room() {
+    for (name, device, deployment) in SYSTEMS {
+        let model = KnownModel::named(name).unwrap().model().unwrap();
+        let device = Device::named(device).unwrap().clone();
+        let deployment: Deployment = deployment.parse().unwrap();
+        let system = System::new(model, device, deployment).unwrap();
+        let scenario = Scenario::of(name, system, 16, NONE).unwrap();
+        let tokens = scenario.config().kv_capacity().get() as f64;
+        // As many tokens in each slot as all of them together are promised fit the fullest device.
+        let groups = f64::from(deployment.attention_groups());
+        let each = scenario.system().cache_bytes_per_device(tokens / 16.0).get() * 16.0 / groups;
+        let room = 0.9 * scenario.device().usable_memory().get()
+            - scenario.system().weight_bytes_per_device().get();
+        assert!(each <= room * (1.0 + 1e-6), "{name}: {each} of {room}");
+        assert!(each > room * 0.5, "{name}: {each} of {room}");
+    }
+}
+
+#[test]
+fn several_devices_are_said() {
+    let model = KnownModel::named("llama-3.1-70b").unwrap().model().unwrap();
+    let device = Device::named("h100-sxm").unwrap().clone();
+    let system = System::new(model, device, "TP4".parse().unwrap()).unwrap();
+    let line = Scenario::of("Llama-3.1-70B", system, 8, Overheads::default()).unwrap().describe();
+    assert!(line.starts_with("Llama-3.1-70B (bf16) on 4 ") && line.contains("(TP4)"), "{line}");
+}
+
+/// Each overhead adds what it says.
+#[test]
+fn overheads_add_up() {
+    let model = KnownModel::named("llama-3.1-70b").unwrap().model().unwrap();
+    let device = Device::named("h100-sxm").unwrap().clone();
+    let system = System::new(model, device, "TP4".parse().unwrap()).unwrap();
+    let time = |set: fn(&mut Overheads)| {
+        let mut overheads = NONE;
+        set(&mut overheads);
+        let step = RooflineStep::new(system.clone(), overheads).unwrap();
+        step.step_time(&decode(4, 1000)).as_nanos()
+    };
+    let none = time(|_| {});
+    assert_eq!(time(|of| of.per_step = Nanos::from_nanos(1000)) - none, 1000);
+    assert_eq!(time(|of| of.per_sequence = Nanos::from_nanos(1000)) - none, 4000);
+    assert_eq!(time(|of| of.per_layer = Nanos::from_nanos(1000)) - none, 80_000);
+    // Two a layer, the embedding's and the logits'.
+    assert_eq!(time(|of| of.per_collective = Nanos::from_nanos(1000)) - none, 162_000);
+    let pass = system.expected_pass(&Pass::decode(4.0, Span::at(1000.0)));
+    let half = time(|of| of.bandwidth_efficiency = 0.5) - none;
+    let memory = (pass.weights + pass.cache).to_nanos().unwrap().as_nanos();
+    assert!(half.abs_diff(memory) <= 1, "{half} {memory}");
 }

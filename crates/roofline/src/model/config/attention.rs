@@ -1,9 +1,10 @@
 //! Softmax attention: heads, head dimensions, windows, biases and norms.
 
+use fizeau_core::Tokens;
 use serde_json::Value;
 
 use super::super::fields::{CONTEXT, Fields, HEAD_DIM, HEADS};
-use super::super::{Attention, Keys, ModelError};
+use super::super::{Attention, Keys, ModelError, QueryNorm};
 use super::Config;
 use super::families::NormSpan;
 use super::layout::{MixerKind, Place};
@@ -23,13 +24,7 @@ impl Config<'_> {
         let windowed = place.mixer == MixerKind::Window;
         let heads = if windowed { self.window_heads()? } else { self.global_heads()? };
         let keys = self.keys(place)?;
-        let window = match windowed {
-            true => Some(self.window()?.ok_or(ModelError::Missing {
-                field: "sliding_window",
-                expected: CONTEXT.expected,
-            })?),
-            false => None,
-        };
+        let window = if windowed { self.effective_window()? } else { None };
         let gated = self.flag(self.family.output_gate)?;
         let attention = Attention {
             heads: heads.heads,
@@ -37,8 +32,10 @@ impl Config<'_> {
             key_dim: heads.key_dim,
             value_dim: heads.value_dim,
             window,
+            chunked: window.is_some() && self.window_is_chunk(),
             query_parts: if gated { 2 } else { 1 },
             keys,
+            query_norm: self.query_norm()?,
             vectors: 0,
             format,
         };
@@ -46,10 +43,36 @@ impl Config<'_> {
         Ok(Attention { vectors, ..attention })
     }
 
+    /// MiniMax says by `qk_norm_type` that all heads of a layer are normed together.
+    fn query_norm(&self) -> Result<QueryNorm, ModelError> {
+        let normed = self.fields.flag("use_qk_norm")?.unwrap_or(false);
+        if !normed && !self.flag(self.family.qk_norm)? {
+            return Ok(QueryNorm::None);
+        }
+        let together = self.fields.text("qk_norm_type") == Some("per_layer");
+        Ok(match self.family.qk_norm_span {
+            NormSpan::Head if !together => QueryNorm::PerHead,
+            NormSpan::Head | NormSpan::Heads => QueryNorm::AllHeads,
+        })
+    }
+
     /// How far back layers with a window see.
     pub(super) fn window(&self) -> Result<Option<u64>, ModelError> {
         let names = ["sliding_window", "sliding_window_size", "attention_chunk_size"];
         self.fields.any(&names, CONTEXT)
+    }
+
+    /// A window that no context outgrows is none.
+    fn effective_window(&self) -> Result<Option<u64>, ModelError> {
+        let missing = ModelError::Missing { field: "sliding_window", expected: CONTEXT.expected };
+        let window = self.window()?.ok_or(missing)?;
+        let longest = self.max_context()?.map_or(u64::MAX, Tokens::get);
+        Ok((window < longest).then_some(window))
+    }
+
+    fn window_is_chunk(&self) -> bool {
+        let sliding = ["sliding_window", "sliding_window_size"];
+        sliding.iter().all(|field| self.fields.get(field).is_none())
     }
 
     fn keys(&self, place: Place) -> Result<Keys, ModelError> {

@@ -5,7 +5,9 @@ use super::super::{Layers, ModelError};
 use super::Config;
 use super::layout::{MixerKind, Place};
 
-const COUNT: [&str; 3] = ["num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"];
+/// The names that families have for how many there are.
+pub(super) const COUNT: [&str; 3] =
+    ["num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"];
 
 impl Config<'_> {
     /// The modules: each is a layer like the last that attends, with a projection and three norms more.

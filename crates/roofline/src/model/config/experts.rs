@@ -45,16 +45,16 @@ const SHARED_COUNT: [&str; 4] =
 impl Config<'_> {
     pub(super) fn experts(&self, formats: Formats) -> Result<Experts, ModelError> {
         let missing = |field, expected| ModelError::Missing { field, expected };
-        let count = self.fields.any(&COUNT, EXPERTS)?;
-        let count = count.ok_or_else(|| missing("num_experts", EXPERTS.expected))?;
-        let per_token = self.fields.any(&PER_TOKEN, EXPERTS)?;
-        let per_token =
-            per_token.ok_or_else(|| missing("num_experts_per_tok", EXPERTS.expected))?;
+        let counted = self.fields.any_named(&COUNT, EXPERTS)?;
+        let (other, count) = counted.ok_or_else(|| missing("num_experts", EXPERTS.expected))?;
+        let used = self.fields.any_named(&PER_TOKEN, EXPERTS)?;
+        let (field, per_token) =
+            used.ok_or_else(|| missing("num_experts_per_tok", EXPERTS.expected))?;
         if per_token > count {
             return Err(ModelError::Contradiction {
-                field: "num_experts_per_tok",
+                field,
                 value: per_token,
-                other: "num_experts",
+                other,
                 other_value: count,
                 rule: "a token cannot use more experts than there are",
             });

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::ModelError;
-use super::super::fields::{LAYERS, shown};
+use super::super::fields::{Fields, LAYERS, RANK, shown};
 use super::{Config, experts};
 
 /// What mixes tokens in a layer.
@@ -117,7 +117,7 @@ impl Config<'_> {
             Some(kinds) => kinds,
             None => self.patterned_mixers()?,
         };
-        if self.fields.nonzero("kv_lora_rank", super::super::fields::RANK)?.is_none() {
+        if self.fields.nonzero("kv_lora_rank", RANK)?.is_none() {
             return Ok(kinds);
         }
         let latent = |kind| if kind == MixerKind::Full { MixerKind::Latent } else { kind };
@@ -141,6 +141,14 @@ impl Config<'_> {
                 _ => MixerKind::Full,
             };
             return Ok(Some(windows.iter().take(self.layers as usize).map(kind).collect()));
+        }
+        if let Some(Value::Object(own)) = self.fields.get("linear_attn_config")
+            && let Some(full) = Fields(own).list("full_attn_layers")
+        {
+            // Counted from 1.
+            let attends = |layer: u64| full.iter().any(|index| index.as_u64() == Some(layer + 1));
+            let kind = |layer| if attends(layer) { MixerKind::Full } else { MixerKind::DeltaNet };
+            return Ok(Some((0..self.layers).map(kind).collect()));
         }
         if let Some(attending) = self.fields.list("attn_layer_indices") {
             let attends = |layer: u64| attending.iter().any(|index| index.as_u64() == Some(layer));

@@ -5,7 +5,9 @@
 //! warning, or an error where nothing sensible would be left.
 
 mod compressed;
+mod harmless;
 mod methods;
+mod mlx;
 mod modelopt;
 mod modules;
 mod quark;
@@ -21,6 +23,7 @@ use self::sizes::ClassSizes;
 use super::super::fields::{Fields, LAYERS, shown};
 use super::super::parts::{Part, SLOTS};
 use super::super::{ModelError, TensorClass};
+use super::drafts;
 use crate::{FileType, Format};
 
 /// The classes whose matrices are the linear layers of a decoder layer: what quantisers take unless told otherwise.
@@ -50,18 +53,12 @@ pub(super) struct Quantization {
 
 /// Reads how the tensors of a model are stored.
 pub(super) fn read(fields: Fields<'_>) -> Result<Quantization, ModelError> {
-    let quantization =
-        fields.get("quantization_config").or_else(|| fields.get("compression_config"));
+    let names = ["quantization_config", "compression_config", "quantization"];
+    let quantization = names.into_iter().find_map(|name| fields.get(name));
     let mut all = Quantization::plain(fields)?;
     all.check_dtype(fields, quantization.is_some())?;
     let state = fields.get("mamba_ssm_cache_dtype").or_else(|| fields.get("mamba_ssm_dtype"));
     all.state_cache = state_cache(state)?;
-    if let Some(value) = fields.get("quantization")
-        && quantization.is_none()
-    {
-        let reason = "a quantisation is expected in `quantization_config`, with a `quant_method`";
-        return Err(unsupported("quantization", value, reason));
-    }
     match quantization {
         None => {}
         Some(Value::Object(quantization)) => methods::apply(&mut all, Fields(quantization))?,
@@ -84,10 +81,7 @@ impl Quantization {
     fn plain(fields: Fields<'_>) -> Result<Self, ModelError> {
         let depth = Depth {
             layers: fields.optional_count("num_hidden_layers", LAYERS)?.unwrap_or(1),
-            drafts: match fields.get("num_nextn_predict_layers").and_then(Value::as_u64) {
-                Some(drafts) => drafts.min(LAYERS.limit),
-                None => 0,
-            },
+            drafts: fields.any(&drafts::COUNT, LAYERS)?.unwrap_or(0),
         };
         let base = Format::Bf16;
         Ok(Self {

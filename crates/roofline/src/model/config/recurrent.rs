@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::fields::{HEAD_DIM, HEADS, Range};
+use super::super::fields::{Fields, HEAD_DIM, HEADS, Range};
 use super::super::{DeltaNet, Mamba2, ModelError};
 use super::Config;
 use crate::Format;
@@ -10,12 +10,16 @@ use crate::Format;
 impl Config<'_> {
     pub(super) fn delta_net(&self, format: Format) -> Result<DeltaNet, ModelError> {
         let fields = self.fields;
+        if let Some(Value::Object(own)) = fields.get("linear_attn_config") {
+            return kimi_delta(Fields(own), format);
+        }
         Ok(DeltaNet {
             key_heads: fields.count("linear_num_key_heads", HEADS)?,
             key_dim: fields.count("linear_key_head_dim", HEAD_DIM)?,
             value_heads: fields.count("linear_num_value_heads", HEADS)?,
             value_dim: fields.count("linear_value_head_dim", HEAD_DIM)?,
             convolution: fields.count("linear_conv_kernel_dim", HEAD_DIM)?,
+            gate_rank: None,
             format,
         })
     }
@@ -74,4 +78,19 @@ impl Config<'_> {
         let field = names.first().copied().unwrap_or_default();
         found.ok_or(ModelError::Missing { field, expected: range.expected })
     }
+}
+
+/// Kimi delta attention: as many keys as values, gates of a head's rank.
+fn kimi_delta(fields: Fields<'_>, format: Format) -> Result<DeltaNet, ModelError> {
+    let heads = fields.count("num_heads", HEADS)?;
+    let dim = fields.count("head_dim", HEAD_DIM)?;
+    Ok(DeltaNet {
+        key_heads: heads,
+        key_dim: dim,
+        value_heads: heads,
+        value_dim: dim,
+        convolution: fields.count("short_conv_kernel_size", HEAD_DIM)?,
+        gate_rank: Some(dim),
+        format,
+    })
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::super::fields::Fields;
+use super::super::{Layers, Mixer, Model};
 
 /// Fields that some part of this crate reads.
 const UNDERSTOOD: &str = "
@@ -14,23 +15,24 @@ const UNDERSTOOD: &str = "
     ffn_hidden_size first_k_dense_replace full_attention_interval global_head_dim head_dim
     hidden_act hidden_activation hidden_size hybrid_layer_pattern hybrid_override_pattern
     index_head_dim index_n_heads index_topk interleave_moe_layer_step intermediate_size
-    intermediate_size_mlp kv_channels kv_lora_rank layer_types layers_block_type
+    intermediate_size_mlp kv_channels kv_lora_rank layer_types layers_block_type linear_attn_config
     linear_conv_kernel_dim linear_key_head_dim linear_num_key_heads linear_num_value_heads
-    linear_value_head_dim mamba_conv_bias mamba_d_conv mamba_d_head mamba_d_state mamba_expand
-    mamba_head_dim mamba_n_groups mamba_n_heads mamba_num_heads mamba_proj_bias
+    linear_value_head_dim lm_head_bias mamba_conv_bias mamba_d_conv mamba_d_head mamba_d_state
+    mamba_expand mamba_head_dim mamba_n_groups mamba_n_heads mamba_num_heads mamba_proj_bias
     mamba_ssm_cache_dtype mamba_ssm_dtype max_position_embeddings max_sequence_length
-    max_window_layers mlp_bias mlp_hidden_act mlp_layer_types mlp_only_layers model_type
-    moe_intermediate_size moe_k moe_latent_size moe_layer_end_index moe_layer_freq
+    max_window_layers mla_use_nope mlp_bias mlp_hidden_act mlp_layer_types mlp_only_layers
+    model_type moe_intermediate_size moe_k moe_latent_size moe_layer_end_index moe_layer_freq
     moe_layer_interval moe_layer_start_index moe_layers moe_layers_enum moe_num_experts
     moe_num_shared_experts moe_router_enable_expert_bias moe_router_topk
-    moe_shared_expert_intermediate_size moe_top_k moe_topk moe_use_aux_free mtp_num_hidden_layers
-    mtp_transformer_layers multi_query multi_query_group_num n_embd n_groups n_head n_inner n_layer
-    n_positions n_routed_experts n_shared_experts new_decoder_architecture no_rope_layer_interval
-    no_rope_layers num_attention_groups num_attention_heads num_dense_layers num_experts
-    num_experts_per_tok num_experts_per_token num_global_key_value_heads num_hidden_layers
-    num_key_value_heads num_kv_heads num_kv_shared_layers num_layers num_local_experts
-    num_mtp_modules num_nextn_predict_layers num_shared_expert num_shared_experts padded_vocab_size
-    parallel_attn q_lora_rank qk_nope_head_dim qk_rope_head_dim qkv_bias quantization_config
+    moe_shared_expert_intermediate_size moe_top_k moe_topk moe_use_aux_free
+    mtp_hybrid_override_pattern mtp_num_hidden_layers mtp_transformer_layers multi_query
+    multi_query_group_num n_embd n_groups n_head n_inner n_layer n_positions n_routed_experts
+    n_shared_experts new_decoder_architecture no_rope_layer_interval no_rope_layers
+    num_attention_groups num_attention_heads num_dense_layers num_experts num_experts_per_tok
+    num_experts_per_token num_global_key_value_heads num_hidden_layers num_key_value_heads
+    num_kv_heads num_kv_shared_layers num_layers num_local_experts num_mtp_modules
+    num_nextn_predict_layers num_shared_expert num_shared_experts padded_vocab_size parallel_attn
+    q_lora_rank qk_nope_head_dim qk_rope_head_dim qkv_bias quantization quantization_config
     seq_length share_expert_dim share_expert_dims shared_expert_intermediate_size
     shared_intermediate_size sliding_window sliding_window_pattern sliding_window_size
     ssm_state_size swa_head_dim swa_num_attention_heads swa_num_key_value_heads swa_v_head_dim
@@ -52,13 +54,13 @@ const IRRELEVANT: &str = "
     fuse_linear_cross_entropy fuse_norm fuse_swiglu fused_qkv gradient_checkpointing
     group_limited_greedy id2label ignore_index init_method initial_context_length interleaved_qkv
     is_decoder is_encoder_decoder is_llama_config is_moe keep_mtp_layers kv_cache_dtype label2id
-    language layer_norm_type layer_switch length_penalty linear_activation lm_head_bias
-    mamba_chunk_size mamba_hidden_act mamba_norm_before_gate masked_softmax_fusion max_batch_size
-    max_length max_model_len max_pos_embed max_seq_len min_length mlp_gate_act mlp_type
-    model_max_length moe_apply_router_weight_on_input moe_capacity moe_drop_tokens moe_every_n_layer
-    moe_gate moe_gate_act moe_group moe_group_size moe_layer_num_skipped moe_layer_offset
-    moe_norm_topk_prob moe_renormalize moe_router_activation moe_router_activation_func
-    moe_router_dtype moe_router_score_function moe_routing_type moe_shared_expert_overlap
+    language layer_norm_type layer_switch length_penalty linear_activation mamba_chunk_size
+    mamba_hidden_act mamba_norm_before_gate masked_softmax_fusion max_batch_size max_length
+    max_model_len max_pos_embed max_seq_len min_length mlp_gate_act mlp_type model_max_length
+    moe_apply_router_weight_on_input moe_capacity moe_drop_tokens moe_every_n_layer moe_gate
+    moe_gate_act moe_group moe_group_size moe_layer_num_skipped moe_layer_offset moe_norm_topk_prob
+    moe_renormalize moe_router_activation moe_router_activation_func moe_router_dtype
+    moe_router_score_function moe_routing_type moe_shared_expert_overlap
     mtp_use_dedicated_embeddings multi_query_attention mup_enabled n_ctx n_group n_vocab
     name_or_path need_fp32_gate no_repeat_ngram_size nope_layer_interval norm_before_gate
     norm_expert_weight norm_head norm_only_q norm_topk_prob norm_type normalization_function
@@ -69,13 +71,13 @@ const IRRELEVANT: &str = "
     pretraining_sequence_length pretraining_tp problem_type pruned_heads q_head_dim qk_head_dim
     qk_layernorm qk_norm_type qkv_format query_pre_attn_scalar repetition_penalty
     rescale_prenorm_residual residual_in_fp32 return_dict rms_norm rmsnorm router_bias_func
-    router_dtype router_jitter_noise save_model_dtype scale_attention_softmax_in_fp32
-    scale_attn_weights scale_depth scale_emb scale_fmt score_func score_function scoring_func
-    seq_aux seq_len_interpolation_factor shared_moe_mode softmax_in_fp32 swiglu_limit swiglu_limits
-    swiglu_limits_shared task_specific_params temperature temperature_tuning text_model_type
-    tie_encoder_decoder top_k top_p topk_group torch_compile torchscript true_head_dim typical_p
-    unsloth_fixed use_bfloat16 use_bidirectional_attention use_cache use_dynamic_ntk
-    use_embedding_sharing use_flash_attention_2 use_flash_attn use_fp32_gate use_gated_activation
+    router_dtype save_model_dtype scale_attention_softmax_in_fp32 scale_attn_weights scale_depth
+    scale_emb scale_fmt score_func score_function scoring_func seq_aux seq_len_interpolation_factor
+    shared_moe_mode softmax_in_fp32 swiglu_limit swiglu_limits swiglu_limits_shared
+    task_specific_params temperature temperature_tuning text_model_type tie_encoder_decoder top_k
+    top_p topk_group torch_compile torchscript true_head_dim typical_p unsloth_fixed use_bfloat16
+    use_bidirectional_attention use_cache use_dynamic_ntk use_embedding_sharing
+    use_flash_attention_2 use_flash_attn use_fp32_gate use_gated_activation use_grouped_topk
     use_logn_attn use_mamba_kernels use_mixed_mlp_moe use_moe use_parallel_block
     use_parallel_residual use_recompute use_rmsnorm using_moe vocab_size_per_layer_input
     zero_centered
@@ -119,6 +121,7 @@ const IRRELEVANT_ENDS: &[&str] = &[
     "_loss",
     "_loss_weight",
     "_multiplier",
+    "_noise",
     "_pdrop",
     "_range",
     "_scale",
@@ -149,6 +152,31 @@ pub(super) fn warn(fields: Fields<'_>, warnings: &mut Vec<String>) {
 
 fn is_among(words: &str, name: &str) -> bool {
     words.split_ascii_whitespace().any(|word| word == name)
+}
+
+/// Names a field that only makes sense with a kind of layer which the model turned out not to have, unless the config
+/// lists its layers: then it is a left-over.
+pub(super) fn warn_of_absent(fields: Fields<'_>, model: &Model, warnings: &mut Vec<String>) {
+    if fields.get("layer_types").is_some() {
+        return;
+    }
+    let any = |is: fn(&Layers) -> bool| model.layers.iter().any(is);
+    let mamba = any(|layers| matches!(layers.mixer, Mixer::Mamba2(_)));
+    let linear = any(|layers| matches!(layers.mixer, Mixer::DeltaNet(_)));
+    let marks = [
+        (mamba, "Mamba", ["mamba_d_state", "ssm_state_size", "mamba_d_ssm"]),
+        (
+            linear,
+            "linear attention",
+            ["linear_num_key_heads", "linear_attn_config", "linear_key_head_dim"],
+        ),
+    ];
+    for (present, kind, names) in marks {
+        let set = |name: &&str| fields.get(name).is_some_and(|value| !is_off(value));
+        if !present && let Some(name) = names.iter().find(|name| set(name)) {
+            warnings.push(format!("`{name}` is given, but no layer is said to be {kind}"));
+        }
+    }
 }
 
 /// Values that say that there is none of something.

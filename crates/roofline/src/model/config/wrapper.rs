@@ -6,12 +6,13 @@ use serde_json::{Map, Value};
 const NESTED: [&str; 4] = ["text_config", "llm_config", "language_config", "thinker_config"];
 
 /// What holds for the whole is often written outside only.
-const SHARED: [&str; 8] = [
+const SHARED: [&str; 9] = [
     "architectures",
     "compression_config",
     "dtype",
     "expert_dtype",
     "model_type",
+    "quantization",
     "quantization_config",
     "tie_word_embeddings",
     "torch_dtype",

@@ -119,6 +119,16 @@ pub(super) static FAMILIES: &[Family] = &[
         ..LLAMA
     },
     Family { names: &["granite", "granitemoe", "granitemoeshared", "smollm3", "exaone"], ..LLAMA },
+    Family { names: &["bamba"], ..LLAMA },
+    Family { names: &["kimilinear"], router_bias: true, ..LLAMA },
+    Family {
+        names: &["internlm2", "internlm3"],
+        qkv_bias: Flag::Field("qkv_bias", false),
+        output_bias: Flag::Field("bias", false),
+        feed_forward_bias: Flag::Field("bias", false),
+        ..LLAMA
+    },
+    Family { names: &["phimoe"], norm_vectors: 2, ..LLAMA },
     QWEN2,
     Family {
         names: &["qwen2moe"],

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::super::fields::{Fields, shown};
 use super::super::super::{ModelError, TensorClass};
-use super::{LINEAR, Quantization, compressed, modelopt, quark, unsupported};
+use super::{LINEAR, Quantization, compressed, harmless, mlx, modelopt, quark, unsupported};
 use crate::Format;
 
 const METHOD: &str = "quantization_config.quant_method";
@@ -19,45 +19,6 @@ const NOT_CONVERTED: ListField =
     ("modules_to_not_convert", "quantization_config.modules_to_not_convert");
 const SKIPPED: ListField = ("llm_int8_skip_modules", "quantization_config.llm_int8_skip_modules");
 
-/// Says nothing about sizes or speed.
-const HARMLESS: [&str; 35] = [
-    "activation_scheme",
-    "autoround_version",
-    "backend",
-    "batch_size",
-    "checkpoint_format",
-    "damp_percent",
-    "dataset",
-    "desc_act",
-    "enable_norm_bias_tuning",
-    "enable_quanted_input",
-    "fmt",
-    "gradient_accumulate_steps",
-    "iters",
-    "low_gpu_mem_usage",
-    "lr",
-    "meta",
-    "minmax_lr",
-    "model_file_base_name",
-    "model_name_or_path",
-    "nsamples",
-    "pack_dtype",
-    "packing_format",
-    "producer",
-    "quant_method",
-    "quantizer",
-    "quant_method_version",
-    "scale_bits",
-    "scale_dtype",
-    "scale_fmt",
-    "seqlen",
-    "static_groups",
-    "true_sequential",
-    "version",
-    "weight_dtype",
-    "zero_point_dtype",
-];
-
 /// Sets the formats that `fields`, the content of a `quantization_config`, describes.
 pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
     let method = match fields.get("quant_method") {
@@ -66,6 +27,7 @@ pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), Mo
         None if fields.get("quantization").is_some() || fields.get("quant_algo").is_some() => {
             return modelopt::apply(all, fields);
         }
+        None if mlx::is_meant(fields) => return mlx::apply(all, fields),
         None => {
             let expected = "the name of a quantiser, such as \"fp8\" or \"compressed-tensors\"";
             return Err(ModelError::Missing { field: METHOD, expected });
@@ -100,7 +62,7 @@ pub(super) fn warn_of_others(all: &mut Quantization, fields: Fields<'_>, read: &
             Value::Object(values) => values.is_empty(),
             _ => false,
         };
-        if !empty && !read.contains(&name.as_str()) && !HARMLESS.contains(&name.as_str()) {
+        if !empty && !read.contains(&name.as_str()) && !harmless::FIELDS.contains(&name.as_str()) {
             all.warn(format!("`quantization_config.{name}` is not understood and could matter"));
         }
     }
@@ -151,28 +113,28 @@ fn everywhere(
 
 /// A scale per tensor, or one per block as DeepSeek-V3 has it.
 fn fp8(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
+    let scales_in_8_bits = fields.text("scale_fmt") == Some("ue8m0");
     let format = match fields.get("weight_block_size") {
         None => Format::Fp8,
-        Some(value) => {
-            let side = |value: &Value| value.as_u64().and_then(|side| u32::try_from(side).ok());
-            match value.as_array().map(Vec::as_slice) {
-                Some([rows, columns]) => match (side(rows), side(columns)) {
-                    (Some(rows @ 1..), Some(columns @ 1..)) => Format::Fp8Blocks { rows, columns },
-                    _ => return Err(block_size(value)),
-                },
-                _ => return Err(block_size(value)),
-            }
-        }
+        Some(value) => match block_size(value)? {
+            (1, 32) if scales_in_8_bits => Format::Mxfp8,
+            (rows, columns) => Format::Fp8Blocks { rows, columns },
+        },
     };
     everywhere(all, fields, format, &["weight_block_size"])
 }
 
-fn block_size(value: &Value) -> ModelError {
-    ModelError::Invalid {
+fn block_size(value: &Value) -> Result<(u32, u32), ModelError> {
+    let side = |value: &Value| u32::try_from(value.as_u64()?).ok().filter(|&side| side > 0);
+    let sides = match value.as_array().map(Vec::as_slice) {
+        Some([rows, columns]) => side(rows).zip(side(columns)),
+        _ => None,
+    };
+    sides.ok_or_else(|| ModelError::Invalid {
         field: "quantization_config.weight_block_size",
         found: shown(value),
         expected: "two whole numbers from 1, such as [128, 128]",
-    }
+    })
 }
 
 /// As gpt-oss: experts alone (transformers' `Mxfp4Config`, vLLM's `mxfp4`).
@@ -270,7 +232,7 @@ pub(super) fn integers(bits: u8, group: u32, symmetric: bool) -> Format {
     if symmetric { Format::Int { bits, group } } else { Format::IntZero { bits, group } }
 }
 
-fn bits(fields: Fields<'_>, names: &[&str]) -> Result<u8, ModelError> {
+pub(super) fn bits(fields: Fields<'_>, names: &[&str]) -> Result<u8, ModelError> {
     let field = "quantization_config.bits";
     let expected = "a whole number from 2 to 8";
     let value = names.iter().find_map(|name| fields.get(name));

@@ -113,7 +113,7 @@ static IN_LAYERS: LazyLock<Vec<Module>> = LazyLock::new(|| {
 });
 
 /// Parts of names that stand for what is not counted as a matrix of the language model: encoders, norms, biases.
-const NOT_COUNTED: [&str; 22] = [
+const NOT_COUNTED: [&str; 23] = [
     "a_log",
     "aligner",
     "audio",
@@ -122,6 +122,7 @@ const NOT_COUNTED: [&str; 22] = [
     "conv1d",
     "dt_proj",
     "eh_proj",
+    "embed",
     "image",
     "img",
     "merger",

@@ -10,6 +10,8 @@ use crate::Format;
 
 const GLOBAL: &str = "quantization_config.global_quant_config";
 const LAYERS: &str = "quantization_config.layer_quant_config";
+const WEIGHT: &str = "quantization_config.global_quant_config.weight";
+const DTYPE: &str = "quantization_config.global_quant_config.weight.dtype";
 const EXCLUDE: ListField = ("exclude", "quantization_config.exclude");
 
 pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), ModelError> {
@@ -59,10 +61,13 @@ pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), Mo
 
 /// The format of a configuration's weights; none where it leaves them as they are.
 fn scheme(config: &Value) -> Result<Option<Format>, ModelError> {
-    let Some(Value::Object(weight)) = config.get("weight") else {
-        return Ok(None);
+    let weight = match config.get("weight") {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Object(weight)) => Fields(weight),
+        Some(other) => {
+            return Err(unsupported(WEIGHT, other, "one object with a `dtype` is expected"));
+        }
     };
-    let weight = Fields(weight);
     let size = group(weight, &["group_size"], 0)?;
     let inputs = config.get("input_tensors").is_some_and(|inputs| !inputs.is_null());
     Ok(Some(match weight.get("dtype").and_then(Value::as_str) {
@@ -78,11 +83,7 @@ fn scheme(config: &Value) -> Result<Option<Format>, ModelError> {
         _ => {
             let found = weight.get("dtype").unwrap_or(&Value::Null);
             let reason = "this type is not known here; known are fp8_e4m3, fp6_e2m3, fp4, int8, int4 and uint4";
-            return Err(unsupported(
-                "quantization_config.global_quant_config.weight.dtype",
-                found,
-                reason,
-            ));
+            return Err(unsupported(DTYPE, found, reason));
         }
     }))
 }

@@ -1,0 +1,112 @@
+//! Evaluations of prepared systems, one thread.
+
+use std::hint::black_box;
+use std::num::NonZeroU64;
+
+use anyhow::{Context, Result};
+use fizeau::core::{Seconds, Tokens};
+use fizeau::roofline::{
+    Calibration, Deployment, Device, KnownModel, Load, Predictor, Sample, System,
+};
+use fizeau_benches::Since;
+use stats_alloc::{Region, StatsAlloc};
+
+type Counted = StatsAlloc<std::alloc::System>;
+
+/// Models of three kinds: dense, experts with windows, experts with a latent cache on several devices.
+const SYSTEMS: [(&str, &str, &str, u32); 3] = [
+    ("Llama-3.1-8B on one H100", "llama-3.1-8b", "h100-sxm", 1),
+    ("gpt-oss-120b on one H200", "gpt-oss-120b", "h200-sxm", 1),
+    ("DeepSeek-V3 on eight H200", "deepseek-v3", "h200-sxm", 8),
+];
+
+/// How long each is tried, and how often; the best counts.
+const SECONDS: f64 = 0.4;
+const TURNS: usize = 3;
+
+pub(crate) fn run(allocator: &'static Counted) -> Result<()> {
+    println!("{:<40} {:>8} {:>10} {:>8} {:>14}", "", "M/s", "asked M/s", "ns", "allocations");
+    let loads: Vec<Load> = (0..1024).map(load).collect();
+    for (name, model, device, ranks) in SYSTEMS {
+        println!("{name}");
+        let deployment = Deployment::SINGLE.with_tensor(ranks)?;
+        let device = Device::named(device)?.clone();
+        let system = System::new(KnownModel::named(model)?.model()?, device, deployment)?;
+        let predictor = predictor(&system)?;
+        let mut figures = Vec::with_capacity(loads.len());
+        row("bound", Some(1.0), allocator, &loads, |loads| {
+            let rate = |load| black_box(&system).bound_figures(load).requests_per_s.get();
+            loads.iter().map(rate).sum()
+        });
+        row("bound, many loads at once", Some(10.0), allocator, &loads, |loads| {
+            black_box(&system).bound_batch(loads, &mut figures);
+            figures.last().map_or(0.0, |last| last.requests_per_s.get())
+        });
+        row("expected", None, allocator, &loads, |loads| {
+            let rate = |load| black_box(&system).expected_figures(load).requests_per_s.get();
+            loads.iter().map(rate).sum()
+        });
+        row("calibrated", None, allocator, &loads, |loads| {
+            let time =
+                |load| black_box(&predictor).predict(load).map_or(0.0, |p| p.tpot.value.get());
+            loads.iter().map(time).sum()
+        });
+    }
+    Ok(())
+}
+
+fn load(k: u64) -> Load {
+    let concurrency = NonZeroU64::MIN.saturating_add(k % 64);
+    Load::new(Tokens::new(1000 + k % 7), Tokens::new(250 + k % 5), concurrency)
+}
+
+/// Constants of a made-up engine that takes 1.3 times what is expected.
+fn predictor(system: &System) -> Result<Predictor> {
+    let sample = |k| {
+        let load = load(k);
+        let tpot = system.expected_figures(&load).tpot.get() * 1.3;
+        Sample::new(system, &load, "made up", Seconds::new(tpot))
+    };
+    let samples: Vec<Sample> = (0..64).map(sample).collect::<Result<_, _>>()?;
+    let fit = Calibration::fit(&samples).context("the fit")?;
+    Ok(fit.calibration.predictor(system, None))
+}
+
+/// Millions of evaluations a second of processor time, and how often one allocates.
+fn row(
+    what: &str,
+    asked: Option<f64>,
+    allocator: &'static Counted,
+    loads: &[Load],
+    mut evaluate: impl FnMut(&[Load]) -> f64,
+) {
+    let mut best = f64::INFINITY;
+    black_box(evaluate(black_box(loads)));
+    let region = Region::new(allocator);
+    let mut rounds = 0_u64;
+    for _ in 0..TURNS {
+        let since = Since::now();
+        let mut done = 0_u64;
+        let each = loop {
+            for _ in 0..16 {
+                black_box(evaluate(black_box(loads)));
+            }
+            done += 16;
+            let spent = since.spent();
+            let seconds = spent.processor.unwrap_or(spent.wall).as_secs_f64();
+            if seconds >= SECONDS {
+                break seconds / (done * loads.len() as u64) as f64;
+            }
+        };
+        rounds += done;
+        best = best.min(each);
+    }
+    // Asking for the time reads a file, which allocates: a few times in all, not for each evaluation.
+    let allocations = region.change().allocations as f64 / (rounds * loads.len() as u64) as f64;
+    let asked = asked.map_or_else(|| "-".to_owned(), |asked| format!("{asked:.0}"));
+    println!(
+        "  {what:<38} {:>8.1} {asked:>10} {:>8.0} {allocations:>14.4}",
+        1e-6 / best,
+        best * 1e9
+    );
+}

@@ -1,0 +1,39 @@
+//! Which model is meant: a file's, or one that is built in.
+
+use std::path::{Path, PathBuf};
+
+use fizeau::roofline::{KnownModel, Model};
+
+/// A model and the text that it was read from.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) model: Model,
+    /// The text of its config.json.
+    pub(crate) text: String,
+    /// The built-in model, where it is one.
+    pub(crate) known: Option<&'static KnownModel>,
+}
+
+/// The model of the config.json at `name` (or in the folder of that name); where there is no such file, the built-in one that is
+/// called so. A `hf_quant_config.json` beside the file says how the checkpoint is quantised.
+pub(crate) fn load(name: &str) -> Result<Loaded, String> {
+    let given = Path::new(name);
+    if !given.exists()
+        && let Ok(known) = KnownModel::named(name)
+    {
+        let model = known.model().map_err(|error| error.to_string())?;
+        return Ok(Loaded { model, text: known.config().to_owned(), known: Some(known) });
+    }
+    let path = if given.is_dir() { given.join("config.json") } else { PathBuf::from(given) };
+    let text = std::fs::read_to_string(&path).map_err(|error| match given.exists() {
+        true => error.to_string(),
+        false => format!("{error}, and no built-in model is called so (see `fizeau models`)"),
+    })?;
+    let quantization = std::fs::read_to_string(path.with_file_name("hf_quant_config.json"));
+    let model = match quantization {
+        Ok(quantization) => Model::from_config_and_quantization(&text, &quantization),
+        Err(_) => Model::from_config_json(&text),
+    };
+    let model = model.map_err(|error| error.to_string())?;
+    Ok(Loaded { model, text, known: None })
+}

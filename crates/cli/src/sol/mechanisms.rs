@@ -1,0 +1,166 @@
+//! What is asked besides, in the words of the command line.
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+use fizeau::core::{PerSec, Seconds, Tokens, UsdPerHour, Watts};
+use fizeau::report::{SolAside, SolSubject};
+use fizeau::roofline::{
+    Acceptance, Disaggregation, Drafter, Goal, HourlyRate, PowerDraw, Speculation, System, Transfer,
+};
+
+use crate::args::{MechanismArgs, TransferArg};
+use crate::exit::{Fail, Named};
+use crate::model_config;
+
+/// Every matter that the flags ask about.
+pub(super) fn asides(args: &MechanismArgs, of: &SolSubject<'_>) -> Result<Vec<SolAside>, Fail> {
+    let mut all = Vec::new();
+    if let Some(length) = args.draft {
+        if length > MOST_DRAFTED {
+            let wrong = format!("--draft is {length}; it must be from 0 to {MOST_DRAFTED}");
+            return Err(Fail::usage(wrong));
+        }
+        let acceptance = Acceptance::per_position(&args.acceptance).named("--acceptance")?;
+        let drafter = drafter(args.drafter.as_deref(), of.system)?;
+        all.push(SolAside::speculation(of, &Speculation::new(acceptance, drafter), length));
+    }
+    if let Some(budget) = args.chunk {
+        let aside = SolAside::chunked_prefill(of, Tokens::new(budget));
+        let wrong = || {
+            let batch = of.batch;
+            format!(
+                "--chunk is {budget}; it must be above the tokens of the {batch:.0} sequences that decode"
+            )
+        };
+        all.push(aside.ok_or_else(|| Fail::usage(wrong()))?);
+    }
+    if let Some(split) = &args.disaggregate {
+        all.push(apart(split, args.transfer, of)?);
+    }
+    if let Some(price) = &args.price {
+        all.push(SolAside::cost(of, &hourly_rate(price, of.system)?));
+    }
+    if let Some(limit) = &args.power_limit {
+        let draw = PowerDraw::estimate(of.system.device()).named("--power-limit")?;
+        let limit = watts(limit, of.system)?;
+        all.push(SolAside::energy(of, &draw, limit).named("--power-limit")?);
+    }
+    if !args.goal.is_empty() {
+        let goal = goal(&args.goal)?;
+        if !(1..=MOST_DEVICES).contains(&args.max_devices) {
+            let given = args.max_devices;
+            let wrong = format!("--max-devices is {given}; it must be from 1 to {MOST_DEVICES}");
+            return Err(Fail::usage(wrong));
+        }
+        all.push(SolAside::goal(of, &goal, args.max_devices));
+    }
+    Ok(all)
+}
+
+const MOST_DRAFTED: u32 = 1024;
+
+/// Beyond this a search takes long.
+const MOST_DEVICES: u64 = 1024;
+
+fn drafter(who: Option<&str>, system: &System) -> Result<Drafter, Fail> {
+    let own = || Drafter::own_module(system).named("--drafter mtp");
+    match who {
+        None => Ok(own()?.unwrap_or(Drafter::Lookup)),
+        Some("lookup") => Ok(Drafter::Lookup),
+        Some("mtp") => own()?.ok_or_else(|| {
+            Fail::usage("--drafter mtp: the model has no module that predicts further tokens")
+        }),
+        Some(who) => match who.parse::<f64>() {
+            Ok(share) if share.is_finite() && share >= 0.0 => Ok(Drafter::Share(share)),
+            Ok(share) => {
+                let wrong = format!("--drafter is {share}; a share of a step must not be negative");
+                Err(Fail::usage(wrong))
+            }
+            Err(_) => {
+                let model = model_config::load(who).named(&format!("--drafter {who}"))?.model;
+                let device = system.device().clone();
+                let draft = System::new(model, device, *system.deployment());
+                let draft = draft.named(&format!("--drafter {who}"))?;
+                Ok(Drafter::Model(Box::new(draft)))
+            }
+        },
+    }
+}
+
+fn apart(split: &str, when: TransferArg, of: &SolSubject<'_>) -> Result<SolAside, Fail> {
+    let wrong = || {
+        Fail::usage(format!(
+            "--disaggregate is {split}; it must be two numbers of instances, such as 2:1"
+        ))
+    };
+    let (prefill, decode) = split.split_once(':').ok_or_else(wrong)?;
+    let count = |text: &str| text.trim().parse::<NonZeroU32>().map_err(|_| wrong());
+    let (prefill, decode) = (count(prefill)?, count(decode)?);
+    let device = of.system.device();
+    let link = device.network().or_else(|| device.link()).copied().ok_or_else(|| {
+        Fail::usage(format!("--disaggregate: no link is known of {}", device.name()))
+    })?;
+    let apart = Disaggregation {
+        prefill: of.system,
+        prefill_instances: prefill,
+        decode: of.system,
+        decode_instances: decode,
+        link,
+        transfer: match when {
+            TransferArg::First => Transfer::BeforeFirstToken,
+            TransferArg::Second => Transfer::BeforeSecondToken,
+            TransferArg::Layers => Transfer::LayerWise,
+        },
+    };
+    Ok(SolAside::disaggregation(of, &apart))
+}
+
+fn hourly_rate(price: &str, system: &System) -> Result<HourlyRate, Fail> {
+    if price == "published" {
+        return HourlyRate::published(system.device()).named("--price");
+    }
+    let wrong =
+        || format!("--price is {price}; it must be US dollars per device and hour, or published");
+    let price: f64 = price.parse().map_err(|_| Fail::usage(wrong()))?;
+    HourlyRate::given(UsdPerHour::new(price)).named("--price")
+}
+
+fn watts(limit: &str, system: &System) -> Result<Watts, Fail> {
+    if limit == "tdp" {
+        let name = system.device().name();
+        let unknown = || Fail::usage(format!("--power-limit tdp: that of {name} is not known"));
+        return system.device().tdp().ok_or_else(unknown);
+    }
+    let wrong =
+        || Fail::usage(format!("--power-limit is {limit}; it must be a number of watts, or tdp"));
+    let watts: f64 = limit.parse().map_err(|_| wrong())?;
+    if watts.is_finite() && watts > 0.0 { Ok(Watts::new(watts)) } else { Err(wrong()) }
+}
+
+/// Of texts such as `tpot:50`, one by one or several in one.
+fn goal(texts: &[String]) -> Result<Goal, Fail> {
+    let mut goal = Goal::default();
+    for text in texts.iter().flat_map(|text| text.split([' ', ','])).filter(|text| !text.is_empty())
+    {
+        let wrong = || {
+            Fail::usage(format!(
+                "--goal {text}: it must be ttft:MS, tpot:MS, tps:RATE, rps:RATE, concurrency:N or context:TOKENS"
+            ))
+        };
+        let (name, value) = text.split_once(':').ok_or_else(wrong)?;
+        let number: f64 = value.parse().map_err(|_| wrong())?;
+        if !(number > 0.0 && number < 1e15) {
+            return Err(wrong());
+        }
+        match name {
+            "ttft" => goal.ttft = Some(Seconds::new(number / 1e3)),
+            "tpot" => goal.tpot = Some(Seconds::new(number / 1e3)),
+            "tps" => goal.tokens_per_s_per_user = Some(PerSec::new(number)),
+            "rps" => goal.requests_per_s = Some(PerSec::new(number)),
+            "concurrency" => goal.concurrency = NonZeroU64::new(number as u64),
+            "context" => goal.context = Some(Tokens::new(number as u64)),
+            _ => return Err(wrong()),
+        }
+    }
+    Ok(goal)
+}

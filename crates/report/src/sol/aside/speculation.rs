@@ -1,0 +1,47 @@
+//! Speculative decoding.
+
+use fizeau_roofline::{Drafter, Speculation};
+
+use super::{SolAside, SolSubject, by_each};
+
+impl SolAside {
+    /// Drafts of `length` tokens; 0: of the length, up to 16, that is expected to generate most.
+    #[must_use]
+    pub fn speculation(of: &SolSubject<'_>, speculation: &Speculation, length: u32) -> Self {
+        let SolSubject { system, load, batch } = *of;
+        let length = match length {
+            0 => {
+                let by = fizeau_roofline::Reckoning::Expected;
+                speculation.best_chain(system, by, load, batch, MOST).drafted
+            }
+            given => given,
+        };
+        let found = by_each(|by| speculation.chain(system, by, load, batch, length));
+        let plain = by_each(|by| system.figures_at(by, load, batch));
+        let who = match speculation.drafter() {
+            Drafter::Lookup => "by a search in the text",
+            Drafter::Share(_) => "at a share of a step each",
+            _ => "by a model",
+        };
+        let mut aside = Self::new("speculation", format!("Drafts of {length} tokens"));
+        aside.word("drafter", "drafted", who);
+        aside.one("draft_tokens", "tokens drafted", f64::from(length));
+        let accepted = speculation.acceptance().tokens(1) - 1.0;
+        aside.one("first_acceptance", "the first accepted, of 1", accepted);
+        aside.one("tokens_per_cycle", "tokens of a cycle", found[1].tokens_per_cycle);
+        aside.both("draft_ms", "drafting, ms", |i| found[i].draft.get() * 1e3);
+        aside.both("verify_ms", "verifying, ms", |i| found[i].verify.get() * 1e3);
+        aside.both("tpot_ms", "TPOT, ms", |i| found[i].figures.tpot.get() * 1e3);
+        aside.both("output_tokens_per_s", "output tokens/s", |i| {
+            found[i].figures.output_tokens_per_s.get()
+        });
+        aside.both("tpot_gain", "pace of a user over that without", |i| {
+            plain[i].tpot / found[i].figures.tpot
+        });
+        aside.both("gain", "output tokens/s over those without", |i| found[i].gain);
+        aside
+    }
+}
+
+/// The longest draft that is tried.
+const MOST: u32 = 16;

@@ -1,0 +1,177 @@
+//! Curves as CSV: over the running batch, and over the context.
+
+use std::fmt::Write;
+
+use fizeau_core::Tokens;
+use fizeau_roofline::{AnswerError, Figures, Load, Schedule, System};
+
+/// What a system comes to over the running batch, from one sequence to as many as fit: for each way of reckoning its frontier of
+/// throughput against latency.
+#[derive(Debug, Clone, Copy)]
+pub struct BatchCurve<'a> {
+    /// The model on its devices.
+    pub system: &'a System,
+    /// What is asked of it; its concurrency does not matter.
+    pub load: &'a Load,
+}
+
+/// What a system comes to over the context, from 128 tokens to 2^20 or as many as fit.
+#[derive(Debug, Clone, Copy)]
+pub struct ContextCurve<'a> {
+    /// The model on its devices.
+    pub system: &'a System,
+    /// What is asked of it; its lengths do not matter. As many sequences run as it has at once, or as fit.
+    pub load: &'a Load,
+}
+
+/// A curve and where it ends.
+struct Csv<'a> {
+    system: &'a System,
+    columns: &'a [Column],
+    text: String,
+}
+
+impl BatchCurve<'_> {
+    /// A line of heads and a line for each batch. Batches up to 64 are all there, then 32 for each doubling; the last is what
+    /// fits.
+    ///
+    /// # Errors
+    /// If not even one sequence fits.
+    pub fn csv(&self) -> Result<String, AnswerError> {
+        let Self { system, load } = *self;
+        let most = system.answer(load)?.max_batch.unwrap_or(UNLIMITED).clamp(1, UNLIMITED);
+        let mut csv = Csv::new(system, "batch", &OF_REQUESTS);
+        for batch in batches(most) {
+            let at = batch as f64;
+            let bound = system.bound_at(load, at, Schedule::Overlapped);
+            let expected = system.expected_at(load, at, Schedule::Serial);
+            csv.line(batch, &[bound, expected]);
+        }
+        Ok(csv.text)
+    }
+}
+
+impl ContextCurve<'_> {
+    /// A line of heads and a line for each context, four for each doubling, and what ended the curve if it was not its length.
+    ///
+    /// # Errors
+    /// If not even one sequence of 128 tokens fits.
+    pub fn csv(&self) -> Result<(String, Option<AnswerError>), AnswerError> {
+        let system = self.system;
+        let heads = "context,cache_bytes_per_device,max_batch,batch";
+        let mut csv = Csv::new(system, heads, &OF_CONTEXT);
+        for context in contexts() {
+            // The step after a prompt of one token less, and that prompt's own pass.
+            let (input, output) = (Tokens::new(context - 1), Tokens::new(2));
+            let load = Load::new(input, output, self.load.concurrency);
+            let answer = match system.answer(&load) {
+                Ok(answer) => answer,
+                Err(error) if context == FIRST_CONTEXT => return Err(error),
+                Err(error) => return Ok((csv.text, Some(error))),
+            };
+            let batch = answer.running_batch;
+            let bound = system.bound_at(&load, batch, Schedule::Overlapped);
+            let step = system.expected_at(&load, batch, Schedule::Overlapped);
+            let bytes = system.cache_bytes_per_device(context as f64).get();
+            let most = answer.max_batch.map_or_else(String::new, |most| most.to_string());
+            csv.line(format_args!("{context},{bytes:.0},{most},{batch}"), &[bound, step]);
+        }
+        Ok((csv.text, None))
+    }
+}
+
+/// Where memory sets no limit.
+const UNLIMITED: u64 = 1 << 20;
+const FIRST_CONTEXT: u64 = 128;
+const LAST_CONTEXT: u64 = 1 << 20;
+
+/// All up to 64, then 32 for each doubling, then the last.
+fn batches(most: u64) -> impl Iterator<Item = u64> {
+    let next = |batch: &u64| Some(batch + (batch / 32).max(1).next_power_of_two().max(1));
+    let next = move |batch: &u64| next(batch).map(|next| next.min(most));
+    std::iter::successors(Some(1), move |batch| next(batch).filter(|_| *batch < most))
+}
+
+/// Four for each doubling.
+fn contexts() -> impl Iterator<Item = u64> {
+    let octaves = (LAST_CONTEXT / FIRST_CONTEXT).ilog2();
+    let each = (0..octaves).flat_map(|octave| (4..8).map(move |quarter| (octave, quarter)));
+    each.map(|(octave, quarter)| (FIRST_CONTEXT << octave) * quarter / 4).chain([LAST_CONTEXT])
+}
+
+impl<'a> Csv<'a> {
+    fn new(system: &'a System, first: &str, columns: &'a [Column]) -> Self {
+        let mut text = first.to_owned();
+        for way in ["bound", "expected"] {
+            for (figure, _) in columns {
+                let _ = write!(text, ",{way}_{figure}");
+            }
+        }
+        text.push('\n');
+        Self { system, columns, text }
+    }
+
+    fn line(&mut self, first: impl std::fmt::Display, ways: &[Figures; 2]) {
+        let _ = write!(self.text, "{first}");
+        for figures in ways {
+            for (_, of) in self.columns {
+                let value = of(figures, self.system);
+                let _ = write!(self.text, ",{value:.0$}", six_digits(value));
+            }
+        }
+        self.text.push('\n');
+    }
+}
+
+/// The decimals that leave six digits that count.
+fn six_digits(value: f64) -> usize {
+    let before = value.abs().log10().floor();
+    if before.is_finite() { (5.0 - before).clamp(0.0, 12.0) as usize } else { 0 }
+}
+
+/// A figure's name and how it is had.
+type Column = (&'static str, fn(&Figures, &System) -> f64);
+
+const OF_REQUESTS: [Column; 7] = [
+    ("ttft_ms", |figures, _| figures.ttft.get() * 1e3),
+    ("tpot_ms", |figures, _| figures.tpot.get() * 1e3),
+    ("e2el_ms", |figures, _| figures.e2el.get() * 1e3),
+    ("tokens_per_s_per_user", |figures, _| figures.tokens_per_s_per_user().get()),
+    ("output_tokens_per_s", |figures, _| figures.output_tokens_per_s.get()),
+    ("output_tokens_per_s_per_device", |figures, system| {
+        figures.tokens_per_s_per_device(system).get()
+    }),
+    ("requests_per_s", |figures, _| figures.requests_per_s.get()),
+];
+
+/// Of decode steps alone, and the pass over a prompt as long.
+const OF_CONTEXT: [Column; 4] = [
+    ("prefill_ms", |figures, _| figures.ttft.get() * 1e3),
+    ("step_ms", |figures, _| figures.tpot.get() * 1e3),
+    ("tokens_per_s_per_user", |figures, _| figures.tokens_per_s_per_user().get()),
+    ("tokens_per_s", |figures, _| figures.batch / figures.tpot.get()),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::{LAST_CONTEXT, batches, contexts};
+
+    #[test]
+    fn batches_are_dense_rise_and_end_with_what_fits() {
+        for most in [1, 2, 64, 65, 215, 100_000] {
+            let all: Vec<u64> = batches(most).collect();
+            assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "{all:?}");
+            assert_eq!((all[0], all[all.len() - 1]), (1, most));
+            assert!(all.len() < 64 + 32 * 12);
+            assert!(all.iter().zip(1..=64).all(|(batch, all)| *batch == all));
+        }
+    }
+
+    #[test]
+    fn contexts_double_in_four_steps() {
+        let all: Vec<u64> = contexts().collect();
+        assert_eq!(all[..6], [128, 160, 192, 224, 256, 320]);
+        assert_eq!(all[all.len() - 1], LAST_CONTEXT);
+        assert!(all.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+}

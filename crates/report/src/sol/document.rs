@@ -1,0 +1,250 @@
+//! An answer as a JSON document.
+
+mod gains;
+mod passes;
+
+use fizeau_core::{Bytes, Tokens};
+use fizeau_roofline::{Deployment, Device, MathType, Model, Phase, Tensors};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::figures::Number;
+use super::line::Line;
+use super::{SolAside, SolScope, SolView};
+use gains::{Elasticities, GainBlock};
+use passes::{Pass, Passes};
+
+impl SolView<'_> {
+    /// `fizeau.sol/1`: the fields of a line of [`super::SolLine`], and besides them what was asked of what, memory, and where the
+    /// time goes. Ends with a newline.
+    ///
+    /// # Errors
+    /// Never, as long as memory lasts; the writer's own error otherwise.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(&self.document()).map(|text| text + "\n")
+    }
+
+    fn document(&self) -> Document<'_> {
+        let (system, load, answer) = (self.system, self.load, self.answer);
+        let step = system.decode_pass(load, answer.running_batch);
+        let prompt = system.prefill_pass(load);
+        let is_step = self.scope == SolScope::Step;
+        let pass = |phase, pass| {
+            let times = [system.bound_pass(pass), system.expected_pass(pass)];
+            Pass::of(times, &system.terms(phase, pass))
+        };
+        Document {
+            schema: "fizeau.sol/1",
+            version: env!("CARGO_PKG_VERSION"),
+            model: ModelBlock::of(self.name, system.model()),
+            device: DeviceBlock::of(system.device()),
+            deployment: Spread::of(system.deployment()),
+            load: Asked::of(self),
+            answer: if is_step {
+                Line::of_step(answer, self.notes)
+            } else {
+                Line::of(answer, self.notes).with(self.calibrated.as_ref())
+            },
+            memory: Memory::of(self),
+            passes: Passes {
+                prefill: (!is_step).then(|| pass(Phase::Prefill, &prompt)),
+                decode: pass(Phase::Decode, &step),
+            },
+            sensitivities: Elasticities {
+                bound: system.bound_sensitivities(load).into(),
+                expected: system.expected_sensitivities(load).into(),
+            },
+            gains: self.changes().iter().map(GainBlock::of).collect(),
+            asides: self.asides.iter().map(SolAside::entry).collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    version: &'static str,
+    model: ModelBlock<'a>,
+    device: DeviceBlock<'a>,
+    deployment: Spread,
+    load: Asked,
+    #[serde(flatten)]
+    answer: Line<'a>,
+    memory: Memory,
+    passes: Passes,
+    /// By how many per cent a figure grows where a resource does by one.
+    sensitivities: Elasticities,
+    /// What changes buy: figures after over figures before, less one.
+    gains: Vec<GainBlock>,
+    /// Each by its name.
+    #[serde(flatten)]
+    asides: Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct ModelBlock<'a> {
+    config: &'a str,
+    architecture: &'a str,
+    layers: u64,
+    max_context: Option<u64>,
+    kv_format: String,
+    state_format: String,
+    tensors: Vec<TensorBlock>,
+}
+
+#[derive(Serialize)]
+struct TensorBlock {
+    class: &'static str,
+    format: String,
+    stored: u64,
+    active: u64,
+    bytes: Number,
+}
+
+impl<'a> ModelBlock<'a> {
+    fn of(config: &'a str, model: &'a Model) -> Self {
+        let tensors = model.tensors();
+        Self {
+            config,
+            architecture: model.architecture(),
+            layers: model.layers().iter().map(|layers| layers.count).sum(),
+            max_context: model.max_context().map(Tokens::get),
+            kv_format: model.kv_cache().to_string(),
+            state_format: model.state_cache().to_string(),
+            tensors: tensors.iter().map(TensorBlock::of).collect(),
+        }
+    }
+}
+
+impl TensorBlock {
+    fn of(tensors: &Tensors) -> Self {
+        Self {
+            class: tensors.class.as_str(),
+            format: tensors.format.to_string(),
+            stored: tensors.stored,
+            active: tensors.active,
+            bytes: whole(tensors.bytes()),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct DeviceBlock<'a> {
+    name: &'a str,
+    title: &'a str,
+    memory_bytes: Number,
+    usable_memory_bytes: Number,
+    memory_bytes_per_s: Number,
+    /// By the type of what is multiplied.
+    flops_per_s: Map<String, Value>,
+    link: Option<LinkBlock>,
+    tdp_watts: Option<Number>,
+}
+
+#[derive(Serialize)]
+struct LinkBlock {
+    topology: &'static str,
+    /// One direction.
+    bytes_per_s: Number,
+    latency_us: Number,
+}
+
+impl<'a> DeviceBlock<'a> {
+    fn of(device: &'a Device) -> Self {
+        let rate = |math: &MathType| {
+            let rate = device.dense_rate(*math)?;
+            Some((math.name().to_owned(), Value::from(rate.get())))
+        };
+        Self {
+            name: device.name(),
+            title: device.title(),
+            memory_bytes: whole(device.memory()),
+            usable_memory_bytes: whole(device.usable_memory()),
+            memory_bytes_per_s: Number(device.memory_bandwidth().get()),
+            flops_per_s: MathType::ALL.iter().filter_map(rate).collect(),
+            link: device.link().map(|link| LinkBlock {
+                topology: link.topology.name(),
+                bytes_per_s: Number(link.bandwidth.get()),
+                latency_us: Number(link.latency.get() * 1e6),
+            }),
+            tdp_watts: device.tdp().map(|watts| Number(watts.get())),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Spread {
+    tp: u32,
+    pp: u32,
+    ep: u32,
+    dp: u32,
+    replicas: u32,
+    devices: u64,
+}
+
+impl Spread {
+    const fn of(deployment: &Deployment) -> Self {
+        Self {
+            tp: deployment.tensor(),
+            pp: deployment.pipeline(),
+            ep: deployment.expert_groups(),
+            dp: deployment.attention_groups(),
+            replicas: deployment.replicas(),
+            devices: deployment.devices(),
+        }
+    }
+}
+
+/// Either lengths or a context.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Asked {
+    Requests { isl: u64, osl: u64, cached: u64, concurrency: u64 },
+    Step { context: u64, batch: u64 },
+}
+
+impl Asked {
+    const fn of(view: &SolView<'_>) -> Self {
+        let load = view.load;
+        match view.scope {
+            SolScope::Requests => Self::Requests {
+                isl: load.input_tokens.get(),
+                osl: load.output_tokens.get(),
+                cached: load.cached_tokens.get(),
+                concurrency: load.concurrency.get(),
+            },
+            SolScope::Step => {
+                Self::Step { context: load.input_tokens.get() + 1, batch: load.concurrency.get() }
+            }
+        }
+    }
+}
+
+/// Of the fullest device.
+#[derive(Serialize)]
+struct Memory {
+    total_bytes: Number,
+    weight_bytes: Number,
+    cache_bytes_per_sequence: Number,
+    cache_bytes: Number,
+    free_bytes: Number,
+    reserved_bytes: Number,
+}
+
+impl Memory {
+    fn of(view: &SolView<'_>) -> Self {
+        let of = view.answer.memory;
+        Self {
+            total_bytes: whole(of.total),
+            weight_bytes: whole(of.weights),
+            cache_bytes_per_sequence: whole(of.sequence),
+            cache_bytes: whole(of.cache),
+            free_bytes: whole(of.free),
+            reserved_bytes: whole(of.reserve),
+        }
+    }
+}
+
+fn whole(bytes: Bytes) -> Number {
+    Number(bytes.get().round())
+}

@@ -1,0 +1,71 @@
+//! Figures as JSON, the same wherever they stand.
+
+use fizeau_core::Seconds;
+use fizeau_roofline::{Figures, Limits};
+use serde::{Serialize, Serializer};
+
+/// The figures of one way of reckoning.
+#[derive(Debug, Serialize)]
+pub(super) struct Block {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttft_ms: Option<Number>,
+    tpot_ms: Number,
+    output_tokens_per_s: Number,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests_per_s: Option<Number>,
+}
+
+impl Block {
+    /// Of whole requests.
+    pub(super) fn of(figures: &Figures) -> Self {
+        Self {
+            ttft_ms: Some(Number::ms(figures.ttft)),
+            requests_per_s: Some(Number(figures.requests_per_s.get())),
+            ..Self::of_step(figures)
+        }
+    }
+
+    /// Of decode steps alone.
+    pub(super) fn of_step(figures: &Figures) -> Self {
+        Self {
+            ttft_ms: None,
+            tpot_ms: Number::ms(figures.tpot),
+            output_tokens_per_s: Number(figures.output_tokens_per_s.get()),
+            requests_per_s: None,
+        }
+    }
+}
+
+/// What limits each phase.
+#[derive(Debug, Serialize)]
+pub(super) struct Limiting {
+    prefill: &'static str,
+    decode: &'static str,
+}
+
+impl From<Limits> for Limiting {
+    fn from(limits: Limits) -> Self {
+        Self { prefill: limits.prefill.as_str(), decode: limits.decode.as_str() }
+    }
+}
+
+/// A number without a fraction where it has none, and null where it is not finite.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Number(pub(super) f64);
+
+impl Number {
+    pub(super) fn ms(time: Seconds) -> Self {
+        Self(time.get() * 1e3)
+    }
+}
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            value if value.fract() == 0.0 && value.abs() < 1e15 => {
+                serializer.serialize_i64(value as i64)
+            }
+            value => serializer.serialize_f64(value),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! A calibration for a person: its constants, and how far it is off.
+
+use std::collections::BTreeMap;
+
+use fizeau_roofline::{Constant, Constants, Errors, Fit, Sample};
+
+use super::grid::Grid;
+use crate::number::{number, percent};
+
+/// A calibration, and the levels that it was fitted on.
+#[derive(Debug, Clone, Copy)]
+pub struct FitView<'a> {
+    /// What was measured.
+    pub samples: &'a [Sample],
+    /// What was fitted, of those levels in that order.
+    pub fit: &'a Fit,
+}
+
+impl FitView<'_> {
+    /// Constants and errors in tables of at most 80 columns. Without a newline at the end.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut lines = vec![self.title(), String::new()];
+        lines.extend(self.shares());
+        lines.push(String::new());
+        lines.extend(self.times());
+        lines.push(String::new());
+        lines.extend(self.pooled());
+        lines.push(String::new());
+        lines.extend(self.errors());
+        lines.push(String::new());
+        lines.extend(self.models());
+        lines.join("\n")
+    }
+
+    fn title(&self) -> String {
+        let mut devices: Vec<&str> = self.samples.iter().map(Sample::device).collect();
+        devices.sort_unstable();
+        devices.dedup();
+        let models = self.fit.calibration.models().count();
+        let plural = |count: usize, what: &str| match count {
+            1 => format!("1 {what}"),
+            count => format!("{count} {what}s"),
+        };
+        format!(
+            "Fitted on {} of {} on {}",
+            plural(self.samples.len(), "level"),
+            plural(models, "model"),
+            plural(devices.len(), "device")
+        )
+    }
+
+    /// What of the data sheet's rates is reached.
+    fn shares(&self) -> Vec<String> {
+        let columns = [
+            ("weights", Constant::WeightBandwidth),
+            ("experts", Constant::ExpertBandwidth),
+            ("cache", Constant::CacheBandwidth),
+            ("compute", Constant::Arithmetic),
+            ("links", Constant::LinkBandwidth),
+        ];
+        self.by_group("reached of the peak", &columns, percent)
+    }
+
+    /// What things take besides.
+    fn times(&self) -> Vec<String> {
+        let columns = [
+            ("kernel", Constant::PerKernel),
+            ("widening", Constant::PerWidening),
+            ("collective", Constant::PerCollective),
+            ("step", Constant::PerStep),
+            ("sequence", Constant::PerSequence),
+        ];
+        self.by_group("us for each", &columns, |value| number(value * 1e6))
+    }
+
+    fn by_group(
+        &self,
+        title: &str,
+        columns: &[(&str, Constant)],
+        shown: impl Fn(f64) -> String,
+    ) -> Vec<String> {
+        let mut heads = vec![title, "levels"];
+        heads.extend(columns.iter().map(|(head, _)| *head));
+        let mut grid = Grid::new(&heads);
+        for group in self.fit.calibration.groups() {
+            let cell = |constant: Constant| {
+                group.get(constant).map_or_else(String::new, |estimate| shown(estimate.value))
+            };
+            let cells = columns.iter().map(|(_, constant)| cell(*constant));
+            let first = [group.scope.to_string(), group.levels.to_string()];
+            grid.row(first.into_iter().chain(cells));
+        }
+        grid.lines()
+    }
+
+    /// All constants of all devices together, with their intervals.
+    fn pooled(&self) -> Vec<String> {
+        let mut grid = Grid::new(&["all devices", "", "value", "95 % from", "to"]);
+        let pooled = self.fit.calibration.groups().next();
+        for estimate in pooled.iter().flat_map(|group: &&Constants| &group.estimates) {
+            let constant = estimate.constant;
+            let (unit, scale) = match constant.unit() {
+                "s" if constant == Constant::PerRequest => ("ms", 1e3),
+                "s" => ("us", 1e6),
+                "share" => ("%", 1e2),
+                unit => (unit, 1.0),
+            };
+            let (low, high) = estimate.interval();
+            let figures = [estimate.value, low, high].map(|value| number(value * scale));
+            grid.row([constant.title().to_owned(), unit.to_owned()].into_iter().chain(figures));
+        }
+        grid.lines()
+    }
+
+    fn errors(&self) -> Vec<String> {
+        let summary = self.fit.calibration.summary();
+        let mut grid = Grid::new(&["off by", "levels", "mean", "median", "9 in 10", "bias"]);
+        let rows = [
+            ("TPOT", Some(summary.in_sample)),
+            ("TPOT, model left out of the fit", summary.model_left_out),
+            ("TPOT, device left out of the fit", summary.device_left_out),
+            ("TTFT", summary.ttft_in_sample),
+            ("TTFT, model left out of the fit", summary.ttft_model_left_out),
+        ];
+        for (name, errors) in rows {
+            if let Some(errors) = errors {
+                grid.row(cells(name, &errors));
+            }
+        }
+        grid.lines()
+    }
+
+    /// Each model when it is left out: how well constants carry over.
+    fn models(&self) -> Vec<String> {
+        let mut models: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+        for (sample, judged) in self.samples.iter().zip(&self.fit.judged) {
+            models.entry(sample.model()).or_default().extend(judged.model_left_out);
+        }
+        let heads = ["TPOT, left out of the fit", "levels", "mean", "median", "9 in 10", "bias"];
+        let mut grid = Grid::new(&heads);
+        for (model, errors) in models {
+            match Errors::of(errors) {
+                Some(errors) => grid.row(cells(model, &errors)),
+                None => grid.row([model.to_owned(), "no other model".to_owned()]),
+            }
+        }
+        grid.lines()
+    }
+}
+
+fn cells(name: &str, errors: &Errors) -> Vec<String> {
+    let within = errors.nine_tenths.exp_m1();
+    let bias = match errors.bias {
+        bias if bias < 0.0 => format!("-{}", percent(-bias)),
+        bias => format!("+{}", percent(bias)),
+    };
+    vec![
+        name.to_owned(),
+        errors.levels.to_string(),
+        percent(errors.mean),
+        percent(errors.median),
+        percent(within),
+        bias,
+    ]
+}

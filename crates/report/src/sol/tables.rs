@@ -1,0 +1,161 @@
+//! The tables of an answer.
+
+use fizeau_core::Seconds;
+use fizeau_roofline::{Figures, PassTime, Phase};
+
+use super::gains::Change;
+use super::grid::Grid;
+use super::quantity::{bytes, row};
+use super::{SolScope, SolView};
+use crate::number::{number, percent};
+
+/// What lies where on the fullest device.
+pub(super) fn memory(view: &SolView<'_>) -> Vec<String> {
+    let answer = view.answer;
+    let of = answer.memory;
+    let groups = view.system.deployment();
+    let groups = f64::from(groups.attention_groups()) * f64::from(groups.replicas());
+    let room = match answer.max_batch {
+        Some(most) => format!("room for {most} at once on all devices"),
+        None => "no limit to the sequences".to_owned(),
+    };
+    let sequences = format!(
+        "{} sequences, {} each",
+        whole_or_not(answer.running_batch / groups),
+        bytes(of.sequence.get())
+    );
+    let mut grid = Grid::new(&["GB of a device", "", "", ""]).with_notes();
+    for (name, part, note) in [
+        ("weights", of.weights, String::new()),
+        ("cache", of.cache, sequences),
+        ("free", of.free, room),
+        ("kept back", of.reserve, String::new()),
+        ("whole", of.total, String::new()),
+    ] {
+        let share = percent(part.get() / of.total.get());
+        grid.row([name.to_owned(), format!("{:.2}", part.get() / 1e9), share, note]);
+    }
+    grid.lines()
+}
+
+/// The figures, each way of reckoning in a column of its own.
+pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
+    let ways = [("bound", &view.answer.bound), ("expected", &view.answer.expected)];
+    let mut grid = Grid::new(&["", ways[0].0, ways[1].0]);
+    let devices = view.system.deployment().devices() as f64;
+    let mut add = |name: &str, of: &dyn Fn(&Figures) -> f64| {
+        grid.row(row(name, ways.iter().map(|way| of(way.1))));
+    };
+    let is_whole = view.scope == SolScope::Requests;
+    if is_whole {
+        add("TTFT of a lone prompt, ms", &|figures| figures.ttft.get() * 1e3);
+    }
+    add("TPOT, ms", &|figures| figures.tpot.get() * 1e3);
+    if is_whole {
+        add("E2EL, ms", &|figures| figures.e2el.get() * 1e3);
+    }
+    add("output tokens/s of a user", &|figures| figures.tokens_per_s_per_user().get());
+    add("output tokens/s", &|figures| figures.output_tokens_per_s.get());
+    if devices > 1.0 {
+        add("output tokens/s of a device", &|figures| figures.output_tokens_per_s.get() / devices);
+    }
+    if is_whole {
+        add("requests/s", &|figures| figures.requests_per_s.get());
+    }
+    if view.answer.running_batch > 1.0 {
+        let alone = view.system.single_request(view.load);
+        let alone = [alone.bound.get(), alone.expected.get()];
+        grid.row(row("output tokens/s of one alone", alone.into_iter()));
+    }
+    let mut lines = grid.lines();
+    let most = view.system.ideal_max_batch(view.load).min(view.load.concurrency.get() as f64);
+    if is_whole && most > view.answer.running_batch {
+        let most = number(most.floor());
+        lines.push(format!(
+            "The bound's rates are for {most} at once, which the memory could hold at best."
+        ));
+    }
+    lines
+}
+
+/// Where the time of a pass goes, operator by operator.
+pub(super) fn terms(view: &SolView<'_>, phase: Phase) -> Vec<String> {
+    let (system, load, running) = (view.system, view.load, view.answer.running_batch);
+    let (pass, name) = match phase {
+        Phase::Prefill => (system.prefill_pass(load), "a prompt's pass, ms".to_owned()),
+        _ => {
+            let step = system.decode_pass(load, running);
+            let sequences = whole_or_not(step.decoding);
+            (step, format!("a step of {sequences}, ms"))
+        }
+    };
+    let whole = [system.bound_pass(&pass).total, system.expected_pass(&pass).total];
+    let mut grid = Grid::new(&[&name, "bound", "expected", "", "waits for"]).with_notes();
+    for term in &system.terms(phase, &pass) {
+        let is_seen = term.share >= LEAST_SHARE || term.bound / whole[0] >= LEAST_SHARE;
+        if is_seen {
+            let name = format!("  {}", term.part.as_str().replace('_', " "));
+            let limit = term.limit.to_string();
+            grid.row([name, ms(term.bound), ms(term.expected), percent(term.share), limit]);
+        }
+    }
+    let [bound, expected] = whole.map(ms);
+    grid.row(["  whole".to_owned(), bound, expected, String::new(), String::new()]);
+    grid.lines()
+}
+
+/// What takes less is not shown.
+const LEAST_SHARE: f64 = 0.001;
+
+fn ms(time: Seconds) -> String {
+    if time.get() == 0.0 { "0".to_owned() } else { number(time.get() * 1e3) }
+}
+
+/// A mean number of sequences, without a fraction where it has none.
+pub(super) fn whole_or_not(count: f64) -> String {
+    if count.fract() == 0.0 { format!("{count:.0}") } else { number(count) }
+}
+
+/// What a better resource would buy, by the expectation.
+pub(super) fn gains(changes: &[Change], scope: SolScope) -> Vec<String> {
+    let is_whole = scope == SolScope::Requests;
+    let heads = ["expected gain of", "tokens/s of a user", "requests/s", "prompt's pace"];
+    let mut grid = Grid::new(if is_whole { &heads } else { &heads[..2] });
+    for change in changes {
+        let gain = &change.expected;
+        let mut cells = vec![format!("  {}", change.name), signed(gain.tokens_per_s_per_user)];
+        if is_whole {
+            cells.extend([signed(gain.requests_per_s), signed(gain.promptness)]);
+        }
+        grid.row(cells);
+    }
+    let mut lines = grid.lines();
+    lines.push("Each with as many sequences running as then fit.".to_owned());
+    lines
+}
+
+/// A gain in per cent: `+8.7 %`, `-3 %`, `0 %`.
+fn signed(gain: f64) -> String {
+    let per_cent = gain * 100.0;
+    match per_cent.abs() {
+        size if size < 0.05 => "0 %".to_owned(),
+        size if size < 9.95 => format!("{per_cent:+.1} %"),
+        _ => format!("{per_cent:+.0} %"),
+    }
+}
+
+/// What a pass waits for, the longest first: `weights 62 %, KV 25 %`.
+pub(super) fn shares(pass: &PassTime) -> String {
+    let parts = pass.binding;
+    let mut parts = [
+        ("weights", parts.weights),
+        ("KV", parts.cache),
+        // What grows with the tokens alone, as the limit's name has it.
+        ("compute", parts.compute + parts.activations),
+        ("link", parts.link + parts.hops),
+    ];
+    parts.sort_by(|a, b| b.1.get().total_cmp(&a.1.get()));
+    let shown = parts.iter().filter(|part| part.1.get() > 0.01 * pass.total.get());
+    let shown = shown.map(|(name, time)| format!("{name} {}", percent(*time / pass.total)));
+    shown.collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,195 @@
+//! A calibrated prediction: the parts of the expectation, each with a constant fitted on measurements.
+
+mod account;
+mod constants;
+mod file;
+mod fit;
+mod kernels;
+mod measured;
+mod predict;
+mod regime;
+mod sample;
+mod solve;
+mod terms;
+mod validation;
+
+pub use constants::{Constant, Estimate, UnknownConstant};
+pub use file::CalibrationFileError;
+pub use fit::{Constants, Scope};
+pub use measured::{MeasuredError, MeasuredLevel, MeasuredTable};
+pub use predict::{Interval, Prediction, Predictor};
+pub use regime::OutsideRegime;
+pub use sample::{Sample, SampleError};
+pub use validation::{Errors, Judged};
+
+use std::collections::BTreeMap;
+
+use fit::Groups;
+use regime::Ranges;
+use sample::ModelMark;
+
+/// Constants of devices and engines, fitted on measured levels, and how sure they are.
+///
+/// The time per output token of a load is reckoned as
+///
+/// `sum over kinds of matrices of max(bytes / (e BW), FLOPs / (c F)) + cache / (e BW) + kernels t_k + collectives + t_0 + B t_s
+/// + (B - 1) / O * prompt`
+///
+/// from what the load costs at the data sheet's rates, with the [`Constant`]s of the device and engine. None of them belongs
+/// to a model, so that they carry over to models that were not measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Calibration {
+    groups: Groups,
+    models: Vec<FittedModel>,
+    formats: Vec<String>,
+    ranges: Ranges,
+    summary: Summary,
+    spreads: Spreads,
+}
+
+/// A model that was fitted.
+#[derive(Debug, Clone, PartialEq)]
+struct FittedModel {
+    name: String,
+    mark: ModelMark,
+    levels: u64,
+}
+
+/// How far off predictions of the fitted levels are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Times per output token, with constants fitted on all levels.
+    pub in_sample: Errors,
+    /// The same with constants fitted on other models only; none where there are no others.
+    pub model_left_out: Option<Errors>,
+    /// The same with constants fitted on other devices only; none where there are no others.
+    pub device_left_out: Option<Errors>,
+    /// Times to first token, with constants fitted on all levels; none where none were measured.
+    pub ttft_in_sample: Option<Errors>,
+    /// The same with constants fitted on other models only.
+    pub ttft_model_left_out: Option<Errors>,
+}
+
+/// Logarithms of the factors within which nine in ten measurements are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Spreads {
+    seen: f64,
+    new_model: f64,
+    new_device: f64,
+    first_token: f64,
+}
+
+/// A calibration, and how it does on each level that it was fitted on.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Fit {
+    /// The constants.
+    pub calibration: Calibration,
+    /// How far off each level is, in the order that they were given.
+    pub judged: Vec<Judged>,
+}
+
+/// Why there is no calibration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// Too few levels to tell anything.
+    #[error("{levels} measured levels are too few to fit constants on; {FEWEST} would do")]
+    TooFew {
+        /// How many there were.
+        levels: usize,
+    },
+}
+
+/// With fewer levels than this the constants would be mostly what was assumed.
+const FEWEST: usize = 5;
+/// What nine in ten predictions for another model are off by where measurements of one model only cannot tell: as on
+/// published results of three models on four devices.
+const NEW_MODEL: f64 = 0.25;
+/// The same for another device.
+const NEW_DEVICE: f64 = 0.3;
+
+impl Calibration {
+    /// Fits constants on `samples`, for all devices together, each device, and each engine on it; and judges how well they
+    /// carry over by leaving out one model at a time, and one device.
+    ///
+    /// # Errors
+    /// If there are too few.
+    pub fn fit(samples: &[Sample]) -> Result<Fit, FitError> {
+        if samples.len() < FEWEST {
+            return Err(FitError::TooFew { levels: samples.len() });
+        }
+        let samples: Vec<&Sample> = samples.iter().collect();
+        let groups = Groups::fit(&samples);
+        let judged = Judged::all(&samples, &groups);
+        let mut formats: Vec<String> = samples.iter().flat_map(|s| s.formats.clone()).collect();
+        formats.sort_unstable();
+        formats.dedup();
+        let summary = Summary::of(&judged).ok_or(FitError::TooFew { levels: 0 })?;
+        let calibration = Self {
+            models: models(&samples),
+            formats,
+            ranges: Ranges::of(&samples),
+            spreads: Spreads::of(&summary),
+            summary,
+            groups,
+        };
+        Ok(Fit { calibration, judged })
+    }
+
+    /// All groups: all devices, each device, each engine on it.
+    pub fn groups(&self) -> impl Iterator<Item = &Constants> {
+        self.groups.iter()
+    }
+
+    /// The names of the models that it was fitted on, with their levels.
+    pub fn models(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.models.iter().map(|model| (model.name.as_str(), model.levels))
+    }
+
+    /// How far off it is.
+    #[must_use]
+    pub const fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    fn nearest(&self, device: &str, engine: Option<&str>) -> &Constants {
+        self.groups.nearest(device, engine)
+    }
+}
+
+fn models(samples: &[&Sample]) -> Vec<FittedModel> {
+    let mut models: BTreeMap<&str, FittedModel> = BTreeMap::new();
+    for sample in samples {
+        let fresh =
+            || FittedModel { name: sample.model.clone(), mark: sample.mark.clone(), levels: 0 };
+        models.entry(&sample.model).or_insert_with(fresh).levels += 1;
+    }
+    models.into_values().collect()
+}
+
+impl Summary {
+    fn of(judged: &[Judged]) -> Option<Self> {
+        let over = |of: fn(&Judged) -> Option<f64>| Errors::of(judged.iter().filter_map(of));
+        Some(Self {
+            in_sample: over(|judged| Some(judged.in_sample))?,
+            model_left_out: over(|judged| judged.model_left_out),
+            device_left_out: over(|judged| judged.device_left_out),
+            ttft_in_sample: over(|judged| judged.ttft_in_sample),
+            ttft_model_left_out: over(|judged| judged.ttft_model_left_out),
+        })
+    }
+}
+
+impl Spreads {
+    fn of(summary: &Summary) -> Self {
+        let nine_tenths = |errors: Option<Errors>| errors.map(|errors| errors.nine_tenths);
+        let seen = summary.in_sample.nine_tenths;
+        let new_model = nine_tenths(summary.model_left_out).unwrap_or(NEW_MODEL).max(seen);
+        let new_device = nine_tenths(summary.device_left_out).unwrap_or(NEW_DEVICE).max(new_model);
+        let first = nine_tenths(summary.ttft_model_left_out)
+            .or_else(|| nine_tenths(summary.ttft_in_sample));
+        Self { seen, new_model, new_device, first_token: first.unwrap_or(2.0 * NEW_MODEL) }
+    }
+}

@@ -1,0 +1,238 @@
+//! What a load costs a system at the data sheet's rates, in the parts that constants apply to.
+
+use crate::operator::{Cut, Operator, OperatorKind, Positions, operators};
+use crate::span::Span;
+use crate::timed::Timed;
+use crate::{Device, Format, Link, Load, MathType, Pass, System, Topology};
+
+use super::kernels;
+
+/// Time per output token of a system under a load, in seconds at the peak rates of the busiest device, and in counts.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Account {
+    /// Matrices of attention of whatever kind, and routers.
+    pub(super) mixers: Work,
+    /// Dense and shared feed-forward blocks.
+    pub(super) dense: Work,
+    /// Routed experts.
+    pub(super) experts: Work,
+    /// The LM head.
+    pub(super) head: Work,
+    /// Caches and states, and the arithmetic of attention.
+    pub(super) core: Work,
+    /// Kernels of a step.
+    pub(super) kernels: f64,
+    /// Layers whose narrow weights are widened.
+    pub(super) widenings: f64,
+    /// Collectives of a step, and what the bytes of one take in one hop and in two.
+    pub(super) collectives: f64,
+    pub(super) one_shot: f64,
+    pub(super) two_shot: f64,
+    /// Collectives with hardly any bytes.
+    pub(super) small_collectives: f64,
+    /// Sequences of a step on a device.
+    pub(super) sequences: f64,
+    /// One request's prompt.
+    pub(super) prompt: Prompt,
+    /// Prompts of others that come in during a step.
+    pub(super) prompts_per_step: f64,
+    /// Requests that run at once, and those that wait for a place, in a replica.
+    pub(super) running: f64,
+    pub(super) waiting: f64,
+    /// Tokens that a request generates.
+    pub(super) output: f64,
+    pub(super) regime: Regime,
+}
+
+/// Work of one kind, on one device.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Work {
+    pub(super) memory: f64,
+    pub(super) arithmetic: f64,
+}
+
+/// A prompt, when all devices of a replica work on prompts.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Prompt {
+    pub(super) arithmetic: f64,
+    pub(super) link: f64,
+    pub(super) kernels: f64,
+    /// How many prompts it takes to keep all devices busy.
+    pub(super) abreast: f64,
+}
+
+/// What decides whether a load is like those that were fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Regime {
+    /// Sequences of a step, of all devices of a replica.
+    pub(super) batch: f64,
+    /// Mean context of a step, in tokens.
+    pub(super) context: f64,
+    /// Tokens of a prompt that are computed.
+    pub(super) prompt: f64,
+    /// Devices of a replica.
+    pub(super) devices: f64,
+    /// Kernels of a step.
+    pub(super) kernels: f64,
+}
+
+/// A prompt runs outside of captured graphs, so that each of its kernels costs two launches more than in a step.
+const PROMPT_LAUNCHES: f64 = 2.0;
+/// Tokens that a kernel for experts works on at once: of each expert's last tile half is empty.
+const TILE: f64 = 128.0;
+/// Bytes of an activation.
+const ACTIVATION: f64 = 2.0;
+
+/// A system, ready for accounts of any load.
+#[derive(Debug, Clone)]
+pub(super) struct Accounts {
+    system: System,
+    operators: Vec<(Operator, Timed)>,
+    kernels: f64,
+    widenings: f64,
+    collectives: f64,
+    small_collectives: f64,
+    /// Seconds a byte.
+    link: f64,
+}
+
+impl Accounts {
+    pub(super) fn new(system: &System) -> Self {
+        let (model, device) = (system.model(), system.device());
+        let deployment = system.deployment();
+        let timed =
+            |operator: Operator| (operator, Timed::real(operator, device, system.routing()));
+        let ranks = deployment.devices_per_stage();
+        let widens = |format| is_widened(device, format);
+        let kernels = kernels::of_pass(model) as f64;
+        let when_several = |count: u64| if ranks > 1 { count as f64 } else { 0.0 };
+        let small = if deployment.tensor() > 1 { kernels::small_collectives(model) } else { 0 };
+        Self {
+            operators: operators(model, deployment, Cut::Real).into_iter().map(timed).collect(),
+            kernels,
+            widenings: kernels::layers_with(model, widens) as f64,
+            collectives: when_several(kernels::collectives(model)),
+            small_collectives: small as f64,
+            link: 1.0 / link_rate(device, ranks),
+            system: system.clone(),
+        }
+    }
+
+    /// The account of `load` with as many sequences running as fit.
+    pub(super) fn of(&self, load: &Load) -> Account {
+        self.with_batch(load, self.system.running_batch(load))
+    }
+
+    fn with_batch(&self, load: &Load, batch: f64) -> Account {
+        let deployment = self.system.deployment();
+        let (input, output, cached) = load.lengths();
+        let replicas = f64::from(deployment.replicas());
+        let stages = f64::from(deployment.pipeline());
+        let running = (batch / replicas).max(1.0);
+        let offered = (load.concurrency.get() as f64 / replicas).max(running);
+        // Each stage works on a micro-batch of its own.
+        let pass = Pass::decode(
+            (running / stages).max(1.0),
+            Span::between(input + 1.0, input + output - 1.0),
+        );
+        let groups = f64::from(deployment.attention_groups());
+        let sequences = (pass.decoding / groups).max(1.0);
+        let ranks = deployment.devices_per_stage() as f64;
+        let bytes = self.token_bytes() * pass.decoding * self.link;
+        let mut account = Account {
+            kernels: self.kernels,
+            widenings: self.widenings,
+            collectives: self.collectives,
+            small_collectives: self.small_collectives,
+            one_shot: (ranks - 1.0) * bytes / groups,
+            two_shot: 2.0 * (ranks - 1.0) / ranks * bytes / groups,
+            sequences,
+            prompts_per_step: (running - 1.0) / (output * stages),
+            prompt: self.prompt(input, cached),
+            running,
+            waiting: offered - running,
+            output,
+            regime: Regime {
+                batch: running,
+                context: pass.contexts.mean(),
+                prompt: input - cached,
+                devices: deployment.devices_per_replica() as f64,
+                kernels: self.kernels,
+            },
+            ..Account::default()
+        };
+        for (operator, timed) in &self.operators {
+            let time = timed.time(&pass);
+            account.core.add(Work { memory: time.cache, arithmetic: time.attention });
+            let matrices = Work { memory: time.weights, arithmetic: time.matrices };
+            account.part(operator.kind).add(matrices);
+        }
+        account
+    }
+
+    /// Bytes that a token takes between layers.
+    fn token_bytes(&self) -> f64 {
+        ACTIVATION * self.system.model().hidden() as f64
+    }
+
+    /// What a prompt of `input` tokens takes of all devices, a prompt in each attention group at a time.
+    fn prompt(&self, input: f64, cached: f64) -> Prompt {
+        let deployment = self.system.deployment();
+        let groups = f64::from(deployment.attention_groups());
+        let pass = Pass { prompts: groups, ..Pass::prefill(input, cached) };
+        let tokens = pass.positions.count();
+        let mut arithmetic = 0.0;
+        for (operator, timed) in &self.operators {
+            if operator.positions == Positions::Sampled {
+                continue;
+            }
+            let time = timed.time(&pass);
+            let padding = operator.experts.map_or(1.0, |routed| {
+                1.0 + TILE / 2.0 / (tokens * routed.per_token / routed.count)
+            });
+            arithmetic += (time.matrices * padding + time.attention) / groups;
+        }
+        let ranks = deployment.devices_per_stage() as f64;
+        let bytes = 2.0 * (ranks - 1.0) / ranks * tokens * self.token_bytes();
+        Prompt {
+            arithmetic,
+            link: self.collectives * bytes * self.link,
+            kernels: PROMPT_LAUNCHES * self.kernels,
+            abreast: groups,
+        }
+    }
+}
+
+impl Account {
+    fn part(&mut self, kind: OperatorKind) -> &mut Work {
+        match kind {
+            OperatorKind::Dense | OperatorKind::Shared => &mut self.dense,
+            OperatorKind::Experts => &mut self.experts,
+            OperatorKind::Head => &mut self.head,
+            _ => &mut self.mixers,
+        }
+    }
+}
+
+impl Work {
+    fn add(&mut self, other: Self) {
+        self.memory += other.memory;
+        self.arithmetic += other.arithmetic;
+    }
+}
+
+/// Whether weights in `format` are widened to 16 bits as `device` reads them, for want of arithmetic of their own.
+fn is_widened(device: &Device, format: Format) -> bool {
+    format.value_bits() < 16 && format.math_on(device) == MathType::Bf16
+}
+
+/// Bytes per second that a device sends to the others of a group of `ranks`; not below one, so that nothing is infinite
+/// where the table knows no link.
+fn link_rate(device: &Device, ranks: u64) -> f64 {
+    let reaches = |link: &&Link| match link.topology {
+        Topology::Switch { domain, .. } | Topology::Mesh { domain } => ranks <= u64::from(domain),
+        _ => true,
+    };
+    let link = device.link().filter(reaches).or_else(|| device.network()).or_else(|| device.link());
+    link.map_or(f64::INFINITY, |link| link.bandwidth.get())
+}

@@ -1,0 +1,350 @@
+//! Measured levels as people write them down: a table of comma-separated values.
+
+use std::num::NonZeroU64;
+use std::str::FromStr;
+
+use fizeau_core::{Seconds, Tokens};
+
+use crate::{
+    Deployment, DeploymentError, Device, Format, Load, Model, Sample, System, WeightChoice,
+};
+
+/// A row of a table of measured levels.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct MeasuredLevel {
+    /// Its line in the text, from 1.
+    pub line: u64,
+    /// What the model is called.
+    pub model: String,
+    /// What the device is called.
+    pub hardware: String,
+    /// What the engine is called.
+    pub engine: Option<String>,
+    /// How weights are stored, if not as the model's config says.
+    pub weights: Option<WeightChoice>,
+    /// How the cache is stored, if not in 16 bits.
+    pub kv: Option<Format>,
+    /// How the model is spread.
+    pub deployment: Deployment,
+    /// What was asked for.
+    pub load: Load,
+    /// Mean time to first token.
+    pub ttft: Option<Seconds>,
+    /// Mean time per output token.
+    pub tpot: Seconds,
+}
+
+/// A table of measured levels.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct MeasuredTable {
+    /// The rows that were understood.
+    pub levels: Vec<MeasuredLevel>,
+    /// What is wrong with those that were not.
+    pub errors: Vec<MeasuredError>,
+    /// Columns that are not read.
+    pub unknown: Vec<String>,
+}
+
+/// Why a row, or a whole table, was not understood.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MeasuredError {
+    /// A column that must be there is not.
+    #[error(
+        "there is no column `{name}`; needed are model, hardware, isl, osl, concurrency and tpot_ms"
+    )]
+    Column {
+        /// Which.
+        name: &'static str,
+    },
+    /// A row has more or fewer fields than the header.
+    #[error("line {line}: {fields} fields where the header has {columns}")]
+    Fields {
+        /// The row's line.
+        line: u64,
+        /// How many it has.
+        fields: usize,
+        /// How many there should be.
+        columns: usize,
+    },
+    /// A field is not what it should be.
+    #[error("line {line}: {field} is `{text}`; {wanted}")]
+    Field {
+        /// The row's line.
+        line: u64,
+        /// Which field.
+        field: &'static str,
+        /// What it says.
+        text: String,
+        /// What would be right.
+        wanted: String,
+    },
+    /// A field is empty that must not be.
+    #[error("line {line}: {field} is empty; it must be said")]
+    Empty {
+        /// The row's line.
+        line: u64,
+        /// Which field.
+        field: &'static str,
+    },
+    /// The row's system cannot be.
+    #[error("line {line}: {reason}")]
+    System {
+        /// The row's line.
+        line: u64,
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// The columns that are read.
+const COLUMNS: [&str; 17] = [
+    "model",
+    "hardware",
+    "engine",
+    "engine_version",
+    "weights",
+    "moe_weights",
+    "kv",
+    "tp",
+    "pp",
+    "attention_dp",
+    "moe_tp",
+    "moe_ep",
+    "isl",
+    "osl",
+    "concurrency",
+    "ttft_ms",
+    "tpot_ms",
+];
+
+impl MeasuredTable {
+    /// Reads a table with a header. Columns: `model`, `hardware`, `isl`, `osl`, `concurrency`, `tpot_ms`; and where they
+    /// are known `engine`, `weights` and `moe_weights` (as [`WeightChoice`] has them), `kv`, `tp`, `pp`, `attention_dp`,
+    /// `moe_ep`, `ttft_ms`. Empty fields count as not said.
+    ///
+    /// ```
+    /// use fizeau_roofline::MeasuredTable;
+    /// let table = MeasuredTable::read(
+    ///     "model,hardware,engine,weights,tp,isl,osl,concurrency,tpot_ms\n\
+    ///      llama-3.1-70b,h100-sxm,vllm,fp8,4,1024,1024,16,15.2\n\
+    ///      llama-3.1-70b,h100-sxm,vllm,fp8,4,1024,1024,many,15.2\n",
+    /// )?;
+    /// assert_eq!(table.levels.len(), 1);
+    /// assert_eq!(
+    ///     table.errors[0].to_string(),
+    ///     "line 3: concurrency is `many`; it must be a whole number above 0"
+    /// );
+    /// # Ok::<(), fizeau_roofline::MeasuredError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a column is missing. What is wrong with single rows is in [`MeasuredTable::errors`].
+    pub fn read(text: &str) -> Result<Self, MeasuredError> {
+        let mut lines = text.lines().zip(1_u64..);
+        let header = lines.next().map_or("", |(header, _)| header);
+        let columns = fields(header.trim_start_matches('\u{feff}'));
+        for name in ["model", "hardware", "isl", "osl", "concurrency", "tpot_ms"] {
+            if !columns.iter().any(|column| column == name) {
+                return Err(MeasuredError::Column { name });
+            }
+        }
+        let is_unknown = |column: &&String| !COLUMNS.contains(&column.as_str());
+        let mut table = Self {
+            unknown: columns.iter().filter(is_unknown).cloned().collect(),
+            ..Self::default()
+        };
+        for (text, line) in lines.filter(|(text, _)| !text.trim().is_empty()) {
+            match Row::new(&columns, fields(text), line).and_then(|row| row.level()) {
+                Ok(level) => table.levels.push(level),
+                Err(error) => table.errors.push(error),
+            }
+        }
+        Ok(table)
+    }
+}
+
+impl MeasuredLevel {
+    /// The level's system, of a `model` that is called as the row says and a `device`.
+    ///
+    /// # Errors
+    /// If the model cannot be spread so.
+    pub fn system(&self, model: Model, device: Device) -> Result<System, MeasuredError> {
+        let model = match &self.weights {
+            Some(weights) => model.with_weights(weights),
+            None => model,
+        };
+        let model = match self.kv {
+            Some(kv) => model.with_kv_cache(kv),
+            None => model,
+        };
+        System::new(model, device, self.deployment).map_err(|error| self.wrong(&error))
+    }
+
+    /// The level as a fit takes it.
+    ///
+    /// # Errors
+    /// If a time is not above 0.
+    pub fn sample(&self, system: &System) -> Result<Sample, MeasuredError> {
+        let wrong = |error| self.wrong(&error);
+        let sample = Sample::new(system, &self.load, &self.model, self.tpot).map_err(wrong)?;
+        let sample = match &self.engine {
+            Some(engine) => sample.with_engine(engine),
+            None => sample,
+        };
+        match self.ttft {
+            Some(ttft) => sample.with_ttft(ttft).map_err(wrong),
+            None => Ok(sample),
+        }
+    }
+
+    fn wrong(&self, error: &dyn std::error::Error) -> MeasuredError {
+        MeasuredError::System { line: self.line, reason: error.to_string() }
+    }
+}
+
+/// The fields of a line. Quoted ones may have commas, and two quotes for one.
+fn fields(line: &str) -> Vec<String> {
+    let mut fields = vec![String::new()];
+    let mut is_quoted = false;
+    let mut characters = line.trim_end_matches('\r').chars().peekable();
+    while let Some(character) = characters.next() {
+        let doubled = character == '"' && is_quoted && characters.peek() == Some(&'"');
+        if doubled {
+            characters.next();
+        }
+        match character {
+            '"' if !doubled => is_quoted = !is_quoted,
+            ',' if !is_quoted => fields.push(String::new()),
+            character => {
+                if let Some(field) = fields.last_mut() {
+                    field.push(character);
+                }
+            }
+        }
+    }
+    fields.iter().map(|field| field.trim().to_owned()).collect()
+}
+
+struct Row<'a> {
+    columns: &'a [String],
+    fields: Vec<String>,
+    line: u64,
+}
+
+impl<'a> Row<'a> {
+    fn new(columns: &'a [String], fields: Vec<String>, line: u64) -> Result<Self, MeasuredError> {
+        if fields.len() != columns.len() {
+            let (fields, columns) = (fields.len(), columns.len());
+            return Err(MeasuredError::Fields { line, fields, columns });
+        }
+        Ok(Self { columns, fields, line })
+    }
+
+    fn level(&self) -> Result<MeasuredLevel, MeasuredError> {
+        let concurrency = self.whole("concurrency")?;
+        let load = Load::new(
+            Tokens::new(self.whole("isl")?),
+            Tokens::new(self.whole("osl")?),
+            NonZeroU64::new(concurrency).unwrap_or(NonZeroU64::MIN),
+        );
+        Ok(MeasuredLevel {
+            line: self.line,
+            model: self.needed("model")?.to_owned(),
+            hardware: self.needed("hardware")?.to_owned(),
+            engine: self.get("engine").map(str::to_owned),
+            weights: self.weights()?,
+            kv: self.parsed("kv")?,
+            deployment: self.deployment()?,
+            load,
+            ttft: self.millis("ttft_ms")?,
+            tpot: self
+                .millis("tpot_ms")?
+                .ok_or(MeasuredError::Empty { line: self.line, field: "tpot_ms" })?,
+        })
+    }
+
+    /// The field, unless it is empty or there is no such column.
+    fn get(&self, name: &str) -> Option<&str> {
+        let mut named = self.columns.iter().zip(&self.fields).filter(|(column, _)| *column == name);
+        named.next().map(|(_, field)| field.as_str()).filter(|field| !field.is_empty())
+    }
+
+    fn needed(&self, name: &'static str) -> Result<&str, MeasuredError> {
+        self.get(name).ok_or(MeasuredError::Empty { line: self.line, field: name })
+    }
+
+    fn wrong(&self, field: &'static str, text: &str, wanted: String) -> MeasuredError {
+        let text = text.chars().take(48).collect();
+        MeasuredError::Field { line: self.line, field, text, wanted }
+    }
+
+    fn whole(&self, name: &'static str) -> Result<u64, MeasuredError> {
+        let text = self.needed(name)?;
+        let number = text.parse().ok().filter(|number| (1..=MOST).contains(number));
+        number.ok_or_else(|| self.wrong(name, text, "it must be a whole number above 0".to_owned()))
+    }
+
+    fn millis(&self, name: &'static str) -> Result<Option<Seconds>, MeasuredError> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        let number: Option<f64> = text.parse().ok();
+        match number.filter(|number| number.is_finite() && *number > 0.0) {
+            Some(number) => Ok(Some(Seconds::new(number / 1e3))),
+            None => {
+                let wanted = "it must be a number of milliseconds above 0".to_owned();
+                Err(self.wrong(name, text, wanted))
+            }
+        }
+    }
+
+    fn parsed<T: FromStr<Err: std::fmt::Display>>(
+        &self,
+        name: &'static str,
+    ) -> Result<Option<T>, MeasuredError> {
+        let parse = |text: &str| {
+            text.parse().map_err(|error: T::Err| self.wrong(name, text, error.to_string()))
+        };
+        self.get(name).map(parse).transpose()
+    }
+
+    /// What is said of experts holds for experts, if it is not what is said of all.
+    fn weights(&self) -> Result<Option<WeightChoice>, MeasuredError> {
+        let all: Option<WeightChoice> = self.parsed("weights")?;
+        let experts = self.get("moe_weights");
+        match experts.filter(|experts| self.get("weights") != Some(experts)) {
+            None => Ok(all),
+            Some(text) => {
+                let experts: Format = text.parse().map_err(|error: crate::UnknownFormat| {
+                    self.wrong("moe_weights", text, error.to_string())
+                })?;
+                let all = all.unwrap_or_default();
+                Ok(Some(all.with(crate::TensorClass::Experts, experts)))
+            }
+        }
+    }
+
+    fn deployment(&self) -> Result<Deployment, MeasuredError> {
+        let mut spread = Deployment::SINGLE;
+        let degrees: [(&'static str, Spread); 4] = [
+            ("tp", Deployment::with_tensor),
+            ("pp", Deployment::with_pipeline),
+            ("attention_dp", Deployment::with_attention_groups),
+            ("moe_ep", Deployment::with_expert_groups),
+        ];
+        for (name, with) in degrees {
+            let Some(text) = self.get(name) else { continue };
+            let degree = text.parse().ok().and_then(|degree| with(spread, degree).ok());
+            spread = degree.ok_or_else(|| {
+                self.wrong(name, text, "it must be a whole number from 1 to 65536".to_owned())
+            })?;
+        }
+        Ok(spread)
+    }
+}
+
+type Spread = fn(Deployment, u32) -> Result<Deployment, DeploymentError>;
+
+/// Far more tokens or requests than anything has.
+const MOST: u64 = 1_000_000_000;

@@ -1,0 +1,169 @@
+//! What a calibration predicts.
+
+use fizeau_core::{PerSec, Seconds};
+
+use crate::{Load, System};
+
+use super::Calibration;
+use super::account::Accounts;
+use super::constants::Constant;
+use super::fit::{FirstToken, Scope};
+use super::regime::{OutsideRegime, Ranges};
+use super::sample::{ModelMark, formats};
+use super::solve::Predicted;
+use super::terms::{Shares, StepValues};
+
+/// A predicted figure and the interval that holds nine in ten measured ones, if the question is like what was fitted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Interval<T> {
+    /// The figure that is likeliest.
+    pub value: T,
+    /// One in twenty is lower.
+    pub low: T,
+    /// One in twenty is higher.
+    pub high: T,
+}
+
+/// The figures of a load as a calibrated engine is predicted to reach them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Prediction {
+    /// Mean time to first token with all of the load's requests under way.
+    pub ttft: Interval<Seconds>,
+    /// Mean time per output token.
+    pub tpot: Interval<Seconds>,
+    /// From sending to the last token: `ttft + (O - 1) tpot`.
+    pub e2el: Interval<Seconds>,
+    /// Generated tokens per second, of all replicas.
+    pub output_tokens_per_s: Interval<PerSec>,
+    /// Completed requests per second, of all replicas.
+    pub requests_per_s: Interval<PerSec>,
+    /// By which factor the question is outside of what was fitted, 1 where it is inside.
+    pub beyond: f64,
+}
+
+/// A system with the constants for its device and engine: answers for any load.
+#[derive(Debug, Clone)]
+pub struct Predictor {
+    system: System,
+    accounts: Accounts,
+    scope: Scope,
+    step: StepValues,
+    deviations: StepValues,
+    first: [f64; 3],
+    ranges: Ranges,
+    /// Logarithms of factors: how far nine in ten are off, of times per output token and to first token.
+    spread: (f64, f64),
+    warnings: Vec<String>,
+}
+
+/// Deviations of a normal distribution within which nine in ten are.
+const NINE_TENTHS: f64 = 1.645;
+
+impl Calibration {
+    /// Prepares predictions for `system`, served by `engine`. Without an engine the constants are those of the device,
+    /// and for a device that was not fitted those of all; the warnings say so.
+    #[must_use]
+    pub fn predictor(&self, system: &System, engine: Option<&str>) -> Predictor {
+        let group = self.nearest(system.device().name(), engine);
+        let mut warnings = Vec::new();
+        let is_known = self.models.iter().any(|known| known.mark == ModelMark::of(system));
+        let spread = match &group.scope {
+            Scope::All => {
+                warnings.push(format!(
+                    "the calibration has no measurements on {}: constants are those of all devices",
+                    system.device().name()
+                ));
+                self.spreads.new_device
+            }
+            _ if is_known => self.spreads.seen,
+            _ => self.spreads.new_model,
+        };
+        if let (Some(engine), Scope::Device(device)) = (engine, &group.scope) {
+            warnings.push(format!(
+                "the calibration has no measurements of {engine} on {device}: constants are those of the device"
+            ));
+        }
+        for format in formats(system) {
+            if !self.formats.contains(&format) {
+                warnings.push(format!("the calibration has no measurements of {format} weights"));
+            }
+        }
+        Predictor {
+            system: system.clone(),
+            accounts: Accounts::new(system),
+            step: group.values(Constant::STEP),
+            deviations: group.deviations(Constant::STEP),
+            first: group.values(Constant::FIRST_TOKEN),
+            scope: group.scope.clone(),
+            ranges: self.ranges,
+            spread: (spread, self.spreads.first_token.max(spread)),
+            warnings,
+        }
+    }
+}
+
+impl Predictor {
+    /// Which constants are used.
+    #[must_use]
+    pub const fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    /// What makes its predictions less sure than their intervals say, a sentence each.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The figures of `load`.
+    ///
+    /// No time is below the bound's. Within four times the range of what was fitted an interval widens with the distance.
+    ///
+    /// # Errors
+    /// If the load or the system is farther from everything that was fitted; the error names the quantity.
+    pub fn predict(&self, load: &Load) -> Result<Prediction, OutsideRegime> {
+        let account = self.accounts.of(load);
+        let distance = self.ranges.distance(&account.regime)?;
+        let bound = self.system.bound_figures(load);
+        let shares = Shares::of_token(&account, &self.step);
+        let tpot = shares.total();
+        let owed = shares.seconds.iter().zip(self.deviations);
+        let unsure: f64 = owed.map(|(share, deviation)| (share / tpot * deviation).powi(2)).sum();
+        let widened = |spread: f64| {
+            (spread * spread + NINE_TENTHS * NINE_TENTHS * unsure).sqrt() * (1.0 + distance)
+        };
+        let around = |value: f64, spread: f64, least: Seconds| {
+            let factor = widened(spread).exp();
+            let value = value.max(least.get());
+            Interval {
+                value: Seconds::new(value),
+                low: Seconds::new((value / factor).max(least.get())),
+                high: Seconds::new(value * factor),
+            }
+        };
+        let first = FirstToken::new(&account, &self.step).predict(&self.first).0;
+        let ttft = around(first, self.spread.1, bound.ttft);
+        let tpot = around(tpot, self.spread.0, bound.tpot);
+        let steps = load.output_tokens.get().saturating_sub(1) as f64;
+        let e2el = Interval {
+            value: ttft.value + tpot.value * steps,
+            low: ttft.low + tpot.low * steps,
+            high: ttft.high + tpot.high * steps,
+        };
+        // Little's law: in a closed loop as many requests are under way as are offered.
+        let rate = |each: f64| {
+            let of = |time: Seconds| PerSec::new(load.concurrency.get() as f64 * each / time.get());
+            Interval { value: of(e2el.value), low: of(e2el.high), high: of(e2el.low) }
+        };
+        Ok(Prediction {
+            ttft,
+            tpot,
+            e2el,
+            output_tokens_per_s: rate(load.output_tokens.get() as f64),
+            requests_per_s: rate(1.0),
+            beyond: distance.exp(),
+        })
+    }
+}

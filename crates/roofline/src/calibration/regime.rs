@@ -1,0 +1,73 @@
+//! What was fitted, and how far from it a question is.
+
+use super::account::Regime;
+use super::sample::Sample;
+
+/// The ranges that fitted levels span.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Ranges(pub(super) [Range; 5]);
+
+/// A range of one quantity.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Range {
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+/// The quantities, in the order of [`Ranges`]: their names in files and in messages.
+pub(super) const QUANTITIES: [(&str, &str); 5] = [
+    ("batch", "sequences that run at once"),
+    ("context", "tokens of context"),
+    ("prompt", "tokens of a prompt"),
+    ("devices", "devices of a replica"),
+    ("kernels", "kernels of a step"),
+];
+
+/// Beyond this factor outside of a range nothing is predicted.
+const FAR: f64 = 4.0;
+
+/// Why there is no prediction: the load or the system is far from everything that was fitted.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "no prediction: {value:.0} {quantity}, and the calibration was fitted on {low:.0} to {high:.0}; it goes no \
+     further than {FAR} times beyond"
+)]
+pub struct OutsideRegime {
+    quantity: &'static str,
+    value: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Regime {
+    const fn quantities(&self) -> [f64; 5] {
+        [self.batch, self.context, self.prompt, self.devices, self.kernels]
+    }
+}
+
+impl Ranges {
+    pub(super) fn of(samples: &[&Sample]) -> Self {
+        let mut ranges = [Range { low: f64::INFINITY, high: 0.0 }; 5];
+        for sample in samples {
+            for (range, value) in ranges.iter_mut().zip(sample.account.regime.quantities()) {
+                *range = Range { low: range.low.min(value), high: range.high.max(value) };
+            }
+        }
+        Self(ranges)
+    }
+
+    /// By how much `regime` is outside, as the logarithm of a factor: 0 inside.
+    pub(super) fn distance(&self, regime: &Regime) -> Result<f64, OutsideRegime> {
+        let mut farthest: f64 = 0.0;
+        let each = self.0.iter().zip(regime.quantities()).zip(QUANTITIES);
+        for ((range, value), (_, quantity)) in each {
+            let beyond = (value / range.high).max(range.low / value);
+            if beyond > FAR {
+                let Range { low, high } = *range;
+                return Err(OutsideRegime { quantity, value, low, high });
+            }
+            farthest = farthest.max(beyond.ln());
+        }
+        Ok(farthest)
+    }
+}

@@ -1,0 +1,99 @@
+//! What a step owes to each constant.
+
+use super::account::{Account, Prompt, Work};
+use super::constants::Constant;
+
+/// The values of [`Constant::STEP`], in its order.
+pub(super) type StepValues = [f64; Constant::STEP.len()];
+
+const WEIGHTS: usize = 0;
+const EXPERTS: usize = 1;
+const CACHE: usize = 2;
+const ARITHMETIC: usize = 3;
+const KERNEL: usize = 4;
+const WIDENING: usize = 5;
+const COLLECTIVE: usize = 6;
+const LINK: usize = 7;
+const STEP: usize = 8;
+const SEQUENCE: usize = 9;
+
+/// Seconds, by the constant that they are owed to. They add up to a time, and since each constant scales or divides its
+/// own, they are the time's derivatives by the constants' logarithms too, but for the sign.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Shares {
+    pub(super) seconds: StepValues,
+}
+
+impl Shares {
+    const NONE: Self = Self { seconds: [0.0; Constant::STEP.len()] };
+
+    /// Time per output token: the decode step, and of the prompts that come in meanwhile the step's part.
+    pub(super) fn of_token(account: &Account, values: &StepValues) -> Self {
+        let mut shares = Self::NONE;
+        shares.add_work(&account.mixers, WEIGHTS, values);
+        shares.add_work(&account.dense, WEIGHTS, values);
+        shares.add_work(&account.experts, EXPERTS, values);
+        shares.add_work(&account.head, WEIGHTS, values);
+        shares.add_work(&account.core, CACHE, values);
+        shares.add_collectives(account, values);
+        shares.seconds[KERNEL] += account.kernels * values[KERNEL];
+        shares.seconds[WIDENING] += account.widenings * values[WIDENING];
+        shares.seconds[STEP] += values[STEP];
+        shares.seconds[SEQUENCE] += account.sequences * values[SEQUENCE];
+        shares.add_prompt(&account.prompt, account.prompts_per_step, values);
+        shares
+    }
+
+    /// A prompt, when all devices of a replica work on prompts.
+    pub(super) fn of_prompt(prompt: &Prompt, values: &StepValues) -> Self {
+        let mut shares = Self::NONE;
+        shares.add_prompt(prompt, 1.0, values);
+        shares
+    }
+
+    /// All of it.
+    pub(super) fn total(&self) -> f64 {
+        self.seconds.iter().sum()
+    }
+
+    /// The derivatives of the total by the logarithms of the constants: more bandwidth takes less time, more overhead
+    /// more.
+    pub(super) fn slopes(&self) -> StepValues {
+        let mut slopes = self.seconds;
+        for share in [WEIGHTS, EXPERTS, CACHE, ARITHMETIC, LINK] {
+            slopes[share] = -slopes[share];
+        }
+        slopes
+    }
+
+    /// The longer of memory and arithmetic, owed to the one that it is.
+    fn add_work(&mut self, work: &Work, bandwidth: usize, values: &StepValues) {
+        let memory = work.memory / values[bandwidth];
+        let arithmetic = work.arithmetic / values[ARITHMETIC];
+        if memory >= arithmetic {
+            self.seconds[bandwidth] += memory;
+        } else {
+            self.seconds[ARITHMETIC] += arithmetic;
+        }
+    }
+
+    /// Each collective in one hop or in two, whichever is faster: two move fewer bytes.
+    fn add_collectives(&mut self, account: &Account, values: &StepValues) {
+        let (once, link) = (values[COLLECTIVE], values[LINK]);
+        let one = once + account.one_shot / link;
+        let two = 2.0 * once + account.two_shot / link;
+        let (hops, bytes) = if one <= two {
+            (once, account.one_shot / link)
+        } else {
+            (2.0 * once, account.two_shot / link)
+        };
+        self.seconds[COLLECTIVE] += account.collectives * hops + account.small_collectives * once;
+        self.seconds[LINK] += account.collectives * bytes;
+    }
+
+    fn add_prompt(&mut self, prompt: &Prompt, times: f64, values: &StepValues) {
+        self.seconds[ARITHMETIC] += times * prompt.arithmetic / values[ARITHMETIC];
+        self.seconds[LINK] += times * prompt.link / values[LINK];
+        self.seconds[KERNEL] += times * prompt.kernels * values[KERNEL];
+    }
+}

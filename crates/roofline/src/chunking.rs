@@ -1,0 +1,251 @@
+//! Chunked prefill: prompts are read a chunk at a time, in the passes that decode.
+
+use fizeau_core::{Seconds, Tokens};
+
+use crate::reckoning::Reckoning;
+use crate::span::Span;
+use crate::system::System;
+use crate::{Figures, Load, Pass};
+
+/// What a load comes to where each pass carries at most a budget of tokens: those that decode, and in what they leave,
+/// a chunk of a prompt (Sarathi-Serve, arXiv 2403.02310).
+///
+/// A pass with a chunk reads the weights once for both, so that the chunk's arithmetic goes on under the traffic of
+/// decode: the larger the budget, the fewer the passes of a prompt and the longer each of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Chunked {
+    /// Tokens of a pass at most, in each attention group.
+    pub budget: Tokens,
+    /// Of them, a prompt's, on average.
+    pub chunk: f64,
+    /// Passes that a prompt takes.
+    pub passes: f64,
+    /// The share of all passes that carry a chunk.
+    pub share: f64,
+    /// A pass that carries none.
+    pub plain: Seconds,
+    /// A pass that carries one, on average: the time per token of the others while a prompt is read.
+    pub mixed: Seconds,
+    /// The longest pass: a whole chunk at the end of the prompt.
+    pub longest: Seconds,
+    /// The figures of the load. Its batch is smaller than asked where the budget cannot bring prompts in as fast as
+    /// so many sequences end.
+    pub figures: Figures,
+    /// Requests per second over those with whole prompts and decode steps in turns.
+    pub gain: f64,
+}
+
+impl System {
+    /// The figures of `load` with `batch` sequences running, prompts read in chunks within `budget` tokens a pass. None
+    /// where the budget leaves no room beside the sequences that decode; TTFT is that of a prompt that waits for no
+    /// other.
+    ///
+    /// ```
+    /// use std::num::NonZeroU64;
+    /// use fizeau_core::Tokens;
+    /// use fizeau_roofline::{Deployment, Device, Load, Model, Reckoning, System};
+    /// # let text = include_str!(concat!(
+    /// #     env!("CARGO_MANIFEST_DIR"),
+    /// #     "/../../fixtures/models/llama-3.1-8b/config.json"
+    /// # ));
+    /// # let model = Model::from_config_json(text)?;
+    /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
+    /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);
+    /// let at = |budget| system.chunked(Reckoning::Expected, &load, 32.0, Tokens::new(budget));
+    /// let (small, large) = (at(512).ok_or("too small")?, at(4096).ok_or("too small")?);
+    /// assert_eq!((small.passes, large.passes), (5.0, 1.0));
+    /// assert!(small.mixed < large.mixed);
+    /// assert!(small.gain > 1.0);
+    /// assert!(at(32).is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn chunked(
+        &self,
+        by: Reckoning,
+        load: &Load,
+        batch: f64,
+        budget: Tokens,
+    ) -> Option<Chunked> {
+        let plan = Plan::new(self, load, batch, budget)?;
+        let (passes, chunk) = (plan.passes(), plan.chunk());
+        let unevenness = match by {
+            Reckoning::Bound => 1.0,
+            Reckoning::Expected => self.unevenness(),
+        };
+        let time = |pass: &Pass| self.pass_time(by, pass).total * unevenness;
+        let ttft = plan.mixed().fold(Seconds::default(), |sum, pass| sum + time(&pass));
+        let plain = time(&plan.decode);
+        let mixed = ttft * (1.0 / passes);
+        let share = plan.share();
+        let tpot = plain * (1.0 - share) + mixed * share;
+        let (_, output, _) = load.lengths();
+        let requests = fizeau_core::PerSec::new(plan.batch / (output * tpot.get()));
+        let figures = Figures::new(load, plan.batch, ttft, tpot, requests);
+        let whole = self.expected_or_serial(by, load, batch);
+        Some(Chunked {
+            budget,
+            chunk: plan.prompt / passes,
+            passes,
+            share,
+            plain,
+            mixed,
+            longest: time(&plan.at_end(chunk.min(plan.prompt))),
+            gain: figures.requests_per_s / whole.requests_per_s,
+            figures,
+        })
+    }
+
+    /// The least budget with which a pass's arithmetic takes as long as its traffic, its chunk in the middle of the
+    /// prompt: a larger one only makes passes longer. None where even the whole prompt beside `batch` sequences leaves
+    /// arithmetic idle, or the sequences alone do not.
+    #[must_use]
+    pub fn balanced_budget(&self, load: &Load, batch: f64) -> Option<Tokens> {
+        let plan = Plan::new(self, load, batch, Tokens::new(u64::MAX))?;
+        let balanced = |chunk: f64| {
+            let time = self.bound_pass(&plan.in_middle(chunk));
+            time.arithmetic() >= time.memory()
+        };
+        if balanced(0.0) || !balanced(plan.prompt) {
+            return None;
+        }
+        // It holds for `high` and not for `low`.
+        let (mut low, mut high) = (0_u64, plan.prompt as u64);
+        while high - low > 1 {
+            let middle = low.midpoint(high);
+            if balanced(middle as f64) { high = middle } else { low = middle }
+        }
+        Some(Tokens::new(high + plan.decoded().ceil() as u64))
+    }
+
+    /// The largest budget with which no pass takes longer than `target`, up to that which takes the whole prompt; none
+    /// where decoding alone takes longer.
+    #[must_use]
+    pub fn largest_budget(
+        &self,
+        by: Reckoning,
+        load: &Load,
+        batch: f64,
+        target: Seconds,
+    ) -> Option<Tokens> {
+        let plan = Plan::new(self, load, batch, Tokens::new(u64::MAX))?;
+        let meets = |chunk: u64| self.pass_time(by, &plan.at_end(chunk as f64)).total <= target;
+        if !meets(1) {
+            return None;
+        }
+        let (mut low, mut high) = (1, plan.prompt as u64 + 1);
+        while high - low > 1 {
+            let middle = low.midpoint(high);
+            if meets(middle) { low = middle } else { high = middle }
+        }
+        Some(Tokens::new(low + plan.decoded().ceil() as u64))
+    }
+
+    /// Whole prompts and decode steps in turns, by either account.
+    fn expected_or_serial(&self, by: Reckoning, load: &Load, batch: f64) -> Figures {
+        match by {
+            Reckoning::Bound => self.bound_at(load, batch, crate::Schedule::Serial),
+            Reckoning::Expected => self.expected_at(load, batch, crate::Schedule::Serial),
+        }
+    }
+}
+
+/// The passes of a micro-batch: its decode step, with chunks beside it or without.
+#[derive(Clone, Copy)]
+struct Plan {
+    decode: Pass,
+    /// Attention groups that read a prompt each.
+    groups: f64,
+    /// Sequences of all micro-batches and replicas.
+    batch: f64,
+    budget: f64,
+    /// Tokens of a prompt that are computed, and those before them.
+    prompt: f64,
+    cached: f64,
+    output: f64,
+}
+
+impl Plan {
+    /// With `batch` sequences, or as many as prompts come in for. None where there is no room for a chunk.
+    fn new(system: &System, load: &Load, batch: f64, budget: Tokens) -> Option<Self> {
+        let (input, output, cached) = load.lengths();
+        let decode = system.decode_pass(load, batch);
+        let groups = f64::from(system.deployment().attention_groups()).min(decode.decoding);
+        let plan = Self {
+            decode,
+            groups: groups.max(1.0),
+            batch,
+            budget: budget.get() as f64,
+            prompt: input - cached,
+            cached,
+            output,
+        };
+        if plan.chunk() < 1.0 {
+            return None;
+        }
+        if plan.share() <= 1.0 {
+            return Some(plan);
+        }
+        let (mut low, mut high) = (0.0, 1.0);
+        // Far below one sequence of a million.
+        for _ in 0..30 {
+            let middle = f64::midpoint(low, high);
+            if plan.smaller(middle).share() <= 1.0 { low = middle } else { high = middle }
+        }
+        Some(plan.smaller(low))
+    }
+
+    /// The same with a share of the sequences.
+    fn smaller(&self, share: f64) -> Self {
+        let decode = Pass { decoding: self.decode.decoding * share, ..self.decode };
+        Self { decode, batch: self.batch * share, ..*self }
+    }
+
+    /// Tokens that decode, in each attention group.
+    fn decoded(&self) -> f64 {
+        self.decode.decoding / self.groups
+    }
+
+    /// A whole chunk.
+    fn chunk(&self) -> f64 {
+        self.budget - self.decoded()
+    }
+
+    /// Passes that a prompt takes.
+    fn passes(&self) -> f64 {
+        (self.prompt / self.chunk()).ceil()
+    }
+
+    /// Of all passes, those that carry a chunk: each pass ends `1 / O` of its sequences, which new ones replace.
+    fn share(&self) -> f64 {
+        self.decoded() * self.passes() / self.output
+    }
+
+    /// Each pass over a prompt, in turn.
+    fn mixed(&self) -> impl Iterator<Item = Pass> {
+        let (plan, chunk) = (*self, self.chunk());
+        (0..self.passes() as u64).map(move |turn| {
+            let from = turn as f64 * chunk;
+            plan.with_chunk(from, (from + chunk).min(plan.prompt))
+        })
+    }
+
+    fn at_end(&self, chunk: f64) -> Pass {
+        self.with_chunk(self.prompt - chunk, self.prompt)
+    }
+
+    fn in_middle(&self, chunk: f64) -> Pass {
+        let from = (self.prompt - chunk) / 2.0;
+        self.with_chunk(from, from + chunk)
+    }
+
+    /// With the prompt's tokens from one to another in each group.
+    fn with_chunk(&self, from: f64, to: f64) -> Pass {
+        if to - from < 1.0 {
+            return self.decode;
+        }
+        let positions = Span::between(self.cached + from + 1.0, self.cached + to);
+        Pass { prompts: self.groups, positions, ..self.decode }
+    }
+}

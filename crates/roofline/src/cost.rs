@@ -1,0 +1,197 @@
+//! What tokens cost.
+
+use fizeau_core::{Usd, UsdPerHour};
+
+use crate::reckoning::Reckoning;
+use crate::system::System;
+use crate::{Device, Load, Price};
+
+/// What an hour of one device costs, and who says so.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HourlyRate {
+    low: UsdPerHour,
+    high: UsdPerHour,
+    origin: Origin,
+}
+
+/// Who says what an hour costs.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Origin {
+    /// The caller.
+    Given,
+    /// A price that somebody published: dated, and no offer.
+    Published {
+        /// Whose, or of which kind of seller.
+        kind: String,
+        /// Where.
+        source: String,
+        /// When: a year, a month or a day.
+        date: String,
+    },
+}
+
+/// Why there is no price.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CostError {
+    /// None is known.
+    #[error("no price is known for {device}; give one, in US dollars per device and hour")]
+    NoPrice {
+        /// The device.
+        device: String,
+    },
+    /// Not a price.
+    #[error("a price of {value} US dollars per device and hour; it must be a positive number")]
+    NotAPrice {
+        /// What it was.
+        value: f64,
+    },
+}
+
+impl HourlyRate {
+    /// The price that the reader pays.
+    ///
+    /// # Errors
+    /// If it is not a positive finite number.
+    pub fn given(price: UsdPerHour) -> Result<Self, CostError> {
+        let value = price.get();
+        if !(value.is_finite() && value > 0.0) {
+            return Err(CostError::NotAPrice { value });
+        }
+        Ok(Self { low: price, high: price, origin: Origin::Given })
+    }
+
+    /// The first of the device's published prices: a default, which differs among sellers and goes stale.
+    ///
+    /// # Errors
+    /// If none is known.
+    pub fn published(device: &Device) -> Result<Self, CostError> {
+        let price = device.prices().first();
+        price.map(Self::from).ok_or_else(|| CostError::NoPrice { device: device.name().to_owned() })
+    }
+
+    /// The least.
+    #[must_use]
+    pub const fn low(&self) -> UsdPerHour {
+        self.low
+    }
+
+    /// The most.
+    #[must_use]
+    pub const fn high(&self) -> UsdPerHour {
+        self.high
+    }
+
+    /// Who says so.
+    #[must_use]
+    pub const fn origin(&self) -> &Origin {
+        &self.origin
+    }
+}
+
+impl From<&Price> for HourlyRate {
+    fn from(price: &Price) -> Self {
+        Self {
+            low: price.low(),
+            high: price.high(),
+            origin: Origin::Published {
+                kind: price.kind().to_owned(),
+                source: price.source().to_owned(),
+                date: price.date().to_owned(),
+            },
+        }
+    }
+}
+
+/// An amount of money for the least and for the most that an hour costs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct UsdRange {
+    /// At the lowest price.
+    pub low: Usd,
+    /// At the highest price.
+    pub high: Usd,
+}
+
+/// What a million tokens of a load cost, in device time.
+///
+/// The devices' time of a request is shared among its phases: `Cp` for its prompt, `O td(B) / B` for its decode. Of the
+/// prompt's, computed tokens bear what they would take were they all, and cached ones what attending to them adds. So
+/// the sum over a request's tokens of each kind is what the request costs.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Cost {
+    /// A request.
+    pub per_request: UsdRange,
+    /// A million generated tokens, all of the devices' time theirs: `N price / (3600 TPS) 10^6`.
+    pub per_million_output_alone: UsdRange,
+    /// A million prompt tokens that are computed.
+    pub per_million_input: UsdRange,
+    /// A million prompt tokens that are cached; none where the load has none.
+    pub per_million_cached: Option<UsdRange>,
+    /// A million generated tokens, their own share only.
+    pub per_million_output: UsdRange,
+    /// The share of the devices' time that prompts take, from 0 to 1.
+    pub prompt_share: f64,
+    /// What the price is.
+    pub rate: HourlyRate,
+}
+
+impl System {
+    /// What tokens of `load` cost with `batch` sequences running, at `rate`.
+    ///
+    /// ```
+    /// use std::num::NonZeroU64;
+    /// use fizeau_core::{Tokens, UsdPerHour};
+    /// use fizeau_roofline::{Deployment, Device, HourlyRate, Load, Model, Reckoning, System};
+    /// # let text = include_str!(concat!(
+    /// #     env!("CARGO_MANIFEST_DIR"),
+    /// #     "/../../fixtures/models/llama-3.1-8b/config.json"
+    /// # ));
+    /// # let model = Model::from_config_json(text)?;
+    /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
+    /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);
+    /// let rate = HourlyRate::given(UsdPerHour::new(2.0))?;
+    /// let cost = system.cost(Reckoning::Expected, &load, 32.0, &rate);
+    /// // 11.4 requests a second are 2,914 tokens: 10.5 million an hour.
+    /// assert_eq!(format!("{:.2}", cost.per_million_output_alone.low.get()), "0.19");
+    /// // Reading a token costs a fraction of generating one.
+    /// assert!(cost.per_million_input.low.get() < 0.1 * cost.per_million_output.low.get());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn cost(&self, by: Reckoning, load: &Load, batch: f64, rate: &HourlyRate) -> Cost {
+        let (input, output, cached) = load.lengths();
+        let figures = self.figures_at(by, load, batch);
+        let seconds = self.deployment().devices() as f64 / figures.requests_per_s.get();
+        let phases = self.phases(by, load, batch);
+        let (prompt, decode) =
+            (phases.prefill.total.get(), output * phases.step.total.get() / phases.micro);
+        let prompt_share = prompt / (prompt + decode);
+        let new = self.phases(by, &alone(load, input - cached), batch).prefill.total.get();
+        // A bound's pass may take no longer for what it attends to.
+        let computed = (new / prompt).min(1.0);
+        let price = |seconds: f64| {
+            let at = |price: UsdPerHour| price * fizeau_core::Seconds::new(seconds);
+            UsdRange { low: at(rate.low), high: at(rate.high) }
+        };
+        let prompt_seconds = seconds * prompt_share;
+        Cost {
+            per_request: price(seconds),
+            per_million_output_alone: price(seconds / output * 1e6),
+            per_million_input: price(prompt_seconds * computed / (input - cached) * 1e6),
+            per_million_cached: (cached > 0.0)
+                .then(|| price(prompt_seconds * (1.0 - computed) / cached * 1e6)),
+            per_million_output: price((seconds - prompt_seconds) / output * 1e6),
+            prompt_share,
+            rate: rate.clone(),
+        }
+    }
+}
+
+/// The load with prompts of `input` tokens, nothing cached.
+fn alone(load: &Load, input: f64) -> Load {
+    let input_tokens = fizeau_core::Tokens::new(input as u64);
+    Load { input_tokens, cached_tokens: fizeau_core::Tokens::ZERO, ..*load }
+}

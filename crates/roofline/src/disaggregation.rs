@@ -1,0 +1,303 @@
+//! Prefill and decode on separate devices, with the cache sent from one to the other.
+
+mod split;
+mod transfer;
+
+pub use split::Split;
+pub use transfer::Transfer;
+
+use std::num::NonZeroU32;
+
+use fizeau_core::{PerSec, Seconds};
+
+use crate::reckoning::Reckoning;
+use crate::system::System;
+use crate::{Figures, Link, Load};
+
+/// Instances that only read prompts, and instances that only decode.
+///
+/// `RPS = min(n_p r_p, n_d r_d, links / cache)` with `r_p = 1 / Cp` and `r_d = B / ((O - 1) td(B))` of one instance, since
+/// the first token is the prefill's. What is gained over instances that do both is that no step waits for a prompt, not arithmetic.
+///
+/// ```
+/// use std::num::{NonZeroU32, NonZeroU64};
+/// use fizeau_core::Tokens;
+/// use fizeau_roofline::{Deployment, Device, Disaggregation, Load, Model, System, Transfer};
+/// # let text = include_str!(concat!(
+/// #     env!("CARGO_MANIFEST_DIR"),
+/// #     "/../../fixtures/models/llama-3.1-8b/config.json"
+/// # ));
+/// # let model = Model::from_config_json(text)?;
+/// let device = Device::named("h100-sxm")?;
+/// let link = *device.link().ok_or("no link")?;
+/// let one = System::new(model, device.clone(), Deployment::SINGLE)?;
+/// let two = NonZeroU32::new(2).ok_or("zero")?;
+/// let apart = Disaggregation {
+///     prefill: &one,
+///     prefill_instances: NonZeroU32::MIN,
+///     decode: &one,
+///     decode_instances: two,
+///     link,
+///     transfer: Transfer::BeforeFirstToken,
+/// };
+/// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(96).ok_or("zero")?);
+/// let answer = apart.answer(&load);
+/// // 268 MB of cache over one NVLink.
+/// assert_eq!(format!("{:.1} ms", answer.transfer.to_millis().get()), "0.6 ms");
+/// // A token is out sooner than with a third of the requests on each of three devices that do both.
+/// let third = Load { concurrency: NonZeroU64::new(32).ok_or("zero")?, ..load };
+/// assert!(answer.expected.tpot < one.expected_figures(&third).tpot);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Disaggregation<'a> {
+    /// One instance that reads prompts, all of its replicas.
+    pub prefill: &'a System,
+    /// How many there are.
+    pub prefill_instances: NonZeroU32,
+    /// One instance that decodes, all of its replicas.
+    pub decode: &'a System,
+    /// How many there are.
+    pub decode_instances: NonZeroU32,
+    /// What each device sends and receives caches over.
+    pub link: Link,
+    /// When the cache is sent.
+    pub transfer: Transfer,
+}
+
+/// What limits a disaggregated service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Bottleneck {
+    /// The requests that are offered at once.
+    Concurrency,
+    /// The instances that read prompts.
+    Prefill,
+    /// The links between both.
+    Transfer,
+    /// The memory of the instances that decode: more sequences at once would make more of them.
+    Decode,
+}
+
+/// What a disaggregated service makes of a load.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Disaggregated {
+    /// What nothing can beat. Its time per token is that of the expectation's batch.
+    pub bound: Figures,
+    /// What physics leads one to expect. Its batch is that of all decoding instances together.
+    pub expected: Figures,
+    /// Sending one request's cache, as it takes the links of the instances.
+    pub transfer: Seconds,
+    /// What limits the expectation.
+    pub limited_by: Bottleneck,
+    /// Generated tokens per second for each device, as expected.
+    pub output_tokens_per_s_per_device: PerSec,
+    /// Prefill instances for each decoding one that would keep both busy, `r_d / r_p`, as expected.
+    pub balanced_ratio: f64,
+}
+
+impl Bottleneck {
+    /// The name used in files: `concurrency`, `prefill`, `transfer`, `decode`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Concurrency => "concurrency",
+            Self::Prefill => "prefill",
+            Self::Transfer => "transfer",
+            Self::Decode => "decode",
+        }
+    }
+}
+
+impl Disaggregation<'_> {
+    /// All devices.
+    #[must_use]
+    pub fn devices(&self) -> u64 {
+        let of = |system: &System, instances: NonZeroU32| {
+            system.deployment().devices() * u64::from(instances.get())
+        };
+        of(self.prefill, self.prefill_instances) + of(self.decode, self.decode_instances)
+    }
+
+    /// What becomes of `load`, in the steady state of a closed loop: of its concurrency some requests are being read in
+    /// or sent, the others decode; who waits, waits to be read in.
+    ///
+    /// All zero, and limited by decode, where no sequence fits beside the weights.
+    #[must_use]
+    pub fn answer(&self, load: &Load) -> Disaggregated {
+        let expected = self.stages(Reckoning::Expected, load);
+        let fitting = self.decode.max_batch(load) * f64::from(self.decode_instances.get());
+        let (batch, limited_by) = expected.settle(fitting);
+        let requests = lesser(expected.decode_rate(batch), expected.upstream());
+        let first = expected.first();
+        let expected_figures =
+            Figures::new(load, batch, first.ttft, expected.step(batch) + first.later, requests);
+        let bound = self.stages(Reckoning::Bound, load);
+        let most = self.decode.ideal_max_batch(load) * f64::from(self.decode_instances.get());
+        let (most, _) = bound.settle(most);
+        let requests_bound = lesser(bound.decode_rate(most), bound.upstream());
+        let first_bound = bound.first();
+        let tpot_bound = bound.step(batch) + first_bound.later;
+        Disaggregated {
+            bound: Figures::new(load, batch, first_bound.ttft, tpot_bound, requests_bound),
+            expected: expected_figures,
+            transfer: expected.transfer,
+            limited_by,
+            output_tokens_per_s_per_device: expected_figures.output_tokens_per_s
+                * (1.0 / self.devices() as f64),
+            balanced_ratio: self.balanced_ratio(&expected, fitting),
+        }
+    }
+
+    /// Prefill instances for each decoding one that has all the sequences that fit, or that are offered.
+    fn balanced_ratio(&self, stages: &Stages<'_>, fitting: f64) -> f64 {
+        let batch = fitting.min(stages.load.concurrency.get() as f64);
+        let per_prefill = stages.prefill_rate.get() / f64::from(self.prefill_instances.get());
+        let per_decode = stages.decode_rate(batch).get() / f64::from(self.decode_instances.get());
+        per_decode / per_prefill
+    }
+
+    fn stages(&self, by: Reckoning, load: &Load) -> Stages<'_> {
+        let transfer = self.transfer_time(by, load);
+        Stages {
+            by,
+            load: *load,
+            decode: self.decode,
+            instances: f64::from(self.decode_instances.get()),
+            transfer,
+            when: self.transfer,
+            layers: self.prefill.model().layers().iter().map(|layers| layers.count).sum(),
+            prompt: self.prefill.pass_time(by, &self.prefill.prefill_pass(load)).total,
+            prefill_rate: self.prefill_rate(by, load),
+            transfer_rate: self.transfer_rate(by, load),
+        }
+    }
+
+    /// Prompts per second of all prefill instances. A bound reads the weights once for any number of prompts.
+    fn prefill_rate(&self, by: Reckoning, load: &Load) -> PerSec {
+        let system = self.prefill;
+        let replicas = f64::from(system.deployment().replicas());
+        let stages = f64::from(system.deployment().pipeline());
+        // One prompt for each attention group, side by side.
+        let groups = f64::from(system.deployment().attention_groups());
+        let phases = system.phases(by, load, replicas * groups);
+        let busy = match by {
+            Reckoning::Bound => phases.prefill.cache.max(phases.prefill.arithmetic()),
+            Reckoning::Expected => phases.prefill.total * system.unevenness(),
+        };
+        let instances = f64::from(self.prefill_instances.get());
+        PerSec::new(instances * replicas * stages / busy.get())
+    }
+}
+
+/// What each stage of the service can do, by one account.
+struct Stages<'a> {
+    by: Reckoning,
+    load: Load,
+    decode: &'a System,
+    /// Decoding instances.
+    instances: f64,
+    transfer: Seconds,
+    when: Transfer,
+    layers: u64,
+    /// Reading one prompt.
+    prompt: Seconds,
+    prefill_rate: PerSec,
+    transfer_rate: PerSec,
+}
+
+/// What comes before decoding.
+struct First {
+    ttft: Seconds,
+    /// What of the transfer each later token bears.
+    later: Seconds,
+    /// From sending a request until it decodes.
+    latency: Seconds,
+}
+
+impl Stages<'_> {
+    /// A decode step with `batch` sequences in all instances.
+    fn step(&self, batch: f64) -> Seconds {
+        let pass =
+            self.decode.decode_pass(&self.load, (batch / self.instances).max(batch.min(1.0)));
+        let time = self.decode.pass_time(self.by, &pass).total;
+        match self.by {
+            Reckoning::Bound => time,
+            Reckoning::Expected => time * self.decode.unevenness(),
+        }
+    }
+
+    /// Requests per second of all decoding instances: the first token comes from the prefill.
+    fn decode_rate(&self, batch: f64) -> PerSec {
+        let (_, output, _) = self.load.lengths();
+        // Where there is nothing to decode, as good as no time.
+        let steps = (output - 1.0).max(1e-9);
+        PerSec::new(batch / (steps * self.step(batch).get()))
+    }
+
+    /// The sequences that decode where `fitting` have room, and what keeps them from being more.
+    fn settle(&self, fitting: f64) -> (f64, Bottleneck) {
+        let offered = self.load.concurrency.get() as f64;
+        if fitting <= 0.0 {
+            return (0.0, Bottleneck::Decode);
+        }
+        let before = self.first().latency.get();
+        // Those that decode, and those on the way to it.
+        let under_way = |batch: f64| batch + self.decode_rate(batch).get() * before;
+        let mut batch = largest(offered.min(fitting), |batch| under_way(batch) <= offered);
+        let mut limit = if batch < fitting { Bottleneck::Concurrency } else { Bottleneck::Decode };
+        let slower =
+            [(self.prefill_rate, Bottleneck::Prefill), (self.transfer_rate, Bottleneck::Transfer)];
+        for (rate, by) in slower {
+            if self.decode_rate(batch) > rate {
+                batch = largest(batch, |batch| self.decode_rate(batch) <= rate);
+                limit = by;
+            }
+        }
+        (batch, limit)
+    }
+
+    fn upstream(&self) -> PerSec {
+        lesser(self.prefill_rate, self.transfer_rate)
+    }
+
+    fn first(&self) -> First {
+        let (_, output, _) = self.load.lengths();
+        let done = self.when.done(self.prompt, self.transfer, self.layers);
+        let left = done + self.prompt * -1.0;
+        match self.when {
+            Transfer::BeforeSecondToken if output > 1.0 => {
+                First { ttft: self.prompt, later: left * (1.0 / (output - 1.0)), latency: done }
+            }
+            Transfer::BeforeSecondToken => {
+                First { ttft: self.prompt, later: Seconds::default(), latency: self.prompt }
+            }
+            Transfer::BeforeFirstToken | Transfer::LayerWise => {
+                First { ttft: done, later: Seconds::default(), latency: done }
+            }
+        }
+    }
+}
+
+fn lesser(one: PerSec, other: PerSec) -> PerSec {
+    if other < one { other } else { one }
+}
+
+/// The largest number up to `most` for which `fits` holds, which holds for all below it; 0 where for none.
+fn largest(most: f64, fits: impl Fn(f64) -> bool) -> f64 {
+    if fits(most) {
+        return most;
+    }
+    let (mut low, mut high) = (0.0, most);
+    // Each turn halves what is left: past the precision of any figure that goes in.
+    for _ in 0..50 {
+        let middle = f64::midpoint(low, high);
+        if fits(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}

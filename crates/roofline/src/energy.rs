@@ -1,0 +1,148 @@
+//! What tokens take in electrical energy, and how a limit of power slows them.
+
+mod draw;
+
+pub use draw::{PowerDraw, PowerError};
+
+use fizeau_core::{Joules, Seconds, Watts};
+
+use crate::figures::Phases;
+use crate::pass::PassTime;
+use crate::reckoning::Reckoning;
+use crate::system::System;
+use crate::{Figures, Load};
+
+/// What a load takes in energy. An estimate: see [`PowerDraw`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Energy {
+    /// The figures, with passes stretched where the limit of power makes them longer.
+    pub figures: Figures,
+    /// What a request takes, all devices together.
+    pub per_request: Joules,
+    /// The same for each generated token, the prompt's share included.
+    pub per_output_token: Joules,
+    /// What a device draws on average.
+    pub mean: Watts,
+    /// What it draws while it reads a prompt: the peaks.
+    pub prefill: Watts,
+    /// What it draws while it decodes.
+    pub decode: Watts,
+    /// How much longer a prompt's pass takes for want of power; 1 where it does not.
+    pub prefill_stretch: f64,
+    /// How much longer a decode step takes for want of power; 1 where it does not.
+    pub decode_stretch: f64,
+}
+
+impl Energy {
+    /// Generated tokens for each megawatt hour at the devices: 3.6e9 J over those of a token.
+    #[must_use]
+    pub fn tokens_per_mwh(&self) -> f64 {
+        3.6e9 / self.per_output_token.get()
+    }
+
+    /// Generated tokens for each megawatt hour at the meter of a facility that draws `usage_effectiveness` (PUE, 1 or more)
+    /// times what its computers do.
+    #[must_use]
+    pub fn tokens_per_facility_mwh(&self, usage_effectiveness: f64) -> f64 {
+        self.tokens_per_mwh() / usage_effectiveness.max(1.0)
+    }
+
+    /// Whether power limits a phase.
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        self.prefill_stretch > 1.0 || self.decode_stretch > 1.0
+    }
+}
+
+impl System {
+    /// What `load` takes in energy with `batch` sequences running, and its figures where no device may draw more than
+    /// `limit`: the power-limited speed of light.
+    ///
+    /// A pass needs `E = P_arithmetic t_arithmetic + P_memory t_memory + P_link t_link` joules beside the constant draw,
+    /// so it takes `max(t, E / (limit - P_constant))`. Energy per operation is taken as it is at full clock; a device that
+    /// lowers its voltage with its clock loses less.
+    ///
+    /// ```
+    /// use std::num::NonZeroU64;
+    /// use fizeau_core::{Tokens, Watts};
+    /// use fizeau_roofline::{Deployment, Device, Load, Model, PowerDraw, Reckoning, System};
+    /// # let text = include_str!(concat!(
+    /// #     env!("CARGO_MANIFEST_DIR"),
+    /// #     "/../../fixtures/models/llama-3.1-8b/config.json"
+    /// # ));
+    /// # let model = Model::from_config_json(text)?;
+    /// let device = Device::named("h100-sxm")?;
+    /// let system = System::new(model, device.clone(), Deployment::SINGLE)?;
+    /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);
+    /// let draw = PowerDraw::estimate(device)?;
+    /// let at = |watts| system.energy(Reckoning::Expected, &load, 32.0, &draw, Watts::new(watts));
+    /// let (whole, half) = (at(700.0)?, at(350.0)?);
+    /// assert!(!whole.is_limited());
+    /// // Prefill draws most, and is slowed first.
+    /// assert!(whole.prefill > whole.decode);
+    /// assert!(half.prefill_stretch > 2.0 && half.decode_stretch < 1.2);
+    /// assert!(at(100.0).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the limit is no more than what the device draws whatever it does.
+    pub fn energy(
+        &self,
+        by: Reckoning,
+        load: &Load,
+        batch: f64,
+        draw: &PowerDraw,
+        limit: Watts,
+    ) -> Result<Energy, PowerError> {
+        let room = draw.room(limit)?;
+        let whole = self.phases(by, load, batch);
+        let slowed = |pass: PassTime| slowed(pass, draw, room);
+        let phases = Phases {
+            alone: slowed(whole.alone),
+            prefill: slowed(whole.prefill),
+            step: slowed(whole.step),
+            ..whole
+        };
+        let mut figures = self.figures_of(by, load, batch, &phases);
+        let dynamic = self.dynamic_per_request(load, &whole, draw);
+        let devices = self.deployment().devices() as f64;
+        if by == Reckoning::Bound {
+            // Overlapped, the phases share the room for power as well.
+            let most = devices * room.get() / dynamic.get();
+            if most < figures.requests_per_s.get() {
+                let requests = fizeau_core::PerSec::new(most);
+                figures = Figures::new(load, batch, figures.ttft, figures.tpot, requests);
+            }
+        }
+        let seconds = Seconds::new(devices / figures.requests_per_s.get());
+        let per_request = dynamic + draw.constant * seconds;
+        let (_, output, _) = load.lengths();
+        let watts = |pass: &PassTime| draw.of(pass) / pass.total + draw.constant;
+        Ok(Energy {
+            figures,
+            per_request,
+            per_output_token: per_request * (1.0 / output),
+            mean: per_request / seconds,
+            prefill: watts(&phases.prefill),
+            decode: watts(&phases.step),
+            prefill_stretch: phases.prefill.total / whole.prefill.total,
+            decode_stretch: phases.step.total / whole.step.total,
+        })
+    }
+
+    /// What the passes of one request take beside the constant draw, on all devices that work on them.
+    fn dynamic_per_request(&self, load: &Load, phases: &Phases, draw: &PowerDraw) -> Joules {
+        let (_, output, _) = load.lengths();
+        let steps = draw.of(&phases.step) * ((output - 1.0) / phases.micro);
+        // A pass's times are those of one device of each stage.
+        (draw.of(&phases.prefill) + steps) * self.deployment().devices_per_stage() as f64
+    }
+}
+
+/// A pass that takes as long as its energy needs.
+fn slowed(pass: PassTime, draw: &PowerDraw, room: Watts) -> PassTime {
+    let total = pass.total.max(draw.of(&pass) / room);
+    PassTime { total, ..pass }
+}

@@ -1,0 +1,175 @@
+//! Inverse queries: what it takes to meet a goal.
+
+mod largest;
+mod search;
+
+pub use largest::{LargestBatch, LargestContext};
+pub use search::{Aim, Cheapest, Choice, Found, Query, SearchError};
+
+use std::fmt;
+use std::num::NonZeroU64;
+
+use fizeau_core::{PerSec, Seconds, Tokens};
+
+use crate::curve::largest_whole;
+use crate::reckoning::Reckoning;
+use crate::system::System;
+use crate::{Figures, Load};
+
+/// What must be met; what is absent does not matter.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Goal {
+    /// Time to first token at most, of a prompt that waits for no other.
+    pub ttft: Option<Seconds>,
+    /// Time per output token at most.
+    pub tpot: Option<Seconds>,
+    /// Generated tokens per second of each user at least.
+    pub tokens_per_s_per_user: Option<PerSec>,
+    /// Requests per second of all replicas at least.
+    pub requests_per_s: Option<PerSec>,
+    /// Requests that run at once at least.
+    pub concurrency: Option<NonZeroU64>,
+    /// The context that one sequence must have room for.
+    pub context: Option<Tokens>,
+}
+
+/// What of a goal is not met, or would be the first not to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Need {
+    /// Room for the weights and one request.
+    Memory,
+    /// Room for the longest context.
+    Context,
+    /// Room for so many requests at once.
+    Concurrency,
+    /// Time to first token.
+    Ttft,
+    /// Time per output token, or tokens per second of a user.
+    Tpot,
+    /// Requests per second.
+    RequestsPerS,
+}
+
+/// What of a goal is not met, by how much.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Shortfall {
+    /// What.
+    pub need: Need,
+    /// What the goal has: seconds, requests per second, or a number of requests or tokens.
+    pub wanted: f64,
+    /// What there is, alike.
+    pub reached: f64,
+}
+
+impl Shortfall {
+    /// How far off: 1 is just met, above it is missed.
+    #[must_use]
+    pub fn factor(&self) -> f64 {
+        match self.need {
+            Need::Ttft | Need::Tpot => self.reached / self.wanted,
+            _ if self.reached > 0.0 => self.wanted / self.reached,
+            _ => f64::MAX,
+        }
+    }
+
+    const fn new(need: Need, wanted: f64, reached: f64) -> Self {
+        Self { need, wanted, reached }
+    }
+}
+
+impl fmt::Display for Shortfall {
+    /// Such as `31.2 ms per token, 20.0 ms asked`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { need, wanted, reached } = self;
+        let (wanted_ms, reached_ms) = (wanted * 1e3, reached * 1e3);
+        match need {
+            Need::Memory => f.write_str("the weights and one request do not fit"),
+            Need::Context => write!(f, "room for {reached:.0} tokens, {wanted:.0} asked"),
+            Need::Concurrency => write!(f, "{reached:.1} requests at once, {wanted:.0} asked"),
+            Need::Ttft => {
+                write!(f, "{reached_ms:.1} ms to the first token, {wanted_ms:.1} ms asked")
+            }
+            Need::Tpot => write!(f, "{reached_ms:.2} ms per token, {wanted_ms:.2} ms asked"),
+            Need::RequestsPerS => write!(f, "{reached:.2} requests/s, {wanted:.2} asked"),
+        }
+    }
+}
+
+impl Goal {
+    /// The time per token that is asked, by either name.
+    #[must_use]
+    pub fn tightest_tpot(&self) -> Option<Seconds> {
+        let of_user = self.tokens_per_s_per_user.map(|rate| Seconds::new(1.0 / rate.get()));
+        match (self.tpot, of_user) {
+            (Some(one), Some(other)) => Some(if other < one { other } else { one }),
+            (one, other) => one.or(other),
+        }
+    }
+}
+
+impl System {
+    /// The figures at the largest batch of `load`, up to its concurrency, that meets `goal`'s time per token.
+    ///
+    /// # Errors
+    /// What is missed by most.
+    pub fn meet(&self, by: Reckoning, load: &Load, goal: &Goal) -> Result<Figures, Shortfall> {
+        let (batch, fitting) = self.operating_batch(by, load, goal)?;
+        let figures = self.figures_at(by, load, batch);
+        let room = goal.context.map(|context| {
+            let fits = |tokens| self.fitting_at(Tokens::new(tokens)) >= 1.0;
+            let most = if fits(context.get()) {
+                context.get()
+            } else {
+                largest_whole(1, context.get(), fits).unwrap_or(0)
+            };
+            Shortfall::new(Need::Context, context.get() as f64, most as f64)
+        });
+        let tpot = goal.tightest_tpot();
+        // Fewer at once than memory holds is the time per token's doing.
+        let concurrency = goal.concurrency.map(|count| match tpot {
+            Some(tpot) if fitting >= count.get() as f64 && batch < count.get() as f64 => {
+                let reached = self.figures_at(by, load, count.get() as f64).tpot;
+                Shortfall::new(Need::Tpot, tpot.get(), reached.get())
+            }
+            _ => Shortfall::new(Need::Concurrency, count.get() as f64, batch),
+        });
+        let times = [(Need::Ttft, goal.ttft, figures.ttft), (Need::Tpot, tpot, figures.tpot)];
+        let times = times.into_iter().filter_map(|(need, wanted, reached)| {
+            Some(Shortfall::new(need, wanted?.get(), reached.get()))
+        });
+        let rate = goal.requests_per_s.map(|wanted| {
+            Shortfall::new(Need::RequestsPerS, wanted.get(), figures.requests_per_s.get())
+        });
+        let all = times.chain(room).chain(concurrency).chain(rate);
+        // A search by halves may end a rounding past a goal.
+        let missed = all.filter(|one| one.factor() > 1.0 + 1e-9);
+        match missed.max_by(|one, other| one.factor().total_cmp(&other.factor())) {
+            Some(worst) => Err(worst),
+            None => Ok(figures),
+        }
+    }
+
+    /// The largest whole batch that meets the time per token, or 1; and how many fit.
+    fn operating_batch(
+        &self,
+        by: Reckoning,
+        load: &Load,
+        goal: &Goal,
+    ) -> Result<(f64, f64), Shortfall> {
+        let fitting = self.max_batch(load);
+        if fitting < 1.0 {
+            return Err(Shortfall::new(Need::Memory, 1.0, fitting));
+        }
+        let most = (load.concurrency.get() as f64).min(fitting) as u64;
+        let batch = match goal.tightest_tpot() {
+            Some(target) => {
+                let meets = |batch: u64| self.figures_at(by, load, batch as f64).tpot <= target;
+                largest_whole(1, most, meets).unwrap_or(1)
+            }
+            None => most,
+        };
+        Ok((batch as f64, fitting))
+    }
+}

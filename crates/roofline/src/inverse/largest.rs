@@ -1,0 +1,142 @@
+//! The largest batch, and the largest context.
+
+use fizeau_core::{Seconds, Tokens};
+
+use super::{Goal, Need};
+use crate::curve::{CurveEnd, largest_whole};
+use crate::reckoning::Reckoning;
+use crate::span::Span;
+use crate::system::System;
+use crate::{Figures, Load, Pass};
+
+/// The largest batch for a time per token.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct LargestBatch {
+    /// Sequences at once.
+    pub batch: u64,
+    /// The figures with that many.
+    pub figures: Figures,
+    /// What one more would break; none where the load has no more.
+    pub limited_by: Option<Need>,
+}
+
+/// The largest context for a goal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct LargestContext {
+    /// Tokens of each sequence.
+    pub context: Tokens,
+    /// A decode step at that context.
+    pub tpot: Seconds,
+    /// Reading in a prompt of that length.
+    pub ttft: Seconds,
+    /// What one more token would break, in the words of a goal; none where nothing did.
+    pub limited_by: Option<Need>,
+    /// Where the search ended.
+    pub end: CurveEnd,
+}
+
+impl System {
+    /// The largest batch of `load` whose time per token is `target` at most: by trial, halving what is left. None
+    /// where not even one sequence meets it or fits.
+    ///
+    /// ```
+    /// use std::num::NonZeroU64;
+    /// use fizeau_core::{Seconds, Tokens};
+    /// use fizeau_roofline::{Deployment, Device, Load, Model, Need, Reckoning, System};
+    /// # let text = include_str!(concat!(
+    /// #     env!("CARGO_MANIFEST_DIR"),
+    /// #     "/../../fixtures/models/llama-3.1-8b/config.json"
+    /// # ));
+    /// # let model = Model::from_config_json(text)?;
+    /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
+    /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MAX);
+    /// let found = system.largest_batch(Reckoning::Expected, &load, Seconds::new(0.011));
+    /// let found = found.ok_or("none")?;
+    /// assert_eq!((found.batch, found.limited_by), (31, Some(Need::Tpot)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn largest_batch(
+        &self,
+        by: Reckoning,
+        load: &Load,
+        target: Seconds,
+    ) -> Option<LargestBatch> {
+        let (asked, fitting) = (load.concurrency.get(), self.max_batch(load));
+        let most = (asked as f64).min(fitting) as u64;
+        let meets = |batch: u64| self.figures_at(by, load, batch as f64).tpot <= target;
+        let batch = largest_whole(1, most, meets)?;
+        let limited_by = if batch < most {
+            Some(Need::Tpot)
+        } else if batch < asked {
+            Some(Need::Concurrency)
+        } else {
+            None
+        };
+        Some(LargestBatch { batch, figures: self.figures_at(by, load, batch as f64), limited_by })
+    }
+
+    /// The batch at which prefills and decode steps in turns take `target` per token, while decode is bound by memory:
+    /// `B = (target BW - W) / (kv c + BW Cp / O)`, for each replica, with one pipeline stage. What
+    /// [`System::largest_batch`] finds by trial, in closed form; negative where the weights alone take longer.
+    #[must_use]
+    pub fn batch_of_memory_regime(&self, load: &Load, target: Seconds) -> f64 {
+        let (_, output, _) = load.lengths();
+        let one = self.bound_decode(load, 1.0);
+        let prompt = self.bound_pass(&self.prefill_pass(load)).total;
+        let left = target + one.weights * -1.0;
+        left / (one.cache + prompt * (1.0 / output))
+    }
+
+    /// The largest context, up to `most`, with which `batch` sequences fit, decode within `goal`'s time per token, and are
+    /// read in within its time to first token. None where not even one token does.
+    #[must_use]
+    pub fn largest_context(
+        &self,
+        by: Reckoning,
+        batch: f64,
+        goal: &Goal,
+        most: Tokens,
+    ) -> Option<LargestContext> {
+        let declared = self.model().max_context().filter(|declared| *declared < most);
+        let last = declared.unwrap_or(most).get();
+        let target = goal.tightest_tpot();
+        let breaks = |context: u64| self.breaks(by, batch, (target, goal.ttft), context);
+        let context = largest_whole(1, last, |context| breaks(context).is_none())?;
+        let limited_by = if context < last { breaks(context + 1) } else { None };
+        let end = match (limited_by, declared) {
+            (Some(Need::Context), _) => CurveEnd::Memory,
+            (None, Some(_)) => CurveEnd::MaxContext,
+            _ => CurveEnd::Asked,
+        };
+        let (tpot, ttft) = self.times_at(by, batch, context as f64);
+        Some(LargestContext { context: Tokens::new(context), tpot, ttft, limited_by, end })
+    }
+
+    /// What does not hold with `batch` sequences of `context` tokens.
+    fn breaks(
+        &self,
+        by: Reckoning,
+        batch: f64,
+        (target, first): (Option<Seconds>, Option<Seconds>),
+        context: u64,
+    ) -> Option<Need> {
+        if self.fitting_at(Tokens::new(context)) < batch {
+            return Some(Need::Context);
+        }
+        let (tpot, ttft) = self.times_at(by, batch, context as f64);
+        if target.is_some_and(|target| tpot > target) {
+            return Some(Need::Tpot);
+        }
+        first.is_some_and(|first| ttft > first).then_some(Need::Ttft)
+    }
+
+    /// A decode step of `batch` sequences of `context` tokens, and reading in a prompt of that length.
+    fn times_at(&self, by: Reckoning, batch: f64, context: f64) -> (Seconds, Seconds) {
+        let step = Pass::decode(self.micro_batch(batch), Span::at(context));
+        let prompt = Pass::prefill(context, 0.0);
+        (self.pass_time(by, &step).total, self.pass_time(by, &prompt).total)
+    }
+}

@@ -1,0 +1,194 @@
+//! How much a layer stores, multiplies and remembers: the formulas.
+
+use super::{Attention, DeltaNet, Dense, Experts, Indexer, Keys, Latent, Mamba2};
+
+impl Attention {
+    /// Elements of its matrices in a model of hidden size `hidden`.
+    #[must_use]
+    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
+        let projected = match self.keys {
+            Keys::Own => self.kv_heads * (self.key_dim + self.value_dim),
+            Keys::AreValues => self.kv_heads * self.key_dim,
+            Keys::Shared => 0,
+        };
+        let query = self.heads * self.key_dim * self.query_parts;
+        hidden * (query + projected) + self.heads * self.value_dim * hidden
+    }
+
+    /// Elements that a step reads from the cache for each token that it sees.
+    #[must_use]
+    pub const fn cache_elements(&self) -> u64 {
+        match self.keys {
+            Keys::Own | Keys::Shared => self.kv_heads * (self.key_dim + self.value_dim),
+            Keys::AreValues => self.kv_heads * self.key_dim,
+        }
+    }
+
+    /// Arithmetic for one query position and one key position: `2 H (d_k + d_v)`.
+    #[must_use]
+    pub const fn flops_per_pair(&self) -> u64 {
+        2 * self.heads * (self.key_dim + self.value_dim)
+    }
+}
+
+impl Latent {
+    /// Elements of its matrices, the indexer's apart.
+    #[must_use]
+    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
+        let (heads, rope) = (self.heads, self.rope_dim);
+        let wide = heads * (self.nope_dim + rope);
+        let query = match self.query_rank {
+            Some(rank) => hidden * rank + rank * wide,
+            None => hidden * wide,
+        };
+        let latent = hidden * (self.kv_rank + rope);
+        let expanded = self.kv_rank * heads * (self.nope_dim + self.value_dim);
+        query + latent + expanded + heads * self.value_dim * hidden
+    }
+
+    /// Elements of the latent, `kv_r + r`, one a token: keys and values are one.
+    #[must_use]
+    pub const fn cache_elements(&self) -> u64 {
+        self.kv_rank + self.rope_dim
+    }
+
+    /// Arithmetic for one pair of positions with keys and values expanded, as in prefill: `2 H (n + r + v)`.
+    #[must_use]
+    pub const fn flops_per_pair_expanded(&self) -> u64 {
+        2 * self.heads * (self.nope_dim + self.rope_dim + self.value_dim)
+    }
+
+    /// Arithmetic for one pair with the expansion absorbed into query and output, as in decode:
+    /// `2 H (2 kv_r + r)`.
+    #[must_use]
+    pub const fn flops_per_pair_absorbed(&self) -> u64 {
+        2 * self.heads * (2 * self.kv_rank + self.rope_dim)
+    }
+}
+
+impl Indexer {
+    /// Elements of its matrices: queries from the query's latent (or the hidden state), one key, head weights.
+    #[must_use]
+    pub const fn matrix_elements(&self, hidden: u64, query_rank: Option<u64>) -> u64 {
+        let from = match query_rank {
+            Some(rank) => rank,
+            None => hidden,
+        };
+        from * self.heads * self.dim + hidden * self.dim + hidden * self.heads
+    }
+
+    /// Arithmetic for one pair of positions: `2 H_i d_i`.
+    #[must_use]
+    pub const fn flops_per_pair(&self) -> u64 {
+        2 * self.heads * self.dim
+    }
+}
+
+impl DeltaNet {
+    const fn keys(&self) -> u64 {
+        self.key_heads * self.key_dim
+    }
+
+    const fn values(&self) -> u64 {
+        self.value_heads * self.value_dim
+    }
+
+    /// Elements of its matrices: queries, keys, values, output; the update's strength, a number a head; decay and
+    /// output gate.
+    #[must_use]
+    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
+        let (values, heads) = (self.values(), self.value_heads);
+        let gates = match self.gate_rank {
+            Some(rank) => 2 * (hidden * rank + rank * values),
+            None => hidden * (values + heads),
+        };
+        hidden * (2 * self.keys() + values) + values * hidden + hidden * heads + gates
+    }
+
+    /// Convolution taps, decay and step terms, output norm.
+    #[must_use]
+    pub const fn vector_elements(&self) -> u64 {
+        let steps = match self.gate_rank {
+            Some(_) => self.values(),
+            None => self.value_heads,
+        };
+        self.convolution * (2 * self.keys() + self.values())
+            + self.value_heads
+            + steps
+            + self.value_dim
+    }
+
+    /// Elements of a sequence's state, `n_v d_k d_v`.
+    #[must_use]
+    pub const fn state_elements(&self) -> u64 {
+        self.value_heads * self.key_dim * self.value_dim
+    }
+
+    /// Elements that the short convolution remembers of a sequence.
+    #[must_use]
+    pub const fn convolution_elements(&self) -> u64 {
+        (self.convolution - 1) * (2 * self.keys() + self.values())
+    }
+}
+
+impl Mamba2 {
+    const fn inner(&self) -> u64 {
+        self.heads * self.head_dim
+    }
+
+    const fn channels(&self) -> u64 {
+        self.inner() + 2 * self.groups * self.state
+    }
+
+    /// Elements of its matrices: the input projection and the output's.
+    #[must_use]
+    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
+        hidden * (self.inner() + self.channels() + self.heads) + self.inner() * hidden
+    }
+
+    /// Elements of a sequence's state.
+    #[must_use]
+    pub const fn state_elements(&self) -> u64 {
+        self.inner() * self.state
+    }
+
+    /// Elements that the short convolution remembers of a sequence.
+    #[must_use]
+    pub const fn convolution_elements(&self) -> u64 {
+        (self.convolution - 1) * self.channels()
+    }
+}
+
+impl Dense {
+    /// Elements of its matrices.
+    #[must_use]
+    pub const fn matrix_elements(&self, hidden: u64) -> u64 {
+        self.matrices * hidden * self.width
+    }
+}
+
+impl Experts {
+    /// Elements of one expert's matrices.
+    #[must_use]
+    pub const fn each_elements(&self, hidden: u64) -> u64 {
+        match self.latent {
+            Some(latent) => self.each.matrix_elements(latent),
+            None => self.each.matrix_elements(hidden),
+        }
+    }
+
+    /// Elements of the projections into the experts' narrower width and back; 0 where they have none.
+    #[must_use]
+    pub const fn latent_elements(&self, hidden: u64) -> u64 {
+        match self.latent {
+            Some(latent) => 2 * hidden * latent,
+            None => 0,
+        }
+    }
+
+    /// Elements of the router's matrix, `h E`.
+    #[must_use]
+    pub const fn router_elements(&self, hidden: u64) -> u64 {
+        hidden * self.count
+    }
+}

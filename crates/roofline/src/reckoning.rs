@@ -1,0 +1,104 @@
+//! The two ways of reckoning, where a question can be asked of either.
+
+use crate::figures::{Phases, Schedule};
+use crate::pass::{Pass, PassTime};
+use crate::system::System;
+use crate::{Figures, Load};
+
+/// By which account a question is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reckoning {
+    /// What nothing can beat: [`System::bound_pass`], prefill and decode overlapped perfectly.
+    Bound,
+    /// What physics leads one to expect: [`System::expected_pass`], prefills and decode steps in turns.
+    Expected,
+}
+
+impl Reckoning {
+    /// Both, the bound first.
+    pub const ALL: [Self; 2] = [Self::Bound, Self::Expected];
+
+    /// The name used in files: `bound`, `expected`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Bound => "bound",
+            Self::Expected => "expected",
+        }
+    }
+}
+
+impl System {
+    /// What one pass takes.
+    #[must_use]
+    pub fn pass_time(&self, by: Reckoning, pass: &Pass) -> PassTime {
+        match by {
+            Reckoning::Bound => self.bound_pass(pass),
+            Reckoning::Expected => self.expected_pass(pass),
+        }
+    }
+
+    /// The figures of `load` with exactly `batch` sequences running, fitting or not.
+    #[must_use]
+    pub fn figures_at(&self, by: Reckoning, load: &Load, batch: f64) -> Figures {
+        self.figures_of(by, load, batch, &self.phases(by, load, batch))
+    }
+
+    /// Of `batch` sequences, those that one pass carries: a stage's share of a replica's.
+    pub(crate) fn micro_batch(&self, batch: f64) -> f64 {
+        let ways =
+            f64::from(self.deployment().replicas()) * f64::from(self.deployment().pipeline());
+        (batch / ways).max(batch.min(1.0))
+    }
+
+    pub(crate) fn phases(&self, by: Reckoning, load: &Load, batch: f64) -> Phases {
+        match by {
+            Reckoning::Bound => self.bound_phases(load, batch),
+            Reckoning::Expected => self.expected_phases(load, batch),
+        }
+    }
+
+    /// The figures that `phases` make, which may be other than the system's own.
+    pub(crate) fn figures_of(
+        &self,
+        by: Reckoning,
+        load: &Load,
+        batch: f64,
+        phases: &Phases,
+    ) -> Figures {
+        match by {
+            Reckoning::Bound => self.figures(load, batch, phases, Schedule::Overlapped, 1.0),
+            Reckoning::Expected => {
+                self.figures(load, batch, phases, Schedule::Serial, self.unevenness())
+            }
+        }
+    }
+}
+
+impl PassTime {
+    /// This pass and then another, on the same devices.
+    pub(crate) fn then(self, other: Self) -> Self {
+        Self {
+            total: self.total + other.total,
+            weights: self.weights + other.weights,
+            cache: self.cache + other.cache,
+            activations: self.activations + other.activations,
+            matrices: self.matrices + other.matrices,
+            attention: self.attention + other.attention,
+            link: self.link + other.link,
+            hops: self.hops + other.hops,
+            collectives: self.collectives + other.collectives,
+            binding: self.binding.and(1.0, other.binding),
+        }
+    }
+
+    /// This pass and another on the same devices, by an account: one after the other; for a bound all memory beside all
+    /// arithmetic, since parts of a batch could take turns.
+    pub(crate) fn beside(self, by: Reckoning, other: Self) -> Self {
+        let sum = self.then(other);
+        match by {
+            Reckoning::Bound => Self { total: sum.memory().max(sum.arithmetic()), ..sum },
+            Reckoning::Expected => sum,
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Speculative decoding: a draft is guessed cheaply and verified in one pass.
+
+mod acceptance;
+mod drafter;
+mod tree;
+
+pub use acceptance::{Acceptance, AcceptanceError};
+pub use drafter::Drafter;
+pub use tree::{DraftTree, Node};
+
+use fizeau_core::Seconds;
+
+use crate::figures::Phases;
+use crate::pass::PassTime;
+use crate::reckoning::Reckoning;
+use crate::system::System;
+use crate::{Figures, Load, Pass};
+
+/// A way of speculating: who drafts, and how much of it is accepted.
+///
+/// In a cycle each sequence drafts `s` tokens, then one pass over `s + 1` tokens of each verifies them and yields `E`
+/// on average: `TPOT = (t_verify + t_draft) / E` beside the prefills, which are as they were. The pass reads its
+/// weights and caches once; its arithmetic and activations are those of `s + 1` tokens, and more of them reach more
+/// experts. So a gain vanishes where arithmetic binds, and is small where few tokens share many experts.
+///
+/// ```
+/// use std::num::NonZeroU64;
+/// use fizeau_core::Tokens;
+/// use fizeau_roofline::{
+///     Acceptance, Deployment, Device, Drafter, Load, Model, Reckoning, Speculation, System,
+/// };
+/// # let text = include_str!(concat!(
+/// #     env!("CARGO_MANIFEST_DIR"),
+/// #     "/../../fixtures/models/llama-3.1-8b/config.json"
+/// # ));
+/// # let model = Model::from_config_json(text)?;
+/// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
+/// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
+/// let lookup = Speculation::new(Acceptance::uniform(0.6)?, Drafter::Lookup);
+///
+/// // Alone, three drafted tokens cost nearly nothing: the weights are read once.
+/// let alone = lookup.chain(&system, Reckoning::Expected, &load, 1.0, 3);
+/// assert_eq!(format!("{:.2}", alone.tokens_per_cycle), "2.18");
+/// assert!(alone.gain > 1.9);
+///
+/// // Past the ridge each of them takes its time.
+/// let short = Load::new(Tokens::new(128), Tokens::new(128), NonZeroU64::MIN);
+/// let many = lookup.chain(&system, Reckoning::Expected, &short, 512.0, 3);
+/// assert!(many.gain < 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Speculation {
+    acceptance: Acceptance,
+    drafter: Drafter,
+}
+
+/// What speculation makes of a load.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Speculated {
+    /// Tokens that are drafted for each sequence in a cycle.
+    pub drafted: u32,
+    /// Tokens that a cycle yields for each sequence on average, `E`: those accepted, and the verifying pass's own.
+    pub tokens_per_cycle: f64,
+    /// Drafting, in each cycle.
+    pub draft: Seconds,
+    /// The verifying pass.
+    pub verify: Seconds,
+    /// The load's figures.
+    pub figures: Figures,
+    /// Generated tokens per second of them over those without speculation: above 1 it helps.
+    pub gain: f64,
+}
+
+impl Speculation {
+    /// What `drafter` drafts is accepted as `acceptance` has it.
+    #[must_use]
+    pub const fn new(acceptance: Acceptance, drafter: Drafter) -> Self {
+        Self { acceptance, drafter }
+    }
+
+    /// How likely drafted tokens are accepted.
+    #[must_use]
+    pub const fn acceptance(&self) -> &Acceptance {
+        &self.acceptance
+    }
+
+    /// Who drafts.
+    #[must_use]
+    pub const fn drafter(&self) -> &Drafter {
+        &self.drafter
+    }
+
+    /// `system` under `load` with `batch` sequences running, each with a draft of `length` tokens in a row.
+    #[must_use]
+    pub fn chain(
+        &self,
+        system: &System,
+        by: Reckoning,
+        load: &Load,
+        batch: f64,
+        length: u32,
+    ) -> Speculated {
+        let cycle = Cycle { drafted: length, deep: length, yields: self.acceptance.tokens(length) };
+        self.speculated(system, by, load, batch, cycle)
+    }
+
+    /// The same with a tree of drafted tokens, all verified in one pass. The acceptance is the tree's own; its levels are
+    /// drafted one after the other.
+    #[must_use]
+    pub fn tree(
+        &self,
+        system: &System,
+        by: Reckoning,
+        load: &Load,
+        batch: f64,
+        tree: &DraftTree,
+    ) -> Speculated {
+        let cycle =
+            Cycle { drafted: tree.size(), deep: tree.depth(), yields: tree.expected_tokens() };
+        self.speculated(system, by, load, batch, cycle)
+    }
+
+    /// The length of draft, from 0 (none) to `most`, that generates most tokens per second; the shortest of equals.
+    #[must_use]
+    pub fn best_chain(
+        &self,
+        system: &System,
+        by: Reckoning,
+        load: &Load,
+        batch: f64,
+        most: u32,
+    ) -> Speculated {
+        let mut best = self.chain(system, by, load, batch, 0);
+        for length in 1..=most {
+            let longer = self.chain(system, by, load, batch, length);
+            if longer.gain > best.gain {
+                best = longer;
+            }
+        }
+        best
+    }
+
+    fn speculated(
+        &self,
+        system: &System,
+        by: Reckoning,
+        load: &Load,
+        batch: f64,
+        cycle: Cycle,
+    ) -> Speculated {
+        let plain = system.phases(by, load, batch);
+        let pass = system.decode_pass(load, batch);
+        let verifying = Pass { tokens_each: 1.0 + f64::from(cycle.drafted), ..pass };
+        let verify = system.pass_time(by, &verifying);
+        let draft = self.drafter.time(by, &pass, plain.step, cycle.deep);
+        let step = verify.beside(by, draft).scaled(1.0 / cycle.yields);
+        let prompt = |pass: PassTime| match &self.drafter {
+            Drafter::Model(drafter) if cycle.drafted > 0 => {
+                pass.beside(by, drafter.pass_time(by, &system.prefill_pass(load)))
+            }
+            _ => pass,
+        };
+        // The first token does not wait for the drafter to read the prompt.
+        let phases = Phases { step, prefill: prompt(plain.prefill), ..plain };
+        let figures = system.figures_of(by, load, batch, &phases);
+        let before = system.figures_of(by, load, batch, &plain);
+        Speculated {
+            drafted: cycle.drafted,
+            tokens_per_cycle: cycle.yields,
+            draft: draft.total,
+            verify: verify.total,
+            gain: figures.output_tokens_per_s.get() / before.output_tokens_per_s.get(),
+            figures,
+        }
+    }
+}
+
+/// What is drafted in a cycle, in how many steps one after the other, and the tokens that come of it.
+#[derive(Clone, Copy)]
+struct Cycle {
+    drafted: u32,
+    deep: u32,
+    yields: f64,
+}

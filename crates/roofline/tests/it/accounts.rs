@@ -1,0 +1,28 @@
+//! The evaluator reads what the model says that it has: two accounts of the same weights, made apart.
+
+use fizeau_roofline::{Deployment, Device, KnownModel, Model, Pass, Span, System};
+
+#[track_caller]
+fn check(name: &str, model: Model) {
+    let device = Device::named("h200-sxm").unwrap();
+    let counted = model.streamed_weight_bytes().get();
+    let system = System::new(model, device.clone(), Deployment::SINGLE).unwrap();
+    let step = system.bound_pass(&Pass::decode(1.0, Span::at(0.0)));
+    let read = step.weights.get() * device.memory_bandwidth().get();
+    assert!((read / counted - 1.0).abs() < 1e-9, "{name}: {read}, counted {counted}");
+}
+
+#[test]
+fn a_step_alone_reads_every_weight_that_streams() {
+    for known in KnownModel::all() {
+        check(known.name(), known.model().unwrap());
+    }
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/configs");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            check(&path.display().to_string(), Model::from_config_json(&text).unwrap());
+        }
+    }
+}

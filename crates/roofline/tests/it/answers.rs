@@ -1,0 +1,166 @@
+//! Answers: what fits, what limits, what is said beside them.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::Tokens;
+use fizeau_roofline::{
+    Admission, AnswerError, Deployment, Device, Limit, Load, MathType, Prefix, Serving, System,
+};
+
+use crate::golden::model;
+
+fn system(name: &str, device: &str, deployment: &str) -> System {
+    let device = Device::named(device).unwrap().clone();
+    System::new(model(name), device, deployment.parse().unwrap()).unwrap()
+}
+
+fn load(input: u64, output: u64, concurrency: u64) -> Load {
+    Load::new(Tokens::new(input), Tokens::new(output), NonZeroU64::new(concurrency).unwrap())
+}
+
+#[test]
+fn limits_are_what_takes_longest() {
+    let limits =
+        |name, device, deployment, load: Load| system(name, device, deployment).limits(&load);
+    let one = limits("llama-3.1-8b", "h100-sxm", "1 device", load(2048, 256, 1));
+    assert_eq!((one.prefill, one.decode), (Limit::Compute, Limit::Weights));
+    let long = limits("llama-3.1-8b", "h200-sxm", "1 device", load(60_000, 256, 8));
+    assert_eq!(long.decode, Limit::Kv);
+    // 126 layers in two: nothing but hops for one sequence.
+    let spread = limits("qwen3-0.6b", "h100-sxm", "TP8", load(128, 128, 1));
+    assert_eq!(spread.decode, Limit::Link);
+    // 70 of 80 GB are weights: the cache holds a few sequences, which wait for them.
+    let full = limits("llama-3.1-70b", "h100-sxm", "TP2", load(1024, 256, 256));
+    assert_eq!(full.decode, Limit::Capacity);
+    assert_eq!(Limit::Kv.to_string(), "KV");
+}
+
+#[test]
+fn the_running_batch_is_what_memory_holds() {
+    let system = system("llama-3.1-8b", "h100-sxm", "1 device");
+    let answer = system.answer(&load(2048, 256, 10_000)).unwrap();
+    // 131,072 bytes for each token of 2,176, in blocks of 16.
+    let room = 0.9 * system.device().usable_memory().get() - 2.0 * 8_030_261_248.0;
+    let most = room / (131_072.0 * 2176.0);
+    assert_eq!(answer.running_batch, most.floor());
+    assert_eq!(answer.max_batch, Some(most as u64));
+    assert!(
+        answer.warnings.iter().any(|warning| warning.contains("of 10000 requests run at once"))
+    );
+    let few = system.answer(&load(2048, 256, 7)).unwrap();
+    assert_eq!(few.running_batch, 7.0);
+    assert!(few.warnings.is_empty(), "{:?}", few.warnings);
+}
+
+#[test]
+fn settings_of_the_engine_decide_on_the_batch() {
+    let with = |set: fn(&mut Serving)| {
+        let mut serving = Serving::default();
+        set(&mut serving);
+        let system = system("llama-3.1-8b", "h100-sxm", "DP2").with_serving(serving);
+        system.max_batch(&load(2000, 1000, 10_000).with_cached(Tokens::new(1000)))
+    };
+    let default = with(|_| {});
+    assert!(with(|serving| serving.memory_share = 0.8) < default);
+    assert!(with(|serving| serving.admission = Admission::Whole) < default);
+    assert!(with(|serving| serving.prefix = Prefix::Own) < default);
+    assert!(with(|serving| serving.block = Tokens::new(4096)) < default);
+    assert!(with(|serving| serving.reserve = fizeau_core::Bytes::new(5e9)) < default);
+    // In each of two groups.
+    assert_eq!(with(|serving| serving.max_sequences = NonZeroU64::new(8)), 16.0);
+}
+
+/// Of a prefix that all share, one copy.
+#[test]
+fn a_shared_prefix_is_kept_once() {
+    let system = system("llama-3.1-8b", "h100-sxm", "1 device");
+    let shared = load(8000, 160, 1000).with_cached(Tokens::new(6400));
+    let room = 0.9 * system.device().usable_memory().get() - 2.0 * 8_030_261_248.0;
+    let most = (room / 131_072.0 - 6400.0) / (8080.0 - 6400.0);
+    assert!((system.max_batch(&shared) / most - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn what_does_not_fit_says_by_how_much_and_what_would() {
+    let error = system("llama-3.1-70b", "h100-sxm", "1 device").answer(&load(1, 1, 1)).unwrap_err();
+    assert!(matches!(&error, AnswerError::WeightsDoNotFit { fewest: Some(2), .. }));
+    let message = error.to_string();
+    assert!(
+        message.contains("take 141.11 GB, 64.") && message.ends_with("take 2 devices"),
+        "{message}"
+    );
+
+    let error = system("llama-3.1-405b", "h100-sxm", "TP8").answer(&load(1, 1, 1)).unwrap_err();
+    let message = error.to_string();
+    assert!(
+        message.contains("on each of 8 devices") && message.ends_with("take 12 devices"),
+        "{message}"
+    );
+
+    let error =
+        system("llama-3.1-8b", "h100-sxm", "1 device").answer(&load(600_000, 9, 1)).unwrap_err();
+    assert!(matches!(&error, AnswerError::NoRoomForRequest { fewest: Some(2), .. }), "{error}");
+    let error = system("llama-3.1-8b", "h100-sxm", "1 device").answer(&load(0, 9, 1)).unwrap_err();
+    assert_eq!(error.to_string(), "the load has 0 input tokens; it must have at least 1");
+}
+
+/// The fewest devices hold the model, and one device less does not, however it is cut.
+#[test]
+fn the_fewest_devices_are_the_fewest() {
+    for (name, device) in
+        [("llama-3.1-405b", "h100-sxm"), ("deepseek-v3", "h200-sxm"), ("qwen3-32b", "l40s")]
+    {
+        let fewest = system(name, device, "1 device").fewest_devices(Tokens::new(1000)).unwrap();
+        let mut fits = Vec::new();
+        for devices in 1..=fewest {
+            for ranks in (1..=devices).filter(|ranks| devices % ranks == 0) {
+                let tensor = Deployment::SINGLE.with_tensor(ranks as u32).unwrap();
+                let deployment = tensor.with_pipeline((devices / ranks) as u32).unwrap();
+                let device = Device::named(device).unwrap().clone();
+                let system = System::new(model(name), device, deployment);
+                if system.is_ok_and(|system| system.answer(&load(500, 500, 1)).is_ok()) {
+                    fits.push(devices);
+                }
+            }
+        }
+        assert!(
+            !fits.is_empty() && fits.iter().all(|devices| *devices == fewest),
+            "{name}: {fits:?}"
+        );
+    }
+}
+
+#[test]
+fn arithmetic_that_the_device_lacks_is_named() {
+    let on_ampere = System::new(
+        model("llama-3.1-8b").with_weights(&"fp8".parse().unwrap()),
+        Device::named("a100-sxm-80").unwrap().clone(),
+        Deployment::SINGLE,
+    );
+    let notes = on_ampere.unwrap().notes().to_vec();
+    let expected = "a100-sxm-80 has no fp8 arithmetic: fp8 computes at its bf16 rate";
+    assert!(notes.iter().any(|note| note == expected), "{notes:?}");
+    let hopper = Device::named("h100-sxm").unwrap();
+    assert!(hopper.dense_rate(MathType::Fp4).is_none());
+}
+
+#[test]
+fn a_context_beyond_the_model_s_is_said() {
+    let answer =
+        system("llama-3.1-8b", "h200-sxm", "1 device").answer(&load(200_000, 10, 1)).unwrap();
+    let expected = "requests of 200010 tokens are longer than the model's context of 131072";
+    assert_eq!(answer.warnings, [expected]);
+}
+
+/// All replicas work, and one request cannot be in several.
+#[test]
+fn replicas_multiply_rates_and_not_the_pace() {
+    let one = system("llama-3.1-8b", "h100-sxm", "1 device");
+    let four = system("llama-3.1-8b", "h100-sxm", "x4");
+    let (few, many) =
+        (one.bound_figures(&load(2048, 256, 8)), four.bound_figures(&load(2048, 256, 32)));
+    assert_eq!(few.tpot, many.tpot);
+    assert!((many.requests_per_s / few.requests_per_s - 4.0).abs() < 1e-9);
+    let alone = four.bound_figures(&load(2048, 256, 1));
+    assert_eq!(alone.requests_per_s, one.bound_figures(&load(2048, 256, 1)).requests_per_s);
+}

@@ -1,0 +1,42 @@
+//! Calibrations: on published serving results, and on times that known constants make.
+
+mod files;
+mod recovery;
+mod serving;
+mod tables;
+
+use std::collections::HashMap;
+
+use fizeau_roofline::{Device, KnownModel, MeasuredLevel, MeasuredTable, Model, Sample, System};
+
+/// Serving results of three models on four devices and two engines; see the folder's README.
+const SERVING: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/measurements/serving.csv"));
+
+/// The levels of the serving results with their systems.
+fn levels() -> Vec<(MeasuredLevel, System)> {
+    let table = MeasuredTable::read(SERVING).unwrap();
+    assert_eq!(table.errors, []);
+    let mut models: HashMap<String, Model> = HashMap::new();
+    let system = |level: MeasuredLevel| {
+        let named = || KnownModel::named(&level.model).unwrap().model().unwrap();
+        let model = models.entry(level.model.clone()).or_insert_with(named).clone();
+        let device = Device::named(&level.hardware).unwrap().clone();
+        let system = level.system(model, device).unwrap();
+        (level, system)
+    };
+    table.levels.into_iter().map(system).collect()
+}
+
+fn samples(levels: &[(MeasuredLevel, System)]) -> Vec<Sample> {
+    levels.iter().map(|(level, system)| level.sample(system).unwrap()).collect()
+}
+
+/// gpt-oss-120b on H100 with vLLM at concurrency 512: faster than the bound, so its concurrency cannot be what the table
+/// says.
+fn is_doubtful(level: &MeasuredLevel) -> bool {
+    level.hardware == "h100-sxm"
+        && level.model.contains("gpt-oss")
+        && level.engine.as_deref() == Some("vllm")
+        && level.load.concurrency.get() == 512
+}

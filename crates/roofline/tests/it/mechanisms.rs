@@ -1,0 +1,10 @@
+//! What stands on the passes of a system: speculation, chunks, prefixes, roles, prices, power, curves, inverse queries.
+
+mod chunking;
+mod cost;
+mod curve;
+mod disaggregation;
+mod energy;
+mod inverse;
+mod prefix;
+mod speculation;

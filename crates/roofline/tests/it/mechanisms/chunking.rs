@@ -1,0 +1,108 @@
+//! Chunked prefill.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::{Seconds, Tokens};
+use fizeau_roofline::{Load, Reckoning, Schedule};
+use proptest::prelude::*;
+
+use crate::known::{accounts, at_most, device, loads, systems};
+use crate::{fixed, llama_8b, single};
+
+fn load() -> Load {
+    Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).unwrap())
+}
+
+/// 32 tokens decode, so a budget of 544 leaves 512: four passes.
+#[test]
+fn passes_of_a_prompt() {
+    let system = single(llama_8b(), &device("h100-sxm"));
+    let chunked = system.chunked(Reckoning::Expected, &load(), 32.0, Tokens::new(544)).unwrap();
+    assert_eq!((chunked.passes, chunked.chunk), (4.0, 512.0));
+    // 32 sequences of 256 tokens: half of all passes carry a chunk.
+    assert_eq!(chunked.share, 0.5);
+    let mean = (chunked.plain.get() + chunked.mixed.get()) / 2.0;
+    assert!((chunked.figures.tpot.get() - mean).abs() < 1e-12);
+    assert!((chunked.figures.ttft.get() - 4.0 * chunked.mixed.get()).abs() < 1e-12);
+}
+
+/// A pass over all of the prompt at once takes its arithmetic under the traffic of decode.
+#[test]
+fn chunks_come_near_the_overlap() {
+    let system = single(llama_8b(), &device("h100-sxm"));
+    let at = |schedule| system.expected_at(&load(), 32.0, schedule).requests_per_s.get();
+    let (serial, overlapped) = (at(Schedule::Serial), at(Schedule::Overlapped));
+    let chunked = |budget| {
+        let budget = Tokens::new(budget);
+        system.chunked(Reckoning::Expected, &load(), 32.0, budget).unwrap()
+    };
+    let rate = chunked(544).figures.requests_per_s.get();
+    assert!(serial < rate && rate < overlapped, "{serial} {rate} {overlapped}");
+}
+
+/// Prompts come in at one chunk a pass: with 17 tokens a pass, fewer sequences than 16 can be kept up.
+#[test]
+fn a_small_budget_starves_decode() {
+    let system = single(llama_8b(), &device("h100-sxm"));
+    let chunked = system.chunked(Reckoning::Expected, &load(), 16.0, Tokens::new(17)).unwrap();
+    assert!(chunked.figures.batch < 2.5, "{chunked:?}");
+    assert!((chunked.share - 1.0).abs() < 0.2);
+    assert!(chunked.gain < 1.0);
+}
+
+#[test]
+fn budgets_by_aim() {
+    let system = single(llama_8b(), &device("h100-sxm"));
+    // The ridge of an H100 in bf16 is 295 FLOPs a byte; with caches to read it takes more tokens.
+    let balanced = system.balanced_budget(&load(), 32.0).unwrap();
+    assert!((400..800).contains(&balanced.get()), "{balanced}");
+    let target = Seconds::new(0.020);
+    let budget = system.largest_budget(Reckoning::Expected, &load(), 32.0, target).unwrap();
+    let longest =
+        |budget| system.chunked(Reckoning::Expected, &load(), 32.0, budget).unwrap().longest;
+    assert!(longest(budget) <= target);
+    assert!(longest(Tokens::new(budget.get() + 1)) > target);
+    let hasty = Seconds::new(0.001);
+    assert_eq!(system.largest_budget(Reckoning::Expected, &load(), 32.0, hasty), None);
+}
+
+proptest! {
+    #![proptest_config(fixed())]
+
+    #[test]
+    fn nothing_beats_perfect_overlap(
+        system in systems(), load in loads(), batch in 1_u32..256, room in 64_u64..4096,
+    ) {
+        let (batch, room) = (f64::from(batch), u64::from(batch) + room);
+        let at = |by| system.chunked(by, &load, batch, Tokens::new(room));
+        let (Some(bound), Some(expected)) = (at(Reckoning::Bound), at(Reckoning::Expected)) else {
+            return Ok(());
+        };
+        prop_assert!(at_most(bound.mixed.get(), expected.mixed.get()));
+        prop_assert!(at_most(bound.figures.ttft.get(), expected.figures.ttft.get()));
+        prop_assert!(at_most(bound.figures.tpot.get(), expected.figures.tpot.get()));
+        prop_assert!(at_most(expected.plain.get(), expected.mixed.get()));
+        prop_assert!(at_most(bound.plain.get(), bound.longest.get()));
+        prop_assert!(at_most(bound.share, 1.0));
+        prop_assert!(at_most(bound.figures.batch, batch));
+        let best = system.bound_at(&load, bound.figures.batch.max(1.0), Schedule::Overlapped);
+        if bound.figures.batch >= 1.0 {
+            prop_assert!(at_most(expected.figures.requests_per_s.get(), best.requests_per_s.get()));
+        }
+    }
+
+    #[test]
+    fn a_larger_budget_takes_longer_passes_and_fewer(
+        system in systems(), load in loads(), by in accounts(), batch in 1_u32..256,
+        room in 64_u64..4096, more in 1_u64..4096,
+    ) {
+        let (batch, room) = (f64::from(batch), u64::from(batch) + room);
+        let at = |room| system.chunked(by, &load, batch, Tokens::new(room));
+        if let (Some(small), Some(large)) = (at(room), at(room + more)) {
+            // Where the small one starves decode, its passes carry other batches.
+            prop_assume!(small.figures.batch >= batch);
+            prop_assert!(at_most(large.passes, small.passes));
+            prop_assert!(at_most(small.longest.get(), large.longest.get()));
+        }
+    }
+}

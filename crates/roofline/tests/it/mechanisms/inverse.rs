@@ -1,0 +1,214 @@
+//! Inverse queries: what is found meets the goal, and one less does not.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::{PerSec, Seconds, Tokens, UsdPerHour};
+use fizeau_roofline::{
+    Aim, CurveEnd, Deployment, Goal, HourlyRate, Load, Need, Query, Reckoning, SearchError, System,
+};
+use proptest::prelude::*;
+
+use crate::known::{accounts, at_most, device, loads, model, systems};
+use crate::{fixed, llama_8b, single};
+
+fn load(concurrency: u64) -> Load {
+    Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(concurrency).unwrap())
+}
+
+fn within(millis: f64) -> Goal {
+    Goal { tpot: Some(Seconds::new(millis / 1e3)), ..Goal::default() }
+}
+
+/// `B = (target BW - W) / (kv c + BW Cp / O)` with `W` = 15.01 GB, `kv c` = 0.285 GB, `Cp` = 30 ms: at 30.4 ms, 128.
+#[test]
+fn the_closed_form_is_the_search() {
+    let system = single(llama_8b(), &device("h100-sxm"));
+    for millis in [6.0, 11.0, 20.0, 30.0, 60.0] {
+        let target = Seconds::new(millis / 1e3);
+        let formula = system.batch_of_memory_regime(&load(1000), target);
+        let serial = |batch: f64| {
+            let schedule = fizeau_roofline::Schedule::Serial;
+            system.bound_at(&load(1000), batch, schedule).tpot
+        };
+        let found = (1..=1000).take_while(|batch| serial(f64::from(*batch)) <= target).last();
+        assert_eq!(found, Some(formula as i32), "{millis} ms");
+    }
+    let at = system.batch_of_memory_regime(&load(1000), Seconds::new(0.0304));
+    assert_eq!(format!("{at:.0}"), "128");
+}
+
+#[test]
+fn what_limits_a_batch() {
+    let system = single(llama_8b(), &device("h100-sxm"));
+    let limit = |concurrency, millis| {
+        let target = Seconds::new(millis / 1e3);
+        let found = system.largest_batch(Reckoning::Expected, &load(concurrency), target);
+        found.map(|found| (found.batch > 0, found.limited_by))
+    };
+    assert_eq!(limit(1000, 11.0), Some((true, Some(Need::Tpot))));
+    assert_eq!(limit(1000, 1000.0), Some((true, Some(Need::Concurrency))));
+    assert_eq!(limit(4, 1000.0), Some((true, None)));
+    assert_eq!(limit(4, 1.0), None);
+}
+
+#[test]
+fn what_limits_a_context() {
+    let system = single(llama_8b(), &device("h100-sxm"));
+    let find = |batch, goal: &Goal, most| {
+        system.largest_context(Reckoning::Expected, batch, goal, Tokens::new(most)).unwrap()
+    };
+    let whole = find(1.0, &Goal::default(), 1 << 20);
+    assert_eq!((whole.context.get(), whole.end), (131_072, CurveEnd::MaxContext));
+    let short = find(1.0, &Goal::default(), 1000);
+    assert_eq!((short.context.get(), short.end, short.limited_by), (1000, CurveEnd::Asked, None));
+    let full = find(8.0, &Goal::default(), 1 << 20);
+    assert_eq!((full.end, full.limited_by), (CurveEnd::Memory, Some(Need::Context)));
+    let quick = find(1.0, &within(5.0), 1 << 20);
+    assert_eq!(quick.limited_by, Some(Need::Tpot));
+    // 131,072 bytes a token: 5 ms less 4.48 ms of weights leave 13 thousand of them at best.
+    assert!((10_000..13_400).contains(&quick.context.get()), "{quick:?}");
+    let goal = Goal { ttft: Some(Seconds::new(0.1)), ..Goal::default() };
+    assert_eq!(find(1.0, &goal, 1 << 20).limited_by, Some(Need::Ttft));
+}
+
+#[test]
+fn what_is_missed_is_named() {
+    let (model, load) = (model("llama-3.1-70b"), load(8));
+    let h100 = device("h100-sxm");
+    let goal = Goal { tpot: Some(Seconds::new(0.001)), ..Goal::default() };
+    let error = Query::new(&model, load, goal).fewest_devices(&h100, 4).unwrap_err();
+    let message = error.to_string();
+    assert!(message.starts_with("no way over up to 4 h100-sxm meets the goal; TP4"), "{message}");
+    assert!(message.ends_with("ms per token, 1.00 ms asked"), "{message}");
+    let error = Query::new(&model, load, goal).best_deployment(&h100, 1).unwrap_err();
+    let SearchError::NothingMeets { lacks, .. } = error else { panic!("{error}") };
+    assert_eq!(lacks.need, Need::Memory);
+}
+
+#[test]
+fn an_aim_chooses() {
+    let (model, device) = (llama_8b(), device("h100-sxm"));
+    let all = |concurrency: u64| {
+        Deployment::candidates(&model, 8).into_iter().map(move |way| {
+            let system = System::new(llama_8b(), crate::known::device("h100-sxm"), way).unwrap();
+            system.meet(Reckoning::Expected, &load(concurrency), &Goal::default()).unwrap()
+        })
+    };
+    let best = |concurrency, aim| {
+        let query = Query { aim, ..Query::new(&model, load(concurrency), Goal::default()) };
+        let found = query.best_deployment(&device, 8).unwrap();
+        assert_ne!(found.runner_up.unwrap().deployment, found.best.deployment);
+        found.best
+    };
+    for concurrency in [1, 64, 2000] {
+        let most = best(concurrency, Aim::Throughput).figures.requests_per_s;
+        assert!(all(concurrency).all(|figures| figures.requests_per_s <= most));
+        let least = best(concurrency, Aim::Latency).figures.e2el;
+        assert!(all(concurrency).all(|figures| figures.e2el >= least));
+    }
+    // One request is done soonest where all devices work on it.
+    assert_eq!(best(1, Aim::Latency).deployment.tensor(), 8);
+}
+
+#[test]
+fn the_cheapest_of_a_list() {
+    let model = model("llama-3.1-70b");
+    let goal = Goal { concurrency: NonZeroU64::new(16), ..within(60.0) };
+    let rate = |price| HourlyRate::given(UsdPerHour::new(price)).unwrap();
+    let list = [
+        (device("h100-sxm"), rate(3.0)),
+        (device("h200-sxm"), rate(3.5)),
+        (device("l4"), rate(0.5)),
+    ];
+    let all = Query::new(&model, load(16), goal).cheapest(&list, 8);
+    let hours: Vec<f64> = all.iter().map(|one| one.per_hour.get()).collect();
+    assert!(hours.is_sorted(), "{hours:?}");
+    let first = all.first().unwrap();
+    let fewest = first.found.best.deployment.devices() as f64;
+    let (_, price) = list.iter().find(|(device, _)| device == first.device).unwrap();
+    assert_eq!(first.per_hour.get(), fewest * price.high().get());
+}
+
+proptest! {
+    #![proptest_config(fixed())]
+
+    #[test]
+    fn the_largest_batch_meets_and_one_more_does_not(
+        system in systems(), load in loads(), by in accounts(), target in 0.5..200.0,
+    ) {
+        let target = Seconds::new(target / 1e3);
+        let tpot = |batch: u64| system.figures_at(by, &load, batch as f64).tpot;
+        match system.largest_batch(by, &load, target) {
+            Some(found) => {
+                prop_assert!(tpot(found.batch) <= target);
+                prop_assert!(found.batch as f64 <= system.max_batch(&load));
+                if found.limited_by == Some(Need::Tpot) {
+                    prop_assert!(tpot(found.batch + 1) > target);
+                }
+            }
+            None => prop_assert!(system.max_batch(&load) < 1.0 || tpot(1) > target),
+        }
+    }
+
+    #[test]
+    fn the_largest_context_meets_and_one_more_does_not(
+        system in systems(), by in accounts(), batch in 1.0..64.0, tpot in 1.0..200.0, ttft in 1.0..2000.0,
+    ) {
+        let goal = Goal { ttft: Some(Seconds::new(ttft / 1e3)), ..within(tpot) };
+        let most = |most| system.largest_context(by, batch, &goal, Tokens::new(most));
+        if let Some(found) = most(1 << 20) {
+            prop_assert!(found.tpot <= goal.tpot.unwrap() && found.ttft <= goal.ttft.unwrap());
+            prop_assert_eq!(found.limited_by.is_none(), found.end != CurveEnd::Memory && found.context.get() ==
+                system.model().max_context().map_or(1 << 20, |most| most.get().min(1 << 20)));
+        }
+    }
+
+    #[test]
+    fn a_goal_that_is_met_is_met(
+        system in systems(), load in loads(), by in accounts(), tpot in 1.0..200.0, user in 1.0..500.0,
+        rate in 0.01..100.0, ttft in 1.0..5000.0,
+    ) {
+        let goal = Goal {
+            tokens_per_s_per_user: Some(PerSec::new(user)),
+            requests_per_s: Some(PerSec::new(rate)),
+            ttft: Some(Seconds::new(ttft / 1e3)),
+            ..within(tpot)
+        };
+        match system.meet(by, &load, &goal) {
+            Ok(figures) => {
+                prop_assert!(at_most(figures.tpot.to_millis().get(), tpot));
+                prop_assert!(at_most(user, 1.0 / figures.tpot.get()));
+                prop_assert!(at_most(rate, figures.requests_per_s.get()));
+                prop_assert!(at_most(figures.ttft.to_millis().get(), ttft));
+                prop_assert!(at_most(figures.batch, system.max_batch(&load)));
+            }
+            Err(lacks) => prop_assert!(lacks.factor() > 1.0, "{lacks:?}"),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(proptest::test_runner::Config { cases: 24, ..fixed() })]
+
+    #[test]
+    fn the_fewest_devices_meet_and_one_less_does_not(
+        name in prop::sample::select(vec!["llama-3.1-8b", "llama-3.1-70b", "gpt-oss-120b"]),
+        hardware in prop::sample::select(vec!["h100-sxm", "mi300x", "l40s"]),
+        tpot in 5.0..100.0, count in 1_u64..128,
+    ) {
+        let (model, device) = (model(name), device(hardware));
+        let goal = Goal { concurrency: NonZeroU64::new(count), ..within(tpot) };
+        let query = Query::new(&model, load(count), goal);
+        let Ok(found) = query.fewest_devices(&device, 12) else { return Ok(()) };
+        let best = found.best.deployment;
+        let system = |way: Deployment| System::new(model.clone(), device.clone(), way).unwrap();
+        let figures = system(best).meet(Reckoning::Expected, &load(count), &goal).unwrap();
+        prop_assert_eq!(figures, found.best.figures);
+        if best.devices() > 1 {
+            prop_assert!(found.limited_by.is_some());
+            for way in Deployment::candidates(&model, best.devices() - 1) {
+                prop_assert!(system(way).meet(Reckoning::Expected, &load(count), &goal).is_err());
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! What must hold for any model on any devices: the bound is a bound, and better silicon is never worse.
+
+use fizeau_core::Tokens;
+use fizeau_roofline::{
+    Deployment, Figures, Format, Load, MathType, Pass, Routing, Schedule, Span, System,
+};
+use proptest::prelude::*;
+
+use crate::anything::{at_least, devices, loads, models, systems};
+use crate::fixed;
+
+fn times(figures: &Figures) -> [f64; 3] {
+    [figures.ttft, figures.tpot, figures.e2el].map(fizeau_core::Seconds::get)
+}
+
+fn rates(figures: &Figures) -> [f64; 2] {
+    [figures.requests_per_s.get(), figures.output_tokens_per_s.get()]
+}
+
+fn is_no_worse(better: &Figures, worse: &Figures) -> bool {
+    let times = times(better).into_iter().zip(times(worse));
+    let rates = rates(better).into_iter().zip(rates(worse));
+    times.into_iter().all(|(a, b)| at_least(b, a)) && rates.into_iter().all(|(a, b)| at_least(a, b))
+}
+
+/// Bound and expectation with the same sequences running.
+fn at(system: &System, load: &Load, batch: f64) -> (Figures, Figures) {
+    let expected = system.expected_at(load, batch, Schedule::Serial);
+    (system.bound_at(load, batch, Schedule::Overlapped), expected)
+}
+
+proptest! {
+    #![proptest_config(fixed())]
+
+    #[test]
+    fn nothing_expected_beats_the_bound(system in systems(), load in loads()) {
+        if system.answer(&load).is_err() {
+            return Ok(());
+        }
+        let (bound, expected) = (system.bound_figures(&load), system.expected_figures(&load));
+        prop_assert!(is_no_worse(&bound, &expected), "{bound:?} {expected:?}");
+        prop_assert!(at_least(system.ideal_max_batch(&load), system.max_batch(&load)));
+    }
+
+    #[test]
+    fn no_pass_is_expected_faster_than_its_bound(
+        system in systems(), decoding in 0.0..300.0, prompts in 0.0..3.0, from in 1.0..9_000.0, more in 0.0..9_000.0,
+    ) {
+        let (from, more) = (f64::floor(from), f64::floor(more));
+        let mut pass = Pass::decode(decoding, Span::at(from));
+        (pass.prompts, pass.positions) = (prompts, Span::between(from, from + more));
+        let (bound, expected) = (system.bound_pass(&pass), system.expected_pass(&pass));
+        for (part, least) in [
+            (expected.total, bound.total), (expected.weights, bound.weights), (expected.cache, bound.cache),
+            (expected.matrices, bound.matrices), (expected.attention, bound.attention),
+        ] {
+            prop_assert!(at_least(part.get(), least.get()), "{expected:?} {bound:?}");
+        }
+        for pass in [bound, expected] {
+            prop_assert!(pass.total.get().is_finite() && pass.total.get() > 0.0);
+            prop_assert!((pass.binding.total() / pass.total - 1.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn figures_are_positive_and_finite(system in systems(), load in loads(), batch in 0.1..5_000.0) {
+        let (bound, expected) = at(&system, &load, batch);
+        for figures in [bound, expected, system.bound_at(&load, batch, Schedule::Serial)] {
+            for figure in times(&figures).into_iter().chain(rates(&figures)) {
+                prop_assert!(figure.is_finite() && figure > 0.0, "{figures:?}");
+            }
+        }
+        if let Ok(answer) = system.answer(&load) {
+            prop_assert!(answer.running_batch >= 1.0);
+            prop_assert!(answer.memory.free.get() >= 0.0);
+            let memory = answer.memory;
+            let all = memory.reserve + memory.weights + memory.cache + memory.free;
+            prop_assert!(at_least(memory.total.get(), all.get()), "{memory:?}");
+        }
+    }
+
+    #[test]
+    fn a_faster_memory_or_unit_is_never_worse(
+        system in systems(), load in loads(), batch in 1.0..500.0, factor in 1.0..4.0,
+    ) {
+        let (bound, expected) = at(&system, &load, batch);
+        let better = [system.with_bandwidth(factor).unwrap(), system.with_arithmetic(factor).unwrap()];
+        let each = MathType::ALL.into_iter().filter_map(|math| {
+            let rate = system.device().dense_rate(math)?;
+            Some(system.with_device(system.device().clone().with_rate(math, rate * factor).unwrap()))
+        });
+        for better in better.into_iter().chain(each) {
+            let (faster_bound, faster) = at(&better, &load, batch);
+            prop_assert!(is_no_worse(&faster_bound, &bound), "{faster_bound:?} {bound:?}");
+            prop_assert!(is_no_worse(&faster, &expected));
+        }
+    }
+
+    #[test]
+    fn fewer_bits_are_never_slower_at_best(
+        model in models(), device in devices(), load in loads(), batch in 1.0..500.0,
+    ) {
+        let system = |model: &fizeau_roofline::Model| {
+            System::new(model.clone(), device.clone(), Deployment::SINGLE).unwrap()
+        };
+        let wide = model.with_weights(&"bf16".parse().unwrap()).with_kv_cache(Format::Bf16);
+        let narrow = wide.clone().with_weights(&"fp8".parse().unwrap());
+        let cached = narrow.clone().with_kv_cache(Format::Fp8);
+        let least = wide.clone().with_weights(&"nvfp4".parse().unwrap());
+        let of = |model| at(&system(model), &load, batch).0;
+        prop_assert!(is_no_worse(&of(&narrow), &of(&wide)));
+        prop_assert!(is_no_worse(&of(&cached), &of(&narrow)));
+        prop_assert!(is_no_worse(&of(&least), &of(&wide)));
+    }
+
+    /// Of any of the degrees, with the same sequences running; throughput also with all that then fits.
+    #[test]
+    fn twice_the_devices_never_lower_the_ideal_bound(
+        system in systems(), load in loads(), batch in 1.0..500.0,
+    ) {
+        let d = *system.deployment();
+        let doubled = [
+            d.with_tensor(2 * d.tensor()), d.with_pipeline(2 * d.pipeline()),
+            d.with_attention_groups(2 * d.attention_groups()), d.with_replicas(2 * d.replicas()),
+        ];
+        let (few, _) = at(&system, &load, batch);
+        for deployment in doubled.into_iter().map(Result::unwrap) {
+            let Ok(more) = System::new(system.model().clone(), system.device().clone(), deployment) else {
+                continue;
+            };
+            let (many, _) = at(&more, &load, batch);
+            prop_assert!(is_no_worse(&many, &few), "{deployment}: {many:?} {few:?}");
+            if system.answer(&load).is_ok() && more.answer(&load).is_ok() {
+                let rate = |system: &System| system.bound_figures(&load).requests_per_s.get();
+                prop_assert!(at_least(rate(&more), rate(&system)), "{deployment}");
+                prop_assert!(at_least(more.ideal_max_batch(&load), system.ideal_max_batch(&load)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_larger_batch_is_slower_for_each_and_faster_for_all(
+        system in systems(), load in loads(), batch in 1.0..500.0, more in 1.0..500.0,
+    ) {
+        let few = at(&system, &load, batch);
+        let many = at(&system, &load, batch + more);
+        for (few, many) in [(few.0, many.0), (few.1, many.1)] {
+            prop_assert!(at_least(many.tpot.get(), few.tpot.get()), "{few:?} {many:?}");
+        }
+        prop_assert!(at_least(many.0.requests_per_s.get(), few.0.requests_per_s.get()));
+    }
+
+    #[test]
+    fn a_longer_context_is_never_faster(system in systems(), context in 1.0..100_000.0, more in 0.0..100_000.0) {
+        let step = |context: f64| Pass::decode(8.0, Span::at(context));
+        let (short, long) = (step(context), step(context + more));
+        prop_assert!(at_least(system.bound_pass(&long).total.get(), system.bound_pass(&short).total.get()));
+        prop_assert!(at_least(system.expected_pass(&long).total.get(), system.expected_pass(&short).total.get()));
+    }
+
+    /// `(W + k c) / BW`, of all the devices of a stage, where memory is the limit.
+    #[test]
+    fn one_sequence_is_the_closed_form(model in models(), bandwidth in 1e11..1e13, context in 1_u64..100_000) {
+        let device = crate::anything::device(3e12, bandwidth, 1e20);
+        let system = System::new(model.clone(), device, Deployment::SINGLE).unwrap();
+        let load = Load::new(Tokens::new(context), Tokens::new(1), std::num::NonZeroU64::MIN);
+        let pace = 1.0 / system.single_request(&load).bound.get();
+        let weights = model.streamed_weight_bytes().get();
+        prop_assert!(at_least(pace * bandwidth, weights));
+        let is_plain = model.layers().iter().all(|layers| matches!(
+            &layers.mixer, fizeau_roofline::Mixer::Attention(attention) if attention.window.is_none()
+        ));
+        if is_plain {
+            let closed = (weights + model.kv_bytes_per_token().get() * context as f64) / bandwidth;
+            prop_assert!((pace / closed - 1.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn skewed_routing_reads_less_and_never_less_than_the_bound(
+        system in systems(), batch in 1.0..300.0, alpha in 0.0..3.0,
+    ) {
+        let pass = Pass::decode(batch, Span::at(100.0));
+        let of = |routing| system.clone().with_routing(routing).expected_pass(&pass).weights.get();
+        let (even, skewed, strict) = (of(Routing::Expected), of(Routing::Skewed(alpha)), of(Routing::Strict));
+        prop_assert!(at_least(even, skewed) && at_least(skewed, strict));
+        prop_assert!(at_least(strict, system.bound_pass(&pass).weights.get()));
+    }
+
+    /// Each elasticity against the difference that a small change makes; a kink in between would show as neither.
+    #[test]
+    fn sensitivities_are_the_derivatives(system in systems(), load in loads()) {
+        if system.answer(&load).is_err() {
+            return Ok(());
+        }
+        let step = 1e-6;
+        let faster = (system.with_bandwidth(1.0 + step).unwrap(), system.with_arithmetic(1.0 + step).unwrap());
+        let (bound, expected) = (system.bound_sensitivities(&load), system.expected_sensitivities(&load));
+        let slope = |before: f64, after: f64| (after / before).ln() / step;
+        for (of, is_bound) in [(bound, true), (expected, false)] {
+            let figures = |system: &System| {
+                if is_bound { system.bound_figures(&load) } else { system.expected_figures(&load) }
+            };
+            let (now, memory, units) = (figures(&system), figures(&faster.0), figures(&faster.1));
+            for (sensitivity, value) in [
+                (of.ttft, (|f| f.ttft.get()) as fn(&Figures) -> f64),
+                (of.tpot, |f| f.tpot.get()),
+                (of.requests_per_s, |f| f.requests_per_s.get()),
+            ] {
+                let by_memory = slope(value(&now), value(&memory));
+                let by_units = slope(value(&now), value(&units));
+                prop_assert!((by_memory - sensitivity.bandwidth).abs() < 1e-3, "{by_memory} {sensitivity:?}");
+                prop_assert!((by_units - sensitivity.arithmetic).abs() < 1e-3, "{by_units} {sensitivity:?}");
+                let all = sensitivity.bandwidth + sensitivity.arithmetic + sensitivity.link - sensitivity.latency;
+                prop_assert!((all.abs() - 1.0).abs() < 1e-9, "{sensitivity:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn terms_add_up_to_the_expected_passes(system in systems(), load in loads()) {
+        let terms = system.explain(&load);
+        let sum = |phase| -> f64 {
+            terms.iter().filter(|term| term.phase == phase).map(|term| term.expected.get()).sum()
+        };
+        let prefill = system.expected_pass(&system.prefill_pass(&load)).total.get();
+        prop_assert!((sum(fizeau_roofline::Phase::Prefill) / prefill - 1.0).abs() < 1e-9);
+        let decode = system.expected_decode(&load, system.running_batch(&load)).total.get();
+        prop_assert!((sum(fizeau_roofline::Phase::Decode) / decode - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn many_loads_at_once_are_each_alone(system in systems(), loads in prop::collection::vec(loads(), 0..20)) {
+        let mut figures = Vec::new();
+        system.bound_batch(&loads, &mut figures);
+        let alone: Vec<Figures> = loads.iter().map(|load| system.bound_figures(load)).collect();
+        prop_assert_eq!(figures, alone);
+    }
+}
