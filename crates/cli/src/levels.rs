@@ -122,12 +122,15 @@ pub(crate) fn write(
 }
 
 /// What the speed of light of a run was computed from, as files of its folder.
-pub(crate) const PHYSICS: [&str; 2] = ["model-config.json", "device.toml"];
+/// The second has the name that it has beside a config, so that it is found there.
+pub(crate) const PHYSICS: [&str; 4] =
+    ["model-config.json", "hf_quant_config.json", "device.toml", "calibration.json"];
 
-/// Keeps the model's config with the run, and a device of the user's own, so that its speed of light can be computed again.
+/// Keeps the model's config with the run, and what else was read from files, so that its speed of light can be computed
+/// again.
 pub(crate) fn write_config(folder: &RunFolder, physics: Option<&Physics>) -> Result<(), Fail> {
-    let texts = [physics.and_then(Physics::config), physics.and_then(Physics::device_file)];
-    for (name, text) in PHYSICS.into_iter().zip(texts) {
+    let Some(physics) = physics else { return Ok(()) };
+    for (name, text) in PHYSICS.into_iter().zip(physics.files()) {
         if let Some(text) = text {
             folder.write_text(name, text).map_err(Fail::broken)?;
         }
@@ -143,7 +146,7 @@ fn speed_of_light(
 ) -> SpeedOfLight {
     match (physics, &kept.lengths) {
         (Some(physics), Some(lengths)) => {
-            SpeedOfLight::of(physics.system(), lengths, load, &run.summary)
+            SpeedOfLight::of(physics.reference(), lengths, load, &run.summary)
         }
         _ => SpeedOfLight::Absent { reason: NO_PHYSICS.to_owned() },
     }

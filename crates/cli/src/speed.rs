@@ -7,8 +7,8 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use fizeau::core::Tokens;
-use fizeau::report::{LengthTally, LevelReport, LightCurve, Setup};
-use fizeau::roofline::{Bound, Load, System};
+use fizeau::report::{LengthTally, LevelReport, LightCurve, Reference, Setup};
+use fizeau::roofline::{Bound, Calibration, Load, Predictor, System};
 
 use crate::args::PhysicsArgs;
 use crate::exit::{Fail, Named};
@@ -23,10 +23,10 @@ pub(crate) struct Physics {
     system: System,
     /// How it was said that the model lies on its devices.
     spread: Spread,
-    /// The text of the model's config, where it came from a file.
-    config: Option<String>,
-    /// Likewise the device's.
-    device_file: Option<String>,
+    /// What predicts it, where there is a calibration.
+    predictor: Option<Predictor>,
+    /// The texts of files, where it came from such: as [`levels::PHYSICS`](crate::levels::PHYSICS) has them.
+    files: [Option<String>; 4],
     /// The prompt's nominal length, for servers that do not say how long it was.
     input: Tokens,
 }
@@ -48,7 +48,7 @@ impl Physics {
                     "--model-config: name the config.json of the model that --hardware is for",
                 ));
             }
-            (None, None) if spread != Spread::default() => {
+            (None, None) if spread != Spread::default() || args.calibration.is_some() => {
                 return Err(Fail::usage(
                     "--model-config and --hardware: name model and device that the flags of the speed of light are for",
                 ));
@@ -58,7 +58,10 @@ impl Physics {
         let physics = Self::read(path, hardware, spread)?;
         let one = Load::new(Tokens::new(1), Tokens::new(1), NonZeroU64::MIN);
         Bound::at(&physics.system, &one).named(&format!("--hardware {hardware}"))?;
-        physics.system.notes().iter().for_each(|note| eprintln!("note: {note}"));
+        let physics = physics.calibrated(args.calibration.as_deref())?;
+        let notes = physics.system.notes().iter();
+        let more = physics.predictor.iter().flat_map(Predictor::warnings);
+        notes.chain(more).for_each(|note| eprintln!("note: {note}"));
         Ok(Some(physics))
     }
 
@@ -66,18 +69,30 @@ impl Physics {
     pub(crate) fn read(path: &Path, hardware: &str, spread: Spread) -> Result<Self, Fail> {
         let path_name = path.display().to_string();
         let flag = format!("--model-config {path_name}");
-        let Loaded { model, text, .. } = model_config::load(&path_name).named(&flag)?;
+        let Loaded { model, text, quantization, .. } =
+            model_config::load(&path_name).named(&flag)?;
         let Hardware { device, file } = hardware::named(hardware)?;
         let args = spread.system_args();
         let system = sol::system(model, device, &args).map_err(Fail::usage)?;
         let physics = Self::new(path_name, system, (0, 0));
-        Ok(Self { spread, config: Some(text), device_file: file, ..physics })
+        Ok(Self { spread, files: [Some(text), quantization, file, None], ..physics })
+    }
+
+    /// With what the calibration in a file predicts, if one is named.
+    pub(crate) fn calibrated(self, path: Option<&Path>) -> Result<Self, Fail> {
+        let Some(path) = path else { return Ok(self) };
+        let flag = format!("--calibration {}", path.display());
+        let text = std::fs::read_to_string(path).named(&flag)?;
+        let calibration = Calibration::from_json(&text).named(&flag)?;
+        let predictor = Some(calibration.predictor(&self.system, None));
+        let [config, quantization, device, _] = self.files;
+        Ok(Self { predictor, files: [config, quantization, device, Some(text)], ..self })
     }
 
     /// For a model and its devices that are known already.
     pub(crate) fn new(model_name: String, system: System, (input, _): (u64, u64)) -> Self {
         let (spread, input) = (Spread::default(), Tokens::new(input));
-        Self { model_name, system, spread, config: None, device_file: None, input }
+        Self { model_name, system, spread, predictor: None, files: [const { None }; 4], input }
     }
 
     /// For prompts of a nominal length, where the server does not say how long they were.
@@ -87,17 +102,18 @@ impl Physics {
 
     /// The model's config as it was read; none for the embedded engine, whose config is the program's own.
     pub(crate) fn config(&self) -> Option<&str> {
-        self.config.as_deref()
+        let [config, ..] = &self.files;
+        config.as_deref()
     }
 
-    /// The device's file as it was read; none for a device of the table.
-    pub(crate) fn device_file(&self) -> Option<&str> {
-        self.device_file.as_deref()
+    /// What was read of files: the config, how its checkpoint is quantised, the device, the calibration.
+    pub(crate) const fn files(&self) -> &[Option<String>; 4] {
+        &self.files
     }
 
-    /// The model on its devices.
-    pub(crate) const fn system(&self) -> &System {
-        &self.system
+    /// What levels are held against.
+    pub(crate) const fn reference(&self) -> Reference<'_> {
+        Reference { system: &self.system, predictor: self.predictor.as_ref() }
     }
 
     /// How it was said that the model lies on its devices.
@@ -125,6 +141,6 @@ impl Physics {
     ) -> Option<LightCurve> {
         let lights = levels.iter().filter_map(|level| level.borrow().speed_of_light.light());
         let loads: Vec<NonZeroU64> = lights.map(|light| light.concurrency).collect();
-        LightCurve::over(&self.system, all, &loads).ok()
+        LightCurve::over(self.reference(), all, &loads).ok()
     }
 }

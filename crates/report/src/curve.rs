@@ -3,11 +3,11 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{PerSec, Seconds};
-use fizeau_roofline::{AnswerError, Bound, System};
+use fizeau_roofline::{AnswerError, Bound};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::LengthTally;
+use crate::{LengthTally, Reference};
 
 /// What a system could do with the requests of a sweep, from one in flight to as many as its memory holds: the frontier of
 /// the bound, and beside it the expected one. No measured frontier is beyond the bound's.
@@ -26,6 +26,8 @@ pub struct LightPoint {
     pub bound: LightFigures,
     /// What physics leads one to expect; none where the model does not fit as engines spread it.
     pub expected: Option<LightFigures>,
+    /// What the calibration predicts at its likeliest; none without one, or where it goes no further.
+    pub calibrated: Option<LightFigures>,
 }
 
 /// Figures of a place on a curve; latencies are means.
@@ -53,11 +55,11 @@ impl LightCurve {
     /// # Errors
     /// If there are no requests, or the longest of them does not fit.
     pub fn over(
-        system: &System,
+        reference: Reference<'_>,
         lengths: &LengthTally,
         loads: &[NonZeroU64],
     ) -> Result<Self, AnswerError> {
-        let lengths = lengths.lengths();
+        let (lengths, system) = (lengths.lengths(), reference.system);
         let most = Bound::over(system, lengths, NonZeroU64::MIN)?.max_batch;
         let most = most.clamp(1, MOST_IN_FLIGHT);
         let mut places: Vec<u64> = loads.iter().map(|load| load.get()).collect();
@@ -69,6 +71,7 @@ impl LightCurve {
             let concurrency = NonZeroU64::new(place).unwrap_or(NonZeroU64::MIN);
             let bound = Bound::over(system, lengths, concurrency)?;
             let expected = system.expected_over(lengths, concurrency).ok();
+            let predicted = reference.predict(lengths, concurrency).and_then(Result::ok);
             let running = place as f64;
             Ok(LightPoint {
                 concurrency,
@@ -88,6 +91,13 @@ impl LightCurve {
                         output_tokens_per_s: figures.output_tokens_per_s,
                         requests_per_s: figures.requests_per_s,
                     }
+                }),
+                calibrated: predicted.map(|figures| LightFigures {
+                    ttft: figures.ttft.value,
+                    tpot: figures.tpot.value,
+                    e2el: figures.e2el.value,
+                    output_tokens_per_s: figures.output_tokens_per_s.value,
+                    requests_per_s: figures.requests_per_s.value,
                 }),
             })
         };
@@ -123,6 +133,7 @@ impl Serialize for LightCurve {
             concurrency: point.concurrency,
             bound: FiguresJson(point.bound, self.devices),
             expected: point.expected.map(|expected| FiguresJson(expected, self.devices)),
+            calibrated: point.calibrated.map(|calibrated| FiguresJson(calibrated, self.devices)),
         };
         to.collect_seq(self.points.iter().map(point))
     }
@@ -133,6 +144,8 @@ struct PointJson {
     concurrency: NonZeroU64,
     bound: FiguresJson,
     expected: Option<FiguresJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calibrated: Option<FiguresJson>,
 }
 
 struct FiguresJson(LightFigures, u64);

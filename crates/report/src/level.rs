@@ -15,7 +15,7 @@ use fizeau_metrics::{ClientProof, Distribution, LevelSummary, Reason, Validity, 
 use crate::Asked;
 
 pub(crate) use proof::tail;
-pub use speed::{DecodeLight, Light, SpeedOfLight};
+pub use speed::{DecodeLight, Light, Reference, SpeedOfLight};
 pub use until::Until;
 pub(crate) use until::found;
 

@@ -53,7 +53,9 @@ pub use comparison::{
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use lengths::LengthTally;
-pub use level::{DecodeLight, LevelReport, LevelStatus, Light, LoadPoint, SpeedOfLight, Until};
+pub use level::{
+    DecodeLight, LevelReport, LevelStatus, Light, LoadPoint, Reference, SpeedOfLight, Until,
+};
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};

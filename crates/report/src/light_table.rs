@@ -23,6 +23,28 @@ impl SweepReport {
         self.compared().filter_map(row).collect()
     }
 
+    /// What a calibration predicts of the levels' output, in a sentence; none without one.
+    pub(crate) fn calibrated_words(&self) -> Option<String> {
+        let mut scopes = None;
+        let mut words = Vec::new();
+        for level in self.compared() {
+            let light = level.speed_of_light.light()?;
+            let (prediction, scope) = light.calibrated.as_ref()?;
+            scopes = Some(scope);
+            words.push(match prediction {
+                Ok(prediction) => {
+                    let of = &prediction.output_tokens_per_s;
+                    let [value, low, high] =
+                        [of.value, of.low, of.high].map(|rate| number(rate.get()));
+                    format!("{value} ({low} to {high}) at {}", level.load)
+                }
+                Err(_) => format!("none at {}", level.load),
+            });
+        }
+        let scope = scopes?;
+        Some(format!("Calibrated on {scope}, output tokens/s: {}", words.join(", ")))
+    }
+
     /// The most requests that were in flight at any of those levels.
     pub(crate) fn most_in_flight(&self) -> Option<u64> {
         let lights = self.compared().filter_map(|level| level.speed_of_light.light());

@@ -102,6 +102,15 @@ fn as_pass<C: Carried>(carried: &C) -> Pass {
     }
 }
 
+impl Lengths {
+    /// A load of requests that are all of the mean lengths, where there are any: for predictions, which are made for loads,
+    /// and not for bounds ([`crate::Load`]).
+    #[must_use]
+    pub fn mean_load(&self, concurrency: NonZeroU64) -> Option<Load> {
+        (self.requests() > 0).then(|| mean_load(self, concurrency))
+    }
+}
+
 /// Requests of the mean lengths, for what they take of the memory.
 fn mean_load(lengths: &Lengths, concurrency: NonZeroU64) -> Load {
     let prompt = lengths.prompt();

@@ -44,4 +44,7 @@ pub(crate) struct PhysicsArgs {
     /// fit.
     #[arg(long, value_name = "N")]
     pub(crate) max_num_seqs: Option<NonZeroU64>,
+    /// A calibration that `fizeau sol --fit` wrote, for what it predicts beside bound and expectation.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) calibration: Option<PathBuf>,
 }

@@ -24,13 +24,14 @@ pub(super) fn of(
         let mut paths = folders.into_iter().flatten().map(|folder| folder.join(name));
         paths.find(|path| path.is_file())
     };
-    let [config, own] = PHYSICS.map(kept);
+    let [config, _, own, calibration] = PHYSICS.map(kept);
+    let calibration = said.calibration.clone().or(calibration);
     let config = said.model_config.clone().or(config);
     let own = own.map(|path| path.display().to_string());
     let hardware = said.hardware.clone().or(own).or_else(|| setup.hardware.clone());
     if let (Some(config), Some(hardware)) = (&config, &hardware) {
         let spread = Spread::of_run(run.record()).with(said);
-        let found = Physics::read(config, hardware, spread)?;
+        let found = Physics::read(config, hardware, spread)?.calibrated(calibration.as_deref())?;
         return Ok(Some(found.for_prompts_of(lengths)));
     }
     if said.model_config.is_some() || said.hardware.is_some() {

@@ -6,9 +6,39 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{Millis, Seconds};
 use fizeau_metrics::LevelSummary;
-use fizeau_roofline::{AnswerError, Bound, Excess, Expected, Measured, Share, System};
+use fizeau_roofline::{
+    AnswerError, Bound, Excess, Expected, Lengths, Measured, OutsideRegime, Prediction, Predictor,
+    Scope, Share, System,
+};
 
 use crate::{LengthTally, LoadPoint};
+
+/// What measurements are held against: a model on its devices, and where there is a calibration what it predicts of them.
+#[derive(Debug, Clone, Copy)]
+pub struct Reference<'a> {
+    /// The model on its devices.
+    pub system: &'a System,
+    /// What predicts it; none where there is no calibration.
+    pub predictor: Option<&'a Predictor>,
+}
+
+impl<'a> From<&'a System> for Reference<'a> {
+    fn from(system: &'a System) -> Self {
+        Self { system, predictor: None }
+    }
+}
+
+impl Reference<'_> {
+    /// The prediction for requests of the mean lengths.
+    pub(crate) fn predict(
+        &self,
+        lengths: &Lengths,
+        concurrency: NonZeroU64,
+    ) -> Option<Result<Prediction, OutsideRegime>> {
+        let load = lengths.mean_load(concurrency)?;
+        Some(self.predictor?.predict(&load))
+    }
+}
 
 /// How far a level is from the best that the hardware could do.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +52,8 @@ pub enum SpeedOfLight {
     },
 }
 
-/// What a level is held against, and what was reached of it. Bound, expectation and measurement are three things.
+/// What a level is held against, and what was reached of it. Bound, expectation, prediction and measurement are four
+/// things.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Light {
     /// The most requests that were in flight at once, for which all of it is.
@@ -31,6 +62,8 @@ pub struct Light {
     pub bound: Bound,
     /// What physics leads one to expect of them; or, in plain words, why that cannot be said.
     pub expected: Result<Expected, String>,
+    /// What the calibration predicts, and for which devices and engines it was fitted; none where there is no calibration.
+    pub calibrated: Option<(Result<Prediction, OutsideRegime>, Scope)>,
     /// What was reached of the bound.
     pub shares: fizeau_roofline::SpeedOfLight,
     /// The decode phase by itself; none where nothing was decoded.
@@ -52,11 +85,11 @@ pub struct DecodeLight {
 }
 
 impl SpeedOfLight {
-    /// What was reached, at a load, of what `system` could do with requests of these lengths. Where the load is a rate, all
+    /// What was reached, at a load, of what the reference could do with requests of these lengths. Where the load is a rate, all
     /// requests that were in flight at the fullest instant are taken to have run at once, so that nothing can beat the bound.
     #[must_use]
     pub fn of(
-        system: &System,
+        reference: Reference<'_>,
         lengths: &LengthTally,
         load: LoadPoint,
         summary: &LevelSummary,
@@ -73,7 +106,7 @@ impl SpeedOfLight {
         let Some(concurrency) = concurrency.and_then(NonZeroU64::new) else {
             return absent("it is not known how many requests were in flight");
         };
-        match Light::of(system, lengths, concurrency, summary) {
+        match Light::of(reference, lengths, concurrency, summary) {
             Ok(light) => Self::Known(Box::new(light)),
             Err(error) => Self::Absent { reason: error.to_string() },
         }
@@ -111,12 +144,12 @@ impl SpeedOfLight {
 
 impl Light {
     fn of(
-        system: &System,
+        reference: Reference<'_>,
         lengths: &LengthTally,
         concurrency: NonZeroU64,
         summary: &LevelSummary,
     ) -> Result<Self, AnswerError> {
-        let (lengths, measured) = (lengths.lengths(), measured(summary));
+        let (lengths, measured, system) = (lengths.lengths(), measured(summary), reference.system);
         let bound = Bound::over(system, lengths, concurrency)?;
         let expected = system.expected_over(lengths, concurrency);
         let decoding = summary.over_time.as_ref().map(|over_time| over_time.decoding.mean);
@@ -127,6 +160,9 @@ impl Light {
         });
         Ok(Self {
             concurrency,
+            calibrated: reference
+                .predict(lengths, concurrency)
+                .zip(reference.predictor.map(|predictor| predictor.scope().clone())),
             shares: measured.percent_of(&bound),
             expected: expected.map_err(|error| error.to_string()),
             decode,

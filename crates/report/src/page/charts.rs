@@ -42,6 +42,9 @@ impl SweepReport {
         if !light.is_empty() {
             keys.push_str(&key("light bound", "speed of light: the bound, which nothing beats"));
             keys.push_str(&key("light expected", "expected of physics"));
+            if light.iter().any(|line| line.class == "calibrated" && !line.points.is_empty()) {
+                keys.push_str(&key("light calibrated", "calibrated"));
+            }
             keys.push_str(
                 "The curves are of mean E2EL, at the same numbers of requests in flight.",
             );

@@ -28,6 +28,7 @@ impl SweepReport {
             LightLine { class, points: reached.filter_map(place).collect() }
         };
         vec![
+            line("calibrated", "calibrated", |point| point.calibrated),
             line("expected", "expected", |point| point.expected),
             line("bound", "speed of light", |point| Some(point.bound)),
         ]
@@ -65,9 +66,13 @@ impl SweepReport {
             }
             out.push_str("</tr>\n");
         }
+        let calibrated = self.calibrated_words().map(|words| format!(" {}.", escape(&words)));
+        let calibrated = calibrated.unwrap_or_default();
         put(
             out,
-            format_args!("</tbody>\n</table>\n</div>\n<p class=\"note\">{NOTE}.</p>\n</section>\n"),
+            format_args!(
+                "</tbody>\n</table>\n</div>\n<p class=\"note\">{NOTE}.{calibrated}</p>\n</section>\n"
+            ),
         );
     }
 }

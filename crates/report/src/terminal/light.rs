@@ -39,6 +39,7 @@ impl SweepReport {
             out.push(Line::Whole(line(row.iter().map(String::as_str).take(count))));
         }
         out.push(Line::text(NOTE.to_owned()));
+        out.extend(self.calibrated_words().map(Line::text));
         out.push(Line::Blank);
     }
 }

@@ -27,7 +27,7 @@ fn judged(load: u32, tapes: &[Tape]) -> LevelReport {
     let system = sample::system();
     let lengths = sample::lengths(&system, tapes);
     let load_point = LoadPoint::Concurrency(load);
-    let speed_of_light = SpeedOfLight::of(&system, &lengths, load_point, &summary);
+    let speed_of_light = SpeedOfLight::of((&system).into(), &lengths, load_point, &summary);
     let excess = speed_of_light.excess();
     let reasons = excess.map(|excess| Reason {
         verdict: Verdict::Invalid,
@@ -137,7 +137,7 @@ fn a_rate_is_held_against_the_most_that_were_in_flight() {
     let summary = LevelSummary::of(&tapes, &GoodputGoals::default());
     let system = sample::system();
     let lengths = sample::lengths(&system, &tapes);
-    let at = |load| SpeedOfLight::of(&system, &lengths, load, &summary);
+    let at = |load| SpeedOfLight::of((&system).into(), &lengths, load, &summary);
     let by_rate = at(LoadPoint::Rate(PerSec::new(25.0)));
     let light = by_rate.light().unwrap();
     let peak = summary.over_time.unwrap().in_flight.peak;

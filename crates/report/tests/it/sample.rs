@@ -155,7 +155,7 @@ fn tape(sent: Stamp, ttft_us: u64, gap_us: u64) -> Tape {
 
 fn speed_of_light(tapes: &[Tape], summary: &LevelSummary, load: LoadPoint) -> SpeedOfLight {
     let system = system();
-    SpeedOfLight::of(&system, &lengths(&system, tapes), load, summary)
+    SpeedOfLight::of((&system).into(), &lengths(&system, tapes), load, summary)
 }
 
 /// The lengths of all replies.
@@ -178,5 +178,5 @@ pub(crate) fn curve() -> LightCurve {
     let (system, loads) = (system(), [1, 2, 4, 8, 16, 32, 64, 128]);
     let tapes: Vec<Tape> = loads.into_iter().flat_map(tapes).collect();
     let loads = loads.map(|load| NonZeroU64::new(load).unwrap());
-    LightCurve::over(&system, &lengths(&system, &tapes), &loads).unwrap()
+    LightCurve::over((&system).into(), &lengths(&system, &tapes), &loads).unwrap()
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, SerializeStruct, Serializer};
 
 use super::{Light, SpeedOfLight};
+use crate::Calibrated;
 
 /// Null where there is no bound, since the reason is a sibling of the whole.
 impl Serialize for SpeedOfLight {
@@ -20,6 +21,16 @@ impl Serialize for SpeedOfLight {
             Err(reason) => {
                 fields.serialize_field("expected", &())?;
                 fields.serialize_field("expected_reason", reason)?;
+            }
+        }
+        match &light.calibrated {
+            Some((prediction, scope)) => {
+                let calibrated = Calibrated { prediction: prediction.as_ref(), scope };
+                fields.serialize_field("calibrated", &calibrated.block())?;
+            }
+            None => {
+                fields.serialize_field("calibrated", &())?;
+                fields.serialize_field("calibrated_reason", "no calibration was given")?;
             }
         }
         fields.serialize_field("share", &SharesJson(&light.shares))?;
