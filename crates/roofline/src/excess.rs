@@ -176,9 +176,16 @@ impl fmt::Display for Excess {
         )?;
         let remedies: Vec<String> = self.remedies.iter().map(ToString::to_string).collect();
         match &*remedies {
-            [] => f.write_str("model and device are not those that were given"),
-            [one] => write!(f, "{one}"),
-            many => write!(f, "one of these: {}", many.join("; or ")),
+            [] => f.write_str("model and device are not those that were given")?,
+            [one] => write!(f, "{one}")?,
+            many => write!(f, "one of these: {}", many.join("; or "))?,
+        }
+        match self.figure {
+            // The engine's pace is not seen then.
+            MeasuredFigure::Tpot => {
+                f.write_str("; or tokens were held back on the way and came in bursts")
+            }
+            _ => Ok(()),
         }
     }
 }

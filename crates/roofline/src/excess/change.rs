@@ -138,10 +138,12 @@ impl Reckoning {
         // What rounding may hide, so that a needed value is itself enough.
         let slack = 1.0 + 1e-9;
         let in_time = |measured: Option<fizeau_core::Seconds>, bound: f64| {
-            measured.is_none_or(|time| !(time.get() > 0.0) || bound <= time.get() * slack)
+            let measured = measured.filter(|time| time.get() > 0.0);
+            measured.is_none_or(|time| bound <= time.get() * slack)
         };
         let in_rate = |measured: Option<fizeau_core::PerSec>, bound: f64| {
-            measured.is_none_or(|rate| !(rate.get() > 0.0) || rate.get() * bound <= slack)
+            let measured = measured.filter(|rate| rate.get() > 0.0);
+            measured.is_none_or(|rate| rate.get() * bound <= slack)
         };
         in_time(measured.ttft, times.ttft)
             && in_time(measured.tpot, times.tpot)

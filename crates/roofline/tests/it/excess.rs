@@ -131,6 +131,17 @@ fn a_format_with_faster_arithmetic_explains_what_bytes_cannot() {
     assert_eq!(needed(&excess, Input::Bandwidth), None);
 }
 
+/// Tokens that are held back and sent at once look faster than they were made.
+#[test]
+fn a_pace_beyond_light_may_have_come_in_bursts() {
+    let system = single(llama_8b(), Device::named("h100-sxm").unwrap());
+    let lengths = lengths_of(system.model(), &[(64, 0, 64)]);
+    let measured = Measured { tpot: Some(Seconds::new(0.002)), ..Measured::default() };
+    let excess = system.excess(&lengths, some(4), &measured).unwrap().unwrap();
+    assert_eq!(excess.figure, MeasuredFigure::Tpot);
+    assert!(excess.to_string().ends_with("or tokens were held back on the way and came in bursts"));
+}
+
 #[test]
 fn what_nothing_explains_is_said_plainly() {
     let system = single(llama_8b(), &card(3.35e12, 9.9e14));
