@@ -11,6 +11,7 @@
 //! - It exits with the code of the program that it ran for you: 0 done, 1 failed, 2 a wrong command line.
 
 mod bench;
+mod calibrate_report;
 mod cargo;
 mod counts;
 mod engine;
@@ -56,6 +57,11 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
+    /// Whether measured levels keep to the speed of light, and how far off a calibration on them is
+    CalibrateReport {
+        /// A CSV file of measured levels; otherwise the published ones in `fixtures/`
+        args: Vec<OsString>,
+    },
     /// The checks that need no build: layers, licences, sources, pages
     Tidy,
     /// A real engine on this machine's CPU: llama.cpp's server with a tiny random model
@@ -70,6 +76,7 @@ pub fn main() -> ExitCode {
         Task::Sweep { args } => sweep::run(&args),
         Task::Test => test::run(),
         Task::Bench { args } => bench::run(&args),
+        Task::CalibrateReport { args } => calibrate_report::run(&args),
         Task::Tidy => tidy::run(),
         Task::Engine(action) => engine::run(action),
     };

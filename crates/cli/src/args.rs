@@ -81,7 +81,7 @@ pub(crate) enum Command {
     /// Make one run of the shards of one (`fizeau bench --shard I/N`, on several machines).
     Merge(MergeArgs),
     /// Show a stored run again: as it was, as another tool would have had it, or what a word means to whom.
-    Report(ReportArgs),
+    Report(Box<ReportArgs>),
     /// Serve the simulated engine behind HTTP, for trying clients out.
     Serve(ServeArgs),
     /// List the models that are built in, or say what is understood of one: parameters, bytes, cache, warnings.

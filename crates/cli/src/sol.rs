@@ -10,7 +10,7 @@ mod systems;
 use std::num::NonZeroU64;
 
 use fizeau::core::PerSec;
-use fizeau::report::{BatchCurve, Calibrated, ContextCurve, SolScope, SolSubject, SolView};
+use fizeau::report::{BatchCsv, Calibrated, ContextCsv, SolScope, SolSubject, SolView};
 use fizeau::roofline::{Answer, Device, Load, Model, Schedule, System};
 
 use crate::args::{CurveArg, SolArgs, SystemArgs};
@@ -27,6 +27,18 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
     let calibration = fit::calibration(&args.calibration)?;
     if let Some(path) = &args.points {
         return points::run(path, &query, calibration);
+    }
+    for (flag, given, wanted) in [
+        (
+            "--model-config",
+            &args.system.model_config,
+            "a config.json, or a name that `fizeau models` lists",
+        ),
+        ("--hardware", &args.system.hardware, "a name that `fizeau devices` lists, or a TOML file"),
+    ] {
+        if given.is_none() {
+            return Err(Fail::usage(format!("{flag} is missing; it takes {wanted}")));
+        }
     }
     let mut systems = Systems::new(calibration);
     let prepared = systems.get(&query.system).map_err(Fail::usage)?;
@@ -106,9 +118,9 @@ fn steps_alone(system: &System, load: &Load, answer: &mut Answer) {
 
 fn curve(over: CurveArg, system: &System, load: &Load) -> Result<Exit, Fail> {
     let csv = match over {
-        CurveArg::Batch => BatchCurve { system, load }.csv().map_err(Fail::usage)?,
+        CurveArg::Batch => BatchCsv { system, load }.csv().map_err(Fail::usage)?,
         CurveArg::Context => {
-            let (csv, end) = ContextCurve { system, load }.csv().map_err(Fail::usage)?;
+            let (csv, end) = ContextCsv { system, load }.csv().map_err(Fail::usage)?;
             if let Some(end) = end {
                 eprintln!("note: the curve ends where {end}");
             }

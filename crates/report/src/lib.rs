@@ -14,6 +14,7 @@
 //! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
 //! | what another tool would have said | [`PeerComparison`] |
 //! | what a word means, and to whom | [`Explanation`] |
+//! | the speed of light of a model on devices | [`SolView`], [`SolLine`], [`BatchCsv`], [`ContextCsv`] |
 //!
 //! **Use this crate** to show results of Fizeau's metrics in a program of your own. **Use `fizeau-metrics`**
 //! for the figures themselves, and `fizeau` to get all layers at once.
@@ -60,8 +61,8 @@ pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
 pub use sol::{
-    BatchCurve, Calibrated, ContextCurve, FitView, SolAside, SolError, SolLine, SolScope,
-    SolSubject, SolView,
+    BatchCsv, Calibrated, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject,
+    SolView,
 };
 pub use sweep::{GoalResult, OperatingPoint, Place, StandIn, SweepReport};
 pub use terminal::{Style, Terminal};

@@ -15,13 +15,36 @@ mod view;
 
 pub use aside::{SolAside, SolSubject};
 pub use calibrated::Calibrated;
-pub use curve::{BatchCurve, ContextCurve};
+pub use curve::{BatchCsv, ContextCsv};
 pub use fit::FitView;
 pub use line::{SolError, SolLine};
 
 use fizeau_roofline::{Answer, Load, System};
 
 /// An answer, and what it is of.
+///
+/// ```
+/// use std::num::NonZeroU64;
+/// use fizeau_core::Tokens;
+/// use fizeau_report::{SolScope, SolView};
+/// use fizeau_roofline::{Deployment, Device, KnownModel, Load, System};
+/// let model = KnownModel::named("llama-3.1-8b")?.model()?;
+/// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
+/// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
+/// let view = SolView {
+///     name: "llama-3.1-8b",
+///     system: &system,
+///     load: &load,
+///     answer: &system.answer(&load)?,
+///     calibrated: None,
+///     scope: SolScope::Requests,
+///     asides: &[],
+///     notes: &[],
+/// };
+/// assert!(view.text(80).contains("8.03 B parameters, 7.50 B read for a token"));
+/// assert!(view.to_json()?.contains("fizeau.sol/1"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct SolView<'a> {
     /// What the model's config is called.

@@ -8,6 +8,7 @@ mod kernels;
 mod measured;
 mod predict;
 mod regime;
+mod rows;
 mod sample;
 mod solve;
 mod terms;

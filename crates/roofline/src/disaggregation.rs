@@ -123,7 +123,7 @@ impl Disaggregation<'_> {
     /// What becomes of `load`, in the steady state of a closed loop: of its concurrency some requests are being read in
     /// or sent, the others decode; who waits, waits to be read in.
     ///
-    /// All zero, and limited by decode, where no sequence fits beside the weights.
+    /// Serves nothing, limited by decode, where no sequence fits beside the weights.
     #[must_use]
     pub fn answer(&self, load: &Load) -> Disaggregated {
         let expected = self.stages(Reckoning::Expected, load);

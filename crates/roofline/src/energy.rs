@@ -10,7 +10,7 @@ use crate::figures::Phases;
 use crate::pass::PassTime;
 use crate::reckoning::Reckoning;
 use crate::system::System;
-use crate::{Figures, Load};
+use crate::{Figures, Limit, Limits, Load};
 
 /// What a load takes in energy. An estimate: see [`PowerDraw`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,6 +32,8 @@ pub struct Energy {
     pub prefill_stretch: f64,
     /// How much longer a decode step takes for want of power; 1 where it does not.
     pub decode_stretch: f64,
+    /// What limits each phase: power where it takes longer for want of it, else what [`System::limits`] says.
+    pub limited_by: Limits,
 }
 
 impl Energy {
@@ -120,6 +122,10 @@ impl System {
         let per_request = dynamic + draw.constant * seconds;
         let (_, output, _) = load.lengths();
         let watts = |pass: &PassTime| draw.of(pass) / pass.total + draw.constant;
+        let prefill_stretch = phases.prefill.total / whole.prefill.total;
+        let decode_stretch = phases.step.total / whole.step.total;
+        let or_power = |stretch: f64, limit| if stretch > 1.0 { Limit::Power } else { limit };
+        let limits = self.limits(load);
         Ok(Energy {
             figures,
             per_request,
@@ -127,8 +133,12 @@ impl System {
             mean: per_request / seconds,
             prefill: watts(&phases.prefill),
             decode: watts(&phases.step),
-            prefill_stretch: phases.prefill.total / whole.prefill.total,
-            decode_stretch: phases.step.total / whole.step.total,
+            prefill_stretch,
+            decode_stretch,
+            limited_by: Limits {
+                prefill: or_power(prefill_stretch, limits.prefill),
+                decode: or_power(decode_stretch, limits.decode),
+            },
         })
     }
 

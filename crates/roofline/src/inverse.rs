@@ -51,6 +51,21 @@ pub enum Need {
     RequestsPerS,
 }
 
+impl Need {
+    /// The name used in files: `memory`, `context`, `concurrency`, `ttft`, `tpot`, `requests_per_s`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Context => "context",
+            Self::Concurrency => "concurrency",
+            Self::Ttft => "ttft",
+            Self::Tpot => "tpot",
+            Self::RequestsPerS => "requests_per_s",
+        }
+    }
+}
+
 /// What of a goal is not met, by how much.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]

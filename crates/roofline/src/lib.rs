@@ -1,13 +1,15 @@
-//! What a model on devices could do at the very best, and what physics leads one to expect: the speed of light of LLM
-//! inference.
+//! What a model on devices could do at the very best, what to expect of it, and what a calibrated engine is predicted to
+//! do: the speed of light of LLM inference.
 //!
-//! A [`Model`] comes from a `config.json`, a [`Device`] from the table (or from your own figures), a [`Deployment`] says
-//! how one is spread over the other: together a [`System`]. [`System::answer`] says what becomes of a [`Load`]: what
-//! fits, the bound that no serving engine can beat, the expectation, and what limits both. [`System::explain`] lists the
-//! terms, [`System::bound_sensitivities`] what a better resource would buy.
+//! A [`Model`] comes from a `config.json`, a [`Device`] from the table (or from your own figures), a [`Deployment`] says how
+//! the one is spread over several of the other: together they are a [`System`]. Asked about a [`Load`] it gives
 //!
-//! For what was measured, [`Bound::over`] takes the lengths that the requests really had, and
-//! [`Measured::percent_of`] puts the measurement beside it.
+//! - the *bound* ([`System::bound_figures`]): times that no serving engine can undercut and rates that none can exceed;
+//! - the *expectation* ([`System::expected_figures`]): physics operator by operator, without a fitted constant;
+//! - with a [`Calibration`] a *prediction* with an interval ([`Predictor::predict`]);
+//!
+//! and never mixes them. [`System::answer`] has all that a load comes to, or why it cannot be. For what was *measured*,
+//! [`Bound::over`] takes the lengths that the requests really had, and [`Measured::percent_of`] puts the measurement beside it.
 //!
 //! ```
 //! use std::num::NonZeroU64;
@@ -25,9 +27,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Use this crate** to hold a measurement, a simulator or a capacity plan against the limit that the silicon
-//! sets. **Do not take** an expectation for a prediction: it has no overheads in it, and all that an engine does beside
-//! moving bytes and multiplying comes on top.
+//! **Use this crate** to hold a measurement, a simulator or a capacity plan against the limit that the silicon sets, to see
+//! what limits a deployment and what would help, and to carry what was measured over to other models and loads. **Do not use
+//! it** to predict an engine without having measured one: neither a bound nor an expectation has overheads in it. Nor for what
+//! a queue does to single requests: that is for a simulation.
+//!
+//! The formulas, their sources and worked examples: `docs/speed-of-light.md` in the repository.
 //!
 //! # How a time comes about
 //!
@@ -39,11 +44,12 @@
 //! # Invariants
 //!
 //! - Pure: no I/O, no clock, no randomness. The same inputs give the same bits.
-//! - Sound: a simplification may make a bound harder to reach, never easier to beat. More bandwidth or more
-//!   arithmetic never makes a bound worse, nor do more devices. No expectation beats its bound.
+//! - Sound: a simplification may make a bound harder to reach, never easier to beat. More bandwidth, more arithmetic or more
+//!   devices never make a bound worse, and no expected or predicted time is below its bound.
+//! - Once a [`System`] is made, a bound or an expectation allocates nothing.
+//! - Nothing depends on a model's name: behaviour follows the fields of its config.
 //! - No figure is NaN or infinite; what cannot be said is an error or absent.
 //! - Rates are dense, bytes are bytes, and a multiply-add counts as two.
-//! - A prepared [`System`] evaluates bounds and expectations without allocating.
 
 mod alone;
 mod answer;
@@ -85,6 +91,7 @@ mod span;
 mod speculation;
 mod system;
 mod timed;
+mod totals;
 
 pub use alone::SingleRequest;
 pub use answer::{Answer, AnswerError};

@@ -10,7 +10,8 @@ use crate::pass::{Binding, Pass, PassTime};
 use crate::reach::Reaches;
 use crate::routing::Routing;
 use crate::serving::Serving;
-use crate::timed::{Timed, Totals};
+use crate::timed::Timed;
+use crate::totals::{Shares, Totals};
 use crate::{Deployment, DeploymentError, Device, Model, Overlap, Parameters, rates};
 
 /// A model on a device, spread over a deployment, served in a certain way.
@@ -86,6 +87,8 @@ pub struct System {
     reaches: Reaches,
     /// As engines cut the work: for the expectation.
     real: Vec<Timed>,
+    /// The same, for an engine that overlaps them.
+    shares: Shares,
     /// As evenly as arithmetic allows: for the bound.
     ideal: Totals,
     ideal_operators: Vec<Timed>,
@@ -113,13 +116,15 @@ impl System {
     /// Of a model that can be spread so.
     fn prepared(model: Model, device: Device, deployment: Deployment) -> Self {
         let reaches = Reaches::of(&model);
+        let real = timed(&model, &device, &deployment, Routing::Expected);
         let ideal_operators: Vec<Timed> = operators(&model, &deployment, Cut::Ideal)
             .into_iter()
             .map(|operator| Timed::ideal(operator, &device))
             .collect();
         Self {
-            real: timed(&model, &device, &deployment, Routing::Expected),
-            ideal: Totals::new(&ideal_operators, &reaches),
+            shares: Shares::new(&real, &reaches),
+            real,
+            ideal: Totals::new(ideal_operators.iter(), &reaches),
             ideal_operators,
             memory: Memory::new(&model, &deployment, &reaches),
             exchanges: Exchanges::new(&model, &device, &deployment),
@@ -145,7 +150,8 @@ impl System {
     #[must_use]
     pub fn with_routing(self, routing: Routing) -> Self {
         let real = timed(&self.model, &self.device, &self.deployment, routing);
-        Self { real, routing, ..self }
+        let shares = Shares::new(&real, &self.reaches);
+        Self { real, shares, routing, ..self }
     }
 
     /// The same system on other devices.
@@ -237,6 +243,15 @@ impl System {
     #[must_use]
     pub fn expected_sums(&self, sums: &PassSums) -> PassTime {
         self.with_exchanges(self.operators_of(sums), &sums.as_pass())
+    }
+
+    /// The parts of [`System::expected_sums`] but for activations, which are taken to stay on chip; in the total all memory
+    /// overlaps with all arithmetic, and communication comes on top. What a simulated engine adds its overheads to.
+    #[must_use]
+    pub fn overlapped_sums(&self, sums: &PassSums) -> PassTime {
+        let parts = self.shares.time(sums);
+        let pass = PassTime { binding: Binding::default(), ..parts };
+        self.with_exchanges(pass, &sums.as_pass())
     }
 
     pub(crate) fn with_exchanges(&self, mut sum: PassTime, pass: &Pass) -> PassTime {

@@ -1,4 +1,4 @@
-//! Operators in seconds on a device: one by one for the expectation, summed up for the bound.
+//! Operators in seconds on a device, one by one: for the expectation.
 
 use fizeau_core::Seconds;
 
@@ -6,20 +6,19 @@ use crate::carried::Carried;
 use crate::deployment::imbalance;
 use crate::operator::{Operator, OperatorKind, Positions, Routed};
 use crate::pass::PassTime;
-use crate::reach::{Reach, Reaches};
 use crate::routing::{Coverage, Routing};
 use crate::{Device, rates};
 
 /// An operator in seconds, as engines cut it.
 #[derive(Debug, Clone)]
 pub(crate) struct Timed {
-    operator: Operator,
+    pub(crate) operator: Operator,
     /// How many experts are read.
-    coverage: Option<Coverage>,
+    pub(crate) coverage: Option<Coverage>,
     /// Seconds a byte.
-    byte: f64,
+    pub(crate) byte: f64,
     /// Seconds a FLOP.
-    flop: f64,
+    pub(crate) flop: f64,
 }
 
 /// What an operator takes.
@@ -74,8 +73,8 @@ impl Timed {
     /// What the operator takes on the busiest device, which has at least one sequence if there is any.
     pub(crate) fn time<C: Carried>(&self, carried: &C) -> OperatorTime {
         let of = &self.operator;
-        let share = |whole: f64| if whole > 1.0 { of.share.max(1.0 / whole) } else { 1.0 };
-        let (decoding, prompts) = (share(carried.decoding()), share(carried.prompts()));
+        let decoding = busiest(of.share, carried.decoding());
+        let prompts = busiest(of.share, carried.prompts());
         let tokens = decoding * carried.decoded() + prompts * carried.prompt_tokens();
         let positions = match of.positions {
             Positions::All => tokens,
@@ -130,109 +129,8 @@ impl Timed {
     }
 }
 
-/// All operators of a pass in seconds, cut as evenly as arithmetic allows.
-#[derive(Debug, Clone)]
-pub(crate) struct Totals {
-    /// Reading the weights once, of the experts as few as one token uses.
-    pub(crate) weights: f64,
-    /// Arithmetic of a token, LM head apart.
-    token: f64,
-    /// The LM head's, for a sampled position.
-    sampled: f64,
-    /// Moving a sequence's state once.
-    state: f64,
-    reaches: Vec<ReachTotals>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct ReachTotals {
-    reach: Reach,
-    /// Moving a token's cache.
-    cached: f64,
-    /// Comparing a pair.
-    decode: f64,
-    prefill: f64,
-}
-
-impl Totals {
-    pub(crate) fn new(operators: &[Timed], reaches: &Reaches) -> Self {
-        let empty =
-            |reach: &Reach| ReachTotals { reach: *reach, cached: 0.0, decode: 0.0, prefill: 0.0 };
-        let mut sum = Self {
-            weights: 0.0,
-            token: 0.0,
-            sampled: 0.0,
-            state: 0.0,
-            reaches: reaches.iter().map(empty).collect(),
-        };
-        for Timed { operator: of, byte, flop, .. } in operators {
-            let routed = of.experts.map_or(0.0, |routed| routed.each * routed.per_token);
-            sum.weights += (of.weights + routed) * byte;
-            match of.positions {
-                Positions::All => sum.token += of.per_token * flop,
-                Positions::Sampled => sum.sampled += of.per_token * flop,
-            }
-            sum.state += of.state * byte;
-            if let Some(totals) = sum.reaches.get_mut(of.reach.index) {
-                totals.cached += of.cached * byte;
-                totals.decode += of.per_pair.decode * flop;
-                totals.prefill += of.per_pair.prefill * flop;
-            }
-        }
-        // A model without full attention need not reckon it.
-        sum.reaches.retain(|totals| totals.cached > 0.0);
-        sum
-    }
-
-    /// Arithmetic of the layers' matrices and the LM head.
-    pub(crate) fn matrices<C: Carried>(&self, carried: &C) -> f64 {
-        let sampled = carried.decoded() + carried.prompts();
-        self.token * (carried.decoded() + carried.prompt_tokens()) + self.sampled * sampled
-    }
-
-    /// Moving caches and states, and the arithmetic of attention.
-    pub(crate) fn cache_and_attention<C: Carried>(&self, carried: &C) -> (f64, f64) {
-        let states = 2.0 * carried.decoding() + carried.prompts() + carried.resumed();
-        let (mut cache, mut attention) = (self.state * states, 0.0);
-        for of in &self.reaches {
-            cache += of.cached * (carried.seen(&of.reach) + carried.filled(&of.reach));
-            attention += of.decode * carried.decode_pairs(&of.reach)
-                + of.prefill * carried.prompt_pairs(&of.reach);
-        }
-        (cache, attention)
-    }
-
-    /// Many passes, `reads` of which read the weights; nothing of it is in the total.
-    pub(crate) fn all<C: Carried>(&self, carried: &C, reads: f64) -> PassTime {
-        let (cache, attention) = self.cache_and_attention(carried);
-        PassTime {
-            weights: Seconds::new(self.weights * reads),
-            cache: Seconds::new(cache),
-            matrices: Seconds::new(self.matrices(carried)),
-            attention: Seconds::new(attention),
-            ..PassTime::default()
-        }
-    }
-
-    /// One pass: all memory and all arithmetic overlap.
-    pub(crate) fn time<C: Carried>(&self, carried: &C) -> PassTime {
-        let matrices = self.matrices(carried);
-        let (cache, attention) = self.cache_and_attention(carried);
-        let mut time = PassTime {
-            weights: Seconds::new(self.weights),
-            cache: Seconds::new(cache),
-            matrices: Seconds::new(matrices),
-            attention: Seconds::new(attention),
-            ..PassTime::default()
-        };
-        let (memory, arithmetic) = (self.weights + cache, matrices + attention);
-        time.total = Seconds::new(memory.max(arithmetic));
-        if memory >= arithmetic {
-            time.binding.weights = time.weights;
-            time.binding.cache = time.cache;
-        } else {
-            time.binding.compute = Seconds::new(arithmetic);
-        }
-        time
-    }
+/// Of `whole` sequences, the share of the device that has most, where each has `share` on average: one that has any has
+/// at least one.
+pub(crate) fn busiest(share: f64, whole: f64) -> f64 {
+    if whole > 1.0 { share.max(1.0 / whole) } else { 1.0 }
 }

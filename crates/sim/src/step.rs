@@ -46,7 +46,7 @@ impl Default for Overheads {
 ///
 /// with bandwidth `BW` and arithmetic `F` of the devices, the efficiencies `e_b` and `e_c` and the times of
 /// [`Overheads`], `n` the sequences of the step, `L` the model's layers and `m` the collectives of a step. Bytes, FLOPs
-/// and communication are the parts of [`System::expected_sums`], activations apart, which stay on chip: the weights
+/// and communication are the parts of [`System::overlapped_sums`]: the weights
 /// once, of experts those that the tokens are expected to choose; caches and states of every sequence; the arithmetic of
 /// all layers for each token, of attention for each pair of tokens, and of the LM head for each sequence. None of them is
 /// below that of [`fizeau_roofline::Bound`], so no engine on this step time beats that bound.
@@ -132,7 +132,7 @@ fn share(field: &'static str, value: f64) -> Result<f64, StepError> {
 
 impl StepTime for RooflineStep {
     fn step_time(&self, load: &StepLoad) -> Nanos {
-        let pass = self.system.expected_sums(&self.sums(load));
+        let pass = self.system.overlapped_sums(&self.sums(load));
         let of = &self.overheads;
         let memory = (pass.weights + pass.cache) * (1.0 / of.bandwidth_efficiency);
         let compute = pass.arithmetic() * (1.0 / of.compute_efficiency);

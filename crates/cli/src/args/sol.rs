@@ -16,16 +16,20 @@ pub(crate) struct SolArgs {
     pub(crate) calibration: CalibrationArgs,
     /// Answer the queries of a file (`-`: standard input), one JSON object a line, with one JSON line each, in order. Flags are
     /// the defaults of what a line does not say. Exit code 2 if any line could not be answered.
-    #[arg(long, value_name = "FILE.jsonl", conflicts_with_all = ["json", "curve"], help_heading = "Output")]
+    #[arg(long, value_name = "FILE.jsonl", conflicts_with_all = ["json", "curve", "batch", "context"],
+          conflicts_with_all = BESIDES, help_heading = "Output")]
     pub(crate) points: Option<String>,
     /// Print JSON (fizeau.sol/1) instead of text.
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     /// Print a curve as CSV: over the running batch, from 1 to what fits, or over the context, to a million tokens.
     #[arg(long, value_enum, value_name = "OVER", num_args = 0..=1, default_missing_value = "batch",
-          conflicts_with = "json", help_heading = "Output")]
+          conflicts_with_all = ["json", "context"], conflicts_with_all = BESIDES, help_heading = "Output")]
     pub(crate) curve: Option<CurveArg>,
 }
+
+/// What belongs to one answer alone.
+const BESIDES: [&str; 6] = ["draft", "chunk", "disaggregate", "price", "power_limit", "goal"];
 
 /// What is asked of the system.
 #[derive(Debug, Clone, Args)]

@@ -8,8 +8,8 @@ use clap::Args;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Model and devices")]
 pub(crate) struct SystemArgs {
-    /// The model's Hugging Face config.json.
-    #[arg(long, value_name = "FILE")]
+    /// The model: its Hugging Face config.json, or a name that `fizeau models` lists.
+    #[arg(long, value_name = "FILE|NAME")]
     pub(crate) model_config: Option<String>,
     /// The device: a name that `fizeau devices` lists, such as h100-sxm, or a TOML file with one of your own.
     #[arg(long, value_name = "NAME|FILE")]
@@ -29,10 +29,11 @@ pub(crate) struct SystemArgs {
     /// All of it so many times, with the requests shared among them.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) replicas: u32,
-    /// How weights are stored, where it is not as the config says: bf16, fp8, ...
+    /// How weights are stored, where it is not as the config says: fp8, nvfp4, int4-g128, q4_k_m, ...; or class by class, such as
+    /// experts=nvfp4,attention=bf16.
     #[arg(long, value_name = "FORMAT")]
     pub(crate) weights: Option<String>,
-    /// How the key-value cache is stored: bf16 (the default) or fp8.
+    /// How the key-value cache is stored, such as fp8; otherwise as the config says, or bf16.
     #[arg(long, alias = "kv-cache-dtype", value_name = "FORMAT")]
     pub(crate) kv: Option<String>,
     /// The share of a device's memory that weights and cache may take.

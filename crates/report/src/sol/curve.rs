@@ -8,7 +8,7 @@ use fizeau_roofline::{AnswerError, Figures, Load, Schedule, System};
 /// What a system comes to over the running batch, from one sequence to as many as fit: for each way of reckoning its frontier of
 /// throughput against latency.
 #[derive(Debug, Clone, Copy)]
-pub struct BatchCurve<'a> {
+pub struct BatchCsv<'a> {
     /// The model on its devices.
     pub system: &'a System,
     /// What is asked of it; its concurrency does not matter.
@@ -17,7 +17,7 @@ pub struct BatchCurve<'a> {
 
 /// What a system comes to over the context, from 128 tokens to 2^20 or as many as fit.
 #[derive(Debug, Clone, Copy)]
-pub struct ContextCurve<'a> {
+pub struct ContextCsv<'a> {
     /// The model on its devices.
     pub system: &'a System,
     /// What is asked of it; its lengths do not matter. As many sequences run as it has at once, or as fit.
@@ -31,7 +31,7 @@ struct Csv<'a> {
     text: String,
 }
 
-impl BatchCurve<'_> {
+impl BatchCsv<'_> {
     /// A line of heads and a line for each batch. Batches up to 64 are all there, then 32 for each doubling; the last is what
     /// fits.
     ///
@@ -51,7 +51,7 @@ impl BatchCurve<'_> {
     }
 }
 
-impl ContextCurve<'_> {
+impl ContextCsv<'_> {
     /// A line of heads and a line for each context, four for each doubling, and what ended the curve if it was not its length.
     ///
     /// # Errors

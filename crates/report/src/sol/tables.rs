@@ -19,11 +19,8 @@ pub(super) fn memory(view: &SolView<'_>) -> Vec<String> {
         Some(most) => format!("room for {most} at once on all devices"),
         None => "no limit to the sequences".to_owned(),
     };
-    let sequences = format!(
-        "{} sequences, {} each",
-        whole_or_not(answer.running_batch / groups),
-        bytes(of.sequence.get())
-    );
+    let local = sequences(answer.running_batch / groups);
+    let sequences = format!("{local}, {} each", bytes(of.sequence.get()));
     let mut grid = Grid::new(&["GB of a device", "", "", ""]).with_notes();
     for (name, part, note) in [
         ("weights", of.weights, String::new()),
@@ -91,7 +88,11 @@ pub(super) fn terms(view: &SolView<'_>, phase: Phase) -> Vec<String> {
     };
     let whole = [system.bound_pass(&pass).total, system.expected_pass(&pass).total];
     let mut grid = Grid::new(&[&name, "bound", "expected", "", "waits for"]).with_notes();
-    for term in &system.terms(phase, &pass) {
+    let mut terms = system.terms(phase, &pass);
+    // Layers that wait for different resources stand together.
+    let parts: Vec<_> = terms.iter().map(|term| term.part).collect();
+    terms.sort_by_key(|term| parts.iter().position(|part| *part == term.part));
+    for term in &terms {
         let is_seen = term.share >= LEAST_SHARE || term.bound / whole[0] >= LEAST_SHARE;
         if is_seen {
             let name = format!("  {}", term.part.as_str().replace('_', " "));
@@ -111,8 +112,13 @@ fn ms(time: Seconds) -> String {
     if time.get() == 0.0 { "0".to_owned() } else { number(time.get() * 1e3) }
 }
 
-/// A mean number of sequences, without a fraction where it has none.
-pub(super) fn whole_or_not(count: f64) -> String {
+/// `1 sequence`, `32 sequences`.
+pub(super) fn sequences(count: f64) -> String {
+    format!("{} sequence{}", whole_or_not(count), if count == 1.0 { "" } else { "s" })
+}
+
+/// A mean number, without a fraction where it has none.
+fn whole_or_not(count: f64) -> String {
     if count.fract() == 0.0 { format!("{count:.0}") } else { number(count) }
 }
 

@@ -33,7 +33,7 @@ impl SolView<'_> {
             text.table(tables::gains(&changes, self.scope));
         }
         for aside in self.asides {
-            text.aside(aside.lines());
+            text.aside(&aside.lines());
         }
         text.blank();
         self.say_limits(&mut text);
@@ -94,8 +94,8 @@ impl SolView<'_> {
         let running = self.answer.running_batch;
         if self.scope == SolScope::Step {
             let context = load.input_tokens.get() + 1;
-            let sequences = tables::whole_or_not(running);
-            text.say("Load", &format!("a step of {sequences} sequences at a context of {context}"));
+            let sequences = tables::sequences(running);
+            text.say("Load", &format!("a step of {sequences} at a context of {context}"));
             return;
         }
         let cached = match load.cached_tokens.get() {
@@ -183,7 +183,7 @@ impl Text {
     }
 
     /// A table whose words may be long.
-    fn aside(&mut self, lines: Vec<String>) {
+    fn aside(&mut self, lines: &[String]) {
         self.blank();
         self.lines.extend(lines.iter().map(|line| wrap_wide(&plain(line), self.width)));
     }

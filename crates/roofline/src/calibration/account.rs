@@ -54,6 +54,7 @@ pub(super) struct Work {
 /// A prompt, when all devices of a replica work on prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Prompt {
+    pub(super) memory: f64,
     pub(super) arithmetic: f64,
     pub(super) link: f64,
     pub(super) kernels: f64,
@@ -181,7 +182,7 @@ impl Accounts {
         let groups = f64::from(deployment.attention_groups());
         let pass = Pass { prompts: groups, ..Pass::prefill(input, cached) };
         let tokens = pass.positions.count();
-        let mut arithmetic = 0.0;
+        let (mut memory, mut arithmetic) = (0.0, 0.0);
         for (operator, timed) in &self.operators {
             if operator.positions == Positions::Sampled {
                 continue;
@@ -190,11 +191,13 @@ impl Accounts {
             let padding = operator.experts.map_or(1.0, |routed| {
                 1.0 + TILE / 2.0 / (tokens * routed.per_token / routed.count)
             });
+            memory += time.memory() / groups;
             arithmetic += (time.matrices * padding + time.attention) / groups;
         }
         let ranks = deployment.devices_per_stage() as f64;
         let bytes = 2.0 * (ranks - 1.0) / ranks * tokens * self.token_bytes();
         Prompt {
+            memory,
             arithmetic,
             link: self.collectives * bytes * self.link,
             kernels: PROMPT_LAUNCHES * self.kernels,

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::account::Account;
 use super::constants::{Constant, Estimate};
+use super::rows::{FirstToken, OF_PASS, OfPass};
 use super::sample::Sample;
 use super::solve::{Predicted, Problem, Solution};
-use super::terms::{Shares, StepValues};
 
 /// For which devices and engines a set of constants is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -122,21 +121,27 @@ pub(super) fn own_scope(sample: &Sample) -> Scope {
 }
 
 fn fit_group(scope: Scope, samples: &[&Sample], parent: Option<&Constants>) -> Constants {
-    let weights = weights(samples);
-    let tokens: Vec<OfToken> = samples.iter().map(|sample| OfToken(sample.account)).collect();
-    let measured: Vec<f64> = samples.iter().map(|sample| sample.tpot).collect();
-    let step = problem(Constant::STEP, parent, (&tokens, &measured, &weights)).solve();
+    let weighted: Vec<(&Sample, f64)> = samples.iter().copied().zip(weights(samples)).collect();
+    let mut passes = Rows::default();
+    for (sample, weight) in &weighted {
+        for (row, measured) in OfPass::all(sample) {
+            passes.push(row, measured, *weight);
+        }
+    }
+    let mut estimates = passes.solve(OF_PASS, parent);
+    estimates.truncate(Constant::STEP.len());
+    let group = Constants { scope, levels: samples.len() as u64, estimates };
 
-    let timed = || samples.iter().zip(&weights).filter_map(|(s, w)| Some((s, w, s.ttft?)));
-    let firsts: Vec<FirstToken> =
-        timed().map(|(sample, ..)| FirstToken::new(&sample.account, &step.values)).collect();
-    let measured: Vec<f64> = timed().map(|(.., ttft)| ttft).collect();
-    let weights: Vec<f64> = timed().map(|(_, weight, _)| *weight).collect();
-    let first = problem(Constant::FIRST_TOKEN, parent, (&firsts, &measured, &weights)).solve();
-
-    let mut estimates = estimates(Constant::STEP, &step);
-    estimates.extend(self::estimates(Constant::FIRST_TOKEN, &first));
-    Constants { scope, levels: samples.len() as u64, estimates }
+    let step = group.values(Constant::STEP);
+    let mut firsts = Rows::default();
+    for (sample, weight) in &weighted {
+        if let Some(ttft) = sample.ttft {
+            firsts.push(FirstToken::new(&sample.account, &step), ttft, *weight);
+        }
+    }
+    let Constants { scope, levels, mut estimates } = group;
+    estimates.extend(firsts.solve(Constant::FIRST_TOKEN, parent));
+    Constants { scope, levels, estimates }
 }
 
 /// Levels of one model on one device and engine err together: however many, they count as so many at most.
@@ -154,69 +159,50 @@ fn weights(samples: &[&Sample]) -> Vec<f64> {
     samples.iter().map(weight).collect()
 }
 
-fn problem<'a, R, const N: usize>(
-    constants: [Constant; N],
-    parent: Option<&Constants>,
-    (rows, measured, weights): (&'a [R], &'a [f64], &'a [f64]),
-) -> Problem<'a, R, N> {
-    let priors = constants.map(Constant::prior);
-    let from = match parent {
-        Some(parent) => parent.values(constants),
-        None => priors.map(|prior| prior.value),
-    };
-    Problem {
-        rows,
-        measured,
-        weights,
-        prior: from.map(f64::ln),
-        spread: priors.map(|prior| if parent.is_some() { prior.own } else { prior.pooled }),
-        range: (priors.map(|prior| prior.low.ln()), priors.map(|prior| prior.high.ln())),
+/// Measurements with their weights, column by column.
+struct Rows<R> {
+    rows: Vec<R>,
+    measured: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl<R> Default for Rows<R> {
+    fn default() -> Self {
+        Self { rows: Vec::new(), measured: Vec::new(), weights: Vec::new() }
     }
 }
 
-fn estimates<const N: usize>(constants: [Constant; N], found: &Solution<N>) -> Vec<Estimate> {
-    let each = constants.into_iter().zip(found.values).zip(found.deviations);
-    each.map(|((constant, value), deviation)| Estimate { constant, value, deviation }).collect()
-}
-
-struct OfToken(Account);
-
-impl Predicted<{ Constant::STEP.len() }> for OfToken {
-    fn predict(&self, values: &StepValues) -> (f64, StepValues) {
-        let shares = Shares::of_token(&self.0, values);
-        (shares.total(), shares.slopes())
+impl<R> Rows<R> {
+    fn push(&mut self, row: R, measured: f64, weight: f64) {
+        self.rows.push(row);
+        self.measured.push(measured);
+        self.weights.push(weight);
     }
-}
 
-/// Time to first token: the front end, the first step, the prompt itself beside those who decode, the prompts of others
-/// that came before, and, where not all fit, the wait for a place.
-///
-/// `a + tpot + q D P + f (B - 1) P + (C - B) O tpot / B` with the time `P` that a prompt takes of all devices.
-pub(super) struct FirstToken {
-    /// The step, and the wait for a place.
-    fixed: f64,
-    /// The prompt on the devices that it runs on.
-    own: f64,
-    others: f64,
-}
-
-impl FirstToken {
-    pub(super) fn new(account: &Account, step: &StepValues) -> Self {
-        let tpot = Shares::of_token(account, step).total();
-        let prompt = Shares::of_prompt(&account.prompt, step).total();
-        let wait = account.waiting * account.output * tpot / account.running;
-        Self {
-            fixed: tpot + wait,
-            own: prompt * account.prompt.abreast,
-            others: prompt * (account.running - 1.0),
-        }
-    }
-}
-
-impl Predicted<{ Constant::FIRST_TOKEN.len() }> for FirstToken {
-    fn predict(&self, values: &[f64; 3]) -> (f64, [f64; 3]) {
-        let [request, slowdown, queue] = *values;
-        let parts = [request, slowdown * self.own, queue * self.others];
-        (self.fixed + parts.iter().sum::<f64>(), parts)
+    /// The `constants` that fit best, from what is known beforehand or from those of a `parent`.
+    fn solve<const N: usize>(
+        &self,
+        constants: [Constant; N],
+        parent: Option<&Constants>,
+    ) -> Vec<Estimate>
+    where
+        R: Predicted<N>,
+    {
+        let priors = constants.map(Constant::prior);
+        let from = match parent {
+            Some(parent) => parent.values(constants),
+            None => priors.map(|prior| prior.value),
+        };
+        let problem = Problem {
+            rows: &self.rows,
+            measured: &self.measured,
+            weights: &self.weights,
+            prior: from.map(f64::ln),
+            spread: priors.map(|prior| if parent.is_some() { prior.own } else { prior.pooled }),
+            range: (priors.map(|prior| prior.low.ln()), priors.map(|prior| prior.high.ln())),
+        };
+        let Solution { values, deviations } = problem.solve();
+        let each = constants.into_iter().zip(values).zip(deviations);
+        each.map(|((constant, value), deviation)| Estimate { constant, value, deviation }).collect()
     }
 }

@@ -35,28 +35,27 @@ pub(super) struct Solution<const N: usize> {
 
 /// Residuals below which a measurement is taken at its word, at first: 10 %.
 const SCALE: f64 = 0.1;
+/// How much wider a prior is that is hardly felt.
+const LOOSE: f64 = 5.0;
 /// Not less, however well all fits.
-const LEAST_SCALE: f64 = 1e-3;
-/// The median of `|z|` of a normal distribution, by its deviation.
-const NORMAL_MEDIAN: f64 = 1.4826;
+const LEAST_SCALE: f64 = 1e-4;
 
 impl<R: Predicted<N>, const N: usize> Problem<'_, R, N> {
-    /// Solves, and again with a smaller scale as long as the residuals turn out much smaller: measurements without noise
-    /// then outweigh the prior.
+    /// Solves with the scale that the measurements have by themselves: that of the residuals which a hardly felt prior
+    /// leaves. Measurements without noise then outweigh the prior.
     pub(super) fn solve(&self) -> Solution<N> {
+        let loose = Self { spread: self.spread.map(|spread| LOOSE * spread), ..*self };
         let mut scale = SCALE;
-        let mut found = self.solve_at(scale);
         for _ in 0..40 {
+            let found = loose.solve_at(scale);
             let mut residuals: Vec<f64> = self.residuals(&found.values).map(f64::abs).collect();
-            let next = 1.5 * NORMAL_MEDIAN * median(&mut residuals);
-            let next = next.clamp(LEAST_SCALE, scale);
+            let next = median(&mut residuals).clamp(LEAST_SCALE, scale);
             if next > 0.9 * scale {
                 break;
             }
             scale = next;
-            found = self.solve_at(scale);
         }
-        found
+        self.solve_at(scale)
     }
 
     fn residuals(&self, values: &[f64; N]) -> impl Iterator<Item = f64> {

@@ -51,6 +51,16 @@ impl Shares {
         shares
     }
 
+    /// A prompt in a pass of its own: the step's overheads, and the prompt.
+    pub(super) fn of_lone_prompt(account: &Account, values: &StepValues) -> Self {
+        let mut shares = Self::of_prompt(&account.prompt, values);
+        shares.seconds[KERNEL] += account.kernels * values[KERNEL];
+        shares.seconds[WIDENING] += account.widenings * values[WIDENING];
+        shares.seconds[STEP] += values[STEP];
+        shares.seconds[SEQUENCE] += values[SEQUENCE];
+        shares
+    }
+
     /// All of it.
     pub(super) fn total(&self) -> f64 {
         self.seconds.iter().sum()

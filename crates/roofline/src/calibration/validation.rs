@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::constants::Constant;
-use super::fit::{FirstToken, Groups};
+use super::fit::Groups;
+use super::rows::FirstToken;
 use super::sample::Sample;
 use super::solve::{Predicted, median, quantile};
 use super::terms::Shares;

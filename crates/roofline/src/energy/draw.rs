@@ -52,8 +52,8 @@ const ARITHMETIC_SHARE: f64 = 0.65;
 /// Of a board's limit, what it draws at rest with its clocks up. An assumption.
 const CONSTANT_SHARE: f64 = 0.2;
 
-/// Reading a byte of HBM: 3.9 pJ a bit for HBM2 (O'Connor et al., "Fine-Grained DRAM", MICRO 2017, table 1), and as
-/// much again to bring it over the die, where a byte takes several times what arithmetic on it does (Horowitz, "Computing's
+/// Reading a byte of HBM: 3.9 pJ a bit for HBM2 (O'Connor et al., "Fine-Grained DRAM", MICRO 2017), and as much
+/// again to bring it over the die, where a byte takes several times what arithmetic on it does (Horowitz, "Computing's
 /// energy problem", ISSCC 2014). An assumption for other kinds of memory.
 const JOULES_PER_BYTE: f64 = 2.0 * 8.0 * 3.9e-12;
 

@@ -237,3 +237,29 @@ proptest! {
         prop_assert_eq!(figures, alone);
     }
 }
+
+proptest! {
+    #![proptest_config(fixed())]
+
+    /// The two ways of adding up operators agree, and what overlaps is between bound and expectation.
+    #[test]
+    fn overlapped_sums_have_the_parts_of_the_expected(
+        system in systems(), decoding in 0.0..300.0, context in 1.0..5_000.0, prompts in 0.0..4.0, each in 1.0..3_000.0,
+    ) {
+        let (tokens, cached) = (prompts * each, prompts * 100.0);
+        let sums = fizeau_roofline::PassSums {
+            decoding, context: decoding * context, prompts, prompt_tokens: tokens,
+            prompt_context: tokens + cached, prompt_pairs: prompts * each * (each / 2.0 + 100.0),
+        };
+        let (all, overlapped) = (system.expected_sums(&sums), system.overlapped_sums(&sums));
+        for (a, b) in [
+            (all.weights, overlapped.weights), (all.cache, overlapped.cache),
+            (all.matrices, overlapped.matrices), (all.attention, overlapped.attention),
+            (all.link, overlapped.link), (all.hops, overlapped.hops),
+        ] {
+            prop_assert!(at_least(a.get(), b.get()) && at_least(b.get(), a.get()), "{all:?} {overlapped:?}");
+        }
+        prop_assert!(at_least(all.total.get(), overlapped.total.get()));
+        prop_assert!(at_least(overlapped.total.get(), system.bound_sums(&sums).total.get()));
+    }
+}

@@ -6,6 +6,7 @@
     reason = "a failed expectation in a test's helper is a failed test"
 )]
 
+mod calibration;
 mod engine;
 mod fixed;
 #[cfg(feature = "http")]

@@ -4,11 +4,12 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::{BytesPerSec, Seconds, Tokens};
 use fizeau_roofline::{
-    Bottleneck, Disaggregation, Link, Load, Reckoning, Reduces, System, Topology, Transfer,
+    Bottleneck, Deployment, Disaggregation, Link, Load, Reckoning, Reduces, System, Topology,
+    Transfer,
 };
 use proptest::prelude::*;
 
-use crate::known::{at_most, device, loads, systems};
+use crate::known::{at_most, device, loads, model, systems};
 use crate::{fixed, llama_8b, single};
 
 fn link(bandwidth: f64) -> Link {
@@ -101,6 +102,31 @@ fn the_best_split_is_the_best_of_all() {
     let long = service.best_split(&long, 8).unwrap();
     assert!(long.prefill_instances > split.prefill_instances);
     assert!(service.best_split(&load(1), 1).is_none());
+}
+
+/// 576 elements of 16 bits in each of 61 layers for a token: a latent goes whole to each of the ranks that decode, each over
+/// its own link; at best it goes once, over all of them.
+#[test]
+fn each_rank_gets_what_it_keeps() {
+    let eight = Deployment::SINGLE.with_tensor(8).unwrap();
+    let sixteen = Deployment::SINGLE.with_tensor(16).unwrap();
+    let on = |way| System::new(model("deepseek-v3"), device("h200-sxm"), way).unwrap();
+    let (prefill, decode) = (on(eight), on(sixteen));
+    let one = NonZeroU32::MIN;
+    let service = Disaggregation {
+        prefill: &prefill,
+        prefill_instances: one,
+        decode: &decode,
+        decode_instances: one,
+        link: link(50e9),
+        transfer: Transfer::BeforeFirstToken,
+    };
+    assert_eq!(service.devices(), 24);
+    let answer = service.answer(&load(16));
+    let latents = 2048.0 * 576.0 * 61.0 * 2.0 / 50e9;
+    assert!((answer.transfer.get() - latents - 5e-6).abs() < 1e-9, "{answer:?}");
+    let prompt = prefill.bound_figures(&load(16)).ttft.get();
+    assert!((answer.bound.ttft.get() - prompt - latents / 8.0).abs() < 1e-9);
 }
 
 proptest! {

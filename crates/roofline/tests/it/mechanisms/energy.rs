@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{Tokens, Watts};
-use fizeau_roofline::{Energy, Load, MathType, PowerDraw, PowerError, Reckoning, System};
+use fizeau_roofline::{Energy, Limit, Load, MathType, PowerDraw, PowerError, Reckoning, System};
 use proptest::prelude::*;
 
 use crate::known::{accounts, at_most, device, loads, systems};
@@ -39,6 +39,14 @@ fn joules_of_a_token() {
     assert!((one.tokens_per_facility_mwh(1.25) * 1.25 / one.tokens_per_mwh() - 1.0).abs() < 1e-12);
     // Prompts draw more.
     assert!(one.prefill.get() > 500.0, "{:?}", one.prefill);
+    assert_eq!(one.limited_by, system.limits(&load()));
+}
+
+#[test]
+fn what_power_limits_is_said() {
+    let system = single(llama_8b(), &device("h100-sxm"));
+    let limits = energy(&system, Reckoning::Expected, &load(), 1.0, 350.0).limited_by;
+    assert_eq!((limits.prefill, limits.decode), (Limit::Power, Limit::Weights));
 }
 
 #[test]

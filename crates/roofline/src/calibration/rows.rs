@@ -1,0 +1,92 @@
+//! What measurements say, as the solver takes them.
+
+use super::account::Account;
+use super::constants::Constant;
+use super::sample::Sample;
+use super::solve::Predicted;
+use super::terms::{Shares, StepValues};
+
+/// The constants that passes tell of: those of a step; and what a request takes beside its pass, without which a prompt
+/// read by itself would say too much.
+pub(super) const OF_PASS: [Constant; 11] = {
+    let mut all = [Constant::PerRequest; 11];
+    let mut at = 0;
+    while at < Constant::STEP.len() {
+        all[at] = Constant::STEP[at];
+        at += 1;
+    }
+    all
+};
+
+/// One time that tells of passes.
+pub(super) enum OfPass {
+    /// Time per output token.
+    Token(Account),
+    /// Time to first token of requests that are alone: the prompt's own pass.
+    Lone(Account),
+}
+
+impl OfPass {
+    /// Everything that `sample` says of passes.
+    pub(super) fn all(sample: &Sample) -> impl Iterator<Item = (Self, f64)> {
+        let token = (Self::Token(sample.account), sample.tpot);
+        let lone = sample.ttft.filter(|_| sample.account.is_lone());
+        std::iter::once(token).chain(lone.map(|ttft| (Self::Lone(sample.account), ttft)))
+    }
+}
+
+impl Account {
+    /// Whether a request has the engine for itself, and its prompt is long enough that reading weights does not show.
+    fn is_lone(&self) -> bool {
+        let Self { running, waiting, prompt, .. } = self;
+        let is_alone = *running <= 1.0 && *waiting <= 0.0 && prompt.abreast <= 1.0;
+        is_alone && prompt.arithmetic > 2.0 * prompt.memory
+    }
+}
+
+impl Predicted<11> for OfPass {
+    fn predict(&self, values: &[f64; 11]) -> (f64, [f64; 11]) {
+        let step: StepValues = std::array::from_fn(|at| values[at]);
+        let request = values[step.len()];
+        let (shares, beside) = match self {
+            Self::Token(account) => (Shares::of_token(account, &step), 0.0),
+            Self::Lone(account) => (Shares::of_lone_prompt(account, &step), request),
+        };
+        let of_step = shares.slopes();
+        let slopes = std::array::from_fn(|at| of_step.get(at).copied().unwrap_or(beside));
+        (shares.total() + beside, slopes)
+    }
+}
+
+/// Time to first token: the front end, the first step, the prompt itself beside those who decode, the prompts of others
+/// that came before, and, where not all fit, the wait for a place.
+///
+/// `a + tpot + q D P + f (B - 1) P + (C - B) O tpot / B` with the time `P` that a prompt takes of all devices.
+pub(super) struct FirstToken {
+    /// The step, and the wait for a place.
+    fixed: f64,
+    /// The prompt on the devices that it runs on.
+    own: f64,
+    others: f64,
+}
+
+impl FirstToken {
+    pub(super) fn new(account: &Account, step: &StepValues) -> Self {
+        let tpot = Shares::of_token(account, step).total();
+        let prompt = Shares::of_prompt(&account.prompt, step).total();
+        let wait = account.waiting * account.output * tpot / account.running;
+        Self {
+            fixed: tpot + wait,
+            own: prompt * account.prompt.abreast,
+            others: prompt * (account.running - 1.0),
+        }
+    }
+}
+
+impl Predicted<{ Constant::FIRST_TOKEN.len() }> for FirstToken {
+    fn predict(&self, values: &[f64; 3]) -> (f64, [f64; 3]) {
+        let [request, slowdown, queue] = *values;
+        let parts = [request, slowdown * self.own, queue * self.others];
+        (self.fixed + parts.iter().sum::<f64>(), parts)
+    }
+}

@@ -1,0 +1,241 @@
+//! Operators in seconds, summed up where nothing tells them apart: for the bound, and for an engine that overlaps.
+
+use fizeau_core::Seconds;
+
+use crate::carried::Carried;
+use crate::deployment::imbalance;
+use crate::operator::Positions;
+use crate::pass::PassTime;
+use crate::reach::{Reach, Reaches};
+use crate::routing::Coverage;
+use crate::timed::{Timed, busiest};
+
+/// All operators of a pass in seconds, cut alike.
+#[derive(Debug, Clone)]
+pub(crate) struct Totals {
+    /// Reading the weights once, of the experts those that are read whatever the tokens.
+    pub(crate) weights: f64,
+    /// Arithmetic of a token, LM head apart.
+    token: f64,
+    /// The LM head's, for a sampled position.
+    sampled: f64,
+    /// Moving a sequence's state once.
+    state: f64,
+    reaches: Vec<ReachTotals>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct ReachTotals {
+    reach: Reach,
+    /// Moving a token's cache.
+    cached: f64,
+    /// Comparing a pair.
+    decode: f64,
+    prefill: f64,
+}
+
+impl Totals {
+    pub(crate) fn new<'a>(operators: impl Iterator<Item = &'a Timed>, reaches: &Reaches) -> Self {
+        let empty =
+            |reach: &Reach| ReachTotals { reach: *reach, cached: 0.0, decode: 0.0, prefill: 0.0 };
+        let mut sum = Self {
+            weights: 0.0,
+            token: 0.0,
+            sampled: 0.0,
+            state: 0.0,
+            reaches: reaches.iter().map(empty).collect(),
+        };
+        for Timed { operator: of, coverage, byte, flop } in operators {
+            sum.weights += of.weights * byte;
+            // Of those that tokens pick each for themselves, the number depends on the tokens.
+            if let (Some(routed), Some(Coverage::Fixed(count))) = (of.experts, coverage) {
+                sum.weights += routed.each * count * byte;
+            }
+            match of.positions {
+                Positions::All => sum.token += of.per_token * flop,
+                Positions::Sampled => sum.sampled += of.per_token * flop,
+            }
+            sum.state += of.state * byte;
+            if let Some(totals) = sum.reaches.get_mut(of.reach.index) {
+                totals.cached += of.cached * byte;
+                totals.decode += of.per_pair.decode * flop;
+                totals.prefill += of.per_pair.prefill * flop;
+            }
+        }
+        // A model without full attention need not reckon it.
+        sum.reaches.retain(|totals| totals.cached > 0.0);
+        sum
+    }
+
+    /// Arithmetic of the layers' matrices and the LM head.
+    pub(crate) fn matrices<C: Carried>(&self, carried: &C) -> f64 {
+        let sampled = carried.decoded() + carried.prompts();
+        self.token * (carried.decoded() + carried.prompt_tokens()) + self.sampled * sampled
+    }
+
+    /// Moving caches and states, and the arithmetic of attention.
+    pub(crate) fn cache_and_attention<C: Carried>(&self, carried: &C) -> (f64, f64) {
+        let states = 2.0 * carried.decoding() + carried.prompts() + carried.resumed();
+        let (mut cache, mut attention) = (self.state * states, 0.0);
+        for of in &self.reaches {
+            cache += of.cached * (carried.seen(&of.reach) + carried.filled(&of.reach));
+            attention += of.decode * carried.decode_pairs(&of.reach)
+                + of.prefill * carried.prompt_pairs(&of.reach);
+        }
+        (cache, attention)
+    }
+
+    /// Many passes, `reads` of which read the weights; nothing of it is in the total.
+    pub(crate) fn all<C: Carried>(&self, carried: &C, reads: f64) -> PassTime {
+        let (cache, attention) = self.cache_and_attention(carried);
+        PassTime {
+            weights: Seconds::new(self.weights * reads),
+            cache: Seconds::new(cache),
+            matrices: Seconds::new(self.matrices(carried)),
+            attention: Seconds::new(attention),
+            ..PassTime::default()
+        }
+    }
+
+    /// One pass: all memory and all arithmetic overlap.
+    pub(crate) fn time<C: Carried>(&self, carried: &C) -> PassTime {
+        let matrices = self.matrices(carried);
+        let (cache, attention) = self.cache_and_attention(carried);
+        let mut time = PassTime {
+            weights: Seconds::new(self.weights),
+            cache: Seconds::new(cache),
+            matrices: Seconds::new(matrices),
+            attention: Seconds::new(attention),
+            ..PassTime::default()
+        };
+        let (memory, arithmetic) = (self.weights + cache, matrices + attention);
+        time.total = Seconds::new(memory.max(arithmetic));
+        if memory >= arithmetic {
+            time.binding.weights = time.weights;
+            time.binding.cache = time.cache;
+        } else {
+            time.binding.compute = Seconds::new(arithmetic);
+        }
+        time
+    }
+}
+
+/// Operators as engines cut them, summed up by the share of the sequences that a device works on.
+#[derive(Debug, Clone)]
+pub(crate) struct Shares {
+    each: Vec<(f64, Totals)>,
+    experts: Vec<Picked>,
+}
+
+/// Experts: what depends on the tokens otherwise than in proportion.
+#[derive(Debug, Clone)]
+struct Picked {
+    share: f64,
+    /// Reading one, where tokens pick each for themselves.
+    each: f64,
+    coverage: Coverage,
+    /// Arithmetic of a token, on average over the groups of devices.
+    token: f64,
+    groups: f64,
+    per_token: f64,
+}
+
+impl Shares {
+    pub(crate) fn new(operators: &[Timed], reaches: &Reaches) -> Self {
+        let mut shares: Vec<f64> = Vec::new();
+        let mut experts = Vec::new();
+        for Timed { operator: of, coverage, byte, flop } in operators {
+            if !shares.contains(&of.share) {
+                shares.push(of.share);
+            }
+            if let (Some(routed), Some(coverage)) = (of.experts, coverage) {
+                let is_fixed = matches!(coverage, Coverage::Fixed(_));
+                experts.push(Picked {
+                    share: of.share,
+                    each: if is_fixed { 0.0 } else { routed.each * byte },
+                    coverage: coverage.clone(),
+                    token: of.per_token * flop,
+                    groups: routed.groups,
+                    per_token: routed.per_token,
+                });
+            }
+        }
+        let alike =
+            |share: f64| operators.iter().filter(move |timed| timed.operator.share == share);
+        let totals = |share: f64| (share, Totals::new(alike(share), reaches));
+        Self { each: shares.into_iter().map(totals).collect(), experts }
+    }
+
+    /// The parts of one pass on the busiest device, activations apart; of the total, memory and arithmetic overlap.
+    pub(crate) fn time<C: Carried>(&self, carried: &C) -> PassTime {
+        let mut sum = PassTime::default();
+        for (share, totals) in &self.each {
+            let part = totals.time(&Shared::new(carried, *share));
+            sum.weights = sum.weights + part.weights;
+            sum.cache = sum.cache + part.cache;
+            sum.matrices = sum.matrices + part.matrices;
+            sum.attention = sum.attention + part.attention;
+        }
+        for picked in &self.experts {
+            let on_device = Shared::new(carried, picked.share);
+            let tokens = on_device.decoded() + on_device.prompt_tokens();
+            sum.weights = sum.weights + Seconds::new(picked.each * picked.coverage.of(tokens));
+            let fuller = imbalance(picked.groups, tokens * picked.per_token) - 1.0;
+            sum.matrices = sum.matrices + Seconds::new(picked.token * tokens * fuller);
+        }
+        sum.total = sum.memory().max(sum.arithmetic());
+        sum
+    }
+}
+
+/// What the busiest device has of a pass.
+struct Shared<'a, C> {
+    whole: &'a C,
+    decoding: f64,
+    prompts: f64,
+}
+
+impl<'a, C: Carried> Shared<'a, C> {
+    fn new(whole: &'a C, share: f64) -> Self {
+        let of = |whole: f64| busiest(share, whole);
+        Self { whole, decoding: of(whole.decoding()), prompts: of(whole.prompts()) }
+    }
+}
+
+impl<C: Carried> Carried for Shared<'_, C> {
+    fn decoding(&self) -> f64 {
+        self.whole.decoding() * self.decoding
+    }
+
+    fn decoded(&self) -> f64 {
+        self.whole.decoded() * self.decoding
+    }
+
+    fn prompts(&self) -> f64 {
+        self.whole.prompts() * self.prompts
+    }
+
+    fn prompt_tokens(&self) -> f64 {
+        self.whole.prompt_tokens() * self.prompts
+    }
+
+    fn resumed(&self) -> f64 {
+        self.whole.resumed() * self.prompts
+    }
+
+    fn seen(&self, reach: &Reach) -> f64 {
+        self.whole.seen(reach) * self.decoding
+    }
+
+    fn decode_pairs(&self, reach: &Reach) -> f64 {
+        self.whole.decode_pairs(reach) * self.decoding
+    }
+
+    fn filled(&self, reach: &Reach) -> f64 {
+        self.whole.filled(reach) * self.prompts
+    }
+
+    fn prompt_pairs(&self, reach: &Reach) -> f64 {
+        self.whole.prompt_pairs(reach) * self.prompts
+    }
+}

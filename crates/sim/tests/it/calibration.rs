@@ -1,0 +1,105 @@
+//! A calibration on levels of the simulated engine finds the overheads that the engine hides.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::{Nanos, Seconds, Stamp, Tokens};
+use fizeau_roofline::{
+    Calibration, Constant, Deployment, Device, Format, KnownModel, Load, Sample, System,
+    WeightChoice,
+};
+use fizeau_sim::{Engine, EngineConfig, Job, JobId, Overheads, RooflineStep, Serve};
+
+const HIDDEN: Overheads = Overheads {
+    bandwidth_efficiency: 0.77,
+    compute_efficiency: 0.62,
+    per_step: Nanos::from_micros(310),
+    per_sequence: Nanos::from_micros(30),
+    per_layer: Nanos::from_micros(23),
+    per_collective: Nanos::ZERO,
+};
+
+/// Layers of a dense model of the Llama kind launch so many kernels, and a pass so many besides.
+const KERNELS: (f64, f64) = (10.0, 3.0);
+
+#[test]
+fn hidden_overheads_are_found() {
+    let mut samples = Vec::new();
+    // Of different depth, so that time by the layer is told from time by the step; and of different bytes at one depth, so
+    // that both are told from bandwidth.
+    for (name, weights) in [
+        ("llama-3.1-8b", Format::Bf16),
+        ("llama-3.1-8b", Format::Fp8),
+        ("llama-3.1-70b", Format::Fp8),
+    ] {
+        let model = KnownModel::named(name).unwrap().model().unwrap();
+        let model = model.with_weights(&WeightChoice::all(weights)).with_kv_cache(Format::Fp8);
+        let device = Device::named("h200-sxm").unwrap().clone();
+        let system = System::new(model, device, Deployment::SINGLE).unwrap();
+        let decoding = [(1, 4_096), (8, 4_096), (32, 8_192), (8, 16_384), (32, 16_384)];
+        let prompts = [8_192, 16_384, 32_768];
+        let decoding = decoding.map(|(concurrency, output)| (16, output, concurrency));
+        let prompts = prompts.map(|input| (input, 64, 1));
+        for (input, output, concurrency) in decoding.into_iter().chain(prompts) {
+            samples.push(measured(name, &system, (input, output), concurrency));
+        }
+    }
+    let fit = Calibration::fit(&samples).unwrap();
+    let found = fit.calibration.groups().last().unwrap();
+    let value = |constant| found.get(constant).unwrap().value;
+
+    close("bandwidth of weights", value(Constant::WeightBandwidth), HIDDEN.bandwidth_efficiency);
+    close("bandwidth of caches", value(Constant::CacheBandwidth), HIDDEN.bandwidth_efficiency);
+    close("arithmetic", value(Constant::Arithmetic), HIDDEN.compute_efficiency);
+    let kernel = value(Constant::PerKernel);
+    let (of_layer, of_pass) = (kernel * KERNELS.0, kernel * KERNELS.1);
+    close("a layer", of_layer, HIDDEN.per_layer.as_secs_f64());
+    close("a step", value(Constant::PerStep) + of_pass, HIDDEN.per_step.as_secs_f64());
+    close("a sequence", value(Constant::PerSequence), HIDDEN.per_sequence.as_secs_f64());
+}
+
+fn close(what: &str, found: f64, hidden: f64) {
+    let error = found / hidden - 1.0;
+    println!("{what}: {found:.4e}, hidden {hidden:.4e}, off by {:.2} %", error * 100.0);
+    assert!(error.abs() < 0.02, "{what}: {found:.4e} instead of {hidden:.4e}");
+}
+
+/// A closed loop on the engine: whoever is done asks again, three times over.
+fn measured(name: &str, system: &System, (input, output): (u64, u64), concurrency: u64) -> Sample {
+    let step = RooflineStep::new(system.clone(), HIDDEN).unwrap();
+    let config = EngineConfig::new(concurrency as usize, Tokens::new(100_000_000)).unwrap();
+    let mut engine = Engine::new(config, step);
+    let job = |id: u64, at: Stamp| Job {
+        id: JobId(id),
+        prompt_tokens: Tokens::new(input),
+        cached_tokens: Tokens::ZERO,
+        output_tokens: Tokens::new(output),
+        at,
+    };
+    let all = 3 * concurrency;
+    (0..concurrency).for_each(|id| engine.submit(job(id, Stamp::EPOCH)).unwrap());
+    let mut sent = concurrency;
+    let (mut firsts, mut between) = (Vec::new(), Vec::new());
+    while let Some(now) = engine.next_event() {
+        let mut done = Vec::new();
+        engine.advance(now, &mut |emission| {
+            if emission.last {
+                done.push(emission);
+            }
+        });
+        for emission in done {
+            let timing = emission.timing;
+            firsts.push(timing.first_token.saturating_since(timing.submitted).as_secs_f64());
+            let decoding = emission.at.saturating_since(timing.first_token).as_secs_f64();
+            between.push(decoding / (output - 1) as f64);
+            if sent < all {
+                engine.submit(job(sent, emission.at)).unwrap();
+                sent += 1;
+            }
+        }
+    }
+    let mean = |times: &[f64]| Seconds::new(times.iter().sum::<f64>() / times.len() as f64);
+    let load =
+        Load::new(Tokens::new(input), Tokens::new(output), NonZeroU64::new(concurrency).unwrap());
+    let sample = Sample::new(system, &load, name, mean(&between)).unwrap();
+    sample.with_ttft(mean(&firsts)).unwrap()
+}
