@@ -17,7 +17,7 @@ use crate::{AnswerError, Figures, Lengths, Limit, Limits, Load};
 pub struct Expected {
     /// The figures, means over the requests: [`Figures::batch`] of them run at once.
     pub figures: Figures,
-    /// How many sequences of these lengths the memory holds at once, on average; infinite where they keep nothing.
+    /// How many sequences of these lengths the memory holds at once, on average, at least 1; infinite where they keep nothing.
     pub max_batch: f64,
     /// What limits each phase.
     pub limited_by: Limits,
@@ -55,8 +55,9 @@ impl System {
         let longest = Tokens::new(lengths.longest.get().saturating_sub(1).max(1));
         self.check(&Load::new(longest, Tokens::new(1), NonZeroU64::MIN))?;
         let load = mean_load(lengths, concurrency);
-        let max_batch = self.max_batch(&load).min(self.most_of(lengths));
-        let batch = (concurrency.get() as f64).min(max_batch);
+        // A sequence that fits at its longest always runs.
+        let max_batch = self.max_batch(&load).min(self.most_of(lengths)).max(1.0);
+        let batch = self.running_batch(&load).min(max_batch);
         let (local, _) = self.local(batch);
         let stages = f64::from(self.deployment().pipeline());
         let groups = f64::from(self.deployment().attention_groups()).min(local).max(1.0);
