@@ -92,9 +92,8 @@ impl SpeedOfLight {
     /// says what it could be. Times must be means for that: a median can be faster than the bound of a mean.
     #[must_use]
     pub fn is_impossible(&self) -> bool {
-        const TOLERANCE: f64 = 0.005;
         let all = [self.ttft, self.tpot, self.e2el, self.output_tokens_per_s, self.requests_per_s];
-        all.iter().flatten().any(|share| share.get() > 1.0 + TOLERANCE)
+        all.into_iter().flatten().any(Share::is_impossible)
     }
 }
 
@@ -113,6 +112,12 @@ impl Share {
     #[must_use]
     pub const fn percent(self) -> f64 {
         self.0 * 100.0
+    }
+
+    /// Whether it is above the whole by more than rounding explains.
+    pub(crate) fn is_impossible(self) -> bool {
+        const TOLERANCE: f64 = 0.005;
+        self.0 > 1.0 + TOLERANCE
     }
 
     /// A part of a whole in the same unit. None where they make no share: a part below 0, a whole not above it, anything

@@ -11,7 +11,7 @@ use std::num::NonZeroU64;
 use fizeau_core::{PerSec, Seconds};
 
 use crate::system::System;
-use crate::{AnswerError, Bound, Lengths, Measured, Share};
+use crate::{AnswerError, Bound, Lengths, Measured};
 use change::Reckoning;
 
 /// A figure that was measured.
@@ -50,7 +50,8 @@ impl MeasuredFigure {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Excess {
-    /// The figure that is furthest above its bound.
+    /// The figure that speaks for all above their bounds: that which says most, a rate before a time, and last the pace of
+    /// tokens, which the way to the client can change.
     pub figure: MeasuredFigure,
     /// What was measured, in the unit of [`MeasuredFigure::as_str`].
     pub measured: f64,
@@ -60,7 +61,7 @@ pub struct Excess {
     pub times: f64,
     /// The inputs of which each, by itself, would explain all that was measured if it were otherwise. There may be none.
     pub remedies: Vec<Remedy>,
-    /// What it was held against: `h100-sxm x8 (TP8)`.
+    /// What it was held against: `8 x h100-sxm (TP8)`.
     against: String,
 }
 
@@ -100,9 +101,6 @@ impl System {
     ) -> Result<Option<Excess>, AnswerError> {
         let bound = Bound::over(self, lengths, concurrency)?;
         let shares = measured.percent_of(&bound);
-        if !shares.is_impossible() {
-            return Ok(None);
-        }
         let times = |measured: Option<Seconds>, bound: Seconds| {
             (measured.map(|time| time.to_millis().get()), bound.to_millis().get())
         };
@@ -117,22 +115,14 @@ impl System {
             ),
             (MeasuredFigure::Requests, shares.requests_per_s, rate(requests, bound.requests_per_s)),
             (MeasuredFigure::E2el, shares.e2el, times(measured.e2el, bound.e2el)),
-            (MeasuredFigure::Tpot, shares.tpot, times(measured.tpot, bound.single_tpot)),
             (MeasuredFigure::Ttft, shares.ttft, times(measured.ttft, bound.ttft)),
+            (MeasuredFigure::Tpot, shares.tpot, times(measured.tpot, bound.single_tpot)),
         ];
-        // Of figures that are alike the first, which say most.
-        let furthest =
-            all.iter().fold(None, |most: Option<(MeasuredFigure, f64, f64, f64)>, figure| {
-                let (figure, share, (measured, bound)) = *figure;
-                let (Some(share), Some(measured)) = (share.map(Share::get), measured) else {
-                    return most;
-                };
-                match most {
-                    Some(most) if most.3 * 1.001 >= share => Some(most),
-                    _ => Some((figure, measured, bound, share)),
-                }
-            });
-        let Some((figure, measured_figure, bound, times)) = furthest else {
+        let beyond = all.into_iter().find_map(|(figure, share, (measured, bound))| {
+            let share = share.filter(|share| share.is_impossible())?;
+            Some((figure, measured?, bound, share.get()))
+        });
+        let Some((figure, measured_figure, bound, times)) = beyond else {
             return Ok(None);
         };
         let remedies =
@@ -142,7 +132,7 @@ impl System {
     }
 }
 
-/// `h100-sxm x8 (TP8), weights of 1.03 bytes a parameter`.
+/// `one h100-sxm`, `8 x h100-sxm (TP8)`.
 fn against(system: &System) -> String {
     let (device, deployment) = (system.device().name(), system.deployment());
     match deployment.devices() {
