@@ -25,8 +25,8 @@ pub(super) struct Systems {
     key: Vec<u8>,
 }
 
-/// A file may name systems without end; what is prepared takes some ten kilobytes.
-const MOST_PREPARED: usize = 16_384;
+/// A file may name systems without end; what is prepared takes some twenty kilobytes.
+const MOST_PREPARED: usize = 8_192;
 
 /// A system, and what predicts it.
 pub(super) struct Prepared {

@@ -105,3 +105,47 @@ pub(super) fn layers_with(model: &Model, widens: impl Fn(Format) -> bool) -> u64
     };
     model.layers().iter().filter(has).map(|layers| layers.count).sum()
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
+mod tests {
+    use super::{collectives, layers_with, of_pass, small_collectives};
+    use crate::{Format, KnownModel, Model};
+
+    fn model(name: &str) -> Model {
+        KnownModel::named(name).unwrap().model().unwrap()
+    }
+
+    #[test]
+    fn kernels_follow_the_structure() {
+        let each = [
+            // 80 layers of attention and feed-forward.
+            ("llama-3.1-70b", 80 * 10 + 3),
+            // Experts.
+            ("gpt-oss-120b", 36 * 12 + 3),
+            // Norms of queries and keys, and block-scaled fp8.
+            ("minimax-m2.5", 62 * (12 + 1 + 5) + 3),
+            // Latent attention in block-scaled fp8; 3 dense layers, 58 with experts and a shared one.
+            ("deepseek-v3", 61 * (11 + 2) + 3 * (4 + 3) + 58 * (6 + 3 + 3) + 3),
+        ];
+        for (name, kernels) in each {
+            assert_eq!(of_pass(&model(name)), kernels, "{name}");
+        }
+    }
+
+    #[test]
+    fn ranks_exchange_sums_after_each_part_of_a_layer() {
+        assert_eq!(collectives(&model("llama-3.1-70b")), 160);
+        // Each layer is either a mixer or a feed-forward block.
+        assert_eq!(collectives(&model("nemotron-h-56b")), 118);
+        assert_eq!(small_collectives(&model("minimax-m2.5")), 62);
+        assert_eq!(small_collectives(&model("qwen3-8b")), 0, "each head is normed by itself");
+    }
+
+    #[test]
+    fn layers_with_a_format_are_counted() {
+        let is_narrow = |format: Format| format.value_bits() == 4;
+        assert_eq!(layers_with(&model("gpt-oss-20b"), is_narrow), 24);
+        assert_eq!(layers_with(&model("llama-3.1-8b"), is_narrow), 0);
+    }
+}

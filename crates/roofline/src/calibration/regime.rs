@@ -71,3 +71,27 @@ impl Ranges {
         Ok(farthest)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Range, Ranges, Regime};
+
+    fn distance(batch: f64) -> Result<f64, String> {
+        let range = Range { low: 10.0, high: 100.0 };
+        let regime = Regime { batch, context: 50.0, prompt: 50.0, devices: 50.0, kernels: 50.0 };
+        Ranges([range; 5]).distance(&regime).map_err(|outside| outside.to_string())
+    }
+
+    #[test]
+    fn the_farther_outside_the_less_is_known_and_then_nothing() {
+        assert_eq!(distance(10.0), Ok(0.0));
+        assert_eq!(distance(100.0), Ok(0.0));
+        assert_eq!(distance(200.0), Ok(2.0_f64.ln()));
+        assert_eq!(distance(5.0), Ok(2.0_f64.ln()));
+        assert_eq!(
+            distance(500.0).unwrap_err(),
+            "no prediction: 500 sequences that run at once, and the calibration was fitted on 10 to 100; it goes no \
+             further than 4 times beyond"
+        );
+    }
+}

@@ -45,9 +45,10 @@ impl<R: Predicted<N>, const N: usize> Problem<'_, R, N> {
     /// leaves. Measurements without noise then outweigh the prior.
     pub(super) fn solve(&self) -> Solution<N> {
         let loose = Self { spread: self.spread.map(|spread| LOOSE * spread), ..*self };
-        let mut scale = SCALE;
+        let (mut scale, mut start) = (SCALE, self.prior);
         for _ in 0..40 {
-            let found = loose.solve_at(scale);
+            let found = loose.solve_at(scale, start);
+            start = found.values.map(f64::ln);
             let mut residuals: Vec<f64> = self.residuals(&found.values).map(f64::abs).collect();
             let next = median(&mut residuals).clamp(LEAST_SCALE, scale);
             if next > 0.9 * scale {
@@ -55,7 +56,7 @@ impl<R: Predicted<N>, const N: usize> Problem<'_, R, N> {
             }
             scale = next;
         }
-        self.solve_at(scale)
+        self.solve_at(scale, self.prior)
     }
 
     fn residuals(&self, values: &[f64; N]) -> impl Iterator<Item = f64> {
@@ -66,9 +67,9 @@ impl<R: Predicted<N>, const N: usize> Problem<'_, R, N> {
             .map(move |(row, measured)| (row.predict(&values).0 / measured).ln())
     }
 
-    fn solve_at(&self, scale: f64) -> Solution<N> {
+    fn solve_at(&self, scale: f64, start: [f64; N]) -> Solution<N> {
         let (low, high) = &self.range;
-        let mut logs = self.prior;
+        let mut logs = start;
         clamp(&mut logs, low, high);
         let mut cost = self.cost(&logs, scale);
         let mut damping = 1e-3;
@@ -216,4 +217,84 @@ pub(super) fn quantile(values: &mut [f64], at: f64) -> f64 {
     let place = at.clamp(0.0, 1.0) * last as f64;
     let (below, above) = (place.floor() as usize, place.ceil() as usize);
     values[below] + (values[above] - values[below]) * (place - place.floor())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Predicted, Problem, factor, quantile, solved};
+
+    /// `a x + b`
+    struct Line(f64);
+
+    impl Predicted<2> for Line {
+        fn predict(&self, [a, b]: &[f64; 2]) -> (f64, [f64; 2]) {
+            (a * self.0 + b, [a * self.0, *b])
+        }
+    }
+
+    fn fit(measured: &[f64], high: [f64; 2]) -> super::Solution<2> {
+        let rows: Vec<Line> = (0..measured.len()).map(|x| Line(x as f64)).collect();
+        let weights = vec![1.0; measured.len()];
+        Problem {
+            rows: &rows,
+            measured,
+            weights: &weights,
+            prior: [0.0, 0.0],
+            spread: [0.5, 0.5],
+            range: ([1e-3_f64.ln(); 2], high.map(f64::ln)),
+        }
+        .solve()
+    }
+
+    fn is_near(a: f64, b: f64) -> bool {
+        (a / b - 1.0).abs() < 1e-3
+    }
+
+    #[test]
+    fn what_made_the_measurements_is_found() {
+        let measured: Vec<f64> = (0..20).map(|x| 0.3 * f64::from(x) + 5.0).collect();
+        let found = fit(&measured, [1e3, 1e3]);
+        assert!(is_near(found.values[0], 0.3) && is_near(found.values[1], 5.0), "{found:?}");
+        assert!(found.deviations.iter().all(|deviation| *deviation < 1e-3));
+    }
+
+    #[test]
+    fn one_wrong_measurement_does_not_decide() {
+        let mut measured: Vec<f64> = (0..20).map(|x| 0.3 * f64::from(x) + 5.0).collect();
+        measured[7] *= 10.0;
+        let found = fit(&measured, [1e3, 1e3]);
+        assert!(is_near(found.values[0], 0.3) && is_near(found.values[1], 5.0), "{found:?}");
+    }
+
+    #[test]
+    fn ranges_are_kept() {
+        let measured: Vec<f64> = (0..20).map(|x| 0.3 * f64::from(x) + 5.0).collect();
+        let found = fit(&measured, [0.2, 1e3]);
+        assert!(is_near(found.values[0], 0.2), "{found:?}");
+        assert!(found.values[1] > 5.0, "the other makes up for it: {found:?}");
+    }
+
+    #[test]
+    fn without_measurements_the_prior_stands() {
+        let found = fit(&[], [1e3, 1e3]);
+        assert_eq!(found.values, [1.0, 1.0]);
+        assert!(is_near(found.deviations[0], 0.5));
+    }
+
+    #[test]
+    fn a_factor_solves() {
+        let matrix = [[4.0, 2.0, 0.6], [2.0, 5.0, 1.0], [0.6, 1.0, 3.0]];
+        let x = solved(&factor(&matrix), &[1.0, -2.0, 0.5]);
+        for (row, right) in matrix.iter().zip([1.0, -2.0, 0.5]) {
+            let left: f64 = row.iter().zip(x).map(|(m, x)| m * x).sum();
+            assert!((left - right).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn quantiles_are_linear_between_neighbours() {
+        assert_eq!(quantile(&mut [3.0, 1.0, 2.0], 0.5), 2.0);
+        assert_eq!(quantile(&mut [3.0, 1.0, 2.0], 0.75), 2.5);
+        assert_eq!(quantile(&mut [], 0.5), 0.0);
+    }
 }

@@ -107,3 +107,91 @@ impl Shares {
         self.seconds[KERNEL] += times * prompt.kernels * values[KERNEL];
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    use super::super::account::{Account, Prompt, Work};
+    use super::{Constant, Shares, StepValues};
+
+    fn work() -> impl Strategy<Value = Work> {
+        (1e-6..1e-2, 1e-6..1e-2).prop_map(|(memory, arithmetic)| Work { memory, arithmetic })
+    }
+
+    fn account() -> impl Strategy<Value = Account> {
+        let works = (work(), work(), work(), work(), work());
+        let counts = (1.0..2e3, 0.0..100.0, 0.0..200.0, 1.0..512.0, 0.0..0.5);
+        (works, counts, 1e-8..1e-4, 1e-4..1.0).prop_map(|(works, counts, link, prompt)| {
+            let (mixers, dense, experts, head, core) = works;
+            let (kernels, widenings, collectives, sequences, prompts_per_step) = counts;
+            let prompt = Prompt { arithmetic: prompt, link, kernels, ..Prompt::default() };
+            let (one_shot, two_shot) = (4.0 * link, link);
+            Account {
+                mixers,
+                dense,
+                experts,
+                head,
+                core,
+                kernels,
+                widenings,
+                collectives,
+                one_shot,
+                two_shot,
+                sequences,
+                prompt,
+                prompts_per_step,
+                small_collectives: 1.0,
+                ..Account::default()
+            }
+        })
+    }
+
+    /// Each constant somewhere in its range.
+    fn values() -> impl Strategy<Value = StepValues> {
+        proptest::array::uniform10(0.01..0.99).prop_map(|shares| {
+            std::array::from_fn(|at| {
+                let (low, high) = Constant::STEP[at].range();
+                low * (high / low).powf(shares[at])
+            })
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            rng_seed: RngSeed::Fixed(1676),
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn slopes_are_the_derivatives(account in account(), values in values()) {
+            let shares = Shares::of_token(&account, &values);
+            let slopes = shares.slopes();
+            for (at, slope) in slopes.into_iter().enumerate() {
+                let moved = |factor: f64| {
+                    let mut values = values;
+                    values[at] *= factor;
+                    Shares::of_token(&account, &values).total()
+                };
+                let difference = (moved(1.0 + 1e-6) - moved(1.0 - 1e-6)) / 2e-6;
+                // Where two branches cross, the slope is that of either.
+                let error = (difference - slope).abs() / shares.total();
+                prop_assert!(error < 1e-4, "{}: {difference} {slope}", Constant::STEP[at]);
+            }
+        }
+
+        #[test]
+        fn better_hardware_is_never_slower(account in account(), values in values()) {
+            let best: StepValues = std::array::from_fn(|at| {
+                let (low, high) = Constant::STEP[at].range();
+                if Constant::STEP[at].unit() == "share" { high } else { low }
+            });
+            prop_assert!(
+                Shares::of_token(&account, &best).total() <= Shares::of_token(&account, &values).total()
+            );
+        }
+    }
+}

@@ -6,8 +6,11 @@ mod serving;
 mod tables;
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
-use fizeau_roofline::{Device, KnownModel, MeasuredLevel, MeasuredTable, Model, Sample, System};
+use fizeau_roofline::{
+    Calibration, Device, Fit, KnownModel, MeasuredLevel, MeasuredTable, Model, Sample, System,
+};
 
 /// Serving results of three models on four devices and two engines; see the folder's README.
 const SERVING: &str =
@@ -27,6 +30,20 @@ fn levels() -> Vec<(MeasuredLevel, System)> {
     };
     table.levels.into_iter().map(system).collect()
 }
+
+/// The levels, and a calibration fitted on all of them.
+struct Published {
+    levels: Vec<(MeasuredLevel, System)>,
+    samples: Vec<Sample>,
+    fit: Fit,
+}
+
+static PUBLISHED: LazyLock<Published> = LazyLock::new(|| {
+    let levels = levels();
+    let samples = samples(&levels);
+    let fit = Calibration::fit(&samples).unwrap();
+    Published { levels, samples, fit }
+});
 
 fn samples(levels: &[(MeasuredLevel, System)]) -> Vec<Sample> {
     levels.iter().map(|(level, system)| level.sample(system).unwrap()).collect()
