@@ -80,12 +80,8 @@ impl Carried for Pass {
 /// the sums allow, so that no time comes out too short.
 ///
 /// ```
-/// use fizeau_roofline::{Deployment, Device, Model, Pass, PassSums, Span, System};
-/// # let text = include_str!(concat!(
-/// #     env!("CARGO_MANIFEST_DIR"),
-/// #     "/../../fixtures/models/llama-3.1-8b/config.json"
-/// # ));
-/// # let model = Model::from_config_json(text)?;
+/// use fizeau_roofline::{Deployment, Device, KnownModel, Pass, PassSums, Span, System};
+/// let model = KnownModel::named("llama-3.1-8b")?.model()?;
 /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
 /// // Two sequences of 1,000 and 3,000 tokens.
 /// let sums = PassSums { decoding: 2.0, context: 4000.0, ..PassSums::default() };

@@ -117,12 +117,8 @@ impl System {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::Tokens;
-    /// use fizeau_roofline::{CurveEnd, Deployment, Device, Load, Model, Stride, System};
-    /// # let text = include_str!(concat!(
-    /// #     env!("CARGO_MANIFEST_DIR"),
-    /// #     "/../../fixtures/models/llama-3.1-8b/config.json"
-    /// # ));
-    /// # let model = Model::from_config_json(text)?;
+    /// use fizeau_roofline::{CurveEnd, Deployment, Device, KnownModel, Load, Stride, System};
+    /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
     /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MAX);
     /// let curve = system.batch_curve(&load, Stride::Doubling);
@@ -150,12 +146,8 @@ impl System {
     ///
     /// ```
     /// use fizeau_core::Tokens;
-    /// use fizeau_roofline::{CurveEnd, Deployment, Device, MILLION_TOKENS, Model, System};
-    /// # let text = include_str!(concat!(
-    /// #     env!("CARGO_MANIFEST_DIR"),
-    /// #     "/../../fixtures/models/llama-3.1-8b/config.json"
-    /// # ));
-    /// # let model = Model::from_config_json(text)?;
+    /// use fizeau_roofline::{CurveEnd, Deployment, Device, KnownModel, MILLION_TOKENS, System};
+    /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
     /// let curve = system.context_curve(1.0, Tokens::new(1024), MILLION_TOKENS);
     /// assert_eq!(curve.end(), CurveEnd::MaxContext);

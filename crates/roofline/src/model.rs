@@ -35,7 +35,7 @@ use crate::Format;
 /// use fizeau_roofline::Model;
 /// # let text = include_str!(concat!(
 /// #     env!("CARGO_MANIFEST_DIR"),
-/// #     "/../../fixtures/models/llama-3.1-8b/config.json"
+/// #     "/data/models/llama-3.1-8b.json"
 /// # ));
 /// let model = Model::from_config_json(text)?;
 /// assert_eq!(model.parameters().total, 8_030_261_248);

@@ -128,8 +128,7 @@ bf16 = "989.5 TFLOP/s"
 "#;
 
 fn bench(url: &str, hardware: &str, out: &str, more: &[&str]) -> Ended {
-    let config =
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/models/llama-3.1-8b/config.json");
+    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../roofline/data/models/llama-3.1-8b.json");
     let line = "bench --model m --random-input-len 25 --random-output-len 8 --num-prompts 20 --max-concurrency 2 \
                 --threshold lateness-invalid=100s,cpu-invalid=1";
     let mut words: Vec<&str> = line.split_whitespace().collect();

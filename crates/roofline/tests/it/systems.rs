@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use fizeau_core::Tokens;
 use fizeau_roofline::{Bound, Deployment, Device, Load, Model, Pass, Span, System};
 
-const LLAMA_3_1_8B: &str = include_str!("../../../../fixtures/models/llama-3.1-8b/config.json");
+const LLAMA_3_1_8B: &str = include_str!("../../data/models/llama-3.1-8b.json");
 
 fn system(deployment: Deployment) -> System {
     let model = Model::from_config_json(LLAMA_3_1_8B).unwrap();
