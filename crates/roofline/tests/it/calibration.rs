@@ -1,6 +1,7 @@
 //! Calibrations: on published serving results, and on times that known constants make.
 
 mod files;
+mod predictions;
 mod recovery;
 mod serving;
 mod tables;

@@ -139,3 +139,35 @@ fn a_file_that_is_no_calibration_is_refused() {
     let ended = run(&["sol", "--fit", &path, "--points", "-"]);
     assert_eq!(ended.code, Some(2), "one or the other");
 }
+
+#[test]
+fn a_run_of_our_own_is_fitted() {
+    let scratch = Scratch::new("sol-own-run");
+    let level = |concurrency: u64, verdict: &str| {
+        json!({
+            "load": {"concurrency": concurrency},
+            "validity": {"verdict": verdict},
+            "requests": {"completed": 10},
+            "tokens": {"input": 5120, "output": 2560},
+            "metrics": {"tpot_ms": {"mean": 6.0 + 0.05 * concurrency as f64}, "ttft_ms": {"mean": 30.0}},
+        })
+    };
+    let mut levels: Vec<Value> = [1, 2, 4, 8, 16].map(|at| level(at, "valid")).to_vec();
+    let write = |levels: &[Value]| {
+        let setup = json!({"model_config": "llama-3.1-8b", "hardware": "h100-sxm"});
+        let sweep = json!({"setup": setup, "levels": levels}).to_string();
+        fs::write(scratch.path("sweep.json"), sweep).unwrap();
+    };
+    write(&levels);
+    let (run_folder, calibration) = (scratch.path(""), scratch.path("calibration.json"));
+    let fit = || run(&["sol", "--fit", &run_folder, "--engine", "own", "--out", &calibration]);
+    let ended = fit();
+    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{}", ended.out);
+    assert!(ended.out.contains("h100-sxm, own"), "{}", ended.out);
+
+    levels.push(level(32, "invalid"));
+    write(&levels);
+    let ended = fit();
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.err.contains("concurrency 32: the level is not valid"), "{}", ended.err);
+}
