@@ -11,7 +11,7 @@ use std::num::NonZeroU64;
 
 use fizeau::core::PerSec;
 use fizeau::report::{BatchCsv, Calibrated, ContextCsv, SolScope, SolSubject, SolView};
-use fizeau::roofline::{Answer, Device, Load, Model, Schedule, System};
+use fizeau::roofline::{Answer, AnswerError, Device, Load, Model, Schedule, System};
 
 use crate::args::{CurveArg, SolArgs, SystemArgs};
 use crate::exit::{Exit, Fail};
@@ -52,6 +52,9 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
 /// The breakdown of one query.
 fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail> {
     let Prepared { system, predictor, .. } = prepared;
+    if let Some(exit) = goal_alone(args, system, load)? {
+        return Ok(exit);
+    }
     let (mut answer, mut notes) = match args.load.batch {
         Some(batch) => exactly(batch, system, load)?,
         None => (prepared.answer(load).map_err(Fail::usage)?, Vec::new()),
@@ -86,6 +89,25 @@ fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail
         false => say(view.text(width()))?,
     }
     Ok(Exit::Good)
+}
+
+/// What a goal takes, of a model that does not fit as it is spread: how many devices it would take is asked all the same.
+fn goal_alone(args: &SolArgs, system: &System, load: &Load) -> Result<Option<Exit>, Fail> {
+    let why = match system.answer(load) {
+        Err(
+            error @ (AnswerError::WeightsDoNotFit { .. } | AnswerError::NoRoomForRequest { .. }),
+        ) => error.to_string(),
+        _ => return Ok(None),
+    };
+    let subject = SolSubject { system, load, batch: 1.0 };
+    let Some(aside) = mechanisms::within_goal(&args.mechanisms, &subject)? else {
+        return Ok(None);
+    };
+    match args.json {
+        true => say(aside.json_without_answer(&why).map_err(Fail::broken)?.trim_end())?,
+        false => say(aside.text_without_answer(&why, width()))?,
+    }
+    Ok(Some(Exit::Good))
 }
 
 /// The answer for exactly `batch` sequences, and a note if they do not fit.

@@ -15,6 +15,8 @@ use crate::{Admission, Deployment, Device, Load, Model, Serving};
 pub(crate) struct Memory {
     /// Weights on the fullest device, as engines spread them.
     weights: f64,
+    /// Of these, the embedding and the LM head.
+    tables: f64,
     /// All weights of a replica, none repeated.
     ideal_weights: f64,
     /// What a sequence keeps on the fullest of the devices that serve it.
@@ -86,8 +88,10 @@ impl Memory {
         let tensor = u64::from(deployment.tensor());
         let stage = fullest_stage(model, deployment);
         let by_heads = |heads: u64| stage * heads.div_ceil(tensor) as f64 / heads.max(1) as f64;
+        let (weights, tables) = fullest_weights(model, deployment, stage);
         Self {
-            weights: fullest_weights(model, deployment, stage),
+            weights,
+            tables,
             ideal_weights: model.weight_bytes().get(),
             real: Kept::of(model, reaches, by_heads),
             ideal: Kept::of(model, reaches, |_| 1.0),
@@ -149,8 +153,8 @@ pub(crate) fn fullest_stage(model: &Model, deployment: &Deployment) -> f64 {
 }
 
 /// Layers' matrices as engines cut them, tables by tensor parallelism, norms and biases whole. With several stages the
-/// embedding and the LM head lie on different ones.
-fn fullest_weights(model: &Model, deployment: &Deployment, stage: f64) -> f64 {
+/// embedding and the LM head lie on different ones. With the tables, and of these alone.
+fn fullest_weights(model: &Model, deployment: &Deployment, stage: f64) -> (f64, f64) {
     let (mut layers, mut head) = (0.0, 0.0);
     for operator in operators(model, deployment, Cut::Real) {
         let experts = operator.experts.map_or(0.0, |routed| routed.each * routed.count);
@@ -177,7 +181,14 @@ fn fullest_weights(model: &Model, deployment: &Deployment, stage: f64) -> f64 {
         (false, 1) => embedding + head,
         (false, _) => embedding.max(head),
     };
-    (layers + vectors) * stage + tables
+    ((layers + vectors) * stage + tables, tables)
+}
+
+/// What else lies on each device, in bytes: for each sequence, and once.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Beside {
+    own: f64,
+    once: f64,
 }
 
 /// What a device's memory is used for under a load, on the fullest device.
@@ -219,14 +230,28 @@ impl System {
     /// `(usable - weights) / (cache of a sequence)` on the fullest device, times attention groups and replicas.
     #[must_use]
     pub fn max_batch(&self, load: &Load) -> f64 {
+        self.max_batch_beside(load, Beside::default())
+    }
+
+    /// The same with something beside it on each device.
+    pub(crate) fn max_batch_beside(&self, load: &Load, beside: Beside) -> f64 {
         let serving = self.serving();
         let groups = f64::from(self.deployment().attention_groups())
             * f64::from(self.deployment().replicas());
         let (own, once) = self.resident(load);
-        let room = self.memory_account().room(self.device(), serving) - once;
-        let fitting = if room > 0.0 { room / own } else { 0.0 };
+        let room = self.memory_account().room(self.device(), serving) - once - beside.once;
+        let fitting = if room > 0.0 { room / (own + beside.own) } else { 0.0 };
         let most = serving.max_sequences.map_or(f64::INFINITY, |most| most.get() as f64);
         (fitting.min(most) * groups).max(0.0)
+    }
+
+    /// What this system keeps where it drafts for `other`. A module of the other model's own uses its tables.
+    pub(crate) fn kept_beside(&self, other: &Self, load: &Load) -> Beside {
+        let (own, once) = self.resident(load);
+        let memory = self.memory_account();
+        let is_own_module = other.model().draft_model().as_ref() == Some(self.model());
+        let weights = memory.weights - if is_own_module { memory.tables } else { 0.0 };
+        Beside { own, once: once + weights }
     }
 
     /// The sequences of `load` that run at once: its concurrency, or as many whole ones as fit. Where not even one

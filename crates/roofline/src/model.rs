@@ -54,6 +54,8 @@ pub struct Model {
     cache: CacheFormats,
     /// What predicts further tokens (MTP); not part of the base model.
     draft: Option<Layers>,
+    /// Whether the family's code is known to build the module so.
+    knows_draft: bool,
     max_context: Option<Tokens>,
     warnings: Vec<String>,
 }

@@ -11,9 +11,10 @@ fn rate(device: &Device, math: MathType) -> FlopsPerSec {
     if native.get() >= wide.get() { native } else { wide }
 }
 
-/// Seconds a FLOP on `format` with the arithmetic that engines use for it.
+/// Seconds a FLOP on `format` with the arithmetic that engines use for it, at the least of the rates that sources give.
 pub(crate) fn usual(device: &Device, format: Format) -> f64 {
-    1.0 / rate(device, format.math_on(device)).get()
+    let rate = |math| device.usual_rate(math).map_or(0.0, FlopsPerSec::get);
+    1.0 / rate(format.math_on(device)).max(rate(MathType::Bf16))
 }
 
 /// Seconds a FLOP on `format` with the fastest arithmetic that could ever be used for it.
@@ -39,4 +40,22 @@ pub(crate) fn notes(model: &Model, device: &Device) -> Vec<String> {
         }
     }
     notes
+}
+
+/// Rates of `device` that sources disagree about and `model` computes at, a sentence each.
+pub(crate) fn disagreements(model: &Model, device: &Device) -> Vec<String> {
+    let is_used = |math| model.tensors().iter().any(|of| of.format.math_on(device) == math);
+    let note = |math: MathType| {
+        let (most, least) = (device.dense_rate(math)?, device.usual_rate(math)?);
+        let tera = |rate: FlopsPerSec| rate.get() / 1e12;
+        (least < most && is_used(math)).then(|| {
+            let (device, math) = (device.name(), math.name());
+            let (least, most) = (tera(least), tera(most));
+            format!(
+                "{device}: its {math} rate is {least} to {most} TFLOP/s; the bound takes the most, the expectation the least{}",
+                if math == "bf16" { "" } else { ", or bf16's" }
+            )
+        })
+    };
+    MathType::ALL.into_iter().filter_map(note).collect()
 }

@@ -138,6 +138,18 @@ impl Speculation {
         best
     }
 
+    /// How many sequences of `load` all replicas together can run at once beside what the drafter keeps: a drafting model's
+    /// weights, and its cache of each sequence. As [`System::max_batch`] where the drafter keeps nothing.
+    #[must_use]
+    pub fn max_batch(&self, system: &System, load: &Load) -> f64 {
+        match &self.drafter {
+            Drafter::Model(drafter) => {
+                system.max_batch_beside(load, drafter.kept_beside(system, load))
+            }
+            Drafter::Lookup | Drafter::Share(_) => system.max_batch(load),
+        }
+    }
+
     fn speculated(
         &self,
         system: &System,

@@ -304,6 +304,8 @@ impl System {
 fn notes(model: &Model, device: &Device, deployment: &Deployment) -> Vec<String> {
     let mut notes = model.warnings().to_vec();
     notes.extend(rates::notes(model, device));
+    notes.extend(rates::disagreements(model, device));
+    notes.extend(device.note().map(|note| format!("{}: {note}", device.name())));
     notes.extend(deployment.notes(model));
     notes.extend(deployment.link_notes(device));
     notes

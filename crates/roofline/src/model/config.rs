@@ -139,6 +139,7 @@ impl<'a> Config<'a> {
                 state: self.quantization.state_cache().unwrap_or(Format::F32),
             },
             draft: self.draft(&layout)?,
+            knows_draft: self.knows_drafts(),
             max_context: self.max_context()?,
             warnings,
         })
