@@ -12,6 +12,8 @@ mod latent;
 mod layout;
 mod quantization;
 mod recurrent;
+mod refused;
+mod text;
 mod unknown;
 mod wrapper;
 
@@ -42,8 +44,8 @@ pub(super) fn parse_both(config: &str, quantization: &str) -> Result<Model, Mode
 }
 
 fn object(text: &str) -> Result<Map<String, Value>, ModelError> {
-    let value: Value =
-        serde_json::from_str(text).map_err(|error| ModelError::NotAnObject(error.to_string()))?;
+    let value: Value = serde_json::from_str(&text::plain(text))
+        .map_err(|error| ModelError::NotAnObject(error.to_string()))?;
     match value {
         Value::Object(object) => Ok(object),
         other => Err(ModelError::NotAnObject(shown(&other))),
@@ -58,6 +60,7 @@ fn model(object: Map<String, Value>) -> Result<Model, ModelError> {
     wrapper::rename(&mut object);
     add_defaults(&mut object, family);
     let fields = Fields(&object);
+    refused::check(fields)?;
     unknown::warn(fields, &mut warnings);
     let config = Config::read(fields, family)?;
     warnings.extend_from_slice(config.quantization.warnings());

@@ -195,3 +195,32 @@ fn experts_stand_where_the_config_says() {
     assert_eq!(sparse(whole!("ernie-4.5-21b-a3b")), 27);
     assert_eq!(sparse(whole!("step-3.5-flash")), 42);
 }
+
+/// Hunyuan's name for dense first layers, and Jamba's for those between.
+#[test]
+fn experts_may_start_late_and_skip_layers() {
+    let config = whole!("hunyuan-a13b");
+    let sparse = |text: &str| {
+        let has = |layers: &&Layers| matches!(layers.feed_forward, FeedForward::Experts(_));
+        read(text).layers().iter().filter(has).map(|layers| layers.count).sum::<u64>()
+    };
+    let skipping = |by: &str| config.replace("\"moe_layer_num_skipped\": 0", by);
+    assert_eq!(sparse(config), 32);
+    assert_eq!(sparse(&skipping("\"moe_layer_num_skipped\": 4")), 28);
+    assert_eq!(sparse(&skipping("\"expert_layer_period\": 3, \"expert_layer_offset\": 1")), 11);
+}
+
+/// Step-3 (arXiv 2507.19427): 316 billion parameters, 38 of them active.
+#[test]
+fn queries_of_low_rank_are_counted() {
+    let layers: Vec<String> = (4..60).map(|layer| layer.to_string()).collect();
+    let config = serde_json::json!({
+        "architectures": ["Step3TextForCausalLM"], "hidden_size": 7168, "intermediate_size": 18432,
+        "num_attention_heads": 64, "num_attention_groups": 1, "num_hidden_layers": 61,
+        "vocab_size": 128_815, "moe_intermediate_size": 5120, "moe_num_experts": 48, "moe_top_k": 3,
+        "share_expert_dim": 5120, "share_q_dim": 2048, "head_dim": 256, "torch_dtype": "bfloat16",
+        "moe_layers_enum": layers.join(","), "tie_word_embeddings": false,
+    });
+    let counts = read(&config.to_string()).parameters();
+    assert_eq!((counts.total / 100_000_000, counts.active / 1_000_000_000), (3162, 38));
+}
