@@ -193,13 +193,22 @@ pub(super) fn find(
         return Found::Parts;
     }
     let lower = pattern.to_lowercase();
-    let apart = NOT_COUNTED.iter().any(|word| lower.contains(word)) || is_draft(&lower);
+    let apart = NOT_COUNTED.iter().any(|word| lower.contains(word))
+        || is_draft(&lower)
+        || is_attention_class(pattern);
     if apart { Found::NotCounted } else { Found::Nothing }
 }
 
 /// Whether a name is of the MTP module of a family that does not number it among the layers.
 fn is_draft(pattern: &str) -> bool {
-    pattern.trim_start_matches("re:").trim_start_matches(['^', '.', '*']).starts_with("mtp")
+    let name = pattern.trim_start_matches("re:").trim_start_matches(['^', '.', '*']);
+    name.starts_with("mtp") || (name.starts_with("model.decoder.") && !name.contains("layers."))
+}
+
+/// A class of modules that hold projections and are none: llm-compressor lists it so that its cache has no scales. What
+/// becomes of the projections is said by their own names.
+fn is_attention_class(pattern: &str) -> bool {
+    pattern.starts_with(char::is_uppercase) && pattern.ends_with("Attention")
 }
 
 /// What takes the parts of a module that was found.
