@@ -62,6 +62,11 @@ fn model(object: Map<String, Value>) -> Result<Model, ModelError> {
     let fields = Fields(&object);
     refused::check(fields)?;
     unknown::warn(fields, &mut warnings);
+    if family.is_unknown() && fields.get("tie_word_embeddings").is_none() {
+        warnings.push(
+            "the config has no `tie_word_embeddings`: the LM head is counted as a matrix of its own".to_owned(),
+        );
+    }
     let config = Config::read(fields, family)?;
     warnings.extend_from_slice(config.quantization.warnings());
     let mut model = config.model(architecture, warnings)?;

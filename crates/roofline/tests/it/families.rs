@@ -224,3 +224,17 @@ fn queries_of_low_rank_are_counted() {
     let counts = read(&config.to_string()).parameters();
     assert_eq!((counts.total / 100_000_000, counts.active / 1_000_000_000), (3162, 38));
 }
+
+/// The library leaves out of a file what is the default of the family's code.
+#[test]
+fn defaults_that_files_leave_out() {
+    let smollm =
+        whole!("smollm3-3b").replace("\"tie_word_embeddings\": true", "\"unsloth_fixed\": true");
+    assert_eq!(read(&smollm), read(whole!("smollm3-3b")));
+    let gemma = whole!("gemma-3-27b");
+    assert_eq!(read(gemma).max_context().unwrap().get(), 131_072);
+    let unknown = whole!("phi-4").replace("Phi3", "Foo").replace("phi3", "foo");
+    let untold = unknown.replace("\"tie_word_embeddings\": false", "\"use_cache\": true");
+    assert!(!read(&unknown).warnings().iter().any(|text| text.contains("tie_word")));
+    assert!(read(&untold).warnings().iter().any(|text| text.contains("tie_word_embeddings")));
+}

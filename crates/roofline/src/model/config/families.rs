@@ -113,6 +113,11 @@ impl Family {
         Ok((&UNKNOWN, shown))
     }
 
+    /// Whether this is the stand-in for families that are not in the table.
+    pub(super) const fn is_unknown(&self) -> bool {
+        self.names.is_empty()
+    }
+
     fn named(name: &str) -> Option<&'static Self> {
         let letters: String =
             name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();

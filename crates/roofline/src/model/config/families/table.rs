@@ -60,6 +60,7 @@ const GEMMA3: Family = Family {
     qk_norm: Flag::Yes,
     full_every: Some(6),
     defaults: &[
+        ("max_position_embeddings", 131_072),
         ("vocab_size", 262_208),
         ("num_attention_heads", 8),
         ("num_key_value_heads", 4),
@@ -118,7 +119,8 @@ pub(super) static FAMILIES: &[Family] = &[
         feed_forward_bias: Flag::No,
         ..LLAMA
     },
-    Family { names: &["granite", "granitemoe", "granitemoeshared", "smollm3", "exaone"], ..LLAMA },
+    Family { names: &["granite", "granitemoe", "granitemoeshared", "exaone"], ..LLAMA },
+    Family { names: &["smollm3"], tied: true, ..LLAMA },
     Family { names: &["bamba"], ..LLAMA },
     Family { names: &["kimilinear"], router_bias: true, ..LLAMA },
     Family {
@@ -147,6 +149,8 @@ pub(super) static FAMILIES: &[Family] = &[
     GEMMA,
     GEMMA2,
     GEMMA3,
+    // What it has beside its layers (per-layer embeddings, LAuReL, AltUp) is named by the fields for it.
+    Family { names: &["gemma3n"], full_every: Some(5), defaults: &[], ..GEMMA3 },
     Family {
         names: &["gemma4"],
         dense_beside_experts: true,
