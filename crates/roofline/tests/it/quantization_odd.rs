@@ -69,7 +69,10 @@ fn what_could_matter_and_is_not_known_is_a_warning() {
             json!({"quant_method": "fp8", "ignored_layers": ["model.layers.77.mlp"]}),
             "\"model.layers.77.mlp\"",
         ),
-        (json!({"quant_method": "fp8", "ignored_layers": ["re:(?P<x>.*)"]}), "\"re:(?P<x>.*)\""),
+        (
+            json!({"quant_method": "fp8", "ignored_layers": ["re:^(?!.*vision).*mlp"]}),
+            "\"re:^(?!.*vision).*mlp\", a pattern that cannot be read",
+        ),
         (
             json!({"quant_method": "fp8", "ignored_layers": ["a.b", "c.d", "e.f", "g.h"]}),
             " and 1 more",
