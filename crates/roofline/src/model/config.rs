@@ -140,7 +140,7 @@ impl<'a> Config<'a> {
             hidden: self.hidden,
             vocabulary,
             layers,
-            final_vectors: self.norms(1) + head_bias,
+            final_vectors: self.norms(1) + head_bias + self.positions()?,
             tables: Tables { tied, embedding: of(TensorClass::Embedding), head: of(table) },
             cache: CacheFormats {
                 kv: self.quantization.kv_cache().unwrap_or(Format::Bf16),
@@ -150,6 +150,15 @@ impl<'a> Config<'a> {
             max_context: self.max_context()?,
             warnings,
         })
+    }
+
+    /// Elements of a table of positions, of which a token reads one row.
+    fn positions(&self) -> Result<u64, ModelError> {
+        let Some(more) = self.family.learned_positions else {
+            return Ok(0);
+        };
+        let rows = self.max_context()?.map_or(0, Tokens::get).min(VOCABULARY.limit) + more;
+        Ok(rows * self.hidden)
     }
 
     /// One entry for all layers that are alike in kind and format.

@@ -238,3 +238,33 @@ fn defaults_that_files_leave_out() {
     assert!(!read(&unknown).warnings().iter().any(|text| text.contains("tie_word")));
     assert!(read(&untold).warnings().iter().any(|text| text.contains("tie_word_embeddings")));
 }
+
+/// GPT-2, OPT-6.7B and DBRX, which name their dimensions in their own ways.
+#[test]
+fn older_names_are_read() {
+    let check = |config: serde_json::Value, total: u64, warnings: &[&str]| {
+        let model = read(&config.to_string());
+        assert_eq!(model.parameters().total, total, "{config}");
+        assert_eq!(model.warnings(), warnings, "{config}");
+    };
+    let gpt2 = serde_json::json!({
+        "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "model_type": "gpt2",
+        "n_ctx": 1024, "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024, "n_inner": null,
+        "summary_use_proj": true, "summary_type": "cls_index", "vocab_size": 50_257, "dtype": "float16",
+    });
+    check(gpt2, 124_439_808, &[]);
+    let opt = serde_json::json!({
+        "activation_function": "relu", "architectures": ["OPTForCausalLM"], "do_layer_norm_before": true,
+        "ffn_dim": 16_384, "hidden_size": 4096, "max_position_embeddings": 2048, "model_type": "opt",
+        "num_attention_heads": 32, "num_hidden_layers": 32, "torch_dtype": "float16",
+        "vocab_size": 50_272, "word_embed_proj_dim": 4096,
+    });
+    check(opt, 6_658_473_984, &[]);
+    let dbrx = serde_json::json!({
+        "architectures": ["DbrxForCausalLM"], "attn_config": {"clip_qkv": 8, "kv_n_heads": 8, "model_type": ""},
+        "d_model": 6144, "ffn_config": {"ffn_hidden_size": 10_752, "moe_num_experts": 16, "moe_top_k": 4},
+        "max_seq_len": 32_768, "model_type": "dbrx", "n_heads": 48, "n_layers": 40,
+        "torch_dtype": "bfloat16", "vocab_size": 100_352,
+    });
+    check(dbrx, 131_596_523_520, &[]);
+}

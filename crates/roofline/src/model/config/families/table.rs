@@ -27,6 +27,7 @@ const LLAMA: Family = Family {
     dense_beside_experts: false,
     dense_width: DENSE_WIDTH,
     dense_width_in_hidden: None,
+    learned_positions: None,
     defaults: &[],
 };
 
@@ -91,6 +92,18 @@ const OLMO2: Family =
     Family { names: &["olmo2"], qk_norm: Flag::Yes, qk_norm_span: NormSpan::Heads, ..LLAMA };
 
 const LAYER_NORM: Family = Family { norm_vectors: 2, gated: Some(false), ..LLAMA };
+
+/// Everything has biases, and positions are a table.
+const GPT2: Family = Family {
+    names: &["gpt2", "gptbigcode"],
+    qkv_bias: Flag::Yes,
+    output_bias: Flag::Yes,
+    feed_forward_bias: Flag::Yes,
+    tied: true,
+    dense_width_in_hidden: Some(4),
+    learned_positions: Some(0),
+    ..LAYER_NORM
+};
 
 const ERNIE: Family = Family {
     names: &["ernie45", "ernie45moe", "ernie45vlmoe"],
@@ -280,6 +293,9 @@ pub(super) static FAMILIES: &[Family] = &[
         feed_forward_bias: Flag::Yes,
         ..LAYER_NORM
     },
+    GPT2,
+    Family { names: &["opt"], dense_width_in_hidden: None, learned_positions: Some(2), ..GPT2 },
+    Family { names: &["dbrx"], ..LLAMA },
     Family { names: &["step3p5"], qk_norm: Flag::Field("use_qk_norm", true), ..LLAMA },
     Family { names: &["arcee"], gated: Some(false), ..LLAMA },
     Family { names: &["apertus"], gated: Some(false), qk_norm: Flag::Yes, ..LLAMA },
