@@ -308,6 +308,7 @@ impl System {
 fn notes(model: &Model, device: &Device, deployment: &Deployment) -> Vec<String> {
     let mut notes = model.warnings().to_vec();
     notes.extend(rates::notes(model, device));
+    notes.extend(model.cache_note());
     notes.extend(deployment.notes(model));
     notes.extend(deployment.link_notes(device));
     notes

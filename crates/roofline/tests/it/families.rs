@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use fizeau_roofline::{FeedForward, Keys, Layers, Mixer, Model};
+use fizeau_roofline::{Deployment, Device, FeedForward, Keys, Layers, Mixer, Model, System};
 
 /// The text of a whole config among the fixtures.
 macro_rules! whole {
@@ -149,6 +149,20 @@ fn windows_alternate_as_each_family_says() {
     assert_eq!(windows(whole!("qwen1.5-moe-a2.7b")), BTreeSet::from([(None, 24)]));
     // Chunks, three in four layers, by a list or by silence.
     assert_eq!(windows(whole!("llama-4-scout")), full_and(12, 8192, 36));
+}
+
+/// Mistral-7B-v0.1 keeps 131,072 bytes for each of the last 4,096 tokens.
+#[test]
+fn a_cache_within_windows_has_a_limit() {
+    let model = read(whole!("mistral-7b-v0.1"));
+    assert_eq!(model.kv_bytes_per_token().get(), 0.0);
+    assert_eq!(model.cache_limit().unwrap().get(), 131_072.0 * 4096.0);
+    let device = Device::named("h100-sxm").unwrap().clone();
+    let system = System::new(model, device, Deployment::SINGLE).unwrap();
+    let [note] = system.notes() else { panic!("{:?}", system.notes()) };
+    assert!(note.contains("536870912 bytes at most, within a window of 4096"), "{note}");
+    assert_eq!(read(whole!("gemma-3-27b")).cache_limit(), None);
+    assert_eq!(read(whole!("deepseek-v2-lite")).cache_limit(), None);
 }
 
 #[test]
