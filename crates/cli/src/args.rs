@@ -15,6 +15,7 @@ mod lengths;
 mod mechanisms;
 mod merge;
 mod models;
+mod physics;
 mod report;
 mod sampling;
 mod serve;
@@ -38,6 +39,7 @@ pub(crate) use lengths::{LawArgs, PrefixArgs, RangeStyleArg};
 pub(crate) use mechanisms::{MechanismArgs, TransferArg};
 pub(crate) use merge::MergeArgs;
 pub(crate) use models::ModelsArgs;
+pub(crate) use physics::PhysicsArgs;
 pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;
 pub(crate) use serve::ServeArgs;
@@ -79,7 +81,7 @@ pub(crate) enum Command {
     /// Make one run of the shards of one (`fizeau bench --shard I/N`, on several machines).
     Merge(MergeArgs),
     /// Show a stored run again: as it was, as another tool would have had it, or what a word means to whom.
-    Report(ReportArgs),
+    Report(Box<ReportArgs>),
     /// Serve the simulated engine behind HTTP, for trying clients out.
     Serve(ServeArgs),
     /// List the models that are built in, or say what is understood of one: parameters, bytes, cache, warnings.

@@ -1,12 +1,10 @@
 //! From a measured level to its report.
 
-use fizeau::core::{Millis, Seconds};
 use fizeau::harness::{Ended, LevelRun, Notice, Observer, RunFolder};
 use fizeau::metrics::{ClientProof, ClientWatch, Ending, Expectations, LevelHistograms, judge};
 use fizeau::report::{
     Asked, LengthTally, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until,
 };
-use fizeau::roofline::{Bound, Measured};
 
 use crate::client::Client;
 use crate::exit::Fail;
@@ -29,6 +27,15 @@ impl Kept {
     pub(crate) fn new(folder: Option<&RunFolder>, physics: Option<&Physics>) -> Self {
         let histograms = folder.map(|_| LevelHistograms::default());
         Self { histograms, lengths: physics.map(Physics::lengths) }
+    }
+}
+
+impl Kept {
+    /// Adds the lengths of the level's replies to those of all levels.
+    pub(crate) fn add_lengths_to(&self, all: Option<&mut LengthTally>) {
+        if let (Some(all), Some(own)) = (all, &self.lengths) {
+            all.merge(own);
+        }
     }
 }
 
@@ -72,7 +79,7 @@ pub(crate) fn report(
         cache: yardstick.asked.cache,
         abandoned: yardstick.abandoned,
         repeated: yardstick.repeated.map(str::to_owned),
-        beyond_speed_of_light: beyond(&speed_of_light),
+        beyond_speed_of_light: speed_of_light.excess().map(ToString::to_string),
         ending: if run.is_partial() { Ending::Interrupted } else { Ending::Finished },
     };
     LevelReport {
@@ -115,12 +122,15 @@ pub(crate) fn write(
 }
 
 /// What the speed of light of a run was computed from, as files of its folder.
-pub(crate) const PHYSICS: [&str; 2] = ["model-config.json", "device.toml"];
+/// The second has the name that it has beside a config, so that it is found there.
+pub(crate) const PHYSICS: [&str; 4] =
+    ["model-config.json", "hf_quant_config.json", "device.toml", "calibration.json"];
 
-/// Keeps the model's config with the run, and a device of the user's own, so that its speed of light can be computed again.
+/// Keeps the model's config with the run, and what else was read from files, so that its speed of light can be computed
+/// again.
 pub(crate) fn write_config(folder: &RunFolder, physics: Option<&Physics>) -> Result<(), Fail> {
-    let texts = [physics.and_then(Physics::config), physics.and_then(Physics::device_file)];
-    for (name, text) in PHYSICS.into_iter().zip(texts) {
+    let Some(physics) = physics else { return Ok(()) };
+    for (name, text) in PHYSICS.into_iter().zip(physics.files()) {
         if let Some(text) = text {
             folder.write_text(name, text).map_err(Fail::broken)?;
         }
@@ -134,54 +144,10 @@ fn speed_of_light(
     load: LoadPoint,
     physics: Option<&Physics>,
 ) -> SpeedOfLight {
-    let absent = |reason: &str| SpeedOfLight::Absent { reason: reason.to_owned() };
-    let (Some(physics), Some(lengths)) = (physics, &kept.lengths) else {
-        return absent(NO_PHYSICS);
-    };
-    let LoadPoint::Concurrency(concurrency) = load else {
-        return absent("the bound of a level needs its concurrency: --max-concurrency");
-    };
-    if run.summary.requests.completed == 0 {
-        return absent("no request completed");
+    match (physics, &kept.lengths) {
+        (Some(physics), Some(lengths)) => {
+            SpeedOfLight::of(physics.reference(), lengths, load, &run.summary)
+        }
+        _ => SpeedOfLight::Absent { reason: NO_PHYSICS.to_owned() },
     }
-    match physics.bound(lengths, concurrency.into()) {
-        Err(reason) => SpeedOfLight::Absent { reason },
-        Ok(bound) => SpeedOfLight::Known { shares: measured(run).percent_of(&bound), bound },
-    }
-}
-
-/// Means for latencies, because the bound is one of the mean: a percentile would compare a tail with an average.
-fn measured(run: &LevelRun) -> Measured {
-    let seconds = |millis: Millis| Seconds::new(millis.get() / 1e3);
-    let (metrics, throughput) = (&run.summary.metrics, &run.summary.throughput);
-    Measured {
-        ttft: metrics.ttft.mean.map(seconds),
-        tpot: metrics.tpot.mean.map(seconds),
-        output_tokens_per_s: Some(throughput.output_tokens_per_s),
-        requests_per_s: Some(throughput.requests_per_s),
-    }
-}
-
-fn beyond(speed_of_light: &SpeedOfLight) -> Option<String> {
-    let SpeedOfLight::Known { bound, shares } = speed_of_light else {
-        return None;
-    };
-    shares.is_impossible().then(|| describe(bound, shares))
-}
-
-fn describe(bound: &Bound, shares: &fizeau::roofline::SpeedOfLight) -> String {
-    let figures = [
-        (shares.output_tokens_per_s, bound.output_tokens_per_s, "output tokens/s"),
-        (shares.requests_per_s, bound.requests_per_s, "requests/s"),
-    ];
-    let figures =
-        figures.into_iter().filter_map(|(share, bound, unit)| Some((share?, bound, unit)));
-    let worst = figures.max_by(|a, b| a.0.get().total_cmp(&b.0.get()));
-    let worst = worst.map_or_else(String::new, |(share, bound, unit)| {
-        format!("{share} of the bound of {:.2} {unit}", bound.get())
-    });
-    format!(
-        "{worst}, for one device, one token a step and nothing cached; the model's config, the device or the endpoint \
-         is not what was said"
-    )
 }

@@ -10,6 +10,8 @@ pub(crate) struct Loaded {
     pub(crate) model: Model,
     /// The text of its config.json.
     pub(crate) text: String,
+    /// That of the `hf_quant_config.json` beside it, where there is one.
+    pub(crate) quantization: Option<String>,
     /// The built-in model, where it is one.
     pub(crate) known: Option<&'static KnownModel>,
 }
@@ -23,7 +25,12 @@ pub(crate) fn load(name: &str) -> Result<Loaded, String> {
         && let Ok(known) = KnownModel::named(name)
     {
         let model = known.model().map_err(|error| error.to_string())?;
-        return Ok(Loaded { model, text: known.config().to_owned(), known: Some(known) });
+        return Ok(Loaded {
+            model,
+            text: known.config().to_owned(),
+            quantization: None,
+            known: Some(known),
+        });
     }
     let path = if given.is_dir() { given.join("config.json") } else { PathBuf::from(given) };
     let text = std::fs::read_to_string(&path).map_err(|error| match given.exists() {
@@ -32,10 +39,11 @@ pub(crate) fn load(name: &str) -> Result<Loaded, String> {
     })?;
     let beside = path.with_file_name("hf_quant_config.json");
     let named_so = path.file_name().is_some_and(|name| name == "config.json");
-    let model = match std::fs::read_to_string(beside) {
-        Ok(quantization) if named_so => Model::from_config_and_quantization(&text, &quantization),
-        _ => Model::from_config_json(&text),
+    let quantization = std::fs::read_to_string(beside).ok().filter(|_| named_so);
+    let model = match &quantization {
+        Some(quantization) => Model::from_config_and_quantization(&text, quantization),
+        None => Model::from_config_json(&text),
     };
     let model = model.map_err(|error| error.to_string())?;
-    Ok(Loaded { model, text, known: None })
+    Ok(Loaded { model, text, quantization, known: None })
 }

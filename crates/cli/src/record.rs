@@ -16,6 +16,7 @@ use crate::calibrate::Calibration;
 use crate::endpoint::Called;
 use crate::exit::Fail;
 use crate::probe::Found;
+use crate::speed::Spread;
 use crate::workload::AskedLength;
 
 /// The wall clock, read once per run.
@@ -113,6 +114,10 @@ pub(crate) struct RunDocument<'a> {
     /// Of an A/B run, how its sides take turns. The endpoint above is A's.
     #[serde(skip_serializing_if = "Option::is_none")]
     ab: Option<AbPlan<'a>>,
+    /// How the model lies on its devices, where there is a speed of light: with the config and the device's file beside it, all
+    /// that it is computed from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speed_of_light: Option<&'a Spread>,
 }
 
 /// How the sides of an A/B run take turns.
@@ -232,7 +237,13 @@ impl<'a> RunDocument<'a> {
             client,
             probed: called.found.as_ref(),
             ab: None,
+            speed_of_light: None,
         })
+    }
+
+    /// With what its speed of light is computed from.
+    pub(crate) fn with_spread(self, speed_of_light: Option<&'a Spread>) -> Self {
+        Self { speed_of_light, ..self }
     }
 
     /// The record of an A/B run.

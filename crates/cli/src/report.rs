@@ -3,17 +3,18 @@
 mod answer;
 mod before;
 mod level;
+mod physics;
 mod setup;
 mod views;
 
 use fizeau::core::Tape;
 use fizeau::harness::{Cut, StoredLevel, StoredRun};
 use fizeau::metrics::{Concept, GoodputGoals, Verdict, WindowChoice, WindowEnd};
-use fizeau::report::{Explanation, LevelReport, LoadPoint, SweepReport};
+use fizeau::report::{Explanation, LevelReport, LightCurve, LoadPoint, Setup, SweepReport};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::args::ReportArgs;
+use crate::args::{PhysicsArgs, ReportArgs};
 use crate::exit::{Exit, Fail, Named};
 use crate::planned::{Planned, concurrency};
 use crate::say::say;
@@ -48,6 +49,7 @@ struct Asked {
     goals: GoodputGoals,
     window: WindowChoice,
     json: bool,
+    physics: PhysicsArgs,
 }
 
 impl Asked {
@@ -71,6 +73,7 @@ impl Asked {
                 cooldown: end(args.cooldown, "cooldown")?,
             },
             json: args.json,
+            physics: args.physics.clone(),
         })
     }
 }
@@ -93,13 +96,14 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
             say(level.report.to_json().map_err(Fail::broken)?.trim_end())?;
         }
         [level] => say(level.text())?,
-        _ => sweep_or_blocks(run, levels, asked.json)?,
+        _ => sweep_or_blocks(run, levels, asked)?,
     }
     Ok(if is_missed { Exit::Missed } else { Exit::Good })
 }
 
 /// A sweep over concurrency has its table; levels of any other kind are shown one after another.
-fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, json: bool) -> Result<(), Fail> {
+fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<(), Fail> {
+    let json = asked.json;
     if levels.iter().any(|level| concurrency(&level.name).is_none()) {
         if json {
             let all: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
@@ -108,6 +112,7 @@ fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, json: bool) -> Result<()
         levels.iter().try_for_each(|level| say(level.text()))?;
         return answer::show(run);
     }
+    let (setup, curve) = light(run, &levels, asked)?;
     let reports: Vec<LevelReport> = levels.into_iter().map(|level| level.report).collect();
     let slo = sweep_document(run)?;
     let slo = slo.as_ref().and_then(|sweep| sweep.get("slo")?.as_str());
@@ -116,12 +121,32 @@ fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, json: bool) -> Result<()
     let planned = Planned::all(run.record()).into_iter();
     let planned = planned.filter_map(|planned| planned.cap).map(LoadPoint::Concurrency);
     let unmeasured = planned.filter(|load| !loads.contains(load)).collect();
-    let report = SweepReport::new(setup::setup(run.record()), reports, slo);
-    let report = report.with_unmeasured(unmeasured);
+    let report = SweepReport::new(setup, reports, slo);
+    let report = report.with_unmeasured(unmeasured).with_curve(curve);
     if json {
         return say(serde_json::to_string_pretty(&report).map_err(Fail::broken)?);
     }
     sweep::show(&report, None)
+}
+
+/// What was run, and what the hardware could do with the requests of all levels.
+fn light(
+    run: &StoredRun,
+    levels: &[Level],
+    asked: &Asked,
+) -> Result<(Setup, Option<LightCurve>), Fail> {
+    let mut setup = setup::setup(run.record());
+    let Some(first) = run.levels().first() else {
+        return Ok((setup, None));
+    };
+    let Some(physics) = physics::of(run, first, &setup, &asked.physics)? else {
+        return Ok((setup, None));
+    };
+    physics.describe_in(&mut setup);
+    let mut all = physics.lengths();
+    levels.iter().for_each(|level| level.kept.add_lengths_to(Some(&mut all)));
+    let reports: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
+    Ok((setup, physics.curve(&all, &reports)))
 }
 
 /// `sweep.json`; none if there is none.

@@ -11,19 +11,19 @@ use std::num::NonZeroU64;
 
 use fizeau::core::PerSec;
 use fizeau::report::{BatchCsv, Calibrated, ContextCsv, SolScope, SolSubject, SolView};
-use fizeau::roofline::{Answer, Load, Schedule, System};
+use fizeau::roofline::{Answer, Device, Load, Model, Schedule, System};
 
-use crate::args::{CurveArg, SolArgs};
+use crate::args::{CurveArg, SolArgs, SystemArgs};
 use crate::exit::{Exit, Fail};
 use crate::say::say;
-use query::Query;
+use query::{Query, SystemQuery};
 use systems::{Prepared, Systems};
 
 pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
-    if !args.calibration.fit.is_empty() {
-        return fit::run(&args.calibration);
-    }
     let query = Query::of(args);
+    if !args.calibration.fit.is_empty() {
+        return fit::run(&args.calibration, &query.system);
+    }
     let calibration = fit::calibration(&args.calibration)?;
     if let Some(path) = &args.points {
         return points::run(path, &query, calibration);
@@ -129,6 +129,11 @@ fn curve(over: CurveArg, system: &System, load: &Load) -> Result<Exit, Fail> {
     };
     say(csv.trim_end())?;
     Ok(Exit::Good)
+}
+
+/// `model` on `device` as flags have them spread, stored and served.
+pub(crate) fn system(model: Model, device: Device, args: &SystemArgs) -> Result<System, String> {
+    systems::system_of(model, device, &SystemQuery::of(args, None))
 }
 
 /// The width of the terminal; 80 where there is none.

@@ -91,9 +91,7 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
     let urls = &*args.endpoint.base_url;
     let wanted = endpoint::wanted(&args.endpoint.connections, urls, most(&levels));
     let client = Client::new(&args.client, wanted)?;
-    let (config, hardware) =
-        (args.verdict.model_config.as_deref(), args.verdict.hardware.as_deref());
-    let physics = Physics::from_args(config, hardware)?;
+    let physics = Physics::from_args(&args.physics)?;
     let now = record::WallTime::now();
     let out = args.verdict.out.clone().unwrap_or_else(|| now.folder("sweep"));
     if let Some(stand_in) = probe::stand_in(&args.endpoint).filter(|_| !urls.is_empty()) {
@@ -127,7 +125,8 @@ fn prepare(args: &SweepArgs) -> Result<Job, Fail> {
         (Some(embedded), None) => Some(embedded.physics(typical)),
         (_, given) => given.map(|physics| physics.for_prompts_of(typical)),
     };
-    let setup = setup(args, &called, &sample, physics.as_ref(), embedded.as_ref(), now);
+    let mut setup = setup(args, &called, &sample, embedded.as_ref(), now);
+    physics.iter().for_each(|physics| physics.describe_in(&mut setup));
     let Ask { spec: workload, tokenizer, dataset, .. } = workload;
     let window = args.window.choice();
     let spec = SweepSpec { levels, workload, tokenizer, dataset, size, goals, window, until };
@@ -155,7 +154,6 @@ fn setup(
     args: &SweepArgs,
     called: &Called,
     sample: &Work,
-    physics: Option<&Physics>,
     embedded: Option<&Embedded>,
     now: record::WallTime,
 ) -> Setup {
@@ -170,8 +168,9 @@ fn setup(
         },
         workload: sample.described(&args.workload, NonZeroU64::MIN),
         host: record::host(),
-        model_config: physics.map(|physics| physics.model_name().to_owned()),
-        hardware: physics.map(|physics| physics.device_name().to_owned()),
+        model_config: None,
+        hardware: None,
+        deployment: None,
     }
 }
 
@@ -232,7 +231,10 @@ fn document(job: &Job, epoch_unix_ns: u64) -> Result<record::RunDocument<'_>, Fa
         shard: None,
         epoch_unix_ns,
     };
-    record::RunDocument::new(&job.setup, asked, levels, &job.called, &job.goodput, client)
+    let physics = job.physics.as_ref().map(Physics::spread);
+    let document =
+        record::RunDocument::new(&job.setup, asked, levels, &job.called, &job.goodput, client);
+    Ok(document?.with_spread(physics))
 }
 
 /// Runs the levels; each is on disk before the next begins. Says whether it was interrupted.
@@ -254,17 +256,22 @@ async fn measure(job: &Job) -> Result<(SweepReport, bool), Fail> {
     let mut sweep = Sweep::new(crew, &job.spec, Some(folder));
     let mut progress = Progress::new();
     let mut reports: Vec<LevelReport> = Vec::new();
+    let mut lengths = job.physics.as_ref().map(Physics::lengths);
     loop {
         let mut kept = Kept::new(Some(folder), job.physics.as_ref());
         let next = sweep.next_level(&mut (&mut progress, &mut kept)).await;
         let Some(level) = next.map_err(Fail::broken)? else { break };
         reports.push(report(job, &level, &kept)?);
+        kept.add_lengths_to(lengths.as_mut());
     }
     drop(progress);
     let unmeasured = job.spec.levels.iter().skip(reports.len());
     let unmeasured = unmeasured.map(|level| LoadPoint::Concurrency(level.get())).collect();
+    let curve = job.physics.as_ref().zip(lengths.as_ref());
+    let curve = curve.and_then(|(physics, lengths)| physics.curve(lengths, &reports));
     let report = SweepReport::new(job.setup.clone(), reports, Some(job.slo.clone()))
-        .with_unmeasured(unmeasured);
+        .with_unmeasured(unmeasured)
+        .with_curve(curve);
     folder.write_json("sweep.json", &report).map_err(Fail::broken)?;
     folder.write_text("report.html", &report.page()).map_err(Fail::broken)?;
     Ok((report, cancel.is_cancelled()))

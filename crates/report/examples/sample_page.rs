@@ -3,6 +3,7 @@
 
 use fizeau_report::{Style, Terminal};
 
+#[allow(clippy::unwrap_used, dead_code, reason = "what the tests use too is all fixed")]
 #[path = "../tests/it/sample.rs"]
 mod sample;
 

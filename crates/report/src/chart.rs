@@ -9,7 +9,7 @@ mod scale;
 mod svg;
 mod ticks;
 
-pub(crate) use frontier::{FrontierChart, FrontierPoint, Standing};
+pub(crate) use frontier::{FrontierChart, FrontierPoint, LightLine, Standing};
 pub(crate) use load::{LoadChart, LoadPanel, Series};
 pub(crate) use svg::escape;
 

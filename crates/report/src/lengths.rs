@@ -48,6 +48,11 @@ impl LengthTally {
         self.lengths.add_cached(input.max(one), cached, tape.output_tokens().max(one));
     }
 
+    /// Takes in all that `other` has, which must be for the same model: otherwise nothing.
+    pub fn merge(&mut self, other: &Self) {
+        let _ = self.lengths.merge(&other.lengths);
+    }
+
     /// The lengths taken in so far.
     #[must_use]
     pub const fn lengths(&self) -> &Lengths {

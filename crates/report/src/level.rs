@@ -10,12 +10,12 @@ mod window;
 mod workload;
 
 use fizeau_core::{Millis, PerSec};
-use fizeau_metrics::{ClientProof, Distribution, LevelSummary, Validity, Verdict};
+use fizeau_metrics::{ClientProof, Distribution, LevelSummary, Reason, Validity, Verdict};
 
 use crate::Asked;
 
 pub(crate) use proof::tail;
-pub use speed::SpeedOfLight;
+pub use speed::{DecodeLight, Light, Reference, SpeedOfLight};
 pub use until::Until;
 pub(crate) use until::found;
 
@@ -131,6 +131,12 @@ impl std::fmt::Display for LoadPoint {
 }
 
 impl LevelReport {
+    /// Whether a reason of the verdict is that something was measured beyond the speed of light.
+    pub(crate) fn is_of_light(&self, reason: &Reason) -> bool {
+        let excess = self.speed_of_light.excess().map(ToString::to_string);
+        excess.is_some_and(|excess| reason.text.ends_with(&excess))
+    }
+
     /// The reason why this level may not be compared with others; none if it may.
     pub(crate) fn left_out(&self) -> Option<String> {
         if let LevelStatus::Partial { reason } = &self.status {
@@ -143,7 +149,12 @@ impl LevelReport {
         if invalid(self.validity.verdict) {
             let mut reasons = self.validity.reasons.iter();
             let reason = reasons.find(|reason| invalid(reason.verdict));
-            let text = reason.map_or("the verdict", |reason| &reason.text);
+            let text = match reason {
+                // What it could be is said once, among the reasons.
+                Some(reason) if self.is_of_light(reason) => "beyond the speed of light",
+                Some(reason) => &reason.text,
+                None => "the verdict",
+            };
             return Some(format!("invalid: {text}"));
         }
         None

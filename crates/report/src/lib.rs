@@ -31,8 +31,10 @@ mod asked;
 mod block;
 mod chart;
 mod comparison;
+mod curve;
 mod lengths;
 mod level;
+mod light_table;
 mod number;
 mod page;
 mod peers;
@@ -50,8 +52,11 @@ pub use asked::{Asked, AskedArrivals};
 pub use comparison::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
 };
+pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use lengths::LengthTally;
-pub use level::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until};
+pub use level::{
+    DecodeLight, LevelReport, LevelStatus, Light, LoadPoint, Reference, SpeedOfLight, Until,
+};
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};

@@ -3,6 +3,7 @@
 
 mod charts;
 mod client;
+mod light;
 mod sections;
 
 use std::fmt::Write;
@@ -17,7 +18,7 @@ impl SweepReport {
     /// The content of `report.html`.
     ///
     /// It shows the verdict, the operating point, the frontier, what happens as the load grows, all levels, the
-    /// reasons against any of them, the client's own proof, and what was run on what. Foreign text is escaped everywhere.
+    /// speed of light by phase, the reasons against any of them, the client's own proof, and what was run on what. Foreign text is escaped everywhere.
     #[must_use]
     pub fn page(&self) -> String {
         let model = escape(&self.setup().endpoint.model);
@@ -35,6 +36,7 @@ impl SweepReport {
         self.frontier_figure(&mut out);
         self.load_figure(&mut out);
         self.level_table(&mut out);
+        self.light_table(&mut out);
         self.reason_list(&mut out);
         self.client_table(&mut out);
         self.setup_list(&mut out);

@@ -30,6 +30,9 @@ pub struct Setup {
     /// The device's name for the speed of light; absent if none was given.
     #[serde(flatten, serialize_with = "maybe::hardware")]
     pub hardware: Option<String>,
+    /// How the model lies on such devices, in words: `8 devices, TP8; weights fp8`; absent if there is no speed of light.
+    #[serde(flatten, serialize_with = "maybe::deployment")]
+    pub deployment: Option<String>,
 }
 
 /// A program and its version.
@@ -178,6 +181,7 @@ impl Setup {
             ("Seed", self.workload.seed.to_string()),
             ("Speed of light: model", none(&self.model_config)),
             ("Speed of light: device", none(&self.hardware)),
+            ("Speed of light: deployment", none(&self.deployment)),
             ("Client machine", self.host.os.clone()),
             ("Client processor", unknown(self.host.cpu.clone())),
             ("Client cores", unknown(self.host.cores.map(|cores| cores.to_string()))),
@@ -209,6 +213,7 @@ mod maybe {
     or_reason! {
         model_config: String, "none was given";
         hardware: String, "none was given";
+        deployment: String, "none was given";
         commit: String, "the build did not know it";
         description: String, "none was given";
         cpu: String, "the system does not tell";

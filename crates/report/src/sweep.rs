@@ -18,7 +18,7 @@ pub use operating::OperatingPoint;
 pub use places::Place;
 
 use crate::words::listed;
-use crate::{LatencyBasis, LevelReport, LoadPoint, Setup, Tail};
+use crate::{LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
 
 /// The result of a sweep over levels of load.
 ///
@@ -36,6 +36,7 @@ pub struct SweepReport {
     places: Vec<Place>,
     unmeasured: Vec<LoadPoint>,
     operating_point: OperatingPoint,
+    curve: Option<LightCurve>,
 }
 
 impl SweepReport {
@@ -47,13 +48,25 @@ impl SweepReport {
         let on_frontier = |&i: &usize| places[i] == Place::Frontier;
         let frontier: Vec<usize> = (0..levels.len()).filter(on_frontier).collect();
         let operating_point = operating::choose(&levels, &frontier, slo.as_ref());
-        Self { setup, levels, slo, places, unmeasured: Vec::new(), operating_point }
+        Self { setup, levels, slo, places, unmeasured: Vec::new(), operating_point, curve: None }
     }
 
     /// The same, naming the loads that were planned and never measured.
     #[must_use]
     pub fn with_unmeasured(self, unmeasured: Vec<LoadPoint>) -> Self {
         Self { unmeasured, ..self }
+    }
+
+    /// The same, with what the hardware could do with these requests.
+    #[must_use]
+    pub fn with_curve(self, curve: Option<LightCurve>) -> Self {
+        Self { curve, ..self }
+    }
+
+    /// What the hardware could do with these requests; none where model or device are not known.
+    #[must_use]
+    pub const fn curve(&self) -> Option<&LightCurve> {
+        self.curve.as_ref()
     }
 
     /// The loads that were planned and never measured.
@@ -149,13 +162,26 @@ impl SweepReport {
         self.levels.iter().zip(&self.places)
     }
 
-    /// Every reason against a level, each text once, with the loads of the levels that it applies to.
+    /// The levels that are compared with one another.
+    pub(crate) fn compared(&self) -> impl Iterator<Item = &LevelReport> {
+        let compared =
+            |(_, place): &(&LevelReport, &Place)| !matches!(place, Place::LeftOut { .. });
+        self.placed().filter(compared).map(|placed| placed.0)
+    }
+
+    /// Every reason against a level, each text once, with the loads of the levels that it applies to. Of what was measured
+    /// beyond the speed of light, that which is furthest beyond speaks for all.
     pub(crate) fn reasons(&self) -> Vec<(Verdict, &str, Vec<String>)> {
         let mut all: Vec<(Verdict, &str, Vec<String>)> = Vec::new();
+        let beyond = self.beyond_light();
         for level in &self.levels {
             let load = level.load.to_string();
             for reason in &level.validity.reasons {
-                let key = (reason.verdict, reason.text.as_str());
+                let text = match beyond {
+                    Some(furthest) if level.is_of_light(reason) => furthest,
+                    _ => reason.text.as_str(),
+                };
+                let key = (reason.verdict, text);
                 match all.iter_mut().find(|known| (known.0, known.1) == key) {
                     Some(known) if known.2.contains(&load) => {}
                     Some(known) => known.2.push(load.clone()),
@@ -166,6 +192,15 @@ impl SweepReport {
         // The gravest first; reasons of one weight keep their order.
         all.sort_by_key(|reason| std::cmp::Reverse(reason.0));
         all
+    }
+
+    /// The reason against the level that is furthest beyond the speed of light; none if none is.
+    fn beyond_light(&self) -> Option<&str> {
+        let times = |level: &LevelReport| level.speed_of_light.excess().map(|excess| excess.times);
+        let beyond = self.levels.iter().filter_map(|level| Some((times(level)?, level)));
+        let (_, furthest) = beyond.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let mut reasons = furthest.validity.reasons.iter();
+        reasons.find(|reason| furthest.is_of_light(reason)).map(|reason| reason.text.as_str())
     }
 
     /// What could not be checked, and what else is worth knowing: each note once.

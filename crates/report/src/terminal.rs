@@ -1,5 +1,6 @@
 //! A sweep as text for a terminal.
 
+mod light;
 mod parts;
 mod table;
 mod wrap;
@@ -52,6 +53,7 @@ impl SweepReport {
         }
         self.say_goals(&mut out);
         out.push(Line::Blank);
+        self.say_light(terminal.width, &mut out);
         self.say_parts(terminal.width, &mut out);
         out.push(Line::Blank);
         self.say_places(&mut out);

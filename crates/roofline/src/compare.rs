@@ -38,6 +38,8 @@ pub struct Measured {
     pub ttft: Option<Seconds>,
     /// Mean or median time per output token.
     pub tpot: Option<Seconds>,
+    /// Mean or median time from sending to the last token.
+    pub e2el: Option<Seconds>,
     /// Generated tokens per second, of all requests together.
     pub output_tokens_per_s: Option<PerSec>,
     /// Completed requests per second.
@@ -58,6 +60,7 @@ impl Measured {
         SpeedOfLight {
             ttft: time(self.ttft, bound.ttft),
             tpot: time(self.tpot, bound.single_tpot),
+            e2el: time(self.e2el, bound.e2el),
             output_tokens_per_s: rate(self.output_tokens_per_s, bound.output_tokens_per_s),
             requests_per_s: rate(self.requests_per_s, bound.requests_per_s),
         }
@@ -73,6 +76,8 @@ pub struct SpeedOfLight {
     /// [`Bound::single_tpot`] over the measured time: what sharing the device costs a request lowers it too.
     /// Not [`Bound::tpot`], which an engine that runs fewer sequences at once than are offered can beat.
     pub tpot: Option<Share>,
+    /// [`Bound::e2el`] over the measured time.
+    pub e2el: Option<Share>,
     /// The measured rate over [`Bound::output_tokens_per_s`].
     pub output_tokens_per_s: Option<Share>,
     /// The measured rate over [`Bound::requests_per_s`].
@@ -80,15 +85,15 @@ pub struct SpeedOfLight {
 }
 
 impl SpeedOfLight {
-    /// Whether a rate lies above its bound by more than half a per cent, which the rounding of published
-    /// figures explains.
+    /// Whether any figure lies above its bound by more than half a per cent, which the rounding of published figures
+    /// explains.
     ///
-    /// Then the measurement, or what is said of model, device and load, is wrong.
+    /// Then the measurement, or what is said of model, device and load, is wrong: [`System::excess`](crate::System::excess)
+    /// says what it could be. Times must be means for that: a median can be faster than the bound of a mean.
     #[must_use]
     pub fn is_impossible(&self) -> bool {
-        const TOLERANCE: f64 = 0.005;
-        let rates = [self.output_tokens_per_s, self.requests_per_s];
-        rates.iter().flatten().any(|share| share.get() > 1.0 + TOLERANCE)
+        let all = [self.ttft, self.tpot, self.e2el, self.output_tokens_per_s, self.requests_per_s];
+        all.into_iter().flatten().any(Share::is_impossible)
     }
 }
 
@@ -109,8 +114,16 @@ impl Share {
         self.0 * 100.0
     }
 
-    /// None where the parts make no share: a part below 0, a whole not above it, anything not finite.
-    fn of(part: f64, whole: f64) -> Option<Self> {
+    /// Whether it is above the whole by more than rounding explains.
+    pub(crate) fn is_impossible(self) -> bool {
+        const TOLERANCE: f64 = 0.005;
+        self.0 > 1.0 + TOLERANCE
+    }
+
+    /// A part of a whole in the same unit. None where they make no share: a part below 0, a whole not above it, anything
+    /// not finite.
+    #[must_use]
+    pub fn of(part: f64, whole: f64) -> Option<Self> {
         let share = part / whole;
         (part >= 0.0 && whole > 0.0 && share.is_finite()).then_some(Self(share))
     }

@@ -105,6 +105,29 @@ impl Lengths {
         self.least = Some((least_input.min(input), least_output.min(output)));
     }
 
+    /// Takes in all requests of `other`, which must be for a model with the same windows: otherwise nothing is taken in,
+    /// and the answer is false.
+    #[must_use]
+    pub fn merge(&mut self, other: &Self) -> bool {
+        if !self.are_for(&other.reaches) {
+            return false;
+        }
+        for (sums, more) in self.sums.iter_mut().zip(&other.sums) {
+            sums.merge(more);
+        }
+        self.requests += other.requests;
+        self.computed += other.computed;
+        self.resumed += other.resumed;
+        self.passes += other.passes;
+        self.decoding += other.decoding;
+        self.longest = self.longest.max(other.longest);
+        self.least = match (self.least, other.least) {
+            (Some((input, output)), Some(least)) => Some((input.min(least.0), output.min(least.1))),
+            (least, None) | (None, least) => least,
+        };
+        true
+    }
+
     /// How many requests were taken in.
     #[must_use]
     pub const fn requests(&self) -> u64 {
@@ -132,6 +155,17 @@ impl Lengths {
         self.sums.get(reach.index).map_or(0.0, |sums| sums.resident / self.passes)
     }
 
+    /// The mean tokens of a prompt that are computed.
+    pub(crate) fn mean_computed(&self) -> f64 {
+        self.computed / self.requests as f64
+    }
+
+    /// Of all tokens of prompts, the share that was cached already.
+    pub(crate) fn cached_share(&self) -> f64 {
+        let all = self.prompts(self.requests as f64).filled(&Reach::WHOLE);
+        1.0 - self.computed / all
+    }
+
     /// Everything: all prompts, and all decode steps.
     pub(crate) fn all(&self) -> View<'_> {
         View { prompts: 1.0, steps: self.steps(), seen: |sums| sums.seen, of: self, scale: 1.0 }
@@ -139,13 +173,13 @@ impl Lengths {
 
     /// The mean prompt.
     pub(crate) fn prompt(&self) -> View<'_> {
-        View {
-            prompts: 1.0 / self.requests as f64,
-            steps: 0.0,
-            seen: |_| 0.0,
-            of: self,
-            scale: 1.0,
-        }
+        self.prompts(1.0)
+    }
+
+    /// So many of the mean prompt.
+    pub(crate) fn prompts(&self, count: f64) -> View<'_> {
+        let prompts = count / self.requests as f64;
+        View { prompts, steps: 0.0, seen: |_| 0.0, of: self, scale: 1.0 }
     }
 
     /// All decode steps.
@@ -186,6 +220,15 @@ impl Lengths {
 }
 
 impl Sums {
+    fn merge(&mut self, other: &Self) {
+        self.filled += other.filled;
+        self.pairs += other.pairs;
+        self.seen += other.seen;
+        self.seen_each += other.seen_each;
+        self.seen_first += other.seen_first;
+        self.resident += other.resident;
+    }
+
     fn add(&mut self, reach: &Reach, (input, cached, output): (f64, f64, f64)) {
         let prompt = Span::between(cached + 1.0, input);
         self.filled += reach.filled(cached, input - cached);

@@ -66,7 +66,9 @@ mod deployment;
 mod device;
 mod disaggregation;
 mod energy;
+mod excess;
 mod exchange;
+mod expected;
 mod explain;
 mod figures;
 mod format;
@@ -113,6 +115,8 @@ pub use device::{
 };
 pub use disaggregation::{Bottleneck, Disaggregated, Disaggregation, Split, Transfer};
 pub use energy::{Energy, PowerDraw, PowerError};
+pub use excess::{Excess, Input, MeasuredFigure, Remedy};
+pub use expected::Expected;
 pub use explain::{Part, Phase, Term};
 pub use figures::{Figures, Schedule};
 pub use format::{FileType, Format, GgmlType, Mixed, UnknownFormat};

@@ -254,7 +254,7 @@ impl System {
         self.with_exchanges(pass, &sums.as_pass())
     }
 
-    fn with_exchanges(&self, mut sum: PassTime, pass: &Pass) -> PassTime {
+    pub(crate) fn with_exchanges(&self, mut sum: PassTime, pass: &Pass) -> PassTime {
         self.exchanges.add_to(&mut sum, pass);
         (sum.binding.link, sum.binding.hops) = (sum.link, sum.hops);
         sum
@@ -278,7 +278,7 @@ impl System {
         both
     }
 
-    fn operators_of<C: Carried>(&self, carried: &C) -> PassTime {
+    pub(crate) fn operators_of<C: Carried>(&self, carried: &C) -> PassTime {
         let mut sum = PassTime::default();
         for timed in &self.real {
             timed.add_to(&mut sum, carried);

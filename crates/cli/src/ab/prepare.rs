@@ -270,6 +270,7 @@ fn setup(args: &AbArgs, called: &Called, sample: &Work, now: record::WallTime) -
         host: record::host(),
         model_config: None,
         hardware: None,
+        deployment: None,
     }
 }
 

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ArrivalArgs, ClientArgs, EndpointArgs, SamplingArgs, WindowArgs, WorkloadArgs};
+use super::{
+    ArrivalArgs, ClientArgs, EndpointArgs, PhysicsArgs, SamplingArgs, WindowArgs, WorkloadArgs,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
@@ -34,6 +36,8 @@ pub(crate) struct BenchArgs {
     pub(crate) calibrate: bool,
     #[command(flatten)]
     pub(crate) result: ResultArgs,
+    #[command(flatten)]
+    pub(crate) physics: PhysicsArgs,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
     #[command(flatten)]
@@ -125,13 +129,6 @@ pub(crate) struct ResultArgs {
     /// Which percentiles those are, such as 50,90,99.
     #[arg(long, default_value = "99", value_delimiter = ',')]
     pub(crate) metric_percentiles: Vec<String>,
-    /// The model's config.json, for the speed of light.
-    #[arg(long, value_name = "FILE", requires = "hardware")]
-    pub(crate) model_config: Option<PathBuf>,
-    /// The device that the model runs on, for the speed of light: a name that `fizeau devices` lists, such as h100-sxm, or a
-    /// TOML file with one of your own.
-    #[arg(long, value_name = "NAME|FILE", requires = "model_config")]
-    pub(crate) hardware: Option<String>,
 }
 
 /// Flags of `vllm bench serve` that change nothing here.

@@ -6,6 +6,8 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use fizeau::metrics::{Concept, Peer, PercentileRule, WindowEnd};
 
+use super::PhysicsArgs;
+
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
     /// The folder of a run, of a sweep, or of one level of a sweep. With --explain it may be left out.
@@ -26,6 +28,9 @@ pub(crate) struct ReportArgs {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// What is not given is as the run had it.
+    #[command(flatten)]
+    pub(crate) physics: PhysicsArgs,
 }
 
 /// What to show of a run; without any of these what `fizeau bench` or `fizeau sweep` showed.

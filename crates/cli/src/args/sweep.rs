@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ClientArgs, EndpointArgs, SamplingArgs, WindowArgs, WorkloadArgs};
+use super::{ClientArgs, EndpointArgs, PhysicsArgs, SamplingArgs, WindowArgs, WorkloadArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct SweepArgs {
@@ -20,6 +20,8 @@ pub(crate) struct SweepArgs {
     pub(crate) client: ClientArgs,
     #[command(flatten)]
     pub(crate) verdict: VerdictArgs,
+    #[command(flatten)]
+    pub(crate) physics: PhysicsArgs,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
 }
@@ -80,13 +82,6 @@ pub(crate) struct VerdictArgs {
     /// A folder for the sweep; by default one named by the date under fizeau-runs/.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// The model's config.json, for the speed of light.
-    #[arg(long, value_name = "FILE", requires = "hardware")]
-    pub(crate) model_config: Option<PathBuf>,
-    /// The device that the model runs on, for the speed of light: a name that `fizeau devices` lists, such as h100-sxm, or a
-    /// TOML file with one of your own.
-    #[arg(long, value_name = "NAME|FILE", requires = "model_config")]
-    pub(crate) hardware: Option<String>,
     /// What the endpoint runs on, in a line of your own, for the report.
     #[arg(long, value_name = "TEXT", env = "FIZEAU_ENGINE")]
     pub(crate) engine: Option<String>,

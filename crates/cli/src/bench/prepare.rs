@@ -41,8 +41,7 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
     };
     let work = wish.work(&called.target)?;
     let until = until(args, work.plan().pacing())?;
-    let (config, hardware) = (&args.result.model_config, &args.result.hardware);
-    let physics = Physics::from_args(config.as_deref(), hardware.as_deref())?;
+    let physics = Physics::from_args(&args.physics)?;
     let physics = physics.map(|physics| physics.for_prompts_of(work.typical()));
     let config = physics.as_ref().and_then(Physics::config);
     let limit = workload::limit(args.workload.max_model_len, config);
@@ -53,7 +52,8 @@ pub(super) fn prepare(args: &BenchArgs, endpoint: &EndpointArgs) -> Result<Job, 
     let wanted = endpoint::wanted(&endpoint.connections, &base_urls, in_flight);
     let client = Client::new(&args.client, wanted)?;
     let vllm = vllm_run(args, (&called, &work), cap, now)?;
-    let setup = setup(args, &called, (&work, shard), physics.as_ref(), now);
+    let mut setup = setup(args, &called, (&work, shard), now);
+    physics.iter().for_each(|physics| physics.describe_in(&mut setup));
     // As in vLLM, to append is to save.
     let result = (args.result.save_result || args.result.append_result)
         .then(|| result_file(args, &vllm))
@@ -209,7 +209,6 @@ fn setup(
     args: &BenchArgs,
     called: &Called,
     (work, shard): (&Work, Shard),
-    physics: Option<&Physics>,
     now: record::WallTime,
 ) -> Setup {
     Setup {
@@ -220,8 +219,9 @@ fn setup(
         engine: Engine::Remote { description: None },
         workload: work.described(&args.workload, one_in(shard)),
         host: record::host(),
-        model_config: physics.map(|physics| physics.model_name().to_owned()),
-        hardware: physics.map(|physics| physics.device_name().to_owned()),
+        model_config: None,
+        hardware: None,
+        deployment: None,
     }
 }
 
@@ -262,5 +262,8 @@ pub(super) fn document<'a>(
         epoch_unix_ns,
     };
     let goodput = &args.result.goodput;
-    record::RunDocument::new(&job.setup, asked, vec![level], &job.called, goodput, client)
+    let physics = job.physics.as_ref().map(Physics::spread);
+    let document =
+        record::RunDocument::new(&job.setup, asked, vec![level], &job.called, goodput, client);
+    Ok(document?.with_spread(physics))
 }

@@ -7,13 +7,12 @@ use fizeau::report::{
     Detail, LevelReport, LevelStatus, RequestRate, Selection, Setup, SpeedOfLight, Until,
     VllmResult, VllmRun, VllmTally,
 };
-use fizeau::sim::Scenario;
 
 use super::before::Before;
-use super::{Asked, each_tape, setup};
+use super::{Asked, each_tape, physics, setup};
 use crate::client::Client;
 use crate::exit::Fail;
-use crate::levels::{self, Kept, PHYSICS, Yardstick};
+use crate::levels::{self, Kept, Yardstick};
 use crate::speed::Physics;
 
 /// A level, computed again.
@@ -23,13 +22,15 @@ pub(super) struct Level {
     setup: Setup,
     vllm: VllmResult,
     pub(super) report: LevelReport,
+    /// What of its tapes the speed of light is for.
+    pub(super) kept: Kept,
 }
 
 impl Level {
     pub(super) fn of(run: &StoredRun, stored: &StoredLevel, asked: &Asked) -> Result<Self, Fail> {
         let (setup, mut before) =
             (setup::of_level(run.record(), stored), Before::read(run, stored)?);
-        let physics = physics(run, stored, &setup)?;
+        let physics = physics::of(run, stored, &setup, &asked.physics)?;
         let mut tally = LevelTally::new(&asked.goals).with_window(asked.window);
         if before.asked.arrivals.is_none() {
             tally = tally.of_closed_loop();
@@ -45,7 +46,7 @@ impl Level {
         tally.settle();
         let report = report(&tally, &kept, &before, physics.as_ref(), stored.name());
         let vllm = vllm.finish(vllm_run(&setup, &before));
-        Ok(Self { name: stored.name().to_owned(), setup, vllm, report })
+        Ok(Self { name: stored.name().to_owned(), setup, vllm, report, kept })
     }
 
     /// What `fizeau bench` prints.
@@ -120,29 +121,6 @@ fn report(
         reason.clone_from(known);
     }
     report
-}
-
-/// What the speed of light was computed from: the config that was kept with the run, or the embedded engine's own.
-fn physics(run: &StoredRun, level: &StoredLevel, setup: &Setup) -> Result<Option<Physics>, Fail> {
-    let lengths = (setup::typical_prompt(run.record()), 0);
-    let folders = [Some(level.path()), level.path().parent(), Some(run.path())];
-    let kept = |name: &str| {
-        let mut paths = folders.into_iter().flatten().map(|folder| folder.join(name));
-        paths.find(|path| path.is_file())
-    };
-    let [config, own] = PHYSICS.map(kept);
-    let own = own.map(|path| path.display().to_string());
-    let hardware = own.as_deref().or(setup.hardware.as_deref());
-    if let Some(found) = Physics::from_args(config.as_deref(), hardware)? {
-        return Ok(Some(found.for_prompts_of(lengths)));
-    }
-    let scenario = Scenario::llama_3_1_8b_h100().map_err(Fail::broken)?;
-    let is_embedded = setup.model_config.as_deref() == Some(scenario.model_name())
-        && setup.hardware.as_deref() == Some(scenario.device().name());
-    Ok(is_embedded.then(|| {
-        let name = scenario.model_name().to_owned();
-        Physics::new(name, scenario.system().clone(), lengths)
-    }))
 }
 
 /// vLLM's own block of what `tally` saw.

@@ -87,6 +87,7 @@ pub(super) fn setup(record: &RunRecord) -> Setup {
         },
         model_config: maybe("model_config"),
         hardware: maybe("hardware"),
+        deployment: maybe("deployment"),
     }
 }
 

@@ -1,5 +1,7 @@
 //! `--fit`: from measured levels to a calibration.
 
+mod runs;
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
@@ -7,6 +9,7 @@ use std::path::Path;
 use fizeau::report::FitView;
 use fizeau::roofline::{Calibration, Device, MeasuredLevel, MeasuredTable, Model, Sample};
 
+use super::query::SystemQuery;
 use crate::args::CalibrationArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::hardware;
@@ -14,11 +17,14 @@ use crate::model_config;
 use crate::say::say;
 
 /// Fits what `args` name, writes the calibration and says how good it is.
-pub(super) fn run(args: &CalibrationArgs) -> Result<Exit, Fail> {
+pub(super) fn run(args: &CalibrationArgs, flags: &SystemQuery<'_>) -> Result<Exit, Fail> {
     let mut known = Known::new(&args.models)?;
     let mut levels = Levels::default();
     for path in &args.fit {
-        levels.read(path, &mut known)?;
+        match path.is_dir() {
+            true => levels.read_run(path, flags)?,
+            false => levels.read(path, &mut known)?,
+        }
     }
     let fit = Calibration::fit(&levels.samples).map_err(|error| levels.unusable(&error))?;
     let flag = format!("--out {}", args.out.display());
@@ -50,6 +56,17 @@ impl Levels {
         self.wrong.extend(wrong);
         for level in &table.levels {
             match known.sample(level) {
+                Ok(sample) => self.samples.push(sample),
+                Err(error) => self.wrong.push(format!("{flag}: {error}")),
+            }
+        }
+        Ok(())
+    }
+
+    fn read_run(&mut self, folder: &Path, flags: &SystemQuery<'_>) -> Result<(), Fail> {
+        let flag = format!("--fit {}", folder.display());
+        for level in runs::levels(folder, flags).named(&flag)? {
+            match level {
                 Ok(sample) => self.samples.push(sample),
                 Err(error) => self.wrong.push(format!("{flag}: {error}")),
             }

@@ -57,7 +57,7 @@ impl<'a> Query<'a> {
 }
 
 impl<'a> SystemQuery<'a> {
-    fn of(args: &'a SystemArgs, engine: Option<&'a str>) -> Self {
+    pub(super) fn of(args: &'a SystemArgs, engine: Option<&'a str>) -> Self {
         let borrowed = |text: &'a Option<String>| text.as_deref().map(Cow::Borrowed);
         Self {
             model_config: borrowed(&args.model_config),

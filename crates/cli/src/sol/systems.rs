@@ -6,8 +6,8 @@ use std::num::NonZeroU64;
 
 use fizeau::core::Tokens;
 use fizeau::roofline::{
-    Answer, AnswerError, Calibration, Deployment, DeploymentError, Format, Load, Model, Predictor,
-    Serving, System, WeightChoice,
+    Answer, AnswerError, Calibration, Deployment, DeploymentError, Device, Format, Load, Model,
+    Predictor, Serving, System, WeightChoice,
 };
 
 use super::query::{Degrees, SystemQuery};
@@ -25,8 +25,8 @@ pub(super) struct Systems {
     key: Vec<u8>,
 }
 
-/// A file may name systems without end; what is prepared takes some ten kilobytes.
-const MOST_PREPARED: usize = 16_384;
+/// A file may name systems without end; what is prepared takes some twenty kilobytes.
+const MOST_PREPARED: usize = 8_192;
 
 /// A system, and what predicts it.
 pub(super) struct Prepared {
@@ -73,11 +73,7 @@ impl Systems {
         let hardware = query.hardware.as_deref().ok_or("hardware is missing")?;
         let device = hardware::find(hardware, "hardware").map_err(|fail| fail.message)?.device;
         let model = self.model(path)?.clone();
-        let model = stored_as(model, query)?;
-        let deployment = query.degrees.deployment().map_err(|error| error.to_string())?;
-        let system = System::new(model, device, deployment);
-        let system = system.map_err(|error| error.to_string())?;
-        let system = system.with_serving(serving(query)?);
+        let system = system_of(model, device, query)?;
         let predictor = self
             .calibration
             .as_ref()
@@ -99,6 +95,19 @@ impl Systems {
         });
         model.as_ref().map_err(Clone::clone)
     }
+}
+
+/// `model` on `device`, spread, stored and served as the query has it.
+pub(super) fn system_of(
+    model: Model,
+    device: Device,
+    query: &SystemQuery<'_>,
+) -> Result<System, String> {
+    let model = stored_as(model, query)?;
+    let deployment = query.degrees.deployment().map_err(|error| error.to_string())?;
+    let system = System::new(model, device, deployment);
+    let system = system.map_err(|error| error.to_string())?;
+    Ok(system.with_serving(serving(query)?))
 }
 
 /// Each text with a byte behind it that none can contain, then the numbers in text of their own.

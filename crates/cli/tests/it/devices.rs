@@ -142,7 +142,7 @@ fn bench(url: &str, hardware: &str, out: &str, more: &[&str]) -> Ended {
 #[test]
 fn a_run_on_a_device_of_ones_own_keeps_the_file_and_can_be_computed_again() {
     let (scratch, server) =
-        (Scratch::new("own-device"), fixed(Nanos::from_millis(2), Nanos::from_millis(9)));
+        (Scratch::new("own-device"), fixed(Nanos::from_millis(7), Nanos::from_millis(9)));
     let url = format!("http://{}", server.addr());
     let (path, out) = (scratch.path("card.toml"), scratch.path("run"));
     fs::write(&path, MINE).unwrap();
@@ -166,7 +166,7 @@ fn a_run_on_a_device_of_ones_own_keeps_the_file_and_can_be_computed_again() {
 #[test]
 fn shards_on_a_device_of_ones_own_are_merged_with_its_file() {
     let (scratch, server) =
-        (Scratch::new("own-shards"), fixed(Nanos::from_millis(2), Nanos::from_millis(9)));
+        (Scratch::new("own-shards"), fixed(Nanos::from_millis(7), Nanos::from_millis(9)));
     let url = format!("http://{}", server.addr());
     let path = scratch.path("card.toml");
     fs::write(&path, MINE).unwrap();

@@ -15,6 +15,7 @@ mod interrupt;
 mod merge;
 mod models;
 mod pages;
+mod physics;
 mod probe;
 mod recorded;
 mod records;

@@ -1,5 +1,6 @@
 //! `fizeau sol`: a query, and a file of them.
 
+mod fit;
 mod views;
 
 use std::fmt::Write as _;

@@ -8,6 +8,7 @@ use fizeau::harness::{
 };
 use fizeau::metrics::{GoodputGoals, Verdict, WindowChoice};
 use fizeau::pareto::{Direction, KneeRule, frontier, knee};
+use fizeau::report::{LengthTally, LightCurve};
 use fizeau::roofline::{Bound, Load, Measured};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 use fizeau::workload::{Length, Lengths, Seed, Spec};
@@ -117,6 +118,7 @@ fn nothing_is_faster_than_light() {
         let measured = Measured {
             ttft: summary.metrics.ttft.mean.map(|ms| Seconds::new(ms.get() / 1e3)),
             tpot: summary.metrics.tpot.mean.map(|ms| Seconds::new(ms.get() / 1e3)),
+            e2el: summary.metrics.e2el.mean.map(|ms| Seconds::new(ms.get() / 1e3)),
             output_tokens_per_s: Some(summary.throughput.output_tokens_per_s),
             requests_per_s: Some(summary.throughput.requests_per_s),
         };
@@ -124,6 +126,29 @@ fn nothing_is_faster_than_light() {
         assert!(!share.is_impossible());
         let reached = share.output_tokens_per_s.unwrap().get();
         assert!(reached > 0.3 && reached < 1.0, "concurrency {}: {reached}", level.concurrency);
+    }
+}
+
+/// Whatever the simulated engine does at any load, it is below the curve: fewer requests, or longer ones.
+#[test]
+fn no_level_is_beyond_the_speed_of_light_curve() {
+    let scenario = Scenario::llama_3_1_8b_h100().unwrap();
+    let system = scenario.system();
+    let loads = [1, 4, 16, 64, 128];
+    let mut all = LengthTally::new(Tokens::new(INPUT), system.model());
+    let levels = observed(&loads, 3);
+    levels.iter().flat_map(|(_, tapes)| tapes).for_each(|tape| all.add(tape));
+    let places = loads.map(|load| NonZeroU64::new(load.into()).unwrap());
+    let curve = LightCurve::over(system.into(), &all, &places).unwrap();
+    for (level, _) in &levels {
+        let load = u64::from(level.concurrency.get());
+        let point = curve.points().iter().find(|point| point.concurrency.get() == load).unwrap();
+        let summary = &level.run.summary;
+        let requests = summary.throughput.requests_per_s.get();
+        let e2el = summary.metrics.e2el.mean.unwrap().get();
+        assert!(requests < point.bound.requests_per_s.get(), "{load}: {requests}");
+        assert!(e2el > point.bound.e2el.to_millis().get(), "{load}: {e2el}");
+        assert!(point.expected.unwrap().requests_per_s <= point.bound.requests_per_s);
     }
 }
 

@@ -41,6 +41,15 @@ impl FrontierPoint {
     }
 }
 
+/// What the hardware could do: a curve beside the measured levels.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct LightLine {
+    /// The class that gives its looks.
+    pub(crate) class: &'static str,
+    /// Requests per second, latency in milliseconds, and what to show when the pointer rests there; ascending.
+    pub(crate) points: Vec<(f64, f64, String)>,
+}
+
 /// How large a level's dot is, and the ring around the operating point.
 const DOT: f64 = 4.5;
 const RING: f64 = 9.5;
@@ -50,6 +59,8 @@ const RING: f64 = 9.5;
 pub(crate) struct FrontierChart<'a> {
     /// The levels, in any order.
     pub(crate) points: &'a [FrontierPoint],
+    /// What the hardware could do, the farthest last.
+    pub(crate) light: &'a [LightLine],
     /// What the vertical axis shows, without the unit.
     pub(crate) latency: &'a str,
     /// The limit of the latency goal in milliseconds, and what to write at its line.
@@ -65,10 +76,13 @@ impl FrontierChart<'_> {
             Size::Wide => (size.width(), 420.0),
             Size::Narrow => (size.width(), 340.0),
         };
-        let throughputs: Vec<f64> = self.points.iter().map(|point| point.throughput).collect();
+        let light = || self.light.iter().flat_map(|line| &line.points);
+        let throughputs = self.points.iter().map(|point| point.throughput);
+        let throughputs: Vec<f64> = throughputs.chain(light().map(|point| point.0)).collect();
         let goal = self.goal.as_ref().map(|goal| goal.0);
         let latencies = self.points.iter().map(|point| point.latency_ms);
-        let latencies: Vec<f64> = latencies.chain(goal).collect();
+        let latencies: Vec<f64> =
+            latencies.chain(goal).chain(light().map(|point| point.1)).collect();
         // Seconds read better than five-digit milliseconds.
         let greatest = latencies.iter().copied().fold(0.0, f64::max);
         let (unit, per_unit) = if greatest >= 1e4 { ("s", 1e3) } else { ("ms", 1.0) };
@@ -94,8 +108,25 @@ impl FrontierChart<'_> {
             let text_end = left + 6.0 + 7.0 * text.chars().count() as f64;
             taken.line((left + 6.0, y - 9.0), (text_end, y - 9.0));
         }
+        self.draw_light(&mut svg, &frame, per_unit, &mut taken);
         self.draw_points(&mut svg, &frame, per_unit, taken);
         svg.finish()
+    }
+
+    fn draw_light(&self, svg: &mut Svg, frame: &Frame<'_>, per_unit: f64, taken: &mut Taken) {
+        for LightLine { class, points } in self.light {
+            let place = |(requests, ms, _): &(f64, f64, String)| {
+                (frame.x.place(*requests), frame.y.place(ms / per_unit))
+            };
+            let line: Vec<_> = points.iter().map(place).collect();
+            svg.polyline(&format!("light {class}"), &line);
+            for (&from, &to) in line.iter().zip(line.iter().skip(1)) {
+                taken.line(from, to);
+            }
+            for (at, (_, _, tip)) in line.iter().zip(points) {
+                svg.circle(&format!("light-dot {class}"), *at, 2.0, tip);
+            }
+        }
     }
 
     fn draw_points(&self, svg: &mut Svg, frame: &Frame<'_>, per_unit: f64, mut taken: Taken) {

@@ -8,6 +8,8 @@ use fizeau_metrics::{
 };
 
 use super::{LevelReport, LevelStatus, SpeedOfLight, tail};
+use fizeau_roofline::Share;
+
 use crate::block::{heading, line};
 use crate::number::{number, percent};
 use crate::terminal::{plain, wrap};
@@ -116,22 +118,33 @@ impl LevelReport {
     }
 
     fn speed_lines(&self) -> Vec<String> {
-        match &self.speed_of_light {
+        let light = match &self.speed_of_light {
             // The reason is longer than vLLM's lines.
             SpeedOfLight::Absent { reason } => {
-                vec![line("Speed of light:", "absent"), sentence(reason)]
+                return vec![line("Speed of light:", "absent"), sentence(reason)];
             }
-            SpeedOfLight::Known { bound, .. } => {
-                let share = self.speed_of_light.output_share();
-                let reached = share.map_or_else(|| "-".to_owned(), |share| percent(share.get()));
-                let bound_rate = number(bound.output_tokens_per_s.get());
-                vec![
-                    line("Speed of light (output tok/s):", bound_rate),
-                    line("Share of it reached:", reached),
-                    line("Limited by:", bound.limited_by),
-                ]
-            }
+            SpeedOfLight::Known(light) => light,
+        };
+        let share = |share: Option<Share>| {
+            share.map_or_else(|| "-".to_owned(), |share| percent(share.get()))
+        };
+        let rate = |rate: PerSec| number(rate.get());
+        let mut lines = vec![
+            line("Speed of light (output tok/s):", rate(light.bound.output_tokens_per_s)),
+            line("Share of it reached:", share(light.shares.output_tokens_per_s)),
+        ];
+        if light.shares.ttft.is_some() {
+            lines.push(line("Share reached in prefill:", share(light.shares.ttft)));
         }
+        if let Some(decode) = light.decode {
+            lines.push(line("Share reached in decode:", percent(decode.share.get())));
+        }
+        lines.push(line("Limited by:", light.bound.limited_by));
+        if let Ok(expected) = &light.expected {
+            let tokens = rate(expected.figures.output_tokens_per_s);
+            lines.push(line("Expected of physics (output tok/s):", tokens));
+        }
+        lines
     }
 
     fn verdict_lines(&self) -> Vec<String> {

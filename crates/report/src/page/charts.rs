@@ -24,8 +24,10 @@ impl SweepReport {
             "Each level is a dot, labelled with its load. On the frontier: {}.",
             listed(&best)
         );
+        let light = self.light_lines();
         let chart = FrontierChart {
             points: &points,
+            light: &light,
             latency: if self.compares_stand_ins() { "p99 E2EL (* greatest)" } else { "p99 E2EL" },
             goal: self.latency_goal(),
             description: &description,
@@ -36,7 +38,17 @@ impl SweepReport {
         let keys =
             [key("line", "frontier"), key("grey", "dominated"), key("ring", "operating point")];
         let (wide, narrow) = (chart.draw(Size::Wide), chart.draw(Size::Narrow));
-        let (keys, labels) = (keys.concat(), self.load_kind().1);
+        let (mut keys, labels) = (keys.concat(), self.load_kind().1);
+        if !light.is_empty() {
+            keys.push_str(&key("light bound", "speed of light: the bound, which nothing beats"));
+            keys.push_str(&key("light expected", "expected of physics"));
+            if light.iter().any(|line| line.class == "calibrated" && !line.points.is_empty()) {
+                keys.push_str(&key("light calibrated", "calibrated"));
+            }
+            keys.push_str(
+                "The curves are of mean E2EL, at the same numbers of requests in flight.",
+            );
+        }
         let knee = self.knee().map(|knee| format!("<p>Knee at {}.</p>\n", escape(&knee)));
         let knee = knee.unwrap_or_default();
         put(
@@ -125,13 +137,6 @@ impl SweepReport {
         );
     }
 
-    /// The levels that are compared with one another.
-    pub(super) fn compared(&self) -> impl Iterator<Item = &LevelReport> {
-        let compared =
-            |(_, place): &(&LevelReport, &Place)| !matches!(place, Place::LeftOut { .. });
-        self.placed().filter(compared).map(|placed| placed.0)
-    }
-
     /// What the load is, as an axis' title and as words in a sentence.
     fn load_kind(&self) -> (&'static str, &'static str) {
         match self.levels().first().map(|level| level.load) {
@@ -155,7 +160,7 @@ fn panels(levels: &[&LevelReport]) -> Vec<LoadPanel> {
         Some(level.summary.throughput.output_tokens_per_s.get())
     });
     let bound = series("bound", "third", |level| match &level.speed_of_light {
-        SpeedOfLight::Known { bound, .. } => Some(bound.output_tokens_per_s.get()),
+        SpeedOfLight::Known(light) => Some(light.bound.output_tokens_per_s.get()),
         SpeedOfLight::Absent { .. } => None,
     });
     let median =

@@ -93,7 +93,8 @@ impl SweepReport {
             return ("absent".to_owned(), rest);
         };
         let limited = match &level.speed_of_light {
-            SpeedOfLight::Known { bound, .. } => {
+            SpeedOfLight::Known(light) => {
+                let bound = &light.bound;
                 let rate = number(bound.output_tokens_per_s.get());
                 format!(" of {rate} output tokens/s, which {} limits", bound.limited_by)
             }

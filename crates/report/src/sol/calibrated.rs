@@ -20,13 +20,13 @@ pub struct Calibrated<'a> {
 /// The prediction as JSON: each figure with its interval, or why it is refused.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum CalibratedBlock {
+pub(crate) enum CalibratedBlock {
     Predicted(Box<Predicted>),
     Refused { refused: String },
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Predicted {
+pub(crate) struct Predicted {
     ttft_ms: Range,
     tpot_ms: Range,
     output_tokens_per_s: Range,
@@ -43,7 +43,7 @@ struct Range {
 }
 
 impl Calibrated<'_> {
-    pub(super) fn block(&self) -> CalibratedBlock {
+    pub(crate) fn block(&self) -> CalibratedBlock {
         match self.prediction {
             Ok(of) => CalibratedBlock::Predicted(Box::new(Predicted {
                 ttft_ms: Range::ms(&of.ttft),

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use super::places::knee_of;
 use super::{OperatingPoint, Place, STAND_IN_NOTE, SweepReport};
-use crate::{Engine, GoalResult, LatencyBasis, LevelReport, LoadPoint, Setup, Tail};
+use crate::{Engine, GoalResult, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]
@@ -26,6 +26,10 @@ struct Sweep<'a> {
     knee: Option<KneeJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     knee_reason: Option<&'static str>,
+    /// What the hardware could do with these requests, by requests in flight.
+    speed_of_light_curve: Option<&'a LightCurve>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speed_of_light_curve_reason: Option<&'static str>,
     levels: Vec<Level<'a>>,
     /// Loads that were planned and never measured.
     unmeasured: &'a [LoadPoint],
@@ -105,6 +109,11 @@ impl Serialize for SweepReport {
                 e2el_factor: knee.cost,
             }),
             knee_reason: knee.is_none().then(|| no_knee(&self.places)),
+            speed_of_light_curve: self.curve(),
+            speed_of_light_curve_reason: self
+                .curve()
+                .is_none()
+                .then_some("no speed of light is known: see the levels"),
             levels: self.placed().map(|(level, place)| Level::new(level, place)).collect(),
             unmeasured: &self.unmeasured,
             notes: self.notes(),

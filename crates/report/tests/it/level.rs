@@ -51,8 +51,30 @@ fn the_bound_stands_beside_its_share_in_milliseconds() {
     let bound = speed["bound"]["output_tokens_per_s"].as_f64().unwrap();
     let share = speed["share"]["output_tokens_per_s"].as_f64().unwrap();
     assert!((share - measured / bound).abs() < 1e-12);
-    assert!(speed["share"]["tpot"].is_null());
+    let expected = speed["expected"]["output_tokens_per_s"].as_f64().unwrap();
+    assert!(expected < bound && expected > 0.9 * bound, "{expected} of {bound}");
+    assert_eq!(speed["expected"]["limited_by"]["decode"], "weights");
+    // Each token takes 5.06 ms.
+    let decode = speed["phases"]["decode"].as_f64().unwrap();
+    let step = speed["phases"]["decode_step_ms"].as_f64().unwrap();
+    assert!((decode - step / 5.06).abs() < 1e-6, "{decode} {step}");
+    assert_eq!(speed["phases"]["prefill"], speed["share"]["ttft"]);
+    assert!(speed["impossible"].is_null());
+    let fill = speed["cache_fill"].as_f64().unwrap();
+    assert!(fill > 0.0 && fill < 0.01, "{fill}");
+}
+
+#[test]
+fn what_was_not_measured_has_no_share_and_a_reason() {
+    let mut level = sample::level(1);
+    if let SpeedOfLight::Known(light) = &mut level.speed_of_light {
+        light.shares.tpot = None;
+        light.expected = Err("it does not fit".to_owned());
+    }
+    let speed = &parsed(&level)["speed_of_light"];
+    assert!(speed["share"]["tpot"].is_null() && speed["expected"].is_null());
     assert!(speed["share"]["tpot_reason"].is_string());
+    assert_eq!(speed["expected_reason"], "it does not fit");
 }
 
 /// An engine with fewer slots than requests decodes faster than a step with all of them would take.
@@ -255,7 +277,10 @@ Ready but without a CPU:                 1.0 %
 Connections made/replaced meanwhile:     1 / 0
 Speed of light (output tok/s):           223
 Share of it reached:                     83 %
+Share reached in prefill:                24 %
+Share reached in decode:                 89 %
 Limited by:                              weight traffic
+Expected of physics (output tok/s):      217
 Verdict:                                 valid
 ==================================================";
     assert_eq!(sample::level(1).block(), golden);

@@ -6,6 +6,7 @@ mod asked;
 mod comparison;
 mod lengths;
 mod level;
+mod light;
 mod page;
 mod peers;
 mod sample;

@@ -91,12 +91,12 @@ fn it_says_all_that_it_must() {
 fn an_invalid_level_is_no_headline() {
     let mut beyond = sample::level(64);
     beyond.validity.verdict = Verdict::Invalid;
-    if let SpeedOfLight::Known { bound, shares } = &mut beyond.speed_of_light {
+    if let SpeedOfLight::Known(light) = &mut beyond.speed_of_light {
         let measured = Measured {
-            output_tokens_per_s: Some(bound.output_tokens_per_s * 2.5),
+            output_tokens_per_s: Some(light.bound.output_tokens_per_s * 2.5),
             ..Measured::default()
         };
-        *shares = measured.percent_of(bound);
+        light.shares = measured.percent_of(&light.bound);
     }
     let page = SweepReport::new(sample::setup(), vec![sample::level(1), beyond], None).page();
     assert!(!page.contains("250 %"));

@@ -4,17 +4,17 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{
-    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, ReadLag, Seconds, Stamp, StampSource,
-    Tape, TokenSource, Tokens,
+    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, ReadLag, Stamp, StampSource, Tape,
+    TokenSource, Tokens,
 };
 use fizeau_metrics::{
     ClientProof, ClientWatch, GoodputGoals, LevelSummary, Reason, Validity, Verdict,
 };
 use fizeau_report::{
-    Asked, Connections, Endpoint, Engine, Host, LevelReport, LevelStatus, LoadPoint, Setup,
-    SpeedOfLight, SweepReport, ToolVersion, Workload,
+    Asked, Connections, Endpoint, Engine, Host, LengthTally, LevelReport, LevelStatus, LightCurve,
+    LoadPoint, Setup, SpeedOfLight, SweepReport, ToolVersion, Workload,
 };
-use fizeau_roofline::{Bound, Deployment, Device, Load, Measured, Model, System};
+use fizeau_roofline::{Deployment, Device, Model, System};
 
 const SLOTS: u64 = 32;
 const OUTPUT: u64 = 40;
@@ -23,6 +23,7 @@ const OUTPUT: u64 = 40;
 pub(crate) fn sweep() -> SweepReport {
     let levels = [1, 2, 4, 8, 16, 32, 64, 128].map(level).into();
     SweepReport::new(setup(), levels, "p99 ttft<150ms, p99 e2el<600ms".parse().ok())
+        .with_curve(Some(curve()))
 }
 
 pub(crate) fn setup() -> Setup {
@@ -66,6 +67,7 @@ pub(crate) fn setup() -> Setup {
         },
         model_config: Some("llama-3.1-8b".to_owned()),
         hardware: Some("h100-sxm".to_owned()),
+        deployment: Some("one device".to_owned()),
     }
 }
 
@@ -80,10 +82,11 @@ pub(crate) fn level(concurrency: u32) -> LevelReport {
             text: "1.6 % of requests failed, more than 1 %".to_owned(),
         });
     }
+    let load = LoadPoint::Concurrency(concurrency);
     LevelReport {
-        load: LoadPoint::Concurrency(concurrency),
+        load,
         asked: Asked::default(),
-        speed_of_light: speed_of_light(&summary, concurrency),
+        speed_of_light: speed_of_light(&tapes, &summary, load),
         summary,
         client: ClientProof {
             stamps: StampSource::Kernel,
@@ -150,27 +153,30 @@ fn tape(sent: Stamp, ttft_us: u64, gap_us: u64) -> Tape {
     tape
 }
 
-fn speed_of_light(summary: &LevelSummary, concurrency: u32) -> SpeedOfLight {
-    let Some(bound) = bound(concurrency) else {
-        return SpeedOfLight::Absent {
-            reason: "the sample's own model, device or load is wrong".to_owned(),
-        };
-    };
-    let median = summary.metrics.ttft.p50.value();
-    let measured = Measured {
-        ttft: median.map(|ms| Seconds::new(ms.get() / 1e3)),
-        output_tokens_per_s: Some(summary.throughput.output_tokens_per_s),
-        ..Measured::default()
-    };
-    SpeedOfLight::Known { bound, shares: measured.percent_of(&bound) }
+fn speed_of_light(tapes: &[Tape], summary: &LevelSummary, load: LoadPoint) -> SpeedOfLight {
+    let system = system();
+    SpeedOfLight::of((&system).into(), &lengths(&system, tapes), load, summary)
 }
 
-fn bound(concurrency: u32) -> Option<Bound> {
+/// The lengths of all replies.
+pub(crate) fn lengths(system: &System, tapes: &[Tape]) -> LengthTally {
+    let mut lengths = LengthTally::new(Tokens::new(250), system.model());
+    tapes.iter().for_each(|tape| lengths.add(tape));
+    lengths
+}
+
+/// What the sample says that it ran on.
+pub(crate) fn system() -> System {
     let config = include_str!("../../../../fixtures/models/llama-3.1-8b/config.json");
-    let model = Model::from_config_json(config).ok()?;
-    let load =
-        Load::new(Tokens::new(250), Tokens::new(OUTPUT), NonZeroU64::new(concurrency.into())?);
-    let device = Device::named("h100-sxm").ok()?.clone();
-    let system = System::new(model, device, Deployment::SINGLE).ok()?;
-    Bound::at(&system, &load).ok()
+    let model = Model::from_config_json(config).unwrap();
+    let device = Device::named("h100-sxm").unwrap().clone();
+    System::new(model, device, Deployment::SINGLE).unwrap()
+}
+
+/// What the hardware could do with the requests of all levels.
+pub(crate) fn curve() -> LightCurve {
+    let (system, loads) = (system(), [1, 2, 4, 8, 16, 32, 64, 128]);
+    let tapes: Vec<Tape> = loads.into_iter().flat_map(tapes).collect();
+    let loads = loads.map(|load| NonZeroU64::new(load).unwrap());
+    LightCurve::over((&system).into(), &lengths(&system, &tapes), &loads).unwrap()
 }

@@ -200,7 +200,7 @@ impl Accounts {
             memory,
             arithmetic,
             link: self.collectives * bytes * self.link,
-            kernels: PROMPT_LAUNCHES * self.kernels,
+            kernels: PROMPT_LAUNCHES * self.kernels / groups,
             abreast: groups,
         }
     }

@@ -1,6 +1,7 @@
 //! Calibrations: on published serving results, and on times that known constants make.
 
 mod files;
+mod predictions;
 mod recovery;
 mod serving;
 mod tables;
@@ -32,13 +33,18 @@ fn levels() -> Vec<(MeasuredLevel, System)> {
 }
 
 /// The levels, and a calibration fitted on all of them.
-static PUBLISHED: LazyLock<(Vec<(MeasuredLevel, System)>, Vec<Sample>, Fit)> =
-    LazyLock::new(|| {
-        let levels = levels();
-        let samples = samples(&levels);
-        let fit = Calibration::fit(&samples).unwrap();
-        (levels, samples, fit)
-    });
+struct Published {
+    levels: Vec<(MeasuredLevel, System)>,
+    samples: Vec<Sample>,
+    fit: Fit,
+}
+
+static PUBLISHED: LazyLock<Published> = LazyLock::new(|| {
+    let levels = levels();
+    let samples = samples(&levels);
+    let fit = Calibration::fit(&samples).unwrap();
+    Published { levels, samples, fit }
+});
 
 fn samples(levels: &[(MeasuredLevel, System)]) -> Vec<Sample> {
     levels.iter().map(|(level, system)| level.sample(system).unwrap()).collect()

@@ -19,6 +19,7 @@ fn measured(slower: f64) -> Measured {
     Measured {
         ttft: Some(bound.ttft * slower),
         tpot: Some(bound.single_tpot * slower),
+        e2el: Some(bound.e2el * slower),
         output_tokens_per_s: Some(bound.output_tokens_per_s * (1.0 / slower)),
         requests_per_s: Some(bound.requests_per_s * (1.0 / slower)),
     }
@@ -27,7 +28,11 @@ fn measured(slower: f64) -> Measured {
 #[test]
 fn half_the_speed_of_light_is_half_in_every_figure() {
     let reached = measured(2.0).percent_of(&bound());
-    for share in [reached.ttft, reached.tpot, reached.output_tokens_per_s, reached.requests_per_s] {
+    let (times, rates) = (
+        [reached.ttft, reached.tpot, reached.e2el],
+        [reached.output_tokens_per_s, reached.requests_per_s],
+    );
+    for share in times.into_iter().chain(rates) {
         assert_eq!(share.unwrap().get(), 0.5);
         assert_eq!(share.unwrap().to_string(), "50.0 %");
     }
@@ -42,7 +47,7 @@ fn what_was_not_measured_has_no_share() {
 }
 
 #[test]
-fn a_rate_beyond_the_bound_is_impossible_and_a_time_is_not() {
+fn a_figure_beyond_the_bound_is_impossible() {
     let over = |factor: f64| Measured {
         output_tokens_per_s: Some(bound().output_tokens_per_s * factor),
         ..Measured::default()
@@ -52,8 +57,14 @@ fn a_rate_beyond_the_bound_is_impossible_and_a_time_is_not() {
     let requests =
         Measured { requests_per_s: Some(bound().requests_per_s * 1.006), ..Measured::default() };
     assert!(requests.percent_of(&bound()).is_impossible());
-    let fast = Measured { tpot: Some(bound().single_tpot * 0.5), ..Measured::default() };
-    assert!(!fast.percent_of(&bound()).is_impossible());
+    let times = [
+        Measured { ttft: Some(bound().ttft * 0.99), ..Measured::default() },
+        Measured { tpot: Some(bound().single_tpot * 0.99), ..Measured::default() },
+        Measured { e2el: Some(bound().e2el * 0.99), ..Measured::default() },
+    ];
+    for fast in times {
+        assert!(fast.percent_of(&bound()).is_impossible(), "{fast:?}");
+    }
 }
 
 /// An engine with a single slot, offered 32 requests at once, decodes at the pace of one alone.
@@ -78,6 +89,7 @@ proptest! {
         let measured = Measured {
             ttft: Some(Seconds::new(time)),
             tpot: Some(Seconds::new(time)),
+            e2el: Some(Seconds::new(time)),
             output_tokens_per_s: Some(PerSec::new(rate)),
             requests_per_s: Some(PerSec::new(rate)),
         };

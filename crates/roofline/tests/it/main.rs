@@ -14,6 +14,7 @@ mod devices;
 mod devices_data;
 mod devices_doubts;
 mod devices_toml;
+mod excess;
 mod exchanges;
 mod families;
 mod formats;

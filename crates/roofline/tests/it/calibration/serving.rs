@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use fizeau_roofline::{Calibration, Errors, Judged, Sample};
 
-use super::{PUBLISHED, is_doubtful};
+use super::{PUBLISHED, Published, is_doubtful};
 
 #[test]
 fn no_measured_level_beats_the_bound() {
     let mut beaten = Vec::new();
     let mut doubtful = 0;
-    for (level, system) in &PUBLISHED.0 {
+    for (level, system) in &PUBLISHED.levels {
         if is_doubtful(level) {
             doubtful += 1;
             continue;
@@ -26,7 +26,7 @@ fn no_measured_level_beats_the_bound() {
 
 #[test]
 fn constants_predict_what_they_were_fitted_on_and_models_that_they_were_not() {
-    let (_, samples, fit) = &*PUBLISHED;
+    let Published { samples, fit, .. } = &*PUBLISHED;
     let summary = fit.calibration.summary();
     assert_eq!(summary.in_sample.levels, 1399);
     assert!(summary.in_sample.mean < 0.12, "{summary:?}");
@@ -43,7 +43,7 @@ fn constants_predict_what_they_were_fitted_on_and_models_that_they_were_not() {
 
 #[test]
 fn constants_of_one_device_and_engine_alone_predict_them() {
-    let (levels, samples, _) = &*PUBLISHED;
+    let Published { levels, samples, .. } = &*PUBLISHED;
     let mut groups: BTreeMap<String, Vec<Sample>> = BTreeMap::new();
     for ((level, _), sample) in levels.iter().zip(samples) {
         let group = format!("{} {}", level.hardware, level.engine.clone().unwrap());
@@ -64,7 +64,7 @@ fn constants_of_one_device_and_engine_alone_predict_them() {
 /// A query need not say the engine.
 #[test]
 fn constants_of_a_device_serve_all_engines() {
-    let (levels, _, fit) = &*PUBLISHED;
+    let Published { levels, fit, .. } = &*PUBLISHED;
     let errors = levels.iter().map(|(level, system)| {
         let predicted = fit.calibration.predictor(system, None).predict(&level.load).unwrap();
         predicted.tpot.value.get() / level.tpot.get() - 1.0
@@ -75,7 +75,7 @@ fn constants_of_a_device_serve_all_engines() {
 
 #[test]
 fn an_interval_holds_nine_in_ten() {
-    let (levels, _, fit) = &*PUBLISHED;
+    let Published { levels, fit, .. } = &*PUBLISHED;
     let mut held = 0;
     for (level, system) in levels {
         let predictor = fit.calibration.predictor(system, level.engine.as_deref());

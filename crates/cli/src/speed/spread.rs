@@ -1,0 +1,115 @@
+//! How a model lies on its devices and how an engine is set up: all of a system but model and device, as flags have it and as
+//! `run.json` keeps it.
+
+use std::num::NonZeroU64;
+
+use fizeau::harness::RunRecord;
+use fizeau::roofline::System;
+use serde::Serialize;
+
+use crate::args::{PhysicsArgs, SystemArgs};
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Spread {
+    tp: u32,
+    pp: u32,
+    ep: u32,
+    dp: u32,
+    replicas: u32,
+    /// Where it is not as the config says.
+    weights: Option<String>,
+    kv: Option<String>,
+    memory_share: f64,
+    max_num_seqs: Option<NonZeroU64>,
+}
+
+impl Default for Spread {
+    fn default() -> Self {
+        Self {
+            tp: 1,
+            pp: 1,
+            ep: 1,
+            dp: 1,
+            replicas: 1,
+            weights: None,
+            kv: None,
+            memory_share: 0.9,
+            max_num_seqs: None,
+        }
+    }
+}
+
+impl Spread {
+    /// The part of `run.json` that holds it.
+    const PATH: &'static str = "speed_of_light";
+
+    /// The same with what flags say otherwise.
+    pub(crate) fn with(self, args: &PhysicsArgs) -> Self {
+        Self {
+            tp: args.tp.unwrap_or(self.tp),
+            pp: args.pp.unwrap_or(self.pp),
+            ep: args.ep.unwrap_or(self.ep),
+            dp: args.dp.unwrap_or(self.dp),
+            replicas: args.replicas.unwrap_or(self.replicas),
+            weights: args.weights.clone().or(self.weights),
+            kv: args.kv.clone().or(self.kv),
+            memory_share: args.memory_share.unwrap_or(self.memory_share),
+            max_num_seqs: args.max_num_seqs.or(self.max_num_seqs),
+        }
+    }
+
+    /// As a run has it; one device where it says nothing.
+    pub(crate) fn of_run(record: &RunRecord) -> Self {
+        let whole = |name: &str| record.whole(&format!("{}.{name}", Self::PATH));
+        let degree = |name: &str| whole(name).and_then(|n| u32::try_from(n).ok());
+        let text = |name: &str| record.text(&format!("{}.{name}", Self::PATH));
+        let said = PhysicsArgs {
+            tp: degree("tp"),
+            pp: degree("pp"),
+            ep: degree("ep"),
+            dp: degree("dp"),
+            replicas: degree("replicas"),
+            weights: text("weights"),
+            kv: text("kv"),
+            memory_share: record.number(&format!("{}.memory_share", Self::PATH)),
+            max_num_seqs: whole("max_num_seqs").and_then(NonZeroU64::new),
+            ..PhysicsArgs::default()
+        };
+        Self::default().with(&said)
+    }
+
+    /// As `fizeau sol` takes it.
+    pub(crate) fn system_args(&self) -> SystemArgs {
+        SystemArgs {
+            model_config: None,
+            hardware: None,
+            tp: self.tp,
+            pp: self.pp,
+            ep: self.ep,
+            dp: self.dp,
+            replicas: self.replicas,
+            weights: self.weights.clone(),
+            kv: self.kv.clone(),
+            memory_share: self.memory_share,
+            max_num_seqs: self.max_num_seqs,
+        }
+    }
+
+    /// For a reader: `8 devices, TP8; weights fp8`.
+    pub(crate) fn words(&self, system: &System) -> String {
+        let deployment = system.deployment();
+        let mut words = match deployment.devices() {
+            1 => "one device".to_owned(),
+            devices => format!("{devices} devices, {deployment}"),
+        };
+        for (name, format) in [("weights", &self.weights), ("KV cache", &self.kv)] {
+            if let Some(format) = format {
+                words.push_str(&format!("; {name} {format}"));
+            }
+        }
+        if let Some(most) = self.max_num_seqs {
+            words.push_str(&format!("; at most {most} sequences at once"));
+        }
+        words
+    }
+}

@@ -1,0 +1,173 @@
+//! `--fit` and `--calibration`: from measured levels to predictions.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{answers, config, llama, points};
+use crate::stand::{Ended, Scratch, json, run};
+
+const PUBLISHED: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/measurements/serving.csv");
+
+/// Every twentieth of the published levels.
+fn some(scratch: &Scratch) -> String {
+    let all = fs::read_to_string(PUBLISHED).unwrap();
+    let (header, rows) = all.split_once('\n').unwrap();
+    let rows: Vec<&str> = rows.lines().step_by(20).collect();
+    let path = scratch.path("measured.csv");
+    fs::write(&path, format!("{header}\n{}\n", rows.join("\n"))).unwrap();
+    path
+}
+
+fn fitted(scratch: &Scratch) -> (Ended, String) {
+    let calibration = scratch.path("calibration.json");
+    let ended = run(&["sol", "--fit", &some(scratch), "--out", &calibration]);
+    (ended, calibration)
+}
+
+#[test]
+fn a_fit_says_how_good_it_is_and_writes_a_calibration() {
+    let scratch = Scratch::new("sol-fit");
+    let (ended, calibration) = fitted(&scratch);
+    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{}", ended.out);
+    assert!(ended.out.starts_with("Fitted on 70 levels of 3 models on 4 devices\n"));
+    for text in ["b200-sxm, vllm", "time per kernel", "TPOT, model left out of the fit"] {
+        assert!(ended.out.contains(text), "{text} is not in\n{}", ended.out);
+    }
+    let widest = ended.out.lines().filter(|line| !line.starts_with("Written")).map(str::len).max();
+    assert!(widest.unwrap() <= 80, "{}", ended.out);
+    let file = json(&calibration);
+    assert_eq!((&file["schema"], &file["levels"]), (&json!("fizeau.calibration/1"), &json!(70)));
+}
+
+#[test]
+fn a_calibration_adds_predictions_with_intervals() {
+    let scratch = Scratch::new("sol-calibration");
+    let (_, calibration) = fitted(&scratch);
+    let of = |engine: Value, hardware: &str| {
+        let mut point = llama();
+        point["engine"] = engine;
+        point["hardware"] = hardware.into();
+        let ended = points(&point.to_string(), &["--calibration", &calibration]);
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+        answers(&ended).remove(0)
+    };
+    let known = of(json!("vllm"), "h100-sxm");
+    let calibrated = &known["calibrated"];
+    for name in ["ttft_ms", "tpot_ms", "output_tokens_per_s", "requests_per_s"] {
+        let [low, value, high] = ["low", "value", "high"].map(|key| calibrated[name][key].as_f64());
+        assert!(low.unwrap() < value.unwrap() && value < high, "{calibrated}");
+    }
+    assert!(calibrated["tpot_ms"]["low"].as_f64() >= known["bound"]["tpot_ms"].as_f64());
+    assert_eq!(calibrated["constants_of"], "h100-sxm, vllm");
+    assert_eq!(of(json!(null), "h100-sxm")["calibrated"]["constants_of"], "h100-sxm");
+
+    let other = of(json!("sglang"), "h100-sxm");
+    let warning = "the calibration has no measurements of sglang on h100-sxm: constants are those of the device";
+    assert!(other["warnings"].as_array().unwrap().contains(&json!(warning)), "{other}");
+    let new = of(json!("vllm"), "mi300x");
+    assert_eq!(new["calibrated"]["constants_of"], "all devices");
+    let width = |answer: &Value| {
+        let tpot = &answer["calibrated"]["tpot_ms"];
+        tpot["high"].as_f64().unwrap() / tpot["low"].as_f64().unwrap()
+    };
+    assert!(width(&new) >= width(&known), "a device that was not measured is less sure");
+}
+
+#[test]
+fn what_is_far_from_all_that_was_fitted_is_refused() {
+    let scratch = Scratch::new("sol-far");
+    let (_, calibration) = fitted(&scratch);
+    let mut point = llama();
+    point["isl"] = 120_000.into();
+    point["concurrency"] = 1.into();
+    let ended = points(&point.to_string(), &["--calibration", &calibration]);
+    let answer = answers(&ended).remove(0);
+    let refused = answer["calibrated"]["refused"].as_str().unwrap();
+    assert!(refused.starts_with("no prediction: 120128 tokens of context"), "{refused}");
+    assert!(answer["bound"]["tpot_ms"].as_f64().unwrap() > 0.0, "the bound stands");
+}
+
+#[test]
+fn a_person_sees_the_prediction_beside_bound_and_expectation() {
+    let scratch = Scratch::new("sol-view");
+    let (_, calibration) = fitted(&scratch);
+    let model = config("llama-3.1-8b");
+    let query = ["sol", "--model-config", &model, "--hardware", "h100-sxm", "--engine", "vllm"];
+    let ended = run(&[&query[..], &["--calibration", &calibration]].concat());
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(ended.out.contains("calibrated on h100-sxm, vllm"), "{}", ended.out);
+}
+
+#[test]
+fn lines_that_cannot_be_used_are_named_and_the_rest_is_fitted() {
+    let scratch = Scratch::new("sol-lines");
+    let path = some(&scratch);
+    let mut text = fs::read_to_string(&path).unwrap();
+    let row = |model: &str, hardware: &str, concurrency: &str| {
+        format!("{model},{hardware},vllm,1,fp8,fp8,1,1,1,1,1,1024,1024,{concurrency},,20\n")
+    };
+    text.push_str(&row("my/own", "h100-sxm", "4"));
+    text.push_str(&row("openai/gpt-oss-120b", "h1000", "4"));
+    text.push_str(&row("openai/gpt-oss-120b", "h100-sxm", "four"));
+    fs::write(&path, &text).unwrap();
+    let calibration = scratch.path("calibration.json");
+    let ended = run(&["sol", "--fit", &path, "--out", &calibration]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.out.starts_with("Fitted on 70 levels"), "{}", ended.out);
+    assert!(ended.err.contains("3 of 73 levels could not be used"), "{}", ended.err);
+    assert!(ended.err.contains("line 74: concurrency is `four`"), "{}", ended.err);
+    assert!(ended.err.contains("say where with --model my/own=FILE"), "{}", ended.err);
+
+    let own = format!("my/own={}", config("llama-3.1-8b"));
+    let text = text.lines().take(72).collect::<Vec<_>>().join("\n");
+    fs::write(&path, text).unwrap();
+    let ended = run(&["sol", "--fit", &path, "--out", &calibration, "--model", &own]);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(ended.out.contains("my/own"), "{}", ended.out);
+}
+
+#[test]
+fn a_file_that_is_no_calibration_is_refused() {
+    let scratch = Scratch::new("sol-no-calibration");
+    let path = scratch.path("calibration.json");
+    fs::write(&path, "{}").unwrap();
+    let ended = points(&llama().to_string(), &["--calibration", &path]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.err.contains("it must be `fizeau.calibration/1`"), "{}", ended.err);
+    let ended = run(&["sol", "--fit", &path, "--points", "-"]);
+    assert_eq!(ended.code, Some(2), "one or the other");
+}
+
+#[test]
+fn a_run_of_our_own_is_fitted() {
+    let scratch = Scratch::new("sol-own-run");
+    let level = |concurrency: u64, verdict: &str| {
+        json!({
+            "load": {"concurrency": concurrency},
+            "validity": {"verdict": verdict},
+            "requests": {"completed": 10},
+            "tokens": {"input": 5120, "output": 2560},
+            "metrics": {"tpot_ms": {"mean": 6.0 + 0.05 * concurrency as f64}, "ttft_ms": {"mean": 30.0}},
+        })
+    };
+    let mut levels: Vec<Value> = [1, 2, 4, 8, 16].map(|at| level(at, "valid")).to_vec();
+    let write = |levels: &[Value]| {
+        let setup = json!({"model_config": "llama-3.1-8b", "hardware": "h100-sxm"});
+        let sweep = json!({"setup": setup, "levels": levels}).to_string();
+        fs::write(scratch.path("sweep.json"), sweep).unwrap();
+    };
+    write(&levels);
+    let (run_folder, calibration) = (scratch.path(""), scratch.path("calibration.json"));
+    let fit = || run(&["sol", "--fit", &run_folder, "--engine", "own", "--out", &calibration]);
+    let ended = fit();
+    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{}", ended.out);
+    assert!(ended.out.contains("h100-sxm, own"), "{}", ended.out);
+
+    levels.push(level(32, "invalid"));
+    write(&levels);
+    let ended = fit();
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.err.contains("concurrency 32: the level is not valid"), "{}", ended.err);
+}

@@ -1,0 +1,167 @@
+//! The speed of light as a curve: throughput against latency over the number of requests in flight.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::{PerSec, Seconds};
+use fizeau_roofline::{AnswerError, Bound};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::{LengthTally, Reference};
+
+/// What a system could do with the requests of a sweep, from one in flight to as many as its memory holds: the frontier of
+/// the bound, and beside it the expected one. No measured frontier is beyond the bound's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LightCurve {
+    points: Vec<LightPoint>,
+    devices: u64,
+}
+
+/// One place on the curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LightPoint {
+    /// Requests in flight.
+    pub concurrency: NonZeroU64,
+    /// What nothing can beat.
+    pub bound: LightFigures,
+    /// What physics leads one to expect; none where the model does not fit as engines spread it.
+    pub expected: Option<LightFigures>,
+    /// What the calibration predicts at its likeliest; none without one, or where it goes no further.
+    pub calibrated: Option<LightFigures>,
+}
+
+/// Figures of a place on a curve; latencies are means.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LightFigures {
+    /// Time to first token.
+    pub ttft: Seconds,
+    /// Time per output token, all requests in flight being in one batch.
+    pub tpot: Seconds,
+    /// From sending to the last token. By Little's law never less than requests in flight over requests per second.
+    pub e2el: Seconds,
+    /// Generated tokens per second.
+    pub output_tokens_per_s: PerSec,
+    /// Completed requests per second.
+    pub requests_per_s: PerSec,
+}
+
+/// More places than these no drawing shows.
+const MOST_IN_FLIGHT: u64 = 1 << 20;
+
+impl LightCurve {
+    /// The curve for requests of these lengths. Beside round numbers it has a place at each of `loads`, up to the most that
+    /// fit.
+    ///
+    /// # Errors
+    /// If there are no requests, or the longest of them does not fit.
+    pub fn over(
+        reference: Reference<'_>,
+        lengths: &LengthTally,
+        loads: &[NonZeroU64],
+    ) -> Result<Self, AnswerError> {
+        let (lengths, system) = (lengths.lengths(), reference.system);
+        let most = Bound::over(system, lengths, NonZeroU64::MIN)?.max_batch;
+        let most = most.clamp(1, MOST_IN_FLIGHT);
+        let mut places: Vec<u64> = loads.iter().map(|load| load.get()).collect();
+        places.extend(round_up_to(most));
+        places.retain(|place| *place <= most);
+        places.sort_unstable();
+        places.dedup();
+        let point = |place: u64| {
+            let concurrency = NonZeroU64::new(place).unwrap_or(NonZeroU64::MIN);
+            let bound = Bound::over(system, lengths, concurrency)?;
+            let expected = system.expected_over(lengths, concurrency).ok();
+            let predicted = reference.predict(lengths, concurrency).and_then(Result::ok);
+            let running = place as f64;
+            Ok(LightPoint {
+                concurrency,
+                bound: LightFigures {
+                    ttft: bound.ttft,
+                    tpot: bound.tpot,
+                    e2el: by_littles_law(bound.e2el, running, bound.requests_per_s),
+                    output_tokens_per_s: bound.output_tokens_per_s,
+                    requests_per_s: bound.requests_per_s,
+                },
+                expected: expected.map(|expected| {
+                    let figures = expected.figures;
+                    LightFigures {
+                        ttft: figures.ttft,
+                        tpot: figures.tpot,
+                        e2el: by_littles_law(figures.e2el, running, figures.requests_per_s),
+                        output_tokens_per_s: figures.output_tokens_per_s,
+                        requests_per_s: figures.requests_per_s,
+                    }
+                }),
+                calibrated: predicted.map(|figures| LightFigures {
+                    ttft: figures.ttft.value,
+                    tpot: figures.tpot.value,
+                    e2el: figures.e2el.value,
+                    output_tokens_per_s: figures.output_tokens_per_s.value,
+                    requests_per_s: figures.requests_per_s.value,
+                }),
+            })
+        };
+        let points = places.into_iter().map(point).collect::<Result<_, _>>()?;
+        Ok(Self { points, devices: system.deployment().devices() })
+    }
+
+    /// The places, by requests in flight, ascending.
+    #[must_use]
+    pub fn points(&self) -> &[LightPoint] {
+        &self.points
+    }
+}
+
+/// Four places an octave, so that lines between them look like the curve.
+fn round_up_to(most: u64) -> impl Iterator<Item = u64> {
+    let octaves = (0..=20).flat_map(|power| {
+        let octave = 1_u64 << power;
+        (0..4).map(move |quarter| octave + octave * quarter / 4)
+    });
+    octaves.chain([most])
+}
+
+/// So many requests are in flight that arrive at this rate and stay so long.
+fn by_littles_law(alone: Seconds, in_flight: f64, rate: PerSec) -> Seconds {
+    alone.max(Seconds::new(in_flight / rate.get()))
+}
+
+/// A list of places.
+impl Serialize for LightCurve {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let point = |point: &LightPoint| PointJson {
+            concurrency: point.concurrency,
+            bound: FiguresJson(point.bound, self.devices),
+            expected: point.expected.map(|expected| FiguresJson(expected, self.devices)),
+            calibrated: point.calibrated.map(|calibrated| FiguresJson(calibrated, self.devices)),
+        };
+        to.collect_seq(self.points.iter().map(point))
+    }
+}
+
+#[derive(Serialize)]
+struct PointJson {
+    concurrency: NonZeroU64,
+    bound: FiguresJson,
+    expected: Option<FiguresJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calibrated: Option<FiguresJson>,
+}
+
+struct FiguresJson(LightFigures, u64);
+
+impl Serialize for FiguresJson {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Self(figures, devices) = self;
+        let tokens = figures.output_tokens_per_s.get();
+        let mut map = to.serialize_map(Some(7))?;
+        map.serialize_entry("ttft_ms", &figures.ttft.to_millis())?;
+        map.serialize_entry("tpot_ms", &figures.tpot.to_millis())?;
+        map.serialize_entry("e2el_ms", &figures.e2el.to_millis())?;
+        map.serialize_entry("requests_per_s", &figures.requests_per_s)?;
+        map.serialize_entry("output_tokens_per_s", &tokens)?;
+        map.serialize_entry("tokens_per_s_per_user", &(1.0 / figures.tpot.get()))?;
+        map.serialize_entry("tokens_per_s_per_device", &(tokens / *devices as f64))?;
+        map.end()
+    }
+}

@@ -1,0 +1,148 @@
+//! The speed of light beside levels: what may be compared, the curve, and what cannot be.
+
+use fizeau_core::{Nanos, PerSec, Tape};
+use fizeau_metrics::{GoodputGoals, LevelSummary, Reason, Validity, Verdict};
+use fizeau_report::{LevelReport, LoadPoint, SpeedOfLight, Style, SweepReport, Terminal};
+
+use crate::sample;
+
+/// A level whose replies came so many times as fast, with the verdict on it.
+fn faster(load: u32, times: u64) -> LevelReport {
+    let mut tapes = sample::tapes(load.into());
+    for tape in &mut tapes {
+        let sent = tape.marks.send_start.unwrap();
+        let sooner = |at: fizeau_core::Stamp| {
+            sent + Nanos::from_nanos(at.saturating_since(sent).as_nanos() / times)
+        };
+        for arrival in &mut tape.arrivals {
+            arrival.at = sooner(arrival.at);
+        }
+        tape.marks.end = tape.last_token();
+    }
+    judged(load, &tapes)
+}
+
+fn judged(load: u32, tapes: &[Tape]) -> LevelReport {
+    let summary = LevelSummary::of(tapes, &GoodputGoals::default());
+    let system = sample::system();
+    let lengths = sample::lengths(&system, tapes);
+    let load_point = LoadPoint::Concurrency(load);
+    let speed_of_light = SpeedOfLight::of((&system).into(), &lengths, load_point, &summary);
+    let excess = speed_of_light.excess();
+    let reasons = excess.map(|excess| Reason {
+        verdict: Verdict::Invalid,
+        text: format!("measured beyond the speed of light: {excess}"),
+    });
+    let validity = Validity {
+        verdict: reasons.as_ref().map_or(Verdict::Valid, |reason| reason.verdict),
+        reasons: reasons.into_iter().collect(),
+        notes: Vec::new(),
+    };
+    LevelReport { summary, speed_of_light, validity, ..sample::level(load) }
+}
+
+#[test]
+fn a_level_beyond_light_says_what_would_have_to_be_otherwise() {
+    let level = faster(4, 3);
+    let json = serde_json::to_value(&level).unwrap();
+    let impossible = &json["speed_of_light"]["impossible"];
+    assert!(impossible["times"].as_f64().unwrap() > 1.5, "{impossible}");
+    let inputs = impossible["would_have_to_be"].as_array().unwrap();
+    let named = |name: &str| inputs.iter().find(|input| input["input"] == name);
+    for name in
+        ["devices", "memory_bandwidth_bytes_per_s", "weight_bytes_per_parameter", "tokens_per_step"]
+    {
+        let input = named(name).unwrap();
+        assert_ne!(input["given"], input["needed"], "{input}");
+        assert!(impossible["text"].as_str().unwrap().contains(input["text"].as_str().unwrap()));
+    }
+    assert!(named("arithmetic_flop_per_s").is_none(), "{impossible}");
+}
+
+#[test]
+fn a_sweep_beyond_light_says_so_once() {
+    let levels = vec![sample::level(1), faster(4, 3), faster(8, 4)];
+    let report = SweepReport::new(sample::setup(), levels, None);
+    let terminal = Terminal { width: 80, style: Style::Plain, report: None };
+    let text = report.terminal(&terminal).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(text.matches("measured beyond the speed of light").count(), 1, "{text}");
+    assert!(text.contains("(at 4 and 8)"), "{text}");
+    assert!(text.contains("4 (invalid: beyond the speed of light)"), "{text}");
+    // The furthest speaks: of four times as fast, not of three.
+    let furthest = report.levels()[2].speed_of_light.excess().unwrap();
+    assert!(furthest.times > report.levels()[1].speed_of_light.excess().unwrap().times);
+    assert!(text.contains(&furthest.to_string()), "{text}");
+    let page = report.page();
+    assert_eq!(page.matches("measured beyond the speed of light").count(), 1);
+}
+
+/// Little's law: requests in flight over requests per second are the mean time of one.
+#[test]
+fn no_measured_level_is_beyond_the_curve() {
+    let curve = sample::curve();
+    assert!(curve.points().windows(2).all(|pair| {
+        let (a, b) = (&pair[0], &pair[1]);
+        a.concurrency < b.concurrency
+            && a.bound.requests_per_s.get() <= b.bound.requests_per_s.get() * (1.0 + 1e-12)
+            && a.bound.e2el.get() <= b.bound.e2el.get() * (1.0 + 1e-12)
+    }));
+    for load in [1_u32, 2, 8, 16, 32, 64, 128] {
+        let point = curve.points().iter().find(|point| point.concurrency.get() == u64::from(load));
+        let bound = point.unwrap().bound;
+        let summary = sample::level(load).summary;
+        assert!(summary.throughput.requests_per_s.get() <= bound.requests_per_s.get());
+        assert!(summary.metrics.e2el.mean.unwrap().get() >= bound.e2el.to_millis().get());
+        let expected = point.unwrap().expected.unwrap();
+        assert!(expected.requests_per_s.get() <= bound.requests_per_s.get());
+        assert!(expected.e2el >= bound.e2el && expected.tpot >= bound.tpot);
+        assert!(bound.e2el.get() * bound.requests_per_s.get() >= f64::from(load) * (1.0 - 1e-12));
+    }
+}
+
+#[test]
+fn the_curve_is_in_the_file_and_on_the_page() {
+    let report = sample::sweep();
+    let json = serde_json::to_value(&report).unwrap();
+    let points = json["speed_of_light_curve"].as_array().unwrap();
+    assert_eq!(points[0]["concurrency"], 1);
+    for of in ["bound", "expected"] {
+        for figure in [
+            "ttft_ms",
+            "tpot_ms",
+            "e2el_ms",
+            "requests_per_s",
+            "output_tokens_per_s",
+            "tokens_per_s_per_user",
+            "tokens_per_s_per_device",
+        ] {
+            assert!(points[0][of][figure].as_f64().unwrap() > 0.0, "{of} {figure}");
+        }
+    }
+    let page = report.page();
+    assert_eq!(page.matches("class=\"light bound\"").count(), 2, "wide and narrow");
+    assert!(page.contains("speed of light at concurrency 128: "), "drawn as far as was measured");
+    assert!(!page.contains("speed of light at concurrency 160: "));
+    assert!(page.contains("How far from the speed of light?"));
+    let without = SweepReport::new(sample::setup(), vec![sample::level(1)], None);
+    let json = serde_json::to_value(&without).unwrap();
+    assert!(json["speed_of_light_curve"].is_null());
+    assert!(json["speed_of_light_curve_reason"].is_string());
+    assert!(!without.page().contains("class=\"light bound\""));
+}
+
+/// An open loop has no cap: the fullest instant is what nothing can beat.
+#[test]
+fn a_rate_is_held_against_the_most_that_were_in_flight() {
+    let tapes = sample::tapes(8);
+    let summary = LevelSummary::of(&tapes, &GoodputGoals::default());
+    let system = sample::system();
+    let lengths = sample::lengths(&system, &tapes);
+    let at = |load| SpeedOfLight::of((&system).into(), &lengths, load, &summary);
+    let by_rate = at(LoadPoint::Rate(PerSec::new(25.0)));
+    let light = by_rate.light().unwrap();
+    let peak = summary.over_time.unwrap().in_flight.peak;
+    assert!(peak >= 8);
+    assert_eq!(light.concurrency.get(), peak);
+    let same = at(LoadPoint::Concurrency(u32::try_from(peak).unwrap()));
+    assert_eq!(same.light().unwrap().bound, light.bound);
+}

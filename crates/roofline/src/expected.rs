@@ -1,0 +1,125 @@
+//! The expectation over measured lengths, which stands beside [`Bound::over`](crate::Bound::over).
+
+use std::num::NonZeroU64;
+
+use fizeau_core::{PerSec, Tokens};
+
+use crate::carried::Carried;
+use crate::pass::{Pass, PassTime};
+use crate::reach::Reach;
+use crate::span::Span;
+use crate::system::System;
+use crate::{AnswerError, Figures, Lengths, Limit, Limits, Load};
+
+/// What physics leads one to expect of requests of known lengths.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Expected {
+    /// The figures, means over the requests: [`Figures::batch`] of them run at once.
+    pub figures: Figures,
+    /// How many sequences of these lengths the memory holds at once, on average, at least 1; infinite where they keep nothing.
+    pub max_batch: f64,
+    /// What limits each phase.
+    pub limited_by: Limits,
+}
+
+impl System {
+    /// What physics leads one to expect over requests of these lengths, at most `concurrency` of them under way at
+    /// once: [`System::expected_figures`] for lengths that differ. Never faster than
+    /// [`Bound::over`](crate::Bound::over).
+    ///
+    /// ```
+    /// use std::num::NonZeroU64;
+    /// use fizeau_core::Tokens;
+    /// use fizeau_roofline::{Bound, Deployment, Device, KnownModel, Lengths, System};
+    /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
+    /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
+    /// let mut lengths = Lengths::for_model(system.model());
+    /// lengths.extend([(Tokens::new(2048), Tokens::new(256)), (Tokens::new(512), Tokens::new(64))]);
+    /// let concurrency = NonZeroU64::new(32).ok_or("zero")?;
+    /// let expected = system.expected_over(&lengths, concurrency)?.figures;
+    /// let bound = Bound::over(&system, &lengths, concurrency)?;
+    /// assert!(expected.requests_per_s.get() < bound.requests_per_s.get());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the model, or the longest request beside it, does not fit as engines spread them, or there are no requests,
+    /// or one has no prompt or no output, or the lengths were added up for a model with other windows.
+    pub fn expected_over(
+        &self,
+        lengths: &Lengths,
+        concurrency: NonZeroU64,
+    ) -> Result<Expected, AnswerError> {
+        self.check_ideal(lengths)?;
+        let longest = Tokens::new(lengths.longest.get().saturating_sub(1).max(1));
+        self.check(&Load::new(longest, Tokens::new(1), NonZeroU64::MIN))?;
+        let load = mean_load(lengths, concurrency);
+        // A sequence that fits at its longest always runs.
+        let max_batch = self.max_batch(&load).min(self.most_of(lengths)).max(1.0);
+        let batch = self.running_batch(&load).min(max_batch);
+        let (local, _) = self.local(batch);
+        let stages = f64::from(self.deployment().pipeline());
+        let groups = f64::from(self.deployment().attention_groups()).min(local).max(1.0);
+
+        let alone = self.expected_of(&lengths.prompt());
+        let prefill = self.expected_of(&lengths.prompts(groups)).total * (1.0 / groups);
+        let step = self.expected_of(&lengths.step((local / stages).max(local.min(1.0))));
+        let output = lengths.passes / lengths.requests() as f64;
+        let waits = prefill * (local / output / stages);
+        let tpot = (step.total + waits) * self.unevenness();
+        let requests_per_s = PerSec::new(batch / (output * tpot.get()));
+        let decode = match step.binding.limit() {
+            Limit::Weights if self.fills_memory(&load) => Limit::Capacity,
+            other => other,
+        };
+        Ok(Expected {
+            figures: Figures {
+                ttft: alone.total,
+                tpot,
+                e2el: alone.total + tpot * (output - 1.0),
+                output_tokens_per_s: requests_per_s * output,
+                requests_per_s,
+                batch,
+            },
+            max_batch,
+            limited_by: Limits { prefill: alone.binding.limit(), decode },
+        })
+    }
+
+    fn expected_of<C: Carried>(&self, carried: &C) -> PassTime {
+        self.with_exchanges(self.operators_of(carried), &as_pass(carried))
+    }
+}
+
+/// A pass with as many sequences and tokens, for exchanges, which depend on nothing else.
+fn as_pass<C: Carried>(carried: &C) -> Pass {
+    let prompts = carried.prompts();
+    let each = if prompts > 0.0 { carried.prompt_tokens() / prompts } else { 0.0 };
+    Pass {
+        prompts,
+        positions: Span::between(1.0, each),
+        ..Pass::decode(carried.decoding(), Span::at(0.0))
+    }
+}
+
+impl Lengths {
+    /// A load of requests that are all of the mean lengths, where there are any: for predictions, which are made for loads,
+    /// and not for bounds ([`crate::Load`]).
+    #[must_use]
+    pub fn mean_load(&self, concurrency: NonZeroU64) -> Option<Load> {
+        (self.requests() > 0).then(|| mean_load(self, concurrency))
+    }
+}
+
+/// Requests of the mean lengths, for what they take of the memory.
+fn mean_load(lengths: &Lengths, concurrency: NonZeroU64) -> Load {
+    let prompt = lengths.prompt();
+    let input = prompt.filled(&Reach::WHOLE);
+    let cached = input - prompt.prompt_tokens();
+    let output = lengths.passes / lengths.requests() as f64;
+    let tokens = |mean: f64| Tokens::new(mean.round() as u64);
+    let one = Tokens::new(1);
+    let load = Load::new(tokens(input).max(one), tokens(output).max(one), concurrency);
+    load.with_cached(tokens(cached))
+}

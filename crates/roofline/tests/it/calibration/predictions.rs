@@ -1,0 +1,52 @@
+//! Predictions for models and devices that were never measured.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::Tokens;
+use fizeau_roofline::{Deployment, Device, KnownModel, Load, Scope, System};
+use proptest::prelude::*;
+
+use super::PUBLISHED;
+use crate::fixed;
+
+const DEVICES: [&str; 5] = ["h100-sxm", "b200-sxm", "mi300x", "tpu-v6e", "a100-sxm-80"];
+
+proptest! {
+    #![proptest_config(fixed())]
+
+    #[test]
+    fn every_model_on_any_device_is_predicted_beyond_its_bound(
+        model in 0..KnownModel::all().len(),
+        device in 0..DEVICES.len(),
+        tensor in prop::sample::select(vec![1, 2, 4, 8]),
+        (input, output) in (1024_u64..16_384, 16_u64..4096),
+        concurrency in 1_u64..512,
+    ) {
+        let model = KnownModel::all()[model].model().unwrap();
+        let deployment = Deployment::SINGLE.with_tensor(tensor).unwrap();
+        let device = Device::named(DEVICES[device]).unwrap().clone();
+        let is_measured = device.name().starts_with('h') || device.name().starts_with('b');
+        let Ok(system) = System::new(model, device, deployment) else { return Ok(()) };
+        let concurrency = NonZeroU64::new(concurrency).unwrap();
+        let load = Load::new(Tokens::new(input), Tokens::new(output), concurrency);
+        prop_assume!(system.max_batch(&load) >= 1.0);
+
+        let predictor = PUBLISHED.fit.calibration.predictor(&system, Some("vllm"));
+        prop_assert_eq!(predictor.scope() == &Scope::All, !is_measured);
+        prop_assert_eq!(predictor.warnings().iter().any(|text| text.contains("all devices")), !is_measured);
+        let Ok(predicted) = predictor.predict(&load) else { return Ok(()) };
+        let bound = system.bound_figures(&load);
+        for (time, least) in [
+            (predicted.ttft, bound.ttft),
+            (predicted.tpot, bound.tpot),
+            (predicted.e2el, bound.e2el),
+        ] {
+            prop_assert!(least <= time.low && time.low <= time.value && time.value <= time.high);
+            prop_assert!(time.high.get().is_finite());
+        }
+        for rate in [predicted.requests_per_s, predicted.output_tokens_per_s] {
+            prop_assert!(0.0 < rate.low.get() && rate.low <= rate.value && rate.value <= rate.high);
+        }
+        prop_assert!(predicted.beyond >= 1.0 && predicted.beyond <= 4.0 + 1e-9);
+    }
+}
