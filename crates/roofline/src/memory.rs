@@ -75,10 +75,17 @@ impl Kept {
         kept
     }
 
-    /// Of contexts as `contexts` has them, without the first `shared` tokens, which others have as well.
-    fn bytes(&self, contexts: Span, shared: f64) -> f64 {
+    /// On average over `contexts`, without the first `shared` tokens, which others have as well.
+    fn mean(&self, contexts: Span, shared: f64) -> f64 {
         let own = Span::between(contexts.from - shared, contexts.to - shared);
-        let tokens = self.tokens.iter().map(|(reach, bytes)| bytes * own.mean_capped(reach.kept));
+        let tokens = self.tokens.iter().map(|(reach, bytes)| bytes * reach.mean_kept(own));
+        tokens.sum::<f64>() + self.state
+    }
+
+    /// The most that it took up to `context`: a chunk was full before the next began.
+    fn most(&self, context: f64, shared: f64) -> f64 {
+        let own = context - shared;
+        let tokens = self.tokens.iter().map(|(reach, bytes)| bytes * own.min(reach.kept));
         tokens.sum::<f64>() + self.state
     }
 }
@@ -108,7 +115,7 @@ impl Memory {
     pub(crate) fn most(&self, device: &Device, deployment: &Deployment, load: &Load) -> f64 {
         let (input, output, cached) = load.lengths();
         let contexts = Span::between(input, input + output - 1.0);
-        self.ideal_room(device, deployment) / self.ideal.bytes(contexts, cached)
+        self.ideal_room(device, deployment) / self.ideal.mean(contexts, cached)
     }
 
     /// The memory of a replica beside its weights, none repeated.
@@ -126,12 +133,12 @@ impl Memory {
 
     /// What a sequence of `context` tokens keeps in all.
     pub(crate) fn ideal_sequence(&self, context: f64) -> f64 {
-        self.ideal.bytes(Span::at(context), 0.0)
+        self.ideal.most(context, 0.0)
     }
 
     /// What a sequence of `context` tokens keeps on the fullest of its devices, `shared` tokens apart.
     pub(crate) fn sequence(&self, context: f64, shared: f64) -> f64 {
-        self.real.bytes(Span::at(context), shared)
+        self.real.most(context, shared)
     }
 
     /// Bytes that each reach keeps of a token in all.

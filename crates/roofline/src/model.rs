@@ -48,7 +48,7 @@ pub struct Model {
     hidden: u64,
     vocabulary: u64,
     layers: Vec<Layers>,
-    /// Elements of the norm before the LM head, and of the head's bias.
+    /// Elements of the norm before the LM head, of the head's bias, and of a table of positions.
     final_vectors: u64,
     tables: Tables,
     cache: CacheFormats,

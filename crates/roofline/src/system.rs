@@ -306,6 +306,7 @@ fn notes(model: &Model, device: &Device, deployment: &Deployment) -> Vec<String>
     notes.extend(rates::notes(model, device));
     notes.extend(rates::disagreements(model, device));
     notes.extend(device.note().map(|note| format!("{}: {note}", device.name())));
+    notes.extend(model.cache_note());
     notes.extend(deployment.notes(model));
     notes.extend(deployment.link_notes(device));
     notes
