@@ -7,11 +7,8 @@ mod points;
 mod query;
 mod systems;
 
-use std::num::NonZeroU64;
-
-use fizeau::core::PerSec;
 use fizeau::report::{BatchCsv, Calibrated, ContextCsv, SolScope, SolSubject, SolView};
-use fizeau::roofline::{Answer, Device, Load, Model, Schedule, System};
+use fizeau::roofline::{Device, Load, Model, System};
 
 use crate::args::{CurveArg, SolArgs, SystemArgs};
 use crate::exit::{Exit, Fail};
@@ -52,16 +49,20 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
 /// The breakdown of one query.
 fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail> {
     let Prepared { system, predictor, .. } = prepared;
-    let (mut answer, mut notes) = match args.load.batch {
-        Some(batch) => exactly(batch, system, load)?,
-        None => (prepared.answer(load).map_err(Fail::usage)?, Vec::new()),
+    let scope = match args.load.context {
+        Some(_) => SolScope::Step,
+        None => SolScope::Requests,
     };
-    let name = args.system.model_config.as_deref().unwrap_or_default();
-    let mut scope = SolScope::Requests;
-    if args.load.context.is_some() {
-        scope = SolScope::Step;
-        steps_alone(system, load, &mut answer);
+    let batch = args.load.batch;
+    let answer = scope.answer(system, load, batch).map_err(Fail::usage)?;
+    let mut notes = Vec::new();
+    let fitting = system.max_batch(load);
+    if let Some(batch) = batch.filter(|batch| *batch as f64 > fitting) {
+        notes.push(format!(
+            "{batch} sequences do not fit, {fitting:.0} do: the figures are as if they did"
+        ));
     }
+    let name = args.system.model_config.as_deref().unwrap_or_default();
     let predicted = match scope {
         SolScope::Requests => predictor.as_ref().map(|predictor| predictor.predict(load)),
         SolScope::Step => None,
@@ -78,6 +79,7 @@ fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail
         answer: &answer,
         calibrated,
         scope,
+        batch,
         asides: &mechanisms::asides(&args.mechanisms, &subject)?,
         notes: &notes,
     };
@@ -86,34 +88,6 @@ fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail
         false => say(view.text(width()))?,
     }
     Ok(Exit::Good)
-}
-
-/// The answer for exactly `batch` sequences, and a note if they do not fit.
-fn exactly(batch: u64, system: &System, load: &Load) -> Result<(Answer, Vec<String>), Fail> {
-    let fitting = system.max_batch(load) as u64;
-    if batch <= fitting {
-        return Ok((system.answer(load).map_err(Fail::usage)?, Vec::new()));
-    }
-    let concurrency = NonZeroU64::new(fitting).unwrap_or(NonZeroU64::MIN);
-    let mut answer = system.answer(&Load { concurrency, ..*load }).map_err(Fail::usage)?;
-    let running = batch as f64;
-    answer.running_batch = running;
-    answer.memory = system.memory_use(load, running);
-    answer.bound = system.bound_at(load, running, Schedule::Overlapped);
-    answer.expected = system.expected_at(load, running, Schedule::Serial);
-    answer.limited_by.decode = system.expected_decode(load, running).binding.limit();
-    let note =
-        format!("{batch} sequences do not fit, {fitting} do: the figures are as if they did");
-    Ok((answer, vec![note]))
-}
-
-/// Makes `answer` one for decode steps that no prompt comes between.
-fn steps_alone(system: &System, load: &Load, answer: &mut Answer) {
-    let running = answer.running_batch;
-    answer.expected = system.expected_at(load, running, Schedule::Overlapped);
-    for figures in [&mut answer.bound, &mut answer.expected] {
-        figures.output_tokens_per_s = PerSec::new(running / figures.tpot.get());
-    }
 }
 
 fn curve(over: CurveArg, system: &System, load: &Load) -> Result<Exit, Fail> {
