@@ -7,8 +7,8 @@ mod points;
 mod query;
 mod systems;
 
-use fizeau::report::{BatchCsv, Calibrated, ContextCsv, SolScope, SolSubject, SolView};
-use fizeau::roofline::{Device, Load, Model, System};
+use fizeau::report::{BatchCsv, Calibrated, ContextCsv, SolAside, SolScope, SolSubject, SolView};
+use fizeau::roofline::{Device, Limit, Load, Model, System};
 
 use crate::args::{CurveArg, SolArgs, SystemArgs};
 use crate::exit::{Exit, Fail};
@@ -54,7 +54,7 @@ fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail
         None => SolScope::Requests,
     };
     let batch = args.load.batch;
-    let answer = scope.answer(system, load, batch).map_err(Fail::usage)?;
+    let mut answer = scope.answer(system, load, batch).map_err(Fail::usage)?;
     let mut notes = Vec::new();
     let fitting = system.max_batch(load);
     if let Some(batch) = batch.filter(|batch| *batch as f64 > fitting) {
@@ -72,6 +72,17 @@ fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail
         Calibrated { prediction: predicted.as_ref(), scope: predictor.scope() }
     });
     let subject = SolSubject { system, load, batch: answer.running_batch };
+    let asides = mechanisms::asides(&args.mechanisms, &subject)?;
+    for limits in asides.iter().filter_map(SolAside::limits) {
+        let limited = &mut answer.limited_by;
+        for (phase, limit) in
+            [(&mut limited.prefill, limits.prefill), (&mut limited.decode, limits.decode)]
+        {
+            if limit == Limit::Power {
+                *phase = limit;
+            }
+        }
+    }
     let view = SolView {
         name,
         system,
@@ -80,7 +91,7 @@ fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail
         calibrated,
         scope,
         batch,
-        asides: &mechanisms::asides(&args.mechanisms, &subject)?,
+        asides: &asides,
         notes: &notes,
     };
     match args.json {

@@ -238,6 +238,19 @@ fn what_is_asked_besides_has_a_table_and_an_object_of_its_own() {
 }
 
 #[test]
+fn what_a_limit_of_power_slows_is_limited_by_power() {
+    let ended = ran(&llama_flags(), &["--power-limit", "300", "--json"]);
+    let document: Value = serde_json::from_str(&ended.out).unwrap();
+    assert!(document["power"]["prefill_stretch"]["expected"].as_f64().unwrap() > 1.0);
+    assert_eq!(document["limited_by"], json!({"prefill": "power", "decode": "power"}));
+    let ended = ran(&llama_flags(), &["--power-limit", "300"]);
+    assert!(ended.out.contains("prefill by power (compute"), "{}", ended.out);
+    let ample = ran(&llama_flags(), &["--power-limit", "5000", "--json"]);
+    let document: Value = serde_json::from_str(&ample.out).unwrap();
+    assert_eq!(document["limited_by"], json!({"prefill": "compute", "decode": "weights"}));
+}
+
+#[test]
 fn what_is_wrong_with_a_mechanism_is_one_line() {
     let cases = [
         ("--draft 3 --acceptance 1.2", "--acceptance"),
