@@ -7,11 +7,8 @@ mod points;
 mod query;
 mod systems;
 
-use std::num::NonZeroU64;
-
-use fizeau::core::PerSec;
-use fizeau::report::{BatchCsv, Calibrated, ContextCsv, SolScope, SolSubject, SolView};
-use fizeau::roofline::{Answer, AnswerError, Device, Load, Model, Schedule, System};
+use fizeau::report::{BatchCsv, Calibrated, ContextCsv, SolAside, SolScope, SolSubject, SolView};
+use fizeau::roofline::{AnswerError, Device, Limit, Load, Model, System};
 
 use crate::args::{CurveArg, SolArgs, SystemArgs};
 use crate::exit::{Exit, Fail};
@@ -55,16 +52,20 @@ fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail
     if let Some(exit) = goal_alone(args, system, load)? {
         return Ok(exit);
     }
-    let (mut answer, mut notes) = match args.load.batch {
-        Some(batch) => exactly(batch, system, load)?,
-        None => (prepared.answer(load).map_err(Fail::usage)?, Vec::new()),
+    let scope = match args.load.context {
+        Some(_) => SolScope::Step,
+        None => SolScope::Requests,
     };
-    let name = args.system.model_config.as_deref().unwrap_or_default();
-    let mut scope = SolScope::Requests;
-    if args.load.context.is_some() {
-        scope = SolScope::Step;
-        steps_alone(system, load, &mut answer);
+    let batch = args.load.batch;
+    let mut answer = scope.answer(system, load, batch).map_err(Fail::usage)?;
+    let mut notes = Vec::new();
+    let fitting = system.max_batch(load);
+    if let Some(batch) = batch.filter(|batch| *batch as f64 > fitting) {
+        notes.push(format!(
+            "{batch} sequences do not fit, {fitting:.0} do: the figures are as if they did"
+        ));
     }
+    let name = args.system.model_config.as_deref().unwrap_or_default();
     let predicted = match scope {
         SolScope::Requests => predictor.as_ref().map(|predictor| predictor.predict(load)),
         SolScope::Step => None,
@@ -74,6 +75,17 @@ fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail
         Calibrated { prediction: predicted.as_ref(), scope: predictor.scope() }
     });
     let subject = SolSubject { system, load, batch: answer.running_batch };
+    let asides = mechanisms::asides(&args.mechanisms, &subject)?;
+    for limits in asides.iter().filter_map(SolAside::limits) {
+        let limited = &mut answer.limited_by;
+        for (phase, limit) in
+            [(&mut limited.prefill, limits.prefill), (&mut limited.decode, limits.decode)]
+        {
+            if limit == Limit::Power {
+                *phase = limit;
+            }
+        }
+    }
     let view = SolView {
         name,
         system,
@@ -81,7 +93,8 @@ fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail
         answer: &answer,
         calibrated,
         scope,
-        asides: &mechanisms::asides(&args.mechanisms, &subject)?,
+        batch,
+        asides: &asides,
         notes: &notes,
     };
     match args.json {
@@ -108,34 +121,6 @@ fn goal_alone(args: &SolArgs, system: &System, load: &Load) -> Result<Option<Exi
         false => say(aside.text_without_answer(&why, width()))?,
     }
     Ok(Some(Exit::Good))
-}
-
-/// The answer for exactly `batch` sequences, and a note if they do not fit.
-fn exactly(batch: u64, system: &System, load: &Load) -> Result<(Answer, Vec<String>), Fail> {
-    let fitting = system.max_batch(load) as u64;
-    if batch <= fitting {
-        return Ok((system.answer(load).map_err(Fail::usage)?, Vec::new()));
-    }
-    let concurrency = NonZeroU64::new(fitting).unwrap_or(NonZeroU64::MIN);
-    let mut answer = system.answer(&Load { concurrency, ..*load }).map_err(Fail::usage)?;
-    let running = batch as f64;
-    answer.running_batch = running;
-    answer.memory = system.memory_use(load, running);
-    answer.bound = system.bound_at(load, running, Schedule::Overlapped);
-    answer.expected = system.expected_at(load, running, Schedule::Serial);
-    answer.limited_by.decode = system.expected_decode(load, running).binding.limit();
-    let note =
-        format!("{batch} sequences do not fit, {fitting} do: the figures are as if they did");
-    Ok((answer, vec![note]))
-}
-
-/// Makes `answer` one for decode steps that no prompt comes between.
-fn steps_alone(system: &System, load: &Load, answer: &mut Answer) {
-    let running = answer.running_batch;
-    answer.expected = system.expected_at(load, running, Schedule::Overlapped);
-    for figures in [&mut answer.bound, &mut answer.expected] {
-        figures.output_tokens_per_s = PerSec::new(running / figures.tpot.get());
-    }
 }
 
 fn curve(over: CurveArg, system: &System, load: &Load) -> Result<Exit, Fail> {

@@ -1,6 +1,7 @@
 //! The speed of light of a query: as text, as JSON, as a line among many and as a curve.
 
 mod aside;
+mod asked;
 mod calibrated;
 mod curve;
 mod document;
@@ -38,6 +39,7 @@ use fizeau_roofline::{Answer, Load, System};
 ///     answer: &system.answer(&load)?,
 ///     calibrated: None,
 ///     scope: SolScope::Requests,
+///     batch: None,
 ///     asides: &[],
 ///     notes: &[],
 /// };
@@ -59,6 +61,8 @@ pub struct SolView<'a> {
     pub calibrated: Option<Calibrated<'a>>,
     /// Whether requests are meant, or a step alone.
     pub scope: SolScope,
+    /// The sequences that run, exactly, whether they fit or not; otherwise as many of the load's as fit.
+    pub batch: Option<u64>,
     /// What else was asked: mechanisms, costs, goals.
     pub asides: &'a [SolAside],
     /// What a reader ought to know of the query, beside what the answer warns of.

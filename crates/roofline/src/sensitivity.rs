@@ -4,6 +4,7 @@ use fizeau_core::{PerSec, Seconds};
 
 use crate::figures::Phases;
 use crate::pass::Binding;
+use crate::reckoning::Reckoning;
 use crate::system::System;
 use crate::{DeploymentError, DeviceError, Figures, Load, Model};
 
@@ -87,8 +88,12 @@ impl System {
     /// ```
     #[must_use]
     pub fn bound_sensitivities(&self, load: &Load) -> Sensitivities {
-        let phases = self.bound_phases(load, self.running_batch(load));
         let most = (load.concurrency.get() as f64).min(self.ideal_max_batch(load)).max(1.0);
+        self.bound_sensitivities_of(load, self.running_batch(load), most)
+    }
+
+    fn bound_sensitivities_of(&self, load: &Load, running: f64, most: f64) -> Sensitivities {
+        let phases = self.bound_phases(load, running);
         let (local, active) = self.local(most);
         let busy = self.busy(load, &Phases { local, active, ..phases });
         let is_reading = busy.weights + busy.cache >= busy.compute;
@@ -107,7 +112,30 @@ impl System {
     /// How the expected figures for `load` depend on each resource.
     #[must_use]
     pub fn expected_sensitivities(&self, load: &Load) -> Sensitivities {
-        let phases = self.expected_phases(load, self.running_batch(load));
+        self.expected_sensitivities_of(load, self.running_batch(load))
+    }
+
+    /// How the figures depend on each resource with exactly `batch` sequences running, fitting or not.
+    #[must_use]
+    pub fn sensitivities_at(&self, by: Reckoning, load: &Load, batch: f64) -> Sensitivities {
+        match by {
+            Reckoning::Bound => self.bound_sensitivities_of(load, batch, batch),
+            Reckoning::Expected => self.expected_sensitivities_of(load, batch),
+        }
+    }
+
+    /// How the time of a decode step of `batch` sequences that no prompt comes between depends on each resource.
+    #[must_use]
+    pub fn step_sensitivity(&self, by: Reckoning, load: &Load, batch: f64) -> Sensitivity {
+        let step = match by {
+            Reckoning::Bound => self.bound_decode(load, batch),
+            Reckoning::Expected => self.expected_decode(load, batch),
+        };
+        Sensitivity::of_time(&step.binding)
+    }
+
+    fn expected_sensitivities_of(&self, load: &Load, running: f64) -> Sensitivities {
+        let phases = self.expected_phases(load, running);
         let (_, output, _) = load.lengths();
         let stages = f64::from(self.deployment().pipeline());
         let each = phases.local / output / stages;

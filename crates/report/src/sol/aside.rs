@@ -7,7 +7,7 @@ mod energy;
 mod goal;
 mod speculation;
 
-use fizeau_roofline::{Load, Reckoning, System};
+use fizeau_roofline::{Limits, Load, Reckoning, System};
 use serde_json::{Map, Value};
 
 use super::grid::Grid;
@@ -31,6 +31,7 @@ pub struct SolAside {
     title: String,
     rows: Vec<Row>,
     notes: Vec<String>,
+    limits: Option<Limits>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +52,13 @@ enum Values {
 
 impl SolAside {
     const fn new(key: &'static str, title: String) -> Self {
-        Self { key, title, rows: Vec::new(), notes: Vec::new() }
+        Self { key, title, rows: Vec::new(), notes: Vec::new(), limits: None }
+    }
+
+    /// What is expected to limit each phase of the answer beside which this stands, where this changes it: a limit of power.
+    #[must_use]
+    pub const fn limits(&self) -> Option<Limits> {
+        self.limits
     }
 
     fn both(&mut self, key: &'static str, name: &'static str, of: impl Fn(usize) -> f64) {

@@ -4,7 +4,7 @@ mod gains;
 mod passes;
 
 use fizeau_core::{Bytes, Tokens};
-use fizeau_roofline::{Deployment, Device, MathType, Model, Phase, Tensors};
+use fizeau_roofline::{Deployment, Device, MathType, Model, Phase, Reckoning, Tensors};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -29,6 +29,7 @@ impl SolView<'_> {
         let step = system.decode_pass(load, answer.running_batch);
         let prompt = system.prefill_pass(load);
         let is_step = self.scope == SolScope::Step;
+        let changes = self.changes();
         let pass = |phase, pass| {
             let times = [system.bound_pass(pass), system.expected_pass(pass)];
             Pass::of(times, &system.terms(phase, pass))
@@ -50,13 +51,24 @@ impl SolView<'_> {
                 prefill: (!is_step).then(|| pass(Phase::Prefill, &prompt)),
                 decode: pass(Phase::Decode, &step),
             },
-            sensitivities: Elasticities {
-                bound: system.bound_sensitivities(load).into(),
-                expected: system.expected_sensitivities(load).into(),
-            },
-            gains: self.changes().iter().map(GainBlock::of).collect(),
+            sensitivities: self.sensitivities(),
+            gains: changes.iter().map(|change| GainBlock::of(change, self.scope)).collect(),
             asides: self.asides.iter().map(SolAside::entry).collect(),
         }
+    }
+
+    /// With the sequences of the answer, as its figures are.
+    fn sensitivities(&self) -> Elasticities {
+        let (system, load, running) = (self.system, self.load, self.answer.running_batch);
+        let [bound, expected] = Reckoning::ALL.map(|by| match (self.scope, self.batch) {
+            (SolScope::Step, _) => system.step_sensitivity(by, load, running).into(),
+            (SolScope::Requests, Some(_)) => system.sensitivities_at(by, load, running).into(),
+            (SolScope::Requests, None) => match by {
+                Reckoning::Bound => system.bound_sensitivities(load).into(),
+                Reckoning::Expected => system.expected_sensitivities(load).into(),
+            },
+        });
+        Elasticities { bound, expected }
     }
 }
 

@@ -33,12 +33,12 @@ const VARIANTS: [Variant; 7] = [
 ];
 
 impl SolView<'_> {
-    /// Every change that can be made, with the sequences that then run.
+    /// Every change that can be made, with the sequences that then run; the same question is asked of each.
     pub(super) fn changes(&self) -> Vec<Change> {
         let answer = self.answer;
         let change = |(key, name, vary): &Variant| {
             let other = vary(self.system)?;
-            let after = other.answer(self.load).ok()?;
+            let after = self.scope.answer(&other, self.load, self.batch).ok()?;
             let gain = |before: &Figures, after: &Figures| Gain::between(before, after);
             Some(Change {
                 key,

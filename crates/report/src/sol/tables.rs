@@ -123,8 +123,8 @@ fn whole_or_not(count: f64) -> String {
 }
 
 /// What a better resource would buy, by the expectation.
-pub(super) fn gains(changes: &[Change], scope: SolScope) -> Vec<String> {
-    let is_whole = scope == SolScope::Requests;
+pub(super) fn gains(changes: &[Change], view: &SolView<'_>) -> Vec<String> {
+    let is_whole = view.scope == SolScope::Requests;
     let heads = ["expected gain of", "tokens/s of a user", "requests/s", "prompt's pace"];
     let mut grid = Grid::new(if is_whole { &heads } else { &heads[..2] });
     for change in changes {
@@ -136,7 +136,10 @@ pub(super) fn gains(changes: &[Change], scope: SolScope) -> Vec<String> {
         grid.row(cells);
     }
     let mut lines = grid.lines();
-    lines.push("Each with as many sequences running as then fit.".to_owned());
+    lines.push(match view.batch {
+        Some(_) => "Each with as many sequences running.".to_owned(),
+        None => "Each with as many sequences running as then fit.".to_owned(),
+    });
     lines
 }
 

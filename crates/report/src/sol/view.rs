@@ -30,7 +30,7 @@ impl SolView<'_> {
         text.table(tables::terms(self, Phase::Decode));
         let changes = self.changes();
         if !changes.is_empty() {
-            text.table(tables::gains(&changes, self.scope));
+            text.table(tables::gains(&changes, self));
         }
         for aside in self.asides {
             text.aside(&aside.lines());

@@ -130,6 +130,37 @@ fn a_context_asks_for_one_step() {
     assert!(!text.contains("TTFT"));
 }
 
+/// What a tenth more of a resource buys is between nothing and a tenth, and as much as the elasticity says, whatever is asked
+/// and whether it fits or not.
+#[test]
+fn a_tenth_more_of_a_resource_buys_a_tenth_at_most() {
+    let views = [
+        "--isl 2048 --osl 256 --concurrency 32",
+        "--context 8192 --batch 16",
+        "--isl 2048 --osl 256 --batch 500",
+        "--context 8192 --batch 500",
+        "--context 8192 --concurrency 500",
+    ];
+    for view in views {
+        let query = format!("sol --model-config llama-3.1-8b --hardware h100-sxm {view} --json");
+        let ended = run(&query.split_whitespace().collect::<Vec<_>>());
+        let document: Value = serde_json::from_str(&ended.out).unwrap();
+        for by in ["bound", "expected"] {
+            let elasticity = &document["sensitivities"][by]["tpot"];
+            for (change, resource) in
+                [("bandwidth_10_percent", "bandwidth"), ("arithmetic_10_percent", "arithmetic")]
+            {
+                let gains = document["gains"].as_array().unwrap();
+                let gain = gains.iter().find(|gain| gain["change"] == change).unwrap();
+                let gain = gain[by]["tokens_per_s_per_user"].as_f64().unwrap();
+                assert!((-1e-9..0.1 + 1e-9).contains(&gain), "{view}, {by}, {change}: {gain}");
+                let slope = elasticity[resource].as_f64().unwrap();
+                assert!((gain + 0.1 * slope).abs() < 0.01, "{view}, {by}: {gain} for {slope}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_curve_is_a_table_that_any_program_reads() {
     let csv = |over: &[&str]| -> Vec<Vec<String>> {
@@ -224,6 +255,19 @@ fn a_goal_is_answered_of_a_model_that_does_not_fit() {
     let json: Value = serde_json::from_str(&asked("--goal concurrency:64 --json").out).unwrap();
     assert_eq!(json["goal"]["fewest_devices"]["expected"], 3.0);
     assert!(json["warnings"][0].as_str().unwrap().contains("more than the"), "{json}");
+}
+
+#[test]
+fn what_a_limit_of_power_slows_is_limited_by_power() {
+    let ended = ran(&llama_flags(), &["--power-limit", "300", "--json"]);
+    let document: Value = serde_json::from_str(&ended.out).unwrap();
+    assert!(document["power"]["prefill_stretch"]["expected"].as_f64().unwrap() > 1.0);
+    assert_eq!(document["limited_by"], json!({"prefill": "power", "decode": "power"}));
+    let ended = ran(&llama_flags(), &["--power-limit", "300"]);
+    assert!(ended.out.contains("prefill by power (compute"), "{}", ended.out);
+    let ample = ran(&llama_flags(), &["--power-limit", "5000", "--json"]);
+    let document: Value = serde_json::from_str(&ample.out).unwrap();
+    assert_eq!(document["limited_by"], json!({"prefill": "compute", "decode": "weights"}));
 }
 
 #[test]

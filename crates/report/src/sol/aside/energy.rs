@@ -31,6 +31,7 @@ impl SolAside {
         aside.both("tokens_per_mwh", "million output tokens of a MWh", |i| {
             found[i].tokens_per_mwh() / 1e6
         });
+        aside.limits = Some(found[1].limited_by);
         aside.note("Draws are estimates from the device's power limit, not measured.");
         Ok(aside)
     }

@@ -3,6 +3,7 @@
 use fizeau_roofline::{Gain, Sensitivities, Sensitivity};
 use serde::Serialize;
 
+use crate::sol::SolScope;
 use crate::sol::figures::Number;
 use crate::sol::gains::Change;
 
@@ -14,9 +15,11 @@ pub(super) struct Elasticities {
 
 #[derive(Serialize)]
 pub(super) struct OfFigures {
-    ttft: ToResources,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ttft: Option<ToResources>,
     tpot: ToResources,
-    requests_per_s: ToResources,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests_per_s: Option<ToResources>,
 }
 
 #[derive(Serialize)]
@@ -32,10 +35,17 @@ struct ToResources {
 impl From<Sensitivities> for OfFigures {
     fn from(of: Sensitivities) -> Self {
         Self {
-            ttft: of.ttft.into(),
+            ttft: Some(of.ttft.into()),
             tpot: of.tpot.into(),
-            requests_per_s: of.requests_per_s.into(),
+            requests_per_s: Some(of.requests_per_s.into()),
         }
+    }
+}
+
+/// Of a step alone.
+impl From<Sensitivity> for OfFigures {
+    fn from(tpot: Sensitivity) -> Self {
+        Self { ttft: None, tpot: tpot.into(), requests_per_s: None }
     }
 }
 
@@ -64,22 +74,22 @@ pub(super) struct GainBlock {
 #[derive(Serialize)]
 struct GainOf {
     tokens_per_s_per_user: Number,
-    requests_per_s: Number,
-    prompt_pace: Number,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests_per_s: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_pace: Option<Number>,
 }
 
 impl GainBlock {
-    pub(super) fn of(change: &Change) -> Self {
-        Self { change: change.key, bound: change.bound.into(), expected: change.expected.into() }
-    }
-}
-
-impl From<Gain> for GainOf {
-    fn from(gain: Gain) -> Self {
-        Self {
-            tokens_per_s_per_user: Number(gain.tokens_per_s_per_user),
-            requests_per_s: Number(gain.requests_per_s),
-            prompt_pace: Number(gain.promptness),
-        }
+    pub(super) fn of(change: &Change, scope: SolScope) -> Self {
+        let of = |gain: Gain| {
+            let of_requests = |part: f64| (scope == SolScope::Requests).then_some(Number(part));
+            GainOf {
+                tokens_per_s_per_user: Number(gain.tokens_per_s_per_user),
+                requests_per_s: of_requests(gain.requests_per_s),
+                prompt_pace: of_requests(gain.promptness),
+            }
+        };
+        Self { change: change.key, bound: of(change.bound), expected: of(change.expected) }
     }
 }

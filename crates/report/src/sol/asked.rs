@@ -1,0 +1,52 @@
+//! An answer to what is meant: requests or a step, with as many sequences as fit or with exactly so many.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::PerSec;
+use fizeau_roofline::{Answer, AnswerError, Load, Schedule, System};
+
+use super::SolScope;
+
+impl SolScope {
+    /// What `system` makes of `load` with as many of its sequences running as fit, or with exactly `batch`.
+    ///
+    /// # Errors
+    /// If the model, or one request beside it, does not fit.
+    pub fn answer(
+        self,
+        system: &System,
+        load: &Load,
+        batch: Option<u64>,
+    ) -> Result<Answer, AnswerError> {
+        let mut answer = match batch {
+            Some(batch) if batch as f64 > system.max_batch(load) => crowded(system, load, batch)?,
+            _ => system.answer(load)?,
+        };
+        if self == Self::Step {
+            step_alone(system, load, &mut answer);
+        }
+        Ok(answer)
+    }
+}
+
+/// The answer for more sequences than fit.
+fn crowded(system: &System, load: &Load, batch: u64) -> Result<Answer, AnswerError> {
+    let fitting = NonZeroU64::new(system.max_batch(load) as u64).unwrap_or(NonZeroU64::MIN);
+    let mut answer = system.answer(&Load { concurrency: fitting, ..*load })?;
+    let running = batch as f64;
+    answer.running_batch = running;
+    answer.memory = system.memory_use(load, running);
+    answer.bound = system.bound_at(load, running, Schedule::Overlapped);
+    answer.expected = system.expected_at(load, running, Schedule::Serial);
+    answer.limited_by.decode = system.expected_decode(load, running).binding.limit();
+    Ok(answer)
+}
+
+/// Makes `answer` one for decode steps that no prompt comes between.
+fn step_alone(system: &System, load: &Load, answer: &mut Answer) {
+    let running = answer.running_batch;
+    answer.expected = system.expected_at(load, running, Schedule::Overlapped);
+    for figures in [&mut answer.bound, &mut answer.expected] {
+        figures.output_tokens_per_s = PerSec::new(running / figures.tpot.get());
+    }
+}
