@@ -2,6 +2,7 @@
 
 use crate::Model;
 use crate::model::{Attention, Latent, Mixer};
+use crate::span::Span;
 
 /// What a layer reads and keeps of a sequence, in tokens. Layers with the same reach are reckoned together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,8 +29,47 @@ impl Reach {
         Self { seen: top_k.unwrap_or(f64::INFINITY), ..Self::WHOLE }
     }
 
+    /// Of what a sequence sees, on average over `contexts`, all and the least that is its own where the first `shared`
+    /// tokens are others' as well. An indexer may choose among those first of all.
+    pub(crate) fn parted(&self, contexts: Span, shared: f64) -> Moved {
+        let own = Span::between(contexts.from - shared, contexts.to - shared);
+        let is_choice = self.seen < self.kept;
+        let own =
+            own.mean_capped(if is_choice { (self.seen - shared).max(0.0) } else { self.seen });
+        let all = contexts.mean_capped(self.seen);
+        Moved { own, shared: (all - own).max(0.0) }
+    }
+
+    /// What a prompt of `input` tokens reads and writes at the least, of which `cached` are in the cache and `shared` of
+    /// those others' as well. Windows may make it cheaper to write all than to read what is there.
+    pub(crate) fn filled(&self, input: f64, cached: f64, shared: f64) -> Moved {
+        let read = self.parted(Span::at(cached), shared.min(cached));
+        let own = read.own + (input - cached).min(self.kept);
+        let anew = input.min(self.kept);
+        Moved { own: own.min(anew), shared: read.shared.min((anew - own).max(0.0)) }
+    }
+
     const fn is_like(&self, other: &Self) -> bool {
         self.seen == other.seen && self.kept == other.kept
+    }
+}
+
+/// Tokens of cache that are read or written.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Moved {
+    /// For each sequence.
+    pub(crate) own: f64,
+    /// Once for all that are in a pass, at best.
+    pub(crate) shared: f64,
+}
+
+impl Moved {
+    pub(crate) const fn all(&self) -> f64 {
+        self.own + self.shared
+    }
+
+    pub(crate) fn and(self, times: f64, more: Self) -> Self {
+        Self { own: self.own + times * more.own, shared: self.shared + times * more.shared }
     }
 }
 

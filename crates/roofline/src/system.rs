@@ -124,7 +124,7 @@ impl System {
         Self {
             shares: Shares::new(&real, &reaches),
             real,
-            ideal: Totals::new(ideal_operators.iter(), &reaches),
+            ideal: Totals::new(ideal_operators.iter(), &reaches, Cut::Ideal),
             ideal_operators,
             memory: Memory::new(&model, &deployment, &reaches),
             exchanges: Exchanges::new(&model, &device, &deployment),
