@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{PerSec, Seconds};
 
+use crate::serving::Prefix;
 use crate::system::System;
 use crate::{AnswerError, Lengths, Load};
 
@@ -123,10 +124,14 @@ impl Bound {
         let (local, active) = system.local(batch);
         let stages = f64::from(system.deployment().pipeline());
 
+        // Whether cached tokens are the same ones is not known of measured requests, so that they are taken to be.
+        let micro = (local / stages).max(1.0);
+        let among = if system.serving().prefix == Prefix::Own { 1.0 } else { micro };
+
         let count = lengths.requests() as f64;
         let ttft = system.bound_prompt(&ideal.time(&lengths.prompt()));
         let decoding = ideal.all(&lengths.decoding(), lengths.steps());
-        let all = ideal.all(&lengths.all(), lengths.passes / batch);
+        let all = ideal.all(&lengths.all().among(among), lengths.passes / batch);
         // What a batch does not share is spread over all stages and replicas.
         let spread = stages * active;
         let (cache, computing) = (all.cache.get() / spread, all.arithmetic().get() / spread);
@@ -134,7 +139,7 @@ impl Bound {
         let time = memory.max(computing);
         Ok(Self {
             ttft,
-            tpot: ideal.time(&lengths.step((local / stages).max(1.0))).total,
+            tpot: ideal.time(&lengths.step(micro).among(among)).total,
             single_tpot: ideal.time(&lengths.single()).total,
             e2el: ttft + decoding.memory().max(decoding.arithmetic()) * (1.0 / count),
             requests_per_s: PerSec::new(count / time),

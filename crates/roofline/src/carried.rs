@@ -1,7 +1,7 @@
 //! What a pass carries, in the sums that cost time.
 
 use crate::pass::Pass;
-use crate::reach::Reach;
+use crate::reach::{Moved, Reach};
 use crate::span::Span;
 
 /// What a pass (or many) carries. Decoding and prompts are apart, because devices share them differently; each sum
@@ -25,6 +25,11 @@ pub(crate) trait Carried {
     fn filled(&self, reach: &Reach) -> f64;
     /// Pairs of positions that prompts compare.
     fn prompt_pairs(&self, reach: &Reach) -> f64;
+
+    /// What of the cache must be moved at the least, with a prefix that sequences share read once: for a bound.
+    fn moved(&self, reach: &Reach) -> Moved {
+        Moved { own: self.seen(reach) + self.filled(reach), shared: 0.0 }
+    }
 }
 
 impl Carried for Pass {
@@ -69,6 +74,23 @@ impl Carried for Pass {
             return 0.0;
         }
         self.prompts * self.positions.count() * reach.mean_seen(self.positions)
+    }
+
+    fn moved(&self, reach: &Reach) -> Moved {
+        let (mut own, mut shared) = (0.0, 0.0_f64);
+        if self.decoding > 0.0 {
+            let known = self.shared.min(self.contexts.from - 1.0).max(0.0);
+            let seen = reach.parted(self.contexts, known);
+            own += self.decoding * seen.own;
+            shared = seen.shared * self.decoding.min(1.0);
+        }
+        if self.prompts > 0.0 {
+            let cached = (self.positions.from - 1.0).max(0.0);
+            let filled = reach.filled_least(self.positions.to, cached, self.shared);
+            own += self.prompts * filled.own;
+            shared = shared.max(filled.shared * self.prompts.min(1.0));
+        }
+        Moved { own, shared }
     }
 }
 
@@ -159,5 +181,11 @@ impl Carried for PassSums {
             return 0.0;
         }
         self.prompt_pairs.min(self.prompt_tokens * reach.seen)
+    }
+
+    fn moved(&self, reach: &Reach) -> Moved {
+        let anew = self.prompt_context.min(self.prompts * reach.kept);
+        let filled = if self.prompts > 0.0 { self.filled(reach).min(anew) } else { 0.0 };
+        Moved { own: self.seen(reach) + filled, shared: 0.0 }
     }
 }

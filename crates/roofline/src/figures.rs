@@ -4,6 +4,7 @@ use fizeau_core::{PerSec, Seconds};
 
 use crate::memory::fullest_stage;
 use crate::pass::Pass;
+use crate::serving::Prefix;
 use crate::span::Span;
 use crate::system::System;
 use crate::{Load, PassTime};
@@ -187,14 +188,22 @@ impl System {
         let (local, _) = self.local(batch);
         let stages = f64::from(self.deployment().pipeline());
         let contexts = Span::between(input + 1.0, input + output - 1.0);
-        Pass::decode((local / stages).max(local.min(1.0)), contexts)
+        Pass::decode((local / stages).max(local.min(1.0)), contexts).with_shared(self.shared(load))
     }
 
     /// The pass over one prompt of `load`.
     #[must_use]
     pub fn prefill_pass(&self, load: &Load) -> Pass {
         let (input, _, cached) = load.lengths();
-        Pass::prefill(input, cached)
+        Pass::prefill(input, cached).with_shared(self.shared(load))
+    }
+
+    /// Tokens that all sequences of `load` begin with.
+    fn shared(&self, load: &Load) -> f64 {
+        match self.serving().prefix {
+            Prefix::Shared => load.lengths().2,
+            Prefix::Own => 0.0,
+        }
     }
 
     pub(crate) fn bound_phases(&self, load: &Load, batch: f64) -> Phases {
@@ -250,9 +259,12 @@ impl System {
         let each = |of: fn(&PassTime) -> Seconds| {
             (of(prefill) + of(step) * ((output - 1.0) / phases.micro)) * (1.0 / stages)
         };
+        // Of the request's passes each carries at most as many others as a micro-batch has, so many share a prefix.
+        let shared = prefill.shared + step.shared * ((output - 1.0) / phases.micro.min(1.0));
+        let shared = shared * (1.0 / (phases.local / stages).max(1.0) / stages);
         Busy {
             weights: step.weights * (output / phases.local),
-            cache: each(|pass| pass.cache + pass.activations),
+            cache: each(|pass| pass.own_cache() + pass.activations) + shared,
             compute: each(PassTime::arithmetic),
             link: each(PassTime::communication),
         }

@@ -3,7 +3,7 @@
 use fizeau_core::Tokens;
 
 use crate::carried::Carried;
-use crate::reach::{Reach, Reaches};
+use crate::reach::{Moved, Reach, Reaches};
 use crate::span::Span;
 use crate::{Load, Model};
 
@@ -49,14 +49,16 @@ pub struct Lengths {
 struct Sums {
     /// What prompts read and write.
     filled: f64,
+    /// That at the least, what others may have cached as well apart.
+    filled_least: Moved,
     /// Pairs within prompts.
     pairs: f64,
     /// What decode steps read and write, which are their pairs too.
-    seen: f64,
+    seen: Moved,
     /// That of a request's mean decode step, summed over the requests that decode.
-    seen_each: f64,
+    seen_each: Moved,
     /// That of the decode step after the prompt, over all.
-    seen_first: f64,
+    seen_first: Moved,
     /// What is kept of requests while they take part in passes, what was cached before apart.
     resident: f64,
 }
@@ -168,7 +170,8 @@ impl Lengths {
 
     /// Everything: all prompts, and all decode steps.
     pub(crate) fn all(&self) -> View<'_> {
-        View { prompts: 1.0, steps: self.steps(), seen: |sums| sums.seen, of: self, scale: 1.0 }
+        let steps = self.steps();
+        View { prompts: 1.0, steps, seen: |sums| sums.seen, of: self, scale: 1.0, among: 1.0 }
     }
 
     /// The mean prompt.
@@ -179,7 +182,7 @@ impl Lengths {
     /// So many of the mean prompt.
     pub(crate) fn prompts(&self, count: f64) -> View<'_> {
         let prompts = count / self.requests as f64;
-        View { prompts, steps: 0.0, seen: |_| 0.0, of: self, scale: 1.0 }
+        View { prompts, steps: 0.0, seen: |_| Moved::default(), of: self, scale: 1.0, among: 1.0 }
     }
 
     /// All decode steps.
@@ -191,7 +194,14 @@ impl Lengths {
     pub(crate) fn single(&self) -> View<'_> {
         if self.decoding > 0.0 {
             let scale = 1.0 / self.decoding;
-            View { prompts: 0.0, steps: 1.0, seen: |sums| sums.seen_each, of: self, scale }
+            View {
+                prompts: 0.0,
+                steps: 1.0,
+                seen: |sums| sums.seen_each,
+                of: self,
+                scale,
+                among: 1.0,
+            }
         } else {
             self.first(1.0)
         }
@@ -201,7 +211,7 @@ impl Lengths {
     pub(crate) fn step(&self, batch: f64) -> View<'_> {
         if self.decoding > 0.0 {
             let scale = batch / self.steps();
-            View { prompts: 0.0, steps: batch, seen: |sums| sums.seen, of: self, scale }
+            View { prompts: 0.0, steps: batch, seen: |sums| sums.seen, of: self, scale, among: 1.0 }
         } else {
             self.first(batch)
         }
@@ -210,7 +220,14 @@ impl Lengths {
     /// The step that would come after the prompt, where none does.
     fn first(&self, batch: f64) -> View<'_> {
         let scale = batch / self.requests as f64;
-        View { prompts: 0.0, steps: batch, seen: |sums| sums.seen_first, of: self, scale }
+        View {
+            prompts: 0.0,
+            steps: batch,
+            seen: |sums| sums.seen_first,
+            of: self,
+            scale,
+            among: 1.0,
+        }
     }
 
     /// Decode steps, each request's for itself.
@@ -223,9 +240,10 @@ impl Sums {
     fn merge(&mut self, other: &Self) {
         self.filled += other.filled;
         self.pairs += other.pairs;
-        self.seen += other.seen;
-        self.seen_each += other.seen_each;
-        self.seen_first += other.seen_first;
+        self.filled_least = self.filled_least.and(1.0, other.filled_least);
+        self.seen = self.seen.and(1.0, other.seen);
+        self.seen_each = self.seen_each.and(1.0, other.seen_each);
+        self.seen_first = self.seen_first.and(1.0, other.seen_first);
         self.resident += other.resident;
     }
 
@@ -233,12 +251,13 @@ impl Sums {
         let prompt = Span::between(cached + 1.0, input);
         self.filled += reach.filled(cached, input - cached);
         self.pairs += prompt.count() * reach.mean_seen(prompt);
-        self.seen_first += reach.mean_seen(Span::at(input + 1.0));
+        self.filled_least = self.filled_least.and(1.0, reach.filled_least(input, cached, cached));
+        self.seen_first = self.seen_first.and(1.0, reach.parted(Span::at(input + 1.0), cached));
         if output > 1.0 {
             let steps = Span::between(input + 1.0, input + output - 1.0);
-            let seen = reach.mean_seen(steps);
-            self.seen += steps.count() * seen;
-            self.seen_each += seen;
+            let seen = reach.parted(steps, cached);
+            self.seen = self.seen.and(steps.count(), seen);
+            self.seen_each = self.seen_each.and(1.0, seen);
         }
         let own = Span::between(input - cached, input - cached + output - 1.0);
         self.resident += own.count() * reach.mean_kept(own);
@@ -254,11 +273,18 @@ pub(crate) struct View<'a> {
     /// Decode steps of a sequence.
     steps: f64,
     /// What they see, and of that the share.
-    seen: fn(&Sums) -> f64,
+    seen: fn(&Sums) -> Moved,
     scale: f64,
+    /// Sequences of a pass that may share what they had cached.
+    among: f64,
 }
 
 impl View<'_> {
+    /// The same in passes of so many sequences, whose cached tokens may all be the same ones.
+    pub(crate) fn among(self, sequences: f64) -> Self {
+        Self { among: sequences.max(1.0), ..self }
+    }
+
     fn sums(&self, reach: &Reach) -> Sums {
         self.of.sums.get(reach.index).copied().unwrap_or_default()
     }
@@ -286,7 +312,14 @@ impl Carried for View<'_> {
     }
 
     fn seen(&self, reach: &Reach) -> f64 {
-        (self.seen)(&self.sums(reach)) * self.scale
+        (self.seen)(&self.sums(reach)).all() * self.scale
+    }
+
+    fn moved(&self, reach: &Reach) -> Moved {
+        let sums = self.sums(reach);
+        let sum = Moved::default().and(self.scale, (self.seen)(&sums));
+        let sum = sum.and(self.prompts, sums.filled_least);
+        Moved { shared: sum.shared / self.among, ..sum }
     }
 
     fn decode_pairs(&self, reach: &Reach) -> f64 {

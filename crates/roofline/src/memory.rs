@@ -35,11 +35,10 @@ struct Kept {
 }
 
 impl Kept {
-    fn of(model: &Model, reaches: &Reaches, share: impl Fn(u64) -> f64) -> Self {
+    fn of(model: &Model, reaches: &Reaches, cut: Cut, share: impl Fn(u64) -> f64) -> Self {
         let empty = |reach: &Reach| (*reach, 0.0);
         let mut kept = Self { tokens: reaches.iter().map(empty).collect(), state: 0.0 };
         let size = model.kv_cache().element_size().get();
-        let state_size = model.state_cache().element_size().get();
         for layers in model.layers() {
             let count = layers.count as f64;
             let (reach, bytes, heads) = match &layers.mixer {
@@ -49,19 +48,21 @@ impl Kept {
                     layer.kv_heads,
                 ),
                 Mixer::Latent(layer) => {
-                    let format = model.kv_cache();
-                    let keys = layer.indexer.as_ref().map(|indexer| indexer.cache_bytes(format));
-                    let bytes = layer.cache_bytes(format) + keys.unwrap_or_default();
-                    (Reach::of_latent(layer), bytes.get(), 1)
+                    let (latent, keys) = cut.latent_bytes(layer, model.kv_cache());
+                    (Reach::of_latent(layer), latent + keys, 1)
                 }
                 Mixer::DeltaNet(layer) => {
-                    let elements = layer.state_elements() + layer.convolution_elements();
-                    kept.state += state_size * elements as f64 * count * share(layer.value_heads);
+                    let (state, convolution) =
+                        (layer.state_elements(), layer.convolution_elements());
+                    let bytes = cut.state_bytes(model, state, convolution);
+                    kept.state += bytes * count * share(layer.value_heads);
                     continue;
                 }
                 Mixer::Mamba2(layer) => {
-                    let elements = layer.state_elements() + layer.convolution_elements();
-                    kept.state += state_size * elements as f64 * count * share(layer.heads);
+                    let (state, convolution) =
+                        (layer.state_elements(), layer.convolution_elements());
+                    let bytes = cut.state_bytes(model, state, convolution);
+                    kept.state += bytes * count * share(layer.heads);
                     continue;
                 }
                 Mixer::Attention(_) | Mixer::None => continue,
@@ -100,8 +101,8 @@ impl Memory {
             weights,
             tables,
             ideal_weights: model.weight_bytes().get(),
-            real: Kept::of(model, reaches, by_heads),
-            ideal: Kept::of(model, reaches, |_| 1.0),
+            real: Kept::of(model, reaches, Cut::Real, by_heads),
+            ideal: Kept::of(model, reaches, Cut::Ideal, |_| 1.0),
         }
     }
 
@@ -231,10 +232,11 @@ impl System {
         Bytes::new(self.memory_account().sequence(context, 0.0))
     }
 
-    /// How many sequences of `load` all replicas together can run at once, on average, by their memory and
-    /// [`crate::Serving::max_sequences`]. Not rounded: it is a mean over time.
+    /// How many sequences of `load` all replicas together can run at once by their memory and
+    /// [`crate::Serving::max_sequences`]: whole ones in each attention group, since none is split between two.
     ///
-    /// `(usable - weights) / (cache of a sequence)` on the fullest device, times attention groups and replicas.
+    /// `(usable - weights) / (cache of a sequence)` on the fullest device, rounded down, times attention groups and
+    /// replicas.
     #[must_use]
     pub fn max_batch(&self, load: &Load) -> f64 {
         self.max_batch_beside(load, Beside::default())
@@ -249,7 +251,7 @@ impl System {
         let room = self.memory_account().room(self.device(), serving) - once - beside.once;
         let fitting = if room > 0.0 { room / (own + beside.own) } else { 0.0 };
         let most = serving.max_sequences.map_or(f64::INFINITY, |most| most.get() as f64);
-        (fitting.min(most) * groups).max(0.0)
+        (fitting.min(most).max(0.0) + 1e-9).floor() * groups
     }
 
     /// What this system keeps where it drafts for `other`. A module of the other model's own uses its tables.

@@ -74,8 +74,8 @@ struct Tables {
 struct CacheFormats {
     /// Keys and values, or latents.
     kv: Format,
-    /// States of linear attention and state-space layers.
-    state: Format,
+    /// States of linear attention and state-space layers, if the config or the caller says so.
+    state: Option<Format>,
 }
 
 impl Model {
@@ -108,6 +108,13 @@ impl Model {
     #[must_use]
     pub fn with_kv_cache(self, format: Format) -> Self {
         Self { cache: CacheFormats { kv: format, ..self.cache }, ..self }
+    }
+
+    /// The same model with the states of its linear attention and state-space layers kept in `format`: a setting of the
+    /// engine, as vLLM's `--mamba-ssm-cache-dtype`. What convolutions remember stays in 16 bits.
+    #[must_use]
+    pub fn with_state_cache(self, format: Format) -> Self {
+        Self { cache: CacheFormats { state: Some(format), ..self.cache }, ..self }
     }
 
     /// The architecture's name as the config gives it, such as `LlamaForCausalLM`.
@@ -146,10 +153,30 @@ impl Model {
         self.cache.kv
     }
 
-    /// How the states of linear attention and state-space layers are kept.
+    /// How the states of linear attention and state-space layers are taken to be kept. Where nothing is said, in 32
+    /// bits, as Hugging Face's code and SGLang keep those of gated delta rules.
     #[must_use]
     pub const fn state_cache(&self) -> Format {
-        self.cache.state
+        match self.cache.state {
+            Some(format) => format,
+            None => Format::F32,
+        }
+    }
+
+    /// Whether there are states of which nothing says how they are kept.
+    pub(crate) fn has_unsaid_states(&self) -> bool {
+        let has_state =
+            |layers: &Layers| matches!(layers.mixer, Mixer::DeltaNet(_) | Mixer::Mamba2(_));
+        self.cache.state.is_none() && self.layers.iter().any(has_state)
+    }
+
+    /// How they are kept at the least, for a bound: where nothing is said, in 16 bits, since vLLM by default takes the
+    /// model's own format.
+    pub(crate) const fn least_state_cache(&self) -> Format {
+        match self.cache.state {
+            Some(format) => format,
+            None => Format::Bf16,
+        }
     }
 
     /// How the LM head is stored.

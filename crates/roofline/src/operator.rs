@@ -3,6 +3,7 @@
 mod feed_forward;
 mod mixers;
 
+use crate::model::Latent;
 use crate::reach::{Reach, Reaches};
 use crate::{Deployment, Format, Model, TensorClass};
 
@@ -113,6 +114,34 @@ pub(crate) enum Cut {
     Ideal,
     /// As engines do it: attention by heads within a group, caches of few heads repeated, routers whole.
     Real,
+}
+
+impl Cut {
+    /// Bytes of a layer's state of so many elements, and of what its convolution remembers, in 16 bits.
+    pub(crate) fn state_bytes(self, model: &Model, state: u64, convolution: u64) -> f64 {
+        let format = match self {
+            Self::Ideal => model.least_state_cache(),
+            Self::Real => model.state_cache(),
+        };
+        format.element_size().get() * state as f64 + ACTIVATION * convolution as f64
+    }
+
+    /// Bytes of a token in one layer's latents and its indexer's keys. Layouts with scales are what engines have; a
+    /// bound needs the values alone.
+    pub(crate) fn latent_bytes(self, layer: &Latent, format: Format) -> (f64, f64) {
+        let indexer = layer.indexer.as_ref();
+        let (latent, keys) = match self {
+            Self::Ideal => {
+                let size = format.element_size();
+                let keys = indexer.map(|indexer| size * indexer.dim as f64);
+                (size * layer.cache_elements() as f64, keys)
+            }
+            Self::Real => {
+                (layer.cache_bytes(format), indexer.map(|indexer| indexer.cache_bytes(format)))
+            }
+        };
+        (latent.get(), keys.unwrap_or_default().get())
+    }
 }
 
 impl Operator {

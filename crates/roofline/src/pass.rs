@@ -18,6 +18,9 @@ pub struct Pass {
     pub prompts: f64,
     /// The positions of each prompt that are computed: from `g + 1` where `g` tokens are cached.
     pub positions: Span,
+    /// Tokens at the start of all contexts and prompts that are the same and kept once: a bound reads them once, an
+    /// expectation for each sequence.
+    pub shared: f64,
 }
 
 impl Pass {
@@ -30,6 +33,7 @@ impl Pass {
             tokens_each: 1.0,
             prompts: 0.0,
             positions: Span::at(0.0),
+            shared: 0.0,
         }
     }
 
@@ -42,7 +46,14 @@ impl Pass {
             tokens_each: 1.0,
             prompts: 1.0,
             positions: Span::between(cached + 1.0, input),
+            shared: 0.0,
         }
+    }
+
+    /// The same with the first `tokens` alike in all its sequences.
+    #[must_use]
+    pub const fn with_shared(self, tokens: f64) -> Self {
+        Self { shared: tokens, ..self }
     }
 
     /// All tokens.
@@ -71,6 +82,8 @@ pub struct PassTime {
     pub weights: Seconds,
     /// Memory: reading and writing caches and states.
     pub cache: Seconds,
+    /// Of that: what is read once for all sequences, a prefix that they share. Zero in an expectation.
+    pub shared: Seconds,
     /// Memory: activations in and out of operators. Zero in a bound: they could stay on chip.
     pub activations: Seconds,
     /// Arithmetic in matrices of weights.
@@ -134,6 +147,11 @@ impl PassTime {
         self.weights + self.cache + self.activations
     }
 
+    /// Reading and writing what each sequence has for itself.
+    pub(crate) const fn own_cache(&self) -> Seconds {
+        Seconds::new((self.cache.get() - self.shared.get()).max(0.0))
+    }
+
     /// All of the arithmetic's time.
     #[must_use]
     pub fn arithmetic(&self) -> Seconds {
@@ -152,6 +170,7 @@ impl PassTime {
             total: self.total * factor,
             weights: self.weights * factor,
             cache: self.cache * factor,
+            shared: self.shared * factor,
             activations: self.activations * factor,
             matrices: self.matrices * factor,
             attention: self.attention * factor,

@@ -32,6 +32,35 @@ impl Reach {
         Self { seen: top_k.unwrap_or(f64::INFINITY), ..Self::WHOLE }
     }
 
+    /// Of what a sequence sees, on average over `contexts`, all and the least that is its own where the first `shared`
+    /// tokens are others' as well. An indexer may choose among those first of all.
+    pub(crate) fn parted(&self, contexts: Span, shared: f64) -> Moved {
+        let all = self.mean_seen(contexts);
+        if self.chunked {
+            // Of what is seen, at least what the shared tokens cannot be.
+            let own = (all - shared).max(0.0);
+            return Moved { own, shared: all - own };
+        }
+        let own = Span::between(contexts.from - shared, contexts.to - shared);
+        let is_choice = self.seen < self.kept;
+        let own =
+            own.mean_capped(if is_choice { (self.seen - shared).max(0.0) } else { self.seen });
+        Moved { own, shared: (all - own).max(0.0) }
+    }
+
+    /// What a prompt of `input` tokens reads and writes at the least, of which `cached` are in the cache and `shared` of
+    /// those others' as well. Windows may make it cheaper to write all than to read what is there.
+    pub(crate) fn filled_least(&self, input: f64, cached: f64, shared: f64) -> Moved {
+        let read = if cached > 0.0 {
+            self.parted(Span::at(cached), shared.min(cached))
+        } else {
+            Moved::default()
+        };
+        let anew = self.mean_kept(Span::at(input.max(1.0)));
+        let own = read.own + (input - cached).min(anew);
+        Moved { own: own.min(anew), shared: read.shared.min((anew - own).max(0.0)) }
+    }
+
     const fn is_like(&self, other: &Self) -> bool {
         self.seen == other.seen && self.kept == other.kept && self.chunked == other.chunked
     }
@@ -62,6 +91,25 @@ impl Reach {
         }
         let last = self.mean_kept(Span::at((cached + computed).max(1.0)));
         cached % self.seen + computed.min(last)
+    }
+}
+
+/// Tokens of cache that are read or written.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Moved {
+    /// For each sequence.
+    pub(crate) own: f64,
+    /// Once for all that are in a pass, at best.
+    pub(crate) shared: f64,
+}
+
+impl Moved {
+    pub(crate) const fn all(&self) -> f64 {
+        self.own + self.shared
+    }
+
+    pub(crate) fn and(self, times: f64, more: Self) -> Self {
+        Self { own: self.own + times * more.own, shared: self.shared + times * more.shared }
     }
 }
 

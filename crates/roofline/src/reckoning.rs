@@ -81,6 +81,7 @@ impl PassTime {
         Self {
             total: self.total + other.total,
             weights: self.weights + other.weights,
+            shared: self.shared + other.shared,
             cache: self.cache + other.cache,
             activations: self.activations + other.activations,
             matrices: self.matrices + other.matrices,

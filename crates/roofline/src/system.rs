@@ -120,7 +120,7 @@ impl System {
         Self {
             shares: Shares::new(&real, &reaches),
             real,
-            ideal: Totals::new(ideal_operators.iter(), &reaches),
+            ideal: Totals::new(ideal_operators.iter(), &reaches, Cut::Ideal),
             ideal_operators,
             memory: Memory::new(&model, &deployment, &reaches),
             exchanges: Exchanges::new(&model, &device, &deployment),
@@ -303,6 +303,9 @@ impl System {
 /// What the model's config left open, what the device lacks, and what the deployment does not do well.
 fn notes(model: &Model, device: &Device, deployment: &Deployment) -> Vec<String> {
     let mut notes = model.warnings().to_vec();
+    if model.has_unsaid_states() {
+        notes.push("how states are kept is not said: expected in 32 bits, in 16 at best".into());
+    }
     notes.extend(rates::notes(model, device));
     notes.extend(rates::disagreements(model, device));
     notes.extend(device.note().map(|note| format!("{}: {note}", device.name())));

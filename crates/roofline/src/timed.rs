@@ -4,7 +4,7 @@ use fizeau_core::Seconds;
 
 use crate::carried::Carried;
 use crate::deployment::imbalance;
-use crate::operator::{Operator, OperatorKind, Positions, Routed};
+use crate::operator::{Cut, Operator, OperatorKind, Positions, Routed};
 use crate::pass::PassTime;
 use crate::routing::{Coverage, Routing};
 use crate::{Device, rates};
@@ -19,6 +19,7 @@ pub(crate) struct Timed {
     pub(crate) byte: f64,
     /// Seconds a FLOP.
     pub(crate) flop: f64,
+    cut: Cut,
 }
 
 /// What an operator takes.
@@ -48,21 +49,25 @@ impl OperatorTime {
 impl Timed {
     /// As engines compute it.
     pub(crate) fn real(operator: Operator, device: &Device, routing: Routing) -> Self {
-        Self::new(operator, device, routing, rates::usual(device, operator.format))
+        Self::new(operator, device, routing, Cut::Real)
     }
 
     /// At best.
     pub(crate) fn ideal(operator: Operator, device: &Device) -> Self {
-        Self::new(operator, device, Routing::Strict, rates::fastest(device, operator.format))
+        Self::new(operator, device, Routing::Strict, Cut::Ideal)
     }
 
-    fn new(operator: Operator, device: &Device, routing: Routing, flop: f64) -> Self {
+    fn new(operator: Operator, device: &Device, routing: Routing, cut: Cut) -> Self {
         let coverage = |routed: Routed| Coverage::new(routing, routed.count, routed.per_token);
         Self {
             operator,
             coverage: operator.experts.map(coverage),
             byte: 1.0 / device.memory_bandwidth().get(),
-            flop,
+            flop: match cut {
+                Cut::Ideal => rates::fastest(device, operator.format),
+                Cut::Real => rates::usual(device, operator.format),
+            },
+            cut,
         }
     }
 
@@ -87,14 +92,20 @@ impl Timed {
         let mut cache = 0.0;
         let mut pairs = 0.0;
         if of.cached > 0.0 {
-            let moved = decoding * carried.seen(&of.reach) + prompts * carried.filled(&of.reach);
+            let moved = match self.cut {
+                Cut::Ideal => carried.moved(&of.reach).all(),
+                Cut::Real => {
+                    decoding * carried.seen(&of.reach) + prompts * carried.filled(&of.reach)
+                }
+            };
             cache = of.cached * moved;
             pairs = of.per_pair.decode * decoding * carried.decode_pairs(&of.reach)
                 + of.per_pair.prefill * prompts * carried.prompt_pairs(&of.reach);
         }
         if of.state > 0.0 {
             // Read and written; a prompt from the start only writes.
-            let of_prompts = carried.prompts() + carried.resumed();
+            let resumed = if self.cut == Cut::Ideal { 0.0 } else { carried.resumed() };
+            let of_prompts = carried.prompts() + resumed;
             cache += of.state * (2.0 * decoding * carried.decoding() + prompts * of_prompts);
         }
         // The pass waits for the group of devices whose experts are picked most.

@@ -4,9 +4,9 @@ use fizeau_core::Seconds;
 
 use crate::carried::Carried;
 use crate::deployment::imbalance;
-use crate::operator::Positions;
+use crate::operator::{Cut, Positions};
 use crate::pass::PassTime;
-use crate::reach::{Reach, Reaches};
+use crate::reach::{Moved, Reach, Reaches};
 use crate::routing::Coverage;
 use crate::timed::{Timed, busiest};
 
@@ -21,6 +21,7 @@ pub(crate) struct Totals {
     sampled: f64,
     /// Moving a sequence's state once.
     state: f64,
+    cut: Cut,
     reaches: Vec<ReachTotals>,
 }
 
@@ -35,7 +36,11 @@ struct ReachTotals {
 }
 
 impl Totals {
-    pub(crate) fn new<'a>(operators: impl Iterator<Item = &'a Timed>, reaches: &Reaches) -> Self {
+    pub(crate) fn new<'a>(
+        operators: impl Iterator<Item = &'a Timed>,
+        reaches: &Reaches,
+        cut: Cut,
+    ) -> Self {
         let empty =
             |reach: &Reach| ReachTotals { reach: *reach, cached: 0.0, decode: 0.0, prefill: 0.0 };
         let mut sum = Self {
@@ -43,9 +48,10 @@ impl Totals {
             token: 0.0,
             sampled: 0.0,
             state: 0.0,
+            cut,
             reaches: reaches.iter().map(empty).collect(),
         };
-        for Timed { operator: of, coverage, byte, flop } in operators {
+        for Timed { operator: of, coverage, byte, flop, .. } in operators {
             sum.weights += of.weights * byte;
             // Of those that tokens pick each for themselves, the number depends on the tokens.
             if let (Some(routed), Some(Coverage::Fixed(count))) = (of.experts, coverage) {
@@ -73,12 +79,22 @@ impl Totals {
         self.token * (carried.decoded() + carried.prompt_tokens()) + self.sampled * sampled
     }
 
-    /// Moving caches and states, and the arithmetic of attention.
-    pub(crate) fn cache_and_attention<C: Carried>(&self, carried: &C) -> (f64, f64) {
-        let states = 2.0 * carried.decoding() + carried.prompts() + carried.resumed();
-        let (mut cache, mut attention) = (self.state * states, 0.0);
+    /// Moving caches and states, of that what sequences share, and the arithmetic of attention.
+    pub(crate) fn cache_and_attention<C: Carried>(&self, carried: &C) -> (Moved, f64) {
+        // An engine that would rather not read a cached state can compute the prompt again.
+        let resumed = if self.cut == Cut::Ideal { 0.0 } else { carried.resumed() };
+        let states = 2.0 * carried.decoding() + carried.prompts() + resumed;
+        let mut cache = Moved { own: self.state * states, shared: 0.0 };
+        let mut attention = 0.0;
         for of in &self.reaches {
-            cache += of.cached * (carried.seen(&of.reach) + carried.filled(&of.reach));
+            let moved = match self.cut {
+                Cut::Ideal => carried.moved(&of.reach),
+                Cut::Real => {
+                    let own = carried.seen(&of.reach) + carried.filled(&of.reach);
+                    Moved { own, shared: 0.0 }
+                }
+            };
+            cache = cache.and(of.cached, moved);
             attention += of.decode * carried.decode_pairs(&of.reach)
                 + of.prefill * carried.prompt_pairs(&of.reach);
         }
@@ -90,7 +106,8 @@ impl Totals {
         let (cache, attention) = self.cache_and_attention(carried);
         PassTime {
             weights: Seconds::new(self.weights * reads),
-            cache: Seconds::new(cache),
+            cache: Seconds::new(cache.all()),
+            shared: Seconds::new(cache.shared),
             matrices: Seconds::new(self.matrices(carried)),
             attention: Seconds::new(attention),
             ..PassTime::default()
@@ -103,12 +120,13 @@ impl Totals {
         let (cache, attention) = self.cache_and_attention(carried);
         let mut time = PassTime {
             weights: Seconds::new(self.weights),
-            cache: Seconds::new(cache),
+            cache: Seconds::new(cache.all()),
+            shared: Seconds::new(cache.shared),
             matrices: Seconds::new(matrices),
             attention: Seconds::new(attention),
             ..PassTime::default()
         };
-        let (memory, arithmetic) = (self.weights + cache, matrices + attention);
+        let (memory, arithmetic) = (self.weights + cache.all(), matrices + attention);
         time.total = Seconds::new(memory.max(arithmetic));
         if memory >= arithmetic {
             time.binding.weights = time.weights;
@@ -144,7 +162,7 @@ impl Shares {
     pub(crate) fn new(operators: &[Timed], reaches: &Reaches) -> Self {
         let mut shares: Vec<f64> = Vec::new();
         let mut experts = Vec::new();
-        for Timed { operator: of, coverage, byte, flop } in operators {
+        for Timed { operator: of, coverage, byte, flop, .. } in operators {
             if !shares.contains(&of.share) {
                 shares.push(of.share);
             }
@@ -162,7 +180,7 @@ impl Shares {
         }
         let alike =
             |share: f64| operators.iter().filter(move |timed| timed.operator.share == share);
-        let totals = |share: f64| (share, Totals::new(alike(share), reaches));
+        let totals = |share: f64| (share, Totals::new(alike(share), reaches, Cut::Real));
         Self { each: shares.into_iter().map(totals).collect(), experts }
     }
 

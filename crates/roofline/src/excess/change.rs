@@ -3,6 +3,7 @@
 use std::num::NonZeroU64;
 
 use crate::pass::PassTime;
+use crate::serving::Prefix;
 use crate::system::System;
 use crate::{Lengths, Measured};
 
@@ -66,6 +67,7 @@ pub(super) struct Reckoning {
     concurrency: NonZeroU64,
     stages: f64,
     replicas: f64,
+    prefix: Prefix,
 }
 
 impl Reckoning {
@@ -88,6 +90,7 @@ impl Reckoning {
             concurrency,
             stages: f64::from(system.deployment().pipeline()),
             replicas: f64::from(system.deployment().replicas()),
+            prefix: system.serving().prefix,
         }
     }
 
@@ -121,9 +124,16 @@ impl Reckoning {
         let most = (room / (self.kept * change.cache)).max(1.0) * self.replicas;
         let batch = (self.concurrency.get() as f64).min(most);
         let spread = self.stages * self.replicas.min(batch.max(1.0));
+        // What sequences of a pass may share is read for one of them.
+        let spared = match self.prefix {
+            Prefix::Shared => 1.0 - 1.0 / (batch / spread).max(1.0),
+            Prefix::Own => 0.0,
+        };
+        let shared = prompt.shared.get() + decoding.shared.get() / change.per_step;
+        let spared = shared * cache * spared;
         let passes = self.passes - self.steps + self.steps / change.per_step;
-        let memory =
-            self.weights * weights * passes / batch + (prompt_cache + decode_cache) / spread;
+        let memory = self.weights * weights * passes / batch
+            + (prompt_cache + decode_cache - spared) / spread;
         Times {
             ttft,
             tpot,

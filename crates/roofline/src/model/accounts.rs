@@ -243,20 +243,22 @@ impl Model {
                 Mixer::Attention(attention) => {
                     let seen =
                         attention.window.map_or(context, |window| context.min(window as f64));
-                    (attention.kept_bytes(self.cache.kv), seen, 0)
+                    (attention.kept_bytes(self.cache.kv), seen, (0, 0))
                 }
-                Mixer::Latent(latent) => (latent.kept_bytes(self.cache.kv), context, 0),
+                Mixer::Latent(latent) => (latent.kept_bytes(self.cache.kv), context, (0, 0)),
                 Mixer::DeltaNet(layer) => {
-                    (none, 0.0, layer.state_elements() + layer.convolution_elements())
+                    (none, 0.0, (layer.state_elements(), layer.convolution_elements()))
                 }
                 Mixer::Mamba2(layer) => {
-                    (none, 0.0, layer.state_elements() + layer.convolution_elements())
+                    (none, 0.0, (layer.state_elements(), layer.convolution_elements()))
                 }
-                Mixer::None => (none, 0.0, 0),
+                Mixer::None => (none, 0.0, (0, 0)),
             };
             kept = kept
                 + per_token * (count * seen)
-                + self.cache.state.element_size() * (count * state as f64);
+                + self.state_cache().element_size() * (count * state.0 as f64)
+                // What convolutions remember are activations.
+                + Format::Bf16.element_size() * (count * state.1 as f64);
         }
         kept
     }

@@ -144,7 +144,7 @@ impl<'a> Config<'a> {
             tables: Tables { tied, embedding: of(TensorClass::Embedding), head: of(table) },
             cache: CacheFormats {
                 kv: self.quantization.kv_cache().unwrap_or(Format::Bf16),
-                state: self.quantization.state_cache().unwrap_or(Format::F32),
+                state: self.quantization.state_cache(),
             },
             draft: self.draft(&layout)?,
             knows_draft: self.knows_drafts(),

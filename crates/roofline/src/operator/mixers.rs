@@ -64,12 +64,7 @@ impl Builder<'_> {
         all.push(self.matrices(OperatorKind::Projections, layer.format, parts, widths, count));
 
         let format = self.model.kv_cache();
-        // Layouts with scales are what engines have; a bound needs the values alone.
-        let kept = match self.cut {
-            Cut::Ideal => format.element_size() * layer.cache_elements() as f64,
-            Cut::Real => layer.cache_bytes(format),
-        };
-        let kept = kept.get() * count;
+        let kept = self.cut.latent_bytes(layer, format).0 * count;
         all.push(Operator {
             per_pair: Pairs {
                 prefill: layer.flops_per_pair_expanded() as f64 * count / self.ways(),
@@ -99,11 +94,7 @@ impl Builder<'_> {
         };
         let flops = indexer.flops_per_pair() as f64 * count / ways;
         let format = self.model.kv_cache();
-        let kept = match self.cut {
-            Cut::Ideal => format.element_size() * indexer.dim as f64,
-            Cut::Real => indexer.cache_bytes(format),
-        };
-        let kept = kept.get() * count;
+        let kept = self.cut.latent_bytes(latent, format).1 * count;
         Some(Operator {
             per_pair: Pairs { prefill: flops, decode: flops },
             cached: kept * self.heads_share(1),
@@ -157,10 +148,10 @@ impl Builder<'_> {
             Cut::Ideal => 4.0,
             Cut::Real => 6.0,
         };
-        let size = self.model.state_cache().element_size().get();
+        let bytes = self.cut.state_bytes(self.model, state, convolution);
         Operator {
             per_token: matrices.per_token + each * state as f64 * count / self.ways(),
-            state: size * (state + convolution) as f64 * count / self.ways(),
+            state: bytes * count / self.ways(),
             ..matrices
         }
     }

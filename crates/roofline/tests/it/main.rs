@@ -24,6 +24,7 @@ mod mechanisms;
 mod mixes;
 mod models;
 mod page;
+mod prefixes;
 mod quantization;
 mod quantization_odd;
 mod quantizers;

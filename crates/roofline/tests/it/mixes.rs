@@ -144,20 +144,22 @@ proptest! {
 /// Sums by brute force, one pass at a time, each as the system reckons it.
 fn one_by_one(system: &System, requests: &[(u64, u64, u64)], concurrency: f64) -> f64 {
     let (mut cache, mut computing, mut passes) = (0.0, 0.0, 0.0);
-    let mut add = |pass: Pass| {
-        let time = system.bound_pass(&pass);
-        cache += time.cache.get();
+    let stages = f64::from(system.deployment().pipeline());
+    // What was cached may be the same for all in a pass.
+    let among = (concurrency / stages).max(1.0);
+    let mut add = |pass: Pass, cached: u64| {
+        let time = system.bound_pass(&pass.with_shared(cached as f64));
+        cache += time.cache.get() - time.shared.get() * (1.0 - 1.0 / among);
         computing += time.arithmetic().get();
     };
     for &(input, cached, output) in requests {
         passes += output as f64;
-        add(Pass::prefill(input as f64, cached as f64));
+        add(Pass::prefill(input as f64, cached as f64), cached);
         for step in 1..output {
-            add(Pass::decode(1.0, Span::at((input + step) as f64)));
+            add(Pass::decode(1.0, Span::at((input + step) as f64)), cached);
         }
     }
     let weights = system.bound_pass(&Pass::decode(1.0, Span::at(1.0))).weights.get();
-    let stages = f64::from(system.deployment().pipeline());
     let memory = weights * passes / concurrency + cache / stages;
     requests.len() as f64 / memory.max(computing / stages)
 }

@@ -1,6 +1,9 @@
 //! What a pass reads and computes, term by term, against figures worked by hand from the models' dimensions.
 
-use fizeau_roofline::{Deployment, Device, Model, OperatorKind, Part, Pass, Phase, Span, System};
+use fizeau_core::Tokens;
+use fizeau_roofline::{
+    Deployment, Device, Format, Load, Model, OperatorKind, Part, Pass, Phase, Span, System,
+};
 
 use crate::golden::model;
 
@@ -37,10 +40,13 @@ fn windows_cap_what_is_read_and_kept() {
         close(bytes(system.expected_pass(&decode(3.0, context)).cache), 3.0 * worked);
         close(system.cache_bytes_per_device(context as f64).get(), worked);
     }
-    // A prompt writes what is kept of it; of what was cached it reads what it sees.
+    // A prompt writes what is kept of it; of what was cached it reads what it sees. In the bound windows are written
+    // anew where that is less.
     let prompt = system.bound_pass(&Pass::prefill(1000.0, 0.0));
     close(bytes(prompt.cache), 12.0 * layer * (1000.0 + 128.0));
     let resumed = system.bound_pass(&Pass::prefill(1000.0, 400.0));
+    close(bytes(resumed.cache), 12.0 * layer * (400.0 + 600.0 + 128.0));
+    let resumed = system.expected_pass(&Pass::prefill(1000.0, 400.0));
     close(bytes(resumed.cache), 12.0 * layer * (400.0 + 600.0 + 128.0 + 128.0));
 }
 
@@ -97,13 +103,45 @@ fn sparse_attention_reads_what_its_indexer_picks() {
 fn states_move_twice_a_step() {
     let system = system("qwen3-next-80b-a3b", "1 device");
     let model = model("qwen3-next-80b-a3b");
-    let size = model.state_cache().element_size().get();
-    let state = 36.0 * (32.0 * 128.0 * 128.0 + 3.0 * 8192.0) * size;
+    // Its config does not say how: 32 bits are expected, 16 at best, which is vLLM's default.
+    let of = |size: f64| 36.0 * (32.0 * 128.0 * 128.0 * size + 3.0 * 8192.0 * 2.0);
+    let (state, wide) = (of(2.0), of(4.0));
+    assert!(system.notes().iter().any(|warning| warning.contains("states are kept")));
     let kept = |context: f64| 12.0 * 2.0 * 2.0 * 256.0 * 2.0 * context;
     close(bytes(system.bound_pass(&decode(5.0, 1000)).cache), 5.0 * (2.0 * state + kept(1000.0)));
     close(bytes(system.bound_pass(&Pass::prefill(1000.0, 0.0)).cache), state + kept(1000.0));
-    close(bytes(system.bound_pass(&Pass::prefill(1000.0, 10.0)).cache), 2.0 * state + kept(1000.0));
-    close(system.cache_bytes_per_device(1000.0).get(), state + kept(1000.0));
+    // The bound does not read a cached one, since the prompt could be computed again.
+    let resumed = Pass::prefill(1000.0, 10.0);
+    close(bytes(system.bound_pass(&resumed).cache), state + kept(1000.0));
+    close(bytes(system.expected_pass(&resumed).cache), 2.0 * wide + kept(1000.0));
+    close(system.cache_bytes_per_device(1000.0).get(), wide + kept(1000.0));
+    close(model.cache_bytes(1000.0).get(), wide + kept(1000.0));
+
+    // Once it is said, it is what both take.
+    let said = system.with_model(model.with_state_cache(Format::F32)).unwrap();
+    close(bytes(said.bound_pass(&Pass::prefill(1000.0, 0.0)).cache), wide + kept(1000.0));
+}
+
+/// In fp8 the layouts of sparse attention have scales, which the silicon need not keep: 61 layers of 576 + 128 bytes.
+#[test]
+fn what_fits_at_best_has_no_scales() {
+    let model = model("deepseek-v3.2").with_kv_cache(Format::Fp8);
+    let system = System::new(model, h200().clone(), "TP8".parse().unwrap()).unwrap();
+    let load = Load::new(Tokens::new(10_000), Tokens::new(1), std::num::NonZeroU64::MIN);
+    let most = system.ideal_max_batch(&load);
+    let weights = system.model().weight_bytes().get();
+    let room = 8.0 * h200().memory().get() - weights;
+    close(most, room / (61.0 * 704.0 * 10_000.0));
+}
+
+/// A sequence is not split between replicas or attention groups.
+#[test]
+fn each_replica_holds_whole_sequences() {
+    let load =
+        Load::new(Tokens::new(200_000), Tokens::new(10), std::num::NonZeroU64::new(99).unwrap());
+    let (one, eight) = (system("llama-3.1-70b", "TP2"), system("llama-3.1-70b", "TP2 x8"));
+    assert_eq!((one.max_batch(&load), eight.max_batch(&load)), (1.0, 8.0));
+    assert_eq!(eight.running_batch(&load), 8.0);
 }
 
 /// Llama-3.1-70B has 8 key-value heads: 16 ranks hold each twice, and so read and keep as much as 8 would.

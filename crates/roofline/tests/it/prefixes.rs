@@ -1,0 +1,114 @@
+//! Cached prefixes in the bound: what all sequences begin with need be read once, and a hit need not be used.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::Tokens;
+use fizeau_roofline::{
+    Bound, Deployment, Device, KnownModel, Lengths, Load, Prefix, Schedule, Serving, System,
+};
+use proptest::prelude::*;
+
+use crate::anything::{at_least, loads, systems};
+use crate::fixed;
+
+fn llama() -> System {
+    let model = KnownModel::named("llama-3.1-8b").unwrap().model().unwrap();
+    System::new(model, Device::named("h100-sxm").unwrap().clone(), Deployment::SINGLE).unwrap()
+}
+
+fn load(concurrency: u64) -> Load {
+    let concurrency = NonZeroU64::new(concurrency).unwrap();
+    Load::new(Tokens::new(8192), Tokens::new(256), concurrency).with_cached(Tokens::new(8000))
+}
+
+fn with_prefix(system: System, prefix: Prefix) -> System {
+    let mut serving: Serving = *system.serving();
+    serving.prefix = prefix;
+    system.with_serving(serving)
+}
+
+/// By hand: W = 15,009,849,344 bytes, 64 contexts of 320 tokens on average beyond the 8,000 and these once, at
+/// 131,072 bytes each and 3.35 TB/s. Cascade attention (FlashInfer, vLLM) reads so.
+#[test]
+fn a_shared_prefix_is_read_once_a_step() {
+    let tpot = |system: &System| system.bound_figures(&load(64)).tpot.to_millis().get();
+    let shared = llama();
+    assert_eq!(format!("{:.2}", tpot(&shared)), "5.59");
+    let own = with_prefix(shared.clone(), Prefix::Own);
+    let own = own.bound_at(&load(64), 64.0, Schedule::Overlapped);
+    assert_eq!(format!("{:.1}", own.tpot.to_millis().get()), "25.3");
+    let over = Bound::at(&shared, &load(64)).unwrap();
+    assert_eq!(format!("{:.2}", over.tpot.to_millis().get()), "5.59");
+    // The expectation reads it for each.
+    assert!(shared.expected_figures(&load(64)).tpot.to_millis().get() > 25.0);
+}
+
+#[test]
+fn the_two_ways_to_a_bound_agree() {
+    let system = llama();
+    for concurrency in [1, 8, 64] {
+        let load = load(concurrency);
+        let (one, other) = (system.bound_figures(&load), Bound::at(&system, &load).unwrap());
+        for (a, b) in [
+            (one.ttft.get(), other.ttft.get()),
+            (one.tpot.get(), other.tpot.get()),
+            (one.requests_per_s.get(), other.requests_per_s.get()),
+        ] {
+            assert!((a / b - 1.0).abs() < 1e-9, "{concurrency}: {a} {b}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(fixed())]
+
+    #[test]
+    fn more_cached_tokens_never_worsen_the_bound(
+        system in systems(), load in loads(), batch in 1.0..500.0, few in 0.0..1.0, more in 0.0..1.0,
+    ) {
+        let cached = |share: f64| Tokens::new((load.input_tokens.get() as f64 * share) as u64);
+        let (few, more) = (f64::min(few, more), f64::max(few, more));
+        for prefix in [Prefix::Shared, Prefix::Own] {
+            let system = with_prefix(system.clone(), prefix);
+            let figures = |share| system.bound_at(&load.with_cached(cached(share)), batch, Schedule::Overlapped);
+            let (few, more) = (figures(few), figures(more));
+            prop_assert!(at_least(few.ttft.get(), more.ttft.get()), "{few:?} {more:?}");
+            prop_assert!(at_least(few.tpot.get(), more.tpot.get()), "{few:?} {more:?}");
+            prop_assert!(at_least(more.requests_per_s.get(), few.requests_per_s.get()), "{few:?} {more:?}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_of_its_own_is_never_better_than_a_shared_one(
+        system in systems(), load in loads(), batch in 1.0..500.0,
+    ) {
+        let at = |prefix| {
+            let system = with_prefix(system.clone(), prefix);
+            system.bound_at(&load, batch, Schedule::Overlapped)
+        };
+        let (shared, own) = (at(Prefix::Shared), at(Prefix::Own));
+        prop_assert!(at_least(own.tpot.get(), shared.tpot.get()));
+        prop_assert!(at_least(shared.requests_per_s.get(), own.requests_per_s.get()));
+    }
+
+    /// Of measured requests it is not known whether they share, nor whose cache was hit.
+    #[test]
+    fn measured_hits_never_worsen_the_bound(
+        system in systems(), requests in prop::collection::vec((1_u64..9000, 0.0..1.0, 1_u64..900), 1..6),
+        concurrency in 1_u64..300,
+    ) {
+        let concurrency = NonZeroU64::new(concurrency).unwrap();
+        let bound = |hit: bool| {
+            let mut lengths = Lengths::for_model(system.model());
+            for (input, share, output) in &requests {
+                let cached = if hit { (*input as f64 * share) as u64 } else { 0 };
+                lengths.add_cached(Tokens::new(*input), Tokens::new(cached), Tokens::new(*output));
+            }
+            Bound::over(&system, &lengths, concurrency)
+        };
+        let (Ok(with), Ok(without)) = (bound(true), bound(false)) else { return Ok(()) };
+        prop_assert!(at_least(without.ttft.get(), with.ttft.get()));
+        prop_assert!(at_least(without.e2el.get(), with.e2el.get()));
+        prop_assert!(at_least(with.requests_per_s.get(), without.requests_per_s.get()), "{with:?} {without:?}");
+    }
+}
