@@ -162,7 +162,7 @@ impl System {
             Reckoning::Expected => self.unevenness() / stages,
         };
         let ttft = longest + (sum + longest * -1.0) * slowest;
-        (packed.unwrap_or(alone * (1.0 / plan.passes())), ttft)
+        (packed.unwrap_or_else(|| alone * (1.0 / plan.passes())), ttft)
     }
 
     /// Whole prompts and decode steps in turns, by either account.
