@@ -8,7 +8,7 @@ use crate::system::System;
 use crate::{Figures, Load, Pass};
 
 /// What a load comes to where each pass carries at most a budget of tokens: those that decode, and in what they leave,
-/// a chunk of a prompt (Sarathi-Serve, arXiv 2403.02310).
+/// chunks of prompts (Sarathi-Serve, arXiv 2403.02310).
 ///
 /// A pass with a chunk reads the weights once for both, so that the chunk's arithmetic goes on under the traffic of
 /// decode: the larger the budget, the fewer the passes of a prompt and the longer each of them.
@@ -17,7 +17,7 @@ use crate::{Figures, Load, Pass};
 pub struct Chunked {
     /// Tokens of a pass at most, in each attention group.
     pub budget: Tokens,
-    /// Of them, a prompt's, on average.
+    /// Of them, prompts', on average over the passes that carry any.
     pub chunk: f64,
     /// Passes that a prompt takes.
     pub passes: f64,
@@ -27,7 +27,7 @@ pub struct Chunked {
     pub plain: Seconds,
     /// A pass that carries one, on average: the time per token of the others while a prompt is read.
     pub mixed: Seconds,
-    /// The longest pass: a whole chunk at the end of the prompt.
+    /// The longest pass: a whole chunk at the end of the prompt, or as many short prompts as come in.
     pub longest: Seconds,
     /// The figures of the load. Its batch is smaller than asked where the budget cannot bring prompts in as fast as
     /// so many sequences end.
@@ -71,10 +71,10 @@ impl System {
             Reckoning::Expected => self.unevenness(),
         };
         let time = |pass: &Pass| self.pass_time(by, pass).total * unevenness;
-        let ttft = plan.mixed().fold(Seconds::default(), |sum, pass| sum + time(&pass));
         let plain = time(&plan.decode);
-        let mixed = ttft * (1.0 / passes);
-        let share = plan.share();
+        let (mixed, ttft) = self.mixed(by, &plan);
+        let mixed = mixed * unevenness;
+        let share = plan.pieces().min(1.0);
         let tpot = plain * (1.0 - share) + mixed * share;
         let (_, output, _) = load.lengths();
         let requests = fizeau_core::PerSec::new(plan.batch / (output * tpot.get()));
@@ -82,12 +82,12 @@ impl System {
         let whole = self.expected_or_serial(by, load, batch);
         Some(Chunked {
             budget,
-            chunk: plan.prompt / passes,
+            chunk: plan.prompt / passes * plan.pieces().max(1.0),
             passes,
             share,
             plain,
             mixed,
-            longest: time(&plan.at_end(chunk.min(plan.prompt))),
+            longest: time(&plan.at_end(chunk.min(plan.prompt))).max(mixed),
             gain: figures.requests_per_s / whole.requests_per_s,
             figures,
         })
@@ -138,6 +138,33 @@ impl System {
         Some(Tokens::new(low + plan.decoded().ceil() as u64))
     }
 
+    /// A pass that carries chunks, on average, and the time to first token of a prompt in such passes. While a chunk is in
+    /// one stage the next is in the stage before, so that the last stage ends when the longest pass has gone through
+    /// all and each of the others through one.
+    fn mixed(&self, by: Reckoning, plan: &Plan) -> (Seconds, Seconds) {
+        let time = |pass: &Pass| self.pass_time(by, pass).total;
+        // What others bring is no part of a bound.
+        let packed = (plan.pieces() > 1.0).then(|| time(&plan.packed()));
+        let others = match by {
+            Reckoning::Bound => Seconds::default(),
+            Reckoning::Expected => packed.unwrap_or_default(),
+        };
+        let (mut alone, mut sum, mut longest) = <(Seconds, Seconds, Seconds)>::default();
+        for pass in plan.turns() {
+            let turn = time(&pass);
+            alone = alone + turn;
+            sum = sum + turn.max(others);
+            longest = longest.max(turn.max(others));
+        }
+        let stages = f64::from(self.deployment().pipeline());
+        let slowest = match by {
+            Reckoning::Bound => 1.0 / stages,
+            Reckoning::Expected => self.unevenness() / stages,
+        };
+        let ttft = longest + (sum + longest * -1.0) * slowest;
+        (packed.unwrap_or_else(|| alone * (1.0 / plan.passes())), ttft)
+    }
+
     /// Whole prompts and decode steps in turns, by either account.
     fn expected_or_serial(&self, by: Reckoning, load: &Load, batch: f64) -> Figures {
         match by {
@@ -180,16 +207,9 @@ impl Plan {
         if plan.chunk() < 1.0 {
             return None;
         }
-        if plan.share() <= 1.0 {
-            return Some(plan);
-        }
-        let (mut low, mut high) = (0.0, 1.0);
-        // Far below one sequence of a million.
-        for _ in 0..30 {
-            let middle = f64::midpoint(low, high);
-            if plan.smaller(middle).share() <= 1.0 { low = middle } else { high = middle }
-        }
-        Some(plan.smaller(low))
+        // Each token that decodes needs `(I - g) / O` of prompts beside it.
+        let needed = plan.decoded() * (1.0 + plan.prompt / output);
+        Some(plan.smaller((plan.budget / needed).min(1.0)))
     }
 
     /// The same with a share of the sequences.
@@ -213,13 +233,20 @@ impl Plan {
         (self.prompt / self.chunk()).ceil()
     }
 
-    /// Of all passes, those that carry a chunk: each pass ends `1 / O` of its sequences, which new ones replace.
-    fn share(&self) -> f64 {
+    /// Chunks that come in for each pass: each ends `1 / O` of its sequences, which new ones replace. Up to 1 it is the
+    /// share of passes that carry one; above, short prompts share passes.
+    fn pieces(&self) -> f64 {
         self.decoded() * self.passes() / self.output
     }
 
+    /// A pass with all that comes in for it, where that is more than a chunk.
+    fn packed(&self) -> Pass {
+        let whole = self.with_chunk(0.0, self.prompt);
+        Pass { prompts: whole.prompts * self.decoded() / self.output, ..whole }
+    }
+
     /// Each pass over a prompt, in turn.
-    fn mixed(&self) -> impl Iterator<Item = Pass> {
+    fn turns(&self) -> impl Iterator<Item = Pass> {
         let (plan, chunk) = (*self, self.chunk());
         (0..self.passes() as u64).map(move |turn| {
             let from = turn as f64 * chunk;

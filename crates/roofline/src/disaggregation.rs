@@ -79,8 +79,11 @@ pub enum Bottleneck {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Disaggregated {
-    /// What nothing can beat. Its time per token is that of the expectation's batch.
+    /// What nothing can beat. Its batch and its time per token are the expectation's; its rates are those of
+    /// [`Disaggregated::bound_rate_batch`], so that no other use of the memory beats them.
     pub bound: Figures,
+    /// The sequences that decode at the bound's rates, in all instances together.
+    pub bound_rate_batch: f64,
     /// What physics leads one to expect. Its batch is that of all decoding instances together.
     pub expected: Figures,
     /// Sending one request's cache, as it takes the links of the instances.
@@ -137,6 +140,7 @@ impl Disaggregation<'_> {
         let tpot_bound = bound.step(batch) + first_bound.later;
         Disaggregated {
             bound: Figures::new(load, batch, first_bound.ttft, tpot_bound, requests_bound),
+            bound_rate_batch: most,
             expected: expected_figures,
             transfer: expected.transfer,
             limited_by,
@@ -164,7 +168,7 @@ impl Disaggregation<'_> {
             transfer,
             when: self.transfer,
             layers: self.prefill.model().layers().iter().map(|layers| layers.count).sum(),
-            prompt: self.prefill.pass_time(by, &self.prefill.prefill_pass(load)).total,
+            prompt: self.prefill.prompt_latency(by, &self.prefill.prefill_pass(load)),
             prefill_rate: self.prefill_rate(by, load),
             transfer_rate: self.transfer_rate(by, load),
         }

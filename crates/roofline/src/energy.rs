@@ -96,11 +96,16 @@ impl System {
     ) -> Result<Energy, PowerError> {
         let room = draw.room(limit)?;
         let whole = self.phases(by, load, batch);
-        let slowed = |pass: PassTime| slowed(pass, draw, room);
+        let slowed = |pass: PassTime, room: Watts| slowed(pass, draw, room);
+        // A bound's lone prompt keeps all stages busy at the same time, each with its share of the energy.
+        let spread = match by {
+            Reckoning::Bound => f64::from(self.deployment().pipeline()),
+            Reckoning::Expected => 1.0,
+        };
         let phases = Phases {
-            alone: slowed(whole.alone),
-            prefill: slowed(whole.prefill),
-            step: slowed(whole.step),
+            alone: slowed(whole.alone, room * spread),
+            prefill: slowed(whole.prefill, room),
+            step: slowed(whole.step, room),
             ..whole
         };
         let mut figures = self.figures_of(by, load, batch, &phases);

@@ -72,9 +72,11 @@ pub enum Schedule {
 /// What one replica's share of a load costs.
 #[derive(Clone, Copy)]
 pub(crate) struct Phases {
-    /// The prefill of one prompt that waits for none.
+    /// The prefill of one prompt that waits for none: its total is how long it takes to come out, and in a bound stages
+    /// work on parts of it at the same time.
     pub(crate) alone: PassTime,
-    /// A prompt's share of a pass over as many as there are attention groups.
+    /// A prompt's share of a pass over as many as there are attention groups: its total is the time that the stages work
+    /// on it, all of them together.
     pub(crate) prefill: PassTime,
     /// A decode step of one micro-batch, through all stages.
     pub(crate) step: PassTime,
@@ -207,12 +209,12 @@ impl System {
     }
 
     pub(crate) fn bound_phases(&self, load: &Load, batch: f64) -> Phases {
-        let alone = self.bound_pass(&self.prefill_pass(load));
-        let alone = PassTime { total: self.bound_prompt(&alone), ..alone };
+        let prefill = self.bound_pass(&self.prefill_pass(load));
+        let alone = PassTime { total: self.bound_prompt(&prefill), ..prefill };
         let decode = self.decode_pass(load, batch);
         let (local, active) = self.local(batch);
         let (step, micro) = (self.bound_pass(&decode), decode.decoding);
-        Phases { alone, prefill: alone, step, micro, local, active }
+        Phases { alone, prefill, step, micro, local, active }
     }
 
     pub(crate) fn expected_phases(&self, load: &Load, batch: f64) -> Phases {

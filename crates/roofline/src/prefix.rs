@@ -129,7 +129,7 @@ impl System {
     }
 
     fn fetch_of(&self, by: Reckoning, tier: Tier, input: f64, cached: f64) -> Fetch {
-        let time = |cached: f64| self.pass_time(by, &Pass::prefill(input, cached)).total.get();
+        let time = |cached: f64| self.prompt_latency(by, &Pass::prefill(input, cached)).get();
         Fetch {
             fetch: self.fetch_time(by, tier, cached),
             recompute: Seconds::new((time(0.0) - time(cached)).max(0.0)),

@@ -1,5 +1,7 @@
 //! The two ways of reckoning, where a question can be asked of either.
 
+use fizeau_core::Seconds;
+
 use crate::figures::{Phases, Schedule};
 use crate::pass::{Pass, PassTime};
 use crate::system::System;
@@ -35,6 +37,15 @@ impl System {
         match by {
             Reckoning::Bound => self.bound_pass(pass),
             Reckoning::Expected => self.expected_pass(pass),
+        }
+    }
+
+    /// From the beginning of a pass over a prompt until its first token is out, where it waits for nothing.
+    pub(crate) fn prompt_latency(&self, by: Reckoning, prompt: &Pass) -> Seconds {
+        let time = self.pass_time(by, prompt);
+        match by {
+            Reckoning::Bound => self.bound_prompt(&time),
+            Reckoning::Expected => time.total,
         }
     }
 

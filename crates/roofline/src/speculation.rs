@@ -57,7 +57,8 @@ pub struct Speculation {
 pub struct Speculated {
     /// Tokens that are drafted for each sequence in a cycle.
     pub drafted: u32,
-    /// Tokens that a cycle yields for each sequence on average, `E`: those accepted, and the verifying pass's own.
+    /// Tokens that a cycle yields for each sequence on average, `E`: those accepted, and the verifying pass's own, and no more than the
+    /// reply has after its first.
     pub tokens_per_cycle: f64,
     /// Drafting, in each cycle.
     pub draft: Seconds,
@@ -158,12 +159,15 @@ impl Speculation {
         batch: f64,
         cycle: Cycle,
     ) -> Speculated {
+        let (_, output, _) = load.lengths();
+        // The first token is the prompt's; what a draft guesses beyond the last is thrown away.
+        let yields = cycle.yields.min((output - 1.0).max(1.0));
         let plain = system.phases(by, load, batch);
         let pass = system.decode_pass(load, batch);
         let verifying = Pass { tokens_each: 1.0 + f64::from(cycle.drafted), ..pass };
         let verify = system.pass_time(by, &verifying);
         let draft = self.drafter.time(by, &pass, plain.step, cycle.deep);
-        let step = verify.beside(by, draft).scaled(1.0 / cycle.yields);
+        let step = verify.beside(by, draft).scaled(1.0 / yields);
         let prompt = |pass: PassTime| match &self.drafter {
             Drafter::Model(drafter) if cycle.drafted > 0 => {
                 pass.beside(by, drafter.pass_time(by, &system.prefill_pass(load)))
@@ -176,7 +180,7 @@ impl Speculation {
         let before = system.figures_of(by, load, batch, &plain);
         Speculated {
             drafted: cycle.drafted,
-            tokens_per_cycle: cycle.yields,
+            tokens_per_cycle: yields,
             draft: draft.total,
             verify: verify.total,
             gain: figures.output_tokens_per_s.get() / before.output_tokens_per_s.get(),

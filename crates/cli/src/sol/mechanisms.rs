@@ -105,6 +105,11 @@ fn apart(split: &str, when: TransferArg, of: &SolSubject<'_>) -> Result<SolAside
     let (prefill, decode) = split.split_once(':').ok_or_else(wrong)?;
     let count = |text: &str| text.trim().parse::<NonZeroU32>().map_err(|_| wrong());
     let (prefill, decode) = (count(prefill)?, count(decode)?);
+    if u64::from(prefill.get()) + u64::from(decode.get()) > MOST_DEVICES {
+        return Err(Fail::usage(format!(
+            "--disaggregate is {split}; it must be at most {MOST_DEVICES} instances in all"
+        )));
+    }
     let device = of.system.device();
     let link = device.network().or_else(|| device.link()).copied().ok_or_else(|| {
         Fail::usage(format!("--disaggregate: no link is known of {}", device.name()))

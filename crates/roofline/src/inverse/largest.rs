@@ -133,6 +133,6 @@ impl System {
     fn times_at(&self, by: Reckoning, batch: f64, context: f64) -> (Seconds, Seconds) {
         let step = Pass::decode(self.micro_batch(batch), Span::at(context));
         let prompt = Pass::prefill(context, 0.0);
-        (self.pass_time(by, &step).total, self.pass_time(by, &prompt).total)
+        (self.pass_time(by, &step).total, self.prompt_latency(by, &prompt))
     }
 }

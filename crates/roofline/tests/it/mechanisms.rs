@@ -6,5 +6,6 @@ mod curve;
 mod disaggregation;
 mod energy;
 mod inverse;
+mod pipelines;
 mod prefix;
 mod speculation;

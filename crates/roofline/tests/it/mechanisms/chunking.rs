@@ -50,6 +50,26 @@ fn a_small_budget_starves_decode() {
     assert!(chunked.gain < 1.0);
 }
 
+/// 512 sequences of 16 tokens end at 32 a pass: as many prompts of 128 come in with each.
+#[test]
+fn short_prompts_share_passes() {
+    let system = single(llama_8b(), &device("h100-sxm"));
+    let load = Load::new(Tokens::new(128), Tokens::new(16), NonZeroU64::new(512).unwrap());
+    for by in Reckoning::ALL {
+        let at = |budget| system.chunked(by, &load, 512.0, Tokens::new(budget)).unwrap();
+        let (small, large) = (at(1024), at(8192));
+        assert_eq!((large.figures.batch, large.chunk, large.share), (512.0, 4096.0, 1.0));
+        assert!((small.figures.batch - 1024.0 / 9.0).abs() < 1e-9, "{small:?}");
+        // Arithmetic binds both: the number of sequences changes little.
+        let ratio = large.figures.requests_per_s / small.figures.requests_per_s;
+        assert!(ratio > 0.95, "{by:?} {ratio}");
+    }
+    let bound = system.chunked(Reckoning::Bound, &load, 512.0, Tokens::new(8192)).unwrap();
+    let best = system.bound_at(&load, 512.0, Schedule::Overlapped);
+    let ratio = bound.figures.requests_per_s / best.requests_per_s;
+    assert!((0.9..=1.0 + 1e-9).contains(&ratio), "{ratio}");
+}
+
 #[test]
 fn budgets_by_aim() {
     let system = single(llama_8b(), &device("h100-sxm"));

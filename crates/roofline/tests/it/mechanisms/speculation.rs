@@ -79,6 +79,18 @@ fn what_is_no_tree() {
 }
 
 /// Verifying reads the cache once, whatever the draft; its activations and arithmetic are those of all tokens.
+/// After the first token one is left of two: what a draft guesses beyond is thrown away.
+#[test]
+fn a_draft_yields_no_more_than_the_reply() {
+    let system = single(llama_8b(), &device("h100-sxm"));
+    let load = Load::new(Tokens::new(2048), Tokens::new(2), NonZeroU64::MIN);
+    for by in Reckoning::ALL {
+        let drafted = with(0.8, Drafter::Lookup).chain(&system, by, &load, 1.0, 3);
+        assert_eq!(drafted.tokens_per_cycle, 1.0);
+        assert!(drafted.gain <= 1.0, "{drafted:?}");
+    }
+}
+
 #[test]
 fn caches_are_read_once() {
     let system = single(llama_8b(), &device("h100-sxm"));
