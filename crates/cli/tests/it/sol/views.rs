@@ -272,6 +272,17 @@ fn what_a_limit_of_power_slows_is_limited_by_power() {
 }
 
 #[test]
+fn a_module_of_the_model_itself_is_said_to_be_that() {
+    let query =
+        "sol --model-config deepseek-v3 --hardware h200-sxm --tp 8 --concurrency 16 --draft 2";
+    let words: Vec<&str> = query.split_whitespace().collect();
+    let own = run(&words).out;
+    assert!(own.contains("drafted: by the model's own module"), "{own}");
+    let other = run(&[&words[..], &["--drafter", &config("llama-3.1-8b")]].concat()).out;
+    assert!(other.contains("drafted: by a model\n"), "{other}");
+}
+
+#[test]
 fn what_is_wrong_with_a_mechanism_is_one_line() {
     let cases = [
         ("--draft 3 --acceptance 1.2", "--acceptance"),
