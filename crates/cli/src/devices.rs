@@ -18,7 +18,11 @@ pub(crate) fn run(args: &DevicesArgs) -> Result<Exit, Fail> {
         return say(text.trim_end()).map(|()| Exit::Good);
     };
     if args.toml {
-        return say(Device::file(name).named("--toml")?.trim_end()).map(|()| Exit::Good);
+        let text = match hardware::find(name, "devices")?.file {
+            Some(own) => own,
+            None => Device::file(name).named("--toml")?.to_owned(),
+        };
+        return say(text.trim_end()).map(|()| Exit::Good);
     }
     let device = hardware::find(name, "devices")?.device;
     let text = if args.json { document::of(&[&device])? } else { one::of(&device) };

@@ -7,7 +7,6 @@ mod summary;
 mod together;
 
 use std::io::BufRead;
-use std::path::Path;
 
 use fizeau::core::TapeSink as _;
 use fizeau::harness::{Cut, MergedTapes, RunFolder, StoredTapes};
@@ -92,7 +91,7 @@ fn merge(
     folder.write_json("summary.json", &report).map_err(Fail::broken)?;
     let duration = report.summary.throughput.duration.to_nanos().unwrap_or_default();
     folder.write_histograms(&histograms, duration).map_err(Fail::broken)?;
-    copy_physics(first, folder)?;
+    copy_physics(shards, folder)?;
     Ok((report, vllm.finish(summary::vllm_run(shards, asked))))
 }
 
@@ -128,15 +127,15 @@ fn tally(first: &MeasuredShard, goals: &GoodputGoals, asked: Asked) -> Result<Le
     Ok(if asked.arrivals.is_none() { tally.of_closed_loop() } else { tally })
 }
 
-/// The model's config and the device's file, where the first shard has them.
-fn copy_physics(first: &MeasuredShard, folder: &RunFolder) -> Result<(), Fail> {
-    let own = first.run.document().parent().unwrap_or_else(|| Path::new(""));
-    for path in
-        PHYSICS.map(|name| (name, own.join(name))).into_iter().filter(|path| path.1.is_file())
-    {
-        let (name, path) = path;
-        let text = std::fs::read_to_string(&path).named(&path.display().to_string())?;
-        folder.write_text(name, &text).map_err(Fail::broken)?;
+/// The model's config and the device's file, of the first shard that has them.
+fn copy_physics(shards: &[MeasuredShard], folder: &RunFolder) -> Result<(), Fail> {
+    for name in PHYSICS {
+        for shard in shards {
+            if let Some(text) = shard.file(name)? {
+                folder.write_text(name, &text).map_err(Fail::broken)?;
+                break;
+            }
+        }
     }
     Ok(())
 }

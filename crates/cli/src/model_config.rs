@@ -17,7 +17,8 @@ pub(crate) struct Loaded {
 }
 
 /// The model of the config.json at `name` (or in the folder of that name); where there is no such file, the built-in one that is
-/// called so. A `hf_quant_config.json` beside the file says how the checkpoint is quantised.
+/// called so. A `hf_quant_config.json` beside a `config.json` says how that checkpoint is quantised; beside a file of
+/// another name it belongs to something else.
 pub(crate) fn load(name: &str) -> Result<Loaded, String> {
     let given = Path::new(name);
     if !given.exists()
@@ -36,7 +37,9 @@ pub(crate) fn load(name: &str) -> Result<Loaded, String> {
         true => error.to_string(),
         false => format!("{error}, and no built-in model is called so (see `fizeau models`)"),
     })?;
-    let quantization = std::fs::read_to_string(path.with_file_name("hf_quant_config.json")).ok();
+    let beside = path.with_file_name("hf_quant_config.json");
+    let named_so = path.file_name().is_some_and(|name| name == "config.json");
+    let quantization = std::fs::read_to_string(beside).ok().filter(|_| named_so);
     let model = match &quantization {
         Some(quantization) => Model::from_config_and_quantization(&text, quantization),
         None => Model::from_config_json(&text),

@@ -8,7 +8,7 @@ mod query;
 mod systems;
 
 use fizeau::report::{BatchCsv, Calibrated, ContextCsv, SolAside, SolScope, SolSubject, SolView};
-use fizeau::roofline::{Device, Limit, Load, Model, System};
+use fizeau::roofline::{AnswerError, Device, Limit, Load, Model, System};
 
 use crate::args::{CurveArg, SolArgs, SystemArgs};
 use crate::exit::{Exit, Fail};
@@ -50,6 +50,9 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
 /// The breakdown of one query.
 fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail> {
     let Prepared { system, predictor, .. } = prepared;
+    if let Some(exit) = goal_alone(args, system, load)? {
+        return Ok(exit);
+    }
     let scope = match args.load.context {
         Some(_) => SolScope::Step,
         None => SolScope::Requests,
@@ -100,6 +103,25 @@ fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail
         false => say(view.text(width()))?,
     }
     Ok(Exit::Good)
+}
+
+/// What a goal takes, of a model that does not fit as it is spread: how many devices it would take is asked all the same.
+fn goal_alone(args: &SolArgs, system: &System, load: &Load) -> Result<Option<Exit>, Fail> {
+    let why = match system.answer(load) {
+        Err(
+            error @ (AnswerError::WeightsDoNotFit { .. } | AnswerError::NoRoomForRequest { .. }),
+        ) => error.to_string(),
+        _ => return Ok(None),
+    };
+    let subject = SolSubject { system, load, batch: 1.0 };
+    let Some(aside) = mechanisms::within_goal(&args.mechanisms, &subject)? else {
+        return Ok(None);
+    };
+    match args.json {
+        true => say(aside.json_without_answer(&why).map_err(Fail::broken)?.trim_end())?,
+        false => say(aside.text_without_answer(&why, width()))?,
+    }
+    Ok(Some(Exit::Good))
 }
 
 fn curve(over: CurveArg, system: &System, load: &Load) -> Result<Exit, Fail> {

@@ -14,7 +14,7 @@ use fizeau_roofline::{Lengths, Model};
 /// tape.arrivals.push(Arrival::tokens(Stamp::EPOCH, 1, Channel::Visible));
 /// # let model = fizeau_roofline::Model::from_config_json(include_str!(concat!(
 /// #     env!("CARGO_MANIFEST_DIR"),
-/// #     "/../../fixtures/models/llama-3.1-8b/config.json"
+/// #     "/../roofline/data/models/llama-3.1-8b.json"
 /// # )))?;
 /// let mut tally = LengthTally::new(Tokens::new(250), &model);
 /// tally.add(&tape);

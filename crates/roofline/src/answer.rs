@@ -44,12 +44,8 @@ impl System {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::Tokens;
-    /// use fizeau_roofline::{Deployment, Device, Limit, Load, Model, System};
-    /// # let text = include_str!(concat!(
-    /// #     env!("CARGO_MANIFEST_DIR"),
-    /// #     "/../../fixtures/models/llama-3.1-8b/config.json"
-    /// # ));
-    /// # let model = Model::from_config_json(text)?;
+    /// use fizeau_roofline::{Deployment, Device, KnownModel, Limit, Load, System};
+    /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
     /// let concurrency = NonZeroU64::new(32).ok_or("zero")?;
     /// let answer = system.answer(&Load::new(Tokens::new(2048), Tokens::new(256), concurrency))?;

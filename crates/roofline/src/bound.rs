@@ -24,13 +24,9 @@ use crate::{AnswerError, Lengths, Load};
 /// ```
 /// use std::num::NonZeroU64;
 /// use fizeau_core::Tokens;
-/// use fizeau_roofline::{Bound, Deployment, Device, LimitedBy, Load, Model, System};
+/// use fizeau_roofline::{Bound, Deployment, Device, KnownModel, LimitedBy, Load, System};
 ///
-/// # let text = include_str!(concat!(
-/// #     env!("CARGO_MANIFEST_DIR"),
-/// #     "/../../fixtures/models/llama-3.1-8b/config.json"
-/// # ));
-/// let model = Model::from_config_json(text)?; // Llama-3.1-8B
+/// let model = KnownModel::named("llama-3.1-8b")?.model()?; // Llama-3.1-8B
 /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
 /// let at = |concurrency| {
 ///     let load = Load::new(Tokens::new(2048), Tokens::new(256), concurrency);
@@ -96,13 +92,9 @@ impl Bound {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::Tokens;
-    /// use fizeau_roofline::{Bound, Deployment, Device, Lengths, Load, Model, System};
+    /// use fizeau_roofline::{Bound, Deployment, Device, KnownModel, Lengths, Load, System};
     ///
-    /// # let text = include_str!(concat!(
-    /// #     env!("CARGO_MANIFEST_DIR"),
-    /// #     "/../../fixtures/models/llama-3.1-8b/config.json"
-    /// # ));
-    /// # let model = Model::from_config_json(text)?;
+    /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// # let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
     /// # let (input, asked, came) = (Tokens::new(250), Tokens::new(250), Tokens::new(20));
     /// // 250 tokens were asked for; the model ended after 20.

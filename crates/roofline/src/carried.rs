@@ -49,11 +49,7 @@ impl Carried for Pass {
     }
 
     fn seen(&self, reach: &Reach) -> f64 {
-        if self.decoding > 0.0 {
-            self.decoding * self.contexts.mean_capped(reach.seen)
-        } else {
-            0.0
-        }
+        if self.decoding > 0.0 { self.decoding * reach.mean_seen(self.contexts) } else { 0.0 }
     }
 
     fn decode_pairs(&self, reach: &Reach) -> f64 {
@@ -65,27 +61,23 @@ impl Carried for Pass {
             return 0.0;
         }
         let cached = (self.positions.from - 1.0).max(0.0);
-        self.prompts * (cached.min(reach.seen) + self.positions.count().min(reach.kept))
+        self.prompts * reach.filled(cached, self.positions.count())
     }
 
     fn prompt_pairs(&self, reach: &Reach) -> f64 {
         if self.prompts <= 0.0 {
             return 0.0;
         }
-        self.prompts * self.positions.count() * self.positions.mean_capped(reach.seen)
+        self.prompts * self.positions.count() * reach.mean_seen(self.positions)
     }
 }
 
-/// A batch of which only sums are known, as an engine adds them up: contexts within windows are then taken as long as
-/// the sums allow, so that no time comes out too short.
+/// A batch of which only sums are known, as an engine adds them up: contexts within windows and chunks are then taken
+/// as long as the sums allow, so that no time comes out too short.
 ///
 /// ```
-/// use fizeau_roofline::{Deployment, Device, Model, Pass, PassSums, Span, System};
-/// # let text = include_str!(concat!(
-/// #     env!("CARGO_MANIFEST_DIR"),
-/// #     "/../../fixtures/models/llama-3.1-8b/config.json"
-/// # ));
-/// # let model = Model::from_config_json(text)?;
+/// use fizeau_roofline::{Deployment, Device, KnownModel, Pass, PassSums, Span, System};
+/// let model = KnownModel::named("llama-3.1-8b")?.model()?;
 /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
 /// // Two sequences of 1,000 and 3,000 tokens.
 /// let sums = PassSums { decoding: 2.0, context: 4000.0, ..PassSums::default() };

@@ -11,13 +11,9 @@ use crate::Bound;
 /// ```
 /// use std::num::NonZeroU64;
 /// use fizeau_core::{PerSec, Seconds, Tokens};
-/// use fizeau_roofline::{Bound, Deployment, Device, Load, Measured, Model, System};
+/// use fizeau_roofline::{Bound, Deployment, Device, KnownModel, Load, Measured, System};
 ///
-/// # let text = include_str!(concat!(
-/// #     env!("CARGO_MANIFEST_DIR"),
-/// #     "/../../fixtures/models/llama-3.1-8b/config.json"
-/// # ));
-/// # let model = Model::from_config_json(text)?;
+/// let model = KnownModel::named("llama-3.1-8b")?.model()?;
 /// # let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
 /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
 /// let bound = Bound::at(&system, &load)?; // 4.57 ms a token, 0.86 requests/s

@@ -12,6 +12,8 @@ use crate::{Figures, Load, Pass};
 pub enum Stride {
     /// Every number.
     Each,
+    /// All up to 64, then 32 for each doubling, and the last.
+    Fine,
     /// 1, 2, 4, 8, ... and the last.
     Doubling,
 }
@@ -117,12 +119,8 @@ impl System {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::Tokens;
-    /// use fizeau_roofline::{CurveEnd, Deployment, Device, Load, Model, Stride, System};
-    /// # let text = include_str!(concat!(
-    /// #     env!("CARGO_MANIFEST_DIR"),
-    /// #     "/../../fixtures/models/llama-3.1-8b/config.json"
-    /// # ));
-    /// # let model = Model::from_config_json(text)?;
+    /// use fizeau_roofline::{CurveEnd, Deployment, Device, KnownModel, Load, Stride, System};
+    /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
     /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MAX);
     /// let curve = system.batch_curve(&load, Stride::Doubling);
@@ -150,12 +148,8 @@ impl System {
     ///
     /// ```
     /// use fizeau_core::Tokens;
-    /// use fizeau_roofline::{CurveEnd, Deployment, Device, MILLION_TOKENS, Model, System};
-    /// # let text = include_str!(concat!(
-    /// #     env!("CARGO_MANIFEST_DIR"),
-    /// #     "/../../fixtures/models/llama-3.1-8b/config.json"
-    /// # ));
-    /// # let model = Model::from_config_json(text)?;
+    /// use fizeau_roofline::{CurveEnd, Deployment, Device, KnownModel, MILLION_TOKENS, System};
+    /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
     /// let curve = system.context_curve(1.0, Tokens::new(1024), MILLION_TOKENS);
     /// assert_eq!(curve.end(), CurveEnd::MaxContext);
@@ -180,6 +174,8 @@ impl System {
             if most < last {
                 (last, end) = (most, CurveEnd::Memory);
             }
+        } else if self.most_at_once() < batch {
+            (last, end) = (0, CurveEnd::MaxSequences);
         } else {
             (last, end) = (0, CurveEnd::Memory);
         }
@@ -263,6 +259,10 @@ impl Iterator for Progress {
         let now = self.next?;
         let then = match self.stride {
             Stride::Each => now.saturating_add(1),
+            Stride::Fine => {
+                let step = 1 << (now / 32).max(1).ilog2();
+                now.saturating_add(step).min(self.last)
+            }
             Stride::Doubling => now.saturating_mul(2).min(self.last),
         };
         self.next = Some(then).filter(|then| *then > now && *then <= self.last);
@@ -289,6 +289,18 @@ pub(crate) fn largest_whole(from: u64, to: u64, fits: impl Fn(u64) -> bool) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fine_stride_has_all_up_to_64_and_32_for_each_doubling() {
+        for last in [1, 2, 64, 65, 215, 100_000] {
+            let all: Vec<u64> = Progress::new(1, last, Stride::Fine).collect();
+            assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "{all:?}");
+            assert_eq!((all[0], all[all.len() - 1]), (1, last));
+            assert!(all.iter().zip(1..=64).all(|(batch, all)| *batch == all));
+        }
+        let all: Vec<u64> = Progress::new(1, 1024, Stride::Fine).collect();
+        assert_eq!(all.len(), 64 + 4 * 32);
+    }
 
     #[test]
     fn the_last_is_always_among_them() {

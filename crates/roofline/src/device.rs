@@ -33,7 +33,7 @@ pub use price::Price;
 /// assert_eq!(device.dense_rate(MathType::Fp8).map(|rate| rate.get()), Some(1.979e15));
 /// assert_eq!(device.dense_rate(MathType::Fp4), None);
 ///
-/// let error = Device::named("h100").unwrap_err();
+/// let error = Device::named("h100-smx").unwrap_err();
 /// assert_eq!(error.nearest(), "h100-sxm");
 /// # Ok::<(), fizeau_roofline::UnknownDevice>(())
 /// ```
@@ -44,6 +44,7 @@ pub struct Device {
     vendor: Option<String>,
     generation: Option<String>,
     aliases: Vec<String>,
+    note: Option<String>,
     memory: Bytes,
     usable_memory: Bytes,
     memory_bandwidth: BytesPerSec,
@@ -61,7 +62,8 @@ pub struct Device {
 /// Where devices come from.
 impl Device {
     /// The device of that name in the table. Case does not matter, and `_` or a space will do for `-`; other
-    /// names that are in use for one device alone (`b200`, `gb10`) are known too.
+    /// names that are in use (`b200`, `gb10`) are known too; `h100`, `h200` and `a100` are the SXM parts, the last with
+    /// 80 GB.
     ///
     /// # Errors
     /// If no device has the name; the error lists those that there are.
@@ -149,6 +151,12 @@ impl Device {
         &self.aliases
     }
 
+    /// What must be known of it whatever is asked, such as that a card holds two of it.
+    #[must_use]
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
     /// Where most of the figures are published: the source of the memory bandwidth.
     #[must_use]
     pub fn source(&self) -> &str {
@@ -185,6 +193,23 @@ impl Device {
             MathType::Fp4 => self.fp4,
             MathType::Int8 => self.int8,
         }
+    }
+
+    /// The rate to expect of operands of that type: the least that sources give where they disagree, of which
+    /// [`Device::dense_rate`] is the most. On GeForce cards it is that with 32-bit accumulation.
+    ///
+    /// ```
+    /// use fizeau_roofline::{Device, MathType};
+    /// let device = Device::named("rtx-4090")?;
+    /// assert_eq!(device.dense_rate(MathType::Bf16).map(|rate| rate.get()), Some(3.303e14));
+    /// assert_eq!(device.usual_rate(MathType::Bf16).map(|rate| rate.get()), Some(1.652e14));
+    /// # Ok::<(), fizeau_roofline::UnknownDevice>(())
+    /// ```
+    #[must_use]
+    pub fn usual_rate(&self, math: MathType) -> Option<FlopsPerSec> {
+        let least = |cell: &Cell| cell.range.as_ref().map(|span| FlopsPerSec::new(span.numbers.0));
+        let rate = self.dense_rate(math)?;
+        Some(self.cell(math.field()).and_then(least).unwrap_or(rate))
     }
 
     /// The rate at which the device multiplies operands of `math`, or where it has no units for that, the rate of

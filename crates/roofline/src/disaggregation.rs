@@ -22,12 +22,8 @@ use crate::{Figures, Link, Load};
 /// ```
 /// use std::num::{NonZeroU32, NonZeroU64};
 /// use fizeau_core::Tokens;
-/// use fizeau_roofline::{Deployment, Device, Disaggregation, Load, Model, System, Transfer};
-/// # let text = include_str!(concat!(
-/// #     env!("CARGO_MANIFEST_DIR"),
-/// #     "/../../fixtures/models/llama-3.1-8b/config.json"
-/// # ));
-/// # let model = Model::from_config_json(text)?;
+/// use fizeau_roofline::{Deployment, Device, Disaggregation, KnownModel, Load, System, Transfer};
+/// let model = KnownModel::named("llama-3.1-8b")?.model()?;
 /// let device = Device::named("h100-sxm")?;
 /// let link = *device.link().ok_or("no link")?;
 /// let one = System::new(model, device.clone(), Deployment::SINGLE)?;

@@ -68,12 +68,8 @@ impl System {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::{Tokens, Watts};
-    /// use fizeau_roofline::{Deployment, Device, Load, Model, PowerDraw, Reckoning, System};
-    /// # let text = include_str!(concat!(
-    /// #     env!("CARGO_MANIFEST_DIR"),
-    /// #     "/../../fixtures/models/llama-3.1-8b/config.json"
-    /// # ));
-    /// # let model = Model::from_config_json(text)?;
+    /// use fizeau_roofline::{Deployment, Device, KnownModel, Load, PowerDraw, Reckoning, System};
+    /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let device = Device::named("h100-sxm")?;
     /// let system = System::new(model, device.clone(), Deployment::SINGLE)?;
     /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);

@@ -230,17 +230,18 @@ impl Sums {
     }
 
     fn add(&mut self, reach: &Reach, (input, cached, output): (f64, f64, f64)) {
-        let sum = |span: Span, cap: f64| span.count() * span.mean_capped(cap);
-        self.filled += cached.min(reach.seen) + (input - cached).min(reach.kept);
-        self.pairs += sum(Span::between(cached + 1.0, input), reach.seen);
-        self.seen_first += (input + 1.0).min(reach.seen);
+        let prompt = Span::between(cached + 1.0, input);
+        self.filled += reach.filled(cached, input - cached);
+        self.pairs += prompt.count() * reach.mean_seen(prompt);
+        self.seen_first += reach.mean_seen(Span::at(input + 1.0));
         if output > 1.0 {
             let steps = Span::between(input + 1.0, input + output - 1.0);
-            self.seen += sum(steps, reach.seen);
-            self.seen_each += steps.mean_capped(reach.seen);
+            let seen = reach.mean_seen(steps);
+            self.seen += steps.count() * seen;
+            self.seen_each += seen;
         }
         let own = Span::between(input - cached, input - cached + output - 1.0);
-        self.resident += sum(own, reach.kept);
+        self.resident += own.count() * reach.mean_kept(own);
     }
 }
 

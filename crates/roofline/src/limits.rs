@@ -96,9 +96,14 @@ impl System {
     /// Whether memory, and no setting, keeps requests of `load` waiting.
     pub(crate) fn fills_memory(&self, load: &Load) -> bool {
         let most = self.max_batch(load);
+        most < load.concurrency.get() as f64 && most < self.most_at_once()
+    }
+
+    /// How many sequences the engine's settings let run at once, whatever memory holds.
+    pub(crate) fn most_at_once(&self) -> f64 {
         let set = self.serving().max_sequences.map_or(f64::INFINITY, |most| most.get() as f64);
         let groups = f64::from(self.deployment().attention_groups())
             * f64::from(self.deployment().replicas());
-        most < load.concurrency.get() as f64 && most < set * groups
+        set * groups
     }
 }

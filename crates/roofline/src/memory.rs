@@ -15,6 +15,8 @@ use crate::{Admission, Deployment, Device, Load, Model, Serving};
 pub(crate) struct Memory {
     /// Weights on the fullest device, as engines spread them.
     weights: f64,
+    /// Of these, the embedding and the LM head.
+    tables: f64,
     /// All weights of a replica, none repeated.
     ideal_weights: f64,
     /// What a sequence keeps on the fullest of the devices that serve it.
@@ -73,10 +75,17 @@ impl Kept {
         kept
     }
 
-    /// Of contexts as `contexts` has them, without the first `shared` tokens, which others have as well.
-    fn bytes(&self, contexts: Span, shared: f64) -> f64 {
+    /// On average over `contexts`, without the first `shared` tokens, which others have as well.
+    fn mean(&self, contexts: Span, shared: f64) -> f64 {
         let own = Span::between(contexts.from - shared, contexts.to - shared);
-        let tokens = self.tokens.iter().map(|(reach, bytes)| bytes * own.mean_capped(reach.kept));
+        let tokens = self.tokens.iter().map(|(reach, bytes)| bytes * reach.mean_kept(own));
+        tokens.sum::<f64>() + self.state
+    }
+
+    /// The most that it took up to `context`: a chunk was full before the next began.
+    fn most(&self, context: f64, shared: f64) -> f64 {
+        let own = context - shared;
+        let tokens = self.tokens.iter().map(|(reach, bytes)| bytes * own.min(reach.kept));
         tokens.sum::<f64>() + self.state
     }
 }
@@ -86,8 +95,10 @@ impl Memory {
         let tensor = u64::from(deployment.tensor());
         let stage = fullest_stage(model, deployment);
         let by_heads = |heads: u64| stage * heads.div_ceil(tensor) as f64 / heads.max(1) as f64;
+        let (weights, tables) = fullest_weights(model, deployment, stage);
         Self {
-            weights: fullest_weights(model, deployment, stage),
+            weights,
+            tables,
             ideal_weights: model.weight_bytes().get(),
             real: Kept::of(model, reaches, by_heads),
             ideal: Kept::of(model, reaches, |_| 1.0),
@@ -104,7 +115,7 @@ impl Memory {
     pub(crate) fn most(&self, device: &Device, deployment: &Deployment, load: &Load) -> f64 {
         let (input, output, cached) = load.lengths();
         let contexts = Span::between(input, input + output - 1.0);
-        self.ideal_room(device, deployment) / self.ideal.bytes(contexts, cached)
+        self.ideal_room(device, deployment) / self.ideal.mean(contexts, cached)
     }
 
     /// The memory of a replica beside its weights, none repeated.
@@ -122,12 +133,12 @@ impl Memory {
 
     /// What a sequence of `context` tokens keeps in all.
     pub(crate) fn ideal_sequence(&self, context: f64) -> f64 {
-        self.ideal.bytes(Span::at(context), 0.0)
+        self.ideal.most(context, 0.0)
     }
 
     /// What a sequence of `context` tokens keeps on the fullest of its devices, `shared` tokens apart.
     pub(crate) fn sequence(&self, context: f64, shared: f64) -> f64 {
-        self.real.bytes(Span::at(context), shared)
+        self.real.most(context, shared)
     }
 
     /// Bytes that each reach keeps of a token in all.
@@ -149,8 +160,8 @@ pub(crate) fn fullest_stage(model: &Model, deployment: &Deployment) -> f64 {
 }
 
 /// Layers' matrices as engines cut them, tables by tensor parallelism, norms and biases whole. With several stages the
-/// embedding and the LM head lie on different ones.
-fn fullest_weights(model: &Model, deployment: &Deployment, stage: f64) -> f64 {
+/// embedding and the LM head lie on different ones. With the tables, and of these alone.
+fn fullest_weights(model: &Model, deployment: &Deployment, stage: f64) -> (f64, f64) {
     let (mut layers, mut head) = (0.0, 0.0);
     for operator in operators(model, deployment, Cut::Real) {
         let experts = operator.experts.map_or(0.0, |routed| routed.each * routed.count);
@@ -177,7 +188,14 @@ fn fullest_weights(model: &Model, deployment: &Deployment, stage: f64) -> f64 {
         (false, 1) => embedding + head,
         (false, _) => embedding.max(head),
     };
-    (layers + vectors) * stage + tables
+    ((layers + vectors) * stage + tables, tables)
+}
+
+/// What else lies on each device, in bytes: for each sequence, and once.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Beside {
+    own: f64,
+    once: f64,
 }
 
 /// What a device's memory is used for under a load, on the fullest device.
@@ -219,14 +237,28 @@ impl System {
     /// `(usable - weights) / (cache of a sequence)` on the fullest device, times attention groups and replicas.
     #[must_use]
     pub fn max_batch(&self, load: &Load) -> f64 {
+        self.max_batch_beside(load, Beside::default())
+    }
+
+    /// The same with something beside it on each device.
+    pub(crate) fn max_batch_beside(&self, load: &Load, beside: Beside) -> f64 {
         let serving = self.serving();
         let groups = f64::from(self.deployment().attention_groups())
             * f64::from(self.deployment().replicas());
         let (own, once) = self.resident(load);
-        let room = self.memory_account().room(self.device(), serving) - once;
-        let fitting = if room > 0.0 { room / own } else { 0.0 };
+        let room = self.memory_account().room(self.device(), serving) - once - beside.once;
+        let fitting = if room > 0.0 { room / (own + beside.own) } else { 0.0 };
         let most = serving.max_sequences.map_or(f64::INFINITY, |most| most.get() as f64);
         (fitting.min(most) * groups).max(0.0)
+    }
+
+    /// What this system keeps where it drafts for `other`. A module of the other model's own uses its tables.
+    pub(crate) fn kept_beside(&self, other: &Self, load: &Load) -> Beside {
+        let (own, once) = self.resident(load);
+        let memory = self.memory_account();
+        let is_own_module = other.model().draft_model().as_ref() == Some(self.model());
+        let weights = memory.weights - if is_own_module { memory.tables } else { 0.0 };
+        Beside { own, once: once + weights }
     }
 
     /// The sequences of `load` that run at once: its concurrency, or as many whole ones as fit. Where not even one

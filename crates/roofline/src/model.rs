@@ -35,7 +35,7 @@ use crate::Format;
 /// use fizeau_roofline::Model;
 /// # let text = include_str!(concat!(
 /// #     env!("CARGO_MANIFEST_DIR"),
-/// #     "/../../fixtures/models/llama-3.1-8b/config.json"
+/// #     "/data/models/llama-3.1-8b.json"
 /// # ));
 /// let model = Model::from_config_json(text)?;
 /// assert_eq!(model.parameters().total, 8_030_261_248);
@@ -48,12 +48,14 @@ pub struct Model {
     hidden: u64,
     vocabulary: u64,
     layers: Vec<Layers>,
-    /// Elements of the norm before the LM head, and of the head's bias.
+    /// Elements of the norm before the LM head, of the head's bias, and of a table of positions.
     final_vectors: u64,
     tables: Tables,
     cache: CacheFormats,
     /// What predicts further tokens (MTP); not part of the base model.
     draft: Option<Layers>,
+    /// Whether the family's code is known to build the module so.
+    knows_draft: bool,
     max_context: Option<Tokens>,
     warnings: Vec<String>,
 }

@@ -65,12 +65,8 @@ impl System {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::Tokens;
-    /// use fizeau_roofline::{Deployment, Device, Hits, Load, Model, Reckoning, System};
-    /// # let text = include_str!(concat!(
-    /// #     env!("CARGO_MANIFEST_DIR"),
-    /// #     "/../../fixtures/models/llama-3.1-8b/config.json"
-    /// # ));
-    /// # let model = Model::from_config_json(text)?;
+    /// use fizeau_roofline::{Deployment, Device, Hits, KnownModel, Load, Reckoning, System};
+    /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
     /// let load = Load::new(Tokens::new(8192), Tokens::new(256), NonZeroU64::new(32).ok_or("zero")?);
     /// let load = load.with_cached(Tokens::new(6144));

@@ -11,9 +11,10 @@ fn rate(device: &Device, math: MathType) -> FlopsPerSec {
     if native.get() >= wide.get() { native } else { wide }
 }
 
-/// Seconds a FLOP on `format` with the arithmetic that engines use for it.
+/// Seconds a FLOP on `format` with the arithmetic that engines use for it, at the least of the rates that sources give.
 pub(crate) fn usual(device: &Device, format: Format) -> f64 {
-    1.0 / rate(device, format.math_on(device)).get()
+    let rate = |math| device.usual_rate(math).map_or(0.0, FlopsPerSec::get);
+    1.0 / rate(format.math_on(device)).max(rate(MathType::Bf16))
 }
 
 /// Seconds a FLOP on `format` with the fastest arithmetic that could ever be used for it.
@@ -22,21 +23,76 @@ pub(crate) fn fastest(device: &Device, format: Format) -> f64 {
     1.0 / rate.max(self::rate(device, format.math_on(device)).get())
 }
 
-/// Arithmetic that `model` is stored for and `device` lacks, a sentence each.
+/// Where the formats of `model` are not multiplied on `device` as they are stored, or the bound has to assume more than
+/// engines do: a sentence each.
 pub(crate) fn notes(model: &Model, device: &Device) -> Vec<String> {
-    let mut formats: Vec<Format> = model.tensors().iter().map(|tensors| tensors.format).collect();
-    formats.push(model.kv_cache());
-    let mut notes = Vec::new();
-    for math in MathType::ALL {
-        let widened = |format: &&Format| format.math() == math && format.math_on(device) != math;
-        if let Some(format) = formats.iter().find(widened) {
-            let used = format.math_on(device).name();
-            let lack = match device.dense_rate(math) {
-                None => format!("has no {} arithmetic: {format} computes", math.name()),
-                Some(_) => format!("cannot multiply {format} as it is stored: it computes"),
-            };
-            notes.push(format!("{} {lack} at its {used} rate", device.name()));
+    let mut kinds: Vec<(Kind, Vec<Format>)> = Vec::new();
+    let weights = model.tensors().into_iter().map(|tensors| tensors.format);
+    for format in weights.chain([model.kv_cache()]) {
+        let Some(kind) = Kind::of(format, device) else {
+            continue;
+        };
+        match kinds.iter_mut().find(|known| known.0 == kind) {
+            Some((_, formats)) if formats.contains(&format) => {}
+            Some((_, formats)) => formats.push(format),
+            None => kinds.push((kind, vec![format])),
         }
     }
-    notes
+    kinds.iter().map(|(kind, formats)| kind.said(formats, device)).collect()
+}
+
+/// What there is to say of how a format is multiplied.
+#[derive(PartialEq)]
+struct Kind {
+    /// The arithmetic that it is made for, where the device has none.
+    lacks: Option<MathType>,
+    used: MathType,
+    /// What the bound assumes, where that is faster.
+    faster: Option<MathType>,
+}
+
+impl Kind {
+    fn of(format: Format, device: &Device) -> Option<Self> {
+        let (used, fastest) = (format.math_on(device), format.fastest_math_on(device));
+        let differs = rate(device, fastest).get() > rate(device, used).get();
+        let lacks = Some(format.math()).filter(|math| device.dense_rate(*math).is_none());
+        let faster = differs.then_some(fastest);
+        (lacks.is_some() || differs).then_some(Self { lacks, used, faster })
+    }
+
+    fn said(&self, formats: &[Format], device: &Device) -> String {
+        let names: Vec<String> = formats.iter().map(Format::to_string).collect();
+        let (names, device, used) = (names.join(", "), device.name(), self.used.name());
+        let bound = match self.faster {
+            Some(faster) => format!("; the bound assumes its {} rate", faster.name()),
+            None => String::new(),
+        };
+        match self.lacks {
+            Some(math) => {
+                let math = math.name();
+                format!(
+                    "{device} has no {math} arithmetic: {names} computes at its {used} rate{bound}"
+                )
+            }
+            None => format!("engines compute {names} at {device}'s {used} rate (expected){bound}"),
+        }
+    }
+}
+
+/// Rates of `device` that sources disagree about and `model` computes at, a sentence each.
+pub(crate) fn disagreements(model: &Model, device: &Device) -> Vec<String> {
+    let is_used = |math| model.tensors().iter().any(|of| of.format.math_on(device) == math);
+    let note = |math: MathType| {
+        let (most, least) = (device.dense_rate(math)?, device.usual_rate(math)?);
+        let tera = |rate: FlopsPerSec| rate.get() / 1e12;
+        (least < most && is_used(math)).then(|| {
+            let (device, math) = (device.name(), math.name());
+            let (least, most) = (tera(least), tera(most));
+            format!(
+                "{device}: its {math} rate is {least} to {most} TFLOP/s; the bound takes the most, the expectation the least{}",
+                if math == "bf16" { "" } else { ", or bf16's" }
+            )
+        })
+    };
+    MathType::ALL.into_iter().filter_map(note).collect()
 }

@@ -2,6 +2,7 @@
 
 use crate::Model;
 use crate::model::{Attention, Latent, Mixer};
+use crate::span::Span;
 
 /// What a layer reads and keeps of a sequence, in tokens. Layers with the same reach are reckoned together.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -12,15 +13,18 @@ pub(crate) struct Reach {
     pub(crate) seen: f64,
     /// How many tokens stay in the cache: a window, not an indexer's choice, which may fall on any. Infinite: all.
     pub(crate) kept: f64,
+    /// Whether both start anew at each multiple of it, as in layers that attend in chunks.
+    pub(crate) chunked: bool,
 }
 
 impl Reach {
     /// Of a layer that sees everything.
-    pub(crate) const WHOLE: Self = Self { index: 0, seen: f64::INFINITY, kept: f64::INFINITY };
+    pub(crate) const WHOLE: Self =
+        Self { index: 0, seen: f64::INFINITY, kept: f64::INFINITY, chunked: false };
 
     pub(crate) fn of_attention(attention: &Attention) -> Self {
         let window = attention.window.map_or(f64::INFINITY, |window| window as f64);
-        Self { index: 0, seen: window, kept: window }
+        Self { index: 0, seen: window, kept: window, chunked: attention.chunked }
     }
 
     pub(crate) fn of_latent(latent: &Latent) -> Self {
@@ -29,7 +33,35 @@ impl Reach {
     }
 
     const fn is_like(&self, other: &Self) -> bool {
-        self.seen == other.seen && self.kept == other.kept
+        self.seen == other.seen && self.kept == other.kept && self.chunked == other.chunked
+    }
+
+    /// The tokens that a position attends to, on average over these contexts.
+    pub(crate) fn mean_seen(&self, contexts: Span) -> f64 {
+        self.mean_within(contexts, self.seen)
+    }
+
+    /// The tokens in the cache, on average over these contexts.
+    pub(crate) fn mean_kept(&self, contexts: Span) -> f64 {
+        self.mean_within(contexts, self.kept)
+    }
+
+    fn mean_within(&self, contexts: Span, cap: f64) -> f64 {
+        if self.chunked && cap.is_finite() {
+            contexts.mean_in_chunks(cap)
+        } else {
+            contexts.mean_capped(cap)
+        }
+    }
+
+    /// What a prompt reads and writes of the cache, of whose tokens the first `cached` are in it already: within
+    /// windows only what a later token looks back to.
+    pub(crate) fn filled(&self, cached: f64, computed: f64) -> f64 {
+        if !self.chunked {
+            return cached.min(self.seen) + computed.min(self.kept);
+        }
+        let last = self.mean_kept(Span::at((cached + computed).max(1.0)));
+        cached % self.seen + computed.min(last)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::figures::Phases;
 use crate::pass::Binding;
 use crate::reckoning::Reckoning;
 use crate::system::System;
-use crate::{DeploymentError, DeviceError, Figures, Load, MathType, Model};
+use crate::{DeploymentError, DeviceError, Figures, Load, Model};
 
 /// Elasticities: by how many per cent a figure grows where a resource, or what is asked of it, grows by one. The batch
 /// stays as it is. Times fall and rates grow with bandwidth: the signs are those of the figure itself.
@@ -175,13 +175,7 @@ impl System {
     /// # Errors
     /// If the factor is not a positive finite number.
     pub fn with_arithmetic(&self, factor: f64) -> Result<Self, DeviceError> {
-        let mut device = self.device().clone();
-        for math in MathType::ALL {
-            if let Some(rate) = self.device().dense_rate(math) {
-                device = device.with_rate(math, rate * factor)?;
-            }
-        }
-        Ok(self.with_device(device))
+        Ok(self.with_device(self.device().clone().with_arithmetic(factor)?))
     }
 
     /// The same system with another model, or the same one stored otherwise: what fp8 weights would buy.

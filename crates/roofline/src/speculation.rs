@@ -27,13 +27,9 @@ use crate::{Figures, Load, Pass};
 /// use std::num::NonZeroU64;
 /// use fizeau_core::Tokens;
 /// use fizeau_roofline::{
-///     Acceptance, Deployment, Device, Drafter, Load, Model, Reckoning, Speculation, System,
+///     Acceptance, Deployment, Device, Drafter, Load, KnownModel, Reckoning, Speculation, System,
 /// };
-/// # let text = include_str!(concat!(
-/// #     env!("CARGO_MANIFEST_DIR"),
-/// #     "/../../fixtures/models/llama-3.1-8b/config.json"
-/// # ));
-/// # let model = Model::from_config_json(text)?;
+/// let model = KnownModel::named("llama-3.1-8b")?.model()?;
 /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
 /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
 /// let lookup = Speculation::new(Acceptance::uniform(0.6)?, Drafter::Lookup);
@@ -140,6 +136,18 @@ impl Speculation {
             }
         }
         best
+    }
+
+    /// How many sequences of `load` all replicas together can run at once beside what the drafter keeps: a drafting model's
+    /// weights, and its cache of each sequence. As [`System::max_batch`] where the drafter keeps nothing.
+    #[must_use]
+    pub fn max_batch(&self, system: &System, load: &Load) -> f64 {
+        match &self.drafter {
+            Drafter::Model(drafter) => {
+                system.max_batch_beside(load, drafter.kept_beside(system, load))
+            }
+            Drafter::Lookup | Drafter::Share(_) => system.max_batch(load),
+        }
     }
 
     fn speculated(

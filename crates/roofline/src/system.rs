@@ -19,12 +19,8 @@ use crate::{Deployment, DeploymentError, Device, Model, Overlap, Parameters, rat
 /// Making one costs some microseconds; each answer that it gives costs well under one and allocates nothing.
 ///
 /// ```
-/// use fizeau_roofline::{Deployment, Device, Model, Pass, Span, System};
-/// # let text = include_str!(concat!(
-/// #     env!("CARGO_MANIFEST_DIR"),
-/// #     "/../../fixtures/models/llama-3.1-8b/config.json"
-/// # ));
-/// let model = Model::from_config_json(text)?; // Llama-3.1-8B, bf16
+/// use fizeau_roofline::{Deployment, Device, KnownModel, Pass, Span, System};
+/// let model = KnownModel::named("llama-3.1-8b")?.model()?; // Llama-3.1-8B, bf16
 /// let device = Device::named("h100-sxm")?.clone();
 /// let system = System::new(model, device, Deployment::SINGLE)?;
 ///
@@ -308,6 +304,9 @@ impl System {
 fn notes(model: &Model, device: &Device, deployment: &Deployment) -> Vec<String> {
     let mut notes = model.warnings().to_vec();
     notes.extend(rates::notes(model, device));
+    notes.extend(rates::disagreements(model, device));
+    notes.extend(device.note().map(|note| format!("{}: {note}", device.name())));
+    notes.extend(model.cache_note());
     notes.extend(deployment.notes(model));
     notes.extend(deployment.link_notes(device));
     notes

@@ -2,14 +2,12 @@
 
 use fizeau_core::Tokens;
 use fizeau_roofline::{
-    Deployment, DeploymentError, Device, Model, ModelError, System, UnknownDevice,
+    Deployment, DeploymentError, Device, KnownModel, Model, ModelError, System, UnknownDevice,
+    UnknownModel,
 };
 
 use crate::engine::{ConfigError, Engine, EngineConfig};
 use crate::step::{Overheads, RooflineStep, StepError};
-
-/// The config of meta-llama/Llama-3.1-8B on Hugging Face, the fields that matter.
-const LLAMA_3_1_8B: &str = include_str!("scenario/llama-3.1-8b.json");
 
 /// A model on a device behind an engine with limits, all simulated.
 ///
@@ -44,6 +42,9 @@ pub enum ScenarioError {
     /// The device is not in the table.
     #[error("the scenario's device is unknown")]
     Device(#[from] UnknownDevice),
+    /// The model is not among the built-in ones.
+    #[error("the scenario's model is unknown")]
+    KnownModel(#[from] UnknownModel),
     /// The model's config was not understood.
     #[error("the scenario's model is unusable")]
     Model(#[from] ModelError),
@@ -73,7 +74,7 @@ impl Scenario {
     /// # Errors
     /// None that can happen: a test builds it from the same constants.
     pub fn llama_3_1_8b_h100() -> Result<Self, ScenarioError> {
-        let model = Model::from_config_json(LLAMA_3_1_8B)?;
+        let model = KnownModel::named("llama-3.1-8b")?.model()?;
         let device = Device::named("h100-sxm")?;
         Self::new("Llama-3.1-8B", model, device.clone(), 64)
     }

@@ -42,7 +42,7 @@ const LAYERS: [Layer; 14] = [
         name: "fizeau-roofline",
         rank: 1,
         ours: &["fizeau-core"],
-        external: &["serde", "serde_json", "thiserror", "toml"],
+        external: &["regex-lite", "serde", "serde_json", "thiserror", "toml"],
     },
     Layer {
         name: "fizeau-transport",

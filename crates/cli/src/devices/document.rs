@@ -1,6 +1,6 @@
 //! Devices as JSON.
 
-use fizeau::core::{FlopsPerSec, Watts};
+use fizeau::core::{BytesPerSec, FlopsPerSec, Watts};
 use fizeau::roofline::{self, Cell, Device, MathType, Price, Reduces, Topology};
 use serde::Serialize;
 
@@ -30,6 +30,7 @@ struct Known<'a> {
     vendor: Option<&'a str>,
     generation: Option<&'a str>,
     aliases: &'a [String],
+    note: Option<&'a str>,
     memory_bytes: f64,
     usable_memory_bytes: f64,
     memory_bytes_per_s: f64,
@@ -65,6 +66,8 @@ struct Link {
     dimensions: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pair_bytes_per_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bridged_devices: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -99,6 +102,7 @@ fn known(device: &Device) -> Known<'_> {
         vendor: device.vendor(),
         generation: device.generation(),
         aliases: device.aliases(),
+        note: device.note(),
         memory_bytes: device.memory().get(),
         usable_memory_bytes: device.usable_memory().get(),
         memory_bytes_per_s: device.memory_bandwidth().get(),
@@ -121,6 +125,7 @@ fn link(link: &roofline::Link) -> Link {
         reduces: None,
         dimensions: None,
         pair_bytes_per_s: None,
+        bridged_devices: None,
     };
     match link.topology {
         Topology::Switch { domain, reduces } => Link {
@@ -131,10 +136,15 @@ fn link(link: &roofline::Link) -> Link {
             }),
             ..plain
         },
-        Topology::Mesh { domain } => Link { devices: Some(domain), ..plain },
+        Topology::Mesh { domain, pair } => {
+            let pair_bytes_per_s = pair.map(BytesPerSec::get);
+            Link { devices: Some(domain), pair_bytes_per_s, ..plain }
+        }
         Topology::Torus { dimensions } => Link { dimensions: Some(dimensions), ..plain },
         Topology::Pcie => plain,
-        Topology::Bridge { pair } => Link { pair_bytes_per_s: Some(pair.get()), ..plain },
+        Topology::Bridge { pair, cards } => {
+            Link { pair_bytes_per_s: Some(pair.get()), bridged_devices: Some(cards), ..plain }
+        }
     }
 }
 

@@ -38,7 +38,9 @@ pub(super) fn of(devices: &[&Device]) -> String {
     let table: String = std::iter::once(line(&HEAD.map(str::to_owned)))
         .chain(rows.iter().map(|row| line(row)))
         .collect();
-    format!("{table}\n{LEGEND}")
+    let noted = |device: &&Device| Some(format!("{}: {}\n", device.name(), device.note()?));
+    let notes: String = devices.iter().filter_map(noted).collect();
+    format!("{table}\n{notes}{LEGEND}")
 }
 
 fn row(device: &Device) -> [String; 9] {

@@ -47,8 +47,13 @@ fn head(device: &Device) -> String {
     if !kind.is_empty() {
         text.push_str(&hanging("  ", &kind.join(", ")));
     }
-    let link = device.link().map_or_else(|| "no link is known".to_owned(), linked);
+    let link = match (device.link(), device.network()) {
+        (Some(link), _) => linked(link),
+        (None, Some(_)) => "no link but a network is known".to_owned(),
+        (None, None) => "no link is known".to_owned(),
+    };
     text.push_str(&hanging("  ", &link));
+    text.push_str(&device.note().map(|note| hanging("  ", note)).unwrap_or_default());
     text.push('\n');
     text
 }
@@ -59,14 +64,18 @@ fn linked(link: &Link) -> String {
             format!("linked by a switch to {domain} devices, which adds up what they send")
         }
         Topology::Switch { domain, .. } => format!("linked by a switch to {domain} devices"),
-        Topology::Mesh { domain } => {
-            format!("linked to each of {domain} devices by a link of its own")
+        Topology::Mesh { domain, pair } => {
+            let pair = if pair.is_some() { "; two of a card by a faster one" } else { "" };
+            format!("linked to each of {domain} devices by a link of its own{pair}")
         }
         Topology::Torus { dimensions } => {
             format!("linked to neighbours in a torus of {dimensions} dimensions")
         }
         Topology::Pcie => "linked by PCIe".to_owned(),
-        Topology::Bridge { .. } => "linked by PCIe, and pairs by a bridge".to_owned(),
+        Topology::Bridge { cards: 2, .. } => "linked by PCIe, and pairs by a bridge".to_owned(),
+        Topology::Bridge { cards, .. } => {
+            format!("linked by PCIe, and up to {cards} by a bridge")
+        }
     }
 }
 

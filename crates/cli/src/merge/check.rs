@@ -7,6 +7,7 @@ use fizeau::harness::Differing;
 
 use super::shard::MeasuredShard;
 use crate::exit::Fail;
+use crate::levels::PHYSICS;
 
 /// What is the same in all shards of a run.
 const ALIKE: [&str; 6] =
@@ -48,7 +49,8 @@ pub(super) fn check(shards: &[MeasuredShard], force: bool) -> Result<Checked, Fa
 }
 
 fn objections(shards: &[MeasuredShard], force: bool) -> Result<Vec<String>, Fail> {
-    let objections: Vec<String> = differing(shards).into_iter().chain(same(shards)).collect();
+    let objections = differing(shards).into_iter().chain(other_physics(shards)?);
+    let objections: Vec<String> = objections.chain(same(shards)).collect();
     if !objections.is_empty() && !force {
         let objections = objections.join("\n");
         return Err(Fail::usage(format!("{objections}\n--force merges them all the same")));
@@ -106,6 +108,29 @@ fn differing(shards: &[MeasuredShard]) -> Vec<String> {
         objections.push(text);
     }
     objections
+}
+
+/// Each run whose model's config or device's file is another than the first's that has one: the speed of light of the merged
+/// run would be of one of them alone.
+fn other_physics(shards: &[MeasuredShard]) -> Result<Vec<String>, Fail> {
+    let mut objections = Vec::new();
+    for name in PHYSICS {
+        let mut known: Option<(String, String)> = None;
+        for shard in shards {
+            let Some(text) = shard.file(name)? else { continue };
+            match &known {
+                None => known = Some((shard.name(), text)),
+                Some((first, its)) if *its != text => {
+                    let other = shard.name();
+                    objections.push(format!(
+                        "{first} and {other} are no shards of one run: each has another {name}"
+                    ));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    Ok(objections)
 }
 
 /// The fields in which the levels of two runs differ.

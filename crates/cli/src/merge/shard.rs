@@ -5,7 +5,7 @@ use std::path::Path;
 use fizeau::core::Stamp;
 use fizeau::harness::{RunRecord, StoredEnding, StoredLevel, StoredRun};
 
-use crate::exit::Fail;
+use crate::exit::{Fail, Named};
 use crate::planned::Planned;
 
 /// One of the runs that are to be merged; it may be one that was merged before.
@@ -43,6 +43,16 @@ impl MeasuredShard {
     /// Its folder, for messages.
     pub(super) fn name(&self) -> String {
         self.run.path().display().to_string()
+    }
+
+    /// The text of a file of its run's folder, where it is there.
+    pub(super) fn file(&self, name: &str) -> Result<Option<String>, Fail> {
+        let folder = self.run.document().parent().unwrap_or_else(|| Path::new(""));
+        let path = folder.join(name);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        std::fs::read_to_string(&path).named(&path.display().to_string()).map(Some)
     }
 
     pub(super) fn epoch_unix_ns(&self) -> Option<u64> {

@@ -1,6 +1,6 @@
 //! What there is to say of a model, as data.
 
-use fizeau::core::Tokens;
+use fizeau::core::{Bytes, Tokens};
 use fizeau::roofline::{FeedForward, KnownModel, Layers, Mixer, Model, Tensors};
 use serde::Serialize;
 
@@ -22,6 +22,8 @@ pub(super) struct Sheet {
     pub(super) streamed_weight_bytes: f64,
     /// What one more token takes where the whole context is kept; windows and states come on top.
     pub(super) kv_bytes_per_token: f64,
+    /// What a sequence keeps at most, where no layer keeps the whole context.
+    pub(super) cache_limit: Option<f64>,
     pub(super) kv_cache: String,
     /// What a sequence keeps at a few contexts.
     pub(super) cache: Vec<Kept>,
@@ -81,6 +83,7 @@ impl Sheet {
             weight_bytes: model.weight_bytes().get(),
             streamed_weight_bytes: model.streamed_weight_bytes().get(),
             kv_bytes_per_token: model.kv_bytes_per_token().get(),
+            cache_limit: model.cache_limit().map(Bytes::get),
             kv_cache: model.kv_cache().to_string(),
             cache: CONTEXTS.into_iter().map(kept).collect(),
             tensors: model.tensors().iter().map(Tensor::of).collect(),

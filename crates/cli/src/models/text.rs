@@ -99,12 +99,11 @@ fn tensors(text: &mut String, sheet: &Sheet) {
 }
 
 fn cache(text: &mut String, sheet: &Sheet) {
-    let _ = writeln!(
-        text,
-        "\ncache in {}: {} for each token of the whole context",
-        sheet.kv_cache,
-        bytes(sheet.kv_bytes_per_token)
-    );
+    let kept = match sheet.cache_limit {
+        Some(limit) => format!("within windows or states, {} at most", bytes(limit)),
+        None => format!("{} for each token of the whole context", bytes(sheet.kv_bytes_per_token)),
+    };
+    let _ = writeln!(text, "\ncache in {}: {kept}", sheet.kv_cache);
     for kept in &sheet.cache {
         let _ = writeln!(text, "{:>9} tokens {:>10}", kept.context, bytes(kept.bytes));
     }
@@ -155,7 +154,8 @@ fn softmax(attention: &Attention) -> String {
     let Attention { heads, kv_heads, key_dim, value_dim, .. } = attention;
     let dims =
         if key_dim == value_dim { key_dim.to_string() } else { format!("{key_dim}/{value_dim}") };
-    let window = attention.window.map_or_else(String::new, |window| format!(", window {window}"));
+    let reach = if attention.chunked { "chunks of" } else { "window" };
+    let window = attention.window.map_or_else(String::new, |window| format!(", {reach} {window}"));
     let keys = match attention.keys {
         Keys::Shared => ", keys of an earlier layer",
         Keys::AreValues => ", keys are values",

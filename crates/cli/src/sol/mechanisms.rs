@@ -45,16 +45,25 @@ pub(super) fn asides(args: &MechanismArgs, of: &SolSubject<'_>) -> Result<Vec<So
         let limit = watts(limit, of.system)?;
         all.push(SolAside::energy(of, &draw, limit).named("--power-limit")?);
     }
-    if !args.goal.is_empty() {
-        let goal = goal(&args.goal)?;
-        if !(1..=MOST_DEVICES).contains(&args.max_devices) {
-            let given = args.max_devices;
-            let wrong = format!("--max-devices is {given}; it must be from 1 to {MOST_DEVICES}");
-            return Err(Fail::usage(wrong));
-        }
-        all.push(SolAside::goal(of, &goal, args.max_devices));
-    }
+    all.extend(within_goal(args, of)?);
     Ok(all)
+}
+
+/// What the goal takes, if there is one.
+pub(super) fn within_goal(
+    args: &MechanismArgs,
+    of: &SolSubject<'_>,
+) -> Result<Option<SolAside>, Fail> {
+    if args.goal.is_empty() {
+        return Ok(None);
+    }
+    let goal = goal(&args.goal)?;
+    if !(1..=MOST_DEVICES).contains(&args.max_devices) {
+        let given = args.max_devices;
+        let wrong = format!("--max-devices is {given}; it must be from 1 to {MOST_DEVICES}");
+        return Err(Fail::usage(wrong));
+    }
+    Ok(Some(SolAside::goal(of, &goal, args.max_devices)))
 }
 
 const MOST_DRAFTED: u32 = 1024;

@@ -157,8 +157,7 @@ fn a_model_config_and_a_device_are_checked_before_anything_is_sent() {
         std::fs::write(&path, text).unwrap();
         path
     };
-    let good =
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/models/llama-3.1-8b/config.json");
+    let good = concat!(env!("CARGO_MANIFEST_DIR"), "/../roofline/data/models/llama-3.1-8b.json");
     let (missing, garbage) = (scratch.path("missing.json"), written("garbage.json", "{\"hidden"));
     let partial = written("partial.json", "{\"architectures\": [\"LlamaForCausalLM\"]}");
     let cases: [(&str, &str, &[&str]); 4] = [

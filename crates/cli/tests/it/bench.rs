@@ -130,8 +130,7 @@ fn serve_after_bench_goodput_detail_and_metadata_are_vllms_too() {
 fn the_runs_folder_holds_what_the_block_says() {
     let (server, scratch) = (simulated(), Scratch::new("folder"));
     let (url, out) = (server.base_url(), scratch.path("run"));
-    let config =
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/models/llama-3.1-8b/config.json");
+    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../roofline/data/models/llama-3.1-8b.json");
     let line = "bench --model m --random-input-len 25 --random-output-len 8 --num-prompts 120 --max-concurrency 20 \
                 --endpoint /v1/chat/completions --hardware h100-sxm";
     let mut words: Vec<&str> = line.split_whitespace().collect();

@@ -85,6 +85,7 @@ fn a_pattern_makes_a_device_of_ones_own() {
     let path = scratch.path("mine.toml");
     fs::write(&path, &pattern).unwrap();
     assert_eq!(printed(&["devices", &path]), printed(&["devices", "l40s"]));
+    assert_eq!(printed(&["devices", "--toml", &path]), pattern);
 
     // The figure with sparsity in the place of the dense one.
     fs::write(&path, pattern.replace("value = \"733 TFLOP/s\"", "value = \"1466 TFLOP/s\""))
@@ -99,9 +100,25 @@ fn a_pattern_makes_a_device_of_ones_own() {
         error.contains("mine.toml: line ") && error.contains("`memory.bandwidth.value`"),
         "{error}"
     );
-    assert!(refused(&["devices", "h100"]).contains("did you mean \"h100-sxm\""));
+    assert!(printed(&["devices", "h100"]).contains("\n  h100-sxm; also h100, "));
+    assert!(refused(&["devices", "h100-smx"]).contains("did you mean \"h100-sxm\""));
     assert!(refused(&["devices", &scratch.path("none.toml")]).contains("none.toml"));
     assert!(refused(&["devices", "mine", "--toml"]).contains("mine"));
+}
+
+#[test]
+fn a_card_of_two_devices_is_said_to_be_one() {
+    let card = "a card counts as 2";
+    for text in [printed(&["devices"]), printed(&["devices", "mi250x"])] {
+        fits(&text);
+        assert!(text.contains(card), "{text}");
+    }
+    let one = printed(&["devices", "mi250x", "--json"]);
+    let one: Value = serde_json::from_str(&one).unwrap();
+    assert!(one["devices"][0]["note"].as_str().unwrap().contains(card));
+    assert_eq!(one["devices"][0]["link"]["pair_bytes_per_s"], 200e9);
+    let asked = ["sol", "--model-config", "llama-3.1-8b", "--hardware", "mi250x"];
+    assert!(printed(&asked).contains(card));
 }
 
 /// The files that `docs/devices.md` shows are devices, and nothing is wrong with them.
@@ -128,8 +145,7 @@ bf16 = "989.5 TFLOP/s"
 "#;
 
 fn bench(url: &str, hardware: &str, out: &str, more: &[&str]) -> Ended {
-    let config =
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/models/llama-3.1-8b/config.json");
+    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../roofline/data/models/llama-3.1-8b.json");
     let line = "bench --model m --random-input-len 25 --random-output-len 8 --num-prompts 20 --max-concurrency 2 \
                 --threshold lateness-invalid=100s,cpu-invalid=1";
     let mut words: Vec<&str> = line.split_whitespace().collect();

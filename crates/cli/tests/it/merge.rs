@@ -118,6 +118,29 @@ fn what_is_no_shards_of_one_run_is_refused_by_its_fields() {
     assert!(kept.iter().all(|kept| kept.to_string().contains("plan.seed: 0 and 99")), "{kept:?}");
 }
 
+/// The speed of light of the whole would be that of the first shard's device.
+#[test]
+fn shards_of_other_devices_or_models_are_refused() {
+    let scratch = Scratch::new("merge-devices");
+    let runs = measured(&scratch, &["0/2", "1/2"], &["--max-concurrency", "4"]);
+    let keep = |run: &str, name: &str, text: &str| {
+        fs::write(Path::new(run).join(name), text).unwrap();
+    };
+    keep(&runs[0], "device.toml", "name = \"one\"");
+    let out = scratch.path("all");
+    assert_eq!(merge(&runs, &out, &[]).code, Some(0), "one of them may have none");
+    keep(&runs[1], "device.toml", "name = \"other\"");
+    let out = scratch.path("differing");
+    let refused = merge(&runs, &out, &[]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("each has another device.toml"), "{}", refused.err);
+    keep(&runs[1], "device.toml", "name = \"one\"");
+    keep(&runs[0], "model-config.json", "{}");
+    keep(&runs[1], "model-config.json", "[]");
+    let refused = merge(&runs, &out, &[]);
+    assert!(refused.err.contains("each has another model-config.json"), "{}", refused.err);
+}
+
 #[test]
 fn shards_that_come_twice_are_refused_and_missing_ones_are_said() {
     let scratch = Scratch::new("merge-shares");

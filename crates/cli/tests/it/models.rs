@@ -58,6 +58,10 @@ fn a_file_is_read_and_what_it_has_beyond_is_named() {
     let folder = std::path::Path::new(&path).parent().unwrap().display().to_string();
     let text = good(&["models", &folder]);
     assert!(text.contains("fp8"), "{text}");
+    // It is no word on a config of another name.
+    let other = scratch.path("other.json");
+    std::fs::write(&other, config).unwrap();
+    assert!(!good(&["models", &other]).contains("fp8"));
 }
 
 #[test]

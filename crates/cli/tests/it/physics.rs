@@ -7,7 +7,7 @@ use serde_json::{Value, json as value};
 use crate::stand::{Ended, Scratch, fixed, json, run};
 
 fn config(name: &str) -> String {
-    format!("{}/../../fixtures/models/{name}/config.json", env!("CARGO_MANIFEST_DIR"))
+    format!("{}/../roofline/data/models/{name}.json", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// A server that an 8B model on an H100 could be.

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 use crate::stand::{Ended, Scratch, fizeau, run};
 
-const MODELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/models");
+const MODELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../roofline/data/models");
 
 fn config(model: &str) -> String {
-    format!("{MODELS}/{model}/config.json")
+    format!("{MODELS}/{model}.json")
 }
 
 /// What `fizeau sol --points -` makes of `lines`.

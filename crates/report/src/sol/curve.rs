@@ -1,9 +1,10 @@
 //! Curves as CSV: over the running batch, and over the context.
 
 use std::fmt::Write;
+use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
-use fizeau_roofline::{AnswerError, Figures, Load, Schedule, System};
+use fizeau_roofline::{AnswerError, Figures, Load, Schedule, Stride, System};
 
 /// What a system comes to over the running batch, from one sequence to as many as fit: for each way of reckoning its frontier of
 /// throughput against latency.
@@ -40,12 +41,10 @@ impl BatchCsv<'_> {
     pub fn csv(&self) -> Result<String, AnswerError> {
         let Self { system, load } = *self;
         let most = system.answer(load)?.max_batch.unwrap_or(UNLIMITED).clamp(1, UNLIMITED);
+        let all = Load { concurrency: NonZeroU64::new(most).unwrap_or(NonZeroU64::MIN), ..*load };
         let mut csv = Csv::new(system, "batch", &OF_REQUESTS);
-        for batch in batches(most) {
-            let at = batch as f64;
-            let bound = system.bound_at(load, at, Schedule::Overlapped);
-            let expected = system.expected_at(load, at, Schedule::Serial);
-            csv.line(batch, &[bound, expected]);
+        for point in system.batch_curve(&all, Stride::Fine) {
+            csv.line(point.batch, &[point.bound, point.expected]);
         }
         Ok(csv.text)
     }
@@ -84,13 +83,6 @@ impl ContextCsv<'_> {
 const UNLIMITED: u64 = 1 << 20;
 const FIRST_CONTEXT: u64 = 128;
 const LAST_CONTEXT: u64 = 1 << 20;
-
-/// All up to 64, then 32 for each doubling, then the last.
-fn batches(most: u64) -> impl Iterator<Item = u64> {
-    let next = |batch: &u64| Some(batch + (batch / 32).max(1).next_power_of_two().max(1));
-    let next = move |batch: &u64| next(batch).map(|next| next.min(most));
-    std::iter::successors(Some(1), move |batch| next(batch).filter(|_| *batch < most))
-}
 
 /// Four for each doubling.
 fn contexts() -> impl Iterator<Item = u64> {
@@ -154,18 +146,7 @@ const OF_CONTEXT: [Column; 4] = [
 
 #[cfg(test)]
 mod tests {
-    use super::{LAST_CONTEXT, batches, contexts};
-
-    #[test]
-    fn batches_are_dense_rise_and_end_with_what_fits() {
-        for most in [1, 2, 64, 65, 215, 100_000] {
-            let all: Vec<u64> = batches(most).collect();
-            assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "{all:?}");
-            assert_eq!((all[0], all[all.len() - 1]), (1, most));
-            assert!(all.len() < 64 + 32 * 12);
-            assert!(all.iter().zip(1..=64).all(|(batch, all)| *batch == all));
-        }
-    }
+    use super::{LAST_CONTEXT, contexts};
 
     #[test]
     fn contexts_double_in_four_steps() {

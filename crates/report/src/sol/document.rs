@@ -37,7 +37,7 @@ impl SolView<'_> {
             Pass::of(times, &system.terms(phase, pass))
         };
         Document {
-            schema: "fizeau.sol/1",
+            schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
             model: ModelBlock::of(self.name, system.model()),
             device: DeviceBlock::of(system.device()),
@@ -74,6 +74,23 @@ impl SolView<'_> {
         Elasticities { bound, expected }
     }
 }
+
+impl SolAside {
+    /// `fizeau.sol/1` of the table by itself, where there is no answer to stand beside, and why there is none. Ends with a newline.
+    ///
+    /// # Errors
+    /// Never, as long as memory lasts; the writer's own error otherwise.
+    pub fn json_without_answer(&self, why: &str) -> Result<String, serde_json::Error> {
+        let mut fields = Map::new();
+        fields.insert("schema".to_owned(), SCHEMA.into());
+        fields.insert("version".to_owned(), env!("CARGO_PKG_VERSION").into());
+        fields.extend([self.entry()]);
+        fields.insert("warnings".to_owned(), vec![why].into());
+        serde_json::to_string_pretty(&fields).map(|text| text + "\n")
+    }
+}
+
+const SCHEMA: &str = "fizeau.sol/1";
 
 #[derive(Serialize)]
 struct Document<'a> {

@@ -3,7 +3,7 @@
 use fizeau_roofline::{Device, MathType, Phase, Tensors};
 
 use super::quantity::{bytes, count, per_second};
-use super::{SolScope, SolView, tables};
+use super::{SolAside, SolScope, SolView, tables};
 use crate::number::number;
 use crate::terminal::{plain, wrap};
 
@@ -137,6 +137,18 @@ impl SolView<'_> {
             }
             SolScope::Step => text.say("Limits", &decode),
         }
+    }
+}
+
+impl SolAside {
+    /// The table by itself, where there is no answer to stand beside, and why there is none. Broken as [`SolView::text`] is.
+    #[must_use]
+    pub fn text_without_answer(&self, why: &str, width: usize) -> String {
+        let mut text = Text { lines: self.lines(), width: width.min(SENTENCE) };
+        text.lines.iter_mut().for_each(|line| *line = wrap_wide(&plain(line), text.width));
+        text.blank();
+        text.say("Warning", why);
+        text.lines.join("\n")
     }
 }
 

@@ -7,7 +7,7 @@ use fizeau_report::LengthTally;
 use fizeau_roofline::{Lengths, Model};
 
 fn llama() -> Model {
-    let config = include_str!("../../../../fixtures/models/llama-3.1-8b/config.json");
+    let config = include_str!("../../../roofline/data/models/llama-3.1-8b.json");
     Model::from_config_json(config).unwrap()
 }
 

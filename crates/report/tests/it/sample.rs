@@ -167,7 +167,7 @@ pub(crate) fn lengths(system: &System, tapes: &[Tape]) -> LengthTally {
 
 /// What the sample says that it ran on.
 pub(crate) fn system() -> System {
-    let config = include_str!("../../../../fixtures/models/llama-3.1-8b/config.json");
+    let config = include_str!("../../../roofline/data/models/llama-3.1-8b.json");
     let model = Model::from_config_json(config).unwrap();
     let device = Device::named("h100-sxm").unwrap().clone();
     System::new(model, device, Deployment::SINGLE).unwrap()

@@ -233,7 +233,9 @@ fn is_widened(device: &Device, format: Format) -> bool {
 /// where the table knows no link.
 fn link_rate(device: &Device, ranks: u64) -> f64 {
     let reaches = |link: &&Link| match link.topology {
-        Topology::Switch { domain, .. } | Topology::Mesh { domain } => ranks <= u64::from(domain),
+        Topology::Switch { domain, .. } | Topology::Mesh { domain, .. } => {
+            ranks <= u64::from(domain)
+        }
         _ => true,
     };
     let link = device.link().filter(reaches).or_else(|| device.network()).or_else(|| device.link());

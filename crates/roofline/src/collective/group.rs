@@ -41,10 +41,10 @@ pub struct Group {
 }
 
 impl Group {
-    /// A group of `ranks` devices joined by `link`, and by `network` where that does not reach.
+    /// A group of `ranks` devices joined by `link`, and by `network` where that does not reach or where there is no link.
     ///
     /// # Errors
-    /// If there is more than one rank and no link, or more than the link joins and no network.
+    /// If there is more than one rank and neither link nor network, or more than the link joins and no network.
     pub fn new(
         ranks: u32,
         link: Option<&Link>,
@@ -54,9 +54,10 @@ impl Group {
         if ranks == 1 {
             return Ok(Self { ranks, within: (1, None), across: (1, None) });
         }
-        let link = link.ok_or(GroupError::NoLink { ranks })?;
+        // Some have nothing but adapters of a network.
+        let link = link.or(network).ok_or(GroupError::NoLink { ranks })?;
         let (near, far) = match link.topology {
-            Topology::Bridge { pair } => bridged(link, pair),
+            Topology::Bridge { pair, cards } => bridged(link, pair, cards),
             _ => (*link, network.copied()),
         };
         let domain = near.topology.reach().max(1);
@@ -137,9 +138,9 @@ impl Group {
     }
 }
 
-/// Pairs by their bridge, and what joins the pairs.
-fn bridged(link: &Link, pair: BytesPerSec) -> (Link, Option<Link>) {
-    let bridge = Topology::Switch { domain: 2, reduces: Reduces::AtEndpoints };
+/// Cards by their bridge, and what joins the bridged.
+fn bridged(link: &Link, pair: BytesPerSec, cards: u32) -> (Link, Option<Link>) {
+    let bridge = Topology::Switch { domain: cards, reduces: Reduces::AtEndpoints };
     let near = Link { bandwidth: pair, latency: link.latency, topology: bridge };
     (near, Some(Link { topology: Topology::Pcie, ..*link }))
 }

@@ -41,7 +41,10 @@ impl Lines {
         let bandwidth = link.bandwidth.get();
         Some(match link.topology {
             Topology::Switch { reduces, .. } => among.switched(bandwidth, reduces),
-            Topology::Mesh { domain } => {
+            Topology::Mesh { pair: Some(pair), .. } if ranks == 2 => {
+                among.switched(pair.get(), Reduces::AtEndpoints)
+            }
+            Topology::Mesh { domain, .. } => {
                 let pair = bandwidth / f64::from(domain - 1);
                 match collective {
                     Collective::SendReceive => among.switched(pair, Reduces::AtEndpoints),
@@ -51,7 +54,7 @@ impl Lines {
             Topology::Torus { dimensions } => {
                 Torus::new(ranks, dimensions).lines(collective, bandwidth, link.latency.get())
             }
-            Topology::Bridge { pair } if ranks == 2 => {
+            Topology::Bridge { pair, cards } if ranks <= cards => {
                 among.switched(pair.get(), Reduces::AtEndpoints)
             }
             Topology::Pcie if ranks == 2 => among.switched(bandwidth, Reduces::AtEndpoints),
@@ -95,7 +98,7 @@ impl Topology {
     /// How many devices it joins; `u32::MAX` where that is not limited.
     pub(crate) const fn reach(self) -> u32 {
         match self {
-            Self::Switch { domain, .. } | Self::Mesh { domain } => domain,
+            Self::Switch { domain, .. } | Self::Mesh { domain, .. } => domain,
             Self::Torus { .. } | Self::Pcie | Self::Bridge { .. } => u32::MAX,
         }
     }

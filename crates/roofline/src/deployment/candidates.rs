@@ -15,15 +15,11 @@ impl Deployment {
     /// divisor above 65,536 that no way can avoid.
     ///
     /// ```
-    /// use fizeau_roofline::{Deployment, Model};
-    /// # let text = include_str!(concat!(
-    /// #     env!("CARGO_MANIFEST_DIR"),
-    /// #     "/../../fixtures/models/llama-3.1-8b/config.json"
-    /// # ));
-    /// let model = Model::from_config_json(text)?;
+    /// use fizeau_roofline::{Deployment, KnownModel};
+    /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
     /// let ways: Vec<String> = Deployment::candidates(&model, 4).iter().map(|way| way.to_string()).collect();
     /// assert_eq!(ways, ["x4", "PP2 x2", "TP2 x2", "PP4", "TP2 PP2", "TP4"]);
-    /// # Ok::<(), fizeau_roofline::ModelError>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn candidates(model: &Model, devices: u64) -> Vec<Self> {

@@ -15,6 +15,8 @@ pub struct Cell {
     pub(super) ratio: Option<f64>,
     pub(super) source: String,
     pub(super) date: Option<String>,
+    /// Whether the file has a list of sources and this is none of it, nor dated: a slip in its key.
+    pub(super) unlisted: bool,
     pub(super) unverified: bool,
     pub(super) note: Option<String>,
 }
@@ -38,6 +40,7 @@ impl Cell {
             ratio: None,
             source: "given by the caller".to_owned(),
             date: None,
+            unlisted: false,
             unverified: false,
             note: None,
         }

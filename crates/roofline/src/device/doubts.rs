@@ -25,6 +25,7 @@ pub(super) fn of(device: &Device) -> Vec<String> {
     generations::check(device, &mut doubts);
     doubts.extend(device.cells.iter().filter_map(printed::doubt));
     prices(device, &mut doubts);
+    sources(device, &mut doubts);
     doubts
 }
 
@@ -121,6 +122,17 @@ fn prices(device: &Device, doubts: &mut Vec<String>) {
                 price.kind()
             ));
         }
+    }
+}
+
+/// A key of a source that has a slip in it would else pass for a source's name.
+fn sources(device: &Device, doubts: &mut Vec<String>) {
+    let of_cells = device.cells.iter().map(|cell| (cell.unlisted, cell.field, &cell.source));
+    let of_prices = device.prices.iter().map(|price| (price.unlisted, "prices", &price.source));
+    for (_, field, source) in of_cells.chain(of_prices).filter(|(unlisted, ..)| *unlisted) {
+        doubts.push(format!(
+            "{field}: its source \"{source}\" is none of [sources] and has no date: is it misspelt?"
+        ));
     }
 }
 

@@ -22,6 +22,7 @@ pub(super) fn device(text: &str) -> Result<Device, DeviceError> {
         "vendor",
         "generation",
         "aliases",
+        "note",
         "sources",
         "memory",
         "rates",
@@ -39,6 +40,7 @@ pub(super) fn device(text: &str) -> Result<Device, DeviceError> {
     device.vendor = root.text("vendor")?.map(str::to_owned);
     device.generation = root.text("generation")?.map(str::to_owned);
     device.aliases = root.texts("aliases")?;
+    device.note = root.text("note")?.map(str::to_owned);
     power(&root, &sources, &mut device)?;
     linked::read(&root, &sources, &mut device)?;
     device.prices =
@@ -106,6 +108,7 @@ fn rent(section: &Section<'_>, sources: &Sources<'_>) -> Result<Price, DeviceErr
     let date = date.unwrap_or_default();
     let range = (UsdPerHour::new(low), UsdPerHour::new(high));
     let mut price = Price::new(range, kind, source, date)?;
+    price.unlisted = sources.lack(section)?;
     price.unverified = section.flag("unverified")?;
     price.note = section.text("note")?.map(str::to_owned);
     Ok(price)

@@ -2,6 +2,7 @@
 
 use fizeau_core::{Bytes, BytesPerSec, FlopsPerSec, Watts};
 
+use super::cell::Span;
 use super::error::{at_most, positive};
 use super::quantity::Measure;
 use super::{Cell, Device, DeviceError, Link, MathType, Price};
@@ -28,6 +29,7 @@ impl Device {
             vendor: None,
             generation: None,
             aliases: Vec::new(),
+            note: None,
             memory,
             usable_memory: memory,
             memory_bandwidth,
@@ -61,6 +63,28 @@ impl Device {
         positive(rate.get(), figure)?;
         self.set_rate(math, rate);
         self.put(Cell::given(math.field(), Measure::Rate, rate.get()));
+        Ok(self)
+    }
+
+    /// The same device with all its arithmetic `factor` times as fast, what is expected of it as well.
+    ///
+    /// # Errors
+    /// If the factor is not a positive finite number.
+    pub(crate) fn with_arithmetic(mut self, factor: f64) -> Result<Self, DeviceError> {
+        positive(factor, "factor of arithmetic")?;
+        for math in MathType::ALL {
+            let (Some(rate), Some(usual)) = (self.dense_rate(math), self.usual_rate(math)) else {
+                continue;
+            };
+            let (rate, usual) = (rate * factor, usual * factor);
+            self.set_rate(math, rate);
+            let show = |rate: FlopsPerSec| Measure::Rate.show(rate.get());
+            let range = (usual < rate).then(|| Span {
+                texts: (show(usual), show(rate)),
+                numbers: (usual.get(), rate.get()),
+            });
+            self.put(Cell { range, ..Cell::given(math.field(), Measure::Rate, rate.get()) });
+        }
         Ok(self)
     }
 

@@ -32,6 +32,9 @@ pub enum Topology {
     Mesh {
         /// How many devices are in it.
         domain: u32,
+        /// What the two dies of a card have between them, one direction, where a card holds two devices; it serves
+        /// groups of two.
+        pair: Option<BytesPerSec>,
     },
     /// To the two neighbours in each dimension (TPU, Trainium): a neighbour has the bandwidth divided by twice the
     /// dimensions.
@@ -43,8 +46,10 @@ pub enum Topology {
     Pcie,
     /// Over the host's PCIe, at [`Link::bandwidth`], but for bridges between neighbouring cards.
     Bridge {
-        /// What the bridge carries, one direction.
+        /// What a card sends over its bridge, one direction.
         pair: BytesPerSec,
+        /// How many cards a bridge joins: 2, or 4 of the H200 NVL.
+        cards: u32,
     },
 }
 
@@ -71,7 +76,11 @@ impl Link {
             return Err(DeviceError::Figure { figure: "link latency", value: latency, wanted });
         }
         match self.topology {
-            Topology::Switch { domain, .. } | Topology::Mesh { domain } if domain < 2 => {
+            Topology::Switch { domain, .. }
+            | Topology::Mesh { domain, .. }
+            | Topology::Bridge { cards: domain, .. }
+                if domain < 2 =>
+            {
                 let wanted = "2 devices or more".to_owned();
                 Err(DeviceError::Figure { figure: "link domain", value: f64::from(domain), wanted })
             }
@@ -79,7 +88,12 @@ impl Link {
                 let (figure, value) = ("torus's number of dimensions", f64::from(dimensions));
                 Err(DeviceError::Figure { figure, value, wanted: "from 1 to 6".to_owned() })
             }
-            Topology::Bridge { pair } => positive(pair.get(), "bridge's bandwidth").map(|_| self),
+            Topology::Bridge { pair, .. } => {
+                positive(pair.get(), "bridge's bandwidth").map(|_| self)
+            }
+            Topology::Mesh { pair: Some(pair), .. } => {
+                positive(pair.get(), "bandwidth within a card").map(|_| self)
+            }
             _ => Ok(self),
         }
     }

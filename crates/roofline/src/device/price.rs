@@ -14,6 +14,8 @@ pub struct Price {
     pub(super) kind: String,
     pub(super) source: String,
     pub(super) date: String,
+    /// As of a [`super::Cell`].
+    pub(super) unlisted: bool,
     pub(super) unverified: bool,
     pub(super) note: Option<String>,
 }
@@ -38,6 +40,7 @@ impl Price {
             kind: kind.into(),
             source: source.into(),
             date: date.into(),
+            unlisted: false,
             unverified: false,
             note: None,
         })

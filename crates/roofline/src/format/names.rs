@@ -43,11 +43,20 @@ const NAMES: [(&str, Format); 29] = [
 /// No format has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no format is named \"{name}\"; known are f32, bf16 (fp16), fp8, fp8-block, mxfp8, mxfp6, mxfp4, nvfp4, int8 \
-     (w8a8), int4, int4-g128, awq, gptq, nf4, nf4-double, and GGUF's q8_0, q6_k, q4_k and so on, or for all weights q4_k_m and its like"
+    "no format is named \"{name}\"{}; known are f32, bf16 (fp16), fp8, fp8-block, mxfp8, mxfp6, mxfp4, nvfp4, int8 \
+     (w8a8), int4, int4-g128, awq, gptq, nf4, nf4-double, and GGUF's q8_0, q6_k, q4_k and so on, or for all weights q4_k_m and its like",
+    hint(name)
 )]
 pub struct UnknownFormat {
     name: String,
+}
+
+/// What is meant by a name that several formats share.
+fn hint(name: &str) -> &'static str {
+    match name.trim().to_lowercase().as_str() {
+        "fp4" | "float4" | "f4" | "w4a4" => " alone: there are nvfp4 and mxfp4",
+        _ => "",
+    }
 }
 
 impl UnknownFormat {

@@ -112,12 +112,8 @@ impl<'a> Query<'a> {
     /// ```
     /// use std::num::NonZeroU64;
     /// use fizeau_core::{Seconds, Tokens};
-    /// use fizeau_roofline::{Device, Goal, Load, Model, Need, Query};
-    /// # let text = include_str!(concat!(
-    /// #     env!("CARGO_MANIFEST_DIR"),
-    /// #     "/../../fixtures/models/llama-3.1-70b/config.json"
-    /// # ));
-    /// let model = Model::from_config_json(text)?; // Llama-3.1-70B: 141 GB
+    /// use fizeau_roofline::{Device, Goal, KnownModel, Load, Need, Query};
+    /// let model = KnownModel::named("llama-3.1-70b")?.model()?; // Llama-3.1-70B: 141 GB
     /// let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::new(64).ok_or("zero")?);
     /// let goal = Goal { concurrency: NonZeroU64::new(64), ..Goal::default() };
     /// let found = Query::new(&model, load, goal).fewest_devices(Device::named("h100-sxm")?, 16)?;

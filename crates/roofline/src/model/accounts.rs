@@ -202,6 +202,37 @@ impl Model {
         all.fold(Bytes::default(), |sum, layers| sum + layers)
     }
 
+    /// The most that a sequence ever keeps, where no layer keeps the whole context: all have windows, or states. None
+    /// where some layer keeps it all. [`Model::kv_bytes_per_token`] is 0 for such models, whatever they keep.
+    #[must_use]
+    pub fn cache_limit(&self) -> Option<Bytes> {
+        self.widest_window().map(|window| self.cache_bytes(window as f64))
+    }
+
+    /// The widest window where no layer keeps the whole context; 0 where none keeps keys at all.
+    fn widest_window(&self) -> Option<u64> {
+        let mut widest = 0;
+        for layers in &self.layers {
+            match &layers.mixer {
+                Mixer::Attention(attention) if attention.keys == Keys::Shared => {}
+                Mixer::Attention(attention) => widest = widest.max(attention.window?),
+                Mixer::Latent(_) => return None,
+                Mixer::DeltaNet(_) | Mixer::Mamba2(_) | Mixer::None => {}
+            }
+        }
+        Some(widest)
+    }
+
+    /// What to say of a model whose cache stops growing.
+    pub(crate) fn cache_note(&self) -> Option<String> {
+        let (window, limit) = self.widest_window().zip(self.cache_limit())?;
+        Some(format!(
+            "no layer keeps the whole context: KV bytes per token are given as 0; a sequence keeps {:.0} bytes at most, \
+             within a window of {window} tokens",
+            limit.get()
+        ))
+    }
+
     /// What a sequence of `context` tokens keeps: keys and values (or latents), within their windows, and states.
     #[must_use]
     pub fn cache_bytes(&self, context: f64) -> Bytes {

@@ -12,6 +12,8 @@ mod latent;
 mod layout;
 mod quantization;
 mod recurrent;
+mod refused;
+mod text;
 mod unknown;
 mod wrapper;
 
@@ -42,8 +44,8 @@ pub(super) fn parse_both(config: &str, quantization: &str) -> Result<Model, Mode
 }
 
 fn object(text: &str) -> Result<Map<String, Value>, ModelError> {
-    let value: Value =
-        serde_json::from_str(text).map_err(|error| ModelError::NotAnObject(error.to_string()))?;
+    let value: Value = serde_json::from_str(&text::plain(text))
+        .map_err(|error| ModelError::NotAnObject(error.to_string()))?;
     match value {
         Value::Object(object) => Ok(object),
         other => Err(ModelError::NotAnObject(shown(&other))),
@@ -58,7 +60,13 @@ fn model(object: Map<String, Value>) -> Result<Model, ModelError> {
     wrapper::rename(&mut object);
     add_defaults(&mut object, family);
     let fields = Fields(&object);
+    refused::check(fields)?;
     unknown::warn(fields, &mut warnings);
+    if family.is_unknown() && fields.get("tie_word_embeddings").is_none() {
+        warnings.push(
+            "the config has no `tie_word_embeddings`: the LM head is counted as a matrix of its own".to_owned(),
+        );
+    }
     let config = Config::read(fields, family)?;
     warnings.extend_from_slice(config.quantization.warnings());
     let mut model = config.model(architecture, warnings)?;
@@ -132,16 +140,26 @@ impl<'a> Config<'a> {
             hidden: self.hidden,
             vocabulary,
             layers,
-            final_vectors: self.norms(1) + head_bias,
+            final_vectors: self.norms(1) + head_bias + self.positions()?,
             tables: Tables { tied, embedding: of(TensorClass::Embedding), head: of(table) },
             cache: CacheFormats {
                 kv: self.quantization.kv_cache().unwrap_or(Format::Bf16),
                 state: self.quantization.state_cache().unwrap_or(Format::F32),
             },
             draft: self.draft(&layout)?,
+            knows_draft: self.knows_drafts(),
             max_context: self.max_context()?,
             warnings,
         })
+    }
+
+    /// Elements of a table of positions, of which a token reads one row.
+    fn positions(&self) -> Result<u64, ModelError> {
+        let Some(more) = self.family.learned_positions else {
+            return Ok(0);
+        };
+        let rows = self.max_context()?.map_or(0, Tokens::get).min(VOCABULARY.limit) + more;
+        Ok(rows * self.hidden)
     }
 
     /// One entry for all layers that are alike in kind and format.

@@ -3,9 +3,12 @@
 use super::{Dense, FeedForward, Layers, Mixer, Model};
 use crate::Format;
 
+const ASSUMED: &str = "how this family builds its module that predicts further tokens is not known here: a layer like the \
+                       last, a projection and three norms were assumed, as in DeepSeek-V3";
+
 impl Model {
     /// The module for multi-token prediction as a model: its layer, the projection of two hidden states to one, and the
-    /// base model's LM head. None where there is no such module.
+    /// base model's LM head. None where there is no such module. A warning says so where its make is assumed.
     #[must_use]
     pub fn draft_model(&self) -> Option<Self> {
         let layer = Layers { count: 1, ..self.draft.clone()? };
@@ -18,6 +21,10 @@ impl Model {
             norms: 0,
             parallel: false,
         };
-        Some(Self { layers: vec![layer, projects], draft: None, ..self.clone() })
+        let mut warnings = self.warnings.clone();
+        if !self.knows_draft {
+            warnings.push(ASSUMED.to_owned());
+        }
+        Some(Self { layers: vec![layer, projects], draft: None, warnings, ..self.clone() })
     }
 }

@@ -11,8 +11,12 @@ impl Attention {
             Keys::AreValues => self.kv_heads * self.key_dim,
             Keys::Shared => 0,
         };
-        let query = self.heads * self.key_dim * self.query_parts;
-        hidden * (query + projected) + self.heads * self.value_dim * hidden
+        let wide = self.heads * self.key_dim * self.query_parts;
+        let query = match self.query_rank {
+            Some(rank) => hidden * rank + rank * wide,
+            None => hidden * wide,
+        };
+        query + hidden * projected + self.heads * self.value_dim * hidden
     }
 
     /// Elements that a step reads from the cache for each token that it sees.

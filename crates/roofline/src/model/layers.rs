@@ -53,6 +53,8 @@ pub struct Attention {
     /// Whether it sees back to the start of its chunk only, where chunks are as long as the window (Llama 4): then
     /// it is the whole window at a chunk's end and one token at its start.
     pub chunked: bool,
+    /// Rank of the query's projection, where it is one down and one up (Step-3); none: a full projection.
+    pub query_rank: Option<u64>,
     /// Outputs of the query projection for each query head's dimension: 1, or 2 with an output gate.
     pub query_parts: u64,
     /// Where its keys and values come from.

@@ -15,7 +15,7 @@ pub enum Drafter {
     Share(f64),
     /// A model on the same devices, one pass for each level of the draft: a smaller model, or what
     /// [`Drafter::own_module`] makes. It reads prompts as well, and its weights and caches take room: see
-    /// [`crate::Serving::reserve`].
+    /// [`super::Speculation::max_batch`].
     Model(Box<System>),
 }
 

@@ -144,6 +144,24 @@ fn arithmetic_that_the_device_lacks_is_named() {
     assert!(hopper.dense_rate(MathType::Fp4).is_none());
 }
 
+/// The bound assumes what could be, the expected what engines do: where the two differ both are said.
+#[test]
+fn arithmetic_that_engines_do_not_use_is_named() {
+    let notes = |name: &str, weights: &str| {
+        let model = model(name).with_weights(&weights.parse().unwrap());
+        let device = Device::named("h100-sxm").unwrap().clone();
+        System::new(model, device, Deployment::SINGLE).unwrap().notes().join("\n")
+    };
+    let says = |notes: &str, expected: &str| assert!(notes.contains(expected), "{notes}");
+    let both = "at h100-sxm's bf16 rate (expected); the bound assumes its fp8 rate";
+    says(&notes("gpt-oss-20b", "mxfp4"), &format!("engines compute mxfp4 {both}"));
+    says(&notes("llama-3.1-8b", "int4"), &format!("engines compute int4-g128 {both}"));
+    let lacks =
+        "has no fp4 arithmetic: nvfp4 computes at its bf16 rate; the bound assumes its fp8 rate";
+    says(&notes("llama-3.1-8b", "nvfp4"), lacks);
+    assert_eq!(notes("llama-3.1-8b", "fp8"), "");
+}
+
 #[test]
 fn a_context_beyond_the_model_s_is_said() {
     let answer =

@@ -23,10 +23,12 @@ fn topologies() -> impl Strategy<Value = Topology> {
     prop_oneof![
         (2_u32..=72).prop_map(|domain| switch(domain, Reduces::AtEndpoints)),
         (2_u32..=72).prop_map(|domain| switch(domain, Reduces::InSwitch)),
-        (2_u32..=16).prop_map(|domain| Topology::Mesh { domain }),
+        (2_u32..=16).prop_map(|domain| Topology::Mesh { domain, pair: None }),
         (1_u8..=6).prop_map(|dimensions| Topology::Torus { dimensions }),
         Just(Topology::Pcie),
-        (1.0..900.0).prop_map(|pair| Topology::Bridge { pair: BytesPerSec::new(pair * 1e9) }),
+        (1.0..900.0, 2_u32..=4).prop_map(|(pair, cards)| {
+            Topology::Bridge { pair: BytesPerSec::new(pair * 1e9), cards }
+        }),
     ]
 }
 
@@ -85,7 +87,7 @@ fn a_switch_is_the_textbook() {
 /// 64 for two, which are joined by one link of seven. Measured: 313 and 47.7 (ml-engineering, network chapter).
 #[test]
 fn a_mesh_gives_two_ranks_one_link() {
-    let xgmi = link(448.0, 2.0, Topology::Mesh { domain: 8 });
+    let xgmi = link(448.0, 2.0, Topology::Mesh { domain: 8, pair: None });
     for (ranks, bus) in [(8, 448e9), (4, 192e9), (2, 64e9)] {
         let ring =
             Collective::AllReduce.time(Algorithm::Ring, ranks, Bytes::new(1e9), &xgmi).unwrap();
@@ -176,7 +178,7 @@ fn a_torus_uses_the_sides_of_the_group() {
 
 #[test]
 fn bridges_join_pairs_only() {
-    let bridge = Topology::Bridge { pair: BytesPerSec::new(300e9) };
+    let bridge = Topology::Bridge { pair: BytesPerSec::new(300e9), cards: 2 };
     let card = link(64.0, 3.0, bridge);
     let pcie = link(64.0, 3.0, Topology::Pcie);
     let time = |link: &Link, ranks| {
@@ -188,6 +190,23 @@ fn bridges_join_pairs_only() {
     // Half of the data crosses PCIe, once each way, after the pairs have met.
     assert!((time(&card, 4) - (1e9 / 300e9 + 0.5e9 / 64e9)).abs() < 1e-12);
     assert!(time(&card, 4) < time(&pcie, 4));
+}
+
+#[test]
+fn the_cards_of_a_bridge_and_of_two_dies() {
+    let time = |name, ranks| {
+        let device = Device::named(name).unwrap();
+        let time = Group::of(device, ranks).unwrap().time(Collective::AllReduce, Bytes::new(1e9));
+        1e9 / 1e9 / time.link.get()
+    };
+    // Four H200 NVL on one bridge send their part of a ring's 3/2 at 450 GB/s.
+    assert!((time("h200-nvl", 4) - 450.0 / 1.5).abs() < 1e-6, "{}", time("h200-nvl", 4));
+    assert!((time("h200-nvl", 2) - 450.0).abs() < 1e-6);
+    // The dies of an MI250X; two of other cards would have a seventh of 175 GB/s.
+    assert!((time("mi250x", 2) - 200.0).abs() < 1e-6);
+    assert!(time("mi250x", 4) < 175.0);
+    // Two DGX Spark have a network between them and nothing else.
+    assert!((time("dgx-spark", 2) - 25.0).abs() < 1e-6);
 }
 
 #[test]

@@ -43,6 +43,55 @@ fn what_cannot_be_computed_is_refused_by_field() {
     check(&with("intermediate_size", widths), "intermediate_size", "differs from layer to layer");
 }
 
+/// Each would make the bound slower than the truth.
+#[test]
+fn layers_without_formulas_are_refused_by_name() {
+    check(&with("attn_layer_period", json!(8)), "attn_layer_period", "Mamba-1");
+    check(&with("cross_attention_layers", json!([3, 8])), "cross_attention_layers", "image");
+    let blocks = json!([{"attention": {"no_op": true}, "ffn": {"ffn_mult": 2.625}}]);
+    let mut config: Map<String, Value> =
+        serde_json::from_str(&with("block_configs", blocks)).unwrap();
+    config.remove("intermediate_size");
+    check(&Value::Object(config).to_string(), "block_configs", "each layer");
+    assert!(Model::from_config_json(&with("cross_attention_layers", json!([]))).is_ok());
+}
+
+/// What Python's `json` writes, and some editors.
+#[test]
+fn python_json_is_read() {
+    let plain = Model::from_config_json(config!("llama-3.1-8b")).unwrap();
+    let odd = with("time_step_limit", json!([0.0, "Infinity"])).replace("\"Infinity\"", "Infinity");
+    assert_eq!(Model::from_config_json(&odd).unwrap(), plain);
+    let marked = format!("\u{feff}{}", config!("llama-3.1-8b"));
+    assert_eq!(Model::from_config_json(&marked).unwrap(), plain);
+}
+
+#[test]
+fn what_decides_over_layers_is_never_ignored() {
+    for (field, value) in [
+        ("moe_every_n_layer", json!(2)),
+        ("moe_layer_offset", json!(1)),
+        ("is_encoder_decoder", json!(true)),
+        ("multi_query_attention", json!(true)),
+        // What a name is about, its content need not be.
+        ("image_layers_token", json!({"every": 4})),
+    ] {
+        let model = Model::from_config_json(&with(field, value)).unwrap();
+        let [warning] = model.warnings() else { panic!("{field}: {:?}", model.warnings()) };
+        assert!(warning.contains(field), "{warning}");
+    }
+    for (field, value) in [
+        ("moe_every_n_layer", json!(1)),
+        ("moe_layer_offset", json!(0)),
+        ("is_encoder_decoder", json!(false)),
+        ("full_attn_mod", json!(1)),
+        ("vision_lora", json!({"r": 256})),
+    ] {
+        let model = Model::from_config_json(&with(field, value)).unwrap();
+        assert!(model.warnings().is_empty(), "{field}: {:?}", model.warnings());
+    }
+}
+
 #[test]
 fn what_experts_need_is_named() {
     let experts = with("num_experts", json!(64));
@@ -146,7 +195,7 @@ fn a_contradiction_names_both_fields() {
 
 #[test]
 fn what_is_no_object_is_refused() {
-    for text in ["", "[]", "12", "{", "\u{feff}{}", "null"] {
+    for text in ["", "[]", "12", "{", "\u{feff}[]", "null", "Infinity"] {
         assert!(matches!(refused(text), ModelError::NotAnObject(_)), "{text}");
     }
 }

@@ -19,8 +19,9 @@ fn names_are_unique_and_canonical() {
     assert_eq!(titles.len(), Device::all().len(), "a title is used twice");
 }
 
-/// Each entry a second time, typed from the sources independently of the files: bandwidth in GB/s, dense rates in
-/// TFLOP/s, link in GB/s one direction, power in watts; `-` where there is none.
+/// Each entry a second time, against slips of typing: printed figures are typed from the sources independently of the
+/// files, derived ones (halves of what is printed, int8 as fast as fp8, shares of a board) are only repeated. Bandwidth
+/// in GB/s, dense rates in TFLOP/s, link in GB/s one direction, power in watts; `-` where there is none.
 const SECOND_COPY: &str = "
     name                GiB  GB/s   bf16   fp8    fp4   int8   link  W
     a100-sxm-40          40  1555   312    -      -      624   300   400
@@ -42,19 +43,19 @@ const SECOND_COPY: &str = "
     rtx-4090             24  1008   330    661    -      661    32   450
     rtx-5090             32  1792   419    838    1676   838    64   575
     rtx-pro-6000-server  96  1792   468    936    1871   936    64   600
-    dgx-spark           128   273   125    250    500    -      -    140
+    dgx-spark           128   273   125    250    500  250      -    140
     mi250x               64  1638.5 191.5  -      -      191.5 175   280
     mi300x              192  5300  1307    2615   -     2615   448   750
     mi325x              256  6000  1307    2615   -     2615   448  1000
     mi350x              288  8000  2307    4614   9227  4614   535.5 1000
     mi355x              288  8000  2517    5033  10066  5033   535.5 1400
-    gaudi2               96  2460   432    865    -      -     262.5 600
-    gaudi3              128  3700  1677    1677   -      -     600   900
+    gaudi2               96  2460   432    865    -    865     262.5 600
+    gaudi3              128  3700  1677    1677   -   1677     600   900
     tpu-v5e              16   819   197    -      -      394   200   -
     tpu-v5p              95  2765   459    -      -      918   300   -
     tpu-v6e              32  1638   918    918    -     1836   400   -
-    tpu-v7x             192  7370  2307    4614   -      -     600   -
-    trainium2            96  2900   667    1299   -      -     640   -
+    tpu-v7x             192  7370  2307    4614   -   4614     600   -
+    trainium2            96  2900   667    1299   -   1299     640   -
     inferentia2          32   880   190    190    -      380    96   -";
 
 #[test]
@@ -188,6 +189,45 @@ fn topologies_are_those_of_their_makers() {
             assert_eq!(domain, if name.starts_with("gb") { 72 } else { 8 }, "{name}");
         }
     }
+}
+
+/// A bound on weights in 8-bit integers is sound only if the rate of units that are there is not left out.
+#[test]
+fn devices_with_fp8_units_multiply_integers_as_fast_but_for_cuts() {
+    for device in Device::all() {
+        let rate = |math| device.dense_rate(math).map(fizeau_core::FlopsPerSec::get);
+        if let Some(fp8) = rate(MathType::Fp8) {
+            assert!(rate(MathType::Int8).is_some_and(|int8| int8 >= fp8), "{}", device.name());
+        }
+    }
+}
+
+/// Names of sources that nobody can look up.
+#[test]
+fn what_only_custom_says_is_unverified() {
+    for device in Device::all() {
+        let cells = device.cells().map(|cell| (cell.source(), cell.is_unverified()));
+        let prices = device.prices().iter().map(|price| (price.source(), price.is_unverified()));
+        for (source, is_unverified) in cells.chain(prices) {
+            let is_weak = ["commonly", "a guide", "derived"].iter().any(|w| source.contains(w));
+            assert!(is_unverified || !is_weak, "{}: {source}", device.name());
+        }
+    }
+}
+
+#[test]
+fn what_is_expected_of_a_rate_is_the_least_that_is_given() {
+    let rates = |name, math| {
+        let device = Device::named(name).unwrap();
+        let tera = |rate: Option<fizeau_core::FlopsPerSec>| rate.unwrap().get() / 1e12;
+        (tera(device.usual_rate(math)), tera(device.dense_rate(math)))
+    };
+    assert_eq!(rates("b300", MathType::Int8), (154.0, 4500.0));
+    assert_eq!(rates("gb300", MathType::Int8), (165.0, 5000.0));
+    assert_eq!(rates("rtx-4090", MathType::Bf16), (165.2, 330.3));
+    assert_eq!(rates("gaudi2", MathType::Int8), (432.0, 865.0));
+    assert_eq!(rates("h100-sxm", MathType::Fp8), (1979.0, 1979.0));
+    assert_eq!(Device::named("a100").unwrap().usual_rate(MathType::Fp8), None);
 }
 
 fn cell<'a>(device: &'a Device, field: &str) -> Option<&'a Cell> {

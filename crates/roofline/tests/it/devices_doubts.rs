@@ -116,7 +116,8 @@ fn decimal_gigabytes_and_other_units() {
 fn accumulators_and_ratios_that_are_not_stated() {
     let ultra = device!("gb300");
     doubted(ultra, ", ratio = 3", "", "rates.fp4");
-    doubted(device!("gaudi3"), "ratio = 1\n", "", "rates.fp8");
+    let fp8 = "ratio = 1\nsource = \"mle\"";
+    doubted(device!("gaudi3"), fp8, "source = \"mle\"", "rates.fp8");
     doubted(device!("b200-sxm"), r#"value = "9000 "#, r#"ratio = 4, value = "18000 "#, "rates.fp4");
     doubted(
         device!("l40s"),
@@ -197,4 +198,15 @@ fn a_print_that_says_it_is_of_something_else() {
     let dense =
         "fp8 = { value = \"1800 TFLOP/s\", printed = \"1800 TFLOP/s, 3600 with sparsity\" }";
     assert_eq!(doubts(&plain(dense)), [""; 0]);
+}
+
+/// It was taken as the name of a source without a date.
+#[test]
+fn a_misspelt_source() {
+    let named = r#"bandwidth = { value = "1008 GB/s", source = "sheet""#;
+    doubted(device!("rtx-4090"), named, &named.replace("sheet", "shet"), "memory.bandwidth: its");
+    doubted(device!("rtx-4090"), "source = \"runpod\"", "source = \"runpot\"", "prices: its");
+    // One that is spelt out is dated.
+    let spelt = named.replace("sheet\"", "a page\", date = \"2026\"");
+    assert_eq!(doubts(&changed(device!("rtx-4090"), named, &spelt)), [""; 0]);
 }

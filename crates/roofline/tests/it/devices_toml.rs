@@ -58,13 +58,17 @@ fn links_of_every_kind() {
         Topology::Switch { domain: 4, reduces: Reduces::AtEndpoints }
     );
     let mesh = format!("{each_way}topology = \"mesh\"\ndevices = 8");
-    assert_eq!(topology(&mesh), Topology::Mesh { domain: 8 });
+    assert_eq!(topology(&mesh), Topology::Mesh { domain: 8, pair: None });
     let torus = format!("{each_way}topology = \"torus\"\ndimensions = 3");
     assert_eq!(topology(&torus), Topology::Torus { dimensions: 3 });
     assert_eq!(topology(&format!("{each_way}topology = \"pcie\"")), Topology::Pcie);
     let pair = BytesPerSec::new(56e9);
     let bridge = format!("{each_way}topology = \"bridge\"\npair = \"56 GB/s\"");
-    assert_eq!(topology(&bridge), Topology::Bridge { pair });
+    assert_eq!(topology(&bridge), Topology::Bridge { pair, cards: 2 });
+    let four = format!("{bridge}\ncards = 4");
+    assert_eq!(topology(&four), Topology::Bridge { pair, cards: 4 });
+    let dies = format!("{mesh}\npair = \"56 GB/s\"");
+    assert_eq!(topology(&dies), Topology::Mesh { domain: 8, pair: Some(pair) });
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use fizeau_roofline::{FeedForward, Keys, Layers, Mixer, Model};
+use fizeau_roofline::{Deployment, Device, FeedForward, Keys, Layers, Mixer, Model, System};
 
 /// The text of a whole config among the fixtures.
 macro_rules! whole {
@@ -151,6 +151,20 @@ fn windows_alternate_as_each_family_says() {
     assert_eq!(windows(whole!("llama-4-scout")), full_and(12, 8192, 36));
 }
 
+/// Mistral-7B-v0.1 keeps 131,072 bytes for each of the last 4,096 tokens.
+#[test]
+fn a_cache_within_windows_has_a_limit() {
+    let model = read(whole!("mistral-7b-v0.1"));
+    assert_eq!(model.kv_bytes_per_token().get(), 0.0);
+    assert_eq!(model.cache_limit().unwrap().get(), 131_072.0 * 4096.0);
+    let device = Device::named("h100-sxm").unwrap().clone();
+    let system = System::new(model, device, Deployment::SINGLE).unwrap();
+    let [note] = system.notes() else { panic!("{:?}", system.notes()) };
+    assert!(note.contains("536870912 bytes at most, within a window of 4096"), "{note}");
+    assert_eq!(read(whole!("gemma-3-27b")).cache_limit(), None);
+    assert_eq!(read(whole!("deepseek-v2-lite")).cache_limit(), None);
+}
+
 #[test]
 fn heads_may_differ_between_kinds_of_layer() {
     let heads = |text: &str| -> BTreeSet<(bool, u64, u64, u64, u64)> {
@@ -194,4 +208,77 @@ fn experts_stand_where_the_config_says() {
     assert_eq!(sparse(whole!("mimo-v2-flash")), 47);
     assert_eq!(sparse(whole!("ernie-4.5-21b-a3b")), 27);
     assert_eq!(sparse(whole!("step-3.5-flash")), 42);
+}
+
+/// Hunyuan's name for dense first layers, and Jamba's for those between.
+#[test]
+fn experts_may_start_late_and_skip_layers() {
+    let config = whole!("hunyuan-a13b");
+    let sparse = |text: &str| {
+        let has = |layers: &&Layers| matches!(layers.feed_forward, FeedForward::Experts(_));
+        read(text).layers().iter().filter(has).map(|layers| layers.count).sum::<u64>()
+    };
+    let skipping = |by: &str| config.replace("\"moe_layer_num_skipped\": 0", by);
+    assert_eq!(sparse(config), 32);
+    assert_eq!(sparse(&skipping("\"moe_layer_num_skipped\": 4")), 28);
+    assert_eq!(sparse(&skipping("\"expert_layer_period\": 3, \"expert_layer_offset\": 1")), 11);
+}
+
+/// Step-3 (arXiv 2507.19427): 316 billion parameters, 38 of them active.
+#[test]
+fn queries_of_low_rank_are_counted() {
+    let layers: Vec<String> = (4..60).map(|layer| layer.to_string()).collect();
+    let config = serde_json::json!({
+        "architectures": ["Step3TextForCausalLM"], "hidden_size": 7168, "intermediate_size": 18432,
+        "num_attention_heads": 64, "num_attention_groups": 1, "num_hidden_layers": 61,
+        "vocab_size": 128_815, "moe_intermediate_size": 5120, "moe_num_experts": 48, "moe_top_k": 3,
+        "share_expert_dim": 5120, "share_q_dim": 2048, "head_dim": 256, "torch_dtype": "bfloat16",
+        "moe_layers_enum": layers.join(","), "tie_word_embeddings": false,
+    });
+    let counts = read(&config.to_string()).parameters();
+    assert_eq!((counts.total / 100_000_000, counts.active / 1_000_000_000), (3162, 38));
+}
+
+/// The library leaves out of a file what is the default of the family's code.
+#[test]
+fn defaults_that_files_leave_out() {
+    let smollm =
+        whole!("smollm3-3b").replace("\"tie_word_embeddings\": true", "\"unsloth_fixed\": true");
+    assert_eq!(read(&smollm), read(whole!("smollm3-3b")));
+    let gemma = whole!("gemma-3-27b");
+    assert_eq!(read(gemma).max_context().unwrap().get(), 131_072);
+    let unknown = whole!("phi-4").replace("Phi3", "Foo").replace("phi3", "foo");
+    let untold = unknown.replace("\"tie_word_embeddings\": false", "\"use_cache\": true");
+    assert!(!read(&unknown).warnings().iter().any(|text| text.contains("tie_word")));
+    assert!(read(&untold).warnings().iter().any(|text| text.contains("tie_word_embeddings")));
+}
+
+/// GPT-2, OPT-6.7B and DBRX, which name their dimensions in their own ways.
+#[test]
+fn older_names_are_read() {
+    let check = |config: serde_json::Value, total: u64, warnings: &[&str]| {
+        let model = read(&config.to_string());
+        assert_eq!(model.parameters().total, total, "{config}");
+        assert_eq!(model.warnings(), warnings, "{config}");
+    };
+    let gpt2 = serde_json::json!({
+        "activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "model_type": "gpt2",
+        "n_ctx": 1024, "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024, "n_inner": null,
+        "summary_use_proj": true, "summary_type": "cls_index", "vocab_size": 50_257, "dtype": "float16",
+    });
+    check(gpt2, 124_439_808, &[]);
+    let opt = serde_json::json!({
+        "activation_function": "relu", "architectures": ["OPTForCausalLM"], "do_layer_norm_before": true,
+        "ffn_dim": 16_384, "hidden_size": 4096, "max_position_embeddings": 2048, "model_type": "opt",
+        "num_attention_heads": 32, "num_hidden_layers": 32, "torch_dtype": "float16",
+        "vocab_size": 50_272, "word_embed_proj_dim": 4096,
+    });
+    check(opt, 6_658_473_984, &[]);
+    let dbrx = serde_json::json!({
+        "architectures": ["DbrxForCausalLM"], "attn_config": {"clip_qkv": 8, "kv_n_heads": 8, "model_type": ""},
+        "d_model": 6144, "ffn_config": {"ffn_hidden_size": 10_752, "moe_num_experts": 16, "moe_top_k": 4},
+        "max_seq_len": 32_768, "model_type": "dbrx", "n_heads": 48, "n_layers": 40,
+        "torch_dtype": "bfloat16", "vocab_size": 100_352,
+    });
+    check(dbrx, 131_596_523_520, &[]);
 }

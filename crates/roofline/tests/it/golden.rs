@@ -192,17 +192,3 @@ fn names_are_found_in_any_spelling() {
     let error = KnownModel::named("llama-9").unwrap_err().to_string();
     assert!(error.contains("`llama-9`") && error.contains("qwen3-8b"), "{error}");
 }
-
-/// A few of them lie among the fixtures too, as the files that a user has.
-#[test]
-fn fixtures_are_the_built_in_configs() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/models");
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            let name = path.file_name().unwrap().to_str().unwrap();
-            let text = std::fs::read_to_string(path.join("config.json")).unwrap();
-            assert_eq!(text, KnownModel::named(name).unwrap().config(), "{name}");
-        }
-    }
-}

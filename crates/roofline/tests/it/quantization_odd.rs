@@ -37,6 +37,18 @@ fn what_cannot_be_read_is_one_clear_line() {
             "fp3",
         ),
         (json!({"quant_method": "gguf"}), "file_type`", "Q4_K_M"),
+        // Half of the elements are not there.
+        (
+            json!({"quant_method": "compressed-tensors", "config_groups": {},
+            "sparsity_config": {"format": "sparse-24-bitmask", "sparsity_structure": "2:4"}}),
+            "sparsity_config`",
+            "sparse",
+        ),
+        (
+            json!({"quant_method": "compressed-tensors", "config_groups": {}, "format": "marlin-24"}),
+            "quantization_config.format`",
+            "2:4",
+        ),
     ] {
         let error = Model::from_config_json(&quantized("llama-3.1-8b", config)).unwrap_err();
         let message = error.to_string();
@@ -57,7 +69,10 @@ fn what_could_matter_and_is_not_known_is_a_warning() {
             json!({"quant_method": "fp8", "ignored_layers": ["model.layers.77.mlp"]}),
             "\"model.layers.77.mlp\"",
         ),
-        (json!({"quant_method": "fp8", "ignored_layers": ["re:(?P<x>.*)"]}), "\"re:(?P<x>.*)\""),
+        (
+            json!({"quant_method": "fp8", "ignored_layers": ["re:^(?!.*vision).*mlp"]}),
+            "\"re:^(?!.*vision).*mlp\", a pattern that cannot be read",
+        ),
         (
             json!({"quant_method": "fp8", "ignored_layers": ["a.b", "c.d", "e.f", "g.h"]}),
             " and 1 more",
@@ -65,6 +80,11 @@ fn what_could_matter_and_is_not_known_is_a_warning() {
         (
             json!({"quant_method": "modelopt", "quant_algo": "FP8", "kv_cache_quant_algo": "FP7"}),
             "FP7",
+        ),
+        (
+            json!({"quant_method": "quark", "global_quant_config": {},
+            "layer_quant_config": {"*k_proj": {"output_tensors": {"dtype": "fp7"}}}}),
+            "layer_quant_config` has {\"dtype\":\"fp7\"}",
         ),
         (json!({"quant_method": "gptq", "bits": 4, "dynamic": {"-:.*mlp.*": {}}}), "dynamic"),
     ] {

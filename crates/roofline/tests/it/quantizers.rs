@@ -1,5 +1,6 @@
 //! What quantisers really write, with all that does not matter: read without a word of warning.
 
+use fizeau_roofline::Format;
 use serde_json::{Value, json};
 
 use crate::quantization::{check_all, read};
@@ -96,6 +97,43 @@ fn quark() {
         "quant_mode": "eager_mode", "softmax_quant_spec": null, "version": "0.10",
     });
     check("deepseek-v3", config, ["bf16", "mxfp4", "bf16", "bf16"]);
+}
+
+/// As Quark of each age says that keys and values are kept in 8 bits.
+#[test]
+fn quark_caches() {
+    let fp8 = json!({"dtype": "fp8_e4m3", "is_dynamic": false, "qscheme": "per_tensor"});
+    let all = json!({"weight": fp8, "input_tensors": fp8, "output_tensors": null});
+    let mut outputs = all.clone();
+    outputs["output_tensors"] = fp8.clone();
+    let group = json!(["*k_proj", "*v_proj"]);
+    for more in [
+        json!({"layer_quant_config": {"*k_proj": outputs, "*v_proj": outputs}}),
+        json!({"layer_quant_config": {"*k_proj": {"output_tensors": fp8}}, "export": {"kv_cache_group": group}}),
+        json!({"kv_cache_quant_config": {"*k_proj": outputs, "*v_proj": outputs}, "kv_cache_group": group}),
+        json!({"kv_cache_quant_config": fp8}),
+        json!({"global_quant_config": outputs, "kv_cache_group": group}),
+    ] {
+        let mut config =
+            json!({"quant_method": "quark", "global_quant_config": all, "exclude": ["lm_head"]});
+        for (field, value) in more.as_object().unwrap() {
+            config[field] = value.clone();
+        }
+        let model = read("llama-3.1-8b", config);
+        assert_eq!(model.kv_cache(), Format::Fp8, "{more}");
+        check_all(&model, ["fp8", "fp8", "-", "bf16"]);
+        assert!(model.warnings().is_empty(), "{more} {:?}", model.warnings());
+    }
+}
+
+/// What lists name beside modules, and switches that are off.
+#[test]
+fn names_of_classes_and_of_drafts() {
+    let config = json!({
+        "quant_method": "fp8", "weight_block_size": [128, 128], "dequantize": false,
+        "ignored_layers": ["model.decoder.self_attn.o_proj", "Llama4TextAttention", "lm_head"],
+    });
+    check("llama-3.1-8b", config, ["fp8-128x128", "fp8-128x128", "-", "bf16"]);
 }
 
 #[test]

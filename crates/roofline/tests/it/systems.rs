@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use fizeau_core::Tokens;
 use fizeau_roofline::{Bound, Deployment, Device, Load, Model, Pass, Span, System};
 
-const LLAMA_3_1_8B: &str = include_str!("../../../../fixtures/models/llama-3.1-8b/config.json");
+const LLAMA_3_1_8B: &str = include_str!("../../data/models/llama-3.1-8b.json");
 
 fn system(deployment: Deployment) -> System {
     let model = Model::from_config_json(LLAMA_3_1_8B).unwrap();
@@ -47,4 +47,40 @@ fn expected_alternates_prefill_and_decode() {
     assert_eq!(format!("{:.2}", at(1)), "0.83");
     assert_eq!(format!("{:.1}", at(32)), "11.3");
     assert_eq!(format!("{:.1}", at(128)), "16.3");
+}
+
+/// The bound computes as fast as anybody says that a device does, the expectation as slowly.
+#[test]
+fn disputed_rates_part_bound_and_expectation() {
+    let prompt = Pass::prefill(8192.0, 0.0);
+    let on = |device: &str, weights: &str| {
+        let model = Model::from_config_json(LLAMA_3_1_8B).unwrap();
+        let model = model.with_weights(&weights.parse().unwrap());
+        let device = Device::named(device).unwrap().clone();
+        System::new(model, device, Deployment::SINGLE).unwrap()
+    };
+    let matrices = |device, weights| {
+        let system = on(device, weights);
+        (system.bound_pass(&prompt).matrices.get(), system.expected_pass(&prompt).matrices.get())
+    };
+    let (bound, expected) = matrices("rtx-4090", "bf16");
+    assert!((expected / bound - 330.3 / 165.2).abs() < 1e-9, "{bound} {expected}");
+    // The few integer units of a B300 are slower than its 16-bit ones, in which an engine can compute.
+    let (bound, expected) = matrices("b300", "int8");
+    let (_, wide) = matrices("b300", "bf16");
+    assert!(
+        bound < 0.6 * wide && (expected / wide - 1.0).abs() < 1e-9,
+        "{bound} {expected} {wide}"
+    );
+    let (bound, _) = matrices("gaudi2", "int8");
+    assert!(bound < 0.6 * matrices("gaudi2", "bf16").0, "{bound}");
+
+    let says = |system: &System, words: &str| system.notes().iter().any(|n| n.contains(words));
+    assert!(says(&on("rtx-4090", "bf16"), "its bf16 rate is 165.2 to 330.3 TFLOP/s"));
+    assert!(!says(&on("h100", "bf16"), "TFLOP/s"));
+    assert!(says(&on("mi250x", "bf16"), "a card counts as 2"));
+    // Twice the arithmetic is twice both.
+    let twice = on("rtx-4090", "bf16").with_arithmetic(2.0).unwrap();
+    let expected = on("rtx-4090", "bf16").expected_pass(&prompt).matrices;
+    assert!((expected / twice.expected_pass(&prompt).matrices - 2.0).abs() < 1e-9);
 }

@@ -1,6 +1,6 @@
 //! What a pass reads and computes, term by term, against figures worked by hand from the models' dimensions.
 
-use fizeau_roofline::{Deployment, Device, OperatorKind, Part, Pass, Phase, Span, System};
+use fizeau_roofline::{Deployment, Device, Model, OperatorKind, Part, Pass, Phase, Span, System};
 
 use crate::golden::model;
 
@@ -42,6 +42,28 @@ fn windows_cap_what_is_read_and_kept() {
     close(bytes(prompt.cache), 12.0 * layer * (1000.0 + 128.0));
     let resumed = system.bound_pass(&Pass::prefill(1000.0, 400.0));
     close(bytes(resumed.cache), 12.0 * layer * (400.0 + 600.0 + 128.0 + 128.0));
+}
+
+/// Llama-4-Scout: 12 layers see all, 36 back to the start of a chunk of 8,192 tokens, which is half a chunk on
+/// average; each keeps 2 x 8 x 128 elements of two bytes.
+#[test]
+fn a_chunk_starts_anew() {
+    let text = include_str!(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fixtures/configs/llama-4-scout.json"
+    ));
+    let model = Model::from_config_json(text).unwrap();
+    let system = System::new(model, h200().clone(), "tp2".parse().unwrap()).unwrap();
+    let read = |pass: &Pass| 2.0 * bytes(system.bound_pass(pass).cache);
+    let layer = 4096.0;
+    for (context, within) in [(100, 100.0), (8192, 8192.0), (8193, 1.0), (12_288, 4096.0)] {
+        close(read(&decode(1.0, context)), layer * (12.0 * context as f64 + 36.0 * within));
+    }
+    let grown = Pass::decode(1.0, Span::between(1.0, 81_920.0));
+    close(read(&grown), layer * (12.0 * 40_960.5 + 36.0 * 4096.5));
+    // What was cached of the chunk is read; what is left of the last is written.
+    let resumed = Pass::prefill(20_480.0, 12_288.0);
+    close(read(&resumed), layer * (12.0 * 20_480.0 + 36.0 * (4096.0 + 4096.0)));
 }
 
 /// Positions up to the window see all before them, the others the window: 4 H d for each pair.

@@ -87,6 +87,7 @@ fn a_choice_that_is_not_understood_says_why() {
         ("attn=fp8", "\"attn\""),
         ("attention=", "\"\""),
         ("fp8,bf16", "\"bf16\""),
+        ("fp4", "\"fp4\" alone: there are nvfp4 and mxfp4"),
         ("head=fp8,head=bf16", "\"head=bf16\""),
     ] {
         let message = text.parse::<WeightChoice>().unwrap_err().to_string();

@@ -131,15 +131,6 @@ fn the_scenario_is_what_it_says() {
     assert!(!line.contains('\n'));
 }
 
-/// The crate carries a copy of the fixture, so that it can be published alone.
-#[test]
-fn the_embedded_config_is_the_fixture() {
-    let copy = include_str!("../../src/scenario/llama-3.1-8b.json");
-    let fixture =
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/models/llama-3.1-8b/config.json");
-    assert_eq!(copy, std::fs::read_to_string(fixture).unwrap());
-}
-
 #[test]
 fn a_model_that_does_not_fit_is_refused() {
     let model = scenario().model().clone();

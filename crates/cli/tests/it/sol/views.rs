@@ -258,6 +258,26 @@ fn both_schedules_are_answered() {
     );
 }
 
+/// Where the model does not fit as it is spread, the devices that a goal takes are still to be had.
+#[test]
+fn a_goal_is_answered_of_a_model_that_does_not_fit() {
+    let large = "sol --model-config llama-3.1-70b --hardware h100-sxm --isl 2048 --osl 256 --concurrency 64";
+    let asked = |more: &str| {
+        let words: Vec<&str> = large.split_whitespace().chain(more.split_whitespace()).collect();
+        run(&words)
+    };
+    assert_eq!(asked("").code, Some(2));
+    let text = asked("--goal concurrency:64");
+    assert_eq!(text.code, Some(0), "{}", text.err);
+    assert!(text.out.lines().all(|line| line.chars().count() <= 80), "{}", text.out);
+    for words in ["fewest devices", "Warning     the weights of Llama"] {
+        assert!(text.out.contains(words), "{words}: {}", text.out);
+    }
+    let json: Value = serde_json::from_str(&asked("--goal concurrency:64 --json").out).unwrap();
+    assert_eq!(json["goal"]["fewest_devices"]["expected"], 3.0);
+    assert!(json["warnings"][0].as_str().unwrap().contains("more than the"), "{json}");
+}
+
 #[test]
 fn what_a_limit_of_power_slows_is_limited_by_power() {
     let ended = ran(&llama_flags(), &["--power-limit", "300", "--json"]);

@@ -8,7 +8,9 @@ impl SolAside {
     /// Drafts of `length` tokens; 0: of the length, up to 16, that is expected to generate most.
     #[must_use]
     pub fn speculation(of: &SolSubject<'_>, speculation: &Speculation, length: u32) -> Self {
-        let SolSubject { system, load, batch } = *of;
+        let SolSubject { system, load, batch: without } = *of;
+        // What a drafter keeps leaves less room for sequences, of which there are always some.
+        let batch = without.min(speculation.max_batch(system, load).floor()).max(1.0);
         let length = match length {
             0 => {
                 let by = fizeau_roofline::Reckoning::Expected;
@@ -17,7 +19,7 @@ impl SolAside {
             given => given,
         };
         let found = by_each(|by| speculation.chain(system, by, load, batch, length));
-        let plain = by_each(|by| system.figures_at(by, load, batch));
+        let plain = by_each(|by| system.figures_at(by, load, without));
         let who = match speculation.drafter() {
             Drafter::Lookup => "by a search in the text",
             Drafter::Share(_) => "at a share of a step each",
@@ -39,7 +41,17 @@ impl SolAside {
         aside.both("tpot_gain", "pace of a user over that without", |i| {
             plain[i].tpot / found[i].figures.tpot
         });
-        aside.both("gain", "output tokens/s over those without", |i| found[i].gain);
+        aside.both("gain", "output tokens/s over those without", |i| {
+            found[i].figures.output_tokens_per_s.get() / plain[i].output_tokens_per_s.get()
+        });
+        if let Drafter::Model(drafter) = speculation.drafter() {
+            let known = system.model().warnings();
+            let own = drafter.model().warnings().iter();
+            own.filter(|warning| !known.contains(warning)).for_each(|own| aside.note(own));
+        }
+        if batch < without {
+            aside.note(format!("{batch} sequences run: no more fit beside what drafts"));
+        }
         aside
     }
 }

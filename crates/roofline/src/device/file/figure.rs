@@ -43,6 +43,13 @@ impl<'a> Sources<'a> {
         Ok((name, date(section)?.or(known)))
     }
 
+    /// Whether the source that is named is neither one of the file's nor dated, though the file has some.
+    pub(super) fn lack(&self, section: &Section<'a>) -> Result<bool, DeviceError> {
+        let key = section.text("source")?;
+        let is_stranger = key.is_some_and(|key| !self.0.is_empty() && !self.0.contains_key(key));
+        Ok(is_stranger && date(section)?.is_none())
+    }
+
     /// The figure `field`, of which the part after the dot is its name in `section`; none where it is absent.
     pub(super) fn cell(
         &self,
@@ -106,6 +113,7 @@ impl<'a> Sources<'a> {
             ratio: section.number("ratio", "a ratio above 0")?,
             source: source.to_owned(),
             date: date.map(str::to_owned),
+            unlisted: self.lack(section)?,
             unverified: section.flag("unverified")?,
             note: section.text("note")?.map(str::to_owned),
         })

@@ -17,6 +17,7 @@ const INSIDE: f64 = 1e-6;
 const OVER_PCIE: f64 = 3e-6;
 const OVER_NETWORK: f64 = 5e-6;
 
+const PAIR: &str = "link.pair";
 const MOST_DEVICES: u32 = 1_000_000;
 
 /// Which link is read, and what its figures are called.
@@ -88,8 +89,12 @@ fn topology<'a>(
             Ok(Topology::Switch { domain, reduces: reduces(section)? })
         }
         "mesh" => {
-            only(&["devices"])?;
-            Ok(Topology::Mesh { domain: section.count("devices", (2, MOST_DEVICES))? })
+            only(&["devices", "pair"])?;
+            let domain = section.count("devices", (2, MOST_DEVICES))?;
+            let pair = sources.cell(section, PAIR, Measure::Bandwidth)?;
+            let carried = pair.as_ref().map(|pair| BytesPerSec::new(pair.number));
+            cells.extend(pair);
+            Ok(Topology::Mesh { domain, pair: carried })
         }
         "torus" => {
             only(&["dimensions"])?;
@@ -98,11 +103,15 @@ fn topology<'a>(
         }
         "pcie" => only(&[]).map(|()| Topology::Pcie),
         "bridge" => {
-            only(&["pair"])?;
-            let pair = sources.needed(section, "link.pair", Measure::Bandwidth)?;
+            only(&["pair", "cards"])?;
+            let pair = sources.needed(section, PAIR, Measure::Bandwidth)?;
             let bandwidth = BytesPerSec::new(pair.number);
             cells.push(pair);
-            Ok(Topology::Bridge { pair: bandwidth })
+            let cards = match section.value("cards") {
+                Some(_) => section.count("cards", (2, MOST_DEVICES))?,
+                None => 2,
+            };
+            Ok(Topology::Bridge { pair: bandwidth, cards })
         }
         _ => Err(misnamed(section, "topology", WANTED)),
     }

@@ -3,7 +3,7 @@
 use fizeau_core::Tokens;
 use serde_json::Value;
 
-use super::super::fields::{CONTEXT, Fields, HEAD_DIM, HEADS};
+use super::super::fields::{CONTEXT, Fields, HEAD_DIM, HEADS, RANK};
 use super::super::{Attention, Keys, ModelError, QueryNorm};
 use super::Config;
 use super::families::NormSpan;
@@ -33,6 +33,7 @@ impl Config<'_> {
             value_dim: heads.value_dim,
             window,
             chunked: window.is_some() && self.window_is_chunk(),
+            query_rank: self.fields.nonzero("share_q_dim", RANK)?,
             query_parts: if gated { 2 } else { 1 },
             keys,
             query_norm: self.query_norm()?,
@@ -194,7 +195,8 @@ impl Config<'_> {
             Keys::AreValues => (attention.kv_heads * attention.key_dim, 0),
             Keys::Shared => (0, 0),
         };
-        let mut vectors = 0;
+        // The norm between the two projections of a query of low rank.
+        let mut vectors = attention.query_rank.unwrap_or(0);
         if self.flag(self.family.qkv_bias)? {
             vectors += queries * attention.query_parts + keys + values;
         }

@@ -9,7 +9,25 @@ use super::layout::{MixerKind, Place};
 pub(super) const COUNT: [&str; 3] =
     ["num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"];
 
+/// Families whose code builds the module as DeepSeek-V3 does: a projection of two hidden states that each have a norm, a layer, a
+/// last norm (vLLM's model files of the same names with `_mtp`).
+const LIKE_DEEPSEEK: [&str; 8] = [
+    "deepseekv3",
+    "glm4moe",
+    "glmmoedsa",
+    "glm4moelite",
+    "ernie45moe",
+    "mimo",
+    "mimov2flash",
+    "qwen3next",
+];
+
 impl Config<'_> {
+    /// Whether how the family builds its modules is known here.
+    pub(super) fn knows_drafts(&self) -> bool {
+        self.family.names.iter().any(|name| LIKE_DEEPSEEK.contains(name))
+    }
+
     /// The modules: each is a layer like the last that attends, with a projection and three norms more.
     pub(super) fn draft(&self, layout: &[Place]) -> Result<Option<Layers>, ModelError> {
         if self.fields.flag("use_mtp")? == Some(false) {

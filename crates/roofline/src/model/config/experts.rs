@@ -170,15 +170,21 @@ struct Pattern {
     last: u64,
     /// Of the layers counted from 1, those that it divides have experts.
     step: u64,
-    /// Of the layers counted from 0, those that it divides have experts.
+    /// Of the layers counted from `offset`, those that it divides have experts.
     period: u64,
+    offset: u64,
     dense: Vec<u64>,
 }
 
 impl Pattern {
     fn read(config: &Config<'_>) -> Result<Self, ModelError> {
         let fields = config.fields;
-        let first = ["first_k_dense_replace", "num_dense_layers", "moe_layer_start_index"];
+        let first = [
+            "first_k_dense_replace",
+            "num_dense_layers",
+            "moe_layer_start_index",
+            "moe_layer_num_skipped",
+        ];
         let step = ["interleave_moe_layer_step", "decoder_sparse_step", "moe_layer_interval"];
         // -1 means the very last.
         let last = fields.get("moe_layer_end_index").and_then(Value::as_u64);
@@ -187,7 +193,8 @@ impl Pattern {
             first: fields.any(&first, LAYERS)?.unwrap_or(0),
             last: last.unwrap_or(u64::MAX),
             step: fields.any(&step, LAYERS)?.unwrap_or(1),
-            period: fields.nonzero("moe_layer_freq", LAYERS)?.unwrap_or(1),
+            period: fields.any(&["moe_layer_freq", "expert_layer_period"], LAYERS)?.unwrap_or(1),
+            offset: fields.nonzero("expert_layer_offset", LAYERS)?.unwrap_or(0),
             dense: dense.iter().filter_map(Value::as_u64).collect(),
         })
     }
@@ -195,7 +202,7 @@ impl Pattern {
     fn is_sparse(&self, layer: u64) -> bool {
         (self.first..=self.last).contains(&layer)
             && (layer + 1).is_multiple_of(self.step)
-            && layer.is_multiple_of(self.period)
+            && layer % self.period == self.offset % self.period
             && !self.dense.contains(&layer)
     }
 }

@@ -83,6 +83,8 @@ pub(super) struct Family {
     pub(super) dense_width: &'static [&'static str],
     /// That width in hidden sizes where the config is silent.
     pub(super) dense_width_in_hidden: Option<u64>,
+    /// Whether positions are learned, and how many more of them there are than tokens of context.
+    pub(super) learned_positions: Option<u64>,
     /// Fields that the family's code has defaults for and configs do leave out.
     pub(super) defaults: &'static [(&'static str, u64)],
 }
@@ -111,6 +113,11 @@ impl Family {
              biases or gates beyond what the config says were assumed"
         ));
         Ok((&UNKNOWN, shown))
+    }
+
+    /// Whether this is the stand-in for families that are not in the table.
+    pub(super) const fn is_unknown(&self) -> bool {
+        self.names.is_empty()
     }
 
     fn named(name: &str) -> Option<&'static Self> {

@@ -10,8 +10,8 @@ mod methods;
 mod mlx;
 mod modelopt;
 mod modules;
+mod pattern;
 mod quark;
-mod regex;
 mod sizes;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -168,13 +168,17 @@ impl Quantization {
 
     /// Stores what the patterns in `field` name in `format`. Experts that are listed one by one count once all are.
     fn set_patterns(&mut self, patterns: &[&str], format: Format, field: &str) {
-        let mut unknown = Vec::new();
+        let (mut unknown, mut unreadable) = (Vec::new(), Vec::new());
         let mut experts: BTreeMap<String, BTreeSet<u64>> = BTreeMap::new();
         for pattern in patterns {
             if let Some((all, number)) = modules::one_expert(pattern) {
                 experts.entry(all).or_default().insert(number);
-            } else if self.set_pattern(pattern, format) == Found::Nothing {
-                unknown.push((*pattern).to_owned());
+            } else {
+                match self.set_pattern(pattern, format) {
+                    Found::Parts | Found::NotCounted => {}
+                    Found::Nothing => unknown.push((*pattern).to_owned()),
+                    Found::Unreadable => unreadable.push((*pattern).to_owned()),
+                }
             }
         }
         for (pattern, numbers) in experts {
@@ -183,15 +187,17 @@ impl Quantization {
                 unknown.push(pattern);
             }
         }
-        if !unknown.is_empty() {
-            // In an order of their own, so that the list's does not matter.
-            unknown.sort_unstable();
-            unknown.dedup();
-            self.warn_of_names(&unknown, field);
-        }
+        self.warn_of_names(unknown, field, "which is no part of the model that is known here");
+        self.warn_of_names(unreadable, field, "a pattern that cannot be read");
     }
 
-    fn warn_of_names(&mut self, names: &[String], field: &str) {
+    fn warn_of_names(&mut self, mut names: Vec<String>, field: &str, what: &str) {
+        if names.is_empty() {
+            return;
+        }
+        // In an order of their own, so that the list's does not matter.
+        names.sort_unstable();
+        names.dedup();
         const SHOWN: usize = 3;
         let cut = |name: &String| format!("\"{}\"", name.chars().take(60).collect::<String>());
         let shown: Vec<String> = names.iter().take(SHOWN).map(cut).collect();
@@ -200,7 +206,7 @@ impl Quantization {
             more => format!(" and {more} more"),
         };
         self.warn(format!(
-            "`{field}` names {}{more}, which is no part of the model that is known here; it changes nothing",
+            "`{field}` names {}{more}, {what}; it changes nothing",
             shown.join(", ")
         ));
     }

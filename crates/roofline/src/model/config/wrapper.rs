@@ -35,20 +35,35 @@ const OTHERS: [&str; 12] = [
 ];
 
 /// Older names, and what the same thing is called today.
-const RENAMED: [(&str, &str); 9] = [
+const RENAMED: [(&str, &str); 14] = [
+    ("d_model", "hidden_size"),
+    ("ffn_dim", "intermediate_size"),
     ("kv_channels", "head_dim"),
+    ("kv_n_heads", "num_key_value_heads"),
     ("multi_query_group_num", "num_key_value_heads"),
     ("n_embd", "hidden_size"),
     ("n_head", "num_attention_heads"),
+    ("n_heads", "num_attention_heads"),
     ("n_inner", "intermediate_size"),
     ("n_layer", "num_hidden_layers"),
+    ("n_layers", "num_hidden_layers"),
     ("num_layers", "num_hidden_layers"),
     ("padded_vocab_size", "vocab_size"),
     ("ffn_hidden_size", "intermediate_size"),
 ];
 
+/// Where DBRX keeps what belongs to a kind of block.
+const BLOCKS: [&str; 2] = ["attn_config", "ffn_config"];
+
 /// Gives fields with an older name today's, where that is free.
 pub(super) fn rename(object: &mut Map<String, Value>) {
+    for name in BLOCKS {
+        if let Some(Value::Object(block)) = object.remove(name) {
+            block.into_iter().for_each(|(name, value)| {
+                object.entry(name).or_insert(value);
+            });
+        }
+    }
     for (old, new) in RENAMED {
         let taken = object.get(new).is_some_and(|value| !value.is_null());
         if !taken && let Some(value) = object.get(old).cloned() {

@@ -26,6 +26,9 @@ fn a_curve_says_why_it_ends() {
     serving.max_sequences = NonZeroU64::new(64);
     let system = system.with_serving(serving);
     assert_eq!(system.batch_curve(&load(1000), Stride::Each).end(), CurveEnd::MaxSequences);
+    let contexts = |batch| system.context_curve(batch, Tokens::new(128), MILLION_TOKENS);
+    assert_eq!((contexts(65.0).end(), contexts(65.0).count()), (CurveEnd::MaxSequences, 0));
+    assert_eq!(contexts(64.0).end(), CurveEnd::Memory);
 }
 
 #[test]

@@ -136,6 +136,41 @@ fn a_model_drafts_with_its_own_module() {
     assert!(Drafter::own_module(&single(llama_8b(), &device("h100-sxm"))).unwrap().is_none());
 }
 
+/// Only drafts depend on it, so nothing else is warned of.
+#[test]
+fn a_module_of_unknown_make_is_warned_of() {
+    let assumed = |name| {
+        let base = model(name);
+        let module = base.draft_model().unwrap();
+        assert_eq!(base.warnings(), [""; 0]);
+        module.warnings().iter().any(|warning| warning.contains("as in DeepSeek-V3"))
+    };
+    assert!(assumed("minimax-m2.5"));
+    assert!(!assumed("deepseek-v3"));
+}
+
+/// The drafting weights leave room for fewer sequences, each of which has a second cache.
+#[test]
+fn a_drafting_model_takes_room() {
+    let large = single(model("llama-3.1-8b"), &device("h100-sxm"));
+    let small = single(model("qwen3-0.6b"), &device("h100-sxm"));
+    let load = Load::new(Tokens::new(2048), Tokens::new(256), NonZeroU64::MIN);
+    let most = |drafter| with(0.8, drafter).max_batch(&large, &load);
+    assert_eq!(most(Drafter::Lookup), large.max_batch(&load));
+    let room =
+        |system: &System| large.max_batch(&load) * system.memory_use(&load, 1.0).sequence.get();
+    let (own, its) = (large.memory_use(&load, 1.0), small.memory_use(&load, 1.0));
+    let expected = (room(&large) - its.weights.get()) / (own.sequence.get() + its.sequence.get());
+    let found = most(Drafter::Model(Box::new(small)));
+    assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+    // A module of the model's own has its tables already, and the cache of one layer more.
+    let eight = Deployment::SINGLE.with_tensor(8).unwrap();
+    let base = System::new(model("deepseek-v3"), device("h200-sxm"), eight).unwrap();
+    let module = with(0.8, Drafter::own_module(&base).unwrap().unwrap());
+    let ratio = module.max_batch(&base, &load) / base.max_batch(&load);
+    assert!((0.9..1.0).contains(&ratio), "{ratio}");
+}
+
 proptest! {
     #![proptest_config(fixed())]
 

@@ -27,6 +27,7 @@ const LLAMA: Family = Family {
     dense_beside_experts: false,
     dense_width: DENSE_WIDTH,
     dense_width_in_hidden: None,
+    learned_positions: None,
     defaults: &[],
 };
 
@@ -60,6 +61,7 @@ const GEMMA3: Family = Family {
     qk_norm: Flag::Yes,
     full_every: Some(6),
     defaults: &[
+        ("max_position_embeddings", 131_072),
         ("vocab_size", 262_208),
         ("num_attention_heads", 8),
         ("num_key_value_heads", 4),
@@ -91,6 +93,18 @@ const OLMO2: Family =
 
 const LAYER_NORM: Family = Family { norm_vectors: 2, gated: Some(false), ..LLAMA };
 
+/// Everything has biases, and positions are a table.
+const GPT2: Family = Family {
+    names: &["gpt2", "gptbigcode"],
+    qkv_bias: Flag::Yes,
+    output_bias: Flag::Yes,
+    feed_forward_bias: Flag::Yes,
+    tied: true,
+    dense_width_in_hidden: Some(4),
+    learned_positions: Some(0),
+    ..LAYER_NORM
+};
+
 const ERNIE: Family = Family {
     names: &["ernie45", "ernie45moe", "ernie45vlmoe"],
     qkv_bias: Flag::Field("use_bias", false),
@@ -118,7 +132,8 @@ pub(super) static FAMILIES: &[Family] = &[
         feed_forward_bias: Flag::No,
         ..LLAMA
     },
-    Family { names: &["granite", "granitemoe", "granitemoeshared", "smollm3", "exaone"], ..LLAMA },
+    Family { names: &["granite", "granitemoe", "granitemoeshared", "exaone"], ..LLAMA },
+    Family { names: &["smollm3"], tied: true, ..LLAMA },
     Family { names: &["bamba"], ..LLAMA },
     Family { names: &["kimilinear"], router_bias: true, ..LLAMA },
     Family {
@@ -147,6 +162,8 @@ pub(super) static FAMILIES: &[Family] = &[
     GEMMA,
     GEMMA2,
     GEMMA3,
+    // What it has beside its layers (per-layer embeddings, LAuReL, AltUp) is named by the fields for it.
+    Family { names: &["gemma3n"], full_every: Some(5), defaults: &[], ..GEMMA3 },
     Family {
         names: &["gemma4"],
         dense_beside_experts: true,
@@ -276,6 +293,9 @@ pub(super) static FAMILIES: &[Family] = &[
         feed_forward_bias: Flag::Yes,
         ..LAYER_NORM
     },
+    GPT2,
+    Family { names: &["opt"], dense_width_in_hidden: None, learned_positions: Some(2), ..GPT2 },
+    Family { names: &["dbrx"], ..LLAMA },
     Family { names: &["step3p5"], qk_norm: Flag::Field("use_qk_norm", true), ..LLAMA },
     Family { names: &["arcee"], gated: Some(false), ..LLAMA },
     Family { names: &["apertus"], gated: Some(false), qk_norm: Flag::Yes, ..LLAMA },

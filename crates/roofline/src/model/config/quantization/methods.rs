@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::super::super::fields::{Fields, shown};
 use super::super::super::{ModelError, TensorClass};
+use super::super::unknown::is_off;
 use super::{LINEAR, Quantization, compressed, harmless, mlx, modelopt, quark, unsupported};
 use crate::Format;
 
@@ -56,13 +57,10 @@ pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), Mo
 /// Warns of every field that is neither among `read` nor harmless.
 pub(super) fn warn_of_others(all: &mut Quantization, fields: Fields<'_>, read: &[&str]) {
     for (name, value) in fields.0 {
-        let empty = match value {
-            Value::Null => true,
-            Value::Array(values) => values.is_empty(),
-            Value::Object(values) => values.is_empty(),
-            _ => false,
-        };
-        if !empty && !read.contains(&name.as_str()) && !harmless::FIELDS.contains(&name.as_str()) {
+        if !is_off(value)
+            && !read.contains(&name.as_str())
+            && !harmless::FIELDS.contains(&name.as_str())
+        {
             all.warn(format!("`quantization_config.{name}` is not understood and could matter"));
         }
     }

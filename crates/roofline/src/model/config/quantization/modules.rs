@@ -6,7 +6,7 @@ use super::super::super::TensorClass::{
     self, Attention, Dense, Embedding, Experts, Head, Indexer, Recurrent, Router, SharedExperts,
 };
 use super::super::super::parts::Part::{self, *};
-use super::regex::Regex;
+use super::pattern::Pattern;
 
 /// A module by its path within a layer or, for a table, within the model.
 #[derive(Debug)]
@@ -148,6 +148,8 @@ pub(super) enum Found {
     NotCounted,
     /// Nothing that is known here.
     Nothing,
+    /// It is a pattern that is not understood.
+    Unreadable,
 }
 
 /// How many layers there are, and how many further ones predict tokens.
@@ -176,16 +178,18 @@ pub(super) fn find(
     };
     match pattern.strip_prefix("re:") {
         Some(expression) => {
-            if let Some(regex) = Regex::expression(expression) {
-                by_pattern(expression, "", &regex, depth, &mut each);
-            }
+            let Some(regex) = Pattern::expression(expression) else {
+                return Found::Unreadable;
+            };
+            by_pattern(expression, "", &regex, depth, &mut each);
         }
         None if pattern.contains(['*', '?']) => {
             let pattern = pattern.trim_end_matches('.');
             let start = pattern.split(['*', '?']).next().unwrap_or_default();
-            if let Some(regex) = Regex::shell(pattern) {
-                by_pattern(pattern, start, &regex, depth, &mut each);
-            }
+            let Some(regex) = Pattern::shell(pattern) else {
+                return Found::Unreadable;
+            };
+            by_pattern(pattern, start, &regex, depth, &mut each);
         }
         None => by_path(pattern, depth, &mut each),
     }
@@ -193,13 +197,22 @@ pub(super) fn find(
         return Found::Parts;
     }
     let lower = pattern.to_lowercase();
-    let apart = NOT_COUNTED.iter().any(|word| lower.contains(word)) || is_draft(&lower);
+    let apart = NOT_COUNTED.iter().any(|word| lower.contains(word))
+        || is_draft(&lower)
+        || is_attention_class(pattern);
     if apart { Found::NotCounted } else { Found::Nothing }
 }
 
 /// Whether a name is of the MTP module of a family that does not number it among the layers.
 fn is_draft(pattern: &str) -> bool {
-    pattern.trim_start_matches("re:").trim_start_matches(['^', '.', '*']).starts_with("mtp")
+    let name = pattern.trim_start_matches("re:").trim_start_matches(['^', '.', '*']);
+    name.starts_with("mtp") || (name.starts_with("model.decoder.") && !name.contains("layers."))
+}
+
+/// A class of modules that hold projections and are none: llm-compressor lists it so that its cache has no scales. What
+/// becomes of the projections is said by their own names.
+fn is_attention_class(pattern: &str) -> bool {
+    pattern.starts_with(char::is_uppercase) && pattern.ends_with("Attention")
 }
 
 /// What takes the parts of a module that was found.
@@ -207,7 +220,7 @@ type Each<'a> = &'a mut dyn FnMut(Option<u64>, TensorClass, &[Part]);
 
 /// `start` is how every match of the pattern starts, as far as that is known: it spares a list of layers by number the
 /// search through all others.
-fn by_pattern(text: &str, start: &str, regex: &Regex, depth: Depth, each: Each<'_>) {
+fn by_pattern(text: &str, start: &str, regex: &Pattern, depth: Depth, each: Each<'_>) {
     for (_, class) in TABLES.iter().filter(|table| regex.matches(table.0)) {
         each(None, *class, &[Whole]);
     }

@@ -5,11 +5,12 @@ use serde_json::Value;
 use super::super::super::fields::{Fields, shown};
 use super::super::super::{ModelError, TensorClass};
 use super::methods::{ListField, group, integers, keep_lists, warn_of_others};
-use super::{LINEAR, Quantization, compressed, unsupported};
+use super::{LINEAR, Quantization, unsupported};
 use crate::Format;
 
 const GLOBAL: &str = "quantization_config.global_quant_config";
 const LAYERS: &str = "quantization_config.layer_quant_config";
+const CACHE: &str = "quantization_config.kv_cache_quant_config";
 const WEIGHT: &str = "quantization_config.global_quant_config.weight";
 const DTYPE: &str = "quantization_config.global_quant_config.weight.dtype";
 const EXCLUDE: ListField = ("exclude", "quantization_config.exclude");
@@ -37,13 +38,7 @@ pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), Mo
         }
     }
     keep_lists(all, fields, &[EXCLUDE])?;
-    let cache = fields.get("kv_cache_quant_config").and_then(Value::as_object);
-    if let Some(tensors) = cache.and_then(|modules| modules.values().next()) {
-        all.kv_cache = match tensors.pointer("/output_tensors/dtype").and_then(Value::as_str) {
-            Some("fp8_e4m3") => Some(Format::Fp8),
-            _ => compressed::kv_cache(all, tensors),
-        };
-    }
+    all.kv_cache = kv_cache(all, fields, global);
     let read = [
         "algo_config",
         "exclude",
@@ -57,6 +52,61 @@ pub(super) fn apply(all: &mut Quantization, fields: Fields<'_>) -> Result<(), Mo
     ];
     warn_of_others(all, fields, &read);
     Ok(())
+}
+
+/// Keys and values are kept as the outputs of their projections are quantised. Which projections those are stands in
+/// one list or the other, by the age of the file; files of today have `kv_cache_quant_config`, of modules or alone.
+fn kv_cache(all: &mut Quantization, fields: Fields<'_>, global: &Value) -> Option<Format> {
+    let mut found = Vec::new();
+    if let Some(cache @ Value::Object(modules)) = fields.get("kv_cache_quant_config") {
+        if cache.get("dtype").is_some() {
+            found.push((CACHE, cache));
+        } else {
+            found.extend(modules.values().filter_map(outputs).map(|tensors| (CACHE, tensors)));
+        }
+    }
+    let is_cache = |name: &str| {
+        ["k_proj", "v_proj", "qkv_proj", "kv_b_proj"].iter().any(|end| name.ends_with(end))
+    };
+    if let Some(Value::Object(layers)) = fields.get("layer_quant_config") {
+        let named = layers.iter().filter(|(name, _)| is_cache(name));
+        found.extend(
+            named.filter_map(|(_, config)| outputs(config)).map(|tensors| (LAYERS, tensors)),
+        );
+    }
+    let groups = [
+        fields.get("kv_cache_group"),
+        fields.get("export").and_then(|to| to.get("kv_cache_group")),
+    ];
+    let grouped =
+        groups.into_iter().flatten().filter_map(Value::as_array).any(|list| !list.is_empty());
+    if let Some(tensors) = outputs(global).filter(|_| grouped) {
+        found.push((GLOBAL, tensors));
+    }
+    let Some((field, tensors)) = found.into_iter().next() else {
+        if grouped {
+            let list = "quantization_config.kv_cache_group";
+            all.warn(format!(
+                "`{list}` is given, but no format for it; the cache is taken to be 16-bit"
+            ));
+        }
+        return None;
+    };
+    match tensors.get("dtype").and_then(Value::as_str) {
+        Some("fp8_e4m3" | "fp8_e5m2") => Some(Format::Fp8),
+        Some("int8") => Some(Format::Int8),
+        _ => {
+            all.warn(format!(
+                "`{field}` has {} for keys and values, which is not known here; the cache is taken to be 16-bit",
+                shown(tensors)
+            ));
+            None
+        }
+    }
+}
+
+fn outputs(config: &Value) -> Option<&Value> {
+    config.get("output_tensors").filter(|tensors| tensors.is_object())
 }
 
 /// The format of a configuration's weights; none where it leaves them as they are.
