@@ -13,7 +13,7 @@ use fizeau::roofline::{AnswerError, Device, Limit, Load, Model, System};
 use crate::args::{CurveArg, SolArgs, SystemArgs};
 use crate::exit::{Exit, Fail};
 use crate::say::say;
-use query::{Query, SystemQuery};
+use query::{LoadQuery, Query, SystemQuery};
 use systems::{Prepared, Systems};
 
 pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
@@ -37,6 +37,7 @@ pub(crate) fn run(args: &SolArgs) -> Result<Exit, Fail> {
             return Err(Fail::usage(format!("{flag} is missing; it takes {wanted}")));
         }
     }
+    LoadQuery::check(&args.load).map_err(Fail::usage)?;
     let mut systems = Systems::new(calibration);
     let prepared = systems.get(&query.system).map_err(Fail::usage)?;
     let load = query.load.load().map_err(Fail::usage)?;

@@ -10,8 +10,8 @@ use clap::Args;
 pub(crate) struct CalibrationArgs {
     /// Fit the constants of devices and engines on measured levels, write them to --out and say how far predictions with them are
     /// off. A CSV file has the columns model, hardware, isl, osl, concurrency and tpot_ms, and where it is known engine,
-    /// weights, moe_weights, kv, tp, pp, attention_dp, moe_ep and ttft_ms. A folder is that of a run, whose system is as the run and
-    /// the flags say. Exit code 2 if any level could not be used.
+    /// weights, moe_weights, kv, tp, pp, attention_dp, moe_ep and ttft_ms. A folder is that of a run, whose system is as the run kept
+    /// it, but for what the flags say otherwise. Exit code 2 if any level could not be used.
     #[arg(long, value_name = "MEASURED.csv|RUN", num_args = 1..,
           conflicts_with_all = ["points", "json", "curve", "calibration"])]
     pub(crate) fit: Vec<PathBuf>,

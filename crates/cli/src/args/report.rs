@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap::{Arg, Args};
 use fizeau::metrics::{Concept, Peer, PercentileRule, WindowEnd};
 
 use super::PhysicsArgs;
 
 #[derive(Debug, Args)]
+#[command(mut_args(as_the_run_had_it))]
 pub(crate) struct ReportArgs {
     /// The folder of a run, of a sweep, or of one level of a sweep. With --explain it may be left out.
     #[arg(value_name = "RUN", required_unless_present = "explain")]
@@ -31,6 +32,17 @@ pub(crate) struct ReportArgs {
     /// What is not given is as the run had it.
     #[command(flatten)]
     pub(crate) physics: PhysicsArgs,
+}
+
+/// The flags of a run say what they are by default in a new one.
+fn as_the_run_had_it(arg: Arg) -> Arg {
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    for new in ["by default 1", "by default 0.9", "otherwise as many as fit"] {
+        if help.ends_with(new) {
+            return arg.help(help.replace(new, "by default as the run had it"));
+        }
+    }
+    arg
 }
 
 /// What to show of a run; without any of these what `fizeau bench` or `fizeau sweep` showed.

@@ -41,7 +41,7 @@ pub(crate) struct SolLoadArgs {
     /// Tokens of a reply.
     #[arg(long, alias = "output-len", value_name = "TOKENS", default_value_t = 128)]
     pub(crate) osl: u64,
-    /// Tokens of each prompt that are cached already.
+    /// Tokens of each prompt that are cached already; --prefix says whether they are the same for all.
     #[arg(long, value_name = "TOKENS", default_value_t = 0)]
     pub(crate) cached: u64,
     /// Requests under way at once; as many of them run as fit into memory.

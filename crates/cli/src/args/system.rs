@@ -4,6 +4,11 @@ use std::num::NonZeroU64;
 
 use clap::Args;
 
+use super::ChoiceArgs;
+
+/// As vLLM's.
+pub(crate) const DEFAULT_MEMORY_SHARE: f64 = 0.9;
+
 /// A model on devices. The flags have vLLM's spellings as aliases where it has them.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Model and devices")]
@@ -37,9 +42,11 @@ pub(crate) struct SystemArgs {
     #[arg(long, alias = "kv-cache-dtype", value_name = "FORMAT")]
     pub(crate) kv: Option<String>,
     /// The share of a device's memory that weights and cache may take.
-    #[arg(long, alias = "gpu-memory-utilization", value_name = "SHARE", default_value_t = 0.9)]
+    #[arg(long, alias = "gpu-memory-utilization", value_name = "SHARE", default_value_t = DEFAULT_MEMORY_SHARE)]
     pub(crate) memory_share: f64,
     /// The most sequences that the engine runs at once in each group of --dp; otherwise as many as fit.
     #[arg(long, value_name = "N")]
     pub(crate) max_num_seqs: Option<NonZeroU64>,
+    #[command(flatten)]
+    pub(crate) choices: ChoiceArgs,
 }

@@ -3,10 +3,13 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use clap::ValueEnum;
+use fizeau::roofline::Routing;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::query::Query;
+use crate::args::routing;
 
 /// A line that was understood.
 #[derive(Debug)]
@@ -81,6 +84,10 @@ impl<'a> Line<'a> {
             "ep" => system.degrees.ep = value.degree(name)?,
             "dp" => system.degrees.dp = value.degree(name)?,
             "replicas" => system.degrees.replicas = value.degree(name)?,
+            "prefix" => system.choices.prefix = value.one_of(name)?,
+            "routing" => system.choices.routing = value.routing(name)?,
+            "overlap" => system.choices.overlap = value.one_of(name)?,
+            "exchange" => system.choices.exchange = value.one_of(name)?,
             "isl" => load.isl = value.count(name)?,
             "osl" => load.osl = value.count(name)?,
             "cached" => load.cached = value.count(name)?,
@@ -111,6 +118,19 @@ impl<'a> Scalar<'a> {
             Self::Text(text) => Ok(text),
             _ => Err(format!("{name} must be a text")),
         }
+    }
+
+    fn one_of<T: ValueEnum>(self, name: &str) -> Result<T, String> {
+        let text = self.text(name)?;
+        T::from_str(&text, false).map_err(|_| {
+            let all = T::value_variants().iter().filter_map(T::to_possible_value);
+            let all: Vec<String> = all.map(|value| value.get_name().to_owned()).collect();
+            format!("{name} is `{text}`; it must be {}", all.join(" or "))
+        })
+    }
+
+    fn routing(self, name: &str) -> Result<Routing, String> {
+        routing(&self.text(name)?).map_err(|error| format!("{name} {error}"))
     }
 
     /// Programs that keep all numbers as floating-point ones write 8 as 8.0.

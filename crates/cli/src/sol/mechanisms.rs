@@ -71,6 +71,9 @@ const MOST_DRAFTED: u32 = 1024;
 /// Beyond this a search takes long.
 const MOST_DEVICES: u64 = 1024;
 
+/// Likewise for the best split of them.
+const MOST_INSTANCES: u64 = 4096;
+
 fn drafter(who: Option<&str>, system: &System) -> Result<Drafter, Fail> {
     let own = || Drafter::own_module(system).named("--drafter mtp");
     match who {
@@ -105,9 +108,10 @@ fn apart(split: &str, when: TransferArg, of: &SolSubject<'_>) -> Result<SolAside
     let (prefill, decode) = split.split_once(':').ok_or_else(wrong)?;
     let count = |text: &str| text.trim().parse::<NonZeroU32>().map_err(|_| wrong());
     let (prefill, decode) = (count(prefill)?, count(decode)?);
-    if u64::from(prefill.get()) + u64::from(decode.get()) > MOST_DEVICES {
+    let all = u64::from(prefill.get()) + u64::from(decode.get());
+    if all > MOST_INSTANCES {
         return Err(Fail::usage(format!(
-            "--disaggregate is {split}; it must be at most {MOST_DEVICES} instances in all"
+            "--disaggregate is {split}; it must be {MOST_INSTANCES} instances at most, both together"
         )));
     }
     let device = of.system.device();
@@ -151,6 +155,10 @@ fn watts(limit: &str, system: &System) -> Result<Watts, Fail> {
     if watts.is_finite() && watts > 0.0 { Ok(Watts::new(watts)) } else { Err(wrong()) }
 }
 
+/// What is smaller or larger is a slip; nothing is so fast or so slow.
+const LEAST_GOAL: f64 = 1e-9;
+const MOST_GOAL: f64 = 1e12;
+
 /// Of texts such as `tpot:50`, one by one or several in one.
 fn goal(texts: &[String]) -> Result<Goal, Fail> {
     let mut goal = Goal::default();
@@ -163,8 +171,11 @@ fn goal(texts: &[String]) -> Result<Goal, Fail> {
         };
         let (name, value) = text.split_once(':').ok_or_else(wrong)?;
         let number: f64 = value.parse().map_err(|_| wrong())?;
-        if !(number > 0.0 && number < 1e15) {
-            return Err(wrong());
+        let least = if matches!(name, "concurrency" | "context") { 1.0 } else { LEAST_GOAL };
+        if !(least..=MOST_GOAL).contains(&number) {
+            return Err(Fail::usage(format!(
+                "--goal {text}: {name} is {value}; it must be from {least} to {MOST_GOAL:e}"
+            )));
         }
         match name {
             "ttft" => goal.ttft = Some(Seconds::new(number / 1e3)),

@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use fizeau::core::Tokens;
 use fizeau::roofline::Load;
 
-use crate::args::{SolArgs, SolLoadArgs, SystemArgs};
+use crate::args::{ChoiceArgs, SolArgs, SolLoadArgs, SystemArgs};
 
 /// Which system, in the words of the command line or of a line of a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +18,7 @@ pub(super) struct SystemQuery<'a> {
     pub(super) kv: Option<Cow<'a, str>>,
     pub(super) memory_share: f64,
     pub(super) max_num_seqs: Option<NonZeroU64>,
+    pub(super) choices: ChoiceArgs,
     /// As a calibration calls it.
     pub(super) engine: Option<Cow<'a, str>>,
 }
@@ -73,6 +74,7 @@ impl<'a> SystemQuery<'a> {
             kv: borrowed(&args.kv),
             memory_share: args.memory_share,
             max_num_seqs: args.max_num_seqs,
+            choices: args.choices,
             engine: engine.map(Cow::Borrowed),
         }
     }
@@ -88,6 +90,16 @@ impl LoadQuery {
             }
             None => Self { isl: args.isl, osl: args.osl, cached: args.cached, concurrency },
         }
+    }
+
+    /// What is wrong with the flags that stand for others of a load.
+    pub(super) fn check(args: &SolLoadArgs) -> Result<(), String> {
+        for (flag, given, least) in [("context", args.context, 2), ("batch", args.batch, 1)] {
+            if let Some(count) = given.filter(|count| !(least..=MOST).contains(count)) {
+                return Err(format!("--{flag} is {count}; it must be from {least} to {MOST}"));
+            }
+        }
+        Ok(())
     }
 
     /// The load, or what is wrong with it.

@@ -7,10 +7,11 @@ use std::num::NonZeroU64;
 use fizeau::core::Tokens;
 use fizeau::roofline::{
     Answer, AnswerError, Calibration, Deployment, DeploymentError, Device, Format, Load, Model,
-    Predictor, Serving, System, WeightChoice,
+    Predictor, Routing, Serving, System, WeightChoice,
 };
 
 use super::query::{Degrees, SystemQuery};
+use crate::args::ChoiceArgs;
 use crate::hardware;
 use crate::model_config;
 
@@ -104,10 +105,19 @@ pub(super) fn system_of(
     query: &SystemQuery<'_>,
 ) -> Result<System, String> {
     let model = stored_as(model, query)?;
+    let choices = &query.choices;
     let deployment = query.degrees.deployment().map_err(|error| error.to_string())?;
+    let deployment = deployment
+        .with_overlap(choices.overlap.into())
+        .with_expert_exchange(choices.exchange.into());
     let system = System::new(model, device, deployment);
     let system = system.map_err(|error| error.to_string())?;
-    Ok(system.with_serving(serving(query)?))
+    let system = system.with_serving(serving(query)?);
+    Ok(match choices.routing {
+        // As it is made.
+        Routing::Expected => system,
+        routing => system.with_routing(routing),
+    })
 }
 
 /// Each text with a byte behind it that none can contain, then the numbers in text of their own.
@@ -128,6 +138,14 @@ fn write_key(key: &mut Vec<u8>, query: &SystemQuery<'_>) {
     }
     key.extend_from_slice(&query.memory_share.to_bits().to_le_bytes());
     key.extend_from_slice(&query.max_num_seqs.map_or(0, NonZeroU64::get).to_le_bytes());
+    let ChoiceArgs { prefix, routing, overlap, exchange } = query.choices;
+    key.extend_from_slice(&[prefix as u8, overlap as u8, exchange as u8]);
+    let skew = match routing {
+        Routing::Strict => f64::INFINITY,
+        Routing::Skewed(alpha) => alpha,
+        _ => 0.0,
+    };
+    key.extend_from_slice(&skew.to_bits().to_le_bytes());
 }
 
 impl Degrees {
@@ -165,5 +183,6 @@ fn serving(query: &SystemQuery<'_>) -> Result<Serving, String> {
     let mut serving = Serving::default();
     serving.memory_share = share;
     serving.max_sequences = query.max_num_seqs;
+    serving.prefix = query.choices.prefix.into();
     Ok(serving)
 }

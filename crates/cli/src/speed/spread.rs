@@ -7,7 +7,7 @@ use fizeau::harness::RunRecord;
 use fizeau::roofline::System;
 use serde::Serialize;
 
-use crate::args::{PhysicsArgs, SystemArgs};
+use crate::args::{ChoiceArgs, DEFAULT_MEMORY_SHARE, PhysicsArgs, SystemArgs};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Spread {
@@ -33,7 +33,7 @@ impl Default for Spread {
             replicas: 1,
             weights: None,
             kv: None,
-            memory_share: 0.9,
+            memory_share: DEFAULT_MEMORY_SHARE,
             max_num_seqs: None,
         }
     }
@@ -92,6 +92,7 @@ impl Spread {
             kv: self.kv.clone(),
             memory_share: self.memory_share,
             max_num_seqs: self.max_num_seqs,
+            choices: ChoiceArgs::default(),
         }
     }
 

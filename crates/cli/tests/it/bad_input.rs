@@ -264,6 +264,19 @@ fn a_folder_that_cannot_be_made_is_found_before_anything_is_sent() {
     }
 }
 
+/// A new run has defaults; what is said of a stored one is in place of what it had.
+#[test]
+fn what_is_not_said_of_a_stored_run_is_as_it_was() {
+    let help = |command: &str| {
+        let help = run(&[command, "--help"]).out;
+        help.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(help("sweep").contains("so many stages; by default 1"));
+    let report = help("report");
+    assert!(report.contains("so many stages; by default as the run had it"), "{report}");
+    assert!(!report.contains("by default 1") && !report.contains("by default 0.9"), "{report}");
+}
+
 #[test]
 fn an_unknown_flag_is_exit_code_2_and_help_is_0() {
     assert_eq!(run(&["bench", "--hf-split", "train"]).code, USAGE);

@@ -121,6 +121,34 @@ fn flags_are_the_defaults_of_lines() {
     assert_eq!(answers(&ended), [point(&llama())]);
 }
 
+/// Each changes what it is about, on the command line as in a line, and is not confused with others of the same file.
+#[test]
+fn an_engine_may_be_said_to_go_about_it_otherwise() {
+    let experts = json!({
+        "model_config": "qwen3-235b-a22b", "hardware": "h200-sxm", "tp": 1, "dp": 8, "ep": 8,
+        "isl": 16384, "osl": 256, "cached": 1024, "concurrency": 256,
+    });
+    let cases = [
+        ("prefix", "own", "max_batch"),
+        ("routing", "strict", "expected"),
+        ("routing", "skewed:1.5", "expected"),
+        ("overlap", "two-batches", "expected"),
+        ("exchange", "all-gather", "expected"),
+    ];
+    let mut lines = experts.to_string();
+    for (field, value, _) in cases {
+        let mut line = experts.clone();
+        line[field] = value.into();
+        lines.push_str(&format!("\n{line}"));
+    }
+    let all = answers(&points(&lines, &[]));
+    for ((field, value, seen), other) in cases.iter().zip(&all[1..]) {
+        assert_ne!(all[0][seen], other[seen], "{field} {value}: {other}");
+        let by_flag = points(&experts.to_string(), &[&format!("--{field}"), value]);
+        assert_eq!(answers(&by_flag), std::slice::from_ref(other), "{field} {value}");
+    }
+}
+
 #[test]
 fn every_line_is_answered_in_its_place() {
     let mut lines = String::new();
@@ -182,6 +210,8 @@ fn what_is_wrong_with_a_line_is_said_in_its_place() {
         (llama_with("hardware", 5), "hardware must be a text"),
         (llama_with("hardware", "h100-smx"), "did you mean \"h100-sxm\"?"),
         (llama_with("kv", "fp3"), "fp3"),
+        (llama_with("prefix", "mine"), "prefix is `mine`; it must be shared or own"),
+        (llama_with("routing", "skewed:x"), "routing `skewed:x`: it must be even, strict"),
         (llama_with("weights", "fp3"), "fp3"),
         (
             llama_with("tp", 3),
@@ -211,10 +241,15 @@ fn a_field_that_is_not_known_is_named() {
 #[test]
 fn what_is_wrong_on_the_command_line_is_one_line() {
     let path = config("llama-3.1-8b");
-    let cases: [(&[&str], &str); 4] = [
+    let cases: [(&[&str], &str); 6] = [
         (&[], "--model-config is missing; it takes a config.json"),
         (&["--model-config", &path], "--hardware is missing; it takes a name"),
         (&["--model-config", &path, "--hardware", "h100-sxm", "--isl", "0"], "isl is 0"),
+        (
+            &["--model-config", &path, "--hardware", "h100-sxm", "--context", "0"],
+            "--context is 0; it must be from 2",
+        ),
+        (&["--model-config", &path, "--hardware", "h100-sxm", "--batch", "0"], "--batch is 0"),
         (&["--points", "no/such/file"], "no/such/file"),
     ];
     for (flags, wanted) in cases {

@@ -3,9 +3,9 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::PerSec;
-use fizeau_roofline::{Answer, AnswerError, Load, Schedule, System};
+use fizeau_roofline::{Answer, AnswerError, Figures, Load, Schedule, System};
 
-use super::SolScope;
+use super::{SolScope, SolView};
 
 impl SolScope {
     /// What `system` makes of `load` with as many of its sequences running as fit, or with exactly `batch`.
@@ -26,6 +26,14 @@ impl SolScope {
             step_alone(system, load, &mut answer);
         }
         Ok(answer)
+    }
+}
+
+impl SolView<'_> {
+    /// Bound and expectation of the sequences that run, by a schedule that either may have.
+    pub(super) fn scheduled(&self, schedule: Schedule) -> [Figures; 2] {
+        let (system, load, running) = (self.system, self.load, self.answer.running_batch);
+        [system.bound_at(load, running, schedule), system.expected_at(load, running, schedule)]
     }
 }
 

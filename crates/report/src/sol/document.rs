@@ -2,6 +2,7 @@
 
 mod gains;
 mod passes;
+mod schedules;
 
 use fizeau_core::{Bytes, Tokens};
 use fizeau_roofline::{Deployment, Device, MathType, Model, Phase, Reckoning, Tensors};
@@ -13,6 +14,7 @@ use super::line::Line;
 use super::{SolAside, SolScope, SolView};
 use gains::{Elasticities, GainBlock};
 use passes::{Pass, Passes};
+use schedules::Schedules;
 
 impl SolView<'_> {
     /// `fizeau.sol/1`: the fields of a line of [`super::SolLine`], and besides them what was asked of what, memory, and where the
@@ -46,6 +48,7 @@ impl SolView<'_> {
             } else {
                 Line::of(answer, self.notes).with(self.calibrated.as_ref())
             },
+            schedules: (!is_step).then(|| Schedules::of(self)),
             memory: Memory::of(self),
             passes: Passes {
                 prefill: (!is_step).then(|| pass(Phase::Prefill, &prompt)),
@@ -99,6 +102,8 @@ struct Document<'a> {
     load: Asked,
     #[serde(flatten)]
     answer: Line<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    schedules: Option<Schedules>,
     memory: Memory,
     passes: Passes,
     /// By how many per cent a figure grows where a resource does by one.

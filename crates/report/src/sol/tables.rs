@@ -1,7 +1,7 @@
 //! The tables of an answer.
 
 use fizeau_core::Seconds;
-use fizeau_roofline::{Figures, PassTime, Phase};
+use fizeau_roofline::{Figures, PassTime, Phase, Schedule};
 
 use super::gains::Change;
 use super::grid::Grid;
@@ -73,6 +73,23 @@ pub(super) fn figures(view: &SolView<'_>) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// The sequences that run by either schedule: the bound above is that of the one, the expectation that of the other.
+pub(super) fn schedules(view: &SolView<'_>) -> Vec<String> {
+    let head = format!("prefill and decode, {}", sequences(view.answer.running_batch));
+    let mut grid = Grid::new(&[&head, "bound", "expected"]);
+    for (name, schedule) in
+        [("taking turns", Schedule::Serial), ("overlapped", Schedule::Overlapped)]
+    {
+        let ways = view.scheduled(schedule);
+        let mut add = |what: &str, of: fn(&Figures) -> f64| {
+            grid.row(row(&format!("  {name}: {what}"), ways.iter().map(of)));
+        };
+        add("TPOT, ms", |figures| figures.tpot.get() * 1e3);
+        add("requests/s", |figures| figures.requests_per_s.get());
+    }
+    grid.lines()
 }
 
 /// Where the time of a pass goes, operator by operator.

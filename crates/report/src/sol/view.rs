@@ -21,6 +21,9 @@ impl SolView<'_> {
         self.say_load(&mut text);
         text.table(tables::memory(self));
         text.table(tables::figures(self));
+        if self.scope == SolScope::Requests {
+            text.table(tables::schedules(self));
+        }
         if let Some(calibrated) = self.calibrated.and_then(|calibrated| calibrated.table()) {
             text.table(calibrated);
         }

@@ -7,26 +7,33 @@ use std::path::Path;
 
 use fizeau::core::{Seconds, Tokens};
 use fizeau::roofline::{Load, Sample, System};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::query::SystemQuery;
 use super::super::systems::Systems;
+use crate::args::DEFAULT_MEMORY_SHARE;
 
-/// The valid levels of the run in `folder`, and why others cannot be used. What the run does not say of its system is as in
-/// `flags`.
+/// The valid levels of the run in `folder`, and why others cannot be used. The run's system is as it
+/// was kept with it, but for what `flags` say otherwise.
 pub(super) fn levels(
     folder: &Path,
     flags: &SystemQuery<'_>,
 ) -> Result<Vec<Result<Sample, String>>, String> {
     let sweep = read(&folder.join("sweep.json"));
-    let (setup, levels) = match &sweep {
-        Ok(sweep) => (&sweep["setup"], sweep["levels"].as_array().cloned().unwrap_or_default()),
+    let (mut record, levels) = match &sweep {
+        Ok(sweep) => {
+            let record = json!({"setup": sweep["setup"]});
+            (record, sweep["levels"].as_array().cloned().unwrap_or_default())
+        }
         Err(error) => match read(&folder.join("summary.json")) {
             Ok(level) => return one(folder, flags, &level).map(|level| vec![level]),
             Err(_) => return Err(error.clone()),
         },
     };
-    let (name, system) = system(folder, flags, setup)?;
+    if let Ok(run) = read(&folder.join("run.json")) {
+        record["speed_of_light"] = run["speed_of_light"].clone();
+    }
+    let (name, system) = system(folder, flags, &record)?;
     Ok(levels.iter().map(|level| sample(&name, &system, flags, level)).collect())
 }
 
@@ -37,7 +44,7 @@ fn one(
     level: &Value,
 ) -> Result<Result<Sample, String>, String> {
     let run = read(&folder.join("run.json"))?;
-    let (name, system) = system(folder, flags, &run["setup"])?;
+    let (name, system) = system(folder, flags, &run)?;
     Ok(sample(&name, &system, flags, level))
 }
 
@@ -51,8 +58,9 @@ fn read(path: &Path) -> Result<Value, String> {
 fn system(
     folder: &Path,
     flags: &SystemQuery<'_>,
-    setup: &Value,
+    record: &Value,
 ) -> Result<(String, System), String> {
+    let setup = &record["setup"];
     let kept = |file: &str| {
         let path = folder.join(file);
         path.is_file().then(|| Cow::Owned(path.display().to_string()))
@@ -62,10 +70,37 @@ fn system(
     query.model_config =
         query.model_config.or_else(|| kept("model-config.json")).or_else(|| said("model_config"));
     query.hardware = query.hardware.or_else(|| kept("device.toml")).or_else(|| said("hardware"));
+    spread_as(&mut query, &record["speed_of_light"]);
     let name = said("model_config").or_else(|| query.model_config.clone()).unwrap_or_default();
     let mut systems = Systems::default();
     let prepared = systems.get(&query).map_err(str::to_owned)?;
     Ok((name.into_owned(), prepared.system.clone()))
+}
+
+/// What flags leave at their defaults is as `run.json` has it, if it does.
+fn spread_as(query: &mut SystemQuery<'_>, spread: &Value) {
+    let set = |degree: &mut u32, name: &str| {
+        let said = spread[name].as_u64().and_then(|said| u32::try_from(said).ok());
+        if let Some(said) = said.filter(|_| *degree == 1) {
+            *degree = said;
+        }
+    };
+    let degrees = &mut query.degrees;
+    set(&mut degrees.tp, "tp");
+    set(&mut degrees.pp, "pp");
+    set(&mut degrees.ep, "ep");
+    set(&mut degrees.dp, "dp");
+    set(&mut degrees.replicas, "replicas");
+    let text = |name: &str| spread[name].as_str().map(|said| Cow::Owned(said.to_owned()));
+    query.weights = query.weights.take().or_else(|| text("weights"));
+    query.kv = query.kv.take().or_else(|| text("kv"));
+    let most = || spread["max_num_seqs"].as_u64().and_then(NonZeroU64::new);
+    query.max_num_seqs = query.max_num_seqs.or_else(most);
+    if let Some(share) = spread["memory_share"].as_f64()
+        && query.memory_share == DEFAULT_MEMORY_SHARE
+    {
+        query.memory_share = share;
+    }
 }
 
 /// The level with the mean lengths that it had.

@@ -165,6 +165,19 @@ fn a_run_of_our_own_is_fitted() {
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{}", ended.out);
     assert!(ended.out.contains("h100-sxm, own"), "{}", ended.out);
 
+    // Spread as the run was: two ways of it are more than one device of the flags' default could be.
+    let kept = json!({"speed_of_light": {"tp": 2, "weights": "fp8", "memory_share": 0.8}});
+    fs::write(scratch.path("run.json"), kept.to_string()).unwrap();
+    let alone = fs::read_to_string(&calibration).unwrap();
+    assert_eq!(fit().code, Some(0));
+    let spread = fs::read_to_string(&calibration).unwrap();
+    assert_ne!(alone, spread);
+    fs::remove_file(scratch.path("run.json")).unwrap();
+    let words = ["sol", "--fit", &run_folder, "--engine", "own", "--out", &calibration];
+    let said = ["--tp", "2", "--weights", "fp8", "--memory-share", "0.8"];
+    assert_eq!(run(&[&words[..], &said].concat()).code, Some(0));
+    assert_eq!(fs::read_to_string(&calibration).unwrap(), spread);
+
     levels.push(level(32, "invalid"));
     write(&levels);
     let ended = fit();

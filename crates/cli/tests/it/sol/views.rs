@@ -237,6 +237,27 @@ fn what_is_asked_besides_has_a_table_and_an_object_of_its_own() {
     assert!(plain.get("speculation").is_none());
 }
 
+/// The golden figures of Llama-3.1-8B on an H100: 11.4 requests/s in turns, 17.4 overlapped.
+#[test]
+fn both_schedules_are_answered() {
+    let document: Value = serde_json::from_str(&ran(&llama_flags(), &["--json"]).out).unwrap();
+    let schedules = &document["schedules"];
+    let rate =
+        |schedule: &str, by: &str| schedules[schedule][by]["requests_per_s"].as_f64().unwrap();
+    let rounded = |schedule: &str| format!("{:.1}", rate(schedule, "bound"));
+    assert_eq!([rounded("serial"), rounded("overlapped")], ["11.4", "17.4"]);
+    assert_eq!(schedules["serial"]["expected"], document["expected"]);
+    assert_eq!(schedules["overlapped"]["bound"], document["bound"]);
+    for schedule in ["serial", "overlapped"] {
+        assert!(rate(schedule, "expected") <= rate(schedule, "bound"), "{schedule}");
+    }
+    let text = ran(&llama_flags(), &[]).out;
+    assert!(
+        text.contains("taking turns: TPOT") && text.contains("overlapped: requests/s"),
+        "{text}"
+    );
+}
+
 /// Where the model does not fit as it is spread, the devices that a goal takes are still to be had.
 #[test]
 fn a_goal_is_answered_of_a_model_that_does_not_fit() {
@@ -271,6 +292,17 @@ fn what_a_limit_of_power_slows_is_limited_by_power() {
 }
 
 #[test]
+fn a_module_of_the_model_itself_is_said_to_be_that() {
+    let query =
+        "sol --model-config deepseek-v3 --hardware h200-sxm --tp 8 --concurrency 16 --draft 2";
+    let words: Vec<&str> = query.split_whitespace().collect();
+    let own = run(&words).out;
+    assert!(own.contains("drafted: by the model's own module"), "{own}");
+    let other = run(&[&words[..], &["--drafter", &config("llama-3.1-8b")]].concat()).out;
+    assert!(other.contains("drafted: by a model\n"), "{other}");
+}
+
+#[test]
 fn what_is_wrong_with_a_mechanism_is_one_line() {
     let cases = [
         ("--draft 3 --acceptance 1.2", "--acceptance"),
@@ -285,7 +317,10 @@ fn what_is_wrong_with_a_mechanism_is_one_line() {
         ("--power-limit 50", "--power-limit: a limit of 50 W"),
         ("--power-limit much", "--power-limit is much"),
         ("--goal fast", "--goal fast: it must be ttft:MS"),
-        ("--goal tpot:0", "--goal tpot:0"),
+        ("--goal tpot:0", "--goal tpot:0: tpot is 0; it must be from"),
+        ("--goal rps:1e30", "--goal rps:1e30: rps is 1e30; it must be from"),
+        ("--goal context:0.5", "context is 0.5; it must be from 1"),
+        ("--disaggregate 100000:100000", "must be 4096 instances at most"),
         ("--goal tpot:9 --max-devices 0", "--max-devices is 0"),
     ];
     for (flags, wanted) in cases {

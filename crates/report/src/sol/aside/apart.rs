@@ -39,6 +39,10 @@ impl SolAside {
                 ),
             );
         }
+        aside.note(
+            "The bound's TPOT is at the sequences that are expected to decode; its rates are",
+        );
+        aside.note("those of all phases at their best, whatever sequences that takes.");
         aside
     }
 }

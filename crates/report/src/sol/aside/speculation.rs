@@ -1,6 +1,6 @@
 //! Speculative decoding.
 
-use fizeau_roofline::{Drafter, Speculation};
+use fizeau_roofline::{Drafter, Speculation, System};
 
 use super::{SolAside, SolSubject, by_each};
 
@@ -23,6 +23,7 @@ impl SolAside {
         let who = match speculation.drafter() {
             Drafter::Lookup => "by a search in the text",
             Drafter::Share(_) => "at a share of a step each",
+            Drafter::Model(drafter) if is_own(system, drafter) => "by the model's own module",
             _ => "by a model",
         };
         let mut aside = Self::new("speculation", format!("Drafts of {length} tokens"));
@@ -53,6 +54,11 @@ impl SolAside {
         }
         aside
     }
+}
+
+/// Whether what drafts is the module that came with the model.
+fn is_own(system: &System, drafter: &System) -> bool {
+    system.model().draft_model().is_some_and(|module| module == *drafter.model())
 }
 
 /// The longest draft that is tried.

@@ -1,0 +1,29 @@
+//! The figures of the sequences that run by either schedule, as JSON.
+
+use fizeau_roofline::Schedule;
+use serde::Serialize;
+
+use crate::sol::SolView;
+use crate::sol::figures::Block;
+
+#[derive(Serialize)]
+pub(super) struct Schedules {
+    serial: Ways,
+    overlapped: Ways,
+}
+
+#[derive(Serialize)]
+struct Ways {
+    bound: Block,
+    expected: Block,
+}
+
+impl Schedules {
+    pub(super) fn of(view: &SolView<'_>) -> Self {
+        let ways = |schedule| {
+            let [bound, expected] = view.scheduled(schedule);
+            Ways { bound: Block::of(&bound), expected: Block::of(&expected) }
+        };
+        Self { serial: ways(Schedule::Serial), overlapped: ways(Schedule::Overlapped) }
+    }
+}
