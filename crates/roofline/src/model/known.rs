@@ -19,6 +19,7 @@ use super::{Model, ModelError};
 pub struct KnownModel {
     name: &'static str,
     repository: &'static str,
+    aliases: &'static [&'static str],
     config: &'static str,
 }
 
@@ -31,10 +32,11 @@ pub struct UnknownModel {
 }
 
 macro_rules! known {
-    ($($name:literal: $repository:literal,)*) => {
+    ($($name:literal: $repository:literal $(, as $alias:literal)*;)*) => {
         [$(KnownModel {
             name: $name,
             repository: $repository,
+            aliases: &[$($alias),*],
             config: include_str!(concat!("../../data/models/", $name, ".json")),
         },)*]
     };
@@ -42,23 +44,44 @@ macro_rules! known {
 
 static KNOWN: [KnownModel; 18] = known! {
     "deepseek-v3": "deepseek-ai/DeepSeek-V3",
-    "deepseek-v3.2": "deepseek-ai/DeepSeek-V3.2",
-    "gpt-oss-120b": "openai/gpt-oss-120b",
-    "gpt-oss-20b": "openai/gpt-oss-20b",
+        as "deepseek-ai/DeepSeek-V3-Base",
+        as "deepseek-ai/DeepSeek-V3-0324",
+        as "deepseek-ai/DeepSeek-V3.1-Base",
+        as "deepseek-ai/DeepSeek-V3.1",
+        as "deepseek-ai/DeepSeek-V3.1-Terminus",
+        as "deepseek-ai/DeepSeek-R1",
+        as "deepseek-ai/DeepSeek-R1-0528",
+        as "deepseek-ai/DeepSeek-R1-Zero";
+    "deepseek-v3.2": "deepseek-ai/DeepSeek-V3.2";
+    "gpt-oss-120b": "openai/gpt-oss-120b";
+    "gpt-oss-20b": "openai/gpt-oss-20b";
     "kimi-k2": "moonshotai/Kimi-K2-Instruct",
+        as "moonshotai/Kimi-K2-Base";
     "llama-3.1-405b": "meta-llama/Llama-3.1-405B",
+        as "meta-llama/Llama-3.1-405B-Instruct",
+        as "meta-llama/Meta-Llama-3.1-405B",
+        as "meta-llama/Meta-Llama-3.1-405B-Instruct";
     "llama-3.1-70b": "meta-llama/Llama-3.1-70B",
+        as "meta-llama/Llama-3.1-70B-Instruct",
+        as "meta-llama/Meta-Llama-3.1-70B",
+        as "meta-llama/Meta-Llama-3.1-70B-Instruct",
+        as "meta-llama/Llama-3.3-70B-Instruct";
     "llama-3.1-8b": "meta-llama/Llama-3.1-8B",
-    "minimax-m2.5": "MiniMaxAI/MiniMax-M2.5",
+        as "meta-llama/Llama-3.1-8B-Instruct",
+        as "meta-llama/Meta-Llama-3.1-8B",
+        as "meta-llama/Meta-Llama-3.1-8B-Instruct";
+    "minimax-m2.5": "MiniMaxAI/MiniMax-M2.5";
     "mixtral-8x7b": "mistralai/Mixtral-8x7B-v0.1",
-    "nemotron-3-nano-30b-a3b": "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16",
-    "nemotron-h-56b": "nvidia/Nemotron-H-56B-Base-8K",
-    "qwen3-0.6b": "Qwen/Qwen3-0.6B",
-    "qwen3-235b-a22b": "Qwen/Qwen3-235B-A22B",
-    "qwen3-30b-a3b": "Qwen/Qwen3-30B-A3B",
-    "qwen3-32b": "Qwen/Qwen3-32B",
-    "qwen3-8b": "Qwen/Qwen3-8B",
+        as "mistralai/Mixtral-8x7B-Instruct-v0.1";
+    "nemotron-3-nano-30b-a3b": "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16";
+    "nemotron-h-56b": "nvidia/Nemotron-H-56B-Base-8K";
+    "qwen3-0.6b": "Qwen/Qwen3-0.6B";
+    "qwen3-235b-a22b": "Qwen/Qwen3-235B-A22B";
+    "qwen3-30b-a3b": "Qwen/Qwen3-30B-A3B";
+    "qwen3-32b": "Qwen/Qwen3-32B";
+    "qwen3-8b": "Qwen/Qwen3-8B";
     "qwen3-next-80b-a3b": "Qwen/Qwen3-Next-80B-A3B-Instruct",
+        as "Qwen/Qwen3-Next-80B-A3B-Thinking";
 };
 
 impl KnownModel {
@@ -69,7 +92,8 @@ impl KnownModel {
     }
 
     /// The one with this name, as people call it (`llama-3.1-8b`) or as its repository is called
-    /// (`meta-llama/Llama-3.1-8B`, with or without the owner), in whatever case.
+    /// (`meta-llama/Llama-3.1-8B`, with or without the owner), in whatever case; or as one of its
+    /// [aliases](Self::aliases) is.
     ///
     /// # Errors
     /// If there is none of that name; the error lists those that there are.
@@ -92,6 +116,12 @@ impl KnownModel {
         self.repository
     }
 
+    /// Repositories whose configs have the same sizes, context and formats: other training of the same architecture.
+    #[must_use]
+    pub const fn aliases(&self) -> &'static [&'static str] {
+        self.aliases
+    }
+
     /// The text of the config.
     #[must_use]
     pub const fn config(&self) -> &'static str {
@@ -107,7 +137,14 @@ impl KnownModel {
     }
 
     fn is_called(&self, name: &str) -> bool {
-        let short = self.repository.rsplit('/').next().unwrap_or_default();
-        [self.name, self.repository, short].iter().any(|known| known.eq_ignore_ascii_case(name))
+        let repositories = || std::iter::once(&self.repository).chain(self.aliases);
+        self.name.eq_ignore_ascii_case(name)
+            || repositories().any(|known| known.eq_ignore_ascii_case(name))
+            || repositories().map(short_of).any(|known| known.eq_ignore_ascii_case(name))
     }
+}
+
+/// A repository without its owner.
+fn short_of(repository: &&'static str) -> &'static str {
+    repository.rsplit('/').next().unwrap_or_default()
 }

@@ -77,3 +77,18 @@ pub(crate) fn accounts() -> impl Strategy<Value = Reckoning> {
 pub(crate) fn at_most(less: f64, more: f64) -> bool {
     less.is_finite() && more.is_finite() && less <= more * (1.0 + 1e-9)
 }
+
+#[test]
+fn every_alias_means_one_model() {
+    let mut seen = std::collections::HashSet::new();
+    for known in KnownModel::all() {
+        for name in known.aliases().iter().chain([&known.repository()]) {
+            assert!(seen.insert(name.to_ascii_lowercase()), "{name}");
+            let short = name.rsplit('/').next().unwrap();
+            for called in [*name, short] {
+                assert_eq!(KnownModel::named(called).unwrap().name(), known.name(), "{called}");
+            }
+        }
+    }
+    assert_eq!(KnownModel::named("deepseek-ai/DeepSeek-R1").unwrap().name(), "deepseek-v3");
+}
