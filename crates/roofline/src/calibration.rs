@@ -23,7 +23,7 @@ pub use regime::OutsideRegime;
 pub use sample::{Sample, SampleError};
 pub use validation::{Errors, Judged};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fit::Groups;
 use regime::Ranges;
@@ -54,6 +54,8 @@ struct FittedModel {
     name: String,
     mark: ModelMark,
     levels: u64,
+    /// Where it was measured, each once.
+    devices: BTreeSet<String>,
 }
 
 /// How far off predictions of the fitted levels are.
@@ -163,9 +165,15 @@ impl Calibration {
 fn models(samples: &[&Sample]) -> Vec<FittedModel> {
     let mut models: BTreeMap<&str, FittedModel> = BTreeMap::new();
     for sample in samples {
-        let fresh =
-            || FittedModel { name: sample.model.clone(), mark: sample.mark.clone(), levels: 0 };
-        models.entry(&sample.model).or_insert_with(fresh).levels += 1;
+        let fresh = || FittedModel {
+            name: sample.model.clone(),
+            mark: sample.mark.clone(),
+            levels: 0,
+            devices: BTreeSet::new(),
+        };
+        let model = models.entry(&sample.model).or_insert_with(fresh);
+        model.levels += 1;
+        model.devices.insert(sample.device.clone());
     }
     models.into_values().collect()
 }

@@ -1,6 +1,6 @@
 //! A calibration as JSON.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +71,7 @@ struct ModelEntry {
     architecture: String,
     parameters: u64,
     levels: u64,
+    devices: BTreeSet<String>,
 }
 
 /// Relative errors of predictions: see [`Summary`].
@@ -226,12 +227,13 @@ impl ModelEntry {
             architecture: model.mark.architecture.clone(),
             parameters: model.mark.parameters,
             levels: model.levels,
+            devices: model.devices.clone(),
         }
     }
 
     fn model(self) -> FittedModel {
-        let Self { name, architecture, parameters, levels } = self;
-        FittedModel { name, mark: ModelMark { architecture, parameters }, levels }
+        let Self { name, architecture, parameters, levels, devices } = self;
+        FittedModel { name, mark: ModelMark { architecture, parameters }, levels, devices }
     }
 }
 
@@ -278,7 +280,7 @@ impl SpreadEntry {
             ("ttft", self.ttft),
         ];
         for (what, value) in each {
-            not_negative("nine_tenths_within", what, value)?;
+            is_unsure("nine_tenths_within", what, value)?;
         }
         Ok(Spreads {
             seen: self.fitted_model,
@@ -342,19 +344,23 @@ impl ConstantEntry {
                 wanted: format!("from {low} to {high} {}", constant.unit()),
             });
         }
-        not_negative(&scope.to_string(), "deviation", self.deviation)?;
+        is_unsure(&scope.to_string(), "deviation", self.deviation)?;
         Ok(Estimate { constant, value: self.value, deviation: self.deviation })
     }
 }
 
-fn not_negative(place: &str, what: &str, value: f64) -> Result<(), CalibrationFileError> {
-    if value.is_finite() && value >= 0.0 {
+/// Logarithms above this are factors of more than 20,000: whoever is that unsure knows nothing, and twice as much would
+/// soon make an interval's end infinite.
+const MOST_UNSURE: f64 = 10.0;
+
+fn is_unsure(place: &str, what: &str, value: f64) -> Result<(), CalibrationFileError> {
+    if (0.0..=MOST_UNSURE).contains(&value) {
         return Ok(());
     }
     Err(CalibrationFileError::Figure {
         place: place.to_owned(),
         what: what.to_owned(),
         value: value.to_string(),
-        wanted: "a finite number, not below 0".to_owned(),
+        wanted: format!("from 0 to {MOST_UNSURE}, the logarithm of a factor"),
     })
 }

@@ -69,7 +69,10 @@ impl Calibration {
     pub fn predictor(&self, system: &System, engine: Option<&str>) -> Predictor {
         let group = self.nearest(system.device().name(), engine);
         let mut warnings = Vec::new();
-        let is_known = self.models.iter().any(|known| known.mark == ModelMark::of(system));
+        let mark = ModelMark::of(system);
+        let device = system.device().name();
+        let is_known =
+            self.models.iter().any(|known| known.mark == mark && known.devices.contains(device));
         let spread = match &group.scope {
             Scope::All => {
                 warnings.push(format!(
@@ -120,7 +123,7 @@ impl Predictor {
 
     /// The figures of `load`.
     ///
-    /// No time is below the bound's. Within four times the range of what was fitted an interval widens with the distance.
+    /// No time is below the bound's, and no rate above it. Within four times the range of what was fitted an interval widens with the distance.
     ///
     /// # Errors
     /// If the load or the system is farther from everything that was fitted; the error names the quantity.
@@ -153,17 +156,21 @@ impl Predictor {
             low: ttft.low + tpot.low * steps,
             high: ttft.high + tpot.high * steps,
         };
-        // Little's law: in a closed loop as many requests are under way as are offered.
-        let rate = |each: f64| {
-            let of = |time: Seconds| PerSec::new(load.concurrency.get() as f64 * each / time.get());
+        // Little's law: in a closed loop as many requests are under way as are offered. Both low ends at once are faster
+        // than any request is, and a rate has a bound of its own.
+        let rate = |each: f64, most: PerSec| {
+            let of = |time: Seconds| {
+                let rate = load.concurrency.get() as f64 * each / time.get();
+                PerSec::new(rate.min(most.get()))
+            };
             Interval { value: of(e2el.value), low: of(e2el.high), high: of(e2el.low) }
         };
         Ok(Prediction {
             ttft,
             tpot,
             e2el,
-            output_tokens_per_s: rate(load.output_tokens.get() as f64),
-            requests_per_s: rate(1.0),
+            output_tokens_per_s: rate(load.output_tokens.get() as f64, bound.output_tokens_per_s),
+            requests_per_s: rate(1.0, bound.requests_per_s),
             beyond: distance.exp(),
         })
     }

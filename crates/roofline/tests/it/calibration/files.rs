@@ -43,6 +43,12 @@ fn what_is_wrong_with_a_file_is_said() {
         wrong(&json.to_string()),
         "all devices: arithmetic is 1.5; it must be from 0.1 to 0.95 share"
     );
+    // An interval of such constants would have no end.
+    let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    json["groups"][0]["constants"]["arithmetic"]["deviation"] = 1e300.into();
+    let unsure = wrong(&json.to_string());
+    assert!(unsure.starts_with("all devices: deviation is 1000"), "{unsure}");
+    assert!(unsure.ends_with("it must be from 0 to 10, the logarithm of a factor"), "{unsure}");
 }
 
 #[test]

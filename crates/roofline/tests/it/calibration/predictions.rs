@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::Tokens;
-use fizeau_roofline::{Deployment, Device, KnownModel, Load, Scope, System};
+use fizeau_roofline::{Calibration, Deployment, Device, KnownModel, Load, Scope, System};
 use proptest::prelude::*;
 
 use super::PUBLISHED;
@@ -44,9 +44,33 @@ proptest! {
             prop_assert!(least <= time.low && time.low <= time.value && time.value <= time.high);
             prop_assert!(time.high.get().is_finite());
         }
-        for rate in [predicted.requests_per_s, predicted.output_tokens_per_s] {
+        for (rate, most) in [
+            (predicted.requests_per_s, bound.requests_per_s),
+            (predicted.output_tokens_per_s, bound.output_tokens_per_s),
+        ] {
+            prop_assert!(rate.high <= most, "{rate:?} {most:?}");
             prop_assert!(0.0 < rate.low.get() && rate.low <= rate.value && rate.value <= rate.high);
         }
         prop_assert!(predicted.beyond >= 1.0 && predicted.beyond <= 4.0 + 1e-9);
     }
+}
+
+/// What a device makes of a model is not known from another device.
+#[test]
+fn a_model_measured_on_another_device_is_less_sure() {
+    let (level, system) = &PUBLISHED.levels[0];
+    let elsewhere: Vec<_> = PUBLISHED
+        .levels
+        .iter()
+        .zip(&PUBLISHED.samples)
+        .filter(|((other, _), _)| other.model != level.model || other.hardware != level.hardware)
+        .map(|(_, sample)| sample.clone())
+        .collect();
+    let width = |calibration: &Calibration| {
+        let predicted = calibration.predictor(system, None).predict(&level.load).unwrap();
+        predicted.tpot.high / predicted.tpot.value
+    };
+    let without = Calibration::fit(&elsewhere).unwrap().calibration;
+    let left_out = without.summary().model_left_out.unwrap().nine_tenths;
+    assert!(width(&without) >= left_out.exp() * 0.999);
 }
