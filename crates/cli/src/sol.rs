@@ -62,6 +62,12 @@ fn answer(args: &SolArgs, prepared: &Prepared, load: &Load) -> Result<Exit, Fail
     let mut notes = Vec::new();
     let fitting = system.max_batch(load);
     if let Some(batch) = batch.filter(|batch| *batch as f64 > fitting) {
+        if predictor.is_some() {
+            return Err(Fail::usage(format!(
+                "--batch {batch}: {fitting:.0} sequences fit, and a calibration predicts no more than can run; leave \
+                 out --calibration, or ask for a batch that fits"
+            )));
+        }
         notes.push(format!(
             "{batch} sequences do not fit, {fitting:.0} do: the figures are as if they did"
         ));

@@ -21,8 +21,8 @@ pub(crate) struct CalibrationArgs {
     /// With --fit: the config.json of a model that the levels call NAME; others are built in (see `fizeau models`) or paths.
     #[arg(long = "model", value_name = "NAME=FILE", requires = "fit")]
     pub(crate) models: Vec<String>,
-    /// Predict with the constants of this calibration, with intervals.
-    #[arg(long, value_name = "FILE")]
+    /// Predict with the constants of this calibration, with intervals. It predicts requests: not a step alone, nor curves.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["context", "curve"])]
     pub(crate) calibration: Option<PathBuf>,
     /// The engine, as the calibration calls it; otherwise its constants are those of all engines on the device.
     #[arg(long, value_name = "NAME")]

@@ -67,9 +67,9 @@ fn a_chunk_starts_anew() {
     }
     let grown = Pass::decode(1.0, Span::between(1.0, 81_920.0));
     close(read(&grown), layer * (12.0 * 40_960.5 + 36.0 * 4096.5));
-    // What was cached of the chunk is read; what is left of the last is written.
+    // To write what is left of the last chunk is less than to read what was cached of another as well.
     let resumed = Pass::prefill(20_480.0, 12_288.0);
-    close(read(&resumed), layer * (12.0 * 20_480.0 + 36.0 * (4096.0 + 4096.0)));
+    close(read(&resumed), layer * (12.0 * 20_480.0 + 36.0 * 4096.0));
 }
 
 /// Positions up to the window see all before them, the others the window: 4 H d for each pair.

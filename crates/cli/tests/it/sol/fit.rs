@@ -98,6 +98,12 @@ fn a_person_sees_the_prediction_beside_bound_and_expectation() {
     let ended = run(&[&query[..], &["--calibration", &calibration]].concat());
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     assert!(ended.out.contains("calibrated on h100-sxm, vllm"), "{}", ended.out);
+    // What it would not predict is not passed over.
+    for more in [["--context", "4096"], ["--curve", "batch"], ["--batch", "1000000"]] {
+        let ended = run(&[&query[..], &["--calibration", &calibration], &more].concat());
+        assert_eq!(ended.code, Some(2), "{more:?}: {}", ended.out);
+        assert!(ended.err.contains("--calibration"), "{more:?}: {}", ended.err);
+    }
 }
 
 #[test]

@@ -174,7 +174,8 @@ fn a_drafting_model_takes_room() {
     let (own, its) = (large.memory_use(&load, 1.0), small.memory_use(&load, 1.0));
     let expected = (room(&large) - its.weights.get()) / (own.sequence.get() + its.sequence.get());
     let found = most(Drafter::Model(Box::new(small)));
-    assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+    // Whole sequences of both.
+    assert!((found - expected).abs() < 1.0, "{found} {expected}");
     // A module of the model's own has its tables already, and the cache of one layer more.
     let eight = Deployment::SINGLE.with_tensor(8).unwrap();
     let base = System::new(model("deepseek-v3"), device("h200-sxm"), eight).unwrap();
