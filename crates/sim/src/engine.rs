@@ -3,16 +3,18 @@
 mod config;
 mod load;
 mod sequence;
+mod speculation;
 
-pub use config::{ConfigError, EngineConfig};
-pub use load::{StepLoad, StepTime};
+pub use config::{Chunking, ConfigError, EngineConfig, Order, Policy, PrefixCaching};
+pub use load::{Pace, StepLoad, StepTime};
+pub use speculation::Drafts;
 
 use std::collections::{BTreeSet, VecDeque};
 
 use fizeau_core::{Nanos, Stamp, Tokens};
 
 use crate::job::{Emission, Job, JobId, SubmitError};
-use crate::serve::Serve;
+use crate::serve::{Gauges, Serve};
 use sequence::Sequence;
 
 /// A continuous-batching engine: work happens in steps, and each step advances every running sequence.
@@ -29,15 +31,10 @@ use sequence::Sequence;
 /// use fizeau_core::{Nanos, Stamp, Tokens};
 /// use fizeau_sim::{Engine, EngineConfig, Job, JobId, Serve, StepLoad};
 ///
-/// let config = EngineConfig::new(8, Tokens::new(10_000))?.with_prefill_budget(Tokens::new(512))?;
-/// let mut engine = Engine::new(config, |_: &StepLoad| Nanos::from_millis(10));
-/// engine.submit(Job {
-///     id: JobId(0),
-///     prompt_tokens: Tokens::new(600),
-///     cached_tokens: Tokens::ZERO,
-///     output_tokens: Tokens::new(2),
-///     at: Stamp::EPOCH,
-/// })?;
+/// let config = EngineConfig::new(8, Tokens::new(10_000));
+/// let config = EngineConfig { max_batched_tokens: Tokens::new(512), ..config };
+/// let mut engine = Engine::new(config, |_: &StepLoad| Nanos::from_millis(10))?;
+/// engine.submit(Job::new(JobId(0), Tokens::new(600), Tokens::new(2), Stamp::EPOCH))?;
 /// let mut left = Vec::new();
 /// while let Some(at) = engine.next_event() {
 ///     engine.advance(at, &mut |emission| left.push(emission.at.as_nanos() / 1_000_000));
@@ -64,8 +61,16 @@ pub struct Engine<S> {
 
 impl<S: StepTime> Engine<S> {
     /// An engine with nothing to do, whose steps take as long as `step_time` says.
-    #[must_use]
-    pub const fn new(config: EngineConfig, step_time: S) -> Self {
+    ///
+    /// # Errors
+    /// If it cannot run so: see [`EngineConfig::check`].
+    pub fn new(config: EngineConfig, step_time: S) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(Self::of_checked(config, step_time))
+    }
+
+    /// An engine of a configuration that has been checked.
+    pub(crate) const fn of_checked(config: EngineConfig, step_time: S) -> Self {
         Self {
             config,
             step_time,
@@ -113,7 +118,7 @@ impl<S: StepTime> Engine<S> {
     }
 
     fn begin_step(&mut self, start: Stamp) {
-        let mut budget = self.config.prefill_budget().get();
+        let mut budget = self.config.max_batched_tokens.get();
         let mut load = StepLoad::default();
         for sequence in &mut self.running {
             budget -= sequence.plan(budget, &mut load);
@@ -134,7 +139,7 @@ impl<S: StepTime> Engine<S> {
     fn admit(&mut self, start: Stamp) -> Option<Job> {
         let next = self.waiting.front()?;
         let reserved = self.reserved + next.total_tokens();
-        let fits = self.running.len() < self.config.slots()
+        let fits = (self.running.len() as u64) < self.config.max_num_seqs
             && reserved <= self.config.kv_capacity()
             && next.at <= start;
         if !fits {
@@ -170,7 +175,7 @@ impl<S: StepTime> Engine<S> {
 
 impl<S: StepTime> Serve for Engine<S> {
     fn submit(&mut self, job: Job) -> Result<(), SubmitError> {
-        job.check(self.longest_job())?;
+        job.check(Some(self.config.longest_job()))?;
         if !self.live.insert(job.id) {
             return Err(SubmitError::DuplicateId(job.id));
         }
@@ -217,6 +222,15 @@ impl<S: StepTime> Serve for Engine<S> {
     }
 
     fn longest_job(&self) -> Option<Tokens> {
-        Some(self.config.max_context())
+        Some(self.config.longest_job())
+    }
+
+    fn gauges(&self) -> Gauges {
+        Gauges {
+            running: self.running.len() as u64,
+            waiting: self.waiting.len() as u64,
+            blocks: self.config.blocks,
+            ..Gauges::default()
+        }
     }
 }

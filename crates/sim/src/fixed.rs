@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use fizeau_core::{Nanos, Stamp, Tokens};
 
 use crate::job::{Emission, Job, JobId, JobTiming, SubmitError};
-use crate::serve::Serve;
+use crate::serve::{Gauges, Serve};
 
 /// The most tokens of one job, prompt and output together: longer than any model's context.
 const LONGEST_JOB: Tokens = Tokens::new(1 << 20);
@@ -35,7 +35,9 @@ pub struct FixedTiming {
 #[derive(Debug, Clone, Copy)]
 struct Due {
     at: Stamp,
-    job: Job,
+    job: JobId,
+    submitted: Stamp,
+    output_tokens: u64,
     index: u64,
 }
 
@@ -59,11 +61,16 @@ impl FixedTiming {
     }
 
     fn emission(&self, due: &Due) -> Emission {
-        let Due { at, job, index } = *due;
-        let last = index + 1 == job.output_tokens.get();
-        let timing =
-            JobTiming { submitted: job.at, admitted: job.at, first_token: job.at + self.ttft };
-        Emission { job: job.id, at, index, last, timing }
+        let Due { at, job, submitted, output_tokens, index } = *due;
+        let last = index + 1 == output_tokens;
+        let timing = JobTiming {
+            submitted,
+            admitted: submitted,
+            first_token: submitted + self.ttft,
+            cached_tokens: Tokens::ZERO,
+            preemptions: 0,
+        };
+        Emission { job, at, index, count: 1, last, timing }
     }
 }
 
@@ -84,14 +91,17 @@ impl Serve for FixedTiming {
         if !self.live.insert(job.id) {
             return Err(SubmitError::DuplicateId(job.id));
         }
-        insert(&mut self.first, Due { at: job.at + self.ttft, job, index: 0 });
+        let Job { id, at: submitted, output_tokens, .. } = job;
+        let at = submitted + self.ttft;
+        let due = Due { at, job: id, submitted, output_tokens: output_tokens.get(), index: 0 };
+        insert(&mut self.first, due);
         Ok(())
     }
 
     fn cancel(&mut self, id: JobId) {
         if self.live.remove(&id) {
-            self.first.retain(|due| due.job.id != id);
-            self.next.retain(|due| due.job.id != id);
+            self.first.retain(|due| due.job != id);
+            self.next.retain(|due| due.job != id);
         }
     }
 
@@ -106,7 +116,7 @@ impl Serve for FixedTiming {
                 let emission = self.emission(&due);
                 emit(emission);
                 if emission.last {
-                    self.live.remove(&due.job.id);
+                    self.live.remove(&due.job);
                     break;
                 }
                 due.index += 1;
@@ -125,5 +135,9 @@ impl Serve for FixedTiming {
 
     fn longest_job(&self) -> Option<Tokens> {
         Some(LONGEST_JOB)
+    }
+
+    fn gauges(&self) -> Gauges {
+        Gauges { running: self.live.len() as u64, ..Gauges::default() }
     }
 }

@@ -1,28 +1,61 @@
 //! What an engine is given, and what it gives back.
 
+use std::sync::Arc;
+
 use fizeau_core::{Nanos, Stamp, Tokens};
 
 /// The number of a job; whoever submits chooses it. No two live jobs of an engine share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub u64);
 
-/// One request, as an engine sees it: lengths and an instant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// One request, as an engine sees it: lengths, an instant, and what it shares with others.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     /// Its number.
     pub id: JobId,
     /// Length of the prompt, at least 1.
     pub prompt_tokens: Tokens,
-    /// How many of them, from the first, need not be read, because a prefix cache holds them. The last is always read, so
-    /// that all of them means all but one.
-    pub cached_tokens: Tokens,
-    /// How many tokens to generate, at least 1. A simulated model never stops by itself.
+    /// How many tokens to generate, at least 1: a simulated model stops there, not before.
     pub output_tokens: Tokens,
-    /// When it arrived. May lie ahead of the engine; jobs are served in the order of these instants.
+    /// When it arrived. May lie ahead of the engine.
     pub at: Stamp,
+    /// Who goes first where the engine orders by it ([`crate::Order::Priority`]).
+    pub priority: Priority,
+    /// What prompt and reply are, block by block, for an engine that keeps prefixes ([`crate::Serve::prefix_block`]); none
+    /// if nothing of it is shared.
+    pub content: Option<Content>,
+    /// What became of it in an engine before this one, which read its prompt and gave its first token: this engine gets keys
+    /// and values with it, needs room for them, and goes on with the second token. None for a new job.
+    pub begun: Option<JobTiming>,
 }
 
+/// Which jobs go first: the lower, the sooner, as in vLLM.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Priority(pub i64);
+
+/// The identity of a job's tokens, in blocks of the engine's size: of each full block of prompt and reply together, a hash of
+/// all tokens up to its end. Two jobs whose first `n` hashes are equal have their first `n` blocks in common.
+///
+/// The reply counts too, since a simulated model's words are known beforehand: a later turn of a conversation finds it in the
+/// cache, as far as it was generated.
+pub type Content = Arc<[u64]>;
+
 impl Job {
+    /// A new job without content, of ordinary priority.
+    ///
+    /// ```
+    /// use fizeau_core::{Stamp, Tokens};
+    /// use fizeau_sim::{Job, JobId};
+    /// let job = Job::new(JobId(7), Tokens::new(100), Tokens::new(5), Stamp::EPOCH);
+    /// assert_eq!(job.total_tokens(), Tokens::new(105));
+    /// ```
+    #[must_use]
+    pub const fn new(id: JobId, prompt: Tokens, output: Tokens, at: Stamp) -> Self {
+        let (content, begun) = (None, None);
+        let priority = Priority(0);
+        Self { id, prompt_tokens: prompt, output_tokens: output, at, priority, content, begun }
+    }
+
     /// Prompt and output together: what the job needs of the key-value cache at its end.
     #[must_use]
     pub fn total_tokens(&self) -> Tokens {
@@ -44,16 +77,18 @@ impl Job {
     }
 }
 
-/// One token leaving an engine.
+/// Tokens of a job leaving an engine together: one, or with speculative decoding several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Emission {
-    /// Whose token it is.
+    /// Whose they are.
     pub job: JobId,
-    /// When it left.
+    /// When they left.
     pub at: Stamp,
-    /// Its number within the job, from 0.
+    /// The number of the first of them within the job, from 0.
     pub index: u64,
-    /// Whether it was the job's last; the job is then over and its place is free.
+    /// How many they are, at least 1.
+    pub count: u64,
+    /// Whether the job's last token is among them; the job is then over and its place is free.
     pub last: bool,
     /// What the job went through before.
     pub timing: JobTiming,
@@ -68,6 +103,10 @@ pub struct JobTiming {
     pub admitted: Stamp,
     /// When its first token left.
     pub first_token: Stamp,
+    /// Prompt tokens that a prefix cache held when the job was admitted first.
+    pub cached_tokens: Tokens,
+    /// How often it lost its place, and all that had been computed of it, to others.
+    pub preemptions: u32,
 }
 
 impl JobTiming {
@@ -91,6 +130,12 @@ pub enum SubmitError {
     /// A live job has the same number.
     #[error("job {} is already in the engine: give each live job a number of its own", .0.0)]
     DuplicateId(JobId),
+    /// As many wait as may.
+    #[error("{waiting} requests wait already, and no more may: try again later")]
+    QueueFull {
+        /// How many wait.
+        waiting: u64,
+    },
     /// There is nothing to read or nothing to write.
     #[error(
         "a job needs at least one prompt token and one output token, not {prompt} and {output}"

@@ -29,8 +29,8 @@
 //! use fizeau_sim::{Engine, EngineConfig, SimTransport, StepLoad, VirtualTime};
 //! use futures_util::future::join;
 //!
-//! let config = EngineConfig::new(1, Tokens::new(1_000))?;
-//! let engine = Engine::new(config, |_: &StepLoad| Nanos::from_millis(10));
+//! let config = EngineConfig::new(1, Tokens::new(1_000));
+//! let engine = Engine::new(config, |_: &StepLoad| Nanos::from_millis(10))?;
 //! let time = VirtualTime::new();
 //! let transport = SimTransport::new(&time, engine);
 //!
@@ -60,11 +60,14 @@ mod virtual_time;
 #[cfg(feature = "http")]
 pub mod http;
 
-pub use engine::{ConfigError, Engine, EngineConfig, StepLoad, StepTime};
+pub use engine::{
+    Chunking, ConfigError, Drafts, Engine, EngineConfig, Order, Pace, Policy, PrefixCaching,
+    StepLoad, StepTime,
+};
 pub use fixed::FixedTiming;
-pub use job::{Emission, Job, JobId, JobTiming, SubmitError};
+pub use job::{Content, Emission, Job, JobId, JobTiming, Priority, SubmitError};
 pub use scenario::{Scenario, ScenarioError};
-pub use serve::Serve;
+pub use serve::{Gauges, Serve};
 pub use step::{Overheads, RooflineStep, StepError};
 pub use transport::SimTransport;
 pub use virtual_time::{Deadlock, VirtualTime};

@@ -16,11 +16,11 @@ use crate::step::{Overheads, RooflineStep, StepError};
 /// use fizeau_sim::Scenario;
 ///
 /// let scenario = Scenario::llama_3_1_8b_h100()?;
-/// assert_eq!(scenario.config().slots(), 64);
+/// assert_eq!(scenario.config().max_num_seqs, 64);
 /// assert!(scenario.config().kv_capacity() > Tokens::new(400_000));
 /// assert!(scenario.describe().contains("H100"));
 /// let _engine = scenario.engine();
-/// # Ok::<(), fizeau_sim::ScenarioError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Scenario {
@@ -120,11 +120,10 @@ impl Scenario {
             });
         }
         let cache = Tokens::new(cache as u64);
-        let config = EngineConfig::new(slots, cache)?;
-        let config = match system.model().max_context() {
-            Some(context) => config.with_max_context(context.min(cache))?,
-            None => config,
-        };
+        let config = EngineConfig::new(slots as u64, cache);
+        let max_context = system.model().max_context().map(|most| most.min(config.kv_capacity()));
+        let config = EngineConfig { max_context, ..config };
+        config.check()?;
         let step = RooflineStep::new(system, overheads)?;
         Ok(Self { model_name, config, step })
     }
@@ -162,7 +161,7 @@ impl Scenario {
     /// A fresh engine.
     #[must_use]
     pub fn engine(&self) -> Engine<RooflineStep> {
-        Engine::new(self.config, self.step.clone())
+        Engine::of_checked(self.config.clone(), self.step.clone())
     }
 
     /// One line for reports: model, device, limits and overheads. Whoever prints it says that the engine is simulated.
@@ -179,9 +178,9 @@ impl Scenario {
              tokens a step; roofline at {:.0} % of bandwidth and {:.0} % of compute, plus {} a step and {} a sequence",
             self.model_name,
             most_common_format(self.model()),
-            config.slots(),
+            config.max_num_seqs,
             config.kv_capacity(),
-            config.prefill_budget(),
+            config.max_batched_tokens,
             overheads.bandwidth_efficiency * 100.0,
             overheads.compute_efficiency * 100.0,
             overheads.per_step,

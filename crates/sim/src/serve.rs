@@ -1,5 +1,7 @@
 //! The one outward interface of all simulated engines.
 
+use std::num::NonZeroU64;
+
 use fizeau_core::{Stamp, Tokens};
 
 use crate::job::{Emission, Job, JobId, SubmitError};
@@ -16,13 +18,7 @@ use crate::job::{Emission, Job, JobId, SubmitError};
 /// use fizeau_sim::{FixedTiming, Job, JobId, Serve};
 ///
 /// let mut engine = FixedTiming::new(Nanos::from_millis(20), Nanos::from_millis(5));
-/// engine.submit(Job {
-///     id: JobId(0),
-///     prompt_tokens: Tokens::new(250),
-///     cached_tokens: Tokens::ZERO,
-///     output_tokens: Tokens::new(3),
-///     at: Stamp::EPOCH,
-/// })?;
+/// engine.submit(Job::new(JobId(0), Tokens::new(250), Tokens::new(3), Stamp::EPOCH))?;
 /// let mut left = Vec::new();
 /// while let Some(at) = engine.next_event() {
 ///     engine.advance(at, &mut |emission| left.push(emission.at.as_nanos() / 1_000_000));
@@ -49,6 +45,58 @@ pub trait Serve {
 
     /// The most tokens, prompt and output together, that one job may have; none if there is no limit.
     fn longest_job(&self) -> Option<Tokens>;
+
+    /// Tokens of a block by which it finds prompts' beginnings again ([`Job::content`]); none if it does not.
+    fn prefix_block(&self) -> Option<NonZeroU64> {
+        None
+    }
+
+    /// How full it is, and what has happened so far.
+    fn gauges(&self) -> Gauges;
+}
+
+/// How full an engine is, and what has happened in it since it began; of several replicas, all of them together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Gauges {
+    /// Jobs that hold a slot.
+    pub running: u64,
+    /// Jobs that wait for one.
+    pub waiting: u64,
+    /// Blocks of the cache in use by running jobs.
+    pub blocks_used: u64,
+    /// Blocks of the cache; 0 where it has none.
+    pub blocks: u64,
+    /// Times that a job lost its place to others.
+    pub preemptions: u64,
+    /// Prompt tokens looked up in the prefix cache.
+    pub prefix_queries: u64,
+    /// Prompt tokens found there.
+    pub prefix_hits: u64,
+    /// Steps begun.
+    pub steps: u64,
+    /// Tokens drafted.
+    pub drafted: u64,
+    /// Tokens drafted and accepted.
+    pub accepted: u64,
+}
+
+impl std::ops::Add for Gauges {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            running: self.running + other.running,
+            waiting: self.waiting + other.waiting,
+            blocks_used: self.blocks_used + other.blocks_used,
+            blocks: self.blocks + other.blocks,
+            preemptions: self.preemptions + other.preemptions,
+            prefix_queries: self.prefix_queries + other.prefix_queries,
+            prefix_hits: self.prefix_hits + other.prefix_hits,
+            steps: self.steps + other.steps,
+            drafted: self.drafted + other.drafted,
+            accepted: self.accepted + other.accepted,
+        }
+    }
 }
 
 impl<T: Serve + ?Sized> Serve for Box<T> {
@@ -70,5 +118,13 @@ impl<T: Serve + ?Sized> Serve for Box<T> {
 
     fn longest_job(&self) -> Option<Tokens> {
         (**self).longest_job()
+    }
+
+    fn prefix_block(&self) -> Option<NonZeroU64> {
+        (**self).prefix_block()
+    }
+
+    fn gauges(&self) -> Gauges {
+        (**self).gauges()
     }
 }

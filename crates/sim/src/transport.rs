@@ -165,8 +165,7 @@ impl Shared {
     ) -> Result<Ticket, SubmitError> {
         let mut calls = self.calls.borrow_mut();
         let id = JobId(calls.next_id);
-        let cached_tokens = Tokens::ZERO;
-        let job = Job { id, prompt_tokens, cached_tokens, output_tokens, at };
+        let job = Job::new(id, prompt_tokens, output_tokens, at);
         self.engine.borrow_mut().submit(job)?;
         calls.next_id += 1;
         calls.open.insert(id, Call::default());

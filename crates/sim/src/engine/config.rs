@@ -1,115 +1,148 @@
-//! The limits of an engine.
+//! How an engine is set up.
+
+mod error;
+
+pub use error::ConfigError;
 
 use fizeau_core::Tokens;
+use fizeau_roofline::Admission;
 
-/// Prompt tokens per step unless said otherwise: vLLM's default `max_num_batched_tokens` for online serving
-/// on large GPUs.
-const DEFAULT_PREFILL_BUDGET: Tokens = Tokens::new(8_192);
+use super::speculation::Drafts;
 
-/// The limits of an [`crate::Engine`]. Once made it is consistent: any job up to
-/// [`EngineConfig::max_context`] can be served.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How an [`crate::Engine`] is set up: the names and defaults are vLLM's where it has them.
+///
+/// ```
+/// use fizeau_core::Tokens;
+/// use fizeau_sim::{EngineConfig, Policy};
+/// let config = EngineConfig::new(256, Tokens::new(400_000));
+/// assert_eq!(config.blocks, 25_000);
+/// let prefill_first = EngineConfig { policy: Policy::PrefillFirst, ..config };
+/// prefill_first.check()?;
+/// # Ok::<(), fizeau_sim::ConfigError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
 pub struct EngineConfig {
-    slots: usize,
-    kv_capacity: Tokens,
-    prefill_budget: Tokens,
-    max_context: Tokens,
+    /// The most sequences that run at once, of each of the [`EngineConfig::groups`] (vLLM's `max_num_seqs`).
+    pub max_num_seqs: u64,
+    /// The most tokens of one step, those that are decoded and those of prompts together (vLLM's `max_num_batched_tokens`).
+    /// Default 8,192, vLLM's for online serving on large GPUs.
+    pub max_batched_tokens: Tokens,
+    /// Tokens of a block of the key-value cache. Default 16.
+    pub block: Tokens,
+    /// How many such blocks there are, in each group.
+    pub blocks: u64,
+    /// The most tokens of one request, prompt and output together (vLLM's `max_model_len`); none: as many as the cache holds.
+    pub max_context: Option<Tokens>,
+    /// What a step does first.
+    pub policy: Policy,
+    /// Whether a prompt may be read over several steps.
+    pub chunking: Chunking,
+    /// What a sequence is given room for when it is admitted; one that grows beyond what there is preempts another.
+    pub admission: Admission,
+    /// Whether blocks are found again by what they hold.
+    pub prefix_caching: PrefixCaching,
+    /// Who is admitted first, and preempted last.
+    pub order: Order,
+    /// The most jobs that wait; further ones are refused. None: no limit.
+    pub max_waiting: Option<u64>,
+    /// Batch sizes for which the engine has captured a graph, rising: a step that only decodes is padded to the next of them. Empty:
+    /// nothing is padded.
+    pub captured: Vec<u64>,
+    /// Speculative decoding; none: a token a step.
+    pub drafts: Option<Drafts>,
+    /// Groups of attention data parallelism: each has a queue, slots and blocks of its own, and all step together. Default 1.
+    pub groups: u64,
+    /// What chance is drawn from: the same seed gives the same run.
+    pub seed: u64,
+}
+
+/// What a step does first where there are both prompts to read and tokens to decode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Policy {
+    /// Tokens are decoded in each step, and what is left of the budget goes to prompts: vLLM (V1), SGLang's mixed chunks.
+    #[default]
+    Mixed,
+    /// As long as a prompt can be read a step reads prompts and nothing else, and decoding waits: SGLang's default, vLLM V0's.
+    PrefillFirst,
+}
+
+/// Whether a prompt may be read over several steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Chunking {
+    /// A prompt takes what is left of a step's budget, and goes on in the next.
+    #[default]
+    Chunked,
+    /// A prompt is read in one step; one that is longer than the budget has a step of its own.
+    Whole,
+}
+
+/// Whether blocks are found again by what they hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum PrefixCaching {
+    /// A block is forgotten as its sequence ends.
+    #[default]
+    Off,
+    /// A block keeps its hash until it is needed for another; those used least lately go first.
+    On,
+}
+
+/// Who is admitted first, and preempted last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Order {
+    /// Who came first.
+    #[default]
+    Arrival,
+    /// Who has the lower [`crate::Priority`]; of equals, who came first.
+    Priority,
 }
 
 impl EngineConfig {
-    /// `slots` sequences at a time (vLLM's `max_num_seqs`) and `kv_capacity` tokens of key-value cache among
-    /// them. One request may fill the whole cache, and a step reads at most 8,192 prompt tokens.
-    ///
-    /// # Errors
-    /// If there are no slots, or the cache cannot hold a request of one prompt token and one output token.
-    pub fn new(slots: usize, kv_capacity: Tokens) -> Result<Self, ConfigError> {
-        if slots == 0 {
-            return Err(ConfigError::NoSlots);
-        }
-        let config = Self {
-            slots,
-            kv_capacity,
-            prefill_budget: DEFAULT_PREFILL_BUDGET,
-            max_context: kv_capacity,
-        };
-        config.with_max_context(kv_capacity)
-    }
-
-    /// The same with at most `budget` prompt tokens in a step. Tokens being decoded do not count against it.
-    ///
-    /// # Errors
-    /// If `budget` is zero: no prompt could ever be read.
-    pub fn with_prefill_budget(self, budget: Tokens) -> Result<Self, ConfigError> {
-        if budget == Tokens::ZERO {
-            return Err(ConfigError::NoPrefillBudget);
-        }
-        Ok(Self { prefill_budget: budget, ..self })
-    }
-
-    /// The same with at most `tokens` for prompt and output of one request together (vLLM's `max_model_len`).
-    ///
-    /// # Errors
-    /// If that is below two tokens, or above the key-value capacity: such a request could never be served.
-    pub fn with_max_context(self, tokens: Tokens) -> Result<Self, ConfigError> {
-        if tokens.get() < 2 {
-            return Err(ConfigError::ContextTooSmall(tokens));
-        }
-        if tokens > self.kv_capacity {
-            return Err(ConfigError::KvBelowOneRequest {
-                kv_capacity: self.kv_capacity,
-                max_context: tokens,
-            });
-        }
-        Ok(Self { max_context: tokens, ..self })
-    }
-
-    /// Sequences that can run at a time.
+    /// `max_num_seqs` sequences at a time and a cache of `kv_tokens` tokens, rounded down to whole blocks; everything else by
+    /// default.
     #[must_use]
-    pub const fn slots(&self) -> usize {
-        self.slots
+    pub fn new(max_num_seqs: u64, kv_tokens: Tokens) -> Self {
+        let block = Tokens::new(16);
+        Self {
+            max_num_seqs,
+            max_batched_tokens: Tokens::new(8_192),
+            block,
+            blocks: kv_tokens.get() / block.get(),
+            max_context: None,
+            policy: Policy::default(),
+            chunking: Chunking::default(),
+            admission: Admission::default(),
+            prefix_caching: PrefixCaching::default(),
+            order: Order::default(),
+            max_waiting: None,
+            captured: Vec::new(),
+            drafts: None,
+            groups: 1,
+            seed: 0,
+        }
     }
 
-    /// Tokens that the key-value cache can hold.
+    /// Tokens that the cache of one group can hold.
     #[must_use]
     pub const fn kv_capacity(&self) -> Tokens {
-        self.kv_capacity
+        Tokens::new(self.blocks.saturating_mul(self.block.get()))
     }
 
-    /// Prompt tokens that a step can read.
+    /// The most tokens of one request: what was asked for, or what the cache of one group holds if that is less.
     #[must_use]
-    pub const fn prefill_budget(&self) -> Tokens {
-        self.prefill_budget
+    pub fn longest_job(&self) -> Tokens {
+        let holds = self.kv_capacity();
+        self.max_context.map_or(holds, |asked| asked.min(holds))
     }
 
-    /// Tokens that one request may have, prompt and output together.
-    #[must_use]
-    pub const fn max_context(&self) -> Tokens {
-        self.max_context
+    /// Whether an engine can run so.
+    ///
+    /// # Errors
+    /// If it cannot; the error names what is at fault, and the nearest that works.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        error::check(self)
     }
-}
-
-/// Why limits do not make an engine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// A request needs a prompt token and an output token.
-    #[error("a context of {0} tokens holds no request: it needs at least 2")]
-    ContextTooSmall(Tokens),
-    /// One request alone would overflow the cache.
-    #[error(
-        "a key-value cache of {kv_capacity} tokens cannot hold one request of {max_context}: \
-         make the cache larger or the context smaller"
-    )]
-    KvBelowOneRequest {
-        /// Tokens that the cache holds.
-        kv_capacity: Tokens,
-        /// Tokens that one request may have.
-        max_context: Tokens,
-    },
-    /// No prompt could be read.
-    #[error("a prefill budget of 0 tokens reads no prompt: it needs at least 1")]
-    NoPrefillBudget,
-    /// Nothing could run.
-    #[error("an engine with 0 slots runs nothing: it needs at least 1")]
-    NoSlots,
 }

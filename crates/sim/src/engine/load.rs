@@ -1,12 +1,18 @@
 //! What one step has to do, and how long that takes.
 
+use std::num::NonZeroU32;
+
 use fizeau_core::{Nanos, Tokens};
 
 /// What one step has to do, in the quantities that cost time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StepLoad {
-    /// Sequences that decode one token each.
+    /// Sequences that decode.
     pub decode_sequences: u64,
+    /// Tokens that they verify beyond the one that each decodes: their drafts. None without speculative decoding.
+    pub drafted_tokens: u64,
+    /// Sequences that are computed besides for nothing, up to the next captured batch size.
+    pub padded_sequences: u64,
     /// Their contexts added up: the cached tokens that they attend to, the one that is being decoded from
     /// included.
     pub decode_context_tokens: Tokens,
@@ -52,13 +58,48 @@ impl StepLoad {
 ///
 /// Any closure will do; [`crate::RooflineStep`] computes it from a model and a device.
 pub trait StepTime {
-    /// The length of a step with this load. An engine takes at least one nanosecond for it.
+    /// The length of a step with this load. An engine takes at least one nanosecond for it. With several [`StepTime::stages`], the
+    /// time that a micro-batch takes through all of them.
     fn step_time(&self, load: &StepLoad) -> Nanos;
+
+    /// How long this step and those behind it take, as long as the same sequences do nothing but decode a token each; none where
+    /// that has no closed form. Whatever it says, [`StepTime::step_time`] says of each step on its own, to the nanosecond.
+    fn pace(&self, load: &StepLoad) -> Option<Pace> {
+        let _ = load;
+        None
+    }
+
+    /// Pipeline stages: so many micro-batches are under way at once, and one can begin when the one before it has left the first
+    /// stage, a `stages`-th of its step time after its beginning.
+    fn stages(&self) -> NonZeroU32 {
+        NonZeroU32::MIN
+    }
 }
 
 impl<F: Fn(&StepLoad) -> Nanos> StepTime for F {
     fn step_time(&self, load: &StepLoad) -> Nanos {
         self(load)
+    }
+}
+
+/// Step times that grow evenly: step `i`, from 0, takes `first + i * growth`, in units of 2^-32 ns, rounded down to the
+/// nanosecond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    /// For how many steps that is so, this one included; at least 1.
+    pub steps: u64,
+    /// Of the first, in 2^-32 ns.
+    pub first: u128,
+    /// Of each further one over the one before, in 2^-32 ns.
+    pub growth: u128,
+}
+
+impl Pace {
+    /// The length of step `index`, from 0.
+    #[must_use]
+    pub fn at(&self, index: u64) -> Nanos {
+        let fine = self.first.saturating_add(self.growth.saturating_mul(index.into()));
+        Nanos::from_nanos(u64::try_from(fine >> 32).unwrap_or(u64::MAX))
     }
 }
 

@@ -29,8 +29,7 @@ enum Work {
 
 impl Sequence {
     pub(super) fn new(job: Job, admitted: Stamp) -> Self {
-        let read = job.cached_tokens.get().min(job.prompt_tokens.get().saturating_sub(1));
-        Self { job, admitted, first_token: None, read, emitted: 0, work: Work::Prefill(0) }
+        Self { job, admitted, first_token: None, read: 0, emitted: 0, work: Work::Prefill(0) }
     }
 
     pub(super) const fn job(&self) -> &Job {
@@ -71,11 +70,14 @@ impl Sequence {
             job: self.job.id,
             at: end,
             index,
+            count: 1,
             last: self.emitted == self.job.output_tokens.get(),
             timing: JobTiming {
                 submitted: self.job.at,
                 admitted: self.admitted,
                 first_token: *self.first_token.get_or_insert(end),
+                cached_tokens: Tokens::ZERO,
+                preemptions: 0,
             },
         })
     }

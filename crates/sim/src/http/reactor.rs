@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use fizeau_core::{Clock, Nanos, Stamp, Tokens};
+use fizeau_core::{Clock, Nanos, Stamp};
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -277,20 +277,15 @@ impl Reactor {
             ask.cached_tokens = Some(prefixes.cached(chain));
         }
         // A connection has one request at a time, so that its own number does for the job.
-        let job = Job {
-            id: JobId(slot as u64),
-            prompt_tokens: ask.prompt_tokens,
-            cached_tokens: ask.cached_tokens.unwrap_or(Tokens::ZERO),
-            output_tokens: ask.max_tokens,
-            at: arrived,
-        };
+        let id = JobId(slot as u64);
+        let job = Job::new(id, ask.prompt_tokens, ask.max_tokens, arrived);
         if let Err(error) = self.engine.submit(job) {
             let refusal = Refusal::bad_request(None, error.to_string());
             return conn.respond(Response::refusal(&refusal), &request.method, request.peer);
         }
         let number = self.app.number();
         if let (Some(prefixes), Some(chain)) = (&mut self.app.prefixes, chain) {
-            prefixes.begin(job.id, chain, number);
+            prefixes.begin(id, chain, number);
         }
         let created = self.app.unix(arrived);
         let record = Record::new(&ask, frames::reply_id(ask.route, number), arrived);

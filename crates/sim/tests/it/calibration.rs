@@ -66,15 +66,9 @@ fn close(what: &str, found: f64, hidden: f64) {
 /// A closed loop on the engine: whoever is done asks again, three times over.
 fn measured(name: &str, system: &System, (input, output): (u64, u64), concurrency: u64) -> Sample {
     let step = RooflineStep::new(system.clone(), HIDDEN).unwrap();
-    let config = EngineConfig::new(concurrency as usize, Tokens::new(100_000_000)).unwrap();
-    let mut engine = Engine::new(config, step);
-    let job = |id: u64, at: Stamp| Job {
-        id: JobId(id),
-        prompt_tokens: Tokens::new(input),
-        cached_tokens: Tokens::ZERO,
-        output_tokens: Tokens::new(output),
-        at,
-    };
+    let config = EngineConfig::new(concurrency, Tokens::new(100_000_000));
+    let mut engine = Engine::new(config, step).unwrap();
+    let job = |id, at| Job::new(JobId(id), Tokens::new(input), Tokens::new(output), at);
     let all = 3 * concurrency;
     (0..concurrency).for_each(|id| engine.submit(job(id, Stamp::EPOCH)).unwrap());
     let mut sent = concurrency;

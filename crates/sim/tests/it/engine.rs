@@ -15,8 +15,8 @@ fn constant(_: &StepLoad) -> Nanos {
     STEP
 }
 
-fn config(slots: usize, kv: u64) -> EngineConfig {
-    EngineConfig::new(slots, Tokens::new(kv)).unwrap()
+fn config(slots: u64, kv: u64) -> EngineConfig {
+    EngineConfig::new(slots, Tokens::new(kv))
 }
 
 /// Jobs that fit a cache of 500 tokens, in any order of arrival.
@@ -31,40 +31,18 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
 
 /// Small engines, so that every limit is met.
 fn configs() -> impl Strategy<Value = EngineConfig> {
-    (1usize..6, 430u64..1_500, 1u64..600).prop_map(|(slots, kv, budget)| {
+    (1u64..6, 430u64..1_500, 16u64..600).prop_map(|(slots, kv, budget)| {
         let config = config(slots, kv);
-        config.with_prefill_budget(Tokens::new(budget)).unwrap()
+        EngineConfig { max_batched_tokens: Tokens::new(budget), ..config }
     })
-}
-
-/// A prompt's cached start costs what attending to it costs, and the last token is always read.
-#[test]
-fn what_is_cached_is_attended_to_and_not_read() {
-    for (cached, read) in [(0, 100), (64, 36), (99, 1), (100, 1), (5_000, 1)] {
-        let loads = RefCell::new(Vec::new());
-        let step = |load: &StepLoad| {
-            loads.borrow_mut().push(*load);
-            STEP
-        };
-        let mut engine = Engine::new(config(1, 1_000), step);
-        let cached_tokens = Tokens::new(cached);
-        engine.submit(Job { cached_tokens, ..job(0, 100, 2, ms(0)) }).unwrap();
-        assert_eq!(drain(&mut engine).len(), 2);
-        let loads = loads.borrow();
-        assert_eq!(loads[0].prefill_tokens, Tokens::new(read), "{cached}");
-        assert_eq!(loads[0].prefill_context_tokens, Tokens::new(100));
-        let before = 100 - read;
-        assert_eq!(loads[0].prefill_pairs, read * before + read * (read + 1) / 2);
-        assert_eq!(loads[1].decode_context_tokens, Tokens::new(101));
-    }
 }
 
 proptest! {
     #[test]
     fn every_job_gives_exactly_its_tokens_in_order(jobs in jobs(), config in configs()) {
-        let mut engine = Engine::new(config, affine);
+        let mut engine = Engine::new(config.clone(), affine).unwrap();
         for job in &jobs {
-            engine.submit(*job).unwrap();
+            engine.submit(job.clone()).unwrap();
         }
         let emissions = drain(&mut engine);
         prop_assert!(emissions.is_sorted_by_key(|emission| emission.at));
@@ -85,21 +63,21 @@ proptest! {
     #[test]
     fn limits_hold_at_every_step(jobs in jobs(), config in configs()) {
         let loads = RefCell::new(Vec::new());
-        let mut engine = Engine::new(config, |load: &StepLoad| {
+        let mut engine = Engine::new(config.clone(), |load: &StepLoad| {
             loads.borrow_mut().push(*load);
             affine(load)
-        });
+        }).unwrap();
         for job in &jobs {
-            engine.submit(*job).unwrap();
+            engine.submit(job.clone()).unwrap();
         }
         while let Some(at) = engine.next_event() {
             engine.advance(at, &mut |_| {});
-            prop_assert!(engine.running() <= config.slots());
+            prop_assert!(engine.running() as u64 <= config.max_num_seqs);
             prop_assert!(engine.kv_reserved() <= config.kv_capacity());
         }
         for load in loads.borrow().iter() {
-            prop_assert!(load.sequences() <= config.slots() as u64);
-            prop_assert!(load.prefill_tokens <= config.prefill_budget());
+            prop_assert!(load.sequences() <= config.max_num_seqs);
+            prop_assert!(load.prefill_tokens <= config.max_batched_tokens);
             prop_assert!(load.decode_context_tokens + load.prefill_context_tokens <= config.kv_capacity());
             prop_assert!(load.sequences() > 0, "a step without work");
         }
@@ -111,15 +89,15 @@ proptest! {
     /// One token a slot and step is the most there can be.
     #[test]
     fn throughput_is_what_the_steps_allow(jobs in jobs(), config in configs()) {
-        let mut engine = Engine::new(config, constant);
+        let mut engine = Engine::new(config.clone(), constant).unwrap();
         let first = jobs.iter().map(|job| job.at).min().unwrap();
         for job in &jobs {
-            engine.submit(*job).unwrap();
+            engine.submit(job.clone()).unwrap();
         }
         let emissions = drain(&mut engine);
         let end = emissions.last().unwrap().at;
         let steps = end.since(first).unwrap().as_nanos() / STEP.as_nanos();
-        prop_assert!(emissions.len() as u64 <= steps * config.slots() as u64);
+        prop_assert!(emissions.len() as u64 <= steps * config.max_num_seqs);
     }
 
     /// How often the engine is looked at does not change what it does.
@@ -130,8 +108,8 @@ proptest! {
         strides in prop::collection::vec(1u64..50_000_000, 1..20),
     ) {
         let engine = || {
-            let mut engine = Engine::new(config, affine);
-            jobs.iter().for_each(|job| engine.submit(*job).unwrap());
+            let mut engine = Engine::new(config.clone(), affine).unwrap();
+            jobs.iter().for_each(|job| engine.submit(job.clone()).unwrap());
             engine
         };
         let by_event = drain(&mut engine());
@@ -153,8 +131,8 @@ proptest! {
         config in configs(),
         doomed in prop::collection::btree_map(0u64..40, 0u64..300, 0..20),
     ) {
-        let mut engine = Engine::new(config, affine);
-        jobs.iter().for_each(|job| engine.submit(*job).unwrap());
+        let mut engine = Engine::new(config.clone(), affine).unwrap();
+        jobs.iter().for_each(|job| engine.submit(job.clone()).unwrap());
         let mut tokens: BTreeMap<JobId, u64> = BTreeMap::new();
         let mut doomed: Vec<_> = doomed.into_iter().map(|(id, at)| (ms(at), JobId(id))).collect();
         doomed.sort();
@@ -178,7 +156,7 @@ proptest! {
 
 #[test]
 fn an_idle_engine_keeps_the_closed_form() {
-    let mut engine = Engine::new(config(4, 10_000), affine);
+    let mut engine = Engine::new(config(4, 10_000), affine).unwrap();
     engine.submit(job(0, 200, 5, ms(7))).unwrap();
     let at: Vec<_> = drain(&mut engine).iter().map(|token| token.at).collect();
     // 1 ms and 200 prompt tokens of 10 us; then 1 ms and one sequence of 100 us a token.
@@ -190,7 +168,7 @@ fn an_idle_engine_keeps_the_closed_form() {
 #[test]
 fn latency_grows_with_the_batch() {
     let tpot = |batch: u64| {
-        let mut engine = Engine::new(config(64, 100_000), affine);
+        let mut engine = Engine::new(config(64, 100_000), affine).unwrap();
         (0..batch).for_each(|id| engine.submit(job(id, 10, 50, ms(0))).unwrap());
         let emissions = drain(&mut engine);
         let tokens = of(&emissions, 0);
@@ -204,7 +182,7 @@ fn latency_grows_with_the_batch() {
 #[test]
 fn beyond_the_slots_jobs_wait_for_a_completion() {
     let slots = 4;
-    let mut engine = Engine::new(config(slots as usize, 100_000), affine);
+    let mut engine = Engine::new(config(slots, 100_000), affine).unwrap();
     (0..=slots).for_each(|id| engine.submit(job(id, 10, 20 + id, ms(0))).unwrap());
     let emissions = drain(&mut engine);
     let first_completion = emissions.iter().find(|token| token.last).unwrap().at;
@@ -216,7 +194,7 @@ fn beyond_the_slots_jobs_wait_for_a_completion() {
 
 #[test]
 fn a_full_cache_queues_though_slots_are_free() {
-    let mut engine = Engine::new(config(4, 100), constant);
+    let mut engine = Engine::new(config(4, 100), constant).unwrap();
     engine.submit(job(0, 50, 10, ms(0))).unwrap();
     engine.submit(job(1, 50, 10, ms(0))).unwrap();
     // Would fit beside the first, but may not overtake the second.
@@ -229,8 +207,8 @@ fn a_full_cache_queues_though_slots_are_free() {
 
 #[test]
 fn a_long_prompt_is_read_beside_decoding() {
-    let config = config(4, 10_000).with_prefill_budget(Tokens::new(100)).unwrap();
-    let mut engine = Engine::new(config, constant);
+    let config = EngineConfig { max_batched_tokens: Tokens::new(100), ..config(4, 10_000) };
+    let mut engine = Engine::new(config.clone(), constant).unwrap();
     engine.submit(job(0, 10, 8, ms(0))).unwrap();
     engine.submit(job(1, 250, 2, ms(5))).unwrap();
     let emissions = drain(&mut engine);
@@ -243,7 +221,7 @@ fn a_long_prompt_is_read_beside_decoding() {
 /// What is submitted at the instant at which a step ends is part of the next.
 #[test]
 fn a_replacement_joins_at_once() {
-    let mut engine = Engine::new(config(1, 100), constant);
+    let mut engine = Engine::new(config(1, 100), constant).unwrap();
     engine.submit(job(0, 10, 1, ms(0))).unwrap();
     let mut left = 0;
     engine.advance(ms(0), &mut |_| left += 1);
@@ -256,7 +234,7 @@ fn a_replacement_joins_at_once() {
 
 #[test]
 fn jobs_that_can_never_run_are_refused() {
-    let mut engine = Engine::new(config(4, 100), constant);
+    let mut engine = Engine::new(config(4, 100), constant).unwrap();
     engine.submit(job(0, 60, 40, ms(0))).unwrap();
     let refuse = |engine: &mut Engine<_>, job| engine.submit(job).unwrap_err();
     assert_eq!(refuse(&mut engine, job(0, 1, 1, ms(0))), SubmitError::DuplicateId(JobId(0)));
@@ -279,21 +257,15 @@ fn jobs_that_can_never_run_are_refused() {
 
 #[test]
 fn senseless_limits_are_refused() {
-    let tokens = Tokens::new;
-    assert_eq!(EngineConfig::new(0, tokens(100)), Err(ConfigError::NoSlots));
-    assert_eq!(EngineConfig::new(1, tokens(1)), Err(ConfigError::ContextTooSmall(tokens(1))));
-    let config = config(1, 100);
-    assert_eq!(config.with_prefill_budget(tokens(0)), Err(ConfigError::NoPrefillBudget));
-    assert!(matches!(
-        config.with_max_context(tokens(101)),
-        Err(ConfigError::KvBelowOneRequest { .. })
-    ));
+    let refused = |config: EngineConfig| config.check().unwrap_err();
+    assert_eq!(refused(config(0, 100)), ConfigError::NoSequences);
+    assert!(matches!(refused(config(1, 1)), ConfigError::ContextTooSmall(_)));
 }
 
 /// A step that takes no time would make an engine that stands still and never ends.
 #[test]
 fn time_always_moves() {
-    let mut engine = Engine::new(config(1, 100), |_: &StepLoad| Nanos::ZERO);
+    let mut engine = Engine::new(config(1, 100), |_: &StepLoad| Nanos::ZERO).unwrap();
     engine.submit(job(0, 10, 5, ms(0))).unwrap();
     let at: Vec<_> = drain(&mut engine).iter().map(|token| token.at.as_nanos()).collect();
     assert_eq!(at, [1, 2, 3, 4, 5]);

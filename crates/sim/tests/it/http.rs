@@ -24,8 +24,8 @@ fn fixed() -> FixedTiming {
 }
 
 fn one_slot(step: Nanos) -> impl Serve + Send + 'static {
-    let config = EngineConfig::new(1, Tokens::new(1_000)).unwrap();
-    Engine::new(config, move |_: &StepLoad| step)
+    let config = EngineConfig::new(1, Tokens::new(1_000));
+    Engine::new(config, move |_: &StepLoad| step).unwrap()
 }
 
 /// The text of each chunk that has one.
@@ -194,8 +194,8 @@ fn the_truth_is_kept_and_cleared() {
 #[test]
 fn a_client_that_goes_away_frees_its_slot() {
     let step = Nanos::from_millis(4);
-    let config = EngineConfig::new(1, Tokens::new(2_000_000)).unwrap();
-    let server = serve(ServerConfig::new(Engine::new(config, move |_: &StepLoad| step)));
+    let config = EngineConfig::new(1, Tokens::new(2_000_000));
+    let server = serve(ServerConfig::new(Engine::new(config, move |_: &StepLoad| step).unwrap()));
     let endless = r#"{"prompt":"x","max_tokens":1000000,"stream":true}"#;
     let mut stream = send(server.addr(), "POST", "/v1/completions", endless);
     stream.read_exact(&mut [0; 200]).unwrap();
@@ -227,8 +227,8 @@ fn a_shutdown_breaks_streams_off() {
 
 #[test]
 fn many_clients_at_once_are_all_served() {
-    let config = EngineConfig::new(8, Tokens::new(10_000)).unwrap();
-    let engine = Engine::new(config, |_: &StepLoad| Nanos::from_micros(300));
+    let config = EngineConfig::new(8, Tokens::new(10_000));
+    let engine = Engine::new(config, |_: &StepLoad| Nanos::from_micros(300)).unwrap();
     let server = serve(ServerConfig::new(engine));
     let address = server.addr();
     let clients: Vec<_> = (0..16)

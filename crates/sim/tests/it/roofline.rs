@@ -69,7 +69,7 @@ proptest! {
         load.prefill_tokens = chunk.prefill_tokens;
         load.prefill_context_tokens = chunk.prefill_context_tokens;
         load.prefill_pairs = chunk.prefill_pairs;
-        prop_assert!(scenario().engine().config().slots() == 64);
+        prop_assert!(scenario().engine().config().max_num_seqs == 64);
         let real = RooflineStep::new(scenario().system().clone(), Overheads::default()).unwrap();
         prop_assert!(real.step_time(&load) > ideal().step_time(&load));
     }
@@ -123,7 +123,7 @@ fn the_scenario_is_what_it_says() {
     let device: Bytes = scenario.device().usable_memory();
     let expected = (0.9 * device.get() - 2.0 * 8_030_261_248.0) / 131_072.0;
     assert_eq!(scenario.config().kv_capacity().get(), expected as u64);
-    assert_eq!(scenario.config().max_context(), Tokens::new(131_072));
+    assert_eq!(scenario.config().longest_job(), Tokens::new(131_072));
     assert_eq!(scenario.engine().longest_job(), Some(Tokens::new(131_072)));
     let line = scenario.describe();
     assert!(line.starts_with("Llama-3.1-8B (bf16) on one"), "{line}");

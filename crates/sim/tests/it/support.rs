@@ -8,13 +8,7 @@ pub(crate) fn ms(millis: u64) -> Stamp {
 }
 
 pub(crate) fn job(id: u64, prompt: u64, output: u64, at: Stamp) -> Job {
-    Job {
-        id: JobId(id),
-        prompt_tokens: Tokens::new(prompt),
-        cached_tokens: Tokens::ZERO,
-        output_tokens: Tokens::new(output),
-        at,
-    }
+    Job::new(JobId(id), Tokens::new(prompt), Tokens::new(output), at)
 }
 
 /// Runs an engine until it has nothing more to do.

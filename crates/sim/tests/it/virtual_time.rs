@@ -15,8 +15,8 @@ use crate::support::{affine, ms, request, send};
 const STEP: Nanos = Nanos::from_millis(10);
 
 fn one_slot(time: &VirtualTime) -> SimTransport {
-    let config = EngineConfig::new(1, Tokens::new(1_000)).unwrap();
-    SimTransport::new(time, Engine::new(config, |_: &StepLoad| STEP))
+    let config = EngineConfig::new(1, Tokens::new(1_000));
+    SimTransport::new(time, Engine::new(config, |_: &StepLoad| STEP).unwrap())
 }
 
 fn fixed(time: &VirtualTime) -> SimTransport {
@@ -46,8 +46,8 @@ proptest! {
 #[test]
 fn ten_thousand_requests_at_once() {
     let time = VirtualTime::new();
-    let config = EngineConfig::new(256, Tokens::new(100_000)).unwrap();
-    let transport = SimTransport::new(&time, Engine::new(config, affine));
+    let config = EngineConfig::new(256, Tokens::new(100_000));
+    let transport = SimTransport::new(&time, Engine::new(config, affine).unwrap());
     let requests = (0..10_000).map(|id| {
         let (time, transport) = (&time, &transport);
         async move {
@@ -164,8 +164,8 @@ fn a_closed_loop_leaves_no_gap() {
 fn the_same_load_gives_the_same_tapes() {
     let run = || {
         let time = VirtualTime::new();
-        let config = EngineConfig::new(8, Tokens::new(2_000)).unwrap();
-        let transport = SimTransport::new(&time, Engine::new(config, affine));
+        let config = EngineConfig::new(8, Tokens::new(2_000));
+        let transport = SimTransport::new(&time, Engine::new(config, affine).unwrap());
         let all: FuturesUnordered<_> =
             (0..100).map(|id| send(&transport, request(id, 1 + id % 90, 1 + id % 7))).collect();
         time.block_on(all.collect::<Vec<_>>()).unwrap()

@@ -91,8 +91,8 @@ fn engine(
         let work = 8e6 + 5e4 * load.prefill_tokens.get() as f64;
         Nanos::from_nanos((work * factor) as u64)
     };
-    let config = EngineConfig::new(8, Tokens::new(100_000)).unwrap();
-    SimTransport::new(time, Engine::new(config, step))
+    let config = EngineConfig::new(8, Tokens::new(100_000));
+    SimTransport::new(time, Engine::new(config, step).unwrap())
 }
 
 /// How large an A/B run is.

@@ -109,9 +109,9 @@ fn a_small_cache_forgets() {
 /// The engine meant the second first token to leave after the time of a prompt of 8 tokens.
 #[test]
 fn what_is_cached_takes_no_time() {
-    let config = EngineConfig::new(1, Tokens::new(1_000)).unwrap();
+    let config = EngineConfig::new(1, Tokens::new(1_000));
     let step = |load: &StepLoad| Nanos::from_micros(load.prefill_tokens.get());
-    let engine = ServerConfig::new(Engine::new(config, step));
+    let engine = ServerConfig::new(Engine::new(config, step).unwrap());
     let server = serve(engine.with_prefix_cache(PrefixCache::default()));
     for _ in 0..2 {
         completion(server.addr(), ids(0, 40));
