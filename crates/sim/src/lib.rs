@@ -47,6 +47,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "http")]
+mod content;
 mod engine;
 mod fixed;
 mod job;
