@@ -50,7 +50,7 @@ impl Frames {
     }
 
     /// How many tokens the stream has.
-    pub(super) const fn length(&self) -> u64 {
+    pub(super) const fn total(&self) -> u64 {
         self.output_tokens
     }
 

@@ -285,7 +285,7 @@ impl Reactor {
             ..Job::new(id, ask.prompt_tokens, ask.max_tokens, at)
         };
         if let Err(error) = self.engine.submit(job) {
-            let refusal = Refusal::of(&error);
+            let refusal = Refusal::from(error);
             return conn.respond(Response::refusal(&refusal), &request.method, request.peer);
         }
         self.app.numbered += 1;

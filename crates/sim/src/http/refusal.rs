@@ -45,17 +45,6 @@ impl Refusal {
         }
     }
 
-    /// What an engine says to a job that it does not take.
-    pub(super) fn of(error: &SubmitError) -> Self {
-        let refusal = Self::bad_request(None, error.to_string());
-        match error {
-            SubmitError::QueueFull { .. } => {
-                Self { status: Status::TOO_MANY_REQUESTS, kind: "RateLimitError", ..refusal }
-            }
-            _ => refusal,
-        }
-    }
-
     /// The body to send.
     pub(super) fn to_json(&self) -> String {
         serde_json::json!({"error": {
@@ -65,5 +54,18 @@ impl Refusal {
             "code": self.status.code(),
         }})
         .to_string()
+    }
+}
+
+/// What an engine says to a job that it does not take.
+impl From<SubmitError> for Refusal {
+    fn from(error: SubmitError) -> Self {
+        let refusal = Self::bad_request(None, error.to_string());
+        match error {
+            SubmitError::QueueFull { .. } => {
+                Self { status: Status::TOO_MANY_REQUESTS, kind: "RateLimitError", ..refusal }
+            }
+            _ => refusal,
+        }
     }
 }

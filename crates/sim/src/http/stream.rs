@@ -171,7 +171,7 @@ impl Stream {
     fn standing(&self) -> Turn {
         let handed = self.record.token_ns.len();
         match () {
-            () if handed as u64 == self.frames.length() => Turn::Ended,
+            () if handed as u64 == self.frames.total() => Turn::Ended,
             () if !self.waiting.is_empty() => Turn::More,
             () => Turn::Waiting,
         }
@@ -199,7 +199,7 @@ impl Stream {
         if tokens.start == 0 && self.frames.role(event).is_some() {
             self.frame(event, bytes);
         }
-        let last = tokens.end == self.frames.length();
+        let last = tokens.end == self.frames.total();
         self.frames.tokens(tokens, event);
         self.frame(event, bytes);
         if !last {
