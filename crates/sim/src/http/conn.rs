@@ -30,6 +30,8 @@ pub(super) struct Conn {
     after: After,
     /// When the last bytes had been read, or the connection was free for what had been read before.
     ready_at: Stamp,
+    /// What the engine knows the last request by.
+    pub(super) job: JobId,
     pub(super) marks: Marks,
 }
 
@@ -111,6 +113,7 @@ impl Conn {
             reply: Reply::None,
             after: After::KeepAlive,
             ready_at: Stamp::EPOCH,
+            job: JobId(0),
             marks: Marks::default(),
         }
     }

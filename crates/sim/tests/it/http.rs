@@ -2,7 +2,9 @@
 
 mod client;
 mod errors;
+mod metrics;
 mod prefix;
+mod served;
 mod wire;
 
 use std::io::Read;
