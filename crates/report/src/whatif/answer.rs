@@ -1,10 +1,10 @@
 //! Which configuration to take for the goals.
 
-use fizeau_metrics::Slo;
+use fizeau_metrics::{Goal, Slo};
 
 use super::{Variant, WhatIf, letter};
 use crate::number::number;
-use crate::{LevelReport, OperatingPoint};
+use crate::{GoalResult, LevelReport, OperatingPoint, Tail};
 
 /// Where a configuration is to run: its level within the goals.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +14,23 @@ pub(crate) struct Chosen<'a> {
     pub(crate) level: &'a LevelReport,
     /// Output tokens per second and device there.
     pub(crate) per_device: f64,
+}
+
+impl Chosen<'_> {
+    /// Load, requests/s, output tokens/s, those of a device, and the tails of TTFT, TPOT and E2EL in milliseconds.
+    pub(crate) fn cells(&self) -> [String; 7] {
+        let summary = &self.level.summary;
+        let ms = |of| Tail::of(of).map_or_else(|| "-".to_owned(), |tail| number(tail.ms()));
+        [
+            self.level.load.to_string(),
+            number(summary.throughput.requests_per_s.get()),
+            number(summary.throughput.output_tokens_per_s.get()),
+            number(self.per_device),
+            ms(&summary.metrics.ttft),
+            ms(&summary.metrics.tpot),
+            ms(&summary.metrics.e2el),
+        ]
+    }
 }
 
 impl WhatIf {
@@ -70,8 +87,8 @@ impl WhatIf {
                 Ok(sweep) => match sweep.operating_point() {
                     OperatingPoint::Met { .. } | OperatingPoint::NoGoal => return None,
                     missed => {
-                        let goals = missed.goals().iter().map(crate::GoalResult::words);
-                        let goals: Vec<String> = goals.collect();
+                        let goals: Vec<String> =
+                            missed.goals().iter().map(GoalResult::words).collect();
                         let goals = goals.join("; ");
                         let words = missed.words(sweep.levels());
                         if goals.is_empty() { words } else { format!("{words} ({goals})") }
@@ -86,6 +103,6 @@ impl WhatIf {
 
 /// The goals as they were given.
 pub(crate) fn words(slo: &Slo) -> String {
-    let goals: Vec<String> = slo.goals().iter().map(|goal| goal.describe()).collect();
+    let goals: Vec<String> = slo.goals().iter().map(Goal::describe).collect();
     goals.join(", ")
 }

@@ -5,10 +5,10 @@ use std::fmt::Write;
 use super::answer::words;
 use super::text::{kind, tail};
 use super::{Spot, Variant, WhatIf, letter};
+use crate::LevelReport;
 use crate::chart::{Family, FamilyChart, Member, Size, escape};
 use crate::number::{duration_ms, number};
 use crate::page::document;
-use crate::{LevelReport, Tail};
 
 /// Colours that the style sheet has; further configurations begin again.
 const COLOURS: usize = 8;
@@ -154,20 +154,8 @@ impl WhatIf {
         );
         let chosen = self.chosen().into_iter().find(|chosen| chosen.variant == index);
         let cells = match chosen {
-            None => vec!["-".to_owned(); 7],
-            Some(chosen) => {
-                let summary = &chosen.level.summary;
-                let ms = |of| Tail::of(of).map_or("-".to_owned(), |tail| number(tail.ms()));
-                vec![
-                    chosen.level.load.to_string(),
-                    number(summary.throughput.requests_per_s.get()),
-                    number(summary.throughput.output_tokens_per_s.get()),
-                    number(chosen.per_device),
-                    ms(&summary.metrics.ttft),
-                    ms(&summary.metrics.tpot),
-                    ms(&summary.metrics.e2el),
-                ]
-            }
+            None => std::array::from_fn(|_| "-".to_owned()),
+            Some(chosen) => chosen.cells(),
         };
         cells.iter().for_each(|cell| put(out, format_args!("<td>{cell}</td>")));
         out.push_str("</tr>\n");

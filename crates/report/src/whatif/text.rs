@@ -63,22 +63,11 @@ impl WhatIf {
             );
             let _ = writeln!(out, "{}", letter(first.variant));
             for at in &chosen {
-                let level = at.level;
-                let rates = &level.summary.throughput;
-                let metrics = &level.summary.metrics;
-                let ms = |of| Tail::of(of).map_or("-".to_owned(), |tail| number(tail.ms()));
+                let [load, requests, tokens, per_device, ttft, tpot, e2el] = at.cells();
+                let (letter, gain) = (letter(at.variant), number(at.per_device / first.per_device));
                 let _ = writeln!(
                     out,
-                    "  {:<2} {:>7} {:>8} {:>10} {:>10} {:>9} {:>9} {:>9} {:>6}",
-                    letter(at.variant),
-                    level.load.to_string(),
-                    number(rates.requests_per_s.get()),
-                    number(rates.output_tokens_per_s.get()),
-                    number(at.per_device),
-                    ms(&metrics.ttft),
-                    ms(&metrics.tpot),
-                    ms(&metrics.e2el),
-                    number(at.per_device / first.per_device),
+                    "  {letter:<2} {load:>7} {requests:>8} {tokens:>10} {per_device:>10} {ttft:>9} {tpot:>9} {e2el:>9} {gain:>6}",
                 );
             }
         }
@@ -106,18 +95,15 @@ impl WhatIf {
                 let spot = Spot { variant: *index, level };
                 value.is_finite().then_some((value, self.frontier.contains(&spot)))
             };
-            let row = |load: &LoadPoint| -> Vec<_> {
-                abreast.iter().map(|index| cell(load, index)).collect()
-            };
-            let rows: Vec<(&LoadPoint, Vec<Option<(f64, bool)>>)> =
-                loads.iter().map(|load| (load, row(load))).collect();
-            let values = rows.iter().flat_map(|row| &row.1).flatten().map(|value| value.0);
+            let rows = loads.iter().map(|load| abreast.iter().map(|index| cell(load, index)));
+            let rows: Vec<Vec<Option<Marked>>> = rows.map(Iterator::collect).collect();
+            let values = rows.iter().flatten().flatten().map(|value| value.0);
             let decimals = column_decimals(values);
             out.push('\n');
             line(out, &format!("{title}, by {}", kind(&loads)));
             let heads: String = abreast.iter().map(|i| format!("{:>8} ", letter(*i))).collect();
             let _ = writeln!(out, "        {}", heads.trim_end());
-            for (load, cells) in rows {
+            for (load, cells) in loads.iter().zip(rows) {
                 let cells: String = cells.iter().map(|cell| shown(cell, decimals)).collect();
                 let _ = writeln!(out, "  {:>6}{}", load.to_string(), cells.trim_end());
             }
@@ -143,7 +129,10 @@ pub(super) fn kind(loads: &[LoadPoint]) -> &'static str {
     }
 }
 
-fn shown(cell: &Option<(f64, bool)>, decimals: usize) -> String {
+/// A figure, and whether it has a mark.
+type Marked = (f64, bool);
+
+fn shown(cell: &Option<Marked>, decimals: usize) -> String {
     match cell {
         Some((value, marked)) => {
             format!("{value:>8.decimals$}{}", if *marked { '*' } else { ' ' })
