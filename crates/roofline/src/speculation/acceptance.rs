@@ -111,6 +111,6 @@ impl Acceptance {
     #[must_use]
     pub fn at(&self, position: u32) -> f64 {
         let place = position.saturating_sub(1) as usize;
-        self.each.get(place).or(self.each.last()).copied().unwrap_or(0.0)
+        self.each.get(place).or_else(|| self.each.last()).copied().unwrap_or(0.0)
     }
 }
