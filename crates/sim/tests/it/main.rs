@@ -14,4 +14,5 @@ mod fixed;
 mod http;
 mod roofline;
 mod support;
+mod theory;
 mod virtual_time;
