@@ -9,6 +9,7 @@
 mod calibration;
 mod cluster;
 mod engine;
+mod faithful;
 mod fixed;
 #[cfg(feature = "http")]
 mod http;
