@@ -48,6 +48,7 @@
 //! ```
 
 mod chance;
+mod cluster;
 mod engine;
 mod fixed;
 mod job;
@@ -61,6 +62,7 @@ mod virtual_time;
 #[cfg(feature = "http")]
 pub mod http;
 
+pub use cluster::{ClusterError, Disaggregated, Handover, Replicas, Routing};
 pub use engine::{
     Chunking, ConfigError, Drafts, Engine, EngineConfig, Order, Pace, Policy, PrefixCaching,
     StepLoad, StepTime,
