@@ -1,71 +1,54 @@
 //! Named configurations.
 
+mod error;
+mod memory;
+mod remedy;
+mod text;
+
+pub use error::ScenarioError;
+pub use remedy::Remedies;
+
 use fizeau_core::Tokens;
-use fizeau_roofline::{
-    Deployment, DeploymentError, Device, KnownModel, Model, ModelError, System, UnknownDevice,
-    UnknownModel,
-};
+use fizeau_roofline::{Deployment, Device, Drafter, KnownModel, Model, System};
 
-use crate::engine::{ConfigError, Engine, EngineConfig};
-use crate::step::{Overheads, RooflineStep, StepError};
+use crate::engine::{Engine, EngineConfig};
+use crate::serve::Serve;
+use crate::step::{Overheads, RooflineStep};
 
-/// A model on a device behind an engine with limits, all simulated.
+/// A model on devices behind an engine with limits, all simulated: whatever both clocks run.
+///
+/// What is left open follows from the model and its devices: where [`EngineConfig::blocks`] is 0, the cache takes the memory
+/// that [`System::serving`] allows and weights leave; where [`EngineConfig::max_context`] is none, a request may have as many
+/// tokens as the model's config and the cache allow. [`EngineConfig::groups`] are those of the deployment.
 ///
 /// ```
 /// use fizeau_core::Tokens;
-/// use fizeau_sim::Scenario;
+/// use fizeau_roofline::{Device, KnownModel, System};
+/// use fizeau_sim::{EngineConfig, Overheads, Scenario};
 ///
 /// let scenario = Scenario::llama_3_1_8b_h100()?;
 /// assert_eq!(scenario.config().max_num_seqs, 64);
 /// assert!(scenario.config().kv_capacity() > Tokens::new(400_000));
 /// assert!(scenario.describe().contains("H100"));
 /// let _engine = scenario.engine();
+///
+/// // Llama-3.1-70B on four of them, with as many sequences at once as there is room for.
+/// let model = KnownModel::named("llama-3.1-70b")?.model()?;
+/// let system = System::new(model, Device::named("h100-sxm")?.clone(), "TP4".parse()?)?;
+/// let config = EngineConfig::new(256, Tokens::ZERO);
+/// let scenario = Scenario::of("Llama-3.1-70B", system, config, Overheads::default())?;
+/// assert!(scenario.config().blocks > 20_000);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Scenario {
     model_name: String,
+    /// As it was asked for.
+    asked: EngineConfig,
+    /// The same with all that follows.
     config: EngineConfig,
+    drafter: Option<Drafter>,
     step: RooflineStep,
-}
-
-/// Why a scenario does not stand.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ScenarioError {
-    /// The engine's limits are senseless.
-    #[error("the scenario makes no engine")]
-    Config(#[from] ConfigError),
-    /// The model cannot be spread so.
-    #[error("the scenario's model cannot be spread so")]
-    Deployment(#[from] DeploymentError),
-    /// The device is not in the table.
-    #[error("the scenario's device is unknown")]
-    Device(#[from] UnknownDevice),
-    /// The model is not among the built-in ones.
-    #[error("the scenario's model is unknown")]
-    KnownModel(#[from] UnknownModel),
-    /// The model's config was not understood.
-    #[error("the scenario's model is unusable")]
-    Model(#[from] ModelError),
-    /// The overheads are senseless.
-    #[error("the scenario's overheads are unusable")]
-    Step(#[from] StepError),
-    /// The weights leave no memory for requests.
-    #[error(
-        "{model} leaves no memory for requests on {device}: its weights take {weights_gb:.1} GB of the \
-         {usable_gb:.1} GB that an engine may use; take a larger device or a smaller model"
-    )]
-    TooLarge {
-        /// The model's name.
-        model: String,
-        /// The device's name.
-        device: String,
-        /// What the weights take, in 10^9 bytes.
-        weights_gb: f64,
-        /// What the engine may use, in 10^9 bytes.
-        usable_gb: f64,
-    },
 }
 
 impl Scenario {
@@ -91,41 +74,50 @@ impl Scenario {
         slots: usize,
     ) -> Result<Self, ScenarioError> {
         let system = System::new(model, device, Deployment::SINGLE)?;
-        Self::of(model_name, system, slots, Overheads::default())
+        let config = EngineConfig::new(slots as u64, Tokens::ZERO);
+        Self::of(model_name, system, config, Overheads::default())
     }
 
-    /// One replica of `system`, whose model is called `model_name` in reports, with `slots` sequences at a time.
-    ///
-    /// The key-value cache takes what the weights leave of the memory that [`System::serving`] allows, nine tenths
-    /// unless said otherwise. One request may have as many tokens as the model's config and the cache allow.
+    /// `system`, whose model is called `model_name` in reports, behind an engine set up as `config` says.
     ///
     /// # Errors
-    /// If the weights leave no room for a request, there are no slots, or the overheads are senseless.
+    /// If it cannot run so: the weights leave no room for a request, the cache is too small for the context or the sequences
+    /// that were asked for, or the configuration or the overheads are senseless. The error says what would run.
     pub fn of(
         model_name: impl Into<String>,
         system: System,
-        slots: usize,
+        config: EngineConfig,
         overheads: Overheads,
     ) -> Result<Self, ScenarioError> {
         let model_name = model_name.into();
-        let weights = system.weight_bytes_per_device();
-        let usable = system.device().usable_memory() * system.serving().memory_share;
-        let cache = cache_tokens(&system, usable.get() - weights.get(), slots);
-        if cache < 1.0 {
-            return Err(ScenarioError::TooLarge {
-                model: model_name,
-                device: system.device().name().to_owned(),
-                weights_gb: weights.get() / 1e9,
-                usable_gb: usable.get() / 1e9,
-            });
-        }
-        let cache = Tokens::new(cache as u64);
-        let config = EngineConfig::new(slots as u64, cache);
-        let max_context = system.model().max_context().map(|most| most.min(config.kv_capacity()));
-        let config = EngineConfig { max_context, ..config };
-        config.check()?;
+        let (asked, drafter) = (config.clone(), None);
         let step = RooflineStep::new(system, overheads)?;
-        Ok(Self { model_name, config, step })
+        Self { model_name, asked, config, drafter, step }.settled()
+    }
+
+    /// The same with at most `tokens` for prompt and output of one request together.
+    ///
+    /// # Errors
+    /// If the model's config or the cache allows less.
+    pub fn with_max_context(mut self, tokens: Tokens) -> Result<Self, ScenarioError> {
+        self.asked.max_context = Some(tokens);
+        self.settled()
+    }
+
+    /// With all that follows from memory, model and deployment.
+    fn settled(mut self) -> Result<Self, ScenarioError> {
+        self.config = memory::settle(&self)?;
+        let system = memory::with_limits(self.system().clone(), &self.config);
+        self.step = RooflineStep::new(system, *self.step.overheads())?;
+        Ok(self)
+    }
+
+    /// How many sequences to run at once where nobody says: as many as a step's budget can decode, at most 1,024 (vLLM's
+    /// default on large devices), and no more than half the memory beside the weights has room for by what each keeps whatever
+    /// its length, such as states and windows; at least 1.
+    #[must_use]
+    pub fn usual_sequences(system: &System, config: &EngineConfig) -> u64 {
+        memory::usual_sequences(system, config)
     }
 
     /// The model's name for a reader.
@@ -134,7 +126,7 @@ impl Scenario {
         &self.model_name
     }
 
-    /// What is simulated, to compute a bound from.
+    /// What is simulated, all replicas of it, to compute a bound from. Its settings are those of the engine.
     #[must_use]
     pub fn system(&self) -> &System {
         self.step.system()
@@ -152,68 +144,27 @@ impl Scenario {
         self.system().device()
     }
 
-    /// The engine's limits.
+    /// The limits of each engine.
     #[must_use]
     pub const fn config(&self) -> &EngineConfig {
         &self.config
     }
 
-    /// A fresh engine.
+    /// A fresh engine, one replica alone.
     #[must_use]
     pub fn engine(&self) -> Engine<RooflineStep> {
         Engine::of_checked(self.config.clone(), self.step.clone())
     }
 
-    /// One line for reports: model, device, limits and overheads. Whoever prints it says that the engine is simulated.
+    /// All of it, fresh: what both clocks run.
+    #[must_use]
+    pub fn serve(&self) -> Box<dyn Serve + Send> {
+        Box::new(self.engine())
+    }
+
+    /// A line for reports: model, devices, limits and overheads. Whoever prints it says that the engine is simulated.
     #[must_use]
     pub fn describe(&self) -> String {
-        let (config, overheads) = (&self.config, self.step.overheads());
-        let deployment = self.system().deployment();
-        let devices = match deployment.devices_per_replica() {
-            1 => format!("one {}", self.device().title()),
-            many => format!("{many} {} ({deployment})", self.device().title()),
-        };
-        format!(
-            "{} ({}) on {devices}; {} slots, {} tokens of KV cache, {} prompt \
-             tokens a step; roofline at {:.0} % of bandwidth and {:.0} % of compute, plus {} a step and {} a sequence",
-            self.model_name,
-            most_common_format(self.model()),
-            config.max_num_seqs,
-            config.kv_capacity(),
-            config.max_batched_tokens,
-            overheads.bandwidth_efficiency * 100.0,
-            overheads.compute_efficiency * 100.0,
-            overheads.per_step,
-            overheads.per_sequence,
-        )
+        text::describe(self)
     }
-}
-
-/// How many tokens the caches hold in `room` bytes of each device: what each of `slots` sequences keeps whatever its
-/// length, such as states and windows, is set aside first.
-fn cache_tokens(system: &System, room: f64, slots: usize) -> f64 {
-    let groups = f64::from(system.deployment().attention_groups());
-    let constant = system.cache_bytes_per_device(FAR).get() - per_token(system) * FAR;
-    let left = room * groups - constant.max(0.0) * slots as f64;
-    match per_token(system) {
-        // Nothing grows with the context.
-        0.0 if left > 0.0 => FAR * slots as f64,
-        each => left / each,
-    }
-}
-
-/// A context beyond all windows.
-const FAR: f64 = 16_777_216.0;
-
-/// What one more token takes on a device once a sequence is longer than all windows.
-fn per_token(system: &System) -> f64 {
-    let at = |context| system.cache_bytes_per_device(context).get();
-    at(FAR) - at(FAR - 1.0)
-}
-
-/// How most of the weights are stored.
-fn most_common_format(model: &Model) -> String {
-    let tensors = model.tensors();
-    let most = tensors.iter().max_by_key(|tensors| tensors.stored);
-    most.map(|tensors| tensors.format.to_string()).unwrap_or_default()
 }
