@@ -47,6 +47,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cluster;
 mod engine;
 mod fixed;
 mod job;
@@ -60,6 +61,7 @@ mod virtual_time;
 #[cfg(feature = "http")]
 pub mod http;
 
+pub use cluster::{ClusterError, Disaggregated, Handover, Replicas, Routing};
 pub use engine::{
     Chunking, ConfigError, Drafts, Engine, EngineConfig, Order, Pace, Policy, PrefixCaching,
     StepLoad, StepTime,

@@ -7,6 +7,7 @@
 )]
 
 mod calibration;
+mod cluster;
 mod engine;
 mod fixed;
 #[cfg(feature = "http")]
