@@ -1,12 +1,14 @@
 //! The simulated engine that flags describe: one for both clocks.
 
+use std::num::NonZeroU32;
+
 use fizeau::core::Tokens;
-use fizeau::roofline::{Admission, System};
+use fizeau::roofline::{Admission, Speculation, System};
 use fizeau::sim::{
-    Chunking, Drafts, EngineConfig, Order, Overheads, Policy, PrefixCaching, Scenario,
+    Chunking, Drafts, EngineConfig, Order, Overheads, Policy, PrefixCaching, Routing, Scenario,
 };
 
-use crate::args::{EngineArgs, OrderArg, PolicyArg, StepArgs, SystemArgs};
+use crate::args::{EngineArgs, OrderArg, PolicyArg, RouterArg, StepArgs, SystemArgs};
 use crate::exit::{Fail, Named};
 use crate::hardware;
 use crate::model_config;
@@ -23,8 +25,28 @@ const DEFAULT: (&str, &str, &str, u64) = ("llama-3.1-8b", "Llama-3.1-8B", "h100-
 pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, Fail> {
     let (name, of) = named(system)?;
     of.notes().iter().for_each(|note| eprintln!("note: {note}"));
-    let config = config(system, engine, &of)?;
-    Scenario::of(name, of, config, overheads(&engine.step)).map_err(Fail::usage)
+    let speculation = speculation(engine, &of)?;
+    let drafts = speculation.as_ref().map(|(by, length)| {
+        let acceptance = by.acceptance().clone();
+        Drafts { length: *length, acceptance }
+    });
+    let config = EngineConfig { drafts, ..config(engine)? };
+    let config = EngineConfig { max_num_seqs: sequences(system, &of, &config), ..config };
+    let mut scenario =
+        Scenario::of(name, of, config, overheads(&engine.step)).map_err(Fail::usage)?;
+    if let Some((by, _)) = speculation {
+        scenario = scenario.with_drafter(by.drafter().clone()).map_err(Fail::usage)?;
+    }
+    match sol::instances(&engine.apart)? {
+        Some([prefill, decode]) => {
+            let transfer = engine.apart.transfer.into();
+            scenario.disaggregated(prefill, decode, transfer).named("--disaggregate")
+        }
+        None => {
+            let replicas = NonZeroU32::new(system.replicas).unwrap_or(NonZeroU32::MIN);
+            scenario.with_replicas(replicas, routing(engine.router)).named("--replicas")
+        }
+    }
 }
 
 /// Model and devices, and the model's name.
@@ -49,10 +71,8 @@ fn named(args: &SystemArgs) -> Result<(String, System), Fail> {
     Ok((name.to_owned(), system))
 }
 
-fn config(system: &SystemArgs, args: &EngineArgs, of: &System) -> Result<EngineConfig, Fail> {
-    let drafts = drafts(args, of)?;
-    let is_default = system.model_config.is_none();
-    let config = EngineConfig {
+fn config(args: &EngineArgs) -> Result<EngineConfig, Fail> {
+    Ok(EngineConfig {
         max_batched_tokens: Tokens::new(args.max_num_batched_tokens),
         block: Tokens::new(args.block_size),
         blocks: args.num_gpu_blocks.map_or(0, |blocks| blocks.get()),
@@ -78,15 +98,26 @@ fn config(system: &SystemArgs, args: &EngineArgs, of: &System) -> Result<EngineC
         },
         max_waiting: args.max_waiting,
         captured: captured(&args.cuda_graph_sizes),
-        drafts,
         seed: args.engine_seed,
         ..EngineConfig::new(DEFAULT.3, Tokens::ZERO)
-    };
-    Ok(match system.max_num_seqs {
-        Some(most) => EngineConfig { max_num_seqs: most.get(), ..config },
-        None if is_default => config,
-        None => EngineConfig { max_num_seqs: Scenario::usual_sequences(of, &config), ..config },
     })
+}
+
+/// How many sequences run at once.
+fn sequences(args: &SystemArgs, of: &System, config: &EngineConfig) -> u64 {
+    match (args.max_num_seqs, &args.model_config) {
+        (Some(most), _) => most.get(),
+        (None, None) => DEFAULT.3,
+        (None, Some(_)) => Scenario::usual_sequences(of, config),
+    }
+}
+
+const fn routing(of: RouterArg) -> Routing {
+    match of {
+        RouterArg::RoundRobin => Routing::RoundRobin,
+        RouterArg::LeastInFlight => Routing::LeastInFlight,
+        RouterArg::PrefixAware => Routing::PrefixAware,
+    }
 }
 
 /// One number stands for a list of vLLM's.
@@ -100,15 +131,12 @@ fn captured(sizes: &[u64]) -> Vec<u64> {
     }
 }
 
-fn drafts(args: &EngineArgs, of: &System) -> Result<Option<Drafts>, Fail> {
+fn speculation(args: &EngineArgs, of: &System) -> Result<Option<(Speculation, u32)>, Fail> {
     match sol::speculation(&args.drafts, of)? {
-        None => Ok(None),
         Some((_, 0)) => Err(Fail::usage(
             "--draft is 0; it must be from 1 on: `fizeau sol --draft 0` finds the length that is expected to be best",
         )),
-        Some((speculation, length)) => {
-            Ok(Some(Drafts { length, acceptance: speculation.acceptance().clone() }))
-        }
+        asked => Ok(asked),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Named configurations.
 
 mod error;
+mod layout;
 mod memory;
 mod remedy;
 mod text;
@@ -8,12 +9,16 @@ mod text;
 pub use error::ScenarioError;
 pub use remedy::Remedies;
 
-use fizeau_core::Tokens;
-use fizeau_roofline::{Deployment, Device, Drafter, KnownModel, Model, System};
+use std::num::NonZeroU32;
 
+use fizeau_core::Tokens;
+use fizeau_roofline::{Deployment, Device, Drafter, KnownModel, Model, System, Transfer};
+
+use crate::cluster::Routing;
 use crate::engine::{Engine, EngineConfig};
 use crate::serve::Serve;
 use crate::step::{Overheads, RooflineStep};
+use layout::{Layout, Service};
 
 /// A model on devices behind an engine with limits, all simulated: whatever both clocks run.
 ///
@@ -42,13 +47,37 @@ use crate::step::{Overheads, RooflineStep};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Scenario {
-    model_name: String,
-    /// As it was asked for.
-    asked: EngineConfig,
-    /// The same with all that follows.
+    asked: Asked,
+    /// What was asked for, with all that follows.
     config: EngineConfig,
+    /// One replica, idle.
+    engine: Engine<RooflineStep>,
+    /// All of them, idle.
+    service: Service,
+}
+
+/// All that was said.
+#[derive(Debug, Clone)]
+struct Asked {
+    model_name: String,
+    /// All replicas.
+    system: System,
+    config: EngineConfig,
+    overheads: Overheads,
     drafter: Option<Drafter>,
-    step: RooflineStep,
+    layout: Layout,
+}
+
+impl Asked {
+    /// With all that follows from memory, model and deployment.
+    fn settle(mut self) -> Result<Scenario, ScenarioError> {
+        let config = memory::settle(&self)?;
+        self.system = memory::with_limits(self.system, &config);
+        let step = RooflineStep::new(self.system.clone(), self.overheads)?;
+        let engine = Engine::new(config.clone(), step)?;
+        let service = self.layout.service(&engine, self.system.deployment().replicas())?;
+        Ok(Scenario { asked: self, config, engine, service })
+    }
 }
 
 impl Scenario {
@@ -89,27 +118,57 @@ impl Scenario {
         config: EngineConfig,
         overheads: Overheads,
     ) -> Result<Self, ScenarioError> {
-        let model_name = model_name.into();
-        let (asked, drafter) = (config.clone(), None);
-        let step = RooflineStep::new(system, overheads)?;
-        Self { model_name, asked, config, drafter, step }.settled()
+        let (model_name, drafter) = (model_name.into(), None);
+        let layout = Layout::Replicas(Routing::default());
+        Asked { model_name, system, config, overheads, drafter, layout }.settle()
     }
 
     /// The same with at most `tokens` for prompt and output of one request together.
     ///
     /// # Errors
     /// If the model's config or the cache allows less.
-    pub fn with_max_context(mut self, tokens: Tokens) -> Result<Self, ScenarioError> {
-        self.asked.max_context = Some(tokens);
-        self.settled()
+    pub fn with_max_context(self, tokens: Tokens) -> Result<Self, ScenarioError> {
+        let config = EngineConfig { max_context: Some(tokens), ..self.asked.config };
+        Asked { config, ..self.asked }.settle()
     }
 
-    /// With all that follows from memory, model and deployment.
-    fn settled(mut self) -> Result<Self, ScenarioError> {
-        self.config = memory::settle(&self)?;
-        let system = memory::with_limits(self.system().clone(), &self.config);
-        self.step = RooflineStep::new(system, *self.step.overheads())?;
-        Ok(self)
+    /// The same with `drafter` making the drafts of [`EngineConfig::drafts`]. What it keeps takes from the cache.
+    ///
+    /// # Errors
+    /// If that leaves no room for a request.
+    pub fn with_drafter(self, drafter: Drafter) -> Result<Self, ScenarioError> {
+        Asked { drafter: Some(drafter), ..self.asked }.settle()
+    }
+
+    /// The same `count` times, with requests shared among them as `routing` says.
+    ///
+    /// # Errors
+    /// If they are more than 65,536.
+    pub fn with_replicas(self, count: NonZeroU32, routing: Routing) -> Result<Self, ScenarioError> {
+        let system = layout::replicated(self.system(), count)?;
+        Asked { system, layout: Layout::Replicas(routing), ..self.asked }.settle()
+    }
+
+    /// Instances of what there is, all its replicas, that only read prompts, and such that only decode. What was read crosses
+    /// the link between machines, or where none is known that between devices.
+    ///
+    /// # Errors
+    /// If no link of the device is known, or all together have more than 65,536 replicas.
+    pub fn disaggregated(
+        self,
+        prefill: NonZeroU32,
+        decode: NonZeroU32,
+        transfer: Transfer,
+    ) -> Result<Self, ScenarioError> {
+        let handover = layout::handover(self.system(), transfer)?;
+        let each = self.system().deployment().replicas();
+        let all_of = |instances: NonZeroU32| {
+            NonZeroU32::new(each).map_or(instances, |each| each.saturating_mul(instances))
+        };
+        let (prefill, decode) = (all_of(prefill), all_of(decode));
+        let system = layout::replicated(self.system(), prefill.saturating_add(decode.get()))?;
+        let layout = Layout::Apart { prefill, decode, handover };
+        Asked { system, layout, ..self.asked }.settle()
     }
 
     /// How many sequences to run at once where nobody says: as many as a step's budget can decode, at most 1,024 (vLLM's
@@ -123,13 +182,13 @@ impl Scenario {
     /// The model's name for a reader.
     #[must_use]
     pub fn model_name(&self) -> &str {
-        &self.model_name
+        &self.asked.model_name
     }
 
     /// What is simulated, all replicas of it, to compute a bound from. Its settings are those of the engine.
     #[must_use]
     pub fn system(&self) -> &System {
-        self.step.system()
+        &self.asked.system
     }
 
     /// The model.
@@ -153,13 +212,13 @@ impl Scenario {
     /// A fresh engine, one replica alone.
     #[must_use]
     pub fn engine(&self) -> Engine<RooflineStep> {
-        Engine::of_checked(self.config.clone(), self.step.clone())
+        self.engine.clone()
     }
 
     /// All of it, fresh: what both clocks run.
     #[must_use]
     pub fn serve(&self) -> Box<dyn Serve + Send> {
-        Box::new(self.engine())
+        self.service.serve()
     }
 
     /// A line for reports: model, devices, limits and overheads. Whoever prints it says that the engine is simulated.

@@ -4,6 +4,7 @@ use fizeau_core::{Bytes, Tokens};
 use fizeau_roofline::{DeploymentError, ModelError, UnknownDevice, UnknownModel};
 
 use super::Remedies;
+use crate::cluster::ClusterError;
 use crate::engine::ConfigError;
 use crate::step::StepError;
 
@@ -29,6 +30,15 @@ pub enum ScenarioError {
     /// The overheads are senseless.
     #[error(transparent)]
     Step(#[from] StepError),
+    /// The engines make no cluster.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
+    /// Nothing to send caches over.
+    #[error("no link is known of {device}, over which caches could go from prefill to decode")]
+    NoLink {
+        /// The device's name.
+        device: String,
+    },
     /// The weights leave no memory for requests.
     #[error(
         "{model} leaves no memory for requests on {devices}: its weights take {:.1} GB of the {:.1} GB that an engine may \
@@ -66,6 +76,16 @@ pub enum ScenarioError {
         room: Bytes,
         /// How many have room.
         most: u64,
+    },
+    /// Not one block fits.
+    #[error(
+        "one block of {block} tokens does not fit beside the weights: there is room for {most} tokens"
+    )]
+    BlockTooLarge {
+        /// Tokens of a block.
+        block: Tokens,
+        /// Tokens that have room.
+        most: Tokens,
     },
     /// More blocks than memory holds.
     #[error("{asked} blocks of {block} tokens do not fit beside the weights: at most {most} do")]

@@ -5,22 +5,22 @@ use std::num::NonZeroU64;
 use fizeau_core::{Bytes, Tokens};
 use fizeau_roofline::{Drafter, System};
 
-use super::{Remedies, Scenario, ScenarioError, text};
+use super::{Asked, Remedies, ScenarioError, text};
 use crate::engine::EngineConfig;
 
 /// The most sequences at once where nobody says how many: vLLM's default on devices of 70 GiB and more.
 const USUAL_SEQUENCES: u64 = 1_024;
 
-/// The configuration that `scenario` asks for with all that follows.
-pub(super) fn settle(scenario: &Scenario) -> Result<EngineConfig, ScenarioError> {
-    let system = scenario.system();
-    let asked = with_groups(&scenario.asked, system);
+/// The configuration that `of` asks for with all that follows.
+pub(super) fn settle(of: &Asked) -> Result<EngineConfig, ScenarioError> {
+    let system = &of.system;
+    let asked = with_groups(&of.config, system);
     // First what is senseless whatever the memory.
     EngineConfig { blocks: u64::MAX, ..asked.clone() }.check()?;
-    let footprint = Footprint::of(system, scenario.drafter.as_ref());
+    let footprint = Footprint::of(system, of.drafter.as_ref());
     let most = footprint.blocks(&asked);
     if most == 0 {
-        return Err(no_room(scenario, &asked, &footprint));
+        return Err(no_room(of, &asked, &footprint));
     }
     if asked.blocks > most {
         let (block, asked) = (asked.block, asked.blocks);
@@ -31,16 +31,17 @@ pub(super) fn settle(scenario: &Scenario) -> Result<EngineConfig, ScenarioError>
     let made_for = system.model().max_context();
     let max_context = match (config.max_context, made_for) {
         (Some(asked), Some(most)) if asked > most => {
-            let model = scenario.model_name.clone();
+            let model = of.model_name.clone();
             return Err(ScenarioError::BeyondModel { asked, most, model });
         }
-        (Some(asked), _) if asked > config.kv_capacity() => {
+        // Where blocks were counted, their number is at fault, of which the check below tells.
+        (Some(asked), _) if asked > config.kv_capacity() && of.config.blocks == 0 => {
             return Err(ScenarioError::ContextTooLong {
                 asked,
                 most: config.kv_capacity(),
-                model: scenario.model_name.clone(),
+                model: of.model_name.clone(),
                 devices: text::devices(system),
-                remedies: Remedies::of(scenario),
+                remedies: Remedies::of(of),
             });
         }
         (Some(asked), _) => Some(asked),
@@ -57,8 +58,8 @@ fn with_groups(config: &EngineConfig, system: &System) -> EngineConfig {
 }
 
 /// Why there is not one block.
-fn no_room(scenario: &Scenario, config: &EngineConfig, footprint: &Footprint) -> ScenarioError {
-    let system = scenario.system();
+fn no_room(of: &Asked, config: &EngineConfig, footprint: &Footprint) -> ScenarioError {
+    let system = &of.system;
     let many = system.deployment().devices_per_replica();
     let most = footprint.most_sequences(config.block);
     if most > 0 {
@@ -70,13 +71,18 @@ fn no_room(scenario: &Scenario, config: &EngineConfig, footprint: &Footprint) ->
             most,
         };
     }
+    let tokens = footprint.most_tokens();
+    if tokens >= 1.0 {
+        let (block, most) = (config.block, Tokens::new(tokens as u64));
+        return ScenarioError::BlockTooLarge { block, most };
+    }
     ScenarioError::TooLarge {
-        model: scenario.model_name.clone(),
+        model: of.model_name.clone(),
         devices: text::devices(system),
         many,
         weights: Bytes::new(footprint.weights),
         usable: Bytes::new(footprint.usable),
-        remedies: Remedies::of(scenario),
+        remedies: Remedies::of(of),
     }
 }
 
@@ -130,9 +136,9 @@ impl Footprint {
             constant,
             per_token,
         };
-        if let Some(Drafter::Model(drafting)) = drafter {
+        if let Some(drafter @ Drafter::Model(drafting)) = drafter {
             let (constant, per_token) = kept(drafting);
-            footprint.weights += drafting.weight_bytes_per_device().get();
+            footprint.weights += drafter.weight_bytes_beside(system).get();
             footprint.constant += constant;
             footprint.per_token += per_token;
         }
@@ -155,6 +161,11 @@ impl Footprint {
         }
     }
 
+    /// The longest sequence that has room.
+    fn most_tokens(&self) -> f64 {
+        (self.room() - self.constant) / self.per_token
+    }
+
     /// How many sequences leave room for a block each.
     fn most_sequences(&self, block: Tokens) -> u64 {
         (self.room() / (self.constant + self.per_token * block.get() as f64)) as u64
@@ -162,7 +173,7 @@ impl Footprint {
 }
 
 /// What a sequence keeps whatever its length, and with each token.
-fn kept(system: &System) -> (f64, f64) {
+pub(super) fn kept(system: &System) -> (f64, f64) {
     let at = |context| system.cache_bytes_per_device(context).get();
     let per_token = at(FAR) - at(FAR - 1.0);
     ((at(FAR) - per_token * FAR).max(0.0), per_token)

@@ -3,9 +3,10 @@
 use std::fmt;
 
 use fizeau_core::Tokens;
-use fizeau_roofline::{Deployment, Device, Format, MathType, System, WeightChoice};
+use fizeau_roofline::{Device, Format, MathType, System, WeightChoice};
 
-use super::{Scenario, memory};
+use super::layout::spread;
+use super::{Asked, memory};
 use crate::engine::EngineConfig;
 
 /// What would run instead, one change at a time; each was reckoned, and has the tokens of cache that it would leave.
@@ -26,43 +27,36 @@ pub struct Remedies {
 const MOST_RANKS: u32 = 64;
 
 impl Remedies {
-    pub(super) fn of(scenario: &Scenario) -> Self {
-        let system = scenario.system();
+    pub(super) fn of(of: &Asked) -> Self {
+        let system = &of.system;
         Self {
-            tensor: more_ranks(scenario, system),
-            weights: narrower_weights(scenario, system),
-            cache: narrower_cache(scenario, system),
-            device: larger_device(scenario, system),
+            tensor: more_ranks(of, system),
+            weights: narrower_weights(of, system),
+            cache: narrower_cache(of, system),
+            device: larger_device(of, system),
         }
     }
 }
 
 /// The tokens of cache that `system` would leave, if what was asked for runs there.
-fn holds(scenario: &Scenario, system: &System) -> Option<Tokens> {
-    let asked = &scenario.asked;
-    let blocks = memory::blocks(system, asked, scenario.drafter.as_ref());
+fn holds(of: &Asked, system: &System) -> Option<Tokens> {
+    let asked = &of.config;
+    let blocks = memory::blocks(system, asked, of.drafter.as_ref());
     let config = EngineConfig { blocks, ..asked.clone() };
     let needed = asked.max_context.unwrap_or(asked.block.max(Tokens::new(2)));
     let holds = config.kv_capacity();
     (blocks >= asked.blocks.max(1) && holds >= needed).then_some(holds)
 }
 
-/// The same model on the same device, spread another way.
-fn spread(system: &System, deployment: Deployment) -> Option<System> {
-    let (model, device) = (system.model().clone(), system.device().clone());
-    let other = System::new(model, device, deployment).ok()?;
-    Some(other.with_serving(*system.serving()))
-}
-
-fn more_ranks(scenario: &Scenario, system: &System) -> Option<(u32, Tokens)> {
-    let of = system.deployment();
-    (of.tensor() + 1..=MOST_RANKS).find_map(|ranks| {
-        let other = spread(system, of.with_tensor(ranks).ok()?)?;
-        Some((ranks, holds(scenario, &other)?))
+fn more_ranks(of: &Asked, system: &System) -> Option<(u32, Tokens)> {
+    let before = system.deployment();
+    (before.tensor() + 1..=MOST_RANKS).find_map(|ranks| {
+        let other = spread(system, before.with_tensor(ranks).ok()?).ok()?;
+        Some((ranks, holds(of, &other)?))
     })
 }
 
-fn narrower_weights(scenario: &Scenario, system: &System) -> Option<(Format, Tokens)> {
+fn narrower_weights(of: &Asked, system: &System) -> Option<(Format, Tokens)> {
     let has_fp4 = system.device().dense_rate(MathType::Fp4).is_some();
     // Four bits that the device multiplies, or else those that are widened as they are read.
     let four = if has_fp4 { "nvfp4" } else { "int4-g128" };
@@ -72,19 +66,19 @@ fn narrower_weights(scenario: &Scenario, system: &System) -> Option<(Format, Tok
         let other = System::new(model, system.device().clone(), *system.deployment()).ok()?;
         let other = other.with_serving(*system.serving());
         let is_smaller = other.weight_bytes_per_device() < system.weight_bytes_per_device();
-        holds(scenario, &other).filter(|_| is_smaller).map(|tokens| (format, tokens))
+        holds(of, &other).filter(|_| is_smaller).map(|tokens| (format, tokens))
     })
 }
 
-fn narrower_cache(scenario: &Scenario, system: &System) -> Option<(Format, Tokens)> {
+fn narrower_cache(of: &Asked, system: &System) -> Option<(Format, Tokens)> {
     let format: Format = "fp8".parse().ok()?;
     let model = system.model().clone().with_kv_cache(format);
     let other = System::new(model, system.device().clone(), *system.deployment()).ok()?;
-    let tokens = holds(scenario, &other.with_serving(*system.serving()))?;
+    let tokens = holds(of, &other.with_serving(*system.serving()))?;
     Some((format, tokens))
 }
 
-fn larger_device(scenario: &Scenario, system: &System) -> Option<(String, Tokens)> {
+fn larger_device(of: &Asked, system: &System) -> Option<(String, Tokens)> {
     let vendor = system.device().vendor();
     let mut devices: Vec<&Device> = Device::all().iter().collect();
     devices.sort_by(|a, b| {
@@ -93,7 +87,7 @@ fn larger_device(scenario: &Scenario, system: &System) -> Option<(String, Tokens
         other_a.cmp(&other_b).then(memory_a.total_cmp(&memory_b))
     });
     devices.into_iter().find_map(|device| {
-        let tokens = holds(scenario, &system.with_device(device.clone()))?;
+        let tokens = holds(of, &system.with_device(device.clone()))?;
         Some((device.name().to_owned(), tokens))
     })
 }

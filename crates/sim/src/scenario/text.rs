@@ -5,7 +5,7 @@ use fizeau_roofline::{Model, System};
 use super::Scenario;
 
 pub(super) fn describe(scenario: &Scenario) -> String {
-    let (config, overheads) = (scenario.config(), scenario.step.overheads());
+    let (config, overheads) = (scenario.config(), &scenario.asked.overheads);
     format!(
         "{} ({}) on {}; {} slots, {} tokens of KV cache, {} prompt \
          tokens a step; roofline at {:.0} % of bandwidth and {:.0} % of compute, plus {} a step and {} a sequence",
