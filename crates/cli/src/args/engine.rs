@@ -50,8 +50,8 @@ pub(crate) struct EngineArgs {
         num_args = 1..
     )]
     pub(crate) cuda_graph_sizes: Vec<u64>,
-    /// Which replica a request goes to.
-    #[arg(long, value_enum, default_value_t)]
+    /// Which of --replicas a request goes to.
+    #[arg(long, value_enum, default_value_t, conflicts_with = "disaggregate")]
     pub(crate) router: RouterArg,
     /// What chance is drawn from: the same seed gives the same run.
     #[arg(long, value_name = "SEED", default_value_t = 0)]
