@@ -47,6 +47,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod chance;
 mod cluster;
 mod engine;
 mod fixed;
@@ -70,7 +71,7 @@ pub use fixed::FixedTiming;
 pub use job::{Content, Emission, Job, JobId, JobTiming, Priority, SubmitError};
 pub use scenario::{Remedies, Scenario, ScenarioError};
 pub use serve::{Gauges, Serve};
-pub use step::{Overheads, RooflineStep, StepError};
+pub use step::{CalibratedStep, FixedStep, Overheads, RooflineStep, StepError, StepModel};
 pub use transport::SimTransport;
 pub use virtual_time::{Deadlock, VirtualTime};
 
