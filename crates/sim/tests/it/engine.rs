@@ -31,7 +31,7 @@ fn jobs() -> impl Strategy<Value = Vec<Job>> {
 
 /// Small engines, so that every limit is met.
 fn configs() -> impl Strategy<Value = EngineConfig> {
-    (1u64..6, 430u64..1_500, 16u64..600).prop_map(|(slots, kv, budget)| {
+    (1u64..6, 448u64..1_500, 16u64..600).prop_map(|(slots, kv, budget)| {
         let config = config(slots, kv);
         EngineConfig { max_batched_tokens: Tokens::new(budget), ..config }
     })
@@ -57,7 +57,7 @@ proptest! {
             prop_assert!(timing.admitted < timing.first_token && timing.first_token == tokens[0].at);
         }
         prop_assert_eq!((engine.running(), engine.waiting()), (0, 0));
-        prop_assert_eq!(engine.kv_reserved(), Tokens::ZERO);
+        prop_assert_eq!(engine.gauges().blocks_used, 0);
     }
 
     #[test]
@@ -73,7 +73,7 @@ proptest! {
         while let Some(at) = engine.next_event() {
             engine.advance(at, &mut |_| {});
             prop_assert!(engine.running() as u64 <= config.max_num_seqs);
-            prop_assert!(engine.kv_reserved() <= config.kv_capacity());
+            prop_assert!(engine.gauges().blocks_used <= config.blocks);
         }
         for load in loads.borrow().iter() {
             prop_assert!(load.sequences() <= config.max_num_seqs);
@@ -150,7 +150,7 @@ proptest! {
             prop_assert!(!spared || got == job.output_tokens.get());
         }
         prop_assert_eq!((engine.running(), engine.waiting()), (0, 0));
-        prop_assert_eq!(engine.kv_reserved(), Tokens::ZERO);
+        prop_assert_eq!(engine.gauges().blocks_used, 0);
     }
 }
 
