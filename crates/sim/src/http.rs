@@ -59,6 +59,7 @@ mod app;
 mod ask;
 mod clock;
 mod conn;
+mod fault;
 mod frames;
 mod prefix;
 mod prompt;
@@ -87,6 +88,7 @@ use prefix::Prefixes;
 use reactor::{Reactor, Stop};
 use truth::Truth;
 
+pub use fault::{FaultKind, Faults, ParseFaultsError};
 pub use prefix::PrefixCache;
 pub use spread::Spread;
 
@@ -106,6 +108,7 @@ pub struct ServerConfig {
     truth_limit: usize,
     max_model_len: Option<Tokens>,
     prefix_cache: Option<PrefixCache>,
+    faults: Option<Faults>,
 }
 
 impl ServerConfig {
@@ -119,6 +122,7 @@ impl ServerConfig {
             truth_limit: DEFAULT_TRUTH_LIMIT,
             max_model_len: None,
             prefix_cache: None,
+            faults: None,
         }
     }
 
@@ -139,6 +143,12 @@ impl ServerConfig {
     #[must_use]
     pub fn with_prefix_cache(self, cache: PrefixCache) -> Self {
         Self { prefix_cache: Some(cache), ..self }
+    }
+
+    /// The same with replies that go wrong as told.
+    #[must_use]
+    pub fn with_faults(self, faults: Faults) -> Self {
+        Self { faults: Some(faults), ..self }
     }
 
     /// The same with requests of at most `bytes` bytes (default 16 MiB); larger ones get status 413.
@@ -162,6 +172,7 @@ impl fmt::Debug for ServerConfig {
             .field("truth_limit", &self.truth_limit)
             .field("max_model_len", &self.max_model_len)
             .field("prefix_cache", &self.prefix_cache)
+            .field("faults", &self.faults)
             .finish_non_exhaustive()
     }
 }
