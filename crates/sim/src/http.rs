@@ -59,7 +59,10 @@ mod app;
 mod ask;
 mod clock;
 mod conn;
+mod conversation;
+mod dialect;
 mod frames;
+mod length;
 mod prefix;
 mod prompt;
 mod reactor;
@@ -71,6 +74,7 @@ mod slots;
 mod spread;
 mod stream;
 mod truth;
+mod vocabulary;
 
 use std::fmt;
 use std::io;
@@ -87,6 +91,8 @@ use prefix::Prefixes;
 use reactor::{Reactor, Stop};
 use truth::Truth;
 
+pub use dialect::SglangText;
+pub use length::NaturalLength;
 pub use prefix::PrefixCache;
 pub use spread::Spread;
 
@@ -106,6 +112,8 @@ pub struct ServerConfig {
     truth_limit: usize,
     max_model_len: Option<Tokens>,
     prefix_cache: Option<PrefixCache>,
+    natural_length: Option<NaturalLength>,
+    sglang: Option<SglangText>,
 }
 
 impl ServerConfig {
@@ -119,6 +127,8 @@ impl ServerConfig {
             truth_limit: DEFAULT_TRUTH_LIMIT,
             max_model_len: None,
             prefix_cache: None,
+            natural_length: None,
+            sglang: None,
         }
     }
 
@@ -139,6 +149,19 @@ impl ServerConfig {
     #[must_use]
     pub fn with_prefix_cache(self, cache: PrefixCache) -> Self {
         Self { prefix_cache: Some(cache), ..self }
+    }
+
+    /// The same with a model that ends its replies by itself where a request lets it; by default it never does.
+    #[must_use]
+    pub fn with_natural_length(self, length: NaturalLength) -> Self {
+        Self { natural_length: Some(length), ..self }
+    }
+
+    /// The same as a server that passes for SGLang: it says so at `GET /v1/models` and `GET /get_model_info`, and its
+    /// `/generate` shows `text`.
+    #[must_use]
+    pub fn with_sglang(self, text: SglangText) -> Self {
+        Self { sglang: Some(text), ..self }
     }
 
     /// The same with requests of at most `bytes` bytes (default 16 MiB); larger ones get status 413.
@@ -162,6 +185,8 @@ impl fmt::Debug for ServerConfig {
             .field("truth_limit", &self.truth_limit)
             .field("max_model_len", &self.max_model_len)
             .field("prefix_cache", &self.prefix_cache)
+            .field("natural_length", &self.natural_length)
+            .field("sglang", &self.sglang)
             .finish_non_exhaustive()
     }
 }
@@ -229,6 +254,8 @@ impl Server {
             model,
             truth: Truth::new(clock.started_rfc3339(), self.config.truth_limit),
             prefixes: self.config.prefix_cache.map(Prefixes::new),
+            natural: self.config.natural_length,
+            sglang: self.config.sglang,
             numbered: 0,
         };
         let (reactor, stop) = Reactor::new(self.listener, engine, app, body_limit)?;

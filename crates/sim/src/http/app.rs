@@ -3,6 +3,8 @@
 use fizeau_core::{Stamp, Tokens};
 
 use super::clock::WallClock;
+use super::dialect::SglangText;
+use super::length::NaturalLength;
 use super::prefix::Prefixes;
 use super::truth::Truth;
 use crate::job::JobId;
@@ -17,6 +19,10 @@ pub(super) struct App {
     pub(super) model: Option<String>,
     pub(super) truth: Truth,
     pub(super) prefixes: Option<Prefixes>,
+    /// Where the model ends replies by itself, if it does.
+    pub(super) natural: Option<NaturalLength>,
+    /// How SGLang's route shows text, where the server is to pass for SGLang.
+    pub(super) sglang: Option<SglangText>,
     /// Requests given a number so far.
     pub(super) numbered: u64,
 }

@@ -66,6 +66,11 @@ impl Chain {
         role.hash(&mut self.hasher);
     }
 
+    /// Keeps a prompt that has no tokens yet apart from those with another salt, or with none.
+    pub(super) fn salt(&mut self, salt: &str) {
+        ("salt", salt).hash(&mut self.hasher);
+    }
+
     pub(super) fn ids(&mut self, ids: &[u32]) {
         for id in ids {
             self.push(u64::from(*id));

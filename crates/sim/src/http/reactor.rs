@@ -279,21 +279,25 @@ impl Reactor {
         // A connection has one request at a time, so that its own number does for the job.
         let id = JobId(slot as u64);
         let job = Job::new(id, ask.prompt_tokens, ask.max_tokens, arrived);
+        let job = Job { priority: ask.priority, ..job };
         if let Err(error) = self.engine.submit(job) {
-            let refusal = Refusal::bad_request(None, error.to_string());
-            return conn.respond(Response::refusal(&refusal), &request.method, request.peer);
+            let response = Response::refusal_on(ask.route, &Refusal::from(error));
+            let response = response.echoing(ask.request_id);
+            return conn.respond(response, &request.method, request.peer);
         }
         let number = self.app.number();
         if let (Some(prefixes), Some(chain)) = (&mut self.app.prefixes, chain) {
             prefixes.begin(id, chain, number);
         }
         let created = self.app.unix(arrived);
-        let record = Record::new(&ask, frames::reply_id(ask.route, number), arrived);
+        let record = Record::new(&ask, frames::reply_id(&ask, number), arrived);
         if ask.delivery == Delivery::Whole {
             return conn.whole(Whole { ask, number, created, peer: request.peer, record });
         }
-        let (head, framing, after) = response::stream_head(request.peer);
+        let id = ask.request_id.as_deref();
+        let (mut head, framing, after) = response::stream_head(request.peer, id);
         let stream = Stream::new(Frames::new(&mut ask, number, created), framing, record);
+        stream.open(&mut head);
         conn.stream(&head, stream, after);
     }
 

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Write};
 
 use fizeau_core::{Clock, Stamp};
 
-use super::frames::{DONE, Frames};
+use super::frames::Frames;
 use super::response::Framing;
 use super::truth::Record;
 
@@ -149,7 +149,7 @@ impl Stream {
     fn standing(&self) -> Turn {
         let handed = self.record.token_ns.len();
         match () {
-            () if handed as u64 == self.frames.tokens() => Turn::Ended,
+            () if handed as u64 == self.frames.total() => Turn::Ended,
             () if handed < self.record.scheduled_ns.len() => Turn::More,
             () => Turn::Waiting,
         }
@@ -169,30 +169,47 @@ impl Stream {
         }
     }
 
-    /// Renders a token and what goes with it: the role before the first one, the end behind the last.
+    /// Writes what goes out with the head.
+    pub(super) fn open(&self, head: &mut Vec<u8>) {
+        let mut event = Vec::new();
+        self.frames.opening(&mut event);
+        self.frame_each(&mut event, head);
+    }
+
+    /// Renders a token and what goes with it: what stands before the first one, the end behind the last.
     fn token(&self, index: u64, event: &mut Vec<u8>, bytes: &mut Vec<u8>) {
         event.clear();
-        if index == 0 && self.frames.role(event).is_some() {
-            self.frame(event, bytes);
+        if index == 0 {
+            self.frames.start(event);
+            self.frame_each(event, bytes);
         }
-        self.frames.token(index, event);
+        self.frames.tokens(index..index + 1, event);
         self.frame(event, bytes);
-        if index + 1 < self.frames.tokens() {
+        if index + 1 < self.frames.total() {
             return;
         }
-        if self.frames.usage(event).is_some() {
-            self.frame(event, bytes);
-        }
-        event.extend_from_slice(DONE);
-        self.frame(event, bytes);
+        self.frames.end(event);
+        self.frame_each(event, bytes);
         if self.framing == Framing::Chunked {
             bytes.extend_from_slice(b"0\r\n\r\n");
         }
     }
 
-    /// Moves an event to `bytes`, as a chunk of its own where there are chunks.
+    /// Moves events to `bytes`, one by one.
+    fn frame_each(&self, events: &mut Vec<u8>, bytes: &mut Vec<u8>) {
+        let ends = |pair: &[u8]| pair == b"\n\n";
+        while let Some(at) = events.windows(2).position(ends) {
+            let behind = events.split_off(at + 2);
+            self.frame(events, bytes);
+            *events = behind;
+        }
+        self.frame(events, bytes);
+    }
+
+    /// Moves what is in `event` to `bytes`, as a chunk of its own where there are chunks. An empty one would end them.
     fn frame(&self, event: &mut Vec<u8>, bytes: &mut Vec<u8>) {
         match self.framing {
+            _ if event.is_empty() => {}
             Framing::UntilClose => bytes.append(event),
             Framing::Chunked => {
                 push_hex(bytes, event.len());
@@ -221,8 +238,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::http::ask::{Ask, Delivery, Route, StreamUsage, TokenIds};
-    use crate::job::JobId;
+    use crate::http::ask::{Ask, Delivery, Logprobs, Route, StreamUsage, TokenIds};
+    use crate::http::dialect::SglangText;
+    use crate::http::length::Ending;
+    use crate::job::{JobId, Priority};
 
     /// A clock that goes on by 1 ns whenever it is read.
     struct Ticks(Cell<u64>);
@@ -265,12 +284,18 @@ mod tests {
             model: "m".into(),
             prompt_tokens: Tokens::new(3),
             prompt_ids: Some(vec![1, 2, 3]),
+            echo: None,
             chain: None,
             cached_tokens: None,
             max_tokens: Tokens::new(tokens),
+            ending: Ending::Length,
+            priority: Priority::default(),
             delivery: Delivery::Streamed,
             usage: StreamUsage::OnEveryChunk,
             token_ids: TokenIds::Present,
+            logprobs: Logprobs::Absent,
+            sglang: SglangText::default(),
+            request_id: None,
         };
         let record = Record::new(&ask, String::new(), Stamp::EPOCH);
         Stream::new(Frames::new(&mut ask, JobId(7), 1), framing, record)
