@@ -188,8 +188,8 @@ impl Conn {
     }
 
     /// Begins a stream.
-    pub(super) fn stream(&mut self, head: &str, stream: Stream, after: After) {
-        self.out.push(head.as_bytes());
+    pub(super) fn stream(&mut self, head: &[u8], stream: Stream, after: After) {
+        self.out.push(head);
         self.after = after;
         self.reply = Reply::Stream(Box::new(stream));
     }
@@ -237,8 +237,8 @@ impl Conn {
         }
         let record = match &self.reply {
             Reply::Whole(whole) if whole.is_done() => {
-                let response =
-                    Response::json(frames::whole(&whole.ask, whole.number, whole.created));
+                let body = frames::whole(&whole.ask, whole.number, whole.created);
+                let response = Response::json(body).echoing(whole.ask.request_id.clone());
                 self.out.push(&response.render(&Method::Post, whole.peer));
                 self.take_record()
             }

@@ -280,22 +280,26 @@ impl Reactor {
         let id = job_of(number, slot);
         let at = self.app.scale.to_engine(arrived);
         let job = Job {
+            priority: ask.priority,
             content: chain.map(|chain| chain.content(number, ask.max_tokens)),
             ..Job::new(id, ask.prompt_tokens, ask.max_tokens, at)
         };
         if let Err(error) = self.engine.submit(job) {
-            let refusal = Refusal::from(error);
-            return conn.respond(Response::refusal(&refusal), &request.method, request.peer);
+            let response = Response::refusal_on(ask.route, &Refusal::from(error));
+            let response = response.echoing(ask.request_id);
+            return conn.respond(response, &request.method, request.peer);
         }
         self.app.numbered += 1;
         conn.job = id;
         let created = self.app.unix(arrived);
-        let record = Record::new(&ask, frames::reply_id(ask.route, number), arrived);
+        let record = Record::new(&ask, frames::reply_id(&ask, number), arrived);
         if ask.delivery == Delivery::Whole {
             return conn.whole(Whole { ask, number, created, peer: request.peer, record });
         }
-        let (head, framing, after) = response::stream_head(request.peer);
+        let id = ask.request_id.as_deref();
+        let (mut head, framing, after) = response::stream_head(request.peer, id);
         let stream = Stream::new(Frames::new(&mut ask, number, created), framing, record);
+        stream.open(&mut head);
         conn.stream(&head, stream, after);
     }
 
