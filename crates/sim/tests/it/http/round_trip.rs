@@ -35,8 +35,10 @@ async fn told(config: ServerConfig, backend: Backend, eos: EosRule, extra: &str)
 
 fn check(backend: Backend, tape: &Tape, tokens: u64) {
     assert!(matches!(tape.outcome, Outcome::Complete(_)), "{backend}: {:?}", tape.outcome);
-    assert_eq!(tape.usage.prompt_tokens, Some(Tokens::new(4)), "{backend}");
-    assert_eq!(tape.usage.completion_tokens, Some(Tokens::new(tokens)), "{backend}");
+    assert_eq!(tape.output_tokens(), Tokens::new(tokens), "{backend}");
+    let usage = tape.usage.unwrap();
+    assert_eq!(usage.prompt_tokens, Some(Tokens::new(4)), "{backend}");
+    assert_eq!(usage.completion_tokens, Some(Tokens::new(tokens)), "{backend}");
 }
 
 #[tokio::test]
