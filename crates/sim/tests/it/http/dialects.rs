@@ -42,7 +42,7 @@ fn message_of(text: &str, status: &str) -> Value {
 }
 
 /// The response with that of it that is its own at a time.
-fn response(own: Value) -> Value {
+fn response(own: &Value) -> Value {
     let mut response = json!({"id": "resp_0", "object": "response", "created_at": 1, "model": "m",
         "background": false, "error": null, "incomplete_details": null, "instructions": null,
         "parallel_tool_calls": true, "previous_response_id": null, "tool_choice": "auto", "tools": []});
@@ -58,7 +58,7 @@ fn response_events(words: &[&str], status: &str, details: &Value) -> Vec<(String
         place[field] = value;
         place
     };
-    let begun = response(json!({"status": "in_progress", "output": [], "usage": null}));
+    let begun = response(&json!({"status": "in_progress", "output": [], "usage": null}));
     let mut empty = message_of("", "in_progress");
     empty["content"] = json!([]);
     let part = |text: &str| json!({"type": "output_text", "text": text, "annotations": []});
@@ -88,7 +88,7 @@ fn response_events(words: &[&str], status: &str, details: &Value) -> Vec<(String
     let own =
         json!({"status": status, "incomplete_details": details, "output": [item], "usage": usage});
     let last = format!("response.{status}");
-    events.push((&last, json!({"sequence_number": 7 + tokens, "response": response(own)})));
+    events.push((&last, json!({"sequence_number": 7 + tokens, "response": response(&own)})));
     named(&events)
 }
 
