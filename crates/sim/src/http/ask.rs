@@ -158,3 +158,28 @@ impl Delivery {
         }
     }
 }
+
+#[cfg(test)]
+impl Ask {
+    /// A request for a streamed reply of `tokens` tokens, with everything on its chunks.
+    pub(super) fn sample(route: Route, tokens: u64) -> Self {
+        Self {
+            route,
+            model: "m".into(),
+            prompt_tokens: Tokens::new(3),
+            prompt_ids: Some(vec![1, 2, 3]),
+            echo: None,
+            chain: None,
+            cached_tokens: None,
+            max_tokens: Tokens::new(tokens),
+            ending: Ending::Length,
+            priority: Priority::default(),
+            delivery: Delivery::Streamed,
+            usage: StreamUsage::OnEveryChunk,
+            token_ids: TokenIds::Present,
+            logprobs: Logprobs::Absent,
+            sglang: SglangText::Incremental,
+            request_id: None,
+        }
+    }
+}

@@ -6,10 +6,8 @@ use fizeau_core::{Nanos, Stamp, Tokens};
 use proptest::prelude::*;
 
 use super::*;
-use crate::http::ask::{Ask, Delivery, Logprobs, Route, StreamUsage, TokenIds};
-use crate::http::dialect::SglangText;
-use crate::http::length::Ending;
-use crate::job::{JobId, JobTiming, Priority};
+use crate::http::ask::{Ask, Route};
+use crate::job::{JobId, JobTiming};
 
 /// A clock that goes on by 1 ns whenever it is read.
 struct Ticks(Cell<u64>);
@@ -47,24 +45,7 @@ impl Write for Socket<'_> {
 }
 
 fn stream(tokens: u64, framing: Framing) -> Stream {
-    let mut ask = Ask {
-        route: Route::Chat,
-        model: "m".into(),
-        prompt_tokens: Tokens::new(3),
-        prompt_ids: Some(vec![1, 2, 3]),
-        echo: None,
-        chain: None,
-        cached_tokens: None,
-        max_tokens: Tokens::new(tokens),
-        ending: Ending::Length,
-        priority: Priority::default(),
-        delivery: Delivery::Streamed,
-        usage: StreamUsage::OnEveryChunk,
-        token_ids: TokenIds::Present,
-        logprobs: Logprobs::Absent,
-        sglang: SglangText::default(),
-        request_id: None,
-    };
+    let mut ask = Ask::sample(Route::Chat, tokens);
     let record = Record::new(&ask, String::new(), Stamp::EPOCH);
     Stream::new(Frames::new(&mut ask, JobId(7), 1), framing, record)
 }

@@ -42,7 +42,7 @@ fn message_of(text: &str, status: &str) -> Value {
 }
 
 /// The response with that of it that is its own at a time.
-fn response(own: Value) -> Value {
+fn response(own: &Value) -> Value {
     let mut response = json!({"id": "resp_0", "object": "response", "created_at": 1, "model": "m",
         "background": false, "error": null, "incomplete_details": null, "instructions": null,
         "parallel_tool_calls": true, "previous_response_id": null, "tool_choice": "auto", "tools": []});
@@ -58,7 +58,7 @@ fn response_events(words: &[&str], status: &str, details: &Value) -> Vec<(String
         place[field] = value;
         place
     };
-    let begun = response(json!({"status": "in_progress", "output": [], "usage": null}));
+    let begun = response(&json!({"status": "in_progress", "output": [], "usage": null}));
     let mut empty = message_of("", "in_progress");
     empty["content"] = json!([]);
     let part = |text: &str| json!({"type": "output_text", "text": text, "annotations": []});
@@ -88,7 +88,7 @@ fn response_events(words: &[&str], status: &str, details: &Value) -> Vec<(String
     let own =
         json!({"status": status, "incomplete_details": details, "output": [item], "usage": usage});
     let last = format!("response.{status}");
-    events.push((&last, json!({"sequence_number": 7 + tokens, "response": response(own)})));
+    events.push((&last, json!({"sequence_number": 7 + tokens, "response": response(&own)})));
     named(&events)
 }
 
@@ -99,7 +99,7 @@ fn a_capped_response_ends_incomplete() {
         json!({"model": "m", "input": "how fast is light", "max_output_tokens": 2, "stream": true});
     let stream = stream_of(server.addr(), "/v1/responses", &body);
     let details = json!({"reason": "max_output_tokens"});
-    let expected = response_events(&[" other", " at"], "incomplete", &details);
+    let expected = response_events(&[" a", " line"], "incomplete", &details);
     assert_eq!(read_named(&stream), expected);
 }
 
@@ -110,7 +110,7 @@ fn a_response_that_the_model_ends_is_completed() {
         json!([{"role": "user", "content": [{"type": "input_text", "text": "fast is light"}]}]);
     let mut body = json!({"model": "m", "instructions": "how", "input": input, "stream": true});
     let stream = stream_of(server.addr(), "/v1/responses", &body);
-    let expected = response_events(&[" other", " at", ""], "completed", &Value::Null);
+    let expected = response_events(&[" a", " line", ""], "completed", &Value::Null);
     assert_eq!(read_named(&stream), expected);
 
     body["stream"] = false.into();
@@ -153,7 +153,7 @@ fn messages_stream_as_anthropic_does() {
     for (max_tokens, reason, tokens) in [(2, "max_tokens", 2), (9, "end_turn", 3)] {
         let server = serve(ending());
         let stream = stream_of(server.addr(), "/v1/messages", &messages(max_tokens));
-        let expected = message_events(&[" other", " at"], reason, tokens);
+        let expected = message_events(&[" a", " line"], reason, tokens);
         assert_eq!(read_named(&stream), expected, "{reason}");
     }
 }
@@ -196,13 +196,13 @@ fn sglang_repeats_the_text_or_does_not() {
     };
     let stopped = r#"{"matched":2,"type":"stop"}"#;
     let cumulative = [
-        event(" other", "1047", "null", 1),
-        event(" other at", "1047,1009", "null", 2),
-        event(" other at", "1047,1009,2", stopped, 3),
+        event(" a", "1000", "null", 1),
+        event(" a line", "1000,1037", "null", 2),
+        event(" a line", "1000,1037,2", stopped, 3),
     ];
     let incremental = [
-        event(" other", "1047", "null", 1),
-        event(" at", "1009", "null", 2),
+        event(" a", "1000", "null", 1),
+        event(" line", "1037", "null", 2),
         event("", "2", stopped, 3),
     ];
     let body =
@@ -225,7 +225,7 @@ fn sglang_in_one_piece() {
     let reply = post(server.addr(), "/generate", &body.to_string()).json();
     let meta = json!({"id": "mine", "finish_reason": {"type": "length", "length": 2}, "prompt_tokens": 4,
         "completion_tokens": 2, "cached_tokens": 0});
-    assert_eq!(reply, json!({"text": " other at", "output_ids": [1047, 1009], "meta_info": meta}));
+    assert_eq!(reply, json!({"text": " a line", "output_ids": [1000, 1037], "meta_info": meta}));
 }
 
 /// Other clients tell SGLang by this.
