@@ -12,5 +12,6 @@ mod fixed;
 #[cfg(feature = "http")]
 mod http;
 mod roofline;
+mod step;
 mod support;
 mod virtual_time;
