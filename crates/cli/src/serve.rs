@@ -4,7 +4,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 use fizeau::core::{Nanos, Tokens};
 use fizeau::sim::FixedTiming;
-use fizeau::sim::http::{PrefixCache, Server, ServerConfig, ServerHandle, Spread};
+use fizeau::sim::http::{Server, ServerConfig, ServerHandle, Spread, TimeScale};
 
 use crate::args::ServeArgs;
 use crate::exit::{Exit, Fail, Named};
@@ -13,8 +13,8 @@ use crate::say::say;
 use crate::scenario;
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
-    let (config, what) = engine(args)?;
-    let config = limited(args, config);
+    let Served { config, what } = engine(args)?;
+    let config = configured(args, config)?;
     let server = Server::bind(address(args)?, config).map_err(Fail::usage)?;
     let handle = server.spawn().map_err(Fail::broken)?;
     if args.until_stdin_ends {
@@ -38,34 +38,75 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
     Ok(Exit::Good)
 }
 
-/// `config` with what goes for any engine.
-fn limited(args: &ServeArgs, config: ServerConfig) -> ServerConfig {
-    let config = match &args.served_model_name {
-        Some(name) => config.with_model(name.clone()),
-        None => config,
-    };
+/// What is behind the server, and lines that describe it.
+struct Served {
+    config: ServerConfig,
+    what: Vec<String>,
+}
+
+/// What was asked for: fixed timing or an engine.
+fn engine(args: &ServeArgs) -> Result<Served, Fail> {
+    match (args.ttft_ms, args.itl_ms) {
+        (Some(ttft), Some(itl)) => fixed_timing(args, [ttft, itl]),
+        _ => simulated(args),
+    }
+}
+
+fn fixed_timing(args: &ServeArgs, [ttft, itl]: [f64; 2]) -> Result<Served, Fail> {
+    let ttft = Nanos::from_secs_f64(ttft / 1e3).named("--ttft-ms")?;
+    let itl = Nanos::from_secs_f64(itl / 1e3).named("--itl-ms")?;
+    let mut what = vec![format!(
+        "fixed timing, no engine: first token after {ttft}, each further one after {itl}"
+    )];
+    let mut engine = FixedTiming::new(ttft, itl);
+    if let Some(blocks) = args.engine.enable_prefix_caching {
+        engine = engine.with_prefixes(blocks);
+        let most =
+            blocks.map_or_else(|| "no limit".to_owned(), |blocks| format!("at most {blocks}"));
+        what.push(format!("prefix cache: blocks of 16 tokens, {most}"));
+    }
+    let config = ServerConfig::new(engine);
     let config = match args.max_model_len {
         Some(tokens) => config.with_max_model_len(Tokens::new(tokens)),
         None => config,
     };
-    match args.engine.enable_prefix_caching {
-        Some(capacity_blocks) => config.with_prefix_cache(PrefixCache { capacity_blocks }),
-        None => config,
-    }
+    Ok(Served { config, what })
 }
 
-fn announce(args: &ServeArgs, what: &str, handle: &ServerHandle) -> Result<(), Fail> {
-    say(what)?;
+fn simulated(args: &ServeArgs) -> Result<Served, Fail> {
+    let scenario = scenario::of(&args.system, &args.engine)?;
+    let scenario = match args.max_model_len {
+        Some(tokens) => scenario.with_max_context(Tokens::new(tokens)).named("--max-model-len")?,
+        None => scenario,
+    };
+    let what = ["simulated engine, no accelerator is used:".to_owned()];
+    let what = what.into_iter().chain([format!("  {}", scenario.describe())]).collect();
+    Ok(Served { config: ServerConfig::new(scenario.serve()), what })
+}
+
+/// `config` with what goes for any engine.
+fn configured(args: &ServeArgs, config: ServerConfig) -> Result<ServerConfig, Fail> {
+    let config = match &args.served_model_name {
+        Some(name) => config.with_model(name.clone()),
+        None => config,
+    };
+    let scale = TimeScale::new(args.time_scale).named("--time-scale")?;
+    Ok(config.with_time_scale(scale))
+}
+
+fn announce(args: &ServeArgs, what: &[String], handle: &ServerHandle) -> Result<(), Fail> {
+    what.iter().try_for_each(say)?;
+    if args.time_scale != 1.0 {
+        say(format_args!("time runs {} times as fast as life", args.time_scale))?;
+    }
     let model = args.served_model_name.as_deref().unwrap_or("(any name)");
     say(format_args!("serving model {model} on {}", handle.base_url()))?;
-    if let Some(blocks) = args.engine.enable_prefix_caching {
-        let most =
-            blocks.map_or_else(|| "no limit".to_owned(), |blocks| format!("at most {blocks}"));
-        say(format_args!("prefix cache: blocks of 16 tokens, {most}"))?;
-    }
-    say("routes: /v1/completions /v1/chat/completions /v1/models /health /truth[?summary]")?;
+    say(ROUTES)?;
     say("Ctrl-C ends it and tells how well it kept its schedule")
 }
+
+const ROUTES: &str =
+    "routes: /v1/completions /v1/chat/completions /v1/models /health /metrics /truth[?summary]";
 
 /// How well the server kept its own schedule, in one line.
 fn kept(lateness: &Spread) -> String {
@@ -76,25 +117,6 @@ fn kept(lateness: &Spread) -> String {
         p99.get(),
         max.get()
     )
-}
-
-/// The engine that was asked for, and a line that describes it.
-fn engine(args: &ServeArgs) -> Result<(ServerConfig, String), Fail> {
-    if let (Some(ttft), Some(itl)) = (args.ttft_ms, args.itl_ms) {
-        let ttft = Nanos::from_secs_f64(ttft / 1e3).named("--ttft-ms")?;
-        let itl = Nanos::from_secs_f64(itl / 1e3).named("--itl-ms")?;
-        let what = format!(
-            "fixed timing, no engine: first token after {ttft}, each further one after {itl}"
-        );
-        return Ok((ServerConfig::new(FixedTiming::new(ttft, itl)), what));
-    }
-    let scenario = scenario::of(&args.system, &args.engine)?;
-    let scenario = match args.max_model_len {
-        Some(tokens) => scenario.with_max_context(Tokens::new(tokens)).named("--max-model-len")?,
-        None => scenario,
-    };
-    let what = format!("simulated engine, no accelerator is used:\n  {}", scenario.describe());
-    Ok((ServerConfig::new(scenario.serve()), what))
 }
 
 fn address(args: &ServeArgs) -> Result<SocketAddr, Fail> {

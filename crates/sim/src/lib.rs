@@ -49,6 +49,8 @@
 
 mod chance;
 mod cluster;
+#[cfg(feature = "http")]
+mod content;
 mod engine;
 mod fixed;
 mod job;

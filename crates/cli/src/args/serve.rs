@@ -19,8 +19,11 @@ pub(crate) struct ServeArgs {
     /// model and the cache allow.
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(2..))]
     pub(crate) max_model_len: Option<u64>,
+    /// Let the engine's time run so many times as fast as life; below 1, slower.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    pub(crate) time_scale: f64,
     /// Instead of an engine with a batch, fixed timing: the first token after this many milliseconds.
-    #[arg(long, value_name = "MS", requires = "itl_ms")]
+    #[arg(long, value_name = "MS", requires = "itl_ms", conflicts_with_all = OF_AN_ENGINE)]
     pub(crate) ttft_ms: Option<f64>,
     /// With --ttft-ms: each further token after this many milliseconds.
     #[arg(long, value_name = "MS", requires = "ttft_ms")]
@@ -33,3 +36,14 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
 }
+
+/// What there is nothing of without an engine.
+const OF_AN_ENGINE: [&str; 7] = [
+    "model_config",
+    "hardware",
+    "max_num_seqs",
+    "draft",
+    "disaggregate",
+    "calibration",
+    "power_limit",
+];
