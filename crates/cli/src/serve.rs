@@ -13,12 +13,12 @@ use crate::say::say;
 use crate::scenario;
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
-    let Served { config, what } = engine(args)?;
+    let Served { config, what, also } = engine(args)?;
     let config = configured(args, config)?;
     let server = Server::bind(address(args)?, config).map_err(Fail::usage)?;
     let handle = server.spawn().map_err(Fail::broken)?;
     if args.until_stdin_ends {
-        announce(args, &what, &handle)?;
+        announce(args, [&what, &also], &handle)?;
         // However it ends.
         drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
         return Ok(Exit::Good);
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
         let interrupt = tokio::spawn(tokio::signal::ctrl_c());
         // Once it runs it listens; only then is Ctrl-C promised.
         tokio::task::yield_now().await;
-        announce(args, &what, &handle)?;
+        announce(args, [&what, &also], &handle)?;
         let listened = interrupt.await.map_err(Fail::broken)?;
         listened
             .map_err(|error| Fail::broken(format!("the system does not tell of Ctrl-C: {error}")))
@@ -41,7 +41,9 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
 /// What is behind the server, and lines that describe it.
 struct Served {
     config: ServerConfig,
-    what: Vec<String>,
+    what: String,
+    /// What else there is to know.
+    also: String,
 }
 
 /// What was asked for: fixed timing or an engine.
@@ -55,22 +57,22 @@ fn engine(args: &ServeArgs) -> Result<Served, Fail> {
 fn fixed_timing(args: &ServeArgs, [ttft, itl]: [f64; 2]) -> Result<Served, Fail> {
     let ttft = Nanos::from_secs_f64(ttft / 1e3).named("--ttft-ms")?;
     let itl = Nanos::from_secs_f64(itl / 1e3).named("--itl-ms")?;
-    let mut what = vec![format!(
-        "fixed timing, no engine: first token after {ttft}, each further one after {itl}"
-    )];
+    let what =
+        format!("fixed timing, no engine: first token after {ttft}, each further one after {itl}");
+    let mut also = String::new();
     let mut engine = FixedTiming::new(ttft, itl);
     if let Some(blocks) = args.engine.enable_prefix_caching {
         engine = engine.with_prefixes(blocks);
         let most =
             blocks.map_or_else(|| "no limit".to_owned(), |blocks| format!("at most {blocks}"));
-        what.push(format!("prefix cache: blocks of 16 tokens, {most}"));
+        also = format!("prefix cache: blocks of 16 tokens, {most}");
     }
     let config = ServerConfig::new(engine);
     let config = match args.max_model_len {
         Some(tokens) => config.with_max_model_len(Tokens::new(tokens)),
         None => config,
     };
-    Ok(Served { config, what })
+    Ok(Served { config, what, also })
 }
 
 fn simulated(args: &ServeArgs) -> Result<Served, Fail> {
@@ -79,9 +81,8 @@ fn simulated(args: &ServeArgs) -> Result<Served, Fail> {
         Some(tokens) => scenario.with_max_context(Tokens::new(tokens)).named("--max-model-len")?,
         None => scenario,
     };
-    let what = ["simulated engine, no accelerator is used:".to_owned()];
-    let what = what.into_iter().chain([format!("  {}", scenario.describe())]).collect();
-    Ok(Served { config: ServerConfig::new(scenario.serve()), what })
+    let what = format!("simulated engine, no accelerator is used:\n  {}", scenario.describe());
+    Ok(Served { config: ServerConfig::new(scenario.serve()), what, also: String::new() })
 }
 
 /// `config` with what goes for any engine.
@@ -94,13 +95,17 @@ fn configured(args: &ServeArgs, config: ServerConfig) -> Result<ServerConfig, Fa
     Ok(config.with_time_scale(scale))
 }
 
-fn announce(args: &ServeArgs, what: &[String], handle: &ServerHandle) -> Result<(), Fail> {
-    what.iter().try_for_each(say)?;
+/// Says what is served, where, and what else there is to know.
+fn announce(args: &ServeArgs, [what, also]: [&str; 2], handle: &ServerHandle) -> Result<(), Fail> {
+    say(what)?;
+    let model = args.served_model_name.as_deref().unwrap_or("(any name)");
+    say(format_args!("serving model {model} on {}", handle.base_url()))?;
+    if !also.is_empty() {
+        say(also)?;
+    }
     if args.time_scale != 1.0 {
         say(format_args!("time runs {} times as fast as life", args.time_scale))?;
     }
-    let model = args.served_model_name.as_deref().unwrap_or("(any name)");
-    say(format_args!("serving model {model} on {}", handle.base_url()))?;
     say(ROUTES)?;
     say("Ctrl-C ends it and tells how well it kept its schedule")
 }
