@@ -1,6 +1,6 @@
 //! Several engines that serve as one.
 
 mod disaggregated;
-mod fakes;
+pub(crate) mod fakes;
 mod replicas;
 mod routing;

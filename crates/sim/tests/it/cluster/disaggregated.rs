@@ -1,8 +1,6 @@
 //! Prefill apart from decode.
 
-use std::num::NonZeroU32;
-
-use fizeau_core::{Bytes, BytesPerSec, Nanos, Stamp, Tokens};
+use fizeau_core::{BytesPerSec, Nanos, Stamp, Tokens};
 use fizeau_roofline::Transfer;
 use fizeau_sim::{
     ClusterError, Disaggregated, Emission, Engine, EngineConfig, Handover, Job, JobId, Serve,
@@ -10,7 +8,7 @@ use fizeau_sim::{
 };
 use proptest::prelude::*;
 
-use super::fakes::Decoder;
+use super::fakes::{Decoder, handover, transfers};
 use crate::support::{drain, job, ms, of};
 
 type Step = fn(&StepLoad) -> Nanos;
@@ -23,18 +21,6 @@ fn reading(load: &StepLoad) -> Nanos {
 /// An engine that reads one prompt at a time.
 fn reader() -> Engine<Step> {
     Engine::new(EngineConfig::new(1, Tokens::new(100_000)), reading as Step).unwrap()
-}
-
-/// A millisecond for a hundred tokens, and one of latency.
-fn handover(transfer: Transfer) -> Handover {
-    Handover {
-        per_token: Bytes::new(1.0),
-        per_sequence: Bytes::new(0.0),
-        bandwidth: BytesPerSec::new(100_000.0),
-        latency: Nanos::from_millis(1),
-        transfer,
-        layers: NonZeroU32::new(5).unwrap(),
-    }
 }
 
 fn apart(
@@ -124,11 +110,6 @@ fn what_makes_no_pair_is_refused() {
     let still = Handover { bandwidth: BytesPerSec::new(0.0), ..to };
     let error = Disaggregated::new(vec![reader()], vec![Decoder::default()], still).err().unwrap();
     assert!(error.to_string().contains("0 bytes per second"), "{error}");
-}
-
-fn transfers() -> impl Strategy<Value = Transfer> {
-    let all = [Transfer::BeforeFirstToken, Transfer::BeforeSecondToken, Transfer::LayerWise];
-    prop::sample::select(all.to_vec())
 }
 
 fn jobs() -> impl Strategy<Value = Vec<Job>> {

@@ -1,11 +1,13 @@
 //! Engines whose doings are plain to see.
 
 use std::cell::RefCell;
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::rc::Rc;
 
-use fizeau_core::{Nanos, Stamp, Tokens};
-use fizeau_sim::{Emission, FixedTiming, Gauges, Job, JobId, Serve, SubmitError};
+use fizeau_core::{Bytes, BytesPerSec, Nanos, Stamp, Tokens};
+use fizeau_roofline::Transfer;
+use fizeau_sim::{Emission, FixedTiming, Gauges, Handover, Job, JobId, Serve, SubmitError};
+use proptest::prelude::*;
 
 use crate::support::ms;
 
@@ -112,4 +114,22 @@ impl Serve for Decoder {
     fn gauges(&self) -> Gauges {
         Gauges { running: self.due.len() as u64, ..Gauges::default() }
     }
+}
+
+/// A millisecond for a hundred tokens, and one of latency.
+pub(crate) fn handover(transfer: Transfer) -> Handover {
+    Handover {
+        per_token: Bytes::new(1.0),
+        per_sequence: Bytes::new(0.0),
+        bandwidth: BytesPerSec::new(100_000.0),
+        latency: Nanos::from_millis(1),
+        transfer,
+        layers: NonZeroU32::new(5).unwrap(),
+    }
+}
+
+/// When a cache may be sent.
+pub(crate) fn transfers() -> impl Strategy<Value = Transfer> {
+    let all = [Transfer::BeforeFirstToken, Transfer::BeforeSecondToken, Transfer::LayerWise];
+    prop::sample::select(all.to_vec())
 }
