@@ -2,11 +2,10 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{Bytes, Nanos, Tokens};
-use fizeau_roofline::{Bound, Deployment, Device, KnownModel, Lengths, Load, Pass, Span, System};
+use fizeau_core::{Nanos, Tokens};
+use fizeau_roofline::{Bound, Device, KnownModel, Lengths, Load, Pass, Span, System};
 use fizeau_sim::{
-    Engine, EngineConfig, Overheads, RooflineStep, Scenario, ScenarioError, Serve, StepLoad,
-    StepTime,
+    Engine, EngineConfig, Overheads, RooflineStep, Scenario, Serve, StepLoad, StepTime,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
