@@ -31,6 +31,7 @@ mod sol;
 mod speed;
 mod sweep;
 mod tokenizer;
+mod whatif;
 mod workload;
 
 use std::process::ExitCode;

@@ -4,7 +4,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 use fizeau::core::{Nanos, Tokens};
 use fizeau::sim::FixedTiming;
-use fizeau::sim::http::{Server, ServerConfig, ServerHandle, Spread, TimeScale};
+use fizeau::sim::http::{Faults, Server, ServerConfig, ServerHandle, Spread, TimeScale};
 
 use crate::args::ServeArgs;
 use crate::exit::{Exit, Fail, Named};
@@ -13,6 +13,10 @@ use crate::say::say;
 use crate::scenario;
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
+    if args.list_faults {
+        say(faults())?;
+        return Ok(Exit::Good);
+    }
     let Served { config, what, also } = engine(args)?;
     let config = configured(args, config)?;
     let server = Server::bind(address(args)?, config).map_err(Fail::usage)?;
@@ -91,6 +95,13 @@ fn configured(args: &ServeArgs, config: ServerConfig) -> Result<ServerConfig, Fa
         Some(name) => config.with_model(name.clone()),
         None => config,
     };
+    let config = match &args.fault {
+        Some(faults) => {
+            let faults: Faults = faults.parse().named("--fault")?;
+            config.with_faults(faults.with_seed(args.engine.engine_seed))
+        }
+        None => config,
+    };
     let scale = TimeScale::new(args.time_scale).named("--time-scale")?;
     Ok(config.with_time_scale(scale))
 }
@@ -106,12 +117,27 @@ fn announce(args: &ServeArgs, [what, also]: [&str; 2], handle: &ServerHandle) ->
     if args.time_scale != 1.0 {
         say(format_args!("time runs {} times as fast as life", args.time_scale))?;
     }
+    if let Some(faults) = &args.fault {
+        say(format_args!("faults: {faults}; a request chooses by the header x-fizeau-fault"))?;
+    }
     say(ROUTES)?;
     say("Ctrl-C ends it and tells how well it kept its schedule")
 }
 
 const ROUTES: &str =
     "routes: /v1/completions /v1/chat/completions /v1/models /health /metrics /truth[?summary]";
+
+/// Every fault, with a line about it.
+fn faults() -> String {
+    let each =
+        Faults::all().iter().map(|fault| format!("{}\n    {}\n", fault.form(), fault.about()));
+    each.collect::<String>() + FAULTS
+}
+
+const FAULTS: &str = "
+--fault NAME+NAME          both for each reply
+--fault 0.1*NAME,0.02*NAME each for that share of the replies
+--fault allow              only for requests that choose so";
 
 /// How well the server kept its own schedule, in one line.
 fn kept(lateness: &Spread) -> String {

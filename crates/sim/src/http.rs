@@ -59,6 +59,7 @@ mod app;
 mod ask;
 mod clock;
 mod conn;
+mod fault;
 mod frames;
 mod metrics;
 mod prompt;
@@ -88,6 +89,7 @@ use metrics::Metrics;
 use reactor::{Reactor, Stop};
 use truth::Truth;
 
+pub use fault::{FaultKind, Faults, ParseFaultsError};
 pub use spread::Spread;
 pub use time_scale::{TimeScale, TimeScaleError};
 
@@ -107,6 +109,7 @@ pub struct ServerConfig {
     truth_limit: usize,
     max_model_len: Option<Tokens>,
     scale: TimeScale,
+    faults: Option<Faults>,
 }
 
 impl ServerConfig {
@@ -120,6 +123,7 @@ impl ServerConfig {
             truth_limit: DEFAULT_TRUTH_LIMIT,
             max_model_len: None,
             scale: TimeScale::default(),
+            faults: None,
         }
     }
 
@@ -140,6 +144,12 @@ impl ServerConfig {
     #[must_use]
     pub fn with_time_scale(self, scale: TimeScale) -> Self {
         Self { scale, ..self }
+    }
+
+    /// The same with replies that go wrong as told.
+    #[must_use]
+    pub fn with_faults(self, faults: Faults) -> Self {
+        Self { faults: Some(faults), ..self }
     }
 
     /// The same with requests of at most `bytes` bytes (default 16 MiB); larger ones get status 413.
@@ -163,6 +173,7 @@ impl fmt::Debug for ServerConfig {
             .field("truth_limit", &self.truth_limit)
             .field("max_model_len", &self.max_model_len)
             .field("scale", &self.scale)
+            .field("faults", &self.faults)
             .finish_non_exhaustive()
     }
 }
