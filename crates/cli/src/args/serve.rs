@@ -23,7 +23,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     pub(crate) time_scale: f64,
     /// Misbehave: faults of --list-faults, such as reset@5 (the connection is reset after five tokens), stall:300ms+crlf (both),
-    /// 0.1*reset,0.02*http-503 (of that share of the requests each). Requests choose for themselves with the header
+    /// 0.1*reset,0.02*503 (of that share of the requests each). Requests choose for themselves with the header
     /// x-fizeau-fault; `allow` permits that alone. Drawn from --engine-seed.
     #[arg(long, alias = "faults", value_name = "FAULTS")]
     pub(crate) fault: Option<String>,
