@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use fizeau::core::Tokens;
-use fizeau::roofline::{Admission, Speculation, System};
+use fizeau::roofline::{Admission, Calibration, Speculation, System};
 use fizeau::sim::{
     Chunking, Drafts, EngineConfig, Order, Overheads, Policy, PrefixCaching, Routing, Scenario,
 };
@@ -37,6 +37,7 @@ pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, F
     if let Some((by, _)) = speculation {
         scenario = scenario.with_drafter(by.drafter().clone()).map_err(Fail::usage)?;
     }
+    scenario = timed(scenario, &engine.step)?;
     match sol::instances(&engine.apart)? {
         Some([prefill, decode]) => {
             let transfer = engine.apart.transfer.into();
@@ -46,6 +47,26 @@ pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, F
             let replicas = NonZeroU32::new(system.replicas).unwrap_or(NonZeroU32::MIN);
             scenario.with_replicas(replicas, routing(engine.router)).named("--replicas")
         }
+    }
+}
+
+/// With the constants of a calibration, or a limit of power, where the flags say so.
+fn timed(scenario: Scenario, args: &StepArgs) -> Result<Scenario, Fail> {
+    if let Some(path) = &args.calibration {
+        let flag = format!("--calibration {}", path.display());
+        let text = std::fs::read_to_string(path).named(&flag)?;
+        let calibration = Calibration::from_json(&text).named(&flag)?;
+        let engine = args.calibration_engine.clone();
+        let predictor = calibration.predictor(scenario.system(), engine.as_deref());
+        predictor.warnings().iter().for_each(|warning| eprintln!("note: {warning}"));
+        return scenario.with_calibration(calibration, engine).map_err(Fail::usage);
+    }
+    match &args.power_limit {
+        Some(limit) => {
+            let watts = sol::watts(limit, scenario.system())?;
+            scenario.with_power_limit(watts).named("--power-limit")
+        }
+        None => Ok(scenario),
     }
 }
 

@@ -14,6 +14,7 @@ mod fixed;
 #[cfg(feature = "http")]
 mod http;
 mod roofline;
+mod scenario;
 mod step;
 mod support;
 mod theory;

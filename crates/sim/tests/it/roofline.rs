@@ -2,11 +2,10 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{Bytes, Nanos, Tokens};
-use fizeau_roofline::{Bound, Deployment, Device, KnownModel, Lengths, Load, Pass, Span, System};
+use fizeau_core::{Nanos, Tokens};
+use fizeau_roofline::{Bound, Device, KnownModel, Lengths, Load, Pass, Span, System};
 use fizeau_sim::{
-    Engine, EngineConfig, Overheads, RooflineStep, Scenario, ScenarioError, Serve, StepLoad,
-    StepTime,
+    Engine, EngineConfig, Overheads, RooflineStep, Scenario, Serve, StepLoad, StepTime,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -143,37 +142,6 @@ fn alone_a_request_takes_the_sum_of_its_steps() {
 }
 
 #[test]
-fn the_scenario_is_what_it_says() {
-    let scenario = scenario();
-    // (0.9 of the usable memory - 16.06 GB) / 131,072 B, in whole blocks.
-    let device: Bytes = scenario.device().usable_memory();
-    let expected = (0.9 * device.get() - 2.0 * 8_030_261_248.0) / 131_072.0;
-    assert_eq!(scenario.config().kv_capacity().get(), expected as u64 / 16 * 16);
-    assert_eq!(scenario.config().longest_job(), Tokens::new(131_072));
-    assert_eq!(scenario.engine().longest_job(), Some(Tokens::new(131_072)));
-    let line = scenario.describe();
-    assert!(line.starts_with("Llama-3.1-8B (bf16) on one"), "{line}");
-    assert!(line.contains("64 slots") && line.contains("85 % of bandwidth"), "{line}");
-    assert!(!line.contains('\n'));
-}
-
-#[test]
-fn a_model_that_does_not_fit_is_refused() {
-    let model = scenario().model().clone();
-    let device = Device::named("l4").unwrap();
-    assert!(Scenario::new("Llama-3.1-8B", model.clone(), device.clone(), 8).is_ok());
-    let small = Device::new(
-        "half an L4",
-        device.memory() * 0.5,
-        device.memory_bandwidth(),
-        device.rate_for(fizeau_roofline::MathType::Bf16),
-    );
-    let error = Scenario::new("Llama-3.1-8B", model, small.unwrap(), 8).unwrap_err();
-    assert!(matches!(error, ScenarioError::TooLarge { .. }), "{error}");
-    assert!(error.to_string().contains("16.1 GB of the"), "{error}");
-}
-
-#[test]
 fn no_engine_is_given_more_than_the_silicon_has() {
     for value in [0.0, -0.5, 1.01, f64::NAN, f64::INFINITY] {
         let overheads = Overheads { compute_efficiency: value, ..Overheads::default() };
@@ -194,7 +162,8 @@ proptest! {
         slots in 1usize..6,
     ) {
         let name = SYSTEMS[which].0;
-        let scenario = Scenario::of(name, system(which), EngineConfig::new(slots as u64, Tokens::ZERO), NONE).unwrap();
+        let config = EngineConfig::new(slots as u64, Tokens::ZERO);
+        let scenario = Scenario::of(name, system(which), config, NONE).unwrap();
         let mut engine = scenario.engine();
         let mut lengths = Lengths::for_model(scenario.model());
         for (id, &(input, output)) in jobs.iter().enumerate() {
@@ -203,7 +172,8 @@ proptest! {
         }
         let emissions = drain(&mut engine);
         let span = emissions.last().unwrap().at.since(ms(0)).unwrap().as_secs_f64();
-        let concurrency = NonZeroU64::new(slots as u64).unwrap();
+        // Each attention group has slots of its own.
+        let concurrency = NonZeroU64::new(slots as u64 * scenario.config().groups).unwrap();
         let bound = Bound::over(scenario.system(), &lengths, concurrency).unwrap();
         // Steps are whole nanoseconds.
         let rate = emissions.len() as f64 / span;
@@ -216,35 +186,6 @@ proptest! {
         let first = of(&emissions, 0)[0].at.since(ms(0)).unwrap().as_secs_f64();
         prop_assert!(first >= bound.ttft.get() * (1.0 - 1e-6), "{name}");
     }
-}
-
-/// What grows with sequences and what does not: a state a slot, and windows.
-#[test]
-fn caches_of_every_kind_have_room() {
-    for (which, (name, _, deployment)) in SYSTEMS.into_iter().enumerate() {
-        let deployment: Deployment = deployment.parse().unwrap();
-        let scenario =
-            Scenario::of(name, system(which), EngineConfig::new(16, Tokens::ZERO), NONE).unwrap();
-        let tokens = scenario.config().kv_capacity().get() as f64;
-        // As many tokens in each slot as all of them together are promised fit the fullest device.
-        let groups = f64::from(deployment.attention_groups());
-        let each = scenario.system().cache_bytes_per_device(tokens / 16.0).get() * 16.0 / groups;
-        let room = 0.9 * scenario.device().usable_memory().get()
-            - scenario.system().weight_bytes_per_device().get();
-        assert!(each <= room * (1.0 + 1e-6), "{name}: {each} of {room}");
-        assert!(each > room * 0.5, "{name}: {each} of {room}");
-    }
-}
-
-#[test]
-fn several_devices_are_said() {
-    let model = KnownModel::named("llama-3.1-70b").unwrap().model().unwrap();
-    let device = Device::named("h100-sxm").unwrap().clone();
-    let system = System::new(model, device, "TP4".parse().unwrap()).unwrap();
-    let config = EngineConfig::new(8, Tokens::ZERO);
-    let scenario = Scenario::of("Llama-3.1-70B", system, config, Overheads::default()).unwrap();
-    let line = scenario.describe();
-    assert!(line.starts_with("Llama-3.1-70B (bf16) on 4 ") && line.contains("(TP4)"), "{line}");
 }
 
 /// Each overhead adds what it says.
