@@ -26,6 +26,7 @@ mod report;
 mod runtime;
 mod say;
 mod serve;
+mod simulate;
 mod sol;
 mod speed;
 mod sweep;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
         Command::Models(args) => models::run(&args),
         Command::Sol(args) => sol::run(&args),
         Command::Devices(args) => devices::run(&args),

@@ -47,6 +47,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod content;
 mod engine;
 mod fixed;
 mod job;

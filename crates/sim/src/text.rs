@@ -78,7 +78,6 @@ pub(crate) fn word(job: JobId, index: u64) -> &'static str {
 }
 
 /// Its token id. The same text has the same id.
-#[cfg(feature = "http")]
 pub(crate) fn token_id(job: JobId, index: u64) -> u64 {
     // Ids below are often special tokens in real vocabularies.
     const FIRST: u64 = 1_000;

@@ -58,6 +58,21 @@ impl Spread {
         }
     }
 
+    /// As flags have it.
+    pub(crate) fn of(args: &SystemArgs) -> Self {
+        Self {
+            tp: args.tp,
+            pp: args.pp,
+            ep: args.ep,
+            dp: args.dp,
+            replicas: args.replicas,
+            weights: args.weights.clone(),
+            kv: args.kv.clone(),
+            memory_share: args.memory_share,
+            max_num_seqs: args.max_num_seqs,
+        }
+    }
+
     /// As a run has it; one device where it says nothing.
     pub(crate) fn of_run(record: &RunRecord) -> Self {
         let whole = |name: &str| record.whole(&format!("{}.{name}", Self::PATH));
