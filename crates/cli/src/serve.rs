@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 
 use fizeau::core::{Nanos, Tokens};
-use fizeau::sim::http::{PrefixCache, Server, ServerConfig, ServerHandle, Spread};
+use fizeau::sim::http::{Server, ServerConfig, ServerHandle, Spread};
 use fizeau::sim::{FixedTiming, Scenario};
 
 use crate::args::ServeArgs;
@@ -47,10 +47,7 @@ fn limited(args: &ServeArgs, config: ServerConfig) -> ServerConfig {
         Some(tokens) => config.with_max_model_len(Tokens::new(tokens)),
         None => config,
     };
-    match args.prefix_cache {
-        Some(capacity_blocks) => config.with_prefix_cache(PrefixCache { capacity_blocks }),
-        None => config,
-    }
+    config
 }
 
 fn announce(args: &ServeArgs, what: &str, handle: &ServerHandle) -> Result<(), Fail> {
@@ -85,7 +82,12 @@ fn engine(args: &ServeArgs) -> Result<(ServerConfig, String), Fail> {
         let what = format!(
             "fixed timing, no engine: first token after {ttft}, each further one after {itl}"
         );
-        return Ok((ServerConfig::new(FixedTiming::new(ttft, itl)), what));
+        let engine = FixedTiming::new(ttft, itl);
+        let engine = match args.prefix_cache {
+            Some(blocks) => engine.with_prefixes(blocks),
+            None => engine,
+        };
+        return Ok((ServerConfig::new(engine), what));
     }
     let scenario = Scenario::llama_3_1_8b_h100().map_err(Fail::broken)?;
     let scenario = match args.max_num_seqs {

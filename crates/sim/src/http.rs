@@ -60,7 +60,7 @@ mod ask;
 mod clock;
 mod conn;
 mod frames;
-mod prefix;
+mod metrics;
 mod prompt;
 mod reactor;
 mod refusal;
@@ -70,6 +70,7 @@ mod routes;
 mod slots;
 mod spread;
 mod stream;
+mod time_scale;
 mod truth;
 
 use std::fmt;
@@ -83,12 +84,12 @@ use mio::net::TcpListener;
 use crate::serve::Serve;
 use app::App;
 use clock::WallClock;
-use prefix::Prefixes;
+use metrics::Metrics;
 use reactor::{Reactor, Stop};
 use truth::Truth;
 
-pub use prefix::PrefixCache;
 pub use spread::Spread;
+pub use time_scale::{TimeScale, TimeScaleError};
 
 /// The largest request taken, unless said otherwise: 16 MiB, some two million token ids.
 const DEFAULT_BODY_LIMIT: usize = 16 << 20;
@@ -105,7 +106,7 @@ pub struct ServerConfig {
     body_limit: usize,
     truth_limit: usize,
     max_model_len: Option<Tokens>,
-    prefix_cache: Option<PrefixCache>,
+    scale: TimeScale,
 }
 
 impl ServerConfig {
@@ -118,7 +119,7 @@ impl ServerConfig {
             body_limit: DEFAULT_BODY_LIMIT,
             truth_limit: DEFAULT_TRUTH_LIMIT,
             max_model_len: None,
-            prefix_cache: None,
+            scale: TimeScale::default(),
         }
     }
 
@@ -135,10 +136,10 @@ impl ServerConfig {
         Self { max_model_len: Some(tokens), ..self }
     }
 
-    /// The same with a prefix cache.
+    /// The same with the engine's time running faster or slower than life. Stamps and reported times stay those of real time.
     #[must_use]
-    pub fn with_prefix_cache(self, cache: PrefixCache) -> Self {
-        Self { prefix_cache: Some(cache), ..self }
+    pub fn with_time_scale(self, scale: TimeScale) -> Self {
+        Self { scale, ..self }
     }
 
     /// The same with requests of at most `bytes` bytes (default 16 MiB); larger ones get status 413.
@@ -161,7 +162,7 @@ impl fmt::Debug for ServerConfig {
             .field("body_limit", &self.body_limit)
             .field("truth_limit", &self.truth_limit)
             .field("max_model_len", &self.max_model_len)
-            .field("prefix_cache", &self.prefix_cache)
+            .field("scale", &self.scale)
             .finish_non_exhaustive()
     }
 }
@@ -223,12 +224,16 @@ impl Server {
     pub fn spawn(self) -> Result<ServerHandle, SpawnError> {
         let ServerConfig { engine, model, body_limit, .. } = self.config;
         let clock = WallClock::start();
+        let longest_job = engine.longest_job().into_iter().chain(self.config.max_model_len).min();
         let app = App {
             clock,
-            longest_job: engine.longest_job().into_iter().chain(self.config.max_model_len).min(),
+            longest_job,
             model,
+            scale: self.config.scale,
             truth: Truth::new(clock.started_rfc3339(), self.config.truth_limit),
-            prefixes: self.config.prefix_cache.map(Prefixes::new),
+            metrics: Metrics::new(longest_job),
+            gauges: engine.gauges(),
+            prefix_block: engine.prefix_block(),
             numbered: 0,
         };
         let (reactor, stop) = Reactor::new(self.listener, engine, app, body_limit)?;
