@@ -43,7 +43,7 @@ pub(crate) struct SimulatedSweepArgs {
     #[arg(long, alias = "concurrency", value_delimiter = ',', value_name = "N,...",
           conflicts_with_all = ["request_rate", "max_concurrency", "save_result", "append_result"])]
     pub(crate) levels: Vec<u32>,
-    /// A level releases no further request after this many seconds of virtual time; by default 18, with --until 180.
+    /// A level releases no further request after this many seconds of virtual time; by default there is no such limit.
     #[arg(long, value_name = "SECONDS", requires = "levels")]
     pub(crate) level_seconds: Option<f64>,
     /// The goal that the operating point must meet.
