@@ -25,6 +25,7 @@ mod record;
 mod report;
 mod runtime;
 mod say;
+mod scenario;
 mod serve;
 mod simulate;
 mod sol;

@@ -9,11 +9,13 @@ use std::path::Path;
 use fizeau::core::Tokens;
 use fizeau::report::{LengthTally, LevelReport, LightCurve, Reference, Setup};
 use fizeau::roofline::{Bound, Calibration, Load, Predictor, System};
+use fizeau::sim::Scenario;
 
 use crate::args::{PhysicsArgs, SystemArgs};
 use crate::exit::{Fail, Named};
 use crate::hardware::{self, Hardware};
 use crate::model_config::{self, Loaded};
+use crate::scenario;
 use crate::sol;
 pub(crate) use spread::Spread;
 
@@ -68,29 +70,26 @@ impl Physics {
 
     /// Reads the model's config and finds the device.
     pub(crate) fn read(path: &Path, hardware: &str, spread: Spread) -> Result<Self, Fail> {
+        let path_name = path.display().to_string();
+        let flag = format!("--model-config {path_name}");
+        let Loaded { model, text, quantization, .. } =
+            model_config::load(&path_name).named(&flag)?;
+        let Hardware { device, file } = hardware::named(hardware)?;
         let args = spread.system_args();
-        let (config, hardware) = (path.display().to_string(), hardware.to_owned());
-        let physics = Self::of_system(&SystemArgs {
-            model_config: Some(config),
-            hardware: Some(hardware),
-            ..args
-        })?;
-        Ok(Self { spread, ..physics })
+        let system = sol::system(model, device, &args).map_err(Fail::usage)?;
+        let physics = Self::new(path_name, system, (0, 0));
+        Ok(Self { spread, files: [Some(text), quantization, file, None], ..physics })
     }
 
-    /// Reads the config of the model that `args` name, and finds the device.
-    pub(crate) fn of_system(args: &SystemArgs) -> Result<Self, Fail> {
-        let named = |flag: &str, name: &Option<String>| {
-            name.clone().ok_or_else(|| Fail::usage(format!("{flag}: name it")))
-        };
-        let config = named("--model-config", &args.model_config)?;
-        let Loaded { model, text, quantization, .. } =
-            model_config::load(&config).named(&format!("--model-config {config}"))?;
-        let Hardware { device, file } = hardware::named(&named("--hardware", &args.hardware)?)?;
-        let system = sol::system(model, device, args).map_err(Fail::usage)?;
-        let physics = Self::new(config, system, (0, 0));
-        let files = [Some(text), quantization, file, None];
-        Ok(Self { spread: Spread::of(args), files, ..physics })
+    /// That of a simulated engine, which was made of what `args` name.
+    pub(crate) fn of_scenario(args: &SystemArgs, scenario: &Scenario) -> Result<Self, Fail> {
+        let (config, hardware) = scenario::names(args)?;
+        let Loaded { text, quantization, .. } = model_config::load(config).map_err(Fail::usage)?;
+        let Hardware { file, .. } = hardware::find(hardware, "--hardware")?;
+        let name = scenario.model_name().to_owned();
+        let physics = Self::new(name, scenario.system().clone(), (0, 0));
+        let spread = Spread::of_scenario(args, scenario);
+        Ok(Self { spread, files: [Some(text), quantization, file, None], ..physics })
     }
 
     /// With what the calibration in a file predicts, if one is named.
@@ -129,16 +128,6 @@ impl Physics {
     /// What levels are held against.
     pub(crate) const fn reference(&self) -> Reference<'_> {
         Reference { system: &self.system, predictor: self.predictor.as_ref() }
-    }
-
-    /// The model's name, as it was given.
-    pub(crate) fn model_name(&self) -> &str {
-        &self.model_name
-    }
-
-    /// The model on its devices.
-    pub(crate) const fn system(&self) -> &System {
-        &self.system
     }
 
     /// How it was said that the model lies on its devices.

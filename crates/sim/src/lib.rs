@@ -70,7 +70,7 @@ pub use engine::{
 };
 pub use fixed::FixedTiming;
 pub use job::{Content, Emission, Job, JobId, JobTiming, Priority, SubmitError};
-pub use scenario::{Scenario, ScenarioError};
+pub use scenario::{Remedies, Scenario, ScenarioError};
 pub use serve::{Gauges, Serve};
 pub use step::{CalibratedStep, FixedStep, Overheads, RooflineStep, StepError, StepModel};
 pub use transport::SimTransport;

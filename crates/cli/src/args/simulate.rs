@@ -3,7 +3,7 @@
 use clap::Args;
 use clap::builder::ArgPredicate;
 
-use super::{LevelArgs, LevelsArgs, SystemArgs, VerdictArgs};
+use super::{EngineArgs, LevelArgs, LevelsArgs, SystemArgs, VerdictArgs};
 use crate::sweep::DEFAULT_SLO;
 
 /// What needs a server has no place here.
@@ -29,6 +29,8 @@ use crate::sweep::DEFAULT_SLO;
 pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) system: SystemArgs,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
     #[command(flatten)]
     pub(crate) level: LevelArgs,
     #[command(flatten)]

@@ -1,12 +1,13 @@
 //! What is simulated, as the parts of a run that ask for an endpoint have it.
 
 use fizeau::report::{Connections, Endpoint, Engine};
-use fizeau::sim::{Overheads, Scenario, Serve, SimTransport, VirtualTime};
+use fizeau::sim::{Scenario, Serve, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
 
-use crate::args::{LevelArgs, SimulateArgs, SystemArgs};
+use crate::args::{LevelArgs, SimulateArgs};
 use crate::bench::{Place, Reader};
 use crate::exit::{Fail, Named};
+use crate::scenario;
 use crate::speed::Physics;
 use crate::sweep::Answering;
 use crate::workload::{Limit, Work};
@@ -20,21 +21,10 @@ pub(super) struct Simulation {
 }
 
 impl Simulation {
+    /// The engine that `args` describe. Files are read.
     pub(super) fn new(args: &SimulateArgs) -> Result<Self, Fail> {
-        let system = SystemArgs {
-            model_config: args.system.model_config.clone().or_else(|| Some(MODEL.to_owned())),
-            hardware: args.system.hardware.clone().or_else(|| Some(HARDWARE.to_owned())),
-            ..args.system.clone()
-        };
-        let physics = Physics::of_system(&system)?;
-        let slots = system.max_num_seqs.map_or(256, |n| n.get() as usize);
-        let scenario = Scenario::of(
-            physics.model_name().to_owned(),
-            physics.system().clone(),
-            slots,
-            Overheads::default(),
-        )
-        .map_err(Fail::usage)?;
+        let scenario = scenario::of(&args.system, &args.engine)?;
+        let physics = Physics::of_scenario(&args.system, &scenario)?;
         let target = Target::new("http://127.0.0.1:1", Backend::Vllm, scenario.model_name());
         Ok(Self { target: target.named("--model-config")?, scenario, physics })
     }
@@ -60,7 +50,7 @@ impl Simulation {
 
     /// A fresh engine that takes part in `time`.
     pub(super) fn transport(&self, time: &VirtualTime, keep: KeepText) -> SimTransport {
-        let transport = SimTransport::new(time, self.scenario.engine());
+        let transport = SimTransport::new(time, self.scenario.serve());
         match keep {
             KeepText::Yes => transport.keeping_text(),
             KeepText::No => transport,
@@ -73,7 +63,7 @@ impl Simulation {
     }
 
     fn limit(&self) -> Option<Limit> {
-        let tokens = self.scenario.engine().longest_job()?;
+        let tokens = self.scenario.serve().longest_job()?;
         Some(Limit { tokens, said_by: "the simulated engine" })
     }
 
@@ -114,7 +104,3 @@ impl Simulation {
         }
     }
 }
-
-/// Where neither model nor device is named.
-const MODEL: &str = "llama-3.1-8b";
-const HARDWARE: &str = "h100-sxm";

@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 
 use fizeau::harness::RunRecord;
 use fizeau::roofline::System;
+use fizeau::sim::Scenario;
 use serde::Serialize;
 
 use crate::args::{ChoiceArgs, DEFAULT_MEMORY_SHARE, PhysicsArgs, SystemArgs};
@@ -58,18 +59,18 @@ impl Spread {
         }
     }
 
-    /// As flags have it.
-    pub(crate) fn of(args: &SystemArgs) -> Self {
+    /// As `args` have it, with what a simulated engine settled where they say nothing.
+    pub(crate) fn of_scenario(args: &SystemArgs, scenario: &Scenario) -> Self {
         Self {
             tp: args.tp,
             pp: args.pp,
             ep: args.ep,
             dp: args.dp,
-            replicas: args.replicas,
+            replicas: scenario.system().deployment().replicas(),
             weights: args.weights.clone(),
             kv: args.kv.clone(),
             memory_share: args.memory_share,
-            max_num_seqs: args.max_num_seqs,
+            max_num_seqs: NonZeroU64::new(scenario.config().max_num_seqs),
         }
     }
 
