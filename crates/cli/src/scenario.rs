@@ -72,16 +72,7 @@ fn timed(scenario: Scenario, args: &StepArgs) -> Result<Scenario, Fail> {
 
 /// Model and devices, and the model's name.
 fn named(args: &SystemArgs) -> Result<(String, System), Fail> {
-    let (model, hardware) = match (&args.model_config, &args.hardware) {
-        (Some(model), Some(hardware)) => (model.as_str(), hardware.as_str()),
-        (None, None) => (DEFAULT.0, DEFAULT.2),
-        (Some(_), None) => {
-            return Err(Fail::usage("--hardware: name the device that --model-config is for"));
-        }
-        (None, Some(_)) => {
-            return Err(Fail::usage("--model-config: name the model that --hardware is for"));
-        }
-    };
+    let (model, hardware) = names(args)?;
     let loaded = model_config::load(model).named(&format!("--model-config {model}"))?;
     let device = hardware::named(hardware)?.device;
     let system = sol::system(loaded.model, device, args).map_err(Fail::usage)?;
@@ -90,6 +81,20 @@ fn named(args: &SystemArgs) -> Result<(String, System), Fail> {
         None => DEFAULT.1,
     };
     Ok((name.to_owned(), system))
+}
+
+/// What model and device are called, where the flags say so or say neither.
+pub(crate) fn names(args: &SystemArgs) -> Result<(&str, &str), Fail> {
+    match (&args.model_config, &args.hardware) {
+        (Some(model), Some(hardware)) => Ok((model, hardware)),
+        (None, None) => Ok((DEFAULT.0, DEFAULT.2)),
+        (Some(_), None) => {
+            Err(Fail::usage("--hardware: name the device that --model-config is for"))
+        }
+        (None, Some(_)) => {
+            Err(Fail::usage("--model-config: name the model that --hardware is for"))
+        }
+    }
 }
 
 fn config(args: &EngineArgs) -> Result<EngineConfig, Fail> {
