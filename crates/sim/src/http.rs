@@ -18,7 +18,7 @@
 //! | `GET /v1/models` | the model's name and its longest context |
 //! | `GET /health`, `/health_generate` | 200 while the server runs |
 //! | `GET /get_model_info` | SGLang's; 404 unless [`ServerConfig::with_sglang`] |
-//! | `GET /metrics` | counts and histograms for Prometheus, under vLLM's names |
+//! | `GET /metrics` | counters, gauges and histograms for Prometheus, under vLLM's names |
 //! | `GET /truth` | the server's own record of the requests that it finished |
 //! | `GET /truth?summary` | the same without the single requests, which may be many |
 //! | `DELETE /truth` | forgets that record |
@@ -40,8 +40,12 @@
 //!   refused. All log-probabilities are the same number.
 //! - Responses have an event a token, also of tokens that leave together.
 //!
-//! With a [`PrefixCache`], which is off unless asked for, what a prompt shares with an earlier one is not read again. The
-//! usage says how much that was (`prompt_tokens_details.cached_tokens`), and so does the record (`cached_tokens`).
+//! With an engine that keeps prefixes ([`Serve::prefix_block`]), what a prompt shares with an earlier one is not read again. The
+//! usage says how much that was (`prompt_tokens_details.cached_tokens`), and so does the record (`cached_tokens`). Requests
+//! for different models share nothing, nor do those with different `cache_salt`, nor a text and token ids.
+//!
+//! Tokens that the engine lets go together, as a draft that was accepted is, leave as one event. A [`TimeScale`] makes the
+//! engine's time run faster or slower than life: 3 seconds of it take 0.3 at a scale of 10.
 //!
 //! # The truth
 //!
@@ -52,9 +56,24 @@
 //! a few microseconds after its stamp and never before. A request that came while its connection was busy with an
 //! earlier one arrives when that one is done.
 //!
+//! Each says besides how much of its prompt was cached (`cached_tokens`), how long it waited for its place in the engine
+//! (`queue_ns`), how often it lost that (`preemptions`) and why it ended (`finish_reason`). Before them stand the engine's own
+//! figures (`engine`, by the names of [`Gauges`](crate::Gauges)) and `time_scale`; all times are of real time, whatever that is.
+//!
 //! `ttft_ms`, `itl_ms` and `lateness_ms` (handed over less scheduled) sum the streamed requests up: how well the server
 //! kept its own schedule. A client's report can be held against all of this. Ask for it when the load is over: no token
 //! leaves while the answer is put together.
+//!
+//! A batch's step ends for all of its sequences at one instant, and one thread writes to one socket after another, some
+//! microseconds each: the last of a thousand is some milliseconds late, by the record as on the wire. Real servers are no
+//! different. Streams that begin apart under [`FixedTiming`](crate::FixedTiming) have instants of their own.
+//!
+//! # Metrics
+//!
+//! `GET /metrics` has `vllm:num_requests_running`, `_waiting`, `vllm:kv_cache_usage_perc`, prefix cache queries and hits,
+//! preemptions, tokens of prompts and replies, ended requests by reason, and histograms of times to the first token, between
+//! tokens, in the queue, for prompt and reply and in all, with vLLM's edges. Times are of the engine's schedule in real time:
+//! what a client sees is that and the server's lateness. `vllm:iteration_tokens_total` is not there.
 //!
 //! ```no_run
 //! use fizeau_core::Nanos;

@@ -83,7 +83,6 @@ pub(crate) fn word(job: JobId, index: u64) -> &'static str {
 }
 
 /// Its token id. The same text has the same id.
-#[cfg(feature = "http")]
 pub(crate) fn token_id(job: JobId, index: u64) -> u64 {
     FIRST_ID + choice(job, index)
 }
