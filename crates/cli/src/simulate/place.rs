@@ -34,6 +34,11 @@ impl Simulation {
         self.scenario.describe()
     }
 
+    /// How many devices it takes.
+    pub(super) fn devices(&self) -> u64 {
+        self.scenario.devices()
+    }
+
     /// What kinds of prompt there may be.
     pub(super) const fn target(&self) -> &Target {
         &self.target
