@@ -59,7 +59,11 @@ mod app;
 mod ask;
 mod clock;
 mod conn;
+mod conversation;
+mod dialect;
+mod fault;
 mod frames;
+mod length;
 mod metrics;
 mod prompt;
 mod reactor;
@@ -72,6 +76,7 @@ mod spread;
 mod stream;
 mod time_scale;
 mod truth;
+mod vocabulary;
 
 use std::fmt;
 use std::io;
@@ -88,6 +93,9 @@ use metrics::Metrics;
 use reactor::{Reactor, Stop};
 use truth::Truth;
 
+pub use dialect::SglangText;
+pub use fault::{FaultKind, Faults, ParseFaultsError};
+pub use length::NaturalLength;
 pub use spread::Spread;
 pub use time_scale::{TimeScale, TimeScaleError};
 
@@ -107,6 +115,9 @@ pub struct ServerConfig {
     truth_limit: usize,
     max_model_len: Option<Tokens>,
     scale: TimeScale,
+    faults: Option<Faults>,
+    natural_length: Option<NaturalLength>,
+    sglang: Option<SglangText>,
 }
 
 impl ServerConfig {
@@ -120,6 +131,9 @@ impl ServerConfig {
             truth_limit: DEFAULT_TRUTH_LIMIT,
             max_model_len: None,
             scale: TimeScale::default(),
+            faults: None,
+            natural_length: None,
+            sglang: None,
         }
     }
 
@@ -140,6 +154,25 @@ impl ServerConfig {
     #[must_use]
     pub fn with_time_scale(self, scale: TimeScale) -> Self {
         Self { scale, ..self }
+    }
+
+    /// The same with replies that go wrong as told.
+    #[must_use]
+    pub fn with_faults(self, faults: Faults) -> Self {
+        Self { faults: Some(faults), ..self }
+    }
+
+    /// The same with a model that ends its replies by itself where a request lets it; by default it never does.
+    #[must_use]
+    pub fn with_natural_length(self, length: NaturalLength) -> Self {
+        Self { natural_length: Some(length), ..self }
+    }
+
+    /// The same as a server that passes for SGLang: it says so at `GET /v1/models` and `GET /get_model_info`, and its
+    /// `/generate` shows `text`.
+    #[must_use]
+    pub fn with_sglang(self, text: SglangText) -> Self {
+        Self { sglang: Some(text), ..self }
     }
 
     /// The same with requests of at most `bytes` bytes (default 16 MiB); larger ones get status 413.
@@ -163,6 +196,9 @@ impl fmt::Debug for ServerConfig {
             .field("truth_limit", &self.truth_limit)
             .field("max_model_len", &self.max_model_len)
             .field("scale", &self.scale)
+            .field("faults", &self.faults)
+            .field("natural_length", &self.natural_length)
+            .field("sglang", &self.sglang)
             .finish_non_exhaustive()
     }
 }
@@ -234,6 +270,8 @@ impl Server {
             metrics: Metrics::new(longest_job),
             gauges: engine.gauges(),
             prefix_block: engine.prefix_block(),
+            natural: self.config.natural_length,
+            sglang: self.config.sglang,
             numbered: 0,
         };
         let (reactor, stop) = Reactor::new(self.listener, engine, app, body_limit)?;

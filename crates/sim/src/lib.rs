@@ -50,7 +50,6 @@
 
 mod chance;
 mod cluster;
-#[cfg(feature = "http")]
 mod content;
 mod engine;
 mod fixed;

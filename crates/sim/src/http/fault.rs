@@ -1,0 +1,152 @@
+//! A server that misbehaves on demand.
+//!
+//! A fault changes what becomes of a reply after the engine: which events there are, how they are spelt, when their
+//! bytes leave, what becomes of the connection. Replies without a fault do not pass through here.
+
+mod kind;
+mod parse;
+
+use std::fmt;
+
+use fizeau_core::{Nanos, Tokens};
+
+use kind::{Kind, Value};
+
+pub use kind::FaultKind;
+pub use parse::ParseFaultsError;
+
+/// Which faults a server's replies have.
+///
+/// Written as faults joined by `+`, which all befall one reply: `role-at-once+crlf`. A fault is a name, for
+/// some with `@TOKENS`, the tokens before it happens (half of the reply unless given), and `:COUNT` or `:TIME`:
+/// `reset@5`, `bundle:8`, `stall@3:300ms`. Several of these, each with its share of the requests, are
+/// separated by commas: `0.1*reset@5,0.02*error-then-usage`; one without a share gets all that the others leave. Which
+/// request meets which follows from the order in which they come and the seed.
+///
+/// Where a server has any faults, a request can choose for itself by the header `x-fizeau-fault: crlf+stall`. The
+/// text `allow` permits that and nothing more. Fault `none` is the way out: `x-fizeau-fault: none`.
+///
+/// [`Faults::all`] lists them. They befall the routes that generate, and of replies that are not streamed only those
+/// that come before the body; what a fault changes within events, it does to those of OpenAI's routes.
+///
+/// ```
+/// use fizeau_sim::http::Faults;
+///
+/// let faults: Faults = "0.1*reset@5, crlf+stall@3:300ms".parse()?;
+/// assert_eq!(faults.to_string(), "0.1*reset@5,crlf+stall@3:300ms");
+/// assert!("tomfoolery".parse::<Faults>().is_err());
+/// # Ok::<(), fizeau_sim::http::ParseFaultsError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Faults {
+    mixes: Vec<Mix>,
+    seed: u64,
+}
+
+/// Faults of one reply, and which share of requests they befall.
+#[derive(Debug, Clone, PartialEq)]
+struct Mix {
+    /// In (0, 1]; none is whatever the others leave.
+    share: Option<f64>,
+    faults: Met,
+}
+
+/// The faults that befall one request; not empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Met(Vec<Fault>);
+
+/// One fault with its particulars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fault {
+    kind: &'static FaultKind,
+    /// How many tokens come before it.
+    after: Option<u64>,
+    /// A count, or nanoseconds.
+    value: Option<u64>,
+}
+
+impl Faults {
+    /// None by itself, but requests may choose.
+    #[must_use]
+    pub const fn allowed() -> Self {
+        Self { mixes: Vec::new(), seed: 0 }
+    }
+
+    /// The same with another seed than 0, which changes the requests that a share falls on.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Every fault there is.
+    #[must_use]
+    pub fn all() -> &'static [FaultKind] {
+        kind::KINDS
+    }
+
+    /// What befalls the request of that number.
+    fn of(&self, request: u64) -> Option<&Met> {
+        let mut left = uniform(self.seed, request);
+        let drawn = self.mixes.iter().find(|mix| {
+            let Some(share) = mix.share else {
+                return false;
+            };
+            let hit = left < share;
+            left -= share;
+            hit
+        });
+        let mix = drawn.or_else(|| self.mixes.iter().find(|mix| mix.share.is_none()))?;
+        Some(&mix.faults)
+    }
+
+    /// The value of the first fault of a kind that is about the whole server.
+    fn of_server(&self, kind: Kind) -> Option<Fault> {
+        let mut all = self.mixes.iter().flat_map(|mix| &mix.faults.0);
+        all.find(|fault| fault.kind.kind == kind).copied()
+    }
+}
+
+impl Met {
+    fn get(&self, kind: Kind) -> Option<Fault> {
+        self.0.iter().find(|fault| fault.kind.kind == kind).copied()
+    }
+
+    fn has(&self, kind: Kind) -> bool {
+        self.get(kind).is_some()
+    }
+}
+
+impl Fault {
+    /// After how many of `tokens` tokens it happens.
+    fn after(&self, tokens: u64) -> u64 {
+        self.after.unwrap_or(tokens / 2).min(tokens)
+    }
+
+    /// Its count, at least 1.
+    fn count(&self) -> u64 {
+        match (self.value, self.kind.value) {
+            (Some(count), _) | (None, Value::Count(count)) => count.max(1),
+            _ => 1,
+        }
+    }
+
+    /// How long it lasts; none is for ever.
+    fn time(&self) -> Option<Nanos> {
+        match (self.value, self.kind.value) {
+            (Some(nanos), _) => Some(Nanos::from_nanos(nanos)),
+            (None, Value::Time(time)) => Some(time),
+            _ => None,
+        }
+    }
+}
+
+/// A number in [0, 1) that follows from a seed and an index: SplitMix64 (Steele, Lea and Flood, "Fast Splittable
+/// Pseudorandom Number Generators", 2014) at that index.
+fn uniform(seed: u64, index: u64) -> f64 {
+    let mut x = seed.wrapping_add(index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^= x >> 31;
+    // 53 bits, as many as an `f64` holds.
+    (x >> 11) as f64 / (1u64 << 53) as f64
+}
