@@ -3,7 +3,8 @@
 //! [`Engine`] batches continuously, as real engines do: a limit on slots, a limit on key-value memory,
 //! prompts in chunks beside decoding, and a step time from a [`StepTime`], usually the roofline of a model on
 //! a device ([`RooflineStep`]). [`FixedTiming`] answers on a timetable instead, for tests of clients. Both
-//! are a [`Serve`], and whatever is a `Serve` runs
+//! are a [`Serve`]; so are several of them behind a router ([`Replicas`]) and some that read prompts before
+//! some that decode ([`Disaggregated`]). Whatever is a `Serve` runs
 //!
 //! - in **virtual time**, with no socket and no sleeping: [`VirtualTime`] is the clock, the timer and the
 //!   executor, [`SimTransport`] the transport;
