@@ -59,8 +59,11 @@ mod app;
 mod ask;
 mod clock;
 mod conn;
+mod conversation;
+mod dialect;
 mod fault;
 mod frames;
+mod length;
 mod metrics;
 mod prompt;
 mod reactor;
@@ -73,6 +76,7 @@ mod spread;
 mod stream;
 mod time_scale;
 mod truth;
+mod vocabulary;
 
 use std::fmt;
 use std::io;
@@ -89,7 +93,9 @@ use metrics::Metrics;
 use reactor::{Reactor, Stop};
 use truth::Truth;
 
+pub use dialect::SglangText;
 pub use fault::{FaultKind, Faults, ParseFaultsError};
+pub use length::NaturalLength;
 pub use spread::Spread;
 pub use time_scale::{TimeScale, TimeScaleError};
 
@@ -110,6 +116,8 @@ pub struct ServerConfig {
     max_model_len: Option<Tokens>,
     scale: TimeScale,
     faults: Option<Faults>,
+    natural_length: Option<NaturalLength>,
+    sglang: Option<SglangText>,
 }
 
 impl ServerConfig {
@@ -124,6 +132,8 @@ impl ServerConfig {
             max_model_len: None,
             scale: TimeScale::default(),
             faults: None,
+            natural_length: None,
+            sglang: None,
         }
     }
 
@@ -152,6 +162,19 @@ impl ServerConfig {
         Self { faults: Some(faults), ..self }
     }
 
+    /// The same with a model that ends its replies by itself where a request lets it; by default it never does.
+    #[must_use]
+    pub fn with_natural_length(self, length: NaturalLength) -> Self {
+        Self { natural_length: Some(length), ..self }
+    }
+
+    /// The same as a server that passes for SGLang: it says so at `GET /v1/models` and `GET /get_model_info`, and its
+    /// `/generate` shows `text`.
+    #[must_use]
+    pub fn with_sglang(self, text: SglangText) -> Self {
+        Self { sglang: Some(text), ..self }
+    }
+
     /// The same with requests of at most `bytes` bytes (default 16 MiB); larger ones get status 413.
     #[must_use]
     pub fn with_body_limit(self, bytes: usize) -> Self {
@@ -174,6 +197,8 @@ impl fmt::Debug for ServerConfig {
             .field("max_model_len", &self.max_model_len)
             .field("scale", &self.scale)
             .field("faults", &self.faults)
+            .field("natural_length", &self.natural_length)
+            .field("sglang", &self.sglang)
             .finish_non_exhaustive()
     }
 }
@@ -245,6 +270,8 @@ impl Server {
             metrics: Metrics::new(longest_job),
             gauges: engine.gauges(),
             prefix_block: engine.prefix_block(),
+            natural: self.config.natural_length,
+            sglang: self.config.sglang,
             numbered: 0,
         };
         let (reactor, stop) = Reactor::new(self.listener, engine, app, body_limit)?;

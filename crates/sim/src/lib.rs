@@ -1,10 +1,11 @@
 //! A simulated LLM serving engine: one state machine, two clocks.
 //!
-//! [`Engine`] batches continuously, as real engines do: a limit on slots, a limit on key-value memory,
-//! prompts in chunks beside decoding, and a step time from a [`StepTime`], usually the roofline of a model on
-//! a device ([`RooflineStep`]). [`FixedTiming`] answers on a timetable instead, for tests of clients. Both
-//! are a [`Serve`]; so are several of them behind a router ([`Replicas`]) and some that read prompts before
-//! some that decode ([`Disaggregated`]). Whatever is a `Serve` runs
+//! [`Engine`] batches continuously, as real engines do: slots, a budget of tokens for each step, prompts in
+//! chunks beside decoding, a paged key-value cache with preemption and shared prefixes, drafts, attention groups
+//! and pipeline stages, and a step time from a [`StepTime`], usually the roofline of a model on a device
+//! ([`RooflineStep`]). [`FixedTiming`] answers on a timetable instead, for tests of clients. Both are a [`Serve`];
+//! so are several of them behind a router ([`Replicas`]) and some that read prompts before some that decode
+//! ([`Disaggregated`]). Whatever is a `Serve` runs
 //!
 //! - in **virtual time**, with no socket and no sleeping: [`VirtualTime`] is the clock, the timer and the
 //!   executor, [`SimTransport`] the transport;
@@ -17,7 +18,8 @@
 //!
 //! # Invariants
 //!
-//! - The state machines read no clock, draw no random number and do no I/O. The same jobs give the same emissions.
+//! - The state machines read no clock and do no I/O, and chance follows from a seed ([`EngineConfig::seed`]). The same jobs
+//!   give the same emissions.
 //! - An engine on a [`RooflineStep`] is never faster than the roofline that it was made from.
 //! - Only module `http` has a thread, a socket or the wall clock.
 //!
@@ -50,7 +52,6 @@
 
 mod chance;
 mod cluster;
-#[cfg(feature = "http")]
 mod content;
 mod engine;
 mod fixed;
