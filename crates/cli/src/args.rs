@@ -51,7 +51,7 @@ pub(crate) use models::ModelsArgs;
 pub(crate) use physics::PhysicsArgs;
 pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;
-pub(crate) use serve::ServeArgs;
+pub(crate) use serve::{ServeArgs, SglangArg};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use sol::{CurveArg, SolArgs, SolLoadArgs};
 pub(crate) use sweep::{LevelsArgs, SweepArgs, VerdictArgs};
