@@ -16,4 +16,5 @@ mod http;
 mod roofline;
 mod support;
 mod theory;
+mod transport;
 mod virtual_time;
