@@ -84,6 +84,7 @@ use mio::net::TcpListener;
 use crate::serve::Serve;
 use app::App;
 use clock::WallClock;
+use fault::Desk;
 use prefix::Prefixes;
 use reactor::{Reactor, Stop};
 use truth::Truth;
@@ -240,6 +241,7 @@ impl Server {
             model,
             truth: Truth::new(clock.started_rfc3339(), self.config.truth_limit),
             prefixes: self.config.prefix_cache.map(Prefixes::new),
+            faults: Desk::new(self.config.faults),
             numbered: 0,
         };
         let (reactor, stop) = Reactor::new(self.listener, engine, app, body_limit)?;

@@ -3,6 +3,7 @@
 use fizeau_core::{Stamp, Tokens};
 
 use super::clock::WallClock;
+use super::fault::Desk;
 use super::prefix::Prefixes;
 use super::truth::Truth;
 use crate::job::JobId;
@@ -17,6 +18,7 @@ pub(super) struct App {
     pub(super) model: Option<String>,
     pub(super) truth: Truth,
     pub(super) prefixes: Option<Prefixes>,
+    pub(super) faults: Desk,
     /// Requests given a number so far.
     pub(super) numbered: u64,
 }

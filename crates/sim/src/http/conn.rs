@@ -8,6 +8,7 @@ use mio::net::TcpStream;
 
 use super::ask::Ask;
 use super::clock::WallClock;
+use super::fault::{self, End, Faulty, Stand};
 use super::frames;
 use super::refusal::Refusal;
 use super::request::{After, Method, Parser, Peer, Request, Version};
@@ -30,6 +31,8 @@ pub(super) struct Conn {
     /// When the last bytes had been read, or the connection was free for what had been read before.
     ready_at: Stamp,
     pub(super) marks: Marks,
+    /// Whether what comes is left unread.
+    pub(super) is_deaf: bool,
 }
 
 /// What is known of a connection's socket, and in which queues the connection stands.
@@ -53,6 +56,7 @@ enum Reply {
     Rest,
     Stream(Box<Stream>),
     Whole(Box<Whole>),
+    Faulty(Box<Faulty>),
     /// As `Rest`, the reply to what was no request.
     Refused,
     /// After that: reads on for so many bytes and then ends.
@@ -93,6 +97,8 @@ pub(super) struct Wrote {
 pub(super) enum Then {
     /// Nothing until something happens.
     Wait,
+    /// Nothing before then.
+    Nap(Stamp),
     /// Write more.
     Write,
     /// Read on: a reply is over.
@@ -111,6 +117,7 @@ impl Conn {
             after: After::KeepAlive,
             ready_at: Stamp::EPOCH,
             marks: Marks::default(),
+            is_deaf: false,
         }
     }
 
@@ -119,6 +126,9 @@ impl Conn {
         if !matches!(self.reply, Reply::None | Reply::Draining(_)) && self.parser.waiting() > AHEAD
         {
             return Ok(Got::All);
+        }
+        if self.is_deaf {
+            return Ok(if self.marks.hung_up { Got::End } else { Got::All });
         }
         let n = loop {
             match self.socket.read(buffer) {
@@ -196,10 +206,22 @@ impl Conn {
         self.reply = Reply::Whole(Box::new(whole));
     }
 
+    /// Begins a reply that goes wrong.
+    pub(super) fn faulty(&mut self, faulty: Faulty) {
+        self.after = faulty.after;
+        self.reply = Reply::Faulty(Box::new(faulty));
+    }
+
+    /// The record of a reply that goes wrong, where the connection ends before the reply does.
+    pub(super) fn take_faulty(&mut self) -> Option<Record> {
+        matches!(self.reply, Reply::Faulty(_)).then(|| self.take_record())?
+    }
+
     /// Notes a token of the reply: when it was to leave, and when the engine let it go.
     pub(super) fn scheduled(&mut self, at: Stamp, now: Stamp) {
         match &mut self.reply {
             Reply::Stream(stream) => stream.scheduled(at),
+            Reply::Faulty(faulty) => faulty.scheduled(at),
             Reply::Whole(whole) => {
                 whole.record.scheduled_ns.push(at);
                 whole.record.hand(1, now);
@@ -210,7 +232,7 @@ impl Conn {
 
     /// Whether it is in the midst of a reply that a client waits for.
     pub(super) const fn is_generating(&self) -> bool {
-        matches!(self.reply, Reply::Stream(_) | Reply::Whole(_))
+        matches!(self.reply, Reply::Stream(_) | Reply::Whole(_) | Reply::Faulty(_))
     }
 
     /// Writes what there is to write, up to one turn's worth.
@@ -227,6 +249,9 @@ impl Conn {
                     Ok(Wrote { then: self.end(clock)?, record, bytes })
                 }
             };
+        }
+        if matches!(self.reply, Reply::Faulty(_)) {
+            return self.write_faulty(clock);
         }
         let record = match &self.reply {
             Reply::Whole(whole) if whole.is_done() => {
@@ -245,11 +270,43 @@ impl Conn {
         Ok(Wrote { then, record, bytes: 0 })
     }
 
+    fn write_faulty(&mut self, clock: WallClock) -> io::Result<Wrote> {
+        let wrote = |then, record| Wrote { then, record, bytes: 0 };
+        self.marks.blocked = self.out.send(&mut self.socket)? == Sent::Blocked;
+        let stand = match &mut self.reply {
+            Reply::Faulty(faulty) if !self.marks.blocked => {
+                faulty.turn(&mut self.socket, &clock)?
+            }
+            _ => return Ok(wrote(Then::Wait, None)),
+        };
+        self.marks.blocked = stand == Stand::Blocked;
+        let end = match stand {
+            Stand::Blocked | Stand::Idle => return Ok(wrote(Then::Wait, None)),
+            Stand::Until(at) => return Ok(wrote(Then::Nap(at), None)),
+            Stand::Ended(end) => end,
+        };
+        let record = self.take_record();
+        let then = match end {
+            End::Whole => self.end(clock)?,
+            End::Close => Then::End,
+            End::Fin => {
+                self.reply = Reply::Refused;
+                self.end(clock)?
+            }
+            End::Reset => {
+                fault::reset_on_close(&self.socket)?;
+                Then::End
+            }
+        };
+        Ok(wrote(then, record))
+    }
+
     /// Leaves of a reply what is in the outbox.
     fn take_record(&mut self) -> Option<Record> {
         match std::mem::replace(&mut self.reply, Reply::Rest) {
             Reply::Stream(stream) => Some(stream.into_record()),
             Reply::Whole(whole) => Some(whole.record),
+            Reply::Faulty(faulty) => Some(faulty.into_record()),
             _ => None,
         }
     }

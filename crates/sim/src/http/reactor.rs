@@ -19,6 +19,7 @@ use super::alarm::Alarm;
 use super::app::App;
 use super::ask::{Ask, Delivery};
 use super::conn::{Conn, Got, Then, Whole};
+use super::fault::Faulty;
 use super::frames::{self, Frames};
 use super::refusal::Refusal;
 use super::request::Request;
@@ -136,6 +137,7 @@ impl Reactor {
                 self.answer(slot);
             }
             self.advance();
+            self.wake();
             self.write();
         }
         self.app.truth.lateness()
@@ -167,7 +169,14 @@ impl Reactor {
             Accept::At(at) => Some(at),
             Accept::Nothing => None,
         };
-        match self.engine.next_event().into_iter().chain(accept).min() {
+        match self
+            .engine
+            .next_event()
+            .into_iter()
+            .chain(accept)
+            .chain(self.app.faults.next_wake())
+            .min()
+        {
             Some(at) => self.alarm.arm(at.saturating_since(self.app.clock.now())),
             None => Ok(None),
         }
@@ -196,8 +205,18 @@ impl Reactor {
             _ => return,
         }
         for _ in 0..LOOK {
+            if self.conns.len() >= self.app.faults.most_connections() {
+                self.accept = Accept::Nothing;
+                return;
+            }
             match self.listener.accept() {
-                Ok((socket, _)) => self.welcome(socket),
+                Ok((socket, _)) => {
+                    self.welcome(socket);
+                    if let Some(pause) = self.app.faults.accept_pause() {
+                        self.accept = Accept::At(self.app.clock.now() + pause);
+                        return;
+                    }
+                }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     self.accept = Accept::Nothing;
                     return;
@@ -220,6 +239,7 @@ impl Reactor {
         let Some(conn) = self.conns.get_mut(slot) else {
             return;
         };
+        conn.is_deaf = self.app.faults.is_deaf();
         let interest = Interest::READABLE | Interest::WRITABLE;
         let registered = self.poll.registry().register(&mut conn.socket, Token(slot), interest);
         if let Err(error) = registered {
@@ -272,13 +292,25 @@ impl Reactor {
         let Some(conn) = self.conns.get_mut(slot) else {
             return;
         };
+        let met = match self.app.faults.meet(request.fault.as_deref()) {
+            Ok(met) => met,
+            Err(refusal) => {
+                return conn.respond(Response::refusal(&refusal), &request.method, request.peer);
+            }
+        };
+        if let Some(met) = met.as_ref().filter(|met| met.replaces_reply()) {
+            let id = frames::reply_id(ask.route, self.app.number());
+            let record = Record::new(&ask, id, arrived).with_fault(met);
+            return conn.faulty(Faulty::instead(met, record, request.peer));
+        }
+        let output = met.as_ref().map_or(ask.max_tokens, |met| met.prepare(&mut ask));
         let chain = ask.chain.take();
         if let (Some(prefixes), Some(chain)) = (&mut self.app.prefixes, &chain) {
             ask.cached_tokens = Some(prefixes.cached(chain));
         }
         // A connection has one request at a time, so that its own number does for the job.
         let id = JobId(slot as u64);
-        let job = Job::new(id, ask.prompt_tokens, ask.max_tokens, arrived);
+        let job = Job::new(id, ask.prompt_tokens, output, arrived);
         if let Err(error) = self.engine.submit(job) {
             let refusal = Refusal::bad_request(None, error.to_string());
             return conn.respond(Response::refusal(&refusal), &request.method, request.peer);
@@ -288,9 +320,16 @@ impl Reactor {
             prefixes.begin(id, chain, number);
         }
         let created = self.app.unix(arrived);
-        let record = Record::new(&ask, frames::reply_id(ask.route, number), arrived);
+        let mut record = Record::new(&ask, frames::reply_id(ask.route, number), arrived);
+        if let Some(met) = &met {
+            record = record.with_fault(met);
+        }
         if ask.delivery == Delivery::Whole {
             return conn.whole(Whole { ask, number, created, peer: request.peer, record });
+        }
+        if let Some(met) = met {
+            let frames = Frames::new(&mut ask, number, created);
+            return conn.faulty(Faulty::new(&met, frames, record, request.peer));
         }
         let (head, framing, after) = response::stream_head(request.peer);
         let stream = Stream::new(Frames::new(&mut ask, number, created), framing, record);
@@ -313,6 +352,18 @@ impl Reactor {
                 }
             }
         });
+    }
+
+    /// Lets connections write whose faulty replies held still until now.
+    fn wake(&mut self) {
+        let now = self.app.clock.now();
+        while let Some(slot) = self.app.faults.wake(now) {
+            if let Some(conn) = self.conns.get_mut(slot)
+                && !conn.marks.blocked
+            {
+                enqueue(&mut self.writes, slot, &mut conn.marks.in_writes);
+            }
+        }
     }
 
     /// Lets connections write, as many as may before the next look.
@@ -350,6 +401,7 @@ impl Reactor {
         }
         match wrote.then {
             Then::Wait => {}
+            Then::Nap(at) => self.app.faults.nap(at, slot),
             Then::Write => enqueue(&mut self.writes, slot, &mut conn.marks.in_writes),
             // Whatever was held back, in the kernel or here, has its turn.
             Then::Read => enqueue(&mut self.reads, slot, &mut conn.marks.in_reads),
@@ -360,13 +412,20 @@ impl Reactor {
 
     /// Ends a connection; what it had asked for and not got is given up.
     fn close(&mut self, slot: usize) {
-        if let Some(conn) = self.conns.remove(slot)
-            && conn.is_generating()
-        {
+        let Some(mut conn) = self.conns.remove(slot) else {
+            return;
+        };
+        if self.app.faults.limits_connections() {
+            self.accept = Accept::At(Stamp::EPOCH);
+        }
+        if conn.is_generating() {
             let job = JobId(slot as u64);
             self.engine.cancel(job);
             self.app.prefixes.iter_mut().for_each(|prefixes| prefixes.cancelled(job));
             self.app.truth.cancelled();
+        }
+        if let Some(record) = conn.take_faulty() {
+            self.app.truth.push(record);
         }
     }
 }

@@ -21,6 +21,8 @@ pub(super) struct Request {
     pub(super) target: String,
     pub(super) body: Vec<u8>,
     pub(super) peer: Peer,
+    /// The fault that the client chose for the reply.
+    pub(super) fault: Option<String>,
 }
 
 /// What the one who asks understands, and wants of the connection.
@@ -95,8 +97,8 @@ impl Parser {
             Some(body) => {
                 // Whoever sent its body unasked no longer waits.
                 self.waits = false;
-                let Head { method, target, peer, .. } = head;
-                Ok(Some(Request { method, target, body, peer }))
+                let Head { method, target, peer, fault, .. } = head;
+                Ok(Some(Request { method, target, body, peer, fault }))
             }
             None => {
                 self.open = Some((head, body));

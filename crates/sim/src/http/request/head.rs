@@ -1,5 +1,6 @@
 //! The head of a request.
 
+use super::super::fault::HEADER;
 use super::super::refusal::{Refusal, Status};
 use super::{After, Peer};
 
@@ -62,6 +63,8 @@ pub(super) struct Head {
     pub(super) target: String,
     pub(super) length: Length,
     pub(super) expects_continue: bool,
+    /// The fault that the client chose for the reply.
+    pub(super) fault: Option<String>,
     pub(super) peer: Peer,
 }
 
@@ -90,6 +93,7 @@ impl Head {
             target: origin(parsed.path.unwrap_or_default()).to_owned(),
             length: headers.length()?,
             expects_continue: headers.has("expect", "100-continue"),
+            fault: headers.values(HEADER).next().map(str::to_owned),
             peer: Peer { version, after: headers.after(version) },
         };
         Ok(Some((head, length)))

@@ -1,0 +1,277 @@
+//! A reply that goes wrong as told.
+
+use std::io::{self, Write};
+
+use fizeau_core::{Clock, Stamp, Tokens};
+
+use super::Met;
+use super::content::{Content, Last};
+use super::ending::{self, Ending};
+use super::event::Event;
+use super::kind::Kind;
+use super::pieces::{Cutter, Flush};
+use super::play::{Act, End, Play, Stand};
+use super::spell::{Speller, Spelt};
+use crate::http::ask::{Ask, Delivery};
+use crate::http::frames::{DONE, Frames};
+use crate::http::request::{After, Peer};
+use crate::http::response;
+use crate::http::truth::Record;
+
+/// A reply from the first byte to the last, as its faults have it.
+pub(in crate::http) struct Faulty {
+    play: Play,
+    record: Record,
+    /// None where nothing of what the engine makes is sent.
+    stage: Option<Stage>,
+    pub(in crate::http) after: After,
+}
+
+/// What makes a stream out of tokens.
+struct Stage {
+    met: Met,
+    frames: Frames,
+    content: Content,
+    speller: Speller,
+    cutter: Cutter,
+    framing: response::Framing,
+    /// Tokens made so far.
+    made: u64,
+    /// Whether the end is on its way.
+    ended: bool,
+}
+
+impl Met {
+    /// Makes of a request what its faults want of it, and says how many tokens the engine is to make.
+    pub(in crate::http) fn prepare(&self, ask: &mut Ask) -> Tokens {
+        if self.has(Kind::Unstreamed) {
+            ask.delivery = Delivery::Whole;
+        }
+        let tokens = ask.max_tokens.get();
+        if let Some(stop) = self.get(Kind::Stop) {
+            ask.max_tokens = Tokens::new(stop.after(tokens).max(1));
+        }
+        match (ask.delivery, self.ending(ask.max_tokens.get())) {
+            // Its last token comes with the end.
+            (Delivery::Streamed, Some((after, _))) => Tokens::new(after.max(1)),
+            _ => ask.max_tokens,
+        }
+    }
+
+    /// What ends a reply of `tokens` tokens before its time, and after how many.
+    fn ending(&self, tokens: u64) -> Option<(u64, Kind)> {
+        let ends = self.0.iter().filter(|fault| fault.kind.kind.ends_reply());
+        ends.map(|fault| (fault.after(tokens), fault.kind.kind)).min_by_key(|(after, _)| *after)
+    }
+
+    /// Whether something comes instead of a reply.
+    pub(in crate::http) fn replaces_reply(&self) -> bool {
+        self.instead().is_some()
+    }
+
+    fn instead(&self) -> Option<Vec<Act>> {
+        let wait_s = |kind| {
+            let wait = self.get(kind).and_then(|fault| fault.time());
+            wait.map_or(0, |wait| wait.as_nanos().div_ceil(1_000_000_000))
+        };
+        ending::instead(|kind| self.has(kind), wait_s)
+    }
+}
+
+impl Faulty {
+    /// What comes instead of a reply, and of which the engine never hears.
+    pub(in crate::http) fn instead(met: &Met, record: Record, peer: Peer) -> Self {
+        let mut play = Play::default();
+        play.extend(met.instead().into_iter().flatten());
+        Self { play, record, stage: None, after: peer.after }
+    }
+
+    /// A stream that goes wrong.
+    pub(in crate::http) fn new(met: &Met, frames: Frames, record: Record, mut peer: Peer) -> Self {
+        if met.has(Kind::Close) {
+            peer.after = After::Close;
+        }
+        let (mut head, framing, after) = response::stream_head(peer);
+        if met.has(Kind::Gzip) {
+            head.insert_str(head.len() - 2, "content-encoding: gzip\r\n");
+        }
+        let mut stage = Stage {
+            met: met.clone(),
+            content: Content::new(met, record.prompt_tokens),
+            speller: Speller::new(met),
+            cutter: Cutter::new(met, framing),
+            frames,
+            framing,
+            made: 0,
+            ended: false,
+        };
+        let mut play = Play::default();
+        play.extend([Act::Write { bytes: head.into_bytes(), tokens: 0 }]);
+        play.extend(stage.begin());
+        Self { play, record, stage: Some(stage), after }
+    }
+
+    /// Notes that the engine let the next token go, which it meant to leave at `at`.
+    pub(in crate::http) fn scheduled(&mut self, at: Stamp) {
+        self.record.scheduled_ns.push(at);
+    }
+
+    pub(in crate::http) fn into_record(self) -> Record {
+        self.record
+    }
+
+    /// Goes on as far as it can.
+    pub(in crate::http) fn turn(
+        &mut self,
+        to: &mut impl Write,
+        clock: &impl Clock,
+    ) -> io::Result<Stand> {
+        loop {
+            let stand = self.play.turn(to, clock, &mut self.record)?;
+            if stand != Stand::Idle || !self.play.is_over() {
+                return Ok(stand);
+            }
+            let Some(stage) = &mut self.stage else {
+                return Ok(Stand::Idle);
+            };
+            let due = self.record.scheduled_ns.len() as u64;
+            match stage.next(due) {
+                Some(acts) => self.play.extend(acts),
+                None => return Ok(Stand::Idle),
+            }
+        }
+    }
+}
+
+impl Stage {
+    /// What comes before the first token.
+    fn begin(&mut self) -> Vec<Act> {
+        let mut events = Vec::new();
+        if self.met.has(Kind::Filter) {
+            let nothing = serde_json::json!({"hate": {"filtered": false, "severity": "safe"}});
+            let results =
+                serde_json::json!([{"prompt_index": 0, "content_filter_results": nothing}]);
+            events.push(Event::json(
+                serde_json::json!({"choices": [], "prompt_filter_results": results}),
+            ));
+        }
+        if self.met.has(Kind::RoleAtOnce) {
+            let role = self.role();
+            events.extend(self.content.edit(0, Last::No, role));
+        }
+        let mut acts = self.write(events, Flush::Now);
+        acts.extend(self.stall(0));
+        acts
+    }
+
+    /// What comes next, of `due` tokens that the engine let go; none if that is nothing.
+    fn next(&mut self, due: u64) -> Option<Vec<Act>> {
+        if self.ended {
+            return None;
+        }
+        if self.made == due {
+            let every = self.met.get(Kind::KeepAlive).filter(|_| self.made == 0)?.time();
+            let comment = self.speller.comment("keep-alive");
+            let mut acts = self.cutter.take([comment], Flush::Now);
+            acts.push(Act::Pause(every));
+            return Some(acts);
+        }
+        let (tokens, ending) = (self.frames.tokens(), self.met.ending(self.frames.tokens()));
+        if let Some((0, kind)) = ending {
+            return Some(self.end_as(kind));
+        }
+        let mut acts = self.token(self.made);
+        self.made += 1;
+        acts.extend(self.stall(self.made));
+        match ending {
+            Some((after, kind)) if after == self.made => acts.extend(self.end_as(kind)),
+            _ if self.made == tokens => acts.extend(self.end()),
+            _ => {}
+        }
+        Some(acts)
+    }
+
+    fn token(&mut self, index: u64) -> Vec<Act> {
+        let mut events = match index {
+            0 if !self.met.has(Kind::RoleAtOnce) => self.role(),
+            _ => Vec::new(),
+        };
+        events.extend(self.good(index));
+        let last = if index + 1 == self.frames.tokens() { Last::Yes } else { Last::No };
+        let late = self.met.has(Kind::LateUsage);
+        if last == Last::Yes && !late && self.met.ending(index + 1).is_none() {
+            // The usage belongs to the last token's turn: a fault may want both in one chunk.
+            events.extend(self.usage());
+        }
+        let events = self.content.edit(index, last, events);
+        self.write(events, Flush::IfEnough)
+    }
+
+    /// The end as it should be.
+    fn end(&mut self) -> Vec<Act> {
+        let mut acts = Vec::new();
+        let mut events = Vec::new();
+        if let Some(late) = self.met.get(Kind::LateUsage) {
+            acts.extend(self.write(Vec::new(), Flush::Now));
+            acts.push(Act::Pause(late.time()));
+            let usage = self.usage();
+            events = self.content.edit(self.made, Last::Yes, usage);
+        }
+        events.extend(Event::read(DONE, 0));
+        acts.extend(self.write(events, Flush::Now));
+        acts.extend(self.finish(b"", End::Whole));
+        acts
+    }
+
+    /// The end as a fault has it.
+    fn end_as(&mut self, kind: Kind) -> Vec<Act> {
+        let next = self.good(self.made.min(self.frames.tokens().saturating_sub(1))).pop();
+        let mut usage = self.usage().pop();
+        if let Some(mut usage) = usage.as_mut().and_then(Event::usage) {
+            usage.set("completion_tokens", self.made);
+        }
+        let ending = Ending::of(kind, self.framing, next, usage);
+        let held = self.content.rest();
+        let mut acts = self.write(held.into_iter().chain(ending.events).collect(), Flush::Now);
+        acts.extend(self.finish(ending.bytes, ending.end));
+        acts
+    }
+
+    fn finish(&mut self, bytes: &[u8], end: End) -> Vec<Act> {
+        self.ended = true;
+        let mut acts = if end == End::Whole { self.cutter.last() } else { Vec::new() };
+        if !bytes.is_empty() {
+            acts.push(Act::Write { bytes: bytes.to_vec(), tokens: 0 });
+        }
+        acts.push(Act::End(end));
+        acts
+    }
+
+    fn stall(&self, after: u64) -> Option<Act> {
+        let stall = self.met.get(Kind::Stall)?;
+        (stall.after(self.frames.tokens()) == after).then(|| Act::Pause(stall.time()))
+    }
+
+    fn write(&mut self, events: Vec<Event>, flush: Flush) -> Vec<Act> {
+        let texts: Vec<Spelt> = events.into_iter().map(|event| self.speller.spell(event)).collect();
+        self.cutter.take(texts, flush)
+    }
+
+    fn role(&self) -> Vec<Event> {
+        let mut bytes = Vec::new();
+        self.frames.role(&mut bytes);
+        Event::read(&bytes, 0)
+    }
+
+    fn good(&self, index: u64) -> Vec<Event> {
+        let mut bytes = Vec::new();
+        self.frames.token(index, &mut bytes);
+        Event::read(&bytes, 1)
+    }
+
+    fn usage(&self) -> Vec<Event> {
+        let mut bytes = Vec::new();
+        self.frames.usage(&mut bytes);
+        Event::read(&bytes, 0)
+    }
+}
