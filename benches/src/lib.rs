@@ -2,6 +2,7 @@
 //!
 //! - `hot_paths`: the pure layers, under criterion: bytes to arrivals, tapes to figures and files, points to a frontier,
 //!   model and device to a bound, a sweep in virtual time.
+//! - `sim`: the simulated engine, alone and behind a router: requests a second, and in how much memory.
 //! - `sol`: evaluations of the speed of light, and `fizeau sol` as a process: how fast, and with how many allocations.
 //! - `tapes`: the figures of a million requests of 250 tokens, read from a run's file: how fast, and in how much memory.
 //! - `trace`: a trace file of 1 GB, checked and walked: how fast, and in how much memory.

@@ -11,7 +11,9 @@ mod compare;
 mod data;
 mod decision;
 mod devices;
+mod drafts;
 mod endpoint;
+mod engine;
 mod lengths;
 mod mechanisms;
 mod merge;
@@ -36,9 +38,11 @@ pub(crate) use compare::CompareArgs;
 pub(crate) use data::{DataArgs, SessionArgs};
 pub(crate) use decision::DecisionArgs;
 pub(crate) use devices::DevicesArgs;
+pub(crate) use drafts::{ApartArgs, DraftArgs};
 pub(crate) use endpoint::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg};
+pub(crate) use engine::{EngineArgs, OrderArg, PolicyArg, RouterArg, StepArgs};
 pub(crate) use lengths::{LawArgs, PrefixArgs, RangeStyleArg};
-pub(crate) use mechanisms::{MechanismArgs, TransferArg};
+pub(crate) use mechanisms::MechanismArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use models::ModelsArgs;
 pub(crate) use physics::PhysicsArgs;
@@ -85,7 +89,7 @@ pub(crate) enum Command {
     /// Show a stored run again: as it was, as another tool would have had it, or what a word means to whom.
     Report(Box<ReportArgs>),
     /// Serve the simulated engine behind HTTP, for trying clients out.
-    Serve(ServeArgs),
+    Serve(Box<ServeArgs>),
     /// List the models that are built in, or say what is understood of one: parameters, bytes, cache, warnings.
     Models(ModelsArgs),
     /// Say how fast a model can be on a device: the bound that nothing beats, and what physics leads one to expect.

@@ -25,11 +25,13 @@ mod record;
 mod report;
 mod runtime;
 mod say;
+mod scenario;
 mod serve;
 mod sol;
 mod speed;
 mod sweep;
 mod tokenizer;
+mod whatif;
 mod workload;
 
 use std::process::ExitCode;

@@ -3,13 +3,14 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 
 use fizeau::core::{Nanos, Tokens};
-use fizeau::sim::http::{PrefixCache, Server, ServerConfig, ServerHandle, Spread};
-use fizeau::sim::{FixedTiming, Scenario};
+use fizeau::sim::FixedTiming;
+use fizeau::sim::http::{Server, ServerConfig, ServerHandle, Spread};
 
 use crate::args::ServeArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::runtime;
 use crate::say::say;
+use crate::scenario;
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
     let (config, what) = engine(args)?;
@@ -47,17 +48,14 @@ fn limited(args: &ServeArgs, config: ServerConfig) -> ServerConfig {
         Some(tokens) => config.with_max_model_len(Tokens::new(tokens)),
         None => config,
     };
-    match args.prefix_cache {
-        Some(capacity_blocks) => config.with_prefix_cache(PrefixCache { capacity_blocks }),
-        None => config,
-    }
+    config
 }
 
 fn announce(args: &ServeArgs, what: &str, handle: &ServerHandle) -> Result<(), Fail> {
     say(what)?;
     let model = args.served_model_name.as_deref().unwrap_or("(any name)");
     say(format_args!("serving model {model} on {}", handle.base_url()))?;
-    if let Some(blocks) = args.prefix_cache {
+    if let Some(blocks) = args.engine.enable_prefix_caching {
         let most =
             blocks.map_or_else(|| "no limit".to_owned(), |blocks| format!("at most {blocks}"));
         say(format_args!("prefix cache: blocks of 16 tokens, {most}"))?;
@@ -85,24 +83,20 @@ fn engine(args: &ServeArgs) -> Result<(ServerConfig, String), Fail> {
         let what = format!(
             "fixed timing, no engine: first token after {ttft}, each further one after {itl}"
         );
-        return Ok((ServerConfig::new(FixedTiming::new(ttft, itl)), what));
+        let engine = FixedTiming::new(ttft, itl);
+        let engine = match args.engine.enable_prefix_caching {
+            Some(blocks) => engine.with_prefixes(blocks),
+            None => engine,
+        };
+        return Ok((ServerConfig::new(engine), what));
     }
-    let scenario = Scenario::llama_3_1_8b_h100().map_err(Fail::broken)?;
-    let scenario = match args.max_num_seqs {
+    let scenario = scenario::of(&args.system, &args.engine)?;
+    let scenario = match args.max_model_len {
+        Some(tokens) => scenario.with_max_context(Tokens::new(tokens)).named("--max-model-len")?,
         None => scenario,
-        Some(0) => {
-            return Err(Fail::usage("--max-num-seqs: 0 slots serve nothing; the least is 1"));
-        }
-        Some(slots) => Scenario::new(
-            scenario.model_name(),
-            scenario.model().clone(),
-            scenario.device().clone(),
-            slots as usize,
-        )
-        .named("--max-num-seqs")?,
     };
     let what = format!("simulated engine, no accelerator is used:\n  {}", scenario.describe());
-    Ok((ServerConfig::new(scenario.engine()), what))
+    Ok((ServerConfig::new(scenario.serve()), what))
 }
 
 fn address(args: &ServeArgs) -> Result<SocketAddr, Fail> {

@@ -1,6 +1,7 @@
 //! Charts as SVG text: same input, same bytes. Colours come from the page's style sheet by class, so that one
 //! drawing serves light and dark.
 
+mod families;
 mod frame;
 mod frontier;
 mod labels;
@@ -9,6 +10,7 @@ mod scale;
 mod svg;
 mod ticks;
 
+pub(crate) use families::{Family, FamilyChart, Member};
 pub(crate) use frontier::{FrontierChart, FrontierPoint, LightLine, Standing};
 pub(crate) use load::{LoadChart, LoadPanel, Series};
 pub(crate) use svg::escape;

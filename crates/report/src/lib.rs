@@ -11,6 +11,7 @@
 //! | a table for a terminal | [`SweepReport::terminal`] |
 //! | `report.html` | [`SweepReport::page`] |
 //! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
+//! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], [`WhatIf::page`] |
 //! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
 //! | what another tool would have said | [`PeerComparison`] |
 //! | what a word means, and to whom | [`Explanation`] |
@@ -45,6 +46,7 @@ mod sweep;
 mod table;
 mod terminal;
 mod vllm;
+mod whatif;
 mod words;
 
 pub use ab::{AbParty, AbReport, AbRound};
@@ -70,6 +72,7 @@ pub use vllm::{
     Detail, Percentile, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric,
     VllmResult, VllmRun, VllmTally,
 };
+pub use whatif::{Spot, Variant, WhatIf};
 
 use level::{LatencyBasis, Tail};
 

@@ -21,16 +21,7 @@ impl SweepReport {
     /// speed of light by phase, the reasons against any of them, the client's own proof, and what was run on what. Foreign text is escaped everywhere.
     #[must_use]
     pub fn page(&self) -> String {
-        let model = escape(&self.setup().endpoint.model);
         let mut out = String::with_capacity(64 * 1024);
-        // Writing to a `String` cannot fail.
-        let _ = write!(
-            out,
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta name=\"color-scheme\" content=\"light dark\">\n\
-             <title>Fizeau: {model}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n"
-        );
         self.head(&mut out);
         self.facts(&mut out);
         self.frontier_figure(&mut out);
@@ -40,7 +31,22 @@ impl SweepReport {
         self.reason_list(&mut out);
         self.client_table(&mut out);
         self.setup_list(&mut out);
-        out.push_str("</main>\n</body>\n</html>\n");
-        out
+        document(&format!("Fizeau: {}", self.setup().endpoint.model), &out)
     }
+}
+
+/// A page of its own with `title`, which is escaped, around `content`, which is HTML already.
+pub(crate) fn document(title: &str, content: &str) -> String {
+    let mut out = String::with_capacity(content.len() + STYLE.len() + 1_024);
+    // Writing to a `String` cannot fail.
+    let _ = write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{content}\
+         </main>\n</body>\n</html>\n",
+        escape(title)
+    );
+    out
 }

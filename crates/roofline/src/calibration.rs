@@ -11,6 +11,7 @@ mod regime;
 mod rows;
 mod sample;
 mod solve;
+mod step;
 mod terms;
 mod validation;
 
@@ -21,6 +22,7 @@ pub use measured::{MeasuredError, MeasuredLevel, MeasuredTable};
 pub use predict::{Interval, Prediction, Predictor};
 pub use regime::OutsideRegime;
 pub use sample::{Sample, SampleError};
+pub use step::CalibratedStepTime;
 pub use validation::{Errors, Judged};
 
 use std::collections::{BTreeMap, BTreeSet};

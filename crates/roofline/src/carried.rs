@@ -109,9 +109,15 @@ impl Carried for Pass {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PassSums {
-    /// Sequences that decode one token each.
+    /// Sequences that decode one token each, or verify a draft.
     pub decoding: f64,
-    /// Their contexts, in tokens, the one that is being decoded included.
+    /// Tokens of drafts that they verify, beyond the one that each decodes. Each sequence's tokens see all of its context,
+    /// which is read once for them.
+    pub drafted: f64,
+    /// Tokens that are computed besides for nothing, up to a batch size for which an engine has a graph: matrices and LM head,
+    /// but no cache.
+    pub padding: f64,
+    /// Their contexts, in tokens, those of this pass included.
     pub context: f64,
     /// Prompts, or chunks of them, that are read in.
     pub prompts: f64,
@@ -131,6 +137,7 @@ impl PassSums {
         let end = each(self.prompt_context, self.prompts);
         let start = end - each(self.prompt_tokens, self.prompts) + 1.0;
         Pass {
+            tokens_each: if self.decoding > 0.0 { self.decoded() / self.decoding } else { 1.0 },
             prompts: self.prompts,
             positions: Span::between(start, end),
             ..Pass::decode(self.decoding, Span::at(context))
@@ -144,7 +151,7 @@ impl Carried for PassSums {
     }
 
     fn decoded(&self) -> f64 {
-        self.decoding
+        self.decoding + self.drafted + self.padding
     }
 
     fn prompts(&self) -> f64 {
@@ -164,7 +171,8 @@ impl Carried for PassSums {
     }
 
     fn decode_pairs(&self, reach: &Reach) -> f64 {
-        self.seen(reach)
+        let each = if self.drafted > 0.0 { 1.0 + self.drafted / self.decoding } else { 1.0 };
+        if self.decoding > 0.0 { self.seen(reach) * each } else { 0.0 }
     }
 
     fn filled(&self, reach: &Reach) -> f64 {

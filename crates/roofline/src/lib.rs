@@ -97,9 +97,9 @@ pub use alone::SingleRequest;
 pub use answer::{Answer, AnswerError};
 pub use bound::{Bound, LimitedBy};
 pub use calibration::{
-    Calibration, CalibrationFileError, Constant, Constants, Errors, Estimate, Fit, FitError,
-    Interval, Judged, MeasuredError, MeasuredLevel, MeasuredTable, OutsideRegime, Prediction,
-    Predictor, Sample, SampleError, Scope, Summary, UnknownConstant,
+    CalibratedStepTime, Calibration, CalibrationFileError, Constant, Constants, Errors, Estimate,
+    Fit, FitError, Interval, Judged, MeasuredError, MeasuredLevel, MeasuredTable, OutsideRegime,
+    Prediction, Predictor, Sample, SampleError, Scope, Summary, UnknownConstant,
 };
 pub use carried::PassSums;
 pub use chunking::Chunked;

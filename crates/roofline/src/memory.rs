@@ -257,10 +257,14 @@ impl System {
     /// What this system keeps where it drafts for `other`. A module of the other model's own uses its tables.
     pub(crate) fn kept_beside(&self, other: &Self, load: &Load) -> Beside {
         let (own, once) = self.resident(load);
+        Beside { own, once: once + self.weights_beside(other) }
+    }
+
+    /// What its weights take on each device beside those of `other`, for which it drafts, in bytes.
+    pub(crate) fn weights_beside(&self, other: &Self) -> f64 {
         let memory = self.memory_account();
         let is_own_module = other.model().draft_model().as_ref() == Some(self.model());
-        let weights = memory.weights - if is_own_module { memory.tables } else { 0.0 };
-        Beside { own, once: once + weights }
+        memory.weights - if is_own_module { memory.tables } else { 0.0 }
     }
 
     /// The sequences of `load` that run at once: its concurrency, or as many whole ones as fit. Where not even one

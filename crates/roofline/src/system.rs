@@ -250,6 +250,12 @@ impl System {
         self.with_exchanges(pass, &sums.as_pass())
     }
 
+    /// Where layers stop reading more of a context, in tokens, in no order: their windows, and what indexers choose. While a batch
+    /// decodes and its mean context stays between two of them, each part of its time is a straight line in [`PassSums::context`].
+    pub fn windows(&self) -> impl Iterator<Item = u64> {
+        self.reaches.iter().filter(|reach| reach.seen.is_finite()).map(|reach| reach.seen as u64)
+    }
+
     pub(crate) fn with_exchanges(&self, mut sum: PassTime, pass: &Pass) -> PassTime {
         self.exchanges.add_to(&mut sum, pass);
         (sum.binding.link, sum.binding.hops) = (sum.link, sum.hops);

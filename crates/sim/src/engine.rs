@@ -1,29 +1,51 @@
 //! The continuous-batching state machine.
 
+mod batch;
+mod blocks;
 mod config;
+mod group;
+mod hash;
+mod jobs;
 mod load;
+mod schedule;
 mod sequence;
 mod speculation;
+mod step;
+mod tally;
 
 pub use config::{Chunking, ConfigError, EngineConfig, Order, Policy, PrefixCaching};
 pub use load::{Pace, StepLoad, StepTime};
 pub use speculation::Drafts;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
+use std::num::NonZeroU64;
 
 use fizeau_core::{Nanos, Stamp, Tokens};
 
 use crate::job::{Emission, Job, JobId, SubmitError};
 use crate::serve::{Gauges, Serve};
-use sequence::Sequence;
+use batch::{Batch, Run};
+use group::Group;
+use jobs::{Jobs, Slot};
+use sequence::{Arrival, Place, Sequence};
 
-/// A continuous-batching engine: work happens in steps, and each step advances every running sequence.
+/// A continuous-batching engine: work happens in steps, and who takes part is decided anew before each.
 ///
-/// At the start of a step, jobs that have arrived are admitted in order of arrival, as long as there is a
-/// free slot, room in the key-value cache for prompt and output together (so nothing is ever preempted), and
-/// prefill budget left. A job that does not fit holds back those behind it. A prompt longer than the budget
-/// is read in chunks over several steps, with the other sequences decoding beside it. What of a prompt is cached
-/// ([`Job::cached_tokens`]) is not read, but attended to. At the end of the step each decoding sequence gives one token, and each whose prompt is complete gives its first.
+/// It schedules as the published schedulers of vLLM (V1) and SGLang do:
+///
+/// - A step has a budget of tokens. Sequences whose prompt is read bring one each (and a draft); then prompts that are being
+///   read bring their next chunk; then waiting jobs are admitted in order as long as there are budget, slots and blocks. One that
+///   does not fit holds back those behind it. [`Policy`] and [`Chunking`] change this as they say.
+/// - The key-value cache is paged: a sequence holds as many blocks as its tokens need. It is admitted if there are blocks for
+///   all that it has to read. One that needs a block when there is none takes that of the sequence admitted last
+///   (or of the one to go last by [`Order::Priority`]), maybe itself: that one is preempted. It returns to the front of the queue
+///   and reads all again, what it has given included, without giving it again. A step that preempts admits nobody.
+/// - With [`PrefixCaching::On`] full blocks stay until others need the room, and a prompt that begins alike is not read so far.
+/// - At the end of the step each sequence that decodes gives one token or, with [`Drafts`], several, and each
+///   whose prompt is complete gives its first.
+/// - With pipeline stages ([`StepTime::stages`]) several batches are under way at once, each with its share of the decoding
+///   sequences. A batch behind a longer one leaves no sooner than a stage's time after it.
+/// - Groups of attention data parallelism each have a queue, slots and blocks. A job goes to the group with the fewest.
 ///
 /// The engine has no clock: see [`Serve`] for how to drive one.
 ///
@@ -46,17 +68,30 @@ use sequence::Sequence;
 pub struct Engine<S> {
     config: EngineConfig,
     step_time: S,
-    /// In order of arrival; of submission, where arrivals are equal.
-    waiting: VecDeque<Job>,
-    /// In order of admission.
-    running: Vec<Sequence>,
-    live: BTreeSet<JobId>,
-    /// Prompt and output tokens of everything that runs.
-    reserved: Tokens,
-    /// When the step under way ends.
-    step_end: Option<Stamp>,
-    /// When the last step ended.
-    idle_since: Stamp,
+    jobs: Jobs,
+    /// How many jobs were ever submitted.
+    submitted: u64,
+    /// Jobs that no step has seen yet.
+    arriving: BTreeMap<Arrival, Slot>,
+    groups: Vec<Group>,
+    /// What is under way, the first to end in front; without a pipeline at most one.
+    batches: VecDeque<Batch>,
+    /// Lists of members to be used again. Within a run the last is that of the step before.
+    spare: Vec<Vec<Slot>>,
+    /// When the next batch can begin, as far as the one before it goes.
+    stage_free: Stamp,
+    /// When a batch last began or ended.
+    now: Stamp,
+    /// Whether there was nothing to do though jobs are there: then all takes part in batches under way.
+    stalled: bool,
+    /// Set as long as nothing changes.
+    run: Option<Run>,
+    /// Sequences of the last step whose blocks are full.
+    full: Vec<Slot>,
+    /// Sequences that ended with the last step.
+    ended: Vec<Slot>,
+    /// What has happened so far; the levels of the moment are not kept here.
+    totals: Gauges,
 }
 
 impl<S: StepTime> Engine<S> {
@@ -70,16 +105,24 @@ impl<S: StepTime> Engine<S> {
     }
 
     /// An engine of a configuration that has been checked.
-    pub(crate) const fn of_checked(config: EngineConfig, step_time: S) -> Self {
+    pub(crate) fn of_checked(config: EngineConfig, step_time: S) -> Self {
+        let groups = (0..config.groups as usize).map(|number| Group::new(&config, number));
         Self {
+            groups: groups.collect(),
             config,
             step_time,
-            waiting: VecDeque::new(),
-            running: Vec::new(),
-            live: BTreeSet::new(),
-            reserved: Tokens::ZERO,
-            step_end: None,
-            idle_since: Stamp::EPOCH,
+            jobs: Jobs::default(),
+            submitted: 0,
+            arriving: BTreeMap::new(),
+            batches: VecDeque::new(),
+            spare: Vec::new(),
+            stage_free: Stamp::EPOCH,
+            now: Stamp::EPOCH,
+            stalled: false,
+            run: None,
+            full: Vec::new(),
+            ended: Vec::new(),
+            totals: Gauges::default(),
         }
     }
 
@@ -92,130 +135,111 @@ impl<S: StepTime> Engine<S> {
     /// How many sequences hold a slot.
     #[must_use]
     pub fn running(&self) -> usize {
-        self.running.len()
+        self.groups.iter().map(|group| group.running.len()).sum()
     }
 
     /// How many jobs wait for one.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        self.waiting.len()
+        let queued: usize = self.groups.iter().map(|group| group.waiting.len()).sum();
+        self.arriving.len() + queued
     }
 
-    /// Key-value cache reserved by the running sequences.
-    #[must_use]
-    pub const fn kv_reserved(&self) -> Tokens {
-        self.reserved
-    }
-
-    /// When the next step can begin: at once if anything runs, else as the next job arrives. A job alone
-    /// always fits, or it would have been refused.
+    /// When the next batch can begin: as soon as the first stage is free if there is somebody to take part, else as the next job
+    /// arrives.
     fn next_start(&self) -> Option<Stamp> {
-        if self.running.is_empty() {
-            let next = self.waiting.front()?;
-            return Some(next.at.max(self.idle_since));
-        }
-        Some(self.idle_since)
-    }
-
-    fn begin_step(&mut self, start: Stamp) {
-        let mut budget = self.config.max_batched_tokens.get();
-        let mut load = StepLoad::default();
-        for sequence in &mut self.running {
-            budget -= sequence.plan(budget, &mut load);
-        }
-        while budget > 0
-            && let Some(job) = self.admit(start)
-        {
-            let mut sequence = Sequence::new(job, start);
-            budget -= sequence.plan(budget, &mut load);
-            self.running.push(sequence);
-        }
-        // A step of no length would let an engine stand still in time and yet go on.
-        let length = self.step_time.step_time(&load).max(Nanos::from_nanos(1));
-        self.step_end = Some(start + length);
-    }
-
-    /// Takes the next job off the queue if it may run from `start` on.
-    fn admit(&mut self, start: Stamp) -> Option<Job> {
-        let next = self.waiting.front()?;
-        let reserved = self.reserved + next.total_tokens();
-        let fits = (self.running.len() as u64) < self.config.max_num_seqs
-            && reserved <= self.config.kv_capacity()
-            && next.at <= start;
-        if !fits {
+        if self.batches.len() as u64 >= u64::from(self.step_time.stages().get()) {
             return None;
         }
-        self.reserved = reserved;
-        self.waiting.pop_front()
+        let ready = self.stage_free.max(self.now);
+        if !self.stalled && self.has_work() {
+            return Some(ready);
+        }
+        self.arriving.first_key_value().map(|(arrival, _)| arrival.at.max(ready))
     }
 
-    fn finish_step(&mut self, end: Stamp, emit: &mut dyn FnMut(Emission)) {
-        self.step_end = None;
-        self.idle_since = end;
-        let mut freed = 0;
-        let live = &mut self.live;
-        self.running.retain_mut(|sequence| {
-            let Some(emission) = sequence.finish_step(end) else {
-                return true;
-            };
-            emit(emission);
-            if emission.last {
-                live.remove(&emission.job);
-                freed += sequence.job().total_tokens().get();
-            }
-            !emission.last
-        });
-        self.release(Tokens::new(freed));
+    /// Whether somebody waits, or runs and is in no batch under way.
+    fn has_work(&self) -> bool {
+        let under_way: usize = self.batches.iter().map(|batch| batch.members.len()).sum();
+        let jobs: usize = self.groups.iter().map(Group::jobs).sum();
+        jobs > under_way
     }
 
-    fn release(&mut self, freed: Tokens) {
-        self.reserved = Tokens::new(self.reserved.get().saturating_sub(freed.get()));
+    /// As many wait as may.
+    fn check_queue(&self) -> Result<(), SubmitError> {
+        let waiting = self.waiting() as u64;
+        match self.config.max_waiting {
+            Some(most) if waiting >= most => Err(SubmitError::QueueFull { waiting }),
+            _ => Ok(()),
+        }
     }
 }
 
 impl<S: StepTime> Serve for Engine<S> {
+    /// A job that another engine has begun must have a token left to give.
     fn submit(&mut self, job: Job) -> Result<(), SubmitError> {
         job.check(Some(self.config.longest_job()))?;
-        if !self.live.insert(job.id) {
+        if job.begun.is_some() && job.output_tokens == Tokens::new(1) {
+            let (prompt, output) = (job.prompt_tokens, Tokens::ZERO);
+            return Err(SubmitError::Empty { prompt, output });
+        }
+        if self.jobs.slot(job.id).is_some() {
             return Err(SubmitError::DuplicateId(job.id));
         }
-        let place = self.waiting.partition_point(|other| other.at <= job.at);
-        self.waiting.insert(place, job);
+        self.check_queue()?;
+        let sequence = Sequence::new(job, self.config.order, self.submitted);
+        self.submitted += 1;
+        let arrival = sequence.rank.arrival;
+        let slot = self.jobs.insert(sequence);
+        self.arriving.insert(arrival, slot);
         Ok(())
     }
 
     /// Frees slot and cache at once; a step under way takes as long as it was going to.
     fn cancel(&mut self, id: JobId) {
-        if !self.live.remove(&id) {
+        let Some(slot) = self.jobs.slot(id) else {
             return;
+        };
+        let rank = self.jobs[slot].rank;
+        match self.jobs[slot].place {
+            Place::Arriving => {
+                self.arriving.remove(&rank.arrival);
+            }
+            Place::Waiting(group) => {
+                self.groups[group].waiting.remove(&rank);
+            }
+            Place::Running(group) => {
+                self.groups[group].stop(&mut self.jobs, slot);
+                let lists = self.batches.iter_mut().map(|batch| &mut batch.members);
+                lists.for_each(|members| members.retain(|&member| member != slot));
+            }
         }
-        if let Some(place) = self.running.iter().position(|s| s.job().id == id) {
-            let freed = self.running.remove(place).job().total_tokens();
-            self.release(freed);
-        } else {
-            self.waiting.retain(|job| job.id != id);
-        }
+        self.jobs.remove(slot);
+        self.run = None;
+        self.stalled = false;
     }
 
     fn next_event(&self) -> Option<Stamp> {
-        self.step_end.or_else(|| self.next_start())
+        let end = self.batches.front().map(|batch| batch.end);
+        [end, self.next_start()].into_iter().flatten().min()
     }
 
     /// Stops at the end of a step that falls on `to`: the next step begins when called again, with what was
     /// submitted in between.
     fn advance(&mut self, to: Stamp, emit: &mut dyn FnMut(Emission)) {
         loop {
-            if let Some(end) = self.step_end {
-                if end > to {
-                    return;
+            let end = self.batches.front().map(|batch| batch.end);
+            match (end, self.next_start()) {
+                (Some(end), start) if start.is_none_or(|start| end <= start) => {
+                    if end > to {
+                        return;
+                    }
+                    self.end_batch(emit);
+                    if end == to {
+                        return;
+                    }
                 }
-                self.finish_step(end, emit);
-                if end == to {
-                    return;
-                }
-            }
-            match self.next_start() {
-                Some(start) if start <= to => self.begin_step(start),
+                (_, Some(start)) if start <= to => self.begin_batch(start),
                 _ => return,
             }
         }
@@ -225,12 +249,20 @@ impl<S: StepTime> Serve for Engine<S> {
         Some(self.config.longest_job())
     }
 
+    fn prefix_block(&self) -> Option<NonZeroU64> {
+        match self.config.prefix_caching {
+            PrefixCaching::Off => None,
+            PrefixCaching::On => NonZeroU64::new(self.config.block.get()),
+        }
+    }
+
     fn gauges(&self) -> Gauges {
         Gauges {
-            running: self.running.len() as u64,
-            waiting: self.waiting.len() as u64,
-            blocks: self.config.blocks,
-            ..Gauges::default()
+            running: self.running() as u64,
+            waiting: self.waiting() as u64,
+            blocks_used: self.groups.iter().map(|group| group.blocks.used()).sum(),
+            blocks: self.config.blocks * self.config.groups,
+            ..self.totals
         }
     }
 }

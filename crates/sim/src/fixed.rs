@@ -1,14 +1,21 @@
 //! An engine on a timetable, for tests of clients.
 
-use std::collections::{BTreeSet, VecDeque};
+mod prefixes;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::num::{NonZeroU64, NonZeroUsize};
 
 use fizeau_core::{Nanos, Stamp, Tokens};
 
-use crate::job::{Emission, Job, JobId, JobTiming, SubmitError};
+use crate::job::{Content, Emission, Job, JobId, JobTiming, SubmitError};
 use crate::serve::{Gauges, Serve};
+use prefixes::Prefixes;
 
 /// The most tokens of one job, prompt and output together: longer than any model's context.
 const LONGEST_JOB: Tokens = Tokens::new(1 << 20);
+
+/// Tokens of a block by which prompts are found again: vLLM's default.
+const BLOCK: NonZeroU64 = NonZeroU64::new(16).unwrap();
 
 /// With no time between tokens, how many of one job leave before the next job has its turn. [`Serve::advance`]
 /// then returns, so that whoever listens can take them in.
@@ -23,12 +30,32 @@ const RUN: u64 = 1 << 12;
 pub struct FixedTiming {
     ttft: Nanos,
     itl: Nanos,
-    live: BTreeSet<JobId>,
+    live: BTreeMap<JobId, Live>,
     /// Jobs before their first token, the soonest in front.
     first: VecDeque<Due>,
     /// Jobs before a later one, the soonest in front. Apart, since both queues then grow at their ends: the first
     /// as jobs arrive, the second as tokens leave, each with the same time to wait.
     next: VecDeque<Due>,
+    prefixes: Option<Prefixes>,
+    /// Prompt tokens looked up there, and found.
+    queries: u64,
+    hits: u64,
+}
+
+/// What is to be remembered of a job's tokens.
+#[derive(Debug, Clone, Default)]
+struct Live {
+    content: Option<Content>,
+    prompt_tokens: u64,
+}
+
+impl Live {
+    /// Its blocks, as far as they are full once `tokens` tokens have been computed.
+    fn blocks(&self, tokens: u64) -> &[u64] {
+        let content = self.content.as_deref().unwrap_or_default();
+        let full = usize::try_from(tokens / BLOCK).unwrap_or(usize::MAX);
+        content.get(..full).unwrap_or(content)
+    }
 }
 
 /// The next token of a job.
@@ -39,13 +66,73 @@ struct Due {
     submitted: Stamp,
     output_tokens: u64,
     index: u64,
+    cached_tokens: Tokens,
 }
 
 impl FixedTiming {
     /// An engine with `ttft` to each first token and `itl` between any two. Both may be zero.
     #[must_use]
     pub const fn new(ttft: Nanos, itl: Nanos) -> Self {
-        Self { ttft, itl, live: BTreeSet::new(), first: VecDeque::new(), next: VecDeque::new() }
+        Self {
+            ttft,
+            itl,
+            live: BTreeMap::new(),
+            first: VecDeque::new(),
+            next: VecDeque::new(),
+            prefixes: None,
+            queries: 0,
+            hits: 0,
+        }
+    }
+
+    /// The same with a prefix cache of at most `blocks` blocks of 16 tokens, without limit where there is none. It changes no
+    /// time, and says of each job how much of its prompt had been seen before, in whole blocks: a prompt's last token
+    /// is always read, as in vLLM, and a reply's last one never is.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use fizeau_core::{Nanos, Stamp, Tokens};
+    /// use fizeau_sim::{FixedTiming, Job, JobId, Serve};
+    /// let mut engine = FixedTiming::new(Nanos::ZERO, Nanos::ZERO).with_prefixes(None);
+    /// for (id, cached) in [(0, 0), (1, 32)] {
+    ///     let job = Job::new(JobId(id), Tokens::new(40), Tokens::new(1), Stamp::EPOCH);
+    ///     engine.submit(Job { content: Some(Arc::new([7, 8])), ..job })?;
+    ///     engine.advance(Stamp::EPOCH, &mut |emission| {
+    ///         assert_eq!(emission.timing.cached_tokens, Tokens::new(cached));
+    ///     });
+    /// }
+    /// # Ok::<(), fizeau_sim::SubmitError>(())
+    /// ```
+    #[must_use]
+    pub fn with_prefixes(self, blocks: Option<NonZeroUsize>) -> Self {
+        Self { prefixes: Some(Prefixes::new(blocks)), ..self }
+    }
+
+    /// How much of a prompt has been seen before.
+    fn look_up(&mut self, live: &Live) -> Tokens {
+        let Some(prefixes) = &mut self.prefixes else {
+            return Tokens::ZERO;
+        };
+        let found = prefixes.find(live.blocks(live.prompt_tokens.saturating_sub(1)));
+        let cached = BLOCK.get().saturating_mul(found as u64);
+        self.queries += live.prompt_tokens;
+        self.hits += cached;
+        Tokens::new(cached)
+    }
+
+    /// Takes over what has been computed as a token leaves: the prompt at the first, the reply at the last.
+    fn remember(&mut self, emission: &Emission) {
+        let id = emission.job;
+        if emission.index == 0
+            && let (Some(prefixes), Some(live)) = (&mut self.prefixes, self.live.get(&id))
+        {
+            prefixes.keep(live.blocks(live.prompt_tokens));
+        }
+        if emission.last
+            && let (Some(live), Some(prefixes)) = (self.live.remove(&id), &mut self.prefixes)
+        {
+            prefixes.keep(live.blocks(live.prompt_tokens.saturating_add(emission.index)));
+        }
     }
 
     /// Takes out the token that is due first, if that is by `to`.
@@ -61,13 +148,13 @@ impl FixedTiming {
     }
 
     fn emission(&self, due: &Due) -> Emission {
-        let Due { at, job, submitted, output_tokens, index } = *due;
+        let Due { at, job, submitted, output_tokens, index, cached_tokens } = *due;
         let last = index + 1 == output_tokens;
         let timing = JobTiming {
             submitted,
             admitted: submitted,
             first_token: submitted + self.ttft,
-            cached_tokens: Tokens::ZERO,
+            cached_tokens,
             preemptions: 0,
         };
         Emission { job, at, index, count: 1, last, timing }
@@ -88,18 +175,21 @@ fn insert(queue: &mut VecDeque<Due>, due: Due) {
 impl Serve for FixedTiming {
     fn submit(&mut self, job: Job) -> Result<(), SubmitError> {
         job.check(self.longest_job())?;
-        if !self.live.insert(job.id) {
+        if self.live.contains_key(&job.id) {
             return Err(SubmitError::DuplicateId(job.id));
         }
-        let Job { id, at: submitted, output_tokens, .. } = job;
-        let at = submitted + self.ttft;
-        let due = Due { at, job: id, submitted, output_tokens: output_tokens.get(), index: 0 };
+        let Job { id, at: submitted, output_tokens, content, .. } = job;
+        let live = Live { content, prompt_tokens: job.prompt_tokens.get() };
+        let cached_tokens = self.look_up(&live);
+        self.live.insert(id, live);
+        let (at, output_tokens) = (submitted + self.ttft, output_tokens.get());
+        let due = Due { at, job: id, submitted, output_tokens, index: 0, cached_tokens };
         insert(&mut self.first, due);
         Ok(())
     }
 
     fn cancel(&mut self, id: JobId) {
-        if self.live.remove(&id) {
+        if self.live.remove(&id).is_some() {
             self.first.retain(|due| due.job != id);
             self.next.retain(|due| due.job != id);
         }
@@ -114,9 +204,11 @@ impl Serve for FixedTiming {
             let started = due;
             loop {
                 let emission = self.emission(&due);
+                if emission.index == 0 || emission.last {
+                    self.remember(&emission);
+                }
                 emit(emission);
                 if emission.last {
-                    self.live.remove(&due.job);
                     break;
                 }
                 due.index += 1;
@@ -137,7 +229,16 @@ impl Serve for FixedTiming {
         Some(LONGEST_JOB)
     }
 
+    fn prefix_block(&self) -> Option<NonZeroU64> {
+        self.prefixes.is_some().then_some(BLOCK)
+    }
+
     fn gauges(&self) -> Gauges {
-        Gauges { running: self.live.len() as u64, ..Gauges::default() }
+        Gauges {
+            running: self.live.len() as u64,
+            prefix_queries: self.queries,
+            prefix_hits: self.hits,
+            ..Gauges::default()
+        }
     }
 }

@@ -61,7 +61,7 @@ mod clock;
 mod conn;
 mod fault;
 mod frames;
-mod prefix;
+mod metrics;
 mod prompt;
 mod reactor;
 mod refusal;
@@ -71,6 +71,7 @@ mod routes;
 mod slots;
 mod spread;
 mod stream;
+mod time_scale;
 mod truth;
 
 use std::fmt;
@@ -85,13 +86,13 @@ use crate::serve::Serve;
 use app::App;
 use clock::WallClock;
 use fault::Desk;
-use prefix::Prefixes;
+use metrics::Metrics;
 use reactor::{Reactor, Stop};
 use truth::Truth;
 
 pub use fault::{FaultKind, Faults, ParseFaultsError};
-pub use prefix::PrefixCache;
 pub use spread::Spread;
+pub use time_scale::{TimeScale, TimeScaleError};
 
 /// The largest request taken, unless said otherwise: 16 MiB, some two million token ids.
 const DEFAULT_BODY_LIMIT: usize = 16 << 20;
@@ -108,7 +109,7 @@ pub struct ServerConfig {
     body_limit: usize,
     truth_limit: usize,
     max_model_len: Option<Tokens>,
-    prefix_cache: Option<PrefixCache>,
+    scale: TimeScale,
     faults: Option<Faults>,
 }
 
@@ -122,7 +123,7 @@ impl ServerConfig {
             body_limit: DEFAULT_BODY_LIMIT,
             truth_limit: DEFAULT_TRUTH_LIMIT,
             max_model_len: None,
-            prefix_cache: None,
+            scale: TimeScale::default(),
             faults: None,
         }
     }
@@ -140,10 +141,10 @@ impl ServerConfig {
         Self { max_model_len: Some(tokens), ..self }
     }
 
-    /// The same with a prefix cache.
+    /// The same with the engine's time running faster or slower than life. Stamps and reported times stay those of real time.
     #[must_use]
-    pub fn with_prefix_cache(self, cache: PrefixCache) -> Self {
-        Self { prefix_cache: Some(cache), ..self }
+    pub fn with_time_scale(self, scale: TimeScale) -> Self {
+        Self { scale, ..self }
     }
 
     /// The same with replies that go wrong as told.
@@ -172,7 +173,7 @@ impl fmt::Debug for ServerConfig {
             .field("body_limit", &self.body_limit)
             .field("truth_limit", &self.truth_limit)
             .field("max_model_len", &self.max_model_len)
-            .field("prefix_cache", &self.prefix_cache)
+            .field("scale", &self.scale)
             .field("faults", &self.faults)
             .finish_non_exhaustive()
     }
@@ -235,13 +236,17 @@ impl Server {
     pub fn spawn(self) -> Result<ServerHandle, SpawnError> {
         let ServerConfig { engine, model, body_limit, .. } = self.config;
         let clock = WallClock::start();
+        let longest_job = engine.longest_job().into_iter().chain(self.config.max_model_len).min();
         let app = App {
             clock,
-            longest_job: engine.longest_job().into_iter().chain(self.config.max_model_len).min(),
+            longest_job,
             model,
+            scale: self.config.scale,
             truth: Truth::new(clock.started_rfc3339(), self.config.truth_limit),
-            prefixes: self.config.prefix_cache.map(Prefixes::new),
             faults: Desk::new(self.config.faults),
+            metrics: Metrics::new(longest_job),
+            gauges: engine.gauges(),
+            prefix_block: engine.prefix_block(),
             numbered: 0,
         };
         let (reactor, stop) = Reactor::new(self.listener, engine, app, body_limit)?;

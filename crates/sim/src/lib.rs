@@ -47,6 +47,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod chance;
+mod cluster;
+#[cfg(feature = "http")]
+mod content;
 mod engine;
 mod fixed;
 mod job;
@@ -60,15 +64,16 @@ mod virtual_time;
 #[cfg(feature = "http")]
 pub mod http;
 
+pub use cluster::{ClusterError, Disaggregated, Handover, Replicas, Routing};
 pub use engine::{
     Chunking, ConfigError, Drafts, Engine, EngineConfig, Order, Pace, Policy, PrefixCaching,
     StepLoad, StepTime,
 };
 pub use fixed::FixedTiming;
 pub use job::{Content, Emission, Job, JobId, JobTiming, Priority, SubmitError};
-pub use scenario::{Scenario, ScenarioError};
+pub use scenario::{Remedies, Scenario, ScenarioError};
 pub use serve::{Gauges, Serve};
-pub use step::{Overheads, RooflineStep, StepError};
+pub use step::{CalibratedStep, FixedStep, Overheads, RooflineStep, StepError, StepModel};
 pub use transport::SimTransport;
 pub use virtual_time::{Deadlock, VirtualTime};
 

@@ -1,71 +1,83 @@
 //! Named configurations.
 
+mod error;
+mod layout;
+mod memory;
+mod remedy;
+mod text;
+
+pub use error::ScenarioError;
+pub use remedy::Remedies;
+
+use std::num::NonZeroU32;
+
 use fizeau_core::Tokens;
-use fizeau_roofline::{
-    Deployment, DeploymentError, Device, KnownModel, Model, ModelError, System, UnknownDevice,
-    UnknownModel,
-};
+use fizeau_roofline::{Deployment, Device, Drafter, KnownModel, Model, System, Transfer};
 
-use crate::engine::{ConfigError, Engine, EngineConfig};
-use crate::step::{Overheads, RooflineStep, StepError};
+use crate::cluster::Routing;
+use crate::engine::{Engine, EngineConfig};
+use crate::serve::Serve;
+use crate::step::{Overheads, RooflineStep};
+use layout::{Layout, Service};
 
-/// A model on a device behind an engine with limits, all simulated.
+/// A model on devices behind an engine with limits, all simulated: whatever both clocks run.
+///
+/// What is left open follows from the model and its devices: where [`EngineConfig::blocks`] is 0, the cache takes the memory
+/// that [`System::serving`] allows and weights leave; where [`EngineConfig::max_context`] is none, a request may have as many
+/// tokens as the model's config and the cache allow. [`EngineConfig::groups`] are those of the deployment.
 ///
 /// ```
 /// use fizeau_core::Tokens;
-/// use fizeau_sim::Scenario;
+/// use fizeau_roofline::{Device, KnownModel, System};
+/// use fizeau_sim::{EngineConfig, Overheads, Scenario};
 ///
 /// let scenario = Scenario::llama_3_1_8b_h100()?;
 /// assert_eq!(scenario.config().max_num_seqs, 64);
 /// assert!(scenario.config().kv_capacity() > Tokens::new(400_000));
 /// assert!(scenario.describe().contains("H100"));
 /// let _engine = scenario.engine();
+///
+/// // Llama-3.1-70B on four of them, with as many sequences at once as there is room for.
+/// let model = KnownModel::named("llama-3.1-70b")?.model()?;
+/// let system = System::new(model, Device::named("h100-sxm")?.clone(), "TP4".parse()?)?;
+/// let config = EngineConfig::new(256, Tokens::ZERO);
+/// let scenario = Scenario::of("Llama-3.1-70B", system, config, Overheads::default())?;
+/// assert!(scenario.config().blocks > 20_000);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Scenario {
-    model_name: String,
+    asked: Asked,
+    /// What was asked for, with all that follows.
     config: EngineConfig,
-    step: RooflineStep,
+    /// One replica, idle.
+    engine: Engine<RooflineStep>,
+    /// All of them, idle.
+    service: Service,
 }
 
-/// Why a scenario does not stand.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ScenarioError {
-    /// The engine's limits are senseless.
-    #[error("the scenario makes no engine")]
-    Config(#[from] ConfigError),
-    /// The model cannot be spread so.
-    #[error("the scenario's model cannot be spread so")]
-    Deployment(#[from] DeploymentError),
-    /// The device is not in the table.
-    #[error("the scenario's device is unknown")]
-    Device(#[from] UnknownDevice),
-    /// The model is not among the built-in ones.
-    #[error("the scenario's model is unknown")]
-    KnownModel(#[from] UnknownModel),
-    /// The model's config was not understood.
-    #[error("the scenario's model is unusable")]
-    Model(#[from] ModelError),
-    /// The overheads are senseless.
-    #[error("the scenario's overheads are unusable")]
-    Step(#[from] StepError),
-    /// The weights leave no memory for requests.
-    #[error(
-        "{model} leaves no memory for requests on {device}: its weights take {weights_gb:.1} GB of the \
-         {usable_gb:.1} GB that an engine may use; take a larger device or a smaller model"
-    )]
-    TooLarge {
-        /// The model's name.
-        model: String,
-        /// The device's name.
-        device: String,
-        /// What the weights take, in 10^9 bytes.
-        weights_gb: f64,
-        /// What the engine may use, in 10^9 bytes.
-        usable_gb: f64,
-    },
+/// All that was said.
+#[derive(Debug, Clone)]
+struct Asked {
+    model_name: String,
+    /// All replicas.
+    system: System,
+    config: EngineConfig,
+    overheads: Overheads,
+    drafter: Option<Drafter>,
+    layout: Layout,
+}
+
+impl Asked {
+    /// With all that follows from memory, model and deployment.
+    fn settle(mut self) -> Result<Scenario, ScenarioError> {
+        let config = memory::settle(&self)?;
+        self.system = memory::with_limits(self.system, &config);
+        let step = RooflineStep::new(self.system.clone(), self.overheads)?;
+        let engine = Engine::new(config.clone(), step)?;
+        let service = self.layout.service(&engine, self.system.deployment().replicas())?;
+        Ok(Scenario { asked: self, config, engine, service })
+    }
 }
 
 impl Scenario {
@@ -91,53 +103,92 @@ impl Scenario {
         slots: usize,
     ) -> Result<Self, ScenarioError> {
         let system = System::new(model, device, Deployment::SINGLE)?;
-        Self::of(model_name, system, slots, Overheads::default())
+        let config = EngineConfig::new(slots as u64, Tokens::ZERO);
+        Self::of(model_name, system, config, Overheads::default())
     }
 
-    /// One replica of `system`, whose model is called `model_name` in reports, with `slots` sequences at a time.
-    ///
-    /// The key-value cache takes what the weights leave of the memory that [`System::serving`] allows, nine tenths
-    /// unless said otherwise. One request may have as many tokens as the model's config and the cache allow.
+    /// `system`, whose model is called `model_name` in reports, behind an engine set up as `config` says.
     ///
     /// # Errors
-    /// If the weights leave no room for a request, there are no slots, or the overheads are senseless.
+    /// If it cannot run so: the weights leave no room for a request, the cache is too small for the context or the sequences
+    /// that were asked for, or the configuration or the overheads are senseless. The error says what would run.
     pub fn of(
         model_name: impl Into<String>,
         system: System,
-        slots: usize,
+        config: EngineConfig,
         overheads: Overheads,
     ) -> Result<Self, ScenarioError> {
-        let model_name = model_name.into();
-        let weights = system.weight_bytes_per_device();
-        let usable = system.device().usable_memory() * system.serving().memory_share;
-        let cache = cache_tokens(&system, usable.get() - weights.get(), slots);
-        if cache < 1.0 {
-            return Err(ScenarioError::TooLarge {
-                model: model_name,
-                device: system.device().name().to_owned(),
-                weights_gb: weights.get() / 1e9,
-                usable_gb: usable.get() / 1e9,
-            });
-        }
-        let cache = Tokens::new(cache as u64);
-        let config = EngineConfig::new(slots as u64, cache);
-        let max_context = system.model().max_context().map(|most| most.min(config.kv_capacity()));
-        let config = EngineConfig { max_context, ..config };
-        config.check()?;
-        let step = RooflineStep::new(system, overheads)?;
-        Ok(Self { model_name, config, step })
+        let (model_name, drafter) = (model_name.into(), None);
+        let layout = Layout::Replicas(Routing::default());
+        Asked { model_name, system, config, overheads, drafter, layout }.settle()
+    }
+
+    /// The same with at most `tokens` for prompt and output of one request together.
+    ///
+    /// # Errors
+    /// If the model's config or the cache allows less.
+    pub fn with_max_context(self, tokens: Tokens) -> Result<Self, ScenarioError> {
+        let config = EngineConfig { max_context: Some(tokens), ..self.asked.config };
+        Asked { config, ..self.asked }.settle()
+    }
+
+    /// The same with `drafter` making the drafts of [`EngineConfig::drafts`]. What it keeps takes from the cache.
+    ///
+    /// # Errors
+    /// If that leaves no room for a request.
+    pub fn with_drafter(self, drafter: Drafter) -> Result<Self, ScenarioError> {
+        Asked { drafter: Some(drafter), ..self.asked }.settle()
+    }
+
+    /// The same `count` times, with requests shared among them as `routing` says.
+    ///
+    /// # Errors
+    /// If they are more than 65,536.
+    pub fn with_replicas(self, count: NonZeroU32, routing: Routing) -> Result<Self, ScenarioError> {
+        let system = layout::replicated(self.system(), count)?;
+        Asked { system, layout: Layout::Replicas(routing), ..self.asked }.settle()
+    }
+
+    /// Instances of what there is, all its replicas, that only read prompts, and such that only decode. What was read crosses
+    /// the link between machines, or where none is known that between devices.
+    ///
+    /// # Errors
+    /// If no link of the device is known, or all together have more than 65,536 replicas.
+    pub fn disaggregated(
+        self,
+        prefill: NonZeroU32,
+        decode: NonZeroU32,
+        transfer: Transfer,
+    ) -> Result<Self, ScenarioError> {
+        let handover = layout::handover(self.system(), transfer)?;
+        let each = self.system().deployment().replicas();
+        let all_of = |instances: NonZeroU32| {
+            NonZeroU32::new(each).map_or(instances, |each| each.saturating_mul(instances))
+        };
+        let (prefill, decode) = (all_of(prefill), all_of(decode));
+        let system = layout::replicated(self.system(), prefill.saturating_add(decode.get()))?;
+        let layout = Layout::Apart { prefill, decode, handover };
+        Asked { system, layout, ..self.asked }.settle()
+    }
+
+    /// How many sequences to run at once where nobody says: as many as a step's budget can decode, at most 1,024 (vLLM's
+    /// default on large devices), and no more than half the memory beside the weights has room for by what each keeps whatever
+    /// its length, such as states and windows; at least 1.
+    #[must_use]
+    pub fn usual_sequences(system: &System, config: &EngineConfig) -> u64 {
+        memory::usual_sequences(system, config)
     }
 
     /// The model's name for a reader.
     #[must_use]
     pub fn model_name(&self) -> &str {
-        &self.model_name
+        &self.asked.model_name
     }
 
-    /// What is simulated, to compute a bound from.
+    /// What is simulated, all replicas of it, to compute a bound from. Its settings are those of the engine.
     #[must_use]
     pub fn system(&self) -> &System {
-        self.step.system()
+        &self.asked.system
     }
 
     /// The model.
@@ -152,68 +203,27 @@ impl Scenario {
         self.system().device()
     }
 
-    /// The engine's limits.
+    /// The limits of each engine.
     #[must_use]
     pub const fn config(&self) -> &EngineConfig {
         &self.config
     }
 
-    /// A fresh engine.
+    /// A fresh engine, one replica alone.
     #[must_use]
     pub fn engine(&self) -> Engine<RooflineStep> {
-        Engine::of_checked(self.config.clone(), self.step.clone())
+        self.engine.clone()
     }
 
-    /// One line for reports: model, device, limits and overheads. Whoever prints it says that the engine is simulated.
+    /// All of it, fresh: what both clocks run.
+    #[must_use]
+    pub fn serve(&self) -> Box<dyn Serve + Send> {
+        self.service.serve()
+    }
+
+    /// A line for reports: model, devices, limits and overheads. Whoever prints it says that the engine is simulated.
     #[must_use]
     pub fn describe(&self) -> String {
-        let (config, overheads) = (&self.config, self.step.overheads());
-        let deployment = self.system().deployment();
-        let devices = match deployment.devices_per_replica() {
-            1 => format!("one {}", self.device().title()),
-            many => format!("{many} {} ({deployment})", self.device().title()),
-        };
-        format!(
-            "{} ({}) on {devices}; {} slots, {} tokens of KV cache, {} prompt \
-             tokens a step; roofline at {:.0} % of bandwidth and {:.0} % of compute, plus {} a step and {} a sequence",
-            self.model_name,
-            most_common_format(self.model()),
-            config.max_num_seqs,
-            config.kv_capacity(),
-            config.max_batched_tokens,
-            overheads.bandwidth_efficiency * 100.0,
-            overheads.compute_efficiency * 100.0,
-            overheads.per_step,
-            overheads.per_sequence,
-        )
+        text::describe(self)
     }
-}
-
-/// How many tokens the caches hold in `room` bytes of each device: what each of `slots` sequences keeps whatever its
-/// length, such as states and windows, is set aside first.
-fn cache_tokens(system: &System, room: f64, slots: usize) -> f64 {
-    let groups = f64::from(system.deployment().attention_groups());
-    let constant = system.cache_bytes_per_device(FAR).get() - per_token(system) * FAR;
-    let left = room * groups - constant.max(0.0) * slots as f64;
-    match per_token(system) {
-        // Nothing grows with the context.
-        0.0 if left > 0.0 => FAR * slots as f64,
-        each => left / each,
-    }
-}
-
-/// A context beyond all windows.
-const FAR: f64 = 16_777_216.0;
-
-/// What one more token takes on a device once a sequence is longer than all windows.
-fn per_token(system: &System) -> f64 {
-    let at = |context| system.cache_bytes_per_device(context).get();
-    at(FAR) - at(FAR - 1.0)
-}
-
-/// How most of the weights are stored.
-fn most_common_format(model: &Model) -> String {
-    let tensors = model.tensors();
-    let most = tensors.iter().max_by_key(|tensors| tensors.stored);
-    most.map(|tensors| tensors.format.to_string()).unwrap_or_default()
 }

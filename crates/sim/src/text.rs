@@ -1,5 +1,6 @@
 //! What a simulated model says: short words, so that texts have realistic sizes, one to a token.
 
+use crate::chance::drawn;
 use crate::job::JobId;
 
 /// The vocabulary: plain ASCII letters, which need no escaping in JSON, each with the space that a tokenizer
@@ -92,13 +93,9 @@ pub(crate) fn count(text: &str) -> u64 {
     u64::try_from(words).unwrap_or(u64::MAX).max(1)
 }
 
-/// A number below 64 that looks random and depends on nothing but the arguments: the finaliser of splitmix64
-/// (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+/// A number below 64 that looks random and depends on nothing but the arguments.
 const fn choice(job: JobId, index: u64) -> u64 {
-    let mut bits = job.0.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(index);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (bits ^ (bits >> 31)) % WORDS.len() as u64
+    drawn(job.0, index) % WORDS.len() as u64
 }
 
 #[cfg(test)]

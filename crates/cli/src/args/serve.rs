@@ -1,8 +1,8 @@
 //! `fizeau serve`.
 
-use std::num::NonZeroUsize;
-
 use clap::Args;
+
+use super::{EngineArgs, SystemArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
@@ -15,16 +15,10 @@ pub(crate) struct ServeArgs {
     /// The only model name to accept; by default any name is.
     #[arg(long)]
     pub(crate) served_model_name: Option<String>,
-    /// Requests that run at once; further ones queue.
-    #[arg(long, alias = "slots")]
-    pub(crate) max_num_seqs: Option<u32>,
-    /// The most tokens, prompt and output together, of one request; longer ones get status 400. No more than the engine takes.
+    /// The most tokens, prompt and output together, of one request; longer ones get status 400. By default as many as the
+    /// model and the cache allow.
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(2..))]
     pub(crate) max_model_len: Option<u64>,
-    /// Do not read again what a prompt shares with an earlier one, and say how much that was; keep this many blocks of 16
-    /// tokens, or without a number all.
-    #[arg(long, value_name = "BLOCKS")]
-    pub(crate) prefix_cache: Option<Option<NonZeroUsize>>,
     /// Instead of an engine with a batch, fixed timing: the first token after this many milliseconds.
     #[arg(long, value_name = "MS", requires = "itl_ms")]
     pub(crate) ttft_ms: Option<f64>,
@@ -34,4 +28,8 @@ pub(crate) struct ServeArgs {
     /// End with the standard input, and so with whoever holds its other end.
     #[arg(long, hide = true)]
     pub(crate) until_stdin_ends: bool,
+    #[command(flatten)]
+    pub(crate) system: SystemArgs,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
 }

@@ -51,7 +51,7 @@ pub(crate) struct SolLoadArgs {
     #[arg(long, value_name = "N", conflicts_with = "concurrency")]
     pub(crate) batch: Option<u64>,
     /// One decode step at this context instead of whole requests.
-    #[arg(long, value_name = "TOKENS", conflicts_with_all = ["isl", "osl", "cached"])]
+    #[arg(long, value_name = "TOKENS", conflicts_with_all = ["isl", "osl", "cached", "draft", "disaggregate"])]
     pub(crate) context: Option<u64>,
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct SystemArgs {
     #[arg(long, alias = "gpu-memory-utilization", value_name = "SHARE", default_value_t = DEFAULT_MEMORY_SHARE)]
     pub(crate) memory_share: f64,
     /// The most sequences that the engine runs at once in each group of --dp; otherwise as many as fit.
-    #[arg(long, value_name = "N")]
+    #[arg(long, alias = "slots", value_name = "N")]
     pub(crate) max_num_seqs: Option<NonZeroU64>,
     #[command(flatten)]
     pub(crate) choices: ChoiceArgs,

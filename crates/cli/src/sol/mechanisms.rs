@@ -8,21 +8,15 @@ use fizeau::roofline::{
     Acceptance, Disaggregation, Drafter, Goal, HourlyRate, PowerDraw, Speculation, System, Transfer,
 };
 
-use crate::args::{MechanismArgs, TransferArg};
+use crate::args::{ApartArgs, DraftArgs, MechanismArgs};
 use crate::exit::{Fail, Named};
 use crate::model_config;
 
 /// Every matter that the flags ask about.
 pub(super) fn asides(args: &MechanismArgs, of: &SolSubject<'_>) -> Result<Vec<SolAside>, Fail> {
     let mut all = Vec::new();
-    if let Some(length) = args.draft {
-        if length > MOST_DRAFTED {
-            let wrong = format!("--draft is {length}; it must be from 0 to {MOST_DRAFTED}");
-            return Err(Fail::usage(wrong));
-        }
-        let acceptance = Acceptance::per_position(&args.acceptance).named("--acceptance")?;
-        let drafter = drafter(args.drafter.as_deref(), of.system)?;
-        all.push(SolAside::speculation(of, &Speculation::new(acceptance, drafter), length));
+    if let Some((speculation, length)) = speculation(&args.drafts, of.system)? {
+        all.push(SolAside::speculation(of, &speculation, length));
     }
     if let Some(budget) = args.chunk {
         let aside = SolAside::chunked_prefill(of, Tokens::new(budget));
@@ -34,8 +28,8 @@ pub(super) fn asides(args: &MechanismArgs, of: &SolSubject<'_>) -> Result<Vec<So
         };
         all.push(aside.ok_or_else(|| Fail::usage(wrong()))?);
     }
-    if let Some(split) = &args.disaggregate {
-        all.push(apart(split, args.transfer, of)?);
+    if let Some(instances) = instances(&args.apart)? {
+        all.push(apart(instances, args.apart.transfer.into(), of)?);
     }
     if let Some(price) = &args.price {
         all.push(SolAside::cost(of, &hourly_rate(price, of.system)?));
@@ -74,6 +68,21 @@ const MOST_DEVICES: u64 = 1024;
 /// Likewise for the best split of them.
 const MOST_INSTANCES: u64 = 4096;
 
+/// How drafts are made and accepted, and how long they are: 0 where that is to be found.
+pub(crate) fn speculation(
+    args: &DraftArgs,
+    system: &System,
+) -> Result<Option<(Speculation, u32)>, Fail> {
+    let Some(length) = args.draft else { return Ok(None) };
+    if length > MOST_DRAFTED {
+        let wrong = format!("--draft is {length}; it must be from 0 to {MOST_DRAFTED}");
+        return Err(Fail::usage(wrong));
+    }
+    let acceptance = Acceptance::per_position(&args.acceptance).named("--acceptance")?;
+    let drafter = drafter(args.drafter.as_deref(), system)?;
+    Ok(Some((Speculation::new(acceptance, drafter), length)))
+}
+
 fn drafter(who: Option<&str>, system: &System) -> Result<Drafter, Fail> {
     let own = || Drafter::own_module(system).named("--drafter mtp");
     match who {
@@ -99,7 +108,9 @@ fn drafter(who: Option<&str>, system: &System) -> Result<Drafter, Fail> {
     }
 }
 
-fn apart(split: &str, when: TransferArg, of: &SolSubject<'_>) -> Result<SolAside, Fail> {
+/// So many that read prompts and so many that decode, where they are apart.
+pub(crate) fn instances(args: &ApartArgs) -> Result<Option<[NonZeroU32; 2]>, Fail> {
+    let Some(split) = &args.disaggregate else { return Ok(None) };
     let wrong = || {
         Fail::usage(format!(
             "--disaggregate is {split}; it must be two numbers of instances, such as 2:1"
@@ -108,12 +119,19 @@ fn apart(split: &str, when: TransferArg, of: &SolSubject<'_>) -> Result<SolAside
     let (prefill, decode) = split.split_once(':').ok_or_else(wrong)?;
     let count = |text: &str| text.trim().parse::<NonZeroU32>().map_err(|_| wrong());
     let (prefill, decode) = (count(prefill)?, count(decode)?);
-    let all = u64::from(prefill.get()) + u64::from(decode.get());
-    if all > MOST_INSTANCES {
+    if u64::from(prefill.get()) + u64::from(decode.get()) > MOST_INSTANCES {
         return Err(Fail::usage(format!(
             "--disaggregate is {split}; it must be {MOST_INSTANCES} instances at most, both together"
         )));
     }
+    Ok(Some([prefill, decode]))
+}
+
+fn apart(
+    [prefill, decode]: [NonZeroU32; 2],
+    transfer: Transfer,
+    of: &SolSubject<'_>,
+) -> Result<SolAside, Fail> {
     let device = of.system.device();
     let link = device.network().or_else(|| device.link()).copied().ok_or_else(|| {
         Fail::usage(format!("--disaggregate: no link is known of {}", device.name()))
@@ -124,11 +142,7 @@ fn apart(split: &str, when: TransferArg, of: &SolSubject<'_>) -> Result<SolAside
         decode: of.system,
         decode_instances: decode,
         link,
-        transfer: match when {
-            TransferArg::First => Transfer::BeforeFirstToken,
-            TransferArg::Second => Transfer::BeforeSecondToken,
-            TransferArg::Layers => Transfer::LayerWise,
-        },
+        transfer,
     };
     Ok(SolAside::disaggregation(of, &apart))
 }
@@ -143,16 +157,25 @@ fn hourly_rate(price: &str, system: &System) -> Result<HourlyRate, Fail> {
     HourlyRate::given(UsdPerHour::new(price)).named("--price")
 }
 
-fn watts(limit: &str, system: &System) -> Result<Watts, Fail> {
-    if limit == "tdp" {
-        let name = system.device().name();
-        let unknown = || Fail::usage(format!("--power-limit tdp: that of {name} is not known"));
-        return system.device().tdp().ok_or_else(unknown);
-    }
-    let wrong =
-        || Fail::usage(format!("--power-limit is {limit}; it must be a number of watts, or tdp"));
-    let watts: f64 = limit.parse().map_err(|_| wrong())?;
-    if watts.is_finite() && watts > 0.0 { Ok(Watts::new(watts)) } else { Err(wrong()) }
+/// A limit of power in watts, as a share of the device's own, or `tdp` for that.
+pub(crate) fn watts(limit: &str, system: &System) -> Result<Watts, Fail> {
+    let wrong = || {
+        Fail::usage(format!(
+            "--power-limit is {limit}; it must be a number of watts, a share such as 70%, or tdp"
+        ))
+    };
+    let number = |text: &str| {
+        let number: f64 = text.trim().parse().map_err(|_| wrong())?;
+        if number.is_finite() && number > 0.0 { Ok(number) } else { Err(wrong()) }
+    };
+    let share = match limit.strip_suffix('%') {
+        _ if limit == "tdp" => 1.0,
+        Some(percent) => number(percent)? / 100.0,
+        None => return number(limit).map(Watts::new),
+    };
+    let name = system.device().name();
+    let unknown = || Fail::usage(format!("--power-limit {limit}: that of {name} is not known"));
+    system.device().tdp().map(|own| own * share).ok_or_else(unknown)
 }
 
 /// What is smaller or larger is a slip; nothing is so fast or so slow.

@@ -2,7 +2,7 @@
 
 use fizeau::core::Nanos;
 use fizeau::sim::FixedTiming;
-use fizeau::sim::http::{PrefixCache, ServerConfig, ServerHandle};
+use fizeau::sim::http::{ServerConfig, ServerHandle};
 use serde_json::Value;
 
 use crate::stand::{Scratch, json as read, run, serve};
@@ -10,7 +10,7 @@ use crate::stand::{Scratch, json as read, run, serve};
 /// A server of so many milliseconds to the first token, with a prefix cache.
 fn server(millis: u64) -> ServerHandle {
     let engine = FixedTiming::new(Nanos::from_millis(millis), Nanos::from_micros(20));
-    serve(ServerConfig::new(engine).with_prefix_cache(PrefixCache { capacity_blocks: None }))
+    serve(ServerConfig::new(engine.with_prefixes(None)))
 }
 
 /// The words of `line` at `server`, however busy the machine is; gives what was said.

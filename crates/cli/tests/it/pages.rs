@@ -6,7 +6,7 @@ use std::thread;
 
 use fizeau::core::Nanos;
 use fizeau::sim::FixedTiming;
-use fizeau::sim::http::{PrefixCache, ServerConfig};
+use fizeau::sim::http::ServerConfig;
 
 use serde_json::Value;
 
@@ -68,8 +68,7 @@ fn every_line_of_the_page_of_workloads_runs() {
     let commands = commands();
     assert!(commands.len() > 40, "{}", commands.len());
     let engine = FixedTiming::new(Nanos::from_millis(1), Nanos::from_micros(20));
-    let cache = PrefixCache { capacity_blocks: None };
-    let server = serve(ServerConfig::new(engine).with_prefix_cache(cache));
+    let server = serve(ServerConfig::new(engine.with_prefixes(None)));
     let (scratch, url) = (Scratch::new("pages"), server.base_url());
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {

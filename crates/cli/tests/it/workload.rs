@@ -2,7 +2,7 @@
 
 use fizeau::core::Nanos;
 use fizeau::sim::FixedTiming;
-use fizeau::sim::http::{PrefixCache, ServerConfig, ServerHandle};
+use fizeau::sim::http::{ServerConfig, ServerHandle};
 use serde_json::{Value, json};
 
 use crate::stand::{Ended, Scratch, json as read, run, serve};
@@ -12,7 +12,7 @@ pub(crate) const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fi
 /// A quick server with a prefix cache.
 pub(crate) fn quick() -> ServerHandle {
     let engine = FixedTiming::new(Nanos::from_millis(1), Nanos::from_micros(20));
-    serve(ServerConfig::new(engine).with_prefix_cache(PrefixCache { capacity_blocks: None }))
+    serve(ServerConfig::new(engine.with_prefixes(None)))
 }
 
 /// A run, and what it left.

@@ -13,6 +13,7 @@ mod sample;
 mod sweep;
 mod terminal;
 mod vllm;
+mod whatif;
 mod window;
 
 use proptest::test_runner::{Config, RngSeed};

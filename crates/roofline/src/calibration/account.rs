@@ -138,15 +138,7 @@ impl Accounts {
         );
         let groups = f64::from(deployment.attention_groups());
         let sequences = (pass.decoding / groups).max(1.0);
-        let ranks = deployment.devices_per_stage() as f64;
-        let bytes = self.token_bytes() * pass.decoding * self.link;
         let mut account = Account {
-            kernels: self.kernels,
-            widenings: self.widenings,
-            collectives: self.collectives,
-            small_collectives: self.small_collectives,
-            one_shot: (ranks - 1.0) * bytes / groups,
-            two_shot: 2.0 * (ranks - 1.0) / ranks * bytes / groups,
             sequences,
             prompts_per_step: (running - 1.0) / (output * stages),
             prompt: self.prompt(input, cached),
@@ -160,8 +152,9 @@ impl Accounts {
                 devices: deployment.devices_per_replica() as f64,
                 kernels: self.kernels,
             },
-            ..Account::default()
+            ..self.overheads()
         };
+        self.exchange(&mut account, pass.decoding / groups);
         for (operator, timed) in &self.operators {
             let time = timed.time(&pass);
             account.core.add(Work { memory: time.cache, arithmetic: time.attention });
@@ -169,6 +162,46 @@ impl Accounts {
             account.part(operator.kind).add(matrices);
         }
         account
+    }
+
+    /// What a step takes whatever its batch.
+    pub(super) fn overheads(&self) -> Account {
+        Account {
+            kernels: self.kernels,
+            widenings: self.widenings,
+            collectives: self.collectives,
+            small_collectives: self.small_collectives,
+            ..Account::default()
+        }
+    }
+
+    /// Adds the bytes of a collective over `tokens` of an attention group.
+    pub(super) fn exchange(&self, account: &mut Account, tokens: f64) {
+        let ranks = self.system.deployment().devices_per_stage() as f64;
+        let bytes = self.token_bytes() * tokens * self.link;
+        account.one_shot = (ranks - 1.0) * bytes;
+        account.two_shot = 2.0 * (ranks - 1.0) / ranks * bytes;
+    }
+
+    pub(super) const fn system(&self) -> &System {
+        &self.system
+    }
+
+    /// The operators of a pass, as engines cut them.
+    pub(super) fn operators(&self) -> impl Iterator<Item = &(Operator, Timed)> {
+        self.operators.iter()
+    }
+
+    /// Kernels that one prompt launches on the devices that it runs on, in steps' kernels.
+    pub(super) fn prompt_kernels(&self) -> f64 {
+        PROMPT_LAUNCHES * self.kernels
+    }
+
+    /// What ranks exchange for `tokens` of a prompt, in seconds.
+    pub(super) fn prompt_link(&self, tokens: f64) -> f64 {
+        let ranks = self.system.deployment().devices_per_stage() as f64;
+        let bytes = 2.0 * (ranks - 1.0) / ranks * tokens * self.token_bytes();
+        self.collectives * bytes * self.link
     }
 
     /// Bytes that a token takes between layers.
@@ -188,26 +221,29 @@ impl Accounts {
                 continue;
             }
             let time = timed.time(&pass);
-            let padding = operator.experts.map_or(1.0, |routed| {
-                1.0 + TILE / 2.0 / (tokens * routed.per_token / routed.count)
-            });
             memory += time.memory() / groups;
-            arithmetic += (time.matrices * padding + time.attention) / groups;
+            arithmetic += (time.matrices * operator.tiles(tokens) + time.attention) / groups;
         }
-        let ranks = deployment.devices_per_stage() as f64;
-        let bytes = 2.0 * (ranks - 1.0) / ranks * tokens * self.token_bytes();
         Prompt {
             memory,
             arithmetic,
-            link: self.collectives * bytes * self.link,
-            kernels: PROMPT_LAUNCHES * self.kernels / groups,
+            link: self.prompt_link(tokens),
+            kernels: self.prompt_kernels() / groups,
             abreast: groups,
         }
     }
 }
 
+impl Operator {
+    /// What kernels for experts compute of half-empty tiles, by what `tokens` of a prompt need; 1 for any other.
+    pub(super) fn tiles(&self, tokens: f64) -> f64 {
+        self.experts
+            .map_or(1.0, |routed| 1.0 + TILE / 2.0 / (tokens * routed.per_token / routed.count))
+    }
+}
+
 impl Account {
-    fn part(&mut self, kind: OperatorKind) -> &mut Work {
+    pub(super) fn part(&mut self, kind: OperatorKind) -> &mut Work {
         match kind {
             OperatorKind::Dense | OperatorKind::Shared => &mut self.dense,
             OperatorKind::Experts => &mut self.experts,
@@ -218,7 +254,7 @@ impl Account {
 }
 
 impl Work {
-    fn add(&mut self, other: Self) {
+    pub(super) fn add(&mut self, other: Self) {
         self.memory += other.memory;
         self.arithmetic += other.arithmetic;
     }

@@ -115,6 +115,14 @@ impl Predictor {
         &self.scope
     }
 
+    pub(super) const fn accounts(&self) -> &Accounts {
+        &self.accounts
+    }
+
+    pub(super) const fn step_values(&self) -> &StepValues {
+        &self.step
+    }
+
     /// What makes its predictions less sure than their intervals say, a sentence each.
     #[must_use]
     pub fn warnings(&self) -> &[String] {

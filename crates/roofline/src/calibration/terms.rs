@@ -44,6 +44,11 @@ impl Shares {
         shares
     }
 
+    /// Caches and states, and the arithmetic of attention, of which the longer counts.
+    pub(super) fn of_core(core: &Work, values: &StepValues) -> (f64, f64) {
+        (core.memory / values[CACHE], core.arithmetic / values[ARITHMETIC])
+    }
+
     /// A prompt, when all devices of a replica work on prompts.
     pub(super) fn of_prompt(prompt: &Prompt, values: &StepValues) -> Self {
         let mut shares = Self::NONE;

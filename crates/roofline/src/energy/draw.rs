@@ -91,6 +91,28 @@ impl PowerDraw {
         self.memory * Seconds::new(1.0 / device.memory_bandwidth().get())
     }
 
+    /// The least time that a pass can take where a device may draw no more than `limit`: its energy beside the constant draw,
+    /// over what the limit leaves for it, `E / (limit - P_constant)`. As [`crate::System::energy`] has it.
+    ///
+    /// ```
+    /// use fizeau_core::Watts;
+    /// use fizeau_roofline::{Deployment, Device, KnownModel, Pass, PowerDraw, System};
+    /// let device = Device::named("h100-sxm")?;
+    /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
+    /// let system = System::new(model, device.clone(), Deployment::SINGLE)?;
+    /// let prompt = system.expected_pass(&Pass::prefill(2048.0, 0.0));
+    /// let draw = PowerDraw::estimate(device)?;
+    /// assert!(draw.least_time(&prompt, Watts::new(700.0))? < prompt.total);
+    /// assert!(draw.least_time(&prompt, Watts::new(350.0))? > prompt.total);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the limit is no more than what the device draws whatever it does.
+    pub fn least_time(&self, pass: &PassTime, limit: Watts) -> Result<Seconds, PowerError> {
+        Ok(self.of(pass) / self.room(limit)?)
+    }
+
     /// What a pass takes on one device of each stage, beside the constant draw.
     pub(super) fn of(&self, pass: &PassTime) -> Joules {
         self.arithmetic * pass.arithmetic() + self.memory * pass.memory() + self.link * pass.link

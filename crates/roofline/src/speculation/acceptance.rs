@@ -100,11 +100,17 @@ impl Acceptance {
     #[must_use]
     pub fn tokens(&self, length: u32) -> f64 {
         let (mut sum, mut reached) = (1.0, 1.0);
-        let last = self.each.last().copied().unwrap_or(0.0);
-        for position in 0..length as usize {
-            reached *= self.each.get(position).copied().unwrap_or(last);
+        for position in 1..=length {
+            reached *= self.at(position);
             sum += reached;
         }
         sum
+    }
+
+    /// The probability that drafted token `position`, from 1, is accepted if those before it were.
+    #[must_use]
+    pub fn at(&self, position: u32) -> f64 {
+        let place = position.saturating_sub(1) as usize;
+        self.each.get(place).or_else(|| self.each.last()).copied().unwrap_or(0.0)
     }
 }

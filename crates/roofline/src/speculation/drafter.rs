@@ -1,5 +1,7 @@
 //! Who drafts, and what that costs.
 
+use fizeau_core::Bytes;
+
 use crate::pass::{Pass, PassTime};
 use crate::reckoning::Reckoning;
 use crate::system::System;
@@ -32,6 +34,16 @@ impl Drafter {
         let deployment = last_stage(system.deployment())?;
         let drafter = System::new(module, system.device().clone(), deployment)?;
         Ok(Some(Self::Model(Box::new(drafter))))
+    }
+
+    /// What its weights take on each device beside those of `system`, for which it drafts: nothing but for a model, of which the
+    /// tables do not count where it is that system's own module.
+    #[must_use]
+    pub fn weight_bytes_beside(&self, system: &System) -> Bytes {
+        match self {
+            Self::Model(drafting) => Bytes::new(drafting.weights_beside(system)),
+            Self::Lookup | Self::Share(_) => Bytes::new(0.0),
+        }
     }
 
     /// Drafting `levels` tokens one after the other for the sequences of `pass`.

@@ -2,7 +2,7 @@
 
 use fizeau_core::Tokens;
 use fizeau_roofline::{
-    Deployment, Figures, Format, Load, MathType, Pass, Routing, Schedule, Span, System,
+    Deployment, Figures, Format, Load, MathType, Pass, PassSums, Routing, Schedule, Span, System,
 };
 use proptest::prelude::*;
 
@@ -245,11 +245,13 @@ proptest! {
     #[test]
     fn overlapped_sums_have_the_parts_of_the_expected(
         system in systems(), decoding in 0.0..300.0, context in 1.0..5_000.0, prompts in 0.0..4.0, each in 1.0..3_000.0,
+        (drafts, padding) in (0.0..4.0, 0.0..20.0),
     ) {
         let (tokens, cached) = (prompts * each, prompts * 100.0);
-        let sums = fizeau_roofline::PassSums {
-            decoding, context: decoding * context, prompts, prompt_tokens: tokens,
-            prompt_context: tokens + cached, prompt_pairs: prompts * each * (each / 2.0 + 100.0),
+        let sums = PassSums {
+            decoding, drafted: decoding * drafts, padding, context: decoding * context, prompts,
+            prompt_tokens: tokens, prompt_context: tokens + cached,
+            prompt_pairs: prompts * each * (each / 2.0 + 100.0),
         };
         let (all, overlapped) = (system.expected_sums(&sums), system.overlapped_sums(&sums));
         for (a, b) in [
@@ -261,5 +263,28 @@ proptest! {
         }
         prop_assert!(at_least(all.total.get(), overlapped.total.get()));
         prop_assert!(at_least(overlapped.total.get(), system.bound_sums(&sums).total.get()));
+    }
+
+    /// Drafts and padding add, and a batch of sums is the pass that it stands for.
+    #[test]
+    fn drafts_and_padding_only_add(
+        system in systems(), decoding in 1.0..300.0, context in 1.0..5_000.0, drafts in 0.1..8.0, padding in 0.1..20.0,
+    ) {
+        let plain = PassSums { decoding, context: decoding * context, ..PassSums::default() };
+        let drafting = PassSums { drafted: decoding * drafts, ..plain };
+        let padded = PassSums { padding, ..plain };
+        for pass in [System::bound_sums, System::overlapped_sums, System::expected_sums] {
+            let [plain, drafting, padded] = [plain, drafting, padded].map(|sums| pass(&system, &sums));
+            for more in [drafting, padded] {
+                prop_assert!(at_least(more.total.get(), plain.total.get()), "{more:?} {plain:?}");
+                prop_assert!(more.matrices > plain.matrices);
+                prop_assert_eq!(more.cache, plain.cache);
+            }
+            prop_assert_eq!(padded.attention, plain.attention);
+        }
+        let mut alike = Pass::decode(decoding, Span::at(context));
+        alike.tokens_each = 1.0 + drafts;
+        let (found, alike) = (system.bound_sums(&drafting), system.bound_pass(&alike));
+        prop_assert!(at_least(found.total.get(), alike.total.get()), "{found:?} {alike:?}");
     }
 }

@@ -43,7 +43,7 @@ pub struct EngineConfig {
     pub prefix_caching: PrefixCaching,
     /// Who is admitted first, and preempted last.
     pub order: Order,
-    /// The most jobs that wait; further ones are refused. None: no limit.
+    /// The most jobs that wait, those included that came since the last step began; further ones are refused. None: no limit.
     pub max_waiting: Option<u64>,
     /// Batch sizes for which the engine has captured a graph, rising: a step that only decodes is padded to the next of them. Empty:
     /// nothing is padded.

@@ -1,84 +1,142 @@
-//! One running sequence.
+//! One live job.
 
 use fizeau_core::{Stamp, Tokens};
 
-use super::load::StepLoad;
-use crate::job::{Emission, Job, JobTiming};
+use super::blocks::Hold;
+use super::config::Order;
+use crate::job::{Content, Emission, Job, JobId, JobTiming};
 
-/// A job that holds a slot.
+/// A job and how far it is.
+///
+/// What it is to have computed is its prompt and what it has given so far, but for the token given last: decoding computes that
+/// one and gives the next.
 #[derive(Debug, Clone)]
 pub(super) struct Sequence {
-    job: Job,
-    admitted: Stamp,
-    /// When its first token left; none while its prompt is being read.
-    first_token: Option<Stamp>,
-    /// Prompt tokens read so far, those that need not be read included.
-    read: u64,
+    pub(super) id: JobId,
+    pub(super) content: Option<Content>,
+    prompt: u64,
+    output: u64,
+    pub(super) timing: JobTiming,
+    pub(super) rank: Rank,
+    pub(super) place: Place,
+    /// Tokens that must be computed before it can go on giving: the prompt; after a preemption what it has given as well.
+    pub(super) to_read: u64,
+    /// Tokens that are computed, those found in the cache included.
+    pub(super) computed: u64,
     /// Tokens given so far.
-    emitted: u64,
-    work: Work,
+    pub(super) given: u64,
+    /// Drafts verified so far.
+    pub(super) drafts: u64,
+    /// Tokens that the batch it is in computes; 0 if it is in none.
+    pub(super) scheduled: u64,
+    /// Whether that batch has begun.
+    pub(super) under_way: bool,
+    pub(super) hold: Hold,
 }
 
-/// What the step under way does for a sequence.
-#[derive(Debug, Clone, Copy)]
-enum Work {
-    Decode,
-    /// Reads so many tokens of its prompt; none if the step's budget was used up.
-    Prefill(u64),
+/// Who goes first among those that wait: the lower.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Rank {
+    /// 0 for all where the engine does not order by it.
+    pub(super) priority: i64,
+    /// Those that lost their place go before those that never had one.
+    pub(super) fresh: bool,
+    pub(super) arrival: Arrival,
+}
+
+/// Who came first: the instant, and of equals who was submitted first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Arrival {
+    pub(super) at: Stamp,
+    pub(super) number: u64,
+}
+
+/// Where a job is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Before all groups: no step has begun since it arrived.
+    Arriving,
+    /// In the queue of a group.
+    Waiting(usize),
+    /// In a slot of a group.
+    Running(usize),
 }
 
 impl Sequence {
-    pub(super) fn new(job: Job, admitted: Stamp) -> Self {
-        Self { job, admitted, first_token: None, read: 0, emitted: 0, work: Work::Prefill(0) }
+    /// The `number`th job. One that another engine has begun comes with its prompt computed and a token given.
+    pub(super) fn new(job: Job, order: Order, number: u64) -> Self {
+        let priority = match order {
+            Order::Arrival => 0,
+            Order::Priority => job.priority.0,
+        };
+        let fresh = JobTiming {
+            submitted: job.at,
+            admitted: job.at,
+            first_token: job.at,
+            cached_tokens: Tokens::ZERO,
+            preemptions: 0,
+        };
+        let prompt = job.prompt_tokens.get();
+        Self {
+            id: job.id,
+            content: job.content,
+            prompt,
+            output: job.output_tokens.get(),
+            timing: job.begun.unwrap_or(fresh),
+            rank: Rank { priority, fresh: true, arrival: Arrival { at: job.at, number } },
+            place: Place::Arriving,
+            to_read: prompt,
+            computed: if job.begun.is_some() { prompt } else { 0 },
+            given: u64::from(job.begun.is_some()),
+            drafts: 0,
+            scheduled: 0,
+            under_way: false,
+            hold: Hold::default(),
+        }
     }
 
-    pub(super) const fn job(&self) -> &Job {
-        &self.job
+    pub(super) fn content(&self) -> &[u64] {
+        self.content.as_deref().unwrap_or_default()
     }
 
-    /// Plans the next step with at most `budget` prompt tokens, adds it to `load`, and returns the prompt
-    /// tokens taken.
-    pub(super) fn plan(&mut self, budget: u64, load: &mut StepLoad) -> u64 {
-        let left = self.job.prompt_tokens.get() - self.read;
-        if left == 0 {
-            self.work = Work::Decode;
-            load.add_decode(Tokens::new(self.read + self.emitted));
-            return 0;
-        }
-        let chunk = left.min(budget);
-        self.work = Work::Prefill(chunk);
-        if chunk > 0 {
-            load.add_prefill(self.read, chunk);
-        }
-        if chunk == left {
-            load.sampled_sequences += 1;
-        }
-        chunk
+    /// Whether it never had a slot, here or elsewhere.
+    pub(super) const fn is_new(&self) -> bool {
+        self.given == 0 && self.timing.preemptions == 0
     }
 
-    /// Ends the step; the token that it gave, if it gave one.
-    pub(super) fn finish_step(&mut self, end: Stamp) -> Option<Emission> {
-        if let Work::Prefill(chunk) = self.work {
-            self.read += chunk;
-            if self.read < self.job.prompt_tokens.get() {
-                return None;
-            }
+    /// Whether what it is to read is not read yet.
+    pub(super) const fn reads(&self) -> bool {
+        self.computed < self.to_read
+    }
+
+    /// Tokens that it has at its end.
+    pub(super) const fn total(&self) -> u64 {
+        self.prompt + self.output
+    }
+
+    /// Tokens that it has still to give.
+    pub(super) const fn left(&self) -> u64 {
+        self.output - self.given
+    }
+
+    /// All that was computed is lost.
+    pub(super) const fn preempt(&mut self) {
+        self.to_read = self.prompt + self.given;
+        self.computed = 0;
+        self.scheduled = 0;
+        self.rank.fresh = false;
+        self.timing.preemptions += 1;
+    }
+
+    /// Gives `count` tokens, at most what is left.
+    #[inline]
+    pub(super) fn give(&mut self, count: u64, at: Stamp) -> Emission {
+        let index = self.given;
+        self.given += count;
+        if index == 0 {
+            self.timing.first_token = at;
         }
-        let index = self.emitted;
-        self.emitted += 1;
-        Some(Emission {
-            job: self.job.id,
-            at: end,
-            index,
-            count: 1,
-            last: self.emitted == self.job.output_tokens.get(),
-            timing: JobTiming {
-                submitted: self.job.at,
-                admitted: self.admitted,
-                first_token: *self.first_token.get_or_insert(end),
-                cached_tokens: Tokens::ZERO,
-                preemptions: 0,
-            },
-        })
+        let last = self.given == self.output;
+        Emission { job: self.id, at, index, count, last, timing: self.timing }
     }
 }

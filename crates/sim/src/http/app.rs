@@ -1,12 +1,17 @@
 //! What all requests share.
 
+use std::num::NonZeroU64;
+
 use fizeau_core::{Stamp, Tokens};
 
 use super::clock::WallClock;
 use super::fault::Desk;
-use super::prefix::Prefixes;
+use super::metrics::Metrics;
+use super::time_scale::TimeScale;
 use super::truth::Truth;
+use crate::content::{Chain, Form};
 use crate::job::JobId;
+use crate::serve::Gauges;
 
 /// The model's name where neither the server nor the client gave one.
 const NAMELESS: &str = "simulated";
@@ -16,9 +21,15 @@ pub(super) struct App {
     /// The most tokens that a request may have, prompt and output together.
     pub(super) longest_job: Option<Tokens>,
     pub(super) model: Option<String>,
+    /// How fast the engine's time runs.
+    pub(super) scale: TimeScale,
     pub(super) truth: Truth,
-    pub(super) prefixes: Option<Prefixes>,
     pub(super) faults: Desk,
+    pub(super) metrics: Metrics,
+    /// The engine as it was when the last request was looked at.
+    pub(super) gauges: Gauges,
+    /// Tokens of a block by which the engine finds prompts again, where it does.
+    pub(super) prefix_block: Option<NonZeroU64>,
     /// Requests given a number so far.
     pub(super) numbered: u64,
 }
@@ -34,11 +45,19 @@ impl App {
         self.model.as_deref().is_none_or(|name| name == model)
     }
 
-    /// The number of the next request: it names the reply and chooses its words.
-    pub(super) const fn number(&mut self) -> JobId {
-        let number = JobId(self.numbered);
-        self.numbered += 1;
-        number
+    /// Begins what a prompt is known by, where that is of use.
+    pub(super) fn chain(&self, model: &str, form: Form) -> Option<Chain> {
+        self.prefix_block.map(|block| Chain::new(model, form, block))
+    }
+
+    /// What `GET /metrics` says.
+    pub(super) fn exposition(&self) -> String {
+        self.metrics.render(self.model(), &self.gauges)
+    }
+
+    /// The number of the next request that the engine takes: it names the reply and chooses its words.
+    pub(super) const fn next_number(&self) -> JobId {
+        JobId(self.numbered)
     }
 
     /// An instant in seconds since 1970.

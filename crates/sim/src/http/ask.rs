@@ -5,9 +5,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::app::App;
-use super::prefix::{Chain, Form};
 use super::prompt::{Prompt, Read};
 use super::refusal::{Refusal, Status};
+use crate::content::{Chain, Form};
 
 /// Which of the two generation routes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) struct Ask {
     pub(super) prompt_ids: Option<Vec<u32>>,
     /// What a prefix cache wants to know of the prompt, where there is one.
     pub(super) chain: Option<Chain>,
-    /// How many tokens of the prompt such a cache held.
+    /// How many tokens of the prompt such a cache held, once the engine has said so.
     pub(super) cached_tokens: Option<Tokens>,
     pub(super) max_tokens: Tokens,
     pub(super) delivery: Delivery,
@@ -67,6 +67,8 @@ struct Body {
     stream: Option<bool>,
     stream_options: Option<StreamOptions>,
     return_token_ids: Option<bool>,
+    /// Requests with different ones share no prefix.
+    cache_salt: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -97,7 +99,12 @@ impl Ask {
             });
         }
         let model = model.to_owned();
-        let chain = |form| app.prefixes.is_some().then(|| Chain::new(&model, form));
+        let salt = body.cache_salt.take();
+        let chain = |form| {
+            let mut chain = app.chain(&model, form)?;
+            salt.iter().for_each(|salt| chain.salt(salt));
+            Some(chain)
+        };
         let prompt = body.prompt(route, chain)?;
         let max_tokens = body.max_tokens(prompt.tokens, app.longest_job)?;
         Ok(Self {

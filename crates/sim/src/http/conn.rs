@@ -10,12 +10,13 @@ use super::ask::Ask;
 use super::clock::WallClock;
 use super::fault::{self, End, Faulty, Stand};
 use super::frames;
+use super::metrics::Metrics;
 use super::refusal::Refusal;
 use super::request::{After, Method, Parser, Peer, Request, Version};
 use super::response::Response;
 use super::stream::{Outbox, Scratch, Sent, Stream, Turn};
 use super::truth::Record;
-use crate::job::JobId;
+use crate::job::{Emission, JobId};
 
 /// How much a client may send ahead of the reply under way.
 const AHEAD: usize = 64 << 10;
@@ -217,14 +218,20 @@ impl Conn {
         matches!(self.reply, Reply::Faulty(_)).then(|| self.take_record())?
     }
 
-    /// Notes a token of the reply: when it was to leave, and when the engine let it go.
-    pub(super) fn scheduled(&mut self, at: Stamp, now: Stamp) {
+    /// Notes tokens of the reply, which the engine let go at `now`; all instants are the server's.
+    pub(super) fn emitted(&mut self, emission: &Emission, now: Stamp, metrics: &mut Metrics) {
         match &mut self.reply {
-            Reply::Stream(stream) => stream.scheduled(at),
-            Reply::Faulty(faulty) => faulty.scheduled(at),
+            Reply::Stream(stream) => {
+                metrics.emitted(stream.record(), emission);
+                stream.emitted(emission);
+            }
+            Reply::Faulty(faulty) => {
+                metrics.emitted(faulty.record(), emission);
+                faulty.emitted(emission);
+            }
             Reply::Whole(whole) => {
-                whole.record.scheduled_ns.push(at);
-                whole.record.hand(1, now);
+                metrics.emitted(&whole.record, emission);
+                whole.emitted(emission, now);
             }
             _ => {}
         }
@@ -328,6 +335,14 @@ impl Conn {
 }
 
 impl Whole {
+    fn emitted(&mut self, emission: &Emission, now: Stamp) {
+        if emission.index == 0 && self.record.cached_tokens.is_some() {
+            self.ask.cached_tokens = Some(emission.timing.cached_tokens);
+        }
+        self.record.emitted(emission);
+        self.record.hand(emission.count, now);
+    }
+
     fn is_done(&self) -> bool {
         self.record.token_ns.len() as u64 == self.ask.max_tokens.get()
     }

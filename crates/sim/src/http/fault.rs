@@ -7,6 +7,7 @@ mod content;
 mod desk;
 mod ending;
 mod event;
+mod good;
 mod gzip;
 mod kind;
 mod parse;

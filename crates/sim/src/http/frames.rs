@@ -1,5 +1,7 @@
 //! The bytes of a reply. What does not change within a stream is rendered once.
 
+use std::ops::Range;
+
 use fizeau_core::Tokens;
 use serde_json::{Value, json};
 
@@ -39,7 +41,7 @@ impl Frames {
             token_ids: ask.token_ids,
             output_tokens: ask.max_tokens.get(),
             prompt_tokens: ask.prompt_tokens.get(),
-            cached_tokens: ask.cached_tokens.map(Tokens::get),
+            cached_tokens: None,
             prompt_ids: prompt_ids.map(|ids| Value::from(ids).to_string()),
             head: format!(
                 r#"data: {{"id":"{id}","object":"{object}","created":{created},"model":{model},"choices":["#
@@ -48,8 +50,13 @@ impl Frames {
     }
 
     /// How many tokens the stream has.
-    pub(super) const fn tokens(&self) -> u64 {
+    pub(super) const fn length(&self) -> u64 {
         self.output_tokens
+    }
+
+    /// Notes what a prefix cache held of the prompt, before the first event is written.
+    pub(super) const fn cached(&mut self, tokens: Tokens) {
+        self.cached_tokens = Some(tokens.get());
     }
 
     /// Writes the role chunk, which only chat has; whether there is one.
@@ -66,17 +73,19 @@ impl Frames {
         Some(())
     }
 
-    /// Writes the chunk with token `index`.
-    pub(super) fn token(&self, index: u64, event: &mut Vec<u8>) {
+    /// Writes the chunk with the tokens numbered `range`, at least one.
+    pub(super) fn tokens(&self, range: Range<u64>, event: &mut Vec<u8>) {
         push(event, &self.head);
         let (open, close) = match self.route {
             Route::Chat => (r#"{"index":0,"delta":{"content":""#, r#""}"#),
             Route::Completions => (r#"{"index":0,"text":""#, r#"""#),
         };
         push(event, open);
-        push(event, text::word(self.number, index));
+        for index in range.clone() {
+            push(event, text::word(self.number, index));
+        }
         push(event, close);
-        let last = index + 1 == self.output_tokens;
+        let last = range.end == self.output_tokens;
         let finish = match (self.route, last) {
             (Route::Chat, false) => r#","logprobs":null,"finish_reason":null"#,
             (Route::Completions, false) => {
@@ -85,17 +94,20 @@ impl Frames {
             (_, true) => r#","logprobs":null,"finish_reason":"length","stop_reason":null"#,
         };
         push(event, finish);
-        if let (0, Some(ids)) = (index, &self.prompt_ids) {
+        if let (0, Some(ids)) = (range.start, &self.prompt_ids) {
             push(event, r#","prompt_token_ids":"#);
             push(event, ids);
         }
         if self.token_ids == TokenIds::Present {
             push(event, r#","token_ids":["#);
-            push_number(event, text::token_id(self.number, index));
+            for index in range.clone() {
+                push(event, if index == range.start { "" } else { "," });
+                push_number(event, text::token_id(self.number, index));
+            }
             push(event, "]");
         }
         push(event, "}]");
-        self.finish_chunk(event, index + 1);
+        self.finish_chunk(event, range.end);
     }
 
     /// Writes the chunk that carries usage alone; whether one was asked for.

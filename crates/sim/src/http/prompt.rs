@@ -5,8 +5,8 @@ use std::fmt;
 use fizeau_core::Tokens;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::prefix::{Chain, Form};
 use super::refusal::Refusal;
+use crate::content::{Chain, Form};
 use crate::text;
 
 /// Field `prompt`, whatever it holds.

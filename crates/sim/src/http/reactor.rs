@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use fizeau_core::{Clock, Nanos, Stamp};
+use fizeau_core::{Clock, Nanos, Stamp, Tokens};
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -169,14 +169,8 @@ impl Reactor {
             Accept::At(at) => Some(at),
             Accept::Nothing => None,
         };
-        match self
-            .engine
-            .next_event()
-            .into_iter()
-            .chain(accept)
-            .chain(self.app.faults.next_wake())
-            .min()
-        {
+        let engine = self.engine.next_event().map(|at| self.app.scale.to_wall(at));
+        match engine.into_iter().chain(accept).chain(self.app.faults.next_wake()).min() {
             Some(at) => self.alarm.arm(at.saturating_since(self.app.clock.now())),
             None => Ok(None),
         }
@@ -279,6 +273,7 @@ impl Reactor {
             return;
         };
         if let Some((request, arrived)) = conn.next_request() {
+            self.app.gauges = self.engine.gauges();
             match routes::answer(&mut self.app, &request) {
                 Answer::Now(response) => conn.respond(response, &request.method, request.peer),
                 Answer::Generate(ask) => self.generate(slot, ask, &request, arrived),
@@ -299,26 +294,26 @@ impl Reactor {
             }
         };
         if let Some(met) = met.as_ref().filter(|met| met.replaces_reply()) {
-            let id = frames::reply_id(ask.route, self.app.number());
+            let id = frames::reply_id(ask.route, self.app.next_number());
             let record = Record::new(&ask, id, arrived).with_fault(met);
             return conn.faulty(Faulty::instead(met, record, request.peer));
         }
         let output = met.as_ref().map_or(ask.max_tokens, |met| met.prepare(&mut ask));
+        ask.cached_tokens = self.app.prefix_block.map(|_| Tokens::ZERO);
+        let number = self.app.next_number();
         let chain = ask.chain.take();
-        if let (Some(prefixes), Some(chain)) = (&mut self.app.prefixes, &chain) {
-            ask.cached_tokens = Some(prefixes.cached(chain));
-        }
         // A connection has one request at a time, so that its own number does for the job.
         let id = JobId(slot as u64);
-        let job = Job::new(id, ask.prompt_tokens, output, arrived);
+        let at = self.app.scale.to_engine(arrived);
+        let job = Job {
+            content: chain.map(|chain| chain.content(number, ask.max_tokens)),
+            ..Job::new(id, ask.prompt_tokens, output, at)
+        };
         if let Err(error) = self.engine.submit(job) {
-            let refusal = Refusal::bad_request(None, error.to_string());
+            let refusal = Refusal::of(&error);
             return conn.respond(Response::refusal(&refusal), &request.method, request.peer);
         }
-        let number = self.app.number();
-        if let (Some(prefixes), Some(chain)) = (&mut self.app.prefixes, chain) {
-            prefixes.begin(id, chain, number);
-        }
+        self.app.numbered += 1;
         let created = self.app.unix(arrived);
         let mut record = Record::new(&ask, frames::reply_id(ask.route, number), arrived);
         if let Some(met) = &met {
@@ -339,14 +334,13 @@ impl Reactor {
     /// Lets time pass for the engine.
     fn advance(&mut self) {
         let now = self.app.clock.now();
-        let (conns, writes, prefixes) = (&mut self.conns, &mut self.writes, &mut self.app.prefixes);
-        self.engine.advance(now, &mut |emission| {
-            if let Some(prefixes) = prefixes {
-                prefixes.emitted(&emission);
-            }
+        let (conns, writes) = (&mut self.conns, &mut self.writes);
+        let (scale, metrics) = (self.app.scale, &mut self.app.metrics);
+        self.engine.advance(scale.to_engine(now), &mut |emission| {
+            let emission = scale.emission(emission);
             let slot = usize::try_from(emission.job.0).unwrap_or(usize::MAX);
             if let Some(conn) = conns.get_mut(slot) {
-                conn.scheduled(emission.at, now);
+                conn.emitted(&emission, now, metrics);
                 if !conn.marks.blocked {
                     enqueue(writes, slot, &mut conn.marks.in_writes);
                 }
@@ -421,7 +415,7 @@ impl Reactor {
         if conn.is_generating() {
             let job = JobId(slot as u64);
             self.engine.cancel(job);
-            self.app.prefixes.iter_mut().for_each(|prefixes| prefixes.cancelled(job));
+            self.app.metrics.aborted();
             self.app.truth.cancelled();
         }
         if let Some(record) = conn.take_faulty() {

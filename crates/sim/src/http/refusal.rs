@@ -1,5 +1,7 @@
 //! Requests that cannot be answered, in the form of vLLM's error object.
 
+use crate::job::SubmitError;
+
 /// A status of HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Status(u16, &'static str);
@@ -10,6 +12,7 @@ impl Status {
     pub(super) const NOT_FOUND: Self = Self(404, "Not Found");
     pub(super) const METHOD_NOT_ALLOWED: Self = Self(405, "Method Not Allowed");
     pub(super) const BODY_TOO_LARGE: Self = Self(413, "Content Too Large");
+    pub(super) const TOO_MANY_REQUESTS: Self = Self(429, "Too Many Requests");
     pub(super) const HEAD_TOO_LARGE: Self = Self(431, "Request Header Fields Too Large");
     pub(super) const INTERNAL: Self = Self(500, "Internal Server Error");
     pub(super) const NOT_IMPLEMENTED: Self = Self(501, "Not Implemented");
@@ -39,6 +42,17 @@ impl Refusal {
             kind: "BadRequestError",
             param,
             message: message.into(),
+        }
+    }
+
+    /// What an engine says to a job that it does not take.
+    pub(super) fn of(error: &SubmitError) -> Self {
+        let refusal = Self::bad_request(None, error.to_string());
+        match error {
+            SubmitError::QueueFull { .. } => {
+                Self { status: Status::TOO_MANY_REQUESTS, kind: "RateLimitError", ..refusal }
+            }
+            _ => refusal,
         }
     }
 

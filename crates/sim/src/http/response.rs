@@ -5,22 +5,38 @@ use std::fmt::Write as _;
 use super::refusal::{Refusal, Status};
 use super::request::{After, Method, Peer, Version};
 
-/// A reply with a JSON body.
+const JSON: &str = "application/json";
+
+/// A reply that is ready, mostly with a JSON body.
 #[derive(Debug)]
 pub(super) struct Response {
     status: Status,
     /// The methods that the route takes, where another was tried.
     allow: Option<&'static str>,
+    /// After how many seconds to try again.
+    retry_after: Option<u32>,
+    kind: &'static str,
     body: Vec<u8>,
 }
 
 impl Response {
     pub(super) fn json(body: impl Into<Vec<u8>>) -> Self {
-        Self { status: Status::OK, allow: None, body: body.into() }
+        Self::new(Status::OK, JSON, body.into())
+    }
+
+    /// A body of another kind.
+    pub(super) fn text(kind: &'static str, body: String) -> Self {
+        Self::new(Status::OK, kind, body.into())
+    }
+
+    const fn new(status: Status, kind: &'static str, body: Vec<u8>) -> Self {
+        Self { status, allow: None, retry_after: None, kind, body }
     }
 
     pub(super) fn refusal(refusal: &Refusal) -> Self {
-        Self { status: refusal.status, allow: None, body: refusal.to_json().into() }
+        // Those who come too early may try again in a second, the least that there is to say.
+        let retry_after = (refusal.status == Status::TOO_MANY_REQUESTS).then_some(1);
+        Self { retry_after, ..Self::new(refusal.status, JSON, refusal.to_json().into()) }
     }
 
     pub(super) fn allowing(self, methods: &'static str) -> Self {
@@ -29,11 +45,14 @@ impl Response {
 
     /// Its bytes, as the answer to `method`.
     pub(super) fn render(self, method: &Method, peer: Peer) -> Vec<u8> {
-        let mut head = head(self.status, "application/json", peer);
+        let mut head = head(self.status, self.kind, peer);
         // Writing to a string cannot fail.
         write!(head, "content-length: {}\r\n", self.body.len()).ok();
         if let Some(methods) = self.allow {
             write!(head, "allow: {methods}\r\n").ok();
+        }
+        if let Some(seconds) = self.retry_after {
+            write!(head, "retry-after: {seconds}\r\n").ok();
         }
         head.push_str("\r\n");
         let mut bytes = head.into_bytes();

@@ -5,9 +5,11 @@ use serde_json::json;
 
 use super::app::App;
 use super::ask::{Ask, Route};
+use super::metrics;
 use super::refusal::{Refusal, Status};
 use super::request::{Method, Request};
 use super::response::Response;
+use super::truth::Detail;
 
 /// What a request comes to.
 pub(super) enum Answer {
@@ -22,7 +24,7 @@ pub(super) fn answer(app: &mut App, request: &Request) -> Answer {
     let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
     let allowed = match path {
         "/v1/chat/completions" | "/v1/completions" => "POST",
-        "/health" | "/v1/models" => "GET",
+        "/health" | "/metrics" | "/v1/models" => "GET",
         "/truth" => "GET, DELETE",
         _ => return Answer::Now(Response::refusal(&not_found(path))),
     };
@@ -30,6 +32,7 @@ pub(super) fn answer(app: &mut App, request: &Request) -> Answer {
         (Method::Post, "/v1/chat/completions") => return generate(app, Route::Chat, request),
         (Method::Post, "/v1/completions") => return generate(app, Route::Completions, request),
         (Method::Get, "/health") => Response::json(""),
+        (Method::Get, "/metrics") => Response::text(metrics::CONTENT_TYPE, app.exposition()),
         (Method::Get, "/v1/models") => Response::json(models(app)),
         (Method::Get, "/truth") => truth(app, query),
         (Method::Delete, "/truth") => {
@@ -70,10 +73,11 @@ fn models(app: &App) -> String {
 
 fn truth(app: &App, query: &str) -> Response {
     let parts = query.split('&').map(|part| part.split_once('=').map_or(part, |(name, _)| name));
-    let json = match parts.into_iter().any(|name| name == "summary") {
-        true => app.truth.summary_json(),
-        false => app.truth.to_json(),
+    let with = match parts.into_iter().any(|name| name == "summary") {
+        true => Detail::Summary,
+        false => Detail::Requests,
     };
+    let json = app.truth.to_json(with, app.scale, &app.gauges);
     json.map_or_else(
         |error| {
             let message = format!("the record could not be written: {error}");
@@ -93,7 +97,7 @@ fn not_found(path: &str) -> Refusal {
         kind: "NotFoundError",
         param: None,
         message: format!(
-            "{path} is not served here: /v1/completions, /v1/chat/completions, /v1/models, /health and /truth are"
+            "{path} is not served here: /v1/completions, /v1/chat/completions, /v1/models, /health, /metrics and /truth are"
         ),
     }
 }

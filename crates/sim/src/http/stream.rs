@@ -1,12 +1,17 @@
 //! The way of tokens to a socket.
 
-use std::io::{self, ErrorKind, Write};
+mod groups;
 
-use fizeau_core::{Clock, Stamp};
+use std::io::{self, ErrorKind, Write};
+use std::ops::Range;
+
+use fizeau_core::Clock;
 
 use super::frames::{DONE, Frames};
 use super::response::Framing;
 use super::truth::Record;
+use crate::job::Emission;
+use groups::Groups;
 
 /// How much is rendered for one write.
 const TURN: usize = 64 << 10;
@@ -66,18 +71,20 @@ fn some(to: &mut impl Write, bytes: &[u8]) -> io::Result<usize> {
 pub(super) struct Scratch {
     event: Vec<u8>,
     bytes: Vec<u8>,
-    /// Where each token's bytes end in `bytes`.
-    ends: Vec<usize>,
+    /// Where each event's bytes end in `bytes`, and how many tokens it has.
+    ends: Vec<(usize, u64)>,
 }
 
-/// The events of one reply. A token that the engine has let go is rendered when its socket has room, so that a slow
+/// The events of one reply, one for the tokens that leave the engine together. A token that the engine has let go is rendered when its socket has room, so that a slow
 /// reader costs no memory beyond one event.
 pub(super) struct Stream {
     frames: Frames,
     framing: Framing,
     record: Record,
-    /// Whether the outbox holds the rest of a token's bytes, as a full socket left it.
-    cut: bool,
+    /// Tokens that were let go and are not sent, event by event.
+    waiting: Groups,
+    /// Tokens of the event of which the outbox holds the rest, as a full socket left it.
+    cut: Option<u64>,
 }
 
 /// Where a stream stands after its turn.
@@ -95,12 +102,20 @@ pub(super) enum Turn {
 
 impl Stream {
     pub(super) const fn new(frames: Frames, framing: Framing, record: Record) -> Self {
-        Self { frames, framing, record, cut: false }
+        Self { frames, framing, record, waiting: Groups::new(), cut: None }
     }
 
-    /// Notes that the engine let the next token go, which it meant to leave at `at`.
-    pub(super) fn scheduled(&mut self, at: Stamp) {
-        self.record.scheduled_ns.push(at);
+    pub(super) const fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// Notes that the engine let the next tokens go; all instants are the server's.
+    pub(super) fn emitted(&mut self, emission: &Emission) {
+        if emission.index == 0 && self.record.cached_tokens.is_some() {
+            self.frames.cached(emission.timing.cached_tokens);
+        }
+        self.record.emitted(emission);
+        self.waiting.push(emission.count);
     }
 
     pub(super) fn into_record(self) -> Record {
@@ -122,8 +137,8 @@ impl Stream {
             if out.send(to)? == Sent::Blocked {
                 return Ok((Turn::Blocked, 0));
             }
-            if std::mem::take(&mut self.cut) {
-                self.record.hand(1, before);
+            if let Some(tokens) = self.cut.take() {
+                self.record.hand(tokens, before);
             }
         }
         self.render(scratch);
@@ -132,25 +147,32 @@ impl Stream {
         }
         let before = clock.now();
         let sent = some(to, &scratch.bytes)?;
-        self.record.hand(scratch.ends.partition_point(|&end| end <= sent), before);
-        if sent == scratch.bytes.len() {
-            return Ok((self.standing(), sent));
+        let mut begin = 0;
+        for &(end, tokens) in &scratch.ends {
+            if begin >= sent {
+                break;
+            }
+            self.waiting.pop();
+            if end > sent {
+                // The event that was cut goes on from there; those behind it are rendered again when there is room.
+                out.push(scratch.bytes.get(sent..end).unwrap_or_default());
+                self.cut = Some(tokens);
+                break;
+            }
+            self.record.hand(tokens, before);
+            begin = end;
         }
-        // The token that was cut goes on from there; those behind it are rendered again when there is room.
-        let end = scratch.ends.iter().find(|&&end| end > sent);
-        let begun = scratch.ends.binary_search(&sent).is_err() && sent > 0;
-        if let (true, Some(&end)) = (begun, end) {
-            out.push(scratch.bytes.get(sent..end).unwrap_or_default());
-            self.cut = true;
+        match sent == scratch.bytes.len() {
+            true => Ok((self.standing(), sent)),
+            false => Ok((Turn::Blocked, sent)),
         }
-        Ok((Turn::Blocked, sent))
     }
 
     fn standing(&self) -> Turn {
         let handed = self.record.token_ns.len();
         match () {
-            () if handed as u64 == self.frames.tokens() => Turn::Ended,
-            () if handed < self.record.scheduled_ns.len() => Turn::More,
+            () if handed as u64 == self.frames.length() => Turn::Ended,
+            () if !self.waiting.is_empty() => Turn::More,
             () => Turn::Waiting,
         }
     }
@@ -160,24 +182,27 @@ impl Stream {
         let Scratch { event, bytes, ends } = scratch;
         bytes.clear();
         ends.clear();
-        for index in self.record.token_ns.len()..self.record.scheduled_ns.len() {
-            self.token(index as u64, event, bytes);
-            ends.push(bytes.len());
+        let mut next = self.record.token_ns.len() as u64;
+        for tokens in self.waiting.iter() {
+            self.event(next..next + tokens, event, bytes);
+            next += tokens;
+            ends.push((bytes.len(), tokens));
             if bytes.len() >= TURN {
                 return;
             }
         }
     }
 
-    /// Renders a token and what goes with it: the role before the first one, the end behind the last.
-    fn token(&self, index: u64, event: &mut Vec<u8>, bytes: &mut Vec<u8>) {
+    /// Renders tokens that leave together and what goes with them: the role before the first one, the end behind the last.
+    fn event(&self, tokens: Range<u64>, event: &mut Vec<u8>, bytes: &mut Vec<u8>) {
         event.clear();
-        if index == 0 && self.frames.role(event).is_some() {
+        if tokens.start == 0 && self.frames.role(event).is_some() {
             self.frame(event, bytes);
         }
-        self.frames.token(index, event);
+        let last = tokens.end == self.frames.length();
+        self.frames.tokens(tokens, event);
         self.frame(event, bytes);
-        if index + 1 < self.frames.tokens() {
+        if !last {
             return;
         }
         if self.frames.usage(event).is_some() {
@@ -217,12 +242,12 @@ fn push_hex(bytes: &mut Vec<u8>, size: usize) {
 mod tests {
     use std::cell::Cell;
 
-    use fizeau_core::{Nanos, Tokens};
+    use fizeau_core::{Nanos, Stamp, Tokens};
     use proptest::prelude::*;
 
     use super::*;
     use crate::http::ask::{Ask, Delivery, Route, StreamUsage, TokenIds};
-    use crate::job::JobId;
+    use crate::job::{JobId, JobTiming};
 
     /// A clock that goes on by 1 ns whenever it is read.
     struct Ticks(Cell<u64>);
@@ -276,9 +301,40 @@ mod tests {
         Stream::new(Frames::new(&mut ask, JobId(7), 1), framing, record)
     }
 
-    /// Lets `tokens` tokens go, `burst` at a time, to a socket that has room for the next of `rooms` bytes whenever it
+    /// The `count` tokens from `index` on.
+    fn emission(index: u64, count: u64) -> Emission {
+        let timing = JobTiming {
+            submitted: Stamp::EPOCH,
+            admitted: Stamp::EPOCH,
+            first_token: Stamp::EPOCH,
+            cached_tokens: Tokens::ZERO,
+            preemptions: 0,
+        };
+        let at = Stamp::EPOCH + Nanos::from_nanos(index + 1);
+        Emission { job: JobId(7), at, index, count, last: false, timing }
+    }
+
+    /// The sizes of emissions of `tokens` tokens in all: `sizes` again and again.
+    fn cut(tokens: u64, sizes: &[u64]) -> Vec<Emission> {
+        let mut next = 0;
+        let mut sizes = sizes.iter().cycle();
+        std::iter::from_fn(|| {
+            let count = (*sizes.next()?).min(tokens - next);
+            next += count;
+            (count > 0).then(|| emission(next - count, count))
+        })
+        .collect()
+    }
+
+    /// Lets tokens go as in `emissions`, `burst` of these at a time, to a socket that has room for the next of `rooms` bytes whenever it
     /// was full, and in the end for all.
-    fn run(tokens: u64, framing: Framing, burst: u64, rooms: &[usize]) -> (Vec<u8>, Record) {
+    fn run(
+        emissions: &[Emission],
+        framing: Framing,
+        burst: usize,
+        rooms: &[usize],
+    ) -> (Vec<u8>, Record) {
+        let tokens = emissions.iter().map(|emission| emission.count).sum();
         let clock = Ticks(Cell::new(0));
         let mut rooms = rooms.iter().copied().chain(std::iter::repeat(usize::MAX));
         let room = rooms.next().unwrap();
@@ -286,7 +342,7 @@ mod tests {
         let (mut stream, mut out) = (stream(tokens, framing), Outbox::default());
         let mut scratch = Scratch::default();
         out.push(b"HEAD");
-        let (mut scheduled, mut most) = (0, 0);
+        let (mut left, mut most) = (emissions, 0);
         loop {
             let (turn, _) = stream.turn(&mut out, &mut socket, &clock, &mut scratch).unwrap();
             most = most.max(out.bytes.len());
@@ -295,10 +351,9 @@ mod tests {
                 Turn::Ended => break,
                 Turn::More => {}
                 Turn::Waiting => {
-                    for _ in 0..burst.min(tokens - scheduled) {
-                        scheduled += 1;
-                        stream.scheduled(Stamp::EPOCH + Nanos::from_nanos(scheduled));
-                    }
+                    let (now, later) = left.split_at(burst.min(left.len()));
+                    now.iter().for_each(|emission| stream.emitted(emission));
+                    left = later;
                 }
             }
         }
@@ -306,12 +361,15 @@ mod tests {
         let record = stream.into_record();
         // Each token has the stamp read just before the write that took its last byte.
         let mut end = 4;
-        for (index, stamp) in (0..).zip(&record.token_ns) {
+        let mut stamps = record.token_ns.iter();
+        for Emission { index, count, .. } in emissions {
             let mut bytes = Vec::new();
-            self::stream(tokens, framing).token(index, &mut Vec::new(), &mut bytes);
+            let range = *index..index + count;
+            self::stream(tokens, framing).event(range, &mut Vec::new(), &mut bytes);
             end += bytes.len();
             let fill = socket.fills.iter().find(|(filled, _)| *filled >= end).unwrap();
-            assert_eq!(*stamp, fill.1, "token {index}");
+            let stamps = stamps.by_ref().take(*count as usize);
+            assert!(stamps.eq(std::iter::repeat_n(&fill.1, *count as usize)), "from {index} on");
         }
         assert_eq!(end, socket.taken.len());
         (socket.taken, record)
@@ -322,13 +380,16 @@ mod tests {
         #[test]
         fn a_slow_socket_changes_no_byte(
             tokens in 1u64..400,
-            burst in 1u64..400,
+            sizes in prop::collection::vec(1u64..5, 1..4),
+            burst in 1usize..400,
             chunked: bool,
             rooms in prop::collection::vec(0usize..3_000, 0..60),
         ) {
             let framing = if chunked { Framing::Chunked } else { Framing::UntilClose };
-            let (bytes, record) = run(tokens, framing, burst, &rooms);
-            prop_assert_eq!(&bytes, &run(tokens, framing, 1, &[]).0);
+            let emissions = cut(tokens, &sizes);
+            let (bytes, record) = run(&emissions, framing, burst, &rooms);
+            prop_assert_eq!(&bytes, &run(&emissions, framing, 1, &[]).0);
+            prop_assert_eq!(record.scheduled_ns.len() as u64, tokens);
             prop_assert_eq!(record.token_ns.len() as u64, tokens);
             prop_assert!(record.token_ns.is_sorted());
         }
@@ -349,7 +410,7 @@ mod tests {
         let mut socket =
             Socket { room: usize::MAX, taken: Vec::new(), clock: &clock, fills: Vec::new() };
         let mut stream = stream(100, Framing::Chunked);
-        (0..100).for_each(|_| stream.scheduled(Stamp::EPOCH));
+        (0..100).for_each(|index| stream.emitted(&emission(index, 1)));
         let (mut out, mut scratch) = (Outbox::default(), Scratch::default());
         let (turn, _) = stream.turn(&mut out, &mut socket, &clock, &mut scratch).unwrap();
         assert_eq!((turn, socket.fills.len()), (Turn::Ended, 1));

@@ -7,6 +7,9 @@ use serde::Serialize;
 
 use super::ask::{Ask, Delivery};
 use super::spread::Spread;
+use super::time_scale::TimeScale;
+use crate::job::Emission;
+use crate::serve::Gauges;
 
 /// The last requests that ended well, and those that were made to end badly.
 #[derive(Debug, Serialize)]
@@ -44,16 +47,36 @@ pub(super) struct Record {
     /// Whether its tokens left one by one; else `token_ns` is when the server had them.
     pub(super) streamed: bool,
     pub(super) prompt_tokens: u64,
-    /// How many of them the prefix cache held; absent without one.
+    /// How many of them the engine's prefix cache held; absent where it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cached_tokens: Option<u64>,
+    pub(super) finish_reason: Finish,
+    /// How often it lost its place in the engine to others.
+    pub(super) preemptions: u32,
+    /// How long it waited for its place, by the server's clock.
+    pub(super) queue_ns: Nanos,
     /// When its last byte had been received.
     pub(super) arrived_ns: Stamp,
     pub(super) first_token_ns: Option<Stamp>,
     /// For each token, the instant just before the write that took its last byte.
     pub(super) token_ns: Vec<Stamp>,
-    /// When the engine meant each to leave.
+    /// When the engine meant each to leave. Those that leave together have one instant.
     pub(super) scheduled_ns: Vec<Stamp>,
+}
+
+/// Why a reply ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Finish {
+    /// It was as long as it may be.
+    Length,
+}
+
+/// How much is told of each request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    Requests,
+    Summary,
 }
 
 impl Record {
@@ -67,6 +90,9 @@ impl Record {
             streamed: ask.delivery == Delivery::Streamed,
             prompt_tokens: ask.prompt_tokens.get(),
             cached_tokens: ask.cached_tokens.map(Tokens::get),
+            finish_reason: Finish::Length,
+            preemptions: 0,
+            queue_ns: Nanos::ZERO,
             arrived_ns,
             first_token_ns: None,
             token_ns: Vec::with_capacity(room),
@@ -79,10 +105,25 @@ impl Record {
         Self { fault: Some(fault.to_string()), ..self }
     }
 
+    /// Notes that the engine lets tokens go; all instants are the server's.
+    pub(super) fn emitted(&mut self, emission: &Emission) {
+        let timing = &emission.timing;
+        if self.scheduled_ns.is_empty() {
+            self.queue_ns = timing.queue();
+            if let Some(cached) = &mut self.cached_tokens {
+                *cached = timing.cached_tokens.get();
+            }
+        }
+        self.preemptions = timing.preemptions;
+        let count = usize::try_from(emission.count).unwrap_or(usize::MAX);
+        self.scheduled_ns.extend(std::iter::repeat_n(emission.at, count));
+    }
+
     /// Notes that the next `tokens` tokens were handed over at `at`.
-    pub(super) fn hand(&mut self, tokens: usize, at: Stamp) {
+    pub(super) fn hand(&mut self, tokens: u64, at: Stamp) {
         if tokens > 0 {
             self.first_token_ns.get_or_insert(at);
+            let tokens = usize::try_from(tokens).unwrap_or(usize::MAX);
             self.token_ns.extend(std::iter::repeat_n(at, tokens));
         }
     }
@@ -138,20 +179,26 @@ impl Truth {
         self.forgotten = 0;
     }
 
-    /// The record and a summary of it.
+    /// The record as `detail` says, and a summary of it; `gauges` are the engine's, whose time runs at `scale`.
     ///
     /// # Errors
     /// None that can happen: all keys are texts, and memory takes every byte.
-    pub(super) fn to_json(&self) -> serde_json::Result<Vec<u8>> {
-        serde_json::to_vec(&Answer::of(self, Some(&self.requests)))
-    }
-
-    /// The summary alone.
-    ///
-    /// # Errors
-    /// As [`Truth::to_json`].
-    pub(super) fn summary_json(&self) -> serde_json::Result<Vec<u8>> {
-        serde_json::to_vec(&Answer::of(self, None))
+    pub(super) fn to_json(
+        &self,
+        detail: Detail,
+        scale: TimeScale,
+        gauges: &Gauges,
+    ) -> serde_json::Result<Vec<u8>> {
+        serde_json::to_vec(&Answer {
+            truth: self,
+            time_scale: scale.get(),
+            engine: gauges.into(),
+            remembered: self.requests.len(),
+            ttft_ms: Spread::of(self.streamed().filter_map(Record::ttft).collect()),
+            itl_ms: Spread::of(self.streamed().flat_map(Record::gaps).collect()),
+            lateness_ms: self.lateness(),
+            requests: (detail == Detail::Requests).then_some(&self.requests),
+        })
     }
 
     /// How late tokens were handed over, of all streamed ones remembered.
@@ -170,6 +217,9 @@ impl Truth {
 struct Answer<'a> {
     #[serde(flatten)]
     truth: &'a Truth,
+    /// How many times faster than life the engine's time runs. All stamps are of real time.
+    time_scale: f64,
+    engine: Engine,
     /// How many requests the figures below are of.
     remembered: usize,
     ttft_ms: Option<Spread>,
@@ -179,15 +229,36 @@ struct Answer<'a> {
     requests: Option<&'a VecDeque<Record>>,
 }
 
-impl<'a> Answer<'a> {
-    fn of(truth: &'a Truth, requests: Option<&'a VecDeque<Record>>) -> Self {
+/// The engine as it is: [`Gauges`], by the same names.
+#[derive(Serialize)]
+struct Engine {
+    running: u64,
+    waiting: u64,
+    blocks_used: u64,
+    blocks: u64,
+    preemptions: u64,
+    prefix_queries: u64,
+    prefix_hits: u64,
+    steps: u64,
+    drafted: u64,
+    accepted: u64,
+}
+
+impl From<&Gauges> for Engine {
+    fn from(gauges: &Gauges) -> Self {
+        let Gauges { running, waiting, blocks_used, blocks, preemptions, steps, .. } = *gauges;
+        let Gauges { prefix_queries, prefix_hits, drafted, accepted, .. } = *gauges;
         Self {
-            truth,
-            remembered: truth.requests.len(),
-            ttft_ms: Spread::of(truth.streamed().filter_map(Record::ttft).collect()),
-            itl_ms: Spread::of(truth.streamed().flat_map(Record::gaps).collect()),
-            lateness_ms: truth.lateness(),
-            requests,
+            running,
+            waiting,
+            blocks_used,
+            blocks,
+            preemptions,
+            prefix_queries,
+            prefix_hits,
+            steps,
+            drafted,
+            accepted,
         }
     }
 }
@@ -203,6 +274,9 @@ mod tests {
             streamed: true,
             prompt_tokens: 1,
             cached_tokens: None,
+            finish_reason: Finish::Length,
+            preemptions: 0,
+            queue_ns: Nanos::ZERO,
             arrived_ns: Stamp::EPOCH,
             first_token_ns: None,
             token_ns: vec![Stamp::EPOCH; tokens],

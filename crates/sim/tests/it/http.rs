@@ -24,7 +24,10 @@ fn fixed() -> FixedTiming {
 }
 
 fn one_slot(step: Nanos) -> impl Serve + Send + 'static {
-    let config = EngineConfig::new(1, Tokens::new(1_000));
+    let config = EngineConfig {
+        max_context: Some(Tokens::new(1_000)),
+        ..EngineConfig::new(1, Tokens::new(1_008))
+    };
     Engine::new(config, move |_: &StepLoad| step).unwrap()
 }
 

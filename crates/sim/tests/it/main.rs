@@ -7,10 +7,13 @@
 )]
 
 mod calibration;
+mod cluster;
 mod engine;
+mod faithful;
 mod fixed;
 #[cfg(feature = "http")]
 mod http;
 mod roofline;
 mod support;
+mod theory;
 mod virtual_time;

@@ -4,7 +4,9 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{Bytes, Nanos, Tokens};
 use fizeau_roofline::{Bound, Deployment, Device, KnownModel, Lengths, Load, Pass, Span, System};
-use fizeau_sim::{Overheads, RooflineStep, Scenario, ScenarioError, Serve, StepLoad, StepTime};
+use fizeau_sim::{
+    EngineConfig, Overheads, RooflineStep, Scenario, ScenarioError, Serve, StepLoad, StepTime,
+};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -185,7 +187,7 @@ proptest! {
         let device = Device::named(device).unwrap().clone();
         let deployment: Deployment = deployment.parse().unwrap();
         let system = System::new(model, device, deployment).unwrap();
-        let scenario = Scenario::of(name, system, slots, NONE).unwrap();
+        let scenario = Scenario::of(name, system, EngineConfig::new(slots as u64, Tokens::ZERO), NONE).unwrap();
         let mut engine = scenario.engine();
         let mut lengths = Lengths::for_model(scenario.model());
         for (id, &(input, output)) in jobs.iter().enumerate() {
@@ -217,7 +219,8 @@ fn caches_of_every_kind_have_room() {
         let device = Device::named(device).unwrap().clone();
         let deployment: Deployment = deployment.parse().unwrap();
         let system = System::new(model, device, deployment).unwrap();
-        let scenario = Scenario::of(name, system, 16, NONE).unwrap();
+        let scenario =
+            Scenario::of(name, system, EngineConfig::new(16, Tokens::ZERO), NONE).unwrap();
         let tokens = scenario.config().kv_capacity().get() as f64;
         // As many tokens in each slot as all of them together are promised fit the fullest device.
         let groups = f64::from(deployment.attention_groups());
@@ -234,7 +237,9 @@ fn several_devices_are_said() {
     let model = KnownModel::named("llama-3.1-70b").unwrap().model().unwrap();
     let device = Device::named("h100-sxm").unwrap().clone();
     let system = System::new(model, device, "TP4".parse().unwrap()).unwrap();
-    let line = Scenario::of("Llama-3.1-70B", system, 8, Overheads::default()).unwrap().describe();
+    let config = EngineConfig::new(8, Tokens::ZERO);
+    let scenario = Scenario::of("Llama-3.1-70B", system, config, Overheads::default()).unwrap();
+    let line = scenario.describe();
     assert!(line.starts_with("Llama-3.1-70B (bf16) on 4 ") && line.contains("(TP4)"), "{line}");
 }
 

@@ -59,6 +59,14 @@ pub enum ConfigError {
         /// Tokens that the cache holds.
         holds: Tokens,
     },
+    /// Nobody may wait, and every job does until the next step.
+    #[error("a queue of 0 requests (max_waiting) takes none at all: the least is 1")]
+    NoQueue,
+    /// Drafts without a token.
+    #[error(
+        "a draft of 0 tokens drafts nothing: the least is 1, or leave speculative decoding out"
+    )]
+    EmptyDraft,
     /// No group at all.
     #[error("an engine of 0 attention groups runs nothing: the least is 1")]
     NoGroups,
@@ -91,6 +99,12 @@ pub(super) fn check(config: &EngineConfig) -> Result<(), ConfigError> {
     let least = Tokens::new(sequences.saturating_mul(each));
     if budget < least {
         return Err(ConfigError::BudgetBelowSequences { budget, sequences, each, least });
+    }
+    if config.max_waiting == Some(0) {
+        return Err(ConfigError::NoQueue);
+    }
+    if config.drafts.as_ref().is_some_and(|drafts| drafts.length == 0) {
+        return Err(ConfigError::EmptyDraft);
     }
     let (blocks, holds) = (config.blocks, config.kv_capacity());
     let max_context = config.max_context.unwrap_or(holds);

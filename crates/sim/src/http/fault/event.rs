@@ -9,7 +9,7 @@ pub(super) struct Event {
     pub(super) name: Option<String>,
     pub(super) data: Data,
     /// How many tokens of the engine's end with it.
-    pub(super) tokens: usize,
+    pub(super) tokens: u64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -29,7 +29,7 @@ impl Event {
     }
 
     /// The events in what the server wrote of its own accord. `tokens` end with the last of them.
-    pub(super) fn read(bytes: &[u8], tokens: usize) -> Vec<Self> {
+    pub(super) fn read(bytes: &[u8], tokens: u64) -> Vec<Self> {
         let text = String::from_utf8_lossy(bytes);
         let whole = text.split("\n\n").filter(|event| !event.is_empty());
         let mut events: Vec<_> = whole.map(Self::one).collect();

@@ -68,7 +68,7 @@ impl Cutter {
     }
 
     fn is_enough(&self) -> bool {
-        let tokens: u64 = self.held.iter().map(|text| text.tokens as u64).sum();
+        let tokens: u64 = self.held.iter().map(|text| text.tokens).sum();
         let bytes: u64 = self.held.iter().map(|text| text.bytes.len() as u64).sum();
         let of = |kind, have: u64| self.met.get(kind).is_none_or(|fault| have >= fault.count());
         of(Kind::Coalesce, tokens) && of(Kind::Filter, tokens) && of(Kind::Burst, bytes)
@@ -90,7 +90,7 @@ impl Cutter {
     }
 
     /// One write, or several with pauses between them. `ends` says how many tokens end where.
-    fn cut(&self, bytes: &[u8], ends: &[(usize, usize)]) -> Vec<Act> {
+    fn cut(&self, bytes: &[u8], ends: &[(usize, u64)]) -> Vec<Act> {
         let (cuts, pause) = self.cuts(bytes);
         let mut acts = Vec::new();
         let mut from = 0;

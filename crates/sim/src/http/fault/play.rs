@@ -13,7 +13,7 @@ pub(super) enum Act {
     /// Bytes in a write of their own, which so many tokens end with.
     Write {
         bytes: Vec<u8>,
-        tokens: usize,
+        tokens: u64,
     },
     /// Nothing for so long, or for ever.
     Pause(Option<Nanos>),

@@ -2,21 +2,23 @@
 
 use std::io::{self, Write};
 
-use fizeau_core::{Clock, Stamp, Tokens};
+use fizeau_core::{Clock, Tokens};
 
 use super::Met;
 use super::content::{Content, Last};
 use super::ending::{self, Ending};
 use super::event::Event;
+use super::good::Good;
 use super::kind::Kind;
 use super::pieces::{Cutter, Flush};
 use super::play::{Act, End, Play, Stand};
 use super::spell::{Speller, Spelt};
 use crate::http::ask::{Ask, Delivery};
-use crate::http::frames::{DONE, Frames};
+use crate::http::frames::Frames;
 use crate::http::request::{After, Peer};
 use crate::http::response;
 use crate::http::truth::Record;
+use crate::job::Emission;
 
 /// A reply from the first byte to the last, as its faults have it.
 pub(in crate::http) struct Faulty {
@@ -30,7 +32,7 @@ pub(in crate::http) struct Faulty {
 /// What makes a stream out of tokens.
 struct Stage {
     met: Met,
-    frames: Frames,
+    good: Good,
     content: Content,
     speller: Speller,
     cutter: Cutter,
@@ -100,7 +102,7 @@ impl Faulty {
             content: Content::new(met, record.prompt_tokens),
             speller: Speller::new(met),
             cutter: Cutter::new(met, framing),
-            frames,
+            good: Good::new(frames),
             framing,
             made: 0,
             ended: false,
@@ -111,9 +113,17 @@ impl Faulty {
         Self { play, record, stage: Some(stage), after }
     }
 
-    /// Notes that the engine let the next token go, which it meant to leave at `at`.
-    pub(in crate::http) fn scheduled(&mut self, at: Stamp) {
-        self.record.scheduled_ns.push(at);
+    /// Notes tokens that the engine let go.
+    pub(in crate::http) fn emitted(&mut self, emission: &Emission) {
+        let first = emission.index == 0 && self.record.cached_tokens.is_some();
+        if let (true, Some(stage)) = (first, &mut self.stage) {
+            stage.good.begun(emission);
+        }
+        self.record.emitted(emission);
+    }
+
+    pub(in crate::http) const fn record(&self) -> &Record {
+        &self.record
     }
 
     pub(in crate::http) fn into_record(self) -> Record {
@@ -156,7 +166,7 @@ impl Stage {
             ));
         }
         if self.met.has(Kind::RoleAtOnce) {
-            let role = self.role();
+            let role = self.good.start();
             events.extend(self.content.edit(0, Last::No, role));
         }
         let mut acts = self.write(events, Flush::Now);
@@ -176,7 +186,7 @@ impl Stage {
             acts.push(Act::Pause(every));
             return Some(acts);
         }
-        let (tokens, ending) = (self.frames.tokens(), self.met.ending(self.frames.tokens()));
+        let (tokens, ending) = (self.good.total(), self.met.ending(self.good.total()));
         if let Some((0, kind)) = ending {
             return Some(self.end_as(kind));
         }
@@ -193,15 +203,15 @@ impl Stage {
 
     fn token(&mut self, index: u64) -> Vec<Act> {
         let mut events = match index {
-            0 if !self.met.has(Kind::RoleAtOnce) => self.role(),
+            0 if !self.met.has(Kind::RoleAtOnce) => self.good.start(),
             _ => Vec::new(),
         };
-        events.extend(self.good(index));
-        let last = if index + 1 == self.frames.tokens() { Last::Yes } else { Last::No };
+        events.extend(self.good.token(index));
+        let last = if index + 1 == self.good.total() { Last::Yes } else { Last::No };
         let late = self.met.has(Kind::LateUsage);
         if last == Last::Yes && !late && self.met.ending(index + 1).is_none() {
-            // The usage belongs to the last token's turn: a fault may want both in one chunk.
-            events.extend(self.usage());
+            // A fault may want usage and the last token in one chunk.
+            events.extend(self.good.end());
         }
         let events = self.content.edit(index, last, events);
         self.write(events, Flush::IfEnough)
@@ -209,24 +219,21 @@ impl Stage {
 
     /// The end as it should be.
     fn end(&mut self) -> Vec<Act> {
-        let mut acts = Vec::new();
-        let mut events = Vec::new();
+        let mut acts = self.write(Vec::new(), Flush::Now);
         if let Some(late) = self.met.get(Kind::LateUsage) {
-            acts.extend(self.write(Vec::new(), Flush::Now));
             acts.push(Act::Pause(late.time()));
-            let usage = self.usage();
-            events = self.content.edit(self.made, Last::Yes, usage);
+            let events = self.good.end();
+            let events = self.content.edit(self.made, Last::Yes, events);
+            acts.extend(self.write(events, Flush::Now));
         }
-        events.extend(Event::read(DONE, 0));
-        acts.extend(self.write(events, Flush::Now));
         acts.extend(self.finish(b"", End::Whole));
         acts
     }
 
     /// The end as a fault has it.
     fn end_as(&mut self, kind: Kind) -> Vec<Act> {
-        let next = self.good(self.made.min(self.frames.tokens().saturating_sub(1))).pop();
-        let mut usage = self.usage().pop();
+        let next = self.good.token(self.made.min(self.good.total().saturating_sub(1))).pop();
+        let mut usage = self.good.end().into_iter().find(Event::is_usage);
         if let Some(mut usage) = usage.as_mut().and_then(Event::usage) {
             usage.set("completion_tokens", self.made);
         }
@@ -249,29 +256,11 @@ impl Stage {
 
     fn stall(&self, after: u64) -> Option<Act> {
         let stall = self.met.get(Kind::Stall)?;
-        (stall.after(self.frames.tokens()) == after).then(|| Act::Pause(stall.time()))
+        (stall.after(self.good.total()) == after).then(|| Act::Pause(stall.time()))
     }
 
     fn write(&mut self, events: Vec<Event>, flush: Flush) -> Vec<Act> {
         let texts: Vec<Spelt> = events.into_iter().map(|event| self.speller.spell(event)).collect();
         self.cutter.take(texts, flush)
-    }
-
-    fn role(&self) -> Vec<Event> {
-        let mut bytes = Vec::new();
-        self.frames.role(&mut bytes);
-        Event::read(&bytes, 0)
-    }
-
-    fn good(&self, index: u64) -> Vec<Event> {
-        let mut bytes = Vec::new();
-        self.frames.token(index, &mut bytes);
-        Event::read(&bytes, 1)
-    }
-
-    fn usage(&self) -> Vec<Event> {
-        let mut bytes = Vec::new();
-        self.frames.usage(&mut bytes);
-        Event::read(&bytes, 0)
     }
 }

@@ -14,7 +14,7 @@ pub(super) struct Speller {
 #[derive(Debug, Default)]
 pub(super) struct Spelt {
     pub(super) bytes: Vec<u8>,
-    pub(super) tokens: usize,
+    pub(super) tokens: u64,
 }
 
 impl Speller {

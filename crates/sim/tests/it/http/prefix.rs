@@ -4,15 +4,15 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 
 use fizeau_core::{Nanos, Tokens};
-use fizeau_sim::http::{PrefixCache, ServerConfig, ServerHandle};
-use fizeau_sim::{Engine, EngineConfig, StepLoad};
+use fizeau_sim::http::{ServerConfig, ServerHandle};
+use fizeau_sim::{Engine, EngineConfig, PrefixCaching, StepLoad};
 use serde_json::{Value, json};
 
 use super::client::{get, post};
 use super::{fixed, serve};
 
 fn cached() -> ServerHandle {
-    serve(ServerConfig::new(fixed()).with_prefix_cache(PrefixCache::default()))
+    serve(ServerConfig::new(fixed().with_prefixes(None)))
 }
 
 /// What the reply to `body` says of the cache.
@@ -42,6 +42,8 @@ fn equal_starts_are_cached_and_others_are_not() {
     let text = |end: &str| format!("{} {end}", "word ".repeat(20));
     assert_eq!(completion(to, text("a")), 0);
     assert_eq!(completion(to, text("b")), 16);
+    let salted = told(to, "/v1/completions", json!({"prompt": ids(0, 40), "cache_salt": "a"}));
+    assert_eq!(salted, 0, "another salt");
     let other = told(to, "/v1/completions", json!({"prompt": ids(0, 40), "model": "adapter"}));
     assert_eq!(other, 0, "another model");
 }
@@ -98,8 +100,7 @@ fn without_a_cache_nothing_is_said_of_one() {
 
 #[test]
 fn a_small_cache_forgets() {
-    let cache = PrefixCache { capacity_blocks: NonZeroUsize::new(2) };
-    let server = serve(ServerConfig::new(fixed()).with_prefix_cache(cache));
+    let server = serve(ServerConfig::new(fixed().with_prefixes(NonZeroUsize::new(2))));
     let to = server.addr();
     for (from, expected) in [(0, 0), (0, 32), (500, 0), (0, 0)] {
         assert_eq!(completion(to, ids(from, 40)), expected, "{from}");
@@ -109,10 +110,12 @@ fn a_small_cache_forgets() {
 /// The engine meant the second first token to leave after the time of a prompt of 8 tokens.
 #[test]
 fn what_is_cached_takes_no_time() {
-    let config = EngineConfig::new(1, Tokens::new(1_000));
+    let config = EngineConfig {
+        prefix_caching: PrefixCaching::On,
+        ..EngineConfig::new(1, Tokens::new(1_000))
+    };
     let step = |load: &StepLoad| Nanos::from_micros(load.prefill_tokens.get());
-    let engine = ServerConfig::new(Engine::new(config, step).unwrap());
-    let server = serve(engine.with_prefix_cache(PrefixCache::default()));
+    let server = serve(ServerConfig::new(Engine::new(config, step).unwrap()));
     for _ in 0..2 {
         completion(server.addr(), ids(0, 40));
     }

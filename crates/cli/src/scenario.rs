@@ -1,0 +1,152 @@
+//! The simulated engine that flags describe: one for both clocks.
+
+use std::num::NonZeroU32;
+
+use fizeau::core::Tokens;
+use fizeau::roofline::{Admission, Speculation, System};
+use fizeau::sim::{
+    Chunking, Drafts, EngineConfig, Order, Overheads, Policy, PrefixCaching, Routing, Scenario,
+};
+
+use crate::args::{EngineArgs, OrderArg, PolicyArg, RouterArg, StepArgs, SystemArgs};
+use crate::exit::{Fail, Named};
+use crate::hardware;
+use crate::model_config;
+use crate::sol;
+
+/// What is simulated where nobody says: model, name for a reader, device, sequences at once.
+const DEFAULT: (&str, &str, &str, u64) = ("llama-3.1-8b", "Llama-3.1-8B", "h100-sxm", 64);
+
+/// The engine on the model and devices that the flags name; without a model and a device, Llama-3.1-8B on H100s. Says what the
+/// reader should know of them.
+///
+/// # Errors
+/// If one of both is missing or is not understood, or it cannot run so.
+pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, Fail> {
+    let (name, of) = named(system)?;
+    of.notes().iter().for_each(|note| eprintln!("note: {note}"));
+    let speculation = speculation(engine, &of)?;
+    let drafts = speculation.as_ref().map(|(by, length)| {
+        let acceptance = by.acceptance().clone();
+        Drafts { length: *length, acceptance }
+    });
+    let config = EngineConfig { drafts, ..config(engine)? };
+    let config = EngineConfig { max_num_seqs: sequences(system, &of, &config), ..config };
+    let mut scenario =
+        Scenario::of(name, of, config, overheads(&engine.step)).map_err(Fail::usage)?;
+    if let Some((by, _)) = speculation {
+        scenario = scenario.with_drafter(by.drafter().clone()).map_err(Fail::usage)?;
+    }
+    match sol::instances(&engine.apart)? {
+        Some([prefill, decode]) => {
+            let transfer = engine.apart.transfer.into();
+            scenario.disaggregated(prefill, decode, transfer).named("--disaggregate")
+        }
+        None => {
+            let replicas = NonZeroU32::new(system.replicas).unwrap_or(NonZeroU32::MIN);
+            scenario.with_replicas(replicas, routing(engine.router)).named("--replicas")
+        }
+    }
+}
+
+/// Model and devices, and the model's name.
+fn named(args: &SystemArgs) -> Result<(String, System), Fail> {
+    let (model, hardware) = match (&args.model_config, &args.hardware) {
+        (Some(model), Some(hardware)) => (model.as_str(), hardware.as_str()),
+        (None, None) => (DEFAULT.0, DEFAULT.2),
+        (Some(_), None) => {
+            return Err(Fail::usage("--hardware: name the device that --model-config is for"));
+        }
+        (None, Some(_)) => {
+            return Err(Fail::usage("--model-config: name the model that --hardware is for"));
+        }
+    };
+    let loaded = model_config::load(model).named(&format!("--model-config {model}"))?;
+    let device = hardware::named(hardware)?.device;
+    let system = sol::system(loaded.model, device, args).map_err(Fail::usage)?;
+    let name = match args.model_config {
+        Some(_) => loaded.known.map_or(model, |known| known.name()),
+        None => DEFAULT.1,
+    };
+    Ok((name.to_owned(), system))
+}
+
+fn config(args: &EngineArgs) -> Result<EngineConfig, Fail> {
+    Ok(EngineConfig {
+        max_batched_tokens: Tokens::new(args.max_num_batched_tokens),
+        block: Tokens::new(args.block_size),
+        blocks: args.num_gpu_blocks.map_or(0, |blocks| blocks.get()),
+        policy: match args.policy {
+            PolicyArg::Mixed => Policy::Mixed,
+            PolicyArg::PrefillFirst => Policy::PrefillFirst,
+        },
+        chunking: if args.no_chunked_prefill { Chunking::Whole } else { Chunking::Chunked },
+        admission: if args.reserve { Admission::Whole } else { Admission::AsItGrows },
+        prefix_caching: match args.enable_prefix_caching {
+            Some(Some(blocks)) => {
+                return Err(Fail::usage(format!(
+                    "--enable-prefix-caching {blocks}: an engine keeps prefixes in the blocks of its cache; give their number \
+                     with --num-gpu-blocks, or leave it out"
+                )));
+            }
+            Some(None) => PrefixCaching::On,
+            None => PrefixCaching::Off,
+        },
+        order: match args.scheduling_policy {
+            OrderArg::Fcfs => Order::Arrival,
+            OrderArg::Priority => Order::Priority,
+        },
+        max_waiting: args.max_waiting,
+        captured: captured(&args.cuda_graph_sizes),
+        seed: args.engine_seed,
+        ..EngineConfig::new(DEFAULT.3, Tokens::ZERO)
+    })
+}
+
+/// How many sequences run at once.
+fn sequences(args: &SystemArgs, of: &System, config: &EngineConfig) -> u64 {
+    match (args.max_num_seqs, &args.model_config) {
+        (Some(most), _) => most.get(),
+        (None, None) => DEFAULT.3,
+        (None, Some(_)) => Scenario::usual_sequences(of, config),
+    }
+}
+
+const fn routing(of: RouterArg) -> Routing {
+    match of {
+        RouterArg::RoundRobin => Routing::RoundRobin,
+        RouterArg::LeastInFlight => Routing::LeastInFlight,
+        RouterArg::PrefixAware => Routing::PrefixAware,
+    }
+}
+
+/// One number stands for a list of vLLM's.
+fn captured(sizes: &[u64]) -> Vec<u64> {
+    match sizes {
+        [most] if *most > 0 => {
+            let up_to = |size: &u64| size <= most;
+            [1, 2, 4].into_iter().filter(up_to).chain((8..=*most).step_by(8)).collect()
+        }
+        _ => sizes.to_vec(),
+    }
+}
+
+fn speculation(args: &EngineArgs, of: &System) -> Result<Option<(Speculation, u32)>, Fail> {
+    match sol::speculation(&args.drafts, of)? {
+        Some((_, 0)) => Err(Fail::usage(
+            "--draft is 0; it must be from 1 on: `fizeau sol --draft 0` finds the length that is expected to be best",
+        )),
+        asked => Ok(asked),
+    }
+}
+
+fn overheads(args: &StepArgs) -> Overheads {
+    Overheads {
+        bandwidth_efficiency: args.bandwidth_efficiency,
+        compute_efficiency: args.compute_efficiency,
+        per_step: args.per_step,
+        per_sequence: args.per_sequence,
+        per_layer: args.per_layer,
+        per_collective: args.per_collective,
+    }
+}

@@ -1,0 +1,172 @@
+//! The same load on several configurations of a simulated engine, side by side.
+
+mod answer;
+mod json;
+mod page;
+mod text;
+
+use fizeau_metrics::{Slo, Verdict};
+use fizeau_pareto::{Direction, frontier};
+
+use crate::{LevelReport, LoadPoint, Place, Setup, SweepReport, Tail};
+
+/// What several configurations would do with the same load: a frontier for each, the one of all together, and where each is to run
+/// for the goals.
+///
+/// The frontier of all is of output tokens per second and device (more is better) against the 99th percentile of end-to-end
+/// latency (less is better), so that configurations of different size may be compared. It serializes as `whatif.json` (schema
+/// `fizeau.whatif/1`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct WhatIf {
+    setup: Setup,
+    variants: Vec<Variant>,
+    slo: Option<Slo>,
+    frontier: Vec<Spot>,
+}
+
+/// One configuration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variant {
+    /// What sets it apart from the others: flags and their values, in the order in which they were given.
+    pub settings: Vec<(String, String)>,
+    /// How many devices it takes, at least 1.
+    pub devices: u64,
+    /// What came of it, or why it cannot run, in plain words.
+    pub outcome: Result<SweepReport, String>,
+}
+
+/// A level of a configuration, by their indices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub struct Spot {
+    /// Which configuration.
+    pub variant: usize,
+    /// Which of its levels.
+    pub level: usize,
+}
+
+impl WhatIf {
+    /// `variants` side by side; each sweep has been judged by `slo` itself. `setup` is what all have in common.
+    #[must_use]
+    pub fn new(setup: Setup, variants: Vec<Variant>, slo: Option<Slo>) -> Self {
+        let frontier = best(&variants);
+        Self { setup, variants, slo, frontier }
+    }
+
+    /// What all have in common.
+    #[must_use]
+    pub const fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// The configurations, in the order given.
+    #[must_use]
+    pub fn variants(&self) -> &[Variant] {
+        &self.variants
+    }
+
+    /// The levels that no other level of any configuration beats, by falling latency.
+    #[must_use]
+    pub fn frontier(&self) -> &[Spot] {
+        &self.frontier
+    }
+
+    /// The worst verdict of all that ran; invalid if none did.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        let ran = self.variants.iter().filter_map(Variant::sweep);
+        ran.map(SweepReport::verdict).max().unwrap_or(Verdict::Invalid)
+    }
+
+    /// The file `whatif.json`.
+    ///
+    /// # Errors
+    /// None that is expected: all of it is plain data.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(self)
+    }
+
+    /// All loads of all configurations, each once, rising.
+    pub(crate) fn loads(&self) -> Vec<LoadPoint> {
+        let mut loads: Vec<LoadPoint> = Vec::new();
+        for level in self.variants.iter().filter_map(Variant::sweep).flat_map(SweepReport::levels) {
+            if !loads.contains(&level.load) {
+                loads.push(level.load);
+            }
+        }
+        loads.sort_by(|a, b| a.value().total_cmp(&b.value()));
+        loads
+    }
+}
+
+impl Variant {
+    /// Its settings in a line: `tp 2, weights fp8`; `as given` where nothing sets it apart.
+    #[must_use]
+    pub fn name(&self) -> String {
+        if self.settings.is_empty() {
+            return "as given".to_owned();
+        }
+        let setting = |(flag, value): &(String, String)| format!("{flag} {value}");
+        self.settings.iter().map(setting).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What came of it, if it ran.
+    #[must_use]
+    pub fn sweep(&self) -> Option<&SweepReport> {
+        self.outcome.as_ref().ok()
+    }
+
+    /// Output tokens per second and device at a level.
+    pub(crate) fn per_device(&self, level: &LevelReport) -> f64 {
+        level.summary.throughput.output_tokens_per_s.get() / self.devices.max(1) as f64
+    }
+
+    /// The levels that may be compared with others, with their indices.
+    pub(crate) fn compared(&self) -> impl Iterator<Item = (usize, &LevelReport)> {
+        let placed = self.sweep().into_iter().flat_map(SweepReport::placed).enumerate();
+        placed.filter_map(|(index, (level, place))| match place {
+            Place::LeftOut { .. } => None,
+            _ => Some((index, level)),
+        })
+    }
+}
+
+/// The levels that no other beats.
+fn best(variants: &[Variant]) -> Vec<Spot> {
+    let mut spots = Vec::new();
+    let mut points = Vec::new();
+    for (variant, of) in variants.iter().enumerate() {
+        for (level, report) in of.compared() {
+            if let Some(tail) = Tail::of(&report.summary.metrics.e2el) {
+                spots.push(Spot { variant, level });
+                points.push([of.per_device(report), tail.ms()]);
+            }
+        }
+    }
+    // Only a NaN makes a point unfit; then there is no frontier.
+    let best = frontier(&points, &[Direction::Maximize, Direction::Minimize]).unwrap_or_default();
+    let mut best: Vec<(f64, Spot)> = best
+        .into_iter()
+        .filter_map(|index| Some((points.get(index)?[1], *spots.get(index)?)))
+        .collect();
+    best.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    best.into_iter().map(|(_, spot)| spot).collect()
+}
+
+/// The letter that stands for a configuration in tables and charts: A to Z, then AA, AB, ...
+pub(crate) fn letter(index: usize) -> String {
+    let last = char::from(b'A' + (index % 26) as u8);
+    match index / 26 {
+        0 => last.to_string(),
+        before => format!("{}{last}", letter(before - 1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::letter;
+
+    #[test]
+    fn letters_go_on_as_in_a_spreadsheet() {
+        assert_eq!([0, 25, 26, 27, 701, 702].map(letter), ["A", "Z", "AA", "AB", "ZZ", "AAA"]);
+    }
+}

@@ -1,0 +1,147 @@
+//! A what-if as text of 80 columns.
+
+use std::fmt::Write;
+
+use super::answer::words;
+use super::{Spot, Variant, WhatIf, letter};
+use crate::number::{column_decimals, number};
+use crate::terminal::{plain, wrap};
+use crate::{LatencyBasis, LevelReport, LoadPoint, Tail};
+
+const WIDTH: usize = 80;
+/// Configurations side by side in a table by load.
+const ABREAST: usize = 7;
+
+impl WhatIf {
+    /// The configurations, where each is to run, the answer, and the figures by load. Ends with a newline.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        let workload = &self.setup.workload;
+        let asked = format!(
+            "{} configurations, simulated in virtual time: {}, {} in, {} out, {}, seed {}",
+            self.variants.len(),
+            workload.dataset,
+            workload.input_tokens,
+            workload.output_tokens,
+            workload.arrivals,
+            workload.seed
+        );
+        line(&mut out, &asked);
+        for (index, variant) in self.variants.iter().enumerate() {
+            let devices = match variant.devices {
+                1 => "1 device".to_owned(),
+                many => format!("{many} devices"),
+            };
+            line(&mut out, &format!("  {}  {} ({devices})", letter(index), variant.name()));
+        }
+        self.goals(&mut out);
+        let throughput = |variant: &Variant, level: &LevelReport| Some(variant.per_device(level));
+        self.by_load(&mut out, "output tokens/s a device", throughput);
+        let tail = |_: &Variant, level: &LevelReport| Some(tail(level)?.ms());
+        let latency =
+            if self.has_stand_ins() { "p99 E2EL or greatest, ms" } else { "p99 E2EL, ms" };
+        self.by_load(&mut out, latency, tail);
+        if !self.frontier.is_empty() {
+            line(
+                &mut out,
+                "* on the frontier of all: no other has more of the one and less of the other",
+            );
+        }
+        out
+    }
+
+    /// Where each is to run, and which is best.
+    fn goals(&self, out: &mut String) {
+        let Some(slo) = &self.slo else { return };
+        out.push('\n');
+        line(out, &format!("The most within {}:", words(slo)));
+        let chosen = self.chosen();
+        if let Some(first) = chosen.first() {
+            out.push_str(
+                "        load    req/s  out tok/s   a device  TTFT p99  TPOT p99  E2EL p99   to ",
+            );
+            let _ = writeln!(out, "{}", letter(first.variant));
+            for at in &chosen {
+                let [load, requests, tokens, per_device, ttft, tpot, e2el] = at.cells();
+                let (letter, gain) = (letter(at.variant), number(at.per_device / first.per_device));
+                let _ = writeln!(
+                    out,
+                    "  {letter:<2} {load:>7} {requests:>8} {tokens:>10} {per_device:>10} {ttft:>9} {tpot:>9} {e2el:>9} {gain:>6}",
+                );
+            }
+        }
+        self.remarks().iter().for_each(|remark| line(out, &format!("  {remark}")));
+        line(out, &self.answer());
+    }
+
+    /// A figure of each configuration by load; those on the frontier of all are marked.
+    fn by_load(
+        &self,
+        out: &mut String,
+        title: &str,
+        figure: impl Fn(&Variant, &LevelReport) -> Option<f64>,
+    ) {
+        let loads = self.loads();
+        let ran: Vec<usize> = (0..self.variants.len())
+            .filter(|&index| self.variants.get(index).is_some_and(|of| of.outcome.is_ok()))
+            .collect();
+        for abreast in ran.chunks(ABREAST) {
+            let cell = |load: &LoadPoint, index: &usize| {
+                let variant = self.variants.get(*index)?;
+                let level =
+                    variant.sweep()?.levels().iter().position(|level| level.load == *load)?;
+                let value = figure(variant, variant.sweep()?.levels().get(level)?)?;
+                let spot = Spot { variant: *index, level };
+                value.is_finite().then_some((value, self.frontier.contains(&spot)))
+            };
+            let rows = loads.iter().map(|load| abreast.iter().map(|index| cell(load, index)));
+            let rows: Vec<Vec<Option<Marked>>> = rows.map(Iterator::collect).collect();
+            let values = rows.iter().flatten().flatten().map(|value| value.0);
+            let decimals = column_decimals(values);
+            out.push('\n');
+            line(out, &format!("{title}, by {}", kind(&loads)));
+            let heads: String = abreast.iter().map(|i| format!("{:>8} ", letter(*i))).collect();
+            let _ = writeln!(out, "        {}", heads.trim_end());
+            for (load, cells) in loads.iter().zip(rows) {
+                let cells: String = cells.iter().map(|cell| shown(cell, decimals)).collect();
+                let _ = writeln!(out, "  {:>6}{}", load.to_string(), cells.trim_end());
+            }
+        }
+    }
+
+    /// Whether a greatest latency stands in for a percentile somewhere.
+    pub(super) fn has_stand_ins(&self) -> bool {
+        let levels = self.variants.iter().flat_map(Variant::compared);
+        levels.filter_map(|(_, level)| tail(level)).any(|tail| tail.basis == LatencyBasis::Max)
+    }
+}
+
+pub(super) fn tail(level: &LevelReport) -> Option<Tail> {
+    Tail::of(&level.summary.metrics.e2el)
+}
+
+/// What the loads are.
+pub(super) fn kind(loads: &[LoadPoint]) -> &'static str {
+    match loads.first() {
+        Some(LoadPoint::Rate(_)) => "requests sent per second",
+        _ => "concurrency",
+    }
+}
+
+/// A figure, and whether it has a mark.
+type Marked = (f64, bool);
+
+fn shown(cell: &Option<Marked>, decimals: usize) -> String {
+    match cell {
+        Some((value, marked)) => {
+            format!("{value:>8.decimals$}{}", if *marked { '*' } else { ' ' })
+        }
+        None => format!("{:>8} ", "-"),
+    }
+}
+
+fn line(out: &mut String, text: &str) {
+    out.push_str(&wrap(&plain(text), WIDTH));
+    out.push('\n');
+}

@@ -1,0 +1,131 @@
+//! Several configurations side by side.
+
+use fizeau_metrics::Verdict;
+use fizeau_report::{OperatingPoint, Spot, SweepReport, Variant, WhatIf};
+use proptest::prelude::*;
+
+use crate::sample::{level, setup, sweep};
+
+fn variant(
+    settings: &[(&str, &str)],
+    devices: u64,
+    outcome: Result<SweepReport, String>,
+) -> Variant {
+    let owned = |(flag, value): &(&str, &str)| ((*flag).to_owned(), (*value).to_owned());
+    Variant { settings: settings.iter().map(owned).collect(), devices, outcome }
+}
+
+fn with(levels: impl IntoIterator<Item = u32>, slo: &str) -> SweepReport {
+    SweepReport::new(setup(), levels.into_iter().map(level).collect(), slo.parse().ok())
+}
+
+const GOAL: &str = "p99 ttft<150ms, p99 e2el<600ms";
+
+/// The same engine on one device and on two, one that misses the goals, and one that cannot run.
+fn report() -> WhatIf {
+    let variants = vec![
+        variant(&[("tp", "1")], 1, Ok(sweep())),
+        variant(&[("tp", "2")], 2, Ok(with([1, 4, 32], GOAL))),
+        variant(&[("tp", "4")], 4, Ok(with([1, 4], "p99 ttft<1ms"))),
+        variant(&[("tp", "8 <b>")], 8, Err("the model has 6 heads \u{1b}[31m".to_owned())),
+    ];
+    WhatIf::new(setup(), variants, GOAL.parse().ok())
+}
+
+#[test]
+fn what_takes_more_devices_for_the_same_is_beaten() {
+    let report = report();
+    let of: Vec<usize> = report.frontier().iter().map(|spot| spot.variant).collect();
+    assert!(!of.is_empty() && of.iter().all(|variant| *variant == 0), "{of:?}");
+    let OperatingPoint::Met { level, .. } = sweep().operating_point().clone() else {
+        unreachable!()
+    };
+    assert!(report.frontier().contains(&Spot { variant: 0, level }));
+    assert_eq!(report.verdict(), Verdict::Suspect);
+}
+
+#[test]
+fn the_answer_names_the_best_within_the_goals() {
+    let report = report();
+    let answer = report.answer();
+    assert!(
+        answer.starts_with("A (tp 1) gives the most output tokens/s a device within"),
+        "{answer}"
+    );
+    let swapped = vec![report.variants()[1].clone(), report.variants()[0].clone()];
+    let answer = WhatIf::new(setup(), swapped, GOAL.parse().ok()).answer();
+    assert!(answer.starts_with("B (tp 1)") && answer.contains("times A (tp 2)"), "{answer}");
+    let hopeless = vec![report.variants()[2].clone(), report.variants()[3].clone()];
+    let answer = WhatIf::new(setup(), hopeless, GOAL.parse().ok()).answer();
+    assert!(answer.starts_with("No configuration meets"), "{answer}");
+    let answer = WhatIf::new(setup(), Vec::new(), None).answer();
+    assert!(answer.starts_with("No goal was given"), "{answer}");
+}
+
+#[test]
+fn the_text_fits_eighty_columns_and_says_what_cannot_run() {
+    let text = report().text();
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+        assert!(!line.contains('\u{1b}'), "{line}");
+    }
+    for words in ["D: cannot run: the model has 6 heads", "C: none, since no level", "(4 devices)"]
+    {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    // On one device the throughput of a level is that of the level.
+    let first = sweep().levels()[0].summary.throughput.output_tokens_per_s.get();
+    assert!(
+        text.contains(&format!("{first:.0}")) || text.contains(&format!("{first:.1}")),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_file_has_each_configuration_with_its_reasons() {
+    let json: serde_json::Value = serde_json::from_str(&report().to_json().unwrap()).unwrap();
+    assert_eq!(json["schema"], "fizeau.whatif/1");
+    assert_eq!(json["variants"][1]["devices"], 2);
+    assert_eq!(json["variants"][1]["sweep"]["schema"], "fizeau.sweep/1");
+    assert!(json["variants"][3]["sweep"].is_null());
+    assert!(json["variants"][3]["sweep_reason"].as_str().unwrap().contains("6 heads"));
+    assert!(json["variants"][2]["operating_point_reason"].as_str().unwrap().starts_with("none"));
+}
+
+#[test]
+fn the_page_is_whole_and_escapes() {
+    let page = report().page();
+    assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));
+    assert!(page.contains("simulated in virtual time"));
+    assert!(page.contains("tp 8 &lt;b&gt;") && !page.contains("8 <b>"));
+    assert_eq!(page.matches("<svg").count(), page.matches("</svg>").count());
+}
+
+proptest! {
+    #![proptest_config(crate::cases(24))]
+
+    /// No level on the frontier of all is beaten, and every other one is.
+    #[test]
+    fn the_frontier_is_what_none_beats(picks in prop::collection::vec((1u64..5, 1u32..90), 1..5)) {
+        let variants: Vec<Variant> = picks.iter().map(|(devices, top)| {
+            variant(&[], *devices, Ok(with([1, *top + 1], GOAL)))
+        }).collect();
+        let report = WhatIf::new(setup(), variants, None);
+        let point = |spot: Spot| {
+            let variant = &report.variants()[spot.variant];
+            let level = &variant.sweep().unwrap().levels()[spot.level];
+            let tail = &level.summary.metrics.e2el;
+            let tail = tail.p99.value().or(tail.max).unwrap().get();
+            [level.summary.throughput.output_tokens_per_s.get() / variant.devices as f64, -tail]
+        };
+        let all = (0..report.variants().len())
+            .flat_map(|variant| (0..2).map(move |level| Spot { variant, level }));
+        for spot in all.clone() {
+            let mine = point(spot);
+            let beaten = all.clone().map(point).any(|other| {
+                other[0] >= mine[0] && other[1] >= mine[1] && other != mine
+            });
+            prop_assert_eq!(!beaten, report.frontier().contains(&spot), "{:?}", spot);
+        }
+    }
+}

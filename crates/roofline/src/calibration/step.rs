@@ -1,0 +1,127 @@
+//! What one step of an actual batch takes by the constants of a calibration: for a simulated engine.
+
+use fizeau_core::Seconds;
+
+use crate::carried::{Carried, PassSums};
+use crate::operator::Positions;
+
+use super::account::{Account, Accounts, Prompt, Work};
+use super::predict::Predictor;
+use super::terms::Shares;
+
+/// What a step takes by a calibration: [`CalibratedStepTime::total`].
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct CalibratedStepTime {
+    /// Everything but what depends on the contexts of those who decode.
+    pub beside: Seconds,
+    /// Reading and writing caches and states of those who decode.
+    pub cache: Seconds,
+    /// The arithmetic of their attention, which overlaps with it.
+    pub attention: Seconds,
+}
+
+impl CalibratedStepTime {
+    /// All of it: everything else, and of caches and attention the longer.
+    #[must_use]
+    pub fn total(&self) -> Seconds {
+        self.beside + self.cache.max(self.attention)
+    }
+}
+
+impl Predictor {
+    /// What a step with this batch takes by the constants: the terms of the time per output token ([`super::Calibration`]), with
+    /// the prompts that the step reads in place of a step's part of a load's.
+    ///
+    /// As there, prompts come on top of decoding, by their arithmetic, what ranks exchange and what their kernels launch. A step
+    /// that reads prompts and decodes nothing reads the weights for them. With pipeline stages the batch is one micro-batch and
+    /// the time that of all stages. It may be below [`crate::System::bound_sums`]: whoever needs a sound time takes the longer.
+    ///
+    /// ```no_run
+    /// use fizeau_roofline::{Calibration, Deployment, Device, KnownModel, PassSums, System};
+    /// let model = KnownModel::named("llama-3.1-8b")?.model()?;
+    /// let system = System::new(model, Device::named("h100-sxm")?.clone(), Deployment::SINGLE)?;
+    /// let calibration = Calibration::from_json(&std::fs::read_to_string("calibration.json")?)?;
+    /// let predictor = calibration.predictor(&system, Some("vllm"));
+    /// let sums = PassSums { decoding: 8.0, context: 8.0 * 1024.0, ..PassSums::default() };
+    /// println!("{:.2} ms", predictor.step(&sums).total().to_millis().get());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn step(&self, sums: &PassSums) -> CalibratedStepTime {
+        let (accounts, values) = (self.accounts(), self.step_values());
+        let decodes = sums.decoding > 0.0;
+        let prompt = accounts.prompt_of(sums);
+        let mut account = accounts.of_step(sums);
+        let core = std::mem::take(&mut account.core);
+        let (cache, attention) = Shares::of_core(&core, values);
+        let mut beside = Shares::of_token(&account, values).total();
+        if decodes {
+            beside += Shares::of_prompt(&prompt, values).total();
+            let (cache, attention) = (Seconds::new(cache), Seconds::new(attention));
+            return CalibratedStepTime { beside: Seconds::new(beside), cache, attention };
+        }
+        // Its arithmetic is in the account, beside the memory.
+        let launched = Prompt { arithmetic: 0.0, ..prompt };
+        beside += cache.max(attention) + Shares::of_prompt(&launched, values).total();
+        CalibratedStepTime { beside: Seconds::new(beside), ..CalibratedStepTime::default() }
+    }
+}
+
+impl Accounts {
+    /// A step's work without the prompts where it decodes, else that of its prompts.
+    fn of_step(&self, sums: &PassSums) -> Account {
+        let decodes = sums.decoding > 0.0;
+        let groups = f64::from(self.system().deployment().attention_groups());
+        let mut account = self.overheads();
+        account.sequences = (sums.decoding / groups).max(1.0);
+        if decodes {
+            self.exchange(&mut account, sums.decoded() / groups);
+        } else {
+            (account.collectives, account.small_collectives) = (0.0, 0.0);
+        }
+        let carried = if decodes { sums.decoding_only() } else { *sums };
+        for (operator, timed) in self.operators() {
+            let time = timed.time(&carried);
+            let padding = if decodes { 1.0 } else { operator.tiles(carried.prompt_tokens) };
+            let matrices = Work { memory: time.weights, arithmetic: time.matrices * padding };
+            account.part(operator.kind).add(matrices);
+            account.core.add(Work { memory: time.cache, arithmetic: time.attention });
+        }
+        account
+    }
+
+    /// What the prompts of a step take on top of decoding.
+    fn prompt_of(&self, sums: &PassSums) -> Prompt {
+        if sums.prompts <= 0.0 {
+            return Prompt::default();
+        }
+        let prompts = sums.prompts_only();
+        let mut arithmetic = 0.0;
+        for (operator, timed) in self.operators() {
+            if operator.positions == Positions::All {
+                let time = timed.time(&prompts);
+                arithmetic += time.matrices * operator.tiles(sums.prompt_tokens) + time.attention;
+            }
+        }
+        let groups = f64::from(self.system().deployment().attention_groups());
+        let busiest = (sums.prompts / groups).max(sums.prompts.min(1.0));
+        Prompt {
+            arithmetic,
+            link: self.prompt_link(sums.prompt_tokens * busiest / sums.prompts),
+            kernels: self.prompt_kernels() * busiest,
+            ..Prompt::default()
+        }
+    }
+}
+
+impl PassSums {
+    const fn decoding_only(&self) -> Self {
+        let (prompts, prompt_tokens) = (0.0, 0.0);
+        Self { prompts, prompt_tokens, prompt_context: 0.0, prompt_pairs: 0.0, ..*self }
+    }
+
+    const fn prompts_only(&self) -> Self {
+        Self { decoding: 0.0, drafted: 0.0, padding: 0.0, context: 0.0, ..*self }
+    }
+}

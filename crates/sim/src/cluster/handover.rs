@@ -1,0 +1,141 @@
+//! How a cache crosses from where a prompt was read to where it decodes.
+
+use std::num::NonZeroU32;
+
+use fizeau_core::{Bytes, BytesPerSec, Nanos, Stamp, Tokens};
+use fizeau_roofline::Transfer;
+
+use super::ClusterError;
+use crate::job::JobTiming;
+
+/// What a job's keys and values take, the link that they cross, and when.
+///
+/// Each prefill engine has one link and sends one cache after the other over it. A cache takes `latency` besides, in which the link is
+/// free for the next. By layers ([`Transfer::LayerWise`]) a cache begins to cross once one layer of the prompt is read and has
+/// at least one layer to go when all are: it is there at `max(read + sending / L, begun + sending)`, the pipeline of
+/// `fizeau-roofline`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Handover {
+    /// What each token of the prompt takes.
+    pub per_token: Bytes,
+    /// What each sequence takes besides, whatever its length: states.
+    pub per_sequence: Bytes,
+    /// What the link of one prefill engine carries.
+    pub bandwidth: BytesPerSec,
+    /// How long it takes until the first byte of a cache is there.
+    pub latency: Nanos,
+    /// When a cache is sent, and so which latency has it in it.
+    pub transfer: Transfer,
+    /// The model's layers, by which a cache is cut where it is sent layer by layer.
+    pub layers: NonZeroU32,
+}
+
+impl Handover {
+    pub(super) fn check(&self) -> Result<(), ClusterError> {
+        let positive = self.bandwidth.get() > 0.0 && self.bandwidth.get().is_finite();
+        if !positive {
+            return Err(ClusterError::NoBandwidth(self.bandwidth));
+        }
+        let amounts = [self.per_token.get(), self.per_sequence.get()];
+        match amounts.into_iter().find(|amount| !(*amount >= 0.0 && amount.is_finite())) {
+            Some(amount) => Err(ClusterError::NotAnAmount(amount)),
+            None => Ok(()),
+        }
+    }
+
+    /// How long the cache of a prompt is on the link.
+    fn sending(&self, prompt: Tokens) -> Nanos {
+        let cache = self.per_token * prompt.get() as f64 + self.per_sequence;
+        // Beyond 584 years nothing is worth telling apart.
+        (cache / self.bandwidth).to_nanos().unwrap_or(Nanos::MAX)
+    }
+
+    /// When the cache of a prompt that was read as `timing` says is on the other side. `free` is when the link is free,
+    /// before and after.
+    pub(super) fn cross(&self, prompt: Tokens, timing: &JobTiming, free: &mut Stamp) -> Stamp {
+        let sending = self.sending(prompt);
+        let read = timing.first_token;
+        let layers = u64::from(self.layers.get());
+        let done = match self.transfer {
+            Transfer::BeforeFirstToken | Transfer::BeforeSecondToken => read.max(*free) + sending,
+            Transfer::LayerWise => {
+                let begun = timing.admitted + timing.prefill() / layers;
+                (begun.max(*free) + sending).max(read + sending / layers)
+            }
+        };
+        *free = done;
+        done + self.latency
+    }
+
+    /// When the client sees the first token of a prompt that is read at `read` and whose cache is over at `over`.
+    pub(super) fn first_token(&self, read: Stamp, over: Stamp) -> Stamp {
+        match self.transfer {
+            Transfer::BeforeSecondToken => read,
+            Transfer::BeforeFirstToken | Transfer::LayerWise => over,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn handover(transfer: Transfer) -> Handover {
+        Handover {
+            per_token: Bytes::new(100.0),
+            per_sequence: Bytes::new(1_000.0),
+            bandwidth: BytesPerSec::new(1e6),
+            latency: Nanos::from_micros(7),
+            transfer,
+            layers: NonZeroU32::new(10).unwrap(),
+        }
+    }
+
+    fn read(admitted: u64, first_token: u64) -> JobTiming {
+        let ms = |millis| Stamp::EPOCH + Nanos::from_millis(millis);
+        JobTiming {
+            submitted: ms(admitted),
+            admitted: ms(admitted),
+            first_token: ms(first_token),
+            cached_tokens: Tokens::ZERO,
+            preemptions: 0,
+        }
+    }
+
+    /// 90 tokens take 10 ms.
+    fn over(transfer: Transfer, timing: &JobTiming, free: &mut Stamp) -> u64 {
+        handover(transfer).cross(Tokens::new(90), timing, free).as_nanos() / 1_000
+    }
+
+    #[test]
+    fn caches_cross_one_after_the_other() {
+        let mut free = Stamp::EPOCH;
+        assert_eq!(over(Transfer::BeforeFirstToken, &read(0, 100), &mut free), 110_007);
+        assert_eq!(over(Transfer::BeforeFirstToken, &read(0, 105), &mut free), 120_007);
+        assert_eq!(over(Transfer::BeforeFirstToken, &read(0, 200), &mut free), 210_007);
+    }
+
+    /// As `fizeau_roofline::Transfer` has it: of 100 ms of reading and 10 of sending one layer of the latter is seen.
+    #[test]
+    fn by_layers_only_the_last_part_is_seen() {
+        let mut free = Stamp::EPOCH;
+        assert_eq!(over(Transfer::LayerWise, &read(0, 100), &mut free), 101_007);
+        // Slower than reading: the link is busy from the first layer on.
+        let mut free = Stamp::EPOCH;
+        assert_eq!(over(Transfer::LayerWise, &read(0, 4), &mut free), 10_407);
+        // And it waits for the one before.
+        assert_eq!(over(Transfer::LayerWise, &read(0, 5), &mut free), 20_407);
+    }
+
+    #[test]
+    fn a_link_must_carry_something() {
+        for bandwidth in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let bandwidth = BytesPerSec::new(bandwidth);
+            let none = Handover { bandwidth, ..handover(Transfer::LayerWise) };
+            assert!(matches!(none.check(), Err(ClusterError::NoBandwidth(_))));
+        }
+        let negative = Handover { per_token: Bytes::new(-1.0), ..handover(Transfer::LayerWise) };
+        assert_eq!(negative.check(), Err(ClusterError::NotAnAmount(-1.0)));
+        assert_eq!(handover(Transfer::LayerWise).check(), Ok(()));
+    }
+}

@@ -1,0 +1,170 @@
+//! The key-value cache, in blocks.
+
+mod prefix;
+
+use prefix::{Known, Prefixes};
+
+use super::config::{EngineConfig, PrefixCaching};
+
+/// The blocks of one group. Each is free, in use, or unused but known by its content: `free + used + idle = total`.
+///
+/// A block without known content is a number and nothing else, so that a cache of any size costs nothing.
+#[derive(Debug, Clone)]
+pub(super) struct Blocks {
+    size: u64,
+    total: u64,
+    free: u64,
+    /// None where blocks are forgotten.
+    prefixes: Option<Prefixes>,
+}
+
+/// What one sequence has of them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Hold {
+    /// Blocks with the beginning of it that are known by their content, and may be others' too.
+    known: Vec<Known>,
+    /// Blocks of its own behind them.
+    own: u64,
+    /// Tokens for which these blocks have room.
+    pub(super) room: u64,
+    /// How many tokens must be computed for the next block to become known; none ever: the largest number.
+    pub(super) known_next: u64,
+}
+
+/// The beginning of a prompt, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Found {
+    pub(super) blocks: u64,
+    /// Those of them that nobody uses: they cannot be evicted for the sequence that finds them.
+    idle: u64,
+}
+
+impl Blocks {
+    pub(super) fn new(config: &EngineConfig) -> Self {
+        let prefixes = match config.prefix_caching {
+            PrefixCaching::Off => None,
+            PrefixCaching::On => Some(Prefixes::default()),
+        };
+        Self { size: config.block.get(), total: config.blocks, free: config.blocks, prefixes }
+    }
+
+    pub(super) const fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Blocks that can be taken, what is known of some of them forgotten.
+    pub(super) fn available(&self) -> u64 {
+        self.free + self.prefixes.as_ref().map_or(0, Prefixes::idle)
+    }
+
+    pub(super) fn used(&self) -> u64 {
+        self.total - self.available()
+    }
+
+    /// How many of the first `most` blocks of `content` are known, from the first one on.
+    pub(super) fn find(&self, content: &[u64], most: u64) -> Found {
+        let mut found = Found::default();
+        let Some(prefixes) = &self.prefixes else {
+            return found;
+        };
+        for &hash in content.iter().take(most as usize) {
+            let Some(known) = prefixes.find(hash) else {
+                break;
+            };
+            found.blocks += 1;
+            found.idle += u64::from(prefixes.is_idle(known));
+        }
+        found
+    }
+
+    /// Whether a sequence whose beginning is `found` can have room for `tokens`.
+    pub(super) fn fits(&self, found: Found, tokens: u64) -> bool {
+        let needed = tokens.div_ceil(self.size).saturating_sub(found.blocks);
+        needed + found.idle <= self.available()
+    }
+
+    /// Begins a hold with what was found of `content`.
+    pub(super) fn share(&mut self, content: &[u64], found: Found) -> Hold {
+        let mut hold = Hold { room: found.blocks * self.size, ..Hold::default() };
+        if let Some(prefixes) = &mut self.prefixes {
+            for &hash in content.iter().take(found.blocks as usize) {
+                let Some(known) = prefixes.find(hash) else {
+                    break;
+                };
+                prefixes.share(known);
+                hold.known.push(known);
+            }
+        }
+        self.expect_next(&mut hold, content);
+        hold
+    }
+
+    /// Gives `hold` room for `tokens`; whether there were blocks enough. If not, nothing has changed.
+    pub(super) fn grow(&mut self, hold: &mut Hold, tokens: u64) -> bool {
+        if tokens <= hold.room {
+            return true;
+        }
+        let more = (tokens - hold.room).div_ceil(self.size);
+        if more > self.available() {
+            return false;
+        }
+        let evicted = more.saturating_sub(self.free);
+        self.free -= more - evicted;
+        if let Some(prefixes) = &mut self.prefixes {
+            (0..evicted).for_each(|_| {
+                prefixes.evict();
+            });
+        }
+        hold.own += more;
+        hold.room += more * self.size;
+        true
+    }
+
+    /// Makes the full blocks of the first `computed` tokens known by their content. One that is known already is kept once, and
+    /// the copy is free.
+    pub(super) fn learn(&mut self, hold: &mut Hold, content: &[u64], computed: u64) {
+        if let Some(prefixes) = &mut self.prefixes {
+            let full = (computed / self.size) as usize;
+            for &hash in content.iter().take(full).skip(hold.known.len()) {
+                let known = if let Some(known) = prefixes.find(hash) {
+                    prefixes.share(known);
+                    self.free += 1;
+                    known
+                } else {
+                    prefixes.insert(hash)
+                };
+                hold.known.push(known);
+                hold.own -= 1;
+            }
+        }
+        self.expect_next(hold, content);
+    }
+
+    /// Ends a hold. Its last block is the first of them to be evicted, so that beginnings stay.
+    pub(super) fn release(&mut self, hold: &mut Hold) {
+        self.free += hold.own;
+        if let Some(prefixes) = &mut self.prefixes {
+            hold.known.drain(..).rev().for_each(|known| prefixes.drop_user(known));
+        }
+        *hold = Hold::default();
+    }
+
+    fn expect_next(&self, hold: &mut Hold, content: &[u64]) {
+        let known = hold.known.len();
+        let more = self.prefixes.is_some() && known < content.len();
+        hold.known_next = if more { (known as u64 + 1) * self.size } else { u64::MAX };
+    }
+
+    /// What all `holds` together have is what is in use.
+    #[cfg(test)]
+    pub(super) fn audit<'a>(&self, holds: impl Iterator<Item = &'a Hold>) {
+        let known = self.prefixes.as_ref().map_or(0, Prefixes::in_use);
+        let mut own = 0;
+        for hold in holds {
+            own += hold.own;
+            assert_eq!(hold.room, (hold.own + hold.known.len() as u64) * self.size);
+        }
+        assert_eq!(self.used(), known + own);
+        assert!(self.available() <= self.total);
+    }
+}

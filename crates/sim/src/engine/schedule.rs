@@ -1,0 +1,246 @@
+//! Who takes part in the next step.
+
+use fizeau_core::{Stamp, Tokens};
+use fizeau_roofline::Admission;
+
+use super::blocks::Found;
+use super::config::{Chunking, EngineConfig, Policy, PrefixCaching};
+use super::group::Group;
+use super::jobs::{Jobs, Slot};
+use crate::serve::Gauges;
+
+/// Plans a step.
+pub(super) struct Scheduler<'a> {
+    pub(super) config: &'a EngineConfig,
+    pub(super) jobs: &'a mut Jobs,
+    pub(super) totals: &'a mut Gauges,
+    /// When the step begins.
+    pub(super) start: Stamp,
+    /// Micro-batches that the decoding sequences are spread over.
+    pub(super) micro_batches: u64,
+    /// Those that take part, in the order in which their tokens leave.
+    pub(super) members: Vec<Slot>,
+    /// Tokens that the group at hand may still bring to the step.
+    pub(super) budget: u64,
+    /// Whether a sequence of the group at hand has lost its place to another.
+    pub(super) preempted: bool,
+}
+
+/// The first of a queue, if it may run.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    slot: Slot,
+    found: Found,
+    /// Tokens that it has to read.
+    unread: u64,
+}
+
+impl Scheduler<'_> {
+    /// Plans the step of all groups.
+    pub(super) fn plan(&mut self, groups: &mut [Group]) {
+        match self.config.policy {
+            Policy::Mixed => groups.iter_mut().for_each(|group| self.mix(group)),
+            Policy::PrefillFirst => {
+                groups.iter_mut().for_each(|group| self.read(group));
+                if self.members.is_empty() {
+                    for group in groups {
+                        self.budget = self.config.max_batched_tokens.get();
+                        self.decode(group);
+                    }
+                }
+            }
+        }
+    }
+
+    fn mix(&mut self, group: &mut Group) {
+        self.begin(group);
+        if self.admit_alone(group) {
+            return;
+        }
+        self.decode(group);
+        self.read_on(group);
+        self.admit(group);
+    }
+
+    fn read(&mut self, group: &mut Group) {
+        self.begin(group);
+        self.read_on(group);
+        self.admit(group);
+    }
+
+    fn begin(&mut self, group: &mut Group) {
+        self.budget = self.config.max_batched_tokens.get();
+        self.preempted = false;
+        // Whose prompt was read elsewhere takes part in this step's decoding.
+        while let Some(next) = self.candidate(group)
+            && next.unread == 0
+        {
+            self.start(group, next, 0);
+        }
+    }
+
+    /// A token and a draft for each sequence whose prompt is read.
+    fn decode(&mut self, group: &mut Group) {
+        let each = 1 + self.config.drafts.as_ref().map_or(0, |drafts| u64::from(drafts.length));
+        let mut places = (group.running.len() as u64).div_ceil(self.micro_batches);
+        let mut index = 0;
+        while let Some(&slot) = group.running.get(index) {
+            if places == 0 || self.budget < each {
+                return;
+            }
+            let sequence = &self.jobs[slot];
+            if sequence.under_way || sequence.reads() {
+                index += 1;
+                continue;
+            }
+            let tokens = (sequence.computed + each).min(sequence.total());
+            if self.make_room(group, &mut index, tokens) {
+                self.schedule(slot, each);
+                places -= 1;
+                index += 1;
+            }
+        }
+    }
+
+    /// The next chunks of prompts that are being read.
+    fn read_on(&mut self, group: &mut Group) {
+        let mut index = 0;
+        while let Some(&slot) = group.running.get(index) {
+            let sequence = &self.jobs[slot];
+            if sequence.under_way || !sequence.reads() {
+                index += 1;
+                continue;
+            }
+            let chunk = (sequence.to_read - sequence.computed).min(self.budget);
+            if chunk == 0 {
+                return;
+            }
+            let tokens = sequence.computed + chunk;
+            if self.make_room(group, &mut index, tokens) {
+                self.schedule(slot, chunk);
+                index += 1;
+            }
+        }
+    }
+
+    /// The first chunks of prompts that wait, as long as nobody had to make room.
+    fn admit(&mut self, group: &mut Group) {
+        while self.budget > 0
+            && !self.preempted
+            && let Some(next) = self.candidate(group)
+        {
+            let chunk = match self.config.chunking {
+                Chunking::Chunked => next.unread.min(self.budget),
+                Chunking::Whole if next.unread <= self.budget => next.unread,
+                Chunking::Whole => {
+                    self.admit_alone(group);
+                    return;
+                }
+            };
+            self.start(group, next, chunk);
+        }
+    }
+
+    /// Admits the first of the queue if it is to be read whole, in a step of its own, and this can be the one; whether so.
+    fn admit_alone(&mut self, group: &mut Group) -> bool {
+        let whole = self.config.max_batched_tokens.get();
+        if self.config.chunking == Chunking::Chunked || self.budget < whole {
+            return false;
+        }
+        let next = self.candidate(group).filter(|next| next.unread > whole);
+        if let Some(next) = next {
+            self.start(group, next, next.unread);
+        }
+        next.is_some()
+    }
+
+    fn candidate(&self, group: &Group) -> Option<Candidate> {
+        let &slot = group.waiting.first_key_value()?.1;
+        if group.running.len() as u64 >= self.config.max_num_seqs {
+            return None;
+        }
+        let sequence = &self.jobs[slot];
+        // The last token is always read: it is what the next one follows from.
+        let most = (sequence.to_read - 1) / group.blocks.size();
+        let found = group.blocks.find(sequence.content(), most);
+        let there = sequence.computed.max(found.blocks * group.blocks.size());
+        let room = match self.config.admission {
+            Admission::Whole => sequence.total(),
+            _ => sequence.to_read,
+        };
+        let unread = sequence.to_read - there;
+        group.blocks.fits(found, room).then_some(Candidate { slot, found, unread })
+    }
+
+    /// Gives `next` a slot and schedules the first `chunk` tokens that it has to read.
+    fn start(&mut self, group: &mut Group, next: Candidate, chunk: u64) {
+        let Candidate { slot, found, unread } = next;
+        group.start(self.jobs, slot);
+        let sequence = &mut self.jobs[slot];
+        if sequence.is_new() {
+            let cached = found.blocks * group.blocks.size();
+            sequence.timing.admitted = self.start;
+            sequence.timing.cached_tokens = Tokens::new(cached);
+            if self.config.prefix_caching == PrefixCaching::On {
+                self.totals.prefix_queries += sequence.to_read;
+                self.totals.prefix_hits += cached;
+            }
+        }
+        let content = sequence.content.as_deref().unwrap_or_default();
+        sequence.hold = group.blocks.share(content, found);
+        sequence.computed = sequence.to_read - unread;
+        let room = match self.config.admission {
+            Admission::Whole => sequence.total(),
+            _ => sequence.computed + chunk,
+        };
+        let roomy = group.blocks.grow(&mut sequence.hold, room);
+        debug_assert!(roomy, "a candidate fits");
+        if sequence.computed >= sequence.hold.known_next {
+            let content = sequence.content.as_deref().unwrap_or_default();
+            group.blocks.learn(&mut sequence.hold, content, sequence.computed);
+        }
+        if chunk > 0 {
+            self.schedule(slot, chunk);
+        }
+    }
+
+    /// Gives the sequence at `index` room for `tokens`, if need be by taking others' places, the last one's first; whether it has
+    /// kept its own. `index` follows it, or is that of the one behind it.
+    fn make_room(&mut self, group: &mut Group, index: &mut usize, tokens: u64) -> bool {
+        let Some(&slot) = group.running.get(*index) else {
+            return false;
+        };
+        while !group.blocks.grow(&mut self.jobs[slot].hold, tokens) {
+            let Some(place) = group.victim(self.jobs, self.config.order) else {
+                return false;
+            };
+            let victim = group.running[place];
+            self.preempt(group, victim);
+            if victim == slot {
+                return false;
+            }
+            *index -= usize::from(place < *index);
+        }
+        true
+    }
+
+    /// Puts a running sequence back to the front of the queue. It begins anew.
+    fn preempt(&mut self, group: &mut Group, slot: Slot) {
+        let scheduled = self.jobs[slot].scheduled;
+        if scheduled > 0 {
+            self.members.retain(|&member| member != slot);
+            self.budget += scheduled;
+        }
+        group.stop(self.jobs, slot);
+        self.jobs[slot].preempt();
+        group.enqueue(self.jobs, slot);
+        self.totals.preemptions += 1;
+        self.preempted = true;
+    }
+
+    fn schedule(&mut self, slot: Slot, tokens: u64) {
+        self.jobs[slot].scheduled = tokens;
+        self.members.push(slot);
+        self.budget = self.budget.saturating_sub(tokens);
+    }
+}
