@@ -28,9 +28,15 @@
 //! With a [`PrefixCache`], which is off unless asked for, what a prompt shares with an earlier one is not read again. The
 //! usage says how much that was (`prompt_tokens_details.cached_tokens`), and so does the record (`cached_tokens`).
 //!
+//! # Faults
+//!
+//! With [`Faults`] replies go wrong as told: late, cut, misspelt, with errors in their midst, or not at all. A
+//! request can choose its own by the header `x-fizeau-fault`. `GET /truth` keeps what befell each request (`fault`), and
+//! leaves those out of the figures on lateness. With feature `tls` the whole server can stand behind TLS.
+//!
 //! # The truth
 //!
-//! `GET /truth` gives, for each of the last requests that ended well, when its last byte had been read
+//! `GET /truth` gives, for each of the last requests that ended well or met a fault, when its last byte had been read
 //! (`arrived_ns`), when each token was handed to the kernel (`token_ns`) and when the engine meant it to leave
 //! (`scheduled_ns`), all in nanoseconds on the server's monotonic clock. `token_ns` is the instant just before the
 //! write call that takes the token's last byte. On loopback the kernel delivers within that call, so a token arrives
@@ -72,7 +78,10 @@ mod slots;
 mod spread;
 mod stream;
 mod time_scale;
+#[cfg(feature = "tls")]
+mod tls;
 mod truth;
+mod wire;
 
 use std::fmt;
 use std::io;
@@ -89,10 +98,13 @@ use fault::Desk;
 use metrics::Metrics;
 use reactor::{Reactor, Stop};
 use truth::Truth;
+use wire::Wires;
 
 pub use fault::{FaultKind, Faults, ParseFaultsError};
 pub use spread::Spread;
 pub use time_scale::{TimeScale, TimeScaleError};
+#[cfg(feature = "tls")]
+pub use tls::{Tls, TlsError};
 
 /// The largest request taken, unless said otherwise: 16 MiB, some two million token ids.
 const DEFAULT_BODY_LIMIT: usize = 16 << 20;
@@ -111,6 +123,7 @@ pub struct ServerConfig {
     max_model_len: Option<Tokens>,
     scale: TimeScale,
     faults: Option<Faults>,
+    wires: Wires,
 }
 
 impl ServerConfig {
@@ -125,6 +138,7 @@ impl ServerConfig {
             max_model_len: None,
             scale: TimeScale::default(),
             faults: None,
+            wires: Wires::default(),
         }
     }
 
@@ -151,6 +165,13 @@ impl ServerConfig {
     #[must_use]
     pub fn with_faults(self, faults: Faults) -> Self {
         Self { faults: Some(faults), ..self }
+    }
+
+    /// The same behind TLS: clients reach it by `https://`.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn with_tls(self, tls: Tls) -> Self {
+        Self { wires: Wires { tls: Some(tls) }, ..self }
     }
 
     /// The same with requests of at most `bytes` bytes (default 16 MiB); larger ones get status 413.
@@ -235,6 +256,7 @@ impl Server {
     /// If the system gives no thread or no event queue.
     pub fn spawn(self) -> Result<ServerHandle, SpawnError> {
         let ServerConfig { engine, model, body_limit, .. } = self.config;
+        let scheme = self.config.wires.scheme();
         let clock = WallClock::start();
         let longest_job = engine.longest_job().into_iter().chain(self.config.max_model_len).min();
         let app = App {
@@ -244,6 +266,7 @@ impl Server {
             scale: self.config.scale,
             truth: Truth::new(clock.started_rfc3339(), self.config.truth_limit),
             faults: Desk::new(self.config.faults),
+            wires: self.config.wires,
             metrics: Metrics::new(longest_job),
             gauges: engine.gauges(),
             prefix_block: engine.prefix_block(),
@@ -252,7 +275,7 @@ impl Server {
         let (reactor, stop) = Reactor::new(self.listener, engine, app, body_limit)?;
         let thread = std::thread::Builder::new().name("fizeau-sim".to_owned());
         let thread = thread.spawn(move || reactor.run())?;
-        Ok(ServerHandle { address: self.address, stop, thread: Some(thread) })
+        Ok(ServerHandle { address: self.address, scheme, stop, thread: Some(thread) })
     }
 }
 
@@ -260,6 +283,7 @@ impl Server {
 #[derive(Debug)]
 pub struct ServerHandle {
     address: SocketAddr,
+    scheme: &'static str,
     stop: Stop,
     thread: Option<JoinHandle<Option<Spread>>>,
 }
@@ -274,7 +298,7 @@ impl ServerHandle {
     /// The same as a URL, `http://127.0.0.1:8000` say.
     #[must_use]
     pub fn base_url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("{}://{}", self.scheme, self.address)
     }
 
     /// Breaks off every connection, ends the thread and waits for it. How late streamed tokens were handed to the

@@ -2,7 +2,7 @@
 
 mod ends;
 mod servers;
-mod stand;
+pub(crate) mod stand;
 mod streams;
 
 use fizeau::sim::http::Faults;

@@ -7,3 +7,4 @@ mod ab;
 mod agreement;
 mod faults;
 mod sweep;
+mod tls;

@@ -9,6 +9,7 @@ use super::fault::Desk;
 use super::metrics::Metrics;
 use super::time_scale::TimeScale;
 use super::truth::Truth;
+use super::wire::Wires;
 use crate::content::{Chain, Form};
 use crate::job::JobId;
 use crate::serve::Gauges;
@@ -25,6 +26,7 @@ pub(super) struct App {
     pub(super) scale: TimeScale,
     pub(super) truth: Truth,
     pub(super) faults: Desk,
+    pub(super) wires: Wires,
     pub(super) metrics: Metrics,
     /// The engine as it was when the last request was looked at.
     pub(super) gauges: Gauges,

@@ -1,10 +1,8 @@
 //! One connection: one request at a time, in the order they come.
 
 use std::io::{self, ErrorKind, Read};
-use std::net::Shutdown;
 
 use fizeau_core::{Clock, Stamp};
-use mio::net::TcpStream;
 
 use super::ask::Ask;
 use super::clock::WallClock;
@@ -16,6 +14,7 @@ use super::request::{After, Method, Parser, Peer, Request, Version};
 use super::response::Response;
 use super::stream::{Outbox, Scratch, Sent, Stream, Turn};
 use super::truth::Record;
+use super::wire::Wire;
 use crate::job::{Emission, JobId};
 
 /// How much a client may send ahead of the reply under way.
@@ -24,7 +23,7 @@ const AHEAD: usize = 64 << 10;
 const DRAIN: usize = 64 << 20;
 
 pub(super) struct Conn {
-    pub(super) socket: TcpStream,
+    pub(super) wire: Wire,
     parser: Parser,
     out: Outbox,
     reply: Reply,
@@ -109,9 +108,9 @@ pub(super) enum Then {
 }
 
 impl Conn {
-    pub(super) fn new(socket: TcpStream, body_limit: usize) -> Self {
+    pub(super) fn new(wire: Wire, body_limit: usize) -> Self {
         Self {
-            socket,
+            wire,
             parser: Parser::new(body_limit),
             out: Outbox::default(),
             reply: Reply::None,
@@ -132,7 +131,7 @@ impl Conn {
             return Ok(if self.marks.hung_up { Got::End } else { Got::All });
         }
         let n = loop {
-            match self.socket.read(buffer) {
+            match self.wire.read(buffer) {
                 Ok(n) => break n,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
@@ -245,7 +244,7 @@ impl Conn {
     /// Writes what there is to write, up to one turn's worth.
     pub(super) fn write(&mut self, clock: WallClock, scratch: &mut Scratch) -> io::Result<Wrote> {
         if let Reply::Stream(stream) = &mut self.reply {
-            let (turn, bytes) = stream.turn(&mut self.out, &mut self.socket, &clock, scratch)?;
+            let (turn, bytes) = stream.turn(&mut self.out, &mut self.wire, &clock, scratch)?;
             self.marks.blocked = turn == Turn::Blocked;
             let wrote = |then| Wrote { then, record: None, bytes };
             return match turn {
@@ -269,7 +268,7 @@ impl Conn {
             }
             _ => None,
         };
-        self.marks.blocked = self.out.send(&mut self.socket)? == Sent::Blocked;
+        self.marks.blocked = self.out.send(&mut self.wire)? == Sent::Blocked;
         let then = match self.reply {
             Reply::Rest | Reply::Refused if !self.marks.blocked => self.end(clock)?,
             _ => Then::Wait,
@@ -279,11 +278,9 @@ impl Conn {
 
     fn write_faulty(&mut self, clock: WallClock) -> io::Result<Wrote> {
         let wrote = |then, record| Wrote { then, record, bytes: 0 };
-        self.marks.blocked = self.out.send(&mut self.socket)? == Sent::Blocked;
+        self.marks.blocked = self.out.send(&mut self.wire)? == Sent::Blocked;
         let stand = match &mut self.reply {
-            Reply::Faulty(faulty) if !self.marks.blocked => {
-                faulty.turn(&mut self.socket, &clock)?
-            }
+            Reply::Faulty(faulty) if !self.marks.blocked => faulty.turn(&mut self.wire, &clock)?,
             _ => return Ok(wrote(Then::Wait, None)),
         };
         self.marks.blocked = stand == Stand::Blocked;
@@ -301,7 +298,7 @@ impl Conn {
                 self.end(clock)?
             }
             End::Reset => {
-                fault::reset_on_close(&self.socket)?;
+                fault::reset_on_close(self.wire.socket())?;
                 Then::End
             }
         };
@@ -321,11 +318,12 @@ impl Conn {
     /// The reply is sent.
     fn end(&mut self, clock: WallClock) -> io::Result<Then> {
         if matches!(self.reply, Reply::Refused) {
-            self.socket.shutdown(Shutdown::Write)?;
+            self.wire.shutdown()?;
             self.reply = Reply::Draining(DRAIN);
             return Ok(Then::Read);
         }
         if self.after == After::Close {
+            self.wire.say_end();
             return Ok(Then::End);
         }
         self.reply = Reply::None;

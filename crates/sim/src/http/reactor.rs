@@ -229,13 +229,17 @@ impl Reactor {
         if let Err(error) = socket.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY could not be set");
         }
-        let slot = self.conns.insert(Conn::new(socket, self.body_limit));
+        let wire = match self.app.wires.take(socket) {
+            Ok(wire) => wire,
+            Err(error) => return tracing::warn!(%error, "TLS could not be set up"),
+        };
+        let slot = self.conns.insert(Conn::new(wire, self.body_limit));
         let Some(conn) = self.conns.get_mut(slot) else {
             return;
         };
         conn.is_deaf = self.app.faults.is_deaf();
         let interest = Interest::READABLE | Interest::WRITABLE;
-        let registered = self.poll.registry().register(&mut conn.socket, Token(slot), interest);
+        let registered = self.poll.registry().register(conn.wire.socket(), Token(slot), interest);
         if let Err(error) = registered {
             tracing::warn!(%error, "a connection could not be watched");
             self.close(slot);
