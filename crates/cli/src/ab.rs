@@ -188,11 +188,10 @@ fn document<'a>(
         lengths: job.sample.asked_lengths(),
         probe: None,
         shard: None,
-        epoch_unix_ns,
     };
     let goodput = &*args.answer.goodput;
-    let document =
-        record::RunDocument::new(&job.setup, asked, levels, &job.a.called, goodput, client)?;
+    let document = record::RunDocument::new(&job.setup, asked, levels, goodput)?;
+    let document = document.measured(&job.a.called, client, epoch_unix_ns);
     Ok(document.with_ab(record::AbPlan {
         rounds: spec.rounds.get(),
         settle_ms: spec.settle.to_millis(),

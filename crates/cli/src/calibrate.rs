@@ -107,8 +107,9 @@ pub(crate) const fn has_run(args: &BenchArgs) -> bool {
 
 /// Measures the ceiling for requests of the shape that `args` ask for on `route`.
 pub(crate) fn run(args: &BenchArgs, route: Route) -> Result<Calibration, Fail> {
-    let cap = args.load.max_concurrency.and_then(|cap| u32::try_from(cap).ok());
-    let all = args.load.num_prompts.map_or(u32::MAX, |all| u32::try_from(all).unwrap_or(u32::MAX));
+    let cap = args.level.load.max_concurrency.and_then(|cap| u32::try_from(cap).ok());
+    let all =
+        args.level.load.num_prompts.map_or(u32::MAX, |all| u32::try_from(all).unwrap_or(u32::MAX));
     let streams = cap.unwrap_or(STREAMS).min(all).max(1);
     let _running = Progress::calibrating();
     let bench = Bench { args, backend: backend(route) };
@@ -214,8 +215,8 @@ impl Bench<'_> {
         level: Level,
     ) -> Result<LevelSummary, Fail> {
         let target = Target::new(server.base_url(), self.backend, "echo").named("--calibrate")?;
-        let text = bench::text_after(self.args);
-        let keep = endpoint::keep_text(text, &self.args.workload);
+        let text = bench::text_after(&self.args.level);
+        let keep = endpoint::keep_text(text, &self.args.level.workload);
         let target = endpoint::apply_plain(target.keep_text(keep), &self.args.endpoint.connections);
         let (plan, tokenizer) = self.plan(&target, &level)?;
         let clock = MonotonicClock::new();
@@ -230,7 +231,8 @@ impl Bench<'_> {
 
     /// Made-up prompts of the lengths that the flags ask for, which is not what a data set has.
     fn plan(&self, target: &Target, level: &Level) -> Result<(Plan, Tokenizer), Fail> {
-        let made_up = workload::made_up(&self.args.workload, bench::nominal(self.args), target)?;
+        let made_up =
+            workload::made_up(&self.args.level.workload, bench::nominal(&self.args.level), target)?;
         let lengths = match level.output_tokens {
             None => made_up.spec.lengths.clone(),
             Some(output) => with_output(&made_up.spec.lengths, output),

@@ -15,8 +15,8 @@ use crate::exit::{Fail, Named};
 pub(crate) struct Client {
     threads: NonZeroUsize,
     pub(crate) thresholds: Thresholds,
-    /// What the run needs of the system beside what there is.
-    pub(crate) headroom: Headroom,
+    /// What the run needs of the system beside what there is; none where it needs nothing.
+    pub(crate) headroom: Option<Headroom>,
     /// What it can do at most, where that was measured.
     pub(crate) ceiling: Option<Ceiling>,
 }
@@ -29,13 +29,13 @@ impl Client {
             .unwrap_or_else(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
         let thresholds = args.threshold.join(",").parse().named("--threshold")?;
         let headroom = headroom(&wanted.needs(threads.get() as u64)).map_err(Fail::usage)?;
-        Ok(Self { threads, thresholds, headroom, ceiling: None })
+        Ok(Self { threads, thresholds, headroom: Some(headroom), ceiling: None })
     }
 
-    /// That of a run that is over.
+    /// That of a run that is over, or of one that nobody measures.
     pub(crate) const fn of_record(
         thresholds: Thresholds,
-        headroom: Headroom,
+        headroom: Option<Headroom>,
         ceiling: Option<Ceiling>,
     ) -> Self {
         Self { threads: NonZeroUsize::MIN, thresholds, headroom, ceiling }
@@ -44,7 +44,9 @@ impl Client {
     /// Says so where a connection for each of `requests` may use up the local ports. No more than a note: whether it
     /// does depends on how fast the server answers.
     pub(crate) fn note_ports(&self, requests: u64) {
-        if let Some(ports) = self.headroom.ports.filter(|ports| requests > ports.limit) {
+        if let Some(ports) =
+            self.headroom.and_then(|headroom| headroom.ports).filter(|ports| requests > ports.limit)
+        {
             eprintln!(
                 "note: --new-connection-per-request makes {requests} connections, and a closed one keeps its port for a \
                  minute: more than {} in a minute will fail",
@@ -56,7 +58,7 @@ impl Client {
     /// Says so where an uncapped run of `requests` may want more connections than there is room for. No more than a note:
     /// only a server that falls far behind the rate makes so many.
     pub(crate) fn note_backlog(&self, requests: u64) {
-        let Headroom { file_descriptors, ports } = self.headroom;
+        let Headroom { file_descriptors, ports } = self.headroom.unwrap_or_default();
         let limits = [file_descriptors, ports].into_iter().flatten().map(|room| room.limit);
         if let Some(least) = limits.min().filter(|least| requests > *least) {
             eprintln!(

@@ -70,7 +70,7 @@ pub(crate) fn report(
     folder: Option<String>,
 ) -> LevelReport {
     let speed_of_light = speed_of_light(run, kept, load, yardstick.physics);
-    let (headroom, ceiling) = (Some(yardstick.client.headroom), yardstick.client.ceiling);
+    let (headroom, ceiling) = (yardstick.client.headroom, yardstick.client.ceiling);
     let watch = ClientWatch { headroom, ceiling, ..run.client.watch };
     let client = ClientProof { watch, ..run.client };
     let expected = Expectations {

@@ -27,6 +27,7 @@ mod runtime;
 mod say;
 mod scenario;
 mod serve;
+mod simulate;
 mod sol;
 mod speed;
 mod sweep;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
+        Command::Simulate(args) => simulate::run(&args),
         Command::Models(args) => models::run(&args),
         Command::Sol(args) => sol::run(&args),
         Command::Devices(args) => devices::run(&args),

@@ -85,8 +85,12 @@ pub(crate) struct RunDocument<'a> {
     tapes_schema: &'static str,
     version: &'static str,
     /// What the wall clock showed at the epoch that all stamps count from, in nanoseconds since 1970: shards of a run on
-    /// several machines are put on one axis by it, and nothing else is.
-    epoch_unix_ns: u64,
+    /// several machines are put on one axis by it, and nothing else is. Absent where time was not the wall's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epoch_unix_ns: Option<u64>,
+    /// `virtual` where an engine was simulated in a time of its own; absent for the wall's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<&'static str>,
     setup: &'a Setup,
     /// What is asked, but for the number of requests, which is each level's own.
     plan: serde_json::Value,
@@ -107,7 +111,9 @@ pub(crate) struct RunDocument<'a> {
     timeouts: BTreeMap<&'static str, Millis>,
     /// Per-request goals, as they were given.
     goodput: &'a [String],
-    client: ClientPlan<'a>,
+    /// Absent where nobody measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client: Option<ClientPlan<'a>>,
     /// What `--backend auto` found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     probed: Option<&'a Found>,
@@ -157,8 +163,6 @@ pub(crate) struct AskedPlan<'a> {
     pub(crate) probe: Option<&'a Spec>,
     /// Which share of it is sent from here, as given.
     pub(crate) shard: Option<&'a str>,
-    /// What the wall clock showed at the epoch, in nanoseconds since 1970.
-    pub(crate) epoch_unix_ns: u64,
 }
 
 /// Lengths by their law and as quantiles.
@@ -201,16 +205,45 @@ impl From<WindowChoice> for WindowPlan {
 }
 
 impl<'a> RunDocument<'a> {
+    /// What is asked, in virtual time unless it [is measured](Self::measured).
     pub(crate) fn new(
         setup: &'a Setup,
         asked: AskedPlan<'a>,
         levels: Vec<LevelPlan>,
-        called: &'a Called,
         goodput: &'a [String],
-        client: ClientPlan<'a>,
     ) -> Result<Self, Fail> {
-        let AskedPlan { plan, lengths: (input, output), probe, shard, epoch_unix_ns } = asked;
+        let AskedPlan { plan, lengths: (input, output), probe, shard } = asked;
         let probe = probe.map(serde_json::to_value).transpose().map_err(Fail::broken)?;
+        Ok(Self {
+            schema: "fizeau.run/1",
+            tapes_schema: "fizeau.tapes/1",
+            epoch_unix_ns: None,
+            time: Some("virtual"),
+            version: env!("CARGO_PKG_VERSION"),
+            setup,
+            plan: without_requests(plan),
+            probe: probe.map(without_requests),
+            lengths: Lengths { input, output },
+            shard,
+            levels,
+            sampling: None,
+            timeouts: BTreeMap::new(),
+            goodput,
+            client: None,
+            probed: None,
+            ab: None,
+            speed_of_light: None,
+        })
+    }
+
+    /// The record of a run that `client` measures at the endpoint that is `called`; the wall clock showed `epoch_unix_ns`
+    /// at its epoch.
+    pub(crate) fn measured(
+        self,
+        called: &'a Called,
+        client: ClientPlan<'a>,
+        epoch_unix_ns: u64,
+    ) -> Self {
         let timeouts = &called.timeouts;
         let limits = [
             ("connect_ms", timeouts.connect),
@@ -220,25 +253,15 @@ impl<'a> RunDocument<'a> {
         ];
         let limits =
             limits.into_iter().filter_map(|(name, limit)| Some((name, limit?.to_millis())));
-        Ok(Self {
-            schema: "fizeau.run/1",
-            tapes_schema: "fizeau.tapes/1",
-            epoch_unix_ns,
-            version: env!("CARGO_PKG_VERSION"),
-            setup,
-            plan: without_requests(plan),
-            probe: probe.map(without_requests),
-            lengths: Lengths { input, output },
-            shard,
-            levels,
+        Self {
+            epoch_unix_ns: Some(epoch_unix_ns),
+            time: None,
             sampling: Some(&called.sampling).filter(|body| **body != serde_json::json!({})),
             timeouts: limits.collect(),
-            goodput,
-            client,
+            client: Some(client),
             probed: called.found.as_ref(),
-            ab: None,
-            speed_of_light: None,
-        })
+            ..self
+        }
     }
 
     /// With what its speed of light is computed from.

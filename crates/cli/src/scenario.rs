@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use fizeau::core::Tokens;
-use fizeau::roofline::{Admission, Speculation, System};
+use fizeau::roofline::{Admission, Calibration, Speculation, System};
 use fizeau::sim::{
     Chunking, Drafts, EngineConfig, Order, Overheads, Policy, PrefixCaching, Routing, Scenario,
 };
@@ -37,6 +37,7 @@ pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, F
     if let Some((by, _)) = speculation {
         scenario = scenario.with_drafter(by.drafter().clone()).map_err(Fail::usage)?;
     }
+    scenario = timed(scenario, &engine.step)?;
     match sol::instances(&engine.apart)? {
         Some([prefill, decode]) => {
             let transfer = engine.apart.transfer.into();
@@ -49,18 +50,29 @@ pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, F
     }
 }
 
+/// With the constants of a calibration, or a limit of power, where the flags say so.
+fn timed(scenario: Scenario, args: &StepArgs) -> Result<Scenario, Fail> {
+    if let Some(path) = &args.calibration {
+        let flag = format!("--calibration {}", path.display());
+        let text = std::fs::read_to_string(path).named(&flag)?;
+        let calibration = Calibration::from_json(&text).named(&flag)?;
+        let engine = args.calibration_engine.clone();
+        let predictor = calibration.predictor(scenario.system(), engine.as_deref());
+        predictor.warnings().iter().for_each(|warning| eprintln!("note: {warning}"));
+        return scenario.with_calibration(calibration, engine).map_err(Fail::usage);
+    }
+    match &args.power_limit {
+        Some(limit) => {
+            let watts = sol::watts(limit, scenario.system())?;
+            scenario.with_power_limit(watts).named("--power-limit")
+        }
+        None => Ok(scenario),
+    }
+}
+
 /// Model and devices, and the model's name.
 fn named(args: &SystemArgs) -> Result<(String, System), Fail> {
-    let (model, hardware) = match (&args.model_config, &args.hardware) {
-        (Some(model), Some(hardware)) => (model.as_str(), hardware.as_str()),
-        (None, None) => (DEFAULT.0, DEFAULT.2),
-        (Some(_), None) => {
-            return Err(Fail::usage("--hardware: name the device that --model-config is for"));
-        }
-        (None, Some(_)) => {
-            return Err(Fail::usage("--model-config: name the model that --hardware is for"));
-        }
-    };
+    let (model, hardware) = names(args)?;
     let loaded = model_config::load(model).named(&format!("--model-config {model}"))?;
     let device = hardware::named(hardware)?.device;
     let system = sol::system(loaded.model, device, args).map_err(Fail::usage)?;
@@ -69,6 +81,20 @@ fn named(args: &SystemArgs) -> Result<(String, System), Fail> {
         None => DEFAULT.1,
     };
     Ok((name.to_owned(), system))
+}
+
+/// What model and device are called, where the flags say so or say neither.
+pub(crate) fn names(args: &SystemArgs) -> Result<(&str, &str), Fail> {
+    match (&args.model_config, &args.hardware) {
+        (Some(model), Some(hardware)) => Ok((model, hardware)),
+        (None, None) => Ok((DEFAULT.0, DEFAULT.2)),
+        (Some(_), None) => {
+            Err(Fail::usage("--hardware: name the device that --model-config is for"))
+        }
+        (None, Some(_)) => {
+            Err(Fail::usage("--model-config: name the model that --hardware is for"))
+        }
+    }
 }
 
 fn config(args: &EngineArgs) -> Result<EngineConfig, Fail> {

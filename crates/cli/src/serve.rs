@@ -4,7 +4,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 use fizeau::core::{Nanos, Tokens};
 use fizeau::sim::FixedTiming;
-use fizeau::sim::http::{Server, ServerConfig, ServerHandle, Spread};
+use fizeau::sim::http::{Faults, Server, ServerConfig, ServerHandle, Spread, TimeScale};
 
 use crate::args::ServeArgs;
 use crate::exit::{Exit, Fail, Named};
@@ -13,12 +13,16 @@ use crate::say::say;
 use crate::scenario;
 
 pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
-    let (config, what) = engine(args)?;
-    let config = limited(args, config);
+    if args.list_faults {
+        say(faults())?;
+        return Ok(Exit::Good);
+    }
+    let Served { config, what, also } = engine(args)?;
+    let config = configured(args, config)?;
     let server = Server::bind(address(args)?, config).map_err(Fail::usage)?;
     let handle = server.spawn().map_err(Fail::broken)?;
     if args.until_stdin_ends {
-        announce(args, &what, &handle)?;
+        announce(args, [&what, &also], &handle)?;
         // However it ends.
         drop(std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
         return Ok(Exit::Good);
@@ -27,7 +31,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
         let interrupt = tokio::spawn(tokio::signal::ctrl_c());
         // Once it runs it listens; only then is Ctrl-C promised.
         tokio::task::yield_now().await;
-        announce(args, &what, &handle)?;
+        announce(args, [&what, &also], &handle)?;
         let listened = interrupt.await.map_err(Fail::broken)?;
         listened
             .map_err(|error| Fail::broken(format!("the system does not tell of Ctrl-C: {error}")))
@@ -38,31 +42,102 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Fail> {
     Ok(Exit::Good)
 }
 
-/// `config` with what goes for any engine.
-fn limited(args: &ServeArgs, config: ServerConfig) -> ServerConfig {
-    let config = match &args.served_model_name {
-        Some(name) => config.with_model(name.clone()),
-        None => config,
-    };
+/// What is behind the server, and lines that describe it.
+struct Served {
+    config: ServerConfig,
+    what: String,
+    /// What else there is to know.
+    also: String,
+}
+
+/// What was asked for: fixed timing or an engine.
+fn engine(args: &ServeArgs) -> Result<Served, Fail> {
+    match (args.ttft_ms, args.itl_ms) {
+        (Some(ttft), Some(itl)) => fixed_timing(args, [ttft, itl]),
+        _ => simulated(args),
+    }
+}
+
+fn fixed_timing(args: &ServeArgs, [ttft, itl]: [f64; 2]) -> Result<Served, Fail> {
+    let ttft = Nanos::from_secs_f64(ttft / 1e3).named("--ttft-ms")?;
+    let itl = Nanos::from_secs_f64(itl / 1e3).named("--itl-ms")?;
+    let what =
+        format!("fixed timing, no engine: first token after {ttft}, each further one after {itl}");
+    let mut also = String::new();
+    let mut engine = FixedTiming::new(ttft, itl);
+    if let Some(blocks) = args.engine.enable_prefix_caching {
+        engine = engine.with_prefixes(blocks);
+        let most =
+            blocks.map_or_else(|| "no limit".to_owned(), |blocks| format!("at most {blocks}"));
+        also = format!("prefix cache: blocks of 16 tokens, {most}");
+    }
+    let config = ServerConfig::new(engine);
     let config = match args.max_model_len {
         Some(tokens) => config.with_max_model_len(Tokens::new(tokens)),
         None => config,
     };
-    config
+    Ok(Served { config, what, also })
 }
 
-fn announce(args: &ServeArgs, what: &str, handle: &ServerHandle) -> Result<(), Fail> {
+fn simulated(args: &ServeArgs) -> Result<Served, Fail> {
+    let scenario = scenario::of(&args.system, &args.engine)?;
+    let scenario = match args.max_model_len {
+        Some(tokens) => scenario.with_max_context(Tokens::new(tokens)).named("--max-model-len")?,
+        None => scenario,
+    };
+    let what = format!("simulated engine, no accelerator is used:\n  {}", scenario.describe());
+    Ok(Served { config: ServerConfig::new(scenario.serve()), what, also: String::new() })
+}
+
+/// `config` with what goes for any engine.
+fn configured(args: &ServeArgs, config: ServerConfig) -> Result<ServerConfig, Fail> {
+    let config = match &args.served_model_name {
+        Some(name) => config.with_model(name.clone()),
+        None => config,
+    };
+    let config = match &args.fault {
+        Some(faults) => {
+            let faults: Faults = faults.parse().named("--fault")?;
+            config.with_faults(faults.with_seed(args.engine.engine_seed))
+        }
+        None => config,
+    };
+    let scale = TimeScale::new(args.time_scale).named("--time-scale")?;
+    Ok(config.with_time_scale(scale))
+}
+
+/// Says what is served, where, and what else there is to know.
+fn announce(args: &ServeArgs, [what, also]: [&str; 2], handle: &ServerHandle) -> Result<(), Fail> {
     say(what)?;
     let model = args.served_model_name.as_deref().unwrap_or("(any name)");
     say(format_args!("serving model {model} on {}", handle.base_url()))?;
-    if let Some(blocks) = args.engine.enable_prefix_caching {
-        let most =
-            blocks.map_or_else(|| "no limit".to_owned(), |blocks| format!("at most {blocks}"));
-        say(format_args!("prefix cache: blocks of 16 tokens, {most}"))?;
+    if !also.is_empty() {
+        say(also)?;
     }
-    say("routes: /v1/completions /v1/chat/completions /v1/models /health /truth[?summary]")?;
+    if args.time_scale != 1.0 {
+        say(format_args!("time runs {} times as fast as life", args.time_scale))?;
+    }
+    if let Some(faults) = &args.fault {
+        say(format_args!("faults: {faults}; a request chooses by the header x-fizeau-fault"))?;
+    }
+    say(ROUTES)?;
     say("Ctrl-C ends it and tells how well it kept its schedule")
 }
+
+const ROUTES: &str =
+    "routes: /v1/completions /v1/chat/completions /v1/models /health /metrics /truth[?summary]";
+
+/// Every fault, with a line about it.
+fn faults() -> String {
+    let each =
+        Faults::all().iter().map(|fault| format!("{}\n    {}\n", fault.form(), fault.about()));
+    each.collect::<String>() + FAULTS
+}
+
+const FAULTS: &str = "
+--fault NAME+NAME          both for each reply
+--fault 0.1*NAME,0.02*NAME each for that share of the replies
+--fault allow              only for requests that choose so";
 
 /// How well the server kept its own schedule, in one line.
 fn kept(lateness: &Spread) -> String {
@@ -73,30 +148,6 @@ fn kept(lateness: &Spread) -> String {
         p99.get(),
         max.get()
     )
-}
-
-/// The engine that was asked for, and a line that describes it.
-fn engine(args: &ServeArgs) -> Result<(ServerConfig, String), Fail> {
-    if let (Some(ttft), Some(itl)) = (args.ttft_ms, args.itl_ms) {
-        let ttft = Nanos::from_secs_f64(ttft / 1e3).named("--ttft-ms")?;
-        let itl = Nanos::from_secs_f64(itl / 1e3).named("--itl-ms")?;
-        let what = format!(
-            "fixed timing, no engine: first token after {ttft}, each further one after {itl}"
-        );
-        let engine = FixedTiming::new(ttft, itl);
-        let engine = match args.engine.enable_prefix_caching {
-            Some(blocks) => engine.with_prefixes(blocks),
-            None => engine,
-        };
-        return Ok((ServerConfig::new(engine), what));
-    }
-    let scenario = scenario::of(&args.system, &args.engine)?;
-    let scenario = match args.max_model_len {
-        Some(tokens) => scenario.with_max_context(Tokens::new(tokens)).named("--max-model-len")?,
-        None => scenario,
-    };
-    let what = format!("simulated engine, no accelerator is used:\n  {}", scenario.describe());
-    Ok((ServerConfig::new(scenario.serve()), what))
 }
 
 fn address(args: &ServeArgs) -> Result<SocketAddr, Fail> {

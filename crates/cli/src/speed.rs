@@ -9,15 +9,18 @@ use std::path::Path;
 use fizeau::core::Tokens;
 use fizeau::report::{LengthTally, LevelReport, LightCurve, Reference, Setup};
 use fizeau::roofline::{Bound, Calibration, Load, Predictor, System};
+use fizeau::sim::Scenario;
 
-use crate::args::PhysicsArgs;
+use crate::args::{PhysicsArgs, SystemArgs};
 use crate::exit::{Fail, Named};
 use crate::hardware::{self, Hardware};
 use crate::model_config::{self, Loaded};
+use crate::scenario;
 use crate::sol;
 pub(crate) use spread::Spread;
 
 /// What the speed of light is computed from.
+#[derive(Clone)]
 pub(crate) struct Physics {
     model_name: String,
     system: System,
@@ -75,6 +78,17 @@ impl Physics {
         let args = spread.system_args();
         let system = sol::system(model, device, &args).map_err(Fail::usage)?;
         let physics = Self::new(path_name, system, (0, 0));
+        Ok(Self { spread, files: [Some(text), quantization, file, None], ..physics })
+    }
+
+    /// That of a simulated engine, which was made of what `args` name.
+    pub(crate) fn of_scenario(args: &SystemArgs, scenario: &Scenario) -> Result<Self, Fail> {
+        let (config, hardware) = scenario::names(args)?;
+        let Loaded { text, quantization, .. } = model_config::load(config).map_err(Fail::usage)?;
+        let Hardware { file, .. } = hardware::find(hardware, "--hardware")?;
+        let name = scenario.model_name().to_owned();
+        let physics = Self::new(name, scenario.system().clone(), (0, 0));
+        let spread = Spread::of_scenario(args, scenario);
         Ok(Self { spread, files: [Some(text), quantization, file, None], ..physics })
     }
 

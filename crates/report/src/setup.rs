@@ -62,7 +62,8 @@ pub struct Endpoint {
     pub connections: Connections,
 }
 
-/// How the endpoint was reached. Words for people; what does not apply is left out.
+/// How the endpoint was reached. Words for people; what does not apply is left out. Without a version of HTTP there were no
+/// connections: an engine was simulated in virtual time.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Connections {
     /// Further servers that shared the requests with the first, as scheme, host and port, in the order of the
@@ -92,6 +93,9 @@ pub struct Connections {
 impl Connections {
     /// All of it in one line.
     fn words(&self) -> String {
+        if self.http_version.is_empty() {
+            return "none".to_owned();
+        }
         let mut words = vec![format!("HTTP/{}", self.http_version)];
         words.extend(self.http2_streams.map(|n| format!("{n} requests at a time on each")));
         words.push(format!("connections: {}", self.lifetime));

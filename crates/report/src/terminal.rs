@@ -92,6 +92,9 @@ impl SweepReport {
             workload.arrivals
         )));
         match &setup.engine {
+            Engine::Simulated { description } if self.is_simulated() => out.push(Line::text(
+                format!("Simulated in virtual time, not measured: {description}"),
+            )),
             Engine::Simulated { description } => out.push(Line::text(format!(
                 "The engine was simulated, not run on hardware: {description}"
             ))),

@@ -58,6 +58,12 @@ impl Exchanges {
         }
     }
 
+    /// Whether no pass has any: a device by itself.
+    pub(crate) fn is_empty(&self) -> bool {
+        let never = |repeated: &Repeated| repeated.times <= 0.0;
+        self.experts.is_empty() && never(&self.of_samples) && self.of_tokens.iter().all(never)
+    }
+
     /// What `pass` takes, and how many collectives it has.
     pub(crate) fn time(&self, pass: &Pass) -> (CollectiveTime, f64) {
         let (mut sum, mut count) = (CollectiveTime::default(), 0.0);

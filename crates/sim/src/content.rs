@@ -42,6 +42,7 @@ impl Chain {
     }
 
     /// Keeps what follows apart from all that has another salt, or none (`cache_salt` of vLLM).
+    #[cfg(any(feature = "http", test))]
     pub(crate) fn salt(&mut self, salt: &str) {
         self.text(salt);
     }

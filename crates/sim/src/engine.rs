@@ -1,5 +1,7 @@
 //! The continuous-batching state machine.
 
+#[cfg(test)]
+mod audit;
 mod batch;
 mod blocks;
 mod config;

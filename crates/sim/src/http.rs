@@ -65,8 +65,11 @@ mod app;
 mod ask;
 mod clock;
 mod conn;
+mod conversation;
+mod dialect;
 mod fault;
 mod frames;
+mod length;
 mod metrics;
 mod prompt;
 mod reactor;
@@ -81,6 +84,7 @@ mod time_scale;
 #[cfg(feature = "tls")]
 mod tls;
 mod truth;
+mod vocabulary;
 mod wire;
 
 use std::fmt;
@@ -100,7 +104,9 @@ use reactor::{Reactor, Stop};
 use truth::Truth;
 use wire::Wires;
 
+pub use dialect::SglangText;
 pub use fault::{FaultKind, Faults, ParseFaultsError};
+pub use length::NaturalLength;
 pub use spread::Spread;
 pub use time_scale::{TimeScale, TimeScaleError};
 #[cfg(feature = "tls")]
@@ -124,6 +130,8 @@ pub struct ServerConfig {
     scale: TimeScale,
     faults: Option<Faults>,
     wires: Wires,
+    natural_length: Option<NaturalLength>,
+    sglang: Option<SglangText>,
 }
 
 impl ServerConfig {
@@ -139,6 +147,8 @@ impl ServerConfig {
             scale: TimeScale::default(),
             faults: None,
             wires: Wires::default(),
+            natural_length: None,
+            sglang: None,
         }
     }
 
@@ -174,6 +184,19 @@ impl ServerConfig {
         Self { wires: Wires { tls: Some(tls) }, ..self }
     }
 
+    /// The same with a model that ends its replies by itself where a request lets it; by default it never does.
+    #[must_use]
+    pub fn with_natural_length(self, length: NaturalLength) -> Self {
+        Self { natural_length: Some(length), ..self }
+    }
+
+    /// The same as a server that passes for SGLang: it says so at `GET /v1/models` and `GET /get_model_info`, and its
+    /// `/generate` shows `text`.
+    #[must_use]
+    pub fn with_sglang(self, text: SglangText) -> Self {
+        Self { sglang: Some(text), ..self }
+    }
+
     /// The same with requests of at most `bytes` bytes (default 16 MiB); larger ones get status 413.
     #[must_use]
     pub fn with_body_limit(self, bytes: usize) -> Self {
@@ -196,6 +219,8 @@ impl fmt::Debug for ServerConfig {
             .field("max_model_len", &self.max_model_len)
             .field("scale", &self.scale)
             .field("faults", &self.faults)
+            .field("natural_length", &self.natural_length)
+            .field("sglang", &self.sglang)
             .finish_non_exhaustive()
     }
 }
@@ -270,6 +295,8 @@ impl Server {
             metrics: Metrics::new(longest_job),
             gauges: engine.gauges(),
             prefix_block: engine.prefix_block(),
+            natural: self.config.natural_length,
+            sglang: self.config.sglang,
             numbered: 0,
         };
         let (reactor, stop) = Reactor::new(self.listener, engine, app, body_limit)?;

@@ -1,8 +1,8 @@
 //! A simulated LLM serving engine: one state machine, two clocks.
 //!
-//! [`Engine`] batches continuously, as real engines do: a limit on slots, a limit on key-value memory,
-//! prompts in chunks beside decoding, and a step time from a [`StepTime`], usually the roofline of a model on
-//! a device ([`RooflineStep`]). [`FixedTiming`] answers on a timetable instead, for tests of clients. Both
+//! [`Engine`] batches continuously, as real engines do: slots, a budget of tokens for each step, prompts in chunks
+//! beside decoding, a paged key-value cache with preemption and shared prefixes, drafts, attention groups and pipeline
+//! stages, and a step time from a [`StepTime`], usually the roofline of a model on a device ([`RooflineStep`]). [`FixedTiming`] answers on a timetable instead, for tests of clients. Both
 //! are a [`Serve`], and whatever is a `Serve` runs
 //!
 //! - in **virtual time**, with no socket and no sleeping: [`VirtualTime`] is the clock, the timer and the
@@ -16,7 +16,8 @@
 //!
 //! # Invariants
 //!
-//! - The state machines read no clock, draw no random number and do no I/O. The same jobs give the same emissions.
+//! - The state machines read no clock and do no I/O, and chance follows from a seed ([`EngineConfig::seed`]). The same jobs
+//!   give the same emissions.
 //! - An engine on a [`RooflineStep`] is never faster than the roofline that it was made from.
 //! - Only module `http` has a thread, a socket or the wall clock.
 //!
@@ -49,7 +50,6 @@
 
 mod chance;
 mod cluster;
-#[cfg(feature = "http")]
 mod content;
 mod engine;
 mod fixed;

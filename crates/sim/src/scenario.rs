@@ -5,20 +5,24 @@ mod layout;
 mod memory;
 mod remedy;
 mod text;
+mod timing;
 
 pub use error::ScenarioError;
 pub use remedy::Remedies;
 
 use std::num::NonZeroU32;
 
-use fizeau_core::Tokens;
-use fizeau_roofline::{Deployment, Device, Drafter, KnownModel, Model, System, Transfer};
+use fizeau_core::{Tokens, Watts};
+use fizeau_roofline::{
+    Calibration, Deployment, Device, Drafter, KnownModel, Model, System, Transfer,
+};
 
 use crate::cluster::Routing;
 use crate::engine::{Engine, EngineConfig};
 use crate::serve::Serve;
-use crate::step::{Overheads, RooflineStep};
+use crate::step::{Overheads, StepModel};
 use layout::{Layout, Service};
+use timing::Timing;
 
 /// A model on devices behind an engine with limits, all simulated: whatever both clocks run.
 ///
@@ -51,7 +55,7 @@ pub struct Scenario {
     /// What was asked for, with all that follows.
     config: EngineConfig,
     /// One replica, idle.
-    engine: Engine<RooflineStep>,
+    engine: Engine<StepModel>,
     /// All of them, idle.
     service: Service,
 }
@@ -63,7 +67,7 @@ struct Asked {
     /// All replicas.
     system: System,
     config: EngineConfig,
-    overheads: Overheads,
+    timing: Timing,
     drafter: Option<Drafter>,
     layout: Layout,
 }
@@ -73,7 +77,7 @@ impl Asked {
     fn settle(mut self) -> Result<Scenario, ScenarioError> {
         let config = memory::settle(&self)?;
         self.system = memory::with_limits(self.system, &config);
-        let step = RooflineStep::new(self.system.clone(), self.overheads)?;
+        let step = Timing::step(&self)?;
         let engine = Engine::new(config.clone(), step)?;
         let service = self.layout.service(&engine, self.system.deployment().replicas())?;
         Ok(Scenario { asked: self, config, engine, service })
@@ -120,7 +124,8 @@ impl Scenario {
     ) -> Result<Self, ScenarioError> {
         let (model_name, drafter) = (model_name.into(), None);
         let layout = Layout::Replicas(Routing::default());
-        Asked { model_name, system, config, overheads, drafter, layout }.settle()
+        let timing = Timing::Roofline { overheads, power_limit: None };
+        Asked { model_name, system, config, timing, drafter, layout }.settle()
     }
 
     /// The same with at most `tokens` for prompt and output of one request together.
@@ -138,6 +143,33 @@ impl Scenario {
     /// If that leaves no room for a request.
     pub fn with_drafter(self, drafter: Drafter) -> Result<Self, ScenarioError> {
         Asked { drafter: Some(drafter), ..self.asked }.settle()
+    }
+
+    /// The same with the constants of `calibration` for `engine`, or without one for all engines on the device, in place of
+    /// overheads ([`crate::CalibratedStep`]).
+    ///
+    /// # Errors
+    /// None that did not come up before.
+    pub fn with_calibration(
+        self,
+        calibration: Calibration,
+        engine: Option<String>,
+    ) -> Result<Self, ScenarioError> {
+        let timing = Timing::Calibrated { calibration: Box::new(calibration), engine };
+        Asked { timing, ..self.asked }.settle()
+    }
+
+    /// The same where no device may draw more than `limit` on average over a step.
+    ///
+    /// # Errors
+    /// If that is no more than a device draws whatever it does, nothing is known of its power, or step times are a
+    /// calibration's, which knows nothing of power.
+    pub fn with_power_limit(self, limit: Watts) -> Result<Self, ScenarioError> {
+        let Timing::Roofline { overheads, .. } = self.asked.timing else {
+            return Err(ScenarioError::PowerOfCalibrated);
+        };
+        let timing = Timing::Roofline { overheads, power_limit: Some(limit) };
+        Asked { timing, ..self.asked }.settle()
     }
 
     /// The same `count` times, with requests shared among them as `routing` says.
@@ -211,7 +243,7 @@ impl Scenario {
 
     /// A fresh engine, one replica alone.
     #[must_use]
-    pub fn engine(&self) -> Engine<RooflineStep> {
+    pub fn engine(&self) -> Engine<StepModel> {
         self.engine.clone()
     }
 

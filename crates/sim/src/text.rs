@@ -72,6 +72,10 @@ const WORDS: [&str; 64] = [
     " you",
 ];
 
+/// The id of the first word. Ids below are often special tokens in real vocabularies.
+#[cfg(feature = "http")]
+const FIRST_ID: u64 = 1_000;
+
 /// The text of token `index` of a job.
 pub(crate) fn word(job: JobId, index: u64) -> &'static str {
     let place = choice(job, index) as usize;
@@ -79,11 +83,22 @@ pub(crate) fn word(job: JobId, index: u64) -> &'static str {
 }
 
 /// Its token id. The same text has the same id.
-#[cfg(feature = "http")]
 pub(crate) fn token_id(job: JobId, index: u64) -> u64 {
-    // Ids below are often special tokens in real vocabularies.
-    const FIRST: u64 = 1_000;
-    FIRST + choice(job, index)
+    FIRST_ID + choice(job, index)
+}
+
+/// The text of the token with this id, if it is one of the vocabulary's.
+#[cfg(feature = "http")]
+pub(crate) fn word_of(id: u64) -> Option<&'static str> {
+    let place = usize::try_from(id.checked_sub(FIRST_ID)?).ok()?;
+    WORDS.get(place).copied()
+}
+
+/// The id of a word of the vocabulary, written without its space.
+#[cfg(feature = "http")]
+pub(crate) fn id_of(word: &str) -> Option<u64> {
+    let place = WORDS.binary_search_by(|known| known.trim_start().cmp(word)).ok()?;
+    Some(FIRST_ID + place as u64)
 }
 
 /// How many tokens a text counts for: one to a word, since there is no tokenizer; never none, since every

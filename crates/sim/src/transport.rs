@@ -1,35 +1,52 @@
 //! A transport without a wire: requests go straight into an engine, in virtual time.
 
+mod calls;
+
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fmt;
 use std::future::poll_fn;
+use std::num::NonZeroU64;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use fizeau_core::{
-    Arrival, Asked, Channel, Clock, Failure, FailureClass, Outcome, Prompt, Request, ServerTiming,
-    Stamp, StampSource, Tape, TokenSource, Tokens, Transport, Usage,
+    Asked, Clock, Failure, FailureClass, Outcome, Prompt, Request, ServerTiming, Stamp,
+    StampSource, Tape, TokenSource, Tokens, Transport, Usage,
 };
 
-use crate::job::{Emission, Job, JobId, SubmitError};
-use crate::serve::Serve;
+use crate::content::{Chain, Form};
+use crate::job::{Job, JobId, SubmitError};
+use crate::serve::{Gauges, Serve};
 use crate::text;
 use crate::virtual_time::{Source, VirtualTime};
+use calls::{Calls, Reply};
 
 /// A [`Transport`] into a simulated engine.
 ///
-/// A request is submitted at the instant of its first poll and answered one token an arrival, at the very
-/// instants at which the engine gives them: there is no network. Headers and first bytes do not exist here,
+/// A request is submitted at the instant of its first poll and answered at the very instants at which the engine gives
+/// tokens, all that leave together in one arrival: there is no network. Headers and first bytes do not exist here,
 /// so those marks stay absent; [`fizeau_core::ServerTiming`] tells queueing, prefill and decoding apart. A
-/// request that the engine refuses ends as a server would end it, as a failure with status 400.
+/// request that the engine refuses ends as a server would end it, as a failure with status 400, or 429 where its queue is
+/// full.
 ///
-/// The length of a prompt is [`Request::input_tokens`], else the number of token ids, else one token a word.
+/// The length of a prompt is [`Request::input_tokens`], else the number of token ids, else one token a word. An engine that
+/// keeps prefixes ([`Serve::prefix_block`]) is told what prompts are made of, token by token, and finds replies again in the
+/// later turns of a conversation; a prompt of a known length without tokens shares nothing with another.
 #[derive(Clone)]
 pub struct SimTransport {
     shared: Rc<Shared>,
     time: VirtualTime,
+    text: Text,
+}
+
+/// What becomes of the text of a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Text {
+    /// Nobody wants it.
+    Unwritten,
+    /// It is on the tape.
+    Kept,
 }
 
 struct Shared {
@@ -37,29 +54,28 @@ struct Shared {
     calls: RefCell<Calls>,
 }
 
-#[derive(Default)]
-struct Calls {
-    open: BTreeMap<JobId, Call>,
-    next_id: u64,
-}
-
-/// A request under way.
-#[derive(Default)]
-struct Call {
-    emissions: Vec<Emission>,
-    waker: Option<Waker>,
-}
-
 impl SimTransport {
     /// A transport into `engine`, which takes part in `time` for as long as the transport or a request of it
-    /// lives.
+    /// lives. Text is not kept.
     #[must_use]
     pub fn new(time: &VirtualTime, engine: impl Serve + 'static) -> Self {
         let shared =
             Rc::new(Shared { engine: RefCell::new(Box::new(engine)), calls: RefCell::default() });
         let source = Rc::downgrade(&shared);
         time.add_source(source);
-        Self { shared, time: time.clone() }
+        Self { shared, time: time.clone(), text: Text::Unwritten }
+    }
+
+    /// The same, with the text of replies on their tapes: for files, and for the later turns of conversations.
+    #[must_use]
+    pub fn keeping_text(self) -> Self {
+        Self { text: Text::Kept, ..self }
+    }
+
+    /// How full the engine is, and what has happened in it so far.
+    #[must_use]
+    pub fn gauges(&self) -> Gauges {
+        self.shared.engine.borrow().gauges()
     }
 }
 
@@ -79,11 +95,15 @@ impl Transport for SimTransport {
         let mut tape = blank_tape(request, prompt_tokens, sent);
         tape.marks.intended = intended;
         tape.marks.released = released;
-        match self.shared.submit(prompt_tokens, request.max_output_tokens, sent) {
-            Ok(ticket) => fill(&mut tape, ticket.id, &ticket.emissions().await),
+        match self.shared.submit(request, prompt_tokens, sent) {
+            Ok(ticket) => fill(&mut tape, ticket.reply().await, self.text),
             Err(error) => {
                 let failure = Failure::new(FailureClass::Status, error.to_string());
-                tape.outcome = Outcome::Failed(Failure { status: Some(400), ..failure });
+                let status = match error {
+                    SubmitError::QueueFull { .. } => 429,
+                    _ => 400,
+                };
+                tape.outcome = Outcome::Failed(Failure { status: Some(status), ..failure });
             }
         }
         tape.marks.end = Some(self.time.now());
@@ -93,7 +113,7 @@ impl Transport for SimTransport {
 
 impl fmt::Debug for SimTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let open = self.shared.calls.borrow().open.len();
+        let open = self.shared.calls.borrow().len();
         f.debug_struct("SimTransport")
             .field("time", &self.time)
             .field("open", &open)
@@ -109,6 +129,35 @@ fn prompt_tokens(request: &Request) -> Tokens {
         Prompt::TokenIds(ids) => u64::try_from(ids.len()).unwrap_or(u64::MAX),
     };
     request.input_tokens.unwrap_or_else(|| Tokens::new(counted()))
+}
+
+/// What the prompt of `request` is made of, in blocks of `block` tokens; none if it has no tokens.
+fn chain(request: &Request, block: NonZeroU64) -> Option<Chain> {
+    let model = request.model.as_deref().unwrap_or_default();
+    let chain = |form| Chain::new(model, form, block);
+    let text = |words: &str| {
+        let mut chain = chain(Form::Text);
+        chain.words(words);
+        chain
+    };
+    Some(match &request.prompt {
+        Prompt::TokenIds(ids) if ids.is_empty() => return None,
+        Prompt::TokenIds(ids) => {
+            let mut chain = chain(Form::Ids);
+            chain.ids(ids);
+            chain
+        }
+        Prompt::Body(body) => text(body),
+        Prompt::Text(words) => text(words),
+        Prompt::Chat(messages) => {
+            let mut chain = chain(Form::Chat);
+            for message in messages {
+                chain.role(message.role.as_str());
+                chain.words(&message.content);
+            }
+            chain
+        }
+    })
 }
 
 /// The tape of a request of which nothing has been seen yet.
@@ -130,26 +179,18 @@ fn blank_tape(request: &Request, prompt_tokens: Tokens, sent: Stamp) -> Tape {
     }
 }
 
-/// Writes what the engine gave for job `id` into the tape.
-fn fill(tape: &mut Tape, id: JobId, emissions: &[Emission]) {
-    let arrival = |emission: &Emission| {
-        let word = text::word(id, emission.index);
-        let size = u32::try_from(word.len()).unwrap_or(u32::MAX);
-        Arrival {
-            read: u32::try_from(emission.index).unwrap_or(u32::MAX),
-            bytes: size,
-            // The words are ASCII.
-            chars: size,
-            ..Arrival::tokens(emission.at, 1, Channel::Visible)
-        }
-    };
-    tape.arrivals = emissions.iter().map(arrival).collect();
+/// Writes what the engine gave into the tape.
+fn fill(tape: &mut Tape, reply: Reply, text: Text) {
+    tape.text = (text == Text::Kept).then(|| reply.text());
+    let last = reply.last;
+    tape.arrivals = reply.arrivals;
     tape.usage = Some(Usage {
         prompt_tokens: tape.asked.input_tokens,
         completion_tokens: Some(tape.output_tokens()),
+        cached_tokens: last.map(|last| last.timing.cached_tokens),
         ..Usage::default()
     });
-    tape.server_timing = emissions.last().map(|last| ServerTiming {
+    tape.server_timing = last.map(|last| ServerTiming {
         queue: Some(last.timing.queue()),
         prefill: Some(last.timing.prefill()),
         decode: Some(last.at.saturating_since(last.timing.first_token)),
@@ -159,16 +200,16 @@ fn fill(tape: &mut Tape, id: JobId, emissions: &[Emission]) {
 impl Shared {
     fn submit(
         self: &Rc<Self>,
+        request: &Request,
         prompt_tokens: Tokens,
-        output_tokens: Tokens,
         at: Stamp,
     ) -> Result<Ticket, SubmitError> {
-        let mut calls = self.calls.borrow_mut();
-        let id = JobId(calls.next_id);
-        let job = Job::new(id, prompt_tokens, output_tokens, at);
-        self.engine.borrow_mut().submit(job)?;
-        calls.next_id += 1;
-        calls.open.insert(id, Call::default());
+        let (mut calls, mut engine) = (self.calls.borrow_mut(), self.engine.borrow_mut());
+        let (id, output) = (calls.next_id(), request.max_output_tokens);
+        let chain = engine.prefix_block().and_then(|block| chain(request, block));
+        let content = chain.map(|chain| chain.content(id, output));
+        engine.submit(Job { content, ..Job::new(id, prompt_tokens, output, at) })?;
+        calls.open(output);
         Ok(Ticket { id, shared: Rc::clone(self) })
     }
 }
@@ -181,10 +222,10 @@ impl Source for Shared {
     fn advance(&self, to: Stamp, ready: &mut Vec<Waker>) {
         let mut calls = self.calls.borrow_mut();
         self.engine.borrow_mut().advance(to, &mut |emission| {
-            let Some(call) = calls.open.get_mut(&emission.job) else {
+            let Some(call) = calls.get_mut(emission.job) else {
                 return;
             };
-            call.emissions.push(emission);
+            call.reply.add(emission);
             if emission.last {
                 ready.extend(call.waker.take());
             }
@@ -200,18 +241,17 @@ struct Ticket {
 
 impl Ticket {
     /// All tokens, once the last has left.
-    async fn emissions(&self) -> Vec<Emission> {
-        poll_fn(|context| self.poll(context)).await
+    async fn reply(self) -> Reply {
+        poll_fn(|context| self.poll(context)).await;
+        let call = self.shared.calls.borrow_mut().close(self.id);
+        call.map_or_else(Reply::default, |call| call.reply)
     }
 
-    fn poll(&self, context: &Context<'_>) -> Poll<Vec<Emission>> {
+    fn poll(&self, context: &Context<'_>) -> Poll<()> {
         let mut calls = self.shared.calls.borrow_mut();
-        let Some(call) = calls.open.get_mut(&self.id) else {
-            return Poll::Ready(Vec::new());
+        let Some(call) = calls.get_mut(self.id).filter(|call| !call.reply.is_whole()) else {
+            return Poll::Ready(());
         };
-        if call.emissions.last().is_some_and(|emission| emission.last) {
-            return Poll::Ready(std::mem::take(&mut call.emissions));
-        }
         let previous = call.waker.replace(context.waker().clone());
         // Wakers are dropped after the borrow has ended: one may own futures of this very transport.
         drop(calls);
@@ -222,9 +262,9 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        // Harmless after the last token: the engine knows the number no longer.
-        self.shared.engine.borrow_mut().cancel(self.id);
-        let call = self.shared.calls.borrow_mut().open.remove(&self.id);
-        drop(call);
+        let call = self.shared.calls.borrow_mut().close(self.id);
+        if call.is_some_and(|call| !call.reply.is_whole()) {
+            self.shared.engine.borrow_mut().cancel(self.id);
+        }
     }
 }

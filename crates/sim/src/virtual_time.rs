@@ -102,22 +102,23 @@ impl VirtualTime {
 }
 
 impl Shared {
-    /// Moves on to the next thing that happens and lets it happen.
+    /// Moves on, from one thing that happens to the next, until somebody can run again.
     fn jump(&self) -> Result<(), Deadlock> {
         let sources = self.living_sources();
-        let events = sources.iter().filter_map(|source| source.next_event());
-        let (event, timer) = (events.min(), self.first_timer());
-        let at = [event, timer].into_iter().flatten().min();
-        let Some(at) = at else {
-            return Err(Deadlock { at: self.now.get() });
-        };
-        // An event may be due since before now, if it was submitted late; time does not run backwards for it.
-        let now = self.now.get().max(at);
-        self.now.set(now);
-        let mut ready = self.due_timers(now);
-        if ready.is_empty() {
-            for source in &sources {
-                source.advance(now, &mut ready);
+        let mut ready = Vec::new();
+        while ready.is_empty() {
+            let events = sources.iter().filter_map(|source| source.next_event());
+            let (event, timer) = (events.min(), self.first_timer());
+            let at = [event, timer].into_iter().flatten().min();
+            let Some(at) = at else {
+                return Err(Deadlock { at: self.now.get() });
+            };
+            // An event may be due since before now, if it was submitted late; time does not run backwards for it.
+            let now = self.now.get().max(at);
+            self.now.set(now);
+            match timer {
+                Some(timer) if timer <= now => self.take_due_timers(now, &mut ready),
+                _ => sources.iter().for_each(|source| source.advance(now, &mut ready)),
             }
         }
         ready.into_iter().for_each(Waker::wake);
@@ -136,13 +137,11 @@ impl Shared {
     }
 
     /// Takes out the timers that are due, in order.
-    fn due_timers(&self, now: Stamp) -> Vec<Waker> {
+    fn take_due_timers(&self, now: Stamp, due: &mut Vec<Waker>) {
         let mut timers = self.timers.borrow_mut();
-        let mut due = Vec::new();
         while let Some(first) = timers.first_entry().filter(|first| first.key().0 <= now) {
             due.push(first.remove());
         }
-        due
     }
 }
 

@@ -46,6 +46,8 @@ pub enum Content {
         /// The ids to draw from; at least two.
         range: Range<u32>,
     },
+    /// No prompt at all, but its length: for whoever simulates an engine and reads no prompts. Sent to a server it is empty.
+    Unread,
     /// vLLM's `random` data set, draw for draw: the same lengths, offsets and tokens for the same seed.
     VllmRandom(VllmRandom),
     /// vLLM's `prefix_repetition` data set.
@@ -142,7 +144,11 @@ impl Content {
             Self::TokenIds { range } if range.len() < 2 => {
                 Err(SpecError::Vocabulary { start: range.start, end: range.end })
             }
-            Self::TokenIds { .. } | Self::Chat(_) | Self::Text(_) | Self::Dataset { .. } => Ok(()),
+            Self::TokenIds { .. }
+            | Self::Chat(_)
+            | Self::Text(_)
+            | Self::Unread
+            | Self::Dataset { .. } => Ok(()),
             Self::VllmRandom(random) => random.check(spec),
             Self::PrefixRepetition(repetition) => repetition.check(spec),
         }
@@ -164,6 +170,10 @@ impl ContentSource for Synthetic {
         let draw = self.draw(place);
         let made = match &self.content {
             Content::TokenIds { range } => draw.token_ids(range),
+            Content::Unread => {
+                let tokens = draw.prefix_len + draw.len;
+                Made::new(Prompt::TokenIds(Vec::new()), Some(tokens))
+            }
             Content::Text(wording) => {
                 let (text, tokens) = self.text(*wording, &draw);
                 Made::new(Prompt::Text(text), tokens)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::Resettable;
 
-use super::bench::LengthArgs;
+use super::level::LengthArgs;
 use super::{ArrivalArgs, ClientArgs, DecisionArgs, EndpointArgs, SamplingArgs, WorkloadArgs};
 
 /// What names one server, one share of a run or a trace has no place here, and is refused by name where it is given.

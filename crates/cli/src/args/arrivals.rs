@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Arrivals")]
 pub(crate) struct ArrivalArgs {
     /// Requests per second; by default inf, which sends them all at once (or as --max-concurrency allows). A trace
@@ -47,7 +47,7 @@ pub(crate) struct ArrivalArgs {
 }
 
 /// A thin stream beside the load, in the spelling of vLLM where it has one.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Probe stream")]
 pub(crate) struct ProbeArgs {
     /// Beside the load, send small requests at this constant rate, with figures of their own: what somebody else meets.

@@ -93,7 +93,7 @@ pub(crate) struct StepArgs {
     #[arg(long, value_name = "NAME", requires = "calibration")]
     pub(crate) calibration_engine: Option<String>,
     /// No device draws more than this: watts, a share of its own limit such as 70%, or tdp for that limit.
-    #[arg(long, value_name = "WATTS")]
+    #[arg(long, value_name = "WATTS", conflicts_with = "calibration")]
     pub(crate) power_limit: Option<String>,
 }
 

@@ -19,8 +19,19 @@ pub(crate) struct ServeArgs {
     /// model and the cache allow.
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(2..))]
     pub(crate) max_model_len: Option<u64>,
+    /// Let the engine's time run so many times as fast as life; below 1, slower.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
+    pub(crate) time_scale: f64,
+    /// Misbehave: faults of --list-faults, such as reset@5 (the connection is reset after five tokens), stall:300ms+crlf (both),
+    /// 0.1*reset,0.02*503 (of that share of the requests each). Requests choose for themselves with the header
+    /// x-fizeau-fault; `allow` permits that alone. Drawn from --engine-seed.
+    #[arg(long, alias = "faults", value_name = "FAULTS")]
+    pub(crate) fault: Option<String>,
+    /// List the faults and end.
+    #[arg(long)]
+    pub(crate) list_faults: bool,
     /// Instead of an engine with a batch, fixed timing: the first token after this many milliseconds.
-    #[arg(long, value_name = "MS", requires = "itl_ms")]
+    #[arg(long, value_name = "MS", requires = "itl_ms", conflicts_with_all = OF_AN_ENGINE)]
     pub(crate) ttft_ms: Option<f64>,
     /// With --ttft-ms: each further token after this many milliseconds.
     #[arg(long, value_name = "MS", requires = "ttft_ms")]
@@ -33,3 +44,14 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
 }
+
+/// What there is nothing of without an engine.
+const OF_AN_ENGINE: [&str; 7] = [
+    "model_config",
+    "hardware",
+    "max_num_seqs",
+    "draft",
+    "disaggregate",
+    "calibration",
+    "power_limit",
+];

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::sweep::SeriesArgs;
+
 use super::{ClientArgs, EndpointArgs, PhysicsArgs, SamplingArgs, WindowArgs, WorkloadArgs};
 
 #[derive(Debug, Args)]
@@ -24,6 +26,14 @@ pub(crate) struct SweepArgs {
     pub(crate) physics: PhysicsArgs,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
+}
+
+impl SweepArgs {
+    /// What is not of who answers.
+    pub(crate) const fn series(&self) -> SeriesArgs<'_> {
+        let Self { workload, plan, verdict, window, .. } = self;
+        SeriesArgs { workload, plan, verdict, window }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -3,7 +3,7 @@
 use clap::Args;
 use fizeau::metrics::{WindowChoice, WindowEnd};
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Result")]
 pub(crate) struct WindowArgs {
     /// What to leave out at the front for the figures of the steady state: auto (until it is steady), so many requests (50),

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use fizeau::core::{PerSec, Seconds};
 use fizeau::workload::{Arrivals, RampShape, RampSpan, Rescale, Shard, Spacing, Stage};
 
-use crate::args::{ArrivalArgs, BenchArgs, RampArg};
+use crate::args::{ArrivalArgs, LevelArgs, RampArg};
 use crate::exit::{Fail, Named};
 use crate::pairs::Pairs;
 
@@ -23,7 +23,7 @@ pub(crate) fn cap(max_concurrency: Option<i64>) -> Result<Option<NonZeroU32>, Fa
 }
 
 /// Which share of the run is ours: `I/N`, counted from 0.
-pub(super) fn shard(args: &BenchArgs) -> Result<Shard, Fail> {
+pub(super) fn shard(args: &LevelArgs) -> Result<Shard, Fail> {
     let Some(text) = &args.load.shard else {
         return Ok(Shard::WHOLE);
     };

@@ -4,13 +4,13 @@ use fizeau::core::PerSec;
 use fizeau::transport::Target;
 use fizeau::workload::{Arrivals, Lengths, Plan, Salt, Seed, Spec};
 
-use crate::args::BenchArgs;
+use crate::args::LevelArgs;
 use crate::exit::{Fail, Named};
 use crate::workload::{self, Limit};
 
 /// The stream that the flags ask for: small requests at a constant rate, as many as there is time for.
 /// They have the `salt` of the run.
-pub(super) fn probe(args: &BenchArgs, target: &Target, salt: Salt) -> Result<Option<Plan>, Fail> {
+pub(super) fn probe(args: &LevelArgs, target: &Target, salt: Salt) -> Result<Option<Plan>, Fail> {
     let probe = &args.arrivals.probe;
     let Some(rate) = probe.probe_request_rate else {
         return Ok(None);

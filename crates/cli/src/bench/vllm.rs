@@ -12,7 +12,7 @@ pub(crate) fn settled(mut args: Box<BenchArgs>) -> Result<Box<BenchArgs>, Fail> 
         ));
     }
     // vLLM's scripts give the lengths of all data sets, whichever it is.
-    if args.workload.dataset_name != "sonnet" {
+    if args.level.workload.dataset_name != "sonnet" {
         return Ok(args);
     }
     let SonnetArgs { sonnet_input_len, sonnet_output_len, sonnet_prefix_len } = args.vllm.sonnet;
@@ -23,11 +23,11 @@ pub(crate) fn settled(mut args: Box<BenchArgs>) -> Result<Box<BenchArgs>, Fail> 
                 "--sonnet-prefix-len {prefix}: it is a part of --sonnet-input-len {input}, which must be longer"
             ))
         })?;
-        args.lengths.random_input_len = own.to_string();
-        args.workload.prefix.random_prefix_len = prefix;
+        args.level.lengths.random_input_len = own.to_string();
+        args.level.workload.prefix.random_prefix_len = prefix;
     }
     if let Some(output) = sonnet_output_len {
-        args.lengths.random_output_len = output.to_string();
+        args.level.lengths.random_output_len = output.to_string();
     }
     Ok(args)
 }

@@ -90,8 +90,7 @@ fn report(
         warmup: Warmup::default(),
         precision: Vec::new(),
     };
-    let headroom = before.watch.headroom.unwrap_or_default();
-    let client = Client::of_record(before.thresholds, headroom, before.watch.ceiling);
+    let client = Client::of_record(before.thresholds, before.watch.headroom, before.watch.ceiling);
     let yardstick = Yardstick {
         physics,
         client: &client,
@@ -108,7 +107,6 @@ fn report(
         let is_reached = until.was_reached || outcomes.iter().all(PrecisionOutcome::is_reached);
         Until { is_reached, outcomes }
     });
-    report.client.watch.headroom = before.watch.headroom;
     // Some notes are not of the tapes: that a data set was used more than once.
     for note in &before.notes {
         if !report.validity.notes.contains(note) {

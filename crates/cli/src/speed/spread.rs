@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 
 use fizeau::harness::RunRecord;
 use fizeau::roofline::System;
+use fizeau::sim::Scenario;
 use serde::Serialize;
 
 use crate::args::{ChoiceArgs, DEFAULT_MEMORY_SHARE, PhysicsArgs, SystemArgs};
@@ -55,6 +56,21 @@ impl Spread {
             kv: args.kv.clone().or(self.kv),
             memory_share: args.memory_share.unwrap_or(self.memory_share),
             max_num_seqs: args.max_num_seqs.or(self.max_num_seqs),
+        }
+    }
+
+    /// As `args` have it, with what a simulated engine settled where they say nothing.
+    pub(crate) fn of_scenario(args: &SystemArgs, scenario: &Scenario) -> Self {
+        Self {
+            tp: args.tp,
+            pp: args.pp,
+            ep: args.ep,
+            dp: args.dp,
+            replicas: scenario.system().deployment().replicas(),
+            weights: args.weights.clone(),
+            kv: args.kv.clone(),
+            memory_share: args.memory_share,
+            max_num_seqs: NonZeroU64::new(scenario.config().max_num_seqs),
         }
     }
 

@@ -6,7 +6,8 @@ use fizeau::core::Nanos;
 use fizeau::harness::LevelSize;
 use fizeau::metrics::Precision;
 
-use crate::args::SweepArgs;
+use super::SeriesArgs;
+use crate::args::LevelsArgs;
 use crate::exit::{Fail, Named};
 use crate::workload;
 
@@ -31,32 +32,32 @@ pub(super) fn most(levels: &[NonZeroU32]) -> u64 {
 }
 
 /// How large a level is at most.
-pub(super) fn size_of(args: &SweepArgs) -> Result<LevelSize, Fail> {
-    let requests = match args.plan.num_prompts {
+pub(super) fn size_of(plan: &LevelsArgs) -> Result<LevelSize, Fail> {
+    let requests = match plan.num_prompts {
         None => None,
         Some(n) => Some(NonZeroU64::new(n).ok_or_else(|| {
             Fail::usage("--num-prompts: 0 requests measure nothing; the least is 1")
         })?),
     };
-    let by_default = if args.plan.until.is_some() { SECONDS_UNTIL_KNOWN } else { SECONDS };
-    let time = args.plan.level_seconds.unwrap_or(by_default);
+    let by_default = if plan.until.is_some() { SECONDS_UNTIL_KNOWN } else { SECONDS };
+    let time = plan.level_seconds.unwrap_or(by_default);
     let time = Nanos::from_secs_f64(time).named("--level-seconds")?;
     if time == Nanos::ZERO {
         return Err(Fail::usage("--level-seconds: a level takes some time; give more than 0"));
     }
-    Ok(LevelSize { requests, time: Some(time), warmup: args.plan.num_warmups })
+    Ok(LevelSize { requests, time: Some(time), warmup: plan.num_warmups })
 }
 
 /// The most requests of any level; none for as many as the data set has.
-pub(super) fn most_requests(args: &SweepArgs) -> Result<Option<u64>, Fail> {
-    let (levels, size) = (levels_of(&args.plan.levels)?, size_of(args)?);
+pub(super) fn most_requests(args: SeriesArgs<'_>) -> Result<Option<u64>, Fail> {
+    let (levels, size) = (levels_of(&args.plan.levels)?, size_of(args.plan)?);
     if args.plan.until.is_some() && size.requests.is_none() {
-        return Ok(workload::most_until_known(&args.workload));
+        return Ok(workload::most_until_known(args.workload));
     }
     Ok(levels.iter().map(|&slots| size.requests_at(slots).get()).max())
 }
 
 /// What is to be known before a level ends.
-pub(super) fn until_of(args: &SweepArgs) -> Result<Option<Precision>, Fail> {
-    args.plan.until.as_deref().map(str::parse).transpose().named("--until")
+pub(super) fn until_of(plan: &LevelsArgs) -> Result<Option<Precision>, Fail> {
+    plan.until.as_deref().map(str::parse).transpose().named("--until")
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use fizeau::workload::{ArrivalsError, Dataset, Plan, SharedPrefix, Spec, SpecError, TextCodec};
+use fizeau::workload::{
+    ArrivalsError, Content, Dataset, Plan, SharedPrefix, Spec, SpecError, TextCodec,
+};
 
 use super::dataset::DataFile;
 use super::lengths::Nominal;
@@ -26,7 +28,22 @@ pub(crate) struct Ask {
 impl Ask {
     /// The plan of this workload.
     pub(crate) fn plan(&self) -> Result<Plan, Fail> {
-        let mut builder = Plan::builder(self.spec.clone());
+        self.plan_of(self.spec.clone())
+    }
+
+    /// The same workload for whom a prompt that shares nothing with another is a length: nothing is drawn but that.
+    pub(crate) fn unread_spec(&self) -> Spec {
+        let stands_alone = self.spec.prefix == SharedPrefix::None && !self.has_turns();
+        match self.spec.content {
+            Content::TokenIds { .. } if stands_alone => {
+                Spec { content: Content::Unread, ..self.spec.clone() }
+            }
+            _ => self.spec.clone(),
+        }
+    }
+
+    pub(super) fn plan_of(&self, spec: Spec) -> Result<Plan, Fail> {
+        let mut builder = Plan::builder(spec);
         if let Some(tokenizer) = &self.tokenizer {
             builder = builder.tokenizer(Arc::clone(tokenizer));
         }

@@ -43,6 +43,14 @@ impl Work {
         }
     }
 
+    /// The same for whom a prompt that shares nothing with another is a length.
+    pub(crate) fn unread(self) -> Result<Self, Fail> {
+        match self {
+            Self::Plan { ask, .. } => Ok(Self::Plan { plan: ask.plan_of(ask.unread_spec())?, ask }),
+            trace @ Self::Trace { .. } => Ok(trace),
+        }
+    }
+
     pub(crate) fn requests(&self) -> NonZeroU64 {
         self.plan().requests()
     }

@@ -1,5 +1,6 @@
 //! The transport against a server that does to it whatever the list of faults has.
 
+mod dialects;
 mod ends;
 mod servers;
 pub(crate) mod stand;

@@ -1,5 +1,6 @@
 //! The client's proof of innocence: in `summary.json`, and as lines of a block.
 
+use fizeau_core::StampSource;
 use fizeau_metrics::{CeilingLimit, Distribution, Statistic};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -27,6 +28,9 @@ impl Serialize for Client<'_> {
             ceiling_share_reason: Option<&'static str>,
         }
         let Self(level) = self;
+        if level.is_simulated() {
+            return nobody(to);
+        }
         let metrics = &level.summary.metrics;
         let ceiling_share = level.ceiling_share();
         let parts = Parts {
@@ -42,6 +46,32 @@ impl Serialize for Client<'_> {
         parts.serialize(to)
     }
 }
+
+/// In virtual time there is no client whose own doing could be in a figure.
+fn nobody<S: Serializer>(to: S) -> Result<S::Ok, S::Error> {
+    let absent = [
+        "threads",
+        "connections_fresh",
+        "connections_replaced",
+        "cpu_share",
+        "run_delay_share",
+        "headroom",
+        "ceiling",
+        "ceiling_share",
+        "send_lateness_ms",
+        "connection_wait_ms",
+        "read_lag_ms",
+    ];
+    let mut map = to.serialize_map(None)?;
+    map.serialize_entry("stamps", &StampSource::Simulated)?;
+    for name in absent {
+        map.serialize_entry(name, &None::<f64>)?;
+        map.serialize_entry(&format!("{name}_reason"), NOBODY)?;
+    }
+    map.end()
+}
+
+const NOBODY: &str = "simulated in virtual time: nobody measured";
 
 /// The median and the tail of a distribution that stands in full in `metrics`.
 #[derive(Debug)]
@@ -76,8 +106,16 @@ impl LevelReport {
         self.client.watch.ceiling?.nearest(&self.summary)
     }
 
+    /// Whether an engine was simulated in virtual time, and nothing measured.
+    pub(crate) fn is_simulated(&self) -> bool {
+        self.client.stamps == StampSource::Simulated
+    }
+
     /// The proof as lines of the block: every figure that there is.
     pub(super) fn proof_lines(&self) -> Vec<String> {
+        if self.is_simulated() {
+            return vec![line("Measured by:", "nobody: simulated, virtual time")];
+        }
         let (client, metrics) = (&self.client, &self.summary.metrics);
         let mut lines = vec![
             line("Client threads:", client.watch.threads),

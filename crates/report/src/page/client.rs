@@ -27,7 +27,7 @@ const COLUMNS: [Column; 9] = [
 impl SweepReport {
     /// What shows that the client was not the bottleneck.
     pub(super) fn client_table(&self, out: &mut String) {
-        if self.levels().is_empty() {
+        if self.levels().is_empty() || self.is_simulated() {
             return;
         }
         out.push_str(

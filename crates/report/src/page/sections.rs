@@ -32,11 +32,15 @@ impl SweepReport {
                 escape(&setup.started),
             ),
         );
+        let simulated = match self.is_simulated() {
+            true => "Simulated in virtual time, not measured.",
+            false => "The engine was simulated, not run on hardware.",
+        };
         match &setup.engine {
             Engine::Simulated { description } => put(
                 out,
                 format_args!(
-                    "<p class=\"banner\"><strong>The engine was simulated, not run on hardware.</strong> {}</p>\n",
+                    "<p class=\"banner\"><strong>{simulated}</strong> {}</p>\n",
                     escape(description)
                 ),
             ),

@@ -9,9 +9,17 @@ use crate::words;
 use crate::{LevelReport, Tail};
 
 impl SweepReport {
+    /// Whether all levels were simulated in virtual time, and nothing was measured.
+    pub(crate) fn is_simulated(&self) -> bool {
+        !self.levels.is_empty() && self.levels.iter().all(LevelReport::is_simulated)
+    }
+
     /// What the client's machine saw of it, in two lines: who measured, and the worst of all levels. None without a
-    /// level.
+    /// level, and where nobody measured.
     pub(crate) fn client_lines(&self) -> Option<[String; 2]> {
+        if self.is_simulated() {
+            return None;
+        }
         let sum = |of: fn(&LevelReport) -> u64| self.levels.iter().map(of).sum::<u64>();
         let threads = self.levels.iter().map(|level| level.client.watch.threads).max()?;
         let plural = if threads == 1 { "" } else { "s" };

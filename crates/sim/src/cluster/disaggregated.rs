@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{Stamp, Tokens};
 
-use super::handover::Handover;
+use super::handover::{Handover, Link};
 use super::replicas::{Replicas, before};
 use super::router::Routing;
 use super::{ClusterError, blocks_differ};
@@ -46,8 +46,8 @@ pub struct Disaggregated<P, D> {
     prefill: Replicas<P>,
     decode: Replicas<D>,
     handover: Handover,
-    /// When the link of each prefill engine is free.
-    links: Vec<Stamp>,
+    /// Of each prefill engine.
+    links: Vec<Link>,
     /// Where each live job is.
     stages: HashMap<JobId, Stage>,
     crossing: BTreeMap<Ticket, Crossing>,
@@ -81,7 +81,7 @@ impl<P: Serve, D: Serve> Disaggregated<P, D> {
     /// If there are none of a kind, they find prefixes by blocks of different sizes, or the link carries nothing.
     pub fn new(prefill: Vec<P>, decode: Vec<D>, handover: Handover) -> Result<Self, ClusterError> {
         handover.check()?;
-        let links = vec![Stamp::EPOCH; prefill.len()];
+        let links = vec![Link::default(); prefill.len()];
         let prefill = Replicas::new(prefill, Routing::LeastInFlight)?;
         let decode = Replicas::new(decode, Routing::LeastInFlight)?;
         let (one, other) = (prefill.prefix_block(), decode.prefix_block());

@@ -30,6 +30,15 @@ pub struct Handover {
     pub layers: NonZeroU32,
 }
 
+/// The link of a prefill engine.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Link {
+    /// When it could send another cache, if all of that were there: caches that are being read at once share the link.
+    free: Stamp,
+    /// When the last cache is over.
+    over: Stamp,
+}
+
 impl Handover {
     pub(super) fn check(&self) -> Result<(), ClusterError> {
         let positive = self.bandwidth.get() > 0.0 && self.bandwidth.get().is_finite();
@@ -50,21 +59,19 @@ impl Handover {
         (cache / self.bandwidth).to_nanos().unwrap_or(Nanos::MAX)
     }
 
-    /// When the cache of a prompt that was read as `timing` says is on the other side. `free` is when the link is free,
-    /// before and after.
-    pub(super) fn cross(&self, prompt: Tokens, timing: &JobTiming, free: &mut Stamp) -> Stamp {
+    /// When the cache of a prompt that was read as `timing` says is on the other side of `link`.
+    pub(super) fn cross(&self, prompt: Tokens, timing: &JobTiming, link: &mut Link) -> Stamp {
         let sending = self.sending(prompt);
         let read = timing.first_token;
         let layers = u64::from(self.layers.get());
-        let done = match self.transfer {
-            Transfer::BeforeFirstToken | Transfer::BeforeSecondToken => read.max(*free) + sending,
-            Transfer::LayerWise => {
-                let begun = timing.admitted + timing.prefill() / layers;
-                (begun.max(*free) + sending).max(read + sending / layers)
-            }
+        // From when there is something to send, and how much is left when all is read.
+        let (begun, left) = match self.transfer {
+            Transfer::BeforeFirstToken | Transfer::BeforeSecondToken => (read, sending),
+            Transfer::LayerWise => (timing.admitted + timing.prefill() / layers, sending / layers),
         };
-        *free = done;
-        done + self.latency
+        link.free = link.free.max(begun) + sending;
+        link.over = link.free.max(link.over.max(read) + left);
+        link.over + self.latency
     }
 
     /// When the client sees the first token of a prompt that is read at `read` and whose cache is over at `over`.
@@ -103,28 +110,32 @@ mod tests {
     }
 
     /// 90 tokens take 10 ms.
-    fn over(transfer: Transfer, timing: &JobTiming, free: &mut Stamp) -> u64 {
-        handover(transfer).cross(Tokens::new(90), timing, free).as_nanos() / 1_000
+    fn over(transfer: Transfer, timing: &JobTiming, link: &mut Link) -> u64 {
+        handover(transfer).cross(Tokens::new(90), timing, link).as_nanos() / 1_000
     }
 
     #[test]
     fn caches_cross_one_after_the_other() {
-        let mut free = Stamp::EPOCH;
-        assert_eq!(over(Transfer::BeforeFirstToken, &read(0, 100), &mut free), 110_007);
-        assert_eq!(over(Transfer::BeforeFirstToken, &read(0, 105), &mut free), 120_007);
-        assert_eq!(over(Transfer::BeforeFirstToken, &read(0, 200), &mut free), 210_007);
+        let mut link = Link::default();
+        assert_eq!(over(Transfer::BeforeFirstToken, &read(0, 100), &mut link), 110_007);
+        assert_eq!(over(Transfer::BeforeFirstToken, &read(0, 105), &mut link), 120_007);
+        assert_eq!(over(Transfer::BeforeFirstToken, &read(0, 200), &mut link), 210_007);
     }
 
     /// As `fizeau_roofline::Transfer` has it: of 100 ms of reading and 10 of sending one layer of the latter is seen.
     #[test]
     fn by_layers_only_the_last_part_is_seen() {
-        let mut free = Stamp::EPOCH;
-        assert_eq!(over(Transfer::LayerWise, &read(0, 100), &mut free), 101_007);
+        let mut link = Link::default();
+        assert_eq!(over(Transfer::LayerWise, &read(0, 100), &mut link), 101_007);
         // Slower than reading: the link is busy from the first layer on.
-        let mut free = Stamp::EPOCH;
-        assert_eq!(over(Transfer::LayerWise, &read(0, 4), &mut free), 10_407);
+        let mut link = Link::default();
+        assert_eq!(over(Transfer::LayerWise, &read(0, 4), &mut link), 10_407);
         // And it waits for the one before.
-        assert_eq!(over(Transfer::LayerWise, &read(0, 5), &mut free), 20_407);
+        assert_eq!(over(Transfer::LayerWise, &read(0, 5), &mut link), 20_407);
+        // Two that are read side by side are sent side by side: only their last layers wait for each other.
+        let mut link = Link::default();
+        assert_eq!(over(Transfer::LayerWise, &read(0, 100), &mut link), 101_007);
+        assert_eq!(over(Transfer::LayerWise, &read(0, 100), &mut link), 102_007);
     }
 
     #[test]

@@ -49,7 +49,11 @@ impl Tournament {
         self.matches[place] = (key, player);
         while place > 1 {
             place /= 2;
-            self.matches[place] = self.matches[2 * place].min(self.matches[2 * place + 1]);
+            let winner = self.matches[2 * place].min(self.matches[2 * place + 1]);
+            if self.matches[place] == winner {
+                return;
+            }
+            self.matches[place] = winner;
         }
     }
 

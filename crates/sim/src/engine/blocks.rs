@@ -167,4 +167,10 @@ impl Blocks {
         assert_eq!(self.used(), known + own);
         assert!(self.available() <= self.total);
     }
+
+    /// Blocks whose content is known, used or not.
+    #[cfg(test)]
+    pub(super) fn known(&self) -> u64 {
+        self.prefixes.as_ref().map_or(0, |prefixes| prefixes.in_use() + prefixes.idle())
+    }
 }

@@ -45,6 +45,13 @@ impl Jobs {
         self.live.remove(&id);
         self.vacant.push(slot);
     }
+
+    /// How many there are.
+    #[cfg(test)]
+    pub(super) fn live(&self) -> usize {
+        assert_eq!(self.sequences.len(), self.live.len() + self.vacant.len());
+        self.live.len()
+    }
 }
 
 // A `Slot` is made by `insert` alone, behind the sequence that it numbers, and places are never taken away.

@@ -72,8 +72,9 @@ impl Scheduler<'_> {
         self.budget = self.config.max_batched_tokens.get();
         self.preempted = false;
         // Whose prompt was read elsewhere takes part in this step's decoding.
-        while let Some(next) = self.candidate(group)
-            && next.unread == 0
+        while let Some((_, &slot)) = group.waiting.first_key_value()
+            && !self.jobs[slot].reads()
+            && let Some(next) = self.candidate(group)
         {
             self.start(group, next, 0);
         }
@@ -94,7 +95,7 @@ impl Scheduler<'_> {
                 continue;
             }
             let tokens = (sequence.computed + each).min(sequence.total());
-            if self.make_room(group, &mut index, tokens) {
+            if tokens <= sequence.hold.room || self.make_room(group, &mut index, tokens) {
                 self.schedule(slot, each);
                 places -= 1;
                 index += 1;

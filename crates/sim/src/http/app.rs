@@ -5,12 +5,13 @@ use std::num::NonZeroU64;
 use fizeau_core::{Stamp, Tokens};
 
 use super::clock::WallClock;
+use super::dialect::SglangText;
 use super::fault::Desk;
+use super::length::NaturalLength;
 use super::metrics::Metrics;
 use super::time_scale::TimeScale;
 use super::truth::Truth;
 use super::wire::Wires;
-use crate::content::{Chain, Form};
 use crate::job::JobId;
 use crate::serve::Gauges;
 
@@ -32,6 +33,10 @@ pub(super) struct App {
     pub(super) gauges: Gauges,
     /// Tokens of a block by which the engine finds prompts again, where it does.
     pub(super) prefix_block: Option<NonZeroU64>,
+    /// Where the model ends replies by itself, if it does.
+    pub(super) natural: Option<NaturalLength>,
+    /// How SGLang's route shows text, where the server is to pass for SGLang.
+    pub(super) sglang: Option<SglangText>,
     /// Requests given a number so far.
     pub(super) numbered: u64,
 }
@@ -45,11 +50,6 @@ impl App {
     /// Whether a request for `model` is served here.
     pub(super) fn serves(&self, model: &str) -> bool {
         self.model.as_deref().is_none_or(|name| name == model)
-    }
-
-    /// Begins what a prompt is known by, where that is of use.
-    pub(super) fn chain(&self, model: &str, form: Form) -> Option<Chain> {
-        self.prefix_block.map(|block| Chain::new(model, form, block))
     }
 
     /// What `GET /metrics` says.

@@ -30,6 +30,8 @@ pub(super) struct Conn {
     after: After,
     /// When the last bytes had been read, or the connection was free for what had been read before.
     ready_at: Stamp,
+    /// What the engine knows the last request by.
+    pub(super) job: JobId,
     pub(super) marks: Marks,
     /// Whether what comes is left unread.
     pub(super) is_deaf: bool,
@@ -116,6 +118,7 @@ impl Conn {
             reply: Reply::None,
             after: After::KeepAlive,
             ready_at: Stamp::EPOCH,
+            job: JobId(0),
             marks: Marks::default(),
             is_deaf: false,
         }
@@ -194,8 +197,8 @@ impl Conn {
     }
 
     /// Begins a stream.
-    pub(super) fn stream(&mut self, head: &str, stream: Stream, after: After) {
-        self.out.push(head.as_bytes());
+    pub(super) fn stream(&mut self, head: &[u8], stream: Stream, after: After) {
+        self.out.push(head);
         self.after = after;
         self.reply = Reply::Stream(Box::new(stream));
     }
@@ -261,8 +264,8 @@ impl Conn {
         }
         let record = match &self.reply {
             Reply::Whole(whole) if whole.is_done() => {
-                let response =
-                    Response::json(frames::whole(&whole.ask, whole.number, whole.created));
+                let body = frames::whole(&whole.ask, whole.number, whole.created);
+                let response = Response::json(body).echoing(whole.ask.request_id.clone());
                 self.out.push(&response.render(&Method::Post, whole.peer));
                 self.take_record()
             }

@@ -25,7 +25,7 @@ use kind::{Kind, Value};
 
 pub(super) use desk::{Desk, HEADER};
 pub(super) use play::{End, Stand};
-pub(super) use reply::Faulty;
+pub(super) use reply::{Asked, Faulty};
 
 pub use kind::FaultKind;
 pub use parse::ParseFaultsError;

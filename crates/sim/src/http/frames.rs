@@ -3,166 +3,149 @@
 use std::ops::Range;
 
 use fizeau_core::Tokens;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::ask::{Ask, Route, StreamUsage, TokenIds};
+use super::ask::{Ask, Route};
+use super::dialect::{anthropic, openai, responses, sglang};
+use super::length::Ending;
+use super::vocabulary;
 use crate::job::JobId;
 use crate::text;
 
 /// Writes the events of one stream. Writing one a second time gives the same bytes.
 pub(super) struct Frames {
+    reply: Reply,
+    wire: Box<dyn Wire + Send>,
+}
+
+/// What is said in a reply, whichever dialect it is said in.
+#[derive(Debug)]
+pub(super) struct Reply {
     number: JobId,
-    route: Route,
-    usage: StreamUsage,
-    token_ids: TokenIds,
-    output_tokens: u64,
-    prompt_tokens: u64,
-    cached_tokens: Option<u64>,
-    /// The prompt's ids as JSON, where the first chunk is to have them.
-    prompt_ids: Option<String>,
-    /// `data: {"id":...,"model":...,"choices":[`
-    head: String,
+    pub(super) tokens: u64,
+    pub(super) ending: Ending,
+    pub(super) prompt_tokens: u64,
+    /// Tokens of the prompt that a cache held, where there is one.
+    pub(super) cached_tokens: Option<u64>,
+}
+
+/// How a dialect writes a stream: each method one event, or several of which each ends with an empty line, or none.
+pub(super) trait Wire {
+    /// Before there is a token: goes out with the head.
+    fn opening(&self, _reply: &Reply, _to: &mut Vec<u8>) {}
+
+    /// Goes out with the first token, before it.
+    fn start(&self, _reply: &Reply, _to: &mut Vec<u8>) {}
+
+    /// Tokens that leave together, as one event.
+    fn tokens(&self, reply: &Reply, range: Range<u64>, to: &mut Vec<u8>);
+
+    /// Goes out with the last token, behind it.
+    fn end(&self, reply: &Reply, to: &mut Vec<u8>);
 }
 
 impl Frames {
     /// `created` is in seconds since 1970.
     pub(super) fn new(ask: &mut Ask, number: JobId, created: u64) -> Self {
-        let object = match ask.route {
-            Route::Chat => "chat.completion.chunk",
-            Route::Completions => "text_completion",
+        let wire: Box<dyn Wire + Send> = match ask.route {
+            Route::Chat | Route::Completions => Box::new(openai::Chunks::new(ask, number, created)),
+            Route::Generate => Box::new(sglang::Events::new(ask, number)),
+            Route::Messages => Box::new(anthropic::Events::new(ask, number)),
+            Route::Responses => Box::new(responses::Events::new(ask, number, created)),
         };
-        let (id, model) = (reply_id(ask.route, number), Value::from(ask.model.as_str()));
-        let prompt_ids = ask.prompt_ids.take();
-        let prompt_ids = prompt_ids.filter(|_| ask.token_ids == TokenIds::Present);
-        Self {
-            number,
-            route: ask.route,
-            usage: ask.usage,
-            token_ids: ask.token_ids,
-            output_tokens: ask.max_tokens.get(),
-            prompt_tokens: ask.prompt_tokens.get(),
-            cached_tokens: None,
-            prompt_ids: prompt_ids.map(|ids| Value::from(ids).to_string()),
-            head: format!(
-                r#"data: {{"id":"{id}","object":"{object}","created":{created},"model":{model},"choices":["#
-            ),
-        }
+        Self { reply: Reply::of(ask, number), wire }
     }
 
     /// How many tokens the stream has.
-    pub(super) const fn length(&self) -> u64 {
-        self.output_tokens
+    pub(super) const fn total(&self) -> u64 {
+        self.reply.tokens
     }
 
-    /// Notes what a prefix cache held of the prompt, before the first event is written.
+    /// Notes what a prefix cache held of the prompt, before the first token is written.
     pub(super) const fn cached(&mut self, tokens: Tokens) {
-        self.cached_tokens = Some(tokens.get());
+        self.reply.cached_tokens = Some(tokens.get());
     }
 
-    /// Writes the role chunk, which only chat has; whether there is one.
-    pub(super) fn role(&self, event: &mut Vec<u8>) -> Option<()> {
-        if self.route == Route::Completions {
-            return None;
-        }
-        push(event, &self.head);
-        push(
-            event,
-            r#"{"index":0,"delta":{"role":"assistant","content":""},"logprobs":null,"finish_reason":null}]"#,
-        );
-        self.finish_chunk(event, 0);
-        Some(())
+    /// Writes what goes out before there is a token, in no dialect but that of responses anything.
+    pub(super) fn opening(&self, to: &mut Vec<u8>) {
+        self.wire.opening(&self.reply, to);
     }
 
-    /// Writes the chunk with the tokens numbered `range`, at least one.
-    pub(super) fn tokens(&self, range: Range<u64>, event: &mut Vec<u8>) {
-        push(event, &self.head);
-        let (open, close) = match self.route {
-            Route::Chat => (r#"{"index":0,"delta":{"content":""#, r#""}"#),
-            Route::Completions => (r#"{"index":0,"text":""#, r#"""#),
-        };
-        push(event, open);
-        for index in range.clone() {
-            push(event, text::word(self.number, index));
-        }
-        push(event, close);
-        let last = range.end == self.output_tokens;
-        let finish = match (self.route, last) {
-            (Route::Chat, false) => r#","logprobs":null,"finish_reason":null"#,
-            (Route::Completions, false) => {
-                r#","logprobs":null,"finish_reason":null,"stop_reason":null"#
-            }
-            (_, true) => r#","logprobs":null,"finish_reason":"length","stop_reason":null"#,
-        };
-        push(event, finish);
-        if let (0, Some(ids)) = (range.start, &self.prompt_ids) {
-            push(event, r#","prompt_token_ids":"#);
-            push(event, ids);
-        }
-        if self.token_ids == TokenIds::Present {
-            push(event, r#","token_ids":["#);
-            for index in range.clone() {
-                push(event, if index == range.start { "" } else { "," });
-                push_number(event, text::token_id(self.number, index));
-            }
-            push(event, "]");
-        }
-        push(event, "}]");
-        self.finish_chunk(event, range.end);
+    /// Writes the events before the first token: the role, say. Maybe none.
+    pub(super) fn start(&self, to: &mut Vec<u8>) {
+        self.wire.start(&self.reply, to);
     }
 
-    /// Writes the chunk that carries usage alone; whether one was asked for.
-    pub(super) fn usage(&self, event: &mut Vec<u8>) -> Option<()> {
-        if self.usage == StreamUsage::Never {
-            return None;
-        }
-        push(event, &self.head);
-        push(event, r#"],"usage":"#);
-        self.push_usage(event, self.output_tokens);
-        if let Some(cached) = self.cached_tokens {
-            push(event, r#","prompt_tokens_details":{"cached_tokens":"#);
-            push_number(event, cached);
-            push(event, "}");
-        }
-        push(event, "}}\n\n");
-        Some(())
+    /// Writes the event with tokens `range`, which the engine let go together.
+    pub(super) fn tokens(&self, range: Range<u64>, to: &mut Vec<u8>) {
+        self.wire.tokens(&self.reply, range, to);
     }
 
-    /// Closes a chunk whose choices are written.
-    fn finish_chunk(&self, event: &mut Vec<u8>, completion_tokens: u64) {
-        match (self.usage, self.route) {
-            (StreamUsage::OnEveryChunk, _) => {
-                push(event, r#","usage":"#);
-                self.push_usage(event, completion_tokens);
-                push(event, "}");
-            }
-            // vLLM writes the unset field on one route and leaves it out on the other.
-            (_, Route::Completions) => push(event, r#","usage":null"#),
-            (_, Route::Chat) => {}
-        }
-        push(event, "}\n\n");
-    }
-
-    /// Writes usage but for the end of its object.
-    fn push_usage(&self, event: &mut Vec<u8>, completion_tokens: u64) {
-        push(event, r#"{"prompt_tokens":"#);
-        push_number(event, self.prompt_tokens);
-        push(event, r#","total_tokens":"#);
-        push_number(event, self.prompt_tokens.saturating_add(completion_tokens));
-        push(event, r#","completion_tokens":"#);
-        push_number(event, completion_tokens);
+    /// Writes the events behind the last token: usage, say, and the protocol's own end.
+    pub(super) fn end(&self, to: &mut Vec<u8>) {
+        self.wire.end(&self.reply, to);
     }
 }
 
-/// The protocol's own end.
-pub(super) const DONE: &[u8] = b"data: [DONE]\n\n";
+impl Reply {
+    fn of(ask: &Ask, number: JobId) -> Self {
+        Self {
+            number,
+            tokens: ask.max_tokens.get(),
+            ending: ask.ending,
+            prompt_tokens: ask.prompt_tokens.get(),
+            cached_tokens: ask.cached_tokens.map(Tokens::get),
+        }
+    }
 
-fn push(event: &mut Vec<u8>, text: &str) {
+    fn is_end(&self, index: u64) -> bool {
+        self.ending == Ending::Stop && index + 1 == self.tokens
+    }
+
+    /// The text of token `index`: none of the one by which a model ends.
+    pub(super) fn word(&self, index: u64) -> &'static str {
+        if self.is_end(index) { "" } else { text::word(self.number, index) }
+    }
+
+    pub(super) fn token_id(&self, index: u64) -> u64 {
+        if self.is_end(index) {
+            u64::from(vocabulary::END)
+        } else {
+            text::token_id(self.number, index)
+        }
+    }
+
+    /// The text of all tokens.
+    pub(super) fn text(&self) -> String {
+        (0..self.tokens).map(|index| self.word(index)).collect()
+    }
+
+    /// Writes the texts of tokens `range`. They need no escaping.
+    pub(super) fn push_words(&self, range: Range<u64>, to: &mut Vec<u8>) {
+        range.for_each(|index| push(to, self.word(index)));
+    }
+
+    /// Writes the ids of tokens `range`, with commas in between.
+    pub(super) fn push_ids(&self, range: Range<u64>, to: &mut Vec<u8>) {
+        for index in range.clone() {
+            if index > range.start {
+                to.push(b',');
+            }
+            push_number(to, self.token_id(index));
+        }
+    }
+}
+
+/// The protocol's own end, of those that have this one.
+pub(super) const DONE: &str = "data: [DONE]\n\n";
+
+pub(super) fn push(event: &mut Vec<u8>, text: &str) {
     event.extend_from_slice(text.as_bytes());
 }
 
 /// Writes a number in decimal. Formatting through `fmt` costs several times as much, and there are three of these to
 /// a token.
-fn push_number(event: &mut Vec<u8>, number: u64) {
+pub(super) fn push_number(event: &mut Vec<u8>, number: u64) {
     // 2^64 has 20 digits.
     let mut digits = [b'0'; 20];
     let (mut left, mut length) = (number, 0);
@@ -178,50 +161,40 @@ fn push_number(event: &mut Vec<u8>, number: u64) {
     event.extend_from_slice(written);
 }
 
-/// A reply in one piece.
+/// Writes an event under its name, which its type repeats, first of the fields of `data`, an object.
+pub(super) fn push_named(to: &mut Vec<u8>, name: &str, data: &Value) {
+    let data = data.to_string();
+    let fields = data.strip_prefix('{').unwrap_or("}");
+    let comma = if fields == "}" { "" } else { "," };
+    push(to, &format!("event: {name}\ndata: {{\"type\":\"{name}\"{comma}{fields}\n\n"));
+}
+
+/// A reply in one piece, as JSON.
 pub(super) fn whole(ask: &Ask, number: JobId, created: u64) -> String {
-    let tokens = ask.max_tokens.get();
-    let text: String = (0..tokens).map(|index| text::word(number, index)).collect();
-    let (object, mut choice) = match ask.route {
-        Route::Chat => {
-            ("chat.completion", json!({"message": {"role": "assistant", "content": text}}))
-        }
-        Route::Completions => ("text_completion", json!({"text": text})),
+    let reply = Reply::of(ask, number);
+    let id = reply_id(ask, number);
+    let json = match ask.route {
+        Route::Chat | Route::Completions => openai::whole(ask, &reply, &id, created),
+        Route::Generate => sglang::whole(&reply, &id),
+        Route::Messages => anthropic::whole(ask, &reply, &id),
+        Route::Responses => responses::whole(ask, &reply, number, created),
     };
-    choice["index"] = 0.into();
-    choice["logprobs"] = Value::Null;
-    choice["finish_reason"] = "length".into();
-    choice["stop_reason"] = Value::Null;
-    if ask.token_ids == TokenIds::Present {
-        let ids = (0..tokens).map(|index| text::token_id(number, index));
-        choice["token_ids"] = ids.collect();
-        choice["prompt_token_ids"] = ask.prompt_ids.clone().into();
-    }
-    let prompt = ask.prompt_tokens.get();
-    let mut usage = json!({
-        "prompt_tokens": prompt,
-        "total_tokens": prompt.saturating_add(tokens),
-        "completion_tokens": tokens,
-    });
-    if let Some(cached) = ask.cached_tokens {
-        usage["prompt_tokens_details"] = json!({ "cached_tokens": cached });
-    }
-    json!({
-        "id": reply_id(ask.route, number),
-        "object": object,
-        "created": created,
-        "model": ask.model,
-        "choices": [choice],
-        "usage": usage,
-    })
-    .to_string()
+    json.to_string()
 }
 
 /// The name of a reply on the wire.
-pub(super) fn reply_id(route: Route, number: JobId) -> String {
-    match route {
-        Route::Chat => format!("chatcmpl-{}", number.0),
-        Route::Completions => format!("cmpl-{}", number.0),
+pub(super) fn reply_id(ask: &Ask, number: JobId) -> String {
+    let prefix = match ask.route {
+        Route::Chat => "chatcmpl-",
+        Route::Completions => "cmpl-",
+        Route::Generate if ask.request_id.is_none() => "r",
+        Route::Generate => "",
+        Route::Messages => "msg_",
+        Route::Responses => "resp_",
+    };
+    match &ask.request_id {
+        Some(id) => format!("{prefix}{id}"),
+        None => format!("{prefix}{}", number.0),
     }
 }
 
@@ -229,9 +202,62 @@ pub(super) fn reply_id(route: Route, number: JobId) -> String {
 mod tests {
     use proptest::prelude::*;
 
-    use super::push_number;
+    use super::*;
+
+    const ROUTES: [Route; 5] =
+        [Route::Chat, Route::Completions, Route::Generate, Route::Messages, Route::Responses];
+
+    /// The JSON of each event.
+    fn objects(bytes: &[u8]) -> Vec<Value> {
+        let data = |line: &str| serde_json::from_str(line.strip_prefix("data: ")?).ok();
+        String::from_utf8_lossy(bytes).lines().filter_map(data).collect()
+    }
+
+    /// What an event of tokens shows, wherever its dialect has it.
+    fn text_of(event: &Value) -> &str {
+        let places =
+            ["/choices/0/text", "/choices/0/delta/content", "/text", "/delta/text", "/delta"];
+        let text = |place: &&str| event.pointer(place).and_then(Value::as_str);
+        places.iter().find_map(text).unwrap()
+    }
 
     proptest! {
+        /// However tokens leave together, all of them are shown and counted, and but for responses in one event.
+        #[test]
+        fn bursts_lose_nothing(
+            route in prop::sample::select(ROUTES.to_vec()),
+            bursts in prop::collection::vec(1u64..6, 1..20),
+            stops: bool,
+        ) {
+            let total = bursts.iter().sum();
+            let ending = if stops { Ending::Stop } else { Ending::Length };
+            let mut ask = Ask { ending, ..Ask::sample(route, total) };
+            let frames = Frames::new(&mut ask, JobId(3), 1);
+            let (mut text, mut ids, mut start) = (String::new(), Vec::new(), 0);
+            for burst in bursts {
+                let mut bytes = Vec::new();
+                frames.tokens(start..start + burst, &mut bytes);
+                start += burst;
+                let events = objects(&bytes);
+                let expected = if route == Route::Responses { burst as usize } else { 1 };
+                prop_assert!(events.len() == expected || (stops && start == total));
+                for event in events {
+                    text.push_str(text_of(&event));
+                    let counts = ["/usage/completion_tokens", "/meta_info/completion_tokens"];
+                    for count in counts.iter().filter_map(|count| event.pointer(count)) {
+                        prop_assert_eq!(count, &Value::from(start));
+                    }
+                    let lists = ["/choices/0/token_ids", "/output_ids"];
+                    let found = lists.iter().find_map(|list| event.pointer(list)?.as_array());
+                    ids.extend(found.into_iter().flatten().cloned());
+                }
+            }
+            prop_assert_eq!(text, frames.reply.text());
+            if [Route::Chat, Route::Completions, Route::Generate].contains(&route) {
+                prop_assert_eq!(ids.len() as u64, total);
+            }
+        }
+
         #[test]
         fn numbers_are_decimal(number: u64, digits in 0u32..20) {
             for number in [number, number % 10u64.pow(digits), 10u64.pow(digits), 0, u64::MAX] {

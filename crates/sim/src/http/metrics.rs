@@ -5,7 +5,8 @@ mod histogram;
 
 use fizeau_core::{Stamp, Tokens};
 
-use super::truth::{Finish, Record};
+use super::length::Ending;
+use super::truth::Record;
 use crate::job::Emission;
 use crate::serve::Gauges;
 use exposition::Exposition;
@@ -37,6 +38,7 @@ const LONG: u64 = 1 << 20;
 pub(super) struct Metrics {
     prompt_tokens: u64,
     generation_tokens: u64,
+    stopped: u64,
     cut: u64,
     aborted: u64,
     first_token: Histogram,
@@ -60,6 +62,7 @@ impl Metrics {
         Self {
             prompt_tokens: 0,
             generation_tokens: 0,
+            stopped: 0,
             cut: 0,
             aborted: 0,
             first_token: Histogram::of_times(&FIRST_TOKEN),
@@ -96,7 +99,8 @@ impl Metrics {
         let nanos = |from: Stamp, to: Stamp| to.saturating_since(from).as_nanos();
         let tokens = last.index + last.count;
         match record.finish_reason {
-            Finish::Length => self.cut += 1,
+            Ending::Stop => self.stopped += 1,
+            Ending::Length => self.cut += 1,
         }
         self.whole.add(nanos(record.arrived_ns, last.at));
         self.queue.add(nanos(record.arrived_ns, admitted));
@@ -134,7 +138,7 @@ impl Metrics {
             "vllm:request_success_total",
             "Count of successfully processed requests.",
             "finished_reason",
-            &[("stop", 0), ("length", self.cut), ("abort", self.aborted), ("error", 0)],
+            &[("stop", self.stopped), ("length", self.cut), ("abort", self.aborted), ("error", 0)],
         );
         out.histogram("vllm:request_prompt_tokens", prompt, &self.prompt_length);
         out.histogram("vllm:request_generation_tokens", generation, &self.generation_length);

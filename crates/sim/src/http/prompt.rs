@@ -1,4 +1,4 @@
-//! Prompts of completions, read without a detour: a list of ids may be long, and tokens wait meanwhile.
+//! Prompts that are a text or token ids, read without a detour: a list of ids may be long, and tokens wait meanwhile.
 
 use std::fmt;
 
@@ -6,10 +6,11 @@ use fizeau_core::Tokens;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::refusal::Refusal;
+use super::vocabulary;
 use crate::content::{Chain, Form};
 use crate::text;
 
-/// Field `prompt`, whatever it holds.
+/// The field with a prompt, whatever it holds.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Prompt {
     Text(String),
@@ -26,38 +27,59 @@ pub(super) enum Prompt {
 #[derive(Debug)]
 pub(super) struct Read {
     pub(super) tokens: Tokens,
-    /// Its ids, where it came as ids.
-    pub(super) ids: Option<Vec<u32>>,
     /// All of it, where a prefix cache wants to know.
     pub(super) chain: Option<Chain>,
 }
 
 impl Prompt {
-    /// `chain` begins that of a prompt of a form, where one is wanted.
-    pub(super) fn read(self, chain: impl Fn(Form) -> Option<Chain>) -> Result<Read, Refusal> {
-        let refuse = |message: &str| Err(Refusal::bad_request(Some("prompt"), message));
+    /// Reads the prompt that stood in `field`; `chain` begins that of a prompt of a form, where one is wanted.
+    pub(super) fn read(
+        &self,
+        field: &'static str,
+        chain: impl Fn(Form) -> Option<Chain>,
+    ) -> Result<Read, Refusal> {
+        let refuse =
+            |message: &str| Err(Refusal::bad_request(Some(field), format!("`{field}` {message}")));
         match self {
             Self::Text(text) => {
                 let mut chain = chain(Form::Text);
-                chain.iter_mut().for_each(|chain| chain.words(&text));
-                Ok(Read { tokens: Tokens::new(text::count(&text)), ids: None, chain })
+                chain.iter_mut().for_each(|chain| chain.words(text));
+                Ok(Read { tokens: Tokens::new(text::count(text)), chain })
             }
             Self::Ids(ids) if ids.is_empty() => {
-                refuse("`prompt` is an empty list: it needs at least one token id")
+                refuse("is an empty list: it needs at least one token id")
             }
             Self::Ids(ids) => {
                 let mut chain = chain(Form::Ids);
-                chain.iter_mut().for_each(|chain| chain.ids(&ids));
-                Ok(Read { tokens: Tokens::new(ids.len() as u64), ids: Some(ids), chain })
+                chain.iter_mut().for_each(|chain| chain.ids(ids));
+                Ok(Read { tokens: Tokens::new(ids.len() as u64), chain })
             }
             Self::Several => refuse(
-                "`prompt` is a list of prompts: the simulated engine takes one prompt a request, \
-                 a text or a list of token ids",
+                "is a list of prompts: the simulated engine takes one prompt a request, a text or \
+                 a list of token ids",
             ),
-            Self::NoIds => refuse(
-                "`prompt` holds something that is no token id: ids are whole numbers below 2^32",
-            ),
-            Self::Else => refuse("`prompt` must be a text or a list of token ids"),
+            Self::NoIds => {
+                refuse("holds something that is no token id: ids are whole numbers below 2^32")
+            }
+            Self::Else => refuse("must be a text or a list of token ids"),
+        }
+    }
+
+    /// Its token ids; none of what is no prompt.
+    pub(super) fn to_ids(&self) -> Vec<u32> {
+        match self {
+            Self::Text(text) => vocabulary::ids(text),
+            Self::Ids(ids) => ids.clone(),
+            Self::Several | Self::NoIds | Self::Else => Vec::new(),
+        }
+    }
+
+    /// Its text; none of what is no prompt.
+    pub(super) fn to_text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Ids(ids) => vocabulary::text(ids),
+            Self::Several | Self::NoIds | Self::Else => String::new(),
         }
     }
 }

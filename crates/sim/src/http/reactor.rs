@@ -19,7 +19,7 @@ use super::alarm::Alarm;
 use super::app::App;
 use super::ask::{Ask, Delivery};
 use super::conn::{Conn, Got, Then, Whole};
-use super::fault::Faulty;
+use super::fault::{Asked, Faulty};
 use super::frames::{self, Frames};
 use super::refusal::Refusal;
 use super::request::Request;
@@ -298,7 +298,8 @@ impl Reactor {
             }
         };
         if let Some(met) = met.as_ref().filter(|met| met.replaces_reply()) {
-            let id = frames::reply_id(ask.route, self.app.next_number());
+            let id = frames::reply_id(&ask, self.app.next_number());
+            self.app.numbered += 1;
             let record = Record::new(&ask, id, arrived).with_fault(met);
             return conn.faulty(Faulty::instead(met, record, request.peer));
         }
@@ -306,20 +307,22 @@ impl Reactor {
         ask.cached_tokens = self.app.prefix_block.map(|_| Tokens::ZERO);
         let number = self.app.next_number();
         let chain = ask.chain.take();
-        // A connection has one request at a time, so that its own number does for the job.
-        let id = JobId(slot as u64);
+        let id = job_of(number, slot);
         let at = self.app.scale.to_engine(arrived);
         let job = Job {
+            priority: ask.priority,
             content: chain.map(|chain| chain.content(number, ask.max_tokens)),
             ..Job::new(id, ask.prompt_tokens, output, at)
         };
         if let Err(error) = self.engine.submit(job) {
-            let refusal = Refusal::of(&error);
-            return conn.respond(Response::refusal(&refusal), &request.method, request.peer);
+            let response = Response::refusal_on(ask.route, &Refusal::from(error));
+            let response = response.echoing(ask.request_id);
+            return conn.respond(response, &request.method, request.peer);
         }
         self.app.numbered += 1;
+        conn.job = id;
         let created = self.app.unix(arrived);
-        let mut record = Record::new(&ask, frames::reply_id(ask.route, number), arrived);
+        let mut record = Record::new(&ask, frames::reply_id(&ask, number), arrived);
         if let Some(met) = &met {
             record = record.with_fault(met);
         }
@@ -328,10 +331,13 @@ impl Reactor {
         }
         if let Some(met) = met {
             let frames = Frames::new(&mut ask, number, created);
-            return conn.faulty(Faulty::new(&met, frames, record, request.peer));
+            let asked = Asked { peer: request.peer, id: ask.request_id.as_deref() };
+            return conn.faulty(Faulty::new(&met, frames, record, asked));
         }
-        let (head, framing, after) = response::stream_head(request.peer);
+        let id = ask.request_id.as_deref();
+        let (mut head, framing, after) = response::stream_head(request.peer, id);
         let stream = Stream::new(Frames::new(&mut ask, number, created), framing, record);
+        stream.open(&mut head);
         conn.stream(&head, stream, after);
     }
 
@@ -342,7 +348,7 @@ impl Reactor {
         let (scale, metrics) = (self.app.scale, &mut self.app.metrics);
         self.engine.advance(scale.to_engine(now), &mut |emission| {
             let emission = scale.emission(emission);
-            let slot = usize::try_from(emission.job.0).unwrap_or(usize::MAX);
+            let slot = slot_of(emission.job);
             if let Some(conn) = conns.get_mut(slot) {
                 conn.emitted(&emission, now, metrics);
                 if !conn.marks.blocked {
@@ -417,8 +423,7 @@ impl Reactor {
             self.accept = Accept::At(Stamp::EPOCH);
         }
         if conn.is_generating() {
-            let job = JobId(slot as u64);
-            self.engine.cancel(job);
+            self.engine.cancel(conn.job);
             self.app.metrics.aborted();
             self.app.truth.cancelled();
         }
@@ -426,6 +431,18 @@ impl Reactor {
             self.app.truth.push(record);
         }
     }
+}
+
+/// Bits of a job's number that are the number of its connection, which is found without a search then. Those above are the
+/// request's own, so that chance, which an engine draws by a job's number, is anew for each.
+const SLOT_BITS: u32 = 24;
+
+fn job_of(number: JobId, slot: usize) -> JobId {
+    JobId(number.0 << SLOT_BITS | slot as u64)
+}
+
+const fn slot_of(job: JobId) -> usize {
+    (job.0 & ((1 << SLOT_BITS) - 1)) as usize
 }
 
 /// Puts a connection into a queue that it does not stand in.

@@ -1,4 +1,8 @@
-//! Requests that cannot be answered, in the form of vLLM's error object.
+//! Requests that cannot be answered, in the form of vLLM's error object or, on its route, Anthropic's.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
 
 use crate::job::SubmitError;
 
@@ -12,7 +16,7 @@ impl Status {
     pub(super) const NOT_FOUND: Self = Self(404, "Not Found");
     pub(super) const METHOD_NOT_ALLOWED: Self = Self(405, "Method Not Allowed");
     pub(super) const BODY_TOO_LARGE: Self = Self(413, "Content Too Large");
-    pub(super) const TOO_MANY_REQUESTS: Self = Self(429, "Too Many Requests");
+    pub(super) const TOO_MANY: Self = Self(429, "Too Many Requests");
     pub(super) const HEAD_TOO_LARGE: Self = Self(431, "Request Header Fields Too Large");
     pub(super) const INTERNAL: Self = Self(500, "Internal Server Error");
     pub(super) const NOT_IMPLEMENTED: Self = Self(501, "Not Implemented");
@@ -25,6 +29,9 @@ impl Status {
         self.1
     }
 }
+
+/// How long a client is asked to stay away while the queue is full: the shortest that whole seconds can say.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// A request that cannot be answered.
 #[derive(Debug)]
@@ -45,25 +52,75 @@ impl Refusal {
         }
     }
 
-    /// What an engine says to a job that it does not take.
-    pub(super) fn of(error: &SubmitError) -> Self {
-        let refusal = Self::bad_request(None, error.to_string());
-        match error {
-            SubmitError::QueueFull { .. } => {
-                Self { status: Status::TOO_MANY_REQUESTS, kind: "RateLimitError", ..refusal }
-            }
-            _ => refusal,
+    /// Of a body that is not what the route takes.
+    pub(super) fn body(error: &serde_json::Error) -> Self {
+        Self::bad_request(None, format!("the body is not a request: {error}"))
+    }
+
+    pub(super) fn no_model(model: &str) -> Self {
+        Self {
+            status: Status::NOT_FOUND,
+            kind: "NotFoundError",
+            param: Some("model"),
+            message: format!("The model `{model}` does not exist."),
         }
     }
 
-    /// The body to send.
-    pub(super) fn to_json(&self) -> String {
-        serde_json::json!({"error": {
+    /// How long to stay away, where that is told.
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        (self.status == Status::TOO_MANY).then_some(RETRY_AFTER)
+    }
+
+    /// The body to send on OpenAI's routes and SGLang's.
+    pub(super) fn to_json(&self) -> Value {
+        json!({"error": {
             "message": self.message,
             "type": self.kind,
             "param": self.param,
             "code": self.status.code(),
         }})
-        .to_string()
+    }
+
+    /// The body to send on Anthropic's. The types are those of Anthropic's API reference, "Errors".
+    pub(super) fn to_anthropic_json(&self) -> Value {
+        let kind = match self.status {
+            Status::NOT_FOUND => "not_found_error",
+            Status::BODY_TOO_LARGE => "request_too_large",
+            Status::TOO_MANY => "rate_limit_error",
+            Status::INTERNAL => "api_error",
+            _ => "invalid_request_error",
+        };
+        json!({"type": "error", "error": {"type": kind, "message": self.message}})
+    }
+}
+
+/// An engine that does not take a job.
+impl From<SubmitError> for Refusal {
+    fn from(error: SubmitError) -> Self {
+        let refusal = Self::bad_request(None, error.to_string());
+        match error {
+            SubmitError::QueueFull { .. } => {
+                Self { status: Status::TOO_MANY, kind: "TooManyRequestsError", ..refusal }
+            }
+            _ => refusal,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_queue_says_when_to_come_back() {
+        let refusal = Refusal::from(SubmitError::QueueFull { waiting: 7 });
+        assert_eq!(refusal.status.code(), 429);
+        assert_eq!(refusal.retry_after(), Some(Duration::from_secs(1)));
+        let message = "7 requests wait already, and no more may: try again later";
+        assert_eq!(refusal.to_json()["error"]["message"], message);
+        assert_eq!(refusal.to_anthropic_json()["error"]["type"], "rate_limit_error");
+
+        let refusal = Refusal::bad_request(None, "no");
+        assert_eq!(refusal.retry_after(), None);
     }
 }

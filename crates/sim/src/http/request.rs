@@ -19,6 +19,8 @@ pub(super) struct Request {
     pub(super) method: Method,
     /// As sent, without scheme and host: path and query.
     pub(super) target: String,
+    /// What the client calls it, in header `X-Request-Id`.
+    pub(super) id: Option<String>,
     pub(super) body: Vec<u8>,
     pub(super) peer: Peer,
     /// The fault that the client chose for the reply.
@@ -97,8 +99,8 @@ impl Parser {
             Some(body) => {
                 // Whoever sent its body unasked no longer waits.
                 self.waits = false;
-                let Head { method, target, peer, fault, .. } = head;
-                Ok(Some(Request { method, target, body, peer, fault }))
+                let Head { method, target, id, peer, fault, .. } = head;
+                Ok(Some(Request { method, target, id, body, peer, fault }))
             }
             None => {
                 self.open = Some((head, body));

@@ -6,6 +6,7 @@ use fizeau_core::{Nanos, Stamp, Tokens};
 use serde::Serialize;
 
 use super::ask::{Ask, Delivery};
+use super::length::Ending;
 use super::spread::Spread;
 use super::time_scale::TimeScale;
 use crate::job::Emission;
@@ -50,7 +51,7 @@ pub(super) struct Record {
     /// How many of them the engine's prefix cache held; absent where it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cached_tokens: Option<u64>,
-    pub(super) finish_reason: Finish,
+    pub(super) finish_reason: Ending,
     /// How often it lost its place in the engine to others.
     pub(super) preemptions: u32,
     /// How long it waited for its place, by the server's clock.
@@ -62,14 +63,6 @@ pub(super) struct Record {
     pub(super) token_ns: Vec<Stamp>,
     /// When the engine meant each to leave. Those that leave together have one instant.
     pub(super) scheduled_ns: Vec<Stamp>,
-}
-
-/// Why a reply ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Finish {
-    /// It was as long as it may be.
-    Length,
 }
 
 /// How much is told of each request.
@@ -90,7 +83,7 @@ impl Record {
             streamed: ask.delivery == Delivery::Streamed,
             prompt_tokens: ask.prompt_tokens.get(),
             cached_tokens: ask.cached_tokens.map(Tokens::get),
-            finish_reason: Finish::Length,
+            finish_reason: ask.ending,
             preemptions: 0,
             queue_ns: Nanos::ZERO,
             arrived_ns,
@@ -274,7 +267,7 @@ mod tests {
             streamed: true,
             prompt_tokens: 1,
             cached_tokens: None,
-            finish_reason: Finish::Length,
+            finish_reason: Ending::Length,
             preemptions: 0,
             queue_ns: Nanos::ZERO,
             arrived_ns: Stamp::EPOCH,

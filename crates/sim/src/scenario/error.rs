@@ -1,7 +1,7 @@
 //! What cannot run, and the nearest that can.
 
 use fizeau_core::{Bytes, Tokens};
-use fizeau_roofline::{DeploymentError, ModelError, UnknownDevice, UnknownModel};
+use fizeau_roofline::{DeploymentError, ModelError, PowerError, UnknownDevice, UnknownModel};
 
 use super::Remedies;
 use crate::cluster::ClusterError;
@@ -27,6 +27,12 @@ pub enum ScenarioError {
     /// The model's config was not understood.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The limit of power is too low, or nothing is known of the device's power.
+    #[error(transparent)]
+    Power(#[from] PowerError),
+    /// A calibration's constants hold for what was measured.
+    #[error("a calibration knows nothing of power: leave out either it or the limit")]
+    PowerOfCalibrated,
     /// The overheads are senseless.
     #[error(transparent)]
     Step(#[from] StepError),

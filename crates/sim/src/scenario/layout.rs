@@ -9,7 +9,7 @@ use super::{ScenarioError, memory};
 use crate::cluster::{ClusterError, Disaggregated, Handover, Replicas, Routing};
 use crate::engine::Engine;
 use crate::serve::Serve;
-use crate::step::RooflineStep;
+use crate::step::StepModel;
 
 /// How many engines there are; each is a replica of the system.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,15 +23,15 @@ pub(super) enum Layout {
 /// What serves, with nothing to do yet.
 #[derive(Debug, Clone)]
 pub(super) enum Service {
-    One(Engine<RooflineStep>),
-    Replicas(Replicas<Engine<RooflineStep>>),
-    Apart(Disaggregated<Engine<RooflineStep>, Engine<RooflineStep>>),
+    One(Engine<StepModel>),
+    Replicas(Replicas<Engine<StepModel>>),
+    Apart(Disaggregated<Engine<StepModel>, Engine<StepModel>>),
 }
 
 impl Layout {
     pub(super) fn service(
         &self,
-        engine: &Engine<RooflineStep>,
+        engine: &Engine<StepModel>,
         replicas: u32,
     ) -> Result<Service, ClusterError> {
         let copies = |count: u32| vec![engine.clone(); count as usize];

@@ -3,9 +3,9 @@
 use fizeau_roofline::{Admission, Drafter, Model, System};
 
 use super::layout::Layout;
+use super::timing::Timing;
 use super::{Asked, Scenario};
 use crate::engine::{Chunking, EngineConfig, Order, Policy, PrefixCaching};
-use crate::step::Overheads;
 
 /// Model and devices, limits, and what takes time; what is as usual goes without saying.
 pub(super) fn describe(scenario: &Scenario) -> String {
@@ -26,7 +26,7 @@ pub(super) fn describe(scenario: &Scenario) -> String {
             engines(asked)
         ),
         [vec![limits], unusual(config), drafts(asked)].concat().join(", "),
-        step(&asked.overheads),
+        step(&asked.timing),
     ];
     words.join("; ")
 }
@@ -86,12 +86,20 @@ fn size(system: &System) -> String {
     format!("{:.1} GB", system.weight_bytes_per_device().get() / 1e9)
 }
 
-fn step(overheads: &Overheads) -> String {
+fn step(timing: &Timing) -> String {
+    let (overheads, limit) = match timing {
+        Timing::Calibrated { engine: Some(engine), .. } => {
+            return format!("calibrated for {engine}");
+        }
+        Timing::Calibrated { engine: None, .. } => return "calibrated for the device".to_owned(),
+        Timing::Roofline { overheads, power_limit } => (overheads, power_limit),
+    };
+    let limit = limit.map(|limit| format!(", at most {:.0} W", limit.get())).unwrap_or_default();
     let also = [(overheads.per_layer, "a layer"), (overheads.per_collective, "a collective")];
     let also = also.iter().filter(|(time, _)| time.as_nanos() > 0);
     let also: Vec<String> = also.map(|(time, what)| format!(", {time} {what}")).collect();
     format!(
-        "roofline at {:.0} % of bandwidth and {:.0} % of compute, plus {} a step, {} a sequence{}",
+        "roofline at {:.0} % of bandwidth and {:.0} % of compute, plus {} a step, {} a sequence{}{limit}",
         overheads.bandwidth_efficiency * 100.0,
         overheads.compute_efficiency * 100.0,
         overheads.per_step,

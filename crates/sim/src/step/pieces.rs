@@ -38,16 +38,30 @@ const KEPT: u64 = 256;
 impl Branch {
     /// In 2^-32 ns, such that rounding down to nanoseconds rounds the time up.
     fn fine(&self) -> u128 {
-        // Saturates where it is beyond centuries, and a time is not negative.
-        let silicon = (self.silicon.get() * 1e9 * (1_u64 << FRACTION) as f64).ceil() as u128;
-        let host = u128::from(self.host.as_nanos()) << FRACTION;
-        silicon.saturating_add(host).saturating_add(ROUND_UP)
+        let nanos = self.silicon.get() * 1e9;
+        // Saturates where it is beyond centuries, and a time is not negative. In two parts, since a conversion of a float to 128
+        // bits takes longer than all the rest.
+        let whole = nanos as u64;
+        let part = round_up((nanos - whole as f64) * (1_u64 << FRACTION) as f64);
+        let whole = u128::from(whole.saturating_add(self.host.as_nanos())) << FRACTION;
+        whole.saturating_add(part.into()).saturating_add(ROUND_UP)
     }
+
+    /// Rounded up.
+    fn nanos(&self) -> u64 {
+        round_up(self.silicon.get() * 1e9).saturating_add(self.host.as_nanos())
+    }
+}
+
+/// `f64::ceil` without a call, where the processor need not have an instruction for it.
+const fn round_up(value: f64) -> u64 {
+    let whole = value as u64;
+    whole.saturating_add(((whole as f64) < value) as u64)
 }
 
 /// The longest, rounded up.
 pub(super) fn longest(branches: &Branches) -> Nanos {
-    rounded(branches.iter().map(Branch::fine).max().unwrap_or(0))
+    Nanos::from_nanos(branches.iter().map(Branch::nanos).max().unwrap_or(0))
 }
 
 fn rounded(fine: u128) -> Nanos {

@@ -1,13 +1,16 @@
 //! A calibration on levels of the simulated engine finds the overheads that the engine hides.
 
 use std::num::NonZeroU64;
+use std::sync::LazyLock;
 
 use fizeau_core::{Nanos, Seconds, Stamp, Tokens};
 use fizeau_roofline::{
-    Calibration, Constant, Deployment, Device, Format, KnownModel, Load, Sample, System,
-    WeightChoice,
+    Calibration, Constant, Deployment, Device, Format, KnownModel, Load, MeasuredLevel,
+    MeasuredTable, Sample, System, WeightChoice,
 };
-use fizeau_sim::{Engine, EngineConfig, Job, JobId, Overheads, RooflineStep, Serve};
+use fizeau_sim::{
+    CalibratedStep, Engine, EngineConfig, Job, JobId, Overheads, RooflineStep, Serve, StepTime,
+};
 
 const HIDDEN: Overheads = Overheads {
     bandwidth_efficiency: 0.77,
@@ -66,13 +69,40 @@ fn close(what: &str, found: f64, hidden: f64) {
 /// A closed loop on the engine: whoever is done asks again, three times over.
 fn measured(name: &str, system: &System, (input, output): (u64, u64), concurrency: u64) -> Sample {
     let step = RooflineStep::new(system.clone(), HIDDEN).unwrap();
+    let times = closed_loop(step, (input, output), concurrency, Nanos::ZERO);
+    let mean = |of: fn(&Times) -> f64| {
+        Seconds::new(times.iter().map(of).sum::<f64>() / times.len() as f64)
+    };
+    let load = load((input, output), concurrency);
+    let sample = Sample::new(system, &load, name, mean(|times| times.tpot)).unwrap();
+    sample.with_ttft(mean(|times| times.ttft)).unwrap()
+}
+
+fn load((input, output): (u64, u64), concurrency: u64) -> Load {
+    Load::new(Tokens::new(input), Tokens::new(output), NonZeroU64::new(concurrency).unwrap())
+}
+
+/// Of one request, in seconds.
+struct Times {
+    ttft: f64,
+    tpot: f64,
+}
+
+/// What a closed loop of three rounds measures, in the order that requests end; those who ask begin one after the other,
+/// `apart`.
+fn closed_loop(
+    step: impl StepTime,
+    (input, output): (u64, u64),
+    concurrency: u64,
+    apart: Nanos,
+) -> Vec<Times> {
     let config = EngineConfig::new(concurrency, Tokens::new(100_000_000));
     let mut engine = Engine::new(config, step).unwrap();
     let job = |id, at| Job::new(JobId(id), Tokens::new(input), Tokens::new(output), at);
     let all = 3 * concurrency;
-    (0..concurrency).for_each(|id| engine.submit(job(id, Stamp::EPOCH)).unwrap());
+    (0..concurrency).for_each(|id| engine.submit(job(id, Stamp::EPOCH + apart * id)).unwrap());
     let mut sent = concurrency;
-    let (mut firsts, mut between) = (Vec::new(), Vec::new());
+    let mut times = Vec::new();
     while let Some(now) = engine.next_event() {
         let mut done = Vec::new();
         engine.advance(now, &mut |emission| {
@@ -82,18 +112,74 @@ fn measured(name: &str, system: &System, (input, output): (u64, u64), concurrenc
         });
         for emission in done {
             let timing = emission.timing;
-            firsts.push(timing.first_token.saturating_since(timing.submitted).as_secs_f64());
             let decoding = emission.at.saturating_since(timing.first_token).as_secs_f64();
-            between.push(decoding / (output - 1) as f64);
+            times.push(Times {
+                ttft: timing.first_token.saturating_since(timing.submitted).as_secs_f64(),
+                tpot: decoding / (output - 1) as f64,
+            });
             if sent < all {
                 engine.submit(job(sent, emission.at)).unwrap();
                 sent += 1;
             }
         }
     }
-    let mean = |times: &[f64]| Seconds::new(times.iter().sum::<f64>() / times.len() as f64);
-    let load =
-        Load::new(Tokens::new(input), Tokens::new(output), NonZeroU64::new(concurrency).unwrap());
-    let sample = Sample::new(system, &load, name, mean(&between)).unwrap();
-    sample.with_ttft(mean(&firsts)).unwrap()
+    times
 }
+
+/// An engine on a calibrated step has the time per output token that the calibration predicts: alone, and in batches whose
+/// prompts come in one by one.
+#[test]
+fn a_calibrated_engine_does_as_predicted() {
+    for (name, device, deployment, engine) in [
+        ("llama-3.1-70b", "h100-sxm", "TP4", Some("vllm")),
+        ("gpt-oss-120b", "h200-sxm", "TP2", None),
+        ("gpt-oss-120b", "b200-sxm", "1 device", Some("trt")),
+        ("qwen3-30b-a3b", "h100-sxm", "1 device", None),
+    ] {
+        let model = KnownModel::named(name).unwrap().model().unwrap();
+        let device = Device::named(device).unwrap().clone();
+        let system = System::new(model, device, deployment.parse().unwrap()).unwrap();
+        let predictor = published().predictor(&system, engine);
+        for (lengths, concurrency) in [
+            ((1_000, 200), 1),
+            ((4_000, 500), 1),
+            ((1_000, 400), 8),
+            ((1_000, 1_000), 32),
+            ((2_000, 800), 64),
+        ] {
+            let step = CalibratedStep::new(system.clone(), published(), engine);
+            let prediction = predictor.predict(&load(lengths, concurrency)).unwrap();
+            // As far apart as keeps the batch full.
+            let whole = Nanos::from_secs_f64(prediction.e2el.value.get()).unwrap();
+            let times = closed_loop(step, lengths, concurrency, whole / concurrency);
+            // Those of the middle round are under way with all others.
+            let steady = &times[concurrency as usize..2 * concurrency as usize];
+            let found = steady.iter().map(|times| times.tpot).sum::<f64>() / steady.len() as f64;
+            let error = found / prediction.tpot.value.get() - 1.0;
+            println!(
+                "{name} {deployment} {lengths:?} at {concurrency}: off by {:.2} %",
+                error * 100.0
+            );
+            assert!(error.abs() < 0.01, "{name} {lengths:?} at {concurrency}: off by {error}");
+        }
+    }
+}
+
+/// A calibration on published serving results.
+pub(crate) fn published() -> &'static Calibration {
+    static PUBLISHED: LazyLock<Calibration> = LazyLock::new(|| {
+        let table = MeasuredTable::read(SERVING).unwrap();
+        let sample = |level: &MeasuredLevel| {
+            let model = KnownModel::named(&level.model).unwrap().model().unwrap();
+            let device = Device::named(&level.hardware).unwrap().clone();
+            level.sample(&level.system(model, device).unwrap()).unwrap()
+        };
+        let samples: Vec<Sample> = table.levels.iter().map(sample).collect();
+        Calibration::fit(&samples).unwrap().calibration
+    });
+    &PUBLISHED
+}
+
+/// Serving results of three models on four devices and two engines; see the folder's README.
+const SERVING: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/measurements/serving.csv"));

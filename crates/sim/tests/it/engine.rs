@@ -8,7 +8,8 @@ mod schedules;
 
 use crate::support::{affine, drain, job, ms, of};
 use fizeau_core::{Nanos, Tokens};
-use fizeau_sim::{ConfigError, Engine, EngineConfig, JobId, Serve, StepLoad, SubmitError};
+use fizeau_roofline::Acceptance;
+use fizeau_sim::{ConfigError, Drafts, Engine, EngineConfig, JobId, Serve, StepLoad, SubmitError};
 
 const STEP: Nanos = Nanos::from_millis(10);
 
@@ -121,11 +122,38 @@ fn jobs_that_can_never_run_are_refused() {
     engine.submit(job(0, 1, 1, ms(0))).unwrap();
 }
 
+/// Each names the nearest that works, and that works.
 #[test]
 fn senseless_limits_are_refused() {
-    let refused = |config: EngineConfig| config.check().unwrap_err();
-    assert_eq!(refused(config(0, 100)), ConfigError::NoSequences);
-    assert!(matches!(refused(config(1, 1)), ConfigError::ContextTooSmall(_)));
+    let refused = |config: &EngineConfig| config.check().unwrap_err().to_string();
+    let good = config(4, 160);
+    let mut bad = good.clone();
+    bad.max_num_seqs = 0;
+    assert!(refused(&bad).ends_with("the least is 1"));
+    bad = EngineConfig { block: Tokens::ZERO, ..good.clone() };
+    assert!(refused(&bad).ends_with("the least is 1, the usual 16"));
+    bad = EngineConfig { max_batched_tokens: Tokens::new(15), ..good.clone() };
+    assert!(refused(&bad).ends_with("is below one block of 16: the least is 16"));
+    bad = EngineConfig { max_num_seqs: 20, max_batched_tokens: Tokens::new(19), ..good.clone() };
+    assert!(refused(&bad).ends_with("the least budget is 20"));
+    bad = EngineConfig { max_context: Some(Tokens::new(161)), ..good.clone() };
+    assert!(refused(&bad).ends_with("it takes 11 blocks, or a context of at most 160"));
+    bad = EngineConfig { blocks: 0, ..good.clone() };
+    assert!(matches!(bad.check(), Err(ConfigError::ContextTooSmall(_))));
+    bad = EngineConfig { groups: 0, ..good.clone() };
+    assert!(refused(&bad).ends_with("the least is 1"));
+    bad = EngineConfig { max_waiting: Some(0), ..good.clone() };
+    assert!(refused(&bad).ends_with("the least is 1"));
+    bad = EngineConfig { captured: vec![4, 2], ..good.clone() };
+    assert!(refused(&bad).contains("size 2 comes after 4"));
+    let acceptance = Acceptance::uniform(0.5).unwrap();
+    let drafts = |length| Some(Drafts { length, acceptance: acceptance.clone() });
+    bad = EngineConfig { drafts: drafts(0), ..good.clone() };
+    assert!(refused(&bad).contains("a draft of 0 tokens"));
+    bad = EngineConfig { drafts: drafts(4), max_batched_tokens: Tokens::new(16), ..good.clone() };
+    assert!(refused(&bad).ends_with("the least budget is 20"));
+    assert!(Engine::new(EngineConfig { max_num_seqs: 0, ..good.clone() }, constant).is_err());
+    assert_eq!(good.check(), Ok(()));
 }
 
 /// A step that takes no time would make an engine that stands still and never ends.

@@ -1,8 +1,14 @@
 //! The engine behind HTTP, by its bytes. No test looks at how long anything took.
 
 mod client;
+mod dialects;
 mod errors;
+mod extras;
+mod lengths;
+mod metrics;
 mod prefix;
+mod round_trip;
+mod served;
 mod wire;
 
 use std::io::Read;
@@ -24,10 +30,7 @@ fn fixed() -> FixedTiming {
 }
 
 fn one_slot(step: Nanos) -> impl Serve + Send + 'static {
-    let config = EngineConfig {
-        max_context: Some(Tokens::new(1_000)),
-        ..EngineConfig::new(1, Tokens::new(1_008))
-    };
+    let config = EngineConfig::new(1, Tokens::new(1_600));
     Engine::new(config, move |_: &StepLoad| step).unwrap()
 }
 
@@ -154,7 +157,7 @@ fn models_and_health_answer() {
     assert_eq!(get(server.addr(), "/health").status, 200);
     let models = get(server.addr(), "/v1/models").json();
     assert_eq!(models["data"][0]["id"], "llama");
-    assert_eq!(models["data"][0]["max_model_len"], 1_000);
+    assert_eq!(models["data"][0]["max_model_len"], 1_600);
     assert_eq!(server.base_url(), format!("http://{}", server.addr()));
 }
 

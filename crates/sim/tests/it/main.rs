@@ -14,6 +14,8 @@ mod fixed;
 #[cfg(feature = "http")]
 mod http;
 mod roofline;
+mod scenario;
+mod step;
 mod support;
 mod theory;
 mod virtual_time;

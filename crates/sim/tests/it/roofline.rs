@@ -2,29 +2,19 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::{Bytes, Nanos, Tokens};
-use fizeau_roofline::{Bound, Deployment, Device, KnownModel, Lengths, Load, Pass, Span, System};
+use fizeau_core::{Nanos, Tokens};
+use fizeau_roofline::{Bound, Device, KnownModel, Lengths, Load, Pass, Span, System};
 use fizeau_sim::{
-    EngineConfig, Overheads, RooflineStep, Scenario, ScenarioError, Serve, StepLoad, StepTime,
+    Engine, EngineConfig, Overheads, RooflineStep, Scenario, Serve, StepLoad, StepTime,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use crate::support::{drain, job, ms, of};
+use crate::support::{NONE, SYSTEMS, drain, job, ms, of, system};
 
 fn scenario() -> Scenario {
     Scenario::llama_3_1_8b_h100().unwrap()
 }
-
-/// The silicon alone.
-const NONE: Overheads = Overheads {
-    bandwidth_efficiency: 1.0,
-    compute_efficiency: 1.0,
-    per_step: Nanos::ZERO,
-    per_sequence: Nanos::ZERO,
-    per_layer: Nanos::ZERO,
-    per_collective: Nanos::ZERO,
-};
 
 /// The roofline itself, with nothing added.
 fn ideal() -> RooflineStep {
@@ -118,35 +108,37 @@ fn the_engine_stays_below_the_speed_of_light() {
     }
 }
 
+/// A request alone takes what its steps take, one after the other: its prompt's, in chunks of a step's budget, and one for each
+/// further token, which is a sum in closed form.
 #[test]
-fn the_scenario_is_what_it_says() {
-    let scenario = scenario();
-    // (0.9 of the usable memory - 16.06 GB) / 131,072 B.
-    let device: Bytes = scenario.device().usable_memory();
-    let expected = (0.9 * device.get() - 2.0 * 8_030_261_248.0) / 131_072.0;
-    assert_eq!(scenario.config().kv_capacity().get(), expected as u64);
-    assert_eq!(scenario.config().longest_job(), Tokens::new(131_072));
-    assert_eq!(scenario.engine().longest_job(), Some(Tokens::new(131_072)));
-    let line = scenario.describe();
-    assert!(line.starts_with("Llama-3.1-8B (bf16) on one"), "{line}");
-    assert!(line.contains("64 slots") && line.contains("85 % of bandwidth"), "{line}");
-    assert!(!line.contains('\n'));
-}
+fn alone_a_request_takes_the_sum_of_its_steps() {
+    for (which, (name, _, deployment)) in SYSTEMS.into_iter().enumerate() {
+        let step = RooflineStep::new(system(which), Overheads::default()).unwrap();
+        let config = EngineConfig::new(4, Tokens::new(1_000_000));
+        let budget = config.max_batched_tokens.get();
+        let mut engine = Engine::new(config, step.clone()).unwrap();
+        let (input, output) = (budget + 1_000, 300);
+        engine.submit(job(0, input, output, ms(0))).unwrap();
+        let emissions = drain(&mut engine);
 
-#[test]
-fn a_model_that_does_not_fit_is_refused() {
-    let model = scenario().model().clone();
-    let device = Device::named("l4").unwrap();
-    assert!(Scenario::new("Llama-3.1-8B", model.clone(), device.clone(), 8).is_ok());
-    let small = Device::new(
-        "half an L4",
-        device.memory() * 0.5,
-        device.memory_bandwidth(),
-        device.rate_for(fizeau_roofline::MathType::Bf16),
-    );
-    let error = Scenario::new("Llama-3.1-8B", model, small.unwrap(), 8).unwrap_err();
-    assert!(matches!(error, ScenarioError::TooLarge { .. }), "{error}");
-    assert!(error.to_string().contains("16.1 GB of the"), "{error}");
+        let chunk = |from: u64, new: u64| StepLoad {
+            prefill_tokens: Tokens::new(new),
+            prefill_context_tokens: Tokens::new(from + new),
+            prefill_pairs: new * from + new * (new + 1) / 2,
+            ..prompt(new)
+        };
+        let ttft = step.step_time(&chunk(0, budget)) + step.step_time(&chunk(budget, 1_000));
+        assert_eq!(emissions[0].at, ms(0) + ttft, "{name} {deployment}");
+
+        let (mut decoding, mut index) = (Nanos::ZERO, 0);
+        while index < output - 1 {
+            let pace = step.pace(&decode(1, input + 1 + index)).unwrap();
+            let steps = pace.steps.min(output - 1 - index);
+            decoding += (0..steps).map(|step| pace.at(step)).sum();
+            index += steps;
+        }
+        assert_eq!(emissions.last().unwrap().at, ms(0) + ttft + decoding, "{name} {deployment}");
+    }
 }
 
 #[test]
@@ -157,19 +149,6 @@ fn no_engine_is_given_more_than_the_silicon_has() {
         assert_eq!(error.unwrap_err().field, "compute_efficiency");
     }
 }
-
-/// Models of every kind, in deployments of every kind.
-const SYSTEMS: [(&str, &str, &str); 9] = [
-    ("qwen3-0.6b", "h100-sxm", "1 device"),
-    ("llama-3.1-70b", "h100-sxm", "TP4"),
-    ("llama-3.1-70b", "h200-sxm", "TP2 PP2"),
-    ("gpt-oss-120b", "h200-sxm", "1 device"),
-    ("gpt-oss-20b", "h100-sxm", "DP2 EP2"),
-    ("deepseek-v3", "b200-sxm", "TP8"),
-    ("deepseek-v3.2", "b200-sxm", "DP8 EP8"),
-    ("qwen3-next-80b-a3b", "h200-sxm", "TP2"),
-    ("nemotron-h-56b", "h200-sxm", "TP4"),
-];
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, rng_seed: RngSeed::Fixed(1849), ..ProptestConfig::default() })]
@@ -182,12 +161,9 @@ proptest! {
         jobs in prop::collection::vec((1u64..3_000, 1u64..40), 1..12),
         slots in 1usize..6,
     ) {
-        let (name, device, deployment) = SYSTEMS[which];
-        let model = KnownModel::named(name).unwrap().model().unwrap();
-        let device = Device::named(device).unwrap().clone();
-        let deployment: Deployment = deployment.parse().unwrap();
-        let system = System::new(model, device, deployment).unwrap();
-        let scenario = Scenario::of(name, system, EngineConfig::new(slots as u64, Tokens::ZERO), NONE).unwrap();
+        let name = SYSTEMS[which].0;
+        let config = EngineConfig::new(slots as u64, Tokens::ZERO);
+        let scenario = Scenario::of(name, system(which), config, NONE).unwrap();
         let mut engine = scenario.engine();
         let mut lengths = Lengths::for_model(scenario.model());
         for (id, &(input, output)) in jobs.iter().enumerate() {
@@ -196,7 +172,8 @@ proptest! {
         }
         let emissions = drain(&mut engine);
         let span = emissions.last().unwrap().at.since(ms(0)).unwrap().as_secs_f64();
-        let concurrency = NonZeroU64::new(slots as u64).unwrap();
+        // Each attention group has slots of its own.
+        let concurrency = NonZeroU64::new(slots as u64 * scenario.config().groups).unwrap();
         let bound = Bound::over(scenario.system(), &lengths, concurrency).unwrap();
         // Steps are whole nanoseconds.
         let rate = emissions.len() as f64 / span;
@@ -209,38 +186,6 @@ proptest! {
         let first = of(&emissions, 0)[0].at.since(ms(0)).unwrap().as_secs_f64();
         prop_assert!(first >= bound.ttft.get() * (1.0 - 1e-6), "{name}");
     }
-}
-
-/// What grows with sequences and what does not: a state a slot, and windows.
-#[test]
-fn caches_of_every_kind_have_room() {
-    for (name, device, deployment) in SYSTEMS {
-        let model = KnownModel::named(name).unwrap().model().unwrap();
-        let device = Device::named(device).unwrap().clone();
-        let deployment: Deployment = deployment.parse().unwrap();
-        let system = System::new(model, device, deployment).unwrap();
-        let scenario =
-            Scenario::of(name, system, EngineConfig::new(16, Tokens::ZERO), NONE).unwrap();
-        let tokens = scenario.config().kv_capacity().get() as f64;
-        // As many tokens in each slot as all of them together are promised fit the fullest device.
-        let groups = f64::from(deployment.attention_groups());
-        let each = scenario.system().cache_bytes_per_device(tokens / 16.0).get() * 16.0 / groups;
-        let room = 0.9 * scenario.device().usable_memory().get()
-            - scenario.system().weight_bytes_per_device().get();
-        assert!(each <= room * (1.0 + 1e-6), "{name}: {each} of {room}");
-        assert!(each > room * 0.5, "{name}: {each} of {room}");
-    }
-}
-
-#[test]
-fn several_devices_are_said() {
-    let model = KnownModel::named("llama-3.1-70b").unwrap().model().unwrap();
-    let device = Device::named("h100-sxm").unwrap().clone();
-    let system = System::new(model, device, "TP4".parse().unwrap()).unwrap();
-    let config = EngineConfig::new(8, Tokens::ZERO);
-    let scenario = Scenario::of("Llama-3.1-70B", system, config, Overheads::default()).unwrap();
-    let line = scenario.describe();
-    assert!(line.starts_with("Llama-3.1-70B (bf16) on 4 ") && line.contains("(TP4)"), "{line}");
 }
 
 /// Each overhead adds what it says.

@@ -43,11 +43,6 @@ impl Content {
                 self.edit_text(index, &mut event);
             }
             self.edit_usage(&mut event);
-            if self.met.has(Kind::Stop)
-                && let Some(reason) = event.finish()
-            {
-                *reason = "stop".into();
-            }
             edited.extend(self.bundle(event, last));
         }
         self.edit_end(&mut edited);
@@ -120,7 +115,7 @@ impl Content {
 
     /// Holds a token's event back until it is one with others.
     fn bundle(&mut self, event: Event, last: Last) -> Vec<Event> {
-        if event.tokens == 0 {
+        if event.tokens == 0 || !event.is_chunk() {
             return vec![event];
         }
         let size = match (self.met.get(Kind::Bundle), self.met.get(Kind::FirstBundle)) {

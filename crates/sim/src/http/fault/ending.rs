@@ -26,7 +26,7 @@ impl Ending {
         let whole = |events| Self { events, bytes: b"", end: End::Whole };
         let cut = |bytes, end| Self { events: Vec::new(), bytes, end };
         match kind {
-            Kind::Error => whole(vec![error(), Event::done()]),
+            Kind::Error => whole(error(token.as_ref())),
             Kind::ErrorText => whole(vec![Event::json(json!({ "error": WORDS }))]),
             Kind::ErrorFinish => {
                 let mut event = stopped(token, "error");
@@ -36,7 +36,8 @@ impl Ending {
                 whole(event.into_iter().chain([Event::done()]).collect())
             }
             Kind::ErrorThenUsage => {
-                whole([error()].into_iter().chain(usage).chain([Event::done()]).collect())
+                let errors = error(token.as_ref()).into_iter().take(1);
+                whole(errors.chain(usage).chain([Event::done()]).collect())
             }
             Kind::ContentFilter => whole(filtered(token, "content_filter", usage)),
             Kind::Abort => whole(filtered(token, "abort", usage)),
@@ -56,11 +57,17 @@ impl Ending {
 /// What an error says.
 const WORDS: &str = "the simulated engine failed as it was told to";
 
-/// As vLLM writes it.
-fn error() -> Event {
-    Event::json(json!({"error": {
+/// As vLLM writes it; or, where events have names, as Anthropic and OpenAI's responses do.
+fn error(token: Option<&Event>) -> Vec<Event> {
+    if token.is_some_and(|token| token.name.is_some()) {
+        let error = json!({"type": "api_error", "message": WORDS});
+        let event = Event::json(json!({"type": "error", "message": WORDS, "error": error}));
+        return vec![Event { name: Some("error".to_owned()), ..event }];
+    }
+    let error = json!({"error": {
         "message": WORDS, "type": "InternalServerError", "param": null, "code": 500,
-    }}))
+    }});
+    vec![Event::json(error), Event::done()]
 }
 
 /// A token's event without its token, ending for `reason`.

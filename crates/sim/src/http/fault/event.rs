@@ -64,6 +64,11 @@ impl Event {
         self.value()?.pointer_mut("/choices/0")?.as_object_mut()
     }
 
+    /// Whether it is an OpenAI chunk with a choice.
+    pub(super) fn is_chunk(&self) -> bool {
+        matches!(&self.data, Data::Json(value) if value.pointer("/choices/0").is_some())
+    }
+
     /// The text of a token's event, on whichever route.
     pub(super) fn text(&mut self) -> Option<&mut String> {
         const PLACES: [&str; 6] = [

@@ -1,7 +1,7 @@
 //! A reply as it would be with nothing wrong, event by event.
 
 use super::event::Event;
-use crate::http::frames::{DONE, Frames};
+use crate::http::frames::Frames;
 use crate::job::Emission;
 
 /// The events that faults set out from. Each may be asked for more than once.
@@ -14,7 +14,7 @@ impl Good {
 
     /// How many tokens the reply has.
     pub(super) const fn total(&self) -> u64 {
-        self.0.length()
+        self.0.total()
     }
 
     /// Notes what the engine said with the first token.
@@ -22,10 +22,17 @@ impl Good {
         self.0.cached(first.timing.cached_tokens);
     }
 
-    /// What comes before the first token.
+    /// What comes with the head.
+    pub(super) fn opening(&self) -> Vec<Event> {
+        let mut bytes = Vec::new();
+        self.0.opening(&mut bytes);
+        Event::read(&bytes, 0)
+    }
+
+    /// What comes with the first token, before it.
     pub(super) fn start(&self) -> Vec<Event> {
         let mut bytes = Vec::new();
-        self.0.role(&mut bytes);
+        self.0.start(&mut bytes);
         Event::read(&bytes, 0)
     }
 
@@ -39,8 +46,7 @@ impl Good {
     /// What comes behind the last token.
     pub(super) fn end(&self) -> Vec<Event> {
         let mut bytes = Vec::new();
-        self.0.usage(&mut bytes);
-        bytes.extend_from_slice(DONE);
+        self.0.end(&mut bytes);
         Event::read(&bytes, 0)
     }
 }

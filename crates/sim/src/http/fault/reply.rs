@@ -15,6 +15,7 @@ use super::play::{Act, End, Play, Stand};
 use super::spell::{Speller, Spelt};
 use crate::http::ask::{Ask, Delivery};
 use crate::http::frames::Frames;
+use crate::http::length;
 use crate::http::request::{After, Peer};
 use crate::http::response;
 use crate::http::truth::Record;
@@ -43,6 +44,13 @@ struct Stage {
     ended: bool,
 }
 
+/// Who asked, and what the request is called.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::http) struct Asked<'a> {
+    pub(in crate::http) peer: Peer,
+    pub(in crate::http) id: Option<&'a str>,
+}
+
 impl Met {
     /// Makes of a request what its faults want of it, and says how many tokens the engine is to make.
     pub(in crate::http) fn prepare(&self, ask: &mut Ask) -> Tokens {
@@ -52,6 +60,7 @@ impl Met {
         let tokens = ask.max_tokens.get();
         if let Some(stop) = self.get(Kind::Stop) {
             ask.max_tokens = Tokens::new(stop.after(tokens).max(1));
+            ask.ending = length::Ending::Stop;
         }
         match (ask.delivery, self.ending(ask.max_tokens.get())) {
             // Its last token comes with the end.
@@ -89,13 +98,20 @@ impl Faulty {
     }
 
     /// A stream that goes wrong.
-    pub(in crate::http) fn new(met: &Met, frames: Frames, record: Record, mut peer: Peer) -> Self {
+    pub(in crate::http) fn new(
+        met: &Met,
+        frames: Frames,
+        record: Record,
+        asked: Asked<'_>,
+    ) -> Self {
+        let Asked { mut peer, id } = asked;
         if met.has(Kind::Close) {
             peer.after = After::Close;
         }
-        let (mut head, framing, after) = response::stream_head(peer);
+        let (mut head, framing, after) = response::stream_head(peer, id);
         if met.has(Kind::Gzip) {
-            head.insert_str(head.len() - 2, "content-encoding: gzip\r\n");
+            head.truncate(head.len() - 2);
+            head.extend_from_slice(b"content-encoding: gzip\r\n\r\n");
         }
         let mut stage = Stage {
             met: met.clone(),
@@ -108,7 +124,7 @@ impl Faulty {
             ended: false,
         };
         let mut play = Play::default();
-        play.extend([Act::Write { bytes: head.into_bytes(), tokens: 0 }]);
+        play.extend([Act::Write { bytes: head, tokens: 0 }]);
         play.extend(stage.begin());
         Self { play, record, stage: Some(stage), after }
     }
@@ -156,7 +172,7 @@ impl Faulty {
 impl Stage {
     /// What comes before the first token.
     fn begin(&mut self) -> Vec<Act> {
-        let mut events = Vec::new();
+        let mut events = self.good.opening();
         if self.met.has(Kind::Filter) {
             let nothing = serde_json::json!({"hate": {"filtered": false, "severity": "safe"}});
             let results =

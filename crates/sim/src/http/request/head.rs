@@ -61,6 +61,8 @@ pub(super) enum Length {
 pub(super) struct Head {
     pub(super) method: Method,
     pub(super) target: String,
+    /// Its `X-Request-Id`.
+    pub(super) id: Option<String>,
     pub(super) length: Length,
     pub(super) expects_continue: bool,
     /// The fault that the client chose for the reply.
@@ -91,6 +93,7 @@ impl Head {
         let head = Self {
             method: Method::of(parsed.method.unwrap_or_default()),
             target: origin(parsed.path.unwrap_or_default()).to_owned(),
+            id: headers.first("x-request-id").map(str::to_owned),
             length: headers.length()?,
             expects_continue: headers.has("expect", "100-continue"),
             fault: headers.values(HEADER).next().map(str::to_owned),
@@ -119,6 +122,12 @@ impl<'a> Headers<'a> {
         let text =
             |header: &httparse::Header<'a>| str::from_utf8(header.value).unwrap_or("\u{fffd}");
         found.map(text).flat_map(|value| value.split(',')).map(str::trim)
+    }
+
+    /// The value of the first header `name`, as it stands.
+    fn first(&self, name: &str) -> Option<&'a str> {
+        let found = self.0.iter().find(|header| header.name.eq_ignore_ascii_case(name))?;
+        str::from_utf8(found.value).ok()
     }
 
     fn has(&self, name: &str, value: &str) -> bool {

@@ -52,7 +52,11 @@ pub(crate) fn get(to: SocketAddr, path: &str) -> Reply {
 }
 
 pub(crate) fn exchange(to: SocketAddr, method: &str, path: &str, body: &str) -> Reply {
-    let mut stream = send(to, method, path, body);
+    take(send(to, method, path, body))
+}
+
+/// All of a reply.
+pub(crate) fn take(mut stream: TcpStream) -> Reply {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).unwrap();
     let text = String::from_utf8(bytes).unwrap();
@@ -73,14 +77,41 @@ pub(crate) fn exchange(to: SocketAddr, method: &str, path: &str, body: &str) -> 
     }
 }
 
+/// A stream as it came, but for the second in which it was made: that is 1.
+pub(crate) fn stream_of(to: SocketAddr, path: &str, body: &Value) -> String {
+    let reply = post(to, path, &body.to_string());
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert!(reply.head.contains("content-type: text/event-stream"), "{}", reply.head);
+    let mut text = reply.body;
+    for field in [r#""created":"#, r#""created_at":"#] {
+        let parts: Vec<_> = text.split(field).collect();
+        let rest = |part: &str| part.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
+        let (first, others) = parts.split_first().unwrap();
+        let others: String = others.iter().map(|part| format!("{field}1{}", rest(part))).collect();
+        text = format!("{first}{others}");
+    }
+    text
+}
+
 /// Sends a request and leaves the reply on the connection.
 pub(crate) fn send(to: SocketAddr, method: &str, path: &str, body: &str) -> TcpStream {
+    send_with(to, method, path, "", body)
+}
+
+/// The same with header lines of its own, each with its end.
+pub(crate) fn send_with(
+    to: SocketAddr,
+    method: &str,
+    path: &str,
+    extra: &str,
+    body: &str,
+) -> TcpStream {
     let mut stream = TcpStream::connect(to).unwrap();
     // Only so that a fault ends the test rather than hangs it.
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let request = format!(
         "{method} {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Type: application/json\r\n\
-         Content-Length: {}\r\n\r\n{body}",
+         {extra}Content-Length: {}\r\n\r\n{body}",
         body.len()
     );
     stream.write_all(request.as_bytes()).unwrap();

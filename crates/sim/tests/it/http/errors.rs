@@ -29,10 +29,10 @@ fn each_fault_is_named() {
         (COMPLETIONS, r#"{"prompt":"x","n":2}"#, 400, "`n` must be 1"),
         (
             COMPLETIONS,
-            r#"{"prompt":"x","max_tokens":1000,"stream":true}"#,
+            r#"{"prompt":"x","max_tokens":1600,"stream":true}"#,
             400,
-            "'max_tokens' or 'max_completion_tokens' is too large: 1000. This model's maximum context length is 1000 \
-             tokens and your request has 1 input tokens (1000 > 1000 - 1).",
+            "'max_tokens' or 'max_completion_tokens' is too large: 1600. This model's maximum context length is 1600 \
+             tokens and your request has 1 input tokens (1600 > 1600 - 1).",
         ),
         (
             COMPLETIONS,
@@ -77,7 +77,7 @@ fn a_limit_below_the_engines_is_kept_and_told() {
     assert_eq!(unsaid.json()["usage"]["completion_tokens"], 5, "as many as there is room for");
 
     let server = serve(limit(5_000));
-    assert_eq!(get(server.addr(), "/v1/models").json()["data"][0]["max_model_len"], 1_000);
+    assert_eq!(get(server.addr(), "/v1/models").json()["data"][0]["max_model_len"], 1_600);
 }
 
 #[test]

@@ -1,0 +1,81 @@
+//! `fizeau simulate`.
+
+use clap::Args;
+use clap::builder::ArgPredicate;
+
+use super::{EngineArgs, LevelArgs, LevelsArgs, SystemArgs, VerdictArgs};
+use crate::sweep::DEFAULT_SLO;
+
+/// What needs a server has no place here.
+#[derive(Debug, Clone, Args)]
+#[command(
+    mut_arg("shard", |arg| arg.hide(true)),
+    mut_arg("random_input_len", |arg| arg.alias("isl").default_value_if("levels", ArgPredicate::IsPresent, "250")
+        .help("Prompt length in tokens, by default 1024 and with --levels 250; or a law, as with `fizeau bench`")
+        .hide_default_value(true)),
+    mut_arg("random_output_len", |arg| arg.alias("osl").default_value_if("levels", ArgPredicate::IsPresent, "250")
+        .help("Output length in tokens, by default 128 and with --levels 250; or a law")
+        .hide_default_value(true)),
+    mut_arg("num_prompts", |arg| arg
+        .help("How many requests to send: by default 1000, of a smaller data set as many as it has, of a trace all; of each \
+               level of --levels ten for each slot, and at least 100")),
+    mut_arg("num_warmups", |arg| arg
+        .help("Requests sent first that never count, 0 for none; by default a tenth of --num-prompts, before a level of \
+               --levels as many as its slots; at most 50")),
+    mut_arg("out", |arg| arg
+        .help("A folder for the run: run.json, tapes.jsonl, summary.json, histograms; with --levels a sweep's, by default one \
+               named by the date under fizeau-runs/")),
+)]
+pub(crate) struct SimulateArgs {
+    #[command(flatten)]
+    pub(crate) system: SystemArgs,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
+    #[command(flatten)]
+    pub(crate) level: LevelArgs,
+    #[command(flatten)]
+    pub(crate) sweep: SimulatedSweepArgs,
+}
+
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Sweep")]
+pub(crate) struct SimulatedSweepArgs {
+    /// Sweep these concurrencies and find the frontier, as `fizeau sweep` does; without it one level is run, as by
+    /// `fizeau bench`.
+    #[arg(long, alias = "concurrency", value_delimiter = ',', value_name = "N,...",
+          conflicts_with_all = ["request_rate", "max_concurrency", "save_result", "append_result"])]
+    pub(crate) levels: Vec<u32>,
+    /// A level releases no further request after this many seconds of virtual time; by default there is no such limit.
+    #[arg(long, value_name = "SECONDS", requires = "levels")]
+    pub(crate) level_seconds: Option<f64>,
+    /// The goal that the operating point must meet.
+    #[arg(long, default_value = DEFAULT_SLO)]
+    pub(crate) slo: String,
+}
+
+impl SimulateArgs {
+    /// The levels of a sweep, as `fizeau sweep` has them.
+    pub(crate) fn levels(&self) -> LevelsArgs {
+        let LevelArgs { lengths, load, .. } = &self.level;
+        LevelsArgs {
+            levels: self.sweep.levels.clone(),
+            isl: lengths.random_input_len.clone(),
+            osl: lengths.random_output_len.clone(),
+            num_prompts: load.num_prompts,
+            until: load.until.clone(),
+            level_seconds: self.sweep.level_seconds,
+            num_warmups: load.num_warmups,
+        }
+    }
+
+    /// What a sweep is held against, as `fizeau sweep` has it.
+    pub(crate) fn verdict(&self) -> VerdictArgs {
+        let result = &self.level.result;
+        VerdictArgs {
+            slo: self.sweep.slo.clone(),
+            goodput: result.goodput.clone(),
+            out: result.out.clone(),
+            engine: None,
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! `fizeau simulate`: a bench or a sweep in virtual time, against a simulated engine.
+
+mod place;
+
+use fizeau::harness::{Cancel, Rig, RunFolder, SelfWatch};
+use fizeau::metrics::Thresholds;
+use fizeau::sim::{SimTransport, VirtualTime};
+
+use crate::args::SimulateArgs;
+use crate::bench::{self, Trial, text_after};
+use crate::client::Client;
+use crate::exit::{Exit, Fail};
+use crate::folder::Claim;
+use crate::say::say;
+use crate::sweep::{self, Series, SeriesArgs};
+use crate::{endpoint, interrupt, levels, record};
+use place::Simulation;
+
+/// What came of a simulation.
+pub(crate) struct Simulated {
+    /// What was simulated, in one line.
+    pub(crate) description: String,
+    /// What of the workload is not as one might think, each in one line.
+    pub(crate) notes: Vec<String>,
+    pub(crate) report: Report,
+}
+
+/// One level, or several.
+pub(crate) enum Report {
+    Level(Box<bench::Outcome>),
+    Sweep(Box<sweep::Outcome>),
+}
+
+pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
+    let cancel = Cancel::new();
+    interrupt::listen(cancel.clone())?;
+    let is_sweep = !args.sweep.levels.is_empty();
+    let by_default = || is_sweep.then(|| record::WallTime::now().folder("simulate"));
+    let out = args.level.result.out.clone().or_else(by_default);
+    let out = out.as_deref().map(Claim::new).transpose()?;
+    let folder = out.as_ref().map(Claim::folder);
+    // What fails before there is anything to keep leaves no folder.
+    let done = simulate(args, folder, &cancel);
+    let simulated = done.inspect_err(|_| out.iter().for_each(Claim::give_back))?;
+    simulated.show(folder)
+}
+
+/// Runs the one configuration that `args` name. Nothing is printed; files go to `folder`.
+pub(crate) fn simulate(
+    args: &SimulateArgs,
+    folder: Option<&RunFolder>,
+    cancel: &Cancel,
+) -> Result<Simulated, Fail> {
+    let simulation = Simulation::new(args)?;
+    match args.sweep.levels.is_empty() {
+        true => level(args, simulation, folder, cancel),
+        false => sweep(args, simulation, folder, cancel),
+    }
+}
+
+fn level(
+    args: &SimulateArgs,
+    simulation: Simulation,
+    folder: Option<&RunFolder>,
+    cancel: &Cancel,
+) -> Result<Simulated, Fail> {
+    let (description, level) = (simulation.describe(), simulation.workload_of(&args.level));
+    let time = VirtualTime::new();
+    let keep = endpoint::keep_text(text_after(&level), &level.workload);
+    let transport = simulation.transport(&time, keep);
+    let trial = Trial::new(&level, simulation.place(), record::WallTime::now())?;
+    if let Some(folder) = folder {
+        folder.write_json("run.json", &trial.document()?).map_err(Fail::broken)?;
+        levels::write_config(folder, trial.physics())?;
+    }
+    let measuring = trial.measure(rig(&transport, &time, cancel), folder, cancel);
+    let measured = time.block_on(measuring).map_err(Fail::broken)??;
+    let notes = trial.notes();
+    let outcome = trial.finish(&nobody(), folder, measured);
+    Ok(Simulated { description, notes, report: Report::Level(Box::new(outcome)) })
+}
+
+fn sweep(
+    args: &SimulateArgs,
+    simulation: Simulation,
+    folder: Option<&RunFolder>,
+    cancel: &Cancel,
+) -> Result<Simulated, Fail> {
+    let (description, level) = (simulation.describe(), simulation.workload_of(&args.level));
+    let (plan, verdict) = (args.levels(), args.verdict());
+    let (workload, window) = (&level.workload, &level.window);
+    let asked = SeriesArgs { workload, plan: &plan, verdict: &verdict, window };
+    asked.check()?;
+    let ask = asked.ask(simulation.target())?;
+    simulation.check(&ask.1)?;
+    let time = VirtualTime::new();
+    let keep = endpoint::keep_text(text_after(&level), workload);
+    let transport = simulation.transport(&time, keep);
+    let answering = simulation.answering(ask.1.typical());
+    let series = Series::new(asked, ask, answering, record::WallTime::now())?;
+    if let Some(folder) = folder {
+        folder.write_json("run.json", &series.document()?).map_err(Fail::broken)?;
+        levels::write_config(folder, series.physics())?;
+    }
+    let nobody = nobody();
+    let measuring = series.measure(rig(&transport, &time, cancel), &nobody, folder, cancel);
+    let outcome = time.block_on(measuring).map_err(Fail::broken)??;
+    Ok(Simulated { description, notes: series.notes(), report: Report::Sweep(Box::new(outcome)) })
+}
+
+/// In virtual time there is no client, whose use of the machine would count.
+fn nobody() -> Client {
+    Client::of_record(Thresholds::default(), None, None)
+}
+
+const fn rig<'a>(
+    transport: &'a SimTransport,
+    timer: &'a VirtualTime,
+    cancel: &'a Cancel,
+) -> Rig<'a, SimTransport, VirtualTime> {
+    Rig { transport, timer, watch: SelfWatch::Off, cancel }
+}
+
+impl Simulated {
+    /// Prints what `fizeau bench` or `fizeau sweep` would.
+    fn show(self, folder: Option<&RunFolder>) -> Result<Exit, Fail> {
+        self.notes.iter().for_each(|note| eprintln!("note: {note}"));
+        match self.report {
+            Report::Level(outcome) => {
+                say(format!("simulated in virtual time, not measured: {}", self.description))?;
+                outcome.show()
+            }
+            Report::Sweep(outcome) => {
+                sweep::show(&outcome.report, folder.map(RunFolder::path))?;
+                Ok(outcome.exit)
+            }
+        }
+    }
+}

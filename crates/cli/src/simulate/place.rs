@@ -1,0 +1,106 @@
+//! What is simulated, as the parts of a run that ask for an endpoint have it.
+
+use fizeau::report::{Connections, Endpoint, Engine};
+use fizeau::sim::{Scenario, Serve, SimTransport, VirtualTime};
+use fizeau::transport::{Backend, KeepText, Target};
+
+use crate::args::{LevelArgs, SimulateArgs};
+use crate::bench::{Place, Reader};
+use crate::exit::{Fail, Named};
+use crate::scenario;
+use crate::speed::Physics;
+use crate::sweep::Answering;
+use crate::workload::{Limit, Work};
+
+/// A simulated engine and its speed of light.
+pub(super) struct Simulation {
+    scenario: Scenario,
+    physics: Physics,
+    /// Nobody is there: it says what kinds of prompt there may be.
+    target: Target,
+}
+
+impl Simulation {
+    /// The engine that `args` describe. Files are read.
+    pub(super) fn new(args: &SimulateArgs) -> Result<Self, Fail> {
+        let scenario = scenario::of(&args.system, &args.engine)?;
+        let physics = Physics::of_scenario(&args.system, &scenario)?;
+        let target = Target::new("http://127.0.0.1:1", Backend::Vllm, scenario.model_name());
+        Ok(Self { target: target.named("--model-config")?, scenario, physics })
+    }
+
+    /// What is simulated, in one line.
+    pub(super) fn describe(&self) -> String {
+        self.scenario.describe()
+    }
+
+    /// What kinds of prompt there may be.
+    pub(super) const fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// What `args` ask, the same each time: there is no cache of an earlier run that prompts must be kept from.
+    pub(super) fn workload_of(&self, args: &LevelArgs) -> LevelArgs {
+        let mut args = args.clone();
+        if !args.workload.reuse_prompts {
+            args.workload.salt.get_or_insert(1);
+        }
+        args
+    }
+
+    /// A fresh engine that takes part in `time`.
+    pub(super) fn transport(&self, time: &VirtualTime, keep: KeepText) -> SimTransport {
+        let transport = SimTransport::new(time, self.scenario.serve());
+        match keep {
+            KeepText::Yes => transport.keeping_text(),
+            KeepText::No => transport,
+        }
+    }
+
+    /// Refuses requests that the engine would.
+    pub(super) fn check(&self, work: &Work) -> Result<(), Fail> {
+        self.limit().iter().try_for_each(|limit| work.check(limit))
+    }
+
+    fn limit(&self) -> Option<Limit> {
+        let tokens = self.scenario.serve().longest_job()?;
+        Some(Limit { tokens, said_by: "the simulated engine" })
+    }
+
+    /// For one level.
+    pub(super) fn place(&self) -> Place<'_> {
+        Place {
+            target: &self.target,
+            model: self.scenario.model_name(),
+            endpoint: self.endpoint(),
+            engine: self.engine(),
+            physics: Some(self.physics.clone()),
+            limit: self.limit(),
+            reader: Reader::Simulation,
+        }
+    }
+
+    /// For a sweep with prompts of this typical length.
+    pub(super) fn answering(&self, typical: (u64, u64)) -> Answering {
+        Answering {
+            endpoint: self.endpoint(),
+            engine: self.engine(),
+            physics: Some(self.physics.clone().for_prompts_of(typical)),
+            reader: Reader::Simulation,
+        }
+    }
+
+    fn engine(&self) -> Engine {
+        Engine::Simulated { description: self.describe() }
+    }
+
+    fn endpoint(&self) -> Endpoint {
+        Endpoint {
+            base_url: "a simulated engine in virtual time".to_owned(),
+            path: String::new(),
+            backend: "simulated".to_owned(),
+            model: self.scenario.model_name().to_owned(),
+            connections: Connections::default(),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! A sweep, decided: what is asked and what is to be kept of it, whoever answers.
+
+use std::num::NonZeroU64;
+
+use fizeau::core::Nanos;
+use fizeau::harness::SweepSpec;
+use fizeau::metrics::{GoodputGoals, Precision, Slo};
+use fizeau::report::{Endpoint, Engine, Setup};
+use fizeau::transport::Target;
+use fizeau::workload::{Arrivals, TracePacing};
+
+use super::size::{levels_of, most_requests, size_of, until_of};
+use crate::args::{LevelsArgs, VerdictArgs, WindowArgs, WorkloadArgs};
+use crate::bench::Reader;
+use crate::exit::{Fail, Named};
+use crate::record;
+use crate::speed::Physics;
+use crate::workload::{Ask, Nominal, Wish, Work};
+
+/// The flags of a sweep that are not of who answers.
+#[derive(Clone, Copy)]
+pub(crate) struct SeriesArgs<'a> {
+    pub(crate) workload: &'a WorkloadArgs,
+    pub(crate) plan: &'a LevelsArgs,
+    pub(crate) verdict: &'a VerdictArgs,
+    pub(crate) window: &'a WindowArgs,
+}
+
+/// A sweep, decided. Nothing has been sent.
+pub(crate) struct Series<'a> {
+    pub(super) args: SeriesArgs<'a>,
+    pub(crate) spec: SweepSpec,
+    /// A plan of the workload at the largest level.
+    pub(super) sample: Work,
+    pub(super) slo: Slo,
+    pub(super) physics: Option<Physics>,
+    pub(super) setup: Setup,
+}
+
+/// Who is to answer.
+pub(crate) struct Answering {
+    /// For the record.
+    pub(crate) endpoint: Endpoint,
+    pub(crate) engine: Engine,
+    pub(crate) physics: Option<Physics>,
+    /// Who reads the prompts.
+    pub(crate) reader: Reader,
+}
+
+impl<'a> SeriesArgs<'a> {
+    /// Refuses what no workload and no server could mend.
+    pub(crate) fn check(self) -> Result<(), Fail> {
+        self.goals()?;
+        levels_of(&self.plan.levels)?;
+        until_of(self.plan)?;
+        size_of(self.plan).map(drop)
+    }
+
+    fn goals(self) -> Result<(Slo, GoodputGoals), Fail> {
+        let slo = self.verdict.slo.parse().named("--slo")?;
+        Ok((slo, self.verdict.goodput.join(" ").parse().named("--goodput")?))
+    }
+
+    /// The workload for `target`, and a plan of the largest level.
+    pub(crate) fn ask(self, target: &Target) -> Result<(Ask, Work), Fail> {
+        let (input, output) = (&*self.plan.isl, &*self.plan.osl);
+        let wish = Wish {
+            args: self.workload,
+            nominal: Nominal { input: ("--isl", input), output: ("--osl", output) },
+            requests: most_requests(self)?,
+            arrivals: Arrivals::ClosedLoop,
+            arrivals_flag: "--levels",
+            replay: TracePacing::ClosedLoop,
+        };
+        let ask = wish.ask(target)?;
+        Ok((ask.clone(), Work::Plan { plan: ask.plan()?, ask: Box::new(ask) }))
+    }
+}
+
+impl<'a> Series<'a> {
+    /// The sweep that `args` ask for, of the workload that [they ask](SeriesArgs::ask).
+    pub(crate) fn new(
+        args: SeriesArgs<'a>,
+        (ask, sample): (Ask, Work),
+        answering: Answering,
+        now: record::WallTime,
+    ) -> Result<Self, Fail> {
+        let (slo, goals) = args.goals()?;
+        let (mut size, until) = (size_of(args.plan)?, until_of(args.plan)?);
+        if until.is_some() {
+            size.requests = Some(sample.requests());
+        }
+        let Answering { endpoint, engine, physics, reader } = answering;
+        if reader == Reader::Simulation && args.plan.level_seconds.is_none() {
+            // Virtual time costs nobody any.
+            size.time = None;
+        }
+        let mut setup = Setup {
+            tool: record::tool(),
+            started: now.rfc3339(),
+            command_line: record::command_line(),
+            endpoint,
+            engine,
+            workload: sample.described(args.workload, NonZeroU64::MIN),
+            host: record::host(),
+            model_config: None,
+            hardware: None,
+            deployment: None,
+        };
+        physics.iter().for_each(|physics| physics.describe_in(&mut setup));
+        let workload = match reader {
+            Reader::Server => ask.spec,
+            Reader::Simulation => ask.unread_spec(),
+        };
+        let spec = SweepSpec {
+            levels: levels_of(&args.plan.levels)?,
+            workload,
+            tokenizer: ask.tokenizer,
+            dataset: ask.dataset,
+            size,
+            goals,
+            window: args.window.choice(),
+            until,
+        };
+        Ok(Self { args, spec, sample, slo, physics, setup })
+    }
+
+    /// What the speed of light is computed from.
+    pub(crate) const fn physics(&self) -> Option<&Physics> {
+        self.physics.as_ref()
+    }
+
+    /// What of the workload is not as one might think, each in one line.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let notes = self.sample.notes(self.args.workload);
+        self.sample.repeated().into_iter().chain(notes).collect()
+    }
+
+    /// What goes on record before the first request, but for who carried it out.
+    pub(crate) fn document(&self) -> Result<record::RunDocument<'_>, Fail> {
+        let size = &self.spec.size;
+        let level = |&slots: &_| record::LevelPlan {
+            requests: size.requests_at(slots).get(),
+            warmup_requests: size.warmup_at(slots),
+            max_in_flight: Some(slots.get()),
+            release_for_ms: size.time.map(Nanos::to_millis),
+            seed: Some(self.spec.seed_at(slots).0),
+            window: self.spec.window.into(),
+            until: self.spec.until.as_ref().map(Precision::to_string),
+        };
+        let levels = self.spec.levels.iter().map(level).collect();
+        let asked = record::AskedPlan {
+            plan: self.sample.record(self.args.workload.tokenizer.as_deref())?,
+            lengths: self.sample.asked_lengths(),
+            probe: None,
+            shard: None,
+        };
+        let goodput = &self.args.verdict.goodput;
+        let document = record::RunDocument::new(&self.setup, asked, levels, goodput)?;
+        Ok(document.with_spread(self.physics.as_ref().map(Physics::spread)))
+    }
+}

@@ -1,0 +1,152 @@
+//! Anthropic's messages.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::app::App;
+use super::super::ask::{Ask, Delivery, Route, Source};
+use super::super::conversation::{self, Message};
+use super::super::frames::{self, Reply, Wire, push, push_named};
+use super::super::length::{Ending, Limits};
+use super::super::prompt::Read;
+use super::super::refusal::Refusal;
+use crate::content::Form;
+use crate::job::JobId;
+
+/// The body, as far as it matters; all other fields are ignored.
+#[derive(Deserialize)]
+struct Body {
+    model: Option<String>,
+    max_tokens: Option<u64>,
+    messages: Option<Vec<Message>>,
+    system: Option<Value>,
+    stream: Option<bool>,
+    /// No field of Anthropic's, whose models end when they will.
+    ignore_eos: Option<bool>,
+}
+
+impl Body {
+    fn read(app: &App, body: &[u8]) -> Result<(Self, Source, Read), Refusal> {
+        let mut body: Self = serde_json::from_slice(body).map_err(|error| Refusal::body(&error))?;
+        let source = Source::of(app, body.model.take(), None)?;
+        let system = body.system.take().map(|content| Message::new("system", content));
+        let messages = match body.messages.take() {
+            Some(messages) if !messages.is_empty() => messages,
+            _ => {
+                let message = "messages: at least one message is required";
+                return Err(Refusal::bad_request(Some("messages"), message));
+            }
+        };
+        let messages: Vec<_> = system.into_iter().chain(messages).collect();
+        let prompt = conversation::read(&messages, source.chain(Form::Chat));
+        Ok((body, source, prompt))
+    }
+}
+
+pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<Ask, Refusal> {
+    let (body, source, prompt) = Body::read(app, body)?;
+    let Some(max_tokens) = body.max_tokens else {
+        return Err(Refusal::bad_request(Some("max_tokens"), "max_tokens: Field required"));
+    };
+    let limits = Limits {
+        field: "max_tokens",
+        most: Some(max_tokens),
+        least: None,
+        default: max_tokens,
+        ignore_eos: body.ignore_eos,
+    };
+    let ask = Ask::new(app, Route::Messages, source, prompt, limits)?;
+    Ok(Ask { delivery: Delivery::of(body.stream), ..ask })
+}
+
+/// The answer to `count_tokens`.
+pub(in super::super) fn count(app: &App, body: &[u8]) -> Result<Value, Refusal> {
+    let (_, _, prompt) = Body::read(app, body)?;
+    Ok(json!({"input_tokens": prompt.tokens}))
+}
+
+pub(in super::super) struct Events {
+    /// The message as it starts.
+    message: Value,
+}
+
+impl Events {
+    pub(in super::super) fn new(ask: &Ask, number: JobId) -> Self {
+        Self { message: message(ask, &frames::reply_id(ask, number)) }
+    }
+}
+
+impl Wire for Events {
+    fn start(&self, reply: &Reply, to: &mut Vec<u8>) {
+        let mut message = self.message.clone();
+        // The count of output is a stand-in, as Anthropic sends it.
+        message["usage"] = usage(reply, 1);
+        push_named(to, "message_start", &json!({"message": message}));
+        push_named(to, "ping", &json!({}));
+        let block = json!({"type": "text", "text": ""});
+        push_named(to, "content_block_start", &json!({"index": 0, "content_block": block}));
+    }
+
+    /// A token without text has no event.
+    fn tokens(&self, reply: &Reply, range: Range<u64>, to: &mut Vec<u8>) {
+        const OPEN: &str = "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\
+                            \"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"";
+        if range.clone().any(|index| !reply.word(index).is_empty()) {
+            push(to, OPEN);
+            reply.push_words(range, to);
+            push(to, "\"}}\n\n");
+        }
+    }
+
+    fn end(&self, reply: &Reply, to: &mut Vec<u8>) {
+        push_named(to, "content_block_stop", &json!({"index": 0}));
+        let delta = json!({"stop_reason": reason(reply.ending), "stop_sequence": null});
+        let usage = usage(reply, reply.tokens);
+        push_named(to, "message_delta", &json!({"delta": delta, "usage": usage}));
+        push_named(to, "message_stop", &json!({}));
+    }
+}
+
+/// A reply in one piece.
+pub(in super::super) fn whole(ask: &Ask, reply: &Reply, id: &str) -> Value {
+    let mut message = message(ask, id);
+    message["content"] = json!([{"type": "text", "text": reply.text()}]);
+    message["stop_reason"] = reason(reply.ending).into();
+    message["usage"] = usage(reply, reply.tokens);
+    message
+}
+
+fn message(ask: &Ask, id: &str) -> Value {
+    json!({
+        "id": id,
+        "type": "message",
+        "role": "assistant",
+        "model": ask.model,
+        "content": [],
+        "stop_reason": null,
+        "stop_sequence": null,
+    })
+}
+
+/// What was read from the cache is not among the tokens of the input.
+fn usage(reply: &Reply, tokens: u64) -> Value {
+    let cached = reply.cached_tokens.unwrap_or_default();
+    let mut usage = json!({
+        "input_tokens": reply.prompt_tokens.saturating_sub(cached),
+        "output_tokens": tokens,
+    });
+    if reply.cached_tokens.is_some() {
+        usage["cache_creation_input_tokens"] = 0.into();
+        usage["cache_read_input_tokens"] = cached.into();
+    }
+    usage
+}
+
+const fn reason(ending: Ending) -> &'static str {
+    match ending {
+        Ending::Length => "max_tokens",
+        Ending::Stop => "end_turn",
+    }
+}

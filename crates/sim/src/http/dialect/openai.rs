@@ -1,0 +1,185 @@
+//! OpenAI's completions and chat, with vLLM's extras.
+
+mod chunks;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::app::App;
+use super::super::ask::{Ask, Delivery, Logprobs, Route, Source, StreamUsage, TokenIds};
+use super::super::conversation::{self, Message};
+use super::super::frames::Reply;
+use super::super::length::{Ending, Limits};
+use super::super::prompt::{Prompt, Read};
+use super::super::refusal::Refusal;
+use crate::content::Form;
+use crate::job::Priority;
+
+pub(in super::super) use chunks::Chunks;
+
+/// The body, as far as it matters; all other fields are ignored.
+#[derive(Deserialize)]
+struct Body {
+    model: Option<String>,
+    prompt: Option<Prompt>,
+    messages: Option<Vec<Message>>,
+    max_tokens: Option<u64>,
+    max_completion_tokens: Option<u64>,
+    min_tokens: Option<u64>,
+    ignore_eos: Option<bool>,
+    n: Option<u64>,
+    stream: Option<bool>,
+    stream_options: Option<StreamOptions>,
+    return_token_ids: Option<bool>,
+    echo: Option<bool>,
+    /// A switch on one route and a number on the other.
+    logprobs: Option<Value>,
+    priority: Option<i64>,
+    cache_salt: Option<String>,
+    request_id: Option<String>,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+struct StreamOptions {
+    include_usage: Option<bool>,
+    continuous_usage_stats: Option<bool>,
+}
+
+pub(in super::super) fn parse(app: &App, route: Route, body: &[u8]) -> Result<Ask, Refusal> {
+    let mut body: Body = serde_json::from_slice(body).map_err(|error| Refusal::body(&error))?;
+    body.check()?;
+    let source = Source::of(app, body.model.take(), body.cache_salt.take())?;
+    let prompt = body.read(route, &source)?;
+    let limits = Limits {
+        field: "max_tokens",
+        most: body.max_completion_tokens.or(body.max_tokens),
+        least: body.min_tokens,
+        // vLLM's default of a completion, and a sentence or two of a chat.
+        default: if route == Route::Chat { 128 } else { 16 },
+        ignore_eos: body.ignore_eos,
+    };
+    let token_ids = match body.return_token_ids {
+        Some(true) => TokenIds::Present,
+        _ => TokenIds::Absent,
+    };
+    let echoes = route == Route::Completions && body.echo == Some(true);
+    Ok(Ask {
+        prompt_ids: (token_ids == TokenIds::Present).then(|| body.prompt_ids(route)),
+        echo: body.prompt.as_ref().filter(|_| echoes).map(Prompt::to_text),
+        priority: Priority(body.priority.unwrap_or_default()),
+        delivery: Delivery::of(body.stream),
+        usage: body.usage(),
+        token_ids,
+        logprobs: body.logprobs(),
+        request_id: body.request_id.take(),
+        ..Ask::new(app, route, source, prompt, limits)?
+    })
+}
+
+impl Body {
+    fn check(&self) -> Result<(), Refusal> {
+        if self.n.is_some_and(|n| n != 1) {
+            return Err(Refusal::bad_request(
+                Some("n"),
+                "`n` must be 1: the simulated engine gives one sample a request",
+            ));
+        }
+        if self.stream_options.is_some() && self.stream != Some(true) {
+            let message = "Stream options can only be defined when `stream=True`.";
+            return Err(Refusal::bad_request(Some("stream_options"), message));
+        }
+        Ok(())
+    }
+
+    fn read(&self, route: Route, source: &Source) -> Result<Read, Refusal> {
+        let missing = |field, message| Err(Refusal::bad_request(Some(field), message));
+        match (route, &self.prompt, &self.messages) {
+            (Route::Completions, Some(prompt), _) => {
+                prompt.read("prompt", |form| source.chain(form))
+            }
+            (Route::Completions, None, _) => {
+                missing("prompt", "`prompt` is missing: a text or a list of token ids")
+            }
+            (_, _, Some(messages)) if !messages.is_empty() => {
+                Ok(conversation::read(messages, source.chain(Form::Chat)))
+            }
+            _ => missing(
+                "messages",
+                "`messages` is missing or empty: a list of objects with `role` and `content`",
+            ),
+        }
+    }
+
+    fn prompt_ids(&self, route: Route) -> Vec<u32> {
+        match route {
+            Route::Chat => conversation::ids(self.messages.as_deref().unwrap_or_default()),
+            _ => self.prompt.as_ref().map(Prompt::to_ids).unwrap_or_default(),
+        }
+    }
+
+    fn usage(&self) -> StreamUsage {
+        let options = self.stream_options.map(|of| (of.include_usage, of.continuous_usage_stats));
+        match options {
+            Some((Some(true), Some(true))) => StreamUsage::OnEveryChunk,
+            Some((Some(true), _)) => StreamUsage::AtTheEnd,
+            _ => StreamUsage::Never,
+        }
+    }
+
+    const fn logprobs(&self) -> Logprobs {
+        match self.logprobs {
+            Some(Value::Bool(true) | Value::Number(_)) => Logprobs::Present,
+            _ => Logprobs::Absent,
+        }
+    }
+}
+
+/// The reason of an end.
+const fn reason(ending: Ending) -> &'static str {
+    match ending {
+        Ending::Length => "length",
+        Ending::Stop => "stop",
+    }
+}
+
+/// A reply in one piece.
+pub(in super::super) fn whole(ask: &Ask, reply: &Reply, id: &str, created: u64) -> Value {
+    let text = ask.echo.clone().unwrap_or_default() + &reply.text();
+    let (object, mut choice) = match ask.route {
+        Route::Chat => {
+            ("chat.completion", json!({"message": {"role": "assistant", "content": text}}))
+        }
+        _ => ("text_completion", json!({"text": text})),
+    };
+    choice["index"] = 0.into();
+    choice["logprobs"] = chunks::logprobs(ask, reply);
+    choice["finish_reason"] = reason(reply.ending).into();
+    choice["stop_reason"] = Value::Null;
+    let mut usage = json!({
+        "prompt_tokens": reply.prompt_tokens,
+        "total_tokens": reply.prompt_tokens.saturating_add(reply.tokens),
+        "completion_tokens": reply.tokens,
+    });
+    if let Some(cached) = reply.cached_tokens {
+        usage["prompt_tokens_details"] = json!({ "cached_tokens": cached });
+    }
+    let prompt_ids = Value::from(ask.prompt_ids.clone());
+    if ask.token_ids == TokenIds::Present {
+        choice["token_ids"] = (0..reply.tokens).map(|index| reply.token_id(index)).collect();
+        if ask.route == Route::Completions {
+            choice["prompt_token_ids"] = prompt_ids.clone();
+        }
+    }
+    let mut whole = json!({
+        "id": id,
+        "object": object,
+        "created": created,
+        "model": ask.model,
+        "choices": [choice],
+        "usage": usage,
+    });
+    if ask.route == Route::Chat && ask.token_ids == TokenIds::Present {
+        whole["prompt_token_ids"] = prompt_ids;
+    }
+    whole
+}

@@ -1,0 +1,159 @@
+//! SGLang's own route, `/generate`.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::app::App;
+use super::super::ask::{Ask, Delivery, Route, Source};
+use super::super::frames::{self, DONE, Reply, Wire, push, push_number};
+use super::super::length::{Ending, Limits};
+use super::super::prompt::Prompt;
+use super::super::refusal::Refusal;
+use super::super::vocabulary;
+use crate::job::{JobId, Priority};
+
+/// What each event of SGLang's `/generate` has of the text and the token ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SglangText {
+    /// All so far: SGLang's default, whose bytes grow with the square of the reply's length.
+    #[default]
+    Cumulative,
+    /// What is new, as with its flag `--incremental-streaming-output`.
+    Incremental,
+}
+
+/// The body, as far as it matters; all other fields are ignored.
+#[derive(Deserialize)]
+struct Body {
+    text: Option<Prompt>,
+    input_ids: Option<Prompt>,
+    sampling_params: Option<Sampling>,
+    stream: Option<bool>,
+    rid: Option<String>,
+    priority: Option<i64>,
+    /// What keeps its prefix apart from others'.
+    extra_key: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+struct Sampling {
+    max_new_tokens: Option<u64>,
+    min_new_tokens: Option<u64>,
+    ignore_eos: Option<bool>,
+    n: Option<u64>,
+}
+
+pub(in super::super) fn parse(app: &App, body: &[u8]) -> Result<Ask, Refusal> {
+    let body: Body = serde_json::from_slice(body).map_err(|error| Refusal::body(&error))?;
+    let (field, prompt) = match (body.text, body.input_ids) {
+        (Some(text), None) => ("text", text),
+        (None, Some(ids)) => ("input_ids", ids),
+        _ => {
+            let message = "Either text or input_ids should be provided, and not both.";
+            return Err(Refusal::bad_request(Some("text"), message));
+        }
+    };
+    let sampling = body.sampling_params.unwrap_or_default();
+    if sampling.n.is_some_and(|n| n != 1) {
+        return Err(Refusal::bad_request(
+            Some("n"),
+            "`n` must be 1: the simulated engine gives one sample a request",
+        ));
+    }
+    let source = Source::of(app, None, body.extra_key)?;
+    let prompt = prompt.read(field, |form| source.chain(form))?;
+    let limits = Limits {
+        field: "max_new_tokens",
+        most: sampling.max_new_tokens,
+        least: sampling.min_new_tokens,
+        // SGLang's own.
+        default: 128,
+        ignore_eos: sampling.ignore_eos,
+    };
+    Ok(Ask {
+        delivery: Delivery::of(body.stream),
+        priority: Priority(body.priority.unwrap_or_default()),
+        request_id: body.rid,
+        sglang: app.sglang.unwrap_or_default(),
+        ..Ask::new(app, Route::Generate, source, prompt, limits)?
+    })
+}
+
+pub(in super::super) struct Events {
+    text: SglangText,
+    /// `"meta_info":{"id":...,"finish_reason":`
+    meta: String,
+}
+
+impl Events {
+    pub(in super::super) fn new(ask: &Ask, number: JobId) -> Self {
+        let id = Value::from(frames::reply_id(ask, number));
+        Self { text: ask.sglang, meta: format!(r#"],"meta_info":{{"id":{id},"finish_reason":"#) }
+    }
+}
+
+impl Wire for Events {
+    fn tokens(&self, reply: &Reply, range: Range<u64>, to: &mut Vec<u8>) {
+        let end = range.end;
+        let shown = match self.text {
+            SglangText::Cumulative => 0..end,
+            SglangText::Incremental => range,
+        };
+        push(to, r#"data: {"text":""#);
+        reply.push_words(shown.clone(), to);
+        push(to, r#"","output_ids":["#);
+        reply.push_ids(shown, to);
+        push(to, &self.meta);
+        if end == reply.tokens {
+            push(to, &finish_reason(reply).to_string());
+        } else {
+            push(to, "null");
+        }
+        push(to, r#","prompt_tokens":"#);
+        push_number(to, reply.prompt_tokens);
+        push(to, r#","completion_tokens":"#);
+        push_number(to, end);
+        push(to, r#","cached_tokens":"#);
+        push_number(to, reply.cached_tokens.unwrap_or_default());
+        push(to, "}}\n\n");
+    }
+
+    fn end(&self, _: &Reply, to: &mut Vec<u8>) {
+        push(to, DONE);
+    }
+}
+
+/// A reply in one piece.
+pub(in super::super) fn whole(reply: &Reply, id: &str) -> Value {
+    let ids: Value = (0..reply.tokens).map(|index| reply.token_id(index)).collect();
+    json!({
+        "text": reply.text(),
+        "output_ids": ids,
+        "meta_info": {
+            "id": id,
+            "finish_reason": finish_reason(reply),
+            "prompt_tokens": reply.prompt_tokens,
+            "completion_tokens": reply.tokens,
+            "cached_tokens": reply.cached_tokens.unwrap_or_default(),
+        },
+    })
+}
+
+fn finish_reason(reply: &Reply) -> Value {
+    match reply.ending {
+        Ending::Length => json!({"type": "length", "length": reply.tokens}),
+        Ending::Stop => json!({"type": "stop", "matched": vocabulary::END}),
+    }
+}
+
+/// The answer to `/get_model_info`.
+pub(in super::super) fn model_info(app: &App) -> Value {
+    json!({
+        "model_path": app.model(),
+        "tokenizer_path": app.model(),
+        "is_generation": true,
+        "preferred_sampling_params": null,
+    })
+}

@@ -1,0 +1,173 @@
+//! How long a reply becomes.
+
+use fizeau_core::Tokens;
+use serde::Serialize;
+
+use super::app::App;
+use super::refusal::Refusal;
+use crate::job::JobId;
+
+/// Where a model ends its replies by itself, if a request lets it: with a token that has no text and counts.
+///
+/// A request that sets `ignore_eos` gets all that it asks for. Else its reply ends at this length, reason `stop`, but not
+/// before `min_tokens` and not after `max_tokens`, reason `length`.
+///
+/// ```
+/// use fizeau_core::{Nanos, Tokens};
+/// use fizeau_sim::FixedTiming;
+/// use fizeau_sim::http::{NaturalLength, ServerConfig};
+/// let engine = FixedTiming::new(Nanos::from_millis(20), Nanos::from_millis(5));
+/// let length = NaturalLength::Geometric { mean: Tokens::new(200), seed: 7 };
+/// let config = ServerConfig::new(engine).with_natural_length(length);
+/// # let _ = config;
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NaturalLength {
+    /// After so many tokens each time; none counts as one.
+    Fixed(Tokens),
+    /// After a length drawn for each request, from a geometric distribution: each token is the last with the same
+    /// probability, so that short replies are many and some are several times as long as the mean.
+    Geometric {
+        /// The mean of the distribution; none counts as one.
+        mean: Tokens,
+        /// Where the draws begin: the same requests in the same order get the same lengths.
+        seed: u64,
+    },
+}
+
+impl NaturalLength {
+    /// That of reply `number`, at least 1.
+    fn of(self, number: JobId) -> u64 {
+        match self {
+            Self::Fixed(tokens) => tokens.get().max(1),
+            Self::Geometric { mean, seed } => {
+                let goes_on = 1.0 - 1.0 / (mean.get().max(1) as f64);
+                // The inverse of the distribution function, P(length > k) = goes_on^k. A mean of 1 divides by minus
+                // infinity, which gives 0; a length beyond u64 stays at its end.
+                let draws = uniform(seed, number).ln() / goes_on.ln();
+                (draws.floor() as u64).saturating_add(1)
+            }
+        }
+    }
+}
+
+/// A number in (0, 1] that depends on nothing but the arguments, of 53 bits of splitmix64 (Steele, Lea and Flood, "Fast
+/// splittable pseudorandom number generators", 2014).
+fn uniform(seed: u64, number: JobId) -> f64 {
+    const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mut bits = seed.wrapping_add(number.0.wrapping_add(1).wrapping_mul(STEP));
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    bits ^= bits >> 31;
+    ((bits >> 11) + 1) as f64 / (1u64 << 53) as f64
+}
+
+/// Why a reply ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Ending {
+    /// It has all the tokens that it may have.
+    Length,
+    /// The model ended it: its last token says so and has no text.
+    Stop,
+}
+
+/// What a request says of the length of its reply.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// The name of the field with the most tokens.
+    pub(super) field: &'static str,
+    pub(super) most: Option<u64>,
+    pub(super) least: Option<u64>,
+    /// What holds where the most is not said.
+    pub(super) default: u64,
+    pub(super) ignore_eos: Option<bool>,
+}
+
+impl Limits {
+    /// How many tokens the next reply has behind `prompt`, and why no more.
+    pub(super) fn settle(self, app: &App, prompt: Tokens) -> Result<(Tokens, Ending), Refusal> {
+        let field = self.field;
+        let refuse = |message| Err(Refusal::bad_request(Some(field), message));
+        if self.most == Some(0) {
+            return refuse(format!("`{field}` must be at least 1"));
+        }
+        if let Some(limit) = app.longest_job {
+            self.check(prompt, limit)?;
+        }
+        let room =
+            app.longest_job.map_or(u64::MAX, |limit| limit.get().saturating_sub(prompt.get()));
+        let most = self.most.unwrap_or_else(|| self.default.min(room));
+        let least = self.least.unwrap_or(0);
+        if least > most {
+            return refuse(format!(
+                "min_tokens must be less than or equal to {field}={most}, got {least}."
+            ));
+        }
+        let ends = match (app.natural, self.ignore_eos) {
+            (None, _) | (_, Some(true)) => None,
+            // The end of a reply is a token of its own, which only those behind the least can be.
+            (Some(natural), _) => {
+                Some(natural.of(JobId(app.numbered)).max(least.saturating_add(1)))
+            }
+        };
+        Ok(match ends.filter(|ends| *ends <= most) {
+            Some(ends) => (Tokens::new(ends), Ending::Stop),
+            None => (Tokens::new(most), Ending::Length),
+        })
+    }
+
+    /// Whether prompt and output have room within `limit`; refused in vLLM's words.
+    fn check(self, prompt: Tokens, limit: Tokens) -> Result<(), Refusal> {
+        if prompt >= limit {
+            let message = format!(
+                "This model's maximum context length is {limit} tokens. However, your request has {prompt} input \
+                 tokens. Please reduce the length of the input messages."
+            );
+            return Err(Refusal::bad_request(None, message));
+        }
+        match self.most.map(Tokens::new) {
+            Some(output) if prompt + output > limit => {
+                let field = match self.field {
+                    "max_tokens" => "'max_tokens' or 'max_completion_tokens'".to_owned(),
+                    other => format!("'{other}'"),
+                };
+                let message = format!(
+                    "{field} is too large: {output}. This model's maximum context length is {limit} tokens and your \
+                     request has {prompt} input tokens ({output} > {limit} - {prompt})."
+                );
+                Err(Refusal::bad_request(Some(self.field), message))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// The mean of 20,000 draws lies within five standard errors; the deviation of a geometric distribution is less
+        /// than its mean.
+        #[test]
+        fn draws_have_their_mean(mean in 1u64..5_000, seed: u64) {
+            let length = NaturalLength::Geometric { mean: Tokens::new(mean), seed };
+            let draws = 20_000;
+            let sum: u64 = (0..draws).map(|number| length.of(JobId(number))).sum();
+            let found = sum as f64 / draws as f64;
+            let error = mean as f64 / (draws as f64).sqrt();
+            prop_assert!((found - mean as f64).abs() <= 5.0 * error, "{found} for {mean}");
+        }
+    }
+
+    #[test]
+    fn no_length_is_nothing() {
+        let drawn = NaturalLength::Geometric { mean: Tokens::ZERO, seed: 1 };
+        for length in [NaturalLength::Fixed(Tokens::ZERO), drawn] {
+            assert_eq!(length.of(JobId(3)), 1, "{length:?}");
+        }
+    }
+}
