@@ -1,6 +1,6 @@
 //! Streams that are odd and yet good: the counts and the first token must come out right.
 
-use fizeau::core::{Channel, Finish, Nanos, Outcome, Tape, TokenSource};
+use fizeau::core::{Channel, Finish, Nanos, Outcome, Tape, TokenSource, Tokens};
 use fizeau::transport::Backend;
 
 use super::stand::{PATIENT, TOKENS, TTFT, WORDS, ask, serve, target, truth};
@@ -115,7 +115,7 @@ async fn the_replys_own_count_is_believed_and_not_the_length_asked_for() {
 async fn what_the_server_says_of_the_prompt_is_kept() {
     let counts = |tape: &Tape| {
         let usage = tape.usage.unwrap();
-        (usage.prompt_tokens.unwrap().get(), usage.cached_tokens.map(|cached| cached.get()))
+        (usage.prompt_tokens.unwrap().get(), usage.cached_tokens.map(Tokens::get))
     };
     assert_eq!(counts(&ask_under("prompt-off:7", Backend::Vllm).await), (WORDS + 7, None));
     assert_eq!(counts(&ask_under("cached:2", Backend::Vllm).await), (WORDS, Some(2)));
