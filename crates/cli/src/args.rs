@@ -51,7 +51,7 @@ pub(crate) use models::ModelsArgs;
 pub(crate) use physics::PhysicsArgs;
 pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;
-pub(crate) use serve::ServeArgs;
+pub(crate) use serve::{ServeArgs, SglangArg};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use sol::{CurveArg, SolArgs, SolLoadArgs};
 pub(crate) use sweep::{LevelsArgs, SweepArgs, VerdictArgs};
@@ -60,6 +60,8 @@ pub(crate) use window::WindowArgs;
 pub(crate) use workload::WorkloadArgs;
 
 use clap::{Parser, Subcommand};
+
+use crate::whatif::Asked;
 
 /// Measure how fast an LLM endpoint is, prove that the measurement can be trusted, and say how far the endpoint is from
 /// the speed of light.
@@ -105,4 +107,7 @@ pub(crate) enum Command {
     Sol(Box<SolArgs>),
     /// List the devices that are known, or show one: each figure with its source and date.
     Devices(DevicesArgs),
+    /// A `simulate` with lists of values, read already.
+    #[command(skip)]
+    WhatIf(Vec<Asked>),
 }

@@ -1,12 +1,15 @@
 //! `fizeau serve`: the simulated engine behind HTTP, until Ctrl-C.
 
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::num::NonZeroU64;
 
 use fizeau::core::{Nanos, Tokens};
 use fizeau::sim::FixedTiming;
-use fizeau::sim::http::{Faults, Server, ServerConfig, ServerHandle, Spread, TimeScale};
+use fizeau::sim::http::{
+    Faults, NaturalLength, Server, ServerConfig, ServerHandle, SglangText, Spread, TimeScale,
+};
 
-use crate::args::ServeArgs;
+use crate::args::{ServeArgs, SglangArg};
 use crate::exit::{Exit, Fail, Named};
 use crate::runtime;
 use crate::say::say;
@@ -90,20 +93,39 @@ fn simulated(args: &ServeArgs) -> Result<Served, Fail> {
 }
 
 /// `config` with what goes for any engine.
-fn configured(args: &ServeArgs, config: ServerConfig) -> Result<ServerConfig, Fail> {
-    let config = match &args.served_model_name {
-        Some(name) => config.with_model(name.clone()),
-        None => config,
-    };
-    let config = match &args.fault {
-        Some(faults) => {
-            let faults: Faults = faults.parse().named("--fault")?;
-            config.with_faults(faults.with_seed(args.engine.engine_seed))
-        }
-        None => config,
-    };
+fn configured(args: &ServeArgs, mut config: ServerConfig) -> Result<ServerConfig, Fail> {
+    let seed = args.engine.engine_seed;
+    if let Some(name) = &args.served_model_name {
+        config = config.with_model(name.clone());
+    }
+    if let Some(length) = &args.natural_len {
+        config = config.with_natural_length(natural_length(length, seed)?);
+    }
+    if let Some(text) = args.sglang {
+        config = config.with_sglang(match text {
+            SglangArg::Cumulative => SglangText::Cumulative,
+            SglangArg::Incremental => SglangText::Incremental,
+        });
+    }
+    if let Some(faults) = &args.fault {
+        let faults: Faults = faults.parse().named("--fault")?;
+        config = config.with_faults(faults.with_seed(seed));
+    }
     let scale = TimeScale::new(args.time_scale).named("--time-scale")?;
     Ok(config.with_time_scale(scale))
+}
+
+/// Of `200` or `mean:200`.
+fn natural_length(text: &str, seed: u64) -> Result<NaturalLength, Fail> {
+    let mean = text.strip_prefix("mean:");
+    let tokens = mean.unwrap_or(text).parse::<NonZeroU64>().map_err(|_| {
+        Fail::usage(format!("--natural-len {text}: it must be a number of tokens, or mean:TOKENS"))
+    })?;
+    let tokens = Tokens::new(tokens.get());
+    Ok(match mean {
+        Some(_) => NaturalLength::Geometric { mean: tokens, seed },
+        None => NaturalLength::Fixed(tokens),
+    })
 }
 
 /// Says what is served, where, and what else there is to know.
@@ -124,8 +146,9 @@ fn announce(args: &ServeArgs, [what, also]: [&str; 2], handle: &ServerHandle) ->
     say("Ctrl-C ends it and tells how well it kept its schedule")
 }
 
-const ROUTES: &str =
-    "routes: /v1/completions /v1/chat/completions /v1/models /health /metrics /truth[?summary]";
+const ROUTES: &str = "\
+routes: /v1/completions /v1/chat/completions /v1/responses /v1/messages /generate /v1/models
+        /tokenize /detokenize /health /metrics /truth[?summary]";
 
 /// Every fault, with a line about it.
 fn faults() -> String {

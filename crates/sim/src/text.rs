@@ -73,7 +73,6 @@ const WORDS: [&str; 64] = [
 ];
 
 /// The id of the first word. Ids below are often special tokens in real vocabularies.
-#[cfg(feature = "http")]
 const FIRST_ID: u64 = 1_000;
 
 /// The text of token `index` of a job.

@@ -1,6 +1,6 @@
 //! `fizeau serve`.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::{EngineArgs, SystemArgs};
 
@@ -22,6 +22,13 @@ pub(crate) struct ServeArgs {
     /// Let the engine's time run so many times as fast as life; below 1, slower.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     pub(crate) time_scale: f64,
+    /// Let replies end by themselves, unless a request sets ignore_eos: after so many tokens, or with mean:TOKENS after a length
+    /// drawn from --engine-seed, geometric with that mean. By default a reply has all the tokens that it may.
+    #[arg(long, value_name = "TOKENS|mean:TOKENS")]
+    pub(crate) natural_len: Option<String>,
+    /// Pass for SGLang; each event of /generate has all the text so far, or only what is new.
+    #[arg(long, value_enum, value_name = "TEXT", num_args = 0..=1, default_missing_value = "cumulative")]
+    pub(crate) sglang: Option<SglangArg>,
     /// Misbehave: faults of --list-faults, such as reset@5 (the connection is reset after five tokens), stall:300ms+crlf (both),
     /// 0.1*reset,0.02*503 (of that share of the requests each). Requests choose for themselves with the header
     /// x-fizeau-fault; `allow` permits that alone. Drawn from --engine-seed.
@@ -55,3 +62,11 @@ const OF_AN_ENGINE: [&str; 7] = [
     "calibration",
     "power_limit",
 ];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SglangArg {
+    /// All the text so far, as it does by default.
+    Cumulative,
+    /// What is new, as with its --incremental-streaming-output.
+    Incremental,
+}

@@ -68,6 +68,11 @@ pub(crate) enum Reader {
 }
 
 impl<'a> Trial<'a> {
+    /// What is run, and on what.
+    pub(crate) const fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
     /// The level that `args` ask of `place`. Files are read; nothing is sent.
     pub(crate) fn new(
         args: &'a LevelArgs,

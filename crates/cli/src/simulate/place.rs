@@ -1,5 +1,6 @@
 //! What is simulated, as the parts of a run that ask for an endpoint have it.
 
+use fizeau::core::Tokens;
 use fizeau::report::{Connections, Endpoint, Engine};
 use fizeau::sim::{Scenario, Serve, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
@@ -23,7 +24,14 @@ pub(super) struct Simulation {
 impl Simulation {
     /// The engine that `args` describe. Files are read.
     pub(super) fn new(args: &SimulateArgs) -> Result<Self, Fail> {
+        if args.level.load.shard.is_some() {
+            return Err(Fail::usage("--shard: a simulation runs whole; leave it out"));
+        }
         let scenario = scenario::of(&args.system, &args.engine)?;
+        let scenario = match args.level.workload.max_model_len {
+            Some(most) => scenario.with_max_context(Tokens::new(most)).named("--max-model-len")?,
+            None => scenario,
+        };
         let physics = Physics::of_scenario(&args.system, &scenario)?;
         let target = Target::new("http://127.0.0.1:1", Backend::Vllm, scenario.model_name());
         Ok(Self { target: target.named("--model-config")?, scenario, physics })
@@ -32,6 +40,11 @@ impl Simulation {
     /// What is simulated, in one line.
     pub(super) fn describe(&self) -> String {
         self.scenario.describe()
+    }
+
+    /// How many devices it takes.
+    pub(super) fn devices(&self) -> u64 {
+        self.scenario.devices()
     }
 
     /// What kinds of prompt there may be.

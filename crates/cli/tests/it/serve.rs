@@ -94,11 +94,12 @@ fn the_first_lines_say_what_is_simulated() {
     );
     assert!(server.said[2].starts_with("serving model mine on http://127.0.0.1:"));
     server.end();
-    let server = Server::start("--disaggregate 2:1 --transfer second --fault allow");
+    let server =
+        Server::start("--disaggregate 2:1 --transfer second --fault allow --natural-len 2");
     assert!(server.said[1].contains("(x3), 2 for prefill and 1 for decode; 64 slots"));
     assert!(server.said.iter().any(|line| line.starts_with("faults: allow; ")));
     let reply = complete(&server.address, r#"{"prompt":"x y","max_tokens":3}"#);
-    assert!(reply.contains(r#""completion_tokens":3"#), "{reply}");
+    assert!(reply.contains(r#""completion_tokens":2"#), "{reply}");
     server.end();
 }
 
@@ -141,6 +142,10 @@ fn what_cannot_run_is_refused_with_what_would() {
         ("--power-limit much", "it must be a number of watts, a share such as 70%, or tdp"),
         ("--calibration nowhere.json", "--calibration nowhere.json: "),
         ("--time-scale 0", "--time-scale: a time scale of 0"),
+        (
+            "--natural-len mean:0",
+            "--natural-len mean:0: it must be a number of tokens, or mean:TOKENS",
+        ),
         ("--fault mischief", "--fault: no fault is called `mischief`"),
         ("--ttft-ms 1 --itl-ms 1 --draft 2", "cannot be used with"),
     ] {

@@ -161,6 +161,16 @@ mod tests {
         assert_eq!(holders(&mut prefixes, &[1, 2]), [0, 1]);
     }
 
+    /// A place that is used again knows nothing of who was there before.
+    #[test]
+    fn forgotten_blocks_have_no_holders() {
+        let mut prefixes = Prefixes::new(2, 2);
+        prefixes.note(&[1, 2], 0);
+        prefixes.note(&[3, 4], 1);
+        assert_eq!(holders(&mut prefixes, &[3, 4]), [1]);
+        assert_eq!(holders(&mut prefixes, &[1]), [0; 0]);
+    }
+
     proptest! {
         /// It never grows past its room, and the list of ages has each entry once.
         #[test]

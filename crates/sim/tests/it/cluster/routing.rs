@@ -129,6 +129,23 @@ fn what_makes_no_cluster_is_refused() {
     assert_eq!(Rc::strong_count(&log), 1);
 }
 
+/// Who was given up is in flight no longer.
+#[test]
+fn a_cancelled_job_is_no_load() {
+    let log = Log::default();
+    let mut replicas = Replicas::new(Logged::some(2, &log), Routing::LeastInFlight).unwrap();
+    for id in 0..4 {
+        replicas.submit(job(id, 10, 9, ms(0))).unwrap();
+    }
+    // Both on the second replica, which then has nothing left.
+    replicas.cancel(JobId(1));
+    replicas.cancel(JobId(3));
+    replicas.submit(job(4, 10, 9, ms(1))).unwrap();
+    replicas.submit(job(5, 10, 9, ms(2))).unwrap();
+    let homes: Vec<_> = log.borrow().iter().map(|&(engine, _)| engine).collect();
+    assert_eq!(homes, [0, 1, 0, 1, 1, 1]);
+}
+
 #[test]
 fn a_number_is_live_once() {
     let log = Log::default();
