@@ -61,6 +61,8 @@ pub(crate) use workload::WorkloadArgs;
 
 use clap::{Parser, Subcommand};
 
+use crate::whatif::Asked;
+
 /// Measure how fast an LLM endpoint is, prove that the measurement can be trusted, and say how far the endpoint is from
 /// the speed of light.
 #[derive(Debug, Parser)]
@@ -105,4 +107,7 @@ pub(crate) enum Command {
     Sol(Box<SolArgs>),
     /// List the devices that are known, or show one: each figure with its source and date.
     Devices(DevicesArgs),
+    /// A `simulate` with lists of values, read already.
+    #[command(skip)]
+    WhatIf(Vec<Asked>),
 }

@@ -35,22 +35,35 @@ mod tokenizer;
 mod whatif;
 mod workload;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Arg, CommandFactory, FromArgMatches};
 use tracing_subscriber::EnvFilter;
 
 use crate::args::{Cli, Command};
 use crate::exit::{Exit, Fail};
+use crate::whatif::{Asked, Case};
 
 fn main() -> ExitCode {
-    let cli = match parse() {
-        Ok(cli) => cli,
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let cases = match whatif_cases(&arguments) {
+        Ok(cases) => cases,
+        Err(fail) => return end(Err(fail)),
+    };
+    let parsed = match &*cases {
+        [] => parse(&arguments).map(|cli| cli.command),
+        [case] => parse(&case.arguments).map(|cli| cli.command),
+        cases => cases.iter().map(asked).collect::<Result<_, _>>().map(Command::WhatIf),
+    };
+    let command = match parsed {
+        Ok(command) => command,
         Err(error) => return usage(&error),
     };
     let filter = EnvFilter::try_from_env("FIZEAU_LOG").unwrap_or_else(|_| EnvFilter::new("error"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
-    let done = match cli.command {
+    end(match command {
         Command::Bench(args) => bench::settled(args).and_then(|args| bench::run(&args)),
         Command::Merge(args) => merge::run(&args),
         Command::Sweep(args) => sweep::run(&args),
@@ -62,7 +75,11 @@ fn main() -> ExitCode {
         Command::Models(args) => models::run(&args),
         Command::Sol(args) => sol::run(&args),
         Command::Devices(args) => devices::run(&args),
-    };
+        Command::WhatIf(asked) => whatif::run(asked),
+    })
+}
+
+fn end(done: Result<Exit, Fail>) -> ExitCode {
     match done {
         Ok(exit) => exit.into(),
         Err(Fail { exit, message }) => {
@@ -72,16 +89,32 @@ fn main() -> ExitCode {
     }
 }
 
+/// The configurations of a `fizeau simulate` that lists values; of any other command none.
+fn whatif_cases(arguments: &[OsString]) -> Result<Vec<Case>, Fail> {
+    match arguments.get(1) {
+        Some(command) if command == "simulate" => whatif::cases(arguments),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// One configuration of several.
+fn asked(case: &Case) -> Result<Asked, clap::Error> {
+    match parse(&case.arguments)?.command {
+        Command::Simulate(args) => Ok(Asked { settings: case.settings.clone(), args: *args }),
+        _ => Err(Cli::command().error(ErrorKind::InvalidSubcommand, "only simulate takes lists")),
+    }
+}
+
 /// Reads the command line. A flag that comes twice counts as it came last, as with vLLM, so that a line can be had from a
 /// script and changed at its end. A negative number is a value everywhere, so that it is refused by the name of its flag.
-fn parse() -> Result<Cli, clap::Error> {
+fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let value = |arg: Arg| match arg.get_action().takes_values() && !arg.is_positional() {
         true => arg.allow_negative_numbers(true),
         false => arg,
     };
     let command =
         Cli::command().mut_subcommands(|command| command.args_override_self(true).mut_args(value));
-    let matches = command.try_get_matches()?;
+    let matches = command.try_get_matches_from(arguments)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()))
 }
 

@@ -4,6 +4,7 @@ mod place;
 
 use fizeau::harness::{Cancel, Rig, RunFolder, SelfWatch};
 use fizeau::metrics::Thresholds;
+use fizeau::report::Setup;
 use fizeau::sim::{SimTransport, VirtualTime};
 
 use crate::args::SimulateArgs;
@@ -22,6 +23,10 @@ pub(crate) struct Simulated {
     pub(crate) description: String,
     /// What of the workload is not as one might think, each in one line.
     pub(crate) notes: Vec<String>,
+    /// What was run, and on what.
+    pub(crate) setup: Setup,
+    /// How many devices that takes.
+    pub(crate) devices: u64,
     pub(crate) report: Report,
 }
 
@@ -53,14 +58,14 @@ pub(crate) fn simulate(
 ) -> Result<Simulated, Fail> {
     let simulation = Simulation::new(args)?;
     match args.sweep.levels.is_empty() {
-        true => level(args, simulation, folder, cancel),
-        false => sweep(args, simulation, folder, cancel),
+        true => level(args, &simulation, folder, cancel),
+        false => sweep(args, &simulation, folder, cancel),
     }
 }
 
 fn level(
     args: &SimulateArgs,
-    simulation: Simulation,
+    simulation: &Simulation,
     folder: Option<&RunFolder>,
     cancel: &Cancel,
 ) -> Result<Simulated, Fail> {
@@ -75,14 +80,14 @@ fn level(
     }
     let measuring = trial.measure(rig(&transport, &time, cancel), folder, cancel);
     let measured = time.block_on(measuring).map_err(Fail::broken)??;
-    let notes = trial.notes();
-    let outcome = trial.finish(&nobody(), folder, measured);
-    Ok(Simulated { description, notes, report: Report::Level(Box::new(outcome)) })
+    let (notes, setup, devices) = (trial.notes(), trial.setup().clone(), simulation.devices());
+    let report = Report::Level(Box::new(trial.finish(&nobody(), folder, measured)));
+    Ok(Simulated { description, notes, setup, devices, report })
 }
 
 fn sweep(
     args: &SimulateArgs,
-    simulation: Simulation,
+    simulation: &Simulation,
     folder: Option<&RunFolder>,
     cancel: &Cancel,
 ) -> Result<Simulated, Fail> {
@@ -105,7 +110,9 @@ fn sweep(
     let nobody = nobody();
     let measuring = series.measure(rig(&transport, &time, cancel), &nobody, folder, cancel);
     let outcome = time.block_on(measuring).map_err(Fail::broken)??;
-    Ok(Simulated { description, notes: series.notes(), report: Report::Sweep(Box::new(outcome)) })
+    let (notes, setup) = (series.notes(), outcome.report.setup().clone());
+    let (devices, report) = (simulation.devices(), Report::Sweep(Box::new(outcome)));
+    Ok(Simulated { description, notes, setup, devices, report })
 }
 
 /// In virtual time there is no client, whose use of the machine would count.

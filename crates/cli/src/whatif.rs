@@ -2,4 +2,135 @@
 
 mod cases;
 
+use std::ffi::OsString;
+
+use fizeau::harness::{Cancel, RunFolder};
+use fizeau::metrics::{Slo, Verdict};
+use fizeau::report::{Setup, SweepReport, Variant, WhatIf};
+
+use crate::args::SimulateArgs;
+use crate::exit::{Exit, Fail, Named};
+use crate::folder::Claim;
+use crate::say::say;
+use crate::simulate::{Report, Simulated, simulate};
+use crate::sweep::DEFAULT_SLO;
+use crate::{interrupt, record};
+
 pub(crate) use cases::{Case, cases};
+
+/// The concurrencies of a what-if that names neither levels nor a load.
+const LEVELS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+
+/// One configuration, read.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) settings: Vec<(String, String)>,
+    pub(crate) args: SimulateArgs,
+}
+
+/// Runs each configuration, one after the other, and puts them side by side.
+pub(crate) fn run(asked: Vec<Asked>) -> Result<Exit, Fail> {
+    let asked: Vec<Asked> = asked.into_iter().map(Asked::with_load).collect();
+    let Some(first) = asked.first().map(|asked| &asked.args) else { return Ok(Exit::Good) };
+    let given = first.sweep.slo.clone();
+    let slo: Slo = given.parse().named("--slo")?;
+    let by_default = || record::WallTime::now().folder("what-if");
+    let out = Claim::new(&first.level.result.out.clone().unwrap_or_else(by_default))?;
+    let cancel = Cancel::new();
+    interrupt::listen(cancel.clone())?;
+    let done = measured(&asked, &slo, &out, &cancel).inspect_err(|_| out.give_back());
+    let report = done?;
+    let folder = out.folder();
+    folder.write_json("whatif.json", &report).map_err(Fail::broken)?;
+    let page = folder.write_text("report.html", &report.page()).map_err(Fail::broken)?;
+    say(report.text().trim_end())?;
+    say(format!("report: {}", page.display()))?;
+    Ok(exit(&report, given != DEFAULT_SLO, &cancel))
+}
+
+fn exit(report: &WhatIf, is_asked: bool, cancel: &Cancel) -> Exit {
+    let met = |variant: &Variant| variant.sweep()?.operating_point().level();
+    if cancel.is_cancelled() {
+        Exit::Interrupted
+    } else if report.verdict() == Verdict::Invalid
+        || (is_asked && !report.variants().iter().any(|variant| met(variant).is_some()))
+    {
+        Exit::Missed
+    } else {
+        Exit::Good
+    }
+}
+
+fn measured(asked: &[Asked], slo: &Slo, out: &Claim, cancel: &Cancel) -> Result<WhatIf, Fail> {
+    let mut common: Option<Setup> = None;
+    let mut variants = Vec::new();
+    for (index, Asked { settings, args }) in asked.iter().enumerate() {
+        if cancel.is_cancelled() {
+            break;
+        }
+        let folder = folder(out, index)?;
+        let (devices, outcome) = match simulate(args, Some(&folder), cancel) {
+            Ok(simulated) => {
+                simulated.notes.iter().for_each(|note| eprintln!("note: {note}"));
+                let setup = common.get_or_insert_with(|| simulated.setup.clone());
+                setup.command_line = record::command_line();
+                (simulated.devices, Ok(sweep(simulated, slo)))
+            }
+            // One that cannot run says something; the others say it too.
+            Err(Fail { exit: Exit::Usage, message }) => {
+                // What holds something stays.
+                let _ = std::fs::remove_dir(folder.path());
+                (asked_devices(args), Err(message))
+            }
+            Err(fail) => return Err(fail),
+        };
+        variants.push(Variant { settings: settings.clone(), devices, outcome });
+    }
+    let Some(common) = common else {
+        let reasons = variants.iter().filter_map(|variant| {
+            let reason = variant.outcome.as_ref().err()?;
+            Some(format!("{}: {reason}", variant.name()))
+        });
+        return Err(Fail::usage(reasons.collect::<Vec<_>>().join("\n       ")));
+    };
+    Ok(WhatIf::new(common, variants, Some(slo.clone())))
+}
+
+/// Where the files of a configuration go: `configuration-01`.
+fn folder(out: &Claim, index: usize) -> Result<RunFolder, Fail> {
+    out.folder().level(&format!("configuration-{:02}", index + 1)).map_err(Fail::broken)
+}
+
+/// How many devices were asked for, where nothing runs on them.
+fn asked_devices(args: &SimulateArgs) -> u64 {
+    let of = &args.system;
+    [of.tp, of.pp, of.dp, of.replicas].into_iter().map(u64::from).product()
+}
+
+/// What came of a configuration, as a sweep: of one level, where it was one.
+fn sweep(simulated: Simulated, slo: &Slo) -> SweepReport {
+    let Simulated { setup, report, .. } = simulated;
+    match report {
+        Report::Sweep(outcome) => outcome.report,
+        Report::Level(outcome) => SweepReport::new(setup, vec![outcome.report], Some(slo.clone())),
+    }
+}
+
+impl Asked {
+    /// With levels, where nothing says what the load is.
+    fn with_load(mut self) -> Self {
+        let level = &self.args.level;
+        let arrivals = &level.arrivals;
+        let is_loaded = level.load.max_concurrency.is_some()
+            || arrivals.request_rate.is_some()
+            || arrivals.ramp_up_strategy.is_some()
+            || arrivals.request_rate_series.is_some()
+            || arrivals.burst.is_some()
+            || arrivals.diurnal.is_some()
+            || arrivals.trace_speedup.is_some();
+        if self.args.sweep.levels.is_empty() && !is_loaded {
+            self.args.sweep.levels = LEVELS.to_vec();
+        }
+        self
+    }
+}

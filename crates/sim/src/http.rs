@@ -1,32 +1,51 @@
 //! The engine behind a real HTTP server, in wall time. Feature `http`.
 //!
 //! [`Server::spawn`] starts one thread, which serves all connections over HTTP/1.1 and lets each token go in a write
-//! of its own at its own instant, to some microseconds where it has a core to itself. It streams as vLLM's OpenAI
-//! server does: a role chunk first on chat, one event a token, the finish reason on the last of them, a usage
-//! chunk with `choices: []` where it was asked for, then `[DONE]`.
+//! of its own at its own instant, to some microseconds where it has a core to itself. Each dialect streams as its best
+//! known server does. OpenAI's completions and chat are vLLM's: a role chunk first on chat, one event for the tokens
+//! that leave together, the finish reason on the last of them, a usage chunk with `choices: []` where it was asked for,
+//! then `[DONE]`.
 //!
 //! | route | what it does |
 //! |---|---|
 //! | `POST /v1/completions` | one prompt, text or token ids; streamed or whole |
 //! | `POST /v1/chat/completions` | the same for a conversation |
+//! | `POST /v1/responses` | OpenAI's typed events, numbered; `response.incomplete` at the cap, `response.completed` else |
+//! | `POST /v1/messages` | Anthropic's events; errors in its form too |
+//! | `POST /v1/messages/count_tokens` | how long such a prompt is |
+//! | `POST /generate` | SGLang's own: text or token ids; each event repeats the text so far ([`SglangText`]) |
+//! | `POST /tokenize`, `/detokenize` | vLLM's: a text or a conversation to token ids, and back; under `/v1` too |
 //! | `GET /v1/models` | the model's name and its longest context |
-//! | `GET /health` | 200 while the server runs |
+//! | `GET /health`, `/health_generate` | 200 while the server runs |
+//! | `GET /get_model_info` | SGLang's; 404 unless [`ServerConfig::with_sglang`] |
+//! | `GET /metrics` | counters, gauges and histograms for Prometheus, under vLLM's names |
 //! | `GET /truth` | the server's own record of the requests that it finished |
 //! | `GET /truth?summary` | the same without the single requests, which may be many |
 //! | `DELETE /truth` | forgets that record |
+//!
+//! Of vLLM's extras on OpenAI's routes it knows `ignore_eos`, `min_tokens`, `continuous_usage_stats`, prompts that are
+//! token ids, `return_token_ids`, `echo`, `logprobs`, `priority` and `cache_salt`. Header `X-Request-Id` names the reply
+//! and comes back.
 //!
 //! What differs from a real server:
 //!
 //! - There is no tokenizer. A text counts one token a word (split at white space), a conversation the words
 //!   of all its messages, earlier replies included, with no template around them. Send token ids where the length
 //!   matters.
-//! - The model never stops by itself: it generates `max_tokens` whether or not `ignore_eos` is set. The
-//!   default is 16 tokens for a completion and 128 for a chat.
-//! - Fields that do not change lengths or the form of the stream (`temperature`, `tools`, `response_format`, ...) are
-//!   accepted and ignored. Several prompts or several samples (`n`) in one request are refused.
+//! - The model never stops by itself unless it is told when ([`ServerConfig::with_natural_length`]): it generates
+//!   `max_tokens` whether or not `ignore_eos` is set. The default is 16 tokens for a completion and 128 elsewhere;
+//!   Anthropic's route has none. A reply that the model ends has a last token without text, which counts.
+//! - Fields that do not change lengths or the form of the stream (`temperature`, `stop`, `tools`, `response_format`,
+//!   `include_reasoning`, ...) are accepted and ignored. Several prompts or several samples (`n`) in one request are
+//!   refused. All log-probabilities are the same number.
+//! - Responses have an event a token, also of tokens that leave together.
 //!
-//! With a [`PrefixCache`], which is off unless asked for, what a prompt shares with an earlier one is not read again. The
-//! usage says how much that was (`prompt_tokens_details.cached_tokens`), and so does the record (`cached_tokens`).
+//! With an engine that keeps prefixes ([`Serve::prefix_block`]), what a prompt shares with an earlier one is not read again. The
+//! usage says how much that was (`prompt_tokens_details.cached_tokens`), and so does the record (`cached_tokens`). Requests
+//! for different models share nothing, nor do those with different `cache_salt`, nor a text and token ids.
+//!
+//! Tokens that the engine lets go together, as a draft that was accepted is, leave as one event. A [`TimeScale`] makes the
+//! engine's time run faster or slower than life: 3 seconds of it take 0.3 at a scale of 10.
 //!
 //! # The truth
 //!
@@ -37,9 +56,24 @@
 //! a few microseconds after its stamp and never before. A request that came while its connection was busy with an
 //! earlier one arrives when that one is done.
 //!
+//! Each says besides how much of its prompt was cached (`cached_tokens`), how long it waited for its place in the engine
+//! (`queue_ns`), how often it lost that (`preemptions`) and why it ended (`finish_reason`). Before them stand the engine's own
+//! figures (`engine`, by the names of [`Gauges`](crate::Gauges)) and `time_scale`; all times are of real time, whatever that is.
+//!
 //! `ttft_ms`, `itl_ms` and `lateness_ms` (handed over less scheduled) sum the streamed requests up: how well the server
 //! kept its own schedule. A client's report can be held against all of this. Ask for it when the load is over: no token
 //! leaves while the answer is put together.
+//!
+//! A batch's step ends for all of its sequences at one instant, and one thread writes to one socket after another, some
+//! microseconds each: the last of a thousand is some milliseconds late, by the record as on the wire. Real servers are no
+//! different. Streams that begin apart under [`FixedTiming`](crate::FixedTiming) have instants of their own.
+//!
+//! # Metrics
+//!
+//! `GET /metrics` has `vllm:num_requests_running`, `_waiting`, `vllm:kv_cache_usage_perc`, prefix cache queries and hits,
+//! preemptions, tokens of prompts and replies, ended requests by reason, and histograms of times to the first token, between
+//! tokens, in the queue, for prompt and reply and in all, with vLLM's edges. Times are of the engine's schedule in real time:
+//! what a client sees is that and the server's lateness. `vllm:iteration_tokens_total` is not there.
 //!
 //! ```no_run
 //! use fizeau_core::Nanos;

@@ -1,9 +1,11 @@
 //! A simulated LLM serving engine: one state machine, two clocks.
 //!
-//! [`Engine`] batches continuously, as real engines do: slots, a budget of tokens for each step, prompts in chunks
-//! beside decoding, a paged key-value cache with preemption and shared prefixes, drafts, attention groups and pipeline
-//! stages, and a step time from a [`StepTime`], usually the roofline of a model on a device ([`RooflineStep`]). [`FixedTiming`] answers on a timetable instead, for tests of clients. Both
-//! are a [`Serve`], and whatever is a `Serve` runs
+//! [`Engine`] batches continuously, as real engines do: slots, a budget of tokens for each step, prompts in
+//! chunks beside decoding, a paged key-value cache with preemption and shared prefixes, drafts, attention groups
+//! and pipeline stages, and a step time from a [`StepTime`], usually the roofline of a model on a device
+//! ([`RooflineStep`]). [`FixedTiming`] answers on a timetable instead, for tests of clients. Both are a [`Serve`];
+//! so are several of them behind a router ([`Replicas`]) and some that read prompts before some that decode
+//! ([`Disaggregated`]). Whatever is a `Serve` runs
 //!
 //! - in **virtual time**, with no socket and no sleeping: [`VirtualTime`] is the clock, the timer and the
 //!   executor, [`SimTransport`] the transport;

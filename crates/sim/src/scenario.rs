@@ -235,6 +235,12 @@ impl Scenario {
         self.system().device()
     }
 
+    /// How many devices it takes, all replicas or instances together.
+    #[must_use]
+    pub fn devices(&self) -> u64 {
+        self.system().deployment().devices()
+    }
+
     /// The limits of each engine.
     #[must_use]
     pub const fn config(&self) -> &EngineConfig {

@@ -96,7 +96,11 @@ impl Transport for SimTransport {
         tape.marks.intended = intended;
         tape.marks.released = released;
         match self.shared.submit(request, prompt_tokens, sent) {
-            Ok(ticket) => fill(&mut tape, ticket.reply().await, self.text),
+            Ok(ticket) => {
+                let reply = ticket.reply().await;
+                tape.text = (self.text == Text::Kept).then(|| reply.text());
+                fill(&mut tape, reply, self.shared.keeps_prefixes());
+            }
             Err(error) => {
                 let failure = Failure::new(FailureClass::Status, error.to_string());
                 let status = match error {
@@ -179,15 +183,14 @@ fn blank_tape(request: &Request, prompt_tokens: Tokens, sent: Stamp) -> Tape {
     }
 }
 
-/// Writes what the engine gave into the tape.
-fn fill(tape: &mut Tape, reply: Reply, text: Text) {
-    tape.text = (text == Text::Kept).then(|| reply.text());
+/// Writes what the engine gave into the tape; what it had kept of the prompt only if it keeps prefixes.
+fn fill(tape: &mut Tape, reply: Reply, keeps_prefixes: bool) {
     let last = reply.last;
     tape.arrivals = reply.arrivals;
     tape.usage = Some(Usage {
         prompt_tokens: tape.asked.input_tokens,
         completion_tokens: Some(tape.output_tokens()),
-        cached_tokens: last.map(|last| last.timing.cached_tokens),
+        cached_tokens: last.filter(|_| keeps_prefixes).map(|last| last.timing.cached_tokens),
         ..Usage::default()
     });
     tape.server_timing = last.map(|last| ServerTiming {
@@ -198,6 +201,10 @@ fn fill(tape: &mut Tape, reply: Reply, text: Text) {
 }
 
 impl Shared {
+    fn keeps_prefixes(&self) -> bool {
+        self.engine.borrow().prefix_block().is_some()
+    }
+
     fn submit(
         self: &Rc<Self>,
         request: &Request,

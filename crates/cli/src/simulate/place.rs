@@ -1,5 +1,6 @@
 //! What is simulated, as the parts of a run that ask for an endpoint have it.
 
+use fizeau::core::Tokens;
 use fizeau::report::{Connections, Endpoint, Engine};
 use fizeau::sim::{Scenario, Serve, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
@@ -15,7 +16,8 @@ use crate::workload::{Limit, Work};
 /// A simulated engine and its speed of light.
 pub(super) struct Simulation {
     scenario: Scenario,
-    physics: Physics,
+    /// Its speed of light, or why there is none.
+    physics: Result<Physics, &'static str>,
     /// Nobody is there: it says what kinds of prompt there may be.
     target: Target,
 }
@@ -23,8 +25,18 @@ pub(super) struct Simulation {
 impl Simulation {
     /// The engine that `args` describe. Files are read.
     pub(super) fn new(args: &SimulateArgs) -> Result<Self, Fail> {
+        if args.level.load.shard.is_some() {
+            return Err(Fail::usage("--shard: a simulation runs whole; leave it out"));
+        }
         let scenario = scenario::of(&args.system, &args.engine)?;
-        let physics = Physics::of_scenario(&args.system, &scenario)?;
+        let scenario = match args.level.workload.max_model_len {
+            Some(most) => scenario.with_max_context(Tokens::new(most)).named("--max-model-len")?,
+            None => scenario,
+        };
+        let physics = match scenario.config().drafts {
+            None => Ok(Physics::of_scenario(&args.system, &scenario)?),
+            Some(_) => Err(DRAFTS),
+        };
         let target = Target::new("http://127.0.0.1:1", Backend::Vllm, scenario.model_name());
         Ok(Self { target: target.named("--model-config")?, scenario, physics })
     }
@@ -32,6 +44,11 @@ impl Simulation {
     /// What is simulated, in one line.
     pub(super) fn describe(&self) -> String {
         self.scenario.describe()
+    }
+
+    /// How many devices it takes.
+    pub(super) fn devices(&self) -> u64 {
+        self.scenario.devices()
     }
 
     /// What kinds of prompt there may be.
@@ -74,7 +91,7 @@ impl Simulation {
             model: self.scenario.model_name(),
             endpoint: self.endpoint(),
             engine: self.engine(),
-            physics: Some(self.physics.clone()),
+            physics: self.physics.clone(),
             limit: self.limit(),
             reader: Reader::Simulation,
         }
@@ -85,7 +102,7 @@ impl Simulation {
         Answering {
             endpoint: self.endpoint(),
             engine: self.engine(),
-            physics: Some(self.physics.clone().for_prompts_of(typical)),
+            physics: self.physics.clone().map(|physics| physics.for_prompts_of(typical)),
             reader: Reader::Simulation,
         }
     }
@@ -104,3 +121,6 @@ impl Simulation {
         }
     }
 }
+
+/// Why an engine that drafts is not held against the bound.
+const DRAFTS: &str = "the engine drafts, and the bound is that of a token a step";

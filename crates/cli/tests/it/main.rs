@@ -21,6 +21,7 @@ mod recorded;
 mod records;
 mod report;
 mod serve;
+mod simulate;
 mod sol;
 mod stand;
 mod sweep;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-/// For each block of tokens that jobs were made of, the replicas that jobs with it went to. A bounded number of blocks: those
-/// not seen for longest are forgotten first, as a replica forgets them.
+/// For each block of tokens that jobs were made of, the replicas that jobs with it went to. A bounded
+/// number of blocks: those not seen for longest are forgotten first, as a replica forgets them.
 #[derive(Debug, Clone)]
 pub(super) struct Prefixes {
     /// Where the entry of a block's hash is.
@@ -159,6 +159,16 @@ mod tests {
         prefixes.note(&[9, 10], 0);
         assert_eq!(holders(&mut prefixes, &[7, 8]), [0; 0], "seen before 1 and 2 were seen again");
         assert_eq!(holders(&mut prefixes, &[1, 2]), [0, 1]);
+    }
+
+    /// A place that is used again knows nothing of who was there before.
+    #[test]
+    fn forgotten_blocks_have_no_holders() {
+        let mut prefixes = Prefixes::new(2, 2);
+        prefixes.note(&[1, 2], 0);
+        prefixes.note(&[3, 4], 1);
+        assert_eq!(holders(&mut prefixes, &[3, 4]), [1]);
+        assert_eq!(holders(&mut prefixes, &[1]), [0; 0]);
     }
 
     proptest! {

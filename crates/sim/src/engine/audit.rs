@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 use super::*;
 use fizeau_roofline::Acceptance;
@@ -88,6 +89,12 @@ struct Seen {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig {
+        rng_seed: RngSeed::Fixed(1849),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
     #[test]
     fn the_books_are_right(
         config in (1u64..3, 20u64..40, prop::option::weighted(0.3, 1u32..4))

@@ -18,4 +18,5 @@ mod scenario;
 mod step;
 mod support;
 mod theory;
+mod transport;
 mod virtual_time;

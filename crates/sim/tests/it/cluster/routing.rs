@@ -39,8 +39,8 @@ proptest! {
         prop_assert!(homes.iter().enumerate().all(|(turn, &home)| home == turn % count));
     }
 
-    /// Against counting: a job of `n` tokens is in flight from its arrival until 20 ms and 5 ms for each further token later. Who
-    /// leaves at the very instant of an arrival is still there.
+    /// Against counting: a job of `n` tokens is in flight from its arrival until 20 ms and 5 ms for each
+    /// further token later. Who leaves at the very instant of an arrival is still there.
     #[test]
     fn least_in_flight_is_what_it_says(
         shapes in prop::collection::vec((0u64..12, 1u64..20), 1..60),
@@ -56,7 +56,10 @@ proptest! {
         for (place, job) in jobs.iter().enumerate() {
             let load = |replica: usize| {
                 let before = jobs[..place].iter().zip(&homes).filter(|&(_, &home)| home == replica);
-                let over = |other: &Job| other.at.as_nanos() + (15 + 5 * other.output_tokens.get()) * 1_000_000;
+                let over = |other: &Job| {
+ let life = 15 + 5 * other.output_tokens.get();
+ other.at.as_nanos() + life * 1_000_000
+ };
                 before.filter(|(other, _)| over(other) >= job.at.as_nanos()).count()
             };
             let least = (0..count).min_by_key(|&replica| (load(replica), replica)).unwrap();
@@ -127,6 +130,23 @@ fn what_makes_no_cluster_is_refused() {
     assert_eq!(error, ClusterError::BlocksDiffer { one: 16, other: 32 });
     assert!(error.to_string().contains("16 and of 32"), "{error}");
     assert_eq!(Rc::strong_count(&log), 1);
+}
+
+/// Who was given up is in flight no longer.
+#[test]
+fn a_cancelled_job_is_no_load() {
+    let log = Log::default();
+    let mut replicas = Replicas::new(Logged::some(2, &log), Routing::LeastInFlight).unwrap();
+    for id in 0..4 {
+        replicas.submit(job(id, 10, 9, ms(0))).unwrap();
+    }
+    // Both on the second replica, which then has nothing left.
+    replicas.cancel(JobId(1));
+    replicas.cancel(JobId(3));
+    replicas.submit(job(4, 10, 9, ms(1))).unwrap();
+    replicas.submit(job(5, 10, 9, ms(2))).unwrap();
+    let homes: Vec<_> = log.borrow().iter().map(|&(engine, _)| engine).collect();
+    assert_eq!(homes, [0, 1, 0, 1, 1, 1]);
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Steps in which nothing changes, without planning each.
 
 use fizeau_core::Tokens;
-use fizeau_sim::{Emission, Engine, EngineConfig, Gauges, Job, JobId, Serve};
+use fizeau_roofline::Admission;
+use fizeau_sim::{Emission, Engine, EngineConfig, Gauges, Job, JobId, PrefixCaching, Serve};
 use proptest::prelude::*;
 
-use super::random::{Grows, cases};
-use crate::support::{drain, job, ms};
+use super::random::{Grows, cases, fixed};
+use crate::support::{drain, job, ms, of};
 
 /// All that can be seen of an engine that is given `jobs`, and is looked at and told to give up jobs at some instants.
 fn story(
@@ -38,6 +39,8 @@ fn story(
 }
 
 proptest! {
+    #![proptest_config(fixed())]
+
     #[test]
     fn runs_are_the_steps_they_stand_for(
         (config, jobs, _) in cases(),
@@ -63,6 +66,29 @@ fn a_run_ends_where_blocks_do() {
     let stepped = seen(0);
     assert_eq!(seen(u64::MAX), stepped);
     assert!(stepped.1.last().unwrap().preemptions > 0);
+}
+
+/// Who waits can be let in without anything else happening: when what runs has written what it needs.
+#[test]
+fn a_run_does_not_overlook_what_becomes_known() {
+    let config = EngineConfig {
+        block: Tokens::new(4),
+        blocks: 10,
+        admission: Admission::Whole,
+        prefix_caching: PrefixCaching::On,
+        ..EngineConfig::new(4, Tokens::new(16))
+    };
+    let content = Some((0..7).collect());
+    let written = Job { content: content.clone(), ..job(0, 8, 20, ms(0)) };
+    // Of 7 blocks 4 must be known, since 3 are free: 16 tokens.
+    let read = Job { content, ..job(1, 25, 3, ms(3)) };
+    let seen = |foresight| {
+        let step_time = Grows { foresight, ..Grows::default() };
+        story(&config, step_time, &[written.clone(), read.clone()], &[(3, None)])
+    };
+    let stepped = seen(0);
+    assert_eq!(of(&stepped.0, 1)[0].timing.cached_tokens, Tokens::new(16));
+    assert_eq!(seen(u64::MAX), stepped);
 }
 
 #[test]

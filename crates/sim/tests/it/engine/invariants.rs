@@ -7,7 +7,7 @@ use fizeau_sim::{
 };
 use proptest::prelude::*;
 
-use super::random::{Grows, cases};
+use super::random::{Grows, cases, fixed};
 use crate::support::{drain, ms, of};
 
 /// An engine to which all has been submitted.
@@ -39,6 +39,8 @@ fn in_order(job: &Job, mine: &[Emission]) -> bool {
 }
 
 proptest! {
+    #![proptest_config(fixed())]
+
     /// Over preemption nothing is lost, and nothing is given twice.
     #[test]
     fn every_job_gives_exactly_its_tokens_in_order((config, jobs, stages) in cases()) {

@@ -12,8 +12,18 @@ use fizeau_sim::{
 };
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::test_runner::RngSeed;
 
 use crate::support::{job, ms};
+
+/// The same cases in every run.
+pub(super) fn fixed() -> ProptestConfig {
+    ProptestConfig {
+        rng_seed: RngSeed::Fixed(1849),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
 
 /// A step time that grows with all that a step carries, and keeps a record of it.
 #[derive(Debug, Clone, Default)]

@@ -12,7 +12,7 @@ use fizeau_sim::{
 use super::random::{Grows, began};
 use crate::support::{drain, job, ms, of};
 
-/// Steps of 10 ms, and `0` further stages.
+/// Steps of 10 ms through so many stages beyond the first.
 struct Tens(u32);
 
 impl StepTime for Tens {
@@ -113,6 +113,18 @@ fn the_last_makes_room_and_reads_all_again() {
     assert_eq!(read, [14, 0, 0, 0, 0, 7 + 2 + 2, 0]);
 }
 
+/// Nor the one that goes before whoever made room, though it would have room now.
+#[test]
+fn a_step_that_preempts_admits_nobody() {
+    let config = EngineConfig { blocks: 5, order: Order::Priority, ..config() };
+    let lower = Job { priority: Priority(1), ..job(1, 12, 5, ms(0)) };
+    let left = run(config, [job(0, 4, 3, ms(0)), lower, job(2, 1, 1, ms(5))]);
+    // At 10 ms the first takes the fifth block, and the second, which needs one too, gives its three back.
+    assert_eq!(times(&left, 0), [10, 20, 30]);
+    assert_eq!(times(&left, 2), [30], "admitted at 20 ms");
+    assert_eq!(times(&left, 1), [10, 40, 50, 60, 70], "its 13 tokens need four blocks");
+}
+
 #[test]
 fn whoever_has_reserved_is_not_preempted() {
     let config = EngineConfig { blocks: 5, admission: Admission::Whole, ..config() };
@@ -141,17 +153,17 @@ fn priority_goes_first_and_is_preempted_last() {
     assert_eq!((times(&left, 0)[0], times(&left, 1)[0]), (10, 50));
 }
 
-/// The one to make room decodes before the one that needs it: what was planned for it is taken back.
+/// The one to make room decodes before the one that needs it: what was planned for it is taken back, and nobody is skipped.
 #[test]
 fn priority_preempts_what_was_scheduled() {
-    let config = EngineConfig { blocks: 5, order: Order::Priority, ..config() };
+    let config = EngineConfig { blocks: 6, order: Order::Priority, ..config() };
     let lower = Job { priority: Priority(2), ..job(0, 6, 6, ms(0)) };
-    let left = run(config, [lower, job(1, 7, 5, ms(5))]);
-    // The second needs its third block at 30 ms, when the first has computed 8, and has its third already.
+    let left = run(config, [lower, job(1, 7, 5, ms(5)), job(2, 1, 3, ms(5))]);
+    // At 30 ms both have computed 8, and the first has taken the last block, which the second needs.
     assert_eq!(times(&left, 1), [20, 30, 40, 50, 60]);
-    let lost = of(&left, 0);
-    assert_eq!(lost.last().unwrap().timing.preemptions, 1);
-    assert_eq!(times(&left, 0), [10, 20, 30, 70, 80, 90]);
+    assert_eq!(times(&left, 2), [20, 30, 40]);
+    assert_eq!(times(&left, 0), [10, 20, 30, 50, 60, 70]);
+    assert_eq!(of(&left, 0).last().unwrap().timing.preemptions, 1);
 }
 
 #[test]

@@ -1,0 +1,146 @@
+//! `fizeau simulate`: a bench or a sweep in virtual time.
+
+mod bad;
+mod caches;
+
+use std::fs::read_to_string;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::interrupt::interrupt;
+use crate::stand::{Ended, Scratch, fizeau, json, run};
+
+/// Runs `fizeau simulate` with the words of `line`, into the folder `out`.
+fn simulate(line: &str, out: &str) -> Ended {
+    let mut words = vec!["simulate", "--out", out];
+    words.extend(line.split_whitespace());
+    run(&words)
+}
+
+/// Short requests at a moderate rate.
+const LINE: &str =
+    "--random-input-len 64 --random-output-len 16 --num-prompts 200 --request-rate 20";
+
+#[test]
+fn a_level_has_the_files_and_the_blocks_of_a_bench() {
+    let scratch = Scratch::new("simulate");
+    let (out, result) = (scratch.path("run"), scratch.path("result.json"));
+    let line = format!(
+        "--model-config llama-3.1-8b --hardware h100-sxm --tp 2 --dataset-name random {LINE} --save-result \
+         --result-filename {result}"
+    );
+    let ended = simulate(&line, &out);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.err.is_empty(), "{}", ended.err);
+    let (first, _) = ended.out.split_once('\n').unwrap();
+    assert!(first.starts_with("simulated in virtual time, not measured: "), "{first}");
+    for words in
+        ["Serving Benchmark Result", "Measured by:", "nobody: simulated", "Verdict:", "TP2"]
+    {
+        assert!(ended.out.contains(words), "{words}: {}", ended.out);
+    }
+    assert!(!ended.out.contains("Client threads"), "{}", ended.out);
+
+    let record = json(format!("{out}/run.json"));
+    assert_eq!(record["time"], "virtual");
+    assert_eq!(record["setup"]["engine"]["kind"], "simulated");
+    assert!(record["client"].is_null() && record["epoch_unix_ns"].is_null());
+    assert_eq!(record["speed_of_light"]["tp"], 2);
+    let summary = json(format!("{out}/summary.json"));
+    assert_eq!(summary["requests"]["completed"], 200);
+    assert_eq!(summary["tokens"]["output"], 3_200);
+    assert_eq!(summary["client"]["stamps"], "simulated");
+    assert!(summary["client"]["threads"].is_null());
+    assert_eq!(summary["client"]["threads_reason"], "simulated in virtual time: nobody measured");
+    assert_eq!(summary["validity"]["verdict"], "valid");
+    let share = summary["speed_of_light"]["share"]["output_tokens_per_s"].as_f64().unwrap();
+    assert!(share > 0.0 && share < 1.0, "{share}");
+    let tapes = read_to_string(format!("{out}/tapes.jsonl")).unwrap();
+    assert_eq!(tapes.lines().count(), 200);
+    for file in ["model-config.json", "ttft.hdr", "itl.hdr", "e2el.hdr"] {
+        assert!(std::fs::metadata(format!("{out}/{file}")).is_ok(), "{file}");
+    }
+    assert_eq!(json(&result)["completed"], 200);
+    assert_eq!(json(&result)["backend"], "simulated");
+}
+
+/// Nothing but the time of day may tell two runs apart.
+#[test]
+fn the_same_line_gives_the_same_figures() {
+    let scratch = Scratch::new("simulate-twice");
+    let line = format!("{LINE} --enable-prefix-caching --random-prefix-len 40");
+    let both = ["one", "two"].map(|name| {
+        let out = scratch.path(name);
+        assert_eq!(simulate(&line, &out).code, Some(0));
+        ["summary.json", "tapes.jsonl", "ttft.hdr"]
+            .map(|file| read_to_string(format!("{out}/{file}")).unwrap())
+    });
+    assert_eq!(both[0][0], both[1][0]);
+    assert_eq!(both[0][1], both[1][1]);
+    assert_eq!(both[0][2], both[1][2]);
+}
+
+#[test]
+fn a_run_is_read_back_and_compared_as_any_other() {
+    let scratch = Scratch::new("simulate-back");
+    let (one, two) = (scratch.path("one"), scratch.path("two"));
+    let line = "--model-config llama-3.1-8b --hardware h100-sxm";
+    assert_eq!(simulate(&format!("{line} {LINE}"), &one).code, Some(0));
+    assert_eq!(simulate(&format!("{line} --tp 2 {LINE}"), &two).code, Some(0));
+    let again = run(&["report", &one, "--json"]);
+    assert_eq!(again.out, read_to_string(format!("{one}/summary.json")).unwrap(), "{}", again.err);
+    let words = run(&["report", &one]);
+    assert!(words.out.contains("a simulated engine in virtual time"), "{}", words.out);
+    let compared = run(&["compare", &one, &two]);
+    assert_eq!(compared.code, Some(0), "{compared:?}");
+    assert!(compared.out.contains("better"), "{}", compared.out);
+}
+
+#[test]
+fn levels_make_a_sweep() {
+    let scratch = Scratch::new("simulate-sweep");
+    let out = scratch.path("run");
+    let line = "--levels 4,1,16 --isl 32 --osl 12 --goodput ttft:500";
+    let ended = simulate(line, &out);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.out.contains("Simulated in virtual time, not measured"), "{}", ended.out);
+    assert!(!ended.out.contains("Client:"), "{}", ended.out);
+    let sweep = json(format!("{out}/sweep.json"));
+    let levels = sweep["levels"].as_array().unwrap();
+    assert_eq!(levels.len(), 3);
+    for (level, concurrency) in levels.iter().zip([1, 4, 16]) {
+        assert_eq!(level["load"]["concurrency"], concurrency);
+        assert_eq!(level["status"], "finished");
+        let enough_for_a_p99 = level["requests"]["completed"].as_u64().unwrap() >= 100;
+        assert!(enough_for_a_p99, "{}", level["requests"]);
+    }
+    let page = read_to_string(format!("{out}/report.html")).unwrap();
+    assert!(page.contains("Simulated in virtual time, not measured."));
+    assert!(!page.contains("Was the client the bottleneck?"));
+    let again = run(&["report", &out, "--json"]);
+    let mut again: Value = serde_json::from_str(&again.out).unwrap();
+    // The config that was kept is read, and not the one that was named.
+    again["setup"]["model_config"] = sweep["setup"]["model_config"].clone();
+    assert_eq!(again, sweep);
+}
+
+#[test]
+fn ctrl_c_keeps_the_finished_part() {
+    let scratch = Scratch::new("simulate-interrupt");
+    let out = scratch.path("run");
+    let line = "simulate --num-prompts 1000000000 --request-rate 10 --random-output-len 2 --out";
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    words.push(&out);
+    let child = fizeau(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let tapes = format!("{out}/tapes.jsonl");
+    while std::fs::metadata(&tapes).map_or(0, |file| file.len()) == 0 {
+        std::thread::yield_now();
+    }
+    interrupt(&child);
+    let ended = Ended::from(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    let summary = json(format!("{out}/summary.json"));
+    assert_eq!(summary["status"], "partial");
+    assert!(summary["requests"]["completed"].as_u64().unwrap() > 0);
+}

@@ -1,0 +1,44 @@
+//! What cannot be simulated is refused by name, and leaves nothing behind.
+
+use crate::stand::{Scratch, run};
+
+/// Runs a line that is wrong, and gives what was said of it.
+fn refused(line: &str) -> String {
+    let scratch = Scratch::new("simulate-bad");
+    let out = scratch.path("run");
+    let mut words = vec!["simulate", "--out", &out];
+    words.extend(line.split_whitespace());
+    let ended = run(&words);
+    assert_eq!(ended.code, Some(2), "{line}: {ended:?}");
+    assert!(ended.out.is_empty(), "{line}: {}", ended.out);
+    assert!(scratch.files().is_empty(), "{line}: {:?}", scratch.files());
+    ended.err
+}
+
+#[test]
+fn flags_that_contradict_each_other() {
+    assert!(refused("--levels 1,2 --request-rate 3").contains("--request-rate"));
+    assert!(refused("--levels 1,2 --max-concurrency 3").contains("--max-concurrency"));
+    assert!(refused("--level-seconds 3").contains("--levels"));
+    assert!(refused("--levels 0").contains("0 is not a concurrency"));
+    assert!(refused("--hardware h100-sxm").contains("--model-config"));
+    assert!(refused("--model-config llama-3.1-8b").contains("--hardware"));
+    assert!(refused("--shard 0/2 --salt 3").contains("--shard"));
+}
+
+#[test]
+fn a_model_that_does_not_fit() {
+    let said = refused("--model-config llama-3.1-70b --hardware h100-sxm");
+    assert!(said.contains("memory"), "{said}");
+}
+
+#[test]
+fn a_request_that_is_longer_than_the_engine_takes() {
+    let long = "--random-input-len 4000 --random-output-len 100";
+    let said = refused(&format!("--num-gpu-blocks 100 {long}"));
+    assert!(said.contains("4100") && said.contains("1600"), "{said}");
+    let said = refused(&format!("--max-model-len 2000 {long}"));
+    assert!(said.contains("4100") && said.contains("2000"), "{said}");
+    let said = refused(&format!("--levels 1,2 --max-model-len 2000 {long}"));
+    assert!(said.contains("4100") && said.contains("2000"), "{said}");
+}
