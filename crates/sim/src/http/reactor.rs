@@ -4,21 +4,25 @@
 //! instants the thread sleeps until just before the next one and watches the clock for the rest, with an eye on the
 //! sockets: a request that waits to be read would be stamped late.
 
+mod accept;
+
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use fizeau_core::{Clock, Nanos, Stamp, Tokens};
+use fizeau_core::{Clock, Stamp, Tokens};
 use mio::event::Event;
-use mio::net::{TcpListener, TcpStream};
+use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
+
+use accept::Accept;
 
 use super::alarm::Alarm;
 use super::app::App;
 use super::ask::{Ask, Delivery};
-use super::conn::{Conn, Got, Then, Whole};
+use super::conn::{Got, Then, Whole};
 use super::fault::{Asked, Faulty};
 use super::frames::{self, Frames};
 use super::refusal::Refusal;
@@ -39,9 +43,6 @@ const WRITES: usize = 16;
 const WRITTEN: usize = 64 << 10;
 /// How much is read at once.
 const READ: usize = 64 << 10;
-/// How long to wait after a connection could not be accepted, which is mostly a lack of file descriptors that others
-/// will give back.
-const ACCEPT_PAUSE: Nanos = Nanos::from_millis(10);
 
 // Connections have their slots' numbers.
 const LISTENER: Token = Token(usize::MAX);
@@ -64,13 +65,6 @@ pub(super) struct Reactor {
     writes: VecDeque<usize>,
     scratch: Scratch,
     buffer: Vec<u8>,
-}
-
-/// Whether there may be connections to accept.
-#[derive(Debug, Clone, Copy)]
-enum Accept {
-    Nothing,
-    At(Stamp),
 }
 
 /// Tells a reactor to stop.
@@ -193,59 +187,6 @@ impl Reactor {
         }
     }
 
-    fn accept(&mut self) {
-        match self.accept {
-            Accept::At(at) if at <= self.app.clock.now() => {}
-            _ => return,
-        }
-        for _ in 0..LOOK {
-            if self.conns.len() >= self.app.faults.most_connections() {
-                self.accept = Accept::Nothing;
-                return;
-            }
-            match self.listener.accept() {
-                Ok((socket, _)) => {
-                    self.welcome(socket);
-                    if let Some(pause) = self.app.faults.accept_pause() {
-                        self.accept = Accept::At(self.app.clock.now() + pause);
-                        return;
-                    }
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    self.accept = Accept::Nothing;
-                    return;
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    self.accept = Accept::At(self.app.clock.now() + ACCEPT_PAUSE);
-                    return;
-                }
-            }
-        }
-    }
-
-    fn welcome(&mut self, socket: TcpStream) {
-        // Without this, the kernel would hold small writes back until earlier ones are acknowledged.
-        if let Err(error) = socket.set_nodelay(true) {
-            tracing::debug!(%error, "TCP_NODELAY could not be set");
-        }
-        let wire = match self.app.wires.take(socket) {
-            Ok(wire) => wire,
-            Err(error) => return tracing::warn!(%error, "TLS could not be set up"),
-        };
-        let slot = self.conns.insert(Conn::new(wire, self.body_limit));
-        let Some(conn) = self.conns.get_mut(slot) else {
-            return;
-        };
-        conn.is_deaf = self.app.faults.is_deaf();
-        let interest = Interest::READABLE | Interest::WRITABLE;
-        let registered = self.poll.registry().register(conn.wire.socket(), Token(slot), interest);
-        if let Err(error) = registered {
-            tracing::warn!(%error, "a connection could not be watched");
-            self.close(slot);
-        }
-    }
-
     /// Reads from whoever has something, once each; `arrived` gets those of whom something came.
     fn read(&mut self, arrived: &mut Vec<usize>) {
         for _ in 0..self.reads.len().min(LOOK) {
@@ -311,7 +252,7 @@ impl Reactor {
         let at = self.app.scale.to_engine(arrived);
         let job = Job {
             priority: ask.priority,
-            content: chain.map(|chain| chain.content(number, ask.max_tokens)),
+            content: chain.map(|chain| chain.content(number, output)),
             ..Job::new(id, ask.prompt_tokens, output, at)
         };
         if let Err(error) = self.engine.submit(job) {
@@ -360,6 +301,9 @@ impl Reactor {
 
     /// Lets connections write whose faulty replies held still until now.
     fn wake(&mut self) {
+        if self.app.faults.next_wake().is_none() {
+            return;
+        }
         let now = self.app.clock.now();
         while let Some(slot) = self.app.faults.wake(now) {
             if let Some(conn) = self.conns.get_mut(slot)
