@@ -210,8 +210,8 @@ fn tls_is_spoken_with_a_certificate_of_its_own_or_with_files() {
     assert_eq!(ended.code, Some(0), "{}{}", ended.out, ended.err);
     server.end();
     let nothing = scratch.path("nothing.pem");
-    let line = format!("--ssl-certfile {0} --ssl-keyfile {0}", nothing);
+    let line = format!("--ssl-certfile {nothing} --ssl-keyfile {nothing}");
     assert!(refused(&line).contains("--ssl-certfile"), "{line}");
-    let line = format!("--ssl-certfile {0} --ssl-keyfile {0}", file);
+    let line = format!("--ssl-certfile {file} --ssl-keyfile {file}");
     assert!(refused(&line).contains("no private key is there"), "{line}");
 }
