@@ -21,7 +21,7 @@ use place::Simulation;
 pub(crate) struct Simulated {
     /// What was simulated, in one line.
     pub(crate) description: String,
-    /// What of the workload is not as one might think, each in one line.
+    /// What of workload and engine is not as one might think, each in one line.
     pub(crate) notes: Vec<String>,
     /// What was run, and on what.
     pub(crate) setup: Setup,
@@ -80,7 +80,9 @@ fn level(
     }
     let measuring = trial.measure(rig(&transport, &time, cancel), folder, cancel);
     let measured = time.block_on(measuring).map_err(Fail::broken)??;
-    let (notes, setup, devices) = (trial.notes(), trial.setup().clone(), simulation.devices());
+    let (mut notes, setup) = (trial.notes(), trial.setup().clone());
+    notes.extend(preempted(&transport));
+    let devices = simulation.devices();
     let report = Report::Level(Box::new(trial.finish(&nobody(), folder, measured)));
     Ok(Simulated { description, notes, setup, devices, report })
 }
@@ -110,9 +112,21 @@ fn sweep(
     let nobody = nobody();
     let measuring = series.measure(rig(&transport, &time, cancel), &nobody, folder, cancel);
     let outcome = time.block_on(measuring).map_err(Fail::broken)??;
-    let (notes, setup) = (series.notes(), outcome.report.setup().clone());
+    let (mut notes, setup) = (series.notes(), outcome.report.setup().clone());
+    notes.extend(preempted(&transport));
     let (devices, report) = (simulation.devices(), Report::Sweep(Box::new(outcome)));
     Ok(Simulated { description, notes, setup, devices, report })
+}
+
+/// That requests lost their places, which no figure says.
+fn preempted(transport: &SimTransport) -> Option<String> {
+    let often = transport.gauges().preemptions;
+    (often > 0).then(|| {
+        format!(
+            "the key-value cache was full, and {often} times a request lost its place in it and was read again: fewer \
+             requests at once, shorter ones or --reserve would spare that"
+        )
+    })
 }
 
 /// In virtual time there is no client, whose use of the machine would count.

@@ -98,6 +98,42 @@ fn a_run_is_read_back_and_compared_as_any_other() {
 }
 
 #[test]
+fn an_engine_that_drafts_is_not_held_against_the_bound() {
+    let scratch = Scratch::new("simulate-drafts");
+    let out = scratch.path("run");
+    let ended = simulate(&format!("{LINE} --draft 3 --acceptance 0.9"), &out);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let summary = json(format!("{out}/summary.json"));
+    assert_eq!(summary["tokens"]["output"], 3_200);
+    assert!(summary["tokens"]["tokens_per_event"].as_f64().unwrap() > 2.0);
+    assert!(summary["speed_of_light"].is_null());
+    let again = run(&["report", &out, "--json"]);
+    assert_eq!(again.out, read_to_string(format!("{out}/summary.json")).unwrap(), "{}", again.err);
+}
+
+#[test]
+fn a_full_cache_is_told() {
+    let scratch = Scratch::new("simulate-full");
+    let line = "--random-input-len 32 --random-output-len 64 --num-prompts 60 --num-gpu-blocks 20 --max-concurrency 8";
+    let ended = simulate(line, &scratch.path("run"));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.err.contains("a request lost its place"), "{}", ended.err);
+    let ended = simulate(&format!("{line} --reserve"), &scratch.path("reserved"));
+    assert!(ended.err.is_empty(), "{}", ended.err);
+}
+
+#[test]
+fn a_full_queue_refuses_with_429() {
+    let scratch = Scratch::new("simulate-queue");
+    let out = scratch.path("run");
+    let line = "--random-input-len 32 --random-output-len 64 --num-prompts 60 --max-num-seqs 1 --max-waiting 2";
+    // All at once: most of them are refused, which is no good run.
+    assert_eq!(simulate(line, &out).code, Some(1));
+    let tapes = read_to_string(format!("{out}/tapes.jsonl")).unwrap();
+    assert!(tapes.contains("429") && tapes.contains("wait already"), "{tapes}");
+}
+
+#[test]
 fn levels_make_a_sweep() {
     let scratch = Scratch::new("simulate-sweep");
     let out = scratch.path("run");

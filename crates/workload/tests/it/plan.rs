@@ -258,3 +258,21 @@ fn plans_cross_threads() {
     crosses::<&'static Plan>();
     crosses::<PlanSource>();
 }
+
+proptest! {
+    /// Whoever reads no prompts gets the same requests at the same instants, and of prompts their lengths.
+    #[test]
+    fn unread_prompts_are_as_long_as_written_ones(spec in any_spec()) {
+        let written = Spec { content: Content::default(), ..spec.clone() };
+        let unread = Spec { content: Content::Unread, ..spec };
+        let [written, unread] = [written, unread].map(|spec| Plan::new(spec).unwrap());
+        let both = written.source().zip(unread.source());
+        for (written, unread) in both {
+            prop_assert_eq!(written.at, unread.at);
+            let (written, unread) = (written.request, unread.request);
+            prop_assert_eq!(written.input_tokens, unread.input_tokens);
+            prop_assert_eq!(written.max_output_tokens, unread.max_output_tokens);
+            prop_assert_eq!(unread.prompt, Prompt::TokenIds(Vec::new()));
+        }
+    }
+}

@@ -1,10 +1,14 @@
 //! What cannot be simulated is refused by name, and leaves nothing behind.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use crate::stand::{Scratch, run};
 
 /// Runs a line that is wrong, and gives what was said of it.
 fn refused(line: &str) -> String {
-    let scratch = Scratch::new("simulate-bad");
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let scratch = Scratch::new(&format!("simulate-bad-{number}"));
     let out = scratch.path("run");
     let mut words = vec!["simulate", "--out", &out];
     words.extend(line.split_whitespace());
