@@ -3,15 +3,11 @@
 use std::fmt::Write;
 
 use super::answer::words;
-use super::text::{kind, tail};
-use super::{Spot, Variant, WhatIf, letter};
-use crate::LevelReport;
-use crate::chart::{Family, FamilyChart, Member, Size, escape};
-use crate::number::{duration_ms, number};
+use super::picture::class;
+use super::text::kind;
+use super::{Variant, WhatIf, letter};
+use crate::chart::escape;
 use crate::page::document;
-
-/// Colours that the style sheet has; further configurations begin again.
-const COLOURS: usize = 8;
 
 impl WhatIf {
     /// The content of `report.html`: the answer, each configuration's frontier and that of all, where each is to run, and what was
@@ -60,20 +56,7 @@ impl WhatIf {
     }
 
     fn figure(&self, out: &mut String) {
-        let families: Vec<Family> =
-            self.variants.iter().enumerate().filter_map(|(i, of)| self.family(i, of)).collect();
-        if families.is_empty() {
-            return;
-        }
-        let latency = if self.has_stand_ins() { "p99 E2EL (* greatest)" } else { "p99 E2EL" };
-        let chart = FamilyChart {
-            families: &families,
-            throughput: "Output tokens per second and device",
-            latency,
-            description: "Each configuration is a line through its levels; large dots are on the frontier of all.",
-        };
-        let (wide, narrow) = (chart.draw(Size::Wide), chart.draw(Size::Narrow));
-        let loads = self.loads();
+        let Some((wide, narrow)) = self.charts() else { return };
         let mut keys = String::new();
         for (index, variant) in self.variants.iter().enumerate() {
             if variant.outcome.is_ok() {
@@ -95,31 +78,9 @@ impl WhatIf {
                  better. Each line goes through one configuration's levels, by rising {}. Large dots: no level of any \
                  configuration beats them. <span class=\"keyed\"><span class=\"key ring\"></span>the most within the goals</span> \
                  {keys}</figcaption>\n</figure>\n</section>\n",
-                kind(&loads)
+                kind(&self.loads())
             ),
         );
-    }
-
-    fn family(&self, index: usize, variant: &Variant) -> Option<Family> {
-        let chosen = variant.sweep()?.operating_point().level();
-        let member = |(level, report): (usize, &LevelReport)| {
-            let tail = tail(report)?;
-            let throughput = variant.per_device(report);
-            let tip = format!(
-                "{} {} at {}: {} output tokens/s a device, p99 E2EL {}",
-                letter(index),
-                variant.name(),
-                report.load.words(),
-                number(throughput),
-                duration_ms(tail.ms())
-            );
-            let best = self.frontier.contains(&Spot { variant: index, level });
-            let latency_ms = tail.ms();
-            Some(Member { throughput, latency_ms, tip, best, chosen: chosen == Some(level) })
-        };
-        let members: Vec<Member> = variant.compared().filter_map(member).collect();
-        let label = letter(index);
-        (!members.is_empty()).then(|| Family { class: class(index), label, members })
     }
 
     fn table(&self, out: &mut String) {
@@ -160,11 +121,6 @@ impl WhatIf {
         cells.iter().for_each(|cell| put(out, format_args!("<td>{cell}</td>")));
         out.push_str("</tr>\n");
     }
-}
-
-/// The class that gives a configuration its colour.
-fn class(index: usize) -> String {
-    format!("f{}", index % COLOURS)
 }
 
 fn put(out: &mut String, what: std::fmt::Arguments<'_>) {
