@@ -144,6 +144,9 @@ fn speed_of_light(
     load: LoadPoint,
     physics: Option<&Physics>,
 ) -> SpeedOfLight {
+    if let Some(reason) = physics.and_then(|physics| physics.spread().no_bound()) {
+        return SpeedOfLight::Absent { reason: reason.to_owned() };
+    }
     match (physics, &kept.lengths) {
         (Some(physics), Some(lengths)) => {
             SpeedOfLight::of(physics.reference(), lengths, load, &run.summary)

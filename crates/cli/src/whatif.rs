@@ -3,7 +3,6 @@
 mod cases;
 mod pieces;
 
-
 use fizeau::harness::{Cancel, RunFolder};
 use fizeau::metrics::{Slo, Verdict};
 use fizeau::report::{Setup, SweepReport, Variant, WhatIf};

@@ -41,6 +41,8 @@ pub(crate) struct FamilyChart<'a> {
     /// What the axes show, the vertical one without its unit.
     pub(crate) throughput: &'a str,
     pub(crate) latency: &'a str,
+    /// What large dots and rings are.
+    pub(crate) marks: &'a str,
     /// What someone hears who cannot see it.
     pub(crate) description: &'a str,
 }
@@ -66,7 +68,7 @@ impl FamilyChart<'_> {
     /// The chart as a file of its own, with looks and key.
     pub(crate) fn draw_alone(&self, style: &str) -> String {
         let (width, top) = (Size::Wide.width(), height(Size::Wide) + KEY);
-        let area = (width, top + KEY * self.families.len() as f64);
+        let area = (width, top + KEY * (self.families.len() + 1) as f64);
         let mut svg = Svg::alone(area, &self.title(), self.description, style);
         self.draw_on(&mut svg, Size::Wide);
         for (index, family) in self.families.iter().enumerate() {
@@ -75,6 +77,8 @@ impl FamilyChart<'_> {
             let text = format!("{} {}", family.label, family.name);
             svg.text("key", (48.0, y), Anchor::Start, &shortened(&text));
         }
+        let y = top + KEY * self.families.len() as f64;
+        svg.text("key", (48.0, y), Anchor::Start, self.marks);
         svg.finish()
     }
 

@@ -15,19 +15,15 @@ impl WhatIf {
     #[must_use]
     pub fn page(&self) -> String {
         let mut out = String::new();
-        let workload = &self.setup.workload;
         put(
             &mut out,
             format_args!(
                 "<header>\n<p class=\"kind\">Fizeau what-if</p>\n<h1>{}</h1>\n\
-                 <p>{}: {} tokens in, {} tokens out; {}. {}.</p>\n\
+                 <p>{}. {}.</p>\n\
                  <p class=\"banner\"><strong>Everything here was simulated in virtual time, nothing was measured.</strong> \
                  {} configurations.</p>\n</header>\n",
                 escape(&self.setup.endpoint.model),
-                escape(&workload.dataset),
-                escape(&workload.input_tokens),
-                escape(&workload.output_tokens),
-                escape(&workload.arrivals),
+                escape(&self.load_words()),
                 escape(&self.setup.started),
                 self.variants.len(),
             ),
@@ -42,7 +38,8 @@ impl WhatIf {
         out.push_str("</section>\n");
         self.figure(&mut out);
         self.table(&mut out);
-        let command = self.setup.command_line.join(" ");
+        let words: Vec<String> = self.setup.command_line.iter().map(|word| quoted(word)).collect();
+        let command = words.join(" ");
         put(
             &mut out,
             format_args!(
@@ -92,7 +89,7 @@ impl WhatIf {
                  aria-label=\"Operating points\">\n<table>\n<thead>\n<tr><th scope=\"col\"></th><th scope=\"col\" \
                  class=\"left\">configuration</th><th scope=\"col\">devices</th><th scope=\"col\">load</th><th \
                  scope=\"col\">req/s</th><th scope=\"col\">out tok/s</th><th scope=\"col\">a device</th><th \
-                 scope=\"col\">TTFT p99 ms</th><th scope=\"col\">TPOT p99 ms</th><th scope=\"col\">E2EL p99 ms</th></tr>\n\
+                 scope=\"col\">TTFT ms</th><th scope=\"col\">TPOT ms</th><th scope=\"col\">E2EL ms</th></tr>\n\
                  </thead>\n<tbody>\n",
                 escape(&words(slo))
             ),
@@ -100,7 +97,7 @@ impl WhatIf {
         for (index, variant) in self.variants.iter().enumerate() {
             self.row(out, index, variant);
         }
-        out.push_str("</tbody>\n</table>\n</div>\n</section>\n");
+        out.push_str("</tbody>\n</table>\n</div>\n<p class=\"note\">Latencies are 99th percentiles.</p>\n</section>\n");
     }
 
     fn row(&self, out: &mut String, index: usize, variant: &Variant) {
@@ -120,6 +117,15 @@ impl WhatIf {
         };
         cells.iter().for_each(|cell| put(out, format_args!("<td>{cell}</td>")));
         out.push_str("</tr>\n");
+    }
+}
+
+/// A word of a command line, as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_=,.:/%+@".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
 

@@ -31,6 +31,7 @@ impl WhatIf {
             families: &families,
             throughput: "Output tokens per second and device",
             latency,
+            marks: "Large dots: no level of any configuration beats them. Rings: the most within the goals.",
             description: "Each configuration is a line through its levels; large dots are on the frontier of all.",
         };
         (!families.is_empty()).then(|| draw(&chart))
