@@ -147,15 +147,12 @@ impl Physics {
         setup.deployment = Some(self.spread.words(&self.system));
     }
 
-    /// What could be done with the requests of all these levels together, whose lengths are `all`; none where that is not known.
+    /// What could be done with the requests of all these levels together, whose lengths are `all`.
     pub(crate) fn curve<L: Borrow<LevelReport>>(
         &self,
         all: &LengthTally,
         levels: &[L],
     ) -> Option<LightCurve> {
-        if self.spread.no_bound().is_some() {
-            return None;
-        }
         let lights = levels.iter().filter_map(|level| level.borrow().speed_of_light.light());
         let loads: Vec<NonZeroU64> = lights.map(|light| light.concurrency).collect();
         LightCurve::over(self.reference(), all, &loads).ok()

@@ -22,9 +22,6 @@ pub(crate) struct Spread {
     kv: Option<String>,
     memory_share: f64,
     max_num_seqs: Option<NonZeroU64>,
-    /// How many tokens a simulated engine drafts for each step.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    drafts: Option<u64>,
 }
 
 impl Default for Spread {
@@ -39,7 +36,6 @@ impl Default for Spread {
             kv: None,
             memory_share: DEFAULT_MEMORY_SHARE,
             max_num_seqs: None,
-            drafts: None,
         }
     }
 }
@@ -60,7 +56,6 @@ impl Spread {
             kv: args.kv.clone().or(self.kv),
             memory_share: args.memory_share.unwrap_or(self.memory_share),
             max_num_seqs: args.max_num_seqs.or(self.max_num_seqs),
-            drafts: self.drafts,
         }
     }
 
@@ -76,7 +71,6 @@ impl Spread {
             kv: args.kv.clone(),
             memory_share: args.memory_share,
             max_num_seqs: NonZeroU64::new(scenario.config().max_num_seqs),
-            drafts: scenario.config().drafts.as_ref().map(|drafts| drafts.length.into()),
         }
     }
 
@@ -97,15 +91,7 @@ impl Spread {
             max_num_seqs: whole("max_num_seqs").and_then(NonZeroU64::new),
             ..PhysicsArgs::default()
         };
-        Self { drafts: whole("drafts"), ..Self::default() }.with(&said)
-    }
-
-    /// Why there is no bound; none if there is one.
-    pub(crate) const fn no_bound(&self) -> Option<&'static str> {
-        match self.drafts {
-            Some(_) => Some("the bound is of one token a sequence and step, and drafts give more"),
-            None => None,
-        }
+        Self::default().with(&said)
     }
 
     /// As `fizeau sol` takes it.
