@@ -99,7 +99,8 @@ pub(crate) enum Command {
     /// Simulate an engine in virtual time: one level as `fizeau bench` measures it, or with --levels a sweep.
     ///
     /// Nothing is sent and nothing is measured: the figures follow from the model, the devices and the engine that the flags
-    /// name, by default Llama-3.1-8B on one H100. Files and blocks are those of `fizeau bench` and `fizeau sweep`.
+    /// name, by default Llama-3.1-8B on one H100. Files and blocks are those of `fizeau bench` and `fizeau sweep`. Several
+    /// values for a flag (--tp 1,2,4 --weights bf16,fp8) or several --case put configurations side by side.
     Simulate(Box<SimulateArgs>),
     /// List the models that are built in, or say what is understood of one: parameters, bytes, cache, warnings.
     Models(ModelsArgs),

@@ -1,6 +1,7 @@
 //! What-if: `fizeau simulate` with several values for a flag.
 
 mod cases;
+mod pieces;
 
 use fizeau::harness::{Cancel, RunFolder};
 use fizeau::metrics::{Slo, Verdict};
@@ -15,6 +16,7 @@ use crate::sweep::DEFAULT_SLO;
 use crate::{interrupt, record};
 
 pub(crate) use cases::{Case, cases};
+pub(crate) use pieces::help;
 
 /// The concurrencies of a what-if that names neither levels nor a load.
 const LEVELS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -30,6 +32,7 @@ pub(crate) struct Asked {
 pub(crate) fn run(asked: Vec<Asked>) -> Result<Exit, Fail> {
     let asked: Vec<Asked> = asked.into_iter().map(Asked::with_load).collect();
     let Some(first) = asked.first().map(|asked| &asked.args) else { return Ok(Exit::Good) };
+    check(first)?;
     let given = first.sweep.slo.clone();
     let slo: Slo = given.parse().named("--slo")?;
     let by_default = || record::WallTime::now().folder("what-if");
@@ -40,10 +43,26 @@ pub(crate) fn run(asked: Vec<Asked>) -> Result<Exit, Fail> {
     let report = done?;
     let folder = out.folder();
     folder.write_json("whatif.json", &report).map_err(Fail::broken)?;
+    if let Some(chart) = report.chart() {
+        folder.write_text("chart.svg", &chart).map_err(Fail::broken)?;
+    }
     let page = folder.write_text("report.html", &report.page()).map_err(Fail::broken)?;
     say(report.text().trim_end())?;
     say(format!("report: {}", page.display()))?;
     Ok(exit(&report, given != DEFAULT_SLO, &cancel))
+}
+
+/// Refuses what is for one configuration only.
+fn check(args: &SimulateArgs) -> Result<(), Fail> {
+    let of = &args.level.result;
+    let flag = match (of.append_result, of.save_result) {
+        (true, _) => "--append-result",
+        (_, true) => "--save-result",
+        _ => return Ok(()),
+    };
+    Err(Fail::usage(format!(
+        "{flag}: vLLM's JSON is of one configuration, and here are several; leave it out, or run each by itself"
+    )))
 }
 
 fn exit(report: &WhatIf, is_asked: bool, cancel: &Cancel) -> Exit {

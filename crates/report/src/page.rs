@@ -14,6 +14,24 @@ use crate::chart::escape;
 /// Everything about the looks, in one place; colours of the charts too.
 const STYLE: &str = include_str!("page/style.css");
 
+/// The looks of a chart that is a file of its own: the colours, and what is said of drawings.
+pub(crate) fn chart_style() -> String {
+    let colours = STYLE.split("* { box-sizing").next().unwrap_or_default();
+    let drawings =
+        STYLE.lines().filter(|line| line.starts_with("svg .") || line.starts_with("svg text"));
+    let mut out = colours.to_owned();
+    for line in drawings {
+        // Keys lie beside drawings, in the page alone.
+        let (line, _) = line.split_once(" .key").unwrap_or((line, ""));
+        out.push_str(line);
+        out.push('\n');
+    }
+    out.push_str(
+        "svg { font-family: system-ui, sans-serif; }\nsvg .paper { fill: var(--paper); }\n",
+    );
+    out
+}
+
 impl SweepReport {
     /// The content of `report.html`.
     ///

@@ -3,6 +3,7 @@
 mod answer;
 mod json;
 mod page;
+mod picture;
 mod text;
 
 use fizeau_metrics::{Slo, Verdict};

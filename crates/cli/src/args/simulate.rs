@@ -1,10 +1,11 @@
 //! `fizeau simulate`.
 
-use clap::Args;
 use clap::builder::ArgPredicate;
+use clap::{Arg, ArgAction, Args};
 
 use super::{EngineArgs, LevelArgs, LevelsArgs, SystemArgs, VerdictArgs};
 use crate::sweep::DEFAULT_SLO;
+use crate::whatif;
 
 /// What needs a server has no place here.
 #[derive(Debug, Clone, Args)]
@@ -25,6 +26,8 @@ use crate::sweep::DEFAULT_SLO;
     mut_arg("out", |arg| arg
         .help("A folder for the run: run.json, tapes.jsonl, summary.json, histograms; with --levels a sweep's, by default one \
                named by the date under fizeau-runs/")),
+    // What it asks for is taken from the command line before that is read: see `crate::whatif`.
+    arg(Arg::new("case").long("case").value_name("FLAGS").action(ArgAction::Append).help_heading("What if").help(whatif::help())),
 )]
 pub(crate) struct SimulateArgs {
     #[command(flatten)]

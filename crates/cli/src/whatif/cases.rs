@@ -2,43 +2,8 @@
 
 use std::ffi::{OsStr, OsString};
 
+use super::pieces::{Piece, is_switch, pieces};
 use crate::exit::Fail;
-
-/// Flags of which several values, separated by commas, are several configurations. A value with a colon or an equals sign in
-/// it has commas of its own (`uniform:200-300`, `experts=nvfp4,attention=bf16`) and is never a list.
-const LISTED: [&str; 31] = [
-    "--model-config",
-    "--hardware",
-    "--tp",
-    "--tensor-parallel-size",
-    "--pp",
-    "--pipeline-parallel-size",
-    "--ep",
-    "--dp",
-    "--data-parallel-size",
-    "--replicas",
-    "--router",
-    "--weights",
-    "--kv",
-    "--kv-cache-dtype",
-    "--memory-share",
-    "--gpu-memory-utilization",
-    "--max-num-seqs",
-    "--max-num-batched-tokens",
-    "--block-size",
-    "--policy",
-    "--enable-prefix-caching",
-    "--no-chunked-prefill",
-    "--draft",
-    "--disaggregate",
-    "--power-limit",
-    "--random-input-len",
-    "--input-len",
-    "--isl",
-    "--random-output-len",
-    "--output-len",
-    "--osl",
-];
 
 /// What goes with a flag, and goes where it goes.
 const DEPENDENT: [(&str, &[&str]); 2] =
@@ -56,25 +21,14 @@ pub(crate) struct Case {
     pub(crate) arguments: Vec<OsString>,
 }
 
-/// What stands in a command line.
-#[derive(Debug, Clone)]
-enum Piece {
-    /// As it is.
-    Word(OsString),
-    /// A flag and its values, of which each configuration has one.
-    Values(String, Vec<String>),
-    /// Further arguments, of which each configuration has one set.
-    Sets(Vec<String>),
-}
-
 /// The configurations that `arguments` ask for: every combination of the values of flags that have several, in the order in which
 /// they stand, the last one changing fastest. Each `--case ARGUMENTS` is a value of its own: further arguments for one
 /// configuration. The value `none` or `off` is as if the flag were not there, and `on` is the flag alone.
 ///
 /// # Errors
-/// If they are too many to be read.
+/// If they are too many to be read, two are the same, or a list makes no sense.
 pub(crate) fn cases(arguments: &[OsString]) -> Result<Vec<Case>, Fail> {
-    let pieces = pieces(arguments);
+    let pieces = pieces(arguments)?;
     let mut cases = vec![Case { settings: Vec::new(), arguments: Vec::new() }];
     for piece in &pieces {
         let ways = match piece {
@@ -91,63 +45,23 @@ pub(crate) fn cases(arguments: &[OsString]) -> Result<Vec<Case>, Fail> {
         cases = cases.iter().flat_map(further).collect();
     }
     cases.iter_mut().for_each(Case::leave_out_dependents);
+    check(&cases)?;
     Ok(cases)
 }
 
-fn pieces(arguments: &[OsString]) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    let mut sets = Vec::new();
-    let mut words = arguments.iter();
-    while let Some(word) = words.next() {
-        let Some(text) = word.to_str().filter(|text| text.starts_with("--")) else {
-            pieces.push(Piece::Word(word.clone()));
-            continue;
-        };
-        let (flag, joined) = match text.split_once('=') {
-            Some((flag, value)) => (flag, Some(value.to_owned())),
-            None => (text, None),
-        };
-        if flag != "--case" && !LISTED.contains(&flag) {
-            pieces.push(Piece::Word(word.clone()));
-            continue;
-        }
-        let value = joined.or_else(|| next_value(&mut words));
-        match value {
-            None => pieces.push(Piece::Word(word.clone())),
-            Some(value) if flag == "--case" => sets.push(value),
-            Some(value) => pieces.push(Piece::Values(flag.to_owned(), values(&value))),
+/// Refuses a configuration that comes twice.
+fn check(cases: &[Case]) -> Result<(), Fail> {
+    for (index, case) in cases.iter().enumerate() {
+        if cases.iter().take(index).any(|before| before.arguments == case.arguments) {
+            let name = case.settings.iter().map(|(flag, value)| format!("{flag} {value}"));
+            let name = name.collect::<Vec<_>>().join(", ");
+            return Err(Fail::usage(format!(
+                "configuration {} ({name}) is the same as one before it; leave one of them out",
+                index + 1
+            )));
         }
     }
-    if !sets.is_empty() {
-        pieces.push(Piece::Sets(sets));
-    }
-    pieces
-}
-
-/// The word behind a flag, unless it is a flag itself; then nothing is taken.
-fn next_value(words: &mut std::slice::Iter<'_, OsString>) -> Option<String> {
-    let next = words.as_slice().first()?.to_str()?;
-    // The arguments of a --case begin with dashes too, and are one word with spaces in it.
-    if next.starts_with("--") && !next.contains(' ') && !next.contains('=') {
-        return None;
-    }
-    words.next()?.to_str().map(str::to_owned)
-}
-
-fn values(text: &str) -> Vec<String> {
-    if text.contains(['=', ':']) && !text.split(',').all(is_ratio) {
-        return vec![text.to_owned()];
-    }
-    text.split(',').map(|value| value.trim().to_owned()).collect()
-}
-
-/// `P:D`, as --disaggregate has it, or a value without a colon.
-fn is_ratio(value: &str) -> bool {
-    let number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    match value.split_once(':') {
-        Some((prefill, decode)) => number(prefill.trim()) && number(decode.trim()),
-        None => !value.contains('='),
-    }
+    Ok(())
 }
 
 impl Case {
@@ -163,7 +77,7 @@ impl Case {
                 }
                 match value {
                     "none" | "off" => {}
-                    "on" => case.arguments.push(flag.into()),
+                    "on" if is_switch(flag) => case.arguments.push(flag.into()),
                     value => case.arguments.extend([flag.into(), value.into()]),
                 }
             }

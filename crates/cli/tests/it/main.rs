@@ -27,5 +27,6 @@ mod stand;
 mod sweep;
 mod truth;
 mod until;
+mod whatif;
 mod window;
 mod workload;

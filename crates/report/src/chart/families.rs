@@ -4,7 +4,7 @@ use super::Size;
 use super::frame::Frame;
 use super::frontier::axis;
 use super::labels::Taken;
-use super::svg::Svg;
+use super::svg::{Anchor, Svg};
 
 /// One configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +13,8 @@ pub(crate) struct Family {
     pub(crate) class: String,
     /// What to write at the end of its line.
     pub(crate) label: String,
+    /// What the label stands for.
+    pub(crate) name: String,
     /// Its levels, by rising load.
     pub(crate) members: Vec<Member>,
 }
@@ -39,6 +41,8 @@ pub(crate) struct FamilyChart<'a> {
     /// What the axes show, the vertical one without its unit.
     pub(crate) throughput: &'a str,
     pub(crate) latency: &'a str,
+    /// What large dots and rings are.
+    pub(crate) marks: &'a str,
     /// What someone hears who cannot see it.
     pub(crate) description: &'a str,
 }
@@ -48,13 +52,41 @@ const BEST: f64 = 5.0;
 const DOT: f64 = 2.5;
 const RING: f64 = 9.5;
 
+/// Height of a line of the key, and how many of its characters fit side by side.
+const KEY: f64 = 20.0;
+const KEY_CHARACTERS: usize = 96;
+
 impl FamilyChart<'_> {
-    /// The chart as SVG text.
+    /// The chart as SVG text, for a page that has its looks and its key.
     pub(crate) fn draw(&self, size: Size) -> String {
-        let height = match size {
-            Size::Wide => 440.0,
-            Size::Narrow => 360.0,
-        };
+        let (title, area) = (self.title(), (size.width(), height(size)));
+        let mut svg = Svg::new(size.class(), area, &title, self.description);
+        self.draw_on(&mut svg, size);
+        svg.finish()
+    }
+
+    /// The chart as a file of its own, with looks and key.
+    pub(crate) fn draw_alone(&self, style: &str) -> String {
+        let (width, top) = (Size::Wide.width(), height(Size::Wide) + KEY);
+        let area = (width, top + KEY * (self.families.len() + 1) as f64);
+        let mut svg = Svg::alone(area, &self.title(), self.description, style);
+        self.draw_on(&mut svg, Size::Wide);
+        for (index, family) in self.families.iter().enumerate() {
+            let y = top + KEY * index as f64;
+            svg.polyline(&format!("family {}", family.class), &[(14.0, y - 4.0), (40.0, y - 4.0)]);
+            let text = format!("{} {}", family.label, family.name);
+            svg.text("key", (48.0, y), Anchor::Start, &shortened(&text));
+        }
+        let y = top + KEY * self.families.len() as f64;
+        svg.text("key", (48.0, y), Anchor::Start, self.marks);
+        svg.finish()
+    }
+
+    fn title(&self) -> String {
+        format!("{} against {}", self.throughput, self.latency)
+    }
+
+    fn draw_on(&self, svg: &mut Svg, size: Size) {
         let (width, members) = (size.width(), || self.families.iter().flat_map(|of| &of.members));
         let throughputs: Vec<f64> = members().map(|member| member.throughput).collect();
         let greatest = members().map(|member| member.latency_ms).fold(0.0, f64::max);
@@ -64,17 +96,15 @@ impl FamilyChart<'_> {
         let y_title = format!("{}, {unit}", self.latency);
         let frame = Frame {
             x: axis(&throughputs, (52.0, width - 34.0), size.steps()),
-            y: axis(&latencies, (height - 52.0, 40.0), 5),
+            y: axis(&latencies, (height(size) - 52.0, 40.0), 5),
             x_title: Some(self.throughput),
             y_title: &y_title,
             x_marks: Vec::new(),
         };
-        let title = format!("{} against {}", self.throughput, self.latency);
-        let mut svg = Svg::new(size.class(), (width, height), &title, self.description);
-        frame.draw(&mut svg, size);
+        frame.draw(svg, size);
         let mut taken = Taken::default();
         for family in self.families {
-            family.draw(&mut svg, &frame, per_unit, &mut taken);
+            family.draw(svg, &frame, per_unit, &mut taken);
         }
         let (left, right) = frame.x.range();
         for family in self.families {
@@ -84,7 +114,21 @@ impl FamilyChart<'_> {
                 svg.text(&format!("label {}", family.class), at, anchor, &family.label);
             }
         }
-        svg.finish()
+    }
+}
+
+const fn height(size: Size) -> f64 {
+    match size {
+        Size::Wide => 440.0,
+        Size::Narrow => 360.0,
+    }
+}
+
+/// `text`, or as much of it as fits.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(KEY_CHARACTERS) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or(text)),
+        None => text.to_owned(),
     }
 }
 

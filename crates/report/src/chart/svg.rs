@@ -46,6 +46,24 @@ impl Svg {
         svg
     }
 
+    /// An empty drawing that is a file of its own: with its looks, and paper under it.
+    pub(crate) fn alone(
+        (width, height): Place,
+        title: &str,
+        description: &str,
+        style: &str,
+    ) -> Self {
+        let mut svg = Self { out: String::new() };
+        svg.put(format_args!(
+            "<svg role=\"img\" width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+             xmlns=\"http://www.w3.org/2000/svg\">\n<title>{}</title>\n<desc>{}</desc>\n<style>\n{style}</style>\n\
+             <rect class=\"paper\" width=\"{width:.0}\" height=\"{height:.0}\"/>\n",
+            escape(title),
+            escape(description)
+        ));
+        svg
+    }
+
     /// A straight line.
     pub(crate) fn line(&mut self, class: &str, (x1, y1): Place, (x2, y2): Place) {
         self.put(format_args!(

@@ -51,7 +51,10 @@ impl WhatIf {
             return "No goal was given, so none is best: see the frontier of all.".to_owned();
         };
         let chosen = self.chosen();
-        let Some(best) = chosen.iter().max_by(|a, b| a.per_device.total_cmp(&b.per_device)) else {
+        // Of equals the first.
+        let by_throughput =
+            |a: &&Chosen<'_>, b: &&Chosen<'_>| a.per_device.total_cmp(&b.per_device);
+        let Some(best) = chosen.iter().rev().max_by(by_throughput) else {
             return format!("No configuration meets {}.", words(slo));
         };
         let what = format!(
@@ -98,6 +101,22 @@ impl WhatIf {
             Some(format!("{}: {said}", letter(index)))
         };
         self.variants.iter().enumerate().filter_map(remark).collect()
+    }
+}
+
+impl WhatIf {
+    /// What each configuration was asked, as far as all were asked the same.
+    pub(crate) fn load_words(&self) -> String {
+        let of = &self.setup.workload;
+        let sweeps =
+            || self.variants.iter().filter_map(Variant::sweep).map(|sweep| &sweep.setup().workload);
+        let same_input = sweeps().all(|workload| workload.input_tokens == of.input_tokens);
+        let same_output = sweeps().all(|workload| workload.output_tokens == of.output_tokens);
+        let mut words = vec![of.dataset.clone()];
+        words.extend(same_input.then(|| format!("{} tokens in", of.input_tokens)));
+        words.extend(same_output.then(|| format!("{} tokens out", of.output_tokens)));
+        words.push(of.arrivals.clone());
+        words.join(", ")
     }
 }
 

@@ -3,15 +3,11 @@
 use std::fmt::Write;
 
 use super::answer::words;
-use super::text::{kind, tail};
-use super::{Spot, Variant, WhatIf, letter};
-use crate::LevelReport;
-use crate::chart::{Family, FamilyChart, Member, Size, escape};
-use crate::number::{duration_ms, number};
+use super::picture::class;
+use super::text::kind;
+use super::{Variant, WhatIf, letter};
+use crate::chart::escape;
 use crate::page::document;
-
-/// Colours that the style sheet has; further configurations begin again.
-const COLOURS: usize = 8;
 
 impl WhatIf {
     /// The content of `report.html`: the answer, each configuration's frontier and that of all, where each is to run, and what was
@@ -19,19 +15,15 @@ impl WhatIf {
     #[must_use]
     pub fn page(&self) -> String {
         let mut out = String::new();
-        let workload = &self.setup.workload;
         put(
             &mut out,
             format_args!(
                 "<header>\n<p class=\"kind\">Fizeau what-if</p>\n<h1>{}</h1>\n\
-                 <p>{}: {} tokens in, {} tokens out; {}. {}.</p>\n\
+                 <p>{}. {}.</p>\n\
                  <p class=\"banner\"><strong>Everything here was simulated in virtual time, nothing was measured.</strong> \
                  {} configurations.</p>\n</header>\n",
                 escape(&self.setup.endpoint.model),
-                escape(&workload.dataset),
-                escape(&workload.input_tokens),
-                escape(&workload.output_tokens),
-                escape(&workload.arrivals),
+                escape(&self.load_words()),
                 escape(&self.setup.started),
                 self.variants.len(),
             ),
@@ -46,7 +38,8 @@ impl WhatIf {
         out.push_str("</section>\n");
         self.figure(&mut out);
         self.table(&mut out);
-        let command = self.setup.command_line.join(" ");
+        let words: Vec<String> = self.setup.command_line.iter().map(|word| quoted(word)).collect();
+        let command = words.join(" ");
         put(
             &mut out,
             format_args!(
@@ -60,20 +53,7 @@ impl WhatIf {
     }
 
     fn figure(&self, out: &mut String) {
-        let families: Vec<Family> =
-            self.variants.iter().enumerate().filter_map(|(i, of)| self.family(i, of)).collect();
-        if families.is_empty() {
-            return;
-        }
-        let latency = if self.has_stand_ins() { "p99 E2EL (* greatest)" } else { "p99 E2EL" };
-        let chart = FamilyChart {
-            families: &families,
-            throughput: "Output tokens per second and device",
-            latency,
-            description: "Each configuration is a line through its levels; large dots are on the frontier of all.",
-        };
-        let (wide, narrow) = (chart.draw(Size::Wide), chart.draw(Size::Narrow));
-        let loads = self.loads();
+        let Some((wide, narrow)) = self.charts() else { return };
         let mut keys = String::new();
         for (index, variant) in self.variants.iter().enumerate() {
             if variant.outcome.is_ok() {
@@ -95,31 +75,9 @@ impl WhatIf {
                  better. Each line goes through one configuration's levels, by rising {}. Large dots: no level of any \
                  configuration beats them. <span class=\"keyed\"><span class=\"key ring\"></span>the most within the goals</span> \
                  {keys}</figcaption>\n</figure>\n</section>\n",
-                kind(&loads)
+                kind(&self.loads())
             ),
         );
-    }
-
-    fn family(&self, index: usize, variant: &Variant) -> Option<Family> {
-        let chosen = variant.sweep()?.operating_point().level();
-        let member = |(level, report): (usize, &LevelReport)| {
-            let tail = tail(report)?;
-            let throughput = variant.per_device(report);
-            let tip = format!(
-                "{} {} at {}: {} output tokens/s a device, p99 E2EL {}",
-                letter(index),
-                variant.name(),
-                report.load.words(),
-                number(throughput),
-                duration_ms(tail.ms())
-            );
-            let best = self.frontier.contains(&Spot { variant: index, level });
-            let latency_ms = tail.ms();
-            Some(Member { throughput, latency_ms, tip, best, chosen: chosen == Some(level) })
-        };
-        let members: Vec<Member> = variant.compared().filter_map(member).collect();
-        let label = letter(index);
-        (!members.is_empty()).then(|| Family { class: class(index), label, members })
     }
 
     fn table(&self, out: &mut String) {
@@ -131,7 +89,7 @@ impl WhatIf {
                  aria-label=\"Operating points\">\n<table>\n<thead>\n<tr><th scope=\"col\"></th><th scope=\"col\" \
                  class=\"left\">configuration</th><th scope=\"col\">devices</th><th scope=\"col\">load</th><th \
                  scope=\"col\">req/s</th><th scope=\"col\">out tok/s</th><th scope=\"col\">a device</th><th \
-                 scope=\"col\">TTFT p99 ms</th><th scope=\"col\">TPOT p99 ms</th><th scope=\"col\">E2EL p99 ms</th></tr>\n\
+                 scope=\"col\">TTFT ms</th><th scope=\"col\">TPOT ms</th><th scope=\"col\">E2EL ms</th></tr>\n\
                  </thead>\n<tbody>\n",
                 escape(&words(slo))
             ),
@@ -139,7 +97,7 @@ impl WhatIf {
         for (index, variant) in self.variants.iter().enumerate() {
             self.row(out, index, variant);
         }
-        out.push_str("</tbody>\n</table>\n</div>\n</section>\n");
+        out.push_str("</tbody>\n</table>\n</div>\n<p class=\"note\">Latencies are 99th percentiles.</p>\n</section>\n");
     }
 
     fn row(&self, out: &mut String, index: usize, variant: &Variant) {
@@ -162,9 +120,13 @@ impl WhatIf {
     }
 }
 
-/// The class that gives a configuration its colour.
-fn class(index: usize) -> String {
-    format!("f{}", index % COLOURS)
+/// A word of a command line, as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_=,.:/%+@".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
 }
 
 fn put(out: &mut String, what: std::fmt::Arguments<'_>) {

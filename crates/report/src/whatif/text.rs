@@ -17,15 +17,11 @@ impl WhatIf {
     #[must_use]
     pub fn text(&self) -> String {
         let mut out = String::new();
-        let workload = &self.setup.workload;
         let asked = format!(
-            "{} configurations, simulated in virtual time: {}, {} in, {} out, {}, seed {}",
+            "{} configurations, simulated in virtual time: {}, seed {}",
             self.variants.len(),
-            workload.dataset,
-            workload.input_tokens,
-            workload.output_tokens,
-            workload.arrivals,
-            workload.seed
+            self.load_words(),
+            self.setup.workload.seed
         );
         line(&mut out, &asked);
         for (index, variant) in self.variants.iter().enumerate() {

@@ -101,6 +101,36 @@ fn the_page_is_whole_and_escapes() {
     assert_eq!(page.matches("<svg").count(), page.matches("</svg>").count());
 }
 
+#[test]
+fn the_chart_is_a_file_of_its_own() {
+    let chart = report().chart().unwrap();
+    assert!(chart.starts_with("<svg ") && chart.trim_end().ends_with("</svg>"), "{chart}");
+    assert!(chart.contains("prefers-color-scheme: dark") && chart.contains(">A tp 1<"), "{chart}");
+    assert!(!chart.contains(".key"), "{chart}");
+    let none = vec![report().variants()[3].clone()];
+    assert_eq!(WhatIf::new(setup(), none, None).chart(), None);
+}
+
+#[test]
+fn of_equals_the_first_is_best() {
+    let twice = [("a", "1"), ("a", "2")].map(|setting| variant(&[setting], 1, Ok(sweep())));
+    let answer = WhatIf::new(setup(), twice.to_vec(), GOAL.parse().ok()).answer();
+    assert!(answer.starts_with("A (a 1)") && !answer.contains("times"), "{answer}");
+}
+
+#[test]
+fn what_was_asked_is_said_as_far_as_all_were_asked_it() {
+    let mut other = setup();
+    other.workload.input_tokens = "77".to_owned();
+    let other = SweepReport::new(other, vec![level(1)], None);
+    let same = setup().workload;
+    let variants = vec![variant(&[], 1, Ok(sweep())), variant(&[("isl", "77")], 1, Ok(other))];
+    let text = WhatIf::new(setup(), variants, None).text();
+    let (head, _) = text.split_once("  A ").unwrap();
+    assert!(!head.contains("tokens in"), "{head}");
+    assert!(head.contains(&format!("{} tokens out", same.output_tokens)), "{head}");
+}
+
 proptest! {
     #![proptest_config(crate::cases(24))]
 

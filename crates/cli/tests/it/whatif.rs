@@ -1,0 +1,191 @@
+//! Several configurations side by side, and the page that has questions with their answers.
+
+use std::fs::{read_to_string, write};
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use crate::stand::{Scratch, json, run};
+
+/// The folder of the pages.
+const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+
+/// A question of the page.
+struct Question {
+    /// Its command line, without the program's name.
+    words: Vec<String>,
+    /// What the page says it prints.
+    printed: String,
+    /// The picture, from the page's folder.
+    chart: String,
+}
+
+fn page() -> PathBuf {
+    Path::new(DOCS).join("what-if.md")
+}
+
+/// What stands between two marks.
+fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    text.split_once(from).unwrap().1.split_once(to).unwrap().0
+}
+
+/// The questions of the page: a command, what it prints, a picture.
+fn questions(page: &str) -> Vec<Question> {
+    let question = |part: &str| Question {
+        words: words(part.split("```").next().unwrap()),
+        printed: between(part, "```text\n", "```").to_owned(),
+        chart: between(part, "](what-if/", ")").to_owned(),
+    };
+    page.split("```sh\nfizeau ").skip(1).map(question).collect()
+}
+
+/// The words of a command as a shell has them, as far as the page needs it.
+fn words(command: &str) -> Vec<String> {
+    let (mut words, mut word, mut is_quoted) = (Vec::new(), None, false);
+    for c in command.replace("\\\n", " ").chars() {
+        match c {
+            '"' => {
+                is_quoted = !is_quoted;
+                word.get_or_insert_with(String::new);
+            }
+            c if c.is_whitespace() && !is_quoted => words.extend(word.take()),
+            c => word.get_or_insert_with(String::new).push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// What a question's command prints but for the line that names the report, and its chart. The folder is checked.
+fn asked(question: &Question, out: &str) -> (String, String) {
+    let mut line: Vec<&str> = question.words.iter().map(String::as_str).collect();
+    line.extend(["--out", out]);
+    let ended = run(&line);
+    assert_eq!(ended.code, Some(0), "{line:?}: {ended:?}");
+    assert!(ended.err.is_empty(), "{line:?}: {}", ended.err);
+    let (printed, last) = ended.out.trim_end().rsplit_once('\n').unwrap();
+    assert_eq!(last, format!("report: {out}/report.html"));
+    let document = json(format!("{out}/whatif.json"));
+    assert_eq!(document["schema"], "fizeau.whatif/1");
+    assert!(document["variants"].as_array().unwrap().iter().all(|of| of["sweep"].is_object()));
+    assert_ne!(document["verdict"], "invalid", "{line:?}");
+    assert!(read_to_string(format!("{out}/report.html")).unwrap().contains("<svg"));
+    (format!("{printed}\n"), read_to_string(format!("{out}/chart.svg")).unwrap())
+}
+
+/// With `FIZEAU_WRITE_PAGES` set, outputs and charts of the page are written instead; the words beside them are for whoever does
+/// that to hold against them.
+#[test]
+fn each_command_of_the_page_prints_what_stands_there() {
+    let text = read_to_string(page()).unwrap();
+    let questions = questions(&text);
+    assert!(questions.len() >= 7, "{}", questions.len());
+    let scratch = Scratch::new("whatif-page");
+    let answers: Vec<(String, String)> = thread::scope(|scope| {
+        let ask = |(index, question)| {
+            let out = scratch.path(&format!("{index}"));
+            scope.spawn(move || asked(question, &out))
+        };
+        let asking: Vec<_> = questions.iter().enumerate().map(ask).collect();
+        asking.into_iter().map(|asked| asked.join().unwrap()).collect()
+    });
+    let picture = |question: &Question| Path::new(DOCS).join("what-if").join(&question.chart);
+    if std::env::var_os("FIZEAU_WRITE_PAGES").is_some() {
+        let mut parts = text.split("```text\n");
+        let mut new = parts.next().unwrap().to_owned();
+        for (part, (question, (printed, chart))) in parts.zip(questions.iter().zip(&answers)) {
+            let rest = part.split_once("```").unwrap().1;
+            new.push_str(&format!("```text\n{printed}```{rest}"));
+            write(picture(question), chart).unwrap();
+        }
+        write(page(), new).unwrap();
+        return;
+    }
+    for (question, (printed, chart)) in questions.iter().zip(&answers) {
+        assert_eq!(question.printed, *printed, "{:?}", question.words);
+        let on_page = read_to_string(picture(question)).unwrap();
+        assert!(on_page == *chart, "{}: {:?} draws another", question.chart, question.words);
+    }
+}
+
+/// Runs a line that is wrong, and gives what was said of it.
+fn refused(words: &[&str]) -> String {
+    let scratch = Scratch::new("whatif-bad");
+    let out = scratch.path("run");
+    let ended = run(&[&["simulate", "--out", &out], words].concat());
+    assert_eq!(ended.code, Some(2), "{words:?}: {ended:?}");
+    assert!(ended.out.is_empty(), "{words:?}: {}", ended.out);
+    assert!(scratch.files().is_empty(), "{words:?}: {:?}", scratch.files());
+    ended.err
+}
+
+fn refused_line(line: &str) -> String {
+    refused(&line.split_whitespace().collect::<Vec<_>>())
+}
+
+#[test]
+fn lists_that_make_no_sense_are_refused_by_name() {
+    for (line, said) in [
+        ("--tp 1,two", "invalid value 'two' for '--tp"),
+        ("--tp 1,,2", "--tp 1,,2: there is a comma with no value beside it"),
+        ("--tp 2,1,2", "--tp 2,1,2: 2 stands there twice"),
+        ("--enable-prefix-caching off,none", "configuration 2"),
+        ("--tp 1,2 --save-result", "--save-result: vLLM's JSON is of one configuration"),
+        ("--tp 1,2 --append-result", "--append-result"),
+        ("--tp on,2", "invalid value 'on' for '--tp"),
+        ("--case", "--case"),
+    ] {
+        let err = refused_line(line);
+        assert!(err.contains(said), "{line}: {err}");
+    }
+    let err = refused(&["--tp", "1,2", "--case", "--tp 4", "--case", "--pp 2"]);
+    assert!(err.contains("--tp has a list of its own"), "{err}");
+    let err = refused(&["--case", "tp 4", "--case", "--pp 2"]);
+    assert!(err.contains("tp belongs to no flag"), "{err}");
+}
+
+/// Llama-3.1-70B does not fit into one H100.
+const LARGE: &str =
+    "--model-config llama-3.1-70b --hardware h100-sxm --levels 1 --isl 64 --osl 8 --slo";
+
+#[test]
+fn what_cannot_run_says_why_and_the_others_go_on() {
+    let scratch = Scratch::new("whatif-part");
+    let out = scratch.path("run");
+    let line = format!("simulate --out {out} {LARGE} e2el<9000ms --tp 1,4");
+    let ended = run(&line.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        ended.out.contains("A: cannot run") && ended.out.contains("B (tp 4) gives"),
+        "{}",
+        ended.out
+    );
+    let document = json(format!("{out}/whatif.json"));
+    assert!(document["variants"][0]["sweep"].is_null());
+    let folder = |name: &str| Path::new(&out).join(name).is_dir();
+    assert!(!folder("configuration-01") && folder("configuration-02"));
+
+    let said = refused_line(&format!("{LARGE} e2el<9000ms --tp 1 --memory-share 0.8,0.9"));
+    assert!(said.contains("memory-share 0.8: ") && said.contains("memory-share 0.9: "), "{said}");
+}
+
+#[test]
+fn the_help_tells_of_lists() {
+    let ended = run(&["simulate", "--help"]);
+    for words in ["--case <FLAGS>", "--disaggregate", "docs/what-if.md"] {
+        assert!(ended.out.contains(words), "{words}: {}", ended.out);
+    }
+}
+
+/// The last of a flag that comes twice counts, here too.
+#[test]
+fn a_list_that_comes_later_counts() {
+    let scratch = Scratch::new("whatif-twice");
+    let out = scratch.path("run");
+    let line = format!(
+        "simulate --out {out} --tp 8 --levels 1 --osl 4 --isl 8 --osl 6,7 --tensor-parallel-size 1"
+    );
+    let ended = run(&line.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.out.contains("A osl 6 (1 device)"), "{}", ended.out);
+    assert!(ended.out.contains("B osl 7 (1 device)"), "{}", ended.out);
+}
