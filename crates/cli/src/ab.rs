@@ -110,7 +110,7 @@ async fn crew(
 fn level(job: &Job, turn: &AbTurn, kept: &Kept) -> Result<LevelReport, Fail> {
     let repeated = turn.plan.repeats().map(|repeats| repeats.to_string());
     let yardstick = Yardstick {
-        physics: None,
+        physics: Err(levels::NO_PHYSICS),
         client: &job.client,
         asked: job
             .sample

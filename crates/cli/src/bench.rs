@@ -111,7 +111,7 @@ async fn measure(
         let epoch = record::epoch_unix_ns(&clock);
         let document = trial.document()?.measured(&job.called, client, epoch);
         folder.write_json("run.json", &document).map_err(Fail::broken)?;
-        levels::write_config(folder, trial.physics.as_ref())?;
+        levels::write_config(folder, trial.physics())?;
     }
     interrupt::listen(cancel.clone())?;
     trial.measure(crew, folder, &cancel).await

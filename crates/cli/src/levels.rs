@@ -51,7 +51,8 @@ impl Observer for Kept {
 /// What levels of a run are held against.
 #[derive(Clone, Copy)]
 pub(crate) struct Yardstick<'a> {
-    pub(crate) physics: Option<&'a Physics>,
+    /// What the speed of light is computed from, or why there is none.
+    pub(crate) physics: Result<&'a Physics, &'a str>,
     pub(crate) client: &'a Client,
     /// What was asked for of the load.
     pub(crate) asked: Asked,
@@ -142,12 +143,13 @@ fn speed_of_light(
     run: &LevelRun,
     kept: &Kept,
     load: LoadPoint,
-    physics: Option<&Physics>,
+    physics: Result<&Physics, &str>,
 ) -> SpeedOfLight {
     match (physics, &kept.lengths) {
-        (Some(physics), Some(lengths)) => {
+        (Ok(physics), Some(lengths)) => {
             SpeedOfLight::of(physics.reference(), lengths, load, &run.summary)
         }
-        _ => SpeedOfLight::Absent { reason: NO_PHYSICS.to_owned() },
+        (Ok(_), None) => SpeedOfLight::Absent { reason: NO_PHYSICS.to_owned() },
+        (Err(reason), _) => SpeedOfLight::Absent { reason: reason.to_owned() },
     }
 }

@@ -1,6 +1,6 @@
 //! The simulated engine that flags describe: one for both clocks.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::Tokens;
 use fizeau::roofline::{Admission, Calibration, Speculation, System};
@@ -101,7 +101,7 @@ fn config(args: &EngineArgs) -> Result<EngineConfig, Fail> {
     Ok(EngineConfig {
         max_batched_tokens: Tokens::new(args.max_num_batched_tokens),
         block: Tokens::new(args.block_size),
-        blocks: args.num_gpu_blocks.map_or(0, |blocks| blocks.get()),
+        blocks: args.num_gpu_blocks.map_or(0, NonZeroU64::get),
         policy: match args.policy {
             PolicyArg::Mixed => Policy::Mixed,
             PolicyArg::PrefillFirst => Policy::PrefillFirst,

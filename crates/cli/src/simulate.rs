@@ -58,14 +58,14 @@ pub(crate) fn simulate(
 ) -> Result<Simulated, Fail> {
     let simulation = Simulation::new(args)?;
     match args.sweep.levels.is_empty() {
-        true => level(args, simulation, folder, cancel),
-        false => sweep(args, simulation, folder, cancel),
+        true => level(args, &simulation, folder, cancel),
+        false => sweep(args, &simulation, folder, cancel),
     }
 }
 
 fn level(
     args: &SimulateArgs,
-    simulation: Simulation,
+    simulation: &Simulation,
     folder: Option<&RunFolder>,
     cancel: &Cancel,
 ) -> Result<Simulated, Fail> {
@@ -87,7 +87,7 @@ fn level(
 
 fn sweep(
     args: &SimulateArgs,
-    simulation: Simulation,
+    simulation: &Simulation,
     folder: Option<&RunFolder>,
     cancel: &Cancel,
 ) -> Result<Simulated, Fail> {

@@ -21,6 +21,7 @@ use crate::embedded::Embedded;
 use crate::endpoint::{self, Called};
 use crate::exit::{Exit, Fail};
 use crate::folder::Claim;
+use crate::levels::NO_PHYSICS;
 use crate::say::say;
 use crate::speed::Physics;
 use crate::workload::{self, Limit};
@@ -97,8 +98,12 @@ fn prepare(args: &SweepArgs) -> Result<Job<'_>, Fail> {
         Some(embedded) => Engine::Simulated { description: embedded.describe() },
         None => Engine::Remote { description: args.verdict.engine.clone() },
     };
-    let answering =
-        Answering { endpoint: called.describe(), engine, physics, reader: Reader::Server };
+    let answering = Answering {
+        endpoint: called.describe(),
+        engine,
+        physics: physics.ok_or(NO_PHYSICS),
+        reader: Reader::Server,
+    };
     let series = Series::new(asked, workload, answering, now)?;
     let out = Claim::new(&out)?;
     let thresholds = &args.client.threshold;
@@ -144,7 +149,7 @@ async fn measure(job: &Job<'_>) -> Result<Outcome, Fail> {
     let epoch = record::epoch_unix_ns(&clock);
     let document = series.document()?.measured(&job.called, client, epoch);
     folder.write_json("run.json", &document).map_err(Fail::broken)?;
-    levels::write_config(folder, series.physics.as_ref())?;
+    levels::write_config(folder, series.physics())?;
     interrupt::listen(cancel.clone())?;
     series.measure(crew, &job.client, Some(folder), &cancel).await
 }

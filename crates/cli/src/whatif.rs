@@ -2,8 +2,6 @@
 
 mod cases;
 
-use std::ffi::OsString;
-
 use fizeau::harness::{Cancel, RunFolder};
 use fizeau::metrics::{Slo, Verdict};
 use fizeau::report::{Setup, SweepReport, Variant, WhatIf};

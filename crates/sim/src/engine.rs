@@ -15,6 +15,7 @@ mod speculation;
 mod step;
 mod tally;
 
+pub(crate) use blocks::Prefixes as KnownBlocks;
 pub use config::{Chunking, ConfigError, EngineConfig, Order, Policy, PrefixCaching};
 pub use load::{Pace, StepLoad, StepTime};
 pub use speculation::Drafts;

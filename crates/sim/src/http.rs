@@ -47,9 +47,15 @@
 //! Tokens that the engine lets go together, as a draft that was accepted is, leave as one event. A [`TimeScale`] makes the
 //! engine's time run faster or slower than life: 3 seconds of it take 0.3 at a scale of 10.
 //!
+//! # Faults
+//!
+//! With [`Faults`] replies go wrong as told: late, cut, misspelt, with errors in their midst, or not at all. A
+//! request can choose its own by the header `x-fizeau-fault`. `GET /truth` keeps what befell each request (`fault`), and
+//! leaves those out of the figures on lateness. With feature `tls` the whole server can stand behind TLS.
+//!
 //! # The truth
 //!
-//! `GET /truth` gives, for each of the last requests that ended well, when its last byte had been read
+//! `GET /truth` gives, for each of the last requests that ended well or met a fault, when its last byte had been read
 //! (`arrived_ns`), when each token was handed to the kernel (`token_ns`) and when the engine meant it to leave
 //! (`scheduled_ns`), all in nanoseconds on the server's monotonic clock. `token_ns` is the instant just before the
 //! write call that takes the token's last byte. On loopback the kernel delivers within that call, so a token arrives
@@ -109,8 +115,11 @@ mod slots;
 mod spread;
 mod stream;
 mod time_scale;
+#[cfg(feature = "tls")]
+mod tls;
 mod truth;
 mod vocabulary;
+mod wire;
 
 use std::fmt;
 use std::io;
@@ -123,15 +132,19 @@ use mio::net::TcpListener;
 use crate::serve::Serve;
 use app::App;
 use clock::WallClock;
+use fault::Desk;
 use metrics::Metrics;
 use reactor::{Reactor, Stop};
 use truth::Truth;
+use wire::Wires;
 
 pub use dialect::SglangText;
 pub use fault::{FaultKind, Faults, ParseFaultsError};
 pub use length::NaturalLength;
 pub use spread::Spread;
 pub use time_scale::{TimeScale, TimeScaleError};
+#[cfg(feature = "tls")]
+pub use tls::{Tls, TlsError};
 
 /// The largest request taken, unless said otherwise: 16 MiB, some two million token ids.
 const DEFAULT_BODY_LIMIT: usize = 16 << 20;
@@ -150,6 +163,7 @@ pub struct ServerConfig {
     max_model_len: Option<Tokens>,
     scale: TimeScale,
     faults: Option<Faults>,
+    wires: Wires,
     natural_length: Option<NaturalLength>,
     sglang: Option<SglangText>,
 }
@@ -166,6 +180,7 @@ impl ServerConfig {
             max_model_len: None,
             scale: TimeScale::default(),
             faults: None,
+            wires: Wires::default(),
             natural_length: None,
             sglang: None,
         }
@@ -194,6 +209,13 @@ impl ServerConfig {
     #[must_use]
     pub fn with_faults(self, faults: Faults) -> Self {
         Self { faults: Some(faults), ..self }
+    }
+
+    /// The same behind TLS: clients reach it by `https://`.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn with_tls(self, tls: Tls) -> Self {
+        Self { wires: Wires { tls: Some(tls) }, ..self }
     }
 
     /// The same with a model that ends its replies by itself where a request lets it; by default it never does.
@@ -293,6 +315,7 @@ impl Server {
     /// If the system gives no thread or no event queue.
     pub fn spawn(self) -> Result<ServerHandle, SpawnError> {
         let ServerConfig { engine, model, body_limit, .. } = self.config;
+        let scheme = self.config.wires.scheme();
         let clock = WallClock::start();
         let longest_job = engine.longest_job().into_iter().chain(self.config.max_model_len).min();
         let app = App {
@@ -301,6 +324,8 @@ impl Server {
             model,
             scale: self.config.scale,
             truth: Truth::new(clock.started_rfc3339(), self.config.truth_limit),
+            faults: Desk::new(self.config.faults),
+            wires: self.config.wires,
             metrics: Metrics::new(longest_job),
             gauges: engine.gauges(),
             prefix_block: engine.prefix_block(),
@@ -311,7 +336,7 @@ impl Server {
         let (reactor, stop) = Reactor::new(self.listener, engine, app, body_limit)?;
         let thread = std::thread::Builder::new().name("fizeau-sim".to_owned());
         let thread = thread.spawn(move || reactor.run())?;
-        Ok(ServerHandle { address: self.address, stop, thread: Some(thread) })
+        Ok(ServerHandle { address: self.address, scheme, stop, thread: Some(thread) })
     }
 }
 
@@ -319,6 +344,7 @@ impl Server {
 #[derive(Debug)]
 pub struct ServerHandle {
     address: SocketAddr,
+    scheme: &'static str,
     stop: Stop,
     thread: Option<JoinHandle<Option<Spread>>>,
 }
@@ -333,7 +359,7 @@ impl ServerHandle {
     /// The same as a URL, `http://127.0.0.1:8000` say.
     #[must_use]
     pub fn base_url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("{}://{}", self.scheme, self.address)
     }
 
     /// Breaks off every connection, ends the thread and waits for it. How late streamed tokens were handed to the

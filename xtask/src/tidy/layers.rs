@@ -72,7 +72,17 @@ const LAYERS: [Layer; 14] = [
         rank: 2,
         ours: &["fizeau-roofline", "fizeau-core"],
         // All but thiserror for the half behind HTTP; that they stay there is for `runtimes` to see.
-        external: &["httparse", "mio", "rustix", "serde", "serde_json", "thiserror", "tracing"],
+        external: &[
+            "httparse",
+            "mio",
+            "rcgen",
+            "rustix",
+            "rustls",
+            "serde",
+            "serde_json",
+            "thiserror",
+            "tracing",
+        ],
     },
     Layer {
         name: "fizeau-probe",

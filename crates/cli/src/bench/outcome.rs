@@ -57,7 +57,7 @@ impl Trial<'_> {
         let mut sink = folder.map(RunFolder::tapes).transpose().map_err(Fail::broken)?;
         let detail = if self.args.result.save_detailed { Detail::Full } else { Detail::Brief };
         let mut vllm = VllmLevel(VllmTally::new(&self.selection, &self.goals, detail));
-        let mut kept = Kept::new(folder, self.physics.as_ref());
+        let mut kept = Kept::new(folder, self.physics());
         let mut observer = (progress, (&mut kept, &mut vllm));
         let run = with.measure(self.level(), &mut sink, &mut observer).await;
         let run = run.map_err(Fail::broken)?;
@@ -75,7 +75,7 @@ impl Trial<'_> {
         let Measured { run, kept, vllm, interrupted } = measured;
         let repeated = self.work.repeated();
         let yardstick = Yardstick {
-            physics: self.physics.as_ref(),
+            physics: self.physics.as_ref().map_err(|reason| *reason),
             client,
             asked: self.work.asked_of(self.one_in(), levels::released(&run)),
             abandoned: run.driven.abandoned,

@@ -8,6 +8,7 @@ use crate::args::{BenchArgs, EndpointArgs};
 use crate::client::{self, Client};
 use crate::endpoint::{self, Called};
 use crate::exit::Fail;
+use crate::levels::NO_PHYSICS;
 use crate::record;
 use crate::speed::Physics;
 use crate::workload;
@@ -22,7 +23,7 @@ pub(super) fn prepare<'a>(args: &'a BenchArgs, endpoint: &EndpointArgs) -> Resul
         model: args.endpoint.model.as_deref().unwrap_or_else(|| called.target.model()),
         endpoint: called.describe(),
         engine: Engine::Remote { description: None },
-        physics: Physics::from_args(&args.physics)?,
+        physics: Physics::from_args(&args.physics)?.ok_or(NO_PHYSICS),
         limit: None,
         reader: Reader::Server,
     };

@@ -35,7 +35,8 @@ pub(crate) struct Trial<'a> {
     /// What is to be known before it ends.
     pub(super) until: Option<Precision>,
     pub(super) selection: Selection,
-    pub(super) physics: Option<Physics>,
+    /// What the speed of light is computed from, or why there is none.
+    pub(super) physics: Result<Physics, &'static str>,
     pub(super) setup: Setup,
     pub(super) vllm: VllmRun,
     /// Where vLLM's JSON goes.
@@ -51,7 +52,8 @@ pub(crate) struct Place<'a> {
     /// For the record.
     pub(crate) endpoint: Endpoint,
     pub(crate) engine: Engine,
-    pub(crate) physics: Option<Physics>,
+    /// What the speed of light is computed from, or why there is none.
+    pub(crate) physics: Result<Physics, &'static str>,
     /// The most tokens that it takes, where it has said so.
     pub(crate) limit: Option<Limit>,
     /// Who reads the prompts.
@@ -101,7 +103,7 @@ impl<'a> Trial<'a> {
         };
         let until = until(args, work.plan().pacing())?;
         let physics = physics.map(|physics| physics.for_prompts_of(work.typical()));
-        let config = physics.as_ref().and_then(Physics::config);
+        let config = physics.as_ref().ok().and_then(Physics::config);
         let limit = place.limit.or_else(|| workload::limit(args.workload.max_model_len, config));
         let probe = probe_stream::probe(args, target, work.salt())?;
         let vllm = vllm_run(args, (&endpoint, place.model), &work, cap, now)?;
@@ -138,8 +140,8 @@ impl<'a> Trial<'a> {
     }
 
     /// What the speed of light is computed from.
-    pub(crate) const fn physics(&self) -> Option<&Physics> {
-        self.physics.as_ref()
+    pub(crate) fn physics(&self) -> Option<&Physics> {
+        self.physics.as_ref().ok()
     }
 
     /// What of the workload is not as one might think, each in one line.
@@ -183,7 +185,7 @@ impl<'a> Trial<'a> {
         };
         let document =
             record::RunDocument::new(&self.setup, asked, vec![level], &args.result.goodput)?;
-        Ok(document.with_spread(self.physics.as_ref().map(Physics::spread)))
+        Ok(document.with_spread(self.physics().map(Physics::spread)))
     }
 }
 

@@ -12,7 +12,7 @@ use super::before::Before;
 use super::{Asked, each_tape, physics, setup};
 use crate::client::Client;
 use crate::exit::Fail;
-use crate::levels::{self, Kept, Yardstick};
+use crate::levels::{self, Kept, NO_PHYSICS, Yardstick};
 use crate::speed::Physics;
 
 /// A level, computed again.
@@ -92,7 +92,7 @@ fn report(
     };
     let client = Client::of_record(before.thresholds, before.watch.headroom, before.watch.ceiling);
     let yardstick = Yardstick {
-        physics,
+        physics: physics.ok_or(NO_PHYSICS),
         client: &client,
         asked: before.asked,
         abandoned: before.abandoned,

@@ -16,7 +16,8 @@ use crate::workload::{Limit, Work};
 /// A simulated engine and its speed of light.
 pub(super) struct Simulation {
     scenario: Scenario,
-    physics: Physics,
+    /// Its speed of light, or why there is none.
+    physics: Result<Physics, &'static str>,
     /// Nobody is there: it says what kinds of prompt there may be.
     target: Target,
 }
@@ -32,7 +33,10 @@ impl Simulation {
             Some(most) => scenario.with_max_context(Tokens::new(most)).named("--max-model-len")?,
             None => scenario,
         };
-        let physics = Physics::of_scenario(&args.system, &scenario)?;
+        let physics = match scenario.config().drafts {
+            None => Ok(Physics::of_scenario(&args.system, &scenario)?),
+            Some(_) => Err(DRAFTS),
+        };
         let target = Target::new("http://127.0.0.1:1", Backend::Vllm, scenario.model_name());
         Ok(Self { target: target.named("--model-config")?, scenario, physics })
     }
@@ -87,7 +91,7 @@ impl Simulation {
             model: self.scenario.model_name(),
             endpoint: self.endpoint(),
             engine: self.engine(),
-            physics: Some(self.physics.clone()),
+            physics: self.physics.clone(),
             limit: self.limit(),
             reader: Reader::Simulation,
         }
@@ -98,7 +102,7 @@ impl Simulation {
         Answering {
             endpoint: self.endpoint(),
             engine: self.engine(),
-            physics: Some(self.physics.clone().for_prompts_of(typical)),
+            physics: self.physics.clone().map(|physics| physics.for_prompts_of(typical)),
             reader: Reader::Simulation,
         }
     }
@@ -117,3 +121,6 @@ impl Simulation {
         }
     }
 }
+
+/// Why an engine that drafts is not held against the bound.
+const DRAFTS: &str = "the engine drafts, and the bound is that of a token a step";

@@ -29,7 +29,7 @@ impl Series<'_> {
         folder: Option<&RunFolder>,
         cancel: &Cancel,
     ) -> Result<Outcome, Fail> {
-        let physics = self.physics.as_ref();
+        let physics = self.physics();
         let mut sweep = Sweep::new(with, &self.spec, folder);
         let mut progress = Progress::new();
         let mut reports: Vec<LevelReport> = Vec::new();
@@ -69,7 +69,7 @@ impl Series<'_> {
         let repeated = level.plan.repeats().map(|repeats| repeats.to_string());
         let sent = self.sample.of_level(level.plan.clone());
         let yardstick = Yardstick {
-            physics: self.physics.as_ref(),
+            physics: self.physics.as_ref().map_err(|reason| *reason),
             client,
             asked: sent.asked_of(NonZeroU64::MIN, released(&level.run)),
             abandoned: level.run.driven.abandoned,

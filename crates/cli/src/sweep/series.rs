@@ -33,7 +33,8 @@ pub(crate) struct Series<'a> {
     /// A plan of the workload at the largest level.
     pub(super) sample: Work,
     pub(super) slo: Slo,
-    pub(super) physics: Option<Physics>,
+    /// What the speed of light is computed from, or why there is none.
+    pub(super) physics: Result<Physics, &'static str>,
     pub(super) setup: Setup,
 }
 
@@ -42,7 +43,8 @@ pub(crate) struct Answering {
     /// For the record.
     pub(crate) endpoint: Endpoint,
     pub(crate) engine: Engine,
-    pub(crate) physics: Option<Physics>,
+    /// What the speed of light is computed from, or why there is none.
+    pub(crate) physics: Result<Physics, &'static str>,
     /// Who reads the prompts.
     pub(crate) reader: Reader,
 }
@@ -126,8 +128,8 @@ impl<'a> Series<'a> {
     }
 
     /// What the speed of light is computed from.
-    pub(crate) const fn physics(&self) -> Option<&Physics> {
-        self.physics.as_ref()
+    pub(crate) fn physics(&self) -> Option<&Physics> {
+        self.physics.as_ref().ok()
     }
 
     /// What of the workload is not as one might think, each in one line.
@@ -157,6 +159,6 @@ impl<'a> Series<'a> {
         };
         let goodput = &self.args.verdict.goodput;
         let document = record::RunDocument::new(&self.setup, asked, levels, goodput)?;
-        Ok(document.with_spread(self.physics.as_ref().map(Physics::spread)))
+        Ok(document.with_spread(self.physics().map(Physics::spread)))
     }
 }

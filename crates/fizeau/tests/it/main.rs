@@ -1,7 +1,10 @@
-//! The layers together: in virtual time, with no socket and no sleeping; and where both clocks are held together, over loopback.
+//! The layers together: in virtual time, with no socket and no sleeping; where both clocks are held together; and the
+//! transport against the simulated server and its faults, over loopback.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 mod ab;
 #[cfg(feature = "http")]
 mod agreement;
+mod faults;
 mod sweep;
+mod tls;

@@ -12,12 +12,14 @@ use super::{ClusterError, blocks_differ};
 use crate::job::{Emission, Job, JobId, JobTiming, SubmitError};
 use crate::serve::{Gauges, Serve};
 
-/// Prefill apart from decode: a job is read by one of the prefill engines, which gives its first token; its cache then crosses
-/// that engine's link, and one of the decode engines goes on with the second token. Each goes where the fewest jobs are in flight.
+/// Prefill apart from decode: a job is read by one of the prefill engines, which gives its first token; its
+/// cache then crosses that engine's link, and one of the decode engines goes on with the second token. Each
+/// goes where the fewest jobs are in flight.
 ///
-/// No decode step ever waits for a prompt (DistServe, arXiv 2401.09670; Splitwise, arXiv 2311.18677). When the first token is seen depends on
-/// [`Handover::transfer`]. A job of one output token never crosses. A job for which the decode engines have no room waits there,
-/// and its cache with it; of what a cache takes while it crosses and waits no account is kept, on neither side.
+/// No decode step ever waits for a prompt (DistServe, arXiv 2401.09670; Splitwise, arXiv 2311.18677). When
+/// the first token is seen depends on [`Handover::transfer`]. A job of one output token never crosses. A
+/// job for which the decode engines have no room waits there, and its cache with it; of what a cache takes
+/// while it crosses and waits no account is kept, on neither side.
 ///
 /// The timing of a job is that of its prefill, with the first token as its client saw it.
 ///
@@ -104,8 +106,8 @@ impl<P: Serve, D: Serve> Disaggregated<P, D> {
         &self.decode
     }
 
-    /// What happens by `now`, at which something does: prompts are read, caches come over, tokens are decoded. The last as far
-    /// as nothing else happens, but not past `until`.
+    /// What happens by `now`, at which something does: prompts are read, caches come over, tokens are
+    /// decoded. The last as far as nothing else happens, but not past `until`.
     fn go_on(&mut self, now: Stamp, until: Stamp, emit: &mut dyn FnMut(Emission)) {
         if is_due(self.prefill.next_event(), now) {
             self.advance_prefill(now, emit);

@@ -10,10 +10,10 @@ use crate::job::JobTiming;
 
 /// What a job's keys and values take, the link that they cross, and when.
 ///
-/// Each prefill engine has one link and sends one cache after the other over it. A cache takes `latency` besides, in which the link is
-/// free for the next. By layers ([`Transfer::LayerWise`]) a cache begins to cross once one layer of the prompt is read and has
-/// at least one layer to go when all are: it is there at `max(read + sending / L, begun + sending)`, the pipeline of
-/// `fizeau-roofline`.
+/// Each prefill engine has one link and sends one cache after the other over it. A cache takes `latency`
+/// besides, in which the link is free for the next. By layers ([`Transfer::LayerWise`]) a cache begins to
+/// cross once one layer of the prompt is read and has at least one layer to go when all are: it is there at
+/// `max(read + sending / L, begun + sending)`, the pipeline of `fizeau-roofline`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Handover {
     /// What each token of the prompt takes.
@@ -33,7 +33,8 @@ pub struct Handover {
 /// The link of a prefill engine.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Link {
-    /// When it could send another cache, if all of that were there: caches that are being read at once share the link.
+    /// When it could send another cache, if all of that were there: caches that are being read at once
+    /// share the link.
     free: Stamp,
     /// When the last cache is over.
     over: Stamp,
@@ -122,7 +123,8 @@ mod tests {
         assert_eq!(over(Transfer::BeforeFirstToken, &read(0, 200), &mut link), 210_007);
     }
 
-    /// As `fizeau_roofline::Transfer` has it: of 100 ms of reading and 10 of sending one layer of the latter is seen.
+    /// As `fizeau_roofline::Transfer` has it: of 100 ms of reading and 10 of sending one layer of the
+    /// latter is seen.
     #[test]
     fn by_layers_only_the_last_part_is_seen() {
         let mut link = Link::default();

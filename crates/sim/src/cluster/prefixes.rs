@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-/// For each block of tokens that jobs were made of, the replicas that jobs with it went to. A bounded number of blocks: those
-/// not seen for longest are forgotten first, as a replica forgets them.
+/// For each block of tokens that jobs were made of, the replicas that jobs with it went to. A bounded
+/// number of blocks: those not seen for longest are forgotten first, as a replica forgets them.
 #[derive(Debug, Clone)]
 pub(super) struct Prefixes {
     /// Where the entry of a block's hash is.

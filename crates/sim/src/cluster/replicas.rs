@@ -13,10 +13,10 @@ use crate::serve::{Gauges, Serve};
 
 /// Several engines, each serving the jobs that a router sends it.
 ///
-/// A job is routed at the instant at which it arrives, by what is in flight then, not when it is submitted ahead of time; at that instant
-/// it comes before whatever engines do. Jobs are to be submitted in order of arrival. Only where nothing happens before it
-/// arrives is it routed at once, so that a full queue is told. One that finds the queue full later, when it arrives, waits at
-/// the router until there is room.
+/// A job is routed at the instant at which it arrives, by what is in flight then, not when it is submitted
+/// ahead of time; at that instant it comes before whatever engines do. Jobs are to be submitted in order of
+/// arrival. Only where nothing happens before it arrives is it routed at once, so that a full queue is
+/// told. One that finds the queue full later, when it arrives, waits at the router until there is room.
 ///
 /// The cost of an event does not depend on the number of replicas, but for its logarithm.
 ///

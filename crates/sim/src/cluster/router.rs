@@ -13,15 +13,16 @@ pub enum Routing {
     /// The one with the fewest jobs in flight, waiting and running; of equals the one of the lowest number.
     #[default]
     LeastInFlight,
-    /// The one that holds the most of the job's beginning, counted in blocks that jobs with it went there; of equals the one
-    /// with the fewest in flight.
+    /// The one that holds the most blocks of the job's beginning; of equals the one with the fewest in
+    /// flight.
     ///
-    /// Unless it has far more in flight than the least loaded: more than 32 more, and more than half as many again. Then, and where no
-    /// replica holds any of it, as [`Routing::LeastInFlight`]. The rule has the shape of that of SGLang's cache-aware router, an
-    /// absolute and a relative threshold of imbalance; the figures are chosen here.
+    /// Unless it has far more in flight than the least loaded: more than 32 more, and more than half as
+    /// many again. Then, and where no replica holds any of it, as [`Routing::LeastInFlight`]. The rule has
+    /// the shape of that of SGLang's cache-aware router, an absolute and a relative threshold of imbalance;
+    /// the figures are chosen here.
     ///
-    /// What replicas hold is what the router sent there, as far as it remembers: as many blocks as they have together, those not
-    /// seen for longest forgotten first. It does not look into them.
+    /// What replicas hold is what the router sent there, as far as it remembers: as many blocks as they
+    /// have together, those not seen for longest forgotten first. It does not look into them.
     PrefixAware,
 }
 

@@ -2,10 +2,12 @@
 
 /// Who of a fixed number of players has the least key; of equals the one of the lowest number.
 ///
-/// A tree of matches: a change costs the matches on its way up, six among 64 players, and the winner is known at any time.
+/// A tree of matches: a change costs the matches on its way up, six among 64 players, and the winner is
+/// known at any time.
 #[derive(Debug, Clone)]
 pub(super) struct Tournament {
-    /// As a heap lies: the winner of all at 1, the two matches below match `i` at `2 i` and `2 i + 1`, the players at the end.
+    /// As a heap lies: the winner of all at 1, the two matches below match `i` at `2 i` and `2 i + 1`, the
+    /// players at the end.
     matches: Vec<(u64, usize)>,
 }
 

@@ -2,7 +2,8 @@
 
 mod prefix;
 
-use prefix::{Known, Prefixes};
+use prefix::Known;
+pub(crate) use prefix::Prefixes;
 
 use super::config::{EngineConfig, PrefixCaching};
 

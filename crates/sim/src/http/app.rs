@@ -6,10 +6,12 @@ use fizeau_core::{Stamp, Tokens};
 
 use super::clock::WallClock;
 use super::dialect::SglangText;
+use super::fault::Desk;
 use super::length::NaturalLength;
 use super::metrics::Metrics;
 use super::time_scale::TimeScale;
 use super::truth::Truth;
+use super::wire::Wires;
 use crate::job::JobId;
 use crate::serve::Gauges;
 
@@ -24,6 +26,8 @@ pub(super) struct App {
     /// How fast the engine's time runs.
     pub(super) scale: TimeScale,
     pub(super) truth: Truth,
+    pub(super) faults: Desk,
+    pub(super) wires: Wires,
     pub(super) metrics: Metrics,
     /// The engine as it was when the last request was looked at.
     pub(super) gauges: Gauges,

@@ -1,13 +1,12 @@
 //! One connection: one request at a time, in the order they come.
 
 use std::io::{self, ErrorKind, Read};
-use std::net::Shutdown;
 
 use fizeau_core::{Clock, Stamp};
-use mio::net::TcpStream;
 
 use super::ask::Ask;
 use super::clock::WallClock;
+use super::fault::{self, End, Faulty, Stand};
 use super::frames;
 use super::metrics::Metrics;
 use super::refusal::Refusal;
@@ -15,6 +14,7 @@ use super::request::{After, Method, Parser, Peer, Request, Version};
 use super::response::Response;
 use super::stream::{Outbox, Scratch, Sent, Stream, Turn};
 use super::truth::Record;
+use super::wire::Wire;
 use crate::job::{Emission, JobId};
 
 /// How much a client may send ahead of the reply under way.
@@ -23,7 +23,7 @@ const AHEAD: usize = 64 << 10;
 const DRAIN: usize = 64 << 20;
 
 pub(super) struct Conn {
-    pub(super) socket: TcpStream,
+    pub(super) wire: Wire,
     parser: Parser,
     out: Outbox,
     reply: Reply,
@@ -33,6 +33,8 @@ pub(super) struct Conn {
     /// What the engine knows the last request by.
     pub(super) job: JobId,
     pub(super) marks: Marks,
+    /// Whether what comes is left unread.
+    pub(super) is_deaf: bool,
 }
 
 /// What is known of a connection's socket, and in which queues the connection stands.
@@ -56,6 +58,7 @@ enum Reply {
     Rest,
     Stream(Box<Stream>),
     Whole(Box<Whole>),
+    Faulty(Box<Faulty>),
     /// As `Rest`, the reply to what was no request.
     Refused,
     /// After that: reads on for so many bytes and then ends.
@@ -96,6 +99,8 @@ pub(super) struct Wrote {
 pub(super) enum Then {
     /// Nothing until something happens.
     Wait,
+    /// Nothing before then.
+    Nap(Stamp),
     /// Write more.
     Write,
     /// Read on: a reply is over.
@@ -105,9 +110,9 @@ pub(super) enum Then {
 }
 
 impl Conn {
-    pub(super) fn new(socket: TcpStream, body_limit: usize) -> Self {
+    pub(super) fn new(wire: Wire, body_limit: usize) -> Self {
         Self {
-            socket,
+            wire,
             parser: Parser::new(body_limit),
             out: Outbox::default(),
             reply: Reply::None,
@@ -115,6 +120,7 @@ impl Conn {
             ready_at: Stamp::EPOCH,
             job: JobId(0),
             marks: Marks::default(),
+            is_deaf: false,
         }
     }
 
@@ -124,8 +130,11 @@ impl Conn {
         {
             return Ok(Got::All);
         }
+        if self.is_deaf {
+            return Ok(if self.marks.hung_up { Got::End } else { Got::All });
+        }
         let n = loop {
-            match self.socket.read(buffer) {
+            match self.wire.read(buffer) {
                 Ok(n) => break n,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
@@ -200,12 +209,27 @@ impl Conn {
         self.reply = Reply::Whole(Box::new(whole));
     }
 
+    /// Begins a reply that goes wrong.
+    pub(super) fn faulty(&mut self, faulty: Faulty) {
+        self.after = faulty.after;
+        self.reply = Reply::Faulty(Box::new(faulty));
+    }
+
+    /// The record of a reply that goes wrong, where the connection ends before the reply does.
+    pub(super) fn take_faulty(&mut self) -> Option<Record> {
+        matches!(self.reply, Reply::Faulty(_)).then(|| self.take_record())?
+    }
+
     /// Notes tokens of the reply, which the engine let go at `now`; all instants are the server's.
     pub(super) fn emitted(&mut self, emission: &Emission, now: Stamp, metrics: &mut Metrics) {
         match &mut self.reply {
             Reply::Stream(stream) => {
                 metrics.emitted(stream.record(), emission);
                 stream.emitted(emission);
+            }
+            Reply::Faulty(faulty) => {
+                metrics.emitted(faulty.record(), emission);
+                faulty.emitted(emission);
             }
             Reply::Whole(whole) => {
                 metrics.emitted(&whole.record, emission);
@@ -217,13 +241,13 @@ impl Conn {
 
     /// Whether it is in the midst of a reply that a client waits for.
     pub(super) const fn is_generating(&self) -> bool {
-        matches!(self.reply, Reply::Stream(_) | Reply::Whole(_))
+        matches!(self.reply, Reply::Stream(_) | Reply::Whole(_) | Reply::Faulty(_))
     }
 
     /// Writes what there is to write, up to one turn's worth.
     pub(super) fn write(&mut self, clock: WallClock, scratch: &mut Scratch) -> io::Result<Wrote> {
         if let Reply::Stream(stream) = &mut self.reply {
-            let (turn, bytes) = stream.turn(&mut self.out, &mut self.socket, &clock, scratch)?;
+            let (turn, bytes) = stream.turn(&mut self.out, &mut self.wire, &clock, scratch)?;
             self.marks.blocked = turn == Turn::Blocked;
             let wrote = |then| Wrote { then, record: None, bytes };
             return match turn {
@@ -235,6 +259,9 @@ impl Conn {
                 }
             };
         }
+        if matches!(self.reply, Reply::Faulty(_)) {
+            return self.write_faulty(clock);
+        }
         let record = match &self.reply {
             Reply::Whole(whole) if whole.is_done() => {
                 let body = frames::whole(&whole.ask, whole.number, whole.created);
@@ -244,7 +271,7 @@ impl Conn {
             }
             _ => None,
         };
-        self.marks.blocked = self.out.send(&mut self.socket)? == Sent::Blocked;
+        self.marks.blocked = self.out.send(&mut self.wire)? == Sent::Blocked;
         let then = match self.reply {
             Reply::Rest | Reply::Refused if !self.marks.blocked => self.end(clock)?,
             _ => Then::Wait,
@@ -252,11 +279,41 @@ impl Conn {
         Ok(Wrote { then, record, bytes: 0 })
     }
 
+    fn write_faulty(&mut self, clock: WallClock) -> io::Result<Wrote> {
+        let wrote = |then, record| Wrote { then, record, bytes: 0 };
+        self.marks.blocked = self.out.send(&mut self.wire)? == Sent::Blocked;
+        let stand = match &mut self.reply {
+            Reply::Faulty(faulty) if !self.marks.blocked => faulty.turn(&mut self.wire, &clock)?,
+            _ => return Ok(wrote(Then::Wait, None)),
+        };
+        self.marks.blocked = stand == Stand::Blocked;
+        let end = match stand {
+            Stand::Blocked | Stand::Idle => return Ok(wrote(Then::Wait, None)),
+            Stand::Until(at) => return Ok(wrote(Then::Nap(at), None)),
+            Stand::Ended(end) => end,
+        };
+        let record = self.take_record();
+        let then = match end {
+            End::Whole => self.end(clock)?,
+            End::Close => Then::End,
+            End::Fin => {
+                self.reply = Reply::Refused;
+                self.end(clock)?
+            }
+            End::Reset => {
+                fault::reset_on_close(self.wire.socket())?;
+                Then::End
+            }
+        };
+        Ok(wrote(then, record))
+    }
+
     /// Leaves of a reply what is in the outbox.
     fn take_record(&mut self) -> Option<Record> {
         match std::mem::replace(&mut self.reply, Reply::Rest) {
             Reply::Stream(stream) => Some(stream.into_record()),
             Reply::Whole(whole) => Some(whole.record),
+            Reply::Faulty(faulty) => Some(faulty.into_record()),
             _ => None,
         }
     }
@@ -264,11 +321,12 @@ impl Conn {
     /// The reply is sent.
     fn end(&mut self, clock: WallClock) -> io::Result<Then> {
         if matches!(self.reply, Reply::Refused) {
-            self.socket.shutdown(Shutdown::Write)?;
+            self.wire.shutdown()?;
             self.reply = Reply::Draining(DRAIN);
             return Ok(Then::Read);
         }
         if self.after == After::Close {
+            self.wire.say_end();
             return Ok(Then::End);
         }
         self.reply = Reply::None;

@@ -3,14 +3,29 @@
 //! A fault changes what becomes of a reply after the engine: which events there are, how they are spelt, when their
 //! bytes leave, what becomes of the connection. Replies without a fault do not pass through here.
 
+mod content;
+mod desk;
+mod ending;
+mod event;
+mod good;
+mod gzip;
 mod kind;
 mod parse;
+mod pieces;
+mod play;
+mod reply;
+mod spell;
 
-use std::fmt;
+use std::io;
 
-use fizeau_core::{Nanos, Tokens};
+use fizeau_core::Nanos;
+use mio::net::TcpStream;
 
 use kind::{Kind, Value};
+
+pub(super) use desk::{Desk, HEADER};
+pub(super) use play::{End, Stand};
+pub(super) use reply::{Asked, Faulty};
 
 pub use kind::FaultKind;
 pub use parse::ParseFaultsError;
@@ -111,6 +126,11 @@ impl Met {
         self.0.iter().find(|fault| fault.kind.kind == kind).copied()
     }
 
+    /// Whether no fault here is about a request.
+    fn is_of_server(&self) -> bool {
+        self.0.iter().all(|fault| fault.kind.kind.is_of_server())
+    }
+
     fn has(&self, kind: Kind) -> bool {
         self.get(kind).is_some()
     }
@@ -149,4 +169,13 @@ fn uniform(seed: u64, index: u64) -> f64 {
     x ^= x >> 31;
     // 53 bits, as many as an `f64` holds.
     (x >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Makes the end of a connection a reset, where the system has a way to.
+pub(super) fn reset_on_close(socket: &TcpStream) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::net::sockopt::set_socket_linger(socket, Some(std::time::Duration::ZERO))?;
+    #[cfg(not(target_os = "linux"))]
+    let _ = socket;
+    Ok(())
 }

@@ -4,21 +4,26 @@
 //! instants the thread sleeps until just before the next one and watches the clock for the rest, with an eye on the
 //! sockets: a request that waits to be read would be stamped late.
 
+mod accept;
+
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use fizeau_core::{Clock, Nanos, Stamp, Tokens};
+use fizeau_core::{Clock, Stamp, Tokens};
 use mio::event::Event;
-use mio::net::{TcpListener, TcpStream};
+use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
+
+use accept::Accept;
 
 use super::alarm::Alarm;
 use super::app::App;
 use super::ask::{Ask, Delivery};
-use super::conn::{Conn, Got, Then, Whole};
+use super::conn::{Got, Then, Whole};
+use super::fault::{Asked, Faulty};
 use super::frames::{self, Frames};
 use super::refusal::Refusal;
 use super::request::Request;
@@ -38,9 +43,6 @@ const WRITES: usize = 16;
 const WRITTEN: usize = 64 << 10;
 /// How much is read at once.
 const READ: usize = 64 << 10;
-/// How long to wait after a connection could not be accepted, which is mostly a lack of file descriptors that others
-/// will give back.
-const ACCEPT_PAUSE: Nanos = Nanos::from_millis(10);
 
 // Connections have their slots' numbers.
 const LISTENER: Token = Token(usize::MAX);
@@ -63,13 +65,6 @@ pub(super) struct Reactor {
     writes: VecDeque<usize>,
     scratch: Scratch,
     buffer: Vec<u8>,
-}
-
-/// Whether there may be connections to accept.
-#[derive(Debug, Clone, Copy)]
-enum Accept {
-    Nothing,
-    At(Stamp),
 }
 
 /// Tells a reactor to stop.
@@ -136,6 +131,7 @@ impl Reactor {
                 self.answer(slot);
             }
             self.advance();
+            self.wake();
             self.write();
         }
         self.app.truth.lateness()
@@ -168,7 +164,7 @@ impl Reactor {
             Accept::Nothing => None,
         };
         let engine = self.engine.next_event().map(|at| self.app.scale.to_wall(at));
-        match engine.into_iter().chain(accept).min() {
+        match engine.into_iter().chain(accept).chain(self.app.faults.next_wake()).min() {
             Some(at) => self.alarm.arm(at.saturating_since(self.app.clock.now())),
             None => Ok(None),
         }
@@ -188,44 +184,6 @@ impl Reactor {
         if event.is_writable() && marks.blocked {
             marks.blocked = false;
             enqueue(&mut self.writes, slot, &mut marks.in_writes);
-        }
-    }
-
-    fn accept(&mut self) {
-        match self.accept {
-            Accept::At(at) if at <= self.app.clock.now() => {}
-            _ => return,
-        }
-        for _ in 0..LOOK {
-            match self.listener.accept() {
-                Ok((socket, _)) => self.welcome(socket),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    self.accept = Accept::Nothing;
-                    return;
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    self.accept = Accept::At(self.app.clock.now() + ACCEPT_PAUSE);
-                    return;
-                }
-            }
-        }
-    }
-
-    fn welcome(&mut self, socket: TcpStream) {
-        // Without this, the kernel would hold small writes back until earlier ones are acknowledged.
-        if let Err(error) = socket.set_nodelay(true) {
-            tracing::debug!(%error, "TCP_NODELAY could not be set");
-        }
-        let slot = self.conns.insert(Conn::new(socket, self.body_limit));
-        let Some(conn) = self.conns.get_mut(slot) else {
-            return;
-        };
-        let interest = Interest::READABLE | Interest::WRITABLE;
-        let registered = self.poll.registry().register(&mut conn.socket, Token(slot), interest);
-        if let Err(error) = registered {
-            tracing::warn!(%error, "a connection could not be watched");
-            self.close(slot);
         }
     }
 
@@ -274,6 +232,19 @@ impl Reactor {
         let Some(conn) = self.conns.get_mut(slot) else {
             return;
         };
+        let met = match self.app.faults.meet(request.fault.as_deref()) {
+            Ok(met) => met,
+            Err(refusal) => {
+                return conn.respond(Response::refusal(&refusal), &request.method, request.peer);
+            }
+        };
+        if let Some(met) = met.as_ref().filter(|met| met.replaces_reply()) {
+            let id = frames::reply_id(&ask, self.app.next_number());
+            self.app.numbered += 1;
+            let record = Record::new(&ask, id, arrived).with_fault(met);
+            return conn.faulty(Faulty::instead(met, record, request.peer));
+        }
+        let output = met.as_ref().map_or(ask.max_tokens, |met| met.prepare(&mut ask));
         ask.cached_tokens = self.app.prefix_block.map(|_| Tokens::ZERO);
         let number = self.app.next_number();
         let chain = ask.chain.take();
@@ -281,8 +252,8 @@ impl Reactor {
         let at = self.app.scale.to_engine(arrived);
         let job = Job {
             priority: ask.priority,
-            content: chain.map(|chain| chain.content(number, ask.max_tokens)),
-            ..Job::new(id, ask.prompt_tokens, ask.max_tokens, at)
+            content: chain.map(|chain| chain.content(number, output)),
+            ..Job::new(id, ask.prompt_tokens, output, at)
         };
         if let Err(error) = self.engine.submit(job) {
             let response = Response::refusal_on(ask.route, &Refusal::from(error));
@@ -292,9 +263,17 @@ impl Reactor {
         self.app.numbered += 1;
         conn.job = id;
         let created = self.app.unix(arrived);
-        let record = Record::new(&ask, frames::reply_id(&ask, number), arrived);
+        let mut record = Record::new(&ask, frames::reply_id(&ask, number), arrived);
+        if let Some(met) = &met {
+            record = record.with_fault(met);
+        }
         if ask.delivery == Delivery::Whole {
             return conn.whole(Whole { ask, number, created, peer: request.peer, record });
+        }
+        if let Some(met) = met {
+            let frames = Frames::new(&mut ask, number, created);
+            let asked = Asked { peer: request.peer, id: ask.request_id.as_deref() };
+            return conn.faulty(Faulty::new(&met, frames, record, asked));
         }
         let id = ask.request_id.as_deref();
         let (mut head, framing, after) = response::stream_head(request.peer, id);
@@ -318,6 +297,21 @@ impl Reactor {
                 }
             }
         });
+    }
+
+    /// Lets connections write whose faulty replies held still until now.
+    fn wake(&mut self) {
+        if self.app.faults.next_wake().is_none() {
+            return;
+        }
+        let now = self.app.clock.now();
+        while let Some(slot) = self.app.faults.wake(now) {
+            if let Some(conn) = self.conns.get_mut(slot)
+                && !conn.marks.blocked
+            {
+                enqueue(&mut self.writes, slot, &mut conn.marks.in_writes);
+            }
+        }
     }
 
     /// Lets connections write, as many as may before the next look.
@@ -355,6 +349,7 @@ impl Reactor {
         }
         match wrote.then {
             Then::Wait => {}
+            Then::Nap(at) => self.app.faults.nap(at, slot),
             Then::Write => enqueue(&mut self.writes, slot, &mut conn.marks.in_writes),
             // Whatever was held back, in the kernel or here, has its turn.
             Then::Read => enqueue(&mut self.reads, slot, &mut conn.marks.in_reads),
@@ -365,12 +360,19 @@ impl Reactor {
 
     /// Ends a connection; what it had asked for and not got is given up.
     fn close(&mut self, slot: usize) {
-        if let Some(conn) = self.conns.remove(slot)
-            && conn.is_generating()
-        {
+        let Some(mut conn) = self.conns.remove(slot) else {
+            return;
+        };
+        if self.app.faults.limits_connections() {
+            self.accept = Accept::At(Stamp::EPOCH);
+        }
+        if conn.is_generating() {
             self.engine.cancel(conn.job);
             self.app.metrics.aborted();
             self.app.truth.cancelled();
+        }
+        if let Some(record) = conn.take_faulty() {
+            self.app.truth.push(record);
         }
     }
 }

@@ -23,6 +23,8 @@ pub(super) struct Request {
     pub(super) id: Option<String>,
     pub(super) body: Vec<u8>,
     pub(super) peer: Peer,
+    /// The fault that the client chose for the reply.
+    pub(super) fault: Option<String>,
 }
 
 /// What the one who asks understands, and wants of the connection.
@@ -97,8 +99,8 @@ impl Parser {
             Some(body) => {
                 // Whoever sent its body unasked no longer waits.
                 self.waits = false;
-                let Head { method, target, id, peer, .. } = head;
-                Ok(Some(Request { method, target, id, body, peer }))
+                let Head { method, target, id, peer, fault, .. } = head;
+                Ok(Some(Request { method, target, id, body, peer, fault }))
             }
             None => {
                 self.open = Some((head, body));

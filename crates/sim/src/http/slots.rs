@@ -26,6 +26,11 @@ impl Slots {
         }
     }
 
+    /// How many there are.
+    pub(super) const fn len(&self) -> usize {
+        self.conns.len() - self.free.len()
+    }
+
     pub(super) fn get_mut(&mut self, slot: usize) -> Option<&mut Conn> {
         self.conns.get_mut(slot)?.as_deref_mut()
     }

@@ -12,7 +12,7 @@ use super::time_scale::TimeScale;
 use crate::job::Emission;
 use crate::serve::Gauges;
 
-/// The last requests that ended well.
+/// The last requests that ended well, and those that were made to end badly.
 #[derive(Debug, Serialize)]
 pub(super) struct Truth {
     schema: &'static str,
@@ -42,6 +42,9 @@ const USUAL_TOKENS: usize = 4 << 10;
 pub(super) struct Record {
     /// The reply's id on the wire.
     pub(super) id: String,
+    /// What was made to go wrong with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) fault: Option<String>,
     /// Whether its tokens left one by one; else `token_ns` is when the server had them.
     pub(super) streamed: bool,
     pub(super) prompt_tokens: u64,
@@ -76,6 +79,7 @@ impl Record {
         let room = usize::try_from(ask.max_tokens.get()).unwrap_or(usize::MAX).min(USUAL_TOKENS);
         Self {
             id,
+            fault: None,
             streamed: ask.delivery == Delivery::Streamed,
             prompt_tokens: ask.prompt_tokens.get(),
             cached_tokens: ask.cached_tokens.map(Tokens::get),
@@ -87,6 +91,11 @@ impl Record {
             token_ns: Vec::with_capacity(room),
             scheduled_ns: Vec::with_capacity(room),
         }
+    }
+
+    /// The same of a request that was made to go wrong.
+    pub(super) fn with_fault(self, fault: &impl ToString) -> Self {
+        Self { fault: Some(fault.to_string()), ..self }
     }
 
     /// Notes that the engine lets tokens go; all instants are the server's.
@@ -191,7 +200,8 @@ impl Truth {
     }
 
     fn streamed(&self) -> impl Iterator<Item = &Record> {
-        self.requests.iter().filter(|record| record.streamed)
+        // What was held up on purpose says nothing of how well the schedule was kept.
+        self.requests.iter().filter(|record| record.streamed && record.fault.is_none())
     }
 }
 
@@ -253,6 +263,7 @@ mod tests {
     fn record(id: &str, tokens: usize) -> Record {
         Record {
             id: id.to_owned(),
+            fault: None,
             streamed: true,
             prompt_tokens: 1,
             cached_tokens: None,

@@ -63,7 +63,7 @@ pub enum ScenarioError {
         /// What the engine may use of it.
         usable: Bytes,
         /// What would run.
-        remedies: Remedies,
+        remedies: Box<Remedies>,
     },
     /// What sequences keep whatever their length leaves nothing for their tokens.
     #[error(
@@ -128,7 +128,7 @@ pub enum ScenarioError {
         /// The devices.
         devices: String,
         /// What would hold it.
-        remedies: Remedies,
+        remedies: Box<Remedies>,
     },
 }
 

@@ -41,7 +41,7 @@ pub(super) fn settle(of: &Asked) -> Result<EngineConfig, ScenarioError> {
                 most: config.kv_capacity(),
                 model: of.model_name.clone(),
                 devices: text::devices(system),
-                remedies: Remedies::of(of),
+                remedies: Box::new(Remedies::of(of)),
             });
         }
         (Some(asked), _) => Some(asked),
@@ -82,7 +82,7 @@ fn no_room(of: &Asked, config: &EngineConfig, footprint: &Footprint) -> Scenario
         many,
         weights: Bytes::new(footprint.weights),
         usable: Bytes::new(footprint.usable),
-        remedies: Remedies::of(of),
+        remedies: Box::new(Remedies::of(of)),
     }
 }
 

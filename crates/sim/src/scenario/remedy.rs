@@ -43,7 +43,7 @@ fn holds(of: &Asked, system: &System) -> Option<Tokens> {
     let asked = &of.config;
     let blocks = memory::blocks(system, asked, of.drafter.as_ref());
     let config = EngineConfig { blocks, ..asked.clone() };
-    let needed = asked.max_context.unwrap_or(asked.block.max(Tokens::new(2)));
+    let needed = asked.max_context.unwrap_or_else(|| asked.block.max(Tokens::new(2)));
     let holds = config.kv_capacity();
     (blocks >= asked.blocks.max(1) && holds >= needed).then_some(holds)
 }

@@ -12,6 +12,8 @@ use fizeau_sim::{
     SimTransport, StepLoad, SubmitError, VirtualTime,
 };
 
+use futures_util::future::join;
+
 use crate::support::{affine, ms, request, send};
 
 /// Gives three tokens of each job at once and then one, and keeps what it was given.
@@ -160,10 +162,12 @@ fn an_engine_without_a_cache_says_nothing_of_one() {
 #[test]
 fn a_full_queue_is_told_as_a_server_tells_it() {
     let time = VirtualTime::new();
-    let config = EngineConfig { max_waiting: Some(0), ..EngineConfig::new(1, Tokens::new(1_000)) };
+    let config = EngineConfig { max_waiting: Some(1), ..EngineConfig::new(1, Tokens::new(1_000)) };
     let step = |_: &StepLoad| Nanos::from_millis(1);
     let transport = SimTransport::new(&time, Engine::new(config, step).unwrap());
-    let tape = time.block_on(send(&transport, request(0, 10, 2))).unwrap();
-    let Outcome::Failed(failure) = tape.outcome else { panic!("{:?}", tape.outcome) };
+    let both = join(send(&transport, request(0, 10, 2)), send(&transport, request(1, 10, 2)));
+    let (first, second) = time.block_on(both).unwrap();
+    assert!(first.is_success());
+    let Outcome::Failed(failure) = second.outcome else { panic!("{:?}", second.outcome) };
     assert_eq!((failure.class, failure.status), (FailureClass::Status, Some(429)));
 }

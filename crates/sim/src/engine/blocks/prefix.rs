@@ -4,11 +4,11 @@ use super::super::hash::NumberMap;
 
 /// A block that is known by its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Known(u32);
+pub(crate) struct Known(u32);
 
 /// All known blocks: those in use, counted by their users, and those that nobody uses, in order of their last use.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Prefixes {
+pub(crate) struct Prefixes {
     by_hash: NumberMap<u64, Known>,
     entries: Vec<Entry>,
     /// Entries that stand for no block.
@@ -31,20 +31,20 @@ struct Entry {
 
 impl Prefixes {
     /// How many are unused, and can be evicted.
-    pub(super) const fn idle(&self) -> u64 {
+    pub(crate) const fn idle(&self) -> u64 {
         self.idle
     }
 
-    pub(super) fn find(&self, hash: u64) -> Option<Known> {
+    pub(crate) fn find(&self, hash: u64) -> Option<Known> {
         self.by_hash.get(&hash).copied()
     }
 
-    pub(super) fn is_idle(&self, known: Known) -> bool {
+    pub(crate) fn is_idle(&self, known: Known) -> bool {
         self.entry(known).users == 0
     }
 
     /// Makes a block known that one sequence uses. No block with this hash is known yet.
-    pub(super) fn insert(&mut self, hash: u64) -> Known {
+    pub(crate) fn insert(&mut self, hash: u64) -> Known {
         let entry = Entry { hash, users: 1, older: None, newer: None };
         let known = if let Some(known) = self.vacant.pop() {
             *self.entry_mut(known) = entry;
@@ -59,7 +59,7 @@ impl Prefixes {
     }
 
     /// One more sequence uses it.
-    pub(super) fn share(&mut self, known: Known) {
+    pub(crate) fn share(&mut self, known: Known) {
         if self.is_idle(known) {
             self.unlink(known);
         }
@@ -67,7 +67,7 @@ impl Prefixes {
     }
 
     /// One sequence fewer uses it. When none is left it is the newest of the unused.
-    pub(super) fn drop_user(&mut self, known: Known) {
+    pub(crate) fn drop_user(&mut self, known: Known) {
         let newest = self.newest;
         let entry = self.entry_mut(known);
         entry.users -= 1;
@@ -84,7 +84,7 @@ impl Prefixes {
     }
 
     /// Forgets the unused block whose last use is longest ago; whether there was one.
-    pub(super) fn evict(&mut self) -> bool {
+    pub(crate) fn evict(&mut self) -> bool {
         let Some(known) = self.oldest else {
             return false;
         };
@@ -120,7 +120,7 @@ impl Prefixes {
 
     /// How many blocks are in use.
     #[cfg(test)]
-    pub(super) fn in_use(&self) -> u64 {
+    pub(crate) fn in_use(&self) -> u64 {
         self.by_hash.len() as u64 - self.idle
     }
 }

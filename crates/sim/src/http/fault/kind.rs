@@ -70,9 +70,6 @@ macro_rules! kinds {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum Kind { $($kind,)+ }
 
-        use Place::{After, Nowhere};
-        use Value::{Count, Time, TimeOrEver};
-
         /// In the order of the list that a user sees.
         pub(super) static KINDS: &[FaultKind] = &[$(FaultKind {
             kind: Kind::$kind, name: $name, place: $place, value: $value, about: $about,
@@ -81,75 +78,75 @@ macro_rules! kinds {
 }
 
 const fn millis(millis: u64) -> Value {
-    Time(Nanos::from_millis(millis))
+    Value::Time(Nanos::from_millis(millis))
 }
 
 kinds! {
     // What the events say.
-    RoleAtOnce "role-at-once" Nowhere, Value::None, "the role chunk comes at once, long before the first token";
-    Reasoning "reasoning" Nowhere, Count(4), "the first tokens of a chat are reasoning and not content";
-    Bundle "bundle" Nowhere, Count(4), "an event carries several tokens";
-    FirstBundle "first-bundle" Nowhere, Count(4), "the first event carries several tokens, the others one";
-    EmptyText "empty-text" Nowhere, Value::None, "every other token has an empty text";
-    Stop "stop" After, Value::None, "the model stops by itself, short of the length asked for";
-    UsageWithChoices "usage-with-choices" Nowhere, Value::None, "the usage rides on the last token's chunk";
-    ZeroUsage "zero-usage" Nowhere, Value::None, "chunks carry a usage of zeros or null, before and after the true one";
-    LateUsage "late-usage" Nowhere, millis(50), "usage and [DONE] come long after the last token";
-    FinishChunk "finish-chunk" Nowhere, Value::None, "the finish reason comes on a chunk of its own";
-    Echo "echo" Nowhere, Value::None, "the first chunk holds the prompt too, as text and as ids";
-    Cumulative "cumulative" Nowhere, Value::None, "each chunk holds all the text so far";
-    Cached "cached" Nowhere, Count(64), "the usage says that so many prompt tokens were cached";
-    UsageOff "usage-off" Nowhere, Count(3), "the usage counts so many output tokens more than were sent";
-    PromptOff "prompt-off" Nowhere, Count(5), "the usage counts so many prompt tokens more than were sent";
-    Choices "choices" Nowhere, Count(2), "the stream carries several choices, event by event";
+    RoleAtOnce "role-at-once" Place::Nowhere, Value::None, "the role chunk comes at once, long before the first token";
+    Reasoning "reasoning" Place::Nowhere, Value::Count(4), "the first tokens of a chat are reasoning and not content";
+    Bundle "bundle" Place::Nowhere, Value::Count(4), "an event carries several tokens";
+    FirstBundle "first-bundle" Place::Nowhere, Value::Count(4), "the first event carries several tokens, the others one";
+    EmptyText "empty-text" Place::Nowhere, Value::None, "every other token has an empty text";
+    Stop "stop" Place::After, Value::None, "the model stops by itself, short of the length asked for";
+    UsageWithChoices "usage-with-choices" Place::Nowhere, Value::None, "the usage rides on the last token's chunk";
+    ZeroUsage "zero-usage" Place::Nowhere, Value::None, "chunks carry a usage of zeros or null, before and after the true one";
+    LateUsage "late-usage" Place::Nowhere, millis(50), "usage and [DONE] come long after the last token";
+    FinishChunk "finish-chunk" Place::Nowhere, Value::None, "the finish reason comes on a chunk of its own";
+    Echo "echo" Place::Nowhere, Value::None, "the first chunk holds the prompt too, as text and as ids";
+    Cumulative "cumulative" Place::Nowhere, Value::None, "each chunk holds all the text so far";
+    Cached "cached" Place::Nowhere, Value::Count(64), "the usage says that so many prompt tokens were cached";
+    UsageOff "usage-off" Place::Nowhere, Value::Count(3), "the usage counts so many output tokens more than were sent";
+    PromptOff "prompt-off" Place::Nowhere, Value::Count(5), "the usage counts so many prompt tokens more than were sent";
+    Choices "choices" Place::Nowhere, Value::Count(2), "the stream carries several choices, event by event";
     // How the stream ends.
-    Error "error" After, Value::None, "an error object, then [DONE], under status 200";
-    ErrorText "error-text" After, Value::None, "an error object that is a mere text, and then nothing";
-    ErrorFinish "error-finish" After, Value::None, "an error beside a choice that ends for the reason `error`";
-    ErrorThenUsage "error-then-usage" After, Value::None, "an error object, then usage and [DONE] as if all were well";
-    ContentFilter "content-filter" After, Value::None, "the reply ends for the reason `content_filter`";
-    Abort "abort" After, Value::None, "the reply ends for the reason `abort`";
-    Eof "eof" After, Value::None, "the body ends in good order without [DONE]";
+    Error "error" Place::After, Value::None, "an error object, then [DONE], under status 200";
+    ErrorText "error-text" Place::After, Value::None, "an error object that is a mere text, and then nothing";
+    ErrorFinish "error-finish" Place::After, Value::None, "an error beside a choice that ends for the reason `error`";
+    ErrorThenUsage "error-then-usage" Place::After, Value::None, "an error object, then usage and [DONE] as if all were well";
+    ContentFilter "content-filter" Place::After, Value::None, "the reply ends for the reason `content_filter`";
+    Abort "abort" Place::After, Value::None, "the reply ends for the reason `abort`";
+    Eof "eof" Place::After, Value::None, "the body ends in good order without [DONE]";
     // How the events are spelt.
-    Comments "comments" Nowhere, Value::None, "comment frames between events";
-    GluedComments "glued-comments" Nowhere, Value::None, "a comment line glued to the front of each event";
-    Crlf "crlf" Nowhere, Value::None, "lines end with CR LF";
-    Cr "cr" Nowhere, Value::None, "lines end with CR";
-    NoSpace "no-space" Nowhere, Value::None, "no space after `data:`, and one behind the JSON";
-    Bom "bom" Nowhere, Value::None, "the stream begins with a byte order mark";
-    MultiData "multi-data" Nowhere, Value::None, "an event has many `data:` lines";
-    ExtraFields "extra-fields" Nowhere, Value::None, "`id:`, `retry:` and unknown fields, with and without data";
-    Huge "huge" Nowhere, Count(256 << 10), "events are larger by so many bytes";
+    Comments "comments" Place::Nowhere, Value::None, "comment frames between events";
+    GluedComments "glued-comments" Place::Nowhere, Value::None, "a comment line glued to the front of each event";
+    Crlf "crlf" Place::Nowhere, Value::None, "lines end with CR LF";
+    Cr "cr" Place::Nowhere, Value::None, "lines end with CR";
+    NoSpace "no-space" Place::Nowhere, Value::None, "no space after `data:`, and one behind the JSON";
+    Bom "bom" Place::Nowhere, Value::None, "the stream begins with a byte order mark";
+    MultiData "multi-data" Place::Nowhere, Value::None, "an event has many `data:` lines";
+    ExtraFields "extra-fields" Place::Nowhere, Value::None, "`id:`, `retry:` and unknown fields, with and without data";
+    Huge "huge" Place::Nowhere, Value::Count(256 << 10), "events are larger by so many bytes";
     // When the bytes come, and in which pieces.
-    KeepAlive "keep-alive" Nowhere, millis(5), "comments come until the first token does";
-    Coalesce "coalesce" Nowhere, Count(4), "the events of several tokens come in one write";
-    Burst "burst" Nowhere, Count(4 << 10), "a proxy on the way lets go only what fills its buffer";
-    Filter "filter" Nowhere, Count(4), "a content filter releases text in blocks, with its annotations";
-    Split "split" Nowhere, millis(1), "writes are cut before, within and after separators and spaces";
-    Utf8Cut "utf8-cut" Nowhere, millis(1), "texts have characters of several bytes, and writes are cut within them";
-    Drip "drip" Nowhere, millis(1), "byte after byte, with so long between them";
-    Stall "stall" After, TimeOrEver, "silence, for so long or for ever";
-    ChunkBytes "chunk-bytes" Nowhere, Value::None, "each byte is an HTTP chunk of its own";
+    KeepAlive "keep-alive" Place::Nowhere, millis(5), "comments come until the first token does";
+    Coalesce "coalesce" Place::Nowhere, Value::Count(4), "the events of several tokens come in one write";
+    Burst "burst" Place::Nowhere, Value::Count(4 << 10), "a proxy on the way lets go only what fills its buffer";
+    Filter "filter" Place::Nowhere, Value::Count(4), "a content filter releases text in blocks, with its annotations";
+    Split "split" Place::Nowhere, millis(1), "writes are cut before, within and after separators and spaces";
+    Utf8Cut "utf8-cut" Place::Nowhere, millis(1), "texts have characters of several bytes, and writes are cut within them";
+    Drip "drip" Place::Nowhere, millis(1), "byte after byte, with so long between them";
+    Stall "stall" Place::After, Value::TimeOrEver, "silence, for so long or for ever";
+    ChunkBytes "chunk-bytes" Place::Nowhere, Value::None, "each byte is an HTTP chunk of its own";
     // How the connection behaves.
-    Close "close" Nowhere, Value::None, "the connection is closed after the reply";
-    Gzip "gzip" Nowhere, Value::None, "the body is gzip though identity was asked for";
-    Unstreamed "unstreamed" Nowhere, Value::None, "one JSON body though a stream was asked for";
-    BadChunk "bad-chunk" After, Value::None, "the size of an HTTP chunk is no number";
-    CutChunk "cut-chunk" After, Value::None, "the connection ends in the middle of an HTTP chunk";
-    Fin "fin" After, Value::None, "the server ends its half of the connection and keeps the other";
-    Reset "reset" After, Value::None, "the connection is reset (RST)";
-    ResetAtOnce "reset-at-once" Nowhere, Value::None, "the connection is reset instead of a reply";
-    CloseAtOnce "close-at-once" Nowhere, Value::None, "the connection is closed instead of a reply";
-    NoReply "no-reply" Nowhere, Value::None, "no reply, ever";
-    Garbage "garbage" Nowhere, Value::None, "the reply begins with what is no HTTP";
-    CutHead "cut-head" Nowhere, Value::None, "the connection ends in the middle of the head";
-    TooMany "429" Nowhere, millis(1_000), "status 429 with so long to wait in Retry-After";
-    Unavailable "503" Nowhere, millis(1_000), "status 503 with so long to wait in Retry-After";
-    Internal "500" Nowhere, Value::None, "status 500 with an error object";
+    Close "close" Place::Nowhere, Value::None, "the connection is closed after the reply";
+    Gzip "gzip" Place::Nowhere, Value::None, "the body is gzip though identity was asked for";
+    Unstreamed "unstreamed" Place::Nowhere, Value::None, "one JSON body though a stream was asked for";
+    BadChunk "bad-chunk" Place::After, Value::None, "the size of an HTTP chunk is no number";
+    CutChunk "cut-chunk" Place::After, Value::None, "the connection ends in the middle of an HTTP chunk";
+    Fin "fin" Place::After, Value::None, "the server ends its half of the connection and keeps the other";
+    Reset "reset" Place::After, Value::None, "the connection is reset (RST)";
+    ResetAtOnce "reset-at-once" Place::Nowhere, Value::None, "the connection is reset instead of a reply";
+    CloseAtOnce "close-at-once" Place::Nowhere, Value::None, "the connection is closed instead of a reply";
+    NoReply "no-reply" Place::Nowhere, Value::None, "no reply, ever";
+    Garbage "garbage" Place::Nowhere, Value::None, "the reply begins with what is no HTTP";
+    CutHead "cut-head" Place::Nowhere, Value::None, "the connection ends in the middle of the head";
+    TooMany "429" Place::Nowhere, millis(1_000), "status 429 with so long to wait in Retry-After";
+    Unavailable "503" Place::Nowhere, millis(1_000), "status 503 with so long to wait in Retry-After";
+    Internal "500" Place::Nowhere, Value::None, "status 500 with an error object";
     // The server as a whole; not by request.
-    Connections "connections" Nowhere, Count(100), "whole server: no more connections than so many are accepted at a time";
-    SlowAccept "slow-accept" Nowhere, millis(20), "whole server: connections are accepted one by one, with so long between them";
-    Deaf "deaf" Nowhere, Value::None, "whole server: connections are accepted and never read";
+    Connections "connections" Place::Nowhere, Value::Count(100), "whole server: no more connections than so many are accepted at a time";
+    SlowAccept "slow-accept" Place::Nowhere, millis(20), "whole server: connections are accepted one by one, with so long between them";
+    Deaf "deaf" Place::Nowhere, Value::None, "whole server: connections are accepted and never read";
 }
 
 impl Kind {
@@ -160,20 +157,19 @@ impl Kind {
 
     /// Whether nothing of the reply comes after its place, so that the engine need not go on.
     pub(super) const fn ends_reply(self) -> bool {
-        use Kind as K;
         matches!(
             self,
-            K::Error
-                | K::ErrorText
-                | K::ErrorFinish
-                | K::ErrorThenUsage
-                | K::ContentFilter
-                | K::Abort
-                | K::Eof
-                | K::BadChunk
-                | K::CutChunk
-                | K::Fin
-                | K::Reset
+            Self::Error
+                | Self::ErrorText
+                | Self::ErrorFinish
+                | Self::ErrorThenUsage
+                | Self::ContentFilter
+                | Self::Abort
+                | Self::Eof
+                | Self::BadChunk
+                | Self::CutChunk
+                | Self::Fin
+                | Self::Reset
         )
     }
 }

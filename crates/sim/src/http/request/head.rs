@@ -1,5 +1,6 @@
 //! The head of a request.
 
+use super::super::fault::HEADER;
 use super::super::refusal::{Refusal, Status};
 use super::{After, Peer};
 
@@ -64,6 +65,8 @@ pub(super) struct Head {
     pub(super) id: Option<String>,
     pub(super) length: Length,
     pub(super) expects_continue: bool,
+    /// The fault that the client chose for the reply.
+    pub(super) fault: Option<String>,
     pub(super) peer: Peer,
 }
 
@@ -93,6 +96,7 @@ impl Head {
             id: headers.first("x-request-id").map(str::to_owned),
             length: headers.length()?,
             expects_continue: headers.has("expect", "100-continue"),
+            fault: headers.values(HEADER).next().map(str::to_owned),
             peer: Peer { version, after: headers.after(version) },
         };
         Ok(Some((head, length)))

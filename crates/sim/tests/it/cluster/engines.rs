@@ -96,7 +96,8 @@ proptest! {
     }
 }
 
-/// What the property above is about does happen: sequences lose their place while decoding, and caches wait at a full queue.
+/// What the property above is about does happen: sequences lose their place while decoding, and caches wait
+/// at a full queue.
 #[test]
 fn decode_engines_are_short_of_room() {
     let prefill = vec![engine(PrefixCaching::Off, None), engine(PrefixCaching::Off, None)];

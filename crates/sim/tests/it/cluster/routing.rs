@@ -39,8 +39,8 @@ proptest! {
         prop_assert!(homes.iter().enumerate().all(|(turn, &home)| home == turn % count));
     }
 
-    /// Against counting: a job of `n` tokens is in flight from its arrival until 20 ms and 5 ms for each further token later. Who
-    /// leaves at the very instant of an arrival is still there.
+    /// Against counting: a job of `n` tokens is in flight from its arrival until 20 ms and 5 ms for each
+    /// further token later. Who leaves at the very instant of an arrival is still there.
     #[test]
     fn least_in_flight_is_what_it_says(
         shapes in prop::collection::vec((0u64..12, 1u64..20), 1..60),
@@ -56,7 +56,10 @@ proptest! {
         for (place, job) in jobs.iter().enumerate() {
             let load = |replica: usize| {
                 let before = jobs[..place].iter().zip(&homes).filter(|&(_, &home)| home == replica);
-                let over = |other: &Job| other.at.as_nanos() + (15 + 5 * other.output_tokens.get()) * 1_000_000;
+                let over = |other: &Job| {
+ let life = 15 + 5 * other.output_tokens.get();
+ other.at.as_nanos() + life * 1_000_000
+ };
                 before.filter(|(other, _)| over(other) >= job.at.as_nanos()).count()
             };
             let least = (0..count).min_by_key(|&replica| (load(replica), replica)).unwrap();

@@ -13,8 +13,8 @@ fn chats_and_documents() -> Vec<Job> {
     jobs
 }
 
-/// The mean TTFT of the documents, less the wait for the step under way, which is chance; and the longest wait of the conversations
-/// between two tokens.
+/// The mean TTFT of the documents, less the wait for the step under way, which is chance; and the longest
+/// wait of the conversations between two tokens.
 fn ttft_and_stall(config: EngineConfig) -> (f64, f64) {
     let seen = run(&mut engine(config), &chats_and_documents());
     let (chats, documents) = seen.split_at(16);
@@ -27,8 +27,8 @@ fn budget(tokens: u64) -> EngineConfig {
     EngineConfig { max_batched_tokens: Tokens::new(tokens), max_num_seqs: 64, ..roomy() }
 }
 
-/// Sarathi-Serve (Agrawal et al., OSDI 2024, arXiv 2403.02310): the smaller the chunk, the shorter decoding stalls, and the later
-/// a long prompt is read. Over a factor of 32 in the budget neither ever turns.
+/// Sarathi-Serve (Agrawal et al., OSDI 2024, arXiv 2403.02310): the smaller the chunk, the shorter decoding
+/// stalls, and the later a long prompt is read. Over a factor of 32 in the budget neither ever turns.
 #[test]
 fn chunked_prefill_trades_ttft_for_itl() {
     let both = [256, 512, 1_024, 2_048, 4_096, 8_192].map(|tokens| ttft_and_stall(budget(tokens)));
@@ -42,8 +42,8 @@ fn chunked_prefill_trades_ttft_for_itl() {
     assert!(slow > 1.1 * fast, "{both:?}");
 }
 
-/// The same paper's account of its predecessors (vLLM V0, Orca): prompts first gives the best TTFT, and generation stalls for
-/// as long as there is a prompt to read.
+/// The same paper's account of its predecessors (vLLM V0, Orca): prompts first gives the best TTFT, and
+/// generation stalls for as long as there is a prompt to read.
 #[test]
 fn prefill_first_has_the_best_ttft_and_the_worst_stalls() {
     let first = |tokens| EngineConfig { policy: Policy::PrefillFirst, ..budget(tokens) };
@@ -66,7 +66,8 @@ fn alone_a_conversation_goes_on_evenly() {
     assert!(longest <= decode_step(16, 500).as_secs_f64());
 }
 
-/// With two slots for twenty jobs those that may go first do, whenever they come. With order of arrival they do not.
+/// With two slots for twenty jobs those that may go first do, whenever they come. With order of arrival
+/// they do not.
 #[test]
 fn the_urgent_are_served_sooner() {
     let jobs: Vec<_> = (0..20)
@@ -87,7 +88,8 @@ fn the_urgent_are_served_sooner() {
     assert!(others > others_in_turn, "somebody pays for it");
 }
 
-/// A batch that is padded to a captured size costs more than it would alone, and at most what a batch of that size costs.
+/// A batch that is padded to a captured size costs more than it would alone, and at most what a batch of
+/// that size costs.
 #[test]
 fn padding_costs_at_most_the_next_captured_size() {
     let tpot = |count, prompt, captured: &[u64]| {

@@ -43,8 +43,9 @@ fn together() -> Vec<Seen> {
     run(&mut Replicas::new(engines, Routing::LeastInFlight).unwrap(), &jobs())
 }
 
-/// DistServe (Zhong et al., OSDI 2024, arXiv 2401.09670) and Splitwise (Patel et al., ISCA 2024, arXiv 2311.18677): two devices that
-/// do both stall decoding for as long as a prompt takes; one that only decodes never does.
+/// DistServe (Zhong et al., OSDI 2024, arXiv 2401.09670) and Splitwise (Patel et al., ISCA 2024, arXiv
+/// 2311.18677): two devices that do both stall decoding for as long as a prompt takes; one that only
+/// decodes never does.
 #[test]
 fn disaggregation_removes_prefill_from_tpot() {
     let (together, apart) = (together(), apart(Transfer::BeforeFirstToken));

@@ -7,16 +7,17 @@ use fizeau_sim::{EngineConfig, PrefixCaching, Serve};
 use super::observe::{Seen, engine, most, of_family, roomy, run, stream};
 use crate::support::{job, ms};
 
-/// Sixteen jobs of 512 and 256 tokens, which end at 48 blocks of 16 each: 768 for all. The p99 of TPOT (of sixteen, the most), and
-/// how often somebody lost its place.
+/// Sixteen jobs of 512 and 256 tokens, which end at 48 blocks of 16 each: 768 for all. The p99 of TPOT (of
+/// sixteen, the most), and how often somebody lost its place.
 fn tpot_and_preemptions(blocks: u64, admission: Admission) -> (f64, u64) {
     let mut engine = engine(EngineConfig { blocks, admission, ..roomy() });
     let seen = run(&mut engine, &stream(0, 16, (512, 256), ms(0), Nanos::ZERO));
     (most(seen.iter().map(Seen::tpot)), engine.gauges().preemptions)
 }
 
-/// vLLM (Kwon et al., SOSP 2023, arXiv 2309.06180) admits as long as there is room for the prompt, and recomputes whoever has to
-/// go when there is none for the next token: TPOT does not feel the cache at all until demand exceeds it, and then falls off a cliff.
+/// vLLM (Kwon et al., SOSP 2023, arXiv 2309.06180) admits as long as there is room for the prompt, and
+/// recomputes whoever has to go when there is none for the next token: TPOT does not feel the cache at all
+/// until demand exceeds it, and then falls off a cliff.
 #[test]
 fn kv_exhaustion_is_a_cliff_in_tpot() {
     let (flat, none) = tpot_and_preemptions(768, Admission::AsItGrows);
@@ -37,8 +38,8 @@ fn kv_exhaustion_is_a_cliff_in_tpot() {
     assert!(deep > 1.4 * flat, "{deep} {flat}");
 }
 
-/// An engine that sets all room aside beforehand (TensorRT-LLM's guaranteed no-evict) never comes to that cliff: its queue is
-/// longer instead.
+/// An engine that sets all room aside beforehand (TensorRT-LLM's guaranteed no-evict) never comes to that
+/// cliff: its queue is longer instead.
 #[test]
 fn room_set_aside_is_never_lost() {
     let (flat, _) = tpot_and_preemptions(10_000, Admission::Whole);
@@ -49,7 +50,8 @@ fn room_set_aside_is_never_lost() {
     }
 }
 
-/// The TTFT of a prompt of 2,048 tokens of which `shared` blocks of 16 have been read before, and how many tokens it found.
+/// The TTFT of a prompt of 2,048 tokens of which `shared` blocks of 16 have been read before, and how many
+/// tokens it found.
 fn ttft_and_found(shared: u64, prefix_caching: PrefixCaching) -> (f64, u64) {
     let mut engine = engine(EngineConfig { prefix_caching, ..roomy() });
     let jobs = [
@@ -60,8 +62,9 @@ fn ttft_and_found(shared: u64, prefix_caching: PrefixCaching) -> (f64, u64) {
     (seen[1].ttft, seen[1].timing.cached_tokens.get())
 }
 
-/// RadixAttention (Zheng et al., SGLang, arXiv 2312.07104) and vLLM's automatic prefix caching: what is found is not read, and where
-/// reading is arithmetic TTFT falls on a line. Attention bends it by a few per cent: what is left to read attends to more.
+/// RadixAttention (Zheng et al., SGLang, arXiv 2312.07104) and vLLM's automatic prefix caching: what is
+/// found is not read, and where reading is arithmetic TTFT falls on a line. Attention bends it by a few per
+/// cent: what is left to read attends to more.
 #[test]
 fn prefix_caching_cuts_ttft_in_proportion_to_hits() {
     let (whole, none) = ttft_and_found(0, PrefixCaching::On);

@@ -30,8 +30,9 @@ fn least_in_flight_beats_turns_where_lengths_differ() {
     }
 }
 
-/// Sixteen system prompts of 1,024 tokens, over four replicas with room for a few each. A router that knows where a prompt has been read
-/// finds it again (SGLang's cache-aware router; Preble, Srivatsa et al., arXiv 2407.00023).
+/// Sixteen system prompts of 1,024 tokens, over four replicas with room for a few each. A router that knows
+/// where a prompt has been read finds it again (SGLang's cache-aware router; Preble, Srivatsa et al., arXiv
+/// 2407.00023).
 #[test]
 fn prefix_aware_finds_more_than_turns() {
     let config = EngineConfig { blocks: 600, prefix_caching: PrefixCaching::On, ..roomy() };

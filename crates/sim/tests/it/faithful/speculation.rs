@@ -15,8 +15,9 @@ fn tpot(batch: u64, drafts: Option<Drafts>) -> f64 {
     mean(seen.iter().map(Seen::tpot))
 }
 
-/// Leviathan et al. (ICML 2023, arXiv 2211.17192): a draft is verified for the price of reading the weights once, as long as that is the
-/// price. Near the ridge each drafted token costs arithmetic, and those that are refused cost it for nothing.
+/// Leviathan et al. (ICML 2023, arXiv 2211.17192): a draft is verified for the price of reading the weights
+/// once, as long as that is the price. Near the ridge each drafted token costs arithmetic, and those that
+/// are refused cost it for nothing.
 #[test]
 fn speculation_pays_at_small_batch_and_not_near_the_ridge() {
     let drafts = || {

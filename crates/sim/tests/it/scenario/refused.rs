@@ -114,7 +114,7 @@ proptest! {
             Some(scenario.config().kv_capacity())
         };
         let error = Scenario::of(model, of.clone(), config.clone(), NONE).err();
-        let remedies: Remedies = match error {
+        let remedies: Box<Remedies> = match error {
             None => return Ok(()),
             Some(ScenarioError::TooLarge { remedies, .. }) => remedies,
             Some(ScenarioError::ContextTooLong { remedies, .. }) => remedies,

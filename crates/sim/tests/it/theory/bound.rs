@@ -114,8 +114,8 @@ fn build(system: &System, config: &EngineConfig, shape: Shape) -> (Box<dyn Serve
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, rng_seed: RngSeed::Fixed(1862), ..ProptestConfig::default() })]
 
-    /// Tokens over the time from the first arrival to the last token, of all engines, against the bound of as many devices as they
-    /// have; and the first token of each job against the bound of one alone.
+    /// Tokens over the time from the first arrival to the last token, of all engines, against the bound of
+    /// as many devices as they have; and the first token of each job against the bound of one alone.
     #[test]
     fn nothing_beats_the_bound_at_any_setting(
         which in 0..SYSTEMS.len(),

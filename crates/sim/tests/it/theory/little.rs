@@ -20,7 +20,8 @@ fn engine(policy: Policy) -> Engine<Step> {
 
 /// The time that all jobs spent in the system, by watching how many are there, and by adding up each job's.
 ///
-/// Over a run that begins and ends empty both are the same, and divided by its length they are `L` and `lambda W`.
+/// Over a run that begins and ends empty both are the same, and divided by its length they are `L` and
+/// `lambda W`.
 fn both(serve: &mut impl Serve, jobs: &[Job]) -> (u128, u128) {
     let (mut present, mut sojourns) = (0, 0);
     let mut arrived = vec![Stamp::EPOCH; jobs.len()];

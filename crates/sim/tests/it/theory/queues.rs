@@ -1,7 +1,7 @@
 //! An engine that is a textbook queue waits as long as the textbook says.
 //!
-//! Arrivals are Poisson. Each claim is held against ten independent runs, of which the first jobs are not counted, at a
-//! confidence of 99.9 %; an interval too wide to refute anything fails as well.
+//! Arrivals are Poisson. Each claim is held against ten independent runs, of which the first jobs are not
+//! counted, at a confidence of 99.9 %; an interval too wide to refute anything fails as well.
 
 use fizeau_core::{Nanos, Tokens};
 use fizeau_sim::{Engine, EngineConfig, Replicas, Routing, Serve, StepLoad};
@@ -20,8 +20,8 @@ fn engine(slots: u64) -> Engine<fn(&StepLoad) -> Nanos> {
     Engine::new(config, constant as fn(&StepLoad) -> Nanos).unwrap()
 }
 
-/// The mean wait of the jobs behind the first tenth, in seconds. `output` draws how many tokens each has, and so how
-/// many steps it takes.
+/// The mean wait of the jobs behind the first tenth, in seconds. `output` draws how many tokens each has,
+/// and so how many steps it takes.
 fn mean_wait(
     mut serve: impl Serve,
     seed: u64,
@@ -66,7 +66,8 @@ fn one_slot_with_fixed_service_is_m_d_1() {
     }
 }
 
-/// The chance that all of `servers` are busy, with a load of `offered` erlang (Erlang's C, by the recursion of his B).
+/// The chance that all of `servers` are busy, with a load of `offered` erlang (Erlang's C, by the recursion
+/// of his B).
 fn erlang_c(servers: u64, offered: f64) -> f64 {
     let mut blocked = 1.0;
     for server in 1..=servers {
@@ -84,11 +85,13 @@ fn erlang_knows_his_table() {
     assert!((erlang_c(10, 8.0) - 0.409_180_15).abs() < 1e-8);
 }
 
-/// As many slots, steps that take as long whatever the batch, and memoryless output lengths: M/M/c, `C / (c mu - lambda)`.
+/// As many slots, steps that take as long whatever the batch, and memoryless output lengths: M/M/c, `C / (c
+/// mu - lambda)`.
 ///
-/// Two things set an engine apart from that. It admits between steps only, so that a job that finds others running waits up to
-/// a step more, half of one on average; and lengths are whole numbers of steps, whose spread is a share `1 / mean` less, for
-/// which a wait is shorter by half that share. Together less than half a step.
+/// Two things set an engine apart from that. It admits between steps only, so that a job that finds others
+/// running waits up to a step more, half of one on average; and lengths are whole numbers of steps, whose
+/// spread is a share `1 / mean` less, for which a wait is shorter by half that share. Together less than
+/// half a step.
 #[test]
 fn slots_with_memoryless_outputs_are_m_m_c() {
     let mean = 12.0;
@@ -103,8 +106,9 @@ fn slots_with_memoryless_outputs_are_m_m_c() {
     }
 }
 
-/// Replicas of fixed service that take turns are M/D/c, since whoever came `c` jobs before leaves first. The wait of each job follows
-/// from that of the one `c` before it (Lindley's recursion), to the nanosecond.
+/// Replicas of fixed service that take turns are M/D/c, since whoever came `c` jobs before leaves first.
+/// The wait of each job follows from that of the one `c` before it (Lindley's recursion), to the
+/// nanosecond.
 #[test]
 fn turns_with_fixed_service_are_m_d_c() {
     const SERVERS: usize = 4;

@@ -23,8 +23,8 @@ fn alone(overheads: Overheads, prompt: u64, output: u64) -> (f64, f64) {
     (first.since(ms(0)).unwrap().as_secs_f64(), last.since(first).unwrap().as_secs_f64())
 }
 
-/// What the published shapes say: 32 layers of hidden size 4,096, 32 heads of 128, 8 of them with keys and values, feed-forward
-/// 14,336, vocabulary 128,256.
+/// What the published shapes say: 32 layers of hidden size 4,096, 32 heads of 128, 8 of them with keys and
+/// values, feed-forward 14,336, vocabulary 128,256.
 const LAYERS: f64 = 32.0;
 const PER_LAYER: f64 = 4096.0 * (2.0 * 4096.0 + 2.0 * 1024.0) + 3.0 * 4096.0 * 14_336.0;
 const HEAD: f64 = 128_256.0 * 4096.0;
@@ -33,8 +33,9 @@ const CACHE_PER_TOKEN: f64 = 2.0 * 2.0 * 32.0 * 1024.0;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Decoding streams the weights and the cache: `(2 (32 P_layer + P_head + norms) + 131,072 c) / (e BW)`, and since that is linear in the
-    /// context `c`, the mean over an output is that of the mean context. The norms are 65 times 4,096.
+    /// Decoding streams the weights and the cache: `(2 (32 P_layer + P_head + norms) + 131,072 c) / (e
+    /// BW)`, and since that is linear in the context `c`, the mean over an output is that of the mean
+    /// context. The norms are 65 times 4,096.
     #[test]
     fn tpot_is_weights_and_cache_over_bandwidth(
         prompt in 1u64..8_000,
@@ -58,8 +59,8 @@ proptest! {
         prop_assert!((tpot / expected - 1.0).abs() < 1e-3, "{} {}", tpot, expected);
     }
 
-    /// Reading is arithmetic: `2 (32 P_layer n + P_head) + 4 * 32 * 4096 * n (n + 1) / 2` operations over `e F`, at prompts that
-    /// are long enough.
+    /// Reading is arithmetic: `2 (32 P_layer n + P_head) + 4 * 32 * 4096 * n (n + 1) / 2` operations over
+    /// `e F`, at prompts that are long enough.
     #[test]
     fn ttft_is_arithmetic_over_its_rate(
         prompt in 2_000u64..8_192,

@@ -1,0 +1,146 @@
+//! Events of a stream, taken apart.
+
+use serde_json::{Map, Value, json};
+
+/// One event of a stream.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Event {
+    /// What stands after `event:`.
+    pub(super) name: Option<String>,
+    pub(super) data: Data,
+    /// How many tokens of the engine's end with it.
+    pub(super) tokens: u64,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Data {
+    Json(Value),
+    /// What is no JSON: `[DONE]`.
+    Text(String),
+}
+
+impl Event {
+    pub(super) const fn json(value: Value) -> Self {
+        Self { name: None, data: Data::Json(value), tokens: 0 }
+    }
+
+    pub(super) fn done() -> Self {
+        Self { name: None, data: Data::Text("[DONE]".to_owned()), tokens: 0 }
+    }
+
+    /// The events in what the server wrote of its own accord. `tokens` end with the last of them.
+    pub(super) fn read(bytes: &[u8], tokens: u64) -> Vec<Self> {
+        let text = String::from_utf8_lossy(bytes);
+        let whole = text.split("\n\n").filter(|event| !event.is_empty());
+        let mut events: Vec<_> = whole.map(Self::one).collect();
+        if let Some(last) = events.last_mut() {
+            last.tokens = tokens;
+        }
+        events
+    }
+
+    fn one(text: &str) -> Self {
+        let (mut name, mut data) = (None, String::new());
+        for line in text.lines() {
+            if let Some(rest) = line.strip_prefix("event: ") {
+                name = Some(rest.to_owned());
+            } else if let Some(rest) = line.strip_prefix("data: ") {
+                data.push_str(rest);
+            }
+        }
+        let data = serde_json::from_str(&data).map_or(Data::Text(data), Data::Json);
+        Self { name, data, tokens: 0 }
+    }
+
+    pub(super) const fn value(&mut self) -> Option<&mut Value> {
+        match &mut self.data {
+            Data::Json(value) => Some(value),
+            Data::Text(_) => None,
+        }
+    }
+
+    /// The only choice of an OpenAI chunk.
+    pub(super) fn choice(&mut self) -> Option<&mut Map<String, Value>> {
+        self.value()?.pointer_mut("/choices/0")?.as_object_mut()
+    }
+
+    /// Whether it is an OpenAI chunk with a choice.
+    pub(super) fn is_chunk(&self) -> bool {
+        matches!(&self.data, Data::Json(value) if value.pointer("/choices/0").is_some())
+    }
+
+    /// The text of a token's event, on whichever route.
+    pub(super) fn text(&mut self) -> Option<&mut String> {
+        const PLACES: [&str; 6] = [
+            "/choices/0/text",
+            "/choices/0/delta/content",
+            "/choices/0/delta/reasoning_content",
+            "/delta/text",
+            "/delta",
+            "/text",
+        ];
+        let value = self.value()?;
+        let place =
+            PLACES.into_iter().find(|at| value.pointer(at).is_some_and(Value::is_string))?;
+        match value.pointer_mut(place) {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether it is an OpenAI chunk with usage and nothing else.
+    pub(super) fn is_usage(&self) -> bool {
+        match &self.data {
+            Data::Json(value) => {
+                value["usage"].is_object() && value["choices"].as_array().is_some_and(Vec::is_empty)
+            }
+            Data::Text(_) => false,
+        }
+    }
+
+    /// The usage, where there is one.
+    pub(super) fn usage(&mut self) -> Option<Usage<'_>> {
+        self.value()?.get_mut("usage")?.as_object_mut().map(Usage)
+    }
+
+    /// The reason of an OpenAI chunk for the end.
+    pub(super) fn finish(&mut self) -> Option<&mut Value> {
+        self.choice()?.get_mut("finish_reason").filter(|reason| !reason.is_null())
+    }
+}
+
+/// The usage of a chunk.
+pub(super) struct Usage<'a>(&'a mut Map<String, Value>);
+
+impl Usage<'_> {
+    pub(super) fn of(&self, name: &str) -> u64 {
+        self.0.get(name).and_then(Value::as_u64).unwrap_or(0)
+    }
+
+    /// Sets a count, and the total with it.
+    pub(super) fn set(&mut self, name: &str, count: u64) {
+        self.0.insert(name.to_owned(), count.into());
+        let total = self.of("prompt_tokens").saturating_add(self.of("completion_tokens"));
+        self.0.insert("total_tokens".to_owned(), total.into());
+    }
+
+    pub(super) fn set_cached(&mut self, count: u64) {
+        self.0.insert("prompt_tokens_details".to_owned(), json!({ "cached_tokens": count }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_taken_apart() {
+        let text = b"event: a\ndata: {\"delta\":\"x\"}\n\ndata: [DONE]\n\n";
+        let mut events = Event::read(text, 2);
+        assert_eq!(events.len(), 2);
+        assert_eq!(events[0].name.as_deref(), Some("a"));
+        assert_eq!(events[0].text().map(|text| text.as_str()), Some("x"));
+        assert_eq!(events[1], Event { tokens: 2, ..Event::done() });
+        assert_eq!(Event::read(b"", 1), []);
+    }
+}

@@ -1,0 +1,282 @@
+//! A reply that goes wrong as told.
+
+use std::io::{self, Write};
+
+use fizeau_core::{Clock, Tokens};
+
+use super::Met;
+use super::content::{Content, Last};
+use super::ending::{self, Ending};
+use super::event::Event;
+use super::good::Good;
+use super::kind::Kind;
+use super::pieces::{Cutter, Flush};
+use super::play::{Act, End, Play, Stand};
+use super::spell::{Speller, Spelt};
+use crate::http::ask::{Ask, Delivery};
+use crate::http::frames::Frames;
+use crate::http::length;
+use crate::http::request::{After, Peer};
+use crate::http::response;
+use crate::http::truth::Record;
+use crate::job::Emission;
+
+/// A reply from the first byte to the last, as its faults have it.
+pub(in crate::http) struct Faulty {
+    play: Play,
+    record: Record,
+    /// None where nothing of what the engine makes is sent.
+    stage: Option<Stage>,
+    pub(in crate::http) after: After,
+}
+
+/// What makes a stream out of tokens.
+struct Stage {
+    met: Met,
+    good: Good,
+    content: Content,
+    speller: Speller,
+    cutter: Cutter,
+    framing: response::Framing,
+    /// Tokens made so far.
+    made: u64,
+    /// Whether the end is on its way.
+    ended: bool,
+}
+
+/// Who asked, and what the request is called.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::http) struct Asked<'a> {
+    pub(in crate::http) peer: Peer,
+    pub(in crate::http) id: Option<&'a str>,
+}
+
+impl Met {
+    /// Makes of a request what its faults want of it, and says how many tokens the engine is to make.
+    pub(in crate::http) fn prepare(&self, ask: &mut Ask) -> Tokens {
+        if self.has(Kind::Unstreamed) {
+            ask.delivery = Delivery::Whole;
+        }
+        let tokens = ask.max_tokens.get();
+        if let Some(stop) = self.get(Kind::Stop) {
+            ask.max_tokens = Tokens::new(stop.after(tokens).max(1));
+            ask.ending = length::Ending::Stop;
+        }
+        match (ask.delivery, self.ending(ask.max_tokens.get())) {
+            // Its last token comes with the end.
+            (Delivery::Streamed, Some((after, _))) => Tokens::new(after.max(1)),
+            _ => ask.max_tokens,
+        }
+    }
+
+    /// What ends a reply of `tokens` tokens before its time, and after how many.
+    fn ending(&self, tokens: u64) -> Option<(u64, Kind)> {
+        let ends = self.0.iter().filter(|fault| fault.kind.kind.ends_reply());
+        ends.map(|fault| (fault.after(tokens), fault.kind.kind)).min_by_key(|(after, _)| *after)
+    }
+
+    /// Whether something comes instead of a reply.
+    pub(in crate::http) fn replaces_reply(&self) -> bool {
+        self.instead().is_some()
+    }
+
+    fn instead(&self) -> Option<Vec<Act>> {
+        let wait_s = |kind| {
+            let wait = self.get(kind).and_then(|fault| fault.time());
+            wait.map_or(0, |wait| wait.as_nanos().div_ceil(1_000_000_000))
+        };
+        ending::instead(|kind| self.has(kind), wait_s)
+    }
+}
+
+impl Faulty {
+    /// What comes instead of a reply, and of which the engine never hears.
+    pub(in crate::http) fn instead(met: &Met, record: Record, peer: Peer) -> Self {
+        let mut play = Play::default();
+        play.extend(met.instead().into_iter().flatten());
+        Self { play, record, stage: None, after: peer.after }
+    }
+
+    /// A stream that goes wrong.
+    pub(in crate::http) fn new(
+        met: &Met,
+        frames: Frames,
+        record: Record,
+        asked: Asked<'_>,
+    ) -> Self {
+        let Asked { mut peer, id } = asked;
+        if met.has(Kind::Close) {
+            peer.after = After::Close;
+        }
+        let (mut head, framing, after) = response::stream_head(peer, id);
+        if met.has(Kind::Gzip) {
+            head.truncate(head.len() - 2);
+            head.extend_from_slice(b"content-encoding: gzip\r\n\r\n");
+        }
+        let mut stage = Stage {
+            met: met.clone(),
+            content: Content::new(met, record.prompt_tokens),
+            speller: Speller::new(met),
+            cutter: Cutter::new(met, framing),
+            good: Good::new(frames),
+            framing,
+            made: 0,
+            ended: false,
+        };
+        let mut play = Play::default();
+        play.extend([Act::Write { bytes: head, tokens: 0 }]);
+        play.extend(stage.begin());
+        Self { play, record, stage: Some(stage), after }
+    }
+
+    /// Notes tokens that the engine let go.
+    pub(in crate::http) fn emitted(&mut self, emission: &Emission) {
+        let first = emission.index == 0 && self.record.cached_tokens.is_some();
+        if let (true, Some(stage)) = (first, &mut self.stage) {
+            stage.good.begun(emission);
+        }
+        self.record.emitted(emission);
+    }
+
+    pub(in crate::http) const fn record(&self) -> &Record {
+        &self.record
+    }
+
+    pub(in crate::http) fn into_record(self) -> Record {
+        self.record
+    }
+
+    /// Goes on as far as it can.
+    pub(in crate::http) fn turn(
+        &mut self,
+        to: &mut impl Write,
+        clock: &impl Clock,
+    ) -> io::Result<Stand> {
+        loop {
+            let stand = self.play.turn(to, clock, &mut self.record)?;
+            if stand != Stand::Idle || !self.play.is_over() {
+                return Ok(stand);
+            }
+            let Some(stage) = &mut self.stage else {
+                return Ok(Stand::Idle);
+            };
+            let due = self.record.scheduled_ns.len() as u64;
+            match stage.next(due) {
+                Some(acts) => self.play.extend(acts),
+                None => return Ok(Stand::Idle),
+            }
+        }
+    }
+}
+
+impl Stage {
+    /// What comes before the first token.
+    fn begin(&mut self) -> Vec<Act> {
+        let mut events = self.good.opening();
+        if self.met.has(Kind::Filter) {
+            let nothing = serde_json::json!({"hate": {"filtered": false, "severity": "safe"}});
+            let results =
+                serde_json::json!([{"prompt_index": 0, "content_filter_results": nothing}]);
+            events.push(Event::json(
+                serde_json::json!({"choices": [], "prompt_filter_results": results}),
+            ));
+        }
+        if self.met.has(Kind::RoleAtOnce) {
+            let role = self.good.start();
+            events.extend(self.content.edit(0, Last::No, role));
+        }
+        let mut acts = self.write(events, Flush::Now);
+        acts.extend(self.stall(0));
+        acts
+    }
+
+    /// What comes next, of `due` tokens that the engine let go; none if that is nothing.
+    fn next(&mut self, due: u64) -> Option<Vec<Act>> {
+        if self.ended {
+            return None;
+        }
+        if self.made == due {
+            let every = self.met.get(Kind::KeepAlive).filter(|_| self.made == 0)?.time();
+            let comment = self.speller.comment("keep-alive");
+            let mut acts = self.cutter.take([comment], Flush::Now);
+            acts.push(Act::Pause(every));
+            return Some(acts);
+        }
+        let (tokens, ending) = (self.good.total(), self.met.ending(self.good.total()));
+        if let Some((0, kind)) = ending {
+            return Some(self.end_as(kind));
+        }
+        let mut acts = self.token(self.made);
+        self.made += 1;
+        acts.extend(self.stall(self.made));
+        match ending {
+            Some((after, kind)) if after == self.made => acts.extend(self.end_as(kind)),
+            _ if self.made == tokens => acts.extend(self.end()),
+            _ => {}
+        }
+        Some(acts)
+    }
+
+    fn token(&mut self, index: u64) -> Vec<Act> {
+        let mut events = match index {
+            0 if !self.met.has(Kind::RoleAtOnce) => self.good.start(),
+            _ => Vec::new(),
+        };
+        events.extend(self.good.token(index));
+        let last = if index + 1 == self.good.total() { Last::Yes } else { Last::No };
+        let late = self.met.has(Kind::LateUsage);
+        if last == Last::Yes && !late && self.met.ending(index + 1).is_none() {
+            // A fault may want usage and the last token in one chunk.
+            events.extend(self.good.end());
+        }
+        let events = self.content.edit(index, last, events);
+        self.write(events, Flush::IfEnough)
+    }
+
+    /// The end as it should be.
+    fn end(&mut self) -> Vec<Act> {
+        let mut acts = self.write(Vec::new(), Flush::Now);
+        if let Some(late) = self.met.get(Kind::LateUsage) {
+            acts.push(Act::Pause(late.time()));
+            let events = self.good.end();
+            let events = self.content.edit(self.made, Last::Yes, events);
+            acts.extend(self.write(events, Flush::Now));
+        }
+        acts.extend(self.finish(b"", End::Whole));
+        acts
+    }
+
+    /// The end as a fault has it.
+    fn end_as(&mut self, kind: Kind) -> Vec<Act> {
+        let next = self.good.token(self.made.min(self.good.total().saturating_sub(1))).pop();
+        let mut usage = self.good.end().into_iter().find(Event::is_usage);
+        if let Some(mut usage) = usage.as_mut().and_then(Event::usage) {
+            usage.set("completion_tokens", self.made);
+        }
+        let ending = Ending::of(kind, self.framing, next, usage);
+        let held = self.content.rest();
+        let mut acts = self.write(held.into_iter().chain(ending.events).collect(), Flush::Now);
+        acts.extend(self.finish(ending.bytes, ending.end));
+        acts
+    }
+
+    fn finish(&mut self, bytes: &[u8], end: End) -> Vec<Act> {
+        self.ended = true;
+        let mut acts = if end == End::Whole { self.cutter.last() } else { Vec::new() };
+        if !bytes.is_empty() {
+            acts.push(Act::Write { bytes: bytes.to_vec(), tokens: 0 });
+        }
+        acts.push(Act::End(end));
+        acts
+    }
+
+    fn stall(&self, after: u64) -> Option<Act> {
+        let stall = self.met.get(Kind::Stall)?;
+        (stall.after(self.good.total()) == after).then(|| Act::Pause(stall.time()))
+    }
+
+    fn write(&mut self, events: Vec<Event>, flush: Flush) -> Vec<Act> {
+        let texts: Vec<Spelt> = events.into_iter().map(|event| self.speller.spell(event)).collect();
+        self.cutter.take(texts, flush)
+    }
+}
