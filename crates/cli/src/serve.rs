@@ -1,12 +1,14 @@
 //! `fizeau serve`: the simulated engine behind HTTP, until Ctrl-C.
 
+use std::fs;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroU64;
+use std::path::Path;
 
 use fizeau::core::{Nanos, Tokens};
 use fizeau::sim::FixedTiming;
 use fizeau::sim::http::{
-    Faults, NaturalLength, Server, ServerConfig, ServerHandle, SglangText, Spread, TimeScale,
+    Faults, NaturalLength, Server, ServerConfig, ServerHandle, SglangText, Spread, TimeScale, Tls,
 };
 
 use crate::args::{ServeArgs, SglangArg};
@@ -92,6 +94,22 @@ fn simulated(args: &ServeArgs) -> Result<Served, Fail> {
     Ok(Served { config: ServerConfig::new(scenario.serve()), what, also: String::new() })
 }
 
+/// The certificate to speak TLS with, if any.
+fn tls(args: &ServeArgs) -> Result<Option<Tls>, Fail> {
+    let named = |flag: &str, path: &Path| format!("{flag} {}", path.display());
+    if let (Some(chain), Some(key)) = (&args.ssl_certfile, &args.ssl_keyfile) {
+        let chain_flag = named("--ssl-certfile", chain);
+        let chain = fs::read_to_string(chain).named(&chain_flag)?;
+        let key = fs::read_to_string(key).named(&named("--ssl-keyfile", key))?;
+        return Tls::from_pem(&chain, &key).named(&chain_flag).map(Some);
+    }
+    let Some(path) = &args.tls_self_signed else { return Ok(None) };
+    let flag = named("--tls-self-signed", path);
+    let tls = Tls::self_signed(&["localhost", &args.host]).named(&flag)?;
+    fs::write(path, tls.certificate()).named(&flag)?;
+    Ok(Some(tls))
+}
+
 /// `config` with what goes for any engine.
 fn configured(args: &ServeArgs, mut config: ServerConfig) -> Result<ServerConfig, Fail> {
     let seed = args.engine.engine_seed;
@@ -106,6 +124,9 @@ fn configured(args: &ServeArgs, mut config: ServerConfig) -> Result<ServerConfig
             SglangArg::Cumulative => SglangText::Cumulative,
             SglangArg::Incremental => SglangText::Incremental,
         });
+    }
+    if let Some(tls) = tls(args)? {
+        config = config.with_tls(tls);
     }
     if let Some(faults) = &args.fault {
         let faults: Faults = faults.parse().named("--fault")?;

@@ -1,5 +1,7 @@
 //! `fizeau serve`.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 use super::{EngineArgs, SystemArgs};
@@ -37,6 +39,15 @@ pub(crate) struct ServeArgs {
     /// List the faults and end.
     #[arg(long)]
     pub(crate) list_faults: bool,
+    /// Speak TLS with this certificate chain (PEM). With --ssl-keyfile.
+    #[arg(long, value_name = "FILE", requires = "ssl_keyfile", conflicts_with = "tls_self_signed")]
+    pub(crate) ssl_certfile: Option<PathBuf>,
+    /// The private key (PEM) of --ssl-certfile.
+    #[arg(long, value_name = "FILE", requires = "ssl_certfile")]
+    pub(crate) ssl_keyfile: Option<PathBuf>,
+    /// Speak TLS with a certificate made for localhost and --host, and write it to this file, for clients to trust.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tls_self_signed: Option<PathBuf>,
     /// Instead of an engine with a batch, fixed timing: the first token after this many milliseconds.
     #[arg(long, value_name = "MS", requires = "itl_ms", conflicts_with_all = OF_AN_ENGINE)]
     pub(crate) ttft_ms: Option<f64>,

@@ -30,7 +30,7 @@ impl Server {
             }
         }
         let served = said.iter().find(|line| line.starts_with("serving model ")).unwrap();
-        let address = served.rsplit("http://").next().unwrap().to_owned();
+        let address = served.rsplit("://").next().unwrap().to_owned();
         Self { child, said, address }
     }
 
@@ -192,4 +192,26 @@ fn complete(address: &str, body: &str) -> String {
     let mut reply = String::new();
     stream.read_to_string(&mut reply).unwrap();
     reply
+}
+
+#[test]
+fn tls_is_spoken_with_a_certificate_of_its_own_or_with_files() {
+    let scratch = crate::stand::Scratch::new("serve-tls");
+    let file = scratch.path("made.pem");
+    let line = format!("--ttft-ms 1 --itl-ms 1 --tls-self-signed {file}");
+    let server = Server::start(&line);
+    let served = server.said.iter().find(|line| line.starts_with("serving model ")).unwrap();
+    let url = served.rsplit(' ').next().unwrap();
+    assert!(url.starts_with("https://"), "{served}");
+    assert!(std::fs::read_to_string(&file).unwrap().starts_with("-----BEGIN CERTIFICATE-----"));
+    let words = ["bench", "--base-url", url, "--insecure", "--model", "m", "--num-prompts", "3"];
+    let ended =
+        run(&[&words[..], &["--random-input-len", "4", "--random-output-len", "2"]].concat());
+    assert_eq!(ended.code, Some(0), "{}{}", ended.out, ended.err);
+    server.end();
+    let nothing = scratch.path("nothing.pem");
+    let line = format!("--ssl-certfile {nothing} --ssl-keyfile {nothing}");
+    assert!(refused(&line).contains("--ssl-certfile"), "{line}");
+    let line = format!("--ssl-certfile {file} --ssl-keyfile {file}");
+    assert!(refused(&line).contains("no private key is there"), "{line}");
 }
