@@ -1,6 +1,6 @@
 //! What is simulated, as the parts of a run that ask for an endpoint have it.
 
-use fizeau::core::Tokens;
+use fizeau::core::{Nanos, Tokens};
 use fizeau::report::{Connections, Endpoint, Engine};
 use fizeau::sim::{Scenario, Serve, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
@@ -20,6 +20,7 @@ pub(super) struct Simulation {
     physics: Result<Physics, &'static str>,
     /// Nobody is there: it says what kinds of prompt there may be.
     target: Target,
+    network_delay: Nanos,
 }
 
 impl Simulation {
@@ -38,7 +39,8 @@ impl Simulation {
             Some(_) => Err(DRAFTS),
         };
         let target = Target::new("http://127.0.0.1:1", Backend::Vllm, scenario.model_name());
-        Ok(Self { target: target.named("--model-config")?, scenario, physics })
+        let (target, network_delay) = (target.named("--model-config")?, args.network_delay);
+        Ok(Self { target, scenario, physics, network_delay })
     }
 
     /// What is simulated, in one line.
@@ -68,6 +70,7 @@ impl Simulation {
     /// A fresh engine that takes part in `time`.
     pub(super) fn transport(&self, time: &VirtualTime, keep: KeepText) -> SimTransport {
         let transport = SimTransport::new(time, self.scenario.serve());
+        let transport = transport.with_delay(self.network_delay);
         match keep {
             KeepText::Yes => transport.keeping_text(),
             KeepText::No => transport,
