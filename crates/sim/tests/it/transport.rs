@@ -186,7 +186,7 @@ fn what_is_on_its_way_misses_the_next_step() {
             send(&transport, request(2, 10, 2)).await
         };
         let (_, tape) = time.block_on(join(long, short)).unwrap();
-        tape.arrivals[0].at.since(tape.marks.sent.unwrap()).unwrap()
+        tape.arrivals[0].at.since(tape.marks.send_start.unwrap()).unwrap()
     };
     assert_eq!(second(Nanos::ZERO), Nanos::from_millis(10));
     assert_eq!(second(Nanos::from_micros(200)), Nanos::from_millis(20));

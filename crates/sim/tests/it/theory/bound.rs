@@ -4,12 +4,12 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::{Bytes, Nanos, Tokens};
 use fizeau_roofline::{
-    Acceptance, Admission, Bound, Deployment, Device, Drafter, KnownModel, Lengths, Serving, System,
-    Transfer,
+    Acceptance, Admission, Bound, Deployment, Device, Drafter, KnownModel, Lengths, Serving,
+    System, Transfer,
 };
 use fizeau_sim::{
-    Chunking, Disaggregated, Drafts, Engine, EngineConfig, Handover, Order, Overheads, Policy, Replicas,
-    RooflineStep, Routing, Serve,
+    Chunking, Disaggregated, Drafts, Engine, EngineConfig, Handover, Order, Overheads, Policy,
+    Replicas, RooflineStep, Routing, Serve,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -99,9 +99,7 @@ fn configs() -> impl Strategy<Value = EngineConfig> {
 fn build(system: &System, config: &EngineConfig, shape: Shape) -> (Box<dyn Serve>, f64) {
     let step = RooflineStep::new(system.clone(), NONE).unwrap();
     let step = match &config.drafts {
-        Some(drafts) => {
-            step.with_drafter(Drafter::Lookup, NonZeroU32::new(drafts.length).unwrap())
-        }
+        Some(drafts) => step.with_drafter(Drafter::Lookup, NonZeroU32::new(drafts.length).unwrap()),
         None => step,
     };
     let engines = |count: usize| {
