@@ -19,11 +19,13 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode> {
     process::become_command(command)
 }
 
-/// The bench that is meant, and what to tell it: `false-alarms`, `sim`, `sol`, `tapes`, `trace` and `transport` are benches of their own;
+/// The bench that is meant, and what to tell it: `agreement` (of `transport`), `false-alarms`, `sim`, `sol`, `tapes`, `trace` and `transport` are benches of their own;
 /// anything else is a filter, and those only criterion knows.
 fn chosen(args: &[OsString]) -> (Option<&'static str>, &[OsString]) {
     match args {
         [] => (None, args),
+        // A part of that one, with its cores and its programs.
+        [first, ..] if first == "agreement" => (Some("transport"), args),
         [first, rest @ ..] if first == "false-alarms" => (Some("false_alarms"), rest),
         [first, rest @ ..] if first == "sim" => (Some("sim"), rest),
         [first, rest @ ..] if first == "sol" => (Some("sol"), rest),
@@ -47,6 +49,8 @@ mod tests {
         assert_eq!(chosen(&words(&["tapes"])), (Some("tapes"), &[][..]));
         assert_eq!(chosen(&words(&["trace"])), (Some("trace"), &[][..]));
         assert_eq!(chosen(&words(&["reply"])), (Some("hot_paths"), &words(&["reply"])[..]));
+        let agreement = words(&["agreement", "--rounds", "1"]);
+        assert_eq!(chosen(&agreement), (Some("transport"), &agreement[..]));
         let transport = words(&["transport", "256", "--rounds", "1"]);
         assert_eq!(chosen(&transport), (Some("transport"), &transport[1..]));
     }

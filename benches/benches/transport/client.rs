@@ -65,6 +65,8 @@ pub(crate) struct Tokens {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Metrics {
+    pub(crate) ttft_ms: Spread,
+    pub(crate) tpot_ms: Spread,
     pub(crate) send_lateness_ms: Spread,
     /// Only where the kernel stamped.
     pub(crate) read_lag_ms: Option<Spread>,
@@ -72,6 +74,7 @@ pub(crate) struct Metrics {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Spread {
+    pub(crate) mean: Option<f64>,
     pub(crate) p99: Option<f64>,
 }
 
@@ -97,22 +100,38 @@ impl Client {
         scratch: &Scratch,
     ) -> Result<ClientRun> {
         let folder = scratch.fresh("run")?;
-        let finished =
-            Running::start(&mut self.command(shape, priority, url, &folder))?.finish()?;
-        // 1 is a verdict that is not `valid`, which the table will show.
-        if !matches!(finished.code, Some(0 | 1)) {
-            bail!("fizeau bench failed:\n{}{}", finished.stdout, finished.stderr);
-        }
-        let path = folder.join("summary.json");
-        let file = File::open(&path).with_context(|| format!("no {}", path.display()))?;
-        let summary = serde_json::from_reader(BufReader::new(file));
-        let summary = summary.with_context(|| format!("cannot read {}", path.display()))?;
-        Ok(ClientRun { finished, summary, tapes: folder.join("tapes.jsonl") })
+        ClientRun::of(&mut self.command(shape, priority, url, &folder), &folder)
+    }
+
+    /// `fizeau bench` against the server at `url`, as `flags` ask.
+    pub(crate) fn bench(
+        &self,
+        flags: &[&str],
+        priority: Priority,
+        url: &str,
+        scratch: &Scratch,
+    ) -> Result<ClientRun> {
+        let folder = scratch.fresh("run")?;
+        let mut command = self.command_to(priority, url, &folder);
+        ClientRun::of(command.args(flags), &folder)
+    }
+
+    /// `fizeau simulate`, as `flags` ask.
+    pub(crate) fn simulate(
+        &self,
+        flags: &[&str],
+        priority: Priority,
+        scratch: &Scratch,
+    ) -> Result<ClientRun> {
+        let folder = scratch.fresh("simulated")?;
+        let mut command = pinned(self.core, priority, &self.program.to_string_lossy());
+        command.arg("simulate").args(flags).arg("--out").arg(&folder);
+        ClientRun::of(&mut command, &folder)
     }
 
     fn command(&self, shape: &Shape, priority: Priority, url: &str, folder: &Path) -> Command {
-        let mut command = pinned(self.core, priority, &self.program.to_string_lossy());
-        command.args(["bench", "--base-url", url, "--model", "m", "--num-warmups", "0"]);
+        let mut command = self.command_to(priority, url, folder);
+        command.args(["--num-warmups", "0"]);
         let numbers = [
             ("--random-input-len", TOKENS),
             ("--random-output-len", TOKENS),
@@ -122,6 +141,12 @@ impl Client {
         for (flag, number) in numbers {
             command.arg(flag).arg(number.to_string());
         }
+        command
+    }
+
+    fn command_to(&self, priority: Priority, url: &str, folder: &Path) -> Command {
+        let mut command = pinned(self.core, priority, &self.program.to_string_lossy());
+        command.args(["bench", "--base-url", url, "--model", "m"]);
         if self.threads {
             command.args(["--threads", "1"]);
         }
@@ -136,6 +161,20 @@ impl Client {
 }
 
 impl ClientRun {
+    /// Runs `command`, whose run goes to `folder`.
+    fn of(command: &mut Command, folder: &Path) -> Result<Self> {
+        let finished = Running::start(command)?.finish()?;
+        // 1 is a verdict that is not `valid`, which the table will show.
+        if !matches!(finished.code, Some(0 | 1)) {
+            bail!("fizeau failed:\n{}{}", finished.stdout, finished.stderr);
+        }
+        let path = folder.join("summary.json");
+        let file = File::open(&path).with_context(|| format!("no {}", path.display()))?;
+        let summary = serde_json::from_reader(BufReader::new(file));
+        let summary = summary.with_context(|| format!("cannot read {}", path.display()))?;
+        Ok(Self { finished, summary, tapes: folder.join("tapes.jsonl") })
+    }
+
     /// The tapes, one by one.
     pub(crate) fn tapes(&self) -> Result<impl Iterator<Item = Result<Tape>> + use<>> {
         let path = &self.tapes;

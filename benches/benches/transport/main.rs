@@ -2,8 +2,10 @@
 //! cost.
 //!
 //! All are processes: `fizeau serve` with exact timing on one core, `fizeau bench` or `wrk` on another, in turn. Nothing
-//! is asserted: each figure stands beside its bar. `cargo xtask bench transport --help` lists the options.
+//! is asserted: each figure stands beside its bar. `cargo xtask bench transport --help` lists the options. The part
+//! `agreement` holds the server's engine against the same engine in virtual time instead.
 
+mod agreement;
 mod client;
 mod compare;
 mod cores;
@@ -33,7 +35,7 @@ use wrk::Wrk;
 #[derive(Debug, Parser)]
 #[command(about = "The client side by side with wrk and with the server's own record")]
 struct Args {
-    /// What to run; by default all but `million`.
+    /// What to run; by default all but `million` and `agreement`.
     #[arg(value_enum)]
     parts: Vec<Part>,
     /// How often each part is run, Fizeau and wrk in turn.
@@ -71,6 +73,8 @@ enum Part {
     Half,
     /// A million requests.
     Million,
+    /// The same requests through `fizeau simulate` and over HTTP.
+    Agreement,
 }
 
 /// What every part needs.
@@ -107,9 +111,10 @@ fn main() -> Result<()> {
     let stand = Stand { fizeau, client, wrk, cores, priority, rounds: args.rounds, scratch };
     let mut tables = Vec::new();
     for part in parts(&args) {
-        let table = run(&stand, part)?;
-        print!("{}", table.text());
-        tables.push(table);
+        for table in run(&stand, part)? {
+            print!("{}", table.text());
+            tables.push(table);
+        }
     }
     args.json.map_or(Ok(()), |path| write_json(&path, &tables))
 }
@@ -125,14 +130,16 @@ fn parts(args: &Args) -> Vec<Part> {
     parts
 }
 
-fn run(stand: &Stand, part: Part) -> Result<Table> {
-    match part {
+fn run(stand: &Stand, part: Part) -> Result<Vec<Table>> {
+    let table = match part {
         Part::Streams1000 => compare::compare(stand, &STREAMS_1000),
         Part::Streams256 => compare::compare(stand, &STREAMS_256),
         Part::Flat => compare::compare(stand, &FLAT_OUT),
         Part::Half => half::compare(stand),
         Part::Million => compare::alone(stand, &MILLION),
-    }
+        Part::Agreement => return agreement::compare(stand),
+    };
+    Ok(vec![table?])
 }
 
 fn write_json(path: &PathBuf, tables: &[Table]) -> Result<()> {

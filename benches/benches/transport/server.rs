@@ -1,4 +1,4 @@
-//! The server with exact timing, as a process, and its own record of what it did.
+//! The server as a process, and its own record of what it did.
 
 use std::io::{BufRead, BufReader, Read, Write, copy, sink};
 use std::net::TcpStream;
@@ -55,16 +55,26 @@ impl Truth {
 }
 
 impl Server {
+    /// With the exact timing of `shape`.
     pub(crate) fn start(
         fizeau: &Path,
         core: Core,
         priority: Priority,
         shape: &Shape,
     ) -> Result<Self> {
+        let (ttft, itl) = (shape.ttft_ms.to_string(), shape.itl_ms.to_string());
+        Self::with(fizeau, core, priority, &["--ttft-ms", &ttft, "--itl-ms", &itl])
+    }
+
+    /// With an engine as `flags` describe it.
+    pub(crate) fn with(
+        fizeau: &Path,
+        core: Core,
+        priority: Priority,
+        flags: &[&str],
+    ) -> Result<Self> {
         let mut command = pinned(core, priority, &fizeau.to_string_lossy());
-        command.args(["serve", "--port", "0"]);
-        command.args(["--ttft-ms", &shape.ttft_ms.to_string()]);
-        command.args(["--itl-ms", &shape.itl_ms.to_string()]);
+        command.args(["serve", "--port", "0"]).args(flags);
         let mut running = Running::start(command.stderr(Stdio::inherit()))?;
         let mut lines = BufReader::new(running.stdout()?);
         let address = address(&mut lines)?;

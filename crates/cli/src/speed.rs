@@ -77,6 +77,7 @@ impl Physics {
         let Hardware { device, file } = hardware::named(hardware)?;
         let args = spread.system_args();
         let system = sol::system(model, device, &args).map_err(Fail::usage)?;
+        let system = spread.drafting(system);
         let physics = Self::new(path_name, system, (0, 0));
         Ok(Self { spread, files: [Some(text), quantization, file, None], ..physics })
     }

@@ -70,7 +70,7 @@ impl LightCurve {
         let point = |place: u64| {
             let concurrency = NonZeroU64::new(place).unwrap_or(NonZeroU64::MIN);
             let bound = Bound::over(system, lengths, concurrency)?;
-            let expected = system.expected_over(lengths, concurrency).ok();
+            let expected = reference.expect(lengths, concurrency).ok();
             let predicted = reference.predict(lengths, concurrency).and_then(Result::ok);
             let running = place as f64;
             Ok(LightPoint {

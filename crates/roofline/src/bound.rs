@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 
 use fizeau_core::{PerSec, Seconds};
 
+use crate::pass::PassTime;
 use crate::serving::Prefix;
 use crate::system::System;
 use crate::{AnswerError, Lengths, Load};
@@ -18,8 +19,11 @@ use crate::{AnswerError, Lengths, Load};
 /// launching, scheduling or talking. Each sum is over all requests, and a time bounds the mean of theirs. Layers with
 /// windows, states and experts are counted as [`System::bound_pass`] counts them.
 ///
-/// What would make a bound too strict, and so must not be measured against it: more devices than said, speculative
-/// decoding, a cache or weights stored in fewer bytes than [`crate::Model`] says, attention computed in fewer bits
+/// A step that yields several tokens to a sequence, as with speculative decoding ([`Serving::tokens_per_step`](crate::Serving)),
+/// reads for all of them at once; its arithmetic is that of each.
+///
+/// What would make a bound too strict, and so must not be measured against it: more devices than said, drafts that it was not
+/// told of, a cache or weights stored in fewer bytes than [`crate::Model`] says, attention computed in fewer bits
 /// than the weights, and models so small that the devices' on-chip caches hold a good part of them.
 ///
 /// ```
@@ -131,17 +135,22 @@ impl Bound {
         let count = lengths.requests() as f64;
         let ttft = system.bound_prompt(&ideal.time(&lengths.prompt()));
         let decoding = ideal.all(&lengths.decoding(), lengths.steps());
-        let all = ideal.all(&lengths.all().among(among), lengths.passes / batch);
+        let per_step = system.serving().tokens_per_step.get() as f64;
+        let passes = lengths.passes - lengths.steps() + lengths.steps() / per_step;
+        let all = ideal.all(&lengths.all().among(among), passes / batch);
+        let spared = ideal.all(&lengths.decoding().among(among), 0.0).cache.get();
+        let spared = spared * (1.0 - 1.0 / per_step);
         // What a batch does not share is spread over all stages and replicas.
         let spread = stages * active;
-        let (cache, computing) = (all.cache.get() / spread, all.arithmetic().get() / spread);
+        let cache = (all.cache.get() - spared) / spread;
+        let computing = all.arithmetic().get() / spread;
         let memory = all.weights.get() + cache;
         let time = memory.max(computing);
         Ok(Self {
             ttft,
-            tpot: ideal.time(&lengths.step(micro).among(among)).total,
-            single_tpot: ideal.time(&lengths.single()).total,
-            e2el: ttft + decoding.memory().max(decoding.arithmetic()) * (1.0 / count),
+            tpot: yielding(&ideal.time(&lengths.step(micro).among(among)), per_step),
+            single_tpot: yielding(&ideal.time(&lengths.single()), per_step),
+            e2el: ttft + yielding(&decoding, per_step) * (1.0 / count),
             requests_per_s: PerSec::new(count / time),
             output_tokens_per_s: PerSec::new(lengths.passes / time),
             batch,
@@ -153,6 +162,11 @@ impl Bound {
             },
         })
     }
+}
+
+/// Decoding in steps that each yield so many tokens, where one token would take `time`.
+fn yielding(time: &PassTime, per_step: f64) -> Seconds {
+    (time.memory() * (1.0 / per_step)).max(time.arithmetic())
 }
 
 /// What sets the bound on throughput.

@@ -22,6 +22,9 @@ pub struct Serving {
     pub admission: Admission,
     /// Whose the cached tokens of prompts are.
     pub prefix: Prefix,
+    /// The most tokens that a decode step yields to a sequence, for bounds: 1, and one more for each that is drafted
+    /// ([`crate::Speculation`]). Default 1.
+    pub tokens_per_step: NonZeroU64,
 }
 
 /// Whose the cached tokens of prompts are, which decides how often they are kept.
@@ -55,6 +58,7 @@ impl Default for Serving {
             max_sequences: None,
             admission: Admission::AsItGrows,
             prefix: Prefix::Shared,
+            tokens_per_step: NonZeroU64::MIN,
         }
     }
 }

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use fizeau_core::{
-    Asked, Clock, Failure, FailureClass, Outcome, Prompt, Request, ServerTiming, Stamp,
+    Asked, Clock, Failure, FailureClass, Nanos, Outcome, Prompt, Request, ServerTiming, Stamp,
     StampSource, Tape, TokenSource, Tokens, Transport, Usage,
 };
 
@@ -38,6 +38,7 @@ pub struct SimTransport {
     shared: Rc<Shared>,
     time: VirtualTime,
     text: Text,
+    delay: Nanos,
 }
 
 /// What becomes of the text of a reply.
@@ -63,13 +64,20 @@ impl SimTransport {
             Rc::new(Shared { engine: RefCell::new(Box::new(engine)), calls: RefCell::default() });
         let source = Rc::downgrade(&shared);
         time.add_source(source);
-        Self { shared, time: time.clone(), text: Text::Unwritten }
+        Self { shared, time: time.clone(), text: Text::Unwritten, delay: Nanos::ZERO }
     }
 
     /// The same, with the text of replies on their tapes: for files, and for the later turns of conversations.
     #[must_use]
     pub fn keeping_text(self) -> Self {
         Self { text: Text::Kept, ..self }
+    }
+
+    /// The same, with requests on their way to the engine for so long. In life a client that sends its next request as a reply ends
+    /// comes too late for the step that begins then, be it by some microseconds; without a delay it is part of it.
+    #[must_use]
+    pub fn with_delay(self, delay: Nanos) -> Self {
+        Self { delay, ..self }
     }
 
     /// How full the engine is, and what has happened in it so far.
@@ -95,7 +103,7 @@ impl Transport for SimTransport {
         let mut tape = blank_tape(request, prompt_tokens, sent);
         tape.marks.intended = intended;
         tape.marks.released = released;
-        match self.shared.submit(request, prompt_tokens, sent) {
+        match self.shared.submit(request, prompt_tokens, sent + self.delay) {
             Ok(ticket) => {
                 let reply = ticket.reply().await;
                 tape.text = (self.text == Text::Kept).then(|| reply.text());

@@ -136,7 +136,7 @@ pub(crate) enum RouterArg {
 }
 
 /// A length of time: a number with its unit.
-fn time(text: &str) -> Result<Nanos, String> {
+pub(super) fn time(text: &str) -> Result<Nanos, String> {
     let wrong = || format!("`{text}`: it must be a number with ns, us, ms or s, such as 150us");
     let units = [("ns", 1e9), ("us", 1e6), ("ms", 1e3), ("s", 1.0)];
     let known = units.iter().find_map(|(unit, each)| Some((text.strip_suffix(unit)?, each)));

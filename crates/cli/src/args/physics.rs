@@ -44,6 +44,9 @@ pub(crate) struct PhysicsArgs {
     /// fit.
     #[arg(long, value_name = "N")]
     pub(crate) max_num_seqs: Option<NonZeroU64>,
+    /// Speculative decoding with drafts of so many tokens, so that the bound allows for them; by default none.
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) draft: Option<u32>,
     /// A calibration that `fizeau sol --fit` wrote, for what it predicts beside bound and expectation.
     #[arg(long, value_name = "FILE")]
     pub(crate) calibration: Option<PathBuf>,

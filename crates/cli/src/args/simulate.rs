@@ -2,7 +2,9 @@
 
 use clap::builder::ArgPredicate;
 use clap::{Arg, ArgAction, Args};
+use fizeau::core::Nanos;
 
+use super::engine::time;
 use super::{EngineArgs, LevelArgs, LevelsArgs, SystemArgs, VerdictArgs};
 use crate::sweep::DEFAULT_SLO;
 use crate::whatif;
@@ -38,6 +40,10 @@ pub(crate) struct SimulateArgs {
     pub(crate) level: LevelArgs,
     #[command(flatten)]
     pub(crate) sweep: SimulatedSweepArgs,
+    /// How long a request is on its way to the engine: a number with ns, us, ms or s. With some 200us, what follows the end of a
+    /// reply comes too late for the next step, as it does in life.
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "0us", help_heading = "Load")]
+    pub(crate) network_delay: Nanos,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -1,6 +1,6 @@
 //! What is simulated, as the parts of a run that ask for an endpoint have it.
 
-use fizeau::core::Tokens;
+use fizeau::core::{Nanos, Tokens};
 use fizeau::report::{Connections, Endpoint, Engine};
 use fizeau::sim::{Scenario, Serve, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
@@ -16,10 +16,10 @@ use crate::workload::{Limit, Work};
 /// A simulated engine and its speed of light.
 pub(super) struct Simulation {
     scenario: Scenario,
-    /// Its speed of light, or why there is none.
-    physics: Result<Physics, &'static str>,
+    physics: Physics,
     /// Nobody is there: it says what kinds of prompt there may be.
     target: Target,
+    network_delay: Nanos,
 }
 
 impl Simulation {
@@ -33,12 +33,10 @@ impl Simulation {
             Some(most) => scenario.with_max_context(Tokens::new(most)).named("--max-model-len")?,
             None => scenario,
         };
-        let physics = match scenario.config().drafts {
-            None => Ok(Physics::of_scenario(&args.system, &scenario)?),
-            Some(_) => Err(DRAFTS),
-        };
+        let physics = Physics::of_scenario(&args.system, &scenario)?;
         let target = Target::new("http://127.0.0.1:1", Backend::Vllm, scenario.model_name());
-        Ok(Self { target: target.named("--model-config")?, scenario, physics })
+        let (target, network_delay) = (target.named("--model-config")?, args.network_delay);
+        Ok(Self { target, scenario, physics, network_delay })
     }
 
     /// What is simulated, in one line.
@@ -68,6 +66,7 @@ impl Simulation {
     /// A fresh engine that takes part in `time`.
     pub(super) fn transport(&self, time: &VirtualTime, keep: KeepText) -> SimTransport {
         let transport = SimTransport::new(time, self.scenario.serve());
+        let transport = transport.with_delay(self.network_delay);
         match keep {
             KeepText::Yes => transport.keeping_text(),
             KeepText::No => transport,
@@ -91,7 +90,7 @@ impl Simulation {
             model: self.scenario.model_name(),
             endpoint: self.endpoint(),
             engine: self.engine(),
-            physics: self.physics.clone(),
+            physics: Ok(self.physics.clone()),
             limit: self.limit(),
             reader: Reader::Simulation,
         }
@@ -102,7 +101,7 @@ impl Simulation {
         Answering {
             endpoint: self.endpoint(),
             engine: self.engine(),
-            physics: self.physics.clone().map(|physics| physics.for_prompts_of(typical)),
+            physics: Ok(self.physics.clone().for_prompts_of(typical)),
             reader: Reader::Simulation,
         }
     }
@@ -121,6 +120,3 @@ impl Simulation {
         }
     }
 }
-
-/// Why an engine that drafts is not held against the bound.
-const DRAFTS: &str = "the engine drafts, and the bound is that of a token a step";

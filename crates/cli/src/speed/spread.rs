@@ -22,6 +22,8 @@ pub(crate) struct Spread {
     kv: Option<String>,
     memory_share: f64,
     max_num_seqs: Option<NonZeroU64>,
+    /// Tokens that are drafted for each step; 0 without speculative decoding.
+    draft: u32,
 }
 
 impl Default for Spread {
@@ -36,6 +38,7 @@ impl Default for Spread {
             kv: None,
             memory_share: DEFAULT_MEMORY_SHARE,
             max_num_seqs: None,
+            draft: 0,
         }
     }
 }
@@ -56,6 +59,7 @@ impl Spread {
             kv: args.kv.clone().or(self.kv),
             memory_share: args.memory_share.unwrap_or(self.memory_share),
             max_num_seqs: args.max_num_seqs.or(self.max_num_seqs),
+            draft: args.draft.unwrap_or(self.draft),
         }
     }
 
@@ -71,6 +75,7 @@ impl Spread {
             kv: args.kv.clone(),
             memory_share: args.memory_share,
             max_num_seqs: NonZeroU64::new(scenario.config().max_num_seqs),
+            draft: scenario.config().drafts.as_ref().map_or(0, |drafts| drafts.length),
         }
     }
 
@@ -89,6 +94,7 @@ impl Spread {
             kv: text("kv"),
             memory_share: record.number(&format!("{}.memory_share", Self::PATH)),
             max_num_seqs: whole("max_num_seqs").and_then(NonZeroU64::new),
+            draft: degree("draft"),
             ..PhysicsArgs::default()
         };
         Self::default().with(&said)
@@ -112,6 +118,13 @@ impl Spread {
         }
     }
 
+    /// `system`, whose steps yield what they draft too.
+    pub(crate) fn drafting(&self, system: System) -> System {
+        let mut serving = *system.serving();
+        serving.tokens_per_step = NonZeroU64::MIN.saturating_add(self.draft.into());
+        system.with_serving(serving)
+    }
+
     /// For a reader: `8 devices, TP8; weights fp8`.
     pub(crate) fn words(&self, system: &System) -> String {
         let deployment = system.deployment();
@@ -126,6 +139,9 @@ impl Spread {
         }
         if let Some(most) = self.max_num_seqs {
             words.push_str(&format!("; at most {most} sequences at once"));
+        }
+        if self.draft > 0 {
+            words.push_str(&format!("; drafts of {}", self.draft));
         }
         words
     }

@@ -65,6 +65,23 @@ fn a_level_has_the_files_and_the_blocks_of_a_bench() {
     assert_eq!(json(&result)["backend"], "simulated");
 }
 
+/// One token a step would be the bound of another engine.
+#[test]
+fn drafts_do_not_beat_the_speed_of_light() {
+    let scratch = Scratch::new("simulate-drafts");
+    let out = scratch.path("run");
+    let line = "--draft 3 --acceptance 0.9 --random-input-len 64 --random-output-len 64 --num-prompts 50 --max-concurrency 1";
+    let ended = simulate(line, &out);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(json(format!("{out}/run.json"))["speed_of_light"]["draft"], 3);
+    let light = json(format!("{out}/summary.json"))["speed_of_light"].clone();
+    let share = light["share"]["tpot"].as_f64().unwrap();
+    assert!(share > 0.5 && share < 1.0, "{share}");
+    assert!(light["expected"].is_null() && light["expected_reason"].is_string());
+    let again = run(&["report", &out]);
+    assert_eq!(again.code, Some(0), "{again:?}");
+}
+
 /// Nothing but the time of day may tell two runs apart.
 #[test]
 fn the_same_line_gives_the_same_figures() {

@@ -38,6 +38,20 @@ impl Reference<'_> {
         let load = lengths.mean_load(concurrency)?;
         Some(self.predictor?.predict(&load))
     }
+
+    /// What physics leads one to expect of requests of these lengths; or, in plain words, why that cannot be said.
+    pub(crate) fn expect(
+        &self,
+        lengths: &Lengths,
+        concurrency: NonZeroU64,
+    ) -> Result<Expected, String> {
+        if self.system.serving().tokens_per_step > NonZeroU64::MIN {
+            let reason =
+                "how many drafted tokens are accepted is not known: see fizeau sol --draft";
+            return Err(reason.to_owned());
+        }
+        self.system.expected_over(lengths, concurrency).map_err(|error| error.to_string())
+    }
 }
 
 /// How far a level is from the best that the hardware could do.
@@ -151,7 +165,7 @@ impl Light {
     ) -> Result<Self, AnswerError> {
         let (lengths, measured, system) = (lengths.lengths(), measured(summary), reference.system);
         let bound = Bound::over(system, lengths, concurrency)?;
-        let expected = system.expected_over(lengths, concurrency);
+        let expected = reference.expect(lengths, concurrency);
         let decoding = summary.over_time.as_ref().map(|over_time| over_time.decoding.mean);
         let decode = decoding.zip(measured.tpot).and_then(|(batch, tpot)| {
             let whole = NonZeroU64::new(batch as u64).unwrap_or(NonZeroU64::MIN);
@@ -164,7 +178,7 @@ impl Light {
                 .predict(lengths, concurrency)
                 .zip(reference.predictor.map(|predictor| predictor.scope().clone())),
             shares: measured.percent_of(&bound),
-            expected: expected.map_err(|error| error.to_string()),
+            expected,
             decode,
             excess: system.excess(lengths, concurrency, &measured)?,
             bound,

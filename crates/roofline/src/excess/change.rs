@@ -68,6 +68,8 @@ pub(super) struct Reckoning {
     stages: f64,
     replicas: f64,
     prefix: Prefix,
+    /// Tokens that a decode step yields as it is.
+    per_step: f64,
 }
 
 impl Reckoning {
@@ -91,7 +93,13 @@ impl Reckoning {
             stages: f64::from(system.deployment().pipeline()),
             replicas: f64::from(system.deployment().replicas()),
             prefix: system.serving().prefix,
+            per_step: system.serving().tokens_per_step.get() as f64,
         }
+    }
+
+    /// Tokens that a decode step yields as it is.
+    pub(super) const fn per_step(&self) -> f64 {
+        self.per_step
     }
 
     pub(super) const fn concurrency(&self) -> NonZeroU64 {
@@ -103,6 +111,7 @@ impl Reckoning {
         let reading = 1.0 / (change.bandwidth * change.devices);
         let computing = 1.0 / (change.arithmetic * change.devices);
         let (weights, cache) = (reading * change.weights, reading * change.cache);
+        let per_step = self.per_step * change.per_step;
         let (prompt, single, decoding) = (&self.prompt, &self.single, &self.decoding);
 
         // Of the pairs within a prompt those that its cached part has with itself are spared.
@@ -111,14 +120,14 @@ impl Reckoning {
             computing * (prompt.matrices.get() * change.computed + prompt.attention.get() * spared);
         let prompt_cache = prompt.cache.get() * cache;
         let decode_computing = decoding.arithmetic().get() * computing;
-        let decode_cache = decoding.cache.get() * cache / change.per_step;
-        let decode_weights = decoding.weights.get() * weights / change.per_step;
+        let decode_cache = decoding.cache.get() * cache / per_step;
+        let decode_weights = decoding.weights.get() * weights / per_step;
 
         let prompt_weights = prompt.weights.get() * weights;
         let ttft =
             (prompt_weights + prompt_cache / self.stages).max(prompt_computing / self.stages);
         let reads = single.weights.get() * weights + single.cache.get() * cache;
-        let tpot = (reads / change.per_step).max(single.arithmetic().get() * computing);
+        let tpot = (reads / per_step).max(single.arithmetic().get() * computing);
 
         let room = self.memory * change.devices - self.weight_bytes * change.weights;
         let most = (room / (self.kept * change.cache)).max(1.0) * self.replicas;
@@ -129,9 +138,9 @@ impl Reckoning {
             Prefix::Shared => 1.0 - 1.0 / (batch / spread).max(1.0),
             Prefix::Own => 0.0,
         };
-        let shared = prompt.shared.get() + decoding.shared.get() / change.per_step;
+        let shared = prompt.shared.get() + decoding.shared.get() / per_step;
         let spared = shared * cache * spared;
-        let passes = self.passes - self.steps + self.steps / change.per_step;
+        let passes = self.passes - self.steps + self.steps / per_step;
         let memory = self.weights * weights * passes / batch
             + (prompt_cache + decode_cache - spared) / spread;
         Times {
@@ -170,7 +179,7 @@ mod tests {
     use proptest::test_runner::{Config, RngSeed};
 
     use super::{Change, Reckoning};
-    use crate::{Bound, Deployment, Device, KnownModel, Lengths, System};
+    use crate::{Bound, Deployment, Device, KnownModel, Lengths, Serving, System};
 
     const MODELS: [&str; 4] = ["llama-3.1-8b", "gpt-oss-120b", "deepseek-v3", "qwen3-next-80b-a3b"];
 
@@ -189,12 +198,15 @@ mod tests {
             replicas in 1_u32..3,
             requests in prop::collection::vec((1_u64..4000, 0_u64..4000, 1_u64..900), 1..6),
             concurrency in 1_u64..3000,
+            tokens_per_step in 1_u64..6,
         ) {
             let model = KnownModel::named(MODELS[model]).unwrap().model().unwrap();
             let deployment = Deployment::SINGLE.with_tensor(8).unwrap().with_pipeline(stages).unwrap();
             let deployment = deployment.with_replicas(replicas).unwrap();
             let device = Device::named("h200-sxm").unwrap().clone();
             let system = System::new(model, device, deployment).unwrap();
+            let tokens_per_step = tokens_per_step.try_into().unwrap();
+            let system = system.with_serving(Serving { tokens_per_step, ..Serving::default() });
             let mut lengths = Lengths::for_model(system.model());
             for (input, cached, output) in requests {
                 lengths.add_cached(Tokens::new(input), Tokens::new(cached), Tokens::new(output));

@@ -119,9 +119,8 @@ pub(super) fn all(
         scaled(Input::CacheBytes, kv, LEAST_CACHE, &|cache| Change { cache, ..none })
             .filter(|_| kv > 0.0),
         cached(reckoning, measured, lengths),
-        scaled(Input::TokensPerStep, 1.0, MOST_TOKENS_PER_STEP, &|per_step| Change {
-            per_step,
-            ..none
+        scaled(Input::TokensPerStep, reckoning.per_step(), MOST_TOKENS_PER_STEP, &|per_step| {
+            Change { per_step, ..none }
         }),
     ];
     found.into_iter().flatten().collect()

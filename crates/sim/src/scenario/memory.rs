@@ -108,6 +108,8 @@ pub(super) fn with_limits(system: System, config: &EngineConfig) -> System {
     serving.max_sequences = NonZeroU64::new(config.max_num_seqs);
     serving.block = config.block;
     serving.admission = config.admission;
+    let drafted = config.drafts.as_ref().map_or(0, |drafts| drafts.length);
+    serving.tokens_per_step = NonZeroU64::MIN.saturating_add(drafted.into());
     system.with_serving(serving)
 }
 

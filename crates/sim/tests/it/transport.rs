@@ -171,3 +171,23 @@ fn a_full_queue_is_told_as_a_server_tells_it() {
     let Outcome::Failed(failure) = second.outcome else { panic!("{:?}", second.outcome) };
     assert_eq!((failure.class, failure.status), (FailureClass::Status, Some(429)));
 }
+
+/// The next request of a closed loop is part of the step that begins as the reply before it ends, unless it takes a while to come.
+#[test]
+fn what_is_on_its_way_misses_the_next_step() {
+    let second = |delay| {
+        let time = VirtualTime::new();
+        let step = |_: &StepLoad| Nanos::from_millis(10);
+        let engine = Engine::new(EngineConfig::new(4, Tokens::new(1_000)), step).unwrap();
+        let transport = SimTransport::new(&time, engine).with_delay(delay);
+        let long = send(&transport, request(0, 10, 9));
+        let short = async {
+            send(&transport, request(1, 10, 2)).await;
+            send(&transport, request(2, 10, 2)).await
+        };
+        let (_, tape) = time.block_on(join(long, short)).unwrap();
+        tape.arrivals[0].at.since(tape.marks.send_start.unwrap()).unwrap()
+    };
+    assert_eq!(second(Nanos::ZERO), Nanos::from_millis(10));
+    assert_eq!(second(Nanos::from_micros(200)), Nanos::from_millis(20));
+}

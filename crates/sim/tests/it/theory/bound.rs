@@ -4,11 +4,12 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::{Bytes, Nanos, Tokens};
 use fizeau_roofline::{
-    Admission, Bound, Deployment, Device, KnownModel, Lengths, System, Transfer,
+    Acceptance, Admission, Bound, Deployment, Device, Drafter, KnownModel, Lengths, Serving,
+    System, Transfer,
 };
 use fizeau_sim::{
-    Chunking, Disaggregated, Engine, EngineConfig, Handover, Order, Overheads, Policy, Replicas,
-    RooflineStep, Routing, Serve,
+    Chunking, Disaggregated, Drafts, Engine, EngineConfig, Handover, Order, Overheads, Policy,
+    Replicas, RooflineStep, Routing, Serve,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -59,6 +60,15 @@ fn shapes() -> impl Strategy<Value = Shape> {
     ]
 }
 
+/// None, or drafts that are always accepted, or nearly so.
+fn drafts() -> impl Strategy<Value = Option<Drafts>> {
+    let drafts = (1u32..6, prop::sample::select(vec![0.9, 1.0])).prop_map(|(length, share)| {
+        let acceptance = Acceptance::uniform(share).unwrap();
+        Drafts { length, acceptance }
+    });
+    prop::option::of(drafts)
+}
+
 fn configs() -> impl Strategy<Value = EngineConfig> {
     let switches = (
         prop::sample::select(vec![Policy::Mixed, Policy::PrefillFirst]),
@@ -66,10 +76,11 @@ fn configs() -> impl Strategy<Value = EngineConfig> {
         prop::sample::select(vec![Admission::AsItGrows, Admission::Whole]),
         prop::sample::select(vec![Order::Arrival, Order::Priority]),
         prop::sample::select(vec![vec![], vec![1, 2, 4, 8]]),
+        drafts(),
     );
     // A cache of the longest job up to plenty, so that some runs preempt.
     (1u64..9, 190u64..1_000, 16u64..4_096, switches).prop_map(|(slots, blocks, budget, of)| {
-        let (policy, chunking, admission, order, captured) = of;
+        let (policy, chunking, admission, order, captured, drafts) = of;
         EngineConfig {
             blocks,
             max_batched_tokens: Tokens::new(budget),
@@ -78,6 +89,7 @@ fn configs() -> impl Strategy<Value = EngineConfig> {
             admission,
             order,
             captured,
+            drafts,
             ..EngineConfig::new(slots, Tokens::ZERO)
         }
     })
@@ -86,6 +98,10 @@ fn configs() -> impl Strategy<Value = EngineConfig> {
 /// Engines of one kind, and how many they are.
 fn build(system: &System, config: &EngineConfig, shape: Shape) -> (Box<dyn Serve>, f64) {
     let step = RooflineStep::new(system.clone(), NONE).unwrap();
+    let step = match &config.drafts {
+        Some(drafts) => step.with_drafter(Drafter::Lookup, NonZeroU32::new(drafts.length).unwrap()),
+        None => step,
+    };
     let engines = |count: usize| {
         let engine = || Engine::new(config.clone(), step.clone()).unwrap();
         (0..count).map(|_| engine()).collect::<Vec<_>>()
@@ -123,7 +139,10 @@ proptest! {
         shape in shapes(),
         jobs in prop::collection::vec((1u64..3_000, 1u64..40), 1..16),
     ) {
-        let system = system(which);
+        let mut serving = Serving::default();
+        let drafted = config.drafts.as_ref().map_or(0, |drafts| drafts.length);
+        serving.tokens_per_step = NonZeroU64::new(1 + u64::from(drafted)).unwrap();
+        let system = system(which).with_serving(serving);
         let (mut serve, engines) = build(&system, &config, shape);
         let mut lengths = Lengths::for_model(system.model());
         for (id, &(input, output)) in jobs.iter().enumerate() {
