@@ -107,6 +107,17 @@ fn each_command_of_the_page_prints_what_stands_there() {
     }
 }
 
+#[test]
+fn the_readme_quotes_the_page() {
+    let (page, readme) = (read_to_string(page()).unwrap(), Path::new(DOCS).join("../README.md"));
+    let readme = read_to_string(readme).unwrap();
+    let section = readme.split_once("### What if").unwrap().1;
+    for (from, to) in [("```sh\n", "```"), ("```text\n", "```")] {
+        let quoted = between(section, from, to);
+        assert!(quoted.lines().count() > 1 && page.contains(quoted), "not on the page: {quoted}");
+    }
+}
+
 /// Runs a line that is wrong, and gives what was said of it.
 fn refused(words: &[&str]) -> String {
     let scratch = Scratch::new("whatif-bad");
