@@ -55,15 +55,15 @@ use sequence::{Arrival, Place, Sequence};
 ///
 /// What the published schedulers do otherwise, and this one does not:
 ///
-/// - SGLang admits a request if there is room for its prompt and a share of its longest output, and of the outputs of those that
-///   run. The share (`new_token_ratio`) falls step by step, and rises when somebody has to go. Here it is none of
-///   the output or, with [`Admission::Whole`](fizeau_roofline::Admission::Whole), all.
+/// - SGLang admits a request if there is room for its prompt and its longest output (4,096 tokens of that at most), and for a
+///   share of what those that run may still give. The share (`new_token_ratio`) falls step by step, and rises when somebody has
+///   to go. Here no output is counted or, with [`Admission::Whole`](fizeau_roofline::Admission::Whole), all of each.
 /// - SGLang retracts the sequence with the fewest tokens given, of equals the one with the longest prompt. Here the last to have
 ///   been admitted goes, as in vLLM.
 /// - SGLang can order its queue by the prefixes found (`lpm`), and shares prefixes by the token. Here it is by arrival or
 ///   priority, and by the block.
-/// - vLLM's asynchronous scheduling, limits on long prompts (`long_prefill_token_threshold`) and blocks kept free
-///   (`watermark`) have no counterpart.
+/// - vLLM's asynchronous scheduling, its limits on long prompts (`long_prefill_token_threshold`) and the blocks that V0 kept
+///   free (`watermark`) have no counterpart.
 ///
 /// The engine has no clock: see [`Serve`] for how to drive one.
 ///

@@ -81,11 +81,11 @@ fn step(system: &System, limited: bool) -> RooflineStep {
 }
 
 /// A job whose first so many blocks are those of all.
-fn with_content(job: Job, common: u64) -> Job {
+fn with_content(job: &Job, common: u64) -> Job {
     let own = 1_000 * (job.id.0 + 1);
     let blocks = 0..job.total_tokens().get() / 16;
     let content = blocks.map(|block| if block < common { block } else { own + block }).collect();
-    Job { content: Some(content), ..job }
+    Job { content: Some(content), ..job.clone() }
 }
 
 /// Engines of one kind, and how many they are.
@@ -144,7 +144,7 @@ proptest! {
         let config = EngineConfig { groups: system.deployment().attention_groups().into(), ..config };
         let (mut serve, engines) = build(&system, &config, step(&system, limited), shape);
         for (id, &(input, output, common)) in jobs.iter().enumerate() {
-            serve.submit(with_content(job(id as u64, input, output, ms(0)), common)).unwrap();
+            serve.submit(with_content(&job(id as u64, input, output, ms(0)), common)).unwrap();
         }
         let emissions = drain(&mut serve);
         let mut lengths = Lengths::for_model(system.model());
