@@ -34,7 +34,8 @@ use sequence::{Arrival, Place, Sequence};
 
 /// A continuous-batching engine: work happens in steps, and who takes part is decided anew before each.
 ///
-/// It schedules as the published schedulers of vLLM (V1) and SGLang do:
+/// It schedules as vLLM (V1) does, by the rules below. With [`Policy::PrefillFirst`] steps are those of vLLM V0 and, as far as
+/// order goes, of SGLang.
 ///
 /// - A step has a budget of tokens. Sequences whose prompt is read bring one each (and a draft); then prompts that are being
 ///   read bring their next chunk; then waiting jobs are admitted in order as long as there are budget, slots and blocks. One that
@@ -43,12 +44,26 @@ use sequence::{Arrival, Place, Sequence};
 ///   all that it has to read. One that needs a block when there is none takes that of the sequence admitted last
 ///   (or of the one to go last by [`Order::Priority`]), maybe itself: that one is preempted. It returns to the front of the queue
 ///   and reads all again, what it has given included, without giving it again. A step that preempts admits nobody.
-/// - With [`PrefixCaching::On`] full blocks stay until others need the room, and a prompt that begins alike is not read so far.
+/// - With [`PrefixCaching::On`] full blocks stay until others need the room, and a prompt that begins alike is not read so far,
+///   be it that another reads it in the same step.
 /// - At the end of the step each sequence that decodes gives one token or, with [`Drafts`], several, and each
 ///   whose prompt is complete gives its first.
 /// - With pipeline stages ([`StepTime::stages`]) several batches are under way at once, each with its share of the decoding
-///   sequences. A batch behind a longer one leaves no sooner than a stage's time after it.
+///   sequences. A batch behind a longer one leaves no sooner than a stage's time after it. The chunks of a prompt follow each
+///   other through the stages; only the last is waited for.
 /// - Groups of attention data parallelism each have a queue, slots and blocks. A job goes to the group with the fewest.
+///
+/// What the published schedulers do otherwise, and this one does not:
+///
+/// - SGLang admits a request if there is room for its prompt and its longest output (4,096 tokens of that at most), and for a
+///   share of what those that run may still give. The share (`new_token_ratio`) falls step by step, and rises when somebody has
+///   to go. Here no output is counted or, with [`Admission::Whole`](fizeau_roofline::Admission::Whole), all of each.
+/// - SGLang retracts the sequence with the fewest tokens given, of equals the one with the longest prompt. Here the last to have
+///   been admitted goes, as in vLLM.
+/// - SGLang can order its queue by the prefixes found (`lpm`), and shares prefixes by the token. Here it is by arrival or
+///   priority, and by the block.
+/// - vLLM's asynchronous scheduling, its limits on long prompts (`long_prefill_token_threshold`) and the blocks that V0 kept
+///   free (`watermark`) have no counterpart.
 ///
 /// The engine has no clock: see [`Serve`] for how to drive one.
 ///

@@ -88,7 +88,7 @@ const fn sums(load: &StepLoad) -> PassSums {
     PassSums {
         decoding: load.decode_sequences as f64,
         drafted: load.drafted_tokens as f64,
-        padding: load.padded_sequences as f64,
+        padding: load.padded_tokens as f64,
         context: context as f64,
         prompts: load.prefill_sequences as f64,
         prompt_tokens: load.prefill_tokens.get() as f64,

@@ -8,7 +8,7 @@ use super::load::Pace;
 /// What is computed together, from its beginning to its end.
 #[derive(Debug, Clone)]
 pub(super) struct Batch {
-    /// In the order in which their tokens leave.
+    /// Those that wait for its end, in the order in which their tokens leave.
     pub(super) members: Vec<Slot>,
     pub(super) end: Stamp,
 }

@@ -45,8 +45,8 @@ pub struct EngineConfig {
     pub order: Order,
     /// The most jobs that wait, those included that came since the last step began; further ones are refused. None: no limit.
     pub max_waiting: Option<u64>,
-    /// Batch sizes for which the engine has captured a graph, rising: a step that only decodes is padded to the next of them. Empty:
-    /// nothing is padded.
+    /// Sizes for which the engine has captured a graph, rising, in tokens of one group: one for each sequence that decodes, and
+    /// those of its draft. A step that only decodes is padded to the next of them. Empty: nothing is padded.
     pub captured: Vec<u64>,
     /// Speculative decoding; none: a token a step.
     pub drafts: Option<Drafts>,
@@ -74,7 +74,8 @@ pub enum Chunking {
     /// A prompt takes what is left of a step's budget, and goes on in the next.
     #[default]
     Chunked,
-    /// A prompt is read in one step; one that is longer than the budget has a step of its own.
+    /// A prompt is read in one step. If the next one does not fit into the budget beside the sequences that decode they wait, and
+    /// the step reads prompts alone; one that is longer than the budget is read by itself.
     Whole,
 }
 
@@ -85,7 +86,12 @@ pub enum PrefixCaching {
     /// A block is forgotten as its sequence ends.
     #[default]
     Off,
-    /// A block keeps its hash until it is needed for another; those used least lately go first.
+    /// A block keeps its hash until it is needed for another; those used least lately go first. What a step reads of a prompt is
+    /// known as soon as it is planned, so that jobs admitted to the same step share it, as in vLLM (V1); what is decoded, at the
+    /// end of its step.
+    ///
+    /// Of models with states (Mamba, gated delta nets) as of any other: a prompt goes on from the end of any block, as though
+    /// each kept the state there, in no memory. Engines keep states at few places, and those take room.
     On,
 }
 

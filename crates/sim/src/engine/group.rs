@@ -49,8 +49,8 @@ impl Group {
         self.blocks.release(&mut jobs[slot].hold);
     }
 
-    /// Where in the running ones the one is that must make room: of those in no batch under way the last to have been admitted, or
-    /// to go first.
+    /// Where in the running ones the one is that must make room: of those that wait for no batch under way the last to have been
+    /// admitted, or to go first. One may have chunks of its prompt under way: they were read for nothing.
     pub(super) fn victim(&self, jobs: &Jobs, order: Order) -> Option<usize> {
         let mut candidates =
             self.running.iter().enumerate().rev().filter(|(_, slot)| !jobs[**slot].under_way);

@@ -5,15 +5,19 @@ use std::num::NonZeroU32;
 use fizeau_core::{Nanos, Tokens};
 
 /// What one step has to do, in the quantities that cost time.
+///
+/// With [`crate::EngineConfig::groups`] contexts and pairs are those of the group that has most, times the groups that there
+/// are, or the sequences of the kind if they are fewer: what they cost is found by sharing them out evenly. Sequences and tokens
+/// are those that there are; what of them is the busiest group's is taken to be as even.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StepLoad {
     /// Sequences that decode.
     pub decode_sequences: u64,
     /// Tokens that they verify beyond the one that each decodes: their drafts. None without speculative decoding.
     pub drafted_tokens: u64,
-    /// Sequences that are computed besides for nothing, up to the next captured batch size.
-    pub padded_sequences: u64,
-    /// Their contexts added up: the cached tokens that they attend to, the one that is being decoded from
+    /// Tokens that are computed besides for nothing, up to the next captured size.
+    pub padded_tokens: u64,
+    /// The contexts of those that decode added up: the cached tokens that they attend to, the one that is being decoded from
     /// included.
     pub decode_context_tokens: Tokens,
     /// Sequences that read a chunk of their prompt.
@@ -70,7 +74,8 @@ pub trait StepTime {
     }
 
     /// Pipeline stages: so many micro-batches are under way at once, and one can begin when the one before it has left the first
-    /// stage, a `stages`-th of its step time after its beginning.
+    /// stage, a `stages`-th of its step time after its beginning. It may carry the next chunk of a prompt of which the one before
+    /// is on its way.
     fn stages(&self) -> NonZeroU32 {
         NonZeroU32::MIN
     }

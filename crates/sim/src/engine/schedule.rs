@@ -3,7 +3,7 @@
 use fizeau_core::{Stamp, Tokens};
 use fizeau_roofline::Admission;
 
-use super::blocks::Found;
+use super::blocks::{Blocks, Found};
 use super::config::{Chunking, EngineConfig, Policy, PrefixCaching};
 use super::group::Group;
 use super::jobs::{Jobs, Slot};
@@ -54,7 +54,7 @@ impl Scheduler<'_> {
 
     fn mix(&mut self, group: &mut Group) {
         self.begin(group);
-        if self.admit_alone(group) {
+        if self.admit_first(group) {
             return;
         }
         self.decode(group);
@@ -62,10 +62,32 @@ impl Scheduler<'_> {
         self.admit(group);
     }
 
+    /// Whether the first of the queue is to be read whole and does not fit beside those that decode: then they wait, and this is
+    /// a step for it and those behind it. Otherwise it could wait for as long as anybody decodes.
+    fn admit_first(&mut self, group: &mut Group) -> bool {
+        if self.config.chunking == Chunking::Chunked {
+            return false;
+        }
+        let Some(next) = self.candidate(group) else {
+            return false;
+        };
+        let ready = |&&slot: &&Slot| !self.jobs[slot].under_way && !self.jobs[slot].reads();
+        let decoding = group.running.iter().filter(ready).count() as u64;
+        let beside = decoding.min(self.places(group)) * self.each();
+        if next.unread <= self.budget.saturating_sub(beside) {
+            return false;
+        }
+        self.start(group, next, next.unread);
+        self.admit(group);
+        true
+    }
+
     fn read(&mut self, group: &mut Group) {
         self.begin(group);
-        self.read_on(group);
-        self.admit(group);
+        if !self.admit_first(group) {
+            self.read_on(group);
+            self.admit(group);
+        }
     }
 
     fn begin(&mut self, group: &mut Group) {
@@ -80,10 +102,20 @@ impl Scheduler<'_> {
         }
     }
 
+    /// Tokens that a sequence brings to a step in which it decodes.
+    fn each(&self) -> u64 {
+        1 + self.config.drafts.as_ref().map_or(0, |drafts| u64::from(drafts.length))
+    }
+
+    /// How many of the decoding sequences a micro-batch takes.
+    const fn places(&self, group: &Group) -> u64 {
+        (group.running.len() as u64).div_ceil(self.micro_batches)
+    }
+
     /// A token and a draft for each sequence whose prompt is read.
     fn decode(&mut self, group: &mut Group) {
-        let each = 1 + self.config.drafts.as_ref().map_or(0, |drafts| u64::from(drafts.length));
-        let mut places = (group.running.len() as u64).div_ceil(self.micro_batches);
+        let each = self.each();
+        let mut places = self.places(group);
         let mut index = 0;
         while let Some(&slot) = group.running.get(index) {
             if places == 0 || self.budget < each {
@@ -114,13 +146,30 @@ impl Scheduler<'_> {
             }
             let chunk = (sequence.to_read - sequence.computed).min(self.budget);
             if chunk == 0 {
-                return;
+                break;
             }
             let tokens = sequence.computed + chunk;
             if self.make_room(group, &mut index, tokens) {
                 self.schedule(slot, chunk);
                 index += 1;
             }
+        }
+        // Nobody is preempted from here on, so that what is scheduled will be computed.
+        if self.config.prefix_caching == PrefixCaching::On {
+            for &slot in &group.running {
+                self.publish(&mut group.blocks, slot);
+            }
+        }
+    }
+
+    /// Makes known what the step is to read of a prompt: whoever is admitted behind it can share that. No stage comes to
+    /// the later sequence, in this step or one behind it, before it has come to the earlier one.
+    fn publish(&mut self, blocks: &mut Blocks, slot: Slot) {
+        let sequence = &mut self.jobs[slot];
+        let read = sequence.computed + sequence.scheduled;
+        if sequence.reads() && read >= sequence.hold.known_next {
+            let content = sequence.content.as_deref().unwrap_or_default();
+            blocks.learn(&mut sequence.hold, content, read);
         }
     }
 
@@ -133,26 +182,10 @@ impl Scheduler<'_> {
             let chunk = match self.config.chunking {
                 Chunking::Chunked => next.unread.min(self.budget),
                 Chunking::Whole if next.unread <= self.budget => next.unread,
-                Chunking::Whole => {
-                    self.admit_alone(group);
-                    return;
-                }
+                Chunking::Whole => return,
             };
             self.start(group, next, chunk);
         }
-    }
-
-    /// Admits the first of the queue if it is to be read whole, in a step of its own, and this can be the one; whether so.
-    fn admit_alone(&mut self, group: &mut Group) -> bool {
-        let whole = self.config.max_batched_tokens.get();
-        if self.config.chunking == Chunking::Chunked || self.budget < whole {
-            return false;
-        }
-        let next = self.candidate(group).filter(|next| next.unread > whole);
-        if let Some(next) = next {
-            self.start(group, next, next.unread);
-        }
-        next.is_some()
     }
 
     fn candidate(&self, group: &Group) -> Option<Candidate> {
@@ -202,6 +235,7 @@ impl Scheduler<'_> {
         }
         if chunk > 0 {
             self.schedule(slot, chunk);
+            self.publish(&mut group.blocks, slot);
         }
     }
 

@@ -21,15 +21,16 @@ pub(super) struct Sequence {
     pub(super) place: Place,
     /// Tokens that must be computed before it can go on giving: the prompt; after a preemption what it has given as well.
     pub(super) to_read: u64,
-    /// Tokens that are computed, those found in the cache included.
+    /// Tokens that are computed, those found in the cache included, and chunks of its prompt in batches that have begun, but for
+    /// the last chunk.
     pub(super) computed: u64,
     /// Tokens given so far.
     pub(super) given: u64,
     /// Drafts verified so far.
     pub(super) drafts: u64,
-    /// Tokens that the batch it is in computes; 0 if it is in none.
+    /// Tokens that the batch it is in computes; 0 if it waits for none.
     pub(super) scheduled: u64,
-    /// Whether that batch has begun.
+    /// Whether that batch has begun, and it has to wait for its end.
     pub(super) under_way: bool,
     pub(super) hold: Hold,
 }
@@ -117,6 +118,17 @@ impl Sequence {
     /// Tokens that it has still to give.
     pub(super) const fn left(&self) -> u64 {
         self.output - self.given
+    }
+
+    /// Its batch begins; whether it has to wait for the end of that. Of a prompt only the last chunk has: as in vLLM (V1) the one
+    /// behind another can enter the first stage of a pipeline when that has left it.
+    pub(super) const fn embark(&mut self) -> bool {
+        self.under_way = !self.reads() || self.computed + self.scheduled >= self.to_read;
+        if !self.under_way {
+            self.computed += self.scheduled;
+            self.scheduled = 0;
+        }
+        self.under_way
     }
 
     /// All that was computed is lost.

@@ -58,7 +58,7 @@ impl<S: StepTime> Engine<S> {
             preempted: false,
         };
         scheduler.plan(&mut self.groups);
-        let members = scheduler.members;
+        let mut members = scheduler.members;
         if members.is_empty() {
             self.spare.push(members);
             return None;
@@ -67,9 +67,7 @@ impl<S: StepTime> Engine<S> {
         if self.totals.preemptions == preemptions && self.is_steady(&load) {
             self.run = self.step_time.pace(&load).map(|pace| Run { pace, next: 1 });
         }
-        for &slot in &members {
-            self.jobs[slot].under_way = true;
-        }
+        members.retain(|&slot| self.jobs[slot].embark());
         Some((members, self.step_time.step_time(&load)))
     }
 

@@ -9,8 +9,9 @@ use super::sequence::Place;
 
 /// The load of a step of all groups, whose `members` are ordered by group.
 ///
-/// Groups wait for each other: what attention costs is that of the group with most of it, in each group, and each is padded
-/// to the batch of the largest.
+/// Groups wait for each other: attention takes as long as in the group with most of it, and each is padded to the batch of the
+/// largest. A step time that gives each group an equal share of the sequences, one at least, has just that of the busiest
+/// group if the whole is as many times that as groups have any: all, or as many as there are sequences.
 pub(super) fn tally(config: &EngineConfig, jobs: &Jobs, members: &[Slot]) -> StepLoad {
     let drafted = config.drafts.as_ref().map_or(0, |drafts| u64::from(drafts.length));
     let mut whole = StepLoad::default();
@@ -30,13 +31,17 @@ pub(super) fn tally(config: &EngineConfig, jobs: &Jobs, members: &[Slot]) -> Ste
             ..most
         };
     }
-    let groups = config.groups;
-    whole.decode_context_tokens = times(most.decode_context_tokens, groups);
-    whole.prefill_context_tokens = times(most.prefill_context_tokens, groups);
-    whole.prefill_pairs = most.prefill_pairs.saturating_mul(groups);
+    let decode = config.groups.min(whole.decode_sequences);
+    let prefill = config.groups.min(whole.prefill_sequences);
+    whole.decode_context_tokens = times(most.decode_context_tokens, decode);
+    whole.prefill_context_tokens = times(most.prefill_context_tokens, prefill);
+    whole.prefill_pairs = most.prefill_pairs.saturating_mul(prefill);
     if whole.prefill_sequences == 0 {
-        let captured = config.captured.iter().find(|&&size| size >= most.decode_sequences);
-        whole.padded_sequences = captured.map_or(0, |size| size * groups - whole.decode_sequences);
+        // Each sequence verifies as many tokens as any other.
+        let tokens = most.decode_sequences * (1 + drafted);
+        let captured = config.captured.iter().find(|&&size| size >= tokens);
+        let computed = whole.decode_sequences + whole.drafted_tokens;
+        whole.padded_tokens = captured.map_or(0, |size| size * decode - computed);
     }
     whole
 }

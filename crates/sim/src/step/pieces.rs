@@ -151,7 +151,7 @@ impl Pieces {
         let span = u128::from(end.saturating_sub(from).max(1));
         let mut piece = Piece {
             decoding,
-            padded: load.padded_sequences,
+            padded: load.padded_tokens,
             from,
             to,
             lines: <[Line; MOST]>::default(),
@@ -170,7 +170,7 @@ impl Piece {
     fn holds(&self, load: &StepLoad) -> bool {
         let context = load.decode_context_tokens.get();
         self.decoding == load.decode_sequences
-            && self.padded == load.padded_sequences
+            && self.padded == load.padded_tokens
             && (self.from..self.to).contains(&context)
     }
 

@@ -116,13 +116,14 @@ fn the_engine_stays_below_the_speed_of_light() {
     }
 }
 
-/// A request alone takes what its steps take, one after the other: its prompt's, in chunks of a step's budget, and one for each
-/// further token, which is a sum in closed form.
+/// A request alone takes what its steps take: its prompt's, in chunks of a step's budget that follow each other through the
+/// pipeline's stages, and one for each further token, which is a sum in closed form. Other attention groups have nothing to do.
 #[test]
 fn alone_a_request_takes_the_sum_of_its_steps() {
     for (which, (name, _, deployment)) in SYSTEMS.into_iter().enumerate() {
         let step = RooflineStep::new(system(which), Overheads::default()).unwrap();
-        let config = EngineConfig::new(4, Tokens::new(1_000_000));
+        let groups = system(which).deployment().attention_groups().into();
+        let config = EngineConfig { groups, ..EngineConfig::new(4, Tokens::new(1_000_000)) };
         let budget = config.max_batched_tokens.get();
         let mut engine = Engine::new(config, step.clone()).unwrap();
         let (input, output) = (budget + 1_000, 300);
@@ -135,7 +136,10 @@ fn alone_a_request_takes_the_sum_of_its_steps() {
             prefill_pairs: new * from + new * (new + 1) / 2,
             ..prompt(new)
         };
-        let ttft = step.step_time(&chunk(0, budget)) + step.step_time(&chunk(budget, 1_000));
+        let (first, last) =
+            (step.step_time(&chunk(0, budget)), step.step_time(&chunk(budget, 1_000)));
+        let stages = u64::from(step.stages().get());
+        let ttft = (first / stages + last).max(first + last / stages);
         assert_eq!(emissions[0].at, ms(0) + ttft, "{name} {deployment}");
 
         let (mut decoding, mut index) = (Nanos::ZERO, 0);
@@ -146,6 +150,52 @@ fn alone_a_request_takes_the_sum_of_its_steps() {
             index += steps;
         }
         assert_eq!(emissions.last().unwrap().at, ms(0) + ttft + decoding, "{name} {deployment}");
+    }
+}
+
+/// TTFT of a prompt read in one step beside so many like it, and TPOT of one alone, in seconds.
+fn ttft_and_tpot(which: usize, input: u64, beside: u64) -> (f64, f64) {
+    let step = RooflineStep::new(system(which), NONE).unwrap();
+    let groups = system(which).deployment().attention_groups().into();
+    let config = EngineConfig { groups, ..EngineConfig::new(64, Tokens::new(1_000_000)) };
+    let mut engine = Engine::new(config, step).unwrap();
+    (0..=beside).for_each(|id| engine.submit(job(id, input, 33, ms(0))).unwrap());
+    let emissions = of(&drain(&mut engine), 0);
+    let (first, last) = (emissions[0].at, emissions[32].at);
+    let ttft = first.since(ms(0)).unwrap().as_secs_f64();
+    (ttft, last.since(first).unwrap().as_secs_f64() / 32.0)
+}
+
+/// What the roofline's own account expects of a request alone is what it takes: the account adds up operators, each the longer
+/// of memory and arithmetic, where an engine overlaps all of both, and counts activations.
+#[test]
+fn a_request_alone_is_the_expected_account() {
+    for (which, (name, _, deployment)) in SYSTEMS.into_iter().enumerate() {
+        for input in [100, 8_000] {
+            let (ttft, tpot) = ttft_and_tpot(which, input, 0);
+            let system = system(which);
+            let of = |pass: &Pass| system.expected_pass(pass).total.get();
+            let prefill = of(&Pass::prefill(input as f64, 0.0));
+            let decode =
+                of(&Pass::decode(1.0, Span::between(input as f64 + 1.0, input as f64 + 32.0)));
+            let (ttft, tpot) = (ttft / prefill, tpot / decode);
+            // Of 100 tokens activations are a tenth; 8,000 of experts read weights while attention computes.
+            assert!((0.74..1.01).contains(&ttft), "{name} {deployment} {input}: {ttft}");
+            assert!((0.996..1.0).contains(&tpot), "{name} {deployment} {input}: {tpot}");
+            let dense = ["qwen3-0.6b", "llama-3.1-70b", "nemotron-h-56b", "gemma-3-27b"];
+            if input == 8_000 && dense.contains(&name) {
+                assert!(ttft > 0.99, "{name} {deployment}: {ttft}");
+            }
+        }
+    }
+}
+
+/// Company never makes a prompt faster.
+#[test]
+fn ttft_does_not_fall_with_concurrency() {
+    for (which, (name, _, deployment)) in SYSTEMS.into_iter().enumerate() {
+        let ttft = [0, 1, 3, 7, 15].map(|beside| ttft_and_tpot(which, 8_000, beside).0);
+        assert!(ttft.is_sorted(), "{name} {deployment}: {ttft:?}");
     }
 }
 
@@ -181,12 +231,15 @@ proptest! {
         let emissions = drain(&mut engine);
         let span = emissions.last().unwrap().at.since(ms(0)).unwrap().as_secs_f64();
         // Each attention group has slots of its own.
-        let concurrency = NonZeroU64::new(slots as u64 * scenario.config().groups).unwrap();
+        let most = slots as u64 * scenario.config().groups;
+        let concurrency = NonZeroU64::new(most.min(jobs.len() as u64)).unwrap();
         let bound = Bound::over(scenario.system(), &lengths, concurrency).unwrap();
         // Steps are whole nanoseconds.
         let rate = emissions.len() as f64 / span;
         prop_assert!(rate <= bound.output_tokens_per_s.get() * (1.0 + 1e-6), "{name}");
-        prop_assert!(rate >= bound.output_tokens_per_s.get() * 0.005, "{name}");
+        // Not far below: the bound has all slots busy to the end, and all tokens choose the same experts.
+        let share = rate / bound.output_tokens_per_s.get();
+        prop_assert!(share >= if most == 1 { 0.35 } else { 0.1 }, "{name}: {share}");
 
         let mut alone = Lengths::for_model(scenario.model());
         alone.add(Tokens::new(jobs[0].0), Tokens::new(jobs[0].1));

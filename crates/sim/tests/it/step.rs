@@ -81,7 +81,7 @@ proptest! {
     ) {
         let step = step_of(&system(which), kind);
         let at = |index: u64| StepLoad {
-            padded_sequences: padded,
+            padded_tokens: padded,
             ..decode(sequences, context + index * sequences)
         };
         let mut gone = 0;
@@ -107,7 +107,7 @@ proptest! {
     ) {
         let system = system(which);
         let step = RooflineStep::new(system.clone(), NONE).unwrap();
-        let load = StepLoad { padded_sequences: padded, ..decode(sequences, context) };
+        let load = StepLoad { padded_tokens: padded, ..decode(sequences, context) };
         let found = step.step_time(&load).as_nanos() as f64;
         let sums = PassSums {
             decoding: sequences as f64,
@@ -157,7 +157,7 @@ proptest! {
         let system = system(which);
         let step = step_of(&system, kind);
         let plain = decode(sequences, context);
-        let padding = StepLoad { padded_sequences: padded, ..plain };
+        let padding = StepLoad { padded_tokens: padded, ..plain };
         let drafting = StepLoad { drafted_tokens: drafted * sequences, ..plain };
         let both = mixed(drafting, prompts, each);
         let time = |load: &StepLoad| step.step_time(load).as_nanos();
@@ -264,12 +264,12 @@ fn padding_is_arithmetic() {
     let system = system(0);
     let step = RooflineStep::new(system, NONE).unwrap();
     // Past the ridge, where only arithmetic counts, padded or not is the same.
-    let padded = StepLoad { padded_sequences: 24, ..decode(1_000, 1_000) };
+    let padded = StepLoad { padded_tokens: 24, ..decode(1_000, 1_000) };
     let (padded, whole) = (step.step_time(&padded), step.step_time(&decode(1_024, 1_024)));
     let ratio = padded.as_secs_f64() / whole.as_secs_f64();
     assert!((ratio - 1.0).abs() < 1e-3, "{ratio}");
     // Alone, the weights' time hides it.
-    let few = StepLoad { padded_sequences: 7, ..decode(1, 1_000) };
+    let few = StepLoad { padded_tokens: 7, ..decode(1, 1_000) };
     assert_eq!(step.step_time(&few), step.step_time(&decode(1, 1_000)));
 }
 

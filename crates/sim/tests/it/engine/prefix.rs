@@ -75,15 +75,42 @@ fn running_sequences_share_blocks() {
     assert_eq!(engine.gauges().blocks_used, 12);
 }
 
-/// Who reads the same at the same time finds nothing; one copy stays.
+/// Whoever is admitted to a step finds what others read in it, and no step reads anything twice.
+#[test]
+fn one_step_is_enough_to_share() {
+    let jobs: Vec<_> = (0..4).map(|id| told(id, 41, 1, 0, 1)).collect();
+    assert_eq!(cached(config(100), &jobs), [0, 40, 40, 40]);
+    let step_time = Grows::default();
+    let loads = step_time.loads.clone();
+    let mut engine = Engine::new(config(100), step_time).unwrap();
+    jobs.into_iter().for_each(|job| engine.submit(job).unwrap());
+    drain(&mut engine);
+    let load = loads.borrow()[0];
+    assert_eq!((load.prefill_tokens.get(), load.prefill_context_tokens.get()), (41 + 3, 4 * 41));
+    assert_eq!(load.prefill_pairs, (1..=41).sum::<u64>() + 3 * 41);
+}
+
+/// Of a prompt that is read in chunks others find what has been read, or is about to be in their step.
+#[test]
+fn chunks_are_shared_as_they_are_read() {
+    let config = EngineConfig { max_batched_tokens: Tokens::new(30), ..config(100) };
+    // 30 tokens in the first step; in the second the last 11, and then there is budget for the other.
+    assert_eq!(cached(config, &[told(0, 41, 1, 0, 1), told(1, 41, 1, 0, 1)]), [0, 40]);
+}
+
+/// Who decodes the same at the same time has a copy until the block is full; then one stays.
 #[test]
 fn copies_are_kept_once() {
-    let twins = [told(0, 41, 3, 0, 1), told(1, 41, 3, 0, 1)];
-    assert_eq!(cached(config(100), &twins), [0, 0]);
     let mut engine = Engine::new(config(100), Grows::default()).unwrap();
-    twins.into_iter().for_each(|job| engine.submit(job).unwrap());
-    engine.advance(ms(3), &mut |_| {});
-    assert_eq!(engine.gauges().blocks_used, 12);
+    [0, 1].into_iter().for_each(|id| engine.submit(told(id, 41, 11, 0, 1)).unwrap());
+    let mut used = Vec::new();
+    while let Some(at) = engine.next_event() {
+        engine.advance(at, &mut |_| {});
+        used.push(engine.gauges().blocks_used);
+    }
+    // 10 shared, an 11th of each for tokens 41 to 44, again a 12th, and a 13th that is never full.
+    used.dedup();
+    assert_eq!(used, [12, 11, 13, 12, 14, 0]);
 }
 
 /// 8 blocks, of which two families fill 3 each. A third, of 5, takes the 2 that are free and of the first, which was used

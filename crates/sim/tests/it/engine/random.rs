@@ -41,7 +41,7 @@ const PER_CONTEXT: u128 = (1 << 32) * 13 / 10;
 impl Grows {
     fn fine(load: &StepLoad) -> u128 {
         let tokens = load.prefill_tokens.get() + load.drafted_tokens;
-        let sequences = load.sequences() + load.padded_sequences;
+        let sequences = load.sequences() + load.padded_tokens;
         let nanos = 1_000_000 + 100_000 * sequences + 10_000 * tokens + load.prefill_pairs;
         let context = load.decode_context_tokens + load.prefill_context_tokens;
         (u128::from(nanos) << 32) + u128::from(context.get()) * PER_CONTEXT

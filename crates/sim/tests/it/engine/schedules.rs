@@ -94,6 +94,23 @@ fn whole_prompts_wait_for_a_step_with_room() {
     assert_eq!((times(&left, 0), times(&left, 1)), (vec![10, 30, 40], vec![20, 30]));
 }
 
+/// A prompt just within the budget waits for those that decode no longer than one just beyond it.
+#[test]
+fn whole_prompts_do_not_starve() {
+    for policy in [Policy::Mixed, Policy::PrefillFirst] {
+        let config = EngineConfig { chunking: Chunking::Whole, policy, ..config() };
+        for prompt in [18, 19, 20, 21] {
+            let others = [0, 2].map(|id| job(id, 4, 100, ms(0)));
+            let jobs = others.into_iter().chain([job(1, prompt, 2, ms(5))]);
+            let left = run(config.clone(), jobs);
+            assert_eq!(times(&left, 1)[0], 20, "{policy:?} {prompt}");
+            // 18 fit beside the two: they go on meanwhile.
+            let beside = prompt == 18 && policy == Policy::Mixed;
+            assert_eq!(times(&left, 0)[1], if beside { 20 } else { 30 }, "{policy:?} {prompt}");
+        }
+    }
+}
+
 /// 4 blocks of 4. Two prompts of 7 hold 2 each. At 20 ms each has computed 8, and the first needs a third: the second makes room.
 /// It reads its 7 tokens and the 2 that it has given when the first has ended. The third job would have had room before, but
 /// is behind it.
@@ -171,8 +188,19 @@ fn steps_that_decode_are_padded_to_a_captured_size() {
     let config = EngineConfig { captured: vec![1, 4], ..config() };
     let jobs = (0..3).map(|id| job(id, 1, 2 + id, ms(0)));
     let loads = loads(config, jobs);
-    let sizes = loads.iter().map(|load| (load.decode_sequences, load.padded_sequences));
+    let sizes = loads.iter().map(|load| (load.decode_sequences, load.padded_tokens));
     assert_eq!(sizes.collect::<Vec<_>>(), [(0, 0), (3, 1), (2, 2), (1, 0)]);
+}
+
+/// Sizes are in tokens, and a draft's are among them.
+#[test]
+fn drafts_count_to_a_captured_size() {
+    let drafts = Drafts { length: 3, acceptance: Acceptance::uniform(0.0).unwrap() };
+    let config = EngineConfig { captured: vec![8, 10], drafts: Some(drafts), ..config() };
+    let loads = loads(config, (0..3).map(|id| job(id, 1, 2 + id, ms(0))));
+    let sizes = loads.iter().map(|load| (load.decode_sequences, load.padded_tokens));
+    // 12 tokens are more than were captured, 8 just as many, 4 half as many.
+    assert_eq!(sizes.collect::<Vec<_>>(), [(0, 0), (3, 0), (2, 0), (1, 4)]);
 }
 
 #[test]
@@ -201,9 +229,11 @@ fn groups_have_slots_and_blocks_of_their_own() {
     assert_eq!(loads[0].prefill_tokens, Tokens::new(14));
     assert_eq!(loads[0].prefill_context_tokens, Tokens::new(20));
     assert_eq!(loads[0].prefill_pairs, 2 * (10 * 11 / 2));
-    assert_eq!((loads[1].decode_sequences, loads[1].padded_sequences), (2, 0));
+    assert_eq!((loads[1].decode_sequences, loads[1].padded_tokens), (2, 0));
     assert_eq!(loads[1].decode_context_tokens, Tokens::new(2 * 11));
-    assert_eq!((loads[4].decode_sequences, loads[4].padded_sequences), (1, 1));
+    // Nobody else has one, so that the busiest group's share is all.
+    assert_eq!((loads[4].decode_sequences, loads[4].padded_tokens), (1, 0));
+    assert_eq!(loads[4].decode_context_tokens, Tokens::new(5));
 }
 
 /// Two stages of 5 ms: two batches of one sequence each are under way at once, half a step apart.
@@ -215,6 +245,17 @@ fn a_pipeline_decodes_in_turns() {
     assert_eq!(times(&left, 0), [10, 20, 30], "both prompts are read together");
     assert_eq!(times(&left, 1), [10, 25, 35]);
     assert_eq!(engine.gauges().steps, 5);
+}
+
+/// Two stages of 5 ms: a chunk enters the first as the one before it leaves that. Only the last is waited for.
+#[test]
+fn chunks_of_one_prompt_overlap_in_a_pipeline() {
+    let mut engine = Engine::new(config(), Tens(1)).unwrap();
+    engine.submit(job(0, 50, 2, ms(0))).unwrap();
+    let left = drain(&mut engine);
+    assert_eq!(times(&left, 0), [20, 30], "chunks from 0, 5 and 10 ms on");
+    assert_eq!(engine.gauges().steps, 4);
+    assert_eq!(times(&run(config(), [job(0, 50, 2, ms(0))]), 0), [30, 40], "without a pipeline");
 }
 
 /// A batch does not overtake a longer one: it leaves the last stage one stage's time after it.

@@ -4,43 +4,16 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::{Bytes, Nanos, Tokens};
 use fizeau_roofline::{
-    Acceptance, Admission, Bound, Deployment, Device, Drafter, KnownModel, Lengths, Serving,
-    System, Transfer,
+    Acceptance, Admission, Bound, Drafter, Lengths, PowerDraw, Serving, System, Transfer,
 };
 use fizeau_sim::{
-    Chunking, Disaggregated, Drafts, Engine, EngineConfig, Handover, Order, Overheads, Policy,
-    Replicas, RooflineStep, Routing, Serve,
+    Chunking, Disaggregated, Drafts, Engine, EngineConfig, Handover, Job, Order, Policy,
+    PrefixCaching, Replicas, RooflineStep, Routing, Serve,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use crate::support::{drain, job, ms};
-
-/// The silicon alone.
-const NONE: Overheads = Overheads {
-    bandwidth_efficiency: 1.0,
-    compute_efficiency: 1.0,
-    per_step: Nanos::ZERO,
-    per_sequence: Nanos::ZERO,
-    per_layer: Nanos::ZERO,
-    per_collective: Nanos::ZERO,
-};
-
-const SYSTEMS: [(&str, &str, &str); 6] = [
-    ("qwen3-0.6b", "h100-sxm", "1 device"),
-    ("llama-3.1-8b", "h200-sxm", "1 device"),
-    ("llama-3.1-70b", "h100-sxm", "TP4"),
-    ("gpt-oss-20b", "h100-sxm", "1 device"),
-    ("deepseek-v3", "b200-sxm", "TP8"),
-    ("nemotron-h-56b", "h200-sxm", "TP4"),
-];
-
-fn system(which: usize) -> System {
-    let (name, device, deployment) = SYSTEMS[which];
-    let model = KnownModel::named(name).unwrap().model().unwrap();
-    let deployment: Deployment = deployment.parse().unwrap();
-    System::new(model, Device::named(device).unwrap().clone(), deployment).unwrap()
-}
+use crate::support::{NONE, SYSTEMS, drain, job, ms, system};
 
 /// How engines are put together.
 #[derive(Debug, Clone, Copy)]
@@ -76,11 +49,12 @@ fn configs() -> impl Strategy<Value = EngineConfig> {
         prop::sample::select(vec![Admission::AsItGrows, Admission::Whole]),
         prop::sample::select(vec![Order::Arrival, Order::Priority]),
         prop::sample::select(vec![vec![], vec![1, 2, 4, 8]]),
+        prop::sample::select(vec![PrefixCaching::Off, PrefixCaching::On]),
         drafts(),
     );
     // A cache of the longest job up to plenty, so that some runs preempt.
     (1u64..9, 190u64..1_000, 16u64..4_096, switches).prop_map(|(slots, blocks, budget, of)| {
-        let (policy, chunking, admission, order, captured, drafts) = of;
+        let (policy, chunking, admission, order, captured, prefix_caching, drafts) = of;
         EngineConfig {
             blocks,
             max_batched_tokens: Tokens::new(budget),
@@ -89,15 +63,38 @@ fn configs() -> impl Strategy<Value = EngineConfig> {
             admission,
             order,
             captured,
+            prefix_caching,
             drafts,
             ..EngineConfig::new(slots, Tokens::ZERO)
         }
     })
 }
 
-/// Engines of one kind, and how many they are.
-fn build(system: &System, config: &EngineConfig, shape: Shape) -> (Box<dyn Serve>, f64) {
+/// The silicon alone, at half its power or at any.
+fn step(system: &System, limited: bool) -> RooflineStep {
     let step = RooflineStep::new(system.clone(), NONE).unwrap();
+    if !limited {
+        return step;
+    }
+    let draw = PowerDraw::estimate(system.device()).unwrap();
+    step.with_power_limit(draw, system.device().tdp().unwrap() * 0.5).unwrap()
+}
+
+/// A job whose first so many blocks are those of all.
+fn with_content(job: &Job, common: u64) -> Job {
+    let own = 1_000 * (job.id.0 + 1);
+    let blocks = 0..job.total_tokens().get() / 16;
+    let content = blocks.map(|block| if block < common { block } else { own + block }).collect();
+    Job { content: Some(content), ..job.clone() }
+}
+
+/// Engines of one kind, and how many they are.
+fn build(
+    system: &System,
+    config: &EngineConfig,
+    step: RooflineStep,
+    shape: Shape,
+) -> (Box<dyn Serve>, f64) {
     let step = match &config.drafts {
         Some(drafts) => step.with_drafter(Drafter::Lookup, NonZeroU32::new(drafts.length).unwrap()),
         None => step,
@@ -128,7 +125,7 @@ fn build(system: &System, config: &EngineConfig, shape: Shape) -> (Box<dyn Serve
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, rng_seed: RngSeed::Fixed(1862), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 96, rng_seed: RngSeed::Fixed(1862), ..ProptestConfig::default() })]
 
     /// Tokens over the time from the first arrival to the last token, of all engines, against the bound of
     /// as many devices as they have; and the first token of each job against the bound of one alone.
@@ -137,35 +134,36 @@ proptest! {
         which in 0..SYSTEMS.len(),
         config in configs(),
         shape in shapes(),
-        jobs in prop::collection::vec((1u64..3_000, 1u64..40), 1..16),
+        limited in prop::bool::weighted(0.2),
+        jobs in prop::collection::vec((1u64..3_000, 1u64..40, 0u64..200), 1..16),
     ) {
         let mut serving = Serving::default();
         let drafted = config.drafts.as_ref().map_or(0, |drafts| drafts.length);
         serving.tokens_per_step = NonZeroU64::new(1 + u64::from(drafted)).unwrap();
         let system = system(which).with_serving(serving);
-        let (mut serve, engines) = build(&system, &config, shape);
-        let mut lengths = Lengths::for_model(system.model());
-        for (id, &(input, output)) in jobs.iter().enumerate() {
-            serve.submit(job(id as u64, input, output, ms(0))).unwrap();
-            lengths.add(Tokens::new(input), Tokens::new(output));
+        let config = EngineConfig { groups: system.deployment().attention_groups().into(), ..config };
+        let (mut serve, engines) = build(&system, &config, step(&system, limited), shape);
+        for (id, &(input, output, common)) in jobs.iter().enumerate() {
+            serve.submit(with_content(&job(id as u64, input, output, ms(0)), common)).unwrap();
         }
         let emissions = drain(&mut serve);
-        let tokens: u64 = emissions.iter().map(|emission| emission.count).sum();
-        prop_assert_eq!(tokens, jobs.iter().map(|&(_, output)| output).sum::<u64>());
-        let span = emissions.last().unwrap().at.since(ms(0)).unwrap().as_secs_f64();
-        let slots = NonZeroU64::new(config.max_num_seqs).unwrap();
-        let bound = Bound::over(&system, &lengths, slots).unwrap();
-        let rate = tokens as f64 / span;
-        // Steps are whole nanoseconds.
-        prop_assert!(rate <= engines * bound.output_tokens_per_s.get() * (1.0 + 1e-6));
-
+        let mut lengths = Lengths::for_model(system.model());
         for first in emissions.iter().filter(|emission| emission.index == 0) {
-            let (input, output) = jobs[first.job.0 as usize];
+            let (input, output, _) = jobs[first.job.0 as usize];
             let mut alone = Lengths::for_model(system.model());
-            alone.add(Tokens::new(input), Tokens::new(output));
+            alone.add_cached(Tokens::new(input), first.timing.cached_tokens, Tokens::new(output));
+            prop_assert!(lengths.merge(&alone));
             let bound = Bound::over(&system, &alone, NonZeroU64::MIN).unwrap();
             let ttft = first.at.since(ms(0)).unwrap().as_secs_f64();
             prop_assert!(ttft >= bound.ttft.get() * (1.0 - 1e-6));
         }
+        let tokens: u64 = emissions.iter().map(|emission| emission.count).sum();
+        prop_assert_eq!(tokens, jobs.iter().map(|&(_, output, _)| output).sum::<u64>());
+        let span = emissions.last().unwrap().at.since(ms(0)).unwrap().as_secs_f64();
+        let slots = NonZeroU64::new(config.max_num_seqs * config.groups).unwrap();
+        let bound = Bound::over(&system, &lengths, slots).unwrap();
+        let rate = tokens as f64 / span;
+        // Steps are whole nanoseconds.
+        prop_assert!(rate <= engines * bound.output_tokens_per_s.get() * (1.0 + 1e-6));
     }
 }
