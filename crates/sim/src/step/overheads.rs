@@ -44,7 +44,7 @@ impl Overheads {
 /// Why there is no step time.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error(
-    "`{field}` is {value}: an efficiency must be from 0.001 to 1, for no engine beats the silicon or stays a thousandfold behind"
+    "`{field}` is {value:?}: an efficiency must be from 0.001 to 1, for no engine beats the silicon or stays a thousandfold behind"
 )]
 pub struct StepError {
     /// Which efficiency.
