@@ -34,7 +34,7 @@ pub(crate) use ab::{AbArgs, AnswerArgs};
 pub(crate) use arrivals::{ArrivalArgs, RampArg};
 pub(crate) use bench::{BenchArgs, SonnetArgs};
 pub(crate) use calibration::CalibrationArgs;
-pub(crate) use choices::{ChoiceArgs, routing};
+pub(crate) use choices::{ChoiceArgs, OverlapArg, PrefixArg, routing};
 pub(crate) use client::ClientArgs;
 pub(crate) use compare::CompareArgs;
 pub(crate) use data::{DataArgs, SessionArgs};

@@ -151,7 +151,7 @@ pub(crate) async fn check_context(
         return Ok(());
     }
     match context_limit(target).await {
-        Ok(Some(tokens)) => check(&Limit { tokens, said_by: "the server" }),
+        Ok(Some(tokens)) => check(&Limit { tokens, said_by: "the server", cache: None }),
         Ok(None) | Err(_) => Ok(()),
     }
 }

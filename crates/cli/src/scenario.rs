@@ -8,11 +8,13 @@ use fizeau::sim::{
     Chunking, Drafts, EngineConfig, Order, Overheads, Policy, PrefixCaching, Routing, Scenario,
 };
 
-use crate::args::{EngineArgs, OrderArg, PolicyArg, RouterArg, StepArgs, SystemArgs};
+use crate::args::{
+    EngineArgs, OrderArg, OverlapArg, PolicyArg, PrefixArg, RouterArg, StepArgs, SystemArgs,
+};
 use crate::exit::{Fail, Named};
 use crate::hardware;
 use crate::model_config;
-use crate::sol;
+use crate::sol::{self, MOST_DRAFTED};
 
 /// What is simulated where nobody says: model, name for a reader, device, sequences at once.
 const DEFAULT: (&str, &str, &str, u64) = ("llama-3.1-8b", "Llama-3.1-8B", "h100-sxm", 64);
@@ -23,6 +25,7 @@ const DEFAULT: (&str, &str, &str, u64) = ("llama-3.1-8b", "Llama-3.1-8B", "h100-
 /// # Errors
 /// If one of both is missing or is not understood, or it cannot run so.
 pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, Fail> {
+    check(system)?;
     let (name, of) = named(system)?;
     of.notes().iter().for_each(|note| eprintln!("note: {note}"));
     let speculation = speculation(engine, &of)?;
@@ -31,7 +34,9 @@ pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, F
         Drafts { length: *length, acceptance }
     });
     let config = EngineConfig { drafts, ..config(engine)? };
-    let config = EngineConfig { max_num_seqs: sequences(system, &of, &config), ..config };
+    let max_num_seqs = sequences(system, &of, &config);
+    let captured = captured(&engine.cuda_graph_sizes, max_num_seqs, config.drafts.as_ref());
+    let config = EngineConfig { max_num_seqs, captured, ..config };
     let mut scenario =
         Scenario::of(name, of, config, overheads(&engine.step)).map_err(Fail::usage)?;
     if let Some((by, _)) = speculation {
@@ -48,6 +53,22 @@ pub(crate) fn of(system: &SystemArgs, engine: &EngineArgs) -> Result<Scenario, F
             scenario.with_replicas(replicas, routing(engine.router)).named("--replicas")
         }
     }
+}
+
+/// Refuses what is for figures that are reckoned, and does nothing in a step that is simulated.
+fn check(args: &SystemArgs) -> Result<(), Fail> {
+    if args.choices.prefix != PrefixArg::default() {
+        return Err(Fail::usage(
+            "--prefix own: a simulated engine's prompts share what they share (--enable-prefix-caching); the flag is \
+             `fizeau sol`'s",
+        ));
+    }
+    if args.choices.overlap != OverlapArg::default() {
+        return Err(Fail::usage(
+            "--overlap two-batches: a simulated step does one thing after the other; the flag is `fizeau sol`'s",
+        ));
+    }
+    Ok(())
 }
 
 /// With the constants of a calibration, or a limit of power, where the flags say so.
@@ -123,7 +144,6 @@ fn config(args: &EngineArgs) -> Result<EngineConfig, Fail> {
             OrderArg::Priority => Order::Priority,
         },
         max_waiting: args.max_waiting,
-        captured: captured(&args.cuda_graph_sizes),
         seed: args.engine_seed,
         ..EngineConfig::new(DEFAULT.3, Tokens::ZERO)
     })
@@ -146,23 +166,35 @@ const fn routing(of: RouterArg) -> Routing {
     }
 }
 
-/// One number stands for a list of vLLM's.
-fn captured(sizes: &[u64]) -> Vec<u64> {
-    match sizes {
-        [most] if *most > 0 => {
-            let up_to = |size: &u64| size <= most;
-            [1, 2, 4].into_iter().filter(up_to).chain((8..=*most).step_by(8)).collect()
-        }
-        _ => sizes.to_vec(),
-    }
+/// One number stands for a list of vLLM's: 1, 2, 4, multiples of 8 below 256, and of 16 from there on. No step has more tokens
+/// than all its sequences with their drafts, so that a longer list would never be used.
+fn captured(sizes: &[u64], sequences: u64, drafts: Option<&Drafts>) -> Vec<u64> {
+    let [most @ (1..)] = *sizes else { return sizes.to_vec() };
+    let each = drafts.map_or(1, |drafts| 1 + u64::from(drafts.length));
+    let used = sequences.saturating_mul(each).min(LARGEST_BATCH);
+    let steps = [1, 2, 4].into_iter().chain((8..256).step_by(8)).chain((256..).step_by(16));
+    let mut before = 0;
+    steps
+        .take_while(|&size| {
+            let is_used = before < used;
+            before = size;
+            is_used && size <= most
+        })
+        .collect()
 }
 
+/// Far beyond what any engine captures.
+const LARGEST_BATCH: u64 = 1 << 20;
+
 fn speculation(args: &EngineArgs, of: &System) -> Result<Option<(Speculation, u32)>, Fail> {
-    match sol::speculation(&args.drafts, of)? {
-        Some((_, 0)) => Err(Fail::usage(
+    match args.drafts.draft {
+        Some(0) => Err(Fail::usage(
             "--draft is 0; it must be from 1 on: `fizeau sol --draft 0` finds the length that is expected to be best",
         )),
-        asked => Ok(asked),
+        Some(length) if length > MOST_DRAFTED => {
+            Err(Fail::usage(format!("--draft is {length}; it must be from 1 to {MOST_DRAFTED}")))
+        }
+        _ => sol::speculation(&args.drafts, of),
     }
 }
 

@@ -13,7 +13,7 @@ use fizeau::roofline::{AnswerError, Device, Limit, Load, Model, System};
 use crate::args::{CurveArg, SolArgs, SystemArgs};
 use crate::exit::{Exit, Fail};
 use crate::say::say;
-pub(crate) use mechanisms::{instances, speculation, watts};
+pub(crate) use mechanisms::{MOST_DRAFTED, instances, speculation, watts};
 use query::{LoadQuery, Query, SystemQuery};
 use systems::{Prepared, Systems};
 

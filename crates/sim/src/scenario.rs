@@ -21,7 +21,7 @@ use crate::cluster::Routing;
 use crate::engine::{Engine, EngineConfig};
 use crate::serve::Serve;
 use crate::step::{Overheads, StepModel};
-use layout::{Layout, Service};
+use layout::{Apart, Layout, Service};
 use timing::Timing;
 
 /// A model on devices behind an engine with limits, all simulated: whatever both clocks run.
@@ -52,6 +52,8 @@ use timing::Timing;
 #[derive(Debug, Clone)]
 pub struct Scenario {
     asked: Asked,
+    /// All of it: what was asked for as often as the layout has it, with the settings of the engine.
+    system: System,
     /// What was asked for, with all that follows.
     config: EngineConfig,
     /// One replica, idle.
@@ -64,7 +66,7 @@ pub struct Scenario {
 #[derive(Debug, Clone)]
 struct Asked {
     model_name: String,
-    /// All replicas.
+    /// An instance, with all its replicas.
     system: System,
     config: EngineConfig,
     timing: Timing,
@@ -74,13 +76,14 @@ struct Asked {
 
 impl Asked {
     /// With all that follows from memory, model and deployment.
-    fn settle(mut self) -> Result<Scenario, ScenarioError> {
+    fn settle(self) -> Result<Scenario, ScenarioError> {
         let config = memory::settle(&self)?;
-        self.system = memory::with_limits(self.system, &config);
-        let step = Timing::step(&self)?;
+        let each = memory::with_limits(self.system.clone(), &config, self.drafter.as_ref());
+        let step = Timing::step(&self, each.clone())?;
         let engine = Engine::new(config.clone(), step)?;
-        let service = self.layout.service(&engine, self.system.deployment().replicas())?;
-        Ok(Scenario { asked: self, config, engine, service })
+        let system = layout::all(&each, &self.layout)?;
+        let service = layout::service(&self, &engine)?;
+        Ok(Scenario { asked: self, system, config, engine, service })
     }
 }
 
@@ -123,8 +126,8 @@ impl Scenario {
         overheads: Overheads,
     ) -> Result<Self, ScenarioError> {
         let (model_name, drafter) = (model_name.into(), None);
-        let layout = Layout::Replicas(Routing::default());
-        let timing = Timing::Roofline { overheads, power_limit: None };
+        let layout = Layout { routing: Routing::default(), apart: None };
+        let timing = Timing { overheads, power_limit: None, calibration: None };
         Asked { model_name, system, config, timing, drafter, layout }.settle()
     }
 
@@ -140,7 +143,7 @@ impl Scenario {
     /// The same with `drafter` making the drafts of [`EngineConfig::drafts`]. What it keeps takes from the cache.
     ///
     /// # Errors
-    /// If that leaves no room for a request.
+    /// If that leaves no room for a request, or there are no drafts.
     pub fn with_drafter(self, drafter: Drafter) -> Result<Self, ScenarioError> {
         Asked { drafter: Some(drafter), ..self.asked }.settle()
     }
@@ -149,13 +152,14 @@ impl Scenario {
     /// overheads ([`crate::CalibratedStep`]).
     ///
     /// # Errors
-    /// None that did not come up before.
+    /// If there is a limit of power, of which a calibration knows nothing.
     pub fn with_calibration(
         self,
         calibration: Calibration,
         engine: Option<String>,
     ) -> Result<Self, ScenarioError> {
-        let timing = Timing::Calibrated { calibration: Box::new(calibration), engine };
+        let calibration = Some((Box::new(calibration), engine));
+        let timing = Timing { calibration, ..self.asked.timing };
         Asked { timing, ..self.asked }.settle()
     }
 
@@ -165,20 +169,19 @@ impl Scenario {
     /// If that is no more than a device draws whatever it does, nothing is known of its power, or step times are a
     /// calibration's, which knows nothing of power.
     pub fn with_power_limit(self, limit: Watts) -> Result<Self, ScenarioError> {
-        let Timing::Roofline { overheads, .. } = self.asked.timing else {
-            return Err(ScenarioError::PowerOfCalibrated);
-        };
-        let timing = Timing::Roofline { overheads, power_limit: Some(limit) };
+        let timing = Timing { power_limit: Some(limit), ..self.asked.timing };
         Asked { timing, ..self.asked }.settle()
     }
 
-    /// The same `count` times, with requests shared among them as `routing` says.
+    /// The same `count` times, with requests shared among them as `routing` says; where prefill is apart from decode
+    /// ([`Scenario::disaggregated`]), so many replicas of each instance, and each request goes where the fewest are.
     ///
     /// # Errors
     /// If they are more than 65,536.
     pub fn with_replicas(self, count: NonZeroU32, routing: Routing) -> Result<Self, ScenarioError> {
-        let system = layout::replicated(self.system(), count)?;
-        Asked { system, layout: Layout::Replicas(routing), ..self.asked }.settle()
+        let system = layout::replicated(&self.asked.system, count)?;
+        let layout = Layout { routing, ..self.asked.layout };
+        Asked { system, layout, ..self.asked }.settle()
     }
 
     /// Instances of what there is, all its replicas, that only read prompts, and such that only decode. What was read crosses
@@ -192,15 +195,9 @@ impl Scenario {
         decode: NonZeroU32,
         transfer: Transfer,
     ) -> Result<Self, ScenarioError> {
-        let handover = layout::handover(self.system(), transfer)?;
-        let each = self.system().deployment().replicas();
-        let all_of = |instances: NonZeroU32| {
-            NonZeroU32::new(each).map_or(instances, |each| each.saturating_mul(instances))
-        };
-        let (prefill, decode) = (all_of(prefill), all_of(decode));
-        let system = layout::replicated(self.system(), prefill.saturating_add(decode.get()))?;
-        let layout = Layout::Apart { prefill, decode, handover };
-        Asked { system, layout, ..self.asked }.settle()
+        let apart = Some(Apart { prefill, decode, transfer });
+        let layout = Layout { apart, ..self.asked.layout };
+        Asked { layout, ..self.asked }.settle()
     }
 
     /// How many sequences to run at once where nobody says: as many as a step's budget can decode, at most 1,024 (vLLM's
@@ -219,8 +216,8 @@ impl Scenario {
 
     /// What is simulated, all replicas of it, to compute a bound from. Its settings are those of the engine.
     #[must_use]
-    pub fn system(&self) -> &System {
-        &self.asked.system
+    pub const fn system(&self) -> &System {
+        &self.system
     }
 
     /// The model.

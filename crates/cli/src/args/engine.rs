@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use fizeau::core::Nanos;
 
+use super::system::count;
 use super::{ApartArgs, DraftArgs};
 
 /// How a simulated engine is set up. The flags have vLLM's spellings as aliases where it has them.
@@ -19,7 +20,7 @@ pub(crate) struct EngineArgs {
     #[arg(long, alias = "page-size", value_name = "TOKENS", default_value_t = 16)]
     pub(crate) block_size: u64,
     /// Blocks of the key-value cache, in each group of --dp; otherwise as many as memory holds.
-    #[arg(long, alias = "num-gpu-blocks-override", value_name = "N")]
+    #[arg(long, alias = "num-gpu-blocks-override", value_name = "N", value_parser = count)]
     pub(crate) num_gpu_blocks: Option<NonZeroU64>,
     /// What a step does first.
     #[arg(long, value_enum, default_value_t)]
@@ -40,8 +41,8 @@ pub(crate) struct EngineArgs {
     /// The most requests that wait; further ones are refused. By default there is no limit.
     #[arg(long, alias = "max-queued-requests", value_name = "N")]
     pub(crate) max_waiting: Option<u64>,
-    /// Batch sizes with a captured graph, to the next of which a step that only decodes is padded. One number stands for 1, 2, 4
-    /// and each multiple of 8 up to it, as with vLLM. By default nothing is padded.
+    /// Batch sizes with a captured graph, to the next of which a step that only decodes is padded. One number stands for 1, 2, 4,
+    /// each multiple of 8 up to it and from 256 on each of 16, as with vLLM. By default nothing is padded.
     #[arg(
         long,
         aliases = ["cudagraph-capture-sizes", "cuda-graph-bs"],
@@ -68,10 +69,10 @@ pub(crate) struct EngineArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Time of a step")]
 pub(crate) struct StepArgs {
-    /// The share of the peak memory bandwidth that is reached.
+    /// The share of the peak memory bandwidth that is reached, from 0.001 to 1.
     #[arg(long, value_name = "SHARE", default_value_t = 0.85)]
     pub(crate) bandwidth_efficiency: f64,
-    /// The share of the peak arithmetic that is reached.
+    /// The share of the peak arithmetic that is reached, from 0.001 to 1.
     #[arg(long, value_name = "SHARE", default_value_t = 0.7)]
     pub(crate) compute_efficiency: f64,
     /// What each step takes besides: scheduling, launching, sampling. A number with ns, us, ms or s.
@@ -92,7 +93,8 @@ pub(crate) struct StepArgs {
     /// With --calibration: the engine, as it is called there; otherwise the constants are those of all engines on the device.
     #[arg(long, value_name = "NAME", requires = "calibration")]
     pub(crate) calibration_engine: Option<String>,
-    /// No device draws more than this: watts, a share of its own limit such as 70%, or tdp for that limit.
+    /// No device draws more than this: watts, a share of its own limit such as 70%, or tdp for that limit. Memory and arithmetic are
+    /// taken to draw as at their peak for as long as they are at work, however little of it is reached.
     #[arg(long, value_name = "WATTS", conflicts_with = "calibration")]
     pub(crate) power_limit: Option<String>,
 }

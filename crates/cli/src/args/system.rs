@@ -44,9 +44,16 @@ pub(crate) struct SystemArgs {
     /// The share of a device's memory that weights and cache may take.
     #[arg(long, alias = "gpu-memory-utilization", value_name = "SHARE", default_value_t = DEFAULT_MEMORY_SHARE)]
     pub(crate) memory_share: f64,
-    /// The most sequences that the engine runs at once in each group of --dp; otherwise as many as fit.
-    #[arg(long, alias = "slots", value_name = "N")]
+    /// The most sequences that the engine runs at once in each group of --dp; otherwise as many as fit. A simulated engine by default
+    /// runs 1024 at most, no more than a step's budget lets decode, and of those that keep states or windows what half of the memory
+    /// beside the weights holds; 64 where no model is named.
+    #[arg(long, alias = "slots", value_name = "N", value_parser = count)]
     pub(crate) max_num_seqs: Option<NonZeroU64>,
     #[command(flatten)]
     pub(crate) choices: ChoiceArgs,
+}
+
+/// A number of things of which there must be one.
+pub(super) fn count(text: &str) -> Result<NonZeroU64, String> {
+    text.parse().map_err(|_| "it must be a whole number, and the least is 1".to_owned())
 }

@@ -80,7 +80,12 @@ impl Simulation {
 
     fn limit(&self) -> Option<Limit> {
         let tokens = self.scenario.serve().longest_job()?;
-        Some(Limit { tokens, said_by: "the simulated engine" })
+        let config = self.scenario.config();
+        let made_for = self.scenario.model().max_context();
+        // Nobody asked for less than the model takes.
+        let is_cache = tokens == config.kv_capacity() && made_for.is_none_or(|most| tokens < most);
+        let cache = is_cache.then_some((config.blocks, config.block));
+        Some(Limit { tokens, said_by: "the simulated engine", cache })
     }
 
     /// For one level.

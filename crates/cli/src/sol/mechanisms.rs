@@ -60,7 +60,8 @@ pub(super) fn within_goal(
     Ok(Some(SolAside::goal(of, &goal, args.max_devices)))
 }
 
-const MOST_DRAFTED: u32 = 1024;
+/// The longest drafts.
+pub(crate) const MOST_DRAFTED: u32 = 1024;
 
 /// Beyond this a search takes long.
 const MOST_DEVICES: u64 = 1024;

@@ -3,6 +3,7 @@
 
 use std::num::NonZeroU64;
 
+use fizeau::core::Bytes;
 use fizeau::harness::RunRecord;
 use fizeau::roofline::System;
 use fizeau::sim::Scenario;
@@ -23,7 +24,11 @@ pub(crate) struct Spread {
     memory_share: f64,
     max_num_seqs: Option<NonZeroU64>,
     /// Tokens that are drafted for each step; 0 without speculative decoding.
+    #[serde(skip_serializing_if = "is_zero")]
     draft: u32,
+    /// Bytes of each device that a simulated engine leaves free, where its blocks were counted (--num-gpu-blocks).
+    #[serde(skip_serializing_if = "is_zero")]
+    reserve_bytes: u64,
 }
 
 impl Default for Spread {
@@ -39,6 +44,7 @@ impl Default for Spread {
             memory_share: DEFAULT_MEMORY_SHARE,
             max_num_seqs: None,
             draft: 0,
+            reserve_bytes: 0,
         }
     }
 }
@@ -60,6 +66,7 @@ impl Spread {
             memory_share: args.memory_share.unwrap_or(self.memory_share),
             max_num_seqs: args.max_num_seqs.or(self.max_num_seqs),
             draft: args.draft.unwrap_or(self.draft),
+            reserve_bytes: self.reserve_bytes,
         }
     }
 
@@ -76,6 +83,7 @@ impl Spread {
             memory_share: args.memory_share,
             max_num_seqs: NonZeroU64::new(scenario.config().max_num_seqs),
             draft: scenario.config().drafts.as_ref().map_or(0, |drafts| drafts.length),
+            reserve_bytes: scenario.system().serving().reserve.get() as u64,
         }
     }
 
@@ -97,7 +105,8 @@ impl Spread {
             draft: degree("draft"),
             ..PhysicsArgs::default()
         };
-        Self::default().with(&said)
+        let reserve_bytes = whole("reserve_bytes").unwrap_or(0);
+        Self { reserve_bytes, ..Self::default() }.with(&said)
     }
 
     /// As `fizeau sol` takes it.
@@ -118,10 +127,11 @@ impl Spread {
         }
     }
 
-    /// `system`, whose steps yield what they draft too.
+    /// `system`, whose steps yield what they draft too, and which leaves free what the engine does.
     pub(crate) fn drafting(&self, system: System) -> System {
         let mut serving = *system.serving();
         serving.tokens_per_step = NonZeroU64::MIN.saturating_add(self.draft.into());
+        serving.reserve = Bytes::new(self.reserve_bytes as f64);
         system.with_serving(serving)
     }
 
@@ -145,4 +155,9 @@ impl Spread {
         }
         words
     }
+}
+
+/// What few runs have is left out of the others.
+fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
+    *count == T::default()
 }

@@ -44,7 +44,12 @@ pub(crate) fn cases(arguments: &[OsString]) -> Result<Vec<Case>, Fail> {
         let further = |case: &Case| (0..ways).map(|way| case.with(piece, way)).collect::<Vec<_>>();
         cases = cases.iter().flat_map(further).collect();
     }
-    cases.iter_mut().for_each(Case::leave_out_dependents);
+    for (flag, dependents) in DEPENDENT {
+        // Where no configuration has the flag, what goes with it is a slip, of which the parser tells.
+        if cases.iter().any(|case| case.has(flag)) {
+            cases.iter_mut().for_each(|case| case.leave_out(flag, dependents));
+        }
+    }
     check(&cases)?;
     Ok(cases)
 }
@@ -90,19 +95,20 @@ impl Case {
         case
     }
 
+    fn has(&self, flag: &str) -> bool {
+        self.arguments.iter().any(|word| is_flag(word, flag))
+    }
+
     /// Takes out what goes with a flag that is not there.
-    fn leave_out_dependents(&mut self) {
-        for (flag, dependents) in DEPENDENT {
-            if self.arguments.iter().any(|word| is_flag(word, flag)) {
-                continue;
-            }
-            for dependent in dependents {
-                while let Some(at) = self.arguments.iter().position(|word| is_flag(word, dependent))
-                {
-                    let apart = self.arguments.get(at).is_some_and(|word| word == dependent);
-                    let end = (at + 1 + usize::from(apart)).min(self.arguments.len());
-                    self.arguments.drain(at..end);
-                }
+    fn leave_out(&mut self, flag: &str, dependents: &[&str]) {
+        if self.has(flag) {
+            return;
+        }
+        for dependent in dependents {
+            while let Some(at) = self.arguments.iter().position(|word| is_flag(word, dependent)) {
+                let apart = self.arguments.get(at).is_some_and(|word| word == dependent);
+                let end = (at + 1 + usize::from(apart)).min(self.arguments.len());
+                self.arguments.drain(at..end);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The most tokens that the model takes.
 
 use fizeau::core::Tokens;
+use fizeau::workload::SpecError;
 
 use crate::exit::Fail;
 
@@ -9,6 +10,8 @@ use crate::exit::Fail;
 pub(crate) struct Limit {
     pub(crate) tokens: Tokens,
     pub(crate) said_by: &'static str,
+    /// Where it is what the cache of a simulated engine holds: its blocks and their tokens.
+    pub(crate) cache: Option<(u64, Tokens)>,
 }
 
 /// The limit that the command line or the model's config sets.
@@ -16,7 +19,7 @@ pub(crate) fn limit(max_model_len: Option<u64>, config: Option<&str>) -> Option<
     let flag = max_model_len.map(|tokens| (tokens, "--max-model-len"));
     let config = || config.and_then(positions).map(|tokens| (tokens, "--model-config"));
     let (tokens, said_by) = flag.or_else(config)?;
-    Some(Limit { tokens: Tokens::new(tokens), said_by })
+    Some(Limit { tokens: Tokens::new(tokens), said_by, cache: None })
 }
 
 /// `max_position_embeddings` of a model's config, also where the text model has a config of its own.
@@ -27,6 +30,22 @@ fn positions(config: &str) -> Option<u64> {
 }
 
 impl Limit {
+    /// Why requests of up to `longest` tokens are not sent, in the words of `error` where the model itself is the limit.
+    pub(crate) fn refusal(&self, error: &SpecError) -> Fail {
+        let (limit, said_by) = (self.tokens, self.said_by);
+        let (Some((blocks, block)), SpecError::Context { input, output, longest, .. }) =
+            (self.cache, error)
+        else {
+            return Fail::usage(format!("{error} ({said_by} says so)"));
+        };
+        let needed = longest.get().div_ceil(block.get().max(1));
+        Fail::usage(format!(
+            "requests reach {longest} tokens, prompt {input} and output {output}, and the engine's cache of {blocks} blocks of \
+             {block} tokens holds {limit}: --num-gpu-blocks {needed} or more would do where memory has room for them, or \
+             shorter requests"
+        ))
+    }
+
     /// Refuses a record of a file, of `input` and `output` tokens, that is too long for the model; `what` names it.
     pub(crate) fn check(
         &self,
@@ -40,9 +59,10 @@ impl Limit {
             return Ok(());
         }
         Err(Fail::usage(format!(
-            "{}: {input} prompt and {output} output tokens are {total}, and the model takes {limit} ({said_by}): leave \
-             it out of the file",
-            what()
+            "{}: {input} prompt and {output} output tokens are {total}, and {} {limit} ({said_by}): leave it out of the \
+             file",
+            what(),
+            if self.cache.is_some() { "the engine's cache holds" } else { "the model takes" }
         )))
     }
 }

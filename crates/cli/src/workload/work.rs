@@ -265,9 +265,7 @@ fn cache(plan: &Plan, ask: &Ask, released: Option<u64>) -> CacheExpectation {
 fn check(spec: &Spec, ask: &Ask, limit: &Limit) -> Result<(), Fail> {
     match &spec.content {
         Content::Dataset { .. } => records::check_limit(spec, ask, limit),
-        _ => spec
-            .check_context(limit.tokens)
-            .map_err(|error| Fail::usage(format!("{error} ({} says so)", limit.said_by))),
+        _ => spec.check_context(limit.tokens).map_err(|error| limit.refusal(&error)),
     }
 }
 

@@ -82,6 +82,49 @@ fn drafts_do_not_beat_the_speed_of_light() {
     assert_eq!(again.code, Some(0), "{again:?}");
 }
 
+/// A list of a hundred billion sizes would fill the memory; no step has more tokens than the engine has slots.
+#[test]
+fn a_list_of_graphs_ends_where_batches_do() {
+    let scratch = Scratch::new("simulate-graphs");
+    for (line, most) in
+        [("--slots 100", "104"), ("--slots 300", "304"), ("--slots 10 --draft 1", "24")]
+    {
+        let out = scratch.path(most);
+        let line =
+            format!("--cuda-graph-sizes 100000000000 {line} --num-prompts 5 --random-output-len 4");
+        let ended = simulate(&line, &out);
+        assert!(
+            ended.out.contains(&format!("padded up to {most};"))
+                || ended.out.contains(&format!("padded up to {most},")),
+            "{}",
+            ended.out
+        );
+    }
+}
+
+/// Of memory for blocks that the engine does not have nothing is expected, also where the run is read back.
+#[test]
+fn the_expectation_has_the_blocks_that_the_engine_has() {
+    let scratch = Scratch::new("simulate-blocks");
+    let expected = |blocks: &str, name: &str| {
+        let out = scratch.path(name);
+        let line = format!("--num-prompts 40 --max-concurrency 20 {blocks}");
+        let ended = simulate(&line, &out);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let again = run(&["report", &out, "--json"]);
+        assert_eq!(
+            again.out,
+            read_to_string(format!("{out}/summary.json")).unwrap(),
+            "{}",
+            again.err
+        );
+        let light = json(format!("{out}/summary.json"))["speed_of_light"].clone();
+        light["expected"]["output_tokens_per_s"].as_f64().unwrap()
+    };
+    let (all, few) = (expected("", "all"), expected("--num-gpu-blocks 300", "few"));
+    assert!(few < 0.5 * all, "{few} {all}");
+}
+
 /// Nothing but the time of day may tell two runs apart.
 #[test]
 fn the_same_line_gives_the_same_figures() {

@@ -143,6 +143,11 @@ impl LevelReport {
         if let Ok(expected) = &light.expected {
             let tokens = rate(expected.figures.output_tokens_per_s);
             lines.push(line("Expected of physics (output tok/s):", tokens));
+            let reached = light.shares.output_tokens_per_s.map_or(0.0, Share::get)
+                * light.bound.output_tokens_per_s.get();
+            if reached > expected.figures.output_tokens_per_s.get() {
+                lines.push(sentence(IN_TURNS));
+            }
         }
         lines
     }
@@ -186,6 +191,10 @@ pub(super) fn sentence(text: &str) -> String {
 
 /// The width of a terminal as it comes: vLLM's 50 columns are too few for a sentence.
 const WIDTH: usize = 80;
+
+/// Why a run may be faster than what is expected, and still below the bound.
+const IN_TURNS: &str = "expected where an engine reads prompts and decodes in turns; steps that do both at once, \
+                        one waiting for arithmetic and the other for memory, can beat it";
 
 /// The ends of an interval behind its figure; how many values it would take, where there are too few; nothing where the figure has
 /// none at all.

@@ -13,7 +13,7 @@ use crate::job::{Emission, Job, JobId, JobTiming, SubmitError};
 use crate::serve::{Gauges, Serve};
 
 /// Prefill apart from decode: a job is read by one of the prefill engines, which gives its first token; its
-/// cache then crosses that engine's link, and one of the decode engines goes on with the second token. Each
+/// cache then crosses one of that engine's links, and one of the decode engines goes on with the second token. Each
 /// goes where the fewest jobs are in flight.
 ///
 /// No decode step ever waits for a prompt (DistServe, arXiv 2401.09670; Splitwise, arXiv 2311.18677). When
@@ -33,6 +33,7 @@ use crate::serve::{Gauges, Serve};
 /// let handover = Handover {
 ///     per_token: Bytes::new(131_072.0),
 ///     per_sequence: Bytes::new(0.0),
+///     links: NonZeroU32::MIN,
 ///     bandwidth: BytesPerSec::new(131_072e6),
 ///     latency: Nanos::ZERO,
 ///     transfer: Transfer::BeforeSecondToken,
@@ -49,7 +50,7 @@ pub struct Disaggregated<P, D> {
     decode: Replicas<D>,
     handover: Handover,
     /// Of each prefill engine.
-    links: Vec<Link>,
+    links: Vec<Vec<Link>>,
     /// Where each live job is.
     stages: HashMap<JobId, Stage>,
     crossing: BTreeMap<Ticket, Crossing>,
@@ -83,7 +84,7 @@ impl<P: Serve, D: Serve> Disaggregated<P, D> {
     /// If there are none of a kind, they find prefixes by blocks of different sizes, or the link carries nothing.
     pub fn new(prefill: Vec<P>, decode: Vec<D>, handover: Handover) -> Result<Self, ClusterError> {
         handover.check()?;
-        let links = vec![Link::default(); prefill.len()];
+        let links = vec![handover.idle_links(); prefill.len()];
         let prefill = Replicas::new(prefill, Routing::LeastInFlight)?;
         let decode = Replicas::new(decode, Routing::LeastInFlight)?;
         let (one, other) = (prefill.prefix_block(), decode.prefix_block());
@@ -130,8 +131,8 @@ impl<P: Serve, D: Serve> Disaggregated<P, D> {
                 emit(emission);
                 return;
             }
-            let (read, link) = (emission.timing, &mut links[engine]);
-            let over = handover.cross(job.prompt_tokens, &read, link);
+            let (read, links) = (emission.timing, &mut links[engine]);
+            let over = handover.cross(job.prompt_tokens, &read, links);
             let seen = handover.first_token(read.first_token, over);
             let timing = JobTiming { first_token: seen, ..read };
             let first = Emission { at: seen, last: false, timing, ..emission };

@@ -10,7 +10,8 @@ use crate::job::JobTiming;
 
 /// What a job's keys and values take, the link that they cross, and when.
 ///
-/// Each prefill engine has one link and sends one cache after the other over it. A cache takes `latency`
+/// Each prefill engine has links of its own, and sends one cache after the other over each: a cache goes over the one
+/// that is free first. It takes `latency`
 /// besides, in which the link is free for the next. By layers ([`Transfer::LayerWise`]) a cache begins to
 /// cross once one layer of the prompt is read and has at least one layer to go when all are: it is there at
 /// `max(read + sending / L, begun + sending)`, the pipeline of `fizeau-roofline`.
@@ -20,7 +21,10 @@ pub struct Handover {
     pub per_token: Bytes,
     /// What each sequence takes besides, whatever its length: states.
     pub per_sequence: Bytes,
-    /// What the link of one prefill engine carries.
+    /// How many links each prefill engine has: one for each group of attention data parallelism, whose devices send
+    /// the caches of its own sequences.
+    pub links: NonZeroU32,
+    /// What each of them carries.
     pub bandwidth: BytesPerSec,
     /// How long it takes until the first byte of a cache is there.
     pub latency: Nanos,
@@ -30,7 +34,7 @@ pub struct Handover {
     pub layers: NonZeroU32,
 }
 
-/// The link of a prefill engine.
+/// A link of a prefill engine.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Link {
     /// When it could send another cache, if all of that were there: caches that are being read at once
@@ -53,15 +57,20 @@ impl Handover {
         }
     }
 
-    /// How long the cache of a prompt is on the link.
+    /// The links of an engine, idle.
+    pub(super) fn idle_links(&self) -> Vec<Link> {
+        vec![Link::default(); self.links.get() as usize]
+    }
+
+    /// How long the cache of a prompt is on a link.
     fn sending(&self, prompt: Tokens) -> Nanos {
         let cache = self.per_token * prompt.get() as f64 + self.per_sequence;
         // Beyond 584 years nothing is worth telling apart.
         (cache / self.bandwidth).to_nanos().unwrap_or(Nanos::MAX)
     }
 
-    /// When the cache of a prompt that was read as `timing` says is on the other side of `link`.
-    pub(super) fn cross(&self, prompt: Tokens, timing: &JobTiming, link: &mut Link) -> Stamp {
+    /// When the cache of a prompt that was read as `timing` says is on the other side of one of its engine's `links`.
+    pub(super) fn cross(&self, prompt: Tokens, timing: &JobTiming, links: &mut [Link]) -> Stamp {
         let sending = self.sending(prompt);
         let read = timing.first_token;
         let layers = u64::from(self.layers.get());
@@ -70,6 +79,8 @@ impl Handover {
             Transfer::BeforeFirstToken | Transfer::BeforeSecondToken => (read, sending),
             Transfer::LayerWise => (timing.admitted + timing.prefill() / layers, sending / layers),
         };
+        let mut none = Link::default();
+        let link = links.iter_mut().min_by_key(|link| link.free).unwrap_or(&mut none);
         link.free = link.free.max(begun) + sending;
         link.over = link.free.max(link.over.max(read) + left);
         link.over + self.latency
@@ -92,6 +103,7 @@ mod tests {
         Handover {
             per_token: Bytes::new(100.0),
             per_sequence: Bytes::new(1_000.0),
+            links: NonZeroU32::MIN,
             bandwidth: BytesPerSec::new(1e6),
             latency: Nanos::from_micros(7),
             transfer,
@@ -112,7 +124,8 @@ mod tests {
 
     /// 90 tokens take 10 ms.
     fn over(transfer: Transfer, timing: &JobTiming, link: &mut Link) -> u64 {
-        handover(transfer).cross(Tokens::new(90), timing, link).as_nanos() / 1_000
+        handover(transfer).cross(Tokens::new(90), timing, std::slice::from_mut(link)).as_nanos()
+            / 1_000
     }
 
     #[test]

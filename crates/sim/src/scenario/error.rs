@@ -33,6 +33,11 @@ pub enum ScenarioError {
     /// A calibration's constants hold for what was measured.
     #[error("a calibration knows nothing of power: leave out either it or the limit")]
     PowerOfCalibrated,
+    /// A drafter takes memory.
+    #[error(
+        "a drafter drafts nothing where no drafts are asked for: say how long they are, or leave it out"
+    )]
+    DrafterWithoutDrafts,
     /// The overheads are senseless.
     #[error(transparent)]
     Step(#[from] StepError),

@@ -3,21 +3,36 @@
 use std::num::NonZeroU32;
 
 use fizeau_core::Bytes;
-use fizeau_roofline::{Deployment, DeploymentError, System, Transfer};
+use fizeau_roofline::{Deployment, DeploymentError, Drafter, System, Transfer};
 
-use super::{ScenarioError, memory};
-use crate::cluster::{ClusterError, Disaggregated, Handover, Replicas, Routing};
+use super::{Asked, ScenarioError, memory};
+use crate::cluster::{Disaggregated, Handover, Replicas, Routing};
 use crate::engine::Engine;
 use crate::serve::Serve;
 use crate::step::StepModel;
 
-/// How many engines there are; each is a replica of the system.
+/// How many engines there are.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Layout {
-    /// As many as the deployment has replicas.
-    Replicas(Routing),
-    /// So many that read prompts and so many that decode.
-    Apart { prefill: NonZeroU32, decode: NonZeroU32, handover: Handover },
+pub(super) struct Layout {
+    /// Who of an instance's replicas serves a request, where prefill and decode are together.
+    pub(super) routing: Routing,
+    pub(super) apart: Option<Apart>,
+}
+
+/// So many instances that read prompts and so many that decode, each with all replicas of the deployment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Apart {
+    pub(super) prefill: NonZeroU32,
+    pub(super) decode: NonZeroU32,
+    pub(super) transfer: Transfer,
+}
+
+impl Apart {
+    /// The engines that read prompts and those that decode, where an instance has `each`.
+    pub(super) fn engines(&self, each: u32) -> [NonZeroU32; 2] {
+        let each = NonZeroU32::new(each).unwrap_or(NonZeroU32::MIN);
+        [self.prefill, self.decode].map(|instances| instances.saturating_mul(each))
+    }
 }
 
 /// What serves, with nothing to do yet.
@@ -28,22 +43,26 @@ pub(super) enum Service {
     Apart(Disaggregated<Engine<StepModel>, Engine<StepModel>>),
 }
 
-impl Layout {
-    pub(super) fn service(
-        &self,
-        engine: &Engine<StepModel>,
-        replicas: u32,
-    ) -> Result<Service, ClusterError> {
-        let copies = |count: u32| vec![engine.clone(); count as usize];
-        Ok(match *self {
-            Self::Replicas(_) if replicas == 1 => Service::One(engine.clone()),
-            Self::Replicas(routing) => Service::Replicas(Replicas::new(copies(replicas), routing)?),
-            Self::Apart { prefill, decode, handover } => {
-                let (prefill, decode) = (copies(prefill.get()), copies(decode.get()));
-                Service::Apart(Disaggregated::new(prefill, decode, handover)?)
-            }
-        })
-    }
+/// What was asked for, made of copies of `engine`.
+pub(super) fn service(of: &Asked, engine: &Engine<StepModel>) -> Result<Service, ScenarioError> {
+    let copies = |count: u32| vec![engine.clone(); count as usize];
+    let replicas = of.system.deployment().replicas();
+    Ok(match of.layout {
+        Layout { apart: Some(apart), .. } => {
+            let handover = handover(&of.system, of.drafter.as_ref(), apart.transfer)?;
+            let [prefill, decode] = apart.engines(replicas).map(|count| copies(count.get()));
+            Service::Apart(Disaggregated::new(prefill, decode, handover)?)
+        }
+        Layout { .. } if replicas == 1 => Service::One(engine.clone()),
+        Layout { routing, .. } => Service::Replicas(Replicas::new(copies(replicas), routing)?),
+    })
+}
+
+/// An instance, `each`, as often as there are.
+pub(super) fn all(each: &System, layout: &Layout) -> Result<System, DeploymentError> {
+    let Some(apart) = layout.apart else { return Ok(each.clone()) };
+    let [prefill, decode] = apart.engines(each.deployment().replicas());
+    replicated(each, prefill.saturating_add(decode.get()))
 }
 
 impl Service {
@@ -56,18 +75,24 @@ impl Service {
     }
 }
 
-/// What crosses from one instance of `system` to another, and how: each device sends what it keeps of a sequence to its
-/// counterpart, over the link between machines where there is one. Windows count as full.
-pub(super) fn handover(system: &System, transfer: Transfer) -> Result<Handover, ScenarioError> {
+/// What crosses from one instance of `system` to another, and how: each device sends what it keeps of a sequence, for a drafting
+/// model too, to its counterpart, over the link between machines where there is one. Windows count as full.
+fn handover(
+    system: &System,
+    drafter: Option<&Drafter>,
+    transfer: Transfer,
+) -> Result<Handover, ScenarioError> {
     let device = system.device();
     let link = device.network().or_else(|| device.link());
     let link = link.ok_or_else(|| ScenarioError::NoLink { device: device.name().to_owned() })?;
-    let (constant, per_token) = memory::kept(system);
+    let (constant, per_token) = memory::kept_with(system, drafter);
     let layers: u64 = system.model().layers().iter().map(|layers| layers.count).sum();
     let layers = u32::try_from(layers).ok().and_then(NonZeroU32::new);
+    let groups = NonZeroU32::new(system.deployment().attention_groups());
     Ok(Handover {
         per_token: Bytes::new(per_token),
         per_sequence: Bytes::new(constant),
+        links: groups.unwrap_or(NonZeroU32::MIN),
         bandwidth: link.bandwidth,
         latency: link.latency.to_nanos().unwrap_or_default(),
         transfer,

@@ -15,6 +15,9 @@ const USUAL_SEQUENCES: u64 = 1_024;
 pub(super) fn settle(of: &Asked) -> Result<EngineConfig, ScenarioError> {
     let system = &of.system;
     let asked = with_groups(&of.config, system);
+    if of.drafter.is_some() && asked.drafts.is_none() {
+        return Err(ScenarioError::DrafterWithoutDrafts);
+    }
     // First what is senseless whatever the memory.
     EngineConfig { blocks: u64::MAX, ..asked.clone() }.check()?;
     let footprint = Footprint::of(system, of.drafter.as_ref());
@@ -39,7 +42,7 @@ pub(super) fn settle(of: &Asked) -> Result<EngineConfig, ScenarioError> {
             return Err(ScenarioError::ContextTooLong {
                 asked,
                 most: config.kv_capacity(),
-                model: of.model_name.clone(),
+                model: named(of),
                 devices: text::devices(system),
                 remedies: Box::new(Remedies::of(of)),
             });
@@ -55,6 +58,14 @@ pub(super) fn settle(of: &Asked) -> Result<EngineConfig, ScenarioError> {
 /// `config` with the attention groups that the deployment has.
 fn with_groups(config: &EngineConfig, system: &System) -> EngineConfig {
     EngineConfig { groups: system.deployment().attention_groups().into(), ..config.clone() }
+}
+
+/// What takes memory: the model, and a model that drafts for it.
+fn named(of: &Asked) -> String {
+    match of.drafter {
+        Some(Drafter::Model(_)) => format!("{} with its drafter", of.model_name),
+        _ => of.model_name.clone(),
+    }
 }
 
 /// Why there is not one block.
@@ -77,7 +88,7 @@ fn no_room(of: &Asked, config: &EngineConfig, footprint: &Footprint) -> Scenario
         return ScenarioError::BlockTooLarge { block, most };
     }
     ScenarioError::TooLarge {
-        model: of.model_name.clone(),
+        model: named(of),
         devices: text::devices(system),
         many,
         weights: Bytes::new(footprint.weights),
@@ -102,9 +113,19 @@ pub(super) fn usual_sequences(system: &System, config: &EngineConfig) -> u64 {
     USUAL_SEQUENCES.min(budget).min(beside).max(1)
 }
 
-/// `system` with the settings that decide how many sequences run as the engine has them, for what is expected of it.
-pub(super) fn with_limits(system: System, config: &EngineConfig) -> System {
+/// `system` with the settings that decide how many sequences run as the engine has them, for what is expected of it: of memory
+/// for blocks that it does not have nothing is expected.
+pub(super) fn with_limits(
+    system: System,
+    config: &EngineConfig,
+    drafter: Option<&Drafter>,
+) -> System {
+    let footprint = Footprint::of(&system, drafter);
+    let unused = footprint.blocks(config).saturating_sub(config.blocks) as f64;
     let mut serving = *system.serving();
+    // Whole bytes, for files.
+    let bytes = (unused * config.block.get() as f64 * footprint.per_token).floor();
+    serving.reserve = serving.reserve + Bytes::new(bytes);
     serving.max_sequences = NonZeroU64::new(config.max_num_seqs);
     serving.block = config.block;
     serving.admission = config.admission;
@@ -131,19 +152,15 @@ impl Footprint {
     fn of(system: &System, drafter: Option<&Drafter>) -> Self {
         let serving = system.serving();
         let usable = system.device().usable_memory() * serving.memory_share;
-        let (constant, per_token) = kept(system);
+        let (constant, per_token) = kept_with(system, drafter);
         let mut footprint = Self {
             usable: usable.get() - serving.reserve.get(),
             weights: system.weight_bytes_per_device().get(),
             constant,
             per_token,
         };
-        if let Some(drafter @ Drafter::Model(drafting)) = drafter {
-            let (constant, per_token) = kept(drafting);
-            footprint.weights += drafter.weight_bytes_beside(system).get();
-            footprint.constant += constant;
-            footprint.per_token += per_token;
-        }
+        let beside = drafter.map(|drafter| drafter.weight_bytes_beside(system).get());
+        footprint.weights += beside.unwrap_or_default();
         footprint
     }
 
@@ -174,8 +191,15 @@ impl Footprint {
     }
 }
 
-/// What a sequence keeps whatever its length, and with each token.
-pub(super) fn kept(system: &System) -> (f64, f64) {
+/// What a sequence keeps whatever its length, and with each token, for a drafting model too.
+pub(super) fn kept_with(system: &System, drafter: Option<&Drafter>) -> (f64, f64) {
+    let (constant, per_token) = kept(system);
+    let Some(Drafter::Model(drafting)) = drafter else { return (constant, per_token) };
+    let more = kept(drafting);
+    (constant + more.0, per_token + more.1)
+}
+
+fn kept(system: &System) -> (f64, f64) {
     let at = |context| system.cache_bytes_per_device(context).get();
     let per_token = at(FAR) - at(FAR - 1.0);
     ((at(FAR) - per_token * FAR).max(0.0), per_token)

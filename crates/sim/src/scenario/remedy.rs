@@ -3,7 +3,7 @@
 use std::fmt;
 
 use fizeau_core::Tokens;
-use fizeau_roofline::{Device, Format, MathType, System, WeightChoice};
+use fizeau_roofline::{Device, Drafter, Format, MathType, System, WeightChoice};
 
 use super::layout::spread;
 use super::{Asked, memory};
@@ -17,6 +17,8 @@ pub struct Remedies {
     pub tensor: Option<(u32, Tokens)>,
     /// The widest format of weights.
     pub weights: Option<(Format, Tokens)>,
+    /// Without the model that drafts: drafts of a search in the text.
+    pub look_up: Option<Tokens>,
     /// The key-value cache in eight bits.
     pub cache: Option<(Format, Tokens)>,
     /// The device with the least memory, of the same vendor where one of its devices does.
@@ -32,16 +34,37 @@ impl Remedies {
         Self {
             tensor: more_ranks(of, system),
             weights: narrower_weights(of, system),
+            look_up: without_drafter(of, system),
             cache: narrower_cache(of, system),
             device: larger_device(of, system),
         }
     }
 }
 
-/// The tokens of cache that `system` would leave, if what was asked for runs there.
+/// The tokens of cache that `system` would leave beside a drafting model that is spread as it is, if what was asked for runs there.
 fn holds(of: &Asked, system: &System) -> Option<Tokens> {
+    let drafter = match &of.drafter {
+        Some(Drafter::Model(drafting))
+            if of.system.model().draft_model().as_ref() == Some(drafting.model()) =>
+        {
+            Drafter::own_module(system).ok()?
+        }
+        Some(Drafter::Model(drafting)) => {
+            let there = drafting.with_device(system.device().clone());
+            Some(Drafter::Model(Box::new(spread(&there, *system.deployment()).ok()?)))
+        }
+        other => other.clone(),
+    };
+    holds_beside(of, system, drafter.as_ref())
+}
+
+fn without_drafter(of: &Asked, system: &System) -> Option<Tokens> {
+    matches!(of.drafter, Some(Drafter::Model(_))).then(|| holds_beside(of, system, None))?
+}
+
+fn holds_beside(of: &Asked, system: &System, drafter: Option<&Drafter>) -> Option<Tokens> {
     let asked = &of.config;
-    let blocks = memory::blocks(system, asked, of.drafter.as_ref());
+    let blocks = memory::blocks(system, asked, drafter);
     let config = EngineConfig { blocks, ..asked.clone() };
     let needed = asked.max_context.unwrap_or_else(|| asked.block.max(Tokens::new(2)));
     let holds = config.kv_capacity();
@@ -103,6 +126,7 @@ impl fmt::Display for Remedies {
             self.cache
                 .as_ref()
                 .map(|(format, holds)| (format!("with its cache in {format}"), holds)),
+            self.look_up.as_ref().map(|holds| ("without its drafter".to_owned(), holds)),
             self.device.as_ref().map(|(name, holds)| (format!("on {name}"), holds)),
         ];
         let ways: Vec<String> = ways

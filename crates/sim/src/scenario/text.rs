@@ -1,8 +1,7 @@
 //! A scenario in words.
 
-use fizeau_roofline::{Admission, Drafter, Model, System};
+use fizeau_roofline::{Admission, Drafter, Model, Scope, System};
 
-use super::layout::Layout;
 use super::timing::Timing;
 use super::{Asked, Scenario};
 use crate::engine::{Chunking, EngineConfig, Order, Policy, PrefixCaching};
@@ -23,10 +22,10 @@ pub(super) fn describe(scenario: &Scenario) -> String {
             "{} ({}) on {}",
             asked.model_name,
             most_common_format(scenario.model()),
-            engines(asked)
+            engines(scenario)
         ),
         [vec![limits], unusual(config), drafts(asked)].concat().join(", "),
-        step(&asked.timing),
+        step(asked),
     ];
     words.join("; ")
 }
@@ -41,16 +40,16 @@ pub(super) fn devices(system: &System) -> String {
 }
 
 /// The devices, and what the engines on them do.
-fn engines(asked: &Asked) -> String {
-    let devices = devices(&asked.system);
-    match asked.layout {
-        Layout::Apart { prefill, decode, .. } => {
+fn engines(scenario: &Scenario) -> String {
+    let (devices, asked) = (devices(&scenario.system), &scenario.asked);
+    let replicas = asked.system.deployment().replicas();
+    match asked.layout.apart {
+        Some(apart) => {
+            let [prefill, decode] = apart.engines(replicas);
             format!("{devices}, {prefill} for prefill and {decode} for decode")
         }
-        Layout::Replicas(routing) if asked.system.deployment().replicas() > 1 => {
-            format!("{devices}, routed {}", routing.as_str())
-        }
-        Layout::Replicas(_) => devices,
+        None if replicas > 1 => format!("{devices}, routed {}", asked.layout.routing.as_str()),
+        None => devices,
     }
 }
 
@@ -86,14 +85,16 @@ fn size(system: &System) -> String {
     format!("{:.1} GB", system.weight_bytes_per_device().get() / 1e9)
 }
 
-fn step(timing: &Timing) -> String {
-    let (overheads, limit) = match timing {
-        Timing::Calibrated { engine: Some(engine), .. } => {
-            return format!("calibrated for {engine}");
-        }
-        Timing::Calibrated { engine: None, .. } => return "calibrated for the device".to_owned(),
-        Timing::Roofline { overheads, power_limit } => (overheads, power_limit),
-    };
+fn step(asked: &Asked) -> String {
+    let Timing { overheads, power_limit: limit, calibration } = &asked.timing;
+    if let Some((calibration, engine)) = calibration {
+        // An engine that was not measured has the constants of its device, and a device those of all.
+        return match calibration.predictor(&asked.system, engine.as_deref()).scope() {
+            Scope::Engine { engine, .. } => format!("calibrated for {engine}"),
+            Scope::Device(_) => "calibrated for the device".to_owned(),
+            _ => "calibrated for all devices".to_owned(),
+        };
+    }
     let limit = limit.map(|limit| format!(", at most {:.0} W", limit.get())).unwrap_or_default();
     let also = [(overheads.per_layer, "a layer"), (overheads.per_collective, "a collective")];
     let also = also.iter().filter(|(time, _)| time.as_nanos() > 0);

@@ -7,9 +7,9 @@ use fizeau_core::Nanos;
 /// slower than the bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Overheads {
-    /// Share of the peak memory bandwidth that is reached, above 0 and at most 1. Default 0.85.
+    /// Share of the peak memory bandwidth that is reached, from 0.001 to 1. Default 0.85.
     pub bandwidth_efficiency: f64,
-    /// Share of the peak dense arithmetic that is reached, above 0 and at most 1. Default 0.70.
+    /// Share of the peak dense arithmetic that is reached, from 0.001 to 1. Default 0.70.
     pub compute_efficiency: f64,
     /// Time that each step takes besides: scheduling, launching, sampling. Default 150 us.
     pub per_step: Nanos,
@@ -44,7 +44,7 @@ impl Overheads {
 /// Why there is no step time.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error(
-    "`{field}` is {value}: an efficiency must be above 0 and at most 1, for no engine beats the silicon"
+    "`{field}` is {value:?}: an efficiency must be from 0.001 to 1, for no engine beats the silicon or stays a thousandfold behind"
 )]
 pub struct StepError {
     /// Which efficiency.
@@ -53,6 +53,9 @@ pub struct StepError {
     pub value: f64,
 }
 
+/// Less is a slip, and times of centuries help nobody.
+const LEAST_SHARE: f64 = 0.001;
+
 fn share(field: &'static str, value: f64) -> Result<(), StepError> {
-    if value > 0.0 && value <= 1.0 { Ok(()) } else { Err(StepError { field, value }) }
+    if (LEAST_SHARE..=1.0).contains(&value) { Ok(()) } else { Err(StepError { field, value }) }
 }

@@ -73,7 +73,7 @@ impl RooflineStep {
     /// The step time of `system`.
     ///
     /// # Errors
-    /// If an efficiency is not above 0 and at most 1.
+    /// If an efficiency is not from 0.001 to 1.
     pub fn new(system: impl Into<Arc<System>>, overheads: Overheads) -> Result<Self, StepError> {
         overheads.check()?;
         let model = Passing::new(system.into());
@@ -91,7 +91,10 @@ impl RooflineStep {
     }
 
     /// The same where no device may draw more than `limit` on average over a step: one that needs more energy takes longer
-    /// ([`PowerDraw::least_time`]).
+    /// ([`PowerDraw::least_time`]). Arithmetic and memory draw what they draw at their peak for as long as the engine takes for
+    /// them, so that one that reaches 70 % of the peak takes `1 / 0.7` of the energy: units that wait between operations are
+    /// clocked and hold their data, and boards do run near their limit while they read prompts. An assumption, on the cautious
+    /// side: a board that is limited lowers its voltage too, and then takes less for each operation.
     ///
     /// ```
     /// use fizeau_roofline::PowerDraw;
@@ -154,7 +157,8 @@ impl RooflineStep {
     fn parts(&self, model: &Passing, sums: &PassSums) -> Parts {
         let pass = model.system.overlapped_sums(sums);
         let of = &self.overheads;
-        let least = |(draw, limit): &(PowerDraw, Watts)| draw.least_time(&pass, *limit).ok();
+        let drawn = drawn(pass, of);
+        let least = |(draw, limit): &(PowerDraw, Watts)| draw.least_time(&drawn, *limit).ok();
         Parts {
             weights: pass.weights * (1.0 / of.bandwidth_efficiency),
             matrices: pass.matrices * (1.0 / of.compute_efficiency),
@@ -165,6 +169,18 @@ impl RooflineStep {
             host: of.per_layer * model.layers + of.per_collective * pass.collectives.round() as u64,
         }
     }
+}
+
+/// The times for which a pass has each resource draw its power.
+fn drawn(pass: PassTime, of: &Overheads) -> PassTime {
+    let (memory, compute) = (1.0 / of.bandwidth_efficiency, 1.0 / of.compute_efficiency);
+    let mut drawn = pass;
+    drawn.weights = pass.weights * memory;
+    drawn.cache = pass.cache * memory;
+    drawn.activations = pass.activations * memory;
+    drawn.matrices = pass.matrices * compute;
+    drawn.attention = pass.attention * compute;
+    drawn
 }
 
 impl Passing {

@@ -201,7 +201,7 @@ fn ttft_does_not_fall_with_concurrency() {
 
 #[test]
 fn no_engine_is_given_more_than_the_silicon_has() {
-    for value in [0.0, -0.5, 1.01, f64::NAN, f64::INFINITY] {
+    for value in [0.0, -0.5, 1e-300, 1.01, f64::NAN, f64::INFINITY] {
         let overheads = Overheads { compute_efficiency: value, ..Overheads::default() };
         let error = RooflineStep::new(scenario().system().clone(), overheads);
         assert_eq!(error.unwrap_err().field, "compute_efficiency");

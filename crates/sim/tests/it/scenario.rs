@@ -5,7 +5,9 @@ mod refused;
 use std::num::NonZeroU32;
 
 use fizeau_core::{Bytes, Nanos, Tokens, Watts};
-use fizeau_roofline::{Acceptance, Calibration, Drafter, KnownModel, Sample, System, Transfer};
+use fizeau_roofline::{
+    Acceptance, Calibration, Drafter, KnownModel, Load, Sample, System, Transfer,
+};
 use fizeau_sim::{
     Drafts, EngineConfig, Overheads, Policy, Routing, Scenario, ScenarioError, Serve,
 };
@@ -177,15 +179,103 @@ fn power_and_calibrations_set_the_pace() {
 
     let calibrated = one.clone().with_calibration(calibration(&one), Some("vllm".into())).unwrap();
     assert_ne!(first(&calibrated), first(&one));
-    assert!(calibrated.describe().ends_with("; calibrated for vllm"), "{}", calibrated.describe());
-    let error = calibrated.with_power_limit(Watts::new(350.0)).unwrap_err();
-    assert_eq!(error, ScenarioError::PowerOfCalibrated);
+    // Nobody measured that engine: the constants are those of its device.
+    let description = calibrated.describe();
+    assert!(description.ends_with("; calibrated for the device"), "{description}");
+}
+
+/// Whatever comes first: nothing is dropped, and the same is refused.
+#[test]
+fn the_order_of_what_is_said_does_not_matter() {
+    let one = default();
+    let error = [
+        one.clone()
+            .with_calibration(calibration(&one), None)
+            .and_then(|both| both.with_power_limit(Watts::new(350.0))),
+        one.clone()
+            .with_power_limit(Watts::new(350.0))
+            .and_then(|both| both.with_calibration(calibration(&one), None)),
+    ];
+    for error in error {
+        assert_eq!(error.unwrap_err(), ScenarioError::PowerOfCalibrated);
+    }
+    let apart = |of: Scenario| of.disaggregated(count(2), count(1), Transfer::LayerWise).unwrap();
+    let twice = |of: Scenario| of.with_replicas(count(2), Routing::RoundRobin).unwrap();
+    let both = [twice(apart(one.clone())), apart(twice(one.clone()))].map(|of| of.describe());
+    assert_eq!(both[0], both[1]);
+    assert!(both[0].contains("4 for prefill and 2 for decode"), "{}", both[0]);
+    let error = one.with_drafter(Drafter::Lookup).unwrap_err();
+    assert_eq!(error, ScenarioError::DrafterWithoutDrafts);
+}
+
+/// Each group of attention data parallelism has a link of its own, and a drafting model's cache crosses too.
+#[test]
+fn what_crosses_is_each_groups_own_and_the_drafters() {
+    let end = |scenario: &Scenario, jobs: u64| {
+        let mut engine = scenario.serve();
+        for id in 0..jobs {
+            engine.submit(job(id, 2_000, 2, ms(0))).unwrap();
+        }
+        let first =
+            drain(&mut engine).iter().filter(|token| token.index == 0).map(|token| token.at).max();
+        first.unwrap().since(ms(0)).unwrap().as_secs_f64()
+    };
+    // gpt-oss-20b in two groups: two prompts are read at once, and sent at once.
+    let groups = Scenario::of("m", system(4), slots(8), NONE).unwrap();
+    let sending = |of: &Scenario| {
+        let apart = |transfer| of.clone().disaggregated(count(1), count(1), transfer).unwrap();
+        let at = |transfer, jobs| end(&apart(transfer), jobs);
+        [1, 2].map(|jobs| {
+            at(Transfer::BeforeFirstToken, jobs) - at(Transfer::BeforeSecondToken, jobs)
+        })
+    };
+    let [one, two] = sending(&groups);
+    assert!(one > 0.0 && (two / one - 1.0).abs() < 1e-6, "{one} {two}");
+
+    let small = KnownModel::named("llama-3.1-8b").unwrap().model().unwrap();
+    let plain = system(1);
+    let drafting = System::new(small, plain.device().clone(), *plain.deployment()).unwrap();
+    let drafts = Drafts { length: 3, acceptance: Acceptance::uniform(0.8).unwrap() };
+    let config = EngineConfig { drafts: Some(drafts), ..slots(8) };
+    let lookup = Scenario::of("m", plain.clone(), config, NONE).unwrap();
+    let [without, _] = sending(&lookup);
+    let beside = lookup.with_drafter(Drafter::Model(Box::new(drafting.clone()))).unwrap();
+    let [with, _] = sending(&beside);
+    let link = plain.device().network().unwrap();
+    let more = drafting.cache_bytes_per_device(2_000.0) / link.bandwidth;
+    assert!((with - without - more.get()).abs() < 1e-8, "{with} {without} {}", more.get());
+}
+
+/// A board is near its limit while it reads prompts, however little of its arithmetic an engine reaches.
+#[test]
+fn a_limit_of_power_bites_where_prompts_are_read() {
+    let first = |scenario: &Scenario| {
+        let mut engine = scenario.engine();
+        engine.submit(job(0, 8_000, 1, ms(0))).unwrap();
+        drain(&mut engine)[0].at.since(ms(0)).unwrap().as_secs_f64()
+    };
+    let one = default();
+    let tdp = one.device().tdp().unwrap();
+    let limited = |share: f64| first(&one.clone().with_power_limit(tdp * share).unwrap());
+    assert_eq!(limited(1.0), first(&one));
+    assert!(limited(0.7) > 1.1 * first(&one), "{} {}", limited(0.7), first(&one));
+}
+
+/// Of memory for blocks that an engine does not have nothing is expected.
+#[test]
+fn what_is_expected_has_the_blocks_that_the_engine_has() {
+    let few = EngineConfig { blocks: 1_000, ..slots(64) };
+    let few = Scenario::of("m", system(0), few, NONE).unwrap();
+    let load = Load::new(Tokens::new(1_000), Tokens::new(200), count(64).into());
+    assert_eq!(few.system().max_batch(&load), 14.0, "16,000 tokens, 1,100 each");
+    let all = Scenario::of("m", system(0), slots(64), NONE).unwrap();
+    assert_eq!(all.system().max_batch(&load), 64.0);
+    assert_eq!(all.system().serving().reserve, Bytes::new(0.0));
 }
 
 /// Of an engine that is half as fast as one expects.
 fn calibration(of: &Scenario) -> Calibration {
     use fizeau_core::Seconds;
-    use fizeau_roofline::Load;
     let samples: Vec<Sample> = (0..6)
         .map(|power| {
             let concurrency = std::num::NonZeroU64::new(1 << power).unwrap();

@@ -2,10 +2,10 @@
 
 use std::num::NonZeroU32;
 
-use fizeau_core::{Nanos, Tokens, Watts};
+use fizeau_core::{Nanos, Seconds, Tokens, Watts};
 use fizeau_roofline::{
-    Acceptance, Deployment, Device, Drafter, KnownModel, Load, Model, Pass, PassSums, PowerDraw,
-    Reckoning, Span, Speculation, System,
+    Acceptance, Deployment, Device, Drafter, KnownModel, Load, Model, Pass, PassSums, PassTime,
+    PowerDraw, Reckoning, Span, Speculation, System,
 };
 use fizeau_sim::{
     CalibratedStep, FixedStep, Overheads, Pace, RooflineStep, StepLoad, StepModel, StepTime,
@@ -62,6 +62,11 @@ fn step_of(system: &System, kind: usize) -> StepModel {
 
 const KINDS: usize = 4;
 
+/// Matrices and attention one after the other, each the longer of its memory and its arithmetic.
+fn kernels(pass: &PassTime) -> Seconds {
+    pass.weights.max(pass.matrices) + pass.cache.max(pass.attention)
+}
+
 /// Batches of all sizes, at contexts about windows and far from them.
 fn batches() -> impl Strategy<Value = (u64, u64, u64)> {
     let sequences = prop_oneof![1u64..40, 1u64..2_000];
@@ -116,7 +121,7 @@ proptest! {
             ..PassSums::default()
         };
         let pass = system.overlapped_sums(&sums);
-        let exact = (pass.memory().max(pass.arithmetic()) + pass.communication()).get() * 1e9;
+        let exact = (kernels(&pass) + pass.communication()).get() * 1e9;
         let allowed = 1.0 + exact * 1e-12;
         prop_assert!(found >= exact * (1.0 - 1e-12) && found <= exact + allowed, "{found} {exact}");
         let bound = system.bound_sums(&sums).total.get() * 1e9;
@@ -139,7 +144,7 @@ proptest! {
                 let now = context + index * sequences;
                 let sums = PassSums { decoding: sequences as f64, context: now as f64, ..PassSums::default() };
                 let pass = system.overlapped_sums(&sums);
-                let exact = pass.memory().max(pass.arithmetic()).get() * 1e9;
+                let exact = kernels(&pass).get() * 1e9;
                 let found = pace.at(index).as_nanos() as f64;
                 prop_assert!(found >= exact * (1.0 - 1e-12) && found <= exact * (1.0 + 1e-12) + 1.0);
                 prop_assert_eq!(pace.at(index), step.step_time(&decode(sequences, now)));

@@ -31,6 +31,34 @@ fn flags_that_contradict_each_other() {
 }
 
 #[test]
+fn flags_that_would_do_nothing() {
+    for (line, words) in [
+        ("--transfer layers", "--disaggregate"),
+        ("--drafter lookup", "--draft"),
+        ("--acceptance 0.5", "--draft"),
+        ("--prefix own", "--enable-prefix-caching"),
+        ("--overlap two-batches", "one thing after the other"),
+    ] {
+        let said = refused(line);
+        assert!(said.contains(words), "{line}: {said}");
+    }
+}
+
+#[test]
+fn numbers_that_make_no_engine_have_the_least_and_the_most_that_do() {
+    for (line, words) in [
+        ("--max-num-seqs 0", "the least is 1"),
+        ("--num-gpu-blocks 0", "the least is 1"),
+        ("--draft 0", "from 1 on"),
+        ("--draft 100000", "from 1 to 1024"),
+        ("--bandwidth-efficiency 1e-300", "is 1e-300: an efficiency must be from 0.001 to 1"),
+    ] {
+        let said = refused(line);
+        assert!(said.contains(words), "{line}: {said}");
+    }
+}
+
+#[test]
 fn a_model_that_does_not_fit() {
     let said = refused("--model-config llama-3.1-70b --hardware h100-sxm");
     assert!(said.contains("memory"), "{said}");
@@ -41,6 +69,10 @@ fn a_request_that_is_longer_than_the_engine_takes() {
     let long = "--random-input-len 4000 --random-output-len 100";
     let said = refused(&format!("--num-gpu-blocks 100 {long}"));
     assert!(said.contains("4100") && said.contains("1600"), "{said}");
+    assert!(
+        said.contains("cache of 100 blocks") && said.contains("--num-gpu-blocks 257"),
+        "{said}"
+    );
     let said = refused(&format!("--max-model-len 2000 {long}"));
     assert!(said.contains("4100") && said.contains("2000"), "{said}");
     let said = refused(&format!("--levels 1,2 --max-model-len 2000 {long}"));

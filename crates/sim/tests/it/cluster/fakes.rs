@@ -121,6 +121,7 @@ pub(crate) fn handover(transfer: Transfer) -> Handover {
     Handover {
         per_token: Bytes::new(1.0),
         per_sequence: Bytes::new(0.0),
+        links: NonZeroU32::MIN,
         bandwidth: BytesPerSec::new(100_000.0),
         latency: Nanos::from_millis(1),
         transfer,

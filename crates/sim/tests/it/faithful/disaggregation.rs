@@ -26,6 +26,7 @@ fn handover(transfer: Transfer) -> Handover {
     Handover {
         per_token: Bytes::new(131_072.0),
         per_sequence: Bytes::new(0.0),
+        links: NonZeroU32::MIN,
         bandwidth: BytesPerSec::new(450e9),
         latency: Nanos::from_micros(10),
         transfer,

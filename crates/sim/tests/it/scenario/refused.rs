@@ -1,8 +1,8 @@
 //! What cannot run, and what would.
 
 use fizeau_core::Tokens;
-use fizeau_roofline::{Device, KnownModel, System, WeightChoice};
-use fizeau_sim::{EngineConfig, Remedies, Scenario, ScenarioError};
+use fizeau_roofline::{Acceptance, Device, Drafter, KnownModel, System, WeightChoice};
+use fizeau_sim::{Drafts, EngineConfig, Remedies, Scenario, ScenarioError};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -64,6 +64,27 @@ fn a_model_that_does_not_fit_says_where_it_does() {
     );
     let error = refused("deepseek-v3", "rtx-4090", "1 device", slots(8)).to_string();
     assert!(error.ends_with("it runs with TP32 (14832 tokens of cache)"), "{error}");
+}
+
+/// What takes the memory is named, and what is spread or left out goes along.
+#[test]
+fn a_drafter_that_does_not_fit_is_named_and_spread_along() {
+    let drafts = Drafts { length: 3, acceptance: Acceptance::uniform(0.8).unwrap() };
+    let config = EngineConfig { drafts: Some(drafts), ..slots(8) };
+    let system = made("llama-3.1-70b", "h100-sxm", "TP2");
+    let drafter = Drafter::Model(Box::new(made("llama-3.1-8b", "h100-sxm", "TP2")));
+    let lookup = Scenario::of("llama-3.1-70b", system, config.clone(), NONE).unwrap();
+    let error = lookup.with_drafter(drafter).unwrap_err();
+    let ScenarioError::TooLarge { model, remedies, .. } = error else { panic!("{error}") };
+    assert_eq!(model, "llama-3.1-70b with its drafter");
+    let (ranks, holds) = remedies.tensor.unwrap();
+    let deployment = format!("TP{ranks}");
+    let system = made("llama-3.1-70b", "h100-sxm", &deployment);
+    let drafter = Drafter::Model(Box::new(made("llama-3.1-8b", "h100-sxm", &deployment)));
+    let spread = Scenario::of("m", system, config, NONE).unwrap().with_drafter(drafter).unwrap();
+    assert_eq!((ranks, spread.config().kv_capacity()), (4, holds));
+    assert_eq!(remedies.look_up, Some(Tokens::new(39_136)));
+    assert!(remedies.to_string().contains("without its drafter (39136)"), "{remedies}");
 }
 
 #[test]

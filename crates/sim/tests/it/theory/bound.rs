@@ -113,6 +113,7 @@ fn build(
             let handover = Handover {
                 per_token: Bytes::new(1e4),
                 per_sequence: Bytes::new(0.0),
+                links: NonZeroU32::MIN,
                 bandwidth: link.bandwidth,
                 latency: Nanos::ZERO,
                 transfer,
