@@ -1,11 +1,18 @@
 //! Replies that end otherwise than they should.
 
+use std::time::Duration;
+
+use fizeau_core::Nanos;
 use serde_json::{Value, json};
 
+use super::Met;
 use super::event::Event;
 use super::kind::Kind;
 use super::play::{Act, End};
-use crate::http::response::Framing;
+use crate::http::ask::Ask;
+use crate::http::refusal::{Refusal, Status};
+use crate::http::request::{Method, Peer};
+use crate::http::response::{Framing, Response};
 
 /// What comes instead of the rest of a reply.
 pub(super) struct Ending {
@@ -88,32 +95,31 @@ fn filtered(token: Option<Event>, reason: &str, usage: Option<Event>) -> Vec<Eve
     stopped(token, reason).into_iter().chain(usage).chain([Event::done()]).collect()
 }
 
-/// What comes instead of a reply, if one of `has` does.
-pub(super) fn instead(
-    has: impl Fn(Kind) -> bool,
-    wait_s: impl Fn(Kind) -> u64,
-) -> Option<Vec<Act>> {
-    let write = |bytes: &[u8]| Act::Write { bytes: bytes.to_vec(), tokens: 0 };
-    let status = |line: &str, wait: Option<u64>| {
-        let wait = wait.map(|wait| format!("retry-after: {wait}\r\n")).unwrap_or_default();
-        let code = line.split(' ').next().and_then(|code| code.parse::<u16>().ok());
-        let body = json!({"error": {"message": WORDS, "type": "ServerError", "param": null, "code": code}});
-        let body = body.to_string();
-        let length = body.len();
-        let head = format!(
-            "HTTP/1.1 {line}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n{wait}\r\n"
-        );
-        vec![write(&[head.as_bytes(), body.as_bytes()].concat()), Act::End(End::Whole)]
+/// What comes instead of a reply to `ask`, of the first of `met` that has anything come.
+pub(super) fn instead(met: &Met, ask: &Ask, peer: Peer) -> Vec<Act> {
+    let Some(fault) = met.0.iter().find(|fault| fault.kind.kind.replaces_reply()) else {
+        return Vec::new();
     };
-    let cases: [(Kind, &dyn Fn() -> Vec<Act>); 8] = [
-        (Kind::ResetAtOnce, &|| vec![Act::End(End::Reset)]),
-        (Kind::CloseAtOnce, &|| vec![Act::End(End::Close)]),
-        (Kind::NoReply, &|| vec![Act::Pause(None)]),
-        (Kind::Garbage, &|| vec![write(b"220 mail.example ESMTP\r\n\r\n"), Act::End(End::Close)]),
-        (Kind::CutHead, &|| vec![write(b"HTTP/1.1 200 OK\r\ncontent-ty"), Act::End(End::Close)]),
-        (Kind::TooMany, &|| status("429 Too Many Requests", Some(wait_s(Kind::TooMany)))),
-        (Kind::Unavailable, &|| status("503 Service Unavailable", Some(wait_s(Kind::Unavailable)))),
-        (Kind::Internal, &|| status("500 Internal Server Error", None)),
-    ];
-    cases.into_iter().find(|(kind, _)| has(*kind)).map(|(_, acts)| acts())
+    let refuse = |status, kind| {
+        let refusal = Refusal {
+            status,
+            kind,
+            retry_after: fault.time().map(Nanos::as_nanos).map(Duration::from_nanos),
+            ..Refusal::bad_request(None, WORDS)
+        };
+        let response = Response::refusal_on(ask.route, &refusal).echoing(ask.request_id.clone());
+        vec![Act::write(response.render(&Method::Post, peer)), Act::End(End::Whole)]
+    };
+    let cut = |bytes: &[u8]| vec![Act::write(bytes.to_vec()), Act::End(End::Close)];
+    match fault.kind.kind {
+        Kind::ResetAtOnce => vec![Act::End(End::Reset)],
+        Kind::CloseAtOnce => vec![Act::End(End::Close)],
+        Kind::Garbage => cut(b"220 mail.example ESMTP\r\n\r\n"),
+        Kind::CutHead => cut(b"HTTP/1.1 200 OK\r\ncontent-ty"),
+        Kind::TooMany => refuse(Status::TOO_MANY, "TooManyRequestsError"),
+        Kind::Unavailable => refuse(Status::UNAVAILABLE, "ServiceUnavailableError"),
+        Kind::Internal => refuse(Status::INTERNAL, "InternalServerError"),
+        // No reply, ever.
+        _ => vec![Act::Pause(None)],
+    }
 }

@@ -5,19 +5,25 @@ use std::io::{self, ErrorKind, Write};
 
 use fizeau_core::{Clock, Nanos, Stamp};
 
+use super::cut::Cut;
 use crate::http::truth::Record;
 
 /// One thing that is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Act {
-    /// Bytes in a write of their own, which so many tokens end with.
-    Write {
-        bytes: Vec<u8>,
-        tokens: u64,
-    },
+    Write(Piece),
     /// Nothing for so long, or for ever.
     Pause(Option<Nanos>),
     End(End),
+}
+
+/// Bytes in a write of their own, or in several where they are cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) bytes: Vec<u8>,
+    /// How many tokens end where.
+    pub(super) ends: Vec<(usize, u64)>,
+    pub(super) cut: Cut,
 }
 
 /// How a faulty reply ends.
@@ -40,6 +46,8 @@ pub(in crate::http) enum Stand {
     Blocked,
     /// Nothing can be done before then.
     Until(Stamp),
+    /// More could be done at once; others have their turn first.
+    More,
     /// Nothing is left to do for now.
     Idle,
     Ended(End),
@@ -49,10 +57,48 @@ pub(in crate::http) enum Stand {
 #[derive(Debug, Default)]
 pub(super) struct Play {
     acts: VecDeque<Act>,
-    /// How much of the first act's bytes is written.
+    /// How much of the first act's bytes is written, and how many of its ends with it.
     written: usize,
-    /// When the pause that is the first act ends.
-    paused_until: Option<Stamp>,
+    ended: usize,
+    /// Whether the pause that comes next has begun, or the one before the next byte is still to come.
+    pause: Pausing,
+}
+
+/// Where a pause stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Pausing {
+    #[default]
+    Not,
+    /// At a cut that was not waited at.
+    Due,
+    Until(Stamp),
+}
+
+/// How much one reply may do before others have their turn, in bytes; a write counts as some however short it is.
+#[derive(Debug)]
+pub(super) struct Budget(usize);
+
+impl Budget {
+    const A_WRITE: usize = 256;
+
+    pub(super) const fn of_turn() -> Self {
+        Self(64 << 10)
+    }
+
+    const fn spend(&mut self, bytes: usize) {
+        self.0 = self.0.saturating_sub(bytes + Self::A_WRITE);
+    }
+
+    const fn is_spent(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl Act {
+    /// A write without tokens, in one piece.
+    pub(super) const fn write(bytes: Vec<u8>) -> Self {
+        Self::Write(Piece { bytes, ends: Vec::new(), cut: Cut::NEVER })
+    }
 }
 
 impl Play {
@@ -66,11 +112,21 @@ impl Play {
         to: &mut impl Write,
         clock: &impl Clock,
         record: &mut Record,
+        budget: &mut Budget,
     ) -> io::Result<Stand> {
         while let Some(act) = self.acts.front() {
+            if budget.is_spent() {
+                return Ok(Stand::More);
+            }
             match act {
-                Act::Write { bytes, tokens } => {
-                    let rest = bytes.get(self.written..).unwrap_or_default();
+                Act::Write(piece) => {
+                    if self.pause != Pausing::Not
+                        && let Some(until) = wait(&mut self.pause, piece.cut.pause, clock)
+                    {
+                        return Ok(Stand::Until(until));
+                    }
+                    let end = piece.cut.next(&piece.bytes, self.written);
+                    let rest = piece.bytes.get(self.written..end).unwrap_or_default();
                     let before = clock.now();
                     let sent = match to.write(rest) {
                         Ok(0) if !rest.is_empty() => return Err(ErrorKind::WriteZero.into()),
@@ -81,22 +137,27 @@ impl Play {
                         Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                         Err(error) => return Err(error),
                     };
-                    if sent < rest.len() {
-                        self.written += sent;
+                    budget.spend(sent);
+                    self.written += sent;
+                    let ends = piece.ends.get(self.ended..).unwrap_or_default();
+                    for (_, tokens) in ends.iter().take_while(|(end, _)| *end <= self.written) {
+                        record.hand(*tokens, before);
+                        self.ended += 1;
+                    }
+                    if self.written < piece.bytes.len() {
+                        if self.written == end {
+                            self.pause = Pausing::Due;
+                        }
                         continue;
                     }
-                    record.hand(*tokens, before);
-                    self.written = 0;
+                    (self.written, self.ended) = (0, 0);
                 }
                 // For ever: only the client can end this.
                 Act::Pause(None) => return Ok(Stand::Idle),
                 Act::Pause(Some(pause)) => {
-                    let now = clock.now();
-                    let until = *self.paused_until.get_or_insert(now + *pause);
-                    if now < until {
+                    if let Some(until) = wait(&mut self.pause, *pause, clock) {
                         return Ok(Stand::Until(until));
                     }
-                    self.paused_until = None;
                 }
                 Act::End(end) => return Ok(Stand::Ended(*end)),
             }
@@ -109,4 +170,16 @@ impl Play {
     pub(super) fn is_over(&self) -> bool {
         self.acts.is_empty()
     }
+}
+
+/// Begins a pause, or goes on with it; until when it lasts, unless it is over.
+fn wait(pausing: &mut Pausing, pause: Nanos, clock: &impl Clock) -> Option<Stamp> {
+    let now = clock.now();
+    let until = match *pausing {
+        Pausing::Until(until) => until,
+        Pausing::Not | Pausing::Due => now + pause,
+    };
+    let waits = now < until;
+    *pausing = if waits { Pausing::Until(until) } else { Pausing::Not };
+    waits.then_some(until)
 }
