@@ -189,6 +189,12 @@ impl Conn {
         self.reply = Reply::Refused;
     }
 
+    /// Answers a request to generate that cannot be taken.
+    pub(super) fn decline(&mut self, ask: Ask, refusal: &Refusal, peer: Peer) {
+        let response = Response::refusal_on(ask.route, refusal).echoing(ask.request_id);
+        self.respond(response, &Method::Post, peer);
+    }
+
     /// Answers with what is ready.
     pub(super) fn respond(&mut self, response: Response, method: &Method, peer: Peer) {
         self.out.push(&response.render(method, peer));

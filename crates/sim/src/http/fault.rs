@@ -8,6 +8,7 @@ mod cut;
 mod desk;
 mod ending;
 mod event;
+mod fit;
 mod good;
 mod gzip;
 mod kind;

@@ -142,7 +142,12 @@ impl Metrics {
             "vllm:request_success_total",
             "Count of successfully processed requests.",
             "finished_reason",
-            &[("stop", self.stopped), ("length", self.cut), ("abort", self.aborted), ("error", self.failed)],
+            &[
+                ("stop", self.stopped),
+                ("length", self.cut),
+                ("abort", self.aborted),
+                ("error", self.failed),
+            ],
         );
         out.histogram("vllm:request_prompt_tokens", prompt, &self.prompt_length);
         out.histogram("vllm:request_generation_tokens", generation, &self.generation_length);

@@ -27,7 +27,7 @@ use super::fault::{Asked, Faulty};
 use super::frames::{self, Frames};
 use super::refusal::Refusal;
 use super::request::Request;
-use super::response::{self, Response};
+use super::response;
 use super::routes::{self, Answer};
 use super::slots::Slots;
 use super::spread::Spread;
@@ -234,15 +234,12 @@ impl Reactor {
         };
         let met = match self.app.faults.meet(request.fault.as_deref(), &ask) {
             Ok(met) => met,
-            Err(refusal) => {
-                let response = Response::refusal_on(ask.route, &refusal).echoing(ask.request_id);
-                return conn.respond(response, &request.method, request.peer);
-            }
+            Err(refusal) => return conn.decline(*ask, &refusal, request.peer),
         };
         if let Some(met) = met.as_ref().filter(|met| met.replaces_reply()) {
             let id = frames::reply_id(&ask, self.app.next_number());
             self.app.numbered += 1;
-            let record = Record::unanswered(&ask, id, arrived).with_fault(met);
+            let record = Record::unanswered(&ask, id, arrived).with_fault(Some(met));
             return conn.faulty(Faulty::instead(met, &ask, record, request.peer));
         }
         let (output, finish, peer) = match &met {
@@ -260,17 +257,13 @@ impl Reactor {
             ..Job::new(id, ask.prompt_tokens, output, at)
         };
         if let Err(error) = self.engine.submit(job) {
-            let response = Response::refusal_on(ask.route, &Refusal::from(error));
-            let response = response.echoing(ask.request_id);
-            return conn.respond(response, &request.method, request.peer);
+            return conn.decline(*ask, &Refusal::from(error), request.peer);
         }
         self.app.numbered += 1;
         conn.works(id);
         let created = self.app.unix(arrived);
-        let mut record = Record::new(&ask, frames::reply_id(&ask, number), arrived, finish);
-        if let Some(met) = &met {
-            record = record.with_fault(met);
-        }
+        let record = Record::new(&ask, frames::reply_id(&ask, number), arrived, finish);
+        let record = record.with_fault(met.as_ref());
         if ask.delivery == Delivery::Whole {
             return conn.whole(Whole { ask, number, created, peer, record });
         }

@@ -131,8 +131,8 @@ impl Record {
     }
 
     /// The same of a request that was made to go wrong.
-    pub(super) fn with_fault(self, fault: &impl ToString) -> Self {
-        Self { fault: Some(fault.to_string()), ..self }
+    pub(super) fn with_fault(self, fault: Option<&impl ToString>) -> Self {
+        Self { fault: fault.map(ToString::to_string), ..self }
     }
 
     /// Notes that the engine lets tokens go; all instants are the server's.

@@ -7,9 +7,11 @@ use serde_json::{Value, json};
 
 use super::Met;
 use super::event::Event;
+use super::good::Good;
 use super::kind::Kind;
 use super::play::{Act, End};
 use crate::http::ask::Ask;
+use crate::http::frames::{Failure, FailureKind};
 use crate::http::refusal::{Refusal, Status};
 use crate::http::request::{Method, Peer};
 use crate::http::response::{Framing, Response};
@@ -23,31 +25,35 @@ pub(super) struct Ending {
 }
 
 impl Ending {
-    /// The ending of a kind that ends replies. `token` and `usage` are the events that would have come.
-    pub(super) fn of(
-        kind: Kind,
-        framing: Framing,
-        token: Option<Event>,
-        usage: Option<Event>,
-    ) -> Self {
+    /// The ending of a kind that ends replies, behind token `made`.
+    pub(super) fn of(kind: Kind, framing: Framing, good: &Good, made: u64) -> Self {
+        // The events that would have come.
+        let token = good.token(made.min(good.total().saturating_sub(1))).pop();
+        let usage = usage(good, made);
+        let chunks = token.as_ref().is_some_and(Event::is_chunk);
+        let failed = |kind| good.failed(made, Failure { kind, words: WORDS });
         let whole = |events| Self { events, bytes: b"", end: End::Whole };
         let cut = |bytes, end| Self { events: Vec::new(), bytes, end };
         match kind {
-            Kind::Error => whole(error(token.as_ref())),
+            Kind::Error => whole(failed(FailureKind::Error)),
             Kind::ErrorText => whole(vec![Event::json(json!({ "error": WORDS }))]),
             Kind::ErrorFinish => {
-                let mut event = stopped(token, "error");
+                let mut event = stopped(token, made, "error");
                 if let Some(value) = event.as_mut().and_then(Event::value) {
                     value["error"] = json!({"code": 502, "message": WORDS});
                 }
                 whole(event.into_iter().chain([Event::done()]).collect())
             }
             Kind::ErrorThenUsage => {
-                let errors = error(token.as_ref()).into_iter().take(1);
+                let errors = failed(FailureKind::Error).into_iter().take(1);
                 whole(errors.chain(usage).chain([Event::done()]).collect())
             }
-            Kind::ContentFilter => whole(filtered(token, "content_filter", usage)),
-            Kind::Abort => whole(filtered(token, "abort", usage)),
+            Kind::ContentFilter if chunks => {
+                whole(filtered(stopped(token, made, "content_filter"), usage))
+            }
+            Kind::ContentFilter => whole(failed(FailureKind::Filter)),
+            Kind::Abort if chunks => whole(filtered(stopped(token, made, "abort"), usage)),
+            Kind::Abort => whole(failed(FailureKind::Abort)),
             // A body without chunks has neither sizes nor an end of its own.
             Kind::BadChunk if framing == Framing::Chunked => cut(b"zz\r\n", End::Close),
             Kind::CutChunk if framing == Framing::Chunked => {
@@ -64,26 +70,19 @@ impl Ending {
 /// What an error says.
 const WORDS: &str = "the simulated engine failed as it was told to";
 
-/// As vLLM writes it; or, where events have names, as Anthropic and OpenAI's responses do.
-fn error(token: Option<&Event>) -> Vec<Event> {
-    if token.is_some_and(|token| token.name.is_some()) {
-        let error = json!({"type": "api_error", "message": WORDS});
-        let event = Event::json(json!({"type": "error", "message": WORDS, "error": error}));
-        return vec![Event { name: Some("error".to_owned()), ..event }];
-    }
-    let error = json!({"error": {
-        "message": WORDS, "type": "InternalServerError", "param": null, "code": 500,
-    }});
-    vec![Event::json(error), Event::done()]
+/// The usage of a reply that has `made` tokens, if it is to have one.
+fn usage(good: &Good, made: u64) -> Option<Event> {
+    let mut event = good.end().into_iter().find(Event::is_usage)?;
+    event.usage()?.set("completion_tokens", made);
+    Some(event)
 }
 
 /// A token's event without its token, ending for `reason`.
-fn stopped(token: Option<Event>, reason: &str) -> Option<Event> {
+fn stopped(token: Option<Event>, made: u64, reason: &str) -> Option<Event> {
     let mut event = Event { tokens: 0, ..token? };
     event.text().into_iter().for_each(String::clear);
     if let Some(mut usage) = event.usage() {
-        let before = usage.of("completion_tokens").saturating_sub(1);
-        usage.set("completion_tokens", before);
+        usage.set("completion_tokens", made);
     }
     let choice = event.choice()?;
     choice.remove("token_ids");
@@ -91,8 +90,8 @@ fn stopped(token: Option<Event>, reason: &str) -> Option<Event> {
     Some(event)
 }
 
-fn filtered(token: Option<Event>, reason: &str, usage: Option<Event>) -> Vec<Event> {
-    stopped(token, reason).into_iter().chain(usage).chain([Event::done()]).collect()
+fn filtered(stopped: Option<Event>, usage: Option<Event>) -> Vec<Event> {
+    stopped.into_iter().chain(usage).chain([Event::done()]).collect()
 }
 
 /// What comes instead of a reply to `ask`, of the first of `met` that has anything come.

@@ -107,10 +107,9 @@ fn mix(text: &str) -> Result<Mix, ParseFaultsError> {
     let mix = Mix { share: share.map(number).transpose()?, faults: faults.parse()? };
     let whole = mix.faults.0.iter().find(|fault| fault.kind.kind.is_of_server());
     match (share, whole) {
-        (Some(share), Some(fault)) => Err(ParseFaultsError::Whole {
-            fault: fault.to_string(),
-            share: share.to_owned(),
-        }),
+        (Some(share), Some(fault)) => {
+            Err(ParseFaultsError::Whole { fault: fault.to_string(), share: share.to_owned() })
+        }
         _ => Ok(mix),
     }
 }

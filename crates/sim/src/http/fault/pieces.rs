@@ -71,7 +71,8 @@ impl Cutter {
         let tokens: u64 = self.held.iter().map(|text| text.tokens).sum();
         let bytes: u64 = self.held.iter().map(|text| text.bytes.len() as u64).sum();
         let of = |kind, have: u64| self.met.get(kind).is_none_or(|fault| have >= fault.count());
-        bytes > MOST_HELD || of(Kind::Coalesce, tokens) && of(Kind::Filter, tokens) && of(Kind::Burst, bytes)
+        bytes > MOST_HELD
+            || of(Kind::Coalesce, tokens) && of(Kind::Filter, tokens) && of(Kind::Burst, bytes)
     }
 
     fn frame(&self, body: &[u8], to: &mut Vec<u8>) {

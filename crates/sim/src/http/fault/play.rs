@@ -57,10 +57,15 @@ pub(in crate::http) enum Stand {
 #[derive(Debug, Default)]
 pub(super) struct Play {
     acts: VecDeque<Act>,
-    /// How much of the first act's bytes is written, and how many of its ends with it.
+    place: Place,
+}
+
+/// How far the first act is done.
+#[derive(Debug, Default)]
+struct Place {
+    /// How much of its bytes is written, and how many of its ends with it.
     written: usize,
     ended: usize,
-    /// Whether the pause that comes next has begun, or the one before the next byte is still to come.
     pause: Pausing,
 }
 
@@ -72,6 +77,14 @@ enum Pausing {
     /// At a cut that was not waited at.
     Due,
     Until(Stamp),
+}
+
+/// When a pause begins that has not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begin {
+    Now,
+    /// Only at a cut.
+    AtCut,
 }
 
 /// How much one reply may do before others have their turn, in bytes; a write counts as some however short it is.
@@ -120,48 +133,32 @@ impl Play {
             }
             match act {
                 Act::Write(piece) => {
-                    if self.pause != Pausing::Not
-                        && let Some(until) = wait(&mut self.pause, piece.cut.pause, clock)
-                    {
+                    if let Some(until) = self.place.wait(piece.cut.pause, clock, Begin::AtCut) {
                         return Ok(Stand::Until(until));
                     }
-                    let end = piece.cut.next(&piece.bytes, self.written);
-                    let rest = piece.bytes.get(self.written..end).unwrap_or_default();
-                    let before = clock.now();
-                    let sent = match to.write(rest) {
-                        Ok(0) if !rest.is_empty() => return Err(ErrorKind::WriteZero.into()),
-                        Ok(sent) => sent,
+                    match self.place.write(piece, to, clock, record) {
+                        Ok(sent) => budget.spend(sent),
                         Err(error) if error.kind() == ErrorKind::WouldBlock => {
                             return Ok(Stand::Blocked);
                         }
                         Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                         Err(error) => return Err(error),
-                    };
-                    budget.spend(sent);
-                    self.written += sent;
-                    let ends = piece.ends.get(self.ended..).unwrap_or_default();
-                    for (_, tokens) in ends.iter().take_while(|(end, _)| *end <= self.written) {
-                        record.hand(*tokens, before);
-                        self.ended += 1;
                     }
-                    if self.written < piece.bytes.len() {
-                        if self.written == end {
-                            self.pause = Pausing::Due;
-                        }
+                    if self.place.written < piece.bytes.len() {
                         continue;
                     }
-                    (self.written, self.ended) = (0, 0);
                 }
                 // For ever: only the client can end this.
                 Act::Pause(None) => return Ok(Stand::Idle),
                 Act::Pause(Some(pause)) => {
-                    if let Some(until) = wait(&mut self.pause, *pause, clock) {
+                    if let Some(until) = self.place.wait(*pause, clock, Begin::Now) {
                         return Ok(Stand::Until(until));
                     }
                 }
                 Act::End(end) => return Ok(Stand::Ended(*end)),
             }
             self.acts.pop_front();
+            self.place = Place::default();
         }
         Ok(Stand::Idle)
     }
@@ -172,14 +169,46 @@ impl Play {
     }
 }
 
-/// Begins a pause, or goes on with it; until when it lasts, unless it is over.
-fn wait(pausing: &mut Pausing, pause: Nanos, clock: &impl Clock) -> Option<Stamp> {
-    let now = clock.now();
-    let until = match *pausing {
-        Pausing::Until(until) => until,
-        Pausing::Not | Pausing::Due => now + pause,
-    };
-    let waits = now < until;
-    *pausing = if waits { Pausing::Until(until) } else { Pausing::Not };
-    waits.then_some(until)
+impl Place {
+    /// Begins a pause, or goes on with it; until when it lasts, unless it is over.
+    fn wait(&mut self, pause: Nanos, clock: &impl Clock, begin: Begin) -> Option<Stamp> {
+        let now = match (self.pause, begin) {
+            (Pausing::Not, Begin::AtCut) => return None,
+            _ => clock.now(),
+        };
+        let until = match self.pause {
+            Pausing::Until(until) => until,
+            Pausing::Not | Pausing::Due => now + pause,
+        };
+        let waits = now < until;
+        self.pause = if waits { Pausing::Until(until) } else { Pausing::Not };
+        waits.then_some(until)
+    }
+
+    /// Writes up to the next cut at most; how many bytes went.
+    fn write(
+        &mut self,
+        piece: &Piece,
+        to: &mut impl Write,
+        clock: &impl Clock,
+        record: &mut Record,
+    ) -> io::Result<usize> {
+        let cut = piece.cut.next(&piece.bytes, self.written);
+        let rest = piece.bytes.get(self.written..cut).unwrap_or_default();
+        let before = clock.now();
+        let sent = to.write(rest)?;
+        if sent == 0 && !rest.is_empty() {
+            return Err(ErrorKind::WriteZero.into());
+        }
+        self.written += sent;
+        if self.written == cut {
+            self.pause = Pausing::Due;
+        }
+        let ends = piece.ends.get(self.ended..).unwrap_or_default();
+        for (_, tokens) in ends.iter().take_while(|(end, _)| *end <= self.written) {
+            record.hand(*tokens, before);
+            self.ended += 1;
+        }
+        Ok(sent)
+    }
 }

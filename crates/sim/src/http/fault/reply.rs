@@ -219,6 +219,10 @@ impl Stage {
         };
         events.extend(self.good.token(index));
         let last = if index + 1 == self.good.total() { Last::Yes } else { Last::No };
+        if self.met.ending(self.good.total()).is_some_and(|(_, kind)| kind.says_why()) {
+            // The end has a reason of its own, though this may be the last token.
+            events.iter_mut().for_each(Event::go_on);
+        }
         let late = self.met.has(Kind::LateUsage);
         if last == Last::Yes && !late && self.met.ending(index + 1).is_none() {
             // A fault may want usage and the last token in one chunk.
@@ -243,12 +247,7 @@ impl Stage {
 
     /// The end as a fault has it.
     fn end_as(&mut self, kind: Kind) -> Vec<Act> {
-        let next = self.good.token(self.made.min(self.good.total().saturating_sub(1))).pop();
-        let mut usage = self.good.end().into_iter().find(Event::is_usage);
-        if let Some(mut usage) = usage.as_mut().and_then(Event::usage) {
-            usage.set("completion_tokens", self.made);
-        }
-        let ending = Ending::of(kind, self.framing, next, usage);
+        let ending = Ending::of(kind, self.framing, &self.good, self.made);
         let held = self.content.rest();
         let mut acts = self.write(held.into_iter().chain(ending.events).collect(), Flush::Now);
         acts.extend(self.finish(ending.bytes, ending.end));

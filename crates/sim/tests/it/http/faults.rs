@@ -4,7 +4,7 @@ use std::net::{SocketAddr, TcpStream};
 
 use fizeau_core::Nanos;
 use fizeau_sim::FixedTiming;
-use fizeau_sim::http::{ServerConfig, ServerHandle};
+use fizeau_sim::http::{FaultKind, Faults, ServerConfig, ServerHandle};
 use serde_json::{Value, json};
 
 use super::client::{Reply, get, post, send, send_with, take};
@@ -97,7 +97,8 @@ fn what_cannot_befall_a_reply_is_refused_or_left_out() {
     let message = json!({"model": "m", "max_tokens": 2, "stream": true,
         "messages": [{"role": "user", "content": "x"}]});
     let message = message.to_string();
-    let ids = json!({"input_ids": [1, 2], "stream": true, "sampling_params": {"max_new_tokens": 2}});
+    let ids =
+        json!({"input_ids": [1, 2], "stream": true, "sampling_params": {"max_new_tokens": 2}});
     let cases = [
         ("/v1/completions", "reset@1", &whole),
         ("/v1/completions", "crlf", &whole),
@@ -115,7 +116,7 @@ fn what_cannot_befall_a_reply_is_refused_or_left_out() {
         let reply = take(under(server.addr(), path, fault, body));
         assert_eq!(reply.status, 400, "{path} {fault}");
         assert!(reply.body.contains("cannot befall this reply"), "{}", reply.body);
-        assert_eq!(reply.body.contains(r#"{"type":"error""#), path == "/v1/messages");
+        assert_eq!(reply.json()["type"] == "error", path == "/v1/messages");
 
         if fault.contains('+') {
             continue;
@@ -130,7 +131,8 @@ fn what_cannot_befall_a_reply_is_refused_or_left_out() {
 /// A status that is a fault looks as one that is none.
 #[test]
 fn refusals_have_the_form_of_their_route() {
-    let chat = json!({"model": "m", "max_tokens": 2, "messages": [{"role": "user", "content": "x"}]});
+    let chat =
+        json!({"model": "m", "max_tokens": 2, "messages": [{"role": "user", "content": "x"}]});
     for (fault, status, openai, anthropic) in [
         ("429:1500ms", 429, "TooManyRequestsError", "rate_limit_error"),
         ("503", 503, "ServiceUnavailableError", "overloaded_error"),
@@ -156,7 +158,8 @@ fn refusals_have_the_form_of_their_route() {
 /// What ended badly is no success.
 #[test]
 fn bad_ends_are_counted_as_such() {
-    for (fault, reason) in [("error@1", "error"), ("content-filter@1", "error"), ("fin@1", "abort")] {
+    for (fault, reason) in [("error@1", "error"), ("content-filter@1", "error"), ("fin@1", "abort")]
+    {
         let server = with(fault);
         post_any(server.addr());
         let record = truth(server.addr(), 1)["requests"][0].clone();
@@ -191,4 +194,117 @@ fn long_names_are_cut_in_the_record() {
     take(send_with(server.addr(), "POST", "/v1/completions", &id, &body(2)));
     let record = truth(server.addr(), 1)["requests"][0].clone();
     assert_eq!(record["id"].as_str().unwrap().len(), 256);
+}
+
+/// Each dialect has its own words for a bad end.
+#[test]
+fn bad_ends_are_in_the_words_of_their_dialect() {
+    let server = with("allow");
+    let message = json!({"model": "m", "max_tokens": 4, "stream": true,
+        "messages": [{"role": "user", "content": "x"}]});
+    let response = json!({"model": "m", "input": "x", "max_output_tokens": 4, "stream": true});
+    let ids =
+        json!({"input_ids": [1, 2], "stream": true, "sampling_params": {"max_new_tokens": 4}});
+    let last = |path: &str, fault: &str, body: &Value| -> Value {
+        let reply = take(under(server.addr(), path, fault, &body.to_string()));
+        assert_eq!(reply.status, 200, "{path} {fault}: {}", reply.body);
+        let data = |line: &str| serde_json::from_str(line.strip_prefix("data: ")?).ok();
+        reply.body.lines().filter_map(data).next_back().unwrap()
+    };
+    let error = last("/v1/messages", "error@2", &message);
+    assert_eq!((&error["type"], &error["error"]["type"]), (&json!("error"), &json!("api_error")));
+    let stop = last("/v1/messages", "content-filter@2", &message);
+    assert_eq!(stop["type"], "message_stop");
+
+    let error = last("/v1/responses", "error@2", &response);
+    assert_eq!((&error["type"], &error["sequence_number"]), (&json!("error"), &json!(6)));
+    let failed = last("/v1/responses", "abort@2", &response);
+    assert_eq!(
+        (&failed["type"], &failed["sequence_number"]),
+        (&json!("response.failed"), &json!(6))
+    );
+    assert_eq!(failed["response"]["status"], "failed");
+    assert_eq!(failed["response"]["usage"]["output_tokens"], 2);
+    let filtered = last("/v1/responses", "content-filter@2", &response);
+    assert_eq!(filtered["response"]["incomplete_details"]["reason"], "content_filter");
+
+    for made in [2, 4] {
+        let aborted = last("/generate", &format!("abort@{made}"), &ids);
+        assert_eq!(aborted["meta_info"]["finish_reason"]["type"], "abort");
+        assert_eq!(aborted["meta_info"]["completion_tokens"], made);
+    }
+}
+
+/// An end with a reason of its own is the only one, wherever it comes.
+#[test]
+fn a_filtered_reply_ends_once() {
+    let server = with("allow");
+    for (fault, tokens) in [("content-filter@2", 2), ("content-filter@9", 4), ("abort@4", 4)] {
+        let body = json!({"prompt": "x", "max_tokens": 4, "stream": true,
+            "stream_options": {"include_usage": true, "continuous_usage_stats": true}});
+        let reply =
+            take(under(server.addr(), "/v1/completions", fault, &body.to_string())).objects();
+        let reasons: Vec<_> = reply
+            .iter()
+            .filter_map(|object| object.pointer("/choices/0/finish_reason")?.as_str())
+            .collect();
+        assert_eq!(reasons, [fault.split('@').next().unwrap().replace('-', "_")], "{fault}");
+        for object in &reply[tokens..] {
+            assert_eq!(object["usage"]["completion_tokens"], tokens, "{fault}: {object}");
+        }
+    }
+}
+
+/// Each choice has its tokens and its end, and the usage counts those that were shown.
+#[test]
+fn choices_are_counted_as_they_are_shown() {
+    let server = with("allow");
+    for (fault, shown) in [
+        ("choices:3", vec![1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
+        ("choices:3+first-bundle:2", vec![2, 4, 6, 7, 8, 9, 10, 11, 12]),
+        ("choices:3+finish-chunk", vec![1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 12, 12, 12]),
+    ] {
+        let body = json!({"prompt": "x", "max_tokens": 4, "stream": true,
+            "stream_options": {"include_usage": true, "continuous_usage_stats": true}});
+        let reply =
+            take(under(server.addr(), "/v1/completions", fault, &body.to_string())).objects();
+        let counts: Vec<_> = reply
+            .iter()
+            .filter(|object| object["choices"][0].is_object())
+            .map(|object| object["usage"]["completion_tokens"].as_u64().unwrap())
+            .collect();
+        assert_eq!(counts, shown, "{fault}");
+        let ended: Vec<_> = reply
+            .iter()
+            .filter(|object| object["choices"][0]["finish_reason"].is_string())
+            .map(|object| object["choices"][0]["index"].as_u64().unwrap())
+            .collect();
+        assert_eq!(ended, [0, 1, 2], "{fault}");
+    }
+}
+
+/// The page on faults has all of them and no other, and a fault or a reason for each trap.
+#[test]
+fn the_page_has_every_fault() {
+    let page = include_str!("../../../../../docs/faults.md");
+    let (before, traps) = page.split_once("## What makes clients measure wrongly").unwrap();
+    let names: Vec<_> = Faults::all().iter().map(FaultKind::name).collect();
+    for (index, name) in names.iter().enumerate() {
+        assert!(traps.contains(&format!("`{name}`")), "{index}: {name}");
+    }
+    let rows: Vec<_> = traps.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+    assert_eq!(rows.len(), 35);
+    for (index, row) in rows.iter().enumerate() {
+        let cells: Vec<_> = row.trim_matches('|').split('|').map(str::trim).collect();
+        assert_eq!(cells[0], (index + 1).to_string());
+        let quoted = cells[2].split('`').skip(1).step_by(2).collect::<Vec<_>>();
+        let (flags, faults): (Vec<_>, Vec<_>) =
+            quoted.iter().partition(|name| name.starts_with(['-', '/']));
+        assert!(faults.iter().all(|name| names.contains(name)), "{row}");
+        assert!(!faults.is_empty() || cells[2].starts_with("none: "), "{row} {flags:?}");
+    }
+    let shown = before.lines().filter_map(|line| line.strip_prefix("fizeau serve --fault "));
+    for line in shown {
+        line.split_whitespace().next().unwrap().parse::<Faults>().unwrap();
+    }
 }
