@@ -39,6 +39,8 @@
 //!   `include_reasoning`, ...) are accepted and ignored. Several prompts or several samples (`n`) in one request are
 //!   refused. All log-probabilities are the same number.
 //! - Responses have an event a token, also of tokens that leave together.
+//! - A reply in one piece is put together at once when its last token is there, and nothing else happens meanwhile: one of
+//!   many thousand tokens with log-probabilities holds the others' tokens up.
 //!
 //! With an engine that keeps prefixes ([`Serve::prefix_block`]), what a prompt shares with an earlier one is not read again. The
 //! usage says how much that was (`prompt_tokens_details.cached_tokens`), and so does the record (`cached_tokens`). Requests
@@ -50,7 +52,7 @@
 //! # Faults
 //!
 //! With [`Faults`] replies go wrong as told: late, cut, misspelt, with errors in their midst, or not at all. A
-//! request can choose its own by the header `x-fizeau-fault`. `GET /truth` keeps what befell each request (`fault`), and
+//! request can choose its own by the header `x-fizeau-fault`; where there are none, it is told so. `GET /truth` keeps what befell each request (`fault`), and
 //! leaves those out of the figures on lateness. With feature `tls` the whole server can stand behind TLS.
 //!
 //! # The truth

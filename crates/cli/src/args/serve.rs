@@ -28,7 +28,8 @@ pub(crate) struct ServeArgs {
     /// drawn from --engine-seed, geometric with that mean. By default a reply has all the tokens that it may.
     #[arg(long, value_name = "TOKENS|mean:TOKENS")]
     pub(crate) natural_len: Option<String>,
-    /// Pass for SGLang; each event of /generate has all the text so far, or only what is new.
+    /// Have SGLang's /get_model_info, by which clients know it, and its name in /v1/models; errors and metrics stay vLLM's. Each
+    /// event of /generate has all the text so far, or only what is new.
     #[arg(long, value_enum, value_name = "TEXT", num_args = 0..=1, default_missing_value = "cumulative")]
     pub(crate) sglang: Option<SglangArg>,
     /// Misbehave: faults of --list-faults, such as reset@5 (the connection is reset after five tokens), stall:300ms+crlf (both),
@@ -63,14 +64,46 @@ pub(crate) struct ServeArgs {
     pub(crate) engine: EngineArgs,
 }
 
-/// What there is nothing of without an engine.
-const OF_AN_ENGINE: [&str; 7] = [
+/// What there is nothing of without an engine: all of its flags but those of the prefix cache and of the seed.
+const OF_AN_ENGINE: [&str; 39] = [
     "model_config",
     "hardware",
+    "tp",
+    "pp",
+    "ep",
+    "dp",
+    "replicas",
+    "weights",
+    "kv",
+    "memory_share",
     "max_num_seqs",
+    "prefix",
+    "routing",
+    "overlap",
+    "exchange",
+    "max_num_batched_tokens",
+    "block_size",
+    "num_gpu_blocks",
+    "policy",
+    "no_chunked_prefill",
+    "reserve",
+    "scheduling_policy",
+    "max_waiting",
+    "cuda_graph_sizes",
+    "router",
     "draft",
+    "acceptance",
+    "drafter",
     "disaggregate",
+    "transfer",
+    "bandwidth_efficiency",
+    "compute_efficiency",
+    "per_step",
+    "per_sequence",
+    "per_layer",
+    "per_collective",
     "calibration",
+    "calibration_engine",
     "power_limit",
 ];
 
@@ -80,4 +113,30 @@ pub(crate) enum SglangArg {
     Cumulative,
     /// What is new, as with its --incremental-streaming-output.
     Incremental,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    /// The flags of one group of arguments.
+    fn flags<A: Args>() -> Vec<String> {
+        let command = A::augment_args(clap::Command::new("flags"));
+        command.get_arguments().map(|arg| arg.get_id().to_string()).collect()
+    }
+
+    /// A flag that would change nothing is refused, whichever comes to be.
+    #[test]
+    fn fixed_timing_has_no_engine() {
+        let here = ["enable_prefix_caching", "engine_seed"];
+        let mut found = [flags::<SystemArgs>(), flags::<EngineArgs>()].concat();
+        found.retain(|name| !here.contains(&name.as_str()));
+        for name in &found {
+            assert!(OF_AN_ENGINE.contains(&name.as_str()), "{name}");
+        }
+        assert_eq!(found.len(), OF_AN_ENGINE.len());
+        crate::args::Cli::command().debug_assert();
+    }
 }

@@ -63,7 +63,7 @@ async fn much_goes_through_both_ways() {
 
 #[tokio::test]
 async fn faults_are_the_same_under_tls() {
-    for fault in ["crlf", "split:20us", "role-at-once", "close", "chunk-bytes"] {
+    for fault in ["crlf", "split:20us", "comments", "close", "chunk-bytes"] {
         let tape = under(fault).await;
         assert_eq!((class(&tape), tape.output_tokens().get()), (None, TOKENS), "{fault}");
     }

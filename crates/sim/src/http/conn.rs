@@ -30,8 +30,8 @@ pub(super) struct Conn {
     after: After,
     /// When the last bytes had been read, or the connection was free for what had been read before.
     ready_at: Stamp,
-    /// What the engine knows the last request by.
-    pub(super) job: JobId,
+    /// What the engine knows the request by whose reply is under way; none where it never heard of it.
+    job: Option<JobId>,
     pub(super) marks: Marks,
     /// Whether what comes is left unread.
     pub(super) is_deaf: bool,
@@ -118,7 +118,7 @@ impl Conn {
             reply: Reply::None,
             after: After::KeepAlive,
             ready_at: Stamp::EPOCH,
-            job: JobId(0),
+            job: None,
             marks: Marks::default(),
             is_deaf: false,
         }
@@ -189,11 +189,22 @@ impl Conn {
         self.reply = Reply::Refused;
     }
 
+    /// Answers a request to generate that cannot be taken.
+    pub(super) fn decline(&mut self, ask: Ask, refusal: &Refusal, peer: Peer) {
+        let response = Response::refusal_on(ask.route, refusal).echoing(ask.request_id);
+        self.respond(response, &Method::Post, peer);
+    }
+
     /// Answers with what is ready.
     pub(super) fn respond(&mut self, response: Response, method: &Method, peer: Peer) {
         self.out.push(&response.render(method, peer));
         self.after = peer.after;
         self.reply = Reply::Rest;
+    }
+
+    /// Notes that the engine works for the reply that begins now.
+    pub(super) const fn works(&mut self, job: JobId) {
+        self.job = Some(job);
     }
 
     /// Begins a stream.
@@ -222,6 +233,9 @@ impl Conn {
 
     /// Notes tokens of the reply, which the engine let go at `now`; all instants are the server's.
     pub(super) fn emitted(&mut self, emission: &Emission, now: Stamp, metrics: &mut Metrics) {
+        if self.job != Some(emission.job) {
+            return;
+        }
         match &mut self.reply {
             Reply::Stream(stream) => {
                 metrics.emitted(stream.record(), emission);
@@ -239,9 +253,9 @@ impl Conn {
         }
     }
 
-    /// Whether it is in the midst of a reply that a client waits for.
-    pub(super) const fn is_generating(&self) -> bool {
-        matches!(self.reply, Reply::Stream(_) | Reply::Whole(_) | Reply::Faulty(_))
+    /// What the engine still works at for a client that has gone.
+    pub(super) const fn take_job(&mut self) -> Option<JobId> {
+        self.job.take()
     }
 
     /// Writes what there is to write, up to one turn's worth.
@@ -290,6 +304,7 @@ impl Conn {
         let end = match stand {
             Stand::Blocked | Stand::Idle => return Ok(wrote(Then::Wait, None)),
             Stand::Until(at) => return Ok(wrote(Then::Nap(at), None)),
+            Stand::More => return Ok(wrote(Then::Write, None)),
             Stand::Ended(end) => end,
         };
         let record = self.take_record();
@@ -310,6 +325,7 @@ impl Conn {
 
     /// Leaves of a reply what is in the outbox.
     fn take_record(&mut self) -> Option<Record> {
+        self.job = None;
         match std::mem::replace(&mut self.reply, Reply::Rest) {
             Reply::Stream(stream) => Some(stream.into_record()),
             Reply::Whole(whole) => Some(whole.record),

@@ -4,9 +4,11 @@
 //! bytes leave, what becomes of the connection. Replies without a fault do not pass through here.
 
 mod content;
+mod cut;
 mod desk;
 mod ending;
 mod event;
+mod fit;
 mod good;
 mod gzip;
 mod kind;
@@ -21,6 +23,8 @@ use std::io;
 use fizeau_core::Nanos;
 use mio::net::TcpStream;
 
+use super::ask::Ask;
+use crate::chance;
 use kind::{Kind, Value};
 
 pub(super) use desk::{Desk, HEADER};
@@ -42,7 +46,8 @@ pub use parse::ParseFaultsError;
 /// text `allow` permits that and nothing more. Fault `none` is the way out: `x-fizeau-fault: none`.
 ///
 /// [`Faults::all`] lists them. They befall the routes that generate, and of replies that are not streamed only those
-/// that come before the body; what a fault changes within events, it does to those of OpenAI's routes.
+/// that come before the body; what a fault changes within events, it does to those of OpenAI's chunks. Where one cannot befall
+/// a reply, a request that chose it is refused, and one that drew it goes without.
 ///
 /// ```
 /// use fizeau_sim::http::Faults;
@@ -101,7 +106,7 @@ impl Faults {
 
     /// What befalls the request of that number.
     fn of(&self, request: u64) -> Option<&Met> {
-        let mut left = uniform(self.seed, request);
+        let mut left = chance::share(chance::drawn(self.seed, request));
         let drawn = self.mixes.iter().find(|mix| {
             let Some(share) = mix.share else {
                 return false;
@@ -126,9 +131,13 @@ impl Met {
         self.0.iter().find(|fault| fault.kind.kind == kind).copied()
     }
 
-    /// Whether no fault here is about a request.
-    fn is_of_server(&self) -> bool {
-        self.0.iter().all(|fault| fault.kind.kind.is_of_server())
+    /// Those that can befall the reply to `ask`, and the first that cannot.
+    fn fit(&self, ask: &Ask) -> (Option<Self>, Option<&Fault>) {
+        let unstreamed = self.has(Kind::Unstreamed);
+        let fits = |fault: &&Fault| fault.kind.kind.fits(ask, unstreamed);
+        let fitting: Vec<_> = self.0.iter().filter(fits).copied().collect();
+        let other = self.0.iter().find(|fault| !fits(fault));
+        ((!fitting.is_empty()).then_some(Self(fitting)), other)
     }
 
     fn has(&self, kind: Kind) -> bool {
@@ -158,17 +167,6 @@ impl Fault {
             _ => None,
         }
     }
-}
-
-/// A number in [0, 1) that follows from a seed and an index: SplitMix64 (Steele, Lea and Flood, "Fast Splittable
-/// Pseudorandom Number Generators", 2014) at that index.
-fn uniform(seed: u64, index: u64) -> f64 {
-    let mut x = seed.wrapping_add(index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^= x >> 31;
-    // 53 bits, as many as an `f64` holds.
-    (x >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// Makes the end of a connection a reset, where the system has a way to.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use fizeau_core::Tokens;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::ask::{Ask, Route};
 use super::dialect::{anthropic, openai, responses, sglang};
@@ -42,6 +42,32 @@ pub(super) trait Wire {
 
     /// Goes out with the last token, behind it.
     fn end(&self, reply: &Reply, to: &mut Vec<u8>);
+
+    /// Goes out behind token `made` instead of all that would follow, where the reply fails. OpenAI's chunks have the form
+    /// that vLLM gives an error.
+    fn fail(&self, _reply: &Reply, _made: u64, failure: Failure, to: &mut Vec<u8>) {
+        let error = json!({"error": {
+            "message": failure.words, "type": "InternalServerError", "param": null, "code": 500,
+        }});
+        push(to, &format!("data: {error}\n\n{DONE}"));
+    }
+}
+
+/// How a reply fails.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Failure {
+    pub(super) kind: FailureKind,
+    /// What is said of it.
+    pub(super) words: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FailureKind {
+    Error,
+    /// The server gave the reply up, and says so as the reason for its end.
+    Abort,
+    /// A filter ended it.
+    Filter,
 }
 
 impl Frames {
@@ -79,6 +105,11 @@ impl Frames {
     /// Writes the event with tokens `range`, which the engine let go together.
     pub(super) fn tokens(&self, range: Range<u64>, to: &mut Vec<u8>) {
         self.wire.tokens(&self.reply, range, to);
+    }
+
+    /// Writes what ends a reply that fails behind token `made`.
+    pub(super) fn fail(&self, made: u64, failure: Failure, to: &mut Vec<u8>) {
+        self.wire.fail(&self.reply, made, failure, to);
     }
 
     /// Writes the events behind the last token: usage, say, and the protocol's own end.

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::app::App;
 use super::refusal::Refusal;
+use crate::chance;
 use crate::job::JobId;
 
 /// Where a model ends its replies by itself, if a request lets it: with a token that has no text and counts.
@@ -44,22 +45,13 @@ impl NaturalLength {
                 let goes_on = 1.0 - 1.0 / (mean.get().max(1) as f64);
                 // The inverse of the distribution function, P(length > k) = goes_on^k. A mean of 1 divides by minus
                 // infinity, which gives 0; a length beyond u64 stays at its end.
-                let draws = uniform(seed, number).ln() / goes_on.ln();
+                // A share is below 1, and what is left over 0.
+                let left = 1.0 - chance::share(chance::drawn(seed, number.0));
+                let draws = left.ln() / goes_on.ln();
                 (draws.floor() as u64).saturating_add(1)
             }
         }
     }
-}
-
-/// A number in (0, 1] that depends on nothing but the arguments, of 53 bits of splitmix64 (Steele, Lea and Flood, "Fast
-/// splittable pseudorandom number generators", 2014).
-fn uniform(seed: u64, number: JobId) -> f64 {
-    const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mut bits = seed.wrapping_add(number.0.wrapping_add(1).wrapping_mul(STEP));
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    bits ^= bits >> 31;
-    ((bits >> 11) + 1) as f64 / (1u64 << 53) as f64
 }
 
 /// Why a reply ends.

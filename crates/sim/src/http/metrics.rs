@@ -5,8 +5,7 @@ mod histogram;
 
 use fizeau_core::{Stamp, Tokens};
 
-use super::length::Ending;
-use super::truth::Record;
+use super::truth::{Finish, Record};
 use crate::job::Emission;
 use crate::serve::Gauges;
 use exposition::Exposition;
@@ -41,6 +40,7 @@ pub(super) struct Metrics {
     stopped: u64,
     cut: u64,
     aborted: u64,
+    failed: u64,
     first_token: Histogram,
     /// Between the emissions of one request; with speculative decoding these have several tokens.
     between: Histogram,
@@ -65,6 +65,7 @@ impl Metrics {
             stopped: 0,
             cut: 0,
             aborted: 0,
+            failed: 0,
             first_token: Histogram::of_times(&FIRST_TOKEN),
             between: Histogram::of_times(&BETWEEN),
             per_token: Histogram::of_times(&BETWEEN),
@@ -99,8 +100,11 @@ impl Metrics {
         let nanos = |from: Stamp, to: Stamp| to.saturating_since(from).as_nanos();
         let tokens = last.index + last.count;
         match record.finish_reason {
-            Ending::Stop => self.stopped += 1,
-            Ending::Length => self.cut += 1,
+            Some(Finish::Stop) => self.stopped += 1,
+            Some(Finish::Length) => self.cut += 1,
+            // No success, and so nothing that the histograms are of.
+            Some(Finish::Error) => return self.failed += 1,
+            Some(Finish::Abort) | None => return self.aborted += 1,
         }
         self.whole.add(nanos(record.arrived_ns, last.at));
         self.queue.add(nanos(record.arrived_ns, admitted));
@@ -138,7 +142,12 @@ impl Metrics {
             "vllm:request_success_total",
             "Count of successfully processed requests.",
             "finished_reason",
-            &[("stop", self.stopped), ("length", self.cut), ("abort", self.aborted), ("error", 0)],
+            &[
+                ("stop", self.stopped),
+                ("length", self.cut),
+                ("abort", self.aborted),
+                ("error", self.failed),
+            ],
         );
         out.histogram("vllm:request_prompt_tokens", prompt, &self.prompt_length);
         out.histogram("vllm:request_generation_tokens", generation, &self.generation_length);

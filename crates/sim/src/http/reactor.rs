@@ -27,7 +27,7 @@ use super::fault::{Asked, Faulty};
 use super::frames::{self, Frames};
 use super::refusal::Refusal;
 use super::request::Request;
-use super::response::{self, Response};
+use super::response;
 use super::routes::{self, Answer};
 use super::slots::Slots;
 use super::spread::Spread;
@@ -232,19 +232,20 @@ impl Reactor {
         let Some(conn) = self.conns.get_mut(slot) else {
             return;
         };
-        let met = match self.app.faults.meet(request.fault.as_deref()) {
+        let met = match self.app.faults.meet(request.fault.as_deref(), &ask) {
             Ok(met) => met,
-            Err(refusal) => {
-                return conn.respond(Response::refusal(&refusal), &request.method, request.peer);
-            }
+            Err(refusal) => return conn.decline(*ask, &refusal, request.peer),
         };
         if let Some(met) = met.as_ref().filter(|met| met.replaces_reply()) {
             let id = frames::reply_id(&ask, self.app.next_number());
             self.app.numbered += 1;
-            let record = Record::new(&ask, id, arrived).with_fault(met);
-            return conn.faulty(Faulty::instead(met, record, request.peer));
+            let record = Record::unanswered(&ask, id, arrived).with_fault(Some(met));
+            return conn.faulty(Faulty::instead(met, &ask, record, request.peer));
         }
-        let output = met.as_ref().map_or(ask.max_tokens, |met| met.prepare(&mut ask));
+        let (output, finish, peer) = match &met {
+            Some(met) => met.prepare(&mut ask, request.peer),
+            None => (ask.max_tokens, ask.ending.into(), request.peer),
+        };
         ask.cached_tokens = self.app.prefix_block.map(|_| Tokens::ZERO);
         let number = self.app.next_number();
         let chain = ask.chain.take();
@@ -256,27 +257,23 @@ impl Reactor {
             ..Job::new(id, ask.prompt_tokens, output, at)
         };
         if let Err(error) = self.engine.submit(job) {
-            let response = Response::refusal_on(ask.route, &Refusal::from(error));
-            let response = response.echoing(ask.request_id);
-            return conn.respond(response, &request.method, request.peer);
+            return conn.decline(*ask, &Refusal::from(error), request.peer);
         }
         self.app.numbered += 1;
-        conn.job = id;
+        conn.works(id);
         let created = self.app.unix(arrived);
-        let mut record = Record::new(&ask, frames::reply_id(&ask, number), arrived);
-        if let Some(met) = &met {
-            record = record.with_fault(met);
-        }
+        let record = Record::new(&ask, frames::reply_id(&ask, number), arrived, finish);
+        let record = record.with_fault(met.as_ref());
         if ask.delivery == Delivery::Whole {
-            return conn.whole(Whole { ask, number, created, peer: request.peer, record });
+            return conn.whole(Whole { ask, number, created, peer, record });
         }
         if let Some(met) = met {
             let frames = Frames::new(&mut ask, number, created);
-            let asked = Asked { peer: request.peer, id: ask.request_id.as_deref() };
+            let asked = Asked { peer, id: ask.request_id.as_deref() };
             return conn.faulty(Faulty::new(&met, frames, record, asked));
         }
         let id = ask.request_id.as_deref();
-        let (mut head, framing, after) = response::stream_head(request.peer, id);
+        let (mut head, framing, after) = response::stream_head(peer, id);
         let stream = Stream::new(Frames::new(&mut ask, number, created), framing, record);
         stream.open(&mut head);
         conn.stream(&head, stream, after);
@@ -366,8 +363,8 @@ impl Reactor {
         if self.app.faults.limits_connections() {
             self.accept = Accept::At(Stamp::EPOCH);
         }
-        if conn.is_generating() {
-            self.engine.cancel(conn.job);
+        if let Some(job) = conn.take_job() {
+            self.engine.cancel(job);
             self.app.metrics.aborted();
             self.app.truth.cancelled();
         }

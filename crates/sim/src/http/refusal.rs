@@ -20,6 +20,7 @@ impl Status {
     pub(super) const HEAD_TOO_LARGE: Self = Self(431, "Request Header Fields Too Large");
     pub(super) const INTERNAL: Self = Self(500, "Internal Server Error");
     pub(super) const NOT_IMPLEMENTED: Self = Self(501, "Not Implemented");
+    pub(super) const UNAVAILABLE: Self = Self(503, "Service Unavailable");
 
     pub(super) const fn code(self) -> u16 {
         self.0
@@ -40,6 +41,8 @@ pub(super) struct Refusal {
     pub(super) kind: &'static str,
     pub(super) param: Option<&'static str>,
     pub(super) message: String,
+    /// How long to stay away, where that is told.
+    pub(super) retry_after: Option<Duration>,
 }
 
 impl Refusal {
@@ -49,6 +52,7 @@ impl Refusal {
             kind: "BadRequestError",
             param,
             message: message.into(),
+            retry_after: None,
         }
     }
 
@@ -63,12 +67,8 @@ impl Refusal {
             kind: "NotFoundError",
             param: Some("model"),
             message: format!("The model `{model}` does not exist."),
+            retry_after: None,
         }
-    }
-
-    /// How long to stay away, where that is told.
-    pub(super) fn retry_after(&self) -> Option<Duration> {
-        (self.status == Status::TOO_MANY).then_some(RETRY_AFTER)
     }
 
     /// The body to send on OpenAI's routes and SGLang's.
@@ -88,6 +88,7 @@ impl Refusal {
             Status::BODY_TOO_LARGE => "request_too_large",
             Status::TOO_MANY => "rate_limit_error",
             Status::INTERNAL => "api_error",
+            Status::UNAVAILABLE => "overloaded_error",
             _ => "invalid_request_error",
         };
         json!({"type": "error", "error": {"type": kind, "message": self.message}})
@@ -100,7 +101,8 @@ impl From<SubmitError> for Refusal {
         let refusal = Self::bad_request(None, error.to_string());
         match error {
             SubmitError::QueueFull { .. } => {
-                Self { status: Status::TOO_MANY, kind: "TooManyRequestsError", ..refusal }
+                let (status, kind) = (Status::TOO_MANY, "TooManyRequestsError");
+                Self { status, kind, retry_after: Some(RETRY_AFTER), ..refusal }
             }
             _ => refusal,
         }
@@ -115,12 +117,12 @@ mod tests {
     fn a_full_queue_says_when_to_come_back() {
         let refusal = Refusal::from(SubmitError::QueueFull { waiting: 7 });
         assert_eq!(refusal.status.code(), 429);
-        assert_eq!(refusal.retry_after(), Some(Duration::from_secs(1)));
+        assert_eq!(refusal.retry_after, Some(Duration::from_secs(1)));
         let message = "7 requests wait already, and no more may: try again later";
         assert_eq!(refusal.to_json()["error"]["message"], message);
         assert_eq!(refusal.to_anthropic_json()["error"]["type"], "rate_limit_error");
 
         let refusal = Refusal::bad_request(None, "no");
-        assert_eq!(refusal.retry_after(), None);
+        assert_eq!(refusal.retry_after, None);
     }
 }

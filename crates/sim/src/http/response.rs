@@ -52,7 +52,7 @@ impl Response {
     }
 
     fn refused(refusal: &Refusal, body: &Value) -> Self {
-        let (status, retry_after) = (refusal.status, refusal.retry_after());
+        let (status, retry_after) = (refusal.status, refusal.retry_after);
         Self { status, retry_after, ..Self::json(body.to_string()) }
     }
 
@@ -74,8 +74,9 @@ impl Response {
         if let Some(methods) = self.allow {
             write!(head, "allow: {methods}\r\n").ok();
         }
+        // A number of whole seconds, of which none is too short.
         if let Some(wait) = self.retry_after {
-            write!(head, "retry-after: {}\r\n", wait.as_secs()).ok();
+            write!(head, "retry-after: {}\r\n", wait.as_nanos().div_ceil(1_000_000_000)).ok();
         }
         head.push_str("\r\n");
         let mut bytes = head.into_bytes();

@@ -204,6 +204,7 @@ fn not_found(path: &str) -> Refusal {
         status: Status::NOT_FOUND,
         kind: "NotFoundError",
         param: None,
+        retry_after: None,
         message: format!(
             "{path} is not served here: /v1/completions, /v1/chat/completions, /v1/responses, /v1/messages, \
              /generate, /v1/models, /tokenize, /detokenize, /health, /metrics and /truth are"

@@ -51,7 +51,9 @@ pub(super) struct Record {
     /// How many of them the engine's prefix cache held; absent where it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cached_tokens: Option<u64>,
-    pub(super) finish_reason: Ending,
+    /// Absent where something else came instead of a reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) finish_reason: Option<Finish>,
     /// How often it lost its place in the engine to others.
     pub(super) preemptions: u32,
     /// How long it waited for its place, by the server's clock.
@@ -65,6 +67,30 @@ pub(super) struct Record {
     pub(super) scheduled_ns: Vec<Stamp>,
 }
 
+/// Why a reply ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Finish {
+    Length,
+    Stop,
+    /// With an error, as it was made to.
+    Error,
+    /// Before its end, as it was made to.
+    Abort,
+}
+
+impl From<Ending> for Finish {
+    fn from(ending: Ending) -> Self {
+        match ending {
+            Ending::Length => Self::Length,
+            Ending::Stop => Self::Stop,
+        }
+    }
+}
+
+/// The most bytes of a reply's id that are remembered: a client may have chosen it.
+const LONGEST_ID: usize = 256;
+
 /// How much is told of each request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
@@ -73,29 +99,40 @@ pub(super) enum Detail {
 }
 
 impl Record {
-    /// The record of a request that arrived at `arrived_ns` and has no token yet.
-    pub(super) fn new(ask: &Ask, id: String, arrived_ns: Stamp) -> Self {
+    /// The record of a request that arrived at `arrived_ns`, has no token yet and is to end for `finish`.
+    pub(super) fn new(ask: &Ask, id: String, arrived_ns: Stamp, finish: Finish) -> Self {
         // Room for all of a usual reply at once; a longer one grows.
         let room = usize::try_from(ask.max_tokens.get()).unwrap_or(usize::MAX).min(USUAL_TOKENS);
+        Self {
+            token_ns: Vec::with_capacity(room),
+            scheduled_ns: Vec::with_capacity(room),
+            finish_reason: Some(finish),
+            ..Self::unanswered(ask, id, arrived_ns)
+        }
+    }
+
+    /// The record of a request that gets no reply.
+    pub(super) fn unanswered(ask: &Ask, mut id: String, arrived_ns: Stamp) -> Self {
+        id.truncate(id.floor_char_boundary(LONGEST_ID));
         Self {
             id,
             fault: None,
             streamed: ask.delivery == Delivery::Streamed,
             prompt_tokens: ask.prompt_tokens.get(),
             cached_tokens: ask.cached_tokens.map(Tokens::get),
-            finish_reason: ask.ending,
+            finish_reason: None,
             preemptions: 0,
             queue_ns: Nanos::ZERO,
             arrived_ns,
             first_token_ns: None,
-            token_ns: Vec::with_capacity(room),
-            scheduled_ns: Vec::with_capacity(room),
+            token_ns: Vec::new(),
+            scheduled_ns: Vec::new(),
         }
     }
 
     /// The same of a request that was made to go wrong.
-    pub(super) fn with_fault(self, fault: &impl ToString) -> Self {
-        Self { fault: Some(fault.to_string()), ..self }
+    pub(super) fn with_fault(self, fault: Option<&impl ToString>) -> Self {
+        Self { fault: fault.map(ToString::to_string), ..self }
     }
 
     /// Notes that the engine lets tokens go; all instants are the server's.
@@ -267,7 +304,7 @@ mod tests {
             streamed: true,
             prompt_tokens: 1,
             cached_tokens: None,
-            finish_reason: Ending::Length,
+            finish_reason: Some(Finish::Length),
             preemptions: 0,
             queue_ns: Nanos::ZERO,
             arrived_ns: Stamp::EPOCH,

@@ -4,6 +4,7 @@ mod client;
 mod dialects;
 mod errors;
 mod extras;
+mod faults;
 mod lengths;
 mod metrics;
 mod prefix;

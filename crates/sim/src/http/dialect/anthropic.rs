@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::super::app::App;
 use super::super::ask::{Ask, Delivery, Route, Source};
 use super::super::conversation::{self, Message};
-use super::super::frames::{self, Reply, Wire, push, push_named};
+use super::super::frames::{self, Failure, FailureKind, Reply, Wire, push, push_named};
 use super::super::length::{Ending, Limits};
 use super::super::prompt::Read;
 use super::super::refusal::Refusal;
@@ -105,6 +105,18 @@ impl Wire for Events {
         let delta = json!({"stop_reason": reason(reply.ending), "stop_sequence": null});
         let usage = usage(reply, reply.tokens);
         push_named(to, "message_delta", &json!({"delta": delta, "usage": usage}));
+        push_named(to, "message_stop", &json!({}));
+    }
+
+    /// Anthropic knows no abort: that is an error too.
+    fn fail(&self, reply: &Reply, made: u64, failure: Failure, to: &mut Vec<u8>) {
+        if failure.kind != FailureKind::Filter {
+            let error = json!({"type": "api_error", "message": failure.words});
+            return push_named(to, "error", &json!({"error": error}));
+        }
+        push_named(to, "content_block_stop", &json!({"index": 0}));
+        let delta = json!({"stop_reason": "refusal", "stop_sequence": null});
+        push_named(to, "message_delta", &json!({"delta": delta, "usage": usage(reply, made)}));
         push_named(to, "message_stop", &json!({}));
     }
 }

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use super::super::app::App;
 use super::super::ask::{Ask, Delivery, Route, Source};
 use super::super::conversation::{self, Message};
-use super::super::frames::{self, Reply, Wire, push, push_named, push_number};
+use super::super::frames::{
+    self, Failure, FailureKind, Reply, Wire, push, push_named, push_number,
+};
 use super::super::length::{Ending, Limits};
 use super::super::refusal::Refusal;
 use crate::content::Form;
@@ -144,6 +146,31 @@ impl Wire for Events {
         let end = json!({"sequence_number": number(3), "response": response});
         push_named(to, &format!("response.{status}"), &end);
     }
+
+    fn fail(&self, reply: &Reply, made: u64, failure: Failure, to: &mut Vec<u8>) {
+        let number = BEFORE + made;
+        if failure.kind == FailureKind::Error {
+            let error = json!({"sequence_number": number, "code": "server_error", "param": null,
+                "message": failure.words});
+            return push_named(to, "error", &error);
+        }
+        let (status, error, why) = match failure.kind {
+            FailureKind::Filter => ("incomplete", Value::Null, json!({"reason": "content_filter"})),
+            _ => {
+                let error = json!({"code": "server_error", "message": failure.words});
+                ("failed", error, Value::Null)
+            }
+        };
+        let text: String = (0..made).map(|index| reply.word(index)).collect();
+        let mut response = self.facts.clone();
+        response["status"] = status.into();
+        response["error"] = error;
+        response["incomplete_details"] = why;
+        response["output"] = json!([item(self.number, "incomplete", &text)]);
+        response["usage"] = usage(reply, made);
+        let end = json!({"sequence_number": number, "response": response});
+        push_named(to, &format!("response.{status}"), &end);
+    }
 }
 
 /// A reply in one piece.
@@ -176,14 +203,18 @@ fn finished(mut response: Value, reply: &Reply, number: JobId) -> Value {
         response["incomplete_details"] = json!({"reason": "max_output_tokens"});
     }
     response["output"] = json!([item(number, status, &reply.text())]);
-    response["usage"] = json!({
+    response["usage"] = usage(reply, reply.tokens);
+    response
+}
+
+fn usage(reply: &Reply, tokens: u64) -> Value {
+    json!({
         "input_tokens": reply.prompt_tokens,
         "input_tokens_details": {"cached_tokens": reply.cached_tokens.unwrap_or_default()},
-        "output_tokens": reply.tokens,
+        "output_tokens": tokens,
         "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": reply.prompt_tokens.saturating_add(reply.tokens),
-    });
-    response
+        "total_tokens": reply.prompt_tokens.saturating_add(tokens),
+    })
 }
 
 const fn status(ending: Ending) -> &'static str {

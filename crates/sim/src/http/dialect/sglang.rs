@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::app::App;
 use super::super::ask::{Ask, Delivery, Route, Source};
-use super::super::frames::{self, DONE, Reply, Wire, push, push_number};
+use super::super::frames::{self, DONE, Failure, FailureKind, Reply, Wire, push, push_number};
 use super::super::length::{Ending, Limits};
 use super::super::prompt::Prompt;
 use super::super::refusal::Refusal;
@@ -94,22 +94,17 @@ impl Events {
     }
 }
 
-impl Wire for Events {
-    fn tokens(&self, reply: &Reply, range: Range<u64>, to: &mut Vec<u8>) {
-        let end = range.end;
-        let shown = match self.text {
-            SglangText::Cumulative => 0..end,
-            SglangText::Incremental => range,
-        };
+impl Events {
+    /// What ends with token `end` is shown as `shown`; the reply ends with it for `reason`, unless that is null.
+    fn event(&self, reply: &Reply, shown: Range<u64>, end: u64, reason: &Value, to: &mut Vec<u8>) {
         push(to, r#"data: {"text":""#);
         reply.push_words(shown.clone(), to);
         push(to, r#"","output_ids":["#);
         reply.push_ids(shown, to);
         push(to, &self.meta);
-        if end == reply.tokens {
-            push(to, &finish_reason(reply).to_string());
-        } else {
-            push(to, "null");
+        match reason {
+            Value::Null => push(to, "null"),
+            reason => push(to, &reason.to_string()),
         }
         push(to, r#","prompt_tokens":"#);
         push_number(to, reply.prompt_tokens);
@@ -119,8 +114,37 @@ impl Wire for Events {
         push_number(to, reply.cached_tokens.unwrap_or_default());
         push(to, "}}\n\n");
     }
+}
+
+impl Wire for Events {
+    fn tokens(&self, reply: &Reply, range: Range<u64>, to: &mut Vec<u8>) {
+        let end = range.end;
+        let shown = match self.text {
+            SglangText::Cumulative => 0..end,
+            SglangText::Incremental => range,
+        };
+        let reason = if end == reply.tokens { finish_reason(reply) } else { Value::Null };
+        self.event(reply, shown, end, &reason, to);
+    }
 
     fn end(&self, _: &Reply, to: &mut Vec<u8>) {
+        push(to, DONE);
+    }
+
+    /// An abort is a reason to finish, with an event of its own; what else fails is an error, as SGLang has it in a stream.
+    fn fail(&self, reply: &Reply, made: u64, failure: Failure, to: &mut Vec<u8>) {
+        if failure.kind == FailureKind::Abort {
+            let shown = match self.text {
+                SglangText::Cumulative => 0..made,
+                SglangText::Incremental => made..made,
+            };
+            let reason = json!({"type": "abort", "message": failure.words, "status_code": 500,
+                "err_type": "InternalServerError"});
+            self.event(reply, shown, made, &reason, to);
+        } else {
+            let error = json!({"error": {"message": failure.words}});
+            push(to, &format!("data: {error}\n\n"));
+        }
         push(to, DONE);
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Met;
-use super::event::{Data, Event};
+use super::event::Event;
 use super::kind::Kind;
 
 /// Changes the events of one reply, in the order in which they come.
@@ -150,12 +150,13 @@ impl Content {
         }
         if self.met.has(Kind::UsageWithChoices)
             && let Some(at) = usage
-            && let Data::Json(value) = &events.remove(at).data
+            && let Some(token) = events.iter().rposition(|event| event.tokens > 0)
+            && let Some(usage) =
+                events.get_mut(at).and_then(Event::value).map(|value| value["usage"].take())
+            && let Some(token) = events.get_mut(token).and_then(Event::value)
         {
-            let token = events.iter_mut().rev().find(|event| event.tokens > 0);
-            if let Some(token) = token.and_then(Event::value) {
-                token["usage"] = value["usage"].clone();
-            }
+            token["usage"] = usage;
+            events.remove(at);
         }
         if self.met.has(Kind::FinishChunk)
             && let Some(at) = events.iter_mut().position(|event| event.finish().is_some())
@@ -210,8 +211,8 @@ fn merge(mut events: Vec<Event>) -> Option<Event> {
 
 /// One event for each of `choices` choices; a usage counts the tokens of all.
 fn multiply(event: &Event, choices: u64) -> Vec<Event> {
-    let several = event.tokens > 0;
-    let copies = if several { choices } else { 1 };
+    let copies = if event.is_chunk() { choices } else { 1 };
+    let tokens = event.tokens;
     let copy = |index: u64| {
         let mut event = event.clone();
         // The engine's token has left with the last of them.
@@ -223,7 +224,8 @@ fn multiply(event: &Event, choices: u64) -> Vec<Event> {
         }
         if let Some(mut usage) = event.usage() {
             let count = usage.of("completion_tokens").saturating_mul(choices);
-            let later = if several { choices - 1 - index } else { 0 };
+            // Those that the events of the other choices have yet to show.
+            let later = tokens.saturating_mul(copies - 1 - index);
             usage.set("completion_tokens", count.saturating_sub(later));
         }
         event

@@ -8,6 +8,7 @@ use fizeau_core::{Nanos, Stamp};
 
 use super::kind::Kind;
 use super::{Faults, Met};
+use crate::http::ask::Ask;
 use crate::http::refusal::Refusal;
 
 /// The header by which a request chooses.
@@ -33,26 +34,38 @@ impl Desk {
     /// What befalls the next request, which may have `chosen`.
     ///
     /// # Errors
-    /// If it chose what is no fault.
-    pub(in crate::http) fn meet(&mut self, chosen: Option<&str>) -> Result<Option<Met>, Refusal> {
+    /// If it chose what is no fault, or cannot befall the reply to `ask`, or may not choose.
+    pub(in crate::http) fn meet(
+        &mut self,
+        chosen: Option<&str>,
+        ask: &Ask,
+    ) -> Result<Option<Met>, Refusal> {
+        let refuse = |why: &dyn fmt::Display| {
+            Refusal::bad_request(Some(HEADER), format!("header {HEADER}: {why}"))
+        };
         let Some(faults) = &self.faults else {
-            return Ok(None);
+            return match chosen {
+                None | Some(NONE) => Ok(None),
+                Some(_) => Err(refuse(&"this server has no faults: start it with --fault allow")),
+            };
         };
         let number = self.seen;
         self.seen += 1;
         match chosen {
-            None => Ok(faults.of(number).filter(|met| !met.is_of_server()).cloned()),
+            None => Ok(faults.of(number).and_then(|met| met.fit(ask).0)),
             Some(NONE) => Ok(None),
             Some(chosen) => {
-                let refuse = |why: &dyn fmt::Display| {
-                    Refusal::bad_request(Some(HEADER), format!("header {HEADER}: {why}"))
-                };
-                match chosen.parse::<Met>() {
-                    Ok(met) if met.is_of_server() => {
-                        Err(refuse(&format_args!("{met} is for whole servers, not for a request")))
+                let met = chosen.parse::<Met>().map_err(|error| refuse(&error))?;
+                if met.0.iter().any(|fault| fault.kind.kind.is_of_server()) {
+                    let why = format_args!("{met} is for whole servers, not for a request");
+                    return Err(refuse(&why));
+                }
+                match met.fit(ask) {
+                    (_, Some(fault)) => {
+                        let why = "cannot befall this reply, by its route or by what was asked for";
+                        Err(refuse(&format_args!("`{fault}` {why}")))
                     }
-                    Ok(met) => Ok(Some(met)),
-                    Err(error) => Err(refuse(&error)),
+                    (met, None) => Ok(met),
                 }
             }
         }

@@ -103,6 +103,14 @@ impl Event {
         self.value()?.get_mut("usage")?.as_object_mut().map(Usage)
     }
 
+    /// Takes the reason for the end away.
+    pub(super) fn go_on(&mut self) {
+        let Some(value) = self.value() else { return };
+        for place in ["/choices/0/finish_reason", "/meta_info/finish_reason"] {
+            value.pointer_mut(place).into_iter().for_each(|reason| *reason = Value::Null);
+        }
+    }
+
     /// The reason of an OpenAI chunk for the end.
     pub(super) fn finish(&mut self) -> Option<&mut Value> {
         self.choice()?.get_mut("finish_reason").filter(|reason| !reason.is_null())

@@ -1,7 +1,7 @@
 //! A reply as it would be with nothing wrong, event by event.
 
 use super::event::Event;
-use crate::http::frames::Frames;
+use crate::http::frames::{Failure, Frames};
 use crate::job::Emission;
 
 /// The events that faults set out from. Each may be asked for more than once.
@@ -41,6 +41,13 @@ impl Good {
         let mut bytes = Vec::new();
         self.0.tokens(index..index + 1, &mut bytes);
         Event::read(&bytes, 1)
+    }
+
+    /// What ends a reply that fails behind token `made`.
+    pub(super) fn failed(&self, made: u64, failure: Failure) -> Vec<Event> {
+        let mut bytes = Vec::new();
+        self.0.fail(made, failure, &mut bytes);
+        Event::read(&bytes, 0)
     }
 
     /// What comes behind the last token.

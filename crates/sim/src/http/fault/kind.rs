@@ -155,24 +155,27 @@ impl Kind {
         matches!(self, Self::Connections | Self::SlowAccept | Self::Deaf)
     }
 
-    /// Whether nothing of the reply comes after its place, so that the engine need not go on.
-    pub(super) const fn ends_reply(self) -> bool {
-        matches!(
-            self,
-            Self::Error
-                | Self::ErrorText
-                | Self::ErrorFinish
-                | Self::ErrorThenUsage
-                | Self::ContentFilter
-                | Self::Abort
-                | Self::Eof
-                | Self::BadChunk
-                | Self::CutChunk
-                | Self::Fin
-                | Self::Reset
-        )
+    /// The most that may be asked of it.
+    pub(super) const fn most(self) -> u64 {
+        match self {
+            Self::Choices => 128,
+            Self::Huge => MOST_PADDING,
+            _ => u64::MAX,
+        }
+    }
+
+    /// The least, of counts and of nanoseconds.
+    pub(super) const fn least(self) -> u64 {
+        match self {
+            // Comments without a pause would leave no time for anything else.
+            Self::KeepAlive => 1_000,
+            _ => 0,
+        }
     }
 }
+
+/// How much larger events may be made.
+const MOST_PADDING: u64 = 16 << 20;
 
 /// The kind of that name.
 pub(super) fn named(name: &str) -> Option<&'static FaultKind> {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::kind::{self, FaultKind, Place, Value};
+use super::kind::{self, FaultKind, Kind, Place, Value};
 use super::{Fault, Faults, Met, Mix};
 
 /// A text does not name faults.
@@ -39,6 +39,36 @@ pub enum ParseFaultsError {
         "the shares come to more than 1, or more than one fault has none: the last may go without"
     )]
     Shares,
+    /// What befalls the whole server has no share of the requests.
+    #[error("`{fault}` befalls the whole server and has no share: leave `{share}*` out")]
+    Whole {
+        /// The fault.
+        fault: String,
+        /// What was written.
+        share: String,
+    },
+    /// One of two faults of a reply would do nothing.
+    #[error("`{one}` and `{other}` cannot befall the same reply: name one of them")]
+    Together {
+        /// One of them.
+        one: String,
+        /// The other.
+        other: String,
+    },
+    /// A count or a time is out of bounds.
+    #[error("`{text}` is out of bounds: {bounds}")]
+    Bounds {
+        /// What was written.
+        text: String,
+        /// What may be.
+        bounds: String,
+    },
+    /// Events would become too large together.
+    #[error("`choices` times `huge` comes to more than {most} bytes an event")]
+    TooHuge {
+        /// How much may be.
+        most: u64,
+    },
     /// Nothing was named at all.
     #[error("no fault is named: a name is right, or `allow`")]
     Empty,
@@ -74,14 +104,36 @@ fn mix(text: &str) -> Result<Mix, ParseFaultsError> {
         let number = share.parse().ok().filter(|&share| share > 0.0 && share <= 1.0);
         number.ok_or_else(|| ParseFaultsError::Share { share: share.to_owned() })
     };
-    Ok(Mix { share: share.map(number).transpose()?, faults: faults.parse()? })
+    let mix = Mix { share: share.map(number).transpose()?, faults: faults.parse()? };
+    let whole = mix.faults.0.iter().find(|fault| fault.kind.kind.is_of_server());
+    match (share, whole) {
+        (Some(share), Some(fault)) => {
+            Err(ParseFaultsError::Whole { fault: fault.to_string(), share: share.to_owned() })
+        }
+        _ => Ok(mix),
+    }
 }
 
 impl FromStr for Met {
     type Err = ParseFaultsError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.split('+').map(|fault| fault.trim().parse()).collect::<Result<_, _>>().map(Self)
+        let faults: Vec<Fault> =
+            text.split('+').map(|fault| fault.trim().parse()).collect::<Result<_, _>>()?;
+        for (index, one) in faults.iter().enumerate() {
+            let mut later = faults.iter().skip(index + 1);
+            if let Some(other) = later.find(|other| one.kind.kind.excludes(other.kind.kind)) {
+                let (one, other) = (one.to_string(), other.to_string());
+                return Err(ParseFaultsError::Together { one, other });
+            }
+        }
+        let met = Self(faults);
+        let count = |kind| met.get(kind).map_or(1, |fault| fault.count());
+        let most = Kind::Huge.most();
+        if count(Kind::Choices).saturating_mul(count(Kind::Huge)) > most {
+            return Err(ParseFaultsError::TooHuge { most });
+        }
+        Ok(met)
     }
 }
 
@@ -105,8 +157,20 @@ impl FromStr for Fault {
             (None, _) => None,
             (Some(value), kind) => Some(read(value, kind).ok_or_else(wrong)?),
         };
+        check(kind, value, text)?;
         Ok(Self { kind, after, value })
     }
+}
+
+/// Whether `value` is neither too little nor too much.
+fn check(kind: &FaultKind, value: Option<u64>, text: &str) -> Result<(), ParseFaultsError> {
+    let (least, most) = (kind.kind.least(), kind.kind.most());
+    let bounds = match value {
+        Some(value) if value < least => format!("at least {least}ns"),
+        Some(value) if value > most => format!("at most {most}"),
+        _ => return Ok(()),
+    };
+    Err(ParseFaultsError::Bounds { text: text.to_owned(), bounds })
 }
 
 /// A count from 1, or a time in nanoseconds.
@@ -204,13 +268,21 @@ mod tests {
         )
     }
 
+    /// Faults that can befall a reply together.
+    fn mix() -> impl Strategy<Value = String> {
+        prop::collection::vec(fault(), 1..4).prop_filter_map("not together", |faults| {
+            let text = faults.join("+");
+            format!("1*{text}").parse::<Faults>().ok().map(|_| text)
+        })
+    }
+
     proptest! {
         #[test]
         fn what_is_written_is_read_again(
-            faults in prop::collection::vec((prop::collection::vec(fault(), 1..4), 1u32..20), 1..5),
+            faults in prop::collection::vec((mix(), 1u32..20), 1..5),
         ) {
             let mixes = faults.iter().map(|(mix, share)| {
-                format!("{}*{}", f64::from(*share) / 100.0, mix.join("+"))
+                format!("{}*{mix}", f64::from(*share) / 100.0)
             });
             let text = mixes.collect::<Vec<_>>().join(",");
             let read: Faults = text.parse().unwrap();
@@ -249,6 +321,15 @@ mod tests {
             ("stall@x", "stall@TOKENS:TIME would be"),
             ("stall:300", "stall@TOKENS:TIME would be"),
             ("bundle:0", "bundle:COUNT would be"),
+            ("keep-alive:0ms", "out of bounds: at least"),
+            ("choices:200000", "out of bounds: at most 128"),
+            ("huge:99999999999", "out of bounds: at most 16777216"),
+            ("choices:128+huge", "more than 16777216 bytes"),
+            ("0.5*connections:1", "befalls the whole server"),
+            ("crlf+cr", "cannot befall the same reply"),
+            ("stall@1:1ms+stall@2:1ms", "cannot befall the same reply"),
+            ("error@1+reset@3", "cannot befall the same reply"),
+            ("429+crlf", "cannot befall the same reply"),
             ("0*crlf", "over 0"),
             ("2*crlf", "over 0"),
             ("nan*crlf", "over 0"),

@@ -1,11 +1,10 @@
 //! Faults in when bytes leave and how they are cut.
 
-use fizeau_core::Nanos;
-
 use super::Met;
+use super::cut::Cut;
 use super::gzip::Gzip;
 use super::kind::Kind;
-use super::play::Act;
+use super::play::{Act, Piece};
 use super::spell::Spelt;
 use crate::http::response::Framing;
 
@@ -15,6 +14,7 @@ pub(super) struct Cutter {
     framing: Framing,
     gzip: Option<Gzip>,
     held: Vec<Spelt>,
+    cut: Cut,
 }
 
 /// Whether what is held back must go now.
@@ -28,7 +28,7 @@ pub(super) enum Flush {
 impl Cutter {
     pub(super) fn new(met: &Met, framing: Framing) -> Self {
         let gzip = met.has(Kind::Gzip).then(Gzip::default);
-        Self { met: met.clone(), framing, gzip, held: Vec::new() }
+        Self { met: met.clone(), framing, gzip, held: Vec::new(), cut: Cut::of(met) }
     }
 
     /// Takes texts; what is to be done now.
@@ -36,10 +36,10 @@ impl Cutter {
         &mut self,
         texts: impl IntoIterator<Item = Spelt>,
         flush: Flush,
-    ) -> Vec<Act> {
+    ) -> Option<Act> {
         self.held.extend(texts);
         if flush == Flush::IfEnough && !self.is_enough() {
-            return Vec::new();
+            return None;
         }
         let mut bytes = Vec::new();
         let mut ends = Vec::new();
@@ -51,11 +51,11 @@ impl Cutter {
             self.frame(&body, &mut bytes);
             ends.push((bytes.len(), text.tokens));
         }
-        self.cut(&bytes, &ends)
+        self.piece(bytes, ends)
     }
 
     /// What ends the body as it should.
-    pub(super) fn last(&mut self) -> Vec<Act> {
+    pub(super) fn last(&mut self) -> Option<Act> {
         let mut bytes = Vec::new();
         if let Some(gzip) = &mut self.gzip {
             let end = gzip.end();
@@ -64,14 +64,15 @@ impl Cutter {
         if self.framing == Framing::Chunked {
             bytes.extend_from_slice(b"0\r\n\r\n");
         }
-        self.cut(&bytes, &[])
+        self.piece(bytes, Vec::new())
     }
 
     fn is_enough(&self) -> bool {
         let tokens: u64 = self.held.iter().map(|text| text.tokens).sum();
         let bytes: u64 = self.held.iter().map(|text| text.bytes.len() as u64).sum();
         let of = |kind, have: u64| self.met.get(kind).is_none_or(|fault| have >= fault.count());
-        of(Kind::Coalesce, tokens) && of(Kind::Filter, tokens) && of(Kind::Burst, bytes)
+        bytes > MOST_HELD
+            || of(Kind::Coalesce, tokens) && of(Kind::Filter, tokens) && of(Kind::Burst, bytes)
     }
 
     fn frame(&self, body: &[u8], to: &mut Vec<u8>) {
@@ -89,52 +90,19 @@ impl Cutter {
         }
     }
 
-    /// One write, or several with pauses between them. `ends` says how many tokens end where.
-    fn cut(&self, bytes: &[u8], ends: &[(usize, u64)]) -> Vec<Act> {
-        let (cuts, pause) = self.cuts(bytes);
-        let mut acts = Vec::new();
-        let mut from = 0;
-        for to in cuts.into_iter().chain([bytes.len()]) {
-            let Some(piece) = bytes.get(from..to).filter(|piece| !piece.is_empty()) else {
-                continue;
-            };
-            if from > 0 {
-                acts.push(Act::Pause(Some(pause)));
-            }
-            let within = ends.iter().filter(|(end, _)| *end > from && *end <= to);
-            let tokens = within.map(|(_, tokens)| tokens).sum();
-            acts.push(Act::Write { bytes: piece.to_vec(), tokens });
-            from = to;
-        }
-        acts
-    }
-
-    /// Where `bytes` are cut, and how long to wait at each cut.
-    fn cuts(&self, bytes: &[u8]) -> (Vec<usize>, Nanos) {
-        let all = bytes.iter().enumerate();
-        for kind in [Kind::Drip, Kind::Split, Kind::Utf8Cut] {
-            let Some(pause) = self.met.get(kind).and_then(|fault| fault.time()) else {
-                continue;
-            };
-            let cuts = match kind {
-                Kind::Drip => (1..bytes.len()).collect(),
-                Kind::Split => {
-                    let edges = all.filter(|(_, byte)| byte.is_ascii_whitespace());
-                    let mut cuts: Vec<_> = edges.flat_map(|(at, _)| [at, at + 1]).collect();
-                    cuts.dedup();
-                    cuts
-                }
-                // Within a character is before each byte that goes on with one.
-                _ => all.filter(|(_, byte)| **byte & 0xc0 == 0x80).map(|(at, _)| at).collect(),
-            };
-            return (cuts, pause);
-        }
-        (Vec::new(), Nanos::ZERO)
+    /// One write, of which `ends` says how many tokens end where.
+    fn piece(&self, bytes: Vec<u8>, ends: Vec<(usize, u64)>) -> Option<Act> {
+        (!bytes.is_empty()).then_some(Act::Write(Piece { bytes, ends, cut: self.cut }))
     }
 }
 
+/// No more is held back than so many bytes, whatever a fault says.
+const MOST_HELD: u64 = 4 << 20;
+
 #[cfg(test)]
 mod tests {
+    use std::iter;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -143,9 +111,10 @@ mod tests {
     fn written(acts: &[Act]) -> (Vec<u8>, u64) {
         let (mut all, mut sum) = (Vec::new(), 0);
         for act in acts {
-            if let Act::Write { bytes, tokens } = act {
-                all.extend_from_slice(bytes);
-                sum += tokens;
+            if let Act::Write(piece) = act {
+                assert!(piece.ends.iter().all(|(end, _)| *end <= piece.bytes.len()));
+                all.extend_from_slice(&piece.bytes);
+                sum += piece.ends.iter().map(|(_, tokens)| tokens).sum::<u64>();
             }
         }
         (all, sum)
@@ -175,7 +144,17 @@ mod tests {
             let acts = write(fault);
             prop_assert_eq!(written(&acts), written(&plain));
             // What holds back leaves in fewer writes, what cuts in no fewer.
-            let writes = |acts: &[Act]| acts.iter().filter(|act| matches!(act, Act::Write { .. })).count();
+            let writes = |acts: &[Act]| -> usize {
+                acts.iter().map(|act| match act {
+                    Act::Write(Piece { bytes, cut, .. }) => {
+                        let ends = iter::successors(Some(cut.next(bytes, 0)), |end| {
+                            (*end < bytes.len()).then(|| cut.next(bytes, *end))
+                        });
+                        ends.count()
+                    }
+                    _ => 0,
+                }).sum()
+            };
             let holds = ["coalesce:3", "burst:50", "filter:2"].contains(&fault);
             prop_assert_eq!(writes(&acts) <= writes(&plain), holds || writes(&acts) == writes(&plain));
         }

@@ -5,19 +5,25 @@ use std::io::{self, ErrorKind, Write};
 
 use fizeau_core::{Clock, Nanos, Stamp};
 
+use super::cut::Cut;
 use crate::http::truth::Record;
 
 /// One thing that is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Act {
-    /// Bytes in a write of their own, which so many tokens end with.
-    Write {
-        bytes: Vec<u8>,
-        tokens: u64,
-    },
+    Write(Piece),
     /// Nothing for so long, or for ever.
     Pause(Option<Nanos>),
     End(End),
+}
+
+/// Bytes in a write of their own, or in several where they are cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) bytes: Vec<u8>,
+    /// How many tokens end where.
+    pub(super) ends: Vec<(usize, u64)>,
+    pub(super) cut: Cut,
 }
 
 /// How a faulty reply ends.
@@ -40,6 +46,8 @@ pub(in crate::http) enum Stand {
     Blocked,
     /// Nothing can be done before then.
     Until(Stamp),
+    /// More could be done at once; others have their turn first.
+    More,
     /// Nothing is left to do for now.
     Idle,
     Ended(End),
@@ -49,10 +57,61 @@ pub(in crate::http) enum Stand {
 #[derive(Debug, Default)]
 pub(super) struct Play {
     acts: VecDeque<Act>,
-    /// How much of the first act's bytes is written.
+    place: Place,
+}
+
+/// How far the first act is done.
+#[derive(Debug, Default)]
+struct Place {
+    /// How much of its bytes is written, and how many of its ends with it.
     written: usize,
-    /// When the pause that is the first act ends.
-    paused_until: Option<Stamp>,
+    ended: usize,
+    pause: Pausing,
+}
+
+/// Where a pause stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Pausing {
+    #[default]
+    Not,
+    /// At a cut that was not waited at.
+    Due,
+    Until(Stamp),
+}
+
+/// When a pause begins that has not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begin {
+    Now,
+    /// Only at a cut.
+    AtCut,
+}
+
+/// How much one reply may do before others have their turn, in bytes; a write counts as some however short it is.
+#[derive(Debug)]
+pub(super) struct Budget(usize);
+
+impl Budget {
+    const A_WRITE: usize = 256;
+
+    pub(super) const fn of_turn() -> Self {
+        Self(64 << 10)
+    }
+
+    const fn spend(&mut self, bytes: usize) {
+        self.0 = self.0.saturating_sub(bytes + Self::A_WRITE);
+    }
+
+    const fn is_spent(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl Act {
+    /// A write without tokens, in one piece.
+    pub(super) const fn write(bytes: Vec<u8>) -> Self {
+        Self::Write(Piece { bytes, ends: Vec::new(), cut: Cut::NEVER })
+    }
 }
 
 impl Play {
@@ -66,41 +125,40 @@ impl Play {
         to: &mut impl Write,
         clock: &impl Clock,
         record: &mut Record,
+        budget: &mut Budget,
     ) -> io::Result<Stand> {
         while let Some(act) = self.acts.front() {
+            if budget.is_spent() {
+                return Ok(Stand::More);
+            }
             match act {
-                Act::Write { bytes, tokens } => {
-                    let rest = bytes.get(self.written..).unwrap_or_default();
-                    let before = clock.now();
-                    let sent = match to.write(rest) {
-                        Ok(0) if !rest.is_empty() => return Err(ErrorKind::WriteZero.into()),
-                        Ok(sent) => sent,
+                Act::Write(piece) => {
+                    if let Some(until) = self.place.wait(piece.cut.pause, clock, Begin::AtCut) {
+                        return Ok(Stand::Until(until));
+                    }
+                    match self.place.write(piece, to, clock, record) {
+                        Ok(sent) => budget.spend(sent),
                         Err(error) if error.kind() == ErrorKind::WouldBlock => {
                             return Ok(Stand::Blocked);
                         }
                         Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                         Err(error) => return Err(error),
-                    };
-                    if sent < rest.len() {
-                        self.written += sent;
+                    }
+                    if self.place.written < piece.bytes.len() {
                         continue;
                     }
-                    record.hand(*tokens, before);
-                    self.written = 0;
                 }
                 // For ever: only the client can end this.
                 Act::Pause(None) => return Ok(Stand::Idle),
                 Act::Pause(Some(pause)) => {
-                    let now = clock.now();
-                    let until = *self.paused_until.get_or_insert(now + *pause);
-                    if now < until {
+                    if let Some(until) = self.place.wait(*pause, clock, Begin::Now) {
                         return Ok(Stand::Until(until));
                     }
-                    self.paused_until = None;
                 }
                 Act::End(end) => return Ok(Stand::Ended(*end)),
             }
             self.acts.pop_front();
+            self.place = Place::default();
         }
         Ok(Stand::Idle)
     }
@@ -108,5 +166,49 @@ impl Play {
     /// Whether all that was to be done is done.
     pub(super) fn is_over(&self) -> bool {
         self.acts.is_empty()
+    }
+}
+
+impl Place {
+    /// Begins a pause, or goes on with it; until when it lasts, unless it is over.
+    fn wait(&mut self, pause: Nanos, clock: &impl Clock, begin: Begin) -> Option<Stamp> {
+        let now = match (self.pause, begin) {
+            (Pausing::Not, Begin::AtCut) => return None,
+            _ => clock.now(),
+        };
+        let until = match self.pause {
+            Pausing::Until(until) => until,
+            Pausing::Not | Pausing::Due => now + pause,
+        };
+        let waits = now < until;
+        self.pause = if waits { Pausing::Until(until) } else { Pausing::Not };
+        waits.then_some(until)
+    }
+
+    /// Writes up to the next cut at most; how many bytes went.
+    fn write(
+        &mut self,
+        piece: &Piece,
+        to: &mut impl Write,
+        clock: &impl Clock,
+        record: &mut Record,
+    ) -> io::Result<usize> {
+        let cut = piece.cut.next(&piece.bytes, self.written);
+        let rest = piece.bytes.get(self.written..cut).unwrap_or_default();
+        let before = clock.now();
+        let sent = to.write(rest)?;
+        if sent == 0 && !rest.is_empty() {
+            return Err(ErrorKind::WriteZero.into());
+        }
+        self.written += sent;
+        if self.written == cut {
+            self.pause = Pausing::Due;
+        }
+        let ends = piece.ends.get(self.ended..).unwrap_or_default();
+        for (_, tokens) in ends.iter().take_while(|(end, _)| *end <= self.written) {
+            record.hand(*tokens, before);
+            self.ended += 1;
+        }
+        Ok(sent)
     }
 }

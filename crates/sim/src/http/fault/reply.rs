@@ -11,14 +11,14 @@ use super::event::Event;
 use super::good::Good;
 use super::kind::Kind;
 use super::pieces::{Cutter, Flush};
-use super::play::{Act, End, Play, Stand};
+use super::play::{Act, Budget, End, Play, Stand};
 use super::spell::{Speller, Spelt};
 use crate::http::ask::{Ask, Delivery};
 use crate::http::frames::Frames;
 use crate::http::length;
 use crate::http::request::{After, Peer};
 use crate::http::response;
-use crate::http::truth::Record;
+use crate::http::truth::{Finish, Record};
 use crate::job::Emission;
 
 /// A reply from the first byte to the last, as its faults have it.
@@ -52,8 +52,12 @@ pub(in crate::http) struct Asked<'a> {
 }
 
 impl Met {
-    /// Makes of a request what its faults want of it, and says how many tokens the engine is to make.
-    pub(in crate::http) fn prepare(&self, ask: &mut Ask) -> Tokens {
+    /// Makes of a request what its faults want of it, and says how many tokens the engine is to make, why the reply ends
+    /// and what becomes of the connection.
+    pub(in crate::http) fn prepare(&self, ask: &mut Ask, mut peer: Peer) -> (Tokens, Finish, Peer) {
+        if self.has(Kind::Close) {
+            peer.after = After::Close;
+        }
         if self.has(Kind::Unstreamed) {
             ask.delivery = Delivery::Whole;
         }
@@ -64,8 +68,10 @@ impl Met {
         }
         match (ask.delivery, self.ending(ask.max_tokens.get())) {
             // Its last token comes with the end.
-            (Delivery::Streamed, Some((after, _))) => Tokens::new(after.max(1)),
-            _ => ask.max_tokens,
+            (Delivery::Streamed, Some((after, kind))) => {
+                (Tokens::new(after.max(1)), kind.finish(), peer)
+            }
+            _ => (ask.max_tokens, ask.ending.into(), peer),
         }
     }
 
@@ -77,23 +83,15 @@ impl Met {
 
     /// Whether something comes instead of a reply.
     pub(in crate::http) fn replaces_reply(&self) -> bool {
-        self.instead().is_some()
-    }
-
-    fn instead(&self) -> Option<Vec<Act>> {
-        let wait_s = |kind| {
-            let wait = self.get(kind).and_then(|fault| fault.time());
-            wait.map_or(0, |wait| wait.as_nanos().div_ceil(1_000_000_000))
-        };
-        ending::instead(|kind| self.has(kind), wait_s)
+        self.0.iter().any(|fault| fault.kind.kind.replaces_reply())
     }
 }
 
 impl Faulty {
     /// What comes instead of a reply, and of which the engine never hears.
-    pub(in crate::http) fn instead(met: &Met, record: Record, peer: Peer) -> Self {
+    pub(in crate::http) fn instead(met: &Met, ask: &Ask, record: Record, peer: Peer) -> Self {
         let mut play = Play::default();
-        play.extend(met.instead().into_iter().flatten());
+        play.extend(ending::instead(met, ask, peer));
         Self { play, record, stage: None, after: peer.after }
     }
 
@@ -104,11 +102,7 @@ impl Faulty {
         record: Record,
         asked: Asked<'_>,
     ) -> Self {
-        let Asked { mut peer, id } = asked;
-        if met.has(Kind::Close) {
-            peer.after = After::Close;
-        }
-        let (mut head, framing, after) = response::stream_head(peer, id);
+        let (mut head, framing, after) = response::stream_head(asked.peer, asked.id);
         if met.has(Kind::Gzip) {
             head.truncate(head.len() - 2);
             head.extend_from_slice(b"content-encoding: gzip\r\n\r\n");
@@ -124,7 +118,7 @@ impl Faulty {
             ended: false,
         };
         let mut play = Play::default();
-        play.extend([Act::Write { bytes: head, tokens: 0 }]);
+        play.extend([Act::write(head)]);
         play.extend(stage.begin());
         Self { play, record, stage: Some(stage), after }
     }
@@ -146,14 +140,15 @@ impl Faulty {
         self.record
     }
 
-    /// Goes on as far as it can.
+    /// Goes on as far as it can, and others can wait.
     pub(in crate::http) fn turn(
         &mut self,
         to: &mut impl Write,
         clock: &impl Clock,
     ) -> io::Result<Stand> {
+        let mut budget = Budget::of_turn();
         loop {
-            let stand = self.play.turn(to, clock, &mut self.record)?;
+            let stand = self.play.turn(to, clock, &mut self.record, &mut budget)?;
             if stand != Stand::Idle || !self.play.is_over() {
                 return Ok(stand);
             }
@@ -198,7 +193,7 @@ impl Stage {
         if self.made == due {
             let every = self.met.get(Kind::KeepAlive).filter(|_| self.made == 0)?.time();
             let comment = self.speller.comment("keep-alive");
-            let mut acts = self.cutter.take([comment], Flush::Now);
+            let mut acts: Vec<_> = self.cutter.take([comment], Flush::Now).into_iter().collect();
             acts.push(Act::Pause(every));
             return Some(acts);
         }
@@ -224,6 +219,10 @@ impl Stage {
         };
         events.extend(self.good.token(index));
         let last = if index + 1 == self.good.total() { Last::Yes } else { Last::No };
+        if self.met.ending(self.good.total()).is_some_and(|(_, kind)| kind.says_why()) {
+            // The end has a reason of its own, though this may be the last token.
+            events.iter_mut().for_each(Event::go_on);
+        }
         let late = self.met.has(Kind::LateUsage);
         if last == Last::Yes && !late && self.met.ending(index + 1).is_none() {
             // A fault may want usage and the last token in one chunk.
@@ -248,12 +247,7 @@ impl Stage {
 
     /// The end as a fault has it.
     fn end_as(&mut self, kind: Kind) -> Vec<Act> {
-        let next = self.good.token(self.made.min(self.good.total().saturating_sub(1))).pop();
-        let mut usage = self.good.end().into_iter().find(Event::is_usage);
-        if let Some(mut usage) = usage.as_mut().and_then(Event::usage) {
-            usage.set("completion_tokens", self.made);
-        }
-        let ending = Ending::of(kind, self.framing, next, usage);
+        let ending = Ending::of(kind, self.framing, &self.good, self.made);
         let held = self.content.rest();
         let mut acts = self.write(held.into_iter().chain(ending.events).collect(), Flush::Now);
         acts.extend(self.finish(ending.bytes, ending.end));
@@ -262,9 +256,10 @@ impl Stage {
 
     fn finish(&mut self, bytes: &[u8], end: End) -> Vec<Act> {
         self.ended = true;
-        let mut acts = if end == End::Whole { self.cutter.last() } else { Vec::new() };
+        let last = (end == End::Whole).then(|| self.cutter.last()).flatten();
+        let mut acts: Vec<_> = last.into_iter().collect();
         if !bytes.is_empty() {
-            acts.push(Act::Write { bytes: bytes.to_vec(), tokens: 0 });
+            acts.push(Act::write(bytes.to_vec()));
         }
         acts.push(Act::End(end));
         acts
@@ -277,6 +272,6 @@ impl Stage {
 
     fn write(&mut self, events: Vec<Event>, flush: Flush) -> Vec<Act> {
         let texts: Vec<Spelt> = events.into_iter().map(|event| self.speller.spell(event)).collect();
-        self.cutter.take(texts, flush)
+        self.cutter.take(texts, flush).into_iter().collect()
     }
 }

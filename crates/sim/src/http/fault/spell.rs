@@ -60,7 +60,7 @@ impl Speller {
         let Some(fault) = self.met.get(Kind::Huge) else {
             return;
         };
-        let size = usize::try_from(fault.count()).unwrap_or(usize::MAX).min(MOST_PADDING);
+        let size = usize::try_from(fault.count()).unwrap_or(usize::MAX);
         if let Some(object) = event.value().and_then(|value| value.as_object_mut()) {
             object.insert("padding".to_owned(), "x".repeat(size).into());
         }
@@ -90,6 +90,3 @@ impl Speller {
         lines.iter().flat_map(|line| [line.as_str(), end]).collect()
     }
 }
-
-/// Events are made larger by at most so much.
-const MOST_PADDING: usize = 64 << 20;

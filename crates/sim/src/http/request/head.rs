@@ -96,7 +96,7 @@ impl Head {
             id: headers.first("x-request-id").map(str::to_owned),
             length: headers.length()?,
             expects_continue: headers.has("expect", "100-continue"),
-            fault: headers.values(HEADER).next().map(str::to_owned),
+            fault: headers.fault(),
             peer: Peer { version, after: headers.after(version) },
         };
         Ok(Some((head, length)))
@@ -128,6 +128,12 @@ impl<'a> Headers<'a> {
     fn first(&self, name: &str) -> Option<&'a str> {
         let found = self.0.iter().find(|header| header.name.eq_ignore_ascii_case(name))?;
         str::from_utf8(found.value).ok()
+    }
+
+    /// The faults that the client chose, in whichever way it listed them: all befall its reply.
+    fn fault(&self) -> Option<String> {
+        let chosen: Vec<_> = self.values(HEADER).collect();
+        (!chosen.is_empty()).then(|| chosen.join("+"))
     }
 
     fn has(&self, name: &str, value: &str) -> bool {

@@ -46,7 +46,7 @@ impl Write for Socket<'_> {
 
 fn stream(tokens: u64, framing: Framing) -> Stream {
     let mut ask = Ask::sample(Route::Chat, tokens);
-    let record = Record::new(&ask, String::new(), Stamp::EPOCH);
+    let record = Record::new(&ask, String::new(), Stamp::EPOCH, ask.ending.into());
     Stream::new(Frames::new(&mut ask, JobId(7), 1), framing, record)
 }
 
