@@ -72,7 +72,8 @@ impl GoalResult {
     }
 
     /// The goal and what was measured, in words: `p99 TTFT < 500 ms: met, measured 441 ms`.
-    pub(crate) fn words(&self) -> String {
+    #[must_use]
+    pub fn words(&self) -> String {
         let goal = self.outcome.goal;
         let unit = goal.metric.unit();
         let shown = |value: f64| match unit {
