@@ -84,7 +84,7 @@ impl WhatIf {
         &self.variants
     }
 
-    /// The levels that no other level of any configuration beats, by falling latency.
+    /// The levels that no other level of any configuration beats, by rising latency.
     #[must_use]
     pub fn frontier(&self) -> &[Spot] {
         &self.frontier

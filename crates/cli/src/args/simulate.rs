@@ -69,9 +69,9 @@ pub(crate) struct SimulateArgs {
     pub(crate) level: LevelArgs,
     #[command(flatten)]
     pub(crate) sweep: SimulatedSweepArgs,
-    /// How long a request is on its way to the engine: a number with ns, us, ms or s. With some 200us, what follows the end of a
-    /// reply comes too late for the next step, as it does in life.
-    #[arg(long, value_name = "TIME", value_parser = time, default_value = "0us", help_heading = "Load")]
+    /// How long a request is on its way to the engine: a number with ns, us, ms or s. Above 0, what follows the end of a reply comes
+    /// too late for the step that begins then, as it does in life, where it is at least loopback's time.
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "50us", help_heading = "Load")]
     pub(crate) network_delay: Nanos,
 }
 

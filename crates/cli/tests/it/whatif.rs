@@ -107,6 +107,17 @@ fn each_command_of_the_page_prints_what_stands_there() {
     }
 }
 
+#[test]
+fn the_readme_quotes_the_page() {
+    let page = read_to_string(page()).unwrap();
+    let readme = read_to_string(Path::new(DOCS).join("../README.md")).unwrap();
+    let (before, said) = readme.split_once("The last line answers [what if]").unwrap();
+    let command = &before[before.rfind("fizeau simulate").unwrap()..];
+    assert!(page.contains(command.trim_end().trim_end_matches('`')), "{command}");
+    let figures = between(said, "within the goal, ", ".\n");
+    assert!(page.contains(figures) && page.contains("    1104 at concurrency 96"), "{figures}");
+}
+
 /// Runs a line that is wrong, and gives what was said of it.
 fn refused(words: &[&str]) -> String {
     let scratch = Scratch::new("whatif-bad");

@@ -91,8 +91,9 @@ impl CalibratedStep {
         });
         let draft = draft.unwrap_or_default().time;
         let after = |silicon: Seconds| Branch { silicon: silicon + draft, host: Nanos::ZERO };
-        [step.beside + step.cache, step.beside + step.attention, bound.memory(), bound.arithmetic()]
-            .map(after)
+        let [cache, attention] = [step.cache, step.attention].map(|of| after(step.beside + of));
+        let [memory, arithmetic] = [bound.memory(), bound.arithmetic()].map(after);
+        [cache, attention, memory, arithmetic, Branch::default()]
     }
 }
 

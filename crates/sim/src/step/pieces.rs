@@ -23,8 +23,10 @@ pub(super) struct Branch {
     pub(super) host: Nanos,
 }
 
+/// The most times that any step has.
+const MOST: usize = 5;
 /// As many as any step time has; those that it has not are zero.
-pub(super) type Branches = [Branch; 4];
+pub(super) type Branches = [Branch; MOST];
 
 /// Bits of a fraction of a nanosecond, as in [`Pace`].
 const FRACTION: u32 = 32;
@@ -85,7 +87,7 @@ struct Piece {
     /// The contexts at its beginning and its end, summed over the batch; the end is not part of it.
     from: u64,
     to: u64,
-    lines: [Line; 4],
+    lines: [Line; MOST],
     /// How many of them there are: one that is never the longest is left out.
     count: usize,
 }
@@ -152,7 +154,7 @@ impl Pieces {
             padded: load.padded_sequences,
             from,
             to,
-            lines: <[Line; 4]>::default(),
+            lines: <[Line; MOST]>::default(),
             count: 0,
         };
         for (first, last) in first.iter().zip(&last) {
@@ -180,7 +182,7 @@ impl Piece {
             return;
         }
         let left = known.filter(|line| line.start > new.start || line.slope > new.slope);
-        let mut lines = <[Line; 4]>::default();
+        let mut lines = <[Line; MOST]>::default();
         self.count = 0;
         for (place, line) in lines.iter_mut().zip(left.chain([&new])) {
             *place = *line;

@@ -13,13 +13,14 @@ use crate::engine::{Pace, StepLoad, StepTime};
 
 /// The step time of a model on its devices:
 ///
-/// `max(bytes / (e_b BW), FLOPs / (e_c F)) + communication + per_step + per_sequence * n + per_layer * L +
-/// per_collective * m`
+/// `max(W / (e_b BW), M / (e_c F)) + max(C / (e_b BW), A / (e_c F)) + communication + per_step + per_sequence * n +
+/// per_layer * L + per_collective * m`
 ///
 /// with bandwidth `BW` and arithmetic `F` of the devices, the efficiencies `e_b` and `e_c` and the times of
-/// [`Overheads`], `n` the sequences of the step, `L` the model's layers and `m` the collectives of a step. Bytes, FLOPs
-/// and communication are the parts of [`System::overlapped_sums`]: the weights
-/// once, of experts those that the tokens are expected to choose; caches and states of every sequence; the arithmetic of
+/// [`Overheads`], `n` the sequences of the step, `L` the model's layers and `m` the collectives of a step. Matrices (bytes of
+/// weights `W`, FLOPs `M`) and attention (bytes of caches `C`, FLOPs `A`) are kernels of their own, one after the other; each
+/// takes the longer of its memory and its arithmetic. Bytes, FLOPs and communication are the parts of
+/// [`System::overlapped_sums`]: the weights once, of experts those that the tokens are expected to choose; caches and states of every sequence; the arithmetic of
 /// all layers for each token, of attention for each pair of tokens, and of the LM head for each sequence. None of them is
 /// below that of [`fizeau_roofline::Bound`], so no engine on this step time beats that bound. Drafted tokens are further tokens
 /// of a sequence, whose cache is read once for them; padding is tokens without a cache. Times are rounded up to the nanosecond.
@@ -57,10 +58,13 @@ struct Passing {
     layers: u64,
 }
 
-/// What a pass takes of each resource, communication included, and the host for its layers and collectives.
+/// What a pass takes of each resource, and the host for its layers and collectives.
 struct Parts {
-    memory: Seconds,
-    arithmetic: Seconds,
+    weights: Seconds,
+    matrices: Seconds,
+    cache: Seconds,
+    attention: Seconds,
+    communication: Seconds,
     power: Seconds,
     host: Nanos,
 }
@@ -142,7 +146,8 @@ impl RooflineStep {
         let host = parts.host + of.per_step + of.per_sequence * sequences;
         let power = Branch { silicon: parts.power + draft.power, host: Nanos::ZERO };
         let after = |silicon: Seconds| Branch { silicon: silicon + draft.time, host };
-        [after(parts.memory), after(parts.arithmetic), power, Branch::default()]
+        let [memory, mixed, other, arithmetic] = parts.ways().map(after);
+        [memory, mixed, other, arithmetic, power]
     }
 
     /// One pass of `model`.
@@ -151,9 +156,11 @@ impl RooflineStep {
         let of = &self.overheads;
         let least = |(draw, limit): &(PowerDraw, Watts)| draw.least_time(&pass, *limit).ok();
         Parts {
-            memory: (pass.weights + pass.cache) * (1.0 / of.bandwidth_efficiency)
-                + pass.communication(),
-            arithmetic: pass.arithmetic() * (1.0 / of.compute_efficiency) + pass.communication(),
+            weights: pass.weights * (1.0 / of.bandwidth_efficiency),
+            matrices: pass.matrices * (1.0 / of.compute_efficiency),
+            cache: pass.cache * (1.0 / of.bandwidth_efficiency),
+            attention: pass.attention * (1.0 / of.compute_efficiency),
+            communication: pass.communication(),
             power: self.power.as_ref().and_then(least).unwrap_or_default(),
             host: of.per_layer * model.layers + of.per_collective * pass.collectives.round() as u64,
         }
@@ -168,10 +175,18 @@ impl Passing {
 }
 
 impl Parts {
+    /// Matrices and attention, each limited by memory or by arithmetic: the longest of these is the time of the pass.
+    fn ways(&self) -> [Seconds; 4] {
+        let Self { weights, matrices, cache, attention, communication, .. } = *self;
+        [weights + cache, matrices + cache, weights + attention, matrices + attention]
+            .map(|way| way + communication)
+    }
+
     /// All of it, as one after the other comes.
     fn taken(&self) -> Taken {
         let host = Seconds::new(self.host.as_secs_f64());
-        Taken { time: self.memory.max(self.arithmetic) + host, power: self.power }
+        let time = self.ways().into_iter().reduce(Seconds::max).unwrap_or_default();
+        Taken { time: time + host, power: self.power }
     }
 }
 

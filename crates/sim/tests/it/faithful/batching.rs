@@ -92,6 +92,8 @@ fn the_urgent_are_served_sooner() {
 /// that size costs.
 #[test]
 fn padding_costs_at_most_the_next_captured_size() {
+    // So that all are read in one step, and end in one.
+    const PROMPT: u64 = 30;
     let tpot = |count, prompt, captured: &[u64]| {
         let config = EngineConfig { captured: captured.to_vec(), ..roomy() };
         let seen = run(&mut engine(config), &stream(0, count, (prompt, 50), ms(0), Nanos::ZERO));
@@ -99,11 +101,11 @@ fn padding_costs_at_most_the_next_captured_size() {
     };
     let sizes = [4, 64, 256];
     for (count, next) in [(3, 4), (33, 64), (150, 256)] {
-        let (plain, padded) = (tpot(count, 200, &[]), tpot(count, 200, &sizes));
-        let full = tpot(next, 200, &[]);
+        let (plain, padded) = (tpot(count, PROMPT, &[]), tpot(count, PROMPT, &sizes));
+        let full = tpot(next, PROMPT, &[]);
         assert!(plain <= padded && padded <= full, "{count}: {plain} {padded} {full}");
         // Exactly of that size, nothing is padded.
-        assert_eq!(tpot(next, 200, &sizes), full);
+        assert_eq!(tpot(next, PROMPT, &sizes), full);
     }
     // Where arithmetic binds, it shows: of 512 sequences 262 are computed for nothing.
     let (plain, padded) = (tpot(250, 16, &[]), tpot(250, 16, &[512]));
