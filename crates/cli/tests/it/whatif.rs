@@ -115,7 +115,9 @@ fn the_readme_quotes_the_page() {
     let command = &before[before.rfind("fizeau simulate").unwrap()..];
     assert!(page.contains(command.trim_end().trim_end_matches('`')), "{command}");
     let figures = between(said, "within the goal, ", ".\n");
-    assert!(page.contains(figures) && page.contains("    1104 at concurrency 96"), "{figures}");
+    let rate = between(said, "B (weights fp8) gives ", " output");
+    let rate = format!("\n    {rate} at concurrency ");
+    assert!(page.contains(figures) && page.contains(&rate), "{figures}, {rate}");
 }
 
 /// Runs a line that is wrong, and gives what was said of it.
