@@ -150,7 +150,7 @@ fn judged(exit: Exit, goals: Option<&OperatingPoint>) -> Result<Exit, Fail> {
     if goals.goals().is_empty() {
         say("--slo: not judged, since the level cannot stand")?;
     }
-    goals.goals().iter().try_for_each(|goal| say(goal.words()))?;
+    goals.goals().iter().try_for_each(|goal| say(goal.words_simulated()))?;
     Ok(if exit == Exit::Good && goals.level().is_none() { Exit::Missed } else { exit })
 }
 

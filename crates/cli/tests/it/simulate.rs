@@ -120,7 +120,7 @@ fn one_level_is_held_against_the_goal_that_was_asked_for() {
     assert!(met.out.contains("p99 TTFT < 900 ms: met"), "{}", met.out);
     let missed = simulate(&format!("{LINE} --slo ttft<0.001ms"), &scratch.path("missed"));
     assert_eq!(missed.code, Some(1), "{missed:?}");
-    assert!(missed.out.contains(": missed"), "{}", missed.out);
+    assert!(missed.out.contains(": missed, simulated"), "{}", missed.out);
     let silent = simulate(LINE, &scratch.path("silent"));
     assert!(!silent.out.contains(": met"), "{}", silent.out);
 }
@@ -153,6 +153,8 @@ fn a_run_is_read_back_and_compared_as_any_other() {
     let compared = run(&["compare", &one, &two]);
     assert_eq!(compared.code, Some(0), "{compared:?}");
     assert!(compared.out.contains("better"), "{}", compared.out);
+    assert!(compared.out.contains("simulated in virtual time, not"), "{}", compared.out);
+    assert!(!compared.out.contains("state of a"), "{}", compared.out);
 }
 
 #[test]

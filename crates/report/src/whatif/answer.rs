@@ -5,7 +5,7 @@ use fizeau_metrics::{Goal, Slo, Verdict};
 use super::{Variant, WhatIf, letter};
 use crate::number::number;
 use crate::words::listed;
-use crate::{GoalResult, LevelReport, OperatingPoint, Place, SweepReport, Tail};
+use crate::{LevelReport, OperatingPoint, Place, SweepReport, Tail};
 
 /// Where a configuration is to run: its level within the goals.
 #[derive(Debug, Clone, Copy)]
@@ -94,9 +94,7 @@ impl WhatIf {
                 Ok(sweep) => match sweep.operating_point() {
                     OperatingPoint::Met { .. } | OperatingPoint::NoGoal => return None,
                     missed => {
-                        let goals: Vec<String> =
-                            missed.goals().iter().map(GoalResult::words).collect();
-                        let goals = goals.join("; ");
+                        let goals = sweep.goal_words().join("; ");
                         let words = missed.words(sweep.levels());
                         if goals.is_empty() { words } else { format!("{words} ({goals})") }
                     }
