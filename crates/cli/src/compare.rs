@@ -28,6 +28,10 @@ const ASKED_OF_A_LEVEL: [&str; 6] =
 const TWO_RUNS: &str = "each run is one measurement: what differs between any two, such as the state of a machine, counts as \
                         a difference here; `fizeau ab` measures both sides in turns and tells it apart";
 
+/// The same where nothing was measured.
+const TWO_SIMULATIONS: &str = "all of these were simulated in virtual time, not measured: what differs follows from what was asked, \
+                               and an interval is of requests, not of another run";
+
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
     let alpha = Alpha::new(args.decision.alpha).named("--alpha")?;
     let smallest: Smallest = args.decision.smallest.parse().named("--smallest")?;
@@ -39,11 +43,15 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
     // All that can be refused is, before any tapes are read.
     let plans = runs.into_iter().map(|candidate| Plan::new(args, &baseline, candidate));
     let plans: Vec<Plan<'_>> = plans.collect::<Result<_, Fail>>()?;
+    let is_simulated = |run: &Run| run.record().text("time").is_some_and(|time| time == "virtual");
+    let all_simulated =
+        is_simulated(&baseline) && plans.iter().all(|plan| is_simulated(&plan.candidate));
+    let note = if all_simulated { TWO_SIMULATIONS } else { TWO_RUNS };
     let job = Job { asked, alpha, smallest, baseline: &baseline };
     let comparisons =
         plans.into_iter().map(|plan| job.compare(plan)).collect::<Result<_, Fail>>()?;
     let baseline = ComparedRun { name: baseline.name(), notes: baseline.notes() };
-    let notes = vec![TWO_RUNS.to_owned()];
+    let notes = vec![note.to_owned()];
     let report = ComparisonReport { baseline, comparisons, notes };
     if args.json {
         say(report.to_json().map_err(Fail::broken)?.trim_end())?;

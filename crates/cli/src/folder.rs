@@ -14,10 +14,18 @@ pub(crate) struct Claim {
     is_new: bool,
 }
 
+/// Whether several configurations lie there, each in a folder of its own.
+pub(crate) fn holds_whatif(path: &Path) -> bool {
+    ["whatif.json", "configuration-01"].iter().any(|name| path.join(name).exists())
+}
+
 impl Claim {
     /// Takes the folder that `--out` names, or the one by default.
     pub(crate) fn new(path: &Path) -> Result<Self, Fail> {
         let is_new = !path.exists();
+        if holds_whatif(path) {
+            return Err(Fail::usage(format!("--out: {} already holds a what-if", path.display())));
+        }
         let folder = RunFolder::create(path).named("--out")?;
         let probe = folder.write_text("probe", "").named("--out")?;
         fs::remove_file(probe).named("--out")?;

@@ -55,7 +55,7 @@ fn main() -> ExitCode {
     let parsed = match &*cases {
         [] => parse(&arguments).map(|cli| cli.command),
         [case] => parse(&case.arguments).map(|cli| cli.command),
-        cases => cases.iter().map(asked).collect::<Result<_, _>>().map(Command::WhatIf),
+        cases => cases.iter().enumerate().map(asked).collect::<Result<_, _>>().map(Command::WhatIf),
     };
     let command = match parsed {
         Ok(command) => command,
@@ -98,8 +98,13 @@ fn whatif_cases(arguments: &[OsString]) -> Result<Vec<Case>, Fail> {
 }
 
 /// One configuration of several.
-fn asked(case: &Case) -> Result<Asked, clap::Error> {
-    match parse(&case.arguments)?.command {
+fn asked((index, case): (usize, &Case)) -> Result<Asked, clap::Error> {
+    let parsed = parse(&case.arguments).inspect_err(|error| {
+        if error.use_stderr() {
+            eprintln!("in configuration {} ({}):", index + 1, case.name());
+        }
+    });
+    match parsed?.command {
         Command::Simulate(args) => Ok(Asked { settings: case.settings.clone(), args: *args }),
         _ => Err(Cli::command().error(ErrorKind::InvalidSubcommand, "only simulate takes lists")),
     }

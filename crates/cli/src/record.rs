@@ -71,9 +71,17 @@ impl WallTime {
         format!("{:04}{:02}{:02}-{h:02}{m:02}{s:02}", self.year, self.month, self.day)
     }
 
-    /// The folder of a run that was given none: `fizeau-runs/20261120-184500-sweep`.
+    /// The folder of a run that was given none: `fizeau-runs/20261120-184500-sweep`, and `...-sweep-2` where another began in the
+    /// same second.
     pub(crate) fn folder(self, what: &str) -> PathBuf {
-        PathBuf::from("fizeau-runs").join(format!("{}-{what}", self.compact()))
+        let name = format!("{}-{what}", self.compact());
+        let first = PathBuf::from("fizeau-runs").join(&name);
+        let next = |count: u32| first.with_file_name(format!("{name}-{count}"));
+        let mut further = (2..1_000).map(next);
+        match first.exists() {
+            true => further.find(|path| !path.exists()).unwrap_or(first),
+            false => first,
+        }
     }
 }
 

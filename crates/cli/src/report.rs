@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::args::{PhysicsArgs, ReportArgs};
 use crate::exit::{Exit, Fail, Named};
+use crate::folder::holds_whatif;
 use crate::planned::{Planned, concurrency};
 use crate::say::say;
 use crate::sweep;
@@ -30,6 +31,13 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
         let concept = concept.ok_or_else(|| Fail::usage("name the folder of a run"))?;
         return definitions(concept, args.json);
     };
+    if holds_whatif(path) {
+        return Err(Fail::usage(format!(
+            "{path}: several configurations side by side: report.html shows them; each is a run of its own: \
+             `fizeau report {path}/configuration-01`",
+            path = path.display()
+        )));
+    }
     let run = StoredRun::open(path).map_err(Fail::usage)?;
     let asked = Asked::new(args, &run)?;
     if let Some(concept) = concept {

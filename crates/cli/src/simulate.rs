@@ -3,17 +3,17 @@
 mod place;
 
 use fizeau::harness::{Cancel, Rig, RunFolder, SelfWatch};
-use fizeau::metrics::Thresholds;
-use fizeau::report::Setup;
+use fizeau::metrics::{Slo, Thresholds};
+use fizeau::report::{OperatingPoint, Setup, SweepReport};
 use fizeau::sim::{SimTransport, VirtualTime};
 
 use crate::args::SimulateArgs;
 use crate::bench::{self, Trial, text_after};
 use crate::client::Client;
-use crate::exit::{Exit, Fail};
+use crate::exit::{Exit, Fail, Named};
 use crate::folder::Claim;
 use crate::say::say;
-use crate::sweep::{self, Series, SeriesArgs};
+use crate::sweep::{self, DEFAULT_SLO, Series, SeriesArgs};
 use crate::{endpoint, interrupt, levels, record};
 use place::Simulation;
 
@@ -39,6 +39,7 @@ pub(crate) enum Report {
 pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     let cancel = Cancel::new();
     interrupt::listen(cancel.clone())?;
+    let slo: Slo = args.sweep.slo.parse().named("--slo")?;
     let is_sweep = !args.sweep.levels.is_empty();
     let by_default = || is_sweep.then(|| record::WallTime::now().folder("simulate"));
     let out = args.level.result.out.clone().or_else(by_default);
@@ -47,7 +48,8 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     // What fails before there is anything to keep leaves no folder.
     let done = simulate(args, folder, &cancel);
     let simulated = done.inspect_err(|_| out.iter().for_each(Claim::give_back))?;
-    simulated.show(folder)
+    let asked = (args.sweep.slo != DEFAULT_SLO).then_some(slo);
+    simulated.show(folder, asked)
 }
 
 /// Runs the one configuration that `args` name. Nothing is printed; files go to `folder`.
@@ -142,14 +144,28 @@ const fn rig<'a>(
     Rig { transport, timer, watch: SelfWatch::Off, cancel }
 }
 
+/// Says how the goals that were asked for came out at the one level.
+fn judged(exit: Exit, goals: Option<&OperatingPoint>) -> Result<Exit, Fail> {
+    let Some(goals) = goals else { return Ok(exit) };
+    if goals.goals().is_empty() {
+        say("--slo: not judged, since the level cannot stand")?;
+    }
+    goals.goals().iter().try_for_each(|goal| say(goal.words_simulated()))?;
+    Ok(if exit == Exit::Good && goals.level().is_none() { Exit::Missed } else { exit })
+}
+
 impl Simulated {
     /// Prints what `fizeau bench` or `fizeau sweep` would.
-    fn show(self, folder: Option<&RunFolder>) -> Result<Exit, Fail> {
+    fn show(self, folder: Option<&RunFolder>, slo: Option<Slo>) -> Result<Exit, Fail> {
         self.notes.iter().for_each(|note| eprintln!("note: {note}"));
         match self.report {
             Report::Level(outcome) => {
                 say(format!("simulated in virtual time, not measured: {}", self.description))?;
-                outcome.show()
+                let goals = slo.map(|slo| {
+                    let levels = vec![outcome.report.clone()];
+                    SweepReport::new(self.setup, levels, Some(slo)).operating_point().clone()
+                });
+                judged(outcome.show()?, goals.as_ref())
             }
             Report::Sweep(outcome) => {
                 sweep::show(&outcome.report, folder.map(RunFolder::path))?;

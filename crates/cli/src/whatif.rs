@@ -5,7 +5,7 @@ mod pieces;
 
 use fizeau::harness::{Cancel, RunFolder};
 use fizeau::metrics::{Slo, Verdict};
-use fizeau::report::{Setup, SweepReport, Variant, WhatIf};
+use fizeau::report::{NotRun, Setup, SweepReport, Variant, WhatIf};
 
 use crate::args::SimulateArgs;
 use crate::exit::{Exit, Fail, Named};
@@ -13,6 +13,7 @@ use crate::folder::Claim;
 use crate::say::say;
 use crate::simulate::{Report, Simulated, simulate};
 use crate::sweep::DEFAULT_SLO;
+use crate::workload::Source;
 use crate::{interrupt, record};
 
 pub(crate) use cases::{Case, cases};
@@ -55,11 +56,16 @@ pub(crate) fn run(asked: Vec<Asked>) -> Result<Exit, Fail> {
 /// Refuses what is for one configuration only.
 fn check(args: &SimulateArgs) -> Result<(), Fail> {
     let of = &args.level.result;
-    let flag = match (of.append_result, of.save_result) {
-        (true, _) => "--append-result",
-        (_, true) => "--save-result",
-        _ => return Ok(()),
-    };
+    let flags = [
+        (of.append_result, "--append-result"),
+        (of.save_result, "--save-result"),
+        (of.save_detailed, "--save-detailed"),
+        (of.result_dir.is_some(), "--result-dir"),
+        (of.result_filename.is_some(), "--result-filename"),
+        (!of.metadata.is_empty(), "--metadata"),
+        (of.label.is_some(), "--label"),
+    ];
+    let Some((_, flag)) = flags.into_iter().find(|(is_given, _)| *is_given) else { return Ok(()) };
     Err(Fail::usage(format!(
         "{flag}: vLLM's JSON is of one configuration, and here are several; leave it out, or run each by itself"
     )))
@@ -83,7 +89,9 @@ fn measured(asked: &[Asked], slo: &Slo, out: &Claim, cancel: &Cancel) -> Result<
     let mut variants = Vec::new();
     for (index, Asked { settings, args }) in asked.iter().enumerate() {
         if cancel.is_cancelled() {
-            break;
+            let outcome = Err(NotRun::Interrupted);
+            variants.push(Variant { settings: settings.clone(), devices: None, outcome });
+            continue;
         }
         let folder = folder(out, index)?;
         let (devices, outcome) = match simulate(args, Some(&folder), cancel) {
@@ -91,21 +99,25 @@ fn measured(asked: &[Asked], slo: &Slo, out: &Claim, cancel: &Cancel) -> Result<
                 simulated.notes.iter().for_each(|note| eprintln!("note: {note}"));
                 let setup = common.get_or_insert_with(|| simulated.setup.clone());
                 setup.command_line = record::command_line();
-                (simulated.devices, Ok(sweep(simulated, slo)))
+                (Some(simulated.devices), Ok(sweep(simulated, slo)))
             }
             // One that cannot run says something; the others say it too.
             Err(Fail { exit: Exit::Usage, message }) => {
                 // What holds something stays.
                 let _ = std::fs::remove_dir(folder.path());
-                (asked_devices(args), Err(message))
+                (None, Err(NotRun::Impossible(message)))
             }
             Err(fail) => return Err(fail),
         };
         variants.push(Variant { settings: settings.clone(), devices, outcome });
     }
     let Some(common) = common else {
+        if cancel.is_cancelled() {
+            let message = "interrupted before any configuration ran".to_owned();
+            return Err(Fail { exit: Exit::Interrupted, message });
+        }
         let reasons = variants.iter().filter_map(|variant| {
-            let reason = variant.outcome.as_ref().err()?;
+            let NotRun::Impossible(reason) = variant.outcome.as_ref().err()? else { return None };
             Some(format!("{}: {reason}", variant.name()))
         });
         return Err(Fail::usage(reasons.collect::<Vec<_>>().join("\n       ")));
@@ -116,12 +128,6 @@ fn measured(asked: &[Asked], slo: &Slo, out: &Claim, cancel: &Cancel) -> Result<
 /// Where the files of a configuration go: `configuration-01`.
 fn folder(out: &Claim, index: usize) -> Result<RunFolder, Fail> {
     out.folder().level(&format!("configuration-{:02}", index + 1)).map_err(Fail::broken)
-}
-
-/// How many devices were asked for, where nothing runs on them.
-fn asked_devices(args: &SimulateArgs) -> u64 {
-    let of = &args.system;
-    [of.tp, of.pp, of.dp, of.replicas].into_iter().map(u64::from).product()
 }
 
 /// What came of a configuration, as a sweep: of one level, where it was one.
@@ -144,7 +150,10 @@ impl Asked {
             || arrivals.request_rate_series.is_some()
             || arrivals.burst.is_some()
             || arrivals.diurnal.is_some()
-            || arrivals.trace_speedup.is_some();
+            || arrivals.trace_speedup.is_some()
+            || arrivals.ignore_trace_times
+            || arrivals.probe.probe_request_rate.is_some()
+            || matches!(Source::named(&level.workload.dataset_name), Ok(Source::Times(_)));
         if self.args.sweep.levels.is_empty() && !is_loaded {
             self.args.sweep.levels = LEVELS.to_vec();
         }

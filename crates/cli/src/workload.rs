@@ -18,6 +18,7 @@ pub(crate) use ask::Ask;
 pub(crate) use describe::AskedLength;
 pub(crate) use lengths::Nominal;
 pub(crate) use limit::{Limit, limit};
+pub(crate) use names::Source;
 pub(crate) use salt::{
     describe as describe_salt, describe_of_levels as describe_salt_of_levels,
     of_probes as salt_of_probes,
@@ -40,7 +41,6 @@ use crate::exit::{Fail, Named};
 use crate::tokenizer;
 use ask::Flags;
 use check::check_flags;
-use names::Source;
 
 /// What the workload follows from, beside its own flags.
 pub(crate) struct Wish<'a> {

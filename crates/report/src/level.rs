@@ -13,6 +13,7 @@ use fizeau_core::{Millis, PerSec};
 use fizeau_metrics::{ClientProof, Distribution, LevelSummary, Reason, Validity, Verdict};
 
 use crate::Asked;
+use crate::number::number;
 
 pub(crate) use proof::tail;
 pub use speed::{DecodeLight, Light, Reference, SpeedOfLight};
@@ -118,15 +119,19 @@ impl LoadPoint {
     pub(crate) fn words(self) -> String {
         match self {
             Self::Concurrency(n) => format!("concurrency {n}"),
-            Self::Rate(rate) => format!("{} requests/s", rate.get()),
+            Self::Rate(_) => format!("{self} requests/s"),
         }
     }
 }
 
 impl std::fmt::Display for LoadPoint {
-    /// The number alone, as in a table whose heading names the kind.
+    /// The number alone, as in a table whose heading names the kind; what has many digits is rounded.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.value().fmt(f)
+        let whole = self.value().to_string();
+        match whole.len() <= 6 || !self.value().is_finite() {
+            true => f.pad(&whole),
+            false => f.pad(&number(self.value())),
+        }
     }
 }
 

@@ -72,7 +72,7 @@ pub use vllm::{
     Detail, Percentile, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric,
     VllmResult, VllmRun, VllmTally,
 };
-pub use whatif::{Spot, Variant, WhatIf};
+pub use whatif::{NotRun, Spot, Variant, WhatIf};
 
 use level::{LatencyBasis, Tail};
 

@@ -169,9 +169,8 @@ impl SweepReport {
         if *chosen != OperatingPoint::NoGoal {
             let words = chosen.words(self.levels());
             out.push(Line::text(format!("Operating point: {words}")));
-            for goal in chosen.goals() {
-                out.push(Line::text(format!("  {}", goal.words())));
-            }
+            let goals = self.goal_words().into_iter();
+            out.extend(goals.map(|goal| Line::text(format!("  {goal}"))));
         }
     }
 

@@ -1,6 +1,7 @@
 //! The same load on several configurations of a simulated engine, side by side.
 
 mod answer;
+mod common;
 mod json;
 mod page;
 mod picture;
@@ -9,7 +10,7 @@ mod text;
 use fizeau_metrics::{Slo, Verdict};
 use fizeau_pareto::{Direction, frontier};
 
-use crate::{LevelReport, LoadPoint, Place, Setup, SweepReport, Tail};
+use crate::{LevelReport, LevelStatus, LoadPoint, Place, Setup, SweepReport, Tail};
 
 /// What several configurations would do with the same load: a frontier for each, the one of all together, and where each is to run
 /// for the goals.
@@ -30,10 +31,28 @@ pub struct WhatIf {
 pub struct Variant {
     /// What sets it apart from the others: flags and their values, in the order in which they were given.
     pub settings: Vec<(String, String)>,
-    /// How many devices it takes, at least 1.
-    pub devices: u64,
-    /// What came of it, or why it cannot run, in plain words.
-    pub outcome: Result<SweepReport, String>,
+    /// How many devices it takes, at least 1; absent where nothing ran.
+    pub devices: Option<u64>,
+    /// What came of it, or why nothing did.
+    pub outcome: Result<SweepReport, NotRun>,
+}
+
+/// Why nothing came of a configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotRun {
+    /// It cannot run, for this reason, in plain words.
+    Impossible(String),
+    /// Somebody ended the command before its turn came.
+    Interrupted,
+}
+
+impl std::fmt::Display for NotRun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Impossible(reason) => write!(f, "cannot run: {reason}"),
+            Self::Interrupted => f.write_str("not run: interrupted"),
+        }
+    }
 }
 
 /// A level of a configuration, by their indices.
@@ -78,6 +97,19 @@ impl WhatIf {
         ran.map(SweepReport::verdict).max().unwrap_or(Verdict::Invalid)
     }
 
+    /// Whether each configuration that can run did so to its end.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        let is_whole = |sweep: &SweepReport| {
+            let mut levels = sweep.levels().iter();
+            sweep.unmeasured().is_empty() && levels.all(|at| at.status == LevelStatus::Finished)
+        };
+        self.variants.iter().all(|variant| match &variant.outcome {
+            Ok(sweep) => is_whole(sweep),
+            Err(reason) => *reason != NotRun::Interrupted,
+        })
+    }
+
     /// The file `whatif.json`.
     ///
     /// # Errors
@@ -118,7 +150,7 @@ impl Variant {
 
     /// Output tokens per second and device at a level.
     pub(crate) fn per_device(&self, level: &LevelReport) -> f64 {
-        level.summary.throughput.output_tokens_per_s.get() / self.devices.max(1) as f64
+        level.summary.throughput.output_tokens_per_s.get() / self.devices.unwrap_or(1).max(1) as f64
     }
 
     /// The levels that may be compared with others, with their indices.

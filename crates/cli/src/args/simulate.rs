@@ -9,6 +9,35 @@ use super::{EngineArgs, LevelArgs, LevelsArgs, SystemArgs, VerdictArgs};
 use crate::sweep::DEFAULT_SLO;
 use crate::whatif;
 
+/// What a sweep has no use for: the load of one level, and vLLM's JSON.
+const ONE_LEVEL: [&str; 25] = [
+    "request_rate",
+    "burstiness",
+    "arrival_rescale",
+    "ramp_up_strategy",
+    "ramp_up_start_rps",
+    "ramp_up_end_rps",
+    "ramp_up_seconds",
+    "request_rate_series",
+    "burst",
+    "diurnal",
+    "trace_speedup",
+    "ignore_trace_times",
+    "probe_request_rate",
+    "probe_input_len",
+    "probe_output_len",
+    "max_concurrency",
+    "save_result",
+    "save_detailed",
+    "append_result",
+    "result_dir",
+    "result_filename",
+    "metadata",
+    "label",
+    "percentile_metrics",
+    "metric_percentiles",
+];
+
 /// What needs a server has no place here.
 #[derive(Debug, Clone, Args)]
 #[command(
@@ -52,12 +81,12 @@ pub(crate) struct SimulatedSweepArgs {
     /// Sweep these concurrencies and find the frontier, as `fizeau sweep` does; without it one level is run, as by
     /// `fizeau bench`.
     #[arg(long, alias = "concurrency", value_delimiter = ',', value_name = "N,...",
-          conflicts_with_all = ["request_rate", "max_concurrency", "save_result", "append_result"])]
+          conflicts_with_all = ONE_LEVEL)]
     pub(crate) levels: Vec<u32>,
     /// A level releases no further request after this many seconds of virtual time; by default there is no such limit.
     #[arg(long, value_name = "SECONDS", requires = "levels")]
     pub(crate) level_seconds: Option<f64>,
-    /// The goal that the operating point must meet.
+    /// The goal that the operating point, or without --levels the level, must meet: p99 ttft<500ms, p99 tpot<20ms.
     #[arg(long, default_value = DEFAULT_SLO)]
     pub(crate) slo: String,
 }

@@ -5,7 +5,7 @@ use fizeau::report::{Connections, Endpoint, Engine};
 use fizeau::sim::{Scenario, Serve, SimTransport, VirtualTime};
 use fizeau::transport::{Backend, KeepText, Target};
 
-use crate::args::{LevelArgs, SimulateArgs};
+use crate::args::{LevelArgs, OrderArg, SimulateArgs};
 use crate::bench::{Place, Reader};
 use crate::exit::{Fail, Named};
 use crate::scenario;
@@ -27,6 +27,12 @@ impl Simulation {
     pub(super) fn new(args: &SimulateArgs) -> Result<Self, Fail> {
         if args.level.load.shard.is_some() {
             return Err(Fail::usage("--shard: a simulation runs whole; leave it out"));
+        }
+        if args.engine.scheduling_policy == OrderArg::Priority {
+            return Err(Fail::usage(
+                "--scheduling-policy priority: the requests of a simulation have no priorities; leave it out (those that \
+                 `fizeau serve` gets may have some)",
+            ));
         }
         let scenario = scenario::of(&args.system, &args.engine)?;
         let scenario = match args.level.workload.max_model_len {

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use super::pieces::{Piece, is_switch, pieces};
+use super::pieces::{Piece, is_switch, pieces, words};
 use crate::exit::Fail;
 
 /// What goes with a flag, and goes where it goes.
@@ -58,8 +58,7 @@ pub(crate) fn cases(arguments: &[OsString]) -> Result<Vec<Case>, Fail> {
 fn check(cases: &[Case]) -> Result<(), Fail> {
     for (index, case) in cases.iter().enumerate() {
         if cases.iter().take(index).any(|before| before.arguments == case.arguments) {
-            let name = case.settings.iter().map(|(flag, value)| format!("{flag} {value}"));
-            let name = name.collect::<Vec<_>>().join(", ");
+            let name = case.name();
             return Err(Fail::usage(format!(
                 "configuration {} ({name}) is the same as one before it; leave one of them out",
                 index + 1
@@ -70,6 +69,13 @@ fn check(cases: &[Case]) -> Result<(), Fail> {
 }
 
 impl Case {
+    /// What sets it apart, in a line.
+    pub(crate) fn name(&self) -> String {
+        let settings = self.settings.iter();
+        let name = settings.map(|(flag, value)| format!("{flag} {value}").trim_end().to_owned());
+        name.collect::<Vec<_>>().join(", ")
+    }
+
     fn with(&self, piece: &Piece, way: usize) -> Self {
         let mut case = self.clone();
         match piece {
@@ -89,7 +95,7 @@ impl Case {
             Piece::Sets(sets) => {
                 let set = sets.get(way).map_or("", String::as_str);
                 case.settings.extend(told(set));
-                case.arguments.extend(set.split_whitespace().map(OsString::from));
+                case.arguments.extend(words(set).into_iter().map(OsString::from));
             }
         }
         case
@@ -122,10 +128,13 @@ fn is_flag(word: &OsStr, flag: &str) -> bool {
 /// What the arguments of a `--case` are called: its flags without their dashes, and their values.
 fn told(set: &str) -> Vec<(String, String)> {
     let mut told: Vec<(String, String)> = Vec::new();
-    for word in set.split_whitespace() {
+    for word in words(set) {
+        let word = word.as_str();
         match (word.strip_prefix("--"), told.last_mut()) {
             (Some(flag), _) => {
                 let (flag, value) = flag.split_once('=').unwrap_or((flag, ""));
+                // The last counts.
+                told.retain(|(before, _)| before != flag);
                 told.push((flag.to_owned(), value.to_owned()));
             }
             (None, Some(last)) if last.1.is_empty() => word.clone_into(&mut last.1),

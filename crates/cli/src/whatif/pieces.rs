@@ -7,7 +7,7 @@ use crate::exit::Fail;
 
 /// Flags of which several values, separated by commas, are several configurations; each with its other spellings. A value with
 /// a colon or an equals sign in it has commas of its own (`uniform:200-300`, `experts=nvfp4,attention=bf16`) and is never a list.
-const LISTED: [&[&str]; 24] = [
+const LISTED: [&[&str]; 39] = [
     &["--model-config"],
     &["--hardware"],
     &["--tp", "--tensor-parallel-size"],
@@ -32,10 +32,25 @@ const LISTED: [&[&str]; 24] = [
     &["--random-input-len", "--input-len", "--isl"],
     &["--random-output-len", "--output-len", "--osl"],
     &["--random-prefix-len"],
+    &["--max-model-len"],
+    &["--request-rate"],
+    &["--burstiness"],
+    &["--max-concurrency"],
+    &["--network-delay"],
+    &["--max-waiting", "--max-queued-requests"],
+    &["--reserve"],
+    &["--bandwidth-efficiency"],
+    &["--compute-efficiency"],
+    &["--per-step"],
+    &["--per-sequence"],
+    &["--per-layer"],
+    &["--per-collective"],
+    &["--seed"],
+    &["--engine-seed"],
 ];
 
 /// Those of them that may stand alone; the value `on` is that.
-const SWITCHES: [&str; 2] = ["--enable-prefix-caching", "--no-chunked-prefill"];
+const SWITCHES: [&str; 3] = ["--enable-prefix-caching", "--no-chunked-prefill", "--reserve"];
 
 /// What `--help` says of several configurations.
 pub(crate) fn help() -> String {
@@ -99,7 +114,11 @@ pub(super) fn pieces(arguments: &[OsString]) -> Result<Vec<Piece>, Fail> {
             continue;
         }
         let alone = || is_switch(flag).then(|| "on".to_owned());
-        match joined.or_else(|| next_value(&mut words)).or_else(alone) {
+        let value = joined.or_else(|| match flag {
+            "--case" => words.next()?.to_str().map(str::to_owned),
+            _ => next_value(flag, &mut words),
+        });
+        match value.or_else(alone) {
             // The reader of the command line says what is missing.
             None => pieces.push(Piece::Word(word.clone())),
             Some(value) if flag == "--case" => sets.push(value),
@@ -122,13 +141,30 @@ pub(super) fn is_switch(flag: &str) -> bool {
 }
 
 /// The word behind a flag, unless it is a flag itself; then nothing is taken.
-fn next_value(words: &mut Iter<'_, OsString>) -> Option<String> {
+fn next_value(flag: &str, words: &mut Iter<'_, OsString>) -> Option<String> {
     let next = words.as_slice().first()?.to_str()?;
-    // The arguments of a --case begin with dashes too, and are one word with spaces in it.
-    if next.starts_with("--") && !next.contains(' ') && !next.contains('=') {
+    if next.starts_with("--") && (is_switch(flag) || !next.contains('=')) {
         return None;
     }
     words.next()?.to_str().map(str::to_owned)
+}
+
+/// The words of a `--case` as a shell has them: those in quotes are one.
+pub(super) fn words(set: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None, None);
+    for c in set.chars() {
+        match (quote, c) {
+            (Some(open), c) if open == c => quote = None,
+            (None, '"' | '\'') => {
+                quote = Some(c);
+                word.get_or_insert_with(String::new);
+            }
+            (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (_, c) => word.get_or_insert_with(String::new).push(c),
+        }
+    }
+    words.extend(word);
+    words
 }
 
 fn values(flag: &str, text: &str) -> Result<Vec<String>, Fail> {
@@ -162,14 +198,19 @@ fn is_ratio(value: &str) -> bool {
 
 /// Refuses further arguments for one configuration that would have no say, or no single one.
 fn check_set(set: &str, pieces: &[Piece]) -> Result<(), Fail> {
-    let words: Vec<&str> = set.split_whitespace().collect();
+    let words = words(set);
     if let Some(first) = words.first().filter(|first| !first.starts_with("--")) {
         return Err(Fail::usage(format!(
             "--case \"{set}\": {first} belongs to no flag; give flags with their values, such as --case \"--tp 4 --replicas 2\""
         )));
     }
     for word in &words {
-        let flag = word.split_once('=').map_or(*word, |(flag, _)| flag);
+        let flag = word.split_once('=').map_or(word.as_str(), |(flag, _)| flag);
+        if matches!(flag, "--case" | "--out" | "--slo") {
+            return Err(Fail::usage(format!(
+                "--case \"{set}\": {flag} is for all configurations together; give it outside of --case"
+            )));
+        }
         let many = |piece: &Piece| piece.values_of(flag).is_some_and(|values| values.len() > 1);
         if pieces.iter().any(many) {
             return Err(Fail::usage(format!(

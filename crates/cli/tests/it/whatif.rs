@@ -4,7 +4,7 @@ use std::fs::{read_to_string, write};
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use crate::stand::{Scratch, json, run};
+use crate::stand::{Ended, Scratch, json, run};
 
 /// The folder of the pages.
 const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
@@ -115,7 +115,9 @@ fn the_readme_quotes_the_page() {
     let command = &before[before.rfind("fizeau simulate").unwrap()..];
     assert!(page.contains(command.trim_end().trim_end_matches('`')), "{command}");
     let figures = between(said, "within the goal, ", ".\n");
-    assert!(page.contains(figures) && page.contains("    1104 at concurrency 96"), "{figures}");
+    let rate = between(said, "B (weights fp8) gives ", " output");
+    let rate = format!("\n    {rate} at concurrency ");
+    assert!(page.contains(figures) && page.contains(&rate), "{figures}, {rate}");
 }
 
 /// Runs a line that is wrong, and gives what was said of it.
@@ -185,6 +187,122 @@ fn the_help_tells_of_lists() {
     for words in ["--case <FLAGS>", "--disaggregate", "docs/what-if.md"] {
         assert!(ended.out.contains(words), "{words}: {}", ended.out);
     }
+}
+
+/// Words after `simulate`, as a shell gives them.
+fn what_if(scratch: &Scratch, name: &str, words: &[&str]) -> Ended {
+    run(&[&["simulate", "--out", &scratch.path(name), "--isl", "32", "--osl", "4"], words].concat())
+}
+
+#[test]
+fn figures_that_do_not_stand_are_marked() {
+    let scratch = Scratch::new("whatif-failed");
+    let line = "--tp 1,2 --max-waiting 5 --max-num-seqs 2 --request-rate inf --num-prompts 60";
+    let ended = what_if(&scratch, "run", &line.split(' ').collect::<Vec<_>>());
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(
+        ended.out.contains("! left out: A at concurrency 60 (invalid: 55 of 60"),
+        "{}",
+        ended.out
+    );
+    assert!(ended.out.contains("Verdict: invalid"), "{}", ended.out);
+    assert!(ended.out.lines().any(|line| line.ends_with('!')), "{}", ended.out);
+}
+
+#[test]
+fn a_trace_is_a_load() {
+    let scratch = Scratch::new("whatif-trace");
+    let path = scratch.path("trace.jsonl");
+    let record = |i: u64| {
+        format!(
+            "{{\"timestamp\": {}, \"input_length\": 40, \"output_length\": 4, \"hash_ids\": [{i}]}}\n",
+            45 * i
+        )
+    };
+    write(&path, (0..120).map(record).collect::<String>()).unwrap();
+    let words =
+        ["simulate", "--dataset-name", "mooncake", "--dataset-path", &path, "--tp", "1,2", "--out"];
+    let ended = run(&[&words[..], &[&scratch.path("run")]].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.out.contains("the times of the trace"), "{}", ended.out);
+    assert!(
+        ended.out.lines().all(|line| line.starts_with("report: ") || line.len() <= 80),
+        "{}",
+        ended.out
+    );
+}
+
+#[test]
+fn a_case_has_the_words_of_a_shell() {
+    let scratch = Scratch::new("whatif-case");
+    let ended = what_if(
+        &scratch,
+        "run",
+        &["--levels", "1", "--case", "--reserve", "--case", "--goodput 'ttft:500' --tp 2 --tp 4"],
+    );
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.out.contains("A reserve"), "{}", ended.out);
+    assert!(
+        ended.out.contains(", tp 4 (4 devices)") && !ended.out.contains("tp 2"),
+        "{}",
+        ended.out
+    );
+    let said = refused(&["--levels", "1", "--case", "--tp 2", "--case", "--tp two"]);
+    assert!(said.contains("configuration 2 (tp two)"), "{said}");
+    let said = refused(&["--case", "--tp 2", "--case", "--out x"]);
+    assert!(said.contains("--out is for all configurations"), "{said}");
+}
+
+#[test]
+fn more_flags_take_lists() {
+    let scratch = Scratch::new("whatif-lists");
+    for (index, flags) in [
+        ["--slots", "8,16"],
+        ["--num-gpu-blocks", "100,200"],
+        ["--request-rate", "10,20"],
+        ["--bandwidth-efficiency", "0.5,0.9"],
+    ]
+    .iter()
+    .enumerate()
+    {
+        let load = if flags[0] == "--request-rate" { "--num-prompts" } else { "--levels" };
+        let ended = what_if(&scratch, &index.to_string(), &[&flags[..], &[load, "4"]].concat());
+        assert!(ended.out.starts_with("2 configurations, "), "{flags:?}: {ended:?}");
+    }
+}
+
+/// A second one would lie among the files of the first.
+#[test]
+fn a_folder_with_a_what_if_is_taken() {
+    let scratch = Scratch::new("whatif-taken");
+    let words = ["--levels", "1", "--tp", "1,2"];
+    assert_eq!(what_if(&scratch, "run", &words).code, Some(0));
+    for words in [&words[..], &words[..2], &words[2..]] {
+        let again = what_if(&scratch, "run", words);
+        assert_eq!(again.code, Some(2), "{again:?}");
+        assert!(again.err.contains("already holds a what-if"), "{}", again.err);
+    }
+    let shown = run(&["report", &scratch.path("run")]);
+    assert_eq!(shown.code, Some(2), "{shown:?}");
+    assert!(shown.err.contains("configuration-01"), "{}", shown.err);
+}
+
+#[test]
+fn what_differs_is_not_said_of_all() {
+    let scratch = Scratch::new("whatif-differs");
+    let out = scratch.path("run");
+    let ended = run(&["simulate", "--out", &out, "--isl", "16,64", "--levels", "1", "--osl", "4"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let (head, _) = ended.out.split_once("  A ").unwrap();
+    assert!(head.contains("Llama-3.1-8B on ") && !head.contains("tokens in"), "{head}");
+    let workload = json(format!("{out}/whatif.json"))["setup"]["workload"].clone();
+    assert!(workload["input_tokens"].is_null() && workload["output_tokens"] == "4", "{workload}");
+}
+
+#[test]
+fn sizes_beyond_reason_are_refused() {
+    let huge = "--tp 4294967295 --pp 4294967295 --dp 4294967295 --replicas";
+    assert!(!refused_line(&format!("{huge} 1,4294967295")).contains("panicked"));
 }
 
 /// The last of a flag that comes twice counts, here too.

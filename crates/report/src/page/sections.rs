@@ -9,7 +9,7 @@ use crate::number::{number, percent};
 use crate::sweep::{SATURATED_NOTE, STAND_IN_NOTE};
 use crate::table::{Cell, Column, columns};
 use crate::words::{self, listed};
-use crate::{Engine, GoalResult, LevelReport, Place, SpeedOfLight, SweepReport};
+use crate::{Engine, LevelReport, Place, SpeedOfLight, SweepReport};
 
 impl SweepReport {
     pub(super) fn head(&self, out: &mut String) {
@@ -59,7 +59,7 @@ impl SweepReport {
         let words = chosen.words(self.levels());
         let (headline, rest) = words.split_once([':', ',']).unwrap_or((&words, ""));
         let mut lines = vec![rest.trim().to_owned()];
-        lines.extend(chosen.goals().iter().map(GoalResult::words));
+        lines.extend(self.goal_words());
         fact(out, "Operating point", headline, &lines);
         let (headline, rest) = self.most_throughput();
         fact(out, "Most throughput", &headline, &[rest]);

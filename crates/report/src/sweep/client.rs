@@ -3,7 +3,7 @@
 use fizeau_core::{Millis, StampSource};
 use fizeau_metrics::Distribution;
 
-use super::SweepReport;
+use super::{GoalResult, SweepReport};
 use crate::number::{number, percent};
 use crate::words;
 use crate::{LevelReport, Tail};
@@ -12,6 +12,15 @@ impl SweepReport {
     /// Whether all levels were simulated in virtual time, and nothing was measured.
     pub(crate) fn is_simulated(&self) -> bool {
         !self.levels.is_empty() && self.levels.iter().all(LevelReport::is_simulated)
+    }
+
+    /// How the goals came out at the operating point, or at the nearest level, each in words.
+    pub(crate) fn goal_words(&self) -> Vec<String> {
+        let words = match self.is_simulated() {
+            true => GoalResult::words_simulated,
+            false => GoalResult::words,
+        };
+        self.operating_point().goals().iter().map(words).collect()
     }
 
     /// What the client's machine saw of it, in two lines: who measured, and the worst of all levels. None without a

@@ -72,7 +72,18 @@ impl GoalResult {
     }
 
     /// The goal and what was measured, in words: `p99 TTFT < 500 ms: met, measured 441 ms`.
-    pub(crate) fn words(&self) -> String {
+    #[must_use]
+    pub fn words(&self) -> String {
+        self.said("measured")
+    }
+
+    /// The same of a run that was simulated in virtual time, where nothing was measured.
+    #[must_use]
+    pub fn words_simulated(&self) -> String {
+        self.said("simulated")
+    }
+
+    fn said(&self, how: &str) -> String {
         let goal = self.outcome.goal;
         let unit = goal.metric.unit();
         let shown = |value: f64| match unit {
@@ -81,9 +92,9 @@ impl GoalResult {
         };
         let is_met = self.is_met();
         let came_out = match (self.outcome.measured, self.stand_in) {
-            (None, _) => "missed, not measured".to_owned(),
-            (Some(value), None) if is_met => format!("met, measured {}", shown(value)),
-            (Some(value), None) => format!("missed, measured {}", shown(value)),
+            (None, _) => format!("missed, not {how}"),
+            (Some(value), None) if is_met => format!("met, {how} {}", shown(value)),
+            (Some(value), None) => format!("missed, {how} {}", shown(value)),
             (Some(value), Some(StandIn { values, needs })) => {
                 let (greatest, asked) = (shown(value), goal.statistic.as_str());
                 if is_met {

@@ -1,10 +1,11 @@
 //! Which configuration to take for the goals.
 
-use fizeau_metrics::{Goal, Slo};
+use fizeau_metrics::{Goal, Slo, Verdict};
 
 use super::{Variant, WhatIf, letter};
 use crate::number::number;
-use crate::{GoalResult, LevelReport, OperatingPoint, Tail};
+use crate::words::listed;
+use crate::{LevelReport, OperatingPoint, Place, SweepReport, Tail};
 
 /// Where a configuration is to run: its level within the goals.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +48,9 @@ impl WhatIf {
     /// Which configuration gives most within the goals, in a sentence.
     #[must_use]
     pub fn answer(&self) -> String {
+        if !self.is_whole() {
+            return "No answer: not every configuration ran to its end.".to_owned();
+        }
         let Some(slo) = &self.slo else {
             return "No goal was given, so none is best: see the frontier of all.".to_owned();
         };
@@ -86,13 +90,11 @@ impl WhatIf {
     pub(crate) fn remarks(&self) -> Vec<String> {
         let remark = |(index, variant): (usize, &Variant)| {
             let said = match &variant.outcome {
-                Err(reason) => format!("cannot run: {reason}"),
+                Err(reason) => reason.to_string(),
                 Ok(sweep) => match sweep.operating_point() {
                     OperatingPoint::Met { .. } | OperatingPoint::NoGoal => return None,
                     missed => {
-                        let goals: Vec<String> =
-                            missed.goals().iter().map(GoalResult::words).collect();
-                        let goals = goals.join("; ");
+                        let goals = sweep.goal_words().join("; ");
                         let words = missed.words(sweep.levels());
                         if goals.is_empty() { words } else { format!("{words} ({goals})") }
                     }
@@ -105,18 +107,67 @@ impl WhatIf {
 }
 
 impl WhatIf {
-    /// What each configuration was asked, as far as all were asked the same.
+    /// What ran, and what it was asked, as far as that is the same for all.
     pub(crate) fn load_words(&self) -> String {
-        let of = &self.setup.workload;
-        let sweeps =
-            || self.variants.iter().filter_map(Variant::sweep).map(|sweep| &sweep.setup().workload);
-        let same_input = sweeps().all(|workload| workload.input_tokens == of.input_tokens);
-        let same_output = sweeps().all(|workload| workload.output_tokens == of.output_tokens);
-        let mut words = vec![of.dataset.clone()];
-        words.extend(same_input.then(|| format!("{} tokens in", of.input_tokens)));
-        words.extend(same_output.then(|| format!("{} tokens out", of.output_tokens)));
-        words.push(of.arrivals.clone());
-        words.join(", ")
+        let model = self.shared(|setup| setup.endpoint.model.clone());
+        let device = self.shared(|setup| setup.hardware.clone()).flatten();
+        let engine = match (model, device) {
+            (Some(model), Some(device)) => Some(format!("{model} on {device}")),
+            (model, device) => model.or(device),
+        };
+        let words = [
+            engine,
+            self.shared(|setup| setup.workload.dataset.clone()),
+            self.shared(|setup| format!("{} tokens in", setup.workload.input_tokens)),
+            self.shared(|setup| format!("{} tokens out", setup.workload.output_tokens)),
+            self.shared(|setup| setup.workload.arrivals.clone()),
+            self.shared(|setup| format!("seed {}", setup.workload.seed)),
+        ];
+        words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// How many configurations, in words.
+    pub(crate) fn how_many(&self) -> String {
+        match self.variants.len() {
+            1 => "1 configuration".to_owned(),
+            many => format!("{many} configurations"),
+        }
+    }
+
+    /// What speaks against the figures: the verdict and its reasons, and what is therefore on no frontier. Nothing where all is
+    /// valid.
+    pub(crate) fn doubts(&self) -> Vec<String> {
+        let mut doubts = Vec::new();
+        for (letter, sweep) in self.lettered() {
+            for (level, place) in sweep.placed() {
+                if let Place::LeftOut { reason } = place {
+                    doubts
+                        .push(format!("! left out: {letter} at {} ({reason})", level.load.words()));
+                }
+            }
+        }
+        if self.verdict() == Verdict::Valid {
+            return doubts;
+        }
+        doubts.push(format!("Verdict: {}", crate::words::verdict(self.verdict())));
+        for (letter, sweep) in self.lettered() {
+            for (verdict, text, loads) in sweep.reasons() {
+                let own = format!("! left out: {letter} at ");
+                let is_said =
+                    doubts.iter().any(|doubt| doubt.starts_with(&own) && doubt.contains(text));
+                if verdict != Verdict::Valid && !is_said {
+                    let (verdict, loads) = (crate::words::verdict(verdict), listed(&loads));
+                    doubts.push(format!("  {letter} {verdict}: {text} (at {loads})"));
+                }
+            }
+        }
+        doubts
+    }
+
+    /// Each sweep with the letter of its configuration.
+    fn lettered(&self) -> impl Iterator<Item = (String, &SweepReport)> {
+        let variants = self.variants.iter().enumerate();
+        variants.filter_map(|(index, variant)| Some((letter(index), variant.sweep()?)))
     }
 }
 

@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use fizeau_metrics::Verdict;
 use serde::{Serialize, Serializer};
 
-use super::{Spot, Variant, WhatIf, letter};
-use crate::{LoadPoint, Setup, SweepReport};
+use super::{NotRun, Spot, Variant, WhatIf, letter};
+use crate::{LoadPoint, SweepReport};
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     schema: &'static str,
     version: &'static str,
-    setup: &'a Setup,
+    /// What all have in common.
+    setup: serde_json::Value,
     verdict: Verdict,
     slo: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,13 +29,15 @@ struct Document<'a> {
 struct VariantJson<'a> {
     letter: String,
     settings: BTreeMap<&'a str, &'a str>,
-    devices: u64,
+    devices: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    devices_reason: Option<&'static str>,
     operating_point: Option<Operating>,
     #[serde(skip_serializing_if = "Option::is_none")]
     operating_point_reason: Option<String>,
     sweep: Option<&'a SweepReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    sweep_reason: Option<&'a str>,
+    sweep_reason: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -49,7 +52,7 @@ impl Serialize for WhatIf {
         let document = Document {
             schema: "fizeau.whatif/1",
             version: env!("CARGO_PKG_VERSION"),
-            setup: &self.setup,
+            setup: self.common_setup().map_err(serde::ser::Error::custom)?,
             verdict: self.verdict(),
             slo: self.slo.as_ref().map(super::answer::words),
             slo_reason: self.slo.is_none().then_some("no goal was given"),
@@ -71,15 +74,20 @@ fn variant((index, of): (usize, &Variant)) -> VariantJson<'_> {
     });
     let reason = || match &of.outcome {
         Ok(sweep) => sweep.operating_point().words(sweep.levels()),
-        Err(_) => "it cannot run".to_owned(),
+        Err(reason) => reason.to_string(),
+    };
+    let reason_of_none = |reason: &NotRun| match reason {
+        NotRun::Impossible(reason) => reason.clone(),
+        NotRun::Interrupted => reason.to_string(),
     };
     VariantJson {
         letter: letter(index),
         settings: of.settings.iter().map(|(flag, value)| (&**flag, &**value)).collect(),
         devices: of.devices,
+        devices_reason: of.devices.is_none().then_some("nothing ran"),
         operating_point_reason: operating_point.is_none().then(reason),
         operating_point,
         sweep,
-        sweep_reason: of.outcome.as_ref().err().map(String::as_str),
+        sweep_reason: of.outcome.as_ref().err().map(reason_of_none),
     }
 }

@@ -21,19 +21,19 @@ impl WhatIf {
                 "<header>\n<p class=\"kind\">Fizeau what-if</p>\n<h1>{}</h1>\n\
                  <p>{}. {}.</p>\n\
                  <p class=\"banner\"><strong>Everything here was simulated in virtual time, nothing was measured.</strong> \
-                 {} configurations.</p>\n</header>\n",
-                escape(&self.setup.endpoint.model),
+                 {}.</p>\n</header>\n",
+                escape(&self.title()),
                 escape(&self.load_words()),
                 escape(&self.setup.started),
-                self.variants.len(),
+                self.how_many(),
             ),
         );
         put(
             &mut out,
             format_args!("<section>\n<h2>Answer</h2>\n<p>{}</p>\n", escape(&self.answer())),
         );
-        for remark in self.remarks() {
-            put(&mut out, format_args!("<p class=\"note\">{}</p>\n", escape(&remark)));
+        for remark in self.remarks().iter().chain(&self.doubts()) {
+            put(&mut out, format_args!("<p class=\"note\">{}</p>\n", escape(remark)));
         }
         out.push_str("</section>\n");
         self.figure(&mut out);
@@ -49,7 +49,12 @@ impl WhatIf {
                 escape(&self.setup.tool.version),
             ),
         );
-        document(&format!("Fizeau what-if: {}", self.setup.endpoint.model), &out)
+        document(&format!("Fizeau what-if: {}", self.title()), &out)
+    }
+
+    fn title(&self) -> String {
+        let model = self.shared(|setup| setup.endpoint.model.clone());
+        model.unwrap_or_else(|| "several models".to_owned())
     }
 
     fn figure(&self, out: &mut String) {
@@ -107,7 +112,7 @@ impl WhatIf {
                 "<tr><th scope=\"row\">{}</th><td class=\"left\">{}</td><td>{}</td>",
                 letter(index),
                 escape(&variant.name()),
-                variant.devices
+                variant.devices.map_or_else(|| "-".to_owned(), |devices| devices.to_string())
             ),
         );
         let chosen = self.chosen().into_iter().find(|chosen| chosen.variant == index);

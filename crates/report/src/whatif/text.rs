@@ -17,19 +17,16 @@ impl WhatIf {
     #[must_use]
     pub fn text(&self) -> String {
         let mut out = String::new();
-        let asked = format!(
-            "{} configurations, simulated in virtual time: {}, seed {}",
-            self.variants.len(),
-            self.load_words(),
-            self.setup.workload.seed
-        );
+        let asked =
+            format!("{}, simulated in virtual time: {}", self.how_many(), self.load_words());
         line(&mut out, &asked);
         for (index, variant) in self.variants.iter().enumerate() {
             let devices = match variant.devices {
-                1 => "1 device".to_owned(),
-                many => format!("{many} devices"),
+                None => String::new(),
+                Some(1) => " (1 device)".to_owned(),
+                Some(many) => format!(" ({many} devices)"),
             };
-            line(&mut out, &format!("  {}  {} ({devices})", letter(index), variant.name()));
+            line(&mut out, &format!("  {}  {}{devices}", letter(index), variant.name()));
         }
         self.goals(&mut out);
         let throughput = |variant: &Variant, level: &LevelReport| Some(variant.per_device(level));
@@ -44,6 +41,7 @@ impl WhatIf {
                 "* on the frontier of all: no other has more of the one and less of the other",
             );
         }
+        self.doubts().iter().for_each(|doubt| line(&mut out, doubt));
         out
     }
 
@@ -89,7 +87,13 @@ impl WhatIf {
                     variant.sweep()?.levels().iter().position(|level| level.load == *load)?;
                 let value = figure(variant, variant.sweep()?.levels().get(level)?)?;
                 let spot = Spot { variant: *index, level };
-                value.is_finite().then_some((value, self.frontier.contains(&spot)))
+                let is_left_out = !variant.compared().any(|(index, _)| index == level);
+                let mark = match self.frontier.contains(&spot) {
+                    true => '*',
+                    false if is_left_out => '!',
+                    false => ' ',
+                };
+                value.is_finite().then_some((value, mark))
             };
             let rows = loads.iter().map(|load| abreast.iter().map(|index| cell(load, index)));
             let rows: Vec<Vec<Option<Marked>>> = rows.map(Iterator::collect).collect();
@@ -125,14 +129,12 @@ pub(super) fn kind(loads: &[LoadPoint]) -> &'static str {
     }
 }
 
-/// A figure, and whether it has a mark.
-type Marked = (f64, bool);
+/// A figure and its mark: a star on the frontier of all, an exclamation mark where it is compared with nothing.
+type Marked = (f64, char);
 
 fn shown(cell: &Option<Marked>, decimals: usize) -> String {
     match cell {
-        Some((value, marked)) => {
-            format!("{value:>8.decimals$}{}", if *marked { '*' } else { ' ' })
-        }
+        Some((value, mark)) => format!("{value:>8.decimals$}{mark}"),
         None => format!("{:>8} ", "-"),
     }
 }

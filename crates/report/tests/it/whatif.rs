@@ -1,7 +1,7 @@
 //! Several configurations side by side.
 
 use fizeau_metrics::Verdict;
-use fizeau_report::{OperatingPoint, Spot, SweepReport, Variant, WhatIf};
+use fizeau_report::{NotRun, OperatingPoint, Spot, SweepReport, Variant, WhatIf};
 use proptest::prelude::*;
 
 use crate::sample::{level, setup, sweep};
@@ -11,6 +11,8 @@ fn variant(
     devices: u64,
     outcome: Result<SweepReport, String>,
 ) -> Variant {
+    let devices = outcome.is_ok().then_some(devices);
+    let outcome = outcome.map_err(NotRun::Impossible);
     let owned = |(flag, value): &(&str, &str)| ((*flag).to_owned(), (*value).to_owned());
     Variant { settings: settings.iter().map(owned).collect(), devices, outcome }
 }
@@ -131,6 +133,32 @@ fn what_was_asked_is_said_as_far_as_all_were_asked_it() {
     assert!(head.contains(&format!("{} tokens out", same.output_tokens)), "{head}");
 }
 
+#[test]
+fn what_was_interrupted_gives_no_answer() {
+    let mut variants = report().variants().to_vec();
+    variants[1].outcome = Err(NotRun::Interrupted);
+    let report = WhatIf::new(setup(), variants, GOAL.parse().ok());
+    assert!(!report.is_whole());
+    assert!(report.answer().starts_with("No answer: "), "{}", report.answer());
+    assert!(report.text().contains("B: not run: interrupted"), "{}", report.text());
+    assert!(self::report().is_whole());
+}
+
+#[test]
+fn the_file_says_what_differs() {
+    let mut other = setup();
+    other.workload.input_tokens = "77".to_owned();
+    other.workload.seed += 1;
+    let other = SweepReport::new(other, vec![level(1)], None);
+    let variants = vec![variant(&[], 1, Ok(sweep())), variant(&[("isl", "77")], 1, Ok(other))];
+    let report = WhatIf::new(setup(), variants, None);
+    let json: serde_json::Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
+    let workload = &json["setup"]["workload"];
+    assert!(workload["input_tokens"].is_null() && workload["input_tokens_reason"].is_string());
+    assert!(workload["dataset"].is_string());
+    assert!(!report.text().contains("seed"), "{}", report.text());
+}
+
 proptest! {
     #![proptest_config(crate::cases(24))]
 
@@ -146,7 +174,7 @@ proptest! {
             let level = &variant.sweep().unwrap().levels()[spot.level];
             let tail = &level.summary.metrics.e2el;
             let tail = tail.p99.value().or(tail.max).unwrap().get();
-            [level.summary.throughput.output_tokens_per_s.get() / variant.devices as f64, -tail]
+            [level.summary.throughput.output_tokens_per_s.get() / variant.devices.unwrap() as f64, -tail]
         };
         let all = (0..report.variants().len())
             .flat_map(|variant| (0..2).map(move |level| Spot { variant, level }));

@@ -30,6 +30,43 @@ fn flags_that_contradict_each_other() {
     assert!(refused("--shard 0/2 --salt 3").contains("--shard"));
 }
 
+/// A sweep has levels of its own, and no file of vLLM's.
+#[test]
+fn a_sweep_takes_no_flag_of_one_level() {
+    for flags in [
+        "--request-rate 3",
+        "--burstiness 2",
+        "--arrival-rescale",
+        "--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 5",
+        "--request-rate-series 10:30,20:60",
+        "--burst on=100,off=5,on-s=2,off-s=8",
+        "--diurnal mean=20,swing=0.5,period-s=600",
+        "--trace-speedup 2",
+        "--ignore-trace-times",
+        "--probe-request-rate 1",
+        "--max-concurrency 3",
+        "--save-result",
+        "--save-detailed",
+        "--append-result",
+        "--result-dir d",
+        "--result-filename f",
+        "--metadata a=b",
+        "--label l",
+        "--percentile-metrics ttft",
+        "--metric-percentiles 50",
+    ] {
+        let (flag, _) = flags.split_once(' ').unwrap_or((flags, ""));
+        let said = refused(&format!("--levels 1,2 {flags}"));
+        assert!(said.contains(flag) && said.contains("--levels"), "{flags}: {said}");
+    }
+}
+
+#[test]
+fn what_a_simulation_has_not() {
+    assert!(refused("--scheduling-policy priority").contains("no priorities"));
+    assert!(refused("--slo nonsense").contains("--slo"));
+}
+
 #[test]
 fn flags_that_would_do_nothing() {
     for (line, words) in [
