@@ -45,7 +45,7 @@ fn what_it_ran_on_goes_on_record_and_can_be_said_otherwise_later() {
     let run_json = json(format!("{out}/run.json"));
     let kept = value!({
         "tp": 2, "pp": 1, "ep": 1, "dp": 1, "replicas": 1, "weights": "fp8", "kv": "fp8",
-        "memory_share": 0.9, "max_num_seqs": 64, "draft": 0
+        "memory_share": 0.9, "max_num_seqs": 64
     });
     assert_eq!(run_json["speed_of_light"], kept);
     let words = "2 devices, TP2; weights fp8; KV cache fp8; at most 64 sequences at once";
