@@ -191,9 +191,7 @@ mod tests {
 
     #[test]
     fn none_takes_the_flag_away_with_what_goes_with_it() {
-        let lines = of(
-            "x --draft none,3 --acceptance 0.8,0.6 --enable-prefix-caching on,off",
-        );
+        let lines = of("x --draft none,3 --acceptance 0.8,0.6 --enable-prefix-caching on,off");
         let lines: Vec<&str> = lines.iter().map(|line| &*line.1).collect();
         assert_eq!(
             lines,

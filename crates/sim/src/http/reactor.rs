@@ -146,6 +146,8 @@ impl Reactor {
         }
         for event in events.iter() {
             match event.token() {
+                // A pause goes on, whoever knocks.
+                LISTENER if matches!(self.accept, Accept::At(_)) => {}
                 LISTENER => self.accept = Accept::At(Stamp::EPOCH),
                 ALARM | STOP => {}
                 Token(slot) => self.note(slot, event),
