@@ -51,4 +51,4 @@ pub use stored::{
     Cut, Differing, MergedTapes, RunRecord, StoredEnding, StoredError, StoredLevel, StoredRun,
     StoredTapes,
 };
-pub use sweep::{LevelSize, Sweep, SweepError, SweepSpec, SweptLevel, level_name};
+pub use sweep::{LevelAsk, LevelLoad, LevelSize, Sweep, SweepError, SweepSpec, SweptLevel};
