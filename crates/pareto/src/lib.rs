@@ -23,17 +23,24 @@
 //! - Answers are indices into what was given, so nothing is copied and ties stay visible.
 //! - The order of the points decides only which of two equals is named, and the documentation says how.
 
+mod bend;
+mod epsilon;
 mod estimate;
 mod frontier;
 mod knee;
+mod layers;
 mod operating;
 mod points;
+mod uncertain;
 
+pub use bend::{Draws, FrontierKnee, KneeMethod, NoKnee};
+pub use epsilon::{Epsilon, EpsilonError};
 pub use estimate::{Estimate, EstimateError};
 pub use frontier::{Direction, FrontierError, dominated_by, frontier};
 pub use knee::{Knee, KneeRule, knee};
 pub use operating::{Candidate, Choice, Constraint, Relation, operating_point};
 pub use points::{Axis, Points, PointsError};
+pub use uncertain::{UncertainPoints, Verdict};
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]

@@ -1,9 +1,14 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod bend;
+mod epsilon;
 mod frontier;
 mod knee;
 mod operating;
+mod tables;
+mod tables_frontier;
+mod uncertain;
 
 use proptest::test_runner::{Config, RngSeed};
 
