@@ -24,9 +24,11 @@
 //! - The order of the points decides only which of two equals is named, and the documentation says how.
 
 mod bend;
+mod contribution;
 mod epsilon;
 mod estimate;
 mod frontier;
+mod hypervolume;
 mod knee;
 mod layers;
 mod operating;
@@ -37,6 +39,7 @@ pub use bend::{Draws, FrontierKnee, KneeMethod, NoKnee};
 pub use epsilon::{Epsilon, EpsilonError};
 pub use estimate::{Estimate, EstimateError};
 pub use frontier::{Direction, FrontierError, dominated_by, frontier};
+pub use hypervolume::HypervolumeError;
 pub use knee::{Knee, KneeRule, knee};
 pub use operating::{Candidate, Choice, Constraint, Relation, operating_point};
 pub use points::{Axis, Points, PointsError};

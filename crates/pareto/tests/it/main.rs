@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 mod bend;
+mod contribution;
 mod epsilon;
 mod frontier;
+mod hypervolume;
 mod knee;
 mod operating;
 mod tables;
