@@ -113,7 +113,7 @@ fn a_folder_tells_what_its_level_was_to_be_before_the_first_request() {
     fs::create_dir_all(scratch.0.join("concurrency-0064-partial")).unwrap();
     fs::write(scratch.0.join("concurrency-0064-partial/tapes.jsonl"), "").unwrap();
     let run = StoredRun::open(&scratch.0).unwrap();
-    let names: Vec<&str> = run.levels().iter().map(|level| level.name()).collect();
+    let names: Vec<&str> = run.levels().iter().map(fizeau_harness::StoredLevel::name).collect();
     let rising = [
         "concurrency-0002",
         "concurrency-0002-2",
