@@ -40,6 +40,7 @@ mod operating;
 mod points;
 mod preference;
 mod uncertain;
+
 pub use backoff::{StepRule, StepRuleError, back_off};
 pub use bend::{Draws, FrontierKnee, KneeMethod, NoKnee};
 pub use edge::{Break, Crossing, Edge, EdgeError, Limit, Miss, Reached, Tested, edge};
