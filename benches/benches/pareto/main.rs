@@ -1,4 +1,4 @@
-//! Frontiers of many points, ours and those of the Python package moocore in the same run.
+//! Frontiers and hypervolumes of many points, ours and those of the Python package moocore in the same run.
 //!
 //! `cargo xtask bench pareto`. Both get the same points, made up by a generator of ours, and take turns; the median of each
 //! counts, and the answers must agree. Ours is timed from a [`fizeau::pareto::Points`], moocore's from an array of numpy. moocore is
@@ -8,6 +8,7 @@ mod frontiers;
 mod made_up;
 mod rival;
 mod table;
+mod volumes;
 
 use anyhow::Result;
 
@@ -20,5 +21,6 @@ fn main() -> Result<()> {
         eprintln!("WARNING: NO COMPARISON WITH MOOCORE: {error:#}. What follows is ours alone.");
     }
     let mut table = Table::new(rival.ok());
-    frontiers::run(&mut table)
+    frontiers::run(&mut table)?;
+    volumes::run(&mut table)
 }

@@ -41,8 +41,8 @@ impl Table {
             println!("medians of {ROUNDS}, in turn with {}", rival.versions());
         }
         println!(
-            "{:<40} {:>9} {:>11} {:>7} {:>7}",
-            "", "ours, ms", "moocore, ms", "times", "asked"
+            "{:<40} {:>9} {:>11} {:>7} {:>7} {:>9}",
+            "", "ours, ms", "moocore, ms", "times", "asked", "apart"
         );
         Self { rival }
     }
@@ -50,7 +50,7 @@ impl Table {
     /// Measures `case` and prints its row.
     pub(crate) fn row(&mut self, case: &Case<'_>) -> Result<()> {
         let points = points(&case.figures, case.axes)?;
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        let (mut ours, mut theirs, mut apart) = (Vec::new(), Vec::new(), None);
         if let Some(rival) = &mut self.rival {
             rival.load(&case.figures, case.axes)?;
         }
@@ -61,22 +61,31 @@ impl Table {
             let Some(rival) = &mut self.rival else { continue };
             let called = rival.call(case.theirs.0, &case.theirs.1)?;
             theirs.push(called.seconds);
-            let apart = (value - called.value).abs() / called.value.abs();
+            let difference = (value - called.value).abs() / called.value.abs();
+            apart = Some(difference);
             let (what, most) = (case.what, case.agreement);
-            ensure!(apart <= most, "{what}: ours is {value}, moocore's {}", called.value);
+            ensure!(difference <= most, "{what}: ours is {value}, moocore's {}", called.value);
         }
-        print(case, median(ours), (!theirs.is_empty()).then(|| median(theirs)));
+        print(case, median(ours), apart.map(|apart| (median(theirs), apart)));
         Ok(())
     }
 }
 
-fn print(case: &Case<'_>, ours: f64, theirs: Option<f64>) {
+/// `theirs` is how long moocore took, and by which part its answer differs.
+fn print(case: &Case<'_>, ours: f64, theirs: Option<(f64, f64)>) {
     let asked = case.asked.map_or_else(|| "-".to_owned(), |asked| format!("{asked:.1}"));
-    let (theirs, times) = theirs.map_or_else(
-        || ("-".to_owned(), "-".to_owned()),
-        |theirs| (format!("{:.2}", theirs * 1e3), format!("{:.1}", theirs / ours)),
+    let [theirs, times, apart] = theirs.map_or_else(
+        || ["-"; 3].map(str::to_owned),
+        |(theirs, apart)| {
+            [
+                format!("{:.2}", theirs * 1e3),
+                format!("{:.1}", theirs / ours),
+                format!("{apart:.1e}"),
+            ]
+        },
     );
-    println!("{:<40} {:>9.2} {theirs:>11} {times:>7} {asked:>7}", case.what, ours * 1e3);
+    let (what, ours) = (case.what, ours * 1e3);
+    println!("{what:<40} {ours:>9.2} {theirs:>11} {times:>7} {asked:>7} {apart:>9}");
 }
 
 fn points(figures: &[f64], axes: usize) -> Result<Points> {

@@ -2,8 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 mod bend;
+mod choosing;
+mod contribution;
+mod edge;
 mod epsilon;
 mod frontier;
+mod hypervolume;
+mod isotonic;
 mod knee;
 mod operating;
 mod tables;
