@@ -13,7 +13,7 @@ pub(crate) use many::{MOST_AXES, Row, exclusive, lexicographic, maxima, padded};
 pub(crate) use order::{lowest_first, ranked};
 pub(crate) use ranks::Ranks;
 pub(crate) use sum::Sum;
-pub(crate) use two::corners;
+pub(crate) use two::{area, corners};
 
 use crate::{Direction, Points};
 

@@ -14,8 +14,13 @@
 //! # Ok::<(), fizeau_pareto::FrontierError>(())
 //! ```
 //!
-//! **Use this crate** for any table of figures; it knows nothing of benchmarks. **Do not use it** to fit or to
-//! interpolate: it answers only with points that it was given.
+//! [`Points`] of any number of named axes have a [hypervolume](Points::hypervolume), to which each point makes a
+//! [contribution](Points::contributions), and in two axes a [curve](Points::curve) that can be asked between its points.
+//! Over repeated runs, [`attainment_surface`] says what enough of them reach; [`compare_frontiers`] says how far one frontier is
+//! beyond another.
+//!
+//! **Use this crate** for any table of figures; it knows nothing of benchmarks. **Do not use it** to fit: between points it
+//! says at most what their neighbours support, and beyond them nothing.
 //!
 //! # Invariants
 //!
@@ -23,14 +28,21 @@
 //! - Answers are indices into what was given, so nothing is copied and ties stay visible.
 //! - The order of the points decides only which of two equals is named, and the documentation says how.
 
+mod attainment;
 mod contribution;
+mod curve;
+mod distance;
 mod estimate;
 mod frontier;
 mod hypervolume;
 mod knee;
 mod operating;
 mod points;
+mod resample;
 
+pub use attainment::{AttainmentError, attained_share, attainment_surface};
+pub use curve::{CurveError, FrontierCurve, Reading};
+pub use distance::{CompareError, Compared, Comparison, Gains, NoComparison, compare_frontiers};
 pub use estimate::{Estimate, EstimateError};
 pub use frontier::{Direction, FrontierError, dominated_by, frontier};
 pub use hypervolume::HypervolumeError;

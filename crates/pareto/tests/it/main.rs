@@ -1,7 +1,10 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod attainment;
 mod contribution;
+mod curve;
+mod distance;
 mod frontier;
 mod hypervolume;
 mod knee;
