@@ -26,24 +26,34 @@
 //! - The order of the points decides only which of two equals is named, and the documentation says how.
 
 mod backoff;
+mod bend;
+mod contribution;
 mod edge;
+mod epsilon;
 mod estimate;
 mod frontier;
+mod hypervolume;
 mod isotonic;
 mod knee;
+mod layers;
 mod operating;
 mod points;
 mod preference;
+mod uncertain;
 
 pub use backoff::{StepRule, StepRuleError, back_off};
+pub use bend::{Draws, FrontierKnee, KneeMethod, NoKnee};
 pub use edge::{Break, Crossing, Edge, EdgeError, Limit, Miss, Reached, Tested, edge};
+pub use epsilon::{Epsilon, EpsilonError};
 pub use estimate::{Estimate, EstimateError};
 pub use frontier::{Direction, FrontierError, dominated_by, frontier};
+pub use hypervolume::HypervolumeError;
 pub use isotonic::{Departure, IsotonicError, Trend, departure, isotonic};
 pub use knee::{Knee, KneeRule, knee};
 pub use operating::{Candidate, Choice, Constraint, Relation, operating_point};
 pub use points::{Axis, Points, PointsError};
 pub use preference::Preference;
+pub use uncertain::{UncertainPoints, Verdict};
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]
