@@ -66,7 +66,9 @@ pub use sol::{
     BatchCsv, Calibrated, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject,
     SolView,
 };
-pub use sweep::{GoalResult, OperatingPoint, Place, StandIn, SweepReport};
+pub use sweep::{
+    GoalResult, OperatingPoint, Place, Repeats, StandIn, Sustained, SweepReport, Unmeasured,
+};
 pub use terminal::{Style, Terminal};
 pub use vllm::{
     Detail, Percentile, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric,

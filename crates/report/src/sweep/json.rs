@@ -4,7 +4,9 @@ use fizeau_metrics::Verdict;
 use serde::{Serialize, Serializer};
 
 use super::places::knee_of;
-use super::{OperatingPoint, Place, STAND_IN_NOTE, SweepReport};
+use super::repeats::RepeatsJson;
+use super::sustained::SustainedJson;
+use super::{OperatingPoint, Place, STAND_IN_NOTE, SweepReport, Unmeasured};
 use crate::{Engine, GoalResult, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
 
 /// The file as it is written: the schema's names in the schema's order.
@@ -32,7 +34,13 @@ struct Sweep<'a> {
     speed_of_light_curve_reason: Option<&'static str>,
     levels: Vec<Level<'a>>,
     /// Loads that were planned and never measured.
-    unmeasured: &'a [LoadPoint],
+    unmeasured: &'a [Unmeasured],
+    /// Loads that were measured more than once.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    repeats: Vec<RepeatsJson<'a>>,
+    /// The run at the operating point, after all levels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sustained: Option<SustainedJson<'a>>,
     notes: Vec<String>,
 }
 
@@ -116,6 +124,8 @@ impl Serialize for SweepReport {
                 .then_some("no speed of light is known: see the levels"),
             levels: self.placed().map(|(level, place)| Level::new(level, place)).collect(),
             unmeasured: &self.unmeasured,
+            repeats: RepeatsJson::of(self),
+            sustained: SustainedJson::of(self),
             notes: self.notes(),
         };
         match &self.operating_point {
