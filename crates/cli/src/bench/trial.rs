@@ -324,6 +324,7 @@ fn setup(
         model_config: None,
         hardware: None,
         deployment: None,
+        precision: None,
     }
 }
 

@@ -74,7 +74,7 @@ fn light(
     let Some(physics) = physics::of(run, first, &setup, &asked.physics)? else {
         return Ok((setup, None));
     };
-    physics.describe_in(&mut setup);
+    physics::describe(Some(&physics), &asked.physics, &mut setup);
     let mut all = physics.lengths();
     levels.iter().for_each(|level| level.kept.add_lengths_to(Some(&mut all)));
     let reports: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();

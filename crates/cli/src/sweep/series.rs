@@ -108,6 +108,7 @@ impl<'a> Series<'a> {
             model_config: None,
             hardware: None,
             deployment: None,
+            precision: None,
         };
         physics.iter().for_each(|physics| physics.describe_in(&mut setup));
         let workload = match reader {
