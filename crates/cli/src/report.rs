@@ -142,7 +142,7 @@ fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result
     let json = asked.json;
     if levels.iter().any(|level| concurrency(&level.name).is_none()) {
         let all: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
-        let checklist = Checklist::of(&setup::setup(run.record()), &all);
+        let checklist = Checklist::of(&setup(run.record()), &all);
         if json {
             document("fizeau.levels/1", run, &all)?;
         } else {

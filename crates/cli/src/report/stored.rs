@@ -67,7 +67,7 @@ fn light(
     levels: &[Level],
     asked: &Asked,
 ) -> Result<(Setup, Option<LightCurve>), Fail> {
-    let mut setup = setup::setup(run.record());
+    let mut setup = setup(run.record());
     let Some(first) = run.levels().first() else {
         return Ok((setup, None));
     };

@@ -96,19 +96,26 @@ impl Seen<'_> {
                 "{asked}; the server does not say what came from its cache{at}"
             ));
         }
-        let seen = self.range(|level| Some(100.0 * share(level)?)).unwrap_or_default();
-        Finding::pass(format!("{asked}; {seen} % of the prompt tokens came from a cache"))
+        let seen = self.range(percent, share).unwrap_or_default();
+        Finding::pass(format!("{asked}; {seen} of the prompt tokens came from a cache"))
     }
 
     pub(super) fn light(&self) -> Finding {
-        if let Some(finding) = self.spoken_against(&[Concern::SpeedOfLight]) {
-            return finding;
+        let beyond = self.levels.iter().copied();
+        let beyond = beyond.filter_map(|level| Some((level, level.speed_of_light.excess()?)));
+        if let Some((level, excess)) = beyond.max_by(|a, b| a.1.times.total_cmp(&b.1.times)) {
+            let (figure, times) = (excess.figure.as_str(), number(excess.times));
+            let at = self.at(&[level]);
+            return Finding::fail(format!("{figure} is {times} times better than can be{at}"));
         }
         let unbound = self.levels_where(|level| level.speed_of_light.reason().is_some());
         if let Some(reason) = unbound.iter().find_map(|level| level.speed_of_light.reason()) {
             return Finding::unknown(format!("{reason}{}", self.at(&unbound)));
         }
-        let share = |level: &&LevelReport| level.speed_of_light.output_share().map(|s| s.get());
+        let share = |level: &LevelReport| match level.left_out() {
+            None => level.speed_of_light.output_share().map(|share| share.get()),
+            Some(_) => None,
+        };
         let most = self.levels.iter().filter_map(|level| Some((level, share(level)?)));
         match most.max_by(|a, b| a.1.total_cmp(&b.1)) {
             Some((level, share)) => Finding::pass(format!(

@@ -3,7 +3,7 @@
 use fizeau_core::PerSec;
 use fizeau_metrics::OverTime;
 
-use super::seen::{Finding, Seen};
+use super::seen::{Finding, Seen, whole};
 use crate::number::number;
 use crate::{LevelReport, LoadPoint};
 
@@ -33,7 +33,7 @@ impl Seen<'_> {
         if !unknown.is_empty() {
             return Finding::unknown(format!("it is not recorded{}", self.at(&unknown)));
         }
-        let sent = self.range(|level| Some(level.warm_up?.sent as f64)).unwrap_or_default();
+        let sent = self.range(whole, |level| Some(level.warm_up?.sent as f64)).unwrap_or_default();
         let failed: u64 =
             self.levels.iter().filter_map(|level| level.warm_up).map(|it| it.failed).sum();
         let failed = if failed > 0 { format!("; {failed} failed") } else { String::new() };
@@ -51,10 +51,10 @@ impl Seen<'_> {
         }
         let at_once = self.levels_where(|level| level.asked.arrivals.is_some());
         let what = match at_once.is_empty() {
-            true => "closed loop: the server's pace hides its queue",
+            true => "closed loop alone, in which the load waits for the server",
             false => "all requests at once, at no rate",
         };
-        Finding::fail(format!("{what}; measure at a rate as well (--request-rate)"))
+        Finding::fail(format!("{what}; measure at rates as well"))
     }
 
     pub(super) fn rates(&self) -> Finding {
@@ -107,12 +107,14 @@ impl Seen<'_> {
             let at = self.at(&unknown);
             return Finding::unknown(format!("how many were in flight is not known{at}"));
         }
-        let range = |of: fn(&OverTime) -> f64| {
-            self.range(|level| flight(level).map(of)).unwrap_or_default()
+        let range = |shown, of: fn(&OverTime) -> f64| {
+            self.range(shown, |level| flight(level).map(of)).unwrap_or_default()
         };
-        let (mean, peak) =
-            (range(|all| all.in_flight.mean), range(|all| all.in_flight.peak as f64));
-        let decoding = range(|all| all.decoding.mean);
+        let (mean, peak) = (
+            range(number, |all| all.in_flight.mean),
+            range(whole, |all| all.in_flight.peak as f64),
+        );
+        let decoding = range(number, |all| all.decoding.mean);
         let words =
             format!("in flight {mean} on average, at most {peak}; decoding at once {decoding}");
         let empty = self.levels_where(is_half_empty);

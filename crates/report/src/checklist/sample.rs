@@ -5,6 +5,8 @@ use fizeau_metrics::{Distribution, LengthCheck, TokenDistribution};
 
 use super::seen::{Finding, Seen};
 use crate::LevelReport;
+use crate::number::number;
+use crate::words::listed;
 
 /// How many values a 99th percentile needs, and a 99.9th.
 const NEEDS: [u64; 2] = [100, 1_000];
@@ -44,7 +46,10 @@ impl Seen<'_> {
             n if n == self.levels.len() => "p99.9 as well".to_owned(),
             _ => format!("p99.9{}", self.at(&rare)),
         };
-        Finding::pass(format!("p99 of all; fewest values {n} ({name}{place}); {rare}"))
+        let names: Vec<String> =
+            samples(level).iter().map(|(name, _)| (*name).to_owned()).collect();
+        let names = listed(&names);
+        Finding::pass(format!("p99 of {names}; fewest values {n} ({name}{place}); {rare}"))
     }
 
     pub(super) fn lengths(&self) -> Finding {
@@ -109,7 +114,7 @@ impl Seen<'_> {
             }
         }
         let median = |of: fn(&LevelReport) -> &Distribution| {
-            self.range(|level| Some(of(level).p50.value()?.get())).unwrap_or_default()
+            self.range(number, |level| Some(of(level).p50.value()?.get())).unwrap_or_default()
         };
         let ttft = median(|level| &level.summary.metrics.ttft);
         let tpot = median(|level| &level.summary.metrics.tpot);
@@ -138,12 +143,10 @@ enum Spread {
 /// The latencies that a level must have: all of them, unless its replies have no tokens.
 fn samples(level: &LevelReport) -> Vec<(&'static str, &Distribution)> {
     let metrics = &level.summary.metrics;
-    let mut all = vec![("E2EL", &metrics.e2el)];
-    if !is_tokenless(level) {
-        // What has no values at all is missing for another reason, and the row of the phases says so.
-        let others = [("TTFT", &metrics.ttft), ("TPOT", &metrics.tpot)];
-        all.extend(others.into_iter().filter(|(_, sample)| sample.n > 0));
-    }
+    let mut all = vec![("TTFT", &metrics.ttft), ("TPOT", &metrics.tpot)];
+    // What has no values at all is missing for another reason, and the row of the phases says so.
+    all.retain(|(_, sample)| sample.n > 0 && !is_tokenless(level));
+    all.push(("E2EL", &metrics.e2el));
     all
 }
 

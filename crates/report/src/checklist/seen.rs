@@ -1,7 +1,6 @@
 //! What a row is judged by, and what is found.
 
 use super::CheckOutcome;
-use crate::number::number;
 use crate::words::listed;
 use crate::{LevelReport, LoadPoint, Setup};
 
@@ -60,12 +59,16 @@ impl<'a> Seen<'a> {
         format!(" (at {})", loads(these))
     }
 
-    /// The range of a figure over all levels that have it: `12.0 to 98.1`; none if no level has.
-    pub(super) fn range(&self, of: impl Fn(&LevelReport) -> Option<f64>) -> Option<String> {
+    /// The range of a figure over all levels that have it, as it is to be `shown`: `12.0 to 98.1`; none if no level has.
+    pub(super) fn range(
+        &self,
+        shown: fn(f64) -> String,
+        of: impl Fn(&LevelReport) -> Option<f64>,
+    ) -> Option<String> {
         let values: Vec<f64> = self.levels.iter().filter_map(|level| of(level)).collect();
         let least = values.iter().copied().min_by(f64::total_cmp)?;
         let most = values.into_iter().max_by(f64::total_cmp)?;
-        let (least, most) = (number(least), number(most));
+        let (least, most) = (shown(least), shown(most));
         Some(if least == most { least } else { format!("{least} to {most}") })
     }
 
@@ -74,6 +77,11 @@ impl<'a> Seen<'a> {
         let values = self.levels.iter().map(|level| (*level, of(level)));
         values.min_by(|a, b| a.1.total_cmp(&b.1))
     }
+}
+
+/// A count without decimals.
+pub(super) fn whole(count: f64) -> String {
+    format!("{count:.0}")
 }
 
 /// `concurrency 1, 2 and 4`, `concurrency 8 and 4 requests/s`.

@@ -9,7 +9,7 @@ use fizeau_report::{
 use crate::sample;
 
 /// A level whose replies came so many times as fast, with the verdict on it.
-fn faster(load: u32, times: u64) -> LevelReport {
+pub(crate) fn faster(load: u32, times: u64) -> LevelReport {
     let mut tapes = sample::tapes(load.into());
     for tape in &mut tapes {
         let sent = tape.marks.send_start.unwrap();
