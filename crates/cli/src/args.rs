@@ -27,6 +27,7 @@ mod simulate;
 mod sol;
 mod sweep;
 mod system;
+mod trust;
 mod window;
 mod workload;
 
@@ -56,6 +57,7 @@ pub(crate) use simulate::SimulateArgs;
 pub(crate) use sol::{CurveArg, SolArgs, SolLoadArgs};
 pub(crate) use sweep::{LevelsArgs, SweepArgs, VerdictArgs};
 pub(crate) use system::{DEFAULT_MEMORY_SHARE, SystemArgs};
+pub(crate) use trust::TrustArgs;
 pub(crate) use window::WindowArgs;
 pub(crate) use workload::WorkloadArgs;
 

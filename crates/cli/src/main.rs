@@ -4,6 +4,7 @@ mod ab;
 mod args;
 mod bench;
 mod calibrate;
+mod checklist;
 mod client;
 mod compare;
 mod devices;

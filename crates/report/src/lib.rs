@@ -14,6 +14,7 @@
 //! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], [`WhatIf::page`] |
 //! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
 //! | what another tool would have said | [`PeerComparison`] |
+//! | whether to trust it, row by row | [`Checklist`] |
 //! | what a word means, and to whom | [`Explanation`] |
 //! | the speed of light of a model on devices | [`SolView`], [`SolLine`], [`BatchCsv`], [`ContextCsv`] |
 //!
@@ -31,6 +32,7 @@ mod ab;
 mod asked;
 mod block;
 mod chart;
+mod checklist;
 mod comparison;
 mod curve;
 mod lengths;
@@ -51,13 +53,16 @@ mod words;
 
 pub use ab::{AbParty, AbReport, AbRound};
 pub use asked::{Asked, AskedArrivals};
+pub use checklist::{
+    Check, CheckOutcome, CheckRow, Checklist, ChecklistRows, Requirements, UnknownCheck,
+};
 pub use comparison::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use lengths::LengthTally;
 pub use level::{
-    DecodeLight, LevelReport, LevelStatus, Light, LoadPoint, Reference, SpeedOfLight, Until,
+    DecodeLight, LevelReport, LevelStatus, Light, LoadPoint, Reference, SpeedOfLight, Until, WarmUp,
 };
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};

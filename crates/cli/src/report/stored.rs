@@ -69,14 +69,14 @@ fn light(
     levels: &[Level],
     asked: &Asked,
 ) -> Result<(Setup, Option<LightCurve>), Fail> {
-    let mut setup = setup::setup(run.record());
+    let mut setup = setup(run.record());
     let Some(first) = run.levels().first() else {
         return Ok((setup, None));
     };
     let Some(physics) = physics::of(run, first, &setup, &asked.physics)? else {
         return Ok((setup, None));
     };
-    physics.describe_in(&mut setup);
+    physics::describe(Some(&physics), &asked.physics, &mut setup);
     let mut all = physics.lengths();
     levels.iter().for_each(|level| level.kept.add_lengths_to(Some(&mut all)));
     let reports: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
