@@ -23,12 +23,14 @@
 //! - Answers are indices into what was given, so nothing is copied and ties stay visible.
 //! - The order of the points decides only which of two equals is named, and the documentation says how.
 
+mod capacity;
 mod estimate;
 mod frontier;
 mod knee;
 mod operating;
 mod points;
 
+pub use capacity::{CapacityError, Demand, Fleet, Fleets};
 pub use estimate::{Estimate, EstimateError};
 pub use frontier::{Direction, FrontierError, dominated_by, frontier};
 pub use knee::{Knee, KneeRule, knee};
