@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
 mod capacity;
+mod edge;
 mod frontier;
+mod isotonic;
 mod knee;
 mod operating;
 
