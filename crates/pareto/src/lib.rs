@@ -23,11 +23,8 @@
 //! - Answers are indices into what was given, so nothing is copied and ties stay visible.
 //! - The order of the points decides only which of two equals is named, and the documentation says how.
 
-<<<<<<< HEAD
 mod capacity;
-=======
 mod edge;
->>>>>>> op
 mod estimate;
 mod frontier;
 mod isotonic;
@@ -35,11 +32,8 @@ mod knee;
 mod operating;
 mod points;
 
-<<<<<<< HEAD
 pub use capacity::{CapacityError, Demand, Fleet, Fleets};
-=======
 pub use edge::{Break, Crossing, Edge, EdgeError, Limit, Miss, Reached, Tested, edge};
->>>>>>> op
 pub use estimate::{Estimate, EstimateError};
 pub use frontier::{Direction, FrontierError, dominated_by, frontier};
 pub use isotonic::{Departure, IsotonicError, Trend, departure, isotonic};
