@@ -1,7 +1,7 @@
 //! A tested load, as a plan sees it: from a run, or from a table of figures.
 
 use fizeau_metrics::{
-    Comparison, Distribution, Goal, Interval, LevelSummary, Metric, Quantile, Statistic,
+    Comparison, Distribution, Goal, Interval, LevelSummary, Metric, Quantile, Saturation, Statistic,
 };
 use fizeau_pareto::Estimate;
 
@@ -45,15 +45,29 @@ impl PlanLevel {
         if let Some(reason) = level.left_out() {
             return Err(reason);
         }
-        let throughput = &level.summary.throughput;
+        let is_saturated = level.is_saturated();
+        Self::of(level.load, &level.summary, is_saturated)
+            .ok_or("its rate is not a number".to_owned())
+    }
+
+    /// A level of a simulation; none where nothing completed.
+    #[must_use]
+    pub fn simulated(load: LoadPoint, summary: &LevelSummary) -> Option<Self> {
+        let is_open = matches!(load, LoadPoint::Rate(_));
+        let grew = matches!(summary.saturation, Some(Saturation::Saturated(_)));
+        (summary.requests.completed > 0).then(|| Self::of(load, summary, is_open && grew)).flatten()
+    }
+
+    fn of(load: LoadPoint, summary: &LevelSummary, is_saturated: bool) -> Option<Self> {
+        let throughput = &summary.throughput;
         let rate = throughput.requests_per_s.get();
         let interval = throughput.intervals.requests_per_s.and_then(|found| found.known());
         let ends = interval.map(|Interval { low, high }| (low.get(), high.get()));
-        Ok(Self {
-            load: level.load,
-            requests_per_s: around(rate, ends).ok_or("its rate is not a number")?,
-            is_saturated: level.is_saturated(),
-            figures: Figures::Measured(Box::new(level.summary.clone())),
+        Some(Self {
+            load,
+            requests_per_s: around(rate, ends)?,
+            is_saturated,
+            figures: Figures::Measured(Box::new(summary.clone())),
         })
     }
 
