@@ -33,6 +33,7 @@
 mod attainment;
 mod backoff;
 mod bend;
+mod capacity;
 mod contribution;
 mod curve;
 mod distance;
@@ -52,6 +53,7 @@ mod uncertain;
 pub use attainment::{AttainmentError, attained_share, attainment_surface};
 pub use backoff::{StepRule, StepRuleError, back_off};
 pub use bend::{Draws, FrontierKnee, KneeMethod, NoKnee};
+pub use capacity::{CapacityError, Demand, Fleet, Fleets};
 pub use curve::{CurveError, FrontierCurve, Reading};
 pub use distance::{CompareError, Compared, Comparison, Gains, NoComparison, compare_frontiers};
 pub use edge::{Break, Crossing, Edge, EdgeError, Limit, Miss, Reached, Tested, edge};

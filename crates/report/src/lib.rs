@@ -12,6 +12,7 @@
 //! | `report.html` | [`SweepReport::page`] |
 //! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
 //! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], [`WhatIf::page`] |
+//! | how many devices a rate takes, and what they cost | [`PlanReport::text`], [`PlanReport::to_json`] |
 //! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
 //! | what another tool would have said | [`PeerComparison`] |
 //! | whether to trust it, row by row | [`Checklist`] |
@@ -42,6 +43,7 @@ mod number;
 mod page;
 mod peers;
 mod percentiles;
+mod plan;
 mod setup;
 mod sol;
 mod sweep;
@@ -66,6 +68,10 @@ pub use level::{
 };
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
+pub use plan::{
+    Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
+    PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,
+};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
 pub use sol::{
     BatchCsv, Calibrated, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject,
