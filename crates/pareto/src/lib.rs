@@ -23,14 +23,17 @@
 //! - Answers are indices into what was given, so nothing is copied and ties stay visible.
 //! - The order of the points decides only which of two equals is named, and the documentation says how.
 
+mod contribution;
 mod estimate;
 mod frontier;
+mod hypervolume;
 mod knee;
 mod operating;
 mod points;
 
 pub use estimate::{Estimate, EstimateError};
 pub use frontier::{Direction, FrontierError, dominated_by, frontier};
+pub use hypervolume::HypervolumeError;
 pub use knee::{Knee, KneeRule, knee};
 pub use operating::{Candidate, Choice, Constraint, Relation, operating_point};
 pub use points::{Axis, Points, PointsError};

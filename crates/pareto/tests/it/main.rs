@@ -1,7 +1,9 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod contribution;
 mod frontier;
+mod hypervolume;
 mod knee;
 mod operating;
 
