@@ -12,6 +12,7 @@
 //! | `report.html` | [`SweepReport::page`] |
 //! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
 //! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], [`WhatIf::page`] |
+//! | levels of several runs as rows of one table, and as CSV | [`LevelTable`], [`AxesPreset`] |
 //! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
 //! | what another tool would have said | [`PeerComparison`] |
 //! | what a word means, and to whom | [`Explanation`] |
@@ -29,8 +30,10 @@
 
 mod ab;
 mod asked;
+mod axes;
 mod block;
 mod chart;
+mod columns;
 mod comparison;
 mod curve;
 mod lengths;
@@ -51,6 +54,8 @@ mod words;
 
 pub use ab::{AbParty, AbReport, AbRound};
 pub use asked::{Asked, AskedArrivals};
+pub use axes::AxesPreset;
+pub use columns::{LeftOut, LevelTable, TableCell, TableRun, csv_field};
 pub use comparison::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
 };
