@@ -10,6 +10,7 @@ mod level;
 mod light;
 mod page;
 mod peers;
+mod plan;
 mod sample;
 mod sweep;
 mod terminal;
