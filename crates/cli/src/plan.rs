@@ -122,7 +122,9 @@ fn source(
     };
     source.prompt_share = prompt_share(&source, ask, &found);
     if let Some(burstiness) = args.burstiness {
-        source.bursts = bursts::of(&source, ask, &found, burstiness)?;
+        let goodput = args.goodput.join(" ").parse().named("--goodput")?;
+        let asked = bursts::Asked { plan: ask, goodput, burstiness };
+        source.bursts = bursts::of(&source, &found, &asked)?;
     }
     Ok(source)
 }

@@ -110,13 +110,14 @@ impl Planned {
         }
     }
 
-    /// At the lowest price; what the highest makes of it is said below.
+    /// Halfway between the lowest and the highest price.
     fn money(&self, out: &mut String) {
         let costs = [Some(&self.cost), self.cautious_cost.as_ref()];
         let mut add = |label: &str, of: &dyn Fn(&PlanCost) -> Option<Money>| {
             if of(&self.cost).is_some() {
-                let cell =
-                    |money: Option<Money>| money.map_or_else(|| "-".to_owned(), |m| usd(m.low));
+                let cell = |money: Option<Money>| {
+                    money.map_or_else(|| "-".to_owned(), |money| usd(money.middle()))
+                };
                 row(out, label, costs.map(|cost| cell(cost.and_then(of))));
             }
         };
@@ -135,10 +136,9 @@ fn price(hour: &HourlyRate) -> String {
     let price = match low < high {
         false => format!("{} US dollars a device and hour", usd(low)),
         true => format!(
-            "{} to {} US dollars a device and hour (above: the lowest; the highest is {} times that)",
+            "{} to {} US dollars a device and hour, of which all figures take the middle",
             usd(low),
-            usd(high),
-            number(high / low)
+            usd(high)
         ),
     };
     match hour.origin() {
