@@ -45,7 +45,7 @@ impl PlanLevel {
         }
         let is_saturated = level.is_saturated();
         Self::of(level.load, &level.summary, is_saturated)
-            .ok_or("its rate is not a number".to_owned())
+            .ok_or_else(|| "its rate is not a number".to_owned())
     }
 
     /// A level of a simulation; none where nothing completed.
@@ -59,7 +59,7 @@ impl PlanLevel {
     fn of(load: LoadPoint, summary: &LevelSummary, is_saturated: bool) -> Option<Self> {
         let throughput = &summary.throughput;
         let rate = throughput.requests_per_s.get();
-        let interval = throughput.intervals.requests_per_s.and_then(|found| found.known());
+        let interval = throughput.intervals.requests_per_s.and_then(Support::known);
         let ends = interval.map(|ends| (ends.low.get(), ends.high.get()));
         Some(Self {
             load,
