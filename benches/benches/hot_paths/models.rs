@@ -5,8 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use criterion::{BatchSize, Criterion, Throughput};
 use fizeau::core::Tokens;
-use fizeau::harness::{Cancel, LevelSize, Rig, SelfWatch, Sweep, SweepSpec};
-use fizeau::metrics::{GoodputGoals, WindowChoice};
+use fizeau::harness::{Cancel, LevelLoad, Rig, SelfWatch, Sweep, SweepSpec};
 use fizeau::pareto::{Direction, frontier};
 use fizeau::roofline::{Bound, Deployment, Device, KnownModel, Load, System};
 use fizeau::sim::{Scenario, SimTransport, VirtualTime};
@@ -85,16 +84,9 @@ pub(crate) fn bound(c: &mut Criterion) {
 /// A whole sweep in virtual time: eight levels, 2,800 requests.
 pub(crate) fn virtual_sweep(c: &mut Criterion) {
     let spec = || -> Option<SweepSpec> {
-        Some(SweepSpec {
-            until: None,
-            levels: [1, 2, 4, 8, 16, 32, 64, 128].into_iter().filter_map(NonZeroU32::new).collect(),
-            workload: Spec { lengths: Lengths::fixed(250, 250), ..Spec::new(1).ok()? },
-            tokenizer: None,
-            dataset: None,
-            size: LevelSize { requests: None, time: None, warmup: None },
-            goals: GoodputGoals::default(),
-            window: WindowChoice::AUTO,
-        })
+        let levels = [1, 2, 4, 8, 16, 32, 64, 128].into_iter().filter_map(NonZeroU32::new);
+        let workload = Spec { lengths: Lengths::fixed(250, 250), ..Spec::new(1).ok()? };
+        Some(SweepSpec::new(levels.map(LevelLoad::from), workload))
     };
     let (Some(spec), Ok(scenario)) = (spec(), Scenario::llama_3_1_8b_h100()) else {
         return;

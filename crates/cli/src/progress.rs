@@ -120,8 +120,8 @@ const WAITING: &str = "{prefix}  {elapsed}";
 impl Observer for Progress {
     fn notice(&mut self, notice: Notice<'_>) {
         match notice {
-            Notice::LevelStarted { concurrency, index, of, requests } => {
-                self.start(&format!("[{}/{of}] concurrency {concurrency}", index + 1), requests);
+            Notice::LevelStarted { load, index, of, requests } => {
+                self.start(&format!("[{}/{of}] {load}", index + 1), requests);
             }
             Notice::TurnStarted { round, of, side, requests } => {
                 let side = match side {

@@ -5,19 +5,21 @@ mod before;
 mod level;
 mod physics;
 mod setup;
+mod stored;
 mod views;
+
+pub(crate) use stored::Stored;
 
 use fizeau::core::Tape;
 use fizeau::harness::{Cut, StoredLevel, StoredRun};
 use fizeau::metrics::{Concept, GoodputGoals, Verdict, WindowChoice, WindowEnd};
-use fizeau::report::{Explanation, LevelReport, LightCurve, LoadPoint, Setup, SweepReport};
+use fizeau::report::{Explanation, LevelReport};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::args::{PhysicsArgs, ReportArgs};
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::holds_whatif;
-use crate::planned::{Planned, concurrency};
+use crate::planned::is_of_sweep;
 use crate::say::say;
 use crate::sweep;
 use level::Level;
@@ -62,10 +64,21 @@ struct Asked {
 
 impl Asked {
     fn new(args: &ReportArgs, run: &StoredRun) -> Result<Self, Fail> {
+        let asked = Self::as_run(run, &args.goodput, &args.physics, (args.warmup, args.cooldown))?;
+        Ok(Self { json: args.json, ..asked })
+    }
+
+    /// As the run itself has it, but for what is given.
+    fn as_run(
+        run: &StoredRun,
+        goodput: &[String],
+        physics: &PhysicsArgs,
+        (warmup, cooldown): (Option<WindowEnd>, Option<WindowEnd>),
+    ) -> Result<Self, Fail> {
         let own = setup::list(run.record(), "goodput");
-        let (goals, whose) = match args.goodput.is_empty() {
+        let (goals, whose) = match goodput.is_empty() {
             true => (own.join(" "), "run.json: goodput"),
-            false => (args.goodput.join(" "), "--goodput"),
+            false => (goodput.join(" "), "--goodput"),
         };
         let end = |given: Option<WindowEnd>, name: &str| match given {
             Some(end) => Ok(end),
@@ -77,11 +90,11 @@ impl Asked {
         Ok(Self {
             goals: goals.parse().named(whose)?,
             window: WindowChoice {
-                warmup: end(args.warmup, "warmup")?,
-                cooldown: end(args.cooldown, "cooldown")?,
+                warmup: end(warmup, "warmup")?,
+                cooldown: end(cooldown, "cooldown")?,
             },
-            json: args.json,
-            physics: args.physics.clone(),
+            json: false,
+            physics: physics.clone(),
         })
     }
 }
@@ -109,10 +122,10 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
     Ok(if is_missed { Exit::Missed } else { Exit::Good })
 }
 
-/// A sweep over concurrency has its table; levels of any other kind are shown one after another.
+/// A sweep has its table; levels of any other kind are shown one after another.
 fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<(), Fail> {
     let json = asked.json;
-    if levels.iter().any(|level| concurrency(&level.name).is_none()) {
+    if levels.iter().any(|level| !is_of_sweep(&level.name)) {
         if json {
             let all: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
             return document("fizeau.levels/1", run, &all);
@@ -120,50 +133,11 @@ fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result
         levels.iter().try_for_each(|level| say(level.text()))?;
         return answer::show(run);
     }
-    let (setup, curve) = light(run, &levels, asked)?;
-    let reports: Vec<LevelReport> = levels.into_iter().map(|level| level.report).collect();
-    let slo = sweep_document(run)?;
-    let slo = slo.as_ref().and_then(|sweep| sweep.get("slo")?.as_str());
-    let slo = slo.map(|text| text.parse().named("sweep.json: slo")).transpose()?;
-    let loads: Vec<LoadPoint> = reports.iter().map(|report| report.load).collect();
-    let planned = Planned::all(run.record()).into_iter();
-    let planned = planned.filter_map(|planned| planned.cap).map(LoadPoint::Concurrency);
-    let unmeasured = planned.filter(|load| !loads.contains(load)).collect();
-    let report = SweepReport::new(setup, reports, slo);
-    let report = report.with_unmeasured(unmeasured).with_curve(curve);
+    let report = Stored::of(run, levels, asked)?.report();
     if json {
         return say(serde_json::to_string_pretty(&report).map_err(Fail::broken)?);
     }
     sweep::show(&report, None)
-}
-
-/// What was run, and what the hardware could do with the requests of all levels.
-fn light(
-    run: &StoredRun,
-    levels: &[Level],
-    asked: &Asked,
-) -> Result<(Setup, Option<LightCurve>), Fail> {
-    let mut setup = setup::setup(run.record());
-    let Some(first) = run.levels().first() else {
-        return Ok((setup, None));
-    };
-    let Some(physics) = physics::of(run, first, &setup, &asked.physics)? else {
-        return Ok((setup, None));
-    };
-    physics.describe_in(&mut setup);
-    let mut all = physics.lengths();
-    levels.iter().for_each(|level| level.kept.add_lengths_to(Some(&mut all)));
-    let reports: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
-    Ok((setup, physics.curve(&all, &reports)))
-}
-
-/// `sweep.json`; none if there is none.
-fn sweep_document(run: &StoredRun) -> Result<Option<Value>, Fail> {
-    let path = run.path().join("sweep.json");
-    match std::fs::read(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        read => serde_json::from_slice(&read.named("sweep.json")?).map(Some).named("sweep.json"),
-    }
 }
 
 /// Every tape of a level goes to `each`; what a killed run left over is said.

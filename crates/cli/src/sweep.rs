@@ -1,9 +1,11 @@
 //! `fizeau sweep`: a frontier, from an endpoint or from the embedded engine.
 
+mod campaign;
 mod outcome;
 mod series;
 mod size;
 
+pub(crate) use campaign::load_point;
 pub(crate) use outcome::Outcome;
 pub(crate) use series::{Answering, Series, SeriesArgs};
 
@@ -39,6 +41,8 @@ struct Job<'a> {
     /// The most tokens that the model takes, where that is known before the server is asked.
     limit: Option<Limit>,
     out: Claim,
+    /// The most requests in flight at any level.
+    most: u64,
     /// The thresholds of the verdict, as they were given.
     thresholds: &'a [String],
     /// The embedded engine, where no endpoint was given; it ends with the job.
@@ -58,9 +62,9 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
 fn prepare(args: &SweepArgs) -> Result<Job<'_>, Fail> {
     let asked = args.series();
     asked.check()?;
-    let levels = levels_of(&args.plan.levels)?;
+    let most = most(&levels_of(&args.plan.levels)?);
     let urls = &*args.endpoint.base_url;
-    let wanted = endpoint::wanted(&args.endpoint.connections, urls, most(&levels));
+    let wanted = endpoint::wanted(&args.endpoint.connections, urls, most);
     let client = Client::new(&args.client, wanted)?;
     let physics = Physics::from_args(&args.physics)?;
     let now = record::WallTime::now();
@@ -107,7 +111,7 @@ fn prepare(args: &SweepArgs) -> Result<Job<'_>, Fail> {
     let series = Series::new(asked, workload, answering, now)?;
     let out = Claim::new(&out)?;
     let thresholds = &args.client.threshold;
-    Ok(Job { called, client, series, limit, out, thresholds, _embedded: embedded })
+    Ok(Job { called, client, series, limit, out, most, thresholds, _embedded: embedded })
 }
 
 /// The endpoint that was named, or the embedded engine.
@@ -142,7 +146,7 @@ async fn measure(job: &Job<'_>) -> Result<Outcome, Fail> {
     sample.notes(workload).iter().for_each(|note| eprintln!("note: {note}"));
     let counting = Counting { tokenizer: series.spec.tokenizer.clone() };
     let crew = job.client.start(&job.called.target, clock, &counting, &cancel)?;
-    crew.preconnect(most(&series.spec.levels)).await.map_err(Fail::endpoint)?;
+    crew.preconnect(job.most).await.map_err(Fail::endpoint)?;
     let folder = job.out.folder();
     let (threads, thresholds) = (job.client.threads(), job.thresholds);
     let client = record::ClientPlan { threads, thresholds, calibration: None };

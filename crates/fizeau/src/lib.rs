@@ -25,8 +25,7 @@
 //! use std::num::NonZeroU32;
 //!
 //! use fizeau::core::Tokens;
-//! use fizeau::harness::{Cancel, LevelSize, Rig, SelfWatch, Sweep, SweepSpec};
-//! use fizeau::metrics::{GoodputGoals, WindowChoice};
+//! use fizeau::harness::{Cancel, LevelLoad, Rig, SelfWatch, Sweep, SweepSpec};
 //! use fizeau::sim::{Scenario, SimTransport, VirtualTime};
 //! use fizeau::workload::{Lengths, Spec};
 //!
@@ -35,19 +34,9 @@
 //! let engine = SimTransport::new(&time, Scenario::llama_3_1_8b_h100()?.engine());
 //! let cancel = Cancel::new();
 //! let rig = Rig { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-//! let spec = SweepSpec {
-//!     levels: [1, 8, 64].into_iter().filter_map(NonZeroU32::new).collect(),
-//!     workload: Spec {
-//!         lengths: Lengths::fixed(250, 50),
-//!         ..Spec::new(100)?
-//!     },
-//!     tokenizer: None,
-//!     dataset: None,
-//!     size: LevelSize { requests: None, time: None, warmup: None },
-//!     goals: GoodputGoals::default(),
-//!     window: WindowChoice::AUTO,
-//!     until: None,
-//! };
+//! let levels = [1, 8, 64].into_iter().filter_map(NonZeroU32::new).map(LevelLoad::from);
+//! let workload = Spec { lengths: Lengths::fixed(250, 50), ..Spec::new(100)? };
+//! let spec = SweepSpec::new(levels, workload);
 //! let mut sweep = Sweep::new(rig, &spec, None);
 //! let points = time.block_on(async {
 //!     let mut points = Vec::new();

@@ -51,4 +51,7 @@ pub use stored::{
     Cut, Differing, MergedTapes, RunRecord, StoredEnding, StoredError, StoredLevel, StoredRun,
     StoredTapes,
 };
-pub use sweep::{LevelSize, Sweep, SweepError, SweepSpec, SweptLevel, level_name};
+pub use sweep::{
+    LevelAsk, LevelLoad, LevelPlan, LevelRole, LevelSize, PlannedArrivals, Sweep, SweepError,
+    SweepSpec, SweptLevel, WindowPlan, level_folder,
+};

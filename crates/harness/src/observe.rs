@@ -1,12 +1,12 @@
 //! Watching a run from outside, for progress.
 
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU64;
 
 use fizeau_core::{Tape, TapeSink};
 use fizeau_metrics::{LevelTally, Side};
 
-use crate::LevelRun;
 use crate::until::Looks;
+use crate::{LevelLoad, LevelRun};
 
 /// Something worth telling a person.
 #[derive(Debug, Clone, Copy)]
@@ -14,11 +14,11 @@ use crate::until::Looks;
 pub enum Notice<'a> {
     /// A level of a sweep begins.
     LevelStarted {
-        /// Its concurrency.
-        concurrency: NonZeroU32,
+        /// How hard it presses.
+        load: LevelLoad,
         /// Its place in the sweep, from 0.
         index: usize,
-        /// How many levels there are.
+        /// How many levels there are, as far as is known.
         of: usize,
         /// How many requests it has at the most.
         requests: u64,

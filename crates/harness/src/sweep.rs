@@ -1,22 +1,30 @@
-//! A sweep: the same workload at rising concurrency.
+//! A sweep: the same workload at rising load.
 
-use std::num::{NonZeroU32, NonZeroU64};
+mod load;
+mod plan;
+
 use std::sync::Arc;
 
-use fizeau_core::Nanos;
 use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
-use fizeau_workload::{Arrivals, Dataset, Plan, Seed, Spec, SpecError, TextCodec, WalkError};
+use fizeau_workload::{Dataset, Plan, Spacing, Spec, SpecError, TextCodec, WalkError};
+
+pub use load::{LevelAsk, LevelLoad, LevelSize};
+pub(crate) use plan::LEVEL;
+pub use plan::{LevelPlan, LevelRole, PlannedArrivals, WindowPlan, level_folder};
 
 use crate::drive::{DriveError, Load};
 use crate::level::{LevelRun, Measure, PlannedLevel};
 use crate::observe::{Notice, Observer};
 use crate::{FolderError, RunFolder};
+use plan::LevelDocument;
 
 /// What to sweep.
 #[derive(Debug, Clone)]
 pub struct SweepSpec {
-    /// The concurrencies, in the order in which they are measured.
-    pub levels: Vec<NonZeroU32>,
+    /// The loads, in the order in which they are measured.
+    pub levels: Vec<LevelLoad>,
+    /// How regular the gaps between requests of an open loop are.
+    pub spacing: Spacing,
     /// What is asked. The number of requests, the arrivals and the seed are set for each level: every level has
     /// prompts of its own, so that no prefix cache carries over.
     pub workload: Spec,
@@ -36,44 +44,29 @@ pub struct SweepSpec {
 }
 
 impl SweepSpec {
-    /// The seed of the level of `concurrency`.
+    /// `levels` of `workload`, of the usual size, as a Poisson process where a loop is open, looked at in their steady state,
+    /// without goals.
     #[must_use]
-    pub fn seed_at(&self, concurrency: NonZeroU32) -> Seed {
-        self.workload.seed.child(concurrency.get().into())
-    }
-}
-
-/// How large a level is at most. It ends when its requests are done, or its time is up and those in flight have finished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LevelSize {
-    /// How many requests; by default ten for each slot and at least 100, which a p99 needs.
-    pub requests: Option<NonZeroU64>,
-    /// Release nothing more after this time.
-    pub time: Option<Nanos>,
-    /// How many requests to send first that do not count; by default one for each slot, at most 50.
-    pub warmup: Option<u64>,
-}
-
-impl LevelSize {
-    /// The most requests that a level of `concurrency` has.
-    #[must_use]
-    pub fn requests_at(&self, concurrency: NonZeroU32) -> NonZeroU64 {
-        let by_default = NonZeroU64::from(concurrency).saturating_mul(PER_SLOT).max(FOR_A_P99);
-        self.requests.unwrap_or(by_default)
-    }
-
-    /// How many warm-up requests a level of `concurrency` has.
-    #[must_use]
-    pub fn warmup_at(&self, concurrency: NonZeroU32) -> u64 {
-        self.warmup.unwrap_or_else(|| u64::from(concurrency.get()).min(MOST_WARMUPS))
+    pub fn new(levels: impl IntoIterator<Item = LevelLoad>, workload: Spec) -> Self {
+        Self {
+            levels: levels.into_iter().collect(),
+            spacing: Spacing::Random { burstiness: 1.0 },
+            workload,
+            tokenizer: None,
+            dataset: None,
+            size: LevelSize { requests: None, time: None, warmup: None },
+            goals: GoodputGoals::default(),
+            window: WindowChoice::AUTO,
+            until: None,
+        }
     }
 }
 
 /// One level of a sweep, measured.
 #[derive(Debug, Clone)]
 pub struct SweptLevel {
-    /// Requests in flight.
-    pub concurrency: NonZeroU32,
+    /// What was to be measured.
+    pub ask: LevelAsk,
     /// What it asked.
     pub plan: Plan,
     /// What came of it.
@@ -92,16 +85,16 @@ pub enum SweepError<T: std::error::Error> {
     #[error(transparent)]
     Folder(#[from] FolderError),
     /// A level broke off.
-    #[error("concurrency {concurrency}: {error}")]
+    #[error("{load}: {error}")]
     Level {
         /// Which level.
-        concurrency: NonZeroU32,
+        load: LevelLoad,
         /// Why.
         error: DriveError<WalkError, T, FolderError>,
     },
 }
 
-/// A sweep under way: each call measures the next level, so that the caller can keep each as it comes.
+/// A sweep under way: each call measures a level, so that the caller can keep each as it comes.
 ///
 /// It is measured with a [`Crew`](crate::Crew) or a [`Rig`](crate::Rig), given by value or as `&mut`. Tapes go to the
 /// level's file and to the observer, and are not kept.
@@ -110,6 +103,9 @@ pub struct Sweep<'a, M> {
     with: M,
     spec: &'a SweepSpec,
     folder: Option<&'a RunFolder>,
+    /// How many levels of the specification were measured.
+    next: usize,
+    /// How many levels of any kind were measured.
     done: usize,
 }
 
@@ -117,11 +113,11 @@ impl<'a, M: Measure> Sweep<'a, M> {
     /// A sweep of `spec`; with a `folder`, each level gets one of its own inside it.
     #[must_use]
     pub const fn new(with: M, spec: &'a SweepSpec, folder: Option<&'a RunFolder>) -> Self {
-        Self { with, spec, folder, done: 0 }
+        Self { with, spec, folder, next: 0, done: 0 }
     }
 
-    /// Measures the next level; none when all are done or the run has been called off. A level that was called off in
-    /// its course is returned, and says so.
+    /// Measures the next level of the specification; none when all are done or the run has been called off. A level that was
+    /// called off in its course is returned, and says so.
     ///
     /// # Errors
     /// If the workload is impossible, a file cannot be written, or a request cannot be expressed for the endpoint.
@@ -129,45 +125,86 @@ impl<'a, M: Measure> Sweep<'a, M> {
         &mut self,
         observer: &mut impl Observer,
     ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
-        let Some(&concurrency) = self.spec.levels.get(self.done) else {
+        let Some(&load) = self.spec.levels.get(self.next) else {
             return Ok(None);
         };
+        let ask = LevelAsk { load, visit: 0, size: self.spec.size };
+        let measured = self.level(ask, observer).await?;
+        self.next += usize::from(measured.is_some());
+        Ok(measured)
+    }
+
+    /// Measures a level of the same workload that the specification need not name, for whoever decides the next load by what
+    /// was measured; none when the run has been called off.
+    ///
+    /// # Errors
+    /// As [`Sweep::next_level`]; and with a folder, if this visit to this load was made before.
+    pub async fn level(
+        &mut self,
+        ask: LevelAsk,
+        observer: &mut impl Observer,
+    ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
+        self.measure((ask, None), observer).await
+    }
+
+    /// Measures a level that is no part of the curve: whether the load of the operating point can be kept up. Its folder is
+    /// named so (`sustained-concurrency-0008`). The visit gives it prompts of its own.
+    ///
+    /// # Errors
+    /// As [`Sweep::level`].
+    pub async fn sustained(
+        &mut self,
+        ask: LevelAsk,
+        observer: &mut impl Observer,
+    ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
+        self.measure((ask, Some(LevelRole::Sustained)), observer).await
+    }
+
+    async fn measure(
+        &mut self,
+        (ask, role): (LevelAsk, Option<LevelRole>),
+        observer: &mut impl Observer,
+    ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
         if self.with.cancel().is_cancelled() {
             return Ok(None);
         }
-        let plan = self.plan(concurrency)?;
-        let size = self.spec.size;
+        let plan = self.plan(ask)?;
+        let LevelAsk { load, visit, size } = ask;
         observer.notice(Notice::LevelStarted {
-            concurrency,
+            load,
             index: self.done,
-            of: self.spec.levels.len(),
-            requests: size.requests_at(concurrency).get(),
+            of: self.spec.levels.len().max(self.done + 1),
+            requests: size.requests_at(load).get(),
         });
-        let name = level_name(concurrency);
-        let folder = self.folder.map(|folder| folder.level(&name)).transpose()?;
+        let folder = self.folder.map(|folder| folder.level(&level_folder(load, visit, role)));
+        let folder = folder.transpose()?;
+        if let Some(folder) = &folder {
+            let plan = LevelPlan { role, ..self.spec.level_plan(ask) };
+            folder.write_json("level.json", &LevelDocument::new(plan))?;
+        }
         let mut kept = folder.as_ref().map(RunFolder::tapes).transpose()?;
         let level = PlannedLevel {
-            warmup: size.warmup_at(concurrency),
+            warmup: size.warmup_at(load),
             goals: &self.spec.goals,
             window: self.spec.window,
             until: self.spec.until.as_ref(),
             ..PlannedLevel::new(
                 &plan,
-                Load { max_in_flight: Some(concurrency), stop_after: size.time },
+                Load { max_in_flight: load.concurrency(), stop_after: size.time },
             )
         };
         let run = self.with.measure(level, &mut kept, observer).await;
-        let run = run.map_err(|error| SweepError::Level { concurrency, error })?;
+        let run = run.map_err(|error| SweepError::Level { load, error })?;
         observer.notice(Notice::LevelEnded(&run));
         self.done += 1;
-        Ok(Some(SweptLevel { concurrency, plan, run, folder }))
+        Ok(Some(SweptLevel { ask, plan, run, folder }))
     }
 
-    fn plan(&self, concurrency: NonZeroU32) -> Result<Plan, SpecError> {
+    fn plan(&self, LevelAsk { load, visit, size }: LevelAsk) -> Result<Plan, SpecError> {
         let spec = Spec {
-            requests: self.spec.size.requests_at(concurrency),
-            arrivals: Arrivals::ClosedLoop,
-            seed: self.spec.seed_at(concurrency),
+            requests: size.requests_at(load),
+            arrivals: load.arrivals(self.spec.spacing),
+            seed: load.seed(self.spec.workload.seed, visit),
             ..self.spec.workload.clone()
         };
         plan_of(spec, self.spec.tokenizer.as_ref(), self.spec.dataset.as_ref())
@@ -189,14 +226,3 @@ pub(crate) fn plan_of(
     }
     plan.build()
 }
-
-/// The name of a level's folder: `concurrency-0008`.
-#[must_use]
-pub fn level_name(concurrency: NonZeroU32) -> String {
-    format!("concurrency-{concurrency:04}")
-}
-
-/// Ten requests a slot: each slot's first and last are then a fifth of the whole.
-const PER_SLOT: NonZeroU64 = NonZeroU64::new(10).unwrap();
-const FOR_A_P99: NonZeroU64 = NonZeroU64::new(100).unwrap();
-const MOST_WARMUPS: u64 = 50;

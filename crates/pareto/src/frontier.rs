@@ -8,8 +8,9 @@ mod three;
 mod two;
 
 use crate::Points;
-use rows::{Row, dominates};
-pub(crate) use rows::{lexicographic, no_worse};
+use rows::Row;
+pub(crate) use rows::{dominates, lexicographic, no_worse};
+pub(crate) use stairs::Stairs;
 
 /// Whether more or less of a figure is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -72,6 +73,29 @@ impl Points {
     pub fn frontier(&self) -> Vec<usize> {
         nondominated(self.figures(), &self.signs())
     }
+
+    /// The first of the points that dominates point `index`, to say what beats it; none if it is on the frontier or beyond the
+    /// points.
+    ///
+    /// ```
+    /// use fizeau_pareto::{Axis, Points};
+    /// let mut points = Points::new(vec![Axis::maximize("rps"), Axis::minimize("p99_ms")])?;
+    /// for point in [[1.0, 210.0], [7.0, 480.0], [6.5, 900.0]] {
+    ///     points.push(&point)?;
+    /// }
+    /// assert_eq!((points.dominated_by(1), points.dominated_by(2)), (None, Some(1)));
+    /// # Ok::<(), fizeau_pareto::PointsError>(())
+    /// ```
+    #[must_use]
+    pub fn dominated_by(&self, index: usize) -> Option<usize> {
+        let (point, signs) = (self.point(index)?, self.signs());
+        let beats = |rival: &[f64]| {
+            let each =
+                || rival.iter().zip(point).zip(&signs).map(|((a, b), sign)| (a * sign, b * sign));
+            each().all(|(a, b)| a <= b) && each().any(|(a, b)| a < b)
+        };
+        self.figures().chunks_exact(self.axes().len()).position(beats)
+    }
 }
 
 /// The indices of the points that no other dominates, rising: [`Points::frontier`] where the number of figures is known
@@ -127,22 +151,20 @@ pub fn dominated_by<const D: usize>(
 /// The rising indices of the points in `figures`, point by point, that no other dominates once each figure is multiplied by
 /// its sign and less is better. There is a sign for each axis, at least one, and no figure is NaN.
 pub(crate) fn nondominated(figures: &[f64], signs: &[f64]) -> Vec<usize> {
-    let kept = match signs.len() {
-        1 => return least(figures, signs),
-        2 => indices(&two::front(filter::unbeaten(figures, 2, |point| turned::<2>(point, signs)))),
-        3 => {
-            indices(&three::front(filter::unbeaten(figures, 3, |point| turned::<3>(point, signs))))
-        }
-        4 => indices(&many::front(filter::unbeaten(figures, 4, |point| turned::<4>(point, signs)))),
-        5 => indices(&many::front(filter::unbeaten(figures, 5, |point| turned::<5>(point, signs)))),
-        6 => indices(&many::front(filter::unbeaten(figures, 6, |point| turned::<6>(point, signs)))),
+    match signs.len() {
+        1 => least(figures, signs),
+        2 => indices(&two::front(unbeaten(figures, signs))),
+        3 => indices(&three::front(unbeaten(figures, signs))),
+        // Of arrays the length is known, which makes comparisons faster than those of slices.
+        4 => indices(&many::front(unbeaten::<4>(figures, signs))),
+        5 => indices(&many::front(unbeaten::<5>(figures, signs))),
+        6 => indices(&many::front(unbeaten::<6>(figures, signs))),
         axes => {
             let signed = figures.iter().zip(signs.iter().cycle());
             let costs: Vec<f64> = signed.map(|(figure, sign)| figure * sign).collect();
             indices(&many::front(filter::unbeaten(&costs, axes, |cost| cost)))
         }
-    };
-    kept
+    }
 }
 
 /// Of one axis, all that equal the best.
@@ -151,6 +173,10 @@ fn least(figures: &[f64], signs: &[f64]) -> Vec<usize> {
     let least = figures.iter().map(|figure| figure * sign).fold(f64::INFINITY, f64::min);
     let best = |&(_, figure): &(usize, &f64)| *figure * sign == least;
     figures.iter().enumerate().filter(best).map(|(point, _)| point).collect()
+}
+
+fn unbeaten<const D: usize>(figures: &[f64], signs: &[f64]) -> Vec<Row<[f64; D]>> {
+    filter::unbeaten(figures, D, |point| turned(point, signs))
 }
 
 /// The same point with less of every figure better.

@@ -2,12 +2,11 @@
 
 use std::num::NonZeroU64;
 
-use fizeau::core::Nanos;
-use fizeau::harness::SweepSpec;
-use fizeau::metrics::{GoodputGoals, Precision, Slo};
+use fizeau::harness::{LevelAsk, LevelLoad, SweepSpec};
+use fizeau::metrics::{GoodputGoals, Slo};
 use fizeau::report::{Endpoint, Engine, Setup};
 use fizeau::transport::Target;
-use fizeau::workload::{Arrivals, TracePacing};
+use fizeau::workload::{Arrivals, Spacing, TracePacing};
 
 use super::size::{levels_of, most_requests, size_of, until_of};
 use crate::args::{LevelsArgs, VerdictArgs, WindowArgs, WorkloadArgs};
@@ -115,7 +114,8 @@ impl<'a> Series<'a> {
             Reader::Simulation => ask.unread_spec(),
         };
         let spec = SweepSpec {
-            levels: levels_of(&args.plan.levels)?,
+            levels: levels_of(&args.plan.levels)?.into_iter().map(LevelLoad::from).collect(),
+            spacing: Spacing::Random { burstiness: 1.0 },
             workload,
             tokenizer: ask.tokenizer,
             dataset: ask.dataset,
@@ -140,17 +140,9 @@ impl<'a> Series<'a> {
 
     /// What goes on record before the first request, but for who carried it out.
     pub(crate) fn document(&self) -> Result<record::RunDocument<'_>, Fail> {
-        let size = &self.spec.size;
-        let level = |&slots: &_| record::LevelPlan {
-            requests: size.requests_at(slots).get(),
-            warmup_requests: size.warmup_at(slots),
-            max_in_flight: Some(slots.get()),
-            release_for_ms: size.time.map(Nanos::to_millis),
-            seed: Some(self.spec.seed_at(slots).0),
-            window: self.spec.window.into(),
-            until: self.spec.until.as_ref().map(Precision::to_string),
-        };
-        let levels = self.spec.levels.iter().map(level).collect();
+        let (spec, size) = (&self.spec, self.spec.size);
+        let level = |&load: &LevelLoad| spec.level_plan(LevelAsk { load, visit: 0, size });
+        let levels = spec.levels.iter().map(level).collect();
         let asked = record::AskedPlan {
             plan: self.sample.record(self.args.workload.tokenizer.as_deref())?,
             lengths: self.sample.asked_lengths(),

@@ -54,7 +54,7 @@ pub(super) fn most_requests(args: SeriesArgs<'_>) -> Result<Option<u64>, Fail> {
     if args.plan.until.is_some() && size.requests.is_none() {
         return Ok(workload::most_until_known(args.workload));
     }
-    Ok(levels.iter().map(|&slots| size.requests_at(slots).get()).max())
+    Ok(levels.iter().map(|&slots| size.requests_at(slots.into()).get()).max())
 }
 
 /// What is to be known before a level ends.

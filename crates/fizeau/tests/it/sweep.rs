@@ -4,9 +4,9 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::{PerSec, Seconds, Tape, Tokens};
 use fizeau::harness::{
-    Cancel, LevelSize, Notice, Observer, Rig, SelfWatch, Sweep, SweepSpec, SweptLevel,
+    Cancel, LevelLoad, Notice, Observer, Rig, SelfWatch, Sweep, SweepSpec, SweptLevel,
 };
-use fizeau::metrics::{GoodputGoals, Verdict, WindowChoice};
+use fizeau::metrics::Verdict;
 use fizeau::pareto::{Direction, KneeRule, frontier, knee};
 use fizeau::report::{LengthTally, LightCurve};
 use fizeau::roofline::{Bound, Load, Measured};
@@ -38,23 +38,16 @@ fn observed(levels: &[u32], seed: u64) -> Vec<(SweptLevel, Vec<Tape>)> {
     let engine = SimTransport::new(&time, Scenario::llama_3_1_8b_h100().unwrap().engine());
     let cancel = Cancel::new();
     let rig = Rig { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-    let spec = SweepSpec {
-        levels: levels.iter().copied().filter_map(NonZeroU32::new).collect(),
-        workload: Spec {
-            lengths: Lengths::Independent {
-                input: Length::Uniform { nominal: Tokens::new(INPUT), ratio: 0.2 },
-                output: Length::Fixed(Tokens::new(OUTPUT)),
-            },
-            seed: Seed(seed),
-            ..Spec::new(1).unwrap()
+    let workload = Spec {
+        lengths: Lengths::Independent {
+            input: Length::Uniform { nominal: Tokens::new(INPUT), ratio: 0.2 },
+            output: Length::Fixed(Tokens::new(OUTPUT)),
         },
-        tokenizer: None,
-        dataset: None,
-        size: LevelSize { requests: None, time: None, warmup: None },
-        goals: GoodputGoals::default(),
-        window: WindowChoice::AUTO,
-        until: None,
+        seed: Seed(seed),
+        ..Spec::new(1).unwrap()
     };
+    let levels = levels.iter().copied().filter_map(NonZeroU32::new).map(LevelLoad::from);
+    let spec = SweepSpec::new(levels, workload);
     let mut sweep = Sweep::new(rig, &spec, None);
     let all = time.block_on(async {
         let mut all = Vec::new();
@@ -111,8 +104,11 @@ fn the_knee_is_at_the_slots_and_the_frontier_holds_all_below() {
 fn nothing_is_faster_than_light() {
     let scenario = Scenario::llama_3_1_8b_h100().unwrap();
     for level in swept(&[1, 8, 64, 128], 1) {
-        let load =
-            Load::new(Tokens::new(INPUT), Tokens::new(OUTPUT), NonZeroU64::from(level.concurrency));
+        let load = Load::new(
+            Tokens::new(INPUT),
+            Tokens::new(OUTPUT),
+            NonZeroU64::from(level.ask.load.concurrency().unwrap()),
+        );
         let bound = Bound::at(scenario.system(), &load).unwrap();
         let summary = level.run.summary;
         let measured = Measured {
@@ -125,7 +121,11 @@ fn nothing_is_faster_than_light() {
         let share = measured.percent_of(&bound);
         assert!(!share.is_impossible());
         let reached = share.output_tokens_per_s.unwrap().get();
-        assert!(reached > 0.3 && reached < 1.0, "concurrency {}: {reached}", level.concurrency);
+        assert!(
+            reached > 0.3 && reached < 1.0,
+            "concurrency {}: {reached}",
+            level.ask.load.concurrency().unwrap()
+        );
     }
 }
 
@@ -141,7 +141,7 @@ fn no_level_is_beyond_the_speed_of_light_curve() {
     let places = loads.map(|load| NonZeroU64::new(load.into()).unwrap());
     let curve = LightCurve::over(system.into(), &all, &places).unwrap();
     for (level, _) in &levels {
-        let load = u64::from(level.concurrency.get());
+        let load = u64::from(level.ask.load.concurrency().unwrap().get());
         let point = curve.points().iter().find(|point| point.concurrency.get() == load).unwrap();
         let summary = &level.run.summary;
         let requests = summary.throughput.requests_per_s.get();
@@ -165,7 +165,7 @@ fn every_token_is_accounted_for() {
         // Little's law: requests in flight = rate x time in the system; the start and the end of a level are not steady.
         let rate: PerSec = run.summary.throughput.requests_per_s;
         let in_flight = rate.get() * run.summary.metrics.e2el.mean.unwrap().get() / 1e3;
-        let concurrency = f64::from(level.concurrency.get());
+        let concurrency = f64::from(level.ask.load.concurrency().unwrap().get());
         assert!((in_flight / concurrency - 1.0).abs() < 0.1, "{in_flight} for {concurrency}");
     }
 }

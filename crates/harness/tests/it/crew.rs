@@ -11,10 +11,9 @@ use fizeau_core::{
     Tape, TapeSink, Transport,
 };
 use fizeau_harness::{
-    Cancel, Crew, DriveError, Ended, LevelRun, LevelSize, Load, Measure, Notice, Observer,
+    Cancel, Crew, DriveError, Ended, LevelLoad, LevelRun, Load, Measure, Notice, Observer,
     PlannedLevel, Preconnect, Sweep, SweepSpec,
 };
-use fizeau_metrics::{GoodputGoals, WindowChoice};
 use fizeau_transport::MonotonicClock;
 use fizeau_workload::{Arrivals, Lengths, Plan, Spec, WalkError};
 
@@ -358,16 +357,9 @@ fn connections_that_cannot_be_made_are_told_before_a_level() {
 #[test]
 fn a_sweep_keeps_its_crew_and_its_transports() {
     let mut stand = Stand::new(2, answered);
-    let spec = SweepSpec {
-        levels: [1, 2, 4].into_iter().filter_map(NonZeroU32::new).collect(),
-        workload: Spec { lengths: Lengths::fixed(4, 4), ..Spec::new(1).unwrap() },
-        tokenizer: None,
-        dataset: None,
-        size: LevelSize { requests: None, time: None, warmup: None },
-        goals: GoodputGoals::default(),
-        window: WindowChoice::AUTO,
-        until: None,
-    };
+    let levels = [1, 2, 4].into_iter().filter_map(NonZeroU32::new).map(LevelLoad::from);
+    let workload = Spec { lengths: Lengths::fixed(4, 4), ..Spec::new(1).unwrap() };
+    let spec = SweepSpec::new(levels, workload);
     let mut sweep = Sweep::new(&mut stand.crew, &spec, None);
     let mut threads = Vec::new();
     while let Some(level) = block_on(sweep.next_level(&mut ())).unwrap() {

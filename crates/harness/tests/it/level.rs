@@ -1,23 +1,19 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::Nanos;
-use fizeau_harness::{Cancel, LevelSize, Notice, Observer, Rig, SelfWatch, Sweep, SweepSpec};
-use fizeau_metrics::{GoodputGoals, Verdict, WindowChoice};
+use fizeau_harness::{
+    Cancel, LevelLoad, LevelSize, Notice, Observer, Rig, SelfWatch, Sweep, SweepSpec,
+};
+use fizeau_metrics::Verdict;
 use fizeau_workload::{Lengths, Spec};
 
 use crate::stand::{Paused, Server, paused};
 
 fn spec(levels: &[u32], requests: u64) -> SweepSpec {
-    SweepSpec {
-        levels: levels.iter().copied().filter_map(NonZeroU32::new).collect(),
-        workload: Spec { lengths: Lengths::fixed(8, 1), ..Spec::new(1).unwrap() },
-        tokenizer: None,
-        dataset: None,
-        size: LevelSize { requests: NonZeroU64::new(requests), time: None, warmup: Some(3) },
-        goals: GoodputGoals::default(),
-        window: WindowChoice::AUTO,
-        until: None,
-    }
+    let levels = levels.iter().copied().filter_map(NonZeroU32::new).map(LevelLoad::from);
+    let workload = Spec { lengths: Lengths::fixed(8, 1), ..Spec::new(1).unwrap() };
+    let size = LevelSize { requests: NonZeroU64::new(requests), time: None, warmup: Some(3) };
+    SweepSpec { size, ..SweepSpec::new(levels, workload) }
 }
 
 #[test]
@@ -49,7 +45,7 @@ fn a_sweep_measures_each_level_and_warm_up_never_counts() {
 fn a_level_has_ten_requests_a_slot_and_enough_for_a_p99() {
     let size = LevelSize { requests: None, time: None, warmup: None };
     let at = |n: u32| {
-        let concurrency = NonZeroU32::new(n).unwrap();
+        let concurrency = LevelLoad::Concurrency(NonZeroU32::new(n).unwrap());
         (size.requests_at(concurrency).get(), size.warmup_at(concurrency))
     };
     assert_eq!([at(1), at(8), at(64), at(128)], [(100, 1), (100, 8), (640, 50), (1_280, 50)]);

@@ -5,10 +5,10 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::{Nanos, Request, Stamp, Tape, Transport};
 use fizeau_harness::{
-    Cancel, Ended, LevelRun, LevelSize, Load, Measure, PlannedLevel, Rig, SelfWatch, Sweep,
-    SweepSpec,
+    Cancel, Ended, LevelLoad, LevelRun, LevelSize, Load, Measure, PlannedLevel, Rig, SelfWatch,
+    Sweep, SweepSpec,
 };
-use fizeau_metrics::{GoodputGoals, Precision, RandomBits, ResampleSeed, Support, WindowChoice};
+use fizeau_metrics::{Precision, RandomBits, ResampleSeed, Support};
 use fizeau_workload::{Arrivals, Lengths, Plan, Spec};
 
 use crate::stand::{Paused, Server, paused};
@@ -95,15 +95,12 @@ fn a_plan_that_is_too_short_says_what_it_came_to() {
 
 /// Levels of 1, 2 and 8 slots, of at most 100,000 requests each and for at most so long.
 fn swept(asked: &str, time: Nanos) -> Vec<LevelRun> {
+    let levels = [1, 2, 8].into_iter().filter_map(NonZeroU32::new).map(LevelLoad::from);
+    let workload = Spec { lengths: Lengths::fixed(4, 1), ..Spec::new(1).unwrap() };
     let spec = SweepSpec {
-        levels: [1, 2, 8].into_iter().filter_map(NonZeroU32::new).collect(),
-        workload: Spec { lengths: Lengths::fixed(4, 1), ..Spec::new(1).unwrap() },
-        tokenizer: None,
-        dataset: None,
         size: LevelSize { requests: NonZeroU64::new(100_000), time: Some(time), warmup: Some(2) },
-        goals: GoodputGoals::default(),
-        window: WindowChoice::AUTO,
         until: Some(asked.parse().unwrap()),
+        ..SweepSpec::new(levels, workload)
     };
     paused(async {
         let time = Paused::new();

@@ -92,7 +92,7 @@ impl<C: AsRef<[f64]>> Sieve<C> {
     }
 
     fn compare(&mut self, winners: &[usize], losers: &[usize], axis: usize) {
-        for &loser in losers.iter() {
+        for &loser in losers {
             let cost = &self.costs[loser].as_ref()[axis..];
             let beats = |&i: &usize| i < loser && no_worse(&self.costs[i].as_ref()[axis..], cost);
             self.beaten[loser] = self.beaten[loser] || winners.iter().any(beats);

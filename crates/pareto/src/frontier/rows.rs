@@ -19,7 +19,7 @@ pub(crate) fn no_worse(a: &[f64], b: &[f64]) -> bool {
 
 /// Whether `a` is at least as good as `b` in every figure, and better in one.
 #[inline]
-pub(super) fn dominates(a: &[f64], b: &[f64]) -> bool {
+pub(crate) fn dominates(a: &[f64], b: &[f64]) -> bool {
     no_worse(a, b) && a != b
 }
 

@@ -1,0 +1,93 @@
+//! A run's folder, read again: what was run, and its levels computed from their tapes.
+
+use std::path::Path;
+
+use fizeau::harness::StoredRun;
+use fizeau::metrics::Slo;
+use fizeau::report::{LevelReport, LightCurve, LoadPoint, Setup, SweepReport};
+use serde_json::Value;
+
+use super::level::Level;
+use super::{Asked, physics, setup};
+use crate::args::PhysicsArgs;
+use crate::exit::{Fail, Named};
+use crate::planned::Planned;
+use crate::sweep::load_point;
+
+/// A run as its folder has it, computed again.
+pub(crate) struct Stored {
+    pub(crate) setup: Setup,
+    /// The levels, in order of their folders' names.
+    pub(crate) levels: Vec<LevelReport>,
+    /// The goals of a sweep; none of any other run.
+    pub(crate) slo: Option<Slo>,
+    /// What the hardware could do with the requests; none where model or device are not known.
+    pub(crate) curve: Option<LightCurve>,
+    /// The loads that were planned and never measured.
+    pub(crate) unmeasured: Vec<LoadPoint>,
+}
+
+impl Stored {
+    /// Reads the run in `path`, with per-request goals and speed of light as the run has them, but for what is given.
+    #[expect(dead_code, reason = "used by the commands that follow")]
+    pub(crate) fn read(
+        path: &Path,
+        goodput: &[String],
+        physics: &PhysicsArgs,
+    ) -> Result<Self, Fail> {
+        let run = StoredRun::open(path).map_err(Fail::usage)?;
+        let asked = Asked::as_run(&run, goodput, physics, (None, None))?;
+        let levels = run.levels().iter().map(|stored| Level::of(&run, stored, &asked));
+        let levels = levels.collect::<Result<_, _>>()?;
+        Self::of(&run, levels, &asked)
+    }
+
+    pub(super) fn of(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Self, Fail> {
+        let (setup, curve) = light(run, &levels, asked)?;
+        let levels: Vec<LevelReport> = levels.into_iter().map(|level| level.report).collect();
+        let slo = sweep_document(run)?;
+        let slo = slo.as_ref().and_then(|sweep| sweep.get("slo")?.as_str());
+        let slo = slo.map(|text| text.parse().named("sweep.json: slo")).transpose()?;
+        let planned = Planned::all(run.record()).into_iter();
+        let planned = planned.filter(|planned| planned.visit == 0 && planned.role.is_none());
+        let planned = planned.filter_map(|planned| planned.load).map(load_point);
+        let measured = |load: &LoadPoint| levels.iter().any(|level| level.load == *load);
+        let unmeasured = planned.filter(|load| !measured(load)).collect();
+        Ok(Self { setup, levels, slo, curve, unmeasured })
+    }
+
+    /// All of it side by side.
+    pub(crate) fn report(self) -> SweepReport {
+        let report = SweepReport::new(self.setup, self.levels, self.slo);
+        report.with_unmeasured(self.unmeasured).with_curve(self.curve)
+    }
+}
+
+/// What was run, and what the hardware could do with the requests of all levels.
+fn light(
+    run: &StoredRun,
+    levels: &[Level],
+    asked: &Asked,
+) -> Result<(Setup, Option<LightCurve>), Fail> {
+    let mut setup = setup::setup(run.record());
+    let Some(first) = run.levels().first() else {
+        return Ok((setup, None));
+    };
+    let Some(physics) = physics::of(run, first, &setup, &asked.physics)? else {
+        return Ok((setup, None));
+    };
+    physics.describe_in(&mut setup);
+    let mut all = physics.lengths();
+    levels.iter().for_each(|level| level.kept.add_lengths_to(Some(&mut all)));
+    let reports: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
+    Ok((setup, physics.curve(&all, &reports)))
+}
+
+/// `sweep.json`; none if there is none.
+fn sweep_document(run: &StoredRun) -> Result<Option<Value>, Fail> {
+    let path = run.path().join("sweep.json");
+    match std::fs::read(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        read => serde_json::from_slice(&read.named("sweep.json")?).map(Some).named("sweep.json"),
+    }
+}
