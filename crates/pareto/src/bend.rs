@@ -6,6 +6,7 @@ mod kneedle;
 mod outline;
 
 pub use draws::Draws;
+pub(crate) use draws::SplitMix64;
 
 use crate::{Points, UncertainPoints};
 use outline::Outline;

@@ -1,6 +1,7 @@
 //! Figures drawn within their intervals.
 
 use crate::Estimate;
+use crate::bend::SplitMix64;
 
 /// The point of the standard normal distribution below which 97.5 % lie.
 const NORMAL_975: f64 = 1.959_963_984_540_054;
@@ -10,14 +11,13 @@ const NORMAL_975: f64 = 1.959_963_984_540_054;
 /// An interval is taken to hold the middle 95 % of where the true value lies. Half of the draws lie below the figure and half
 /// above, each side as half a normal distribution, so that the median of the draws is the figure and their 2.5 % and 97.5 %
 /// points are the ends of the interval, which need not lie evenly about it.
-#[derive(Debug, Clone)]
-pub(crate) struct Draws {
-    state: u64,
+pub(crate) struct Resampler {
+    generator: SplitMix64,
 }
 
-impl Draws {
+impl Resampler {
     pub(crate) const fn new(seed: u64) -> Self {
-        Self { state: seed }
+        Self { generator: SplitMix64 { state: seed } }
     }
 
     /// A value that the figure may truly have.
@@ -32,17 +32,8 @@ impl Draws {
     /// Box and Muller (1958).
     fn normal(&mut self) -> f64 {
         // Greater than 0, for the logarithm.
-        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.uniform()).cos()
-    }
-
-    /// From 0 to less than 1. SplitMix64 (Steele, Lea and Flood 2014), its upper 53 bits.
-    fn uniform(&mut self) -> f64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+        let radius = (-2.0 * (1.0 - self.generator.next()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.generator.next()).cos()
     }
 }
 
@@ -63,14 +54,14 @@ pub(crate) fn interval(value: f64, draws: &[Option<f64>]) -> [f64; 2] {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
-    use super::{Draws, interval};
+    use super::{Resampler, interval};
     use crate::Estimate;
 
     #[test]
     fn the_median_is_the_figure_and_the_ends_hold_95_in_100() {
         let estimate = Estimate::new(10.0, 8.0, 16.0).unwrap();
-        let mut draws = Draws::new(1849);
-        let mut drawn: Vec<f64> = (0..100_000).map(|_| draws.of(&estimate)).collect();
+        let mut resampler = Resampler::new(1849);
+        let mut drawn: Vec<f64> = (0..100_000).map(|_| resampler.of(&estimate)).collect();
         drawn.sort_unstable_by(f64::total_cmp);
         for (place, expected) in [(2_500, 8.0), (50_000, 10.0), (97_500, 16.0)] {
             assert!((drawn[place] - expected).abs() < 0.1, "{place}: {}", drawn[place]);
@@ -79,12 +70,14 @@ mod tests {
 
     #[test]
     fn what_is_exact_is_drawn_as_it_is() {
-        let mut draws = Draws::new(1);
+        let mut resampler = Resampler::new(1);
         let exact = Estimate::exact(3.0).unwrap();
-        assert!((0..100).all(|_| draws.of(&exact) == 3.0));
+        assert!((0..100).all(|_| resampler.of(&exact) == 3.0));
         let open = Estimate::new(3.0, 3.0, f64::INFINITY).unwrap();
         assert!(
-            (0..100).map(|_| draws.of(&open)).all(|drawn| drawn == 3.0 || drawn == f64::INFINITY)
+            (0..100)
+                .map(|_| resampler.of(&open))
+                .all(|drawn| drawn == 3.0 || drawn == f64::INFINITY)
         );
     }
 

@@ -68,13 +68,13 @@ fn triangular(estimate: &Estimate, share: f64) -> f64 {
 }
 
 /// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
-struct SplitMix64 {
-    state: u64,
+pub(crate) struct SplitMix64 {
+    pub(crate) state: u64,
 }
 
 impl SplitMix64 {
     /// From 0 to before 1, in steps of 2^-53.
-    fn next(&mut self) -> f64 {
+    pub(crate) fn next(&mut self) -> f64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
