@@ -1,16 +1,38 @@
 //! Figures drawn within their intervals.
 
+use std::num::NonZeroU32;
+
 use crate::Estimate;
-use crate::bend::SplitMix64;
+
+/// How many sets of figures to draw within their intervals, and from what seed: the same seed gives the same figures.
+///
+/// An interval is taken to hold the middle 95 % of where the true value lies: half of the draws lie below the figure and half
+/// above, each side as half a normal distribution that has 2.5 % of all beyond the interval's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Draws {
+    /// How many. A share of one half is right to within 0.03 for 1,000 of them, 19 times of 20.
+    pub count: NonZeroU32,
+    /// Where the generator starts. Any number will do.
+    pub seed: u64,
+}
+
+impl Draws {
+    /// 1,000 draws.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
+        let count = match NonZeroU32::new(1_000) {
+            Some(count) => count,
+            None => NonZeroU32::MIN,
+        };
+        Self { count, seed }
+    }
+}
 
 /// The point of the standard normal distribution below which 97.5 % lie.
 const NORMAL_975: f64 = 1.959_963_984_540_054;
 
-/// Draws of figures, the same for the same seed.
-///
-/// An interval is taken to hold the middle 95 % of where the true value lies. Half of the draws lie below the figure and half
-/// above, each side as half a normal distribution, so that the median of the draws is the figure and their 2.5 % and 97.5 %
-/// points are the ends of the interval, which need not lie evenly about it.
+/// Draws figures as [`Draws`] says. So the median of the draws is the figure, and their 2.5 % and 97.5 % points are the ends of
+/// its interval, which need not lie evenly about it.
 pub(crate) struct Resampler {
     generator: SplitMix64,
 }
@@ -37,6 +59,22 @@ impl Resampler {
     }
 }
 
+/// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+struct SplitMix64 {
+    state: u64,
+}
+
+impl SplitMix64 {
+    /// From 0 to before 1, in steps of 2^-53.
+    fn next(&mut self) -> f64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
 /// The middle 95 % of draws, those that gave no answer counting as the worst on either side, and widened to hold `value`.
 ///
 /// With no draws at all it is `value` alone.
@@ -54,7 +92,7 @@ pub(crate) fn interval(value: f64, draws: &[Option<f64>]) -> [f64; 2] {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
-    use super::{Resampler, interval};
+    use super::{Resampler, SplitMix64, interval};
     use crate::Estimate;
 
     #[test]
@@ -90,5 +128,14 @@ mod tests {
         some[40..50].fill(None);
         assert_eq!(interval(50.0, &some), [f64::NEG_INFINITY, f64::INFINITY]);
         assert_eq!(interval(50.0, &[]), [50.0, 50.0]);
+    }
+
+    #[test]
+    fn the_generator_is_the_published_one() {
+        // The first outputs for the seed 1234567, as the authors' C code gives them.
+        let mut generator = SplitMix64 { state: 1_234_567 };
+        for output in [6_457_827_717_110_365_317_u64, 3_203_168_211_198_807_973] {
+            assert_eq!(generator.next(), (output >> 11) as f64 / (1_u64 << 53) as f64);
+        }
     }
 }
