@@ -21,8 +21,8 @@
 //! Over repeated runs, [`attainment_surface`] says what enough of them reach; [`compare_frontiers`] says how far one frontier is
 //! beyond another.
 //!
-//! **Use this crate** for any table of figures; it knows nothing of benchmarks. **Do not use it** to fit a
-//! law: where it goes between points, it takes straight lines between neighbours, and never beyond the last.
+//! **Use this crate** for any table of figures; it knows nothing of benchmarks. **Do not use it** to fit: between points it
+//! says at most what their neighbours support, and beyond them nothing.
 //!
 //! # Invariants
 //!
@@ -33,6 +33,7 @@
 mod attainment;
 mod backoff;
 mod bend;
+mod capacity;
 mod contribution;
 mod curve;
 mod distance;
@@ -53,6 +54,7 @@ mod uncertain;
 pub use attainment::{AttainmentError, attained_share, attainment_surface};
 pub use backoff::{StepRule, StepRuleError, back_off};
 pub use bend::{Draws, FrontierKnee, KneeMethod, NoKnee};
+pub use capacity::{CapacityError, Demand, Fleet, Fleets};
 pub use curve::{CurveError, FrontierCurve, Reading};
 pub use distance::{CompareError, Compared, Comparison, Gains, NoComparison, compare_frontiers};
 pub use edge::{Break, Crossing, Edge, EdgeError, Limit, Miss, Reached, Tested, edge};

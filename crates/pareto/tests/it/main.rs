@@ -3,6 +3,7 @@
 
 mod attainment;
 mod bend;
+mod capacity;
 mod choosing;
 mod contribution;
 mod curve;
