@@ -94,7 +94,12 @@ fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
 }
 
 /// One kind of device, ready to be planned for.
-fn source(args: &PlanArgs, ask: &PlanAsk, from: &FromArg, found: Found) -> Result<PlanSource, Fail> {
+fn source(
+    args: &PlanArgs,
+    ask: &PlanAsk,
+    from: &FromArg,
+    found: Found,
+) -> Result<PlanSource, Fail> {
     let hour = price::of(from, args, &found)?;
     let spread =
         found.physics.as_ref().map(|physics| physics.reference().system.deployment().devices());

@@ -13,6 +13,7 @@
 //! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
 //! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], [`WhatIf::page`] |
 //! | how many devices a rate takes, and what they cost | [`PlanReport::text`], [`PlanReport::to_json`] |
+//! | levels of several runs as rows of one table, and as CSV | [`LevelTable`], [`AxesPreset`] |
 //! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
 //! | what another tool would have said | [`PeerComparison`] |
 //! | whether to trust it, row by row | [`Checklist`] |
@@ -31,9 +32,11 @@
 
 mod ab;
 mod asked;
+mod axes;
 mod block;
 mod chart;
 mod checklist;
+mod columns;
 mod comparison;
 mod curve;
 mod lengths;
@@ -55,9 +58,11 @@ mod words;
 
 pub use ab::{AbParty, AbReport, AbRound};
 pub use asked::{Asked, AskedArrivals};
+pub use axes::AxesPreset;
 pub use checklist::{
     Check, CheckOutcome, CheckRow, Checklist, ChecklistRows, Requirements, UnknownCheck,
 };
+pub use columns::{LeftOut, LevelTable, TableCell, TableRun, csv_field};
 pub use comparison::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
 };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fizeau::harness::StoredRun;
 use fizeau::metrics::Slo;
-use fizeau::report::{LevelReport, LightCurve, LoadPoint, Setup, SweepReport};
+use fizeau::report::{LevelReport, LightCurve, LoadPoint, Setup, SweepReport, Unmeasured};
 use serde_json::Value;
 
 use super::level::Level;
@@ -25,7 +25,7 @@ pub(crate) struct Stored {
     /// What the hardware could do with the requests; none where model or device are not known.
     pub(crate) curve: Option<LightCurve>,
     /// The loads that were planned and never measured.
-    pub(crate) unmeasured: Vec<LoadPoint>,
+    pub(crate) unmeasured: Vec<Unmeasured>,
     /// What the speed of light is computed from; none where model or device are not known.
     pub(crate) physics: Option<Physics>,
 }
@@ -54,7 +54,7 @@ impl Stored {
         let planned = planned.filter(|planned| planned.visit == 0 && planned.role.is_none());
         let planned = planned.filter_map(|planned| planned.load).map(load_point);
         let measured = |load: &LoadPoint| levels.iter().any(|level| level.load == *load);
-        let unmeasured = planned.filter(|load| !measured(load)).collect();
+        let unmeasured = planned.filter(|load| !measured(load)).map(Unmeasured::from).collect();
         Ok(Self { setup, levels, slo, curve, unmeasured, physics })
     }
 
