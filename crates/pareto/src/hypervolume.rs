@@ -9,7 +9,7 @@ mod sum;
 mod three;
 mod two;
 
-pub(crate) use many::{MOST_AXES, Row, exclusive, maxima, padded};
+pub(crate) use many::{MOST_AXES, Row, exclusive, maxima, padded, positive};
 pub(crate) use order::{least_first, lowest_first, ranked};
 pub(crate) use ranks::Ranks;
 pub(crate) use sum::Sum;

@@ -138,7 +138,7 @@ impl Rest {
         let (x, y) = self.beside(shadow, other);
         let less = cover.add(x, y);
         self.area.add(-less);
-        less > 0.0
+        less != 0.0
     }
 
     /// The corner of what `other` covers of the rectangle, which bounds what is left.

@@ -66,8 +66,12 @@ pub(crate) fn exclusive<'a>(
     maxima(&mut limited);
     let covered = volume(&limited, reference);
     let own: f64 = reference.iter().zip(row).map(|(worst, cost)| worst - cost).product();
-    // Rounding must not make it negative.
-    (own - covered).max(0.0)
+    positive(own - covered)
+}
+
+/// Rounding must not make a volume negative; one that is beyond all numbers stays so.
+pub(crate) fn positive(volume: f64) -> f64 {
+    if volume < 0.0 { 0.0 } else { volume }
 }
 
 fn volume(rows: &[Row], reference: &[f64]) -> f64 {

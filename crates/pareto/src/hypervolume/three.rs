@@ -17,7 +17,7 @@ pub(crate) fn volume(points: &[[f64; 3]], reference: [f64; 3]) -> f64 {
     for point in lowest_first(points, 2) {
         let [_, y, z] = points[point];
         let more = cover.add(ranks[point], y);
-        if more > 0.0 {
+        if more != 0.0 {
             volume.add(area.total() * (z - level));
             level = z;
             area.add(more);
