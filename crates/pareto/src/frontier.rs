@@ -10,7 +10,7 @@ mod two;
 use crate::Points;
 use rows::Row;
 pub(crate) use rows::{dominates, lexicographic, no_worse};
-pub(crate) use stairs::Stairs;
+pub(crate) use stairs::{Stairs, key};
 
 /// Whether more or less of a figure is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
