@@ -57,7 +57,8 @@ pub use comparison::{
 pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use lengths::LengthTally;
 pub use level::{
-    DecodeLight, LevelReport, LevelStatus, Light, LoadPoint, Reference, SpeedOfLight, Until,
+    DecodeLight, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Reference, SpeedOfLight,
+    Until,
 };
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
@@ -66,7 +67,10 @@ pub use sol::{
     BatchCsv, Calibrated, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject,
     SolView,
 };
-pub use sweep::{GoalResult, OperatingPoint, Place, StandIn, SweepReport};
+pub use sweep::{
+    Aim, Decision, GoalResult, Maximum, OperatingPoint, Place, Profile, StandIn, SweepReport, Why,
+    Within,
+};
 pub use terminal::{Style, Terminal};
 pub use vllm::{
     Detail, Percentile, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric,
