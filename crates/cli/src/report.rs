@@ -16,7 +16,7 @@ use fizeau::metrics::{Concept, GoodputGoals, Verdict, WindowChoice, WindowEnd};
 use fizeau::report::{Explanation, LevelReport};
 use serde::Serialize;
 
-use crate::args::{PhysicsArgs, ReportArgs};
+use crate::args::{ChoosingArgs, PhysicsArgs, ReportArgs};
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::holds_whatif;
 use crate::planned::is_of_sweep;
@@ -60,12 +60,13 @@ struct Asked {
     window: WindowChoice,
     json: bool,
     physics: PhysicsArgs,
+    choosing: ChoosingArgs,
 }
 
 impl Asked {
     fn new(args: &ReportArgs, run: &StoredRun) -> Result<Self, Fail> {
         let asked = Self::as_run(run, &args.goodput, &args.physics, (args.warmup, args.cooldown))?;
-        Ok(Self { json: args.json, ..asked })
+        Ok(Self { json: args.json, choosing: args.choosing.clone(), ..asked })
     }
 
     /// As the run itself has it, but for what is given.
@@ -95,6 +96,7 @@ impl Asked {
             },
             json: false,
             physics: physics.clone(),
+            choosing: ChoosingArgs::default(),
         })
     }
 }

@@ -4,6 +4,7 @@
 mod ab;
 mod asked;
 mod comparison;
+mod decision;
 mod lengths;
 mod level;
 mod light;
