@@ -8,9 +8,9 @@ use fizeau::report::Profile;
 /// Which of the levels within the goal to run at.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ChoosingArgs {
-    /// What to put first where several levels meet the goal: general, the most requests/s; chat, a p99 TTFT of at most twice
-    /// the least, then the most requests/s; batch, the most requests/s without --step-rule; agent, good requests/s within 5 %
-    /// of the most, then the least p99 E2EL. By default general.
+    /// What to put first where several levels meet the goal: general, the most requests/s; chat, the least p99 TTFT, for which up
+    /// to a fifth of the requests/s is given up; batch, the most requests/s whatever they cost (no --step-rule); agent, the most
+    /// good requests/s (--goodput). By default general.
     #[arg(long, value_name = "USE", value_parser = profiles(), hide_possible_values = true)]
     pub(crate) profile: Option<String>,
     /// When to stay below a level though it meets the goal: with 2x:10% where the tail of E2EL is at least 2 times as long for

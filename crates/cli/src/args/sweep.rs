@@ -6,7 +6,9 @@ use clap::Args;
 
 use crate::sweep::SeriesArgs;
 
-use super::{ChoosingArgs, ClientArgs, EndpointArgs, PhysicsArgs, SamplingArgs, WindowArgs, WorkloadArgs};
+use super::{
+    ChoosingArgs, ClientArgs, EndpointArgs, PhysicsArgs, SamplingArgs, WindowArgs, WorkloadArgs,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct SweepArgs {

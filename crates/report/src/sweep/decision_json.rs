@@ -240,7 +240,7 @@ fn goal_text(within: &Within, at: usize) -> String {
 }
 
 impl Serialize for Profile {
-    /// `name`, `step_rule` (null for none), `first`, `factor`, `then`.
+    /// `name`, `step_rule` (null for none), `first`, `keep`, `factor`.
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct ProfileJson {
@@ -249,12 +249,12 @@ impl Serialize for Profile {
             #[serde(skip_serializing_if = "Option::is_none")]
             step_rule_reason: Option<&'static str>,
             first: Aim,
+            keep: Aim,
             factor: f64,
-            then: Aim,
         }
-        let Self { name, rule, first, factor, then } = *self;
+        let Self { name, rule, first, keep, factor } = *self;
         let step_rule_reason = rule.is_none().then_some("every level within the goals is taken");
         let step_rule = rule.map(|rule| rule.to_string());
-        ProfileJson { name, step_rule, step_rule_reason, first, factor, then }.serialize(to)
+        ProfileJson { name, step_rule, step_rule_reason, first, keep, factor }.serialize(to)
     }
 }

@@ -2,24 +2,26 @@
 
 use fizeau_pareto::{Direction, Preference, StepRule};
 
+use crate::number::percent;
 use crate::{LevelReport, Tail};
 
 /// What is put first among the levels that keep every goal: a few settings, of which the uses people have are some.
 ///
-/// First the rule of the step leaves out what is not worth its latency. Of what remains, the levels count whose first figure is
-/// no worse than `factor` times the best there is; of these the one with the best second figure is chosen.
+/// First the rule of the step leaves out what is not worth its latency. Of what remains, the levels count that give up no more
+/// than `factor` of the figure `keep`, from the best there is; of these the one with the best figure `first` is chosen. Without
+/// the bound, a latency put first would always choose the lowest load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Profile {
     /// Its name, as on the command line.
     pub name: &'static str,
     /// When a level is not worth its latency though it keeps the goals; none to take it all the same.
     pub rule: Option<StepRule>,
-    /// What counts first.
+    /// What is put first.
     pub first: Aim,
-    /// By what factor the first may be worse than the best of all levels; from 1 on.
+    /// What may be given up for it.
+    pub keep: Aim,
+    /// How much of that: by what factor it may be worse than the best of all levels, from 1 on. 1.25 leaves 80 %.
     pub factor: f64,
-    /// What decides among those.
-    pub then: Aim,
 }
 
 /// A figure that a profile looks at.
@@ -45,28 +47,26 @@ impl Profile {
         name: "general",
         rule: RULE,
         first: Aim::RequestsPerSec,
+        keep: Aim::RequestsPerSec,
         factor: 1.0,
-        then: Aim::TailE2el,
     };
-    /// Somebody waits for the first word: a p99 TTFT of at most twice the least of all levels within the goals, and then the
-    /// most requests per second.
+    /// Somebody waits for the first word: the least p99 TTFT, for which up to a fifth of the requests per second is given up.
     pub const CHAT: Self = Self {
         name: "chat",
         rule: RULE,
         first: Aim::TailTtft,
-        factor: 2.0,
-        then: Aim::RequestsPerSec,
+        keep: Aim::RequestsPerSec,
+        factor: 1.25,
     };
     /// Nobody waits: the most requests per second within the goals, whatever the last ones cost.
     pub const BATCH: Self = Self { name: "batch", rule: None, ..Self::GENERAL };
-    /// Programs wait, and only what is in time counts: good requests per second within 5 % of the most, and of those levels
-    /// the least p99 E2EL, since each call of a chain waits for the one before.
+    /// Programs wait, and only what is in time counts: the most good requests per second.
     pub const AGENT: Self = Self {
         name: "agent",
         rule: RULE,
         first: Aim::GoodputPerSec,
-        factor: 1.05,
-        then: Aim::TailE2el,
+        keep: Aim::GoodputPerSec,
+        factor: 1.0,
     };
 
     /// All that have a name.
@@ -87,23 +87,24 @@ impl Profile {
     /// The place among `levels` of the one to prefer; none without levels that have the figures.
     pub(super) fn prefer(&self, levels: &[&LevelReport]) -> Option<usize> {
         let figures: Vec<[f64; 2]> =
-            levels.iter().map(|level| [self.first.of(level), self.then.of(level)]).collect();
-        let (first, then) = (self.first.direction(), self.then.direction());
-        Preference { first, factor: self.factor, then }.choose(&figures)
+            levels.iter().map(|level| [self.keep.of(level), self.first.of(level)]).collect();
+        let (keep, first) = (self.keep.direction(), self.first.direction());
+        Preference { first: keep, factor: self.factor, then: first }.choose(&figures)
     }
 
-    /// What it puts first, in words: `p99 TTFT first, within 2 times the least, then requests/s`.
+    /// What it puts first, in words: `the least p99 TTFT first, at no less than 80 % of the most requests/s`.
     pub(super) fn words(&self) -> String {
-        let best = match self.first.direction() {
-            Direction::Maximize => "most",
-            Direction::Minimize => "least",
-        };
-        let factor = self.factor;
-        let within = match factor > 1.0 {
-            true => format!(" (within {factor} times the {best})"),
-            false => String::new(),
-        };
-        format!("{} first{within}, then {}", self.first.label(), self.then.label())
+        let first = format!("the {} first", self.first.best());
+        if self.keep == self.first {
+            return first;
+        }
+        let (best, factor) = (self.keep.best(), self.factor);
+        match self.keep.direction() {
+            Direction::Maximize => {
+                format!("{first}, at no less than {} of the {best}", percent(1.0 / factor))
+            }
+            Direction::Minimize => format!("{first}, at no more than {factor} times the {best}"),
+        }
     }
 }
 
@@ -121,12 +122,12 @@ impl Aim {
         }
     }
 
-    const fn label(self) -> &'static str {
+    const fn best(self) -> &'static str {
         match self {
-            Self::RequestsPerSec => "requests/s",
-            Self::GoodputPerSec => "good requests/s",
-            Self::TailTtft => "p99 TTFT",
-            Self::TailE2el => "p99 E2EL",
+            Self::RequestsPerSec => "most requests/s",
+            Self::GoodputPerSec => "most good requests/s",
+            Self::TailTtft => "least p99 TTFT",
+            Self::TailE2el => "least p99 E2EL",
         }
     }
 
