@@ -17,7 +17,7 @@ use fizeau::metrics::{Concept, GoodputGoals, Verdict, WindowChoice, WindowEnd};
 use fizeau::report::{Checklist, Explanation, LevelReport};
 use serde::Serialize;
 
-use crate::args::{PhysicsArgs, ReportArgs, TrustArgs};
+use crate::args::{ChoosingArgs, PhysicsArgs, ReportArgs, TrustArgs};
 use crate::checklist;
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::holds_whatif;
@@ -63,12 +63,14 @@ struct Asked {
     json: bool,
     physics: PhysicsArgs,
     trust: TrustArgs,
+    choosing: ChoosingArgs,
 }
 
 impl Asked {
     fn new(args: &ReportArgs, run: &StoredRun) -> Result<Self, Fail> {
         let asked = Self::as_run(run, &args.goodput, &args.physics, (args.warmup, args.cooldown))?;
-        Ok(Self { json: args.json, trust: args.trust.clone(), ..asked })
+        let (trust, choosing) = (args.trust.clone(), args.choosing.clone());
+        Ok(Self { json: args.json, trust, choosing, ..asked })
     }
 
     /// As the run itself has it, but for what is given.
@@ -99,6 +101,7 @@ impl Asked {
             json: false,
             physics: physics.clone(),
             trust: TrustArgs::default(),
+            choosing: ChoosingArgs::default(),
         })
     }
 }

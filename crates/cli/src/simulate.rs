@@ -4,7 +4,7 @@ mod place;
 
 use fizeau::harness::{Cancel, Rig, RunFolder, SelfWatch};
 use fizeau::metrics::{Slo, Thresholds};
-use fizeau::report::{OperatingPoint, Setup, SweepReport};
+use fizeau::report::{Decision, OperatingPoint, Setup, SweepReport};
 use fizeau::sim::{SimTransport, VirtualTime};
 
 use crate::args::{SimulateArgs, TrustArgs};
@@ -145,10 +145,18 @@ const fn rig<'a>(
 }
 
 /// Says how the goals that were asked for came out at the one level.
-fn judged(exit: Exit, goals: Option<&OperatingPoint>) -> Result<Exit, Fail> {
-    let Some(goals) = goals else { return Ok(exit) };
-    if goals.goals().is_empty() {
-        say("--slo: not judged, since the level cannot stand")?;
+fn judged(exit: Exit, asked: Option<&SweepReport>) -> Result<Exit, Fail> {
+    let Some(asked) = asked else { return Ok(exit) };
+    let goals = asked.operating_point();
+    match goals {
+        OperatingPoint::Unjudged { reason } => say(format!("--slo: {reason}"))?,
+        goals if goals.goals().is_empty() => {
+            say("--slo: not judged, since the level cannot stand")?;
+        }
+        _ => {}
+    }
+    if asked.decisions().iter().any(Decision::is_loose_only) {
+        say("--slo: met at the loose end only")?;
     }
     goals.goals().iter().try_for_each(|goal| say(goal.words_simulated()))?;
     Ok(if exit == Exit::Good && goals.level().is_none() { Exit::Missed } else { exit })
@@ -168,7 +176,7 @@ impl Simulated {
                 say(format!("simulated in virtual time, not measured: {}", self.description))?;
                 let goals = slo.map(|slo| {
                     let levels = vec![outcome.report.clone()];
-                    SweepReport::new(self.setup, levels, Some(slo)).operating_point().clone()
+                    SweepReport::new(self.setup, levels, Some(slo))
                 });
                 judged(outcome.show(trust)?, goals.as_ref())
             }

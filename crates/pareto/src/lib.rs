@@ -52,7 +52,7 @@ mod resample;
 mod uncertain;
 pub use attainment::{AttainmentError, attained_share, attainment_surface};
 pub use backoff::{StepRule, StepRuleError, back_off};
-pub use bend::{Draws, FrontierKnee, KneeMethod, NoKnee};
+pub use bend::{FrontierKnee, KneeMethod, NoKnee};
 pub use capacity::{CapacityError, Demand, Fleet, Fleets};
 pub use curve::{CurveError, FrontierCurve, Reading};
 pub use distance::{CompareError, Compared, Comparison, Gains, NoComparison, compare_frontiers};

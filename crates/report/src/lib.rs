@@ -69,7 +69,8 @@ pub use comparison::{
 pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use lengths::LengthTally;
 pub use level::{
-    DecodeLight, LevelReport, LevelStatus, Light, LoadPoint, Reference, SpeedOfLight, Until, WarmUp,
+    DecodeLight, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Reference, SpeedOfLight,
+    Until, WarmUp,
 };
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
@@ -83,7 +84,8 @@ pub use sol::{
     SolView,
 };
 pub use sweep::{
-    GoalResult, OperatingPoint, Place, Repeats, StandIn, Sustained, SweepReport, Unmeasured,
+    Aim, Decision, GoalResult, Maximum, OperatingPoint, Place, Profile, Repeats, StandIn,
+    Sustained, SweepReport, Unmeasured, Why, Within,
 };
 pub use terminal::{Style, Terminal};
 pub use vllm::{

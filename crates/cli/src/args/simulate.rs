@@ -5,7 +5,7 @@ use clap::{Arg, ArgAction, Args};
 use fizeau::core::Nanos;
 
 use super::engine::time;
-use super::{EngineArgs, LevelArgs, LevelsArgs, SystemArgs, TrustArgs, VerdictArgs};
+use super::{ChoosingArgs, EngineArgs, LevelArgs, LevelsArgs, SystemArgs, TrustArgs, VerdictArgs};
 use crate::sweep::DEFAULT_SLO;
 use crate::whatif;
 
@@ -88,9 +88,13 @@ pub(crate) struct SimulatedSweepArgs {
     /// A level releases no further request after this many seconds of virtual time; by default there is no such limit.
     #[arg(long, value_name = "SECONDS", requires = "levels")]
     pub(crate) level_seconds: Option<f64>,
-    /// The goal that the operating point, or without --levels the level, must meet: p99 ttft<500ms, p99 tpot<20ms.
+    /// The goal that the operating point, or without --levels the level, must meet: p99 ttft<500ms, p99 tpot<20ms. A range such
+    /// as p99 ttft<500ms..800ms has a tight and a loose end: both are answered, and the exit code is 1 where not even the loose
+    /// end is met.
     #[arg(long, default_value = DEFAULT_SLO)]
     pub(crate) slo: String,
+    #[command(flatten)]
+    pub(crate) choosing: ChoosingArgs,
 }
 
 impl SimulateArgs {
@@ -113,6 +117,7 @@ impl SimulateArgs {
         let result = &self.level.result;
         VerdictArgs {
             slo: self.sweep.slo.clone(),
+            choosing: self.sweep.choosing.clone(),
             goodput: result.goodput.clone(),
             out: result.out.clone(),
             engine: None,

@@ -9,6 +9,7 @@ mod cache;
 mod calibrate;
 mod compare;
 mod connections;
+mod decision;
 mod devices;
 mod engine;
 mod interrupt;
