@@ -21,7 +21,7 @@ use crate::args::{PhysicsArgs, ReportArgs, TrustArgs};
 use crate::checklist;
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::holds_whatif;
-use crate::planned::concurrency;
+use crate::planned::is_of_sweep;
 use crate::say::say;
 use crate::sweep;
 use level::Level;
@@ -139,10 +139,10 @@ fn alone(level: &Level, asked: &Asked) -> Result<Checklist, Fail> {
     Ok(checklist)
 }
 
-/// A sweep over concurrency has its table; levels of any other kind are shown one after another.
+/// A sweep has its table; levels of any other kind are shown one after another.
 fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Checklist, Fail> {
     let json = asked.json;
-    if levels.iter().any(|level| concurrency(&level.name).is_none()) {
+    if levels.iter().any(|level| !is_of_sweep(&level.name)) {
         let all: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
         let checklist = Checklist::of(&setup(run.record()), &all);
         if json {

@@ -126,6 +126,11 @@ impl Physics {
         &self.files
     }
 
+    /// What the model is called.
+    pub(crate) fn model_name(&self) -> &str {
+        &self.model_name
+    }
+
     /// What levels are held against.
     pub(crate) const fn reference(&self) -> Reference<'_> {
         Reference { system: &self.system, predictor: self.predictor.as_ref() }

@@ -51,4 +51,8 @@ pub use stored::{
     Cut, Differing, MergedTapes, RunRecord, StoredEnding, StoredError, StoredLevel, StoredRun,
     StoredTapes,
 };
-pub use sweep::{LevelAsk, LevelLoad, LevelSize, Sweep, SweepError, SweepSpec, SweptLevel};
+pub use sweep::{
+    LevelAsk, LevelLoad, LevelPlan, LevelRole, LevelSize, LevelYield, PlannedArrivals, Saturated,
+    StopRule, Sweep, SweepError, SweepSpec, SweptLevel, Tried, WindowPlan, level_folder,
+    load_between, rates_up_to,
+};

@@ -80,7 +80,7 @@ pub use stats::{
     Autocorrelation, BatchMeans, BatchMeansError, BlockKind, BlockLength, Bootstrap,
     BootstrapError, Bounds, Confidence, ConfidenceError, EarlyStoppingError, Estimate,
     IntervalMethod, Percent, PercentError, PercentileRule, PercentilesError, RandomBits,
-    ResampleSeed, Support, early_stopping_bound, early_stopping_needs, percentiles,
+    ResampleSeed, Support, early_stopping_bound, early_stopping_needs, mean_of_runs, percentiles,
     weighted_percentile_of_sorted,
 };
 pub use validity::{

@@ -4,6 +4,7 @@
 mod charts;
 mod client;
 mod light;
+mod protocol;
 mod sections;
 
 use std::fmt::Write;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::StoredError;
@@ -13,6 +14,9 @@ const SCHEMA: &str = "fizeau.run/1";
 
 /// The schema of the tapes that can be read, which `run.json` names. One that does not is from before there were others.
 const TAPES: &str = "fizeau.tapes/1";
+
+/// What a document has for its readers alone.
+const HEAD: [&str; 2] = ["schema", "version"];
 
 /// What was asked of a run: the leaves of its `run.json`, each under its path (`plan.lengths.input.tokens`), in JSON. A
 /// level's `summary.json` is read in the same way ([`StoredLevel::summary`](super::StoredLevel::summary)).
@@ -54,6 +58,15 @@ impl RunRecord {
         let mut fields = BTreeMap::new();
         flatten(String::new(), &document, &mut fields);
         Ok(Self(fields))
+    }
+
+    /// The leaves of a document that is at hand; none if it cannot be put into JSON.
+    #[must_use]
+    pub fn describing(document: &impl Serialize) -> Option<Self> {
+        let document = serde_json::to_value(document).ok()?;
+        let mut fields = BTreeMap::new();
+        flatten(String::new(), &document, &mut fields);
+        Some(Self(fields))
     }
 
     /// The value at `path`, in JSON.
@@ -99,6 +112,22 @@ impl RunRecord {
             Some((format!("{to}{}", below(field, from)?), value.clone()))
         });
         Self(stays.chain(moves).collect())
+    }
+
+    /// How many levels it plans.
+    #[must_use]
+    pub fn levels(&self) -> usize {
+        let is_there = |k: &usize| self.get(&format!("levels[{k}].requests")).is_some();
+        (0..).take_while(is_there).count()
+    }
+
+    /// The same with `other` at `path`, in place of what is there.
+    pub(super) fn with(mut self, path: &str, other: &Self) -> Self {
+        let below = format!("{path}.");
+        self.0.retain(|field, _| !field.starts_with(&below));
+        let fields = other.0.iter().filter(|(field, _)| !HEAD.contains(&field.as_str()));
+        self.0.extend(fields.map(|(field, value)| (below.clone() + field, value.clone())));
+        self
     }
 
     /// The fields at and below any of `paths` in which this record and `other` differ, in order of their paths.

@@ -1,9 +1,23 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod attainment;
+mod bend;
+mod capacity;
+mod choosing;
+mod contribution;
+mod curve;
+mod distance;
+mod edge;
+mod epsilon;
 mod frontier;
+mod hypervolume;
+mod isotonic;
 mod knee;
 mod operating;
+mod tables;
+mod tables_frontier;
+mod uncertain;
 
 use proptest::test_runner::{Config, RngSeed};
 

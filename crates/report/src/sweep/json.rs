@@ -4,7 +4,9 @@ use fizeau_metrics::Verdict;
 use serde::{Serialize, Serializer};
 
 use super::places::knee_of;
-use super::{OperatingPoint, Place, STAND_IN_NOTE, SweepReport};
+use super::repeats::RepeatsJson;
+use super::sustained::SustainedJson;
+use super::{OperatingPoint, Place, STAND_IN_NOTE, SweepReport, Unmeasured};
 use crate::{
     Checklist, Engine, GoalResult, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail,
 };
@@ -35,7 +37,13 @@ struct Sweep<'a> {
     checklist: Checklist,
     levels: Vec<Level<'a>>,
     /// Loads that were planned and never measured.
-    unmeasured: &'a [LoadPoint],
+    unmeasured: &'a [Unmeasured],
+    /// Loads that were measured more than once.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    repeats: Vec<RepeatsJson<'a>>,
+    /// The run at the operating point, after all levels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sustained: Option<SustainedJson<'a>>,
     notes: Vec<String>,
 }
 
@@ -120,6 +128,8 @@ impl Serialize for SweepReport {
             checklist: self.checklist(),
             levels: self.placed().map(|(level, place)| Level::new(level, place)).collect(),
             unmeasured: &self.unmeasured,
+            repeats: RepeatsJson::of(self),
+            sustained: SustainedJson::of(self),
             notes: self.notes(),
         };
         match &self.operating_point {
