@@ -131,7 +131,9 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
 fn alone(level: &Level, asked: &Asked) -> Result<Checklist, Fail> {
     let checklist = level.checklist();
     if asked.json {
-        let report = LevelReport { checklist: Some(checklist.clone()), ..level.report.clone() };
+        // One of a sweep is as its own file has it: the list is that of all levels.
+        let own = Some(checklist.clone()).filter(|_| level.name.is_empty());
+        let report = LevelReport { checklist: own, ..level.report.clone() };
         say(report.to_json().map_err(Fail::broken)?.trim_end())?;
     } else {
         say(level.text())?;

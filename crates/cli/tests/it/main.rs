@@ -7,6 +7,7 @@ mod bad_workload;
 mod bench;
 mod cache;
 mod calibrate;
+mod checklist;
 mod compare;
 mod connections;
 mod decision;
