@@ -19,6 +19,7 @@ mod models;
 mod page;
 mod pages;
 mod physics;
+mod plan;
 mod probe;
 mod recorded;
 mod records;

@@ -11,6 +11,7 @@ mod level;
 mod light;
 mod page;
 mod peers;
+mod plan;
 mod sample;
 mod sweep;
 mod terminal;
