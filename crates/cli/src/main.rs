@@ -18,6 +18,7 @@ mod merge;
 mod model_config;
 mod models;
 mod pairs;
+mod pareto;
 mod planned;
 mod probe;
 mod progress;
@@ -69,6 +70,7 @@ fn main() -> ExitCode {
         Command::Sweep(args) => sweep::run(&args),
         Command::Ab(args) => ab::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Pareto(args) => pareto::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Simulate(args) => simulate::run(&args),

@@ -47,8 +47,9 @@ const fn e2el(name: &'static str, statistic: Statistic) -> Column {
 }
 
 /// Every column, in order: what it is, how fast, how late, what it takes, whether to believe it.
-pub(super) const COLUMNS: [Column; 48] = [
+pub(super) const COLUMNS: [Column; 49] = [
     column("run", "its name", Text(|row| Some(row.run.name.clone()))),
+    column("level", "its folder in the run", Text(|row| row.level.folder.clone())),
     column("load", "concurrency or rate, in words", Text(|row| Some(row.level.load.words()))),
     column("load_kind", "concurrency, or requests_per_s", Text(figures::load_kind)),
     column("load_value", "as asked", Number(|row| Some(row.level.load.value()))),
