@@ -49,9 +49,7 @@ pub(crate) use level::LevelArgs;
 pub(crate) use mechanisms::MechanismArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use models::ModelsArgs;
-pub(crate) use pareto::{
-    AxisArgs, KneeArg, ParetoAnswerArgs, ParetoArgs, ParetoRunArgs,
-};
+pub(crate) use pareto::{AxisArgs, KneeArg, ParetoAnswerArgs, ParetoArgs, ParetoRunArgs};
 pub(crate) use physics::PhysicsArgs;
 pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;

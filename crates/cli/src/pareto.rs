@@ -37,7 +37,10 @@ pub(crate) fn run(args: &ParetoArgs) -> Result<Exit, Fail> {
     };
     let Some(mut asked) = asked else {
         let rows: Vec<usize> = (0..table.len()).collect();
-        left_out.iter().flatten().for_each(|left_out| eprintln!("note: {}", text::left_out(left_out)));
+        left_out
+            .iter()
+            .flatten()
+            .for_each(|left_out| eprintln!("note: {}", text::left_out(left_out)));
         say(table.to_csv(&rows, &[])?.trim_end())?;
         return Ok(Exit::Good);
     };
@@ -149,7 +152,11 @@ impl Shown<'_> {
             1 => format!("its one row has no number for {}", axes.join(" or ")),
             many => format!("none of its {many} rows has a number for each of {}", axes.join(", ")),
         };
-        Err(Fail::broken(format!("{}: the frontier is empty: {why}{}", self.table.name(), self.hint())))
+        Err(Fail::broken(format!(
+            "{}: the frontier is empty: {why}{}",
+            self.table.name(),
+            self.hint()
+        )))
     }
 
     /// What could be compared instead.

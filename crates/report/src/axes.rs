@@ -60,9 +60,9 @@ impl AxesPreset {
     pub fn named(name: &str) -> Option<Self> {
         let has_e2el = |preset: &Self| preset.axes.contains(&E2EL);
         let plain = name.strip_suffix(":e2el");
-        PRESETS.into_iter().find(|preset| {
-            preset.name == name || (plain == Some(preset.name) && has_e2el(preset))
-        })
+        PRESETS
+            .into_iter()
+            .find(|preset| preset.name == name || (plain == Some(preset.name) && has_e2el(preset)))
     }
 
     /// Its name.

@@ -27,7 +27,9 @@ pub(super) fn named(inputs: &[String]) -> Result<Option<Folders>, Fail> {
         all if all == inputs.len() => {}
         _ => {
             let file = taken.iter().find(|(_, path)| !is_folder(path)).map_or("", |(_, path)| path);
-            return Err(Fail::usage(format!("{file}: no folder; name either one table or folders of runs")));
+            return Err(Fail::usage(format!(
+                "{file}: no folder; name either one table or folders of runs"
+            )));
         }
     }
     let mut runs = Vec::new();
@@ -87,7 +89,8 @@ fn settings(path: &Path) -> BTreeMap<String, String> {
     let document: Value = serde_json::from_str(&text).unwrap_or_default();
     let words = |(index, variant): (usize, &Value)| {
         let settings = variant["settings"].as_object()?.iter();
-        let words = settings.map(|(flag, value)| format!("{flag} {}", value.as_str().unwrap_or("")));
+        let words =
+            settings.map(|(flag, value)| format!("{flag} {}", value.as_str().unwrap_or("")));
         let words = words.collect::<Vec<_>>().join(", ");
         Some((format!("configuration-{:02}", index + 1), words))
     };

@@ -42,7 +42,9 @@ impl<'a> Levels<'a> {
         names.extend(asked.axes.iter().map(fizeau::pareto::Axis::name));
         let (mut rows, mut parties) = (Vec::new(), Vec::<String>::new());
         table.each(&names, |_, fields| {
-            let word = |at: usize| fields.get(at).map_or_else(String::new, |field| field.words().into_owned());
+            let word = |at: usize| {
+                fields.get(at).map_or_else(String::new, |field| field.words().into_owned())
+            };
             let own = word(4);
             let party = match parties.iter().position(|known| *known == own) {
                 Some(party) => party,
@@ -66,14 +68,17 @@ impl<'a> Levels<'a> {
 
     /// A row in words: `tp 2 at concurrency 16`.
     pub(super) fn at(&self, row: usize) -> String {
-        self.rows.get(row).map_or_else(String::new, |level| format!("{} at {}", level.run, level.load))
+        self.rows
+            .get(row)
+            .map_or_else(String::new, |level| format!("{} at {}", level.run, level.load))
     }
 
     /// The rows that lack a figure, each in a line.
     pub(super) fn lacking(&self, sample: &Sample) -> Vec<String> {
         let lacks = |row: &usize| {
             let figures = &self.rows.get(*row)?.figures;
-            let missing = self.asked.axes.iter().zip(figures).find(|(_, figure)| figure.is_none())?;
+            let missing =
+                self.asked.axes.iter().zip(figures).find(|(_, figure)| figure.is_none())?;
             Some(format!("left out: {} (no {})", self.at(*row), missing.0.name()))
         };
         sample.skipped.iter().filter_map(lacks).collect()
@@ -106,7 +111,11 @@ impl<'a> Levels<'a> {
         };
         let (levels, parties) = (counted(self.rows.len(), "level"), self.parties.len());
         let what = self.asked.by.as_deref().unwrap_or("run");
-        line(&format!("{levels} of {}: {}", counted(parties, what), asked::words(&self.asked.axes)));
+        line(&format!(
+            "{levels} of {}: {}",
+            counted(parties, what),
+            asked::words(&self.asked.axes)
+        ));
         for (index, name) in self.parties.iter().enumerate() {
             line(&format!("  {}  {name}{}", letter(index), self.devices(index)));
         }
@@ -134,7 +143,9 @@ impl<'a> Levels<'a> {
     fn devices(&self, party: usize) -> String {
         let mut rows = self.rows.iter().filter(|level| level.party == party);
         let Some(first) = rows.next() else { return String::new() };
-        if rows.any(|level| (level.devices, &level.deployment) != (first.devices, &first.deployment)) {
+        if rows
+            .any(|level| (level.devices, &level.deployment) != (first.devices, &first.deployment))
+        {
             return String::new();
         }
         match (&*first.deployment, first.devices) {
@@ -159,13 +170,13 @@ impl<'a> Levels<'a> {
             Some(_) => format!("{}, {}", level.run, level.load),
         };
         let loads: Vec<String> = rows.iter().map(|(_, level)| own(level)).collect();
-        let load_width = loads.iter().map(|load| load.chars().count()).max().unwrap_or(4).clamp(4, 30);
+        let load_width =
+            loads.iter().map(|load| load.chars().count()).max().unwrap_or(4).clamp(4, 30);
         let letters = letter(self.parties.len().saturating_sub(1)).len();
         let heads = self.heads(WIDTH.saturating_sub(load_width + letters + 3));
         let head: String = heads.iter().map(|head| format!("  {head}")).collect();
         let mut lines = vec![format!("  {:letters$} {:load_width$}{head}", "", "load")];
-        let columns: Vec<Vec<String>> =
-            (0..heads.len()).map(|axis| column(&rows, axis)).collect();
+        let columns: Vec<Vec<String>> = (0..heads.len()).map(|axis| column(&rows, axis)).collect();
         for (at, ((row, level), load)) in rows.iter().zip(loads).enumerate() {
             let mark = match answer.by.is_some() && answer.is_on_frontier(*row) {
                 _ if answer.is_undecided(*row) => '~',
@@ -175,10 +186,13 @@ impl<'a> Levels<'a> {
             let cells: String = heads
                 .iter()
                 .zip(&columns)
-                .map(|(head, cells)| format!("  {:>1$}", cells.get(at).map_or("-", String::as_str), head.len()))
+                .map(|(head, cells)| {
+                    format!("  {:>1$}", cells.get(at).map_or("-", String::as_str), head.len())
+                })
                 .collect();
             let load: String = printable(&load).chars().take(load_width).collect();
-            lines.push(format!("{mark} {:letters$} {load:load_width$}{cells}", letter(level.party)));
+            lines
+                .push(format!("{mark} {:letters$} {load:load_width$}{cells}", letter(level.party)));
         }
         if heads.iter().zip(&self.asked.axes).any(|(head, axis)| head.trim() != axis.name()) {
             for (head, axis) in heads.iter().zip(&self.asked.axes) {
@@ -194,7 +208,9 @@ impl<'a> Levels<'a> {
             self.asked.axes.iter().map(|axis| format!("{:>10}", axis.name())).collect();
         match names.iter().map(|name| name.len() + 2).sum::<usize>() <= room {
             true => names,
-            false => (1..=names.len()).map(|number| format!("{:>8}", format!("[{number}]"))).collect(),
+            false => {
+                (1..=names.len()).map(|number| format!("{:>8}", format!("[{number}]"))).collect()
+            }
         }
     }
 }

@@ -16,6 +16,7 @@ mod merge;
 mod models;
 mod page;
 mod pages;
+mod pareto;
 mod physics;
 mod probe;
 mod recorded;
