@@ -4,6 +4,7 @@ mod ab;
 mod args;
 mod bench;
 mod calibrate;
+mod checklist;
 mod client;
 mod compare;
 mod devices;
@@ -19,6 +20,7 @@ mod model_config;
 mod models;
 mod pairs;
 mod pareto;
+mod plan;
 mod planned;
 mod probe;
 mod progress;
@@ -72,6 +74,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(&args),
         Command::Pareto(args) => pareto::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Plan(args) => plan::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Models(args) => models::run(&args),

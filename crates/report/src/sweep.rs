@@ -5,6 +5,9 @@ mod goals;
 mod json;
 mod operating;
 mod places;
+mod repeats;
+mod sustained;
+mod unmeasured;
 mod until;
 
 use std::collections::BTreeMap;
@@ -16,9 +19,13 @@ use fizeau_pareto::Knee;
 pub use goals::{GoalResult, StandIn};
 pub use operating::OperatingPoint;
 pub use places::Place;
+pub use repeats::Repeats;
+pub(crate) use repeats::{HEADS, REPEATS_NOTE};
+pub use sustained::Sustained;
+pub use unmeasured::Unmeasured;
 
 use crate::words::listed;
-use crate::{LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
+use crate::{Checklist, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
 
 /// The result of a sweep over levels of load.
 ///
@@ -34,7 +41,9 @@ pub struct SweepReport {
     levels: Vec<LevelReport>,
     slo: Option<Slo>,
     places: Vec<Place>,
-    unmeasured: Vec<LoadPoint>,
+    unmeasured: Vec<Unmeasured>,
+    repeats: Vec<Repeats>,
+    sustained: Option<Box<Sustained>>,
     operating_point: OperatingPoint,
     curve: Option<LightCurve>,
 }
@@ -48,12 +57,22 @@ impl SweepReport {
         let on_frontier = |&i: &usize| places[i] == Place::Frontier;
         let frontier: Vec<usize> = (0..levels.len()).filter(on_frontier).collect();
         let operating_point = operating::choose(&levels, &frontier, slo.as_ref());
-        Self { setup, levels, slo, places, unmeasured: Vec::new(), operating_point, curve: None }
+        Self {
+            setup,
+            levels,
+            slo,
+            places,
+            unmeasured: Vec::new(),
+            repeats: Vec::new(),
+            sustained: None,
+            operating_point,
+            curve: None,
+        }
     }
 
     /// The same, naming the loads that were planned and never measured.
     #[must_use]
-    pub fn with_unmeasured(self, unmeasured: Vec<LoadPoint>) -> Self {
+    pub fn with_unmeasured(self, unmeasured: Vec<Unmeasured>) -> Self {
         Self { unmeasured, ..self }
     }
 
@@ -71,7 +90,7 @@ impl SweepReport {
 
     /// The loads that were planned and never measured.
     #[must_use]
-    pub fn unmeasured(&self) -> &[LoadPoint] {
+    pub fn unmeasured(&self) -> &[Unmeasured] {
         &self.unmeasured
     }
 
@@ -85,6 +104,12 @@ impl SweepReport {
     #[must_use]
     pub fn levels(&self) -> &[LevelReport] {
         &self.levels
+    }
+
+    /// What the sweep is held against before it is believed.
+    #[must_use]
+    pub fn checklist(&self) -> Checklist {
+        Checklist::of(&self.setup, &self.levels)
     }
 
     /// How each level stands to the others, in the same order.
@@ -157,6 +182,37 @@ impl SweepReport {
         verdicts.max().unwrap_or(Verdict::Invalid)
     }
 
+    /// The indices of the levels, those of each kind of load by themselves.
+    pub(crate) fn kinds(&self) -> Vec<Vec<usize>> {
+        let mut kinds: Vec<(LoadPoint, Vec<usize>)> = Vec::new();
+        for (i, level) in self.levels.iter().enumerate() {
+            match kinds.iter_mut().find(|(kind, _)| kind.same_kind(level.load)) {
+                Some((_, levels)) => levels.push(i),
+                None => kinds.push((level.load, vec![i])),
+            }
+        }
+        // Without a level there is a table all the same, of which only the heads are shown.
+        if kinds.is_empty() { vec![Vec::new()] } else { kinds.into_iter().map(|k| k.1).collect() }
+    }
+
+    /// Whether it has both closed and open loops.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.kinds().len() > 1
+    }
+
+    /// A load in a list: the number alone, but for a rate beside concurrencies, `12.5/s`.
+    pub(crate) fn label(&self, load: LoadPoint) -> String {
+        match load {
+            LoadPoint::Rate(_) if self.is_mixed() => format!("{load}/s"),
+            _ => load.to_string(),
+        }
+    }
+
+    /// The load of the level with this index, in a list.
+    pub(crate) fn label_of(&self, level: usize) -> String {
+        self.levels.get(level).map_or_else(String::new, |level| self.label(level.load))
+    }
+
     /// Each level with its place.
     pub(crate) fn placed(&self) -> impl Iterator<Item = (&LevelReport, &Place)> {
         self.levels.iter().zip(&self.places)
@@ -175,7 +231,7 @@ impl SweepReport {
         let mut all: Vec<(Verdict, &str, Vec<String>)> = Vec::new();
         let beyond = self.beyond_light();
         for level in &self.levels {
-            let load = level.load.to_string();
+            let load = self.label(level.load);
             for reason in &level.validity.reasons {
                 let text = match beyond {
                     Some(furthest) if level.is_of_light(reason) => furthest,
@@ -220,7 +276,7 @@ impl SweepReport {
         for level in &self.levels {
             for class in level.summary.requests.by_class.keys() {
                 let loads = all.entry(*class).or_default();
-                loads.push(level.load.to_string());
+                loads.push(self.label(level.load));
             }
         }
         let words = |(class, loads): (FailureClass, Vec<String>)| {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fizeau::harness::StoredRun;
 use fizeau::metrics::Slo;
-use fizeau::report::{LevelReport, LightCurve, LoadPoint, Setup, SweepReport};
+use fizeau::report::{LevelReport, LightCurve, LoadPoint, Setup, SweepReport, Unmeasured};
 use serde_json::Value;
 
 use super::level::Level;
@@ -24,10 +24,10 @@ pub(crate) struct Stored {
     pub(crate) slo: Option<Slo>,
     /// What the hardware could do with the requests; none where model or device are not known.
     pub(crate) curve: Option<LightCurve>,
-    /// The model on its devices; none where they are not known.
-    pub(crate) physics: Option<Physics>,
     /// The loads that were planned and never measured.
-    pub(crate) unmeasured: Vec<LoadPoint>,
+    pub(crate) unmeasured: Vec<Unmeasured>,
+    /// What the speed of light is computed from; none where model or device are not known.
+    pub(crate) physics: Option<Physics>,
 }
 
 impl Stored {
@@ -54,8 +54,8 @@ impl Stored {
         let planned = planned.filter(|planned| planned.visit == 0 && planned.role.is_none());
         let planned = planned.filter_map(|planned| planned.load).map(load_point);
         let measured = |load: &LoadPoint| levels.iter().any(|level| level.load == *load);
-        let unmeasured = planned.filter(|load| !measured(load)).collect();
-        Ok(Self { setup, levels, slo, curve, physics, unmeasured })
+        let unmeasured = planned.filter(|load| !measured(load)).map(Unmeasured::from).collect();
+        Ok(Self { setup, levels, slo, curve, unmeasured, physics })
     }
 
     /// All of it side by side.
@@ -71,14 +71,14 @@ fn light(
     levels: &[Level],
     asked: &Asked,
 ) -> Result<(Setup, Option<Physics>, Option<LightCurve>), Fail> {
-    let mut setup = setup::setup(run.record());
+    let mut setup = setup(run.record());
     let Some(first) = run.levels().first() else {
         return Ok((setup, None, None));
     };
     let Some(physics) = physics::of(run, first, &setup, &asked.physics)? else {
         return Ok((setup, None, None));
     };
-    physics.describe_in(&mut setup);
+    physics::describe(Some(&physics), &asked.physics, &mut setup);
     let mut all = physics.lengths();
     levels.iter().for_each(|level| level.kept.add_lengths_to(Some(&mut all)));
     let reports: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();

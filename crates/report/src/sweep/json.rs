@@ -4,8 +4,12 @@ use fizeau_metrics::Verdict;
 use serde::{Serialize, Serializer};
 
 use super::places::knee_of;
-use super::{OperatingPoint, Place, STAND_IN_NOTE, SweepReport};
-use crate::{Engine, GoalResult, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
+use super::repeats::RepeatsJson;
+use super::sustained::SustainedJson;
+use super::{OperatingPoint, Place, STAND_IN_NOTE, SweepReport, Unmeasured};
+use crate::{
+    Checklist, Engine, GoalResult, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail,
+};
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]
@@ -30,9 +34,16 @@ struct Sweep<'a> {
     speed_of_light_curve: Option<&'a LightCurve>,
     #[serde(skip_serializing_if = "Option::is_none")]
     speed_of_light_curve_reason: Option<&'static str>,
+    checklist: Checklist,
     levels: Vec<Level<'a>>,
     /// Loads that were planned and never measured.
-    unmeasured: &'a [LoadPoint],
+    unmeasured: &'a [Unmeasured],
+    /// Loads that were measured more than once.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    repeats: Vec<RepeatsJson<'a>>,
+    /// The run at the operating point, after all levels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sustained: Option<SustainedJson<'a>>,
     notes: Vec<String>,
 }
 
@@ -114,8 +125,11 @@ impl Serialize for SweepReport {
                 .curve()
                 .is_none()
                 .then_some("no speed of light is known: see the levels"),
+            checklist: self.checklist(),
             levels: self.placed().map(|(level, place)| Level::new(level, place)).collect(),
             unmeasured: &self.unmeasured,
+            repeats: RepeatsJson::of(self),
+            sustained: SustainedJson::of(self),
             notes: self.notes(),
         };
         match &self.operating_point {
