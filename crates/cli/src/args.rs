@@ -20,6 +20,7 @@ mod level;
 mod mechanisms;
 mod merge;
 mod models;
+mod pareto;
 mod physics;
 mod plan;
 mod report;
@@ -52,6 +53,7 @@ pub(crate) use level::LevelArgs;
 pub(crate) use mechanisms::MechanismArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use models::ModelsArgs;
+pub(crate) use pareto::{AxisArgs, KneeArg, ParetoAnswerArgs, ParetoArgs, ParetoRunArgs};
 pub(crate) use physics::PhysicsArgs;
 pub(crate) use plan::PlanArgs;
 pub(crate) use report::{ReportArgs, ViewArgs};
@@ -96,6 +98,11 @@ pub(crate) enum Command {
     /// Runs must have sent the same workload to the same model under the same goals; endpoint, engine, hardware and client may
     /// differ, since they are what is compared. Sweeps are compared level by level.
     Compare(CompareArgs),
+    /// Say which rows of a table, or which levels of runs, no other beats: the frontier of two or more figures.
+    ///
+    /// Takes any table, from whatever tool. Of folders each level is a row, each run has its own frontier, and all together
+    /// have one.
+    Pareto(Box<ParetoArgs>),
     /// Make one run of the shards of one (`fizeau bench --shard I/N`, on several machines).
     Merge(MergeArgs),
     /// Show a stored run again: as it was, as another tool would have had it, or what a word means to whom.

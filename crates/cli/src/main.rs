@@ -19,6 +19,7 @@ mod merge;
 mod model_config;
 mod models;
 mod pairs;
+mod pareto;
 mod plan;
 mod planned;
 mod probe;
@@ -71,6 +72,7 @@ fn main() -> ExitCode {
         Command::Sweep(args) => sweep::run(&args),
         Command::Ab(args) => ab::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Pareto(args) => pareto::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Serve(args) => serve::run(&args),

@@ -18,6 +18,7 @@ mod merge;
 mod models;
 mod page;
 mod pages;
+mod pareto;
 mod physics;
 mod plan;
 mod probe;
