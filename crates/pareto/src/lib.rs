@@ -28,12 +28,17 @@ mod frontier;
 mod knee;
 mod operating;
 mod points;
+mod search;
 
 pub use estimate::{Estimate, EstimateError};
 pub use frontier::{Direction, FrontierError, dominated_by, frontier};
 pub use knee::{Knee, KneeRule, knee};
 pub use operating::{Candidate, Choice, Constraint, Relation, operating_point};
 pub use points::{Axis, Points, PointsError};
+pub use search::{
+    Bearing, Evaluation, Found, Loads, Next, Search, SearchEnding, SearchSpec, SearchSpecError,
+    Verdict, margin,
+};
 
 /// The example of the README, compiled so that it cannot go stale.
 #[cfg(doctest)]
