@@ -6,7 +6,7 @@ mod prepare;
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::harness::{
-    Ab, AbPrompts, AbTurn, Cancel, Crew, Pacer, Rounds, connections_ahead, turn_name,
+    Ab, AbPrompts, AbTurn, Cancel, Crew, LevelPlan, Pacer, Rounds, connections_ahead, turn_name,
 };
 use fizeau::metrics::{Side, Verdict};
 use fizeau::report::{AbParty, AbReport, AbRound, LevelReport};
@@ -169,7 +169,11 @@ fn document<'a>(
     epoch_unix_ns: u64,
 ) -> Result<record::RunDocument<'a>, Fail> {
     let spec = &job.spec;
-    let level = |round: u32| record::LevelPlan {
+    let level = |round: u32| LevelPlan {
+        load: None,
+        visit: None,
+        role: None,
+        arrivals: None,
         requests: spec.workload.requests.get(),
         warmup_requests: spec.warmup,
         max_in_flight: spec.load.max_in_flight.map(NonZeroU32::get),

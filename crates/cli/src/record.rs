@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fizeau::core::{Clock as _, Millis, Nanos, Stamp};
-use fizeau::harness;
-use fizeau::metrics::WindowChoice;
+use fizeau::harness::{self, LevelPlan};
 use fizeau::report::{Endpoint, Host, Setup, ToolVersion};
 use fizeau::transport::MonotonicClock;
 use fizeau::workload::Spec;
@@ -178,38 +177,6 @@ pub(crate) struct AskedPlan<'a> {
 struct Lengths {
     input: AskedLength,
     output: AskedLength,
-}
-
-/// What a level was to be. What is absent is not limited.
-#[derive(Debug, Serialize)]
-pub(crate) struct LevelPlan {
-    pub(crate) requests: u64,
-    pub(crate) warmup_requests: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) max_in_flight: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) release_for_ms: Option<Millis>,
-    /// Its own seed, in a sweep and in an A/B run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) seed: Option<u64>,
-    /// Which part of it is looked at beside the whole.
-    pub(crate) window: WindowPlan,
-    /// What was to be known before it ended; its requests are then the most that are sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) until: Option<String>,
-}
-
-/// What to cut at both ends for the figures of the steady state, as given.
-#[derive(Debug, Serialize)]
-pub(crate) struct WindowPlan {
-    warmup: String,
-    cooldown: String,
-}
-
-impl From<WindowChoice> for WindowPlan {
-    fn from(choice: WindowChoice) -> Self {
-        Self { warmup: choice.warmup.to_string(), cooldown: choice.cooldown.to_string() }
-    }
 }
 
 impl<'a> RunDocument<'a> {

@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::args::{PhysicsArgs, ReportArgs};
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::holds_whatif;
-use crate::planned::concurrency;
+use crate::planned::is_of_sweep;
 use crate::say::say;
 use crate::sweep;
 use level::Level;
@@ -122,10 +122,10 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
     Ok(if is_missed { Exit::Missed } else { Exit::Good })
 }
 
-/// A sweep over concurrency has its table; levels of any other kind are shown one after another.
+/// A sweep has its table; levels of any other kind are shown one after another.
 fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<(), Fail> {
     let json = asked.json;
-    if levels.iter().any(|level| concurrency(&level.name).is_none()) {
+    if levels.iter().any(|level| !is_of_sweep(&level.name)) {
         if json {
             let all: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
             return document("fizeau.levels/1", run, &all);

@@ -5,6 +5,7 @@ mod outcome;
 mod series;
 mod size;
 
+pub(crate) use campaign::load_point;
 pub(crate) use outcome::Outcome;
 pub(crate) use series::{Answering, Series, SeriesArgs};
 

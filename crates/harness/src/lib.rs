@@ -55,4 +55,7 @@ pub use stored::{
     Cut, Differing, MergedTapes, RunRecord, StoredEnding, StoredError, StoredLevel, StoredRun,
     StoredTapes,
 };
-pub use sweep::{LevelAsk, LevelLoad, LevelSize, Sweep, SweepError, SweepSpec, SweptLevel};
+pub use sweep::{
+    LevelAsk, LevelLoad, LevelPlan, LevelRole, LevelSize, PlannedArrivals, Sweep, SweepError,
+    SweepSpec, SweptLevel, WindowPlan, level_folder,
+};

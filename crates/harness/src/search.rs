@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 
 use fizeau_core::PerSec;
 use fizeau_metrics::LevelSummary;
-use fizeau_pareto::{Evaluation, Found, Next, Search, SearchEnding, Verdict};
+use fizeau_pareto::{Evaluation, Found, Next, Search, SearchEnding, Standing};
 
 pub use spec::{LoadSearchError, LoadSearchSpec, Over};
 
@@ -59,7 +59,7 @@ pub struct Trial {
     /// What for.
     pub purpose: Purpose,
     /// On which side of the edge it lies, by itself.
-    pub verdict: Verdict,
+    pub verdict: Standing,
 }
 
 /// What a level of a search is for.
@@ -177,7 +177,7 @@ impl LoadSearch {
     /// Begins at the rate that the closed loop completed, or at half of it where it missed the goals.
     fn begin(&mut self, evaluation: &Evaluation, summary: &LevelSummary) {
         let completed = summary.throughput.requests_per_s.get();
-        let misses = evaluation.verdict(self.spec.confidence) == Verdict::Bad;
+        let misses = evaluation.verdict(self.spec.confidence) == Standing::Bad;
         let start = if misses { completed / 2.0 } else { completed };
         let start = if start > 0.0 { start } else { 1.0 };
         let most = self.spec.most_levels - 1;

@@ -1,16 +1,17 @@
 //! A run that was stored: what was asked, its levels, and their tapes.
 
+mod level;
 mod line;
 mod lines;
 mod merged;
 mod record;
 
+pub use level::{StoredEnding, StoredLevel};
 pub use lines::{Cut, StoredTapes};
 pub use merged::MergedTapes;
 pub use record::{Differing, RunRecord};
 
-use std::fs::{self, File};
-use std::io::{self, BufReader};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Why a stored run could not be read.
@@ -92,27 +93,6 @@ pub struct StoredRun {
     levels: Vec<StoredLevel>,
 }
 
-/// One level of a stored run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredLevel {
-    path: PathBuf,
-    name: String,
-}
-
-/// How a stored level ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StoredEnding {
-    /// All that was planned was done.
-    Finished,
-    /// It was broken off, and says so.
-    Partial,
-    /// There is no summary: whoever measured did not live to write one.
-    Killed,
-}
-
-/// The schema of the summaries that can be read.
-const SUMMARY: &str = "fizeau.summary/1";
-
 impl StoredRun {
     /// Opens the folder of a run of one level, of a sweep, or of one level of a sweep.
     ///
@@ -120,7 +100,7 @@ impl StoredRun {
     /// If there is no run, or its `run.json` cannot be read or is of another schema.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoredError> {
         let path = path.into();
-        let mut levels = levels(&path)?;
+        let mut levels = level::all(&path)?;
         if levels.is_empty() {
             return Err(StoredError::NoRun(path));
         }
@@ -137,6 +117,7 @@ impl StoredRun {
             return Err(StoredError::NoRun(path));
         }
         let record = RunRecord::read(&document)?;
+        let record = levels.iter().try_fold(record, level::described)?;
         Ok(Self { path, document, record, levels })
     }
 
@@ -152,80 +133,17 @@ impl StoredRun {
         &self.document
     }
 
-    /// What was asked: `run.json`.
+    /// What was asked: `run.json`, whose `levels` are joined by what each level's folder says of itself in `level.json`:
+    /// some levels are only decided upon as a sweep goes on.
     #[must_use]
     pub const fn record(&self) -> &RunRecord {
         &self.record
     }
 
-    /// Its levels, in the order of their names; a run of one level has one, without a name.
+    /// Its levels: closed loops before open ones, each kind rising, later visits to a load after earlier ones; then what is
+    /// named otherwise, in the order of the names. A run of one level has one, without a name.
     #[must_use]
     pub fn levels(&self) -> &[StoredLevel] {
         &self.levels
     }
-}
-
-impl StoredLevel {
-    /// Its folder.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The name of its folder within a sweep (`concurrency-0008`); empty for the only level of a run.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// What its `summary.json` says, field by field; none if there is none, as after a run that was killed.
-    ///
-    /// # Errors
-    /// If it cannot be read or is of another schema.
-    pub fn summary(&self) -> Result<Option<RunRecord>, StoredError> {
-        let path = self.path.join("summary.json");
-        path.is_file().then(|| RunRecord::of(&path, SUMMARY)).transpose()
-    }
-
-    /// How it ended.
-    ///
-    /// # Errors
-    /// As [`StoredLevel::summary`].
-    pub fn ending(&self) -> Result<StoredEnding, StoredError> {
-        let status = self.summary()?.and_then(|summary| summary.text("status"));
-        Ok(match status.as_deref() {
-            Some("finished") => StoredEnding::Finished,
-            Some(_) => StoredEnding::Partial,
-            None => StoredEnding::Killed,
-        })
-    }
-
-    /// Its tapes, read one by one, in the order in which the requests ended.
-    ///
-    /// # Errors
-    /// If the file cannot be opened.
-    pub fn tapes(&self) -> Result<StoredTapes<BufReader<File>>, StoredError> {
-        let path = self.path.join("tapes.jsonl");
-        let file = File::open(&path).map_err(StoredError::io(&path))?;
-        Ok(StoredTapes::new(path, BufReader::with_capacity(1 << 18, file)))
-    }
-}
-
-/// The folders in which tapes lie: this one, or those right below it.
-fn levels(path: &Path) -> Result<Vec<StoredLevel>, StoredError> {
-    if path.join("tapes.jsonl").is_file() {
-        return Ok(vec![StoredLevel { path: path.to_path_buf(), name: String::new() }]);
-    }
-    let mut levels = Vec::new();
-    for entry in fs::read_dir(path).map_err(StoredError::io(path))? {
-        let entry = entry.map_err(StoredError::io(path))?.path();
-        if entry.join("tapes.jsonl").is_file()
-            && let Some(name) = entry.file_name()
-        {
-            let name = name.to_string_lossy().into_owned();
-            levels.push(StoredLevel { path: entry, name });
-        }
-    }
-    levels.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(levels)
 }

@@ -1,6 +1,7 @@
 //! A sweep: the same workload at rising load.
 
 mod load;
+mod plan;
 
 use std::sync::Arc;
 
@@ -8,11 +9,14 @@ use fizeau_metrics::{GoodputGoals, Precision, WindowChoice};
 use fizeau_workload::{Dataset, Plan, Spacing, Spec, SpecError, TextCodec, WalkError};
 
 pub use load::{LevelAsk, LevelLoad, LevelSize};
+pub(crate) use plan::LEVEL;
+pub use plan::{LevelPlan, LevelRole, PlannedArrivals, WindowPlan, level_folder};
 
 use crate::drive::{DriveError, Load};
 use crate::level::{LevelRun, Measure, PlannedLevel};
 use crate::observe::{Notice, Observer};
 use crate::{FolderError, RunFolder};
+use plan::LevelDocument;
 
 /// What to sweep.
 #[derive(Debug, Clone)]
@@ -140,6 +144,27 @@ impl<'a, M: Measure> Sweep<'a, M> {
         ask: LevelAsk,
         observer: &mut impl Observer,
     ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
+        self.measure((ask, None), observer).await
+    }
+
+    /// Measures a level that is no part of the curve: whether the load of the operating point can be kept up. Its folder is
+    /// named so (`sustained-concurrency-0008`). The visit gives it prompts of its own.
+    ///
+    /// # Errors
+    /// As [`Sweep::level`].
+    pub async fn sustained(
+        &mut self,
+        ask: LevelAsk,
+        observer: &mut impl Observer,
+    ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
+        self.measure((ask, Some(LevelRole::Sustained)), observer).await
+    }
+
+    async fn measure(
+        &mut self,
+        (ask, role): (LevelAsk, Option<LevelRole>),
+        observer: &mut impl Observer,
+    ) -> Result<Option<SweptLevel>, SweepError<M::Error>> {
         if self.with.cancel().is_cancelled() {
             return Ok(None);
         }
@@ -151,7 +176,12 @@ impl<'a, M: Measure> Sweep<'a, M> {
             of: self.spec.levels.len().max(self.done + 1),
             requests: size.requests_at(load).get(),
         });
-        let folder = self.folder.map(|folder| folder.level(&load.folder(visit))).transpose()?;
+        let folder = self.folder.map(|folder| folder.level(&level_folder(load, visit, role)));
+        let folder = folder.transpose()?;
+        if let Some(folder) = &folder {
+            let plan = LevelPlan { role, ..self.spec.level_plan(ask) };
+            folder.write_json("level.json", &LevelDocument::new(plan))?;
+        }
         let mut kept = folder.as_ref().map(RunFolder::tapes).transpose()?;
         let level = PlannedLevel {
             warmup: size.warmup_at(load),

@@ -1,6 +1,16 @@
 //! Points that no other point beats.
 
-use std::cmp::Ordering;
+mod filter;
+mod many;
+mod rows;
+mod stairs;
+mod three;
+mod two;
+
+use crate::Points;
+use rows::Row;
+pub(crate) use rows::{dominates, lexicographic, no_worse};
+pub(crate) use stairs::Stairs;
 
 /// Whether more or less of a figure is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -9,6 +19,16 @@ pub enum Direction {
     Maximize,
     /// Less is better, as with latency.
     Minimize,
+}
+
+impl Direction {
+    /// What to multiply a figure by so that less is better.
+    pub(crate) const fn sign(self) -> f64 {
+        match self {
+            Self::Maximize => -1.0,
+            Self::Minimize => 1.0,
+        }
+    }
 }
 
 /// Why points have no frontier.
@@ -27,12 +47,59 @@ pub enum FrontierError {
     },
 }
 
-/// The indices of the points that no other dominates, in the order in which the points were given.
-///
-/// A point dominates another if it is at least as good in every figure and better in one. Equal points do not
-/// dominate each other: all of them are kept. Infinite figures compare as one would think.
-///
-/// Takes `O(n log n)` comparisons for up to two figures, and up to `n` times the frontier's size for more.
+impl Points {
+    /// The indices of the points that no other dominates, rising.
+    ///
+    /// A point dominates another if it is at least as good in every figure and better in one. Equal points do not dominate
+    /// each other: all of them are kept. Infinite figures compare as one would think, and -0 is 0.
+    ///
+    /// Takes time in `O(n)` for one axis, `O(n log n)` for two and three, and `O(n log^(d-2) n)` for `d` axes, but never
+    /// more than `O(n^2)`: a sweep with a staircase of the best so far in up to three dimensions (Kung, Luccio and
+    /// Preparata, "On finding the maxima of a set of vectors", 1975), divide and conquer above that (the same paper, with
+    /// the marriage step of Bentley 1980). A first pass throws out what a few strong points dominate, so that of
+    /// independent figures few are left to sort.
+    ///
+    /// ```
+    /// use fizeau_pareto::{Axis, Points};
+    /// let axes = vec![Axis::maximize("tps"), Axis::minimize("usd_per_hour"), Axis::maximize("quality")];
+    /// let mut points = Points::new(axes)?;
+    /// for point in [[900.0, 2.5, 0.71], [400.0, 2.5, 0.74], [400.0, 2.5, 0.70]] {
+    ///     points.push(&point)?;
+    /// }
+    /// assert_eq!(points.frontier(), [0, 1]);
+    /// # Ok::<(), fizeau_pareto::PointsError>(())
+    /// ```
+    #[must_use]
+    pub fn frontier(&self) -> Vec<usize> {
+        nondominated(self.figures(), &self.signs())
+    }
+
+    /// The first of the points that dominates point `index`, to say what beats it; none if it is on the frontier or beyond the
+    /// points.
+    ///
+    /// ```
+    /// use fizeau_pareto::{Axis, Points};
+    /// let mut points = Points::new(vec![Axis::maximize("rps"), Axis::minimize("p99_ms")])?;
+    /// for point in [[1.0, 210.0], [7.0, 480.0], [6.5, 900.0]] {
+    ///     points.push(&point)?;
+    /// }
+    /// assert_eq!((points.dominated_by(1), points.dominated_by(2)), (None, Some(1)));
+    /// # Ok::<(), fizeau_pareto::PointsError>(())
+    /// ```
+    #[must_use]
+    pub fn dominated_by(&self, index: usize) -> Option<usize> {
+        let (point, signs) = (self.point(index)?, self.signs());
+        let beats = |rival: &[f64]| {
+            let each =
+                || rival.iter().zip(point).zip(&signs).map(|((a, b), sign)| (a * sign, b * sign));
+            each().all(|(a, b)| a <= b) && each().any(|(a, b)| a < b)
+        };
+        self.figures().chunks_exact(self.axes().len()).position(beats)
+    }
+}
+
+/// The indices of the points that no other dominates, rising: [`Points::frontier`] where the number of figures is known
+/// when the program is built.
 ///
 /// ```
 /// use fizeau_pareto::{Direction::{Maximize, Minimize}, frontier};
@@ -48,28 +115,15 @@ pub fn frontier<const D: usize>(
     points: &[[f64; D]],
     directions: &[Direction; D],
 ) -> Result<Vec<usize>, FrontierError> {
-    let mut order: Vec<(usize, [f64; D])> = Vec::with_capacity(points.len());
-    for (point, figures) in points.iter().enumerate() {
-        if let Some(dimension) = figures.iter().position(|figure| figure.is_nan()) {
-            return Err(FrontierError::NotANumber { point, dimension });
-        }
-        order.push((point, costs(figures, directions)));
+    let figures = points.as_flattened();
+    if let Some(place) = figures.iter().position(|figure| figure.is_nan()) {
+        return Err(FrontierError::NotANumber { point: place / D, dimension: place % D });
     }
-    // In lexicographic order a point comes after all that dominate it, so that one pass suffices.
-    order.sort_by(|(_, a), (_, b)| lexicographic(a, b));
-    let mut kept: Vec<(usize, [f64; D])> = Vec::new();
-    for (point, cost) in order {
-        // With two costs, the point kept last has the least second cost of all so far: if any dominates, it
-        // does.
-        let rivals = if D <= 2 { 1 } else { kept.len() };
-        let mut latest = kept.iter().rev().take(rivals);
-        if !latest.any(|(_, rival)| dominates(rival, &cost)) {
-            kept.push((point, cost));
-        }
+    if D == 0 {
+        // Without figures all are equal.
+        return Ok((0..points.len()).collect());
     }
-    let mut indices: Vec<usize> = kept.into_iter().map(|(point, _)| point).collect();
-    indices.sort_unstable();
-    Ok(indices)
+    Ok(nondominated(figures, &directions.map(Direction::sign)))
 }
 
 /// The first of `points` that dominates point `index`, to say what beats it; none if it is on the frontier.
@@ -89,29 +143,54 @@ pub fn dominated_by<const D: usize>(
     directions: &[Direction; D],
     index: usize,
 ) -> Option<usize> {
-    let cost = costs(points.get(index)?, directions);
-    let mut rivals = points.iter().map(|figures| costs(figures, directions));
-    rivals.position(|rival| dominates(&rival, &cost))
+    let signs = directions.map(Direction::sign);
+    let cost: [f64; D] = turned(points.get(index)?, &signs);
+    points.iter().position(|rival| dominates(&turned::<D>(rival, &signs), &cost))
 }
 
-/// The same point with every figure to be minimized.
-fn costs<const D: usize>(figures: &[f64; D], directions: &[Direction; D]) -> [f64; D] {
-    let mut costs = *figures;
-    for (cost, direction) in costs.iter_mut().zip(directions) {
-        if *direction == Direction::Maximize {
-            *cost = -*cost;
+/// The rising indices of the points in `figures`, point by point, that no other dominates once each figure is multiplied by
+/// its sign and less is better. There is a sign for each axis, at least one, and no figure is NaN.
+pub(crate) fn nondominated(figures: &[f64], signs: &[f64]) -> Vec<usize> {
+    match signs.len() {
+        1 => least(figures, signs),
+        2 => indices(&two::front(unbeaten(figures, signs))),
+        3 => indices(&three::front(unbeaten(figures, signs))),
+        // Of arrays the length is known, which makes comparisons faster than those of slices.
+        4 => indices(&many::front(unbeaten::<4>(figures, signs))),
+        5 => indices(&many::front(unbeaten::<5>(figures, signs))),
+        6 => indices(&many::front(unbeaten::<6>(figures, signs))),
+        axes => {
+            let signed = figures.iter().zip(signs.iter().cycle());
+            let costs: Vec<f64> = signed.map(|(figure, sign)| figure * sign).collect();
+            indices(&many::front(filter::unbeaten(&costs, axes, |cost| cost)))
         }
+    }
+}
+
+/// Of one axis, all that equal the best.
+fn least(figures: &[f64], signs: &[f64]) -> Vec<usize> {
+    let sign = signs.first().copied().unwrap_or(1.0);
+    let least = figures.iter().map(|figure| figure * sign).fold(f64::INFINITY, f64::min);
+    let best = |&(_, figure): &(usize, &f64)| *figure * sign == least;
+    figures.iter().enumerate().filter(best).map(|(point, _)| point).collect()
+}
+
+fn unbeaten<const D: usize>(figures: &[f64], signs: &[f64]) -> Vec<Row<[f64; D]>> {
+    filter::unbeaten(figures, D, |point| turned(point, signs))
+}
+
+/// The same point with less of every figure better.
+#[inline]
+fn turned<const D: usize>(figures: &[f64], signs: &[f64]) -> [f64; D] {
+    let mut costs = [0.0; D];
+    for (cost, (figure, sign)) in costs.iter_mut().zip(figures.iter().zip(signs)) {
+        *cost = figure * sign;
     }
     costs
 }
 
-fn dominates<const D: usize>(a: &[f64; D], b: &[f64; D]) -> bool {
-    let no_worse = a.iter().zip(b).all(|(a, b)| a <= b);
-    no_worse && a.iter().zip(b).any(|(a, b)| a < b)
-}
-
-/// `partial_cmp` and not `total_cmp`, which tells 0 from -0 and so would part equals. NaN is ruled out by
-/// the caller.
-fn lexicographic<const D: usize>(a: &[f64; D], b: &[f64; D]) -> Ordering {
-    a.partial_cmp(b).unwrap_or(Ordering::Equal)
+fn indices<C>(kept: &[Row<C>]) -> Vec<usize> {
+    let mut indices: Vec<usize> = kept.iter().map(|row| row.point).collect();
+    indices.sort_unstable();
+    indices
 }

@@ -151,12 +151,19 @@ impl Points {
         self.figures.chunks_exact(self.axes.len()).nth(index)
     }
 
+    /// All figures, point by point, as they were given.
+    pub(crate) fn figures(&self) -> &[f64] {
+        &self.figures
+    }
+
+    /// For each axis what to multiply its figures by so that less is better.
+    pub(crate) fn signs(&self) -> Vec<f64> {
+        self.axes.iter().map(|axis| axis.direction.sign()).collect()
+    }
+
     /// All figures, point by point, each turned so that less is better.
     pub(crate) fn costs(&self) -> Vec<f64> {
-        let signs = self.axes.iter().map(|axis| match axis.direction {
-            Direction::Maximize => -1.0,
-            Direction::Minimize => 1.0,
-        });
-        self.figures.iter().zip(signs.cycle()).map(|(figure, sign)| figure * sign).collect()
+        let signs = self.signs();
+        self.figures.iter().zip(signs.iter().cycle()).map(|(figure, sign)| figure * sign).collect()
     }
 }

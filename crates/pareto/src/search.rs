@@ -7,10 +7,10 @@ mod pools;
 mod reading;
 mod spec;
 
-pub use reading::{Bearing, Evaluation, Verdict, margin};
+pub use reading::{Bearing, Evaluation, Standing, log_margin};
 pub use spec::{Loads, SearchSpec, SearchSpecError};
 
-use crate::Estimate;
+use crate::{Departure, Estimate};
 use bracket::Bracket;
 use reading::Seen;
 use spec::deviations;
@@ -26,14 +26,14 @@ use spec::deviations;
 /// It reads no clock and draws no chance: the same evaluations give the same search.
 ///
 /// ```
-/// use fizeau_pareto::{Bearing, Estimate, Evaluation, Loads, Next, Relation, Search, SearchSpec, margin};
+/// use fizeau_pareto::{Bearing, Estimate, Evaluation, Loads, Next, Relation, Search, SearchSpec, log_margin};
 ///
 /// // Up to which rate does a queue with 20 requests/s of room answer within 500 ms?
 /// let latency = |rate: f64| 1000.0 / (20.0 - rate).max(0.1);
 /// let mut search = Search::new(SearchSpec::between(Loads::Any, 1.0, 100.0))?;
 /// while let Next::Evaluate { load } = search.next() {
 ///     let figure = Estimate::exact(latency(load))?;
-///     let margins = vec![margin(figure, Relation::AtMost, 500.0)];
+///     let margins = vec![log_margin(figure, Relation::AtMost, 500.0)];
 ///     search.observe(&Evaluation { load, margins, bearing: Bearing::Borne });
 /// }
 /// let found = search.found();
@@ -202,7 +202,7 @@ impl Search {
             others
                 .filter_map(move |(kept, higher)| Some(((missed, kept), wrong_way(lower, higher)?)))
         });
-        let pairs = pairs.filter(|(_, errors)| *errors > BY_CHANCE);
+        let pairs = pairs.filter(|(_, errors)| *errors > Departure::BY_CHANCE);
         pairs
             .reduce(|worst, next| if next.1 > worst.1 { next } else { worst })
             .map(|(pair, _)| pair)
@@ -215,9 +215,6 @@ fn wrong_way(lower: &Seen, higher: &Seen) -> Option<f64> {
     let is_wrong = lower.load < higher.load && missed.value < 0.0 && kept.value > 0.0;
     is_wrong.then(|| (kept.value - missed.value) / kept.error().hypot(missed.error()))
 }
-
-/// Among a dozen evaluations there are 66 pairs, and beyond three standard errors hardly ever one of them by chance.
-const BY_CHANCE: f64 = 3.0;
 
 /// The next step of a search.
 enum Step {

@@ -3,7 +3,7 @@
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::PerSec;
-use fizeau::harness::{Load, TextAfter};
+use fizeau::harness::{LevelPlan, Load, TextAfter};
 use fizeau::metrics::{GoodputGoals, Precision};
 use fizeau::report::{
     Endpoint, Engine, LoadPoint, RampStrategy, RequestRate, Selection, Setup, VllmRun,
@@ -168,7 +168,11 @@ impl<'a> Trial<'a> {
     /// What goes on record before the first request, but for who carried it out.
     pub(crate) fn document(&self) -> Result<record::RunDocument<'_>, Fail> {
         let args = self.args;
-        let level = record::LevelPlan {
+        let level = LevelPlan {
+            load: None,
+            visit: None,
+            role: None,
+            arrivals: None,
             requests: self.work.requests().get(),
             warmup_requests: self.warmups(),
             max_in_flight: self.load.max_in_flight.map(NonZeroU32::get),

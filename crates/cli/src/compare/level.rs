@@ -7,6 +7,7 @@ use fizeau::metrics::{ComparedRequests, GoodputGoals, Pace};
 use serde_json::Value;
 
 use crate::exit::Fail;
+use crate::planned::Planned;
 
 /// A level, and what its summary says of it.
 #[derive(Debug, Clone)]
@@ -36,14 +37,12 @@ impl Level {
                 return Err(Fail::usage(format!("cannot read {}: {error}", path.display())));
             }
         };
-        let index = index(stored.name(), record);
+        let index = index(stored, record);
         let stored = stored.clone();
         let Some(summary) = summary else {
-            let slots = record.get(&format!("levels[{index}].max_in_flight"));
-            let load = slots.map_or_else(
-                || "the load of its schedule".to_owned(),
-                |slots| format!("concurrency {slots}"),
-            );
+            let load = Planned::of(record, &stored).load;
+            let load =
+                load.map_or_else(|| "the load of its schedule".to_owned(), |load| load.to_string());
             let notes = vec!["cut short: there is no summary.json".to_owned()];
             return Ok(Self { stored, load, index, notes, invalid: None });
         };
@@ -100,15 +99,13 @@ impl Level {
 
 /// The place of a level in `run.json`, by the name of its folder: of a sweep `concurrency-0008`, of an A/B run `b-03`, whose
 /// two turns a round were asked the same.
-fn index(name: &str, record: &RunRecord) -> usize {
-    if let Some(slots) = name.strip_prefix("concurrency-").and_then(|slots| slots.parse().ok()) {
-        let asked = |k: &usize| record.whole(&format!("levels[{k}].max_in_flight"));
-        let levels = (0..).take_while(|k| record.get(&format!("levels[{k}].requests")).is_some());
-        return levels.into_iter().find(|k| asked(k) == Some(slots)).unwrap_or(0);
-    }
+fn index(stored: &StoredLevel, record: &RunRecord) -> usize {
+    let name = stored.name();
     let round = name.strip_prefix("a-").or_else(|| name.strip_prefix("b-"));
-    let round = round.and_then(|round| round.parse::<usize>().ok());
-    round.map_or(0, |round| 2 * round.saturating_sub(1))
+    match round.and_then(|round| round.parse::<usize>().ok()) {
+        Some(round) => 2 * round.saturating_sub(1),
+        None => Planned::of(record, stored).index,
+    }
 }
 
 /// Why a verdict is not good.

@@ -43,7 +43,7 @@ impl Before {
         let summary = stored.unwrap_or_default();
         let asked = match is_there {
             true => setup::asked(&summary, "asked"),
-            false => setup::asked(record, "setup.workload.asked"),
+            false => asked_of_level(record, &planned),
         };
         let thresholds = setup::list(record, "client.thresholds").join(",");
         let count = |path: &str| summary.whole(path).unwrap_or(0);
@@ -75,6 +75,13 @@ impl Before {
             },
         };
     }
+}
+
+/// What the run asked for; of a level that is an open loop by itself, its own arrivals.
+fn asked_of_level(record: &RunRecord, planned: &Planned) -> Asked {
+    let asked = setup::asked(record, "setup.workload.asked");
+    let own = setup::asked(record, &format!("levels[{}]", planned.index));
+    Asked { arrivals: own.arrivals.or(asked.arrivals), ..asked }
 }
 
 fn summary_cap(summary: &RunRecord) -> Option<u32> {

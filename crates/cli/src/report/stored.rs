@@ -12,6 +12,7 @@ use super::{Asked, physics, setup};
 use crate::args::PhysicsArgs;
 use crate::exit::{Fail, Named};
 use crate::planned::Planned;
+use crate::sweep::load_point;
 
 /// A run as its folder has it, computed again.
 pub(crate) struct Stored {
@@ -48,7 +49,8 @@ impl Stored {
         let slo = slo.as_ref().and_then(|sweep| sweep.get("slo")?.as_str());
         let slo = slo.map(|text| text.parse().named("sweep.json: slo")).transpose()?;
         let planned = Planned::all(run.record()).into_iter();
-        let planned = planned.filter_map(|planned| planned.cap).map(LoadPoint::Concurrency);
+        let planned = planned.filter(|planned| planned.visit == 0 && planned.role.is_none());
+        let planned = planned.filter_map(|planned| planned.load).map(load_point);
         let measured = |load: &LoadPoint| levels.iter().any(|level| level.load == *load);
         let unmeasured = planned.filter(|load| !measured(load)).collect();
         Ok(Self { setup, levels, slo, curve, unmeasured })

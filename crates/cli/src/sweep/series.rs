@@ -1,10 +1,9 @@
 //! A sweep, decided: what is asked and what is to be kept of it, whoever answers.
 
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU64;
 
-use fizeau::core::Nanos;
-use fizeau::harness::{LevelLoad, SweepSpec};
-use fizeau::metrics::{GoodputGoals, Precision, Slo};
+use fizeau::harness::{LevelAsk, LevelLoad, SweepSpec};
+use fizeau::metrics::{GoodputGoals, Slo};
 use fizeau::report::{Endpoint, Engine, Setup};
 use fizeau::transport::Target;
 use fizeau::workload::{Arrivals, Spacing, TracePacing};
@@ -141,17 +140,9 @@ impl<'a> Series<'a> {
 
     /// What goes on record before the first request, but for who carried it out.
     pub(crate) fn document(&self) -> Result<record::RunDocument<'_>, Fail> {
-        let size = &self.spec.size;
-        let level = |&load: &LevelLoad| record::LevelPlan {
-            requests: size.requests_at(load).get(),
-            warmup_requests: size.warmup_at(load),
-            max_in_flight: load.concurrency().map(NonZeroU32::get),
-            release_for_ms: size.time.map(Nanos::to_millis),
-            seed: Some(load.seed(self.spec.workload.seed, 0).0),
-            window: self.spec.window.into(),
-            until: self.spec.until.as_ref().map(Precision::to_string),
-        };
-        let levels = self.spec.levels.iter().map(level).collect();
+        let (spec, size) = (&self.spec, self.spec.size);
+        let level = |&load: &LevelLoad| spec.level_plan(LevelAsk { load, visit: 0, size });
+        let levels = spec.levels.iter().map(level).collect();
         let asked = record::AskedPlan {
             plan: self.sample.record(self.args.workload.tokenizer.as_deref())?,
             lengths: self.sample.asked_lengths(),

@@ -14,6 +14,7 @@ mod engine;
 mod interrupt;
 mod merge;
 mod models;
+mod page;
 mod pages;
 mod physics;
 mod probe;

@@ -4,10 +4,8 @@ use std::fs::{read_to_string, write};
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use crate::page::{DOCS, words};
 use crate::stand::{Ended, Scratch, json, run};
-
-/// The folder of the pages.
-const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
 
 /// A question of the page.
 struct Question {
@@ -36,23 +34,6 @@ fn questions(page: &str) -> Vec<Question> {
         chart: between(part, "](what-if/", ")").to_owned(),
     };
     page.split("```sh\nfizeau ").skip(1).map(question).collect()
-}
-
-/// The words of a command as a shell has them, as far as the page needs it.
-fn words(command: &str) -> Vec<String> {
-    let (mut words, mut word, mut is_quoted) = (Vec::new(), None, false);
-    for c in command.replace("\\\n", " ").chars() {
-        match c {
-            '"' => {
-                is_quoted = !is_quoted;
-                word.get_or_insert_with(String::new);
-            }
-            c if c.is_whitespace() && !is_quoted => words.extend(word.take()),
-            c => word.get_or_insert_with(String::new).push(c),
-        }
-    }
-    words.extend(word);
-    words
 }
 
 /// What a question's command prints but for the line that names the report, and its chart. The folder is checked.

@@ -4,7 +4,7 @@ use fizeau_metrics::{
     Distribution, Goal, Interval, LevelSummary, Metric, Quantile, Saturation, Slo, Statistic,
     Support,
 };
-use fizeau_pareto::{Bearing, Estimate, Evaluation, Relation, margin};
+use fizeau_pareto::{Bearing, Estimate, Evaluation, Relation, log_margin};
 
 use super::spec::breaks;
 
@@ -39,7 +39,7 @@ fn bearing(level: &LevelSummary) -> Bearing {
 
 fn margin_of(goal: &Goal, level: &LevelSummary) -> Option<Estimate> {
     match goal.metric.distribution(level) {
-        Some(sample) => margin(latency(sample, goal.statistic)?, Relation::AtMost, goal.limit),
+        Some(sample) => log_margin(latency(sample, goal.statistic)?, Relation::AtMost, goal.limit),
         None => share_of_bad(goal, level),
     }
 }
@@ -77,7 +77,7 @@ fn share_of_bad(goal: &Goal, level: &LevelSummary) -> Option<Estimate> {
     let interval = level.throughput.intervals.good_share.and_then(Support::known);
     let interval = interval.map(|Interval { low, high }| (bad(high), bad(low)));
     let limit = (1.0 - goal.limit).max(bad(1.0));
-    margin(with_interval(bad(good), interval)?, Relation::AtMost, limit)
+    log_margin(with_interval(bad(good), interval)?, Relation::AtMost, limit)
 }
 
 /// With an interval without ends where it is not known.

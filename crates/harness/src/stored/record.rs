@@ -14,6 +14,9 @@ const SCHEMA: &str = "fizeau.run/1";
 /// The schema of the tapes that can be read, which `run.json` names. One that does not is from before there were others.
 const TAPES: &str = "fizeau.tapes/1";
 
+/// What a document has for its readers alone.
+const HEAD: [&str; 2] = ["schema", "version"];
+
 /// What was asked of a run: the leaves of its `run.json`, each under its path (`plan.lengths.input.tokens`), in JSON. A
 /// level's `summary.json` is read in the same way ([`StoredLevel::summary`](super::StoredLevel::summary)).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -99,6 +102,22 @@ impl RunRecord {
             Some((format!("{to}{}", below(field, from)?), value.clone()))
         });
         Self(stays.chain(moves).collect())
+    }
+
+    /// How many levels it plans.
+    #[must_use]
+    pub fn levels(&self) -> usize {
+        let is_there = |k: &usize| self.get(&format!("levels[{k}].requests")).is_some();
+        (0..).take_while(is_there).count()
+    }
+
+    /// The same with `other` at `path`, in place of what is there.
+    pub(super) fn with(mut self, path: &str, other: &Self) -> Self {
+        let below = format!("{path}.");
+        self.0.retain(|field, _| !field.starts_with(&below));
+        let fields = other.0.iter().filter(|(field, _)| !HEAD.contains(&field.as_str()));
+        self.0.extend(fields.map(|(field, value)| (below.clone() + field, value.clone())));
+        self
     }
 
     /// The fields at and below any of `paths` in which this record and `other` differ, in order of their paths.

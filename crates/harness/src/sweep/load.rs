@@ -1,17 +1,21 @@
 //! How hard a level of a sweep presses, and how large it is.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau_core::{Nanos, PerSec};
 use fizeau_workload::{Arrivals, Rescale, Seed, Spacing};
+use serde::Serialize;
 
 /// How hard a level of a sweep presses.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub enum LevelLoad {
     /// So many requests in flight at any time: a closed loop.
+    #[serde(rename = "concurrency")]
     Concurrency(NonZeroU32),
     /// So many requests sent per second, whether or not earlier ones are done: an open loop.
+    #[serde(rename = "requests_per_s")]
     Rate(PerSec),
 }
 
@@ -82,6 +86,44 @@ impl LevelLoad {
             name.push_str(&format!("-{}", u64::from(visit) + 1));
         }
         name
+    }
+
+    /// The load and the visit that a folder is named for; none if it is named for something else. Of a rate it has three
+    /// decimals.
+    ///
+    /// ```
+    /// use fizeau_harness::LevelLoad;
+    ///
+    /// let (load, visit) = LevelLoad::of_folder("rate-00012.500-2").expect("the name of a level");
+    /// assert_eq!((load.to_string().as_str(), visit), ("12.5 requests/s", 1));
+    /// assert_eq!(LevelLoad::of_folder("concurrency-0008-partial"), None);
+    /// ```
+    #[must_use]
+    pub fn of_folder(name: &str) -> Option<(Self, u32)> {
+        let (kind, rest) = name.split_once('-')?;
+        let (load, visit) = match rest.split_once('-') {
+            None => (rest, 0),
+            Some((load, visit)) => (load, visit.parse::<u32>().ok()?.checked_sub(1)?),
+        };
+        let load = match kind {
+            "concurrency" => Self::Concurrency(load.parse().ok()?),
+            "rate" => Self::Rate(
+                load.parse().ok().filter(|rate: &f64| rate.is_finite()).map(PerSec::new)?,
+            ),
+            _ => return None,
+        };
+        (load.folder(visit) == name).then_some((load, visit))
+    }
+
+    /// The order in which levels are shown: the closed loops first, each kind rising.
+    #[must_use]
+    pub fn rising(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Concurrency(one), Self::Concurrency(other)) => one.cmp(other),
+            (Self::Rate(one), Self::Rate(other)) => one.get().total_cmp(&other.get()),
+            (Self::Concurrency(_), Self::Rate(_)) => Ordering::Less,
+            (Self::Rate(_), Self::Concurrency(_)) => Ordering::Greater,
+        }
     }
 }
 

@@ -6,6 +6,7 @@ mod crew;
 mod drive;
 mod folder;
 mod level;
+mod levels;
 mod pacer;
 mod probe;
 mod recount;

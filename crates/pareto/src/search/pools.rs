@@ -2,6 +2,7 @@
 
 use super::Bearing;
 use super::reading::Seen;
+use crate::{Trend, isotonic};
 
 /// A load that was evaluated, with the margin of all that monotone regression pools it with.
 #[derive(Debug, Clone, Copy)]
@@ -27,39 +28,49 @@ impl Pool {
 
 /// The loads that were evaluated, rising, with margins that never rise.
 pub(super) fn pools(seen: &[Seen], deviations: f64) -> Vec<Pool> {
-    let mut loads: Vec<Block> = Vec::new();
+    let mut loads: Vec<Tried> = Vec::new();
     let mut rising: Vec<&Seen> = seen.iter().collect();
     rising.sort_by(|a, b| a.load.total_cmp(&b.load));
     for seen in rising {
-        let block = Block::of(seen);
+        let tried = Tried::of(seen);
         match loads.last_mut() {
-            Some(last) if last.load == block.load => *last = last.with(&block),
-            _ => loads.push(block),
+            Some(last) if last.load == tried.load => *last = last.with(&tried),
+            _ => loads.push(tried),
         }
     }
-    let fitted = falling(&loads);
-    let of = |(load, fit): (&Block, &Block)| {
-        let error = fit.weight.recip().sqrt();
-        let is_sure =
-            fit.margin.abs() > deviations * error || (fit.margin < 0.0 && load.is_saturated);
-        let Block { load, evaluations, .. } = *load;
-        Pool { load, at: load.ln(), margin: fit.margin, error, evaluations, is_sure }
+    let (margins, weights): (Vec<f64>, Vec<f64>) =
+        loads.iter().map(|tried| (tried.margin, tried.weight)).unzip();
+    // Margins are numbers, and an error is never 0 nor infinite: there always is a fit.
+    let fitted = isotonic(&margins, &weights, Trend::Falling).unwrap_or_default();
+    let of = |(tried, &margin): (&Tried, &f64)| {
+        // What shares a margin was pooled.
+        let pooled = loads.iter().zip(&fitted).filter(|(_, other)| **other == margin);
+        let weight: f64 = pooled.map(|(other, _)| other.weight).sum();
+        let error = weight.recip().sqrt();
+        let is_beyond = margin < 0.0 && tried.is_saturated;
+        Pool {
+            load: tried.load,
+            at: tried.load.ln(),
+            margin,
+            error,
+            evaluations: tried.evaluations,
+            is_sure: margin.abs() > deviations * error || is_beyond,
+        }
     };
     loads.iter().zip(&fitted).map(of).collect()
 }
 
-/// One load, or neighbours that share a margin.
+/// One load, with all evaluations of it.
 #[derive(Debug, Clone, Copy)]
-struct Block {
+struct Tried {
     load: f64,
     margin: f64,
     weight: f64,
     evaluations: usize,
-    loads: usize,
     is_saturated: bool,
 }
 
-impl Block {
+impl Tried {
     fn of(seen: &Seen) -> Self {
         let worst = seen.worst();
         Self {
@@ -67,7 +78,6 @@ impl Block {
             margin: worst.value,
             weight: worst.error().powi(-2),
             evaluations: 1,
-            loads: 1,
             is_saturated: matches!(seen.bearing, Bearing::Saturated { .. }),
         }
     }
@@ -79,21 +89,7 @@ impl Block {
             margin: (self.margin * self.weight + next.margin * next.weight) / weight,
             weight,
             evaluations: self.evaluations + next.evaluations,
-            loads: self.loads + next.loads,
             is_saturated: self.is_saturated || next.is_saturated,
         }
     }
-}
-
-/// Margins that never rise, by pooling adjacent violators.
-fn falling(loads: &[Block]) -> Vec<Block> {
-    let mut pools: Vec<Block> = Vec::new();
-    for load in loads {
-        let mut pool = Block { loads: 1, ..*load };
-        while let Some(before) = pools.pop_if(|before| before.margin < pool.margin) {
-            pool = before.with(&pool);
-        }
-        pools.push(pool);
-    }
-    pools.iter().flat_map(|pool| std::iter::repeat_n(*pool, pool.loads)).collect()
 }

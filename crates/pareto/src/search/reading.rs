@@ -8,7 +8,7 @@ use crate::{Estimate, Relation};
 pub struct Evaluation {
     /// The load.
     pub load: f64,
-    /// The [margin] of each goal, with its 95 % interval, always in the same order; none where the figure is missing, which
+    /// The [margin](log_margin) of each goal, with its 95 % interval, always in the same order; none where the figure is missing, which
     /// meets nothing. An interval without ends is one that is not known.
     pub margins: Vec<Option<Estimate>>,
     /// Whether the load could be borne at all.
@@ -18,7 +18,7 @@ pub struct Evaluation {
 impl Evaluation {
     /// On which side of the edge it lies, by itself and at such a confidence.
     #[must_use]
-    pub fn verdict(&self, confidence: f64) -> Verdict {
+    pub fn verdict(&self, confidence: f64) -> Standing {
         Seen::of(self).verdict(deviations(confidence))
     }
 }
@@ -40,14 +40,14 @@ pub enum Bearing {
 /// itself, which may span decades. None unless figure and limit are above 0.
 ///
 /// ```
-/// use fizeau_pareto::{Estimate, Relation, margin};
+/// use fizeau_pareto::{Estimate, Relation, log_margin};
 /// let latency = Estimate::new(250.0, 200.0, 500.0)?;
 /// let found = margin(latency, Relation::AtMost, 500.0).unwrap();
 /// assert_eq!((found.value(), found.low()), (2_f64.ln(), 0.0));
 /// # Ok::<(), fizeau_pareto::EstimateError>(())
 /// ```
 #[must_use]
-pub fn margin(figure: Estimate, relation: Relation, limit: f64) -> Option<Estimate> {
+pub fn log_margin(figure: Estimate, relation: Relation, limit: f64) -> Option<Estimate> {
     let is_positive = figure.value() > 0.0 && limit > 0.0 && limit.is_finite();
     if !is_positive {
         return None;
@@ -63,7 +63,7 @@ pub fn margin(figure: Estimate, relation: Relation, limit: f64) -> Option<Estima
 
 /// On which side of the edge a load lies, as far as is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Verdict {
+pub enum Standing {
     /// Within all goals, at the asked confidence.
     Good,
     /// Beyond a goal, at that confidence, or saturated.
@@ -149,19 +149,19 @@ impl Seen {
     }
 
     /// On which side it is, where a verdict takes so many standard errors.
-    pub(super) fn verdict(&self, deviations: f64) -> Verdict {
+    pub(super) fn verdict(&self, deviations: f64) -> Standing {
         let is_missing = self.margins.iter().any(Option::is_none);
         if is_missing || matches!(self.bearing, Bearing::Saturated { .. }) {
-            return Verdict::Bad;
+            return Standing::Bad;
         }
         let sure = |margin: &Margin| deviations * margin.error();
-        let mut verdict = Verdict::Good;
+        let mut verdict = Standing::Good;
         for margin in self.margins.iter().flatten() {
             if margin.value + sure(margin) < 0.0 {
-                return Verdict::Bad;
+                return Standing::Bad;
             }
             if margin.value - sure(margin) < 0.0 {
-                verdict = Verdict::Undecided;
+                verdict = Standing::Undecided;
             }
         }
         verdict

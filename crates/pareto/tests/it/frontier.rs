@@ -5,6 +5,7 @@ use fizeau_pareto::{Direction, FrontierError, dominated_by, frontier};
 use proptest::prelude::*;
 
 use crate::fixed;
+use crate::tables::figure;
 
 const UP_DOWN: [Direction; 2] = [Maximize, Minimize];
 
@@ -72,14 +73,6 @@ fn brute_force<const D: usize>(points: &[[f64; D]], directions: &[Direction; D])
     };
     let free = |i: &usize| !points.iter().any(|rival| dominates(rival, &points[*i]));
     (0..points.len()).filter(free).collect()
-}
-
-/// Figures from a grid so coarse that ties are common, with both zeros and infinities.
-fn figure() -> impl Strategy<Value = f64> {
-    prop_oneof![
-        8 => (-3_i32..4).prop_map(f64::from),
-        1 => prop::sample::select(vec![-0.0, f64::INFINITY, f64::NEG_INFINITY]),
-    ]
 }
 
 fn points<const D: usize>() -> impl Strategy<Value = Vec<[f64; D]>> {

@@ -1,9 +1,19 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod bend;
+mod choosing;
+mod contribution;
+mod edge;
+mod epsilon;
 mod frontier;
+mod hypervolume;
+mod isotonic;
 mod knee;
 mod operating;
+mod tables;
+mod tables_frontier;
+mod uncertain;
 
 use proptest::test_runner::{Config, RngSeed};
 

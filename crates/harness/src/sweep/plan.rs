@@ -1,0 +1,134 @@
+//! What a level is to be, for its record.
+
+use fizeau_core::{Millis, Nanos};
+use fizeau_metrics::{Precision, WindowChoice};
+use fizeau_workload::Spacing;
+use serde::Serialize;
+
+use super::{LevelAsk, LevelLoad, SweepSpec};
+
+/// What a level is to be, as `run.json` has it of every level that is planned ahead, and `level.json` (schema
+/// `fizeau.level/1`) of the one beside whose tapes it lies. What is absent is not limited, or does not apply.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LevelPlan {
+    /// How hard it presses; absent of a run that is no sweep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<LevelLoad>,
+    /// How many times this load was measured before; absent of a run that is no sweep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visit: Option<u32>,
+    /// What it is for, where it is no level of the curve.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<LevelRole>,
+    /// The most requests that it has.
+    pub requests: u64,
+    /// How many are sent first that never count.
+    pub warmup_requests: u64,
+    /// The cap on requests in flight.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_in_flight: Option<u32>,
+    /// When requests of an open loop come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<PlannedArrivals>,
+    /// It releases nothing after this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release_for_ms: Option<Millis>,
+    /// Its own seed, in a sweep and in an A/B run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Which part of it is looked at beside the whole.
+    pub window: WindowPlan,
+    /// What is to be known before it ends; its requests are then the most that are sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+}
+
+/// The name of the folder of a level within a sweep: as [`LevelLoad::folder`], and of a sustained run
+/// `sustained-concurrency-0008`.
+#[must_use]
+pub fn level_folder(load: LevelLoad, visit: u32, role: Option<LevelRole>) -> String {
+    match role {
+        None => load.folder(visit),
+        Some(LevelRole::Sustained) => format!("sustained-{}", load.folder(0)),
+    }
+}
+
+/// What a level is for, where it is no level of the curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LevelRole {
+    /// It shows whether the load of the operating point can be kept up.
+    Sustained,
+}
+
+/// The arrivals of an open loop.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PlannedArrivals {
+    /// Requests per second.
+    pub rate_per_s: f64,
+    /// The squared coefficient of variation of the gaps: 1 of a Poisson process, 0 of an even one.
+    pub cv_squared: f64,
+}
+
+/// What to cut at both ends for the figures of the steady state, as given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WindowPlan {
+    /// At the beginning.
+    pub warmup: String,
+    /// At the end.
+    pub cooldown: String,
+}
+
+impl From<WindowChoice> for WindowPlan {
+    fn from(choice: WindowChoice) -> Self {
+        Self { warmup: choice.warmup.to_string(), cooldown: choice.cooldown.to_string() }
+    }
+}
+
+impl SweepSpec {
+    /// What the level that is asked for is to be.
+    #[must_use]
+    pub fn level_plan(&self, ask: LevelAsk) -> LevelPlan {
+        let LevelAsk { load, visit, size } = ask;
+        let cv_squared = match self.spacing {
+            Spacing::Even => 0.0,
+            Spacing::Random { burstiness } => 1.0 / burstiness,
+        };
+        LevelPlan {
+            load: Some(load),
+            visit: Some(visit),
+            role: None,
+            requests: size.requests_at(load).get(),
+            warmup_requests: size.warmup_at(load),
+            max_in_flight: load.concurrency().map(std::num::NonZeroU32::get),
+            arrivals: match load {
+                LevelLoad::Concurrency(_) => None,
+                LevelLoad::Rate(rate) => {
+                    Some(PlannedArrivals { rate_per_s: rate.get(), cv_squared })
+                }
+            },
+            release_for_ms: size.time.map(Nanos::to_millis),
+            seed: Some(load.seed(self.workload.seed, visit).0),
+            window: self.window.into(),
+            until: self.until.as_ref().map(Precision::to_string),
+        }
+    }
+}
+
+/// The schema of `level.json`.
+pub(crate) const LEVEL: &str = "fizeau.level/1";
+
+/// `level.json`: what the level beside it is to be, written before its first request.
+#[derive(Debug, Serialize)]
+pub(super) struct LevelDocument {
+    schema: &'static str,
+    version: &'static str,
+    #[serde(flatten)]
+    plan: LevelPlan,
+}
+
+impl LevelDocument {
+    pub(super) const fn new(plan: LevelPlan) -> Self {
+        Self { schema: LEVEL, version: env!("CARGO_PKG_VERSION"), plan }
+    }
+}

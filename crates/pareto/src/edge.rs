@@ -1,0 +1,288 @@
+//! The highest load within limits, from loads that were tested.
+
+mod curve;
+
+use crate::{Constraint, Estimate, Relation, Trend};
+use curve::{Curve, Reach, Step, steps};
+
+/// A load that was tested, and what was measured there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tested {
+    /// The load: requests per second, or in flight.
+    pub load: f64,
+    /// What was served.
+    pub throughput: Estimate,
+    /// The figure that each limit is about, in the order of the limits; none where it is not known.
+    pub figures: Vec<Option<Estimate>>,
+}
+
+/// What a figure must keep to, and which way it goes as the load rises.
+///
+/// ```
+/// use fizeau_pareto::{Limit, Trend};
+/// let latency = Limit::at_most(500.0);
+/// assert_eq!(latency.trend, Trend::Rising);
+/// let rate = Limit::at_least(10.0).with_trend(Trend::Rising); // more load gives more of it
+/// # assert_eq!(rate.trend, Trend::Rising);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limit {
+    /// On which side of the limit the figure must lie.
+    pub relation: Relation,
+    /// The limit, in the figure's unit; within it itself.
+    pub limit: f64,
+    /// Which way the figure goes as the load rises.
+    pub trend: Trend,
+}
+
+impl Limit {
+    /// An upper limit on a figure that rises with the load, as a latency.
+    #[must_use]
+    pub const fn at_most(limit: f64) -> Self {
+        Self { relation: Relation::AtMost, limit, trend: Trend::Rising }
+    }
+
+    /// A lower limit on a figure that falls with the load, as the share of good requests.
+    #[must_use]
+    pub const fn at_least(limit: f64) -> Self {
+        Self { relation: Relation::AtLeast, limit, trend: Trend::Falling }
+    }
+
+    /// The same limit on a figure that goes the other way, such as a lower limit on throughput: it takes a least load and
+    /// never bounds the highest.
+    #[must_use]
+    pub const fn with_trend(self, trend: Trend) -> Self {
+        Self { trend, ..self }
+    }
+
+    fn margin(&self, value: f64) -> f64 {
+        let constraint =
+            Constraint { value: Some(value), relation: self.relation, limit: self.limit };
+        // Of numbers there is always a margin.
+        constraint.margin().unwrap_or(f64::NEG_INFINITY)
+    }
+}
+
+/// Where the highest load within all limits lies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Edge {
+    /// Between two tested loads, or on the lower of them.
+    Between(Crossing),
+    /// Not reached: every load that was tested, from some load on, keeps all limits, and the edge is above the highest.
+    Beyond(Reached),
+    /// No tested load keeps all limits.
+    Unmet(Miss),
+}
+
+/// An edge between two tested loads.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Crossing {
+    /// The load, with its interval: from where the worse ends of the figures' intervals cross a limit to where the better ends
+    /// do. All of it within the loads that were tested.
+    pub load: Estimate,
+    /// Whether the interval goes on below the lowest load that was tested: the worse ends keep the limits nowhere.
+    pub is_open_below: bool,
+    /// Whether it goes on above the highest: the better ends keep the limits everywhere.
+    pub is_open_above: bool,
+    /// What is served there, between what the two neighbours serve; its interval covers that of the load.
+    pub throughput: Estimate,
+    /// The index of the tested load nearest below, which keeps all limits.
+    pub below: usize,
+    /// Which limit breaks first, and by how much at the next load that was tested.
+    pub breaks: Break,
+}
+
+/// The highest load of all keeps all limits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reached {
+    /// Its index.
+    pub level: usize,
+    /// The load.
+    pub load: f64,
+    /// The load up to which the worse ends of the figures' intervals keep the limits too; at most `load`.
+    pub surely: f64,
+    /// What is served there.
+    pub throughput: Estimate,
+    /// The limit that has least to spare there, with its margin as a share of the limit; none without limits.
+    pub closest: Option<(usize, f64)>,
+}
+
+/// A limit that a load breaks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Break {
+    /// The index of the limit.
+    pub limit: usize,
+    /// The index of the load.
+    pub level: usize,
+    /// The figure there, after the regression.
+    pub value: f64,
+    /// How far it is beyond the limit, relative to the limit: 0.1 is a tenth too much or too little.
+    pub excess: f64,
+}
+
+/// The load that comes nearest, where none keeps all limits: its worst miss is least.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Miss {
+    /// The limit that it misses most.
+    pub worst: Break,
+    /// Whether the better ends of its figures' intervals keep all limits.
+    pub is_within_error: bool,
+}
+
+/// Why there is no telling where the edge is. Indices are from 0.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EdgeError {
+    /// A level has too few figures, or too many.
+    #[error("level {level} (from 0) has {figures} figures for {limits} limits; give one for each")]
+    WrongLength {
+        /// The level's index.
+        level: usize,
+        /// How many figures it has.
+        figures: usize,
+        /// How many limits there are.
+        limits: usize,
+    },
+    /// A load, a throughput or a figure is infinite or NaN.
+    #[error("level {0} (from 0) has a load, throughput or figure that is not finite; leave it out")]
+    NotFinite(usize),
+    /// A limit is NaN.
+    #[error("limit {0} (from 0) is not a number")]
+    LimitNotANumber(usize),
+    /// No level has the figure that a limit is about.
+    #[error("no tested level has the figure of limit {0} (from 0); it cannot be judged")]
+    NoFigure(usize),
+    /// No level was tested, or none has all figures.
+    #[error("no tested level has all the figures that the limits are about")]
+    NoLevel,
+}
+
+/// The highest load within all `limits`, between the loads that were tested.
+///
+/// Each figure is first made to go its way by [`isotonic`](crate::isotonic) regression over the load, so that one level that
+/// came out too good or too bad by chance does not decide; figures count by their precision where all have intervals. The edge
+/// lies between the last level that then keeps all limits and the next, where a straight line between the two crosses the
+/// limit. Straight, because between two loads nothing was measured, and a line asks for least; and careful, because latency
+/// bends upwards as load nears capacity, so that the line lies above the curve and crosses the limit earlier.
+///
+/// It is never beyond the highest load that was tested, nor below the lowest. A looser limit never lowers it, and exact figures
+/// give an exact edge. Levels may come in any order; those of one load are averaged and named by the first. A level that lacks
+/// a figure is passed over, since it shows nothing.
+///
+/// ```
+/// use fizeau_pareto::{Edge, Estimate, Limit, Tested, edge};
+/// let level = |load: f64, latency: f64| {
+///     let [throughput, latency] = [Estimate::exact(load), Estimate::exact(latency)];
+///     Ok::<_, fizeau_pareto::EstimateError>(Tested { load, throughput: throughput?, figures: vec![Some(latency?)] })
+/// };
+/// let levels = [level(1.0, 210.0)?, level(4.0, 260.0)?, level(8.0, 660.0)?];
+/// let Edge::Between(edge) = edge(&levels, &[Limit::at_most(360.0)])? else { unreachable!() };
+/// assert_eq!((edge.load.value(), edge.below, edge.breaks.level), (5.0, 1, 2));
+/// assert_eq!(edge.breaks.excess, 300.0 / 360.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If a level has not one figure for each limit, a number is not one, or no level has all figures.
+pub fn edge(levels: &[Tested], limits: &[Limit]) -> Result<Edge, EdgeError> {
+    check(levels, limits)?;
+    let steps = steps(levels);
+    let curves: Vec<Curve> =
+        limits.iter().enumerate().map(|(i, limit)| Curve::of(&steps, i, limit)).collect();
+    let keeps = |at: usize| curves.iter().all(|curve| curve.keeps(at));
+    let Some(last) = (0..steps.len()).rev().find(|&at| keeps(at)) else {
+        return nearest(&steps, &curves, limits).map(Edge::Unmet).ok_or(EdgeError::NoLevel);
+    };
+    let (Some(at), Some(highest)) = (steps.get(last), steps.last()) else {
+        return Err(EdgeError::NoLevel);
+    };
+    let (surely, is_open_below) = match least(curves.iter().map(Curve::reach_of_worse)) {
+        Reach::Nowhere => (steps.first().map_or(at.load, |step| step.load), true),
+        Reach::To(load) => (load, false),
+        Reach::Everywhere => (highest.load, false),
+    };
+    let (perhaps, is_open_above) = match least(curves.iter().map(Curve::reach_of_better)) {
+        Reach::To(load) => (load, false),
+        Reach::Nowhere | Reach::Everywhere => (highest.load, true),
+    };
+    let Some((load, breaks)) = first_break(&steps, &curves, limits, last) else {
+        let margins =
+            curves.iter().zip(limits).map(|(curve, limit)| limit.margin(curve.value(last)));
+        let closest = margins.enumerate().reduce(|a, b| if b.1 < a.1 { b } else { a });
+        let Step { index: level, load, throughput, .. } = *highest;
+        return Ok(Edge::Beyond(Reached { level, load, surely, throughput, closest }));
+    };
+    let load = curve::around(load, surely, perhaps);
+    let (throughput, below) = (curve::throughput(&steps, load), at.index);
+    Ok(Edge::Between(Crossing { load, is_open_below, is_open_above, throughput, below, breaks }))
+}
+
+fn check(levels: &[Tested], limits: &[Limit]) -> Result<(), EdgeError> {
+    if let Some(limit) = limits.iter().position(|limit| limit.limit.is_nan()) {
+        return Err(EdgeError::LimitNotANumber(limit));
+    }
+    for (level, tested) in levels.iter().enumerate() {
+        let (figures, limits) = (tested.figures.len(), limits.len());
+        if figures != limits {
+            return Err(EdgeError::WrongLength { level, figures, limits });
+        }
+        let known = tested.figures.iter().flatten();
+        let mut values = known.chain([&tested.throughput]).map(Estimate::value);
+        if !(tested.load.is_finite() && values.all(f64::is_finite)) {
+            return Err(EdgeError::NotFinite(level));
+        }
+    }
+    let lacks = |limit: &usize| {
+        levels.iter().all(|level| level.figures.get(*limit).is_none_or(Option::is_none))
+    };
+    match (0..limits.len()).find(lacks) {
+        Some(limit) if !levels.is_empty() => Err(EdgeError::NoFigure(limit)),
+        _ => Ok(()),
+    }
+}
+
+/// The limit that breaks first after `last`, and the load where; none if `last` is the highest.
+fn first_break(
+    steps: &[Step],
+    curves: &[Curve],
+    limits: &[Limit],
+    last: usize,
+) -> Option<(f64, Break)> {
+    let next = steps.get(last + 1)?;
+    let broken = curves.iter().zip(limits).enumerate().filter_map(|(limit, (curve, asked))| {
+        let Reach::To(load) = curve.reach() else { return None };
+        let value = curve.value(last + 1);
+        let excess = -asked.margin(value);
+        (!curve.keeps(last + 1))
+            .then_some((load, Break { limit, level: next.index, value, excess }))
+    });
+    // Of limits that break at one load, the one that is missed most at the next.
+    broken.reduce(|first, other| {
+        let is_before =
+            other.0 < first.0 || (other.0 == first.0 && other.1.excess > first.1.excess);
+        if is_before { other } else { first }
+    })
+}
+
+/// The level whose worst miss is least.
+fn nearest(steps: &[Step], curves: &[Curve], limits: &[Limit]) -> Option<Miss> {
+    let worst = |(at, step): (usize, &Step)| {
+        let breaks = curves.iter().zip(limits).enumerate().map(|(limit, (curve, asked))| {
+            let value = curve.value(at);
+            Break { limit, level: step.index, value, excess: -asked.margin(value) }
+        });
+        let worst = breaks.reduce(|most, next| if next.excess > most.excess { next } else { most });
+        let is_within_error = curves.iter().all(|curve| curve.may_keep(at));
+        worst.map(|worst| Miss { worst, is_within_error })
+    };
+    let misses = steps.iter().enumerate().filter_map(worst);
+    misses.reduce(|near, next| if next.worst.excess < near.worst.excess { next } else { near })
+}
+
+fn least(reaches: impl Iterator<Item = Reach>) -> Reach {
+    reaches.fold(Reach::Everywhere, |least, next| match (least, next) {
+        (Reach::Nowhere, _) | (_, Reach::Nowhere) => Reach::Nowhere,
+        (Reach::To(a), Reach::To(b)) => Reach::To(a.min(b)),
+        (Reach::Everywhere, other) | (other, Reach::Everywhere) => other,
+    })
+}

@@ -1,0 +1,188 @@
+//! Figures over the load: made to go one way, and held against a limit.
+
+use super::{Limit, Tested};
+use crate::{Estimate, Relation, Trend, isotonic};
+
+/// All levels of one load.
+pub(super) struct Step {
+    /// The index of the first of them.
+    pub(super) index: usize,
+    pub(super) load: f64,
+    pub(super) throughput: Estimate,
+    figures: Vec<Estimate>,
+    /// How many they are.
+    count: usize,
+}
+
+/// The loads that have all figures, rising.
+pub(super) fn steps(levels: &[Tested]) -> Vec<Step> {
+    let whole = levels.iter().enumerate().filter_map(|(index, level)| {
+        let figures: Option<Vec<Estimate>> = level.figures.iter().copied().collect();
+        let (load, throughput) = (level.load, level.throughput);
+        Some(Step { index, load, throughput, figures: figures?, count: 1 })
+    });
+    let mut whole: Vec<Step> = whole.collect();
+    // A stable sort: the first of a load stays the first.
+    whole.sort_by(|a, b| a.load.total_cmp(&b.load));
+    let same = |a: &Step, b: &Step| a.load == b.load;
+    whole.chunk_by(same).filter_map(averaged).collect()
+}
+
+fn averaged(same: &[Step]) -> Option<Step> {
+    let first = same.first()?;
+    let mean = |of: &dyn Fn(&Step) -> Option<Estimate>| {
+        let all: Vec<Estimate> = same.iter().filter_map(of).collect();
+        let mean =
+            |end: fn(&Estimate) -> f64| all.iter().map(end).sum::<f64>() / all.len().max(1) as f64;
+        around(mean(Estimate::value), mean(Estimate::low), mean(Estimate::high))
+    };
+    let figures = (0..first.figures.len()).map(|i| mean(&|step| step.figures.get(i).copied()));
+    Some(Step {
+        index: first.index,
+        load: first.load,
+        throughput: mean(&|step| Some(step.throughput)),
+        figures: figures.collect(),
+        count: same.len(),
+    })
+}
+
+/// How far up the load a limit is kept.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Reach {
+    /// It is broken at the lowest load.
+    Nowhere,
+    To(f64),
+    Everywhere,
+}
+
+/// A figure over the load, turned so that the limit is an upper one.
+pub(super) struct Curve {
+    loads: Vec<f64>,
+    costs: Vec<f64>,
+    /// The better ends of the intervals.
+    better: Vec<f64>,
+    /// The worse ends.
+    worse: Vec<f64>,
+    most: f64,
+    sign: f64,
+    worsens: bool,
+}
+
+impl Curve {
+    /// Figure `index` of all steps against its limit.
+    pub(super) fn of(steps: &[Step], index: usize, limit: &Limit) -> Self {
+        let sign = match limit.relation {
+            Relation::AtMost => 1.0,
+            Relation::AtLeast => -1.0,
+        };
+        let figures: Vec<(Estimate, f64)> = steps
+            .iter()
+            .filter_map(|step| Some((*step.figures.get(index)?, step.count as f64)))
+            .collect();
+        let weights = weights(&figures);
+        let fitted = |end: fn(&Estimate) -> f64| {
+            let values: Vec<f64> = figures.iter().map(|(figure, _)| end(figure)).collect();
+            // Estimates hold no NaN, and the weights are made to weigh.
+            let fitted = isotonic(&values, &weights, limit.trend).unwrap_or(values);
+            fitted.into_iter().map(|value| sign * value).collect()
+        };
+        let (costs, low, high): (_, Vec<f64>, Vec<f64>) =
+            (fitted(Estimate::value), fitted(Estimate::low), fitted(Estimate::high));
+        let (better, worse) = if sign > 0.0 { (low, high) } else { (high, low) };
+        let worsens = match limit.relation {
+            Relation::AtMost => limit.trend == Trend::Rising,
+            Relation::AtLeast => limit.trend == Trend::Falling,
+        };
+        let loads = steps.iter().map(|step| step.load).collect();
+        Self { loads, costs, better, worse, most: sign * limit.limit, sign, worsens }
+    }
+
+    /// The figure at a step, in its own direction.
+    pub(super) fn value(&self, at: usize) -> f64 {
+        self.costs.get(at).map_or(f64::NAN, |cost| self.sign * cost)
+    }
+
+    pub(super) fn keeps(&self, at: usize) -> bool {
+        self.costs.get(at).is_some_and(|cost| *cost <= self.most)
+    }
+
+    /// Whether the better end of the figure's interval keeps the limit.
+    pub(super) fn may_keep(&self, at: usize) -> bool {
+        self.better.get(at).is_some_and(|cost| *cost <= self.most)
+    }
+
+    pub(super) fn reach(&self) -> Reach {
+        self.reach_along(&self.costs)
+    }
+
+    pub(super) fn reach_of_better(&self) -> Reach {
+        self.reach_along(&self.better)
+    }
+
+    pub(super) fn reach_of_worse(&self) -> Reach {
+        self.reach_along(&self.worse)
+    }
+
+    /// Where `costs`, which rise, cross the limit. One that falls bounds no load from above.
+    fn reach_along(&self, costs: &[f64]) -> Reach {
+        if !self.worsens {
+            return Reach::Everywhere;
+        }
+        let kept = costs.partition_point(|cost| *cost <= self.most);
+        let Some(last) = kept.checked_sub(1) else { return Reach::Nowhere };
+        let at = |i: usize| Some((*self.loads.get(i)?, *costs.get(i)?));
+        let (Some((from, low)), Some((to, high))) = (at(last), at(kept)) else {
+            return Reach::Everywhere;
+        };
+        // From an end that lies infinitely low, the crossing may be anywhere up to the next load.
+        let share = (self.most - low) / (high - low);
+        let share = if share.is_nan() { 1.0 } else { share };
+        Reach::To((to - from).mul_add(share, from).clamp(from, to))
+    }
+}
+
+/// By precision where every figure has an interval of its own; else all alike.
+fn weights(figures: &[(Estimate, f64)]) -> Vec<f64> {
+    let precision = |(figure, count): &(Estimate, f64)| {
+        let weight = count / (figure.high() - figure.low()).powi(2);
+        (weight > 0.0 && weight.is_finite()).then_some(weight)
+    };
+    let precise: Option<Vec<f64>> = figures.iter().map(precision).collect();
+    precise.unwrap_or_else(|| figures.iter().map(|(_, count)| *count).collect())
+}
+
+/// What is served over the loads of an interval.
+pub(super) fn throughput(steps: &[Step], load: Estimate) -> Estimate {
+    let at =
+        |load: f64, end: fn(&Estimate) -> f64| along(steps, load, |step| end(&step.throughput));
+    let inside = steps.iter().filter(|step| load.low() <= step.load && step.load <= load.high());
+    let ends = [load.low(), load.value(), load.high()];
+    let low = ends.map(|load| at(load, Estimate::low)).into_iter();
+    let low = low.chain(inside.clone().map(|step| step.throughput.low())).fold(f64::MAX, f64::min);
+    let high = ends.map(|load| at(load, Estimate::high)).into_iter();
+    let high = high.chain(inside.map(|step| step.throughput.high())).fold(f64::MIN, f64::max);
+    around(at(load.value(), Estimate::value), low, high)
+}
+
+/// On the straight line between the neighbours of a load within the steps.
+fn along(steps: &[Step], load: f64, figure: impl Fn(&Step) -> f64) -> f64 {
+    let above = steps.partition_point(|step| step.load <= load);
+    let below = above.checked_sub(1).and_then(|below| steps.get(below));
+    match (below, steps.get(above)) {
+        (Some(below), Some(above)) => {
+            let share = (load - below.load) / (above.load - below.load);
+            let (from, to) = (figure(below), figure(above));
+            // Rounding must not lead beyond the better neighbour; an infinite end stays one.
+            let between = (to - from).mul_add(share, from);
+            if between.is_nan() { from } else { between.clamp(from.min(to), from.max(to)) }
+        }
+        (Some(one), None) | (None, Some(one)) => figure(one),
+        (None, None) => f64::NAN,
+    }
+}
+
+/// `value` within its ends, which rounding may have put a little too near.
+pub(super) fn around(value: f64, low: f64, high: f64) -> Estimate {
+    let (low, high) = (low.min(value), high.max(value));
+    Estimate::new(value, low, high).unwrap_or(Estimate::ZERO)
+}

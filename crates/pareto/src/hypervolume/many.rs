@@ -1,0 +1,106 @@
+//! Hypervolume in more dimensions, and what one point covers alone.
+
+use std::cmp::Ordering;
+
+use super::{Sum, four, three, two};
+
+/// The most axes that a hypervolume is computed over.
+pub(crate) const MOST_AXES: usize = 6;
+
+/// A point of up to six dimensions; the figures of the others are 0.
+pub(crate) type Row = [f64; MOST_AXES];
+
+/// The volume that points, given one after the other, reach below the reference, all of them being below it.
+pub(crate) fn volume_of_rows(rows: &[f64], reference: &[f64]) -> f64 {
+    match *reference {
+        [a] => two::length(rows.as_chunks().0, [a]),
+        [a, b] => two::area(rows.as_chunks().0, [a, b]),
+        [a, b, c] => three::volume(rows.as_chunks().0, [a, b, c]),
+        [a, b, c, d] => four::volume(rows.as_chunks().0, [a, b, c, d]),
+        _ => {
+            let rows = rows.chunks_exact(reference.len()).map(padded);
+            sliced(rows.collect(), reference)
+        }
+    }
+}
+
+/// The point as a row.
+pub(crate) fn padded(figures: &[f64]) -> Row {
+    let mut row = [0.0; MOST_AXES];
+    row.iter_mut().zip(figures).for_each(|(to, from)| *to = *from);
+    row
+}
+
+/// In the order of the last axis, each point adds what it covers alone in the others, times the way from it to the
+/// reference.
+fn sliced(mut rows: Vec<Row>, reference: &[f64]) -> f64 {
+    let last = reference.len() - 1;
+    let by_last = |a: &Row, b: &Row| a[last].total_cmp(&b[last]).then_with(|| lexicographic(a, b));
+    rows.sort_unstable_by(by_last);
+    let mut volume = Sum::default();
+    let mut before: Vec<Row> = Vec::new();
+    for mut row in rows {
+        let height = reference[last] - std::mem::take(&mut row[last]);
+        if before.iter().any(|other| covers(other, &row)) {
+            continue;
+        }
+        volume.add(exclusive(&before, &row, &reference[..last]) * height);
+        before.retain(|other| !covers(&row, other));
+        before.push(row);
+    }
+    volume.total()
+}
+
+/// The volume that `row` covers and none of `others` does: its own box, less what the others cover of it.
+///
+/// The difference has the absolute error of the box.
+pub(crate) fn exclusive<'a>(
+    others: impl IntoIterator<Item = &'a Row>,
+    row: &Row,
+    reference: &[f64],
+) -> f64 {
+    let limited = others.into_iter().map(|other| {
+        let mut limited = *other;
+        limited.iter_mut().zip(row).for_each(|(cost, own)| *cost = cost.max(*own));
+        limited
+    });
+    let mut limited: Vec<Row> = limited.collect();
+    maxima(&mut limited);
+    let covered = volume(limited, reference);
+    let own: f64 = reference.iter().zip(row).map(|(worst, cost)| worst - cost).product();
+    // Rounding must not make it negative.
+    (own - covered).max(0.0)
+}
+
+fn volume(rows: Vec<Row>, reference: &[f64]) -> f64 {
+    if reference.len() > 4 {
+        return sliced(rows, reference);
+    }
+    let figures: Vec<f64> = rows.iter().flat_map(|row| &row[..reference.len()]).copied().collect();
+    volume_of_rows(&figures, reference)
+}
+
+/// Leaves one of each set of copies, and nothing that another dominates.
+pub(crate) fn maxima(rows: &mut Vec<Row>) {
+    // In this order a point comes after all that dominate it.
+    rows.sort_unstable_by(lexicographic);
+    let mut kept = 0;
+    for next in 0..rows.len() {
+        let row = rows[next];
+        if !rows[..kept].iter().any(|other| covers(other, &row)) {
+            rows[kept] = row;
+            kept += 1;
+        }
+    }
+    rows.truncate(kept);
+}
+
+/// Whether `a` is at least as good as `b` in every axis.
+fn covers(a: &Row, b: &Row) -> bool {
+    a.iter().zip(b).all(|(a, b)| a <= b)
+}
+
+/// NaN is ruled out where points are made.
+pub(crate) fn lexicographic(a: &Row, b: &Row) -> Ordering {
+    a.partial_cmp(b).unwrap_or(Ordering::Equal)
+}

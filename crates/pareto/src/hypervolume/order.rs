@@ -1,0 +1,48 @@
+//! Orders of points along an axis.
+
+use std::cmp::Ordering;
+
+/// The indices of `points`, lowest first in the axis `first`; ties are ordered by the other axes from the first on.
+/// Only copies tie in all, so that the order given leaves no trace.
+pub(crate) fn lowest_first<const D: usize>(points: &[[f64; D]], first: usize) -> Vec<usize> {
+    // Whole numbers compare faster than floats; ties, which need the points themselves, are rare.
+    let mut keys: Vec<(u64, u32)> =
+        (0_u32..).zip(points).map(|(i, point)| (bits(point[first]), i)).collect();
+    keys.sort_unstable_by(|(key, i), (other, j)| {
+        key.cmp(other).then_with(|| by_all(&points[*i as usize], &points[*j as usize]))
+    });
+    keys.into_iter().map(|(_, i)| i as usize).collect()
+}
+
+/// The place of each point in an order of [`lowest_first`], counted from 1.
+pub(crate) fn ranked(order: &[usize]) -> Vec<usize> {
+    let mut ranks = vec![0; order.len()];
+    for (place, &point) in order.iter().enumerate() {
+        ranks[point] = place + 1;
+    }
+    ranks
+}
+
+/// NaN is ruled out where points are made.
+fn by_all<const D: usize>(a: &[f64; D], b: &[f64; D]) -> Ordering {
+    a.partial_cmp(b).unwrap_or(Ordering::Equal)
+}
+
+/// A number that orders as the float does. Adding 0 makes one of both zeros.
+fn bits(figure: f64) -> u64 {
+    let bits = (figure + 0.0).to_bits();
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{lowest_first, ranked};
+
+    #[test]
+    fn orders_by_one_axis_then_by_the_others() {
+        let points = [[3.0, 1.0], [-0.0, 2.0], [0.0, 1.0], [-1.0, 1.0], [-2.5, 9.0]];
+        assert_eq!(lowest_first(&points, 0), [4, 3, 2, 1, 0]);
+        assert_eq!(lowest_first(&points, 1), [3, 2, 0, 1, 4]);
+        assert_eq!(ranked(&[2, 0, 1]), [2, 3, 1]);
+    }
+}

@@ -1,0 +1,226 @@
+//! The edge of limits: by hand, and what must hold for any levels.
+
+use fizeau_pareto::{
+    Crossing, Edge, EdgeError, Estimate, Limit, Miss, Reached, Tested, Trend, edge,
+};
+use proptest::prelude::*;
+
+use crate::fixed;
+
+fn exact(value: f64) -> Estimate {
+    Estimate::exact(value).unwrap()
+}
+
+fn level(load: f64, throughput: f64, figures: &[f64]) -> Tested {
+    let figures = figures.iter().map(|&value| Some(exact(value))).collect();
+    Tested { load, throughput: exact(throughput), figures }
+}
+
+fn between(levels: &[Tested], limits: &[Limit]) -> Crossing {
+    match edge(levels, limits).unwrap() {
+        Edge::Between(crossing) => crossing,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_edge_is_interpolated_between_neighbours() {
+    let levels = [level(1.0, 1.0, &[200.0]), level(4.0, 3.9, &[300.0]), level(8.0, 5.9, &[700.0])];
+    let found = between(&levels, &[Limit::at_most(500.0)]);
+    assert_eq!((found.load, found.throughput), (exact(6.0), exact(4.9)));
+    assert_eq!((found.below, found.breaks.limit, found.breaks.level), (1, 0, 2));
+    assert_eq!((found.breaks.value, found.breaks.excess), (700.0, 0.4));
+    assert!(!found.is_open_above && !found.is_open_below);
+}
+
+#[test]
+fn the_limit_that_breaks_first_is_named() {
+    let levels = [level(1.0, 1.0, &[200.0, 0.99]), level(2.0, 2.0, &[600.0, 0.91])];
+    let found = between(&levels, &[Limit::at_most(500.0), Limit::at_least(0.97)]);
+    // A quarter of the way for the share, three quarters for the latency.
+    assert!((found.load.value() - 1.25).abs() < 1e-9);
+    assert_eq!(found.breaks.limit, 1);
+    assert!((found.breaks.excess - 0.06 / 0.97).abs() < 1e-9);
+}
+
+#[test]
+fn where_all_keep_the_limits_the_edge_is_above() {
+    let levels = [level(2.0, 2.0, &[300.0]), level(1.0, 1.0, &[200.0])];
+    let Edge::Beyond(found) = edge(&levels, &[Limit::at_most(400.0)]).unwrap() else { panic!() };
+    let closest = Some((0, 0.25));
+    let throughput = exact(2.0);
+    assert_eq!(found, Reached { level: 0, load: 2.0, surely: 2.0, throughput, closest });
+    let free = [level(1.0, 1.0, &[])];
+    assert!(matches!(edge(&free, &[]), Ok(Edge::Beyond(Reached { closest: None, .. }))));
+}
+
+#[test]
+fn where_none_keeps_the_limits_the_nearest_is_named() {
+    let levels = [level(4.0, 4.0, &[900.0, 0.9]), level(1.0, 1.0, &[612.0, 0.98])];
+    let limits = [Limit::at_most(500.0), Limit::at_least(0.99)];
+    let Edge::Unmet(Miss { worst, is_within_error }) = edge(&levels, &limits).unwrap() else {
+        panic!()
+    };
+    assert_eq!((worst.level, worst.limit, worst.value), (1, 0, 612.0));
+    assert!((worst.excess - 0.224).abs() < 1e-9 && !is_within_error);
+}
+
+#[test]
+fn one_level_too_good_by_chance_does_not_decide() {
+    // 8 came out worse than 16: together they are at 550, over the limit.
+    let levels = [
+        level(4.0, 4.0, &[300.0]),
+        level(8.0, 8.0, &[650.0]),
+        level(16.0, 9.0, &[450.0]),
+        level(32.0, 9.0, &[900.0]),
+    ];
+    let found = between(&levels, &[Limit::at_most(500.0)]);
+    assert_eq!((found.below, found.breaks.level, found.breaks.value), (0, 1, 550.0));
+    assert!((found.load.value() - 7.2).abs() < 1e-9);
+}
+
+#[test]
+fn the_interval_is_where_the_ends_cross() {
+    let wide = |load: f64, value: f64| {
+        let figure = Estimate::new(value, value - 50.0, value + 50.0).unwrap();
+        Tested { load, throughput: exact(load), figures: vec![Some(figure)] }
+    };
+    let levels = [wide(0.0, 100.0), wide(10.0, 200.0), wide(20.0, 300.0)];
+    let found = between(&levels, &[Limit::at_most(220.0)]);
+    assert_eq!(found.load, Estimate::new(12.0, 7.0, 17.0).unwrap());
+    assert_eq!(found.throughput, Estimate::new(12.0, 7.0, 17.0).unwrap());
+    let open = between(&levels, &[Limit::at_most(270.0)]);
+    assert_eq!((open.load.high(), open.is_open_above, open.is_open_below), (20.0, true, false));
+    let open = between(&levels, &[Limit::at_most(120.0)]);
+    assert_eq!((open.load.low(), open.is_open_above, open.is_open_below), (0.0, false, true));
+    let Edge::Unmet(miss) = edge(&levels, &[Limit::at_most(80.0)]).unwrap() else { panic!() };
+    assert!(miss.is_within_error);
+}
+
+#[test]
+fn a_limit_that_more_load_helps_bounds_nothing_from_above() {
+    let levels = [level(1.0, 1.0, &[300.0, 1.0]), level(8.0, 7.0, &[500.0, 7.0])];
+    let rate = Limit::at_least(5.0).with_trend(Trend::Rising);
+    let Edge::Beyond(found) = edge(&levels, &[Limit::at_most(600.0), rate]).unwrap() else {
+        panic!()
+    };
+    assert_eq!(found.level, 1);
+    // Between the loads both might hold somewhere, but that was not shown of any load tested.
+    let none = edge(&levels, &[Limit::at_most(490.0), rate]).unwrap();
+    assert!(matches!(none, Edge::Unmet(Miss { worst, .. }) if worst.level == 1), "{none:?}");
+}
+
+#[test]
+fn a_level_without_the_figure_shows_nothing() {
+    let mut levels = vec![level(1.0, 1.0, &[200.0]), level(4.0, 4.0, &[300.0])];
+    levels[1].figures = vec![None];
+    let Edge::Beyond(found) = edge(&levels, &[Limit::at_most(500.0)]).unwrap() else { panic!() };
+    assert_eq!(found.level, 0);
+    levels[0].figures = vec![None];
+    assert_eq!(edge(&levels, &[Limit::at_most(500.0)]), Err(EdgeError::NoFigure(0)));
+    assert_eq!(edge(&[], &[Limit::at_most(500.0)]), Err(EdgeError::NoLevel));
+    assert_eq!(edge(&levels, &[Limit::at_most(f64::NAN)]), Err(EdgeError::LimitNotANumber(0)));
+    let wrong = EdgeError::WrongLength { level: 0, figures: 1, limits: 0 };
+    assert_eq!(edge(&levels, &[]), Err(wrong));
+    let odd = [level(f64::INFINITY, 1.0, &[1.0])];
+    assert_eq!(edge(&odd, &[Limit::at_most(1.0)]), Err(EdgeError::NotFinite(0)));
+}
+
+#[test]
+fn intervals_may_be_open() {
+    let open = |load: f64, value: f64| {
+        let figure = Estimate::new(value, f64::NEG_INFINITY, f64::INFINITY).unwrap();
+        Tested { load, throughput: exact(load), figures: vec![Some(figure)] }
+    };
+    let levels = [open(1.0, 100.0), open(2.0, 300.0)];
+    let found = between(&levels, &[Limit::at_most(200.0)]);
+    assert_eq!(found.load, Estimate::new(1.5, 1.0, 2.0).unwrap());
+    assert!(found.is_open_above && found.is_open_below);
+}
+
+prop_compose! {
+    fn figure()(value in 1.0f64..100.0, down in 0.0f64..30.0, up in 0.0f64..30.0, known in 0..12) -> Option<Estimate> {
+        (known > 0).then(|| Estimate::new(value, value - down, value + up).unwrap())
+    }
+}
+
+fn levels() -> impl Strategy<Value = Vec<Tested>> {
+    let level = (1_u8..12, figure(), figure(), figure());
+    let level = level.prop_map(|(load, throughput, one, other)| Tested {
+        load: load.into(),
+        throughput: throughput.unwrap_or_else(|| exact(1.0)),
+        figures: vec![one, other],
+    });
+    prop::collection::vec(level, 1..10)
+}
+
+/// The edge as a load; below every load where no limit is kept, and on the highest where all are.
+fn load_of(edge: &Edge) -> f64 {
+    match edge {
+        Edge::Between(crossing) => crossing.load.value(),
+        Edge::Beyond(reached) => reached.load,
+        Edge::Unmet(_) => 0.0,
+    }
+}
+
+proptest! {
+    #![proptest_config(fixed())]
+
+    #[test]
+    fn the_edge_lies_between_its_neighbours(levels in levels(), most in 1.0f64..100.0, least in 1.0f64..100.0) {
+        let limits = [Limit::at_most(most), Limit::at_least(least)];
+        let Ok(Edge::Between(found)) = edge(&levels, &limits) else { return Ok(()) };
+        let (below, above) = (&levels[found.below], &levels[found.breaks.level]);
+        prop_assert!(below.load <= found.load.value() && found.load.value() <= above.load);
+        prop_assert!(found.breaks.excess > 0.0);
+        let single = |load: f64| levels.iter().filter(|level| level.load == load).count() == 1;
+        if single(below.load) && single(above.load) {
+            let most = below.throughput.value().max(above.throughput.value());
+            prop_assert!(found.throughput.value() <= most);
+        }
+        let loads: Vec<f64> = levels.iter().map(|level| level.load).collect();
+        let (lowest, highest) = (loads.iter().copied().fold(f64::MAX, f64::min), loads.iter().copied().fold(0.0, f64::max));
+        prop_assert!(lowest <= found.load.low() && found.load.high() <= highest);
+    }
+
+    #[test]
+    fn a_looser_limit_never_lowers_it(levels in levels(), most in 1.0f64..100.0, least in 1.0f64..100.0, by in 0.0f64..40.0) {
+        let tight = edge(&levels, &[Limit::at_most(most), Limit::at_least(least)]);
+        let Ok(tight) = tight else { return Ok(()) };
+        for limits in [[most + by, least], [most, least - by], [most + by, least - by]] {
+            let loose = edge(&levels, &[Limit::at_most(limits[0]), Limit::at_least(limits[1])]).unwrap();
+            prop_assert!(load_of(&loose) >= load_of(&tight), "{tight:?} {loose:?}");
+            if let (Edge::Between(tight), Edge::Between(loose)) = (&tight, &loose) {
+                prop_assert!(tight.load.low() <= loose.load.low() && tight.load.high() <= loose.load.high());
+            }
+        }
+    }
+
+    #[test]
+    fn exact_figures_give_an_exact_edge(
+        rows in prop::collection::vec((1_u8..12, 1.0f64..100.0, 1.0f64..100.0), 1..10), most in 1.0f64..100.0,
+    ) {
+        let levels: Vec<Tested> =
+            rows.into_iter().map(|(load, rate, figure)| level(load.into(), rate, &[figure])).collect();
+        match edge(&levels, &[Limit::at_most(most)]).unwrap() {
+            Edge::Between(found) => {
+                prop_assert_eq!(found.load, exact(found.load.value()));
+                prop_assert_eq!(found.throughput, exact(found.throughput.value()));
+            }
+            Edge::Beyond(found) => prop_assert_eq!(found.surely, found.load),
+            Edge::Unmet(found) => prop_assert!(!found.is_within_error),
+        }
+    }
+
+    #[test]
+    fn order_does_not_matter(
+        (levels, shuffled) in levels().prop_flat_map(|l| (Just(l.clone()), Just(l).prop_shuffle())), most in 1.0f64..100.0,
+    ) {
+        let limits = [Limit::at_most(most), Limit::at_least(1.0)];
+        let (one, other) = (edge(&levels, &limits), edge(&shuffled, &limits));
+        prop_assert_eq!(one.is_ok(), other.is_ok());
+        if let (Ok(one), Ok(other)) = (one, other) {
+            prop_assert!((load_of(&one) - load_of(&other)).abs() < 1e-9);
+        }
+    }
+}
