@@ -6,7 +6,7 @@ mod spec;
 use std::num::NonZeroU32;
 
 use fizeau_core::PerSec;
-use fizeau_metrics::LevelSummary;
+use fizeau_metrics::{Goal, LevelSummary};
 use fizeau_pareto::{Evaluation, Found, Next, Search, SearchEnding, Standing};
 
 pub use spec::{LoadSearchError, LoadSearchSpec, Over};
@@ -160,6 +160,13 @@ impl LoadSearch {
     pub fn found(&self) -> Found {
         let search = self.search.as_ref().map(Search::found);
         search.unwrap_or(Found::NOTHING)
+    }
+
+    /// The goal that breaks first beyond the load that was found; none where no goal does.
+    #[must_use]
+    pub fn first_broken(&self) -> Option<Goal> {
+        let mut goals = self.spec.slo.goals().iter().filter(|goal| spec::breaks(goal));
+        goals.nth(self.found().first_broken?).copied()
     }
 
     /// What came of the long level at the load that was found.

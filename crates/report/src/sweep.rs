@@ -13,6 +13,7 @@ use fizeau_core::FailureClass;
 use fizeau_metrics::{Slo, Verdict};
 use fizeau_pareto::Knee;
 
+pub(crate) use goals::results;
 pub use goals::{GoalResult, StandIn};
 pub use operating::OperatingPoint;
 pub use places::Place;
