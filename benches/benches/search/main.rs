@@ -15,10 +15,10 @@ const SEEDS: u64 = 100;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    let only = words.iter().find(|word| !word.starts_with("--") && *word != "truth");
     if words.iter().any(|word| word == "truth") {
-        return truth::print();
+        return truth::print(only);
     }
-    let only = words.iter().find(|word| !word.starts_with("--"));
     println!(
         "{:48} {:>8} {:>6} {:>12} {:>8} {:>9}",
         "", "truth", "hits", "levels", "median", "worst"

@@ -59,7 +59,7 @@ pub struct Trial {
     /// What for.
     pub purpose: Purpose,
     /// On which side of the edge it lies, by itself.
-    pub verdict: Standing,
+    pub standing: Standing,
 }
 
 /// What a level of a search is for.
@@ -145,8 +145,8 @@ impl LoadSearch {
             (Purpose::Confirmation, _) => self.note(of(ask.load), summary),
             (Purpose::Start | Purpose::Evaluation, _) => self.begin(&evaluation, summary),
         }
-        let verdict = evaluation.verdict(self.spec.confidence);
-        self.trials.push(Trial { ask, purpose, verdict });
+        let standing = evaluation.standing(self.spec.confidence);
+        self.trials.push(Trial { ask, purpose, standing });
     }
 
     /// The levels so far, in the order in which they were measured.
@@ -184,7 +184,7 @@ impl LoadSearch {
     /// Begins at the rate that the closed loop completed, or at half of it where it missed the goals.
     fn begin(&mut self, evaluation: &Evaluation, summary: &LevelSummary) {
         let completed = summary.throughput.requests_per_s.get();
-        let misses = evaluation.verdict(self.spec.confidence) == Standing::Bad;
+        let misses = evaluation.standing(self.spec.confidence) == Standing::Bad;
         let start = if misses { completed / 2.0 } else { completed };
         let start = if start > 0.0 { start } else { 1.0 };
         let most = self.spec.most_levels - 1;

@@ -18,8 +18,8 @@ pub struct Evaluation {
 impl Evaluation {
     /// On which side of the edge it lies, by itself and at such a confidence.
     #[must_use]
-    pub fn verdict(&self, confidence: f64) -> Standing {
-        Seen::of(self).verdict(deviations(confidence))
+    pub fn standing(&self, confidence: f64) -> Standing {
+        Seen::of(self).standing(deviations(confidence))
     }
 }
 
@@ -149,22 +149,22 @@ impl Seen {
     }
 
     /// On which side it is, where a verdict takes so many standard errors.
-    pub(super) fn verdict(&self, deviations: f64) -> Standing {
+    pub(super) fn standing(&self, deviations: f64) -> Standing {
         let is_missing = self.margins.iter().any(Option::is_none);
         if is_missing || matches!(self.bearing, Bearing::Saturated { .. }) {
             return Standing::Bad;
         }
         let sure = |margin: &Margin| deviations * margin.error();
-        let mut verdict = Standing::Good;
+        let mut standing = Standing::Good;
         for margin in self.margins.iter().flatten() {
             if margin.value + sure(margin) < 0.0 {
                 return Standing::Bad;
             }
             if margin.value - sure(margin) < 0.0 {
-                verdict = Standing::Undecided;
+                standing = Standing::Undecided;
             }
         }
-        verdict
+        standing
     }
 }
 

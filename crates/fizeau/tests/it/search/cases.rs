@@ -100,7 +100,7 @@ pub(crate) const CASES: [Case; 6] = [
 ];
 
 /// Requests of a level that is to know the truth.
-pub(crate) const LONG: u64 = 100_000;
+pub(crate) const LONG: u64 = 40_000;
 
 impl Engine {
     fn scenario(self) -> Scenario {
