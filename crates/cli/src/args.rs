@@ -25,6 +25,7 @@ mod physics;
 mod plan;
 mod report;
 mod sampling;
+mod search;
 mod serve;
 mod simulate;
 mod sol;
@@ -58,6 +59,7 @@ pub(crate) use physics::PhysicsArgs;
 pub(crate) use plan::PlanArgs;
 pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;
+pub(crate) use search::{OverArg, SearchArgs, SearchFlags};
 pub(crate) use serve::{ServeArgs, SglangArg};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use sol::{CurveArg, SolArgs, SolLoadArgs};
@@ -88,6 +90,12 @@ pub(crate) enum Command {
     ///
     /// Without --base-url, a simulated engine (Llama-3.1-8B on one H100) is started on loopback and swept.
     Sweep(Box<SweepArgs>),
+    /// Find the highest rate or concurrency within goals, in few levels.
+    ///
+    /// It goes up or down by factors until the edge of the goals lies between two loads, then measures near where the edge seems
+    /// to be until it is known to --tolerance, and at last runs there for long (--confirm). Without --base-url, a simulated
+    /// engine (Llama-3.1-8B on one H100) is started on loopback and searched.
+    Search(Box<SearchArgs>),
     /// Measure two endpoints in turns, with the same requests, and say whether they differ.
     ///
     /// In each round both are warmed and measured, never at the same time; who is first alternates. Each metric gets one of

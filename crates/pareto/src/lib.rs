@@ -49,6 +49,7 @@ mod operating;
 mod points;
 mod preference;
 mod resample;
+mod search;
 mod uncertain;
 pub use attainment::{AttainmentError, attained_share, attainment_surface};
 pub use backoff::{StepRule, StepRuleError, back_off};
@@ -67,6 +68,10 @@ pub use operating::{Candidate, Choice, Constraint, Relation, operating_point};
 pub use points::{Axis, Points, PointsError};
 pub use preference::Preference;
 pub use resample::Draws;
+pub use search::{
+    Bearing, Evaluation, Found, Loads, Next, Search, SearchEnding, SearchSpec, SearchSpecError,
+    Standing, log_margin,
+};
 pub use uncertain::{UncertainPoints, Verdict};
 
 /// The example of the README, compiled so that it cannot go stale.

@@ -11,6 +11,7 @@
 //! | a table for a terminal | [`SweepReport::terminal`] |
 //! | `report.html` | [`SweepReport::page`] |
 //! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
+//! | `search.json`, and how the highest load within goals was found | [`SearchReport::text`] |
 //! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], [`WhatIf::page`] |
 //! | how many devices a rate takes, and what they cost | [`PlanReport::text`], [`PlanReport::to_json`] |
 //! | levels of several runs as rows of one table, and as CSV | [`LevelTable`], [`AxesPreset`] |
@@ -47,6 +48,7 @@ mod page;
 mod peers;
 mod percentiles;
 mod plan;
+mod search;
 mod setup;
 mod sol;
 mod sweep;
@@ -78,6 +80,7 @@ pub use plan::{
     Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
     PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,
 };
+pub use search::{SearchAsked, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
 pub use sol::{
     BatchCsv, Calibrated, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject,

@@ -23,6 +23,7 @@ use fizeau_metrics::{Slo, Verdict};
 use fizeau_pareto::Knee;
 
 pub use decision::{Decision, Within};
+pub(crate) use goals::results;
 pub use goals::{GoalResult, StandIn};
 pub use maximum::Maximum;
 pub use operating::{OperatingPoint, Why};
