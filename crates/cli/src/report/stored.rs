@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fizeau::harness::StoredRun;
 use fizeau::metrics::Slo;
-use fizeau::report::{LevelReport, LightCurve, LoadPoint, Setup, SweepReport, Unmeasured};
+use fizeau::report::{LevelReport, LightCurve, LoadPoint, Profile, Setup, SweepReport, Unmeasured};
 use serde_json::Value;
 
 use super::level::Level;
@@ -22,6 +22,8 @@ pub(crate) struct Stored {
     pub(crate) levels: Vec<LevelReport>,
     /// The goals of a sweep; none of any other run.
     pub(crate) slo: Option<Slo>,
+    /// What the sweep put first where several levels keep the goals.
+    pub(crate) profile: Profile,
     /// What the hardware could do with the requests; none where model or device are not known.
     pub(crate) curve: Option<LightCurve>,
     /// The loads that were planned and never measured.
@@ -47,21 +49,22 @@ impl Stored {
     pub(super) fn of(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Self, Fail> {
         let (setup, physics, curve) = light(run, &levels, asked)?;
         let levels: Vec<LevelReport> = levels.into_iter().map(|level| level.report).collect();
-        let slo = sweep_document(run)?;
-        let slo = slo.as_ref().and_then(|sweep| sweep.get("slo")?.as_str());
+        let sweep = sweep_document(run)?;
+        let slo = sweep.as_ref().and_then(|sweep| sweep.get("slo")?.as_str());
         let slo = slo.map(|text| text.parse().named("sweep.json: slo")).transpose()?;
+        let profile = asked.choosing.over(profile(sweep.as_ref())?);
         let planned = Planned::all(run.record()).into_iter();
         let planned = planned.filter(|planned| planned.visit == 0 && planned.role.is_none());
         let planned = planned.filter_map(|planned| planned.load).map(load_point);
         let measured = |load: &LoadPoint| levels.iter().any(|level| level.load == *load);
         let unmeasured = planned.filter(|load| !measured(load)).map(Unmeasured::from).collect();
-        Ok(Self { setup, levels, slo, curve, unmeasured, physics })
+        Ok(Self { setup, levels, slo, profile, curve, unmeasured, physics })
     }
 
     /// All of it side by side.
     pub(crate) fn report(self) -> SweepReport {
         let report = SweepReport::new(self.setup, self.levels, self.slo);
-        report.with_unmeasured(self.unmeasured).with_curve(self.curve)
+        report.with_profile(self.profile).with_unmeasured(self.unmeasured).with_curve(self.curve)
     }
 }
 
@@ -84,6 +87,18 @@ fn light(
     let reports: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
     let curve = physics.curve(&all, &reports);
     Ok((setup, Some(physics), curve))
+}
+
+/// What a sweep put first; of one that does not say, nothing in particular.
+fn profile(sweep: Option<&Value>) -> Result<Profile, Fail> {
+    let Some(stored) = sweep.and_then(|sweep| sweep.get("profile")) else {
+        return Ok(Profile::GENERAL);
+    };
+    let name = stored.get("name").and_then(Value::as_str);
+    let profile = name.and_then(Profile::named).unwrap_or_default();
+    let rule = stored.get("step_rule").and_then(Value::as_str);
+    let rule = rule.map(|text| text.parse().named("sweep.json: profile.step_rule")).transpose()?;
+    Ok(profile.with_rule(rule))
 }
 
 /// `sweep.json`; none if there is none.

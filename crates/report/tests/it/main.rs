@@ -5,6 +5,7 @@ mod ab;
 mod asked;
 mod checklist;
 mod comparison;
+mod decision;
 mod lengths;
 mod level;
 mod light;
