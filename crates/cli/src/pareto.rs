@@ -9,6 +9,8 @@ mod show;
 mod table;
 mod text;
 
+pub(crate) use table::{Field, Table};
+
 use std::path::Path;
 
 use fizeau::report::LeftOut;
@@ -20,7 +22,6 @@ use answer::Answer;
 use asked::Asked;
 use folders::Folders;
 use sample::Sample;
-use table::Table;
 
 pub(crate) fn run(args: &ParetoArgs) -> Result<Exit, Fail> {
     let folders = folders::named(&args.inputs)?;

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
         Fail::usage("--slo: name the goals that a replica keeps, such as --slo \"p99 ttft<500ms\"")
     })?;
     let ask = PlanAsk { demand, goals: slo.goals().to_vec(), others };
-    let sources = found.into_iter().map(|(from, found)| source(args, &ask, from, found));
+    let sources = found.iter().map(|(from, found)| source(args, &ask, from, found));
     let report = PlanReport::new(ask.clone(), sources.collect::<Result<_, _>>()?);
     if args.json {
         say(report.to_json().map_err(Fail::broken)?.trim_end())?;
@@ -96,12 +96,12 @@ fn source(
     args: &PlanArgs,
     ask: &PlanAsk,
     from: &FromArg,
-    found: Found,
+    found: &Found,
 ) -> Result<PlanSource, Fail> {
-    let hour = price::of(from, args, &found)?;
+    let hour = price::of(from, args, found)?;
     let spread =
         found.physics.as_ref().map(|physics| physics.reference().system.deployment().devices());
-    let devices = from.gpus.or(args.gpus_per_replica).or(spread.and_then(NonZeroU64::new));
+    let devices = from.gpus.or(args.gpus_per_replica).or_else(|| spread.and_then(NonZeroU64::new));
     let devices_per_replica = devices.ok_or_else(|| {
         Fail::usage(format!(
             "--gpus-per-replica: say how many devices a replica of {} takes",
@@ -120,11 +120,11 @@ fn source(
         left_out: found.left_out.clone(),
         lengths: found.lengths,
     };
-    source.prompt_share = prompt_share(&source, ask, &found);
+    source.prompt_share = prompt_share(&source, ask, found);
     if let Some(burstiness) = args.burstiness {
         let goodput = args.goodput.join(" ").parse().named("--goodput")?;
         let asked = bursts::Asked { plan: ask, goodput, burstiness };
-        source.bursts = bursts::of(&source, &found, &asked)?;
+        source.bursts = bursts::of(&source, found, &asked)?;
     }
     Ok(source)
 }

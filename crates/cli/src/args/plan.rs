@@ -10,7 +10,7 @@ use super::system::count;
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
-    /// What one replica was found to do: the folder of a sweep or a search, or a CSV file with a header. Its columns are rate
+    /// What one replica was found to do: the folder of a sweep or a search, or a table: CSV with a header, or JSON Lines. Its columns are rate
     /// (sent per second), requests_per_s (completed) or concurrency, and figures by the names of goals, such as p99_ttft_ms and
     /// good_share, each with _low and _high if need be; input_tokens and output_tokens are means of a request.
     ///

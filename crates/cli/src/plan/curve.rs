@@ -1,4 +1,4 @@
-//! A CSV file of tested loads, for a plan.
+//! A table of tested loads, for a plan.
 
 use fizeau::core::{Arrival, Channel, PerSec, Stamp, Tape, Tokens};
 use fizeau::metrics::{Metric, Slo, Statistic};
@@ -8,21 +8,18 @@ use fizeau::report::{LightCurve, LoadPoint, MeanLengths, PlanFigure, PlanLevel};
 use super::Found;
 use super::from::FromArg;
 use crate::args::PlanArgs;
-use crate::exit::{Fail, Named};
+use crate::exit::Fail;
+use crate::pareto::{Field, Table};
 use crate::speed::Physics;
 
 /// The columns that say how hard a level pressed.
 const LOADS: [&str; 3] = ["rate", "requests_per_s", "concurrency"];
 
 pub(super) fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
-    let file = format!("--from {}", from.path.display());
-    let text = std::fs::read_to_string(&from.path).named(&file)?;
-    let table = Table::parse(&text).map_err(|wrong| Fail::usage(format!("{file}: {wrong}")))?;
-    let levels = table.levels().map_err(|wrong| Fail::usage(format!("{file}: {wrong}")))?;
-    let mean = |column: &str| table.mean(column);
+    let curve = Curve::read(&from.path.to_string_lossy())?;
     let lengths = MeanLengths {
-        input: args.input_len.or(mean("input_tokens").named(&file)?),
-        output: args.output_len.or(mean("output_tokens").named(&file)?),
+        input: args.input_len.or_else(|| mean(&curve.input)),
+        output: args.output_len.or_else(|| mean(&curve.output)),
     };
     let mut asked = args.physics.clone();
     asked.hardware = from.hardware.clone().or(asked.hardware);
@@ -40,7 +37,7 @@ pub(super) fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
         lengths,
         physics,
         light,
-        levels,
+        levels: curve.levels,
     })
 }
 
@@ -54,114 +51,117 @@ fn light(physics: &Physics, lengths: MeanLengths) -> Option<LightCurve> {
     LightCurve::over(physics.reference(), &all, &[]).ok()
 }
 
-/// A header and rows of numbers.
-struct Table {
-    header: Vec<String>,
-    rows: Vec<Vec<String>>,
+fn mean(numbers: &[f64]) -> Option<f64> {
+    (!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / numbers.len() as f64)
 }
 
-impl Table {
-    fn parse(text: &str) -> Result<Self, String> {
-        let lines = text.trim_start_matches('\u{feff}').lines();
-        let mut lines =
-            lines.map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let cells = |line: &str| -> Vec<String> {
-            line.split(',').map(|cell| cell.trim().trim_matches('"').to_owned()).collect()
-        };
-        let header = cells(lines.next().ok_or("the file is empty; give a header and rows")?);
-        let rows: Vec<Vec<String>> = lines.map(cells).collect();
-        if let Some((index, row)) =
-            rows.iter().enumerate().find(|(_, row)| row.len() != header.len())
-        {
-            let (row, has, wanted) = (index + 1, row.len(), header.len());
-            return Err(format!("row {row} has {has} cells, and the header has {wanted}"));
+/// What a table holds.
+#[derive(Default)]
+struct Curve {
+    levels: Vec<PlanLevel>,
+    /// Prompt tokens of a request, in the rows that say so.
+    input: Vec<f64>,
+    /// Output tokens, likewise.
+    output: Vec<f64>,
+}
+
+impl Curve {
+    fn read(path: &str) -> Result<Self, Fail> {
+        let table = Table::read(path)?;
+        let heads = table.heads()?;
+        if !LOADS.iter().any(|name| heads.iter().any(|head| head == name)) {
+            let (loads, has) = (LOADS.join(", "), heads.join(", "));
+            return Err(Fail::usage(format!(
+                "{path}: a column {loads} says how hard a level pressed; there are {has}"
+            )));
         }
-        if rows.is_empty() {
-            return Err("there is a header and no row".to_owned());
+        let names: Vec<&str> = heads.iter().map(String::as_str).collect();
+        let mut curve = Self::default();
+        table.each(&names, |at, fields| {
+            let row = Row { names: &names, fields };
+            curve.add(&row).map_err(|wrong| table.wrong(at, &wrong))
+        })?;
+        match curve.levels.is_empty() {
+            true => Err(Fail::usage(format!("{path}: there is no row; give one for each load"))),
+            false => Ok(curve),
         }
-        Ok(Self { header, rows })
     }
 
-    fn column(&self, name: &str) -> Option<usize> {
-        self.header.iter().position(|other| other == name)
+    fn add(&mut self, row: &Row<'_>) -> Result<(), String> {
+        self.levels.push(row.level()?);
+        self.input.extend(row.number("input_tokens")?);
+        self.output.extend(row.number("output_tokens")?);
+        Ok(())
+    }
+}
+
+/// One load of a table.
+struct Row<'a> {
+    names: &'a [&'a str],
+    fields: &'a [Field<'a>],
+}
+
+impl Row<'_> {
+    /// The number in a column; none where there is no such column or the field is empty.
+    fn number(&self, name: &str) -> Result<Option<f64>, String> {
+        let at = self.names.iter().position(|other| *other == name);
+        let Some(field) = at.and_then(|at| self.fields.get(at)) else { return Ok(None) };
+        match (field, field.number().filter(|number| number.is_finite())) {
+            (Field::Absent, _) => Ok(None),
+            (_, Some(number)) => Ok(Some(number)),
+            (field, None) => Err(format!("column {name}: `{}` is not a number", field.words())),
+        }
     }
 
-    /// The number in a column; none where there is no such column or the cell is empty.
-    fn number(&self, row: usize, name: &str) -> Result<Option<f64>, String> {
-        let cell = self.column(name).and_then(|column| self.rows.get(row)?.get(column));
-        let Some(cell) = cell.filter(|cell| !cell.is_empty()) else { return Ok(None) };
-        let number = cell.parse().ok().filter(|number: &f64| number.is_finite());
-        let wrong = || format!("row {}, column {name}: `{cell}` is not a number", row + 1);
-        number.map(Some).ok_or_else(wrong)
+    fn positive(&self, name: &str) -> Result<Option<f64>, String> {
+        match self.number(name)? {
+            Some(number) if number <= 0.0 => {
+                Err(format!("column {name}: {number}; it must be above 0"))
+            }
+            number => Ok(number),
+        }
     }
 
     /// A number with its ends, which stand in columns of their own.
-    fn estimate(&self, row: usize, name: &str) -> Result<Option<Estimate>, String> {
-        let Some(value) = self.number(row, name)? else { return Ok(None) };
-        let [low, high] =
-            [format!("{name}_low"), format!("{name}_high")].map(|end| self.number(row, &end));
-        let estimate = Estimate::new(value, low?.unwrap_or(value), high?.unwrap_or(value));
-        let wrong = |error| format!("row {}, column {name}: {error}", row + 1);
-        estimate.map(Some).map_err(wrong)
+    fn estimate(&self, name: &str) -> Result<Option<Estimate>, String> {
+        let Some(value) = self.number(name)? else { return Ok(None) };
+        let low = self.number(&format!("{name}_low"))?.unwrap_or(value);
+        let high = self.number(&format!("{name}_high"))?.unwrap_or(value);
+        let estimate = Estimate::new(value, low, high);
+        estimate.map(Some).map_err(|error| format!("column {name}: {error}"))
     }
 
-    fn mean(&self, name: &str) -> Result<Option<f64>, String> {
-        let numbers = (0..self.rows.len()).map(|row| self.number(row, name));
-        let numbers: Vec<f64> =
-            numbers.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
-        Ok((!numbers.is_empty()).then(|| numbers.iter().sum::<f64>() / numbers.len() as f64))
-    }
-
-    fn levels(&self) -> Result<Vec<PlanLevel>, String> {
-        if !LOADS.iter().any(|name| self.column(name).is_some()) {
-            let (loads, has) = (LOADS.join(", "), self.header.join(", "));
-            return Err(format!("a column {loads} says how hard a level pressed; there are {has}"));
-        }
-        let figures: Vec<(&str, Name)> =
-            self.header.iter().filter_map(|name| Some((name.as_str(), figure(name)?))).collect();
-        (0..self.rows.len()).map(|row| self.level(row, &figures)).collect()
-    }
-
-    fn level(&self, row: usize, names: &[(&str, Name)]) -> Result<PlanLevel, String> {
-        let (load, served) = self.load(row)?;
+    fn level(&self) -> Result<PlanLevel, String> {
+        let (load, served) = self.load()?;
         let mut figures = Vec::new();
-        for (name, (metric, statistic)) in names {
-            if let Some(value) = self.estimate(row, name)? {
-                figures.push(PlanFigure { metric: *metric, statistic: *statistic, value });
-            }
+        for name in self.names {
+            let Some((metric, statistic)) = figure(name) else { continue };
+            let value = self.estimate(name)?;
+            figures.extend(value.map(|value| PlanFigure { metric, statistic, value }));
         }
-        let rps = PlanFigure {
-            metric: Metric::RequestsPerSec,
-            statistic: Statistic::Value,
-            value: served,
-        };
-        figures.push(rps);
+        let (metric, statistic) = (Metric::RequestsPerSec, Statistic::Value);
+        figures.push(PlanFigure { metric, statistic, value: served });
         Ok(PlanLevel::given(load, served, figures))
     }
 
     /// How hard a level pressed, and what it completed.
-    fn load(&self, row: usize) -> Result<(LoadPoint, Estimate), String> {
-        let positive = |name: &str| match self.number(row, name)? {
-            Some(number) if number <= 0.0 => {
-                Err(format!("row {}, column {name}: {number}; it must be above 0", row + 1))
-            }
-            number => Ok(number),
-        };
-        let [rate, served, slots] = LOADS.map(positive);
+    fn load(&self) -> Result<(LoadPoint, Estimate), String> {
+        let [rate, served, slots] = LOADS.map(|name| self.positive(name));
         let (rate, slots) = (rate?, slots?);
-        let ends = self.estimate(row, "requests_per_s")?.filter(|_| served.is_ok());
-        served?;
-        if let Some(rate) = rate {
-            let exact = Estimate::exact(rate).map_err(|error| error.to_string())?;
-            return Ok((LoadPoint::Rate(PerSec::new(rate)), ends.unwrap_or(exact)));
-        }
-        match (slots, ends) {
-            (Some(slots), Some(served)) => Ok((LoadPoint::Concurrency(slots as u32), served)),
-            (None, Some(served)) => Ok((LoadPoint::Rate(PerSec::new(served.value())), served)),
-            (Some(_), None) => {
-                Err(format!("row {}: beside concurrency it takes a column requests_per_s", row + 1))
+        let served = served?.and(self.estimate("requests_per_s")?);
+        match (rate, slots, served) {
+            (Some(rate), _, served) => {
+                let sent = Estimate::exact(rate).map_err(|error| error.to_string())?;
+                Ok((LoadPoint::Rate(PerSec::new(rate)), served.unwrap_or(sent)))
             }
-            (None, None) => Err(format!("row {}: one of {} is needed", row + 1, LOADS.join(", "))),
+            (None, Some(slots), Some(served)) => Ok((LoadPoint::Concurrency(slots as u32), served)),
+            (None, None, Some(served)) => {
+                Ok((LoadPoint::Rate(PerSec::new(served.value())), served))
+            }
+            (None, Some(_), None) => {
+                Err("beside concurrency it takes a column requests_per_s".to_owned())
+            }
+            (None, None, None) => Err(format!("it takes one of {}", LOADS.join(", "))),
         }
     }
 }

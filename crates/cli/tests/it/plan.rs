@@ -151,15 +151,15 @@ fn goals_that_cannot_be_met_end_with_what_could() {
     };
     let unmet = with("p99 ttft<100ms");
     assert_eq!(unmet.code, Some(1), "{unmet:?}");
-    let words = words(&unmet);
+    let said = words(&unmet);
     assert!(
-        words.contains("the nearest that could be met: p99 TTFT <= 200 ms at 4 requests/s"),
-        "{words}"
+        said.contains("the nearest that could be met: p99 TTFT <= 200 ms at 4 requests/s"),
+        "{said}"
     );
     let lacking = with("p50 e2el<2s");
     assert_eq!(lacking.code, Some(1), "{lacking:?}");
     assert!(
-        lacking.out.contains("no level has that figure; there are p99 ttft"),
+        words(&lacking).contains("no level has that figure; there are p99 ttft"),
         "{}",
         lacking.out
     );
@@ -182,10 +182,13 @@ fn wrong_flags_and_files_are_named() {
     let with = |from: &str, text: &str| refused(&[&["--from", from], &good[..]].concat(), text);
     with("nowhere.csv", "--from nowhere.csv: there is no such folder or file");
     with(&csv("latency\n3\n"), "a column rate, requests_per_s, concurrency says how hard");
-    with(&csv("rate,p99_ttft_ms\n3,fast\n"), "row 1, column p99_ttft_ms: `fast` is not a number");
-    with(&csv("rate,p99_ttft_ms\n-3,5\n"), "row 1, column rate: -3; it must be above 0");
-    with(&csv("rate,p99_ttft_ms\n3\n"), "row 1 has 1 cells, and the header has 2");
-    with(&csv("rate\n"), "there is a header and no row");
+    with(
+        &csv("rate,p99_ttft_ms\n3,fast\n"),
+        "row 0 (line 2): column p99_ttft_ms: `fast` is not a number",
+    );
+    with(&csv("rate,p99_ttft_ms\n-3,5\n"), "row 0 (line 2): column rate: -3; it must be above 0");
+    with(&csv("rate,p99_ttft_ms\n3\n"), "row 0 (line 2) has 1 fields and the header 2");
+    with(&csv("rate\n"), "there is no row; give one for each load");
     with(
         &csv("concurrency,p99_ttft_ms\n3,5\n"),
         "beside concurrency it takes a column requests_per_s",

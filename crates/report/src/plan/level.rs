@@ -1,6 +1,8 @@
 //! A tested load, as a plan sees it: from a run, or from a table of figures.
 
-use fizeau_metrics::{Comparison, Goal, Interval, LevelSummary, Metric, Saturation, Statistic};
+use fizeau_metrics::{
+    Comparison, Goal, Interval, LevelSummary, Metric, Saturation, Statistic, Support,
+};
 use fizeau_pareto::Estimate;
 
 use crate::{LevelReport, LoadPoint};
