@@ -16,15 +16,15 @@ use crate::exit::{Fail, Named};
 use crate::speed::Physics;
 use crate::sweep::load_point;
 
-/// Requests of a simulated level: as many as tell a p99 to a few percent.
-const REQUESTS: u64 = 2000;
+/// Requests of a simulated level for each replica: as many as tell a p99 to a few percent.
+const REQUESTS: NonZeroU64 = NonZeroU64::new(2000).unwrap();
 /// From one rate to the next, until one keeps the goals and one does not.
 const STEP: f64 = 1.3;
 const MOST_STEPS: usize = 12;
 /// Halvings of what then lies between: `1.3^(1/16)` is 1.7 %.
 const HALVINGS: usize = 4;
-/// More replicas behind one router change little, and take long.
-const MOST_POOLED: u32 = 8;
+/// More replicas behind one router change little more, and take long.
+const MOST_POOLED: u32 = 4;
 
 /// What the simulated engine is asked.
 pub(super) struct Asked<'a> {
@@ -90,7 +90,7 @@ fn trial<'a>(
     let scenario = scenario(physics, calibration)?;
     let tokens = [whole(input), whole(output)];
     let spacing = random(found.burstiness.unwrap_or(1.0));
-    Ok(Ok((Trial { scenario, tokens, asked, spacing }, carried)))
+    Ok(Ok((Trial { scenario, tokens, asked, spacing, requests: REQUESTS }, carried)))
 }
 
 /// What the simulated replica carries with arrivals as they were measured, and how they came.
@@ -120,7 +120,8 @@ fn pooled(bursty: &Trial<'_>, each: f64) -> Result<Option<(u32, PerSec)>, Fail> 
     let shared = bursty.scenario.clone().with_replicas(count, Routing::LeastInFlight);
     let Ok(scenario) = shared else { return Ok(None) };
     let all = f64::from(count.get());
-    let most = Trial { scenario, ..bursty.clone() }.most(Kind::Open, each * all)?;
+    let requests = REQUESTS.saturating_mul(NonZeroU64::from(count));
+    let most = Trial { scenario, requests, ..bursty.clone() }.most(Kind::Open, each * all)?;
     Ok(most.map(|most| (count.get(), PerSec::new(most / all))))
 }
 
@@ -158,6 +159,8 @@ struct Trial<'a> {
     tokens: [Tokens; 2],
     asked: &'a Asked<'a>,
     spacing: Spacing,
+    /// Requests of a level.
+    requests: NonZeroU64,
 }
 
 impl Trial<'_> {
@@ -195,7 +198,7 @@ impl Trial<'_> {
     }
 
     fn spec(&self) -> Result<SweepSpec, Fail> {
-        let workload = Spec::new(REQUESTS).map_err(Fail::broken)?;
+        let workload = Spec::new(self.requests.get()).map_err(Fail::broken)?;
         let [input, output] = self.tokens.map(Tokens::get);
         let lengths = Lengths::fixed(input, output);
         let workload = Spec { lengths, content: Content::Unread, ..workload };
@@ -216,7 +219,7 @@ impl Trial<'_> {
         let rig =
             Rig { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let mut sweep = Sweep::new(rig, spec, None);
-        let size = LevelSize { requests: NonZeroU64::new(REQUESTS), time: None, warmup: None };
+        let size = LevelSize { requests: Some(self.requests), time: None, warmup: None };
         let ask = LevelAsk { load, visit: 0, size };
         let level = time.block_on(sweep.level(ask, &mut ())).map_err(Fail::broken)?;
         let level = level.map_err(Fail::broken)?;

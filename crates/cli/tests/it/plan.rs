@@ -139,9 +139,10 @@ fn bursts_take_more_replicas_where_a_calibration_says_how_many() {
     assert_eq!(bursts["accounted"], true, "{bursts}");
     let factor = bursts["factor"].as_f64().unwrap();
     assert!(factor > 0.2 && factor < 1.0, "{bursts}");
-    // Shared by several replicas, bursts are less of one each.
+    // Shared by several replicas, a burst is less of one for each; but for what chance makes of a p99.
     let pooled = bursts["pooled_requests_per_s_per_replica"].as_f64().unwrap();
-    assert!(pooled >= bursts["under_bursts_requests_per_s"].as_f64().unwrap(), "{bursts}");
+    let alone = bursts["under_bursts_requests_per_s"].as_f64().unwrap();
+    assert!(pooled > 0.97 * alone, "{bursts}");
 }
 
 #[test]
