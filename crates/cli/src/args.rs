@@ -20,14 +20,18 @@ mod level;
 mod mechanisms;
 mod merge;
 mod models;
+mod pareto;
 mod physics;
+mod plan;
 mod report;
 mod sampling;
+mod search;
 mod serve;
 mod simulate;
 mod sol;
 mod sweep;
 mod system;
+mod trust;
 mod window;
 mod workload;
 
@@ -50,14 +54,18 @@ pub(crate) use level::LevelArgs;
 pub(crate) use mechanisms::MechanismArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use models::ModelsArgs;
+pub(crate) use pareto::{AxisArgs, KneeArg, ParetoAnswerArgs, ParetoArgs, ParetoRunArgs};
 pub(crate) use physics::PhysicsArgs;
+pub(crate) use plan::PlanArgs;
 pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;
+pub(crate) use search::{OverArg, SearchArgs, SearchFlags};
 pub(crate) use serve::{ServeArgs, SglangArg};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use sol::{CurveArg, SolArgs, SolLoadArgs};
 pub(crate) use sweep::{LevelsArgs, SweepArgs, VerdictArgs};
 pub(crate) use system::{DEFAULT_MEMORY_SHARE, SystemArgs};
+pub(crate) use trust::TrustArgs;
 pub(crate) use window::WindowArgs;
 pub(crate) use workload::WorkloadArgs;
 
@@ -82,6 +90,12 @@ pub(crate) enum Command {
     ///
     /// Without --base-url, a simulated engine (Llama-3.1-8B on one H100) is started on loopback and swept.
     Sweep(Box<SweepArgs>),
+    /// Find the highest rate or concurrency within goals, in few levels.
+    ///
+    /// It goes up or down by factors until the edge of the goals lies between two loads, then measures near where the edge seems
+    /// to be until it is known to --tolerance, and at last runs there for long (--confirm). Without --base-url, a simulated
+    /// engine (Llama-3.1-8B on one H100) is started on loopback and searched.
+    Search(Box<SearchArgs>),
     /// Measure two endpoints in turns, with the same requests, and say whether they differ.
     ///
     /// In each round both are warmed and measured, never at the same time; who is first alternates. Each metric gets one of
@@ -92,10 +106,21 @@ pub(crate) enum Command {
     /// Runs must have sent the same workload to the same model under the same goals; endpoint, engine, hardware and client may
     /// differ, since they are what is compared. Sweeps are compared level by level.
     Compare(CompareArgs),
+    /// Say which rows of a table, or which levels of runs, no other beats: the frontier of two or more figures.
+    ///
+    /// Takes any table, from whatever tool. Of folders each level is a row, each run has its own frontier, and all together
+    /// have one.
+    Pareto(Box<ParetoArgs>),
     /// Make one run of the shards of one (`fizeau bench --shard I/N`, on several machines).
     Merge(MergeArgs),
     /// Show a stored run again: as it was, as another tool would have had it, or what a word means to whom.
     Report(Box<ReportArgs>),
+    /// Say how many replicas and devices a rate takes within goals, and what that costs.
+    ///
+    /// From the levels of a sweep, or a table of figures: the highest rate of a replica within the goals, replicas with headroom
+    /// and spare ones, what they cost by the hour, the request and the token, what a tighter goal would cost, and how far it is
+    /// from the speed of light. The exit code is 1 where no source keeps the goals.
+    Plan(Box<PlanArgs>),
     /// Serve the simulated engine behind HTTP, for trying clients out.
     Serve(Box<ServeArgs>),
     /// Simulate an engine in virtual time: one level as `fizeau bench` measures it, or with --levels a sweep.

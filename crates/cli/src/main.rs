@@ -4,6 +4,7 @@ mod ab;
 mod args;
 mod bench;
 mod calibrate;
+mod checklist;
 mod client;
 mod compare;
 mod devices;
@@ -18,6 +19,8 @@ mod merge;
 mod model_config;
 mod models;
 mod pairs;
+mod pareto;
+mod plan;
 mod planned;
 mod probe;
 mod progress;
@@ -26,6 +29,7 @@ mod report;
 mod runtime;
 mod say;
 mod scenario;
+mod search;
 mod serve;
 mod simulate;
 mod sol;
@@ -67,9 +71,12 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::settled(args).and_then(|args| bench::run(&args)),
         Command::Merge(args) => merge::run(&args),
         Command::Sweep(args) => sweep::run(&args),
+        Command::Search(mut args) => search::run(&mut args),
         Command::Ab(args) => ab::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Pareto(args) => pareto::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Plan(args) => plan::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Models(args) => models::run(&args),

@@ -7,14 +7,15 @@ use fizeau::metrics::{Slo, Thresholds};
 use fizeau::report::{Decision, OperatingPoint, Setup, SweepReport};
 use fizeau::sim::{SimTransport, VirtualTime};
 
-use crate::args::SimulateArgs;
+use crate::args::{SimulateArgs, TrustArgs};
 use crate::bench::{self, Trial, text_after};
 use crate::client::Client;
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::Claim;
 use crate::say::say;
+use crate::search::{self, Clock, Wanted};
 use crate::sweep::{self, DEFAULT_SLO, Series, SeriesArgs};
-use crate::{endpoint, interrupt, levels, record};
+use crate::{checklist, endpoint, interrupt, levels, record};
 use place::Simulation;
 
 /// What came of a simulation.
@@ -30,17 +31,18 @@ pub(crate) struct Simulated {
     pub(crate) report: Report,
 }
 
-/// One level, or several.
+/// One level, or several, or those of a search.
 pub(crate) enum Report {
     Level(Box<bench::Outcome>),
     Sweep(Box<sweep::Outcome>),
+    Search(Box<search::Outcome>),
 }
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     let cancel = Cancel::new();
     interrupt::listen(cancel.clone())?;
     let slo: Slo = args.sweep.slo.parse().named("--slo")?;
-    let is_sweep = !args.sweep.levels.is_empty();
+    let is_sweep = args.search.is_some() || !args.sweep.levels.is_empty();
     let by_default = || is_sweep.then(|| record::WallTime::now().folder("simulate"));
     let out = args.level.result.out.clone().or_else(by_default);
     let out = out.as_deref().map(Claim::new).transpose()?;
@@ -49,7 +51,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     let done = simulate(args, folder, &cancel);
     let simulated = done.inspect_err(|_| out.iter().for_each(Claim::give_back))?;
     let asked = (args.sweep.slo != DEFAULT_SLO).then_some(slo);
-    simulated.show(folder, asked)
+    simulated.show(folder, asked, &args.trust)
 }
 
 /// Runs the one configuration that `args` name. Nothing is printed; files go to `folder`.
@@ -59,9 +61,9 @@ pub(crate) fn simulate(
     cancel: &Cancel,
 ) -> Result<Simulated, Fail> {
     let simulation = Simulation::new(args)?;
-    match args.sweep.levels.is_empty() {
+    match args.search.is_none() && args.sweep.levels.is_empty() {
         true => level(args, &simulation, folder, cancel),
-        false => sweep(args, &simulation, folder, cancel),
+        false => series(args, &simulation, folder, cancel),
     }
 }
 
@@ -89,7 +91,8 @@ fn level(
     Ok(Simulated { description, notes, setup, devices, report })
 }
 
-fn sweep(
+/// A sweep, or a search.
+fn series(
     args: &SimulateArgs,
     simulation: &Simulation,
     folder: Option<&RunFolder>,
@@ -100,23 +103,38 @@ fn sweep(
     let (workload, window) = (&level.workload, &level.window);
     let asked = SeriesArgs { workload, plan: &plan, verdict: &verdict, window };
     asked.check()?;
+    let wanted =
+        args.search.map(|over| Wanted::new(over.into(), &args.searched, asked, Clock::Virtual));
+    let wanted = wanted.transpose()?;
     let ask = asked.ask(simulation.target())?;
     simulation.check(&ask.1)?;
     let time = VirtualTime::new();
     let keep = endpoint::keep_text(text_after(&level), workload);
     let transport = simulation.transport(&time, keep);
     let answering = simulation.answering(ask.1.typical());
-    let series = Series::new(asked, ask, answering, record::WallTime::now())?;
+    let mut series = Series::new(asked, ask, answering, record::WallTime::now())?;
+    if wanted.is_some() {
+        series = series.of_loads_to_come(level.arrivals.burstiness);
+    }
     if let Some(folder) = folder {
         folder.write_json("run.json", &series.document()?).map_err(Fail::broken)?;
         levels::write_config(folder, series.physics())?;
     }
     let nobody = nobody();
-    let measuring = series.measure(rig(&transport, &time, cancel), &nobody, folder, cancel);
-    let outcome = time.block_on(measuring).map_err(Fail::broken)??;
-    let (mut notes, setup) = (series.notes(), outcome.report.setup().clone());
+    let with = rig(&transport, &time, cancel);
+    let report = match wanted {
+        Some(wanted) => {
+            let measuring = wanted.measure(&series, with, (&nobody, folder), cancel);
+            Report::Search(Box::new(time.block_on(measuring).map_err(Fail::broken)??))
+        }
+        None => {
+            let measuring = series.measure(with, &nobody, folder, cancel);
+            Report::Sweep(Box::new(time.block_on(measuring).map_err(Fail::broken)??))
+        }
+    };
+    let (mut notes, setup) = (series.notes(), series.setup.clone());
     notes.extend(preempted(&transport));
-    let (devices, report) = (simulation.devices(), Report::Sweep(Box::new(outcome)));
+    let devices = simulation.devices();
     Ok(Simulated { description, notes, setup, devices, report })
 }
 
@@ -164,7 +182,12 @@ fn judged(exit: Exit, asked: Option<&SweepReport>) -> Result<Exit, Fail> {
 
 impl Simulated {
     /// Prints what `fizeau bench` or `fizeau sweep` would.
-    fn show(self, folder: Option<&RunFolder>, slo: Option<Slo>) -> Result<Exit, Fail> {
+    fn show(
+        self,
+        folder: Option<&RunFolder>,
+        slo: Option<Slo>,
+        trust: &TrustArgs,
+    ) -> Result<Exit, Fail> {
         self.notes.iter().for_each(|note| eprintln!("note: {note}"));
         match self.report {
             Report::Level(outcome) => {
@@ -173,11 +196,15 @@ impl Simulated {
                     let levels = vec![outcome.report.clone()];
                     SweepReport::new(self.setup, levels, Some(slo))
                 });
-                judged(outcome.show()?, goals.as_ref())
+                judged(outcome.show(trust)?, goals.as_ref())
+            }
+            Report::Search(outcome) => {
+                search::show(&outcome.report, folder.map(RunFolder::path))?;
+                Ok(outcome.exit)
             }
             Report::Sweep(outcome) => {
-                sweep::show(&outcome.report, folder.map(RunFolder::path))?;
-                Ok(outcome.exit)
+                sweep::show(&outcome.report, folder.map(RunFolder::path), trust)?;
+                Ok(checklist::enforce(&outcome.report.checklist(), trust, outcome.exit))
             }
         }
     }

@@ -5,18 +5,18 @@ mod outcome;
 mod series;
 mod size;
 
-pub(crate) use campaign::load_point;
+pub(crate) use campaign::{Campaign, load_point};
 pub(crate) use outcome::Outcome;
 pub(crate) use series::{Answering, Series, SeriesArgs};
 
 use std::io::IsTerminal;
 use std::path::Path;
 
-use fizeau::harness::{Cancel, Pacer, TextAfter};
+use fizeau::harness::{Cancel, Crew, Pacer, TextAfter};
 use fizeau::report::{Engine, Style, SweepReport, Terminal};
-use fizeau::transport::{HttpTransport, MonotonicClock};
+use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
 
-use crate::args::{EndpointArgs, SweepArgs};
+use crate::args::{EndpointArgs, SweepArgs, TrustArgs};
 use crate::bench::Reader;
 use crate::client::{Client, Counting};
 use crate::embedded::Embedded;
@@ -27,20 +27,20 @@ use crate::levels::NO_PHYSICS;
 use crate::say::say;
 use crate::speed::Physics;
 use crate::workload::{self, Limit};
-use crate::{interrupt, levels, probe, record, runtime};
+use crate::{checklist, interrupt, levels, probe, record, runtime};
 use size::{levels_of, most};
 
 /// The goal where none is given: what a person who chats would call prompt and fluent.
 pub(crate) const DEFAULT_SLO: &str = "p99 ttft<500ms, p99 tpot<20ms";
 
 /// Everything that is decided before anything is sent.
-struct Job<'a> {
+pub(crate) struct Job<'a> {
     called: Called,
-    client: Client,
-    series: Series<'a>,
+    pub(crate) client: Client,
+    pub(crate) series: Series<'a>,
     /// The most tokens that the model takes, where that is known before the server is asked.
     limit: Option<Limit>,
-    out: Claim,
+    pub(crate) out: Claim,
     /// The most requests in flight at any level.
     most: u64,
     /// The thresholds of the verdict, as they were given.
@@ -55,11 +55,11 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     // What fails before there is anything to keep leaves no folder.
     let measured = runtime.block_on(measure(&job)).inspect_err(|_| job.out.give_back());
     let Outcome { report, exit } = measured?;
-    show(&report, Some(job.out.folder().path()))?;
-    Ok(exit)
+    show(&report, Some(job.out.folder().path()), &args.trust)?;
+    Ok(checklist::enforce(&report.checklist(), &args.trust, exit))
 }
 
-fn prepare(args: &SweepArgs) -> Result<Job<'_>, Fail> {
+pub(crate) fn prepare(args: &SweepArgs) -> Result<Job<'_>, Fail> {
     let asked = args.series();
     asked.check()?;
     let most = most(&levels_of(&args.plan.levels)?);
@@ -108,7 +108,8 @@ fn prepare(args: &SweepArgs) -> Result<Job<'_>, Fail> {
         physics: physics.ok_or(NO_PHYSICS),
         reader: Reader::Server,
     };
-    let series = Series::new(asked, workload, answering, now)?;
+    let mut series = Series::new(asked, workload, answering, now)?;
+    series.setup.precision = args.precision.clone().or(series.setup.precision);
     let out = Claim::new(&out)?;
     let thresholds = &args.client.threshold;
     Ok(Job { called, client, series, limit, out, most, thresholds, _embedded: embedded })
@@ -135,8 +136,20 @@ fn call(
     endpoint::call(endpoint, &base_urls, &model, &extra, keep_text)
 }
 
-/// Says what is about to be sent, and runs the levels.
+/// What a run measures with.
+pub(crate) struct Begun {
+    pub(crate) crew: Crew<RequestError>,
+    /// Thrown when somebody interrupts.
+    pub(crate) cancel: Cancel,
+}
+
 async fn measure(job: &Job<'_>) -> Result<Outcome, Fail> {
+    let Begun { crew, cancel } = begin(job).await?;
+    job.series.measure(crew, &job.client, Some(job.out.folder()), &cancel).await
+}
+
+/// Says what is about to be sent, makes ready to send it, and puts it on record.
+pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
     let (clock, series) = (MonotonicClock::new(), &job.series);
     check(job, clock).await?;
     let cancel = Cancel::new();
@@ -155,7 +168,15 @@ async fn measure(job: &Job<'_>) -> Result<Outcome, Fail> {
     folder.write_json("run.json", &document).map_err(Fail::broken)?;
     levels::write_config(folder, series.physics())?;
     interrupt::listen(cancel.clone())?;
-    series.measure(crew, &job.client, Some(folder), &cancel).await
+    Ok(Begun { crew, cancel })
+}
+
+impl Job<'_> {
+    /// The same without levels that are planned ahead: what was measured decides on the next.
+    pub(crate) fn of_loads_to_come(mut self) -> Self {
+        self.series = self.series.of_loads_to_come(1.0);
+        self
+    }
 }
 
 /// One request before the first, on a connection of its own.
@@ -167,7 +188,11 @@ async fn check(job: &Job<'_>, clock: MonotonicClock) -> Result<(), Fail> {
 }
 
 /// Prints the report, as wide as the terminal is.
-pub(crate) fn show(report: &SweepReport, out: Option<&Path>) -> Result<(), Fail> {
+pub(crate) fn show(
+    report: &SweepReport,
+    out: Option<&Path>,
+    trust: &TrustArgs,
+) -> Result<(), Fail> {
     let page = out.map(|out| out.join("report.html").display().to_string());
     let is_terminal = std::io::stdout().is_terminal();
     let width = terminal_size::terminal_size().filter(|_| is_terminal);
@@ -175,6 +200,7 @@ pub(crate) fn show(report: &SweepReport, out: Option<&Path>) -> Result<(), Fail>
     let terminal = Terminal {
         width: width.map_or(PIPE_WIDTH, |(width, _)| width.0.into()),
         style: if colours { Style::Ansi } else { Style::Plain },
+        checklist: trust.rows(),
         report: page.as_deref(),
     };
     say(report.terminal(&terminal).trim_end())

@@ -27,6 +27,7 @@ mod pacer;
 mod preflight;
 mod proof;
 mod recount;
+mod search;
 mod stored;
 mod sweep;
 mod until;
@@ -47,11 +48,15 @@ pub use pacer::Pacer;
 pub use preflight::{PreflightError, preflight};
 pub use proof::SelfWatch;
 pub use recount::Recounted;
+pub use search::{
+    Confirmation, LoadSearch, LoadSearchError, LoadSearchSpec, Over, Purpose, SearchStep, Trial,
+};
 pub use stored::{
     Cut, Differing, MergedTapes, RunRecord, StoredEnding, StoredError, StoredLevel, StoredRun,
     StoredTapes,
 };
 pub use sweep::{
-    LevelAsk, LevelLoad, LevelPlan, LevelRole, LevelSize, PlannedArrivals, Sweep, SweepError,
-    SweepSpec, SweptLevel, WindowPlan, level_folder,
+    LevelAsk, LevelLoad, LevelPlan, LevelRole, LevelSize, LevelYield, PlannedArrivals, Saturated,
+    StopRule, Sweep, SweepError, SweepSpec, SweptLevel, Tried, WindowPlan, level_folder,
+    load_between, rates_up_to,
 };

@@ -33,6 +33,9 @@ pub struct Setup {
     /// How the model lies on such devices, in words: `8 devices, TP8; weights fp8`; absent if there is no speed of light.
     #[serde(flatten, serialize_with = "maybe::deployment")]
     pub deployment: Option<String>,
+    /// The formats of weights and key-value cache, in words: `weights bf16, KV cache bf16`; absent if nobody said.
+    #[serde(flatten, serialize_with = "maybe::precision")]
+    pub precision: Option<String>,
 }
 
 /// A program and its version.
@@ -156,19 +159,26 @@ pub struct Host {
     pub cores: Option<u32>,
 }
 
+impl Engine {
+    /// What answered, in one line: `simulated: ...`, `remote`.
+    pub(crate) fn words(&self) -> String {
+        let (engine, description) = match self {
+            Self::Simulated { description } => ("simulated", Some(description)),
+            Self::Remote { description } => ("remote", description.as_ref()),
+        };
+        match description {
+            Some(description) => format!("{engine}: {description}"),
+            None => engine.to_owned(),
+        }
+    }
+}
+
 impl Setup {
     /// Every field as a name and a value in words, in the order in which a reader wants them.
     pub(crate) fn rows(&self) -> Vec<(&'static str, String)> {
         let none = |what: &Option<String>| what.clone().unwrap_or_else(|| "not given".to_owned());
         let unknown = |what: Option<String>| what.unwrap_or_else(|| "unknown".to_owned());
-        let (engine, description) = match &self.engine {
-            Engine::Simulated { description } => ("simulated", Some(description)),
-            Engine::Remote { description } => ("remote", description.as_ref()),
-        };
-        let engine = match description {
-            Some(description) => format!("{engine}: {description}"),
-            None => engine.to_owned(),
-        };
+        let engine = self.engine.words();
         let tool = &self.tool;
         let commit = tool.commit.as_ref();
         let commit = commit.map_or_else(String::new, |commit| format!(" ({commit})"));
@@ -186,6 +196,7 @@ impl Setup {
             ("Speed of light: model", none(&self.model_config)),
             ("Speed of light: device", none(&self.hardware)),
             ("Speed of light: deployment", none(&self.deployment)),
+            ("Precision", none(&self.precision)),
             ("Client machine", self.host.os.clone()),
             ("Client processor", unknown(self.host.cpu.clone())),
             ("Client cores", unknown(self.host.cores.map(|cores| cores.to_string()))),
@@ -218,6 +229,7 @@ mod maybe {
         model_config: String, "none was given";
         hardware: String, "none was given";
         deployment: String, "none was given";
+        precision: String, "none was given";
         commit: String, "the build did not know it";
         description: String, "none was given";
         cpu: String, "the system does not tell";

@@ -11,6 +11,9 @@ mod maximum;
 mod operating;
 mod places;
 mod profile;
+mod repeats;
+mod sustained;
+mod unmeasured;
 mod until;
 
 use std::collections::BTreeMap;
@@ -20,14 +23,19 @@ use fizeau_metrics::{Slo, Verdict};
 use fizeau_pareto::Knee;
 
 pub use decision::{Decision, Within};
+pub(crate) use goals::results;
 pub use goals::{GoalResult, StandIn};
 pub use maximum::Maximum;
 pub use operating::{OperatingPoint, Why};
 pub use places::Place;
 pub use profile::{Aim, Profile};
+pub use repeats::Repeats;
+pub(crate) use repeats::{HEADS, REPEATS_NOTE};
+pub use sustained::Sustained;
+pub use unmeasured::Unmeasured;
 
 use crate::words::listed;
-use crate::{LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
+use crate::{Checklist, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
 
 /// The result of a sweep over levels of load.
 ///
@@ -43,7 +51,9 @@ pub struct SweepReport {
     levels: Vec<LevelReport>,
     slo: Option<Slo>,
     places: Vec<Place>,
-    unmeasured: Vec<LoadPoint>,
+    unmeasured: Vec<Unmeasured>,
+    repeats: Vec<Repeats>,
+    sustained: Option<Box<Sustained>>,
     profile: Profile,
     decisions: Vec<Decision>,
     curve: Option<LightCurve>,
@@ -55,10 +65,19 @@ impl SweepReport {
     #[must_use]
     pub fn new(setup: Setup, levels: Vec<LevelReport>, slo: Option<Slo>) -> Self {
         let places = places::places(&levels);
-        let unmeasured = Vec::new();
-        let (profile, decisions) = (Profile::GENERAL, Vec::new());
-        Self { setup, levels, slo, places, unmeasured, profile, decisions, curve: None }
-            .with_profile(profile)
+        let report = Self {
+            setup,
+            levels,
+            slo,
+            places,
+            unmeasured: Vec::new(),
+            repeats: Vec::new(),
+            sustained: None,
+            profile: Profile::GENERAL,
+            decisions: Vec::new(),
+            curve: None,
+        };
+        report.with_profile(Profile::GENERAL)
     }
 
     /// The same, with something else put first where several levels keep the goals.
@@ -71,7 +90,7 @@ impl SweepReport {
 
     /// The same, naming the loads that were planned and never measured.
     #[must_use]
-    pub fn with_unmeasured(self, unmeasured: Vec<LoadPoint>) -> Self {
+    pub fn with_unmeasured(self, unmeasured: Vec<Unmeasured>) -> Self {
         Self { unmeasured, ..self }
     }
 
@@ -89,7 +108,7 @@ impl SweepReport {
 
     /// The loads that were planned and never measured.
     #[must_use]
-    pub fn unmeasured(&self) -> &[LoadPoint] {
+    pub fn unmeasured(&self) -> &[Unmeasured] {
         &self.unmeasured
     }
 
@@ -103,6 +122,12 @@ impl SweepReport {
     #[must_use]
     pub fn levels(&self) -> &[LevelReport] {
         &self.levels
+    }
+
+    /// What the sweep is held against before it is believed.
+    #[must_use]
+    pub fn checklist(&self) -> Checklist {
+        Checklist::of(&self.setup, &self.levels)
     }
 
     /// How each level stands to the others, in the same order.
@@ -193,6 +218,37 @@ impl SweepReport {
         verdicts.max().unwrap_or(Verdict::Invalid)
     }
 
+    /// The indices of the levels, those of each kind of load by themselves.
+    pub(crate) fn kinds(&self) -> Vec<Vec<usize>> {
+        let mut kinds: Vec<(LoadPoint, Vec<usize>)> = Vec::new();
+        for (i, level) in self.levels.iter().enumerate() {
+            match kinds.iter_mut().find(|(kind, _)| kind.same_kind(level.load)) {
+                Some((_, levels)) => levels.push(i),
+                None => kinds.push((level.load, vec![i])),
+            }
+        }
+        // Without a level there is a table all the same, of which only the heads are shown.
+        if kinds.is_empty() { vec![Vec::new()] } else { kinds.into_iter().map(|k| k.1).collect() }
+    }
+
+    /// Whether it has both closed and open loops.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.kinds().len() > 1
+    }
+
+    /// A load in a list: the number alone, but for a rate beside concurrencies, `12.5/s`.
+    pub(crate) fn label(&self, load: LoadPoint) -> String {
+        match load {
+            LoadPoint::Rate(_) if self.is_mixed() => format!("{load}/s"),
+            _ => load.to_string(),
+        }
+    }
+
+    /// The load of the level with this index, in a list.
+    pub(crate) fn label_of(&self, level: usize) -> String {
+        self.levels.get(level).map_or_else(String::new, |level| self.label(level.load))
+    }
+
     /// Each level with its place.
     pub(crate) fn placed(&self) -> impl Iterator<Item = (&LevelReport, &Place)> {
         self.levels.iter().zip(&self.places)
@@ -211,7 +267,7 @@ impl SweepReport {
         let mut all: Vec<(Verdict, &str, Vec<String>)> = Vec::new();
         let beyond = self.beyond_light();
         for level in &self.levels {
-            let load = level.load.to_string();
+            let load = self.label(level.load);
             for reason in &level.validity.reasons {
                 let text = match beyond {
                     Some(furthest) if level.is_of_light(reason) => furthest,
@@ -256,7 +312,7 @@ impl SweepReport {
         for level in &self.levels {
             for class in level.summary.requests.by_class.keys() {
                 let loads = all.entry(*class).or_default();
-                loads.push(level.load.to_string());
+                loads.push(self.label(level.load));
             }
         }
         let words = |(class, loads): (FailureClass, Vec<String>)| {

@@ -3,9 +3,13 @@
 use clap::builder::ArgPredicate;
 use clap::{Arg, ArgAction, Args};
 use fizeau::core::Nanos;
+use fizeau::harness::LoadSearchSpec;
 
 use super::engine::time;
-use super::{ChoosingArgs, EngineArgs, LevelArgs, LevelsArgs, SystemArgs, VerdictArgs};
+use super::{
+    ChoosingArgs, EngineArgs, LevelArgs, LevelsArgs, OverArg, SearchFlags, SystemArgs, TrustArgs,
+    VerdictArgs,
+};
 use crate::sweep::DEFAULT_SLO;
 use crate::whatif;
 
@@ -58,6 +62,12 @@ const ONE_LEVEL: [&str; 25] = [
         .help("A folder for the run: run.json, tapes.jsonl, summary.json, histograms; with --levels a sweep's, by default one \
                named by the date under fizeau-runs/")),
     // What it asks for is taken from the command line before that is read: see `crate::whatif`.
+    mut_arg("from", |arg| arg.requires("search")),
+    mut_arg("to", |arg| arg.requires("search")),
+    mut_arg("max_runs", |arg| arg.requires("search")),
+    mut_arg("tolerance", |arg| arg.requires("search")),
+    mut_arg("confidence", |arg| arg.requires("search")),
+    mut_arg("confirm", |arg| arg.requires("search")),
     arg(Arg::new("case").long("case").value_name("FLAGS").action(ArgAction::Append).help_heading("What if").help(whatif::help())),
 )]
 pub(crate) struct SimulateArgs {
@@ -69,6 +79,14 @@ pub(crate) struct SimulateArgs {
     pub(crate) level: LevelArgs,
     #[command(flatten)]
     pub(crate) sweep: SimulatedSweepArgs,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
+    /// Search the highest rate, or the highest concurrency, within --slo, as `fizeau search` does.
+    #[arg(long, value_enum, value_name = "OVER", num_args = 0..=1, require_equals = false, default_missing_value = "rate",
+          conflicts_with = "levels", help_heading = "Search")]
+    pub(crate) search: Option<OverArg>,
+    #[command(flatten)]
+    pub(crate) searched: SearchFlags,
     /// How long a request is on its way to the engine: a number with ns, us, ms or s. Above 0, what follows the end of a reply comes
     /// too late for the step that begins then, as it does in life, where it is at least loopback's time.
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "50us", help_heading = "Load")]
@@ -84,7 +102,7 @@ pub(crate) struct SimulatedSweepArgs {
           conflicts_with_all = ONE_LEVEL)]
     pub(crate) levels: Vec<u32>,
     /// A level releases no further request after this many seconds of virtual time; by default there is no such limit.
-    #[arg(long, value_name = "SECONDS", requires = "levels")]
+    #[arg(long, value_name = "SECONDS")]
     pub(crate) level_seconds: Option<f64>,
     /// The goal that the operating point, or without --levels the level, must meet: p99 ttft<500ms, p99 tpot<20ms. A range such
     /// as p99 ttft<500ms..800ms has a tight and a loose end: both are answered, and the exit code is 1 where not even the loose
@@ -100,7 +118,10 @@ impl SimulateArgs {
     pub(crate) fn levels(&self) -> LevelsArgs {
         let LevelArgs { lengths, load, .. } = &self.level;
         LevelsArgs {
-            levels: self.sweep.levels.clone(),
+            levels: match self.search {
+                Some(_) => vec![LoadSearchSpec::FIRST.get()],
+                None => self.sweep.levels.clone(),
+            },
             isl: lengths.random_input_len.clone(),
             osl: lengths.random_output_len.clone(),
             num_prompts: load.num_prompts,

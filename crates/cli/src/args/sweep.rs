@@ -7,7 +7,8 @@ use clap::Args;
 use crate::sweep::SeriesArgs;
 
 use super::{
-    ChoosingArgs, ClientArgs, EndpointArgs, PhysicsArgs, SamplingArgs, WindowArgs, WorkloadArgs,
+    ChoosingArgs, ClientArgs, EndpointArgs, PhysicsArgs, SamplingArgs, TrustArgs, WindowArgs,
+    WorkloadArgs,
 };
 
 #[derive(Debug, Args)]
@@ -28,6 +29,11 @@ pub(crate) struct SweepArgs {
     pub(crate) physics: PhysicsArgs,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
+    /// The formats of weights and key-value cache, in a line of your own, for the report; with --model-config they are known.
+    #[arg(long, value_name = "TEXT", help_heading = "Checklist")]
+    pub(crate) precision: Option<String>,
 }
 
 impl SweepArgs {

@@ -35,7 +35,7 @@ impl Series<'_> {
         let curve = campaign.curve(&reports);
         drop(campaign);
         let unmeasured = self.spec.levels.iter().skip(reports.len());
-        let unmeasured = unmeasured.map(|&load| load_point(load)).collect();
+        let unmeasured = unmeasured.map(|&load| load_point(load).into()).collect();
         let report = SweepReport::new(self.setup.clone(), reports, Some(self.slo.clone()))
             .with_profile(self.args.verdict.choosing.over(Profile::GENERAL))
             .with_unmeasured(unmeasured)

@@ -31,10 +31,10 @@ pub(crate) struct Series<'a> {
     pub(crate) spec: SweepSpec,
     /// A plan of the workload at the largest level.
     pub(super) sample: Work,
-    pub(super) slo: Slo,
+    pub(crate) slo: Slo,
     /// What the speed of light is computed from, or why there is none.
     pub(super) physics: Result<Physics, &'static str>,
-    pub(super) setup: Setup,
+    pub(crate) setup: Setup,
 }
 
 /// Who is to answer.
@@ -107,6 +107,7 @@ impl<'a> Series<'a> {
             model_config: None,
             hardware: None,
             deployment: None,
+            precision: None,
         };
         physics.iter().for_each(|physics| physics.describe_in(&mut setup));
         let workload = match reader {
@@ -125,6 +126,16 @@ impl<'a> Series<'a> {
             until,
         };
         Ok(Self { args, spec, sample, slo, physics, setup })
+    }
+
+    /// The same without levels that are planned ahead: what was measured decides on the next. `burstiness` is that of rates.
+    pub(crate) fn of_loads_to_come(mut self, burstiness: f64) -> Self {
+        self.spec.levels.clear();
+        self.spec.spacing = match burstiness.is_finite() {
+            true => Spacing::Random { burstiness },
+            false => Spacing::Even,
+        };
+        self
     }
 
     /// What the speed of light is computed from.

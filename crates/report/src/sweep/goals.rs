@@ -28,7 +28,7 @@ pub struct StandIn {
 }
 
 /// The results of all goals at a level, in the order of the goals.
-pub(super) fn results(slo: &Slo, level: &LevelSummary) -> Vec<GoalResult> {
+pub(crate) fn results(slo: &Slo, level: &LevelSummary) -> Vec<GoalResult> {
     let outcomes = slo.evaluate(level).into_iter();
     outcomes.map(|outcome| result(outcome, level)).collect()
 }

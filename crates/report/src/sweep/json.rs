@@ -5,8 +5,10 @@ use serde::{Serialize, Serializer};
 
 use super::decision_json::{DecisionJson, Nearest, Operating};
 use super::places::knee_of;
-use super::{Place, Profile, STAND_IN_NOTE, SweepReport};
-use crate::{Engine, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
+use super::repeats::RepeatsJson;
+use super::sustained::SustainedJson;
+use super::{Place, Profile, STAND_IN_NOTE, SweepReport, Unmeasured};
+use crate::{Checklist, Engine, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]
@@ -35,9 +37,16 @@ struct Sweep<'a> {
     speed_of_light_curve: Option<&'a LightCurve>,
     #[serde(skip_serializing_if = "Option::is_none")]
     speed_of_light_curve_reason: Option<&'static str>,
+    checklist: Checklist,
     levels: Vec<Level<'a>>,
     /// Loads that were planned and never measured.
-    unmeasured: &'a [LoadPoint],
+    unmeasured: &'a [Unmeasured],
+    /// Loads that were measured more than once.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    repeats: Vec<RepeatsJson<'a>>,
+    /// The run at the operating point, after all levels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sustained: Option<SustainedJson<'a>>,
     notes: Vec<String>,
 }
 
@@ -108,8 +117,11 @@ impl Serialize for SweepReport {
                 .curve()
                 .is_none()
                 .then_some("no speed of light is known: see the levels"),
+            checklist: self.checklist(),
             levels: self.placed().map(|(level, place)| Level::new(level, place)).collect(),
             unmeasured: &self.unmeasured,
+            repeats: RepeatsJson::of(self),
+            sustained: SustainedJson::of(self),
             notes: self.notes(),
         };
         sweep.serialize(to)

@@ -48,8 +48,13 @@ pub(super) fn places(levels: &[LevelReport]) -> Vec<Place> {
 /// Where more load stops paying, among the levels that may be compared, in the order given.
 pub(super) fn knee_of(levels: &[LevelReport]) -> Option<Knee> {
     // A level that may not be compared is a NaN, which the search passes over: indices stay those of `levels`.
-    let points: Vec<[f64; 2]> =
-        levels.iter().map(|level| point(level).unwrap_or([f64::NAN; 2])).collect();
+    // So is one of another kind than the first: a rate is not a higher load than a concurrency.
+    let kind = levels.first()?.load;
+    let of_kind = |level: &LevelReport| match level.load.same_kind(kind) {
+        true => point(level).unwrap_or([f64::NAN; 2]),
+        false => [f64::NAN; 2],
+    };
+    let points: Vec<[f64; 2]> = levels.iter().map(of_kind).collect();
     knee(&points, KneeRule::default())
 }
 

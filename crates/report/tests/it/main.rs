@@ -3,6 +3,7 @@
 
 mod ab;
 mod asked;
+mod checklist;
 mod comparison;
 mod decision;
 mod lengths;
@@ -10,6 +11,7 @@ mod level;
 mod light;
 mod page;
 mod peers;
+mod plan;
 mod sample;
 mod sweep;
 mod terminal;
