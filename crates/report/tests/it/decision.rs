@@ -4,8 +4,8 @@ use fizeau_core::{Millis, PerSec, Seconds};
 use fizeau_metrics::{Distribution, Goodput, Interval, Quantile, Support};
 use fizeau_pareto::Edge;
 use fizeau_report::{
-    Decision, LevelReport, LevelStatus, LoadKind, LoadPoint, OperatingPoint, Profile, Style,
-    SweepReport, Terminal, Why,
+    ChecklistRows, Decision, LevelReport, LevelStatus, LoadKind, LoadPoint, OperatingPoint,
+    Profile, Style, SweepReport, Terminal, Why,
 };
 use serde_json::Value;
 
@@ -54,7 +54,8 @@ fn parsed(report: &SweepReport) -> Value {
 
 /// The sentences about the operating point, each on one line.
 fn said(report: &SweepReport) -> String {
-    let terminal = Terminal { width: 120, style: Style::Plain, report: None };
+    let checklist = ChecklistRows::Missed;
+    let terminal = Terminal { width: 120, style: Style::Plain, report: None, checklist };
     let text = report.terminal(&terminal);
     let from = text.find("Operating point").unwrap();
     let to = text[from..].find("\nClient:").unwrap();
