@@ -1,7 +1,7 @@
 //! How often a search of the simulated engine finds the highest load within a goal, which is known there.
 //!
 //! `cargo xtask bench search`: of 100 searches by seeds of their own, how many come within 3 % of the truth in at most twelve
-//! levels. `cargo xtask bench search truth` prints the truth, from a fine grid of long levels.
+//! levels, and how many intervals hold it. `cargo xtask bench search truth` prints the truth, from a fine grid of long levels.
 #![allow(clippy::unwrap_used, reason = "shared with a test")]
 
 #[path = "../../../crates/fizeau/tests/it/search/cases.rs"]
@@ -9,7 +9,9 @@ mod cases;
 mod truth;
 
 use cases::{CASES, Case};
-use fizeau::harness::Purpose;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use fizeau::harness::LoadSearch;
 
 const SEEDS: u64 = 100;
 
@@ -31,43 +33,42 @@ fn main() {
 }
 
 fn row(case: &Case) {
-    let searches: Vec<_> = (0..SEEDS).map(|seed| case.found(seed)).collect();
-    let is_level = |trial: &&fizeau::harness::Trial| trial.purpose != Purpose::Confirmation;
-    let levels: Vec<usize> =
-        searches.iter().map(|search| search.trials().iter().filter(is_level).count()).collect();
-    let mut off: Vec<f64> = searches
-        .iter()
-        .map(|search| {
-            search.found().edge.map_or(f64::INFINITY, |edge| edge.value() / case.truth - 1.0)
-        })
-        .collect();
-    let hits = off.iter().filter(|off| off.abs() <= 0.03).count();
-    let inside = searches.iter().filter(|search| {
-        search.found().edge.is_some_and(|edge| (edge.low()..=edge.high()).contains(&case.truth))
+    let next = AtomicU64::new(0);
+    let thread = || {
+        let seeds = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        seeds.take_while(|seed| *seed < SEEDS).map(|seed| case.found(seed)).collect::<Vec<_>>()
+    };
+    let searches: Vec<LoadSearch> = std::thread::scope(|scope| {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(thread)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
-    let inside = inside.count();
+    let levels: Vec<usize> = searches.iter().map(|search| search.trials().len()).collect();
+    let mut off: Vec<f64> = searches.iter().map(|search| case.off(search)).collect();
+    if std::env::var_os("DUMP").is_some() {
+        for search in &searches {
+            println!(
+                "{:?} {:?}",
+                search.found(),
+                search.trials().iter().map(|t| t.ask.load.to_string()).collect::<Vec<_>>()
+            );
+        }
+    }
+    let hits = off.iter().filter(|off| off.abs() <= 0.03).count();
+    let holds = |search: &&LoadSearch| {
+        let edge = search.found().edge;
+        edge.is_some_and(|edge| (edge.low()..=edge.high()).contains(&case.truth))
+    };
+    let enclosed = searches.iter().filter(holds).count();
     off.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
     let (median, worst) = (off[off.len() / 2], off[off.len() - 1]);
     let mean = levels.iter().sum::<usize>() as f64 / levels.len() as f64;
     println!(
-        "{:48} {:>8} {:>6} {mean:>6.1} to {:<2} {:>7.2}% {:>8.2}%  inside {inside}",
+        "{:44} {:>7} {hits:>5} {enclosed:>9} {mean:>6.1} {:>5} {:>7.2}% {:>6.1}%",
         case.name,
         case.truth,
-        hits,
         levels.iter().max().unwrap(),
         100.0 * median,
         100.0 * worst,
     );
-    if std::env::var_os("TRACE").is_some() {
-        for (seed, search) in searches.iter().enumerate() {
-            let found = search.found();
-            let off = found.edge.map_or(f64::INFINITY, |edge| edge.value() / case.truth - 1.0);
-            if off.abs() > 0.03 {
-                println!("seed {seed}: {found:?}");
-                for trial in search.trials() {
-                    println!("   {:?} {} {:?}", trial.purpose, trial.ask.load, trial.verdict);
-                }
-            }
-        }
-    }
 }

@@ -71,6 +71,7 @@ pub(crate) use workload::WorkloadArgs;
 
 use clap::{Parser, Subcommand};
 
+use crate::systems::System;
 use crate::whatif::Asked;
 
 /// Measure how fast an LLM endpoint is, prove that the measurement can be trusted, and say how far the endpoint is from
@@ -138,4 +139,7 @@ pub(crate) enum Command {
     /// A `simulate` with lists of values, read already.
     #[command(skip)]
     WhatIf(Vec<Asked>),
+    /// A `sweep` of several systems, read already.
+    #[command(skip)]
+    Systems(Vec<System>),
 }

@@ -127,7 +127,7 @@ impl LoadSearch {
                 let load = self.spec.over.load(load);
                 SearchStep::Measure(self.ask(load, self.spec.size))
             }
-            Next::Done => self.confirm(&search.found()),
+            Next::Done => self.confirm(search),
         }
     }
 
@@ -193,7 +193,8 @@ impl LoadSearch {
     }
 
     /// The long level at the load that was found, if there is one and it is still to be measured.
-    fn confirm(&self, found: &Found) -> SearchStep {
+    fn confirm(&self, search: &Search) -> SearchStep {
+        let found = search.found();
         let is_found = matches!(
             found.ending,
             SearchEnding::Decided | SearchEnding::OutOfRuns | SearchEnding::AllGood
@@ -206,8 +207,10 @@ impl LoadSearch {
             // Once more, at a load that is within the goals for sure as far as is known.
             Confirmation::Missed { missed: 1, .. } => {
                 let low = found.edge.map_or(load, |edge| edge.low());
-                let lower = self.spec.over.lower(low.min(load * (1.0 - self.spec.tolerance)));
-                let Some(lower) = lower else { return SearchStep::Done };
+                let lower = search.floor(low.min(load * (1.0 - self.spec.tolerance)));
+                if lower >= load {
+                    return SearchStep::Done;
+                }
                 lower
             }
             Confirmation::Held { .. } | Confirmation::Missed { .. } => return SearchStep::Done,
@@ -254,14 +257,6 @@ impl Over {
             Self::Rate => LevelLoad::Rate(PerSec::new(load)),
             // A cast of a number beyond what the type holds gives the greatest there is.
             Self::Concurrency => NonZeroU32::new(load as u32).unwrap_or(NonZeroU32::MIN).into(),
-        }
-    }
-
-    /// The highest load there is that is no higher; none below the first.
-    fn lower(self, load: f64) -> Option<f64> {
-        match self {
-            Self::Rate => (load > 0.0).then_some(load),
-            Self::Concurrency => Some(load.floor()).filter(|load| *load >= 1.0),
         }
     }
 }

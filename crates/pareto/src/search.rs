@@ -171,6 +171,12 @@ impl Search {
         }
     }
 
+    /// The highest load that there is and that is no higher than `load`, within the range.
+    #[must_use]
+    pub fn floor(&self, load: f64) -> f64 {
+        self.spec.below(load)
+    }
+
     /// What would be done next, were there evaluations without end.
     fn step(&self) -> Step {
         if self.seen.is_empty() {

@@ -3,7 +3,7 @@
 use clap::{ArgMatches, Args, FromArgMatches, ValueEnum};
 use fizeau::pareto::{Axis, Direction};
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_long_help = after_help())]
 pub(crate) struct ParetoArgs {
     /// A table: CSV with a header, or JSON Lines (one object a line); `-` is standard input. Or folders of runs, sweeps,
@@ -78,7 +78,7 @@ impl Args for AxisArgs {
 }
 
 /// What to answer beside which rows no other beats.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Answers")]
 pub(crate) struct ParetoAnswerArgs {
     /// The hypervolume: what the rows dominate, up to this point. Numbers with commas between, in the order in which the axes
@@ -115,7 +115,7 @@ pub(crate) enum KneeArg {
 }
 
 /// What the folders of runs do not say.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Runs")]
 pub(crate) struct ParetoRunArgs {
     /// How good a run's output is, by a measure of your own, as NAME=VALUE; the column quality.
@@ -134,7 +134,7 @@ pub(crate) struct ParetoRunArgs {
 }
 
 /// How to print it.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ParetoOutputArgs {
     /// Leave out rows that lack a number on an axis, and say how many.

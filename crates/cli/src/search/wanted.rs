@@ -111,12 +111,12 @@ fn until_time_is_up(over: Over, series: SeriesArgs<'_>) -> Option<NonZeroU64> {
     }
 }
 
-/// Twenty requests beyond the outermost percentile, and no fewer than 2,000: the edge is then known to about a hundredth.
+/// Fifty requests beyond a p99, twenty beyond a p999.
 fn needed(slo: &Slo) -> NonZeroU64 {
     let is_far_out = |statistic| matches!(statistic, Statistic::P999 | Statistic::Max);
     let far_out = slo.goals().iter().any(|goal| is_far_out(goal.statistic));
     if far_out { FAR_OUT } else { USUAL }
 }
 
-const USUAL: NonZeroU64 = NonZeroU64::new(2_000).unwrap();
+const USUAL: NonZeroU64 = NonZeroU64::new(5_000).unwrap();
 const FAR_OUT: NonZeroU64 = NonZeroU64::new(20_000).unwrap();

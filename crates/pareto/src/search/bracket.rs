@@ -78,7 +78,8 @@ impl Bracket {
             let at = wanted.unwrap_or(middle).clamp(low.at + END * width, high.at - END * width);
             return Step::Evaluate(spec.nearest(at.exp()));
         }
-        if edge.half_width() <= tolerance {
+        let near = seen.iter().filter(|seen| (seen.at - edge.at).abs() < NARROW * tolerance);
+        if edge.half_width() <= tolerance && near.count() >= NEAR {
             return Step::End(SearchEnding::Decided);
         }
         // To both sides of the edge in turn: a line through points on one side of it says little of where it crosses.
@@ -146,5 +147,7 @@ fn capacity(high: &Pool, seen: &[Seen]) -> Option<f64> {
 const VISITS: usize = 3;
 /// A bracket wider than so many tolerances is made narrower before anything else.
 const NARROW: f64 = 3.0;
+/// An edge takes so many evaluations near to it: fewer do not tell how far they scatter.
+const NEAR: usize = 3;
 /// So near to an end of the bracket nothing is evaluated while it is wide.
 const END: f64 = 0.15;

@@ -1,6 +1,6 @@
 //! Decisions as `sweep.json` has them.
 
-use fizeau_pareto::{Break, Departure, Edge};
+use fizeau_pareto::{Break, Departure, Edge, Estimate};
 use serde::{Serialize, Serializer};
 
 use super::{Decision, OperatingPoint, Profile, SweepReport, Why, Within};
@@ -64,18 +64,21 @@ struct WithinJson<'a> {
 /// The highest load within the goals.
 #[derive(Debug, Default, Serialize)]
 struct HighestJson {
-    /// Whether it lies beyond all that was tested: then `load` is the highest tested.
+    /// False where it lies beyond all that was tested: then `load` is the highest tested.
     reached: bool,
     load: f64,
-    load_low: Option<f64>,
-    load_high: Option<f64>,
+    /// An end beyond what was tested is null.
+    load_ci: Option<[Option<f64>; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    load_interval_reason: Option<String>,
+    load_ci_reason: Option<String>,
     requests_per_s: f64,
-    requests_per_s_low: Option<f64>,
-    requests_per_s_high: Option<f64>,
+    requests_per_s_ci: Option<[f64; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests_per_s_ci_reason: Option<String>,
     nearest_level: usize,
     breaks_first: Option<BreakJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    breaks_first_reason: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     closest_goal: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -170,43 +173,40 @@ impl SweepReport {
 
 fn highest(within: &Within) -> Option<HighestJson> {
     let maximum = &within.maximum;
-    let without: Vec<String> =
-        maximum.without_interval.iter().map(|goal| goal_text(within, *goal)).collect();
+    let without = maximum.without_interval.iter().map(|goal| goal_text(within, *goal));
+    let without: Vec<String> = without.collect();
     let is_known = without.is_empty();
     let reason = (!is_known).then(|| format!("no interval is known of {}", without.join(", ")));
-    let known = |value: f64| is_known.then_some(value);
+    let (load_ci_reason, requests_per_s_ci_reason) = (reason.clone(), reason);
+    let of = |throughput: &Estimate| HighestJson {
+        requests_per_s: throughput.value(),
+        requests_per_s_ci: is_known.then_some([throughput.low(), throughput.high()]),
+        load_ci_reason,
+        requests_per_s_ci_reason,
+        ..HighestJson::default()
+    };
     match maximum.edge.as_ref().ok()? {
-        Edge::Between(found) => Some(HighestJson {
-            reached: true,
-            load: found.load.value(),
-            // An interval that goes on beyond what was tested has no end there.
-            load_low: known(found.load.low()).filter(|_| !found.is_open_below),
-            load_high: known(found.load.high()).filter(|_| !found.is_open_above),
-            load_interval_reason: reason.or_else(|| {
-                (found.is_open_below || found.is_open_above)
-                    .then(|| "it goes on beyond the loads that were tested".to_owned())
-            }),
-            requests_per_s: found.throughput.value(),
-            requests_per_s_low: known(found.throughput.low()),
-            requests_per_s_high: known(found.throughput.high()),
-            nearest_level: found.below,
-            breaks_first: Some(broken(within, &found.breaks)),
-            ..HighestJson::default()
-        }),
+        Edge::Between(found) => {
+            let low = (!found.is_open_below).then_some(found.load.low());
+            let high = (!found.is_open_above).then_some(found.load.high());
+            Some(HighestJson {
+                reached: true,
+                load: found.load.value(),
+                load_ci: is_known.then_some([low, high]),
+                nearest_level: found.below,
+                breaks_first: Some(broken(within, &found.breaks)),
+                ..of(&found.throughput)
+            })
+        }
         Edge::Beyond(found) => Some(HighestJson {
             reached: false,
             load: found.load,
-            load_low: known(found.surely),
-            load_interval_reason: reason.or_else(|| {
-                Some("every tested level up to the highest keeps the goals".to_owned())
-            }),
-            requests_per_s: found.throughput.value(),
-            requests_per_s_low: known(found.throughput.low()),
-            requests_per_s_high: known(found.throughput.high()),
+            load_ci: is_known.then_some([Some(found.surely), None]),
             nearest_level: found.level,
+            breaks_first_reason: Some("every goal is kept at the highest load tested"),
             closest_goal: found.closest.map(|(goal, _)| goal_text(within, goal)),
             closest_margin: found.closest.map(|(_, margin)| margin),
-            ..HighestJson::default()
+            ..of(&found.throughput)
         }),
         Edge::Unmet(_) => None,
     }

@@ -158,9 +158,15 @@ impl Serialize for GoalResult {
         if self.outcome.measured.is_none() {
             map.serialize_entry("measured_reason", "the level has no such figure")?;
         }
-        map.serialize_entry("low", &self.outcome.interval.map(|ends| ends.low))?;
-        map.serialize_entry("high", &self.outcome.interval.map(|ends| ends.high))?;
+        let ends = self.outcome.interval.map(|ends| [ends.low, ends.high]);
+        map.serialize_entry("measured_ci", &ends)?;
+        if ends.is_none() {
+            map.serialize_entry("measured_ci_reason", "no interval is known of such a figure")?;
+        }
         map.serialize_entry("margin", &self.margin())?;
+        if self.margin().is_none() {
+            map.serialize_entry("margin_reason", "the level has no such figure")?;
+        }
         let statistic = self.stand_in.map_or(goal.statistic, |_| Statistic::Max);
         map.serialize_entry("measured_statistic", statistic.as_str())?;
         if let Some(stand_in) = self.stand_in {

@@ -162,33 +162,10 @@ impl OperatingPoint {
             Self::NoGoal => "none, since no goal was given".to_owned(),
             Self::NoLevel => format!("none, since no level is on the frontier{}", left_out(levels)),
             Self::Unjudged { reason } => format!("none, since {reason}"),
-            Self::Met { level, why, margin, .. } => {
-                let summary = levels.get(*level).map(|level| &level.summary);
-                let rate = summary.map_or(f64::NAN, |s| s.throughput.requests_per_s.get());
-                let (load, rate, margin) = (load(level), number(rate), percent(*margin));
-                match why {
-                    Why::Goals => {
-                        format!(
-                            "{load}: {rate} requests/s, the most within the goals, margin {margin}"
-                        )
-                    }
-                    Why::Rule { beyond, gain, cost } => {
-                        let beyond = levels
-                            .get(*beyond)
-                            .map_or_else(String::new, |level| level.load.to_string());
-                        let (gain, cost) = (100.0 * gain, number(*cost));
-                        format!(
-                            "{load}: {rate} requests/s, margin {margin}; {beyond} meets the goals too, but gives only {gain:+.1} % requests/s for {cost} times the tail E2EL"
-                        )
-                    }
-                    Why::Profile => {
-                        let (name, puts) = (profile.name, profile.words());
-                        format!(
-                            "{load}: {rate} requests/s, margin {margin}; higher levels meet the goals too, but {name} puts {puts}"
-                        )
-                    }
-                }
-            }
+            Self::Met { level, why, margin, .. } => match levels.get(*level) {
+                Some(level) => met(level, why, *margin, levels, profile),
+                None => String::new(),
+            },
             Self::Missed { nearest: Some(nearest), goals } => {
                 let nearest = load(nearest);
                 let could = lacking::could_be_met(goals).join(" and ");
@@ -202,6 +179,41 @@ impl OperatingPoint {
             }
         }
     }
+}
+
+/// The chosen level, why it was chosen, and whether it can last.
+fn met(
+    level: &LevelReport,
+    why: &Why,
+    margin: f64,
+    levels: &[LevelReport],
+    profile: &Profile,
+) -> String {
+    let rate = number(level.summary.throughput.requests_per_s.get());
+    let (load, margin) = (level.load.words(), percent(margin));
+    let mut words = match why {
+        Why::Goals => {
+            format!("{load}: {rate} requests/s, the most within the goals, margin {margin}")
+        }
+        Why::Rule { beyond, gain, cost } => {
+            let beyond =
+                levels.get(*beyond).map_or_else(String::new, |level| level.load.to_string());
+            let (gain, cost) = (100.0 * gain, number(*cost));
+            format!(
+                "{load}: {rate} requests/s, margin {margin}; {beyond} meets the goals too, but gives only {gain:+.1} % requests/s for {cost} times the tail E2EL"
+            )
+        }
+        Why::Profile => {
+            let (name, puts) = (profile.name, profile.words());
+            format!(
+                "{load}: {rate} requests/s, margin {margin}; higher levels meet the goals too, but {name} puts {puts}"
+            )
+        }
+    };
+    if level.is_saturated() {
+        words.push_str("; it was saturated, so that over a longer time the goals would not hold");
+    }
+    words
 }
 
 /// Why there is no frontier: that of the first level.

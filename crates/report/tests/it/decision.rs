@@ -4,8 +4,8 @@ use fizeau_core::{Millis, PerSec, Seconds};
 use fizeau_metrics::{Distribution, Goodput, Interval, Quantile, Support};
 use fizeau_pareto::Edge;
 use fizeau_report::{
-    Decision, LevelReport, LevelStatus, LoadKind, LoadPoint, OperatingPoint, Profile, Style,
-    SweepReport, Terminal, Why,
+    ChecklistRows, Decision, LevelReport, LevelStatus, LoadKind, LoadPoint, OperatingPoint,
+    Profile, Style, SweepReport, Terminal, Why,
 };
 use serde_json::Value;
 
@@ -54,7 +54,8 @@ fn parsed(report: &SweepReport) -> Value {
 
 /// The sentences about the operating point, each on one line.
 fn said(report: &SweepReport) -> String {
-    let terminal = Terminal { width: 120, style: Style::Plain, report: None };
+    let checklist = ChecklistRows::Missed;
+    let terminal = Terminal { width: 120, style: Style::Plain, report: None, checklist };
     let text = report.terminal(&terminal);
     let from = text.find("Operating point").unwrap();
     let to = text[from..].find("\nClient:").unwrap();
@@ -86,7 +87,8 @@ fn the_highest_rate_lies_between_the_tested_ones() {
     assert_eq!(highest["breaks_first"]["goal"], "p99 ttft<=500ms");
     assert_eq!(json["decisions"][0]["kind"], "rate");
     assert_eq!(json["operating_point"]["chosen_by"], "goals");
-    assert_eq!(json["operating_point"]["goals"][0]["low"], 280.0);
+    assert_eq!(json["operating_point"]["goals"][0]["measured_ci"][0], 280.0);
+    assert!((highest["load_ci"][1].as_f64().unwrap() - 6.2).abs() < 1e-9);
     assert_eq!(json["operating_point"]["goals"][0]["margin"], 0.4);
 }
 
@@ -98,8 +100,8 @@ fn without_intervals_that_of_the_edge_is_not_known() {
     let part = "Highest concurrency within the goals: 12 (interval not known), between the tested 8 and 16; 14.5 requests/s served";
     assert!(text.contains(part), "{text}");
     let highest = &parsed(&report)["decisions"][0]["tight"]["highest_load"];
-    assert!(highest["load_low"].is_null());
-    assert_eq!(highest["load_interval_reason"], "no interval is known of p99 ttft<=500ms");
+    assert!(highest["load_ci"].is_null() && highest["requests_per_s_ci"].is_null());
+    assert_eq!(highest["load_ci_reason"], "no interval is known of p99 ttft<=500ms");
 }
 
 #[test]

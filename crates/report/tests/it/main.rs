@@ -4,6 +4,7 @@
 mod ab;
 mod asked;
 mod checklist;
+mod columns;
 mod comparison;
 mod decision;
 mod lengths;

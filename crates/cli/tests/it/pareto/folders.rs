@@ -1,9 +1,10 @@
 //! Folders of runs, each level a row.
 
+use fizeau::core::Nanos;
 use serde_json::json;
 
 use super::document;
-use crate::stand::{Ended, Scratch, run};
+use crate::stand::{Ended, Scratch, fixed, run};
 
 /// A simulated sweep, or with lists of values several.
 fn simulated(scratch: &Scratch, name: &str, flags: &str) -> String {
@@ -139,4 +140,25 @@ fn folders_and_tables_do_not_mix() {
     assert!(mixed.err.contains("t.csv: no folder"), "{}", mixed.err);
     let nothing = pareto(&[&folder], "");
     assert_eq!(nothing.code, Some(2), "{nothing:?}");
+}
+
+#[test]
+fn several_systems_are_swept_in_turn_and_have_one_frontier() {
+    let scratch = Scratch::new("pareto-systems");
+    let [fast, slow] = [1, 3].map(|ms| fixed(Nanos::from_millis(2), Nanos::from_millis(ms)));
+    let out = scratch.path("both");
+    let line = format!(
+        "sweep --model m --system fast={} --system slow={} --levels 1,4 --num-prompts 100 --isl 4 --osl 3 --out {out}",
+        fast.base_url(),
+        slow.base_url()
+    );
+    let ended = run(&line.split_whitespace().collect::<Vec<_>>());
+    assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
+    for name in ["fast", "slow"] {
+        assert!(std::path::Path::new(&out).join(name).join("sweep.json").exists(), "{ended:?}");
+    }
+    assert!(ended.out.contains("levels of 2 runs: requests_per_s"), "{}", ended.out);
+    let again = pareto(&[&out], "--json");
+    let answer = document(&again);
+    assert_eq!(answer["by"].as_object().unwrap().len(), 2, "{again:?}");
 }

@@ -44,7 +44,7 @@ pub(crate) const CASES: [Case; 6] = [
         slo: "p99 ttft<500ms",
         goodput: "",
         lengths: (1000, 200),
-        requests: 2_000,
+        requests: 5_000,
         truth: 1.0,
     },
     Case {
@@ -54,7 +54,7 @@ pub(crate) const CASES: [Case; 6] = [
         slo: "p99 tpot<14ms",
         goodput: "",
         lengths: (1000, 200),
-        requests: 2_000,
+        requests: 5_000,
         truth: 1.0,
     },
     Case {
@@ -64,7 +64,7 @@ pub(crate) const CASES: [Case; 6] = [
         slo: "mean tpot<12ms",
         goodput: "",
         lengths: (1000, 200),
-        requests: 2_000,
+        requests: 5_000,
         truth: 1.0,
     },
     Case {
@@ -74,7 +74,7 @@ pub(crate) const CASES: [Case; 6] = [
         slo: "goodput>0.95",
         goodput: "ttft:200 tpot:15",
         lengths: (500, 100),
-        requests: 2_000,
+        requests: 5_000,
         truth: 1.0,
     },
     Case {
@@ -84,7 +84,7 @@ pub(crate) const CASES: [Case; 6] = [
         slo: "p95 e2el<6s, p99 ttft<1s",
         goodput: "",
         lengths: (2000, 250),
-        requests: 2_000,
+        requests: 5_000,
         truth: 1.0,
     },
     Case {
@@ -94,7 +94,7 @@ pub(crate) const CASES: [Case; 6] = [
         slo: "p99 ttft<700ms",
         goodput: "",
         lengths: (2000, 250),
-        requests: 2_000,
+        requests: 5_000,
         truth: 1.0,
     },
 ];
@@ -157,6 +157,11 @@ impl Case {
         });
         all.unwrap();
         search
+    }
+
+    /// How far off the truth the answer is, as a share of it.
+    pub(crate) fn off(&self, search: &LoadSearch) -> f64 {
+        search.found().edge.map_or(f64::INFINITY, |edge| edge.value() / self.truth - 1.0)
     }
 
     /// One level.
