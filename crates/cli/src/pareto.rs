@@ -121,7 +121,7 @@ impl Shown<'_> {
 
     /// Of runs.
     fn folders(&self, left_out: &[LeftOut]) -> Result<Exit, Fail> {
-        let points = text::Levels::read(self.table, self.asked, self.sample)?;
+        let points = text::Levels::read(self.table, self.asked)?;
         let output = &self.args.output;
         if output.json || output.csv {
             let left_out = left_out.iter().map(text::left_out);

@@ -22,7 +22,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// By default nothing is compared for a table, and throughput against latency for folders.
+    /// Of rows with these axes.
     pub(super) fn new(axes: Vec<Axis>, args: &ParetoAnswerArgs) -> Result<Self, Fail> {
         let numbers = |text: &String| numbers("--hypervolume", text, &axes);
         let reference = args.hypervolume.as_ref().map(numbers).transpose()?;
@@ -96,7 +96,8 @@ pub(super) fn words(axes: &[Axis]) -> String {
 }
 
 fn numbers(flag: &str, text: &str, axes: &[Axis]) -> Result<Vec<f64>, Fail> {
-    let parsed: Result<Vec<f64>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    let parsed: Result<Vec<f64>, _> =
+        text.split([',', ' ']).filter(|part| !part.is_empty()).map(str::parse).collect();
     match parsed {
         Ok(numbers) if numbers.len() == axes.len() => Ok(numbers),
         _ => Err(Fail::usage(format!(

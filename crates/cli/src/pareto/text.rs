@@ -36,7 +36,7 @@ pub(super) fn left_out(level: &LeftOut) -> String {
 }
 
 impl<'a> Levels<'a> {
-    pub(super) fn read(table: &Table, asked: &'a Asked, _: &Sample) -> Result<Self, Fail> {
+    pub(super) fn read(table: &Table, asked: &'a Asked) -> Result<Self, Fail> {
         let mut names = vec!["run", "load", "devices", "deployment"];
         names.push(asked.by.as_deref().unwrap_or("run"));
         names.extend(asked.axes.iter().map(fizeau::pareto::Axis::name));
@@ -131,7 +131,7 @@ impl<'a> Levels<'a> {
         }
         let beaten = answer.rows.len() - answer.on_any().len();
         if beaten > 0 {
-            line(&format!("Not shown: {}", counted(beaten, "level") + " that others beat"));
+            line(&format!("Not shown: {} that others beat", counted(beaten, "level")));
         }
         let remarks = show::remarks(answer, |row| self.at(row));
         let left_out = out.iter().map(left_out).chain(self.lacking(sample));
