@@ -103,11 +103,6 @@ fn the_interval_encloses_the_edge() {
             (edge.low()..=edge.high()).contains(&truth)
         };
         let enclosed = (0..200).filter(encloses).count();
-        println!(
-            "{enclosed} {}",
-            (0..200).map(|s| response.searched(spec(), s).found().evaluations).sum::<u32>() as f64
-                / 200.0
-        );
         assert!(enclosed >= 180, "{enclosed} of 200");
     }
 }
