@@ -6,6 +6,7 @@ mod arrivals;
 mod bench;
 mod calibration;
 mod choices;
+mod choosing;
 mod client;
 mod compare;
 mod data;
@@ -19,7 +20,9 @@ mod level;
 mod mechanisms;
 mod merge;
 mod models;
+mod pareto;
 mod physics;
+mod plan;
 mod report;
 mod sampling;
 mod search;
@@ -28,6 +31,7 @@ mod simulate;
 mod sol;
 mod sweep;
 mod system;
+mod trust;
 mod window;
 mod workload;
 
@@ -36,6 +40,7 @@ pub(crate) use arrivals::{ArrivalArgs, RampArg};
 pub(crate) use bench::{BenchArgs, SonnetArgs};
 pub(crate) use calibration::CalibrationArgs;
 pub(crate) use choices::{ChoiceArgs, OverlapArg, PrefixArg, routing};
+pub(crate) use choosing::ChoosingArgs;
 pub(crate) use client::ClientArgs;
 pub(crate) use compare::CompareArgs;
 pub(crate) use data::{DataArgs, SessionArgs};
@@ -49,7 +54,9 @@ pub(crate) use level::LevelArgs;
 pub(crate) use mechanisms::MechanismArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use models::ModelsArgs;
+pub(crate) use pareto::{AxisArgs, KneeArg, ParetoAnswerArgs, ParetoArgs, ParetoRunArgs};
 pub(crate) use physics::PhysicsArgs;
+pub(crate) use plan::PlanArgs;
 pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;
 pub(crate) use search::{OverArg, SearchArgs, SearchFlags};
@@ -58,11 +65,13 @@ pub(crate) use simulate::SimulateArgs;
 pub(crate) use sol::{CurveArg, SolArgs, SolLoadArgs};
 pub(crate) use sweep::{LevelsArgs, SweepArgs, VerdictArgs};
 pub(crate) use system::{DEFAULT_MEMORY_SHARE, SystemArgs};
+pub(crate) use trust::TrustArgs;
 pub(crate) use window::WindowArgs;
 pub(crate) use workload::WorkloadArgs;
 
 use clap::{Parser, Subcommand};
 
+use crate::systems::System;
 use crate::whatif::Asked;
 
 /// Measure how fast an LLM endpoint is, prove that the measurement can be trusted, and say how far the endpoint is from
@@ -98,10 +107,21 @@ pub(crate) enum Command {
     /// Runs must have sent the same workload to the same model under the same goals; endpoint, engine, hardware and client may
     /// differ, since they are what is compared. Sweeps are compared level by level.
     Compare(CompareArgs),
+    /// Say which rows of a table, or which levels of runs, no other beats: the frontier of two or more figures.
+    ///
+    /// Takes any table, from whatever tool. Of folders each level is a row, each run has its own frontier, and all together
+    /// have one.
+    Pareto(Box<ParetoArgs>),
     /// Make one run of the shards of one (`fizeau bench --shard I/N`, on several machines).
     Merge(MergeArgs),
     /// Show a stored run again: as it was, as another tool would have had it, or what a word means to whom.
     Report(Box<ReportArgs>),
+    /// Say how many replicas and devices a rate takes within goals, and what that costs.
+    ///
+    /// From the levels of a sweep, or a table of figures: the highest rate of a replica within the goals, replicas with headroom
+    /// and spare ones, what they cost by the hour, the request and the token, what a tighter goal would cost, and how far it is
+    /// from the speed of light. The exit code is 1 where no source keeps the goals.
+    Plan(Box<PlanArgs>),
     /// Serve the simulated engine behind HTTP, for trying clients out.
     Serve(Box<ServeArgs>),
     /// Simulate an engine in virtual time: one level as `fizeau bench` measures it, or with --levels a sweep.
@@ -119,4 +139,7 @@ pub(crate) enum Command {
     /// A `simulate` with lists of values, read already.
     #[command(skip)]
     WhatIf(Vec<Asked>),
+    /// A `sweep` of several systems, read already.
+    #[command(skip)]
+    Systems(Vec<System>),
 }

@@ -4,6 +4,7 @@ mod ab;
 mod args;
 mod bench;
 mod calibrate;
+mod checklist;
 mod client;
 mod compare;
 mod devices;
@@ -18,6 +19,8 @@ mod merge;
 mod model_config;
 mod models;
 mod pairs;
+mod pareto;
+mod plan;
 mod planned;
 mod probe;
 mod progress;
@@ -32,6 +35,7 @@ mod simulate;
 mod sol;
 mod speed;
 mod sweep;
+mod systems;
 mod tokenizer;
 mod whatif;
 mod workload;
@@ -53,8 +57,13 @@ fn main() -> ExitCode {
         Ok(cases) => cases,
         Err(fail) => return end(Err(fail)),
     };
+    let systems = match systems::cases(&arguments) {
+        Ok(systems) => systems,
+        Err(fail) => return end(Err(fail)),
+    };
     let parsed = match &*cases {
-        [] => parse(&arguments).map(|cli| cli.command),
+        [] if systems.is_empty() => parse(&arguments).map(|cli| cli.command),
+        [] => systems.iter().map(system).collect::<Result<_, _>>().map(Command::Systems),
         [case] => parse(&case.arguments).map(|cli| cli.command),
         cases => cases.iter().enumerate().map(asked).collect::<Result<_, _>>().map(Command::WhatIf),
     };
@@ -71,13 +80,16 @@ fn main() -> ExitCode {
         Command::Search(mut args) => search::run(&mut args),
         Command::Ab(args) => ab::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Pareto(args) => pareto::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Plan(args) => plan::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Models(args) => models::run(&args),
         Command::Sol(args) => sol::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::WhatIf(asked) => whatif::run(asked),
+        Command::Systems(systems) => systems::run(systems),
     })
 }
 
@@ -112,6 +124,14 @@ fn asked((index, case): (usize, &Case)) -> Result<Asked, clap::Error> {
     }
 }
 
+/// One system of several.
+fn system(case: &systems::Case) -> Result<systems::System, clap::Error> {
+    match parse(&case.arguments)?.command {
+        Command::Sweep(args) => Ok(systems::System { name: case.name.clone(), args: *args }),
+        _ => Err(Cli::command().error(ErrorKind::InvalidSubcommand, "only sweep takes --system")),
+    }
+}
+
 /// Reads the command line. A flag that comes twice counts as it came last, as with vLLM, so that a line can be had from a
 /// script and changed at its end. A negative number is a value everywhere, so that it is refused by the name of its flag.
 fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
@@ -121,6 +141,7 @@ fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     };
     let command =
         Cli::command().mut_subcommands(|command| command.args_override_self(true).mut_args(value));
+    let command = command.mut_subcommand("sweep", |sweep| sweep.arg(systems::flag()));
     let matches = command.try_get_matches_from(arguments)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut Cli::command()))
 }

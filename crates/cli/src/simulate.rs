@@ -4,10 +4,10 @@ mod place;
 
 use fizeau::harness::{Cancel, Rig, RunFolder, SelfWatch};
 use fizeau::metrics::{Slo, Thresholds};
-use fizeau::report::{OperatingPoint, Setup, SweepReport};
+use fizeau::report::{Decision, OperatingPoint, Setup, SweepReport};
 use fizeau::sim::{SimTransport, VirtualTime};
 
-use crate::args::SimulateArgs;
+use crate::args::{SimulateArgs, TrustArgs};
 use crate::bench::{self, Trial, text_after};
 use crate::client::Client;
 use crate::exit::{Exit, Fail, Named};
@@ -15,7 +15,7 @@ use crate::folder::Claim;
 use crate::say::say;
 use crate::search::{self, Clock, Wanted};
 use crate::sweep::{self, DEFAULT_SLO, Series, SeriesArgs};
-use crate::{endpoint, interrupt, levels, record};
+use crate::{checklist, endpoint, interrupt, levels, record};
 use place::Simulation;
 
 /// What came of a simulation.
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     let done = simulate(args, folder, &cancel);
     let simulated = done.inspect_err(|_| out.iter().for_each(Claim::give_back))?;
     let asked = (args.sweep.slo != DEFAULT_SLO).then_some(slo);
-    simulated.show(folder, asked)
+    simulated.show(folder, asked, &args.trust)
 }
 
 /// Runs the one configuration that `args` name. Nothing is printed; files go to `folder`.
@@ -163,10 +163,18 @@ const fn rig<'a>(
 }
 
 /// Says how the goals that were asked for came out at the one level.
-fn judged(exit: Exit, goals: Option<&OperatingPoint>) -> Result<Exit, Fail> {
-    let Some(goals) = goals else { return Ok(exit) };
-    if goals.goals().is_empty() {
-        say("--slo: not judged, since the level cannot stand")?;
+fn judged(exit: Exit, asked: Option<&SweepReport>) -> Result<Exit, Fail> {
+    let Some(asked) = asked else { return Ok(exit) };
+    let goals = asked.operating_point();
+    match goals {
+        OperatingPoint::Unjudged { reason } => say(format!("--slo: {reason}"))?,
+        goals if goals.goals().is_empty() => {
+            say("--slo: not judged, since the level cannot stand")?;
+        }
+        _ => {}
+    }
+    if asked.decisions().iter().any(Decision::is_loose_only) {
+        say("--slo: met at the loose end only")?;
     }
     goals.goals().iter().try_for_each(|goal| say(goal.words_simulated()))?;
     Ok(if exit == Exit::Good && goals.level().is_none() { Exit::Missed } else { exit })
@@ -174,24 +182,29 @@ fn judged(exit: Exit, goals: Option<&OperatingPoint>) -> Result<Exit, Fail> {
 
 impl Simulated {
     /// Prints what `fizeau bench` or `fizeau sweep` would.
-    fn show(self, folder: Option<&RunFolder>, slo: Option<Slo>) -> Result<Exit, Fail> {
+    fn show(
+        self,
+        folder: Option<&RunFolder>,
+        slo: Option<Slo>,
+        trust: &TrustArgs,
+    ) -> Result<Exit, Fail> {
         self.notes.iter().for_each(|note| eprintln!("note: {note}"));
         match self.report {
             Report::Level(outcome) => {
                 say(format!("simulated in virtual time, not measured: {}", self.description))?;
                 let goals = slo.map(|slo| {
                     let levels = vec![outcome.report.clone()];
-                    SweepReport::new(self.setup, levels, Some(slo)).operating_point().clone()
+                    SweepReport::new(self.setup, levels, Some(slo))
                 });
-                judged(outcome.show()?, goals.as_ref())
+                judged(outcome.show(trust)?, goals.as_ref())
             }
             Report::Search(outcome) => {
                 search::show(&outcome.report, folder.map(RunFolder::path))?;
                 Ok(outcome.exit)
             }
             Report::Sweep(outcome) => {
-                sweep::show(&outcome.report, folder.map(RunFolder::path))?;
-                Ok(outcome.exit)
+                sweep::show(&outcome.report, folder.map(RunFolder::path), trust)?;
+                Ok(checklist::enforce(&outcome.report.checklist(), trust, outcome.exit))
             }
         }
     }

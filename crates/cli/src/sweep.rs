@@ -16,7 +16,7 @@ use fizeau::harness::{Cancel, Crew, Pacer, TextAfter};
 use fizeau::report::{Engine, Style, SweepReport, Terminal};
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
 
-use crate::args::{EndpointArgs, SweepArgs};
+use crate::args::{EndpointArgs, SweepArgs, TrustArgs};
 use crate::bench::Reader;
 use crate::client::{Client, Counting};
 use crate::embedded::Embedded;
@@ -27,7 +27,7 @@ use crate::levels::NO_PHYSICS;
 use crate::say::say;
 use crate::speed::Physics;
 use crate::workload::{self, Limit};
-use crate::{interrupt, levels, probe, record, runtime};
+use crate::{checklist, interrupt, levels, probe, record, runtime};
 use size::{levels_of, most};
 
 /// The goal where none is given: what a person who chats would call prompt and fluent.
@@ -55,8 +55,8 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     // What fails before there is anything to keep leaves no folder.
     let measured = runtime.block_on(measure(&job)).inspect_err(|_| job.out.give_back());
     let Outcome { report, exit } = measured?;
-    show(&report, Some(job.out.folder().path()))?;
-    Ok(exit)
+    show(&report, Some(job.out.folder().path()), &args.trust)?;
+    Ok(checklist::enforce(&report.checklist(), &args.trust, exit))
 }
 
 pub(crate) fn prepare(args: &SweepArgs) -> Result<Job<'_>, Fail> {
@@ -108,7 +108,8 @@ pub(crate) fn prepare(args: &SweepArgs) -> Result<Job<'_>, Fail> {
         physics: physics.ok_or(NO_PHYSICS),
         reader: Reader::Server,
     };
-    let series = Series::new(asked, workload, answering, now)?;
+    let mut series = Series::new(asked, workload, answering, now)?;
+    series.setup.precision = args.precision.clone().or(series.setup.precision);
     let out = Claim::new(&out)?;
     let thresholds = &args.client.threshold;
     Ok(Job { called, client, series, limit, out, most, thresholds, _embedded: embedded })
@@ -187,7 +188,11 @@ async fn check(job: &Job<'_>, clock: MonotonicClock) -> Result<(), Fail> {
 }
 
 /// Prints the report, as wide as the terminal is.
-pub(crate) fn show(report: &SweepReport, out: Option<&Path>) -> Result<(), Fail> {
+pub(crate) fn show(
+    report: &SweepReport,
+    out: Option<&Path>,
+    trust: &TrustArgs,
+) -> Result<(), Fail> {
     let page = out.map(|out| out.join("report.html").display().to_string());
     let is_terminal = std::io::stdout().is_terminal();
     let width = terminal_size::terminal_size().filter(|_| is_terminal);
@@ -195,6 +200,7 @@ pub(crate) fn show(report: &SweepReport, out: Option<&Path>) -> Result<(), Fail>
     let terminal = Terminal {
         width: width.map_or(PIPE_WIDTH, |(width, _)| width.0.into()),
         style: if colours { Style::Ansi } else { Style::Plain },
+        checklist: trust.rows(),
         report: page.as_deref(),
     };
     say(report.terminal(&terminal).trim_end())

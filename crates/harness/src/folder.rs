@@ -8,6 +8,8 @@ use fizeau_core::{Nanos, Tape, TapeSink};
 use fizeau_metrics::{HistogramError, LevelHistograms};
 use serde::Serialize;
 
+use crate::stored::SET_ASIDE;
+
 /// Why a run's folder could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
@@ -71,6 +73,31 @@ impl RunFolder {
         }
         fs::create_dir_all(&path).map_err(FolderError::io(&path))?;
         Ok(Self { path })
+    }
+
+    /// The folder of a run that is there already, to go on with it.
+    #[must_use]
+    pub fn again(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// Sets a level's folder within this one aside, under a name that no level has: `concurrency-0008-partial`. Nothing happens if
+    /// it is not there.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn set_aside(&self, name: &str) -> Result<(), FolderError> {
+        let path = self.path.join(name);
+        if !path.exists() {
+            return Ok(());
+        }
+        let aside = |n: u32| match n {
+            1 => self.path.join(format!("{name}{SET_ASIDE}")),
+            n => self.path.join(format!("{name}{SET_ASIDE}-{n}")),
+        };
+        let free = (1..).map(aside).find(|aside| !aside.exists());
+        let free = free.unwrap_or_else(|| aside(0));
+        fs::rename(&path, &free).map_err(FolderError::io(&path))
     }
 
     /// Where it is.

@@ -56,6 +56,7 @@ pub use stored::{
     StoredTapes,
 };
 pub use sweep::{
-    LevelAsk, LevelLoad, LevelPlan, LevelRole, LevelSize, PlannedArrivals, Sweep, SweepError,
-    SweepSpec, SweptLevel, WindowPlan, level_folder,
+    LevelAsk, LevelLoad, LevelPlan, LevelRole, LevelSize, LevelYield, PlannedArrivals, Saturated,
+    StopRule, Sweep, SweepError, SweepSpec, SweptLevel, Tried, WindowPlan, level_folder,
+    load_between, rates_up_to,
 };

@@ -6,6 +6,7 @@ mod lines;
 mod merged;
 mod record;
 
+pub(crate) use level::SET_ASIDE;
 pub use level::{StoredEnding, StoredLevel};
 pub use lines::{Cut, StoredTapes};
 pub use merged::MergedTapes;
@@ -89,6 +90,7 @@ impl StoredError {
 pub struct StoredRun {
     path: PathBuf,
     document: PathBuf,
+    written: RunRecord,
     record: RunRecord,
     levels: Vec<StoredLevel>,
 }
@@ -116,9 +118,9 @@ impl StoredRun {
         if !document.is_file() {
             return Err(StoredError::NoRun(path));
         }
-        let record = RunRecord::read(&document)?;
-        let record = levels.iter().try_fold(record, level::described)?;
-        Ok(Self { path, document, record, levels })
+        let written = RunRecord::read(&document)?;
+        let record = levels.iter().try_fold(written.clone(), level::described)?;
+        Ok(Self { path, document, written, record, levels })
     }
 
     /// Where it is.
@@ -138,6 +140,12 @@ impl StoredRun {
     #[must_use]
     pub const fn record(&self) -> &RunRecord {
         &self.record
+    }
+
+    /// `run.json` alone.
+    #[must_use]
+    pub const fn written(&self) -> &RunRecord {
+        &self.written
     }
 
     /// Its levels: closed loops before open ones, each kind rising, later visits to a load after earlier ones; then what is

@@ -2,6 +2,8 @@
 
 mod load;
 mod plan;
+mod refine;
+mod stop;
 
 use std::sync::Arc;
 
@@ -11,6 +13,8 @@ use fizeau_workload::{Dataset, Plan, Spacing, Spec, SpecError, TextCodec, WalkEr
 pub use load::{LevelAsk, LevelLoad, LevelSize};
 pub(crate) use plan::LEVEL;
 pub use plan::{LevelPlan, LevelRole, PlannedArrivals, WindowPlan, level_folder};
+pub use refine::{Tried, load_between, rates_up_to};
+pub use stop::{LevelYield, Saturated, StopRule};
 
 use crate::drive::{DriveError, Load};
 use crate::level::{LevelRun, Measure, PlannedLevel};

@@ -80,12 +80,13 @@ pub use stats::{
     Autocorrelation, BatchMeans, BatchMeansError, BlockKind, BlockLength, Bootstrap,
     BootstrapError, Bounds, Confidence, ConfidenceError, EarlyStoppingError, Estimate,
     IntervalMethod, Percent, PercentError, PercentileRule, PercentilesError, RandomBits,
-    ResampleSeed, Support, early_stopping_bound, early_stopping_needs, percentiles,
+    ResampleSeed, Support, early_stopping_bound, early_stopping_needs, mean_of_runs, percentiles,
     weighted_percentile_of_sorted,
 };
 pub use validity::{
-    CacheExpectation, Ceiling, CeilingLimit, ClientProof, ClientWatch, Ending, Expectations,
-    Headroom, OnTimeLimit, Reason, Room, ThresholdError, Thresholds, Validity, Verdict, judge,
+    CacheExpectation, Ceiling, CeilingLimit, ClientProof, ClientWatch, Concern, Ending,
+    Expectations, Headroom, OnTimeLimit, Reason, Room, ThresholdError, Thresholds, Validity,
+    Verdict, judge,
 };
 pub use window::{
     CurvePoint, CutReason, Edge, Growth, MeasuredWindow, NoWindow, Saturation, SaturationEvidence,

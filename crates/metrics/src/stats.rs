@@ -13,7 +13,7 @@ mod select;
 mod share;
 
 pub use autocorrelation::Autocorrelation;
-pub use batch::{BatchMeans, BatchMeansError};
+pub use batch::{BatchMeans, BatchMeansError, mean_of_runs};
 pub use bootstrap::{BlockKind, BlockLength, Bootstrap, BootstrapError, IntervalMethod};
 pub(crate) use bootstrap::{Ranked, Resampling, least_for_percentile};
 pub use early::{EarlyStoppingError, early_stopping_bound, early_stopping_needs};

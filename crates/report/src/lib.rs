@@ -13,8 +13,11 @@
 //! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
 //! | `search.json`, and how the highest load within goals was found | [`SearchReport::text`] |
 //! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], [`WhatIf::page`] |
+//! | how many devices a rate takes, and what they cost | [`PlanReport::text`], [`PlanReport::to_json`] |
+//! | levels of several runs as rows of one table, and as CSV | [`LevelTable`], [`AxesPreset`] |
 //! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
 //! | what another tool would have said | [`PeerComparison`] |
+//! | whether to trust it, row by row | [`Checklist`] |
 //! | what a word means, and to whom | [`Explanation`] |
 //! | the speed of light of a model on devices | [`SolView`], [`SolLine`], [`BatchCsv`], [`ContextCsv`] |
 //!
@@ -30,8 +33,11 @@
 
 mod ab;
 mod asked;
+mod axes;
 mod block;
 mod chart;
+mod checklist;
+mod columns;
 mod comparison;
 mod curve;
 mod lengths;
@@ -41,6 +47,7 @@ mod number;
 mod page;
 mod peers;
 mod percentiles;
+mod plan;
 mod search;
 mod setup;
 mod sol;
@@ -53,23 +60,36 @@ mod words;
 
 pub use ab::{AbParty, AbReport, AbRound};
 pub use asked::{Asked, AskedArrivals};
+pub use axes::AxesPreset;
+pub use checklist::{
+    Check, CheckOutcome, CheckRow, Checklist, ChecklistRows, Requirements, UnknownCheck,
+};
+pub use columns::{LeftOut, LevelTable, TableCell, TableRun, csv_field};
 pub use comparison::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use lengths::LengthTally;
 pub use level::{
-    DecodeLight, LevelReport, LevelStatus, Light, LoadPoint, Reference, SpeedOfLight, Until,
+    DecodeLight, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Reference, SpeedOfLight,
+    Until, WarmUp,
 };
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
+pub use plan::{
+    Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
+    PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,
+};
 pub use search::{SearchAsked, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
 pub use sol::{
     BatchCsv, Calibrated, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject,
     SolView,
 };
-pub use sweep::{GoalResult, OperatingPoint, Place, StandIn, SweepReport};
+pub use sweep::{
+    Aim, Decision, GoalResult, Maximum, OperatingPoint, Place, Profile, Repeats, StandIn,
+    Sustained, SweepReport, Unmeasured, Why, Within,
+};
 pub use terminal::{Style, Terminal};
 pub use vllm::{
     Detail, Percentile, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric,

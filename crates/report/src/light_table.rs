@@ -19,7 +19,9 @@ pub(crate) const COLUMNS: [(&str, &str, usize); 9] = [
 impl SweepReport {
     /// A row for each level that has a speed of light and may be compared: of what is not to be believed there is no share.
     pub(crate) fn light_rows(&self) -> Vec<[String; 9]> {
-        let row = |level: &LevelReport| Some(row(level, level.speed_of_light.light()?));
+        let row = |level: &LevelReport| {
+            Some(row(self.label(level.load), level, level.speed_of_light.light()?))
+        };
         self.compared().filter_map(row).collect()
     }
 
@@ -36,9 +38,9 @@ impl SweepReport {
                     let of = &prediction.output_tokens_per_s;
                     let [value, low, high] =
                         [of.value, of.low, of.high].map(|rate| number(rate.get()));
-                    format!("{value} ({low} to {high}) at {}", level.load)
+                    format!("{value} ({low} to {high}) at {}", self.label(level.load))
                 }
-                Err(_) => format!("none at {}", level.load),
+                Err(_) => format!("none at {}", self.label(level.load)),
             });
         }
         let scope = scopes?;
@@ -52,7 +54,7 @@ impl SweepReport {
     }
 }
 
-fn row(level: &LevelReport, light: &Light) -> [String; 9] {
+fn row(load: String, level: &LevelReport, light: &Light) -> [String; 9] {
     let dash = || "-".to_owned();
     let share = |share: Option<fizeau_roofline::Share>| {
         share.map_or_else(dash, |share| percent(share.get()))
@@ -61,7 +63,7 @@ fn row(level: &LevelReport, light: &Light) -> [String; 9] {
     let rate = expected.map(|expected| expected.figures.output_tokens_per_s.get());
     let limits = expected.map(|expected| expected.limited_by);
     [
-        level.load.to_string(),
+        load,
         share(light.shares.ttft),
         share(light.decode.map(|decode| decode.share)),
         share(light.shares.output_tokens_per_s),

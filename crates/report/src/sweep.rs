@@ -1,10 +1,19 @@
 //! A sweep's result: levels, the frontier among them, and the one to run at.
 
 mod client;
+mod decided;
+mod decision;
+mod decision_json;
 mod goals;
 mod json;
+mod lacking;
+mod maximum;
 mod operating;
 mod places;
+mod profile;
+mod repeats;
+mod sustained;
+mod unmeasured;
 mod until;
 
 use std::collections::BTreeMap;
@@ -13,13 +22,20 @@ use fizeau_core::FailureClass;
 use fizeau_metrics::{Slo, Verdict};
 use fizeau_pareto::Knee;
 
+pub use decision::{Decision, Within};
 pub(crate) use goals::results;
 pub use goals::{GoalResult, StandIn};
-pub use operating::OperatingPoint;
+pub use maximum::Maximum;
+pub use operating::{OperatingPoint, Why};
 pub use places::Place;
+pub use profile::{Aim, Profile};
+pub use repeats::Repeats;
+pub(crate) use repeats::{HEADS, REPEATS_NOTE};
+pub use sustained::Sustained;
+pub use unmeasured::Unmeasured;
 
 use crate::words::listed;
-use crate::{LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
+use crate::{Checklist, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
 
 /// The result of a sweep over levels of load.
 ///
@@ -35,8 +51,11 @@ pub struct SweepReport {
     levels: Vec<LevelReport>,
     slo: Option<Slo>,
     places: Vec<Place>,
-    unmeasured: Vec<LoadPoint>,
-    operating_point: OperatingPoint,
+    unmeasured: Vec<Unmeasured>,
+    repeats: Vec<Repeats>,
+    sustained: Option<Box<Sustained>>,
+    profile: Profile,
+    decisions: Vec<Decision>,
     curve: Option<LightCurve>,
 }
 
@@ -46,15 +65,32 @@ impl SweepReport {
     #[must_use]
     pub fn new(setup: Setup, levels: Vec<LevelReport>, slo: Option<Slo>) -> Self {
         let places = places::places(&levels);
-        let on_frontier = |&i: &usize| places[i] == Place::Frontier;
-        let frontier: Vec<usize> = (0..levels.len()).filter(on_frontier).collect();
-        let operating_point = operating::choose(&levels, &frontier, slo.as_ref());
-        Self { setup, levels, slo, places, unmeasured: Vec::new(), operating_point, curve: None }
+        let report = Self {
+            setup,
+            levels,
+            slo,
+            places,
+            unmeasured: Vec::new(),
+            repeats: Vec::new(),
+            sustained: None,
+            profile: Profile::GENERAL,
+            decisions: Vec::new(),
+            curve: None,
+        };
+        report.with_profile(Profile::GENERAL)
+    }
+
+    /// The same, with something else put first where several levels keep the goals.
+    #[must_use]
+    pub fn with_profile(self, profile: Profile) -> Self {
+        let goals = self.slo.as_ref();
+        let decisions = goals.map(|slo| decision::decide(&self.levels, slo, &profile));
+        Self { profile, decisions: decisions.unwrap_or_default(), ..self }
     }
 
     /// The same, naming the loads that were planned and never measured.
     #[must_use]
-    pub fn with_unmeasured(self, unmeasured: Vec<LoadPoint>) -> Self {
+    pub fn with_unmeasured(self, unmeasured: Vec<Unmeasured>) -> Self {
         Self { unmeasured, ..self }
     }
 
@@ -72,7 +108,7 @@ impl SweepReport {
 
     /// The loads that were planned and never measured.
     #[must_use]
-    pub fn unmeasured(&self) -> &[LoadPoint] {
+    pub fn unmeasured(&self) -> &[Unmeasured] {
         &self.unmeasured
     }
 
@@ -86,6 +122,12 @@ impl SweepReport {
     #[must_use]
     pub fn levels(&self) -> &[LevelReport] {
         &self.levels
+    }
+
+    /// What the sweep is held against before it is believed.
+    #[must_use]
+    pub fn checklist(&self) -> Checklist {
+        Checklist::of(&self.setup, &self.levels)
     }
 
     /// How each level stands to the others, in the same order.
@@ -107,10 +149,28 @@ impl SweepReport {
         (0..self.levels.len()).filter(on_frontier).collect()
     }
 
-    /// The level to run at.
+    /// What is put first where several levels keep the goals.
     #[must_use]
-    pub const fn operating_point(&self) -> &OperatingPoint {
-        &self.operating_point
+    pub const fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// What the sweep says of the load to run at, for each kind of load that was swept, rates first; nothing without goals.
+    #[must_use]
+    pub fn decisions(&self) -> &[Decision] {
+        &self.decisions
+    }
+
+    /// The level to run at: that of the first decision, at the loose end of the goals where only that is met.
+    #[must_use]
+    pub fn operating_point(&self) -> &OperatingPoint {
+        static NO_GOAL: OperatingPoint = OperatingPoint::NoGoal;
+        static NO_LEVEL: OperatingPoint = OperatingPoint::NoLevel;
+        match self.decisions.first() {
+            Some(decision) => &decision.foremost().point,
+            None if self.slo.is_none() => &NO_GOAL,
+            None => &NO_LEVEL,
+        }
     }
 
     /// Where more load stops paying, in words; none if every level pays. Means something only where the levels are
@@ -158,6 +218,37 @@ impl SweepReport {
         verdicts.max().unwrap_or(Verdict::Invalid)
     }
 
+    /// The indices of the levels, those of each kind of load by themselves.
+    pub(crate) fn kinds(&self) -> Vec<Vec<usize>> {
+        let mut kinds: Vec<(LoadPoint, Vec<usize>)> = Vec::new();
+        for (i, level) in self.levels.iter().enumerate() {
+            match kinds.iter_mut().find(|(kind, _)| kind.same_kind(level.load)) {
+                Some((_, levels)) => levels.push(i),
+                None => kinds.push((level.load, vec![i])),
+            }
+        }
+        // Without a level there is a table all the same, of which only the heads are shown.
+        if kinds.is_empty() { vec![Vec::new()] } else { kinds.into_iter().map(|k| k.1).collect() }
+    }
+
+    /// Whether it has both closed and open loops.
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.kinds().len() > 1
+    }
+
+    /// A load in a list: the number alone, but for a rate beside concurrencies, `12.5/s`.
+    pub(crate) fn label(&self, load: LoadPoint) -> String {
+        match load {
+            LoadPoint::Rate(_) if self.is_mixed() => format!("{load}/s"),
+            _ => load.to_string(),
+        }
+    }
+
+    /// The load of the level with this index, in a list.
+    pub(crate) fn label_of(&self, level: usize) -> String {
+        self.levels.get(level).map_or_else(String::new, |level| self.label(level.load))
+    }
+
     /// Each level with its place.
     pub(crate) fn placed(&self) -> impl Iterator<Item = (&LevelReport, &Place)> {
         self.levels.iter().zip(&self.places)
@@ -176,7 +267,7 @@ impl SweepReport {
         let mut all: Vec<(Verdict, &str, Vec<String>)> = Vec::new();
         let beyond = self.beyond_light();
         for level in &self.levels {
-            let load = level.load.to_string();
+            let load = self.label(level.load);
             for reason in &level.validity.reasons {
                 let text = match beyond {
                     Some(furthest) if level.is_of_light(reason) => furthest,
@@ -221,7 +312,7 @@ impl SweepReport {
         for level in &self.levels {
             for class in level.summary.requests.by_class.keys() {
                 let loads = all.entry(*class).or_default();
-                loads.push(level.load.to_string());
+                loads.push(self.label(level.load));
             }
         }
         let words = |(class, loads): (FailureClass, Vec<String>)| {

@@ -4,7 +4,7 @@ use fizeau_core::PerSec;
 use fizeau_metrics::Distribution;
 
 use crate::number::column_decimals;
-use crate::{LatencyBasis, LevelReport, LoadPoint, SweepReport, Tail};
+use crate::{LatencyBasis, LevelReport, LoadPoint, Tail};
 
 /// One column with its cells, a cell for each level.
 #[derive(Debug)]
@@ -28,10 +28,9 @@ pub(crate) struct Cell {
     pub(crate) marked: bool,
 }
 
-/// The columns for a sweep.
-pub(crate) fn columns(report: &SweepReport) -> Vec<Column> {
-    let levels = report.levels();
-    let by_rate = |level: &LevelReport| matches!(level.load, LoadPoint::Rate(_));
+/// The columns for levels of one kind of load.
+pub(crate) fn columns(levels: &[&LevelReport]) -> Vec<Column> {
+    let by_rate = |level: &&LevelReport| matches!(level.load, LoadPoint::Rate(_));
     let (asked, unit) = if levels.iter().any(by_rate) { ("asked", "req/s") } else { ("", "conc") };
     let column = |group, head, rank, cells| Column { group, head, rank, cells };
     let must = None;
@@ -54,12 +53,12 @@ pub(crate) fn columns(report: &SweepReport) -> Vec<Column> {
         column("E2EL ms", "p99", must, e2el_p99),
         column("", "failed", must, failed),
     ];
-    let share = |l: &LevelReport| Some((l.speed_of_light.output_share()?.percent(), false));
+    let share = |l: &&LevelReport| Some((l.speed_of_light.output_share()?.percent(), false));
     // A column without a single figure is said to be absent, with the reason, below the table.
     if levels.iter().any(|level| share(level).is_some()) {
         columns.push(column("SoL", "%", must, figures(levels.iter().map(share))));
     }
-    let good = |l: &LevelReport| Some((100.0 * l.summary.throughput.goodput?.share, false));
+    let good = |l: &&LevelReport| Some((100.0 * l.summary.throughput.goodput?.share, false));
     if levels.iter().any(|level| good(level).is_some()) {
         columns.push(column("good", "%", must, figures(levels.iter().map(good))));
     }
@@ -67,35 +66,35 @@ pub(crate) fn columns(report: &SweepReport) -> Vec<Column> {
 }
 
 /// The loads, those of saturated levels with a mark behind the digits.
-fn loads(levels: &[LevelReport]) -> Vec<Cell> {
-    let any = levels.iter().any(LevelReport::is_saturated);
+fn loads(levels: &[&LevelReport]) -> Vec<Cell> {
+    let any = levels.iter().any(|level| level.is_saturated());
     let mark = |level: &LevelReport| match (any, level.is_saturated()) {
         (_, true) => "!",
         (true, false) => " ",
         (false, false) => "",
     };
-    let cell = |level: &LevelReport| Cell {
+    let cell = |level: &&LevelReport| Cell {
         text: format!("{}{}", level.load, mark(level)),
         marked: false,
     };
     levels.iter().map(cell).collect()
 }
 
-fn texts(levels: &[LevelReport], text: fn(&LevelReport) -> String) -> Vec<Cell> {
-    let cell = |level| Cell { text: text(level), marked: false };
+fn texts(levels: &[&LevelReport], text: fn(&LevelReport) -> String) -> Vec<Cell> {
+    let cell = |level: &&LevelReport| Cell { text: text(level), marked: false };
     levels.iter().map(cell).collect()
 }
 
 /// Rates; a window without a length has none.
-fn rates(levels: &[LevelReport], rate: fn(&LevelReport) -> PerSec) -> Vec<Cell> {
+fn rates(levels: &[&LevelReport], rate: fn(&LevelReport) -> PerSec) -> Vec<Cell> {
     let measured = |level: &LevelReport| level.summary.throughput.duration.get() > 0.0;
-    figures(levels.iter().map(|level| measured(level).then(|| (rate(level).get(), false))))
+    figures(levels.iter().map(|&level| measured(level).then(|| (rate(level).get(), false))))
 }
 
 /// The median and the tail of a latency.
-fn latencies(levels: &[LevelReport], of: fn(&LevelReport) -> &Distribution) -> [Vec<Cell>; 2] {
-    let median = |level| Some((of(level).p50.value()?.get(), false));
-    let tail = |level| {
+fn latencies(levels: &[&LevelReport], of: fn(&LevelReport) -> &Distribution) -> [Vec<Cell>; 2] {
+    let median = |level: &&LevelReport| Some((of(level).p50.value()?.get(), false));
+    let tail = |level: &&LevelReport| {
         let tail = Tail::of(of(level))?;
         Some((tail.ms(), tail.basis == LatencyBasis::Max))
     };

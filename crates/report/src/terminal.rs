@@ -2,6 +2,7 @@
 
 mod light;
 mod parts;
+mod repeats;
 mod table;
 mod wrap;
 
@@ -9,7 +10,7 @@ use fizeau_metrics::Verdict;
 
 use crate::sweep::{SATURATED_NOTE, STAND_IN_NOTE};
 use crate::words::{self, listed};
-use crate::{Engine, LevelReport, OperatingPoint, Place, SweepReport};
+use crate::{ChecklistRows, Engine, LevelReport, OperatingPoint, Place, SweepReport};
 use table::{Column, Row, Table};
 pub(crate) use wrap::{plain, wrap};
 
@@ -21,6 +22,8 @@ pub struct Terminal<'a> {
     pub width: usize,
     /// Whether to use colours.
     pub style: Style,
+    /// Which rows of the checklist to show.
+    pub checklist: ChecklistRows,
     /// Where the report lies; no line about it if absent.
     pub report: Option<&'a str>,
 }
@@ -37,20 +40,25 @@ pub enum Style {
 
 impl SweepReport {
     /// The whole report: what was run, the table of levels, the frontier, the operating point, the verdict with
-    /// its reasons, and where the report lies. Ends with a newline.
+    /// its reasons, the checklist, and where the report lies. Ends with a newline.
     #[must_use]
     pub fn terminal(&self, terminal: &Terminal<'_>) -> String {
         let mut out = Vec::new();
         self.say_setup(&mut out);
         out.push(Line::Blank);
-        let table = self.table().draw(terminal.width, terminal.style);
-        out.extend(table.lines.into_iter().map(Line::Whole));
-        out.push(Line::Blank);
+        let mut left_out = Vec::new();
+        for kind in self.kinds() {
+            let table = self.table(&kind).draw(terminal.width, terminal.style);
+            out.extend(table.lines.into_iter().map(Line::Whole));
+            out.push(Line::Blank);
+            left_out = table.left_out;
+        }
         self.say_marks(&mut out);
-        if !table.left_out.is_empty() {
-            let columns = table.left_out.join(", ");
+        if !left_out.is_empty() {
+            let columns = left_out.join(", ");
             out.push(Line::text(format!("Not shown at this width: {columns}")));
         }
+        self.say_repeats(terminal.width, &mut out);
         self.say_goals(&mut out);
         out.push(Line::Blank);
         self.say_light(terminal.width, &mut out);
@@ -61,6 +69,7 @@ impl SweepReport {
             out.push(Line::text(format!("Knee: {knee}")));
         }
         self.say_operating_point(&mut out);
+        out.extend(self.sustained_words().into_iter().map(Line::text));
         out.extend(self.until_lines().into_iter().map(Line::text));
         let failures = self.failures();
         if !failures.is_empty() {
@@ -71,6 +80,8 @@ impl SweepReport {
         }
         out.extend(self.client_lines().into_iter().flatten().map(Line::text));
         self.say_verdict(&mut out);
+        let checklist = self.checklist().text(terminal.checklist, terminal.width.min(SENTENCE));
+        out.push(Line::Whole(checklist));
         if let Some(report) = terminal.report {
             // A path is not broken over lines, so that it can be copied.
             out.push(Line::Whole(format!("Report: {}", plain(report))));
@@ -105,15 +116,15 @@ impl SweepReport {
         }
     }
 
-    fn table(&self) -> Table {
-        let row = |(i, (_, place)): (usize, (_, &Place))| match place {
-            _ if self.operating_point().level() == Some(i) => Row::OperatingPoint,
-            Place::Frontier => Row::Frontier,
-            Place::Dominated { .. } | Place::LeftOut { .. } => Row::Other,
+    /// The table of the levels with these indices, which are of one kind of load.
+    fn table(&self, kind: &[usize]) -> Table {
+        let row = |i: &usize| match self.places().get(*i) {
+            _ if self.operating_point().level() == Some(*i) => Row::OperatingPoint,
+            Some(Place::Frontier) => Row::Frontier,
+            Some(Place::Dominated { .. } | Place::LeftOut { .. }) | None => Row::Other,
         };
-        let rows = self.placed().enumerate().map(row).collect();
-        let columns = Column::of(self);
-        Table { rows, columns }
+        let levels: Vec<&LevelReport> = kind.iter().filter_map(|&i| self.levels().get(i)).collect();
+        Table { rows: kind.iter().map(row).collect(), columns: Column::of(&levels) }
     }
 
     fn say_marks(&self, out: &mut Vec<Line>) {
@@ -135,19 +146,20 @@ impl SweepReport {
     }
 
     fn say_places(&self, out: &mut Vec<Line>) {
-        let load = |i: usize| self.levels().get(i).map_or_else(String::new, |l| l.load.to_string());
+        let load = |i: usize| self.label_of(i);
         let (mut frontier, mut dominated, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         for (level, place) in self.placed() {
             match place {
-                Place::Frontier => frontier.push(level.load.to_string()),
+                Place::Frontier => frontier.push(self.label(level.load)),
                 Place::Dominated { by } => {
-                    dominated.push(format!("{} (by {})", level.load, load(*by)));
+                    dominated.push(format!("{} (by {})", self.label(level.load), load(*by)));
                 }
-                Place::LeftOut { reason } => left_out.push(format!("{} ({reason})", level.load)),
+                Place::LeftOut { reason } => {
+                    left_out.push(format!("{} ({reason})", self.label(level.load)));
+                }
             }
         }
-        let never = self.unmeasured().iter().map(|load| format!("{load} (never measured)"));
-        left_out.extend(never);
+        left_out.extend(self.never_measured());
         let name = if self.compares_stand_ins() {
             "Frontier of requests/s against p99 E2EL*"
         } else {
@@ -167,10 +179,9 @@ impl SweepReport {
     fn say_operating_point(&self, out: &mut Vec<Line>) {
         let chosen = self.operating_point();
         if *chosen != OperatingPoint::NoGoal {
-            let words = chosen.words(self.levels());
-            out.push(Line::text(format!("Operating point: {words}")));
-            let goals = self.goal_words().into_iter();
-            out.extend(goals.map(|goal| Line::text(format!("  {goal}"))));
+            out.push(Line::text(format!("Operating point: {}", self.operating_words())));
+            let lines = self.goal_words().into_iter().chain(self.decision_lines());
+            out.extend(lines.map(|line| Line::text(format!("  {line}"))));
         }
     }
 

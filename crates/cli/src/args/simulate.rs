@@ -6,7 +6,10 @@ use fizeau::core::Nanos;
 use fizeau::harness::LoadSearchSpec;
 
 use super::engine::time;
-use super::{EngineArgs, LevelArgs, LevelsArgs, OverArg, SearchFlags, SystemArgs, VerdictArgs};
+use super::{
+    ChoosingArgs, EngineArgs, LevelArgs, LevelsArgs, OverArg, SearchFlags, SystemArgs, TrustArgs,
+    VerdictArgs,
+};
 use crate::sweep::DEFAULT_SLO;
 use crate::whatif;
 
@@ -76,6 +79,8 @@ pub(crate) struct SimulateArgs {
     pub(crate) level: LevelArgs,
     #[command(flatten)]
     pub(crate) sweep: SimulatedSweepArgs,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
     /// Search the highest rate, or the highest concurrency, within --slo, as `fizeau search` does.
     #[arg(long, value_enum, value_name = "OVER", num_args = 0..=1, require_equals = false, default_missing_value = "rate",
           conflicts_with = "levels", help_heading = "Search")]
@@ -99,9 +104,13 @@ pub(crate) struct SimulatedSweepArgs {
     /// A level releases no further request after this many seconds of virtual time; by default there is no such limit.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) level_seconds: Option<f64>,
-    /// The goal that the operating point, or without --levels the level, must meet: p99 ttft<500ms, p99 tpot<20ms.
+    /// The goal that the operating point, or without --levels the level, must meet: p99 ttft<500ms, p99 tpot<20ms. A range such
+    /// as p99 ttft<500ms..800ms has a tight and a loose end: both are answered, and the exit code is 1 where not even the loose
+    /// end is met.
     #[arg(long, default_value = DEFAULT_SLO)]
     pub(crate) slo: String,
+    #[command(flatten)]
+    pub(crate) choosing: ChoosingArgs,
 }
 
 impl SimulateArgs {
@@ -127,6 +136,7 @@ impl SimulateArgs {
         let result = &self.level.result;
         VerdictArgs {
             slo: self.sweep.slo.clone(),
+            choosing: self.sweep.choosing.clone(),
             goodput: result.goodput.clone(),
             out: result.out.clone(),
             engine: None,

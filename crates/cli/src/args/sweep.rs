@@ -6,7 +6,10 @@ use clap::Args;
 
 use crate::sweep::SeriesArgs;
 
-use super::{ClientArgs, EndpointArgs, PhysicsArgs, SamplingArgs, WindowArgs, WorkloadArgs};
+use super::{
+    ChoosingArgs, ClientArgs, EndpointArgs, PhysicsArgs, SamplingArgs, TrustArgs, WindowArgs,
+    WorkloadArgs,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct SweepArgs {
@@ -26,6 +29,11 @@ pub(crate) struct SweepArgs {
     pub(crate) physics: PhysicsArgs,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
+    /// The formats of weights and key-value cache, in a line of your own, for the report; with --model-config they are known.
+    #[arg(long, value_name = "TEXT", help_heading = "Checklist")]
+    pub(crate) precision: Option<String>,
 }
 
 impl SweepArgs {
@@ -82,9 +90,12 @@ pub(crate) struct LevelsArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Verdict")]
 pub(crate) struct VerdictArgs {
-    /// The goal that the operating point must meet.
+    /// The goal that the operating point must meet. A range such as p99 ttft<500ms..800ms has a tight and a loose end: both
+    /// are answered, and the exit code is 1 where not even the loose end is met.
     #[arg(long, default_value = crate::sweep::DEFAULT_SLO)]
     pub(crate) slo: String,
+    #[command(flatten)]
+    pub(crate) choosing: ChoosingArgs,
     /// Per-request goals in milliseconds, such as ttft:500 tpot:50; gives goodput. A request is good if it meets all
     /// goals of one group; the word or begins another: ttft:500 tpot:50 or e2el:2000.
     #[arg(long, value_name = "METRIC:MS", num_args = 1..)]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fizeau::harness::StoredRun;
 use fizeau::metrics::Slo;
-use fizeau::report::{LevelReport, LightCurve, LoadPoint, Setup, SweepReport};
+use fizeau::report::{LevelReport, LightCurve, LoadPoint, Profile, Setup, SweepReport, Unmeasured};
 use serde_json::Value;
 
 use super::level::Level;
@@ -12,6 +12,7 @@ use super::{Asked, physics, setup};
 use crate::args::PhysicsArgs;
 use crate::exit::{Fail, Named};
 use crate::planned::Planned;
+use crate::speed::Physics;
 use crate::sweep::load_point;
 
 /// A run as its folder has it, computed again.
@@ -21,15 +22,18 @@ pub(crate) struct Stored {
     pub(crate) levels: Vec<LevelReport>,
     /// The goals of a sweep; none of any other run.
     pub(crate) slo: Option<Slo>,
+    /// What the sweep put first where several levels keep the goals.
+    pub(crate) profile: Profile,
     /// What the hardware could do with the requests; none where model or device are not known.
     pub(crate) curve: Option<LightCurve>,
     /// The loads that were planned and never measured.
-    pub(crate) unmeasured: Vec<LoadPoint>,
+    pub(crate) unmeasured: Vec<Unmeasured>,
+    /// What the speed of light is computed from; none where model or device are not known.
+    pub(crate) physics: Option<Physics>,
 }
 
 impl Stored {
     /// Reads the run in `path`, with per-request goals and speed of light as the run has them, but for what is given.
-    #[expect(dead_code, reason = "used by the commands that follow")]
     pub(crate) fn read(
         path: &Path,
         goodput: &[String],
@@ -43,23 +47,24 @@ impl Stored {
     }
 
     pub(super) fn of(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Self, Fail> {
-        let (setup, curve) = light(run, &levels, asked)?;
+        let (setup, physics, curve) = light(run, &levels, asked)?;
         let levels: Vec<LevelReport> = levels.into_iter().map(|level| level.report).collect();
-        let slo = sweep_document(run)?;
-        let slo = slo.as_ref().and_then(|sweep| sweep.get("slo")?.as_str());
+        let sweep = sweep_document(run)?;
+        let slo = sweep.as_ref().and_then(|sweep| sweep.get("slo")?.as_str());
         let slo = slo.map(|text| text.parse().named("sweep.json: slo")).transpose()?;
+        let profile = asked.choosing.over(profile(sweep.as_ref())?);
         let planned = Planned::all(run.record()).into_iter();
         let planned = planned.filter(|planned| planned.visit == 0 && planned.role.is_none());
         let planned = planned.filter_map(|planned| planned.load).map(load_point);
         let measured = |load: &LoadPoint| levels.iter().any(|level| level.load == *load);
-        let unmeasured = planned.filter(|load| !measured(load)).collect();
-        Ok(Self { setup, levels, slo, curve, unmeasured })
+        let unmeasured = planned.filter(|load| !measured(load)).map(Unmeasured::from).collect();
+        Ok(Self { setup, levels, slo, profile, curve, unmeasured, physics })
     }
 
     /// All of it side by side.
     pub(crate) fn report(self) -> SweepReport {
         let report = SweepReport::new(self.setup, self.levels, self.slo);
-        report.with_unmeasured(self.unmeasured).with_curve(self.curve)
+        report.with_profile(self.profile).with_unmeasured(self.unmeasured).with_curve(self.curve)
     }
 }
 
@@ -68,19 +73,32 @@ fn light(
     run: &StoredRun,
     levels: &[Level],
     asked: &Asked,
-) -> Result<(Setup, Option<LightCurve>), Fail> {
-    let mut setup = setup::setup(run.record());
+) -> Result<(Setup, Option<Physics>, Option<LightCurve>), Fail> {
+    let mut setup = setup(run.record());
     let Some(first) = run.levels().first() else {
-        return Ok((setup, None));
+        return Ok((setup, None, None));
     };
     let Some(physics) = physics::of(run, first, &setup, &asked.physics)? else {
-        return Ok((setup, None));
+        return Ok((setup, None, None));
     };
-    physics.describe_in(&mut setup);
+    physics::describe(Some(&physics), &asked.physics, &mut setup);
     let mut all = physics.lengths();
     levels.iter().for_each(|level| level.kept.add_lengths_to(Some(&mut all)));
     let reports: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
-    Ok((setup, physics.curve(&all, &reports)))
+    let curve = physics.curve(&all, &reports);
+    Ok((setup, Some(physics), curve))
+}
+
+/// What a sweep put first; of one that does not say, nothing in particular.
+fn profile(sweep: Option<&Value>) -> Result<Profile, Fail> {
+    let Some(stored) = sweep.and_then(|sweep| sweep.get("profile")) else {
+        return Ok(Profile::GENERAL);
+    };
+    let name = stored.get("name").and_then(Value::as_str);
+    let profile = name.and_then(Profile::named).unwrap_or_default();
+    let rule = stored.get("step_rule").and_then(Value::as_str);
+    let rule = rule.map(|text| text.parse().named("sweep.json: profile.step_rule")).transpose()?;
+    Ok(profile.with_rule(rule))
 }
 
 /// `sweep.json`; none if there is none.

@@ -2,7 +2,7 @@
 
 use fizeau::harness::{Cancel, LevelAsk, Measure, RunFolder};
 use fizeau::metrics::Verdict;
-use fizeau::report::{LevelReport, OperatingPoint, SweepReport};
+use fizeau::report::{Decision, LevelReport, Profile, SweepReport};
 
 use super::DEFAULT_SLO;
 use super::campaign::{Campaign, load_point};
@@ -35,8 +35,9 @@ impl Series<'_> {
         let curve = campaign.curve(&reports);
         drop(campaign);
         let unmeasured = self.spec.levels.iter().skip(reports.len());
-        let unmeasured = unmeasured.map(|&load| load_point(load)).collect();
+        let unmeasured = unmeasured.map(|&load| load_point(load).into()).collect();
         let report = SweepReport::new(self.setup.clone(), reports, Some(self.slo.clone()))
+            .with_profile(self.args.verdict.choosing.over(Profile::GENERAL))
             .with_unmeasured(unmeasured)
             .with_curve(curve);
         if let Some(folder) = folder {
@@ -56,9 +57,8 @@ impl Series<'_> {
         }
     }
 
-    /// Whether a goal was missed that somebody asked for: the default one is a suggestion.
+    /// Whether a goal was missed that somebody asked for, at its loose end too: the default one is a suggestion.
     fn missed(&self, report: &SweepReport) -> bool {
-        self.args.verdict.slo != DEFAULT_SLO
-            && !matches!(report.operating_point(), OperatingPoint::Met { .. })
+        self.args.verdict.slo != DEFAULT_SLO && !report.decisions().iter().any(Decision::is_met)
     }
 }

@@ -107,6 +107,7 @@ impl<'a> Series<'a> {
             model_config: None,
             hardware: None,
             deployment: None,
+            precision: None,
         };
         physics.iter().for_each(|physics| physics.describe_in(&mut setup));
         let workload = match reader {

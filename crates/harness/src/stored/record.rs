@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::StoredError;
@@ -57,6 +58,15 @@ impl RunRecord {
         let mut fields = BTreeMap::new();
         flatten(String::new(), &document, &mut fields);
         Ok(Self(fields))
+    }
+
+    /// The leaves of a document that is at hand; none if it cannot be put into JSON.
+    #[must_use]
+    pub fn describing(document: &impl Serialize) -> Option<Self> {
+        let document = serde_json::to_value(document).ok()?;
+        let mut fields = BTreeMap::new();
+        flatten(String::new(), &document, &mut fields);
+        Some(Self(fields))
     }
 
     /// The value at `path`, in JSON.

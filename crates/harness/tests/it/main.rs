@@ -9,6 +9,7 @@ mod level;
 mod levels;
 mod pacer;
 mod probe;
+mod protocol;
 mod recount;
 mod sessions;
 mod stand;

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::autocorrelation::mean;
 use super::select::check_finite;
-use super::{Autocorrelation, Bounds, Confidence, Support};
+use super::{Autocorrelation, Bounds, Confidence, Estimate, Support};
 
 /// A mean with its interval, from batches of successive values so long that their own means hardly hang together.
 ///
@@ -131,13 +131,35 @@ impl BatchMeans {
     }
 }
 
+/// The mean of independent runs of equal weight and Student's interval around it; none of fewer than two, or of what is not
+/// finite. Runs of one load at different times have in them what a single run's own interval cannot show: that the server, or
+/// what is around it, is not the same each time.
+///
+/// ```
+/// use fizeau_metrics::{Confidence, mean_of_runs};
+///
+/// let mean = mean_of_runs(&[11.0, 12.0, 13.0], Confidence::P95).expect("three runs");
+/// // R: t.test(c(11, 12, 13))$conf.int is 9.515862 14.484138.
+/// assert!((mean.interval.low - 9.515862).abs() < 1e-6 && mean.value == 12.0);
+/// ```
+#[must_use]
+pub fn mean_of_runs(values: &[f64], confidence: Confidence) -> Option<Estimate> {
+    if values.len() < 2 || !values.iter().all(|value| value.is_finite()) {
+        return None;
+    }
+    let value = values.iter().sum::<f64>() / values.len() as f64;
+    let half = half_width(values, value, confidence);
+    let interval = Bounds { low: value - half, high: value + half, confidence };
+    (value.is_finite() && half.is_finite()).then_some(Estimate { value, interval })
+}
+
 /// Half the width of Student's interval around `mean`, from the means of batches of equal length.
 fn half_width(means: &[f64], mean: f64, confidence: Confidence) -> f64 {
     let batches = means.len() as f64;
     let squares: f64 = means.iter().map(|batch| (batch - mean).powi(2)).sum();
     let freedom = batches - 1.0;
     let error = (squares / freedom / batches).sqrt();
-    // Ten batches or more: the degrees of freedom are always in range.
+    // Two batches or more: the degrees of freedom are always in range.
     let t = StudentsT::new(0.0, 1.0, freedom)
         .map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - confidence.tail()));
     t * error

@@ -19,7 +19,7 @@ impl SweepReport {
             return;
         }
         let best = self.placed().filter(|(_, place)| **place == Place::Frontier);
-        let best: Vec<String> = best.map(|(level, _)| level.load.to_string()).collect();
+        let best: Vec<String> = best.map(|(level, _)| self.label(level.load)).collect();
         let description = format!(
             "Each level is a dot, labelled with its load. On the frontier: {}.",
             listed(&best)
@@ -79,7 +79,7 @@ impl SweepReport {
             Some(FrontierPoint {
                 throughput,
                 latency_ms: tail.ms(),
-                label: format!("{}{mark}", level.load),
+                label: format!("{}{mark}", self.label(level.load)),
                 tip: format!(
                     "{}: {} requests/s, {basis} E2EL {}",
                     level.load.words(),
@@ -104,7 +104,14 @@ impl SweepReport {
     }
 
     pub(super) fn load_figure(&self, out: &mut String) {
-        let kind = self.levels().first().map(|level| level.load);
+        for kind in self.kinds() {
+            self.load_figure_of(&kind, out);
+        }
+    }
+
+    /// What more load does, over the levels with these indices, which are of one kind of load.
+    fn load_figure_of(&self, kind: &[usize], out: &mut String) {
+        let kind = kind.first().and_then(|&i| self.levels().get(i)).map(|level| level.load);
         let drawn = |level: &&LevelReport| {
             kind.is_some_and(|kind| level.load.same_kind(kind))
                 && level.load.value() > 0.0
@@ -117,7 +124,10 @@ impl SweepReport {
         }
         let panels = panels(&levels);
         let marks = levels.iter().map(|level| (level.load.value(), level.load.to_string()));
-        let (load, _) = self.load_kind();
+        let load = match kind {
+            Some(LoadPoint::Rate(_)) => "Requests sent per second",
+            _ => "Concurrency (requests in flight)",
+        };
         let chart = LoadChart {
             load,
             marks: marks.collect(),
@@ -139,6 +149,9 @@ impl SweepReport {
 
     /// What the load is, as an axis' title and as words in a sentence.
     fn load_kind(&self) -> (&'static str, &'static str) {
+        if self.is_mixed() {
+            return ("Load", "concurrency, and of open loops the requests sent per second (/s)");
+        }
         match self.levels().first().map(|level| level.load) {
             Some(LoadPoint::Rate(_)) => ("Requests sent per second", "requests sent per second"),
             _ => ("Concurrency (requests in flight)", "concurrency"),

@@ -55,11 +55,11 @@ impl SweepReport {
     /// The few figures that a reader came for.
     pub(super) fn facts(&self, out: &mut String) {
         out.push_str("<section class=\"facts\">\n");
-        let chosen = self.operating_point();
-        let words = chosen.words(self.levels());
+        let words = self.operating_words();
         let (headline, rest) = words.split_once([':', ',']).unwrap_or((&words, ""));
         let mut lines = vec![rest.trim().to_owned()];
         lines.extend(self.goal_words());
+        lines.extend(self.decision_lines());
         fact(out, "Operating point", headline, &lines);
         let (headline, rest) = self.most_throughput();
         fact(out, "Most throughput", &headline, &[rest]);
@@ -108,24 +108,12 @@ impl SweepReport {
     }
 
     pub(super) fn level_table(&self, out: &mut String) {
-        let columns = columns(self);
-        out.push_str(
-            "<section>\n<h2>Levels</h2>\n\
-             <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Levels\">\n<table>\n<thead>\n<tr>",
-        );
-        for run in columns.chunk_by(|a, b| !a.group.is_empty() && a.group == b.group) {
-            let group = run.first().map_or("", |column| column.group);
-            put(out, format_args!("<th colspan=\"{}\">{group}</th>", run.len()));
+        out.push_str("<section>\n<h2>Levels</h2>\n");
+        for kind in self.kinds() {
+            self.table_of(&kind, out);
         }
-        out.push_str("<th></th></tr>\n<tr>");
-        for column in &columns {
-            put(out, format_args!("<th scope=\"col\">{}</th>", column.head));
-        }
-        out.push_str("<th scope=\"col\" class=\"left\">frontier</th></tr>\n</thead>\n<tbody>\n");
-        for (i, place) in self.places().iter().enumerate() {
-            self.level_row(out, &columns, i, place);
-        }
-        out.push_str("</tbody>\n</table>\n</div>\n");
+        self.repeats_table(out);
+        self.protocol_notes(out);
         if self.has_stand_in() {
             put(out, format_args!("<p class=\"note\">* {STAND_IN_NOTE}.</p>\n"));
         }
@@ -147,10 +135,33 @@ impl SweepReport {
         );
     }
 
-    fn level_row(&self, out: &mut String, columns: &[Column], row: usize, place: &Place) {
-        let load = |i: usize| self.levels().get(i).map_or_else(String::new, |l| l.load.to_string());
+    /// The table of the levels with these indices, which are of one kind of load.
+    fn table_of(&self, kind: &[usize], out: &mut String) {
+        let levels: Vec<&LevelReport> = kind.iter().filter_map(|&i| self.levels().get(i)).collect();
+        let columns = columns(&levels);
+        out.push_str(
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Levels\">\n<table>\n<thead>\n<tr>",
+        );
+        for run in columns.chunk_by(|a, b| !a.group.is_empty() && a.group == b.group) {
+            let group = run.first().map_or("", |column| column.group);
+            put(out, format_args!("<th colspan=\"{}\">{group}</th>", run.len()));
+        }
+        out.push_str("<th></th></tr>\n<tr>");
+        for column in &columns {
+            put(out, format_args!("<th scope=\"col\">{}</th>", column.head));
+        }
+        out.push_str("<th scope=\"col\" class=\"left\">frontier</th></tr>\n</thead>\n<tbody>\n");
+        for (row, &level) in kind.iter().enumerate() {
+            self.level_row(out, &columns, row, level);
+        }
+        out.push_str("</tbody>\n</table>\n</div>\n");
+    }
+
+    fn level_row(&self, out: &mut String, columns: &[Column], row: usize, level: usize) {
+        let load = |i: usize| self.label_of(i);
+        let Some(place) = self.places().get(level) else { return };
         let (class, text) = match place {
-            Place::Frontier if self.operating_point().level() == Some(row) => {
+            Place::Frontier if self.operating_point().level() == Some(level) => {
                 ("chosen", "operating point".to_owned())
             }
             Place::Frontier => ("best", "yes".to_owned()),

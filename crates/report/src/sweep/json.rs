@@ -3,9 +3,12 @@
 use fizeau_metrics::Verdict;
 use serde::{Serialize, Serializer};
 
+use super::decision_json::{DecisionJson, Nearest, Operating};
 use super::places::knee_of;
-use super::{OperatingPoint, Place, STAND_IN_NOTE, SweepReport};
-use crate::{Engine, GoalResult, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
+use super::repeats::RepeatsJson;
+use super::sustained::SustainedJson;
+use super::{Place, Profile, STAND_IN_NOTE, SweepReport, Unmeasured};
+use crate::{Checklist, Engine, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]
@@ -22,6 +25,10 @@ struct Sweep<'a> {
     operating_point_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     operating_point_nearest: Option<Nearest<'a>>,
+    /// What is put first where several levels keep the goals.
+    profile: &'a Profile,
+    /// The load to run at, for each kind of load and both ends of the goals.
+    decisions: Vec<DecisionJson<'a>>,
     frontier: Vec<OnFrontier>,
     knee: Option<KneeJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,25 +37,17 @@ struct Sweep<'a> {
     speed_of_light_curve: Option<&'a LightCurve>,
     #[serde(skip_serializing_if = "Option::is_none")]
     speed_of_light_curve_reason: Option<&'static str>,
+    checklist: Checklist,
     levels: Vec<Level<'a>>,
     /// Loads that were planned and never measured.
-    unmeasured: &'a [LoadPoint],
+    unmeasured: &'a [Unmeasured],
+    /// Loads that were measured more than once.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    repeats: Vec<RepeatsJson<'a>>,
+    /// The run at the operating point, after all levels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sustained: Option<SustainedJson<'a>>,
     notes: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct Operating<'a> {
-    level: usize,
-    load: Option<LoadPoint>,
-    margin: f64,
-    goals: &'a [GoalResult],
-}
-
-#[derive(Debug, Serialize)]
-struct Nearest<'a> {
-    level: usize,
-    load: Option<LoadPoint>,
-    goals: &'a [GoalResult],
 }
 
 /// Where more load stops paying.
@@ -90,16 +89,20 @@ impl Serialize for SweepReport {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let load = |level: usize| self.levels.get(level).map(|level| level.load);
         let knee = knee_of(&self.levels);
-        let mut sweep = Sweep {
+        let point = self.operating_point();
+        let operating_point = self.operating_json(point);
+        let sweep = Sweep {
             schema: "fizeau.sweep/1",
             version: env!("CARGO_PKG_VERSION"),
             setup: &self.setup,
             verdict: self.verdict(),
             slo: self.slo.as_ref().map(ToString::to_string),
             slo_reason: self.slo.is_none().then_some("no goal was given"),
-            operating_point: None,
-            operating_point_reason: None,
-            operating_point_nearest: None,
+            operating_point_reason: operating_point.is_none().then(|| self.no_point(point)),
+            operating_point_nearest: self.nearest_json(point),
+            operating_point,
+            profile: &self.profile,
+            decisions: self.decisions_json(),
             frontier: self.frontier_entries(),
             knee: knee.map(|knee| KneeJson {
                 level: knee.at,
@@ -114,24 +117,13 @@ impl Serialize for SweepReport {
                 .curve()
                 .is_none()
                 .then_some("no speed of light is known: see the levels"),
+            checklist: self.checklist(),
             levels: self.placed().map(|(level, place)| Level::new(level, place)).collect(),
             unmeasured: &self.unmeasured,
+            repeats: RepeatsJson::of(self),
+            sustained: SustainedJson::of(self),
             notes: self.notes(),
         };
-        match &self.operating_point {
-            OperatingPoint::Met { level, margin, goals } => {
-                sweep.operating_point =
-                    Some(Operating { level: *level, load: load(*level), margin: *margin, goals });
-            }
-            other => {
-                let words = other.words(&self.levels);
-                sweep.operating_point_reason = Some(words.replacen("none, since ", "", 1));
-            }
-        }
-        if let OperatingPoint::Missed { nearest: Some(level), goals } = &self.operating_point {
-            sweep.operating_point_nearest =
-                Some(Nearest { level: *level, load: load(*level), goals });
-        }
         sweep.serialize(to)
     }
 }

@@ -48,13 +48,27 @@ pub(super) fn places(levels: &[LevelReport]) -> Vec<Place> {
 /// Where more load stops paying, among the levels that may be compared, in the order given.
 pub(super) fn knee_of(levels: &[LevelReport]) -> Option<Knee> {
     // A level that may not be compared is a NaN, which the search passes over: indices stay those of `levels`.
-    let points: Vec<[f64; 2]> =
-        levels.iter().map(|level| point(level).unwrap_or([f64::NAN; 2])).collect();
+    // So is one of another kind than the first: a rate is not a higher load than a concurrency.
+    let kind = levels.first()?.load;
+    let of_kind = |level: &LevelReport| match level.load.same_kind(kind) {
+        true => point(level).unwrap_or([f64::NAN; 2]),
+        false => [f64::NAN; 2],
+    };
+    let points: Vec<[f64; 2]> = levels.iter().map(of_kind).collect();
     knee(&points, KneeRule::default())
 }
 
+/// Those of the levels `among` that no other of them beats.
+pub(super) fn frontier_among(levels: &[LevelReport], among: &[usize]) -> Vec<usize> {
+    let known = among.iter().filter_map(|&i| Some((i, point(levels.get(i)?).ok()?)));
+    let (indices, points): (Vec<usize>, Vec<[f64; 2]>) = known.unzip();
+    // Only a NaN makes a point unfit, and `point` lets none through.
+    let best = frontier(&points, &DIRECTIONS).unwrap_or_default();
+    best.into_iter().filter_map(|at| indices.get(at).copied()).collect()
+}
+
 /// Requests per second and tail latency, or why the level has no place among the others.
-fn point(level: &LevelReport) -> Result<[f64; 2], String> {
+pub(super) fn point(level: &LevelReport) -> Result<[f64; 2], String> {
     if let Some(reason) = level.left_out() {
         return Err(reason);
     }

@@ -25,9 +25,9 @@ impl SweepReport {
             let outcome = until.outcomes.get(index)?;
             goal = Some(outcome.goal);
             if until.has_reached(outcome) {
-                reached.push(level.load.to_string());
+                reached.push(self.label(level.load));
             } else {
-                missed.push(format!("{} ({})", level.load, found(outcome)));
+                missed.push(format!("{} ({})", self.label(level.load), found(outcome)));
             }
         }
         let lists = [("reached at", reached), ("not reached at", missed)];

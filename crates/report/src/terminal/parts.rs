@@ -26,7 +26,7 @@ impl SweepReport {
             let share = |level: &LevelReport| {
                 let all = level.summary.goodput.as_ref()?;
                 let met = all.groups.get(group)?.goals.get(place)?.met;
-                Some(format!("{} at {}", percent(all.share(met)), level.load))
+                Some(format!("{} at {}", percent(all.share(met)), self.label(level.load)))
             };
             let shares: Vec<String> = self.levels().iter().filter_map(share).collect();
             out.push(Line::text(format!("  {goal}: {}", shares.join(", "))));
@@ -55,21 +55,23 @@ impl SweepReport {
         }
         for (level, part) in parts {
             out.push(match part {
-                Ok(part) => row(cells(level, part)),
-                Err(NoWindow { why: WhyNoWindow::TooFew { needs, has, .. }, .. }) => {
-                    Line::text(format!("{:>8} - (needs {needs} requests, has {has})", level.load))
+                Ok(part) => row(cells(self.label(level.load), part)),
+                Err(NoWindow { why: WhyNoWindow::TooFew { needs, has, .. }, .. }) => Line::text(
+                    format!("{:>8} - (needs {needs} requests, has {has})", self.label(level.load)),
+                ),
+                Err(none) => {
+                    Line::text(format!("{:>8} none: {}", self.label(level.load), none.why))
                 }
-                Err(none) => Line::text(format!("{:>8} none: {}", level.load, none.why)),
             });
         }
     }
 }
 
-fn cells(level: &LevelReport, part: &WindowFigures) -> [String; 7] {
+fn cells(load: String, part: &WindowFigures) -> [String; 7] {
     let window = &part.window;
     let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), number);
     [
-        level.load.to_string(),
+        load,
         window.kept.to_string(),
         format!("{} + {}", window.cut_front, window.cut_back),
         rate(part.throughput.map(|rates| rates.requests_per_s.get())),

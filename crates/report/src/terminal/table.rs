@@ -1,7 +1,7 @@
 //! The table of levels: columns that know how much they are needed.
 
 use super::Style;
-use crate::SweepReport;
+use crate::LevelReport;
 use crate::table::{Cell, columns};
 
 /// The table before it is fitted to a width.
@@ -38,8 +38,8 @@ pub(super) struct Drawn {
 }
 
 impl Column {
-    /// The columns for a sweep, each as wide as its widest cell or its heading.
-    pub(super) fn of(report: &SweepReport) -> Vec<Self> {
+    /// The columns for levels of one kind of load, each as wide as its widest cell or its heading.
+    pub(super) fn of(levels: &[&LevelReport]) -> Vec<Self> {
         let column = |column: crate::table::Column| {
             let marked = column.cells.iter().any(|cell| cell.marked);
             let widest = column.cells.iter().map(|cell| cell.text.chars().count()).max();
@@ -52,7 +52,7 @@ impl Column {
                 cells: column.cells,
             }
         };
-        columns(report).into_iter().map(column).collect()
+        columns(levels).into_iter().map(column).collect()
     }
 
     /// Whether both stand under one group's name.

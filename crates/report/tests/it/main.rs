@@ -3,12 +3,16 @@
 
 mod ab;
 mod asked;
+mod checklist;
+mod columns;
 mod comparison;
+mod decision;
 mod lengths;
 mod level;
 mod light;
 mod page;
 mod peers;
+mod plan;
 mod sample;
 mod sweep;
 mod terminal;

@@ -1,29 +1,29 @@
-//! A staircase in two dimensions that grows by corners.
+//! How much of a plane is covered, corner by corner.
 
 use super::Ranks;
 
-/// The corners, of those added, that none other dominates, less being better in both dimensions.
+/// What corners cover of a plane, less being better in both dimensions: a staircase of those that no other dominates.
 ///
 /// All that will ever come is known beforehand by its x, so that a corner is named by its rank in x and finding
 /// its neighbours needs no search through floats.
 #[derive(Debug)]
-pub(crate) struct Stairs {
+pub(crate) struct Cover {
     /// By rank; a wall before the first rank and one after the last spare all questions of ends.
     x: Vec<f64>,
     y: Vec<f64>,
     standing: Ranks,
 }
 
-impl Stairs {
+impl Cover {
     /// No corners yet, of those at `x`, lowest first, counted from rank 1. What is beyond `reference` is not covered.
     pub(crate) fn new(x: impl IntoIterator<Item = f64>, reference: [f64; 2]) -> Self {
         let mut x: Vec<f64> = std::iter::once(f64::NEG_INFINITY).chain(x).collect();
         x.push(reference[0]);
         let mut y = vec![f64::NEG_INFINITY; x.len()];
         y[0] = reference[1];
-        let mut stairs = Self { standing: Ranks::below(x.len()), x, y };
-        stairs.clear();
-        stairs
+        let mut cover = Self { standing: Ranks::below(x.len()), x, y };
+        cover.clear();
+        cover
     }
 
     /// Takes all corners away.
@@ -31,6 +31,14 @@ impl Stairs {
         self.standing.clear();
         self.standing.insert(0);
         self.standing.insert(self.x.len() - 1);
+    }
+
+    /// Adds the corner at the x of `rank`, not left of any other, and at `y`, which is below `lowest`, the lowest so far;
+    /// gives the area that only it covers.
+    pub(crate) fn append(&mut self, rank: usize, y: f64, lowest: f64) -> f64 {
+        self.y[rank] = y;
+        self.standing.insert(rank);
+        (self.x[self.x.len() - 1] - self.x[rank]) * (lowest - y)
     }
 
     /// Adds the corner at the x of `rank` and at `y`; gives the area that only it covers, 0 if it is dominated.

@@ -1,0 +1,146 @@
+//! The run at the operating point, after all levels.
+
+use serde::Serialize;
+
+use super::SweepReport;
+use super::goals::{GoalResult, results};
+use super::repeats::{mean_of, p99_of, requests, tokens};
+use crate::number::{duration_ms, number};
+use crate::{LevelReport, LoadPoint};
+
+/// A run at the load of the operating point, longer than a level: whether what the level promised can be kept up. It is no
+/// further point of the frontier.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sustained {
+    run: LevelReport,
+    goals: Vec<GoalResult>,
+}
+
+/// It, as `sweep.json` has it.
+#[derive(Debug, Serialize)]
+pub(super) struct SustainedJson<'a> {
+    load: LoadPoint,
+    /// Whether it finished and met each goal.
+    holds: bool,
+    goals: &'a [GoalResult],
+    /// The index of the level of the same load.
+    level: Option<usize>,
+    /// What it had over what that level had, 1 being the same.
+    of_level: Option<OfLevel>,
+    folder: Option<&'a str>,
+    run: &'a LevelReport,
+}
+
+/// Figures of the sustained run as shares of the level's.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct OfLevel {
+    requests_per_s: Option<f64>,
+    output_tokens_per_s: Option<f64>,
+    mean_e2el: Option<f64>,
+    p99_e2el: Option<f64>,
+}
+
+impl Sustained {
+    /// It, as measured.
+    #[must_use]
+    pub const fn run(&self) -> &LevelReport {
+        &self.run
+    }
+
+    /// How each goal came out.
+    #[must_use]
+    pub fn goals(&self) -> &[GoalResult] {
+        &self.goals
+    }
+
+    /// Whether it came to its end, may be believed, and met each goal.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.run.left_out().is_none() && self.goals.iter().all(GoalResult::is_met)
+    }
+}
+
+impl SweepReport {
+    /// The same, with a `run` at the load of its operating point, made after all levels.
+    #[must_use]
+    pub fn with_sustained(self, run: Option<LevelReport>) -> Self {
+        let slo = self.slo.as_ref();
+        let sustained = run.map(|run| {
+            let goals = slo.map_or_else(Vec::new, |slo| results(slo, &run.summary));
+            Box::new(Sustained { run, goals })
+        });
+        Self { sustained, ..self }
+    }
+
+    /// The run at the load of its operating point, made after all levels.
+    #[must_use]
+    pub fn sustained(&self) -> Option<&Sustained> {
+        self.sustained.as_deref()
+    }
+
+    fn level_of_sustained(&self) -> Option<(usize, &LevelReport)> {
+        let load = self.sustained()?.run.load;
+        self.levels.iter().enumerate().find(|(_, level)| level.load == load)
+    }
+
+    /// What came of it in a sentence, and how each goal came out; nothing without one.
+    pub(crate) fn sustained_words(&self) -> Vec<String> {
+        let Some(sustained) = self.sustained() else { return Vec::new() };
+        let run = &sustained.run;
+        let level = self.level_of_sustained().map(|(_, level)| level);
+        let beside =
+            |own: Option<f64>, level: Option<f64>, unit: fn(f64) -> String| match (own, level) {
+                (Some(own), Some(level)) => format!("{} (the level {})", unit(own), unit(level)),
+                (Some(own), None) => unit(own),
+                (None, _) => "-".to_owned(),
+            };
+        let e2el = |level: &LevelReport| p99_of(&level.summary.metrics.e2el);
+        let rate = beside(Some(requests(run)), level.map(requests), number);
+        let tail = beside(e2el(run), level.and_then(e2el), duration_ms);
+        let holds = match (run.left_out(), sustained.holds()) {
+            (Some(reason), _) => reason,
+            (None, true) if sustained.goals.is_empty() => "no goal was given".to_owned(),
+            (None, true) => "the goals hold".to_owned(),
+            (None, false) => "the goals do not hold".to_owned(),
+        };
+        let seconds = number(run.summary.throughput.duration.get());
+        let head = format!(
+            "Sustained: {} for {seconds} s: {rate} requests/s, p99 E2EL {tail}; {holds}",
+            run.load.words()
+        );
+        let goals = sustained.goals.iter().map(|goal| format!("  {}", goal.words()));
+        std::iter::once(head).chain(goals).collect()
+    }
+}
+
+impl<'a> SustainedJson<'a> {
+    pub(super) fn of(report: &'a SweepReport) -> Option<Self> {
+        let sustained = report.sustained()?;
+        let run = &sustained.run;
+        let level = report.level_of_sustained();
+        Some(Self {
+            load: run.load,
+            holds: sustained.holds(),
+            goals: &sustained.goals,
+            level: level.map(|(i, _)| i),
+            of_level: level.map(|(_, level)| OfLevel::of(run, level)),
+            folder: run.folder.as_deref(),
+            run,
+        })
+    }
+}
+
+impl OfLevel {
+    fn of(run: &LevelReport, level: &LevelReport) -> Self {
+        let share = |figure: fn(&LevelReport) -> Option<f64>| {
+            let (own, of) = (figure(run)?, figure(level)?);
+            (of > 0.0).then(|| own / of).filter(|share| share.is_finite())
+        };
+        Self {
+            requests_per_s: share(|level| Some(requests(level))),
+            output_tokens_per_s: share(|level| Some(tokens(level))),
+            mean_e2el: share(|level| mean_of(&level.summary.metrics.e2el)),
+            p99_e2el: share(|level| p99_of(&level.summary.metrics.e2el)),
+        }
+    }
+}
