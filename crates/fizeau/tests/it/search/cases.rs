@@ -65,7 +65,7 @@ pub(crate) const CASES: [Case; 6] = [
         goodput: "",
         lengths: (1000, 200),
         requests: 5_000,
-        truth: 1.0,
+        truth: 49.5,
     },
     Case {
         name: "8B, rate, goodput",
