@@ -45,15 +45,6 @@ fn row(case: &Case) {
     });
     let levels: Vec<usize> = searches.iter().map(|search| search.trials().len()).collect();
     let mut off: Vec<f64> = searches.iter().map(|search| case.off(search)).collect();
-    if std::env::var_os("DUMP").is_some() {
-        for search in &searches {
-            println!(
-                "{:?} {:?}",
-                search.found(),
-                search.trials().iter().map(|t| t.ask.load.to_string()).collect::<Vec<_>>()
-            );
-        }
-    }
     let hits = off.iter().filter(|off| off.abs() <= 0.03).count();
     let holds = |search: &&LoadSearch| {
         let edge = search.found().edge;

@@ -204,11 +204,12 @@ impl LoadSearch {
         };
         let load = match self.confirmation {
             Confirmation::NotRun => load,
-            // Once more, at a load that is within the goals for sure as far as is known.
-            Confirmation::Missed { missed: 1, .. } => {
+            // Again below it, by steps that double: a short level near capacity makes the edge seem too high.
+            Confirmation::Missed { load: last, missed } if missed < MOST_LONG => {
+                let step = self.spec.tolerance * f64::from(1_u32 << (missed - 1));
                 let low = found.edge.map_or(load, |edge| edge.low());
-                let lower = search.floor(low.min(load * (1.0 - self.spec.tolerance)));
-                if lower >= load {
+                let lower = search.floor(low.min(last * (1.0 - step)));
+                if lower >= last {
                     return SearchStep::Done;
                 }
                 lower
@@ -237,6 +238,9 @@ impl LoadSearch {
         LevelAsk { load, visit: u32::try_from(before).unwrap_or(u32::MAX), size }
     }
 }
+
+/// How many long levels there are at the most.
+const MOST_LONG: u32 = 3;
 
 /// The load as a number.
 fn of(load: LevelLoad) -> f64 {

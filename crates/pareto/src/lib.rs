@@ -4,7 +4,8 @@
 //! minimized; [`dominated_by`] names a point that beats a given one; [`operating_point`] chooses the best
 //! candidate that keeps within limits, or the one that misses them least; [`edge`] finds the highest load within limits,
 //! between those that were tested ([`isotonic`] makes a response go one way before); [`back_off`] stays below a level that is
-//! allowed and not worth it, and [`Preference`] says what is put first.
+//! allowed and not worth it, and [`Preference`] says what is put first. Where loads are still to be tested, a [`Search`] says which
+//! one next.
 //!
 //! ```
 //! use fizeau_pareto::{Direction, dominated_by, frontier};

@@ -51,8 +51,8 @@ pub(crate) struct SearchFlags {
     /// How sure the interval is to be, and on which side of the edge a level lies.
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.95")]
     pub(crate) confidence: f64,
-    /// A long level at the load that was found, in seconds, to see whether the goals hold; 0 for none. If they do not, one more
-    /// a step below it.
+    /// A long level at the load that was found, in seconds, to see whether the goals hold; 0 for none. If they do not, again
+    /// one step of --tolerance below it, then two.
     #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
     pub(crate) confirm: f64,
 }

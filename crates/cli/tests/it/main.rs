@@ -25,6 +25,7 @@ mod probe;
 mod recorded;
 mod records;
 mod report;
+mod search;
 mod serve;
 mod simulate;
 mod sol;

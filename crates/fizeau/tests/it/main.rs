@@ -6,5 +6,6 @@ mod ab;
 #[cfg(feature = "http")]
 mod agreement;
 mod faults;
+mod search;
 mod sweep;
 mod tls;

@@ -59,9 +59,6 @@ pub enum LoadSearchError {
         "{0}: a search needs a goal that more load breaks, such as p99 ttft<500ms or goodput>0.99"
     )]
     NothingBreaks(String),
-    /// Good requests are asked for, and nothing says which are good.
-    #[error("{0}: it takes per-request goals that say which requests are good")]
-    NoGoodput(String),
     /// Range, tolerance or confidence are none.
     #[error(transparent)]
     Spec(#[from] SearchSpecError),

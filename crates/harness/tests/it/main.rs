@@ -11,6 +11,7 @@ mod pacer;
 mod probe;
 mod protocol;
 mod recount;
+mod search;
 mod sessions;
 mod stand;
 mod stored;

@@ -24,7 +24,8 @@ impl Bracket {
     pub(super) fn of(seen: &[Seen], deviations: f64) -> Self {
         let pools = pools(seen, deviations);
         let (within, beyond) = pools.split_at(pools.partition_point(|pool| pool.margin >= 0.0));
-        let is_sure = |pool: &&Pool| pool.is_sure;
+        let is_sure =
+            |pool: &&Pool| pool.sureness() > CERTAIN || (pool.is_sure && pool.is_saturated);
         Self {
             low: within.last().copied(),
             high: beyond.first().copied(),
@@ -64,9 +65,14 @@ impl Bracket {
                 (false, false) => Step::Evaluate(high.load),
             };
         }
-        let tolerance = spec.tolerance.ln_1p().max(spec.step(low.load));
+        let tolerance = spec.tolerance.ln_1p();
         let width = high.at - low.at;
         let Some(edge) = self.edge(seen, spec) else { return Step::Evaluate(low.load) };
+        if spec.step(low.load) > tolerance && width <= NARROW * spec.step(low.load) {
+            // Whole numbers so small that each of them counts.
+            let inside = edge.load.value().round().clamp(low.load + 1.0, high.load - 1.0);
+            return Step::Evaluate(inside);
+        }
         if width > NARROW * tolerance {
             // Where the response bends, lines come near from one side only: then half of the way is left to the middle.
             let middle = if is_stuck(low, high, seen) {
@@ -79,6 +85,10 @@ impl Bracket {
             return Step::Evaluate(spec.nearest(at.exp()));
         }
         let near = seen.iter().filter(|seen| (seen.at - edge.at).abs() < NARROW * tolerance);
+        if high.is_saturated && high.evaluations == 1 && low.is_sure {
+            // Where nothing but one saturated level speaks against a load, it is asked again: it may be a false alarm.
+            return Step::Evaluate(high.load);
+        }
         if edge.half_width() <= tolerance && near.count() >= NEAR {
             return Step::End(SearchEnding::Decided);
         }
@@ -143,6 +153,8 @@ fn capacity(high: &Pool, seen: &[Seen]) -> Option<f64> {
     (served > 0.0 && served < high.load).then(|| (0.95 * served).ln())
 }
 
+/// A bound of the interval is so many standard errors off the edge: among a dozen loads some are off by less by chance.
+const CERTAIN: f64 = 3.0;
 /// How many times an end of the range is evaluated at the most.
 const VISITS: usize = 3;
 /// A bracket wider than so many tolerances is made narrower before anything else.

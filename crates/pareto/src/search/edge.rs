@@ -1,5 +1,6 @@
 //! Where the edge lies within its bracket.
 
+use super::Loads;
 use super::bracket::Bracket;
 use super::fit::{Crossing, crossing};
 use super::pools::Pool;
@@ -40,6 +41,11 @@ pub(super) fn edge(bracket: &Bracket, seen: &[Seen], spec: &SearchSpec) -> Optio
         bracket.surely_low.map_or(f64::NEG_INFINITY, |pool| pool.at),
         bracket.surely_high.map_or(f64::INFINITY, |pool| pool.at),
     );
+    let at = match spec.loads {
+        Loads::Any => at,
+        // Between neighbours nothing is left to be found.
+        Loads::Whole => at.max(surely.0).min(surely.1),
+    };
     let half = match found {
         Some(found) => deviations(f64::midpoint(1.0, spec.confidence)) * found.error,
         None => (high.at - low.at) / 2.0,

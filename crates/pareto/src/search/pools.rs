@@ -17,6 +17,8 @@ pub(super) struct Pool {
     pub(super) evaluations: usize,
     /// Whether it is surely on the side of the edge where it lies.
     pub(super) is_sure: bool,
+    /// Whether most of its evaluations were saturated.
+    pub(super) is_saturated: bool,
 }
 
 impl Pool {
@@ -47,14 +49,15 @@ pub(super) fn pools(seen: &[Seen], deviations: f64) -> Vec<Pool> {
         let pooled = loads.iter().zip(&fitted).filter(|(_, other)| **other == margin);
         let weight: f64 = pooled.map(|(other, _)| other.weight).sum();
         let error = weight.recip().sqrt();
-        let is_beyond = margin < 0.0 && tried.is_saturated;
+        let is_saturated = 2 * tried.saturated > tried.evaluations;
         Pool {
             load: tried.load,
             at: tried.load.ln(),
             margin,
             error,
             evaluations: tried.evaluations,
-            is_sure: margin.abs() > deviations * error || is_beyond,
+            is_sure: margin.abs() > deviations * error || (margin < 0.0 && is_saturated),
+            is_saturated,
         }
     };
     loads.iter().zip(&fitted).map(of).collect()
@@ -67,7 +70,7 @@ struct Tried {
     margin: f64,
     weight: f64,
     evaluations: usize,
-    is_saturated: bool,
+    saturated: usize,
 }
 
 impl Tried {
@@ -78,7 +81,7 @@ impl Tried {
             margin: worst.value,
             weight: worst.error().powi(-2),
             evaluations: 1,
-            is_saturated: matches!(seen.bearing, Bearing::Saturated { .. }),
+            saturated: usize::from(matches!(seen.bearing, Bearing::Saturated { .. })),
         }
     }
 
@@ -89,7 +92,7 @@ impl Tried {
             margin: (self.margin * self.weight + next.margin * next.weight) / weight,
             weight,
             evaluations: self.evaluations + next.evaluations,
-            is_saturated: self.is_saturated || next.is_saturated,
+            saturated: self.saturated + next.saturated,
         }
     }
 }

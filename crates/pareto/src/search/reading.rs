@@ -42,7 +42,7 @@ pub enum Bearing {
 /// ```
 /// use fizeau_pareto::{Estimate, Relation, log_margin};
 /// let latency = Estimate::new(250.0, 200.0, 500.0)?;
-/// let found = margin(latency, Relation::AtMost, 500.0).unwrap();
+/// let found = log_margin(latency, Relation::AtMost, 500.0).unwrap();
 /// assert_eq!((found.value(), found.low()), (2_f64.ln(), 0.0));
 /// # Ok::<(), fizeau_pareto::EstimateError>(())
 /// ```

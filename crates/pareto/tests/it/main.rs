@@ -15,6 +15,7 @@ mod hypervolume;
 mod isotonic;
 mod knee;
 mod operating;
+mod search;
 mod tables;
 mod tables_frontier;
 mod uncertain;

@@ -150,7 +150,7 @@ impl SearchReport {
         Some(match (self.holds(last), missed) {
             (true, 0) => format!("Confirmed over {seconds} s at {load} {unit}: {goals}"),
             (true, _) => format!(
-                "Missed over a long run at the load that was found, and confirmed over {seconds} s a step below it, at \
+                "Missed over a long run at the load that was found, and confirmed over {seconds} s below it, at \
                  {load} {unit}: {goals}"
             ),
             (false, _) => format!("Not confirmed over {seconds} s at {load} {unit}: {goals}"),

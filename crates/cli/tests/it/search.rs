@@ -1,0 +1,131 @@
+//! Searches of the simulated engine on both clocks.
+
+use std::fs::read_to_string;
+
+use serde_json::Value;
+
+use crate::stand::{Ended, Scratch, json, run};
+
+/// A search in virtual time, of levels so small that it takes a moment.
+fn search(out: &str, flags: &[&str]) -> Ended {
+    let line = ["simulate", "--search", "--num-prompts", "300", "--confirm", "20", "--out", out];
+    run(&[&line[..], flags].concat())
+}
+
+fn loads(document: &Value) -> Vec<(String, f64)> {
+    let levels = document["levels"].as_array().unwrap();
+    let load = |level: &Value| {
+        let load = level["load"].as_object().unwrap().values().next().unwrap().as_f64().unwrap();
+        (level["purpose"].as_str().unwrap().to_owned(), load)
+    };
+    levels.iter().map(load).collect()
+}
+
+#[test]
+fn it_finds_a_rate_and_keeps_a_run_that_is_read_again() {
+    let scratch = Scratch::new("search-rate");
+    let out = scratch.path("run");
+    let ended = search(&out, &["rate", "--slo", "mean tpot<10ms"]);
+    assert!(ended.err.is_empty(), "{}", ended.err);
+    let document = json(format!("{out}/search.json"));
+    assert_eq!(document["schema"], "fizeau.search/1");
+    assert_eq!(document["over"], "rate");
+    assert_eq!(document["ending"], "decided");
+    let found = &document["found"];
+    let edge = ["edge_low", "edge", "edge_high"].map(|name| found[name].as_f64().unwrap());
+    assert!(edge[0] <= edge[1] && edge[1] <= edge[2], "{edge:?}");
+    assert!(edge[2] / edge[0] < 1.07, "{edge:?}");
+    let loads = loads(&document);
+    assert_eq!(loads[0], ("start".to_owned(), 16.0));
+    assert!(document["runs"].as_u64().unwrap() <= 12);
+    assert_eq!(
+        document["runs"].as_u64().unwrap() as usize,
+        loads.iter().filter(|(of, _)| of != "confirmation").count()
+    );
+    assert!(loads.iter().any(|(of, _)| of == "confirmation"));
+    assert!(ended.out.contains("First to break: mean TPOT < 10 ms"), "{}", ended.out);
+    assert!(
+        ended.out.lines().all(|line| line.chars().count() <= 80 || line.starts_with("report:"))
+    );
+    assert!(read_to_string(format!("{out}/report.html")).unwrap().contains("<svg"));
+    assert_eq!(json(format!("{out}/sweep.json"))["levels"].as_array().unwrap().len(), loads.len());
+    assert_eq!(run(&["report", &out]).code, Some(0));
+}
+
+#[test]
+fn it_finds_a_concurrency() {
+    let scratch = Scratch::new("search-concurrency");
+    let out = scratch.path("run");
+    let flags =
+        ["concurrency", "--slo", "mean tpot<8ms", "--from", "2", "--to", "64", "--confirm", "0"];
+    let line = ["simulate", "--search", "--num-prompts", "300", "--out", &out];
+    let ended = run(&[&line[..1], &["--search", flags[0]], &line[2..], &flags[1..]].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let document = json(format!("{out}/search.json"));
+    let found = document["found"]["load"]["concurrency"].as_u64().unwrap();
+    assert!((2..64).contains(&found), "{found}");
+    assert_eq!(loads(&document)[0].0, "evaluation", "a range says where to begin");
+}
+
+#[test]
+fn what_no_load_meets_is_said_with_the_nearest() {
+    let scratch = Scratch::new("search-unmet");
+    let ended = search(&scratch.path("run"), &["--slo", "p99 ttft<1ms"]);
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.out.contains("missed at the lowest load too. The nearest is"), "{}", ended.out);
+}
+
+#[test]
+fn what_makes_no_search_is_refused_before_anything_is_sent() {
+    let wrong = [
+        (&["--slo", "goodput>0.99"][..], "--goodput"),
+        (&["--slo", "rps>10"], "a goal that more load breaks"),
+        (&["--from", "9", "--to", "2"], "the lower load comes first"),
+        (&["--max-runs", "2"], "at least 3"),
+        (&["--tolerance", "0"], "above 0"),
+        (&["--confidence", "1"], "confidence 1"),
+    ];
+    let scratch = Scratch::new("search-wrong");
+    for (flags, said) in wrong {
+        for command in [&["search"][..], &["simulate", "--search"]] {
+            let out = scratch.path("run");
+            let ended = run(&[command, flags, &["--out", &out]].concat());
+            assert_eq!(ended.code, Some(2), "{command:?} {flags:?}: {ended:?}");
+            assert!(ended.err.contains(said), "{flags:?}: {}", ended.err);
+            assert!(scratch.files().is_empty());
+        }
+    }
+    let ended = run(&["search", "--until", "ci=2%"]);
+    assert_eq!(ended.code, Some(2));
+}
+
+/// Over HTTP, with levels so short that the whole takes seconds.
+#[test]
+fn it_searches_an_endpoint() {
+    let scratch = Scratch::new("search-http");
+    let out = scratch.path("run");
+    let ended = run(&[
+        "search",
+        "--over",
+        "concurrency",
+        "--slo",
+        "mean e2el<1s",
+        "--to",
+        "4",
+        "--isl",
+        "20",
+        "--osl",
+        "5",
+        "--num-prompts",
+        "30",
+        "--confirm",
+        "0",
+        "--max-runs",
+        "3",
+        "--out",
+        &out,
+    ]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.out.contains("at least 4 in flight"), "{}", ended.out);
+    assert_eq!(json(format!("{out}/search.json"))["ending"], "all_good");
+}

@@ -1,0 +1,80 @@
+//! Searches over a server that takes the same time for each request, in virtual time.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::Nanos;
+use fizeau_harness::{
+    Cancel, Confirmation, LevelLoad, LevelSize, LoadSearch, LoadSearchError, LoadSearchSpec, Over,
+    Purpose, Rig, SearchStep, SelfWatch, Sweep, SweepSpec,
+};
+use fizeau_pareto::SearchEnding;
+use fizeau_workload::{Lengths, Spec};
+
+use crate::stand::{Paused, Server, paused};
+
+fn size(requests: u64) -> LevelSize {
+    LevelSize { requests: NonZeroU64::new(requests), time: None, warmup: Some(2) }
+}
+
+fn spec(over: Over, slo: &str) -> LoadSearchSpec {
+    let spec = LoadSearchSpec::new(over, slo.parse().unwrap());
+    LoadSearchSpec { size: size(120), confirm: Some(size(300)), to: Some(64.0), ..spec }
+}
+
+/// Each request takes 100 ms, however many there are.
+fn searched(spec: LoadSearchSpec) -> LoadSearch {
+    paused(async {
+        let time = Paused::new();
+        let server = Server::new(&time, Nanos::from_millis(100));
+        let cancel = Cancel::new();
+        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let workload = Spec { lengths: Lengths::fixed(8, 1), ..Spec::new(1).unwrap() };
+        let plan = SweepSpec::new([], workload);
+        let mut sweep = Sweep::new(rig, &plan, None);
+        let mut search = LoadSearch::new(spec).unwrap();
+        while let SearchStep::Measure(ask) | SearchStep::Confirm(ask) = search.next() {
+            let level = sweep.level(ask, &mut ()).await.unwrap().unwrap();
+            search.observe(&level.run.summary);
+        }
+        search
+    })
+}
+
+#[test]
+fn what_never_breaks_is_found_up_to_the_highest_load_and_confirmed() {
+    let search = searched(spec(Over::Concurrency, "p99 e2el<150ms"));
+    let found = search.found();
+    assert_eq!((found.ending, found.load), (SearchEnding::AllGood, Some(64.0)));
+    assert_eq!(search.confirmation(), Confirmation::Held { load: 64.0, missed: 0 });
+    let last = search.trials().last().unwrap();
+    assert_eq!((last.purpose, last.ask.size), (Purpose::Confirmation, size(300)));
+    assert_eq!(last.ask.visit, 1, "it was measured before");
+}
+
+#[test]
+fn a_rate_begins_at_what_a_closed_loop_completes() {
+    let search = searched(LoadSearchSpec { to: None, ..spec(Over::Rate, "p99 e2el<150ms") });
+    let loads: Vec<LevelLoad> = search.trials().iter().map(|trial| trial.ask.load).collect();
+    assert_eq!(loads[0], LevelLoad::from(LoadSearchSpec::FIRST));
+    assert_eq!(search.trials()[0].purpose, Purpose::Start);
+    let LevelLoad::Rate(rate) = loads[1] else { panic!("{loads:?}") };
+    assert!((rate.get() / 160.0 - 1.0).abs() < 0.1, "sixteen slots of 100 ms: {rate:?}");
+}
+
+#[test]
+fn what_no_load_keeps_is_unmet_and_never_confirmed() {
+    let search = searched(spec(Over::Concurrency, "p99 e2el<50ms"));
+    assert_eq!((search.found().ending, search.found().load), (SearchEnding::Unmet, None));
+    assert_eq!(search.confirmation(), Confirmation::NotRun);
+    assert!(search.trials().iter().all(|trial| trial.purpose == Purpose::Evaluation));
+    assert_eq!(search.first_broken(), None);
+}
+
+/// More load gives more throughput: that breaks no search, but is held against the long level.
+#[test]
+fn a_goal_that_load_does_not_break_counts_at_the_end() {
+    let search = searched(spec(Over::Concurrency, "p99 e2el<150ms, rps>10000"));
+    assert!(matches!(search.confirmation(), Confirmation::Missed { missed: 3, .. }));
+    let nothing = LoadSearch::new(spec(Over::Concurrency, "rps>10"));
+    assert!(matches!(nothing, Err(LoadSearchError::NothingBreaks(_))));
+}

@@ -1,0 +1,228 @@
+//! Searches of responses whose edge is known.
+
+use fizeau_pareto::{
+    Bearing, Estimate, Evaluation, Loads, Next, Relation, Search, SearchEnding, SearchSpec,
+    SearchSpecError, Standing, log_margin,
+};
+use proptest::prelude::*;
+
+use crate::fixed;
+
+/// Numbers that are normal, nearly: the sum of twelve that are uniform, from a linear congruential generator (Knuth's MMIX).
+struct Noise(u64);
+
+impl Noise {
+    fn next(&mut self) -> f64 {
+        let uniform = |state: &mut u64| {
+            *state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (*state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        (0..12).map(|_| uniform(&mut self.0)).sum::<f64>() - 6.0
+    }
+}
+
+/// A latency that grows with the load, measured with an error of a share of it.
+#[derive(Debug, Clone, Copy)]
+struct Response {
+    latency: fn(f64) -> f64,
+    limit: f64,
+    error: f64,
+    /// More than this is not served.
+    capacity: f64,
+}
+
+/// A queue: hardly any growth, then a wall.
+const QUEUE: Response = Response {
+    latency: |rate| 50.0 / (1.0 - rate.min(19.9) / 20.0),
+    limit: 500.0,
+    error: 0.1,
+    capacity: 20.0,
+};
+/// A batch: slow growth all along.
+const BATCH: Response =
+    Response { latency: |rate| 8.0 + 0.3 * rate, limit: 14.0, error: 0.01, capacity: 40.0 };
+
+impl Response {
+    fn evaluation(&self, load: f64, noise: &mut Noise) -> Evaluation {
+        let value = (self.latency)(load) * (self.error * noise.next()).exp();
+        let (low, high) = (value * (1.0 - 1.96 * self.error), value * (1.0 + 1.96 * self.error));
+        let figure = Estimate::new(value, low, high).unwrap();
+        let bearing = if load > self.capacity {
+            Bearing::Saturated { served: Some(self.capacity) }
+        } else {
+            Bearing::Borne
+        };
+        Evaluation {
+            load,
+            margins: vec![log_margin(figure, Relation::AtMost, self.limit)],
+            bearing,
+        }
+    }
+
+    fn searched(&self, spec: SearchSpec, seed: u64) -> Search {
+        let mut noise = Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut search = Search::new(spec).unwrap();
+        while let Next::Evaluate { load } = search.next() {
+            search.observe(&self.evaluation(load, &mut noise));
+        }
+        search
+    }
+}
+
+fn spec() -> SearchSpec {
+    SearchSpec { start: 5.0, ..SearchSpec::between(Loads::Any, 0.1, 1000.0) }
+}
+
+fn hits(response: Response, truth: f64, spec: SearchSpec) -> usize {
+    let found = (0..200).map(|seed| response.searched(spec, seed).found());
+    let is_hit = |found: &fizeau_pareto::Found| {
+        assert!(found.evaluations <= 12);
+        (found.edge.unwrap().value() / truth - 1.0).abs() <= 0.03
+    };
+    found.filter(is_hit).count()
+}
+
+/// To 3 % in at most twelve, 95 times of 100 at the least.
+#[test]
+fn it_finds_the_edge_of_noisy_responses() {
+    for start in [0.2, 5.0, 17.0, 300.0] {
+        let spec = SearchSpec { start, ..spec() };
+        let found = [hits(QUEUE, 18.0, spec), hits(BATCH, 20.0, spec)];
+        assert!(found.iter().all(|hits| *hits >= 190), "from {start}: {found:?} of 200");
+    }
+}
+
+/// What it claims to be sure of holds about as often as it claims.
+#[test]
+fn the_interval_encloses_the_edge() {
+    for (response, truth) in [(QUEUE, 18.0), (BATCH, 20.0)] {
+        let encloses = |seed: &u64| {
+            let edge = response.searched(spec(), *seed).found().edge.unwrap();
+            (edge.low()..=edge.high()).contains(&truth)
+        };
+        let enclosed = (0..200).filter(encloses).count();
+        assert!(enclosed >= 180, "{enclosed} of 200");
+    }
+}
+
+#[test]
+fn whole_loads_are_whole() {
+    let spec = SearchSpec { start: 16.0, ..SearchSpec::between(Loads::Whole, 1.0, 512.0) };
+    let exact = Response { error: 0.0, limit: 14.1, ..BATCH };
+    let found = exact.searched(spec, 1).found();
+    assert_eq!((found.load, found.ending), (Some(20.0), SearchEnding::Decided));
+    let steep = Response { limit: 8.8, ..exact };
+    assert_eq!(steep.searched(spec, 1).found().load, Some(2.0));
+}
+
+#[test]
+fn the_ends_of_the_range_are_answers() {
+    let upto = |lowest, highest| SearchSpec::between(Loads::Any, lowest, highest);
+    let found = BATCH.searched(upto(1.0, 15.0), 3).found();
+    assert_eq!((found.ending, found.load), (SearchEnding::AllGood, Some(15.0)));
+    assert_eq!(found.edge.unwrap().high(), f64::INFINITY);
+    let found = BATCH.searched(upto(25.0, 100.0), 3).found();
+    assert_eq!((found.ending, found.load, found.edge), (SearchEnding::Unmet, None, None));
+    assert!(found.nearest.is_some());
+}
+
+#[test]
+fn a_missing_figure_meets_nothing() {
+    let mut search = Search::new(spec()).unwrap();
+    while let Next::Evaluate { load } = search.next() {
+        search.observe(&Evaluation { load, margins: vec![None], bearing: Bearing::Borne });
+    }
+    assert_eq!(search.found().ending, SearchEnding::Unmet);
+}
+
+/// Saturated once at a fifth of the capacity, by a false alarm: the search comes back to it.
+#[test]
+fn a_false_alarm_is_outvoted() {
+    let (mut noise, mut alarms) = (Noise(7), 0);
+    let mut search = Search::new(SearchSpec { most: 20, ..spec() }).unwrap();
+    while let Next::Evaluate { load } = search.next() {
+        let mut evaluation = BATCH.evaluation(load, &mut noise);
+        if alarms == 0 {
+            evaluation.bearing = Bearing::Saturated { served: Some(load) };
+            alarms += 1;
+        }
+        search.observe(&evaluation);
+    }
+    let found = search.found();
+    assert!((found.edge.unwrap().value() / 20.0 - 1.0).abs() < 0.05, "{found:?}");
+}
+
+#[test]
+fn what_makes_no_search_is_refused() {
+    let spec = spec();
+    let refused = |spec| Search::new(spec).unwrap_err();
+    assert!(matches!(
+        refused(SearchSpec { lowest: 9.0, highest: 2.0, ..spec }),
+        SearchSpecError::Range { .. }
+    ));
+    assert_eq!(refused(SearchSpec { start: 5e3, ..spec }), SearchSpecError::Start(5e3));
+    assert_eq!(refused(SearchSpec { most: 1, ..spec }), SearchSpecError::TooFew(1));
+    assert_eq!(refused(SearchSpec { tolerance: 0.0, ..spec }), SearchSpecError::Tolerance(0.0));
+    assert_eq!(refused(SearchSpec { confidence: 1.0, ..spec }), SearchSpecError::Confidence(1.0));
+    let between = SearchSpec::between(Loads::Whole, 1.2, 1.8);
+    assert!(matches!(
+        refused(SearchSpec { start: 1.5, ..between }),
+        SearchSpecError::NoneWhole { .. }
+    ));
+}
+
+#[test]
+fn a_standing_takes_more_than_the_error() {
+    let at = |value: f64, low: f64, high: f64| {
+        let figure = Estimate::new(value, low, high).unwrap();
+        let margins = vec![log_margin(figure, Relation::AtMost, 100.0)];
+        Evaluation { load: 1.0, margins, bearing: Bearing::Borne }.standing(0.95)
+    };
+    assert_eq!(at(80.0, 75.0, 85.0), Standing::Good);
+    assert_eq!(at(95.0, 85.0, 110.0), Standing::Undecided);
+    assert_eq!(at(130.0, 120.0, 140.0), Standing::Bad);
+}
+
+proptest! {
+    #![proptest_config(fixed())]
+
+    /// Whatever is measured, it ends, within its range and its number of evaluations.
+    #[test]
+    fn it_always_ends(
+        margins in prop::collection::vec((-3.0..3.0_f64, 0.0..1.0_f64, any::<bool>()), 12),
+        start in 1.0..100.0_f64,
+        whole in any::<bool>(),
+    ) {
+        let loads = if whole { Loads::Whole } else { Loads::Any };
+        let start = if whole { start.round() } else { start };
+        let spec = SearchSpec { start, ..SearchSpec::between(loads, 1.0, 100.0) };
+        let mut search = Search::new(spec).unwrap();
+        let mut margins = margins.into_iter();
+        while let Next::Evaluate { load } = search.next() {
+            prop_assert!((1.0..=100.0).contains(&load));
+            prop_assert!(!whole || load.fract() == 0.0);
+            let (value, error, is_saturated) = margins.next().unwrap();
+            let margin = Estimate::new(value, value - error, value + error).unwrap();
+            let bearing = if is_saturated { Bearing::Saturated { served: None } } else { Bearing::Borne };
+            search.observe(&Evaluation { load, margins: vec![Some(margin)], bearing });
+        }
+        let found = search.found();
+        prop_assert!(found.evaluations <= 12);
+        prop_assert!(found.ending != SearchEnding::BrokenOff);
+        if let Some(edge) = found.edge {
+            prop_assert!(edge.low() <= edge.value() && edge.value() <= edge.high());
+        }
+    }
+
+    /// A wider limit is never met at a lower load only, where figures are exact.
+    #[test]
+    fn a_looser_limit_never_lowers_the_edge(limit in 10.0..18.0_f64, more in 1.2..2.0_f64) {
+        let found = |limit| {
+            let exact = Response { error: 0.0, limit, ..BATCH };
+            exact.searched(spec(), 1).found().edge.unwrap().value()
+        };
+        prop_assert!(found(limit) <= found(limit * more));
+    }
+}
