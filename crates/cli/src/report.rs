@@ -8,7 +8,7 @@ mod setup;
 mod stored;
 mod views;
 
-pub(crate) use stored::Stored;
+pub(crate) use stored::{Stored, finished};
 
 use fizeau::core::Tape;
 use fizeau::harness::{Cut, StoredLevel, StoredRun};

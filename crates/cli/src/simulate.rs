@@ -13,7 +13,7 @@ use crate::client::Client;
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::Claim;
 use crate::say::say;
-use crate::sweep::{self, DEFAULT_SLO, Series, SeriesArgs};
+use crate::sweep::{self, DEFAULT_SLO, Protocol, Resumed, Series, SeriesArgs};
 use crate::{endpoint, interrupt, levels, record};
 use place::Simulation;
 
@@ -40,7 +40,8 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     let cancel = Cancel::new();
     interrupt::listen(cancel.clone())?;
     let slo: Slo = args.sweep.slo.parse().named("--slo")?;
-    let is_sweep = !args.sweep.levels.is_empty();
+    args.check()?;
+    let is_sweep = args.is_sweep();
     let by_default = || is_sweep.then(|| record::WallTime::now().folder("simulate"));
     let out = args.level.result.out.clone().or_else(by_default);
     let out = out.as_deref().map(Claim::new).transpose()?;
@@ -59,7 +60,7 @@ pub(crate) fn simulate(
     cancel: &Cancel,
 ) -> Result<Simulated, Fail> {
     let simulation = Simulation::new(args)?;
-    match args.sweep.levels.is_empty() {
+    match !args.is_sweep() {
         true => level(args, &simulation, folder, cancel),
         false => sweep(args, &simulation, folder, cancel),
     }
@@ -107,12 +108,18 @@ fn sweep(
     let transport = simulation.transport(&time, keep);
     let answering = simulation.answering(ask.1.typical());
     let series = Series::new(asked, ask, answering, record::WallTime::now())?;
+    let series = series.with_protocol(Protocol::simulated(&args.protocol)?);
     if let Some(folder) = folder {
         folder.write_json("run.json", &series.document()?).map_err(Fail::broken)?;
         levels::write_config(folder, series.physics())?;
     }
     let nobody = nobody();
-    let measuring = series.measure(rig(&transport, &time, cancel), &nobody, folder, cancel);
+    let measuring = series.measure(
+        rig(&transport, &time, cancel),
+        &nobody,
+        folder,
+        (cancel, Resumed::nothing()),
+    );
     let outcome = time.block_on(measuring).map_err(Fail::broken)??;
     let (mut notes, setup) = (series.notes(), outcome.report.setup().clone());
     notes.extend(preempted(&transport));

@@ -154,7 +154,7 @@ impl Asked {
             || arrivals.ignore_trace_times
             || arrivals.probe.probe_request_rate.is_some()
             || matches!(Source::named(&level.workload.dataset_name), Ok(Source::Times(_)));
-        if self.args.sweep.levels.is_empty() && !is_loaded {
+        if !self.args.is_sweep() && !is_loaded {
             self.args.sweep.levels = LEVELS.to_vec();
         }
         self

@@ -5,14 +5,14 @@ use clap::{Arg, ArgAction, Args};
 use fizeau::core::Nanos;
 
 use super::engine::time;
-use super::{EngineArgs, LevelArgs, LevelsArgs, SystemArgs, VerdictArgs};
+use super::{EngineArgs, LevelArgs, LevelsArgs, ProtocolArgs, SystemArgs, VerdictArgs};
+use crate::exit::Fail;
 use crate::sweep::DEFAULT_SLO;
 use crate::whatif;
 
 /// What a sweep has no use for: the load of one level, and vLLM's JSON.
-const ONE_LEVEL: [&str; 25] = [
+const ONE_LEVEL: [&str; 24] = [
     "request_rate",
-    "burstiness",
     "arrival_rescale",
     "ramp_up_strategy",
     "ramp_up_start_rps",
@@ -42,10 +42,12 @@ const ONE_LEVEL: [&str; 25] = [
 #[derive(Debug, Clone, Args)]
 #[command(
     mut_arg("shard", |arg| arg.hide(true)),
-    mut_arg("random_input_len", |arg| arg.alias("isl").default_value_if("levels", ArgPredicate::IsPresent, "250")
+    mut_arg("random_input_len", |arg| arg.alias("isl")
+        .default_value_ifs([("levels", ArgPredicate::IsPresent, Some("250")), ("rates", ArgPredicate::IsPresent, Some("250"))])
         .help("Prompt length in tokens, by default 1024 and with --levels 250; or a law, as with `fizeau bench`")
         .hide_default_value(true)),
-    mut_arg("random_output_len", |arg| arg.alias("osl").default_value_if("levels", ArgPredicate::IsPresent, "250")
+    mut_arg("random_output_len", |arg| arg.alias("osl")
+        .default_value_ifs([("levels", ArgPredicate::IsPresent, Some("250")), ("rates", ArgPredicate::IsPresent, Some("250"))])
         .help("Output length in tokens, by default 128 and with --levels 250; or a law")
         .hide_default_value(true)),
     mut_arg("num_prompts", |arg| arg
@@ -69,6 +71,8 @@ pub(crate) struct SimulateArgs {
     pub(crate) level: LevelArgs,
     #[command(flatten)]
     pub(crate) sweep: SimulatedSweepArgs,
+    #[command(flatten)]
+    pub(crate) protocol: ProtocolArgs,
     /// How long a request is on its way to the engine: a number with ns, us, ms or s. Above 0, what follows the end of a reply comes
     /// too late for the step that begins then, as it does in life, where it is at least loopback's time.
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "50us", help_heading = "Load")]
@@ -83,8 +87,12 @@ pub(crate) struct SimulatedSweepArgs {
     #[arg(long, alias = "concurrency", value_delimiter = ',', value_name = "N,...",
           conflicts_with_all = ONE_LEVEL)]
     pub(crate) levels: Vec<u32>,
+    /// Sweep these rates of open loops, as `fizeau sweep` does, beside or without --levels: 1,2,4.5; or auto:8, eight of them
+    /// up to 1.2 times what the closed loops reach at most. --burstiness says how regular they are.
+    #[arg(long, value_name = "RPS,...", conflicts_with_all = ONE_LEVEL)]
+    pub(crate) rates: Option<String>,
     /// A level releases no further request after this many seconds of virtual time; by default there is no such limit.
-    #[arg(long, value_name = "SECONDS", requires = "levels")]
+    #[arg(long, value_name = "SECONDS")]
     pub(crate) level_seconds: Option<f64>,
     /// The goal that the operating point, or without --levels the level, must meet: p99 ttft<500ms, p99 tpot<20ms.
     #[arg(long, default_value = DEFAULT_SLO)]
@@ -92,11 +100,37 @@ pub(crate) struct SimulatedSweepArgs {
 }
 
 impl SimulateArgs {
+    /// Whether several levels are asked for.
+    pub(crate) const fn is_sweep(&self) -> bool {
+        !self.sweep.levels.is_empty() || self.sweep.rates.is_some()
+    }
+
+    /// Refuses what one level has no use for.
+    pub(crate) fn check(&self) -> Result<(), Fail> {
+        let ProtocolArgs { repeats, refine, sustain, stop_at_saturation, no_stop } = self.protocol;
+        let given = [
+            ("--repeats", repeats.get() > 1),
+            ("--refine", refine.is_some()),
+            ("--sustain", sustain.is_some()),
+            ("--stop-at-saturation", stop_at_saturation),
+            ("--no-stop", no_stop),
+            ("--level-seconds", self.sweep.level_seconds.is_some()),
+        ];
+        match given.into_iter().find(|(_, is_given)| *is_given && !self.is_sweep()) {
+            Some((flag, _)) => {
+                Err(Fail::usage(format!("{flag}: it is of a sweep: give --levels or --rates")))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The levels of a sweep, as `fizeau sweep` has them.
     pub(crate) fn levels(&self) -> LevelsArgs {
         let LevelArgs { lengths, load, .. } = &self.level;
         LevelsArgs {
             levels: self.sweep.levels.clone(),
+            rates: self.sweep.rates.clone(),
+            burstiness: self.level.arrivals.burstiness,
             isl: lengths.random_input_len.clone(),
             osl: lengths.random_output_len.clone(),
             num_prompts: load.num_prompts,

@@ -6,7 +6,10 @@ use clap::Args;
 
 use crate::sweep::SeriesArgs;
 
-use super::{ClientArgs, EndpointArgs, PhysicsArgs, SamplingArgs, WindowArgs, WorkloadArgs};
+use super::{
+    BudgetArgs, ClientArgs, EndpointArgs, PhysicsArgs, ProtocolArgs, SamplingArgs, WindowArgs,
+    WorkloadArgs,
+};
 
 #[derive(Debug, Args)]
 pub(crate) struct SweepArgs {
@@ -16,6 +19,10 @@ pub(crate) struct SweepArgs {
     pub(crate) workload: WorkloadArgs,
     #[command(flatten)]
     pub(crate) plan: LevelsArgs,
+    #[command(flatten)]
+    pub(crate) protocol: ProtocolArgs,
+    #[command(flatten)]
+    pub(crate) time: BudgetArgs,
     #[command(flatten)]
     pub(crate) sampling: SamplingArgs,
     #[command(flatten)]
@@ -39,10 +46,22 @@ impl SweepArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Levels")]
 pub(crate) struct LevelsArgs {
-    /// The concurrencies to measure, rising.
-    #[arg(long, alias = "concurrency", value_delimiter = ',', env = "FIZEAU_LEVELS",
-          default_values_t = [1, 2, 4, 8, 16, 32, 64, 128])]
+    /// The concurrencies to measure, rising; by default 1,2,4,8,16,32,64,128, and none where --rates names rates.
+    #[arg(
+        long,
+        alias = "concurrency",
+        value_delimiter = ',',
+        env = "FIZEAU_LEVELS",
+        value_name = "N,..."
+    )]
     pub(crate) levels: Vec<u32>,
+    /// The rates of open loops to measure, rising, in requests per second, beside or without --levels: 1,2,4.5; or auto:8 for
+    /// eight of them from a tenth to 1.2 times what the closed loops reach at most.
+    #[arg(long, value_name = "RPS,...")]
+    pub(crate) rates: Option<String>,
+    /// How regular the arrivals of --rates are: 1 is Poisson, below 1 burstier, above 1 smoother, inf at equal distances.
+    #[arg(long, default_value_t = 1.0)]
+    pub(crate) burstiness: f64,
     /// Prompt length in tokens, or a law, as with `fizeau bench`.
     #[arg(
         long,
@@ -63,7 +82,8 @@ pub(crate) struct LevelsArgs {
         conflicts_with_all = ["length_preset", "length_pairs"]
     )]
     pub(crate) osl: String,
-    /// Requests of a level; by default ten for each slot, and at least 100, which a p99 needs.
+    /// Requests of a level; by default as many as its time has room for, of a data set ten for each slot and at least 100,
+    /// which a p99 needs.
     #[arg(long)]
     pub(crate) num_prompts: Option<u64>,
     /// End each level once a figure is known well enough, after at most --num-prompts requests (then by default 100000):
@@ -71,10 +91,11 @@ pub(crate) struct LevelsArgs {
     /// interval over the figure. Several are separated by commas. If a level does not come to it, the exit code is 1.
     #[arg(long, value_name = "FIGURE")]
     pub(crate) until: Option<String>,
-    /// A level releases no further request after this many seconds; by default 18, with --until 180.
+    /// A level releases no further request after this many seconds; by default 60, with --until 180.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) level_seconds: Option<f64>,
-    /// Requests sent before each level that never count; by default as many as its slots, at most 50.
+    /// Requests sent before each level that never count; by default as many as its slots, of an open loop a tenth of the level,
+    /// at most 50.
     #[arg(long)]
     pub(crate) num_warmups: Option<u64>,
 }

@@ -2,16 +2,20 @@
 
 use std::path::Path;
 
-use fizeau::harness::StoredRun;
+use fizeau::core::PerSec;
+use fizeau::harness::{StoredEnding, StoredRun};
 use fizeau::metrics::Slo;
-use fizeau::report::{LevelReport, LightCurve, LoadPoint, Setup, SweepReport};
+use fizeau::report::{
+    LevelReport, LevelStatus, LightCurve, LoadPoint, Setup, SweepReport, Unmeasured,
+};
 use serde_json::Value;
 
 use super::level::Level;
 use super::{Asked, physics, setup};
 use crate::args::PhysicsArgs;
 use crate::exit::{Fail, Named};
-use crate::planned::Planned;
+use crate::levels::Kept;
+use crate::planned::{Planned, is_sustained};
 use crate::sweep::load_point;
 
 /// A run as its folder has it, computed again.
@@ -24,7 +28,9 @@ pub(crate) struct Stored {
     /// What the hardware could do with the requests; none where model or device are not known.
     pub(crate) curve: Option<LightCurve>,
     /// The loads that were planned and never measured.
-    pub(crate) unmeasured: Vec<LoadPoint>,
+    pub(crate) unmeasured: Vec<Unmeasured>,
+    /// The run at the operating point, after all levels.
+    pub(crate) sustained: Option<LevelReport>,
 }
 
 impl Stored {
@@ -43,24 +49,50 @@ impl Stored {
     }
 
     pub(super) fn of(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Self, Fail> {
+        let (sustained, levels): (Vec<Level>, Vec<Level>) =
+            levels.into_iter().partition(|level| is_sustained(&level.name));
         let (setup, curve) = light(run, &levels, asked)?;
+        let sustained = sustained.into_iter().next().map(|level| level.report);
         let levels: Vec<LevelReport> = levels.into_iter().map(|level| level.report).collect();
-        let slo = sweep_document(run)?;
-        let slo = slo.as_ref().and_then(|sweep| sweep.get("slo")?.as_str());
+        let sweep = sweep_document(run)?;
+        let slo = sweep.as_ref().and_then(|sweep| sweep.get("slo")?.as_str());
         let slo = slo.map(|text| text.parse().named("sweep.json: slo")).transpose()?;
         let planned = Planned::all(run.record()).into_iter();
         let planned = planned.filter(|planned| planned.visit == 0 && planned.role.is_none());
         let planned = planned.filter_map(|planned| planned.load).map(load_point);
         let measured = |load: &LoadPoint| levels.iter().any(|level| level.load == *load);
-        let unmeasured = planned.filter(|load| !measured(load)).collect();
-        Ok(Self { setup, levels, slo, curve, unmeasured })
+        let planned = planned.filter(|load| !measured(load)).map(Unmeasured::from);
+        // The sweep itself knows why.
+        let said = sweep.as_ref().and_then(|sweep| sweep.get("unmeasured")?.as_array());
+        let unmeasured = match said {
+            Some(said) => said.iter().filter_map(unmeasured).collect(),
+            None => planned.collect(),
+        };
+        Ok(Self { setup, levels, slo, curve, unmeasured, sustained })
     }
 
     /// All of it side by side.
     pub(crate) fn report(self) -> SweepReport {
-        let report = SweepReport::new(self.setup, self.levels, self.slo);
-        report.with_unmeasured(self.unmeasured).with_curve(self.curve)
+        let report = SweepReport::of_runs(self.setup, self.levels, self.slo);
+        let report = report.with_unmeasured(self.unmeasured).with_curve(self.curve);
+        report.with_sustained(self.sustained)
     }
+}
+
+/// The levels of a sweep that are finished, whole and read again: the names of their folders, their reports, and what was kept of
+/// their tapes.
+pub(crate) fn finished(run: &StoredRun) -> Result<Vec<(String, LevelReport, Kept)>, Fail> {
+    let asked = Asked::as_run(run, &[], &PhysicsArgs::default(), (None, None))?;
+    let mut all = Vec::new();
+    for stored in run.levels() {
+        if stored.ending().map_err(Fail::usage)? == StoredEnding::Finished {
+            let level = Level::of(run, stored, &asked)?;
+            if level.report.status == LevelStatus::Finished {
+                all.push((level.name, level.report, level.kept));
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// What was run, and what the hardware could do with the requests of all levels.
@@ -81,6 +113,15 @@ fn light(
     levels.iter().for_each(|level| level.kept.add_lengths_to(Some(&mut all)));
     let reports: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
     Ok((setup, physics.curve(&all, &reports)))
+}
+
+/// A load that `sweep.json` says was never measured.
+fn unmeasured(said: &Value) -> Option<Unmeasured> {
+    let slots = said.get("concurrency").and_then(Value::as_u64);
+    let slots = slots.and_then(|slots| u32::try_from(slots).ok()).map(LoadPoint::Concurrency);
+    let rate = said.get("requests_per_s").and_then(Value::as_f64).map(PerSec::new);
+    let reason = said.get("reason").and_then(Value::as_str).map(str::to_owned);
+    Some(Unmeasured { load: slots.or(rate.map(LoadPoint::Rate))?, reason })
 }
 
 /// `sweep.json`; none if there is none.

@@ -1,12 +1,12 @@
 //! A load that was measured more than once.
 
 use fizeau_core::Millis;
-use fizeau_metrics::{Confidence, Distribution, mean_of_runs};
+use fizeau_metrics::{Confidence, Distribution, Slo, mean_of_runs};
 use serde::Serialize;
 
 use super::SweepReport;
 use crate::number::number;
-use crate::{LevelReport, LoadPoint};
+use crate::{LevelReport, LoadPoint, Setup};
 
 /// The runs of one load, at different times and with prompts of their own each.
 ///
@@ -155,6 +155,23 @@ impl<'a> RepeatsJson<'a> {
 }
 
 impl SweepReport {
+    /// The result of `runs`, given in the order in which their loads are to be shown. Successive runs of one load are
+    /// [repeats](Repeats) of it, and one of them is the level.
+    #[must_use]
+    pub fn of_runs(setup: Setup, runs: Vec<LevelReport>, slo: Option<Slo>) -> Self {
+        let (mut levels, mut repeats) = (Vec::new(), Vec::new());
+        for of_load in runs.chunk_by(|one, next| one.load == next.load) {
+            match Repeats::of(of_load.to_vec()) {
+                Some(several) => {
+                    levels.extend(several.standing_for_all().cloned());
+                    repeats.push(several);
+                }
+                None => levels.extend_from_slice(of_load),
+            }
+        }
+        Self::new(setup, levels, slo).with_repeats(repeats)
+    }
+
     /// The same, with the loads that were measured more than once. Its levels are those that
     /// [stand for all runs](Repeats::standing_for_all).
     #[must_use]
