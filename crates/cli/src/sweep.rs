@@ -126,7 +126,8 @@ fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job<'_>, Fail>
         physics: physics.ok_or(NO_PHYSICS),
         reader: Reader::Server,
     };
-    let series = Series::new(asked, workload, answering, now)?.with_protocol(protocol);
+    let mut series = Series::new(asked, workload, answering, now)?.with_protocol(protocol);
+    before.iter().for_each(|run| resume::begun_by(run, &mut series));
     let out = claim()?;
     let thresholds = &args.client.threshold;
     Ok(Job { called, client, series, limit, out, most, before, thresholds, _embedded: embedded })

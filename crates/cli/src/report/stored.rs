@@ -121,7 +121,7 @@ fn unmeasured(said: &Value) -> Option<Unmeasured> {
     let slots = slots.and_then(|slots| u32::try_from(slots).ok()).map(LoadPoint::Concurrency);
     let rate = said.get("requests_per_s").and_then(Value::as_f64).map(PerSec::new);
     let reason = said.get("reason").and_then(Value::as_str).map(str::to_owned);
-    Some(Unmeasured { load: slots.or(rate.map(LoadPoint::Rate))?, reason })
+    Some(Unmeasured { load: slots.or_else(|| rate.map(LoadPoint::Rate))?, reason })
 }
 
 /// `sweep.json`; none if there is none.

@@ -24,6 +24,8 @@ const AROUND: f64 = 0.15;
 const FOR_A_P99: f64 = 100.0;
 /// A level that has less time shows its own beginning.
 const SHORTEST_LEVEL: Duration = Duration::from_secs(1);
+/// What a level needs of which nothing is known yet.
+const UNKNOWN_LEVEL: Duration = Duration::from_secs(10);
 
 impl Budget {
     /// All of `total`, of which `sustain` is kept for the sustained run, where that was said.
@@ -31,6 +33,7 @@ impl Budget {
         let by_default = LONGEST_SUSTAINED.min(total / SUSTAINED_SHARE);
         let asked = sustain.map(|asked| Duration::from_nanos(asked.as_nanos()));
         let sustain = asked.unwrap_or(by_default).min(total);
+        let sustain = if sustain < SHORTEST_SUSTAINED { Duration::ZERO } else { sustain };
         Self { end: Instant::now() + total, sustain }
     }
 
@@ -39,10 +42,10 @@ impl Budget {
         self.end.saturating_duration_since(Instant::now())
     }
 
-    /// How long the next of `to_go` levels may take, at most as long as `most`; none if the time is used up. `best` is the most
-    /// requests per second that any level completed.
-    pub(super) fn of_level(&self, to_go: u32, most: Nanos, best: Option<f64>) -> Option<Nanos> {
-        share(self.left().saturating_sub(self.sustain), to_go, most, best)
+    /// How long the next of `to_go` levels may take, at most as long as `most`; none if the time is used up. `rate` is how many
+    /// requests per second it is expected to complete.
+    pub(super) fn of_level(&self, to_go: u32, most: Nanos, rate: Option<f64>) -> Option<Nanos> {
+        share(self.left().saturating_sub(self.sustain), to_go, most, rate)
     }
 
     /// How long the sustained run may take; none if the time is used up.
@@ -52,13 +55,13 @@ impl Budget {
     }
 }
 
-/// An equal share of what is `left`, but as long as 100 requests take at the `best` rate so far, since more load takes no longer.
-fn share(left: Duration, to_go: u32, most: Nanos, best: Option<f64>) -> Option<Nanos> {
+/// An equal share of what is `left`, but as long as 100 requests take at the expected `rate`, up to `most`.
+fn share(left: Duration, to_go: u32, most: Nanos, rate: Option<f64>) -> Option<Nanos> {
     let left = left.mul_f64(1.0 - AROUND);
-    let needs = best.filter(|rate| *rate > 0.0).map(|rate| FOR_A_P99 / rate);
+    let needs = rate.filter(|rate| *rate > 0.0).map(|rate| FOR_A_P99 / rate);
     let needs = needs.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let most = Duration::from_nanos(most.as_nanos());
-    let needs = needs.unwrap_or(SHORTEST_LEVEL).max(SHORTEST_LEVEL).min(most);
+    let needs = needs.unwrap_or(UNKNOWN_LEVEL).max(SHORTEST_LEVEL).min(most);
     let time = (left / to_go.max(1)).max(needs).min(most);
     (time <= left).then(|| Nanos::from(time))
 }
@@ -69,8 +72,8 @@ mod tests {
 
     const MINUTE: Nanos = Nanos::from_nanos(60_000_000_000);
 
-    fn seconds(left: u64, to_go: u32, best: Option<f64>) -> Option<u64> {
-        let share = share(Duration::from_secs(left), to_go, MINUTE, best)?;
+    fn seconds(left: u64, to_go: u32, rate: Option<f64>) -> Option<u64> {
+        let share = share(Duration::from_secs(left), to_go, MINUTE, rate)?;
         Some(share.as_nanos() / 1_000_000_000)
     }
 

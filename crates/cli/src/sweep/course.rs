@@ -1,6 +1,6 @@
 //! A sweep under way: which level comes next, and when there are enough.
 
-use fizeau::core::{Millis, PerSec};
+use fizeau::core::{Millis, Nanos, PerSec};
 use fizeau::harness::{
     LevelAsk, LevelLoad, LevelYield, Measure, RunFolder, Saturated, Tried, load_between,
     rates_up_to,
@@ -13,6 +13,7 @@ use super::campaign::{Campaign, load_point};
 use super::loads::Rates;
 use super::resume::Resumed;
 use super::series::Series;
+use super::size::SECONDS;
 use crate::client::Client;
 use crate::exit::Fail;
 
@@ -26,15 +27,21 @@ pub(super) struct Course<'a, M> {
     left_out: Vec<Unmeasured>,
     /// How many levels are still to come, as far as is known.
     to_go: u32,
+    has_said_short: bool,
 }
 
 /// Whether there is more to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Going {
     On,
-    /// The run was called off, or its time is up.
+    /// Not of this level: there is too little left of the budget.
+    NoTime,
+    /// The run was called off.
     Over,
 }
+
+/// Why a level was left out that there was no time for.
+const NO_TIME: &str = "it would take longer than what was left of --budget";
 
 /// How many further levels a budget keeps time for, and how many it may have at the most.
 const REFINED: u32 = 3;
@@ -55,7 +62,8 @@ impl<'a, M: Measure> Course<'a, M> {
             Rates::Auto(count) => count,
             Rates::Named(_) => 0,
         };
-        let further = protocol.refine.unwrap_or(if budget.is_some() { REFINED } else { 0 });
+        let by_default = if budget.is_some() { REFINED } else { 0 };
+        let further = protocol.refine.unwrap_or(by_default);
         let levels = u32::try_from(series.spec.levels.len()).unwrap_or(u32::MAX);
         let all = levels.saturating_add(rates).saturating_add(further);
         Self {
@@ -64,6 +72,7 @@ impl<'a, M: Measure> Course<'a, M> {
             runs: Vec::new(),
             left_out: Vec::new(),
             to_go: all.saturating_mul(protocol.repeats.get()),
+            has_said_short: false,
             series,
         }
     }
@@ -101,31 +110,22 @@ impl<'a, M: Measure> Course<'a, M> {
             {
                 stopped = Some(why(&found));
             }
-            if stopped.is_some() || going == Going::Over {
-                let reason = stopped.clone().or_else(|| self.why_over());
-                self.left_out.push(Unmeasured { load: load_point(load), reason });
-                self.to_go = self.to_go.saturating_sub(self.series.protocol.repeats.get());
-                continue;
+            let mut reason = stopped.clone();
+            if stopped.is_none() && going == Going::On {
+                match self.level(load, 0).await? {
+                    Going::NoTime => reason = Some(NO_TIME.to_owned()),
+                    on_or_over => going = on_or_over,
+                }
             }
-            going = self.level(load, 0).await?;
-            match self.runs.last() {
-                Some((_, run)) if going == Going::On => yields.extend(yield_of(load, run)),
-                _ => self.left_out.extend(self.interrupted_before(load)),
+            match self.run_of(load) {
+                Some(run) => yields.extend(yield_of(load, run)),
+                None => {
+                    self.left_out.push(Unmeasured { load: load_point(load), reason });
+                    self.to_go = self.to_go.saturating_sub(self.series.protocol.repeats.get());
+                }
             }
         }
         Ok(going)
-    }
-
-    /// The load as unmeasured, if the last call gave no level of it.
-    fn interrupted_before(&self, load: LevelLoad) -> Option<Unmeasured> {
-        let is_there = self.runs.iter().any(|(measured, _)| *measured == load);
-        let unmeasured = Unmeasured { load: load_point(load), reason: self.why_over() };
-        (!is_there).then_some(unmeasured)
-    }
-
-    fn why_over(&self) -> Option<String> {
-        let is_up = !self.campaign.is_cancelled() && self.budget.is_some();
-        is_up.then(|| "the time of --budget is used up".to_owned())
     }
 
     /// Rates up to what the closed loops reached at most.
@@ -143,7 +143,7 @@ impl<'a, M: Measure> Course<'a, M> {
             (Some(_), _) => REFINED,
         };
         for _ in 0..self.series.protocol.refine.unwrap_or(by_budget) {
-            if going == Going::Over {
+            if going != Going::On {
                 break;
             }
             let Some(load) = self.next_load() else { break };
@@ -151,7 +151,7 @@ impl<'a, M: Measure> Course<'a, M> {
         }
         // No further one is worth it, or may be had: what was kept for them is for what comes.
         self.to_go = self.loads().len() as u32 * (repeats - 1);
-        Ok(going)
+        Ok(if going == Going::NoTime { Going::On } else { going })
     }
 
     /// The load between those that were measured which tells most, of the kind that has been refined least.
@@ -180,12 +180,19 @@ impl<'a, M: Measure> Course<'a, M> {
     /// All loads once more, as often as was asked.
     async fn repeat(&mut self, mut going: Going) -> Result<(), Fail> {
         let loads = self.loads();
+        let mut missing = 0;
         for visit in 1..self.series.protocol.repeats.get() {
             for &load in &loads {
                 if going == Going::On {
-                    going = self.level(load, visit).await?;
+                    match self.level(load, visit).await? {
+                        Going::NoTime => missing += 1,
+                        on_or_over => going = on_or_over,
+                    }
                 }
             }
+        }
+        if missing > 0 {
+            eprintln!("note: --repeats: there was no time left of --budget for {missing} of them");
         }
         Ok(())
     }
@@ -215,10 +222,11 @@ impl<'a, M: Measure> Course<'a, M> {
         if let (Some(budget), Some(most)) = (&self.budget, ask.size.time)
             && !self.campaign.has(ask)
         {
-            let Some(time) = budget.of_level(self.to_go, most, self.best()) else {
-                return Ok(Going::Over);
+            let Some(time) = budget.of_level(self.to_go, most, self.expected(load)) else {
+                return Ok(Going::NoTime);
             };
             ask.size.time = Some(time);
+            self.note_short(time);
         }
         let of = self.runs.len() + self.to_go as usize;
         self.campaign.shows(of, self.budget.as_ref().map(Budget::left), ask.size.time);
@@ -226,6 +234,26 @@ impl<'a, M: Measure> Course<'a, M> {
         self.to_go = self.to_go.saturating_sub(1);
         self.runs.push((load, run));
         Ok(if self.campaign.is_cancelled() { Going::Over } else { Going::On })
+    }
+
+    /// How many requests per second are expected to complete at `load`, at least: of a closed loop as many as at any lower one.
+    fn expected(&self, load: LevelLoad) -> Option<f64> {
+        match load {
+            LevelLoad::Rate(rate) => Some(rate.get()),
+            LevelLoad::Concurrency(_) => self.best(),
+        }
+    }
+
+    /// Says once that a level is shorter than what shows whether it is steady.
+    fn note_short(&mut self, time: Nanos) {
+        let seconds = time.as_secs_f64();
+        if seconds < SECONDS && !self.has_said_short {
+            self.has_said_short = true;
+            eprintln!(
+                "note: --budget leaves {seconds:.0} s for a level: what takes longer to build up is not seen in less than \
+                 {SECONDS} s"
+            );
+        }
     }
 
     /// The loads that were measured, closed loops first, each kind rising.

@@ -85,6 +85,11 @@ pub(super) fn levels_of(plan: &LevelsArgs) -> Result<Vec<LevelLoad>, Fail> {
 
 /// How regular the gaps of open loops are.
 pub(super) fn spacing(plan: &LevelsArgs) -> Result<Spacing, Fail> {
+    if plan.burstiness != 1.0 && plan.rates.is_none() {
+        return Err(Fail::usage(
+            "--burstiness: it is of open loops, and --levels are closed ones: give --rates too",
+        ));
+    }
     match plan.burstiness {
         burstiness if burstiness == f64::INFINITY => Ok(Spacing::Even),
         burstiness if burstiness > 0.0 => Ok(Spacing::Random { burstiness }),

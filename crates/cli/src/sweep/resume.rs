@@ -7,6 +7,7 @@ use fizeau::harness::{RunRecord, StoredRun};
 use fizeau::report::LevelReport;
 use serde::Serialize;
 
+use super::series::Series;
 use crate::args::SweepArgs;
 use crate::exit::Fail;
 use crate::levels::Kept;
@@ -85,6 +86,15 @@ pub(super) fn settle(args: &mut SweepArgs) -> Result<Option<StoredRun>, Fail> {
         args.workload.salt = salt;
     }
     Ok(Some(run))
+}
+
+/// A sweep that goes on is the one that was begun: when, and by which command line.
+pub(super) fn begun_by(run: &StoredRun, series: &mut Series<'_>) {
+    let record = run.written();
+    if let Some(started) = record.text("setup.started") {
+        series.setup.started = started;
+    }
+    series.setup.command_line = record.texts("setup.command_line");
 }
 
 fn open(path: &Path) -> Result<StoredRun, Fail> {

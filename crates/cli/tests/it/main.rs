@@ -18,6 +18,7 @@ mod page;
 mod pages;
 mod physics;
 mod probe;
+mod protocol;
 mod recorded;
 mod records;
 mod report;

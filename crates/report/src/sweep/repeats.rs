@@ -5,7 +5,7 @@ use fizeau_metrics::{Confidence, Distribution, Slo, mean_of_runs};
 use serde::Serialize;
 
 use super::SweepReport;
-use crate::number::number;
+use crate::number::{decimals, number};
 use crate::{LevelReport, LoadPoint, Setup};
 
 /// The runs of one load, at different times and with prompts of their own each.
@@ -159,16 +159,15 @@ impl SweepReport {
     /// [repeats](Repeats) of it, and one of them is the level.
     #[must_use]
     pub fn of_runs(setup: Setup, runs: Vec<LevelReport>, slo: Option<Slo>) -> Self {
-        let (mut levels, mut repeats) = (Vec::new(), Vec::new());
-        for of_load in runs.chunk_by(|one, next| one.load == next.load) {
-            match Repeats::of(of_load.to_vec()) {
-                Some(several) => {
-                    levels.extend(several.standing_for_all().cloned());
-                    repeats.push(several);
-                }
-                None => levels.extend_from_slice(of_load),
+        let mut loads: Vec<Repeats> = Vec::new();
+        for run in runs {
+            match loads.last_mut() {
+                Some(last) if last.load() == Some(run.load) => last.runs.push(run),
+                _ => loads.push(Repeats { runs: vec![run] }),
             }
         }
+        let levels = loads.iter().filter_map(|load| load.standing_for_all().cloned()).collect();
+        let repeats = loads.into_iter().filter(|load| load.runs.len() > 1).collect();
         Self::new(setup, levels, slo).with_repeats(repeats)
     }
 
@@ -190,7 +189,8 @@ impl SweepReport {
         let dash = || "-".to_owned();
         let over = |over: Option<Over>| {
             over.map_or_else(dash, |over| {
-                format!("{} ±{}", number(over.mean), number(over.half_width))
+                let decimals = decimals(over.mean);
+                format!("{} ±{:.decimals$}", number(over.mean), over.half_width)
             })
         };
         let range = |range: Option<Range>| {
