@@ -1,4 +1,5 @@
-"""Answers requests for functions of moocore, a JSON object a line, with how long each took.
+"""Says which versions these are, then answers requests for functions of moocore, a JSON object
+a line, with how long each took.
 
 {"load": PATH, "axes": D} reads points: little-endian doubles, point by point. {"call": NAME, "keywords": {...}}
 calls that function of moocore on them. The time is that of the call alone.
@@ -7,10 +8,12 @@ calls that function of moocore on them. The time is that of the call alone.
 import json
 import sys
 import time
+from importlib.metadata import version
 
 import moocore
 import numpy
 
+print(json.dumps({"moocore": version("moocore"), "numpy": version("numpy")}), flush=True)
 points = None
 for line in sys.stdin:
     request = json.loads(line)

@@ -22,6 +22,13 @@ pub(crate) struct Rival {
     process: Child,
     requests: ChildStdin,
     answers: BufReader<ChildStdout>,
+    versions: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Versions {
+    moocore: String,
+    numpy: String,
 }
 
 /// What a function of moocore took and gave.
@@ -41,7 +48,16 @@ impl Rival {
         let mut process = command.spawn().context("cannot start moocore's Python")?;
         let requests = process.stdin.take().context("no way to ask moocore")?;
         let answers = BufReader::new(process.stdout.take().context("no way to hear moocore")?);
-        Ok(Self { process, requests, answers })
+        let mut rival = Self { process, requests, answers, versions: String::new() };
+        // What cannot be imported is found out here, and not amid the cases.
+        let Versions { moocore, numpy } = rival.answer()?;
+        rival.versions = format!("moocore {moocore}, numpy {numpy}");
+        Ok(rival)
+    }
+
+    /// What it is.
+    pub(crate) fn versions(&self) -> &str {
+        &self.versions
     }
 
     /// Has it read `figures`, points of so many `axes`.
@@ -61,6 +77,10 @@ impl Rival {
 
     fn ask<T: DeserializeOwned>(&mut self, request: &Value) -> Result<T> {
         writeln!(self.requests, "{request}").context("moocore has ended")?;
+        self.answer()
+    }
+
+    fn answer<T: DeserializeOwned>(&mut self) -> Result<T> {
         let mut answer = String::new();
         self.answers.read_line(&mut answer).context("moocore has ended")?;
         serde_json::from_str(&answer).context("moocore failed (see above for its reason)")

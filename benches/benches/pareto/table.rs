@@ -37,6 +37,9 @@ pub(crate) struct Table {
 impl Table {
     /// Prints the head. Without a `rival`, ours stand alone.
     pub(crate) fn new(rival: Option<Rival>) -> Self {
+        if let Some(rival) = &rival {
+            println!("medians of {ROUNDS}, in turn with {}", rival.versions());
+        }
         println!(
             "{:<40} {:>9} {:>11} {:>7} {:>7} {:>9}",
             "", "ours, ms", "moocore, ms", "times", "asked", "apart"

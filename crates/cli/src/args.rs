@@ -20,6 +20,7 @@ mod mechanisms;
 mod merge;
 mod models;
 mod physics;
+mod plan;
 mod protocol;
 mod report;
 mod sampling;
@@ -28,6 +29,7 @@ mod simulate;
 mod sol;
 mod sweep;
 mod system;
+mod trust;
 mod window;
 mod workload;
 
@@ -50,6 +52,7 @@ pub(crate) use mechanisms::MechanismArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use models::ModelsArgs;
 pub(crate) use physics::PhysicsArgs;
+pub(crate) use plan::PlanArgs;
 pub(crate) use protocol::{BudgetArgs, ProtocolArgs};
 pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;
@@ -58,6 +61,7 @@ pub(crate) use simulate::SimulateArgs;
 pub(crate) use sol::{CurveArg, SolArgs, SolLoadArgs};
 pub(crate) use sweep::{LevelsArgs, SweepArgs, VerdictArgs};
 pub(crate) use system::{DEFAULT_MEMORY_SHARE, SystemArgs};
+pub(crate) use trust::TrustArgs;
 pub(crate) use window::WindowArgs;
 pub(crate) use workload::WorkloadArgs;
 
@@ -96,6 +100,12 @@ pub(crate) enum Command {
     Merge(MergeArgs),
     /// Show a stored run again: as it was, as another tool would have had it, or what a word means to whom.
     Report(Box<ReportArgs>),
+    /// Say how many replicas and devices a rate takes within goals, and what that costs.
+    ///
+    /// From the levels of a sweep, or a table of figures: the highest rate of a replica within the goals, replicas with headroom
+    /// and spare ones, what they cost by the hour, the request and the token, what a tighter goal would cost, and how far it is
+    /// from the speed of light. The exit code is 1 where no source keeps the goals.
+    Plan(Box<PlanArgs>),
     /// Serve the simulated engine behind HTTP, for trying clients out.
     Serve(Box<ServeArgs>),
     /// Simulate an engine in virtual time: one level as `fizeau bench` measures it, or with --levels a sweep.

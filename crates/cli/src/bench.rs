@@ -48,7 +48,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     let out = args.level.result.out.as_deref().map(Claim::new).transpose()?;
     let done = found_out(job, args).and_then(|mut job| {
         let measured = press(&mut job, args, out.as_ref())?;
-        job.trial.finish(&job.client, out.as_ref().map(Claim::folder), measured).show()
+        job.trial.finish(&job.client, out.as_ref().map(Claim::folder), measured).show(&args.trust)
     });
     done.inspect_err(|_| out.iter().for_each(Claim::give_back))
 }

@@ -3,7 +3,7 @@
 use fizeau::harness::{Ended, LevelRun, Notice, Observer, RunFolder};
 use fizeau::metrics::{ClientProof, ClientWatch, Ending, Expectations, LevelHistograms, judge};
 use fizeau::report::{
-    Asked, LengthTally, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until,
+    Asked, LengthTally, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until, WarmUp,
 };
 
 use crate::client::Client;
@@ -97,6 +97,8 @@ pub(crate) fn report(
         },
         until: (!run.precision.is_empty())
             .then(|| Until { is_reached: run.is_precise(), outcomes: run.precision.clone() }),
+        warm_up: Some(WarmUp { sent: run.warmup.sent, failed: run.warmup.failed }),
+        checklist: None,
         folder,
     }
 }

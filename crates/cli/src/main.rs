@@ -4,6 +4,7 @@ mod ab;
 mod args;
 mod bench;
 mod calibrate;
+mod checklist;
 mod client;
 mod compare;
 mod devices;
@@ -18,6 +19,7 @@ mod merge;
 mod model_config;
 mod models;
 mod pairs;
+mod plan;
 mod planned;
 mod probe;
 mod progress;
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
         Command::Ab(args) => ab::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Report(args) => report::run(&args),
+        Command::Plan(args) => plan::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Simulate(args) => simulate::run(&args),
         Command::Models(args) => models::run(&args),

@@ -15,7 +15,8 @@ use fizeau::metrics::{
 };
 use fizeau::report::{Asked, Detail, LevelReport, Selection, VllmResult, VllmTally};
 
-use crate::args::MergeArgs;
+use crate::args::{MergeArgs, TrustArgs};
+use crate::checklist;
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::Claim;
 use crate::levels::PHYSICS;
@@ -33,6 +34,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Fail> {
     let (report, vllm) = merged.inspect_err(|_| give_back(&out))?;
     say(vllm.block())?;
     say(report.block())?;
+    report.checklist.iter().try_for_each(|list| checklist::show(list, &TrustArgs::default()))?;
     say(format!("{} runs merged: {}", shards.len(), out.folder().path().display()))?;
     Ok(match report.validity.verdict {
         Verdict::Invalid => Exit::Missed,

@@ -8,15 +8,17 @@ mod setup;
 mod stored;
 mod views;
 
+pub(crate) use setup::setup;
 pub(crate) use stored::{Stored, finished};
 
 use fizeau::core::Tape;
 use fizeau::harness::{Cut, StoredLevel, StoredRun};
 use fizeau::metrics::{Concept, GoodputGoals, Verdict, WindowChoice, WindowEnd};
-use fizeau::report::{Explanation, LevelReport};
+use fizeau::report::{Checklist, Explanation, LevelReport};
 use serde::Serialize;
 
-use crate::args::{PhysicsArgs, ReportArgs};
+use crate::args::{PhysicsArgs, ReportArgs, TrustArgs};
+use crate::checklist;
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::holds_whatif;
 use crate::planned::is_of_sweep;
@@ -60,12 +62,13 @@ struct Asked {
     window: WindowChoice,
     json: bool,
     physics: PhysicsArgs,
+    trust: TrustArgs,
 }
 
 impl Asked {
     fn new(args: &ReportArgs, run: &StoredRun) -> Result<Self, Fail> {
         let asked = Self::as_run(run, &args.goodput, &args.physics, (args.warmup, args.cooldown))?;
-        Ok(Self { json: args.json, ..asked })
+        Ok(Self { json: args.json, trust: args.trust.clone(), ..asked })
     }
 
     /// As the run itself has it, but for what is given.
@@ -95,6 +98,7 @@ impl Asked {
             },
             json: false,
             physics: physics.clone(),
+            trust: TrustArgs::default(),
         })
     }
 }
@@ -112,32 +116,49 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
             || until.as_ref().is_some_and(|until| !until.is_reached)
     };
     let is_missed = levels.iter().any(is_missed);
-    match &*levels {
-        [level] if asked.json => {
-            say(level.report.to_json().map_err(Fail::broken)?.trim_end())?;
-        }
-        [level] => say(level.text())?,
-        _ => sweep_or_blocks(run, levels, asked)?,
+    let checklist = match <[Level; 1]>::try_from(levels) {
+        Ok([level]) => alone(&level, asked)?,
+        Err(levels) => sweep_or_blocks(run, levels, asked)?,
+    };
+    let exit = if is_missed { Exit::Missed } else { Exit::Good };
+    Ok(checklist::enforce(&checklist, &asked.trust, exit))
+}
+
+/// The only level of a run.
+fn alone(level: &Level, asked: &Asked) -> Result<Checklist, Fail> {
+    let checklist = level.checklist();
+    if asked.json {
+        let report = LevelReport { checklist: Some(checklist.clone()), ..level.report.clone() };
+        say(report.to_json().map_err(Fail::broken)?.trim_end())?;
+    } else {
+        say(level.text())?;
+        checklist::show(&checklist, &asked.trust)?;
     }
-    Ok(if is_missed { Exit::Missed } else { Exit::Good })
+    Ok(checklist)
 }
 
 /// A sweep has its table; levels of any other kind are shown one after another.
-fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<(), Fail> {
+fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Checklist, Fail> {
     let json = asked.json;
     if levels.iter().any(|level| !is_of_sweep(&level.name)) {
+        let all: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
+        let checklist = Checklist::of(&setup(run.record()), &all);
         if json {
-            let all: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
-            return document("fizeau.levels/1", run, &all);
+            document("fizeau.levels/1", run, &all)?;
+        } else {
+            levels.iter().try_for_each(|level| say(level.text()))?;
+            answer::show(run)?;
+            checklist::show(&checklist, &asked.trust)?;
         }
-        levels.iter().try_for_each(|level| say(level.text()))?;
-        return answer::show(run);
+        return Ok(checklist);
     }
     let report = Stored::of(run, levels, asked)?.report();
     if json {
-        return say(serde_json::to_string_pretty(&report).map_err(Fail::broken)?);
+        say(serde_json::to_string_pretty(&report).map_err(Fail::broken)?)?;
+    } else {
+        sweep::show(&report, None, &asked.trust)?;
     }
-    sweep::show(&report, None)
+    Ok(report.checklist())
 }
 
 /// Every tape of a level goes to `each`; what a killed run left over is said.

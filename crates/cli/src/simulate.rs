@@ -7,14 +7,14 @@ use fizeau::metrics::{Slo, Thresholds};
 use fizeau::report::{OperatingPoint, Setup, SweepReport};
 use fizeau::sim::{SimTransport, VirtualTime};
 
-use crate::args::SimulateArgs;
+use crate::args::{SimulateArgs, TrustArgs};
 use crate::bench::{self, Trial, text_after};
 use crate::client::Client;
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::Claim;
 use crate::say::say;
 use crate::sweep::{self, DEFAULT_SLO, Protocol, Resumed, Series, SeriesArgs};
-use crate::{endpoint, interrupt, levels, record};
+use crate::{checklist, endpoint, interrupt, levels, record};
 use place::Simulation;
 
 /// What came of a simulation.
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     let done = simulate(args, folder, &cancel);
     let simulated = done.inspect_err(|_| out.iter().for_each(Claim::give_back))?;
     let asked = (args.sweep.slo != DEFAULT_SLO).then_some(slo);
-    simulated.show(folder, asked)
+    simulated.show(folder, asked, &args.trust)
 }
 
 /// Runs the one configuration that `args` name. Nothing is printed; files go to `folder`.
@@ -163,7 +163,12 @@ fn judged(exit: Exit, goals: Option<&OperatingPoint>) -> Result<Exit, Fail> {
 
 impl Simulated {
     /// Prints what `fizeau bench` or `fizeau sweep` would.
-    fn show(self, folder: Option<&RunFolder>, slo: Option<Slo>) -> Result<Exit, Fail> {
+    fn show(
+        self,
+        folder: Option<&RunFolder>,
+        slo: Option<Slo>,
+        trust: &TrustArgs,
+    ) -> Result<Exit, Fail> {
         self.notes.iter().for_each(|note| eprintln!("note: {note}"));
         match self.report {
             Report::Level(outcome) => {
@@ -172,11 +177,11 @@ impl Simulated {
                     let levels = vec![outcome.report.clone()];
                     SweepReport::new(self.setup, levels, Some(slo)).operating_point().clone()
                 });
-                judged(outcome.show()?, goals.as_ref())
+                judged(outcome.show(trust)?, goals.as_ref())
             }
             Report::Sweep(outcome) => {
-                sweep::show(&outcome.report, folder.map(RunFolder::path))?;
-                Ok(outcome.exit)
+                sweep::show(&outcome.report, folder.map(RunFolder::path), trust)?;
+                Ok(checklist::enforce(&outcome.report.checklist(), trust, outcome.exit))
             }
         }
     }

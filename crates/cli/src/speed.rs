@@ -8,7 +8,7 @@ use std::path::Path;
 
 use fizeau::core::Tokens;
 use fizeau::report::{LengthTally, LevelReport, LightCurve, Reference, Setup};
-use fizeau::roofline::{Bound, Calibration, Load, Predictor, System};
+use fizeau::roofline::{Bound, Calibration, Load, Model, Predictor, System, TensorClass};
 use fizeau::sim::Scenario;
 
 use crate::args::{PhysicsArgs, SystemArgs};
@@ -126,6 +126,11 @@ impl Physics {
         &self.files
     }
 
+    /// What the model is called.
+    pub(crate) fn model_name(&self) -> &str {
+        &self.model_name
+    }
+
     /// What levels are held against.
     pub(crate) const fn reference(&self) -> Reference<'_> {
         Reference { system: &self.system, predictor: self.predictor.as_ref() }
@@ -146,6 +151,8 @@ impl Physics {
         setup.model_config = Some(self.model_name.clone());
         setup.hardware = Some(self.system.device().name().to_owned());
         setup.deployment = Some(self.spread.words(&self.system));
+        // What somebody said of the server stands.
+        setup.precision.get_or_insert_with(|| formats(self.system.model()));
     }
 
     /// What could be done with the requests of all these levels together, whose lengths are `all`.
@@ -158,4 +165,21 @@ impl Physics {
         let loads: Vec<NonZeroU64> = lights.map(|light| light.concurrency).collect();
         LightCurve::over(self.reference(), all, &loads).ok()
     }
+}
+
+/// What weights and caches are stored in: `weights nvfp4 and bf16, KV cache fp8`.
+fn formats(model: &Model) -> String {
+    let is_matrix = |class| !matches!(class, TensorClass::Vectors | TensorClass::ExpertBiases);
+    let mut weights: Vec<(f64, String)> = Vec::new();
+    for tensors in model.tensors().into_iter().filter(|tensors| is_matrix(tensors.class)) {
+        let (bytes, name) = (tensors.bytes().get(), tensors.format.to_string());
+        match weights.iter_mut().find(|known| known.1 == name) {
+            Some(known) => known.0 += bytes,
+            None => weights.push((bytes, name)),
+        }
+    }
+    // What most bytes are in comes first.
+    weights.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let names: Vec<String> = weights.into_iter().map(|(_, name)| name).collect();
+    format!("weights {}, KV cache {}", names.join(" and "), model.kv_cache())
 }

@@ -24,7 +24,7 @@ use fizeau::harness::{Cancel, Pacer, StoredRun, TextAfter};
 use fizeau::report::{Engine, Style, SweepReport, Terminal};
 use fizeau::transport::{HttpTransport, MonotonicClock};
 
-use crate::args::{EndpointArgs, SweepArgs};
+use crate::args::{EndpointArgs, SweepArgs, TrustArgs};
 use crate::bench::Reader;
 use crate::client::{Client, Counting};
 use crate::embedded::Embedded;
@@ -35,7 +35,7 @@ use crate::levels::NO_PHYSICS;
 use crate::say::say;
 use crate::speed::Physics;
 use crate::workload::{self, Limit};
-use crate::{interrupt, levels, probe, record, runtime};
+use crate::{checklist, interrupt, levels, probe, record, runtime};
 use loads::{levels_of, most};
 use size::{SECONDS, size_of};
 
@@ -67,8 +67,8 @@ pub(crate) fn run(args: &mut SweepArgs) -> Result<Exit, Fail> {
     // What fails before there is anything to keep leaves no folder.
     let measured = runtime.block_on(measure(&job)).inspect_err(|_| job.out.give_back());
     let Outcome { report, exit } = measured?;
-    show(&report, Some(job.out.folder().path()))?;
-    Ok(exit)
+    show(&report, Some(job.out.folder().path()), &args.trust)?;
+    Ok(checklist::enforce(&report.checklist(), &args.trust, exit))
 }
 
 fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job<'_>, Fail> {
@@ -127,6 +127,7 @@ fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job<'_>, Fail>
         reader: Reader::Server,
     };
     let mut series = Series::new(asked, workload, answering, now)?.with_protocol(protocol);
+    series.setup.precision = args.precision.clone().or(series.setup.precision);
     before.iter().for_each(|run| resume::begun_by(run, &mut series));
     let out = claim()?;
     let thresholds = &args.client.threshold;
@@ -208,7 +209,11 @@ async fn check(job: &Job<'_>, clock: MonotonicClock) -> Result<(), Fail> {
 }
 
 /// Prints the report, as wide as the terminal is.
-pub(crate) fn show(report: &SweepReport, out: Option<&Path>) -> Result<(), Fail> {
+pub(crate) fn show(
+    report: &SweepReport,
+    out: Option<&Path>,
+    trust: &TrustArgs,
+) -> Result<(), Fail> {
     let page = out.map(|out| out.join("report.html").display().to_string());
     let is_terminal = std::io::stdout().is_terminal();
     let width = terminal_size::terminal_size().filter(|_| is_terminal);
@@ -216,6 +221,7 @@ pub(crate) fn show(report: &SweepReport, out: Option<&Path>) -> Result<(), Fail>
     let terminal = Terminal {
         width: width.map_or(PIPE_WIDTH, |(width, _)| width.0.into()),
         style: if colours { Style::Ansi } else { Style::Plain },
+        checklist: trust.rows(),
         report: page.as_deref(),
     };
     say(report.terminal(&terminal).trim_end())

@@ -14,7 +14,7 @@ use crate::say::say;
 use crate::simulate::{Report, Simulated, simulate};
 use crate::sweep::DEFAULT_SLO;
 use crate::workload::Source;
-use crate::{interrupt, record};
+use crate::{checklist, interrupt, record};
 
 pub(crate) use cases::{Case, cases};
 pub(crate) use pieces::help;
@@ -50,7 +50,15 @@ pub(crate) fn run(asked: Vec<Asked>) -> Result<Exit, Fail> {
     let page = folder.write_text("report.html", &report.page()).map_err(Fail::broken)?;
     say(report.text().trim_end())?;
     say(format!("report: {}", page.display()))?;
-    Ok(exit(&report, given != DEFAULT_SLO, &cancel))
+    let exit = exit(&report, given != DEFAULT_SLO, &cancel);
+    let mut is_missed = false;
+    for variant in report.variants() {
+        if let Some(sweep) = variant.sweep() {
+            let of = format!("{}: ", variant.name());
+            is_missed |= checklist::say_missed(&sweep.checklist(), &first.trust, &of);
+        }
+    }
+    Ok(if is_missed && exit == Exit::Good { Exit::Missed } else { exit })
 }
 
 /// Refuses what is for one configuration only.

@@ -84,8 +84,9 @@ pub use stats::{
     weighted_percentile_of_sorted,
 };
 pub use validity::{
-    CacheExpectation, Ceiling, CeilingLimit, ClientProof, ClientWatch, Ending, Expectations,
-    Headroom, OnTimeLimit, Reason, Room, ThresholdError, Thresholds, Validity, Verdict, judge,
+    CacheExpectation, Ceiling, CeilingLimit, ClientProof, ClientWatch, Concern, Ending,
+    Expectations, Headroom, OnTimeLimit, Reason, Room, ThresholdError, Thresholds, Validity,
+    Verdict, judge,
 };
 pub use window::{
     CurvePoint, CutReason, Edge, Growth, MeasuredWindow, NoWindow, Saturation, SaturationEvidence,

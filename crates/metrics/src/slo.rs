@@ -1,4 +1,4 @@
-//! Goals on a level: `p99 ttft<500ms, p99 tpot<50ms, goodput>0.99`.
+//! Goals on a level: `p99 ttft<500ms..800ms, p99 tpot<50ms, goodput>0.99`.
 
 mod metric;
 mod parse;
@@ -9,7 +9,7 @@ pub(crate) use parse::{metric_named, statistic_named};
 
 use std::fmt;
 
-use crate::LevelSummary;
+use crate::{Interval, LevelSummary};
 
 /// A set of goals that a level must meet all of.
 ///
@@ -21,7 +21,9 @@ use crate::LevelSummary;
 ///   `e2el_scheduled`) with a unit of `ns`, `us`, `ms` (if none is given) or `s`; or a figure without a
 ///   statistic or a unit: `rps`, `output_tps`, `goodput_per_s`, `good_share`. `goodput` is short for
 ///   `good_share` with a number up to 1, else for `goodput_per_s`;
-/// - comparison: `<`, `<=`, `>`, `>=`.
+/// - comparison: `<`, `<=`, `>`, `>=`;
+/// - number: one, or a range from the limit that is wanted to the one that would still do: `ttft<500ms..800ms`,
+///   `goodput>0.99..0.95`.
 ///
 /// `Display` writes a form that parses to an equal value.
 ///
@@ -45,8 +47,11 @@ pub struct Goal {
     pub metric: Metric,
     /// In which direction.
     pub comparison: Comparison,
-    /// The limit, in the metric's unit: milliseconds for latencies, per second for rates, 0 to 1 for shares.
+    /// The limit, in the metric's unit: milliseconds for latencies, per second for rates, 0 to 1 for shares. Of a range its
+    /// tight end, which is what the goal is held against.
     pub limit: f64,
+    /// The loose end of a range, which would still do; none for a plain limit.
+    pub loosest: Option<f64>,
 }
 
 /// In which direction a goal lies.
@@ -69,6 +74,8 @@ pub struct GoalOutcome {
     pub goal: Goal,
     /// What was measured; absent if the level does not have the figure or its sample cannot support it.
     pub measured: Option<f64>,
+    /// Where the true figure lies, at 95 %; absent if there is no figure, or no telling.
+    pub interval: Option<Interval<f64>>,
 }
 
 impl Slo {
@@ -78,12 +85,43 @@ impl Slo {
         &self.goals
     }
 
-    /// How each goal comes out at `level`, in the order of the goals.
+    /// Whether a goal is a range.
+    #[must_use]
+    pub fn is_range(&self) -> bool {
+        self.goals.iter().any(|goal| goal.loosest.is_some())
+    }
+
+    /// The same goals as plain limits, of ranges the tight ends.
+    #[must_use]
+    pub fn tight(&self) -> Self {
+        let tight = |&goal: &Goal| Goal { loosest: None, ..goal };
+        Self { goals: self.goals.iter().map(tight).collect() }
+    }
+
+    /// The same goals as plain limits, of ranges the loose ends.
+    ///
+    /// ```
+    /// let slo: fizeau_metrics::Slo = "p99 ttft<500ms..800ms, rps>3".parse()?;
+    /// assert_eq!(slo.tight().to_string(), "p99 ttft<500ms, rps>3");
+    /// assert_eq!(slo.loose().to_string(), "p99 ttft<800ms, rps>3");
+    /// # Ok::<(), fizeau_metrics::SloError>(())
+    /// ```
+    #[must_use]
+    pub fn loose(&self) -> Self {
+        let loose = |&goal: &Goal| {
+            let limit = goal.loosest.unwrap_or(goal.limit);
+            Goal { limit, loosest: None, ..goal }
+        };
+        Self { goals: self.goals.iter().map(loose).collect() }
+    }
+
+    /// How each goal comes out at `level`, in the order of the goals; ranges are held against their tight ends.
     #[must_use]
     pub fn evaluate(&self, level: &LevelSummary) -> Vec<GoalOutcome> {
         let outcome = |&goal: &Goal| GoalOutcome {
             goal,
             measured: goal.metric.measured(goal.statistic, level),
+            interval: goal.metric.interval(goal.statistic, level),
         };
         self.goals.iter().map(outcome).collect()
     }
@@ -102,14 +140,15 @@ impl fmt::Display for Slo {
 }
 
 impl Goal {
-    /// The goal as a person would write it: `p99 TTFT < 500 ms`, `RPS > 10 req/s`, `good share >= 0.99`.
+    /// The goal as a person would write it: `p99 TTFT < 500 ms`, `RPS > 10 req/s`, `good share >= 0.99..0.95`.
     #[must_use]
     pub fn describe(&self) -> String {
+        let loosest = self.loosest.map(|loosest| format!("..{loosest}")).unwrap_or_default();
         let parts = [
             self.statistic.as_str().to_owned(),
             self.metric.label().to_owned(),
             self.comparison.as_str().to_owned(),
-            self.limit.to_string(),
+            format!("{}{loosest}", self.limit),
             self.metric.unit().to_owned(),
         ];
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -124,7 +163,8 @@ impl fmt::Display for Goal {
         }
         let unit = if self.metric.is_latency() { "ms" } else { "" };
         let (metric, comparison) = (self.metric.as_str(), self.comparison.as_str());
-        write!(f, "{metric}{comparison}{}{unit}", self.limit)
+        write!(f, "{metric}{comparison}{}{unit}", self.limit)?;
+        self.loosest.map_or(Ok(()), |loosest| write!(f, "..{loosest}{unit}"))
     }
 }
 

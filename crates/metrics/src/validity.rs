@@ -72,8 +72,33 @@ pub struct Validity {
 pub struct Reason {
     /// How much it weighs.
     pub verdict: Verdict,
+    /// What it speaks against.
+    pub about: Concern,
     /// What was seen and what was expected, in one line.
     pub text: String,
+}
+
+/// What a reason of a verdict speaks against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Concern {
+    /// Requests that failed, or were never sent.
+    Failures,
+    /// The client: late, busy, or near what it can do at most.
+    Client,
+    /// The workload: what was sent or came back is not what was asked for.
+    Workload,
+    /// The prefix cache: hits that nobody asked for, or others than were.
+    Cache,
+    /// An open loop that sends more than is served.
+    Saturation,
+    /// The bound that the hardware sets.
+    SpeedOfLight,
+    /// That the level did not run to its end.
+    Ending,
+    /// Shards of a run that were merged.
+    Shards,
 }
 
 /// How far a level is to be believed.

@@ -85,6 +85,7 @@ fn many(rows: &[f64], reference: &[f64]) -> Vec<f64> {
     let rows: Vec<Row> = rows.chunks_exact(reference.len()).map(padded).collect();
     let mut frontier = rows.clone();
     maxima(&mut frontier);
+    frontier.sort_unstable_by(lexicographic);
     let mut times = vec![0_usize; frontier.len()];
     let place = |row: &Row| frontier.binary_search_by(|other| lexicographic(other, row)).ok();
     let places: Vec<Option<usize>> = rows.iter().map(place).collect();

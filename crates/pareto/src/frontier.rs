@@ -73,6 +73,29 @@ impl Points {
     pub fn frontier(&self) -> Vec<usize> {
         nondominated(self.figures(), &self.signs())
     }
+
+    /// The first of the points that dominates point `index`, to say what beats it; none if it is on the frontier or beyond the
+    /// points.
+    ///
+    /// ```
+    /// use fizeau_pareto::{Axis, Points};
+    /// let mut points = Points::new(vec![Axis::maximize("rps"), Axis::minimize("p99_ms")])?;
+    /// for point in [[1.0, 210.0], [7.0, 480.0], [6.5, 900.0]] {
+    ///     points.push(&point)?;
+    /// }
+    /// assert_eq!((points.dominated_by(1), points.dominated_by(2)), (None, Some(1)));
+    /// # Ok::<(), fizeau_pareto::PointsError>(())
+    /// ```
+    #[must_use]
+    pub fn dominated_by(&self, index: usize) -> Option<usize> {
+        let (point, signs) = (self.point(index)?, self.signs());
+        let beats = |rival: &[f64]| {
+            let each =
+                || rival.iter().zip(point).zip(&signs).map(|((a, b), sign)| (a * sign, b * sign));
+            each().all(|(a, b)| a <= b) && each().any(|(a, b)| a < b)
+        };
+        self.figures().chunks_exact(self.axes().len()).position(beats)
+    }
 }
 
 /// The indices of the points that no other dominates, rising: [`Points::frontier`] where the number of figures is known

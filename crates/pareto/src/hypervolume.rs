@@ -10,10 +10,10 @@ mod three;
 mod two;
 
 pub(crate) use many::{MOST_AXES, Row, exclusive, lexicographic, maxima, padded};
-pub(crate) use order::{lowest_first, ranked};
+pub(crate) use order::{least_first, lowest_first, ranked};
 pub(crate) use ranks::Ranks;
 pub(crate) use sum::Sum;
-pub(crate) use two::corners;
+pub(crate) use two::{area, corners};
 
 use crate::{Direction, Points};
 

@@ -16,8 +16,13 @@
 //! # Ok::<(), fizeau_pareto::FrontierError>(())
 //! ```
 //!
-//! **Use this crate** for any table of figures; it knows nothing of benchmarks. **Do not use it** to fit a
-//! law: where it goes between points, it takes straight lines between neighbours, and never beyond the last.
+//! [`Points`] of any number of named axes have a [hypervolume](Points::hypervolume), to which each point makes a
+//! [contribution](Points::contributions), and in two axes a [curve](Points::curve) that can be asked between its points.
+//! Over repeated runs, [`attainment_surface`] says what enough of them reach; [`compare_frontiers`] says how far one frontier is
+//! beyond another.
+//!
+//! **Use this crate** for any table of figures; it knows nothing of benchmarks. **Do not use it** to fit: between points it
+//! says at most what their neighbours support, and beyond them nothing.
 //!
 //! # Invariants
 //!
@@ -25,9 +30,13 @@
 //! - Answers name what was given by its index, so nothing is copied and ties stay visible.
 //! - The order of the points decides only which of two equals is named, and the documentation says how.
 
+mod attainment;
 mod backoff;
 mod bend;
+mod capacity;
 mod contribution;
+mod curve;
+mod distance;
 mod edge;
 mod epsilon;
 mod estimate;
@@ -39,10 +48,14 @@ mod layers;
 mod operating;
 mod points;
 mod preference;
+mod resample;
 mod uncertain;
-
+pub use attainment::{AttainmentError, attained_share, attainment_surface};
 pub use backoff::{StepRule, StepRuleError, back_off};
 pub use bend::{Draws, FrontierKnee, KneeMethod, NoKnee};
+pub use capacity::{CapacityError, Demand, Fleet, Fleets};
+pub use curve::{CurveError, FrontierCurve, Reading};
+pub use distance::{CompareError, Compared, Comparison, Gains, NoComparison, compare_frontiers};
 pub use edge::{Break, Crossing, Edge, EdgeError, Limit, Miss, Reached, Tested, edge};
 pub use epsilon::{Epsilon, EpsilonError};
 pub use estimate::{Estimate, EstimateError};

@@ -110,6 +110,12 @@ impl LightCurve {
     pub fn points(&self) -> &[LightPoint] {
         &self.points
     }
+
+    /// How many devices it is of.
+    #[must_use]
+    pub const fn devices(&self) -> u64 {
+        self.devices
+    }
 }
 
 /// Four places an octave, so that lines between them look like the curve.

@@ -12,8 +12,8 @@ mod workload;
 use fizeau_core::{Millis, PerSec};
 use fizeau_metrics::{ClientProof, Distribution, LevelSummary, Reason, Validity, Verdict};
 
-use crate::Asked;
 use crate::number::number;
+use crate::{Asked, Checklist};
 
 pub(crate) use proof::tail;
 pub use speed::{DecodeLight, Light, Reference, SpeedOfLight};
@@ -41,6 +41,10 @@ pub struct LevelReport {
     pub status: LevelStatus,
     /// How well is known what it was to find out; absent if nothing was asked for.
     pub until: Option<Until>,
+    /// What was sent before it; absent where that is not recorded.
+    pub warm_up: Option<WarmUp>,
+    /// What it is held against before it is believed. Absent at a level of a sweep, which has one for all of them.
+    pub checklist: Option<Checklist>,
     /// The level's folder, relative to the report; absent if none was written.
     pub folder: Option<String>,
 }
@@ -54,6 +58,15 @@ pub enum LoadPoint {
     /// So many requests sent per second, whether or not earlier ones are done.
     #[serde(rename = "requests_per_s")]
     Rate(PerSec),
+}
+
+/// The requests that were sent before a level, and are in none of its figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub struct WarmUp {
+    /// How many were sent.
+    pub sent: u64,
+    /// How many of those failed.
+    pub failed: u64,
 }
 
 /// Whether a level ran to its end.

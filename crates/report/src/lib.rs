@@ -12,8 +12,11 @@
 //! | `report.html` | [`SweepReport::page`] |
 //! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
 //! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], [`WhatIf::page`] |
+//! | how many devices a rate takes, and what they cost | [`PlanReport::text`], [`PlanReport::to_json`] |
+//! | levels of several runs as rows of one table, and as CSV | [`LevelTable`], [`AxesPreset`] |
 //! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
 //! | what another tool would have said | [`PeerComparison`] |
+//! | whether to trust it, row by row | [`Checklist`] |
 //! | what a word means, and to whom | [`Explanation`] |
 //! | the speed of light of a model on devices | [`SolView`], [`SolLine`], [`BatchCsv`], [`ContextCsv`] |
 //!
@@ -29,8 +32,11 @@
 
 mod ab;
 mod asked;
+mod axes;
 mod block;
 mod chart;
+mod checklist;
+mod columns;
 mod comparison;
 mod curve;
 mod lengths;
@@ -40,6 +46,7 @@ mod number;
 mod page;
 mod peers;
 mod percentiles;
+mod plan;
 mod setup;
 mod sol;
 mod sweep;
@@ -51,16 +58,25 @@ mod words;
 
 pub use ab::{AbParty, AbReport, AbRound};
 pub use asked::{Asked, AskedArrivals};
+pub use axes::AxesPreset;
+pub use checklist::{
+    Check, CheckOutcome, CheckRow, Checklist, ChecklistRows, Requirements, UnknownCheck,
+};
+pub use columns::{LeftOut, LevelTable, TableCell, TableRun, csv_field};
 pub use comparison::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use lengths::LengthTally;
 pub use level::{
-    DecodeLight, LevelReport, LevelStatus, Light, LoadPoint, Reference, SpeedOfLight, Until,
+    DecodeLight, LevelReport, LevelStatus, Light, LoadPoint, Reference, SpeedOfLight, Until, WarmUp,
 };
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
+pub use plan::{
+    Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
+    PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,
+};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
 pub use sol::{
     BatchCsv, Calibrated, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject,

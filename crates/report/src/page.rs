@@ -37,7 +37,7 @@ impl SweepReport {
     /// The content of `report.html`.
     ///
     /// It shows the verdict, the operating point, the frontier, what happens as the load grows, all levels, the
-    /// speed of light by phase, the reasons against any of them, the client's own proof, and what was run on what. Foreign text is escaped everywhere.
+    /// speed of light by phase, the reasons against any of them, the checklist, the client's own proof, and what was run on what. Foreign text is escaped everywhere.
     #[must_use]
     pub fn page(&self) -> String {
         let mut out = String::with_capacity(64 * 1024);
@@ -48,6 +48,7 @@ impl SweepReport {
         self.level_table(&mut out);
         self.light_table(&mut out);
         self.reason_list(&mut out);
+        out.push_str(&self.checklist().html());
         self.client_table(&mut out);
         self.setup_list(&mut out);
         document(&format!("Fizeau: {}", self.setup().endpoint.model), &out)

@@ -33,6 +33,9 @@ pub struct Setup {
     /// How the model lies on such devices, in words: `8 devices, TP8; weights fp8`; absent if there is no speed of light.
     #[serde(flatten, serialize_with = "maybe::deployment")]
     pub deployment: Option<String>,
+    /// The formats of weights and key-value cache, in words: `weights bf16, KV cache bf16`; absent if nobody said.
+    #[serde(flatten, serialize_with = "maybe::precision")]
+    pub precision: Option<String>,
 }
 
 /// A program and its version.
@@ -186,6 +189,7 @@ impl Setup {
             ("Speed of light: model", none(&self.model_config)),
             ("Speed of light: device", none(&self.hardware)),
             ("Speed of light: deployment", none(&self.deployment)),
+            ("Precision", none(&self.precision)),
             ("Client machine", self.host.os.clone()),
             ("Client processor", unknown(self.host.cpu.clone())),
             ("Client cores", unknown(self.host.cores.map(|cores| cores.to_string()))),
@@ -218,6 +222,7 @@ mod maybe {
         model_config: String, "none was given";
         hardware: String, "none was given";
         deployment: String, "none was given";
+        precision: String, "none was given";
         commit: String, "the build did not know it";
         description: String, "none was given";
         cpu: String, "the system does not tell";

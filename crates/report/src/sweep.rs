@@ -25,7 +25,7 @@ pub use sustained::Sustained;
 pub use unmeasured::Unmeasured;
 
 use crate::words::listed;
-use crate::{LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
+use crate::{Checklist, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
 
 /// The result of a sweep over levels of load.
 ///
@@ -104,6 +104,12 @@ impl SweepReport {
     #[must_use]
     pub fn levels(&self) -> &[LevelReport] {
         &self.levels
+    }
+
+    /// What the sweep is held against before it is believed.
+    #[must_use]
+    pub fn checklist(&self) -> Checklist {
+        Checklist::of(&self.setup, &self.levels)
     }
 
     /// How each level stands to the others, in the same order.

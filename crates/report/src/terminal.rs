@@ -10,7 +10,7 @@ use fizeau_metrics::Verdict;
 
 use crate::sweep::{SATURATED_NOTE, STAND_IN_NOTE};
 use crate::words::{self, listed};
-use crate::{Engine, LevelReport, OperatingPoint, Place, SweepReport};
+use crate::{ChecklistRows, Engine, LevelReport, OperatingPoint, Place, SweepReport};
 use table::{Column, Row, Table};
 pub(crate) use wrap::{plain, wrap};
 
@@ -22,6 +22,8 @@ pub struct Terminal<'a> {
     pub width: usize,
     /// Whether to use colours.
     pub style: Style,
+    /// Which rows of the checklist to show.
+    pub checklist: ChecklistRows,
     /// Where the report lies; no line about it if absent.
     pub report: Option<&'a str>,
 }
@@ -38,7 +40,7 @@ pub enum Style {
 
 impl SweepReport {
     /// The whole report: what was run, the table of levels, the frontier, the operating point, the verdict with
-    /// its reasons, and where the report lies. Ends with a newline.
+    /// its reasons, the checklist, and where the report lies. Ends with a newline.
     #[must_use]
     pub fn terminal(&self, terminal: &Terminal<'_>) -> String {
         let mut out = Vec::new();
@@ -78,6 +80,8 @@ impl SweepReport {
         }
         out.extend(self.client_lines().into_iter().flatten().map(Line::text));
         self.say_verdict(&mut out);
+        let checklist = self.checklist().text(terminal.checklist, terminal.width.min(SENTENCE));
+        out.push(Line::Whole(checklist));
         if let Some(report) = terminal.report {
             // A path is not broken over lines, so that it can be copied.
             out.push(Line::Whole(format!("Report: {}", plain(report))));

@@ -1,5 +1,9 @@
 //! What tokens cost.
 
+mod ownership;
+
+pub use ownership::{OwnedHour, Ownership, OwnershipError};
+
 use fizeau_core::{Usd, UsdPerHour};
 
 use crate::reckoning::Reckoning;
@@ -20,6 +24,8 @@ pub struct HourlyRate {
 pub enum Origin {
     /// The caller.
     Given,
+    /// The caller's books: what owning the device costs.
+    Owned,
     /// A price that somebody published: dated, and no offer.
     Published {
         /// Whose, or of which kind of seller.
@@ -60,6 +66,21 @@ impl HourlyRate {
             return Err(CostError::NotAPrice { value });
         }
         Ok(Self { low: price, high: price, origin: Origin::Given })
+    }
+
+    /// What an hour in service of an owned device costs.
+    ///
+    /// ```
+    /// use fizeau_roofline::{HourlyRate, Ownership};
+    /// let owned = "purchase_usd = 30000\namortisation_years = 4\npower_w = 1000\npue = 1.3\nelectricity_usd_per_kwh = 0.1";
+    /// let rate = HourlyRate::owned(&Ownership::from_toml(owned)?);
+    /// assert_eq!(format!("{:.2}", rate.low().get()), "0.99");
+    /// # Ok::<(), fizeau_roofline::OwnershipError>(())
+    /// ```
+    #[must_use]
+    pub fn owned(by: &Ownership) -> Self {
+        let price = by.hour().total;
+        Self { low: price, high: price, origin: Origin::Owned }
     }
 
     /// The first of the device's published prices: a default, which differs among sellers and goes stale.

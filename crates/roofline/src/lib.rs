@@ -105,7 +105,9 @@ pub use carried::PassSums;
 pub use chunking::Chunked;
 pub use collective::{Algorithm, Collective, CollectiveTime, Group, GroupError};
 pub use compare::{Measured, Share, SpeedOfLight};
-pub use cost::{Cost, CostError, HourlyRate, Origin, UsdRange};
+pub use cost::{
+    Cost, CostError, HourlyRate, Origin, OwnedHour, Ownership, OwnershipError, UsdRange,
+};
 pub use curve::{
     BatchCurve, BatchPoint, ContextCurve, ContextPoint, CurveEnd, MILLION_TOKENS, Stride,
 };

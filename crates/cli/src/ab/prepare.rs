@@ -273,6 +273,7 @@ fn setup(args: &AbArgs, called: &Called, sample: &Work, now: record::WallTime) -
         model_config: None,
         hardware: None,
         deployment: None,
+        precision: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{ClientArgs, EndpointArgs, LevelArgs, PhysicsArgs, SamplingArgs};
+use super::{ClientArgs, EndpointArgs, LevelArgs, PhysicsArgs, SamplingArgs, TrustArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
@@ -26,6 +26,14 @@ pub(crate) struct BenchArgs {
     pub(crate) calibrate: bool,
     #[command(flatten)]
     pub(crate) physics: PhysicsArgs,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
+    /// What the endpoint runs on, in a line of your own, for the report.
+    #[arg(long, value_name = "TEXT", env = "FIZEAU_ENGINE", help_heading = "Checklist")]
+    pub(crate) engine: Option<String>,
+    /// The formats of weights and key-value cache, in a line of your own, for the report; with --model-config they are known.
+    #[arg(long, value_name = "TEXT", help_heading = "Checklist")]
+    pub(crate) precision: Option<String>,
     #[command(flatten)]
     pub(crate) vllm: VllmArgs,
 }

@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Args};
 use fizeau::metrics::{Concept, Peer, PercentileRule, WindowEnd};
 
-use super::PhysicsArgs;
+use super::{PhysicsArgs, TrustArgs};
 
 #[derive(Debug, Args)]
 #[command(mut_args(as_the_run_had_it))]
@@ -29,6 +29,8 @@ pub(crate) struct ReportArgs {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
     /// What is not given is as the run had it.
     #[command(flatten)]
     pub(crate) physics: PhysicsArgs,

@@ -5,7 +5,7 @@ use clap::{Arg, ArgAction, Args};
 use fizeau::core::Nanos;
 
 use super::engine::time;
-use super::{EngineArgs, LevelArgs, LevelsArgs, ProtocolArgs, SystemArgs, VerdictArgs};
+use super::{EngineArgs, LevelArgs, LevelsArgs, ProtocolArgs, SystemArgs, TrustArgs, VerdictArgs};
 use crate::exit::Fail;
 use crate::sweep::DEFAULT_SLO;
 use crate::whatif;
@@ -73,6 +73,8 @@ pub(crate) struct SimulateArgs {
     pub(crate) sweep: SimulatedSweepArgs,
     #[command(flatten)]
     pub(crate) protocol: ProtocolArgs,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
     /// How long a request is on its way to the engine: a number with ns, us, ms or s. Above 0, what follows the end of a reply comes
     /// too late for the step that begins then, as it does in life, where it is at least loopback's time.
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "50us", help_heading = "Load")]

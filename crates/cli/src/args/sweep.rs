@@ -7,8 +7,8 @@ use clap::Args;
 use crate::sweep::SeriesArgs;
 
 use super::{
-    BudgetArgs, ClientArgs, EndpointArgs, PhysicsArgs, ProtocolArgs, SamplingArgs, WindowArgs,
-    WorkloadArgs,
+    BudgetArgs, ClientArgs, EndpointArgs, PhysicsArgs, ProtocolArgs, SamplingArgs, TrustArgs,
+    WindowArgs, WorkloadArgs,
 };
 
 #[derive(Debug, Args)]
@@ -33,6 +33,11 @@ pub(crate) struct SweepArgs {
     pub(crate) physics: PhysicsArgs,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
+    /// The formats of weights and key-value cache, in a line of your own, for the report; with --model-config they are known.
+    #[arg(long, value_name = "TEXT", help_heading = "Checklist")]
+    pub(crate) precision: Option<String>,
 }
 
 impl SweepArgs {

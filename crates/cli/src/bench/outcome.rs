@@ -4,9 +4,11 @@ use fizeau::harness::{
     Cancel, LevelRun, Measure, Notice, Observer, PlannedLevel, Probe, RunFolder,
 };
 use fizeau::metrics::Verdict;
-use fizeau::report::{Detail, LevelReport, VllmResult, VllmTally};
+use fizeau::report::{Checklist, Detail, LevelReport, VllmResult, VllmTally};
 
 use super::trial::{Trial, text_after};
+use crate::args::TrustArgs;
+use crate::checklist;
 use crate::client::Client;
 use crate::exit::{Exit, Fail};
 use crate::levels::{self, Kept, Yardstick};
@@ -81,7 +83,8 @@ impl Trial<'_> {
             abandoned: run.driven.abandoned,
             repeated: repeated.as_deref(),
         };
-        let report = levels::report(&run, &kept, self.load_point, yardstick, None);
+        let mut report = levels::report(&run, &kept, self.load_point, yardstick, None);
+        report.checklist = Some(Checklist::of(&self.setup, std::slice::from_ref(&report)));
         let result = vllm.finish(self.vllm.clone());
         let files = self.keep(folder, &run, &kept, (&report, &result));
         let missed = report.validity.verdict == Verdict::Invalid || !run.is_precise();
@@ -121,19 +124,21 @@ impl Trial<'_> {
 }
 
 impl Outcome {
-    /// Prints both blocks and where the files are. On disk before on the screen: who closes the pipe loses nothing, and a
+    /// Prints both blocks, the checklist and where the files are. On disk before on the screen: who closes the pipe loses nothing, and a
     /// full disk hides nothing.
-    pub(crate) fn show(self) -> Result<Exit, Fail> {
+    pub(crate) fn show(self, trust: &TrustArgs) -> Result<Exit, Fail> {
         if self.report.summary.requests.sent == 0 {
             say("nothing was measured: no request was sent that counts")?;
         } else {
             say(self.result.block())?;
             say(self.report.block())?;
         }
+        self.report.checklist.iter().try_for_each(|list| checklist::show(list, trust))?;
         for line in self.files? {
             say(line)?;
         }
-        Ok(self.exit)
+        let list = self.report.checklist.iter();
+        Ok(list.fold(self.exit, |exit, list| checklist::enforce(list, trust, exit)))
     }
 }
 

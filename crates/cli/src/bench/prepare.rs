@@ -22,12 +22,13 @@ pub(super) fn prepare<'a>(args: &'a BenchArgs, endpoint: &EndpointArgs) -> Resul
         target: &called.target,
         model: args.endpoint.model.as_deref().unwrap_or_else(|| called.target.model()),
         endpoint: called.describe(),
-        engine: Engine::Remote { description: None },
+        engine: Engine::Remote { description: args.engine.clone() },
         physics: Physics::from_args(&args.physics)?.ok_or(NO_PHYSICS),
         limit: None,
         reader: Reader::Server,
     };
-    let trial = Trial::new(&args.level, place, now)?;
+    let mut trial = Trial::new(&args.level, place, now)?;
+    trial.setup.precision = args.precision.clone().or(trial.setup.precision);
     let (requests, pacing) = (trial.work.requests().get(), trial.work.plan().pacing());
     let in_flight = client::in_flight(requests, trial.load.max_in_flight, pacing);
     let wanted = endpoint::wanted(&endpoint.connections, &base_urls, in_flight);

@@ -328,6 +328,7 @@ fn setup(
         model_config: None,
         hardware: None,
         deployment: None,
+        precision: None,
     }
 }
 

@@ -3,16 +3,18 @@
 use fizeau::core::PerSec;
 use fizeau::harness::{RunRecord, StoredEnding};
 use fizeau::metrics::{
-    CacheExpectation, ClientProof, ClientWatch, Ending, Expectations, Headroom, LevelTally, Reason,
-    Room, Thresholds, Verdict, judge,
+    CacheExpectation, ClientProof, ClientWatch, Concern, Ending, Expectations, Headroom,
+    LevelTally, Reason, Room, Thresholds, Verdict, judge,
 };
 use fizeau::report::{
-    Asked, AskedArrivals, LevelReport, LevelStatus, LoadPoint, RequestRate, SpeedOfLight, VllmRun,
+    Asked, AskedArrivals, Checklist, LevelReport, LevelStatus, LoadPoint, RequestRate,
+    SpeedOfLight, VllmRun, WarmUp,
 };
 
 use super::check::Shares;
 use super::shard::MeasuredShard;
 use crate::exit::Fail;
+use crate::report::setup;
 
 /// What was asked of all shards together.
 pub(super) fn asked(shards: &[MeasuredShard], shares: Shares) -> Asked {
@@ -81,6 +83,7 @@ pub(super) fn report(
     validity.notes.extend(found.note.map(str::to_owned));
     let forced = found.forced.into_iter().map(|text| Reason {
         verdict: Verdict::Suspect,
+        about: Concern::Shards,
         // In one line: below each other they are for a terminal.
         text: format!(
             "merged by --force: {}",
@@ -98,7 +101,7 @@ pub(super) fn report(
             validity.reasons.push(reason);
         }
     }
-    Ok(LevelReport {
+    let mut report = LevelReport {
         until: None,
         load: load(shards),
         asked,
@@ -107,8 +110,23 @@ pub(super) fn report(
         validity,
         speed_of_light: SpeedOfLight::Absent { reason: "not computed of merged shards".to_owned() },
         status,
+        warm_up: warm_up(shards),
+        checklist: None,
         folder: None,
-    })
+    };
+    // What differs from shard to shard is as the first had it.
+    let setup = shards.first().map(|first| setup(first.record()));
+    report.checklist = setup.map(|setup| Checklist::of(&setup, std::slice::from_ref(&report)));
+    Ok(report)
+}
+
+/// What was sent before all shards; none if one does not say.
+fn warm_up(shards: &[MeasuredShard]) -> Option<WarmUp> {
+    let count = |shard: &MeasuredShard, name: &str| {
+        shard.summary.as_ref()?.whole(&format!("warm_up.{name}"))
+    };
+    let sum = |name| shards.iter().map(|shard| count(shard, name)).sum::<Option<u64>>();
+    Some(WarmUp { sent: sum("sent")?, failed: sum("failed")? })
 }
 
 /// Whether all of them are whole, and if not why.
@@ -199,7 +217,11 @@ fn worst(shard: &MeasuredShard) -> Option<Reason> {
         Some(_) => None,
     });
     let text = text.flatten().unwrap_or_else(|| "its summary does not say why".to_owned());
-    Some(Reason { verdict: worst, text: format!("{}: {text}", shard.name()) })
+    Some(Reason {
+        verdict: worst,
+        about: Concern::Shards,
+        text: format!("{}: {text}", shard.name()),
+    })
 }
 
 fn thresholds(shards: &[MeasuredShard]) -> Result<Thresholds, Fail> {

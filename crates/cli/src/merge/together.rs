@@ -1,7 +1,7 @@
 //! Whether shards ran at one time: the rates of those that did not are of no load that there ever was.
 
 use fizeau::core::{Nanos, Stamp};
-use fizeau::metrics::{Reason, Verdict};
+use fizeau::metrics::{Concern, Reason, Verdict};
 
 use super::shard::MeasuredShard;
 use crate::exit::Fail;
@@ -69,7 +69,7 @@ pub(super) fn apart(names: &[String], spans: &[Option<(Stamp, Stamp)>]) -> Optio
         return None;
     };
     let text = format!("{what}: shards that do not run together are no one load");
-    Some(Reason { verdict: Verdict::Suspect, text })
+    Some(Reason { verdict: Verdict::Suspect, about: Concern::Shards, text })
 }
 
 fn seconds(span: Nanos) -> String {

@@ -3,7 +3,7 @@
 use fizeau::core::PerSec;
 use fizeau::harness::{Cut, RunRecord, StoredLevel, StoredRun};
 use fizeau::metrics::{Ceiling, ClientWatch, Headroom, OnTimeLimit, Precision, Room, Thresholds};
-use fizeau::report::{Asked, LevelStatus, LoadPoint};
+use fizeau::report::{Asked, LevelStatus, LoadPoint, WarmUp};
 
 use super::setup;
 use crate::exit::{Fail, Named};
@@ -19,6 +19,8 @@ pub(super) struct Before {
     pub(super) watch: ClientWatch,
     pub(super) held_back: u64,
     pub(super) abandoned: u64,
+    /// What was sent before it; absent where the run does not say.
+    pub(super) warm_up: Option<WarmUp>,
     pub(super) status: LevelStatus,
     /// Notes of the verdict, some of which only the run itself could know.
     pub(super) notes: Vec<String>,
@@ -55,6 +57,7 @@ impl Before {
             watch: ClientWatch { threads: threads(&summary, record), ..watch(&summary) },
             held_back: count("requests.held_back"),
             abandoned: count("requests.abandoned"),
+            warm_up: warm_up(&summary),
             status: status(&summary),
             notes: summary.texts("validity.notes"),
             no_bound: summary.text("speed_of_light_reason"),
@@ -99,6 +102,11 @@ fn load(summary: &RunRecord, asked: &Asked, planned: &Planned) -> LoadPoint {
         Some(rate) => LoadPoint::Rate(rate),
         None => LoadPoint::Concurrency(planned.cap.unwrap_or_else(requests)),
     }
+}
+
+fn warm_up(summary: &RunRecord) -> Option<WarmUp> {
+    let count = |name: &str| summary.whole(&format!("warm_up.{name}"));
+    Some(WarmUp { sent: count("sent")?, failed: count("failed")? })
 }
 
 fn status(summary: &RunRecord) -> LevelStatus {

@@ -4,8 +4,8 @@ use fizeau::core::Stamp;
 use fizeau::harness::{Driven, Ended, LevelRun, Notice, Observer, StoredLevel, StoredRun, Warmup};
 use fizeau::metrics::{LevelTally, PrecisionOutcome, Validity, Verdict};
 use fizeau::report::{
-    Detail, LevelReport, LevelStatus, RequestRate, Selection, Setup, SpeedOfLight, Until,
-    VllmResult, VllmRun, VllmTally,
+    Checklist, Detail, LevelReport, LevelStatus, RequestRate, Selection, Setup, SpeedOfLight,
+    Until, VllmResult, VllmRun, VllmTally,
 };
 
 use super::before::Before;
@@ -28,9 +28,10 @@ pub(super) struct Level {
 
 impl Level {
     pub(super) fn of(run: &StoredRun, stored: &StoredLevel, asked: &Asked) -> Result<Self, Fail> {
-        let (setup, mut before) =
+        let (mut setup, mut before) =
             (setup::of_level(run.record(), stored), Before::read(run, stored)?);
         let physics = physics::of(run, stored, &setup, &asked.physics)?;
+        physics::describe(physics.as_ref(), &asked.physics, &mut setup);
         let mut tally = LevelTally::new(&asked.goals).with_window(asked.window);
         if before.asked.arrivals.is_none() {
             tally = tally.of_closed_loop();
@@ -47,6 +48,11 @@ impl Level {
         let report = report(&tally, &kept, &before, physics.as_ref(), stored.name());
         let vllm = vllm.finish(vllm_run(&setup, &before));
         Ok(Self { name: stored.name().to_owned(), setup, vllm, report, kept })
+    }
+
+    /// What the level by itself is held against before it is believed.
+    pub(super) fn checklist(&self) -> Checklist {
+        Checklist::of(&self.setup, std::slice::from_ref(&self.report))
     }
 
     /// What `fizeau bench` prints.
@@ -101,6 +107,7 @@ fn report(
     let name = Some(name.to_owned()).filter(|name| !name.is_empty());
     let mut report = levels::report(&run, kept, before.load, yardstick, name);
     report.status = before.status.clone();
+    report.warm_up = before.warm_up;
     report.until = before.until.as_ref().map(|until| {
         let outcomes = tally.precision(&until.asked);
         // A run ends at the first look that finds enough, whatever came of the requests that were in flight then.

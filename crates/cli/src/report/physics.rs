@@ -46,3 +46,12 @@ pub(super) fn of(
         Physics::new(name, scenario.system().clone(), lengths)
     }))
 }
+
+/// Says in `setup` what the speed of light is computed from. Formats that the run had are not those of another model.
+pub(super) fn describe(physics: Option<&Physics>, said: &PhysicsArgs, setup: &mut Setup) {
+    let Some(physics) = physics else { return };
+    if said.model_config.is_some() || said.weights.is_some() || said.kv.is_some() {
+        setup.precision = None;
+    }
+    physics.describe_in(setup);
+}

@@ -48,7 +48,7 @@ pub(super) fn of_level(record: &RunRecord, level: &StoredLevel) -> Setup {
 }
 
 /// All of it; a text that is missing is empty.
-pub(super) fn setup(record: &RunRecord) -> Setup {
+pub(crate) fn setup(record: &RunRecord) -> Setup {
     let maybe = |path: &str| record.text(&format!("setup.{path}"));
     let text = |path: &str| maybe(path).unwrap_or_default();
     let number = |path: &str| record.get(&format!("setup.{path}"))?.parse::<u64>().ok();
@@ -88,6 +88,7 @@ pub(super) fn setup(record: &RunRecord) -> Setup {
         model_config: maybe("model_config"),
         hardware: maybe("hardware"),
         deployment: maybe("deployment"),
+        precision: maybe("precision"),
     }
 }
 

@@ -16,6 +16,7 @@ use crate::args::PhysicsArgs;
 use crate::exit::{Fail, Named};
 use crate::levels::Kept;
 use crate::planned::{Planned, is_sustained};
+use crate::speed::Physics;
 use crate::sweep::load_point;
 
 /// A run as its folder has it, computed again.
@@ -31,11 +32,12 @@ pub(crate) struct Stored {
     pub(crate) unmeasured: Vec<Unmeasured>,
     /// The run at the operating point, after all levels.
     pub(crate) sustained: Option<LevelReport>,
+    /// What the speed of light is computed from; none where model or device are not known.
+    pub(crate) physics: Option<Physics>,
 }
 
 impl Stored {
     /// Reads the run in `path`, with per-request goals and speed of light as the run has them, but for what is given.
-    #[expect(dead_code, reason = "used by the commands that follow")]
     pub(crate) fn read(
         path: &Path,
         goodput: &[String],
@@ -51,7 +53,7 @@ impl Stored {
     pub(super) fn of(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Self, Fail> {
         let (sustained, levels): (Vec<Level>, Vec<Level>) =
             levels.into_iter().partition(|level| is_sustained(&level.name));
-        let (setup, curve) = light(run, &levels, asked)?;
+        let (setup, physics, curve) = light(run, &levels, asked)?;
         let sustained = sustained.into_iter().next().map(|level| level.report);
         let levels: Vec<LevelReport> = levels.into_iter().map(|level| level.report).collect();
         let sweep = sweep_document(run)?;
@@ -68,7 +70,7 @@ impl Stored {
             Some(said) => said.iter().filter_map(unmeasured).collect(),
             None => planned.collect(),
         };
-        Ok(Self { setup, levels, slo, curve, unmeasured, sustained })
+        Ok(Self { setup, levels, slo, curve, unmeasured, sustained, physics })
     }
 
     /// All of it side by side.
@@ -100,19 +102,20 @@ fn light(
     run: &StoredRun,
     levels: &[Level],
     asked: &Asked,
-) -> Result<(Setup, Option<LightCurve>), Fail> {
-    let mut setup = setup::setup(run.record());
+) -> Result<(Setup, Option<Physics>, Option<LightCurve>), Fail> {
+    let mut setup = setup(run.record());
     let Some(first) = run.levels().first() else {
-        return Ok((setup, None));
+        return Ok((setup, None, None));
     };
     let Some(physics) = physics::of(run, first, &setup, &asked.physics)? else {
-        return Ok((setup, None));
+        return Ok((setup, None, None));
     };
-    physics.describe_in(&mut setup);
+    physics::describe(Some(&physics), &asked.physics, &mut setup);
     let mut all = physics.lengths();
     levels.iter().for_each(|level| level.kept.add_lengths_to(Some(&mut all)));
     let reports: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
-    Ok((setup, physics.curve(&all, &reports)))
+    let curve = physics.curve(&all, &reports);
+    Ok((setup, Some(physics), curve))
 }
 
 /// A load that `sweep.json` says was never measured.

@@ -117,6 +117,7 @@ impl<'a> Series<'a> {
             model_config: None,
             hardware: None,
             deployment: None,
+            precision: None,
         };
         if let Some(arrivals) = described(args.plan)? {
             setup.workload.arrivals = arrivals;

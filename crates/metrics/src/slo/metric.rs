@@ -2,7 +2,7 @@
 
 use fizeau_core::{Millis, PerSec};
 
-use crate::{Distribution, LevelSummary};
+use crate::{Distribution, Interval, LevelSummary, Support};
 
 /// A metric that a goal can be about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -151,8 +151,10 @@ impl Metric {
         })
     }
 
-    /// Its figure at `level`, in its unit; `statistic` is for latencies alone.
-    pub(crate) fn measured(self, statistic: Statistic, level: &LevelSummary) -> Option<f64> {
+    /// Its figure at `level`, in its unit; `statistic` is for latencies alone. None if the level does not have it, or its
+    /// sample cannot support it.
+    #[must_use]
+    pub fn measured(self, statistic: Statistic, level: &LevelSummary) -> Option<f64> {
         if let Some(distribution) = self.distribution(level) {
             return distribution.statistic(statistic).map(Millis::get);
         }
@@ -170,6 +172,32 @@ impl Metric {
             _ => throughput.goodput.map(|goodput| goodput.rate),
         }
         .map(PerSec::get)
+    }
+
+    /// Where that figure's true value lies, at 95 %; none where there is no telling: for greatest values and the percentiles of
+    /// pooled gaps, and where the sample is too small.
+    #[must_use]
+    pub fn interval(self, statistic: Statistic, level: &LevelSummary) -> Option<Interval<f64>> {
+        let latency =
+            |ends: Interval<Millis>| Interval { low: ends.low.get(), high: ends.high.get() };
+        if let Some(distribution) = self.distribution(level) {
+            return match statistic {
+                Statistic::Mean => distribution.mean_interval?.known(),
+                _ => distribution.quantile(statistic)?.interval(),
+            }
+            .map(latency);
+        }
+        let ends = &level.throughput.intervals;
+        if self == Self::GoodShare {
+            return ends.good_share.and_then(Support::known);
+        }
+        let rate = match self {
+            Self::RequestsPerSec => ends.requests_per_s,
+            Self::OutputTokensPerSec => ends.output_tokens_per_s,
+            _ => ends.goodput_per_s,
+        };
+        let ends = rate.and_then(Support::known)?;
+        Some(Interval { low: ends.low.get(), high: ends.high.get() })
     }
 }
 

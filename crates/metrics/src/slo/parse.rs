@@ -67,6 +67,18 @@ pub enum SloError {
         "goal `{0}`: a share goes from 0 to 1 and cannot be above 1; for requests per second write `goodput_per_s`"
     )]
     Share(String),
+    /// A range of which the second end is not the looser one.
+    #[error(
+        "goal `{piece}`: a range goes from the limit wanted to a looser one, and with `{comparison}` looser is {looser}; write the ends the other way round, or one of them"
+    )]
+    Range {
+        /// The goal.
+        piece: String,
+        /// The comparison.
+        comparison: &'static str,
+        /// Which way it becomes looser.
+        looser: &'static str,
+    },
 }
 
 impl FromStr for Slo {
@@ -90,23 +102,38 @@ fn goal(piece: &str) -> Result<Goal, SloError> {
         [statistic, name] => (Some(statistic), name),
         _ => return Err(SloError::Shape(piece.to_owned())),
     };
-    let (number, unit) = number_and_unit(amount);
-    let limit = parse_number(piece, number, number)?;
-    let metric = metric(piece, name, limit)?;
+    let (tight, loose) = ends(amount);
+    let metric = metric(piece, name, parse_number(piece, tight.0, tight.0)?)?;
+    let limit_of = |(number, unit)| in_unit_of(metric, piece, number, unit);
     let goal = Goal {
         statistic: parse_statistic(piece, statistic, metric)?,
         metric,
         comparison,
-        limit: in_unit_of(metric, piece, number, unit)?,
+        limit: limit_of(tight)?,
+        loosest: loose.map(limit_of).transpose()?,
     };
-    let over = match comparison {
-        Comparison::Greater => goal.limit >= 1.0,
-        _ => goal.limit > 1.0,
+    check_range(piece, &goal)?;
+    let over = |limit: f64| match comparison {
+        Comparison::Greater => limit >= 1.0,
+        _ => limit > 1.0,
     };
-    if metric == Metric::GoodShare && over {
+    if metric == Metric::GoodShare && (over(goal.limit) || goal.loosest.is_some_and(over)) {
         return Err(SloError::Share(piece.to_owned()));
     }
     Ok(goal)
+}
+
+fn check_range(piece: &str, goal: &Goal) -> Result<(), SloError> {
+    let Some(loosest) = goal.loosest else { return Ok(()) };
+    let (is_looser, looser) = match goal.comparison {
+        Comparison::Less | Comparison::LessOrEqual => (loosest > goal.limit, "more"),
+        Comparison::Greater | Comparison::GreaterOrEqual => (loosest < goal.limit, "less"),
+    };
+    let comparison = goal.comparison.as_str();
+    match is_looser {
+        true => Ok(()),
+        false => Err(SloError::Range { piece: piece.to_owned(), comparison, looser }),
+    }
 }
 
 /// The words before the comparison, the comparison, what follows it.
@@ -123,6 +150,16 @@ fn split(piece: &str) -> Result<(&str, Comparison, &str), SloError> {
         Some((words, comparison, amount.trim()))
     });
     found.ok_or_else(|| SloError::Shape(piece.to_owned()))
+}
+
+/// The limit, and the loose end of a range; each a number and its unit, which the first end may leave to the second.
+fn ends(amount: &str) -> ((&str, &str), Option<(&str, &str)>) {
+    let Some((tight, loose)) = amount.split_once("..") else {
+        return (number_and_unit(amount), None);
+    };
+    let (tight, loose) = (number_and_unit(tight.trim()), number_and_unit(loose.trim()));
+    let unit = if tight.1.is_empty() { loose.1 } else { tight.1 };
+    ((tight.0, unit), Some(loose))
 }
 
 /// A decimal number and what stands behind it.

@@ -3,7 +3,7 @@
 use fizeau_core::{FailureClass, Millis, StampSource, TokenSource};
 
 use super::workload::{abandoned, cache, notes, output_length, prompt_length};
-use super::{ClientProof, Ending, Expectations, Reason, Thresholds, Validity, Verdict};
+use super::{ClientProof, Concern, Ending, Expectations, Reason, Thresholds, Validity, Verdict};
 use crate::{Distribution, LevelSummary, Saturation};
 
 /// Whether `level` is to be believed: each thing that speaks against it is one reason, and the worst gives
@@ -51,19 +51,22 @@ fn failures(level: &LevelSummary, limits: &Thresholds) -> Option<Reason> {
     let cancelled = requests.by_class.get(&FailureClass::Cancelled).copied().unwrap_or_default();
     let (sent, failures) = (requests.sent - cancelled, requests.failed - cancelled);
     if requests.sent == 0 {
-        return invalid("no request was sent".to_owned());
+        return invalid(Concern::Failures, "no request was sent".to_owned());
     }
     if sent == 0 {
-        return invalid("no request ended before the run was called off".to_owned());
+        return invalid(
+            Concern::Failures,
+            "no request ended before the run was called off".to_owned(),
+        );
     }
     let failed = format!("{failures} of {sent} requests failed");
     if requests.completed == 0 {
-        return invalid(format!("no request completed: {failed}"));
+        return invalid(Concern::Failures, format!("no request completed: {failed}"));
     }
     let share = failures as f64 / sent as f64;
     let (verdict, limit) = exceeded(share, limits.failed_suspect, Some(limits.failed_invalid))?;
     let (share, limit) = (percent(share), percent(limit));
-    reason(verdict, format!("{failed} ({share}, limit {limit})"))
+    reason(verdict, Concern::Failures, format!("{failed} ({share}, limit {limit})"))
 }
 
 /// What the client itself added between the intended instant and the sending: a late release, unless a cap held it.
@@ -78,13 +81,13 @@ fn late_release(level: &LevelSummary, expected: &Expectations) -> Option<Reason>
     let explains = held_back > 0 && (name != "p99" || held_back.saturating_mul(100) >= sent);
     if !explains {
         let text = format!("requests were released late: {name} {late:.1} ms (limit {limit} ms)");
-        return reason(verdict, text);
+        return reason(verdict, Concern::Client, text);
     }
     let text = format!(
         "the cap on requests in flight held {held_back} of {sent} requests back ({name} of the wait {late:.1} ms): the rate that \
          was asked for was not sent; scheduled latencies include the wait",
     );
-    reason(Verdict::Suspect, text)
+    reason(Verdict::Suspect, Concern::Workload, text)
 }
 
 /// What the client added between the release and the sending; connecting is no fault of its own. Where this process
@@ -101,7 +104,7 @@ fn late_send(level: &LevelSummary, client: &ClientProof, limits: &Thresholds) ->
     let text = format!(
         "requests were sent late: {name} after release {late:.1} ms (limit {limit} ms){so}"
     );
-    reason(verdict, text)
+    reason(verdict, Concern::Client, text)
 }
 
 /// The kernel's stamps stand however late they are read, but a client that reads late is a busy one.
@@ -114,7 +117,7 @@ fn late_read(level: &LevelSummary, client: &ClientProof, limits: &Thresholds) ->
     let text = format!(
         "the client was busy: it read replies late, {name} {late:.1} ms after they came (limit {limit} ms){so}"
     );
-    reason(verdict, text)
+    reason(verdict, Concern::Client, text)
 }
 
 fn cpu(client: &ClientProof, limits: &Thresholds) -> Option<Reason> {
@@ -122,7 +125,7 @@ fn cpu(client: &ClientProof, limits: &Thresholds) -> Option<Reason> {
     let (verdict, limit) = exceeded(share, limits.cpu_suspect, Some(limits.cpu_invalid))?;
     let (share, limit) = (percent(share), percent(limit));
     let thread = thread(client, "busiest");
-    reason(verdict, format!("{thread} used {share} of a CPU (limit {limit})"))
+    reason(verdict, Concern::Client, format!("{thread} used {share} of a CPU (limit {limit})"))
 }
 
 /// A thread that is ready and does not run has lost its CPU to another program.
@@ -137,7 +140,7 @@ fn run_delay(client: &ClientProof, limits: &Thresholds) -> Option<Reason> {
         StampSource::Simulated => "",
     };
     let text = format!("{thread} was ready but had no CPU {share} of the time (limit {limit}){so}");
-    reason(verdict, text)
+    reason(verdict, Concern::Client, text)
 }
 
 /// Near its own ceiling the client measures itself.
@@ -150,7 +153,7 @@ fn near_ceiling(level: &LevelSummary, client: &ClientProof, limits: &Thresholds)
         "near the client's own ceiling: {share} of the {most} that it can do on this machine (limit {limit}); \
          the server may be faster"
     );
-    reason(verdict, text)
+    reason(verdict, Concern::Client, text)
 }
 
 /// What becomes of the figures of a busy client whose arrivals the kernel stamped.
@@ -175,7 +178,7 @@ fn saturated(level: &LevelSummary) -> Option<Reason> {
          long it ran ({:.1} s here)",
         level.throughput.duration.get(),
     );
-    reason(Verdict::Suspect, text)
+    reason(Verdict::Suspect, Concern::Saturation, text)
 }
 
 fn token_source(level: &LevelSummary) -> Option<Reason> {
@@ -184,12 +187,12 @@ fn token_source(level: &LevelSummary) -> Option<Reason> {
     }
     let text =
         "tokens are chunk counts: the server gave neither token ids nor usage for every reply";
-    reason(Verdict::Suspect, text.to_owned())
+    reason(Verdict::Suspect, Concern::Workload, text.to_owned())
 }
 
 fn speed_of_light(expected: &Expectations) -> Option<Reason> {
     let beyond = expected.beyond_speed_of_light.as_ref()?;
-    invalid(format!("measured beyond the speed of light: {beyond}"))
+    invalid(Concern::SpeedOfLight, format!("measured beyond the speed of light: {beyond}"))
 }
 
 fn ending(expected: &Expectations) -> Option<Reason> {
@@ -197,6 +200,7 @@ fn ending(expected: &Expectations) -> Option<Reason> {
         Ending::Finished => None,
         Ending::Interrupted => reason(
             Verdict::Suspect,
+            Concern::Ending,
             "partial: the level was interrupted before all requests were done".to_owned(),
         ),
     }
@@ -221,10 +225,10 @@ pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-fn invalid(text: String) -> Option<Reason> {
-    reason(Verdict::Invalid, text)
+fn invalid(about: Concern, text: String) -> Option<Reason> {
+    reason(Verdict::Invalid, about, text)
 }
 
-pub(super) fn reason(verdict: Verdict, text: String) -> Option<Reason> {
-    Some(Reason { verdict, text })
+pub(super) fn reason(verdict: Verdict, about: Concern, text: String) -> Option<Reason> {
+    Some(Reason { verdict, about, text })
 }

@@ -1,7 +1,7 @@
 //! Whether what was sent is what was asked for: lengths, cache, whole sessions.
 
 use super::judge::{exceeded, percent, reason};
-use super::{CacheExpectation, Expectations, Reason, Thresholds, Verdict};
+use super::{CacheExpectation, Concern, Expectations, Reason, Thresholds, Verdict};
 use crate::LevelSummary;
 
 /// Prompts that the server counts otherwise than they were meant: another tokenizer, or a chat template.
@@ -24,7 +24,7 @@ pub(super) fn prompt_length(level: &LevelSummary, limits: &Thresholds) -> Option
         "the server saw prompts of {seen:.1} tokens on average and {asked:.1} were asked for (off by {share}, limit {limit}; \
          {so})"
     );
-    reason(verdict, text)
+    reason(verdict, Concern::Workload, text)
 }
 
 /// Replies that were to have a length and have another.
@@ -41,7 +41,7 @@ pub(super) fn output_length(level: &LevelSummary, limits: &Thresholds) -> Option
         "{differs} of {completed} replies had another length than was asked although the end of sequence was to be \
          ignored ({share}, limit {limit})"
     );
-    reason(verdict, text)
+    reason(verdict, Concern::Workload, text)
 }
 
 /// Cache hits that nobody asked for, or another hit rate than was asked for.
@@ -57,7 +57,7 @@ pub(super) fn cache(level: &LevelSummary, expected: &Expectations) -> Option<Rea
                 "{share} of the prompt tokens came from a cache and nobody asked for that (limit {limit}): prefill looks faster \
                  than it is; take another --salt, or turn the server's prefix cache off"
             );
-            reason(verdict, text)
+            reason(verdict, Concern::Cache, text)
         }
         CacheExpectation::Share(asked) => {
             let off = (measured - asked).abs();
@@ -75,7 +75,7 @@ pub(super) fn cache(level: &LevelSummary, expected: &Expectations) -> Option<Rea
                 off * 100.0,
                 limit * 100.0
             );
-            reason(verdict, text)
+            reason(verdict, Concern::Cache, text)
         }
     }
 }
@@ -91,7 +91,7 @@ pub(super) fn abandoned(level: &LevelSummary, expected: &Expectations) -> Option
         "{abandoned} of {planned} planned requests were never sent, because a turn before them failed: the load was lighter \
          than was asked for"
     );
-    reason(Verdict::Suspect, text)
+    reason(Verdict::Suspect, Concern::Workload, text)
 }
 
 /// What could not be checked, and what else is worth knowing.

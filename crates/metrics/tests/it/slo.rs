@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::tapes::tape;
 
 fn goal(statistic: Statistic, metric: Metric, comparison: Comparison, limit: f64) -> Goal {
-    Goal { statistic, metric, comparison, limit }
+    Goal { statistic, metric, comparison, limit, loosest: None }
 }
 
 #[test]
@@ -30,6 +30,50 @@ fn goals_are_read_as_written() {
     for (text, expected) in cases {
         let slo: Slo = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(slo.goals(), [expected], "{text}");
+    }
+}
+
+#[test]
+fn a_range_goes_from_the_limit_wanted_to_a_looser_one() {
+    use Comparison::{Greater, Less, LessOrEqual};
+    let range = |goal: Goal, loosest| Goal { loosest: Some(loosest), ..goal };
+    let (ttft, share) = (Metric::Ttft, Metric::GoodShare);
+    let cases = [
+        ("p99 ttft<500ms..800ms", range(goal(Statistic::P99, ttft, Less, 500.0), 800.0)),
+        ("ttft<500 .. 800", range(goal(Statistic::P99, ttft, Less, 500.0), 800.0)),
+        ("ttft<=0.5..0.8s", range(goal(Statistic::P99, ttft, LessOrEqual, 500.0), 800.0)),
+        ("ttft<900us..1.5s", range(goal(Statistic::P99, ttft, Less, 0.9), 1500.0)),
+        ("goodput>0.99..0.95", range(goal(Statistic::Value, share, Greater, 0.99), 0.95)),
+    ];
+    for (text, expected) in cases {
+        let slo: Slo = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(slo.goals(), [expected], "{text}");
+        assert!(slo.is_range() && !slo.tight().is_range() && !slo.loose().is_range());
+        assert_eq!(slo.tight().goals()[0].limit, expected.limit);
+        assert_eq!(slo.loose().goals()[0].limit, expected.loosest.unwrap());
+    }
+    let slo: Slo = "p99 ttft<500ms..800ms".parse().unwrap();
+    assert_eq!(slo.to_string(), "p99 ttft<500ms..800ms");
+    assert_eq!(slo.goals()[0].describe(), "p99 TTFT < 500..800 ms");
+}
+
+#[test]
+fn a_goal_knows_the_interval_of_its_figure() {
+    let replies = (0..200u64).map(|i| (i * 50, i * 7919 % 13, i * 104_729 % 17));
+    let tapes: Vec<_> = replies
+        .map(|(sent, first, last)| tape(sent, &[(sent + 20 + first, 1), (sent + 900 + last, 1)]))
+        .collect();
+    let level = LevelSummary::of(&tapes, &"ttft:25".parse().unwrap());
+    let outcomes = |text: &str| text.parse::<Slo>().unwrap().evaluate(&level);
+    for outcome in
+        outcomes("median ttft<1s, mean ttft<1s, mean itl<5s, rps>1, goodput_per_s>1, goodput>0.1")
+    {
+        let value = outcome.measured.unwrap();
+        let ends = outcome.interval.unwrap_or_else(|| panic!("{outcome:?}"));
+        assert!(ends.low <= value && value <= ends.high, "{outcome:?}");
+    }
+    for outcome in outcomes("max ttft<1s, p99 itl<5s") {
+        assert!(outcome.measured.is_some() && outcome.interval.is_none(), "{outcome:?}");
     }
 }
 
@@ -61,6 +105,16 @@ fn errors_name_the_piece_and_the_remedy() {
         ),
         ("ttft<5m", "goal `ttft<5m`: unknown unit `m`; ttft takes ns, us, ms or s"),
         ("rps>5ms", "goal `rps>5ms`: unknown unit `ms`; rps takes a bare number"),
+        (
+            "ttft<800ms..500ms",
+            "goal `ttft<800ms..500ms`: a range goes from the limit wanted to a looser one, and with `<` looser is more; write the ends the other way round, or one of them",
+        ),
+        (
+            "goodput>=0.95..0.99",
+            "goal `goodput>=0.95..0.99`: a range goes from the limit wanted to a looser one, and with `>=` looser is less; write the ends the other way round, or one of them",
+        ),
+        ("ttft<5..", "goal `ttft<5..`: `` is not a limit; write a positive decimal number"),
+        ("ttft<1ms..2m", "goal `ttft<1ms..2m`: unknown unit `m`; ttft takes ns, us, ms or s"),
         (
             "goodput>1",
             "goal `goodput>1`: a share goes from 0 to 1 and cannot be above 1; for requests per second write `goodput_per_s`",
@@ -129,7 +183,13 @@ fn any_goal() -> impl Strategy<Value = String> {
     );
     let latency = latency.prop_map(|(s, m, c, x, u)| format!("{s}{m}{c}{x}{u}"));
     let value = (prop::sample::select(vec!["rps", "output_tps", "goodput"]), 0.0..1e5f64);
-    prop_oneof![latency, value.prop_map(|(m, x)| format!("{m}>{x}"))]
+    let range = (prop::sample::select(vec!["", "us", "ms", "s"]), 1.0..1e6f64, 1.1..10.0f64);
+    prop_oneof![
+        latency,
+        value.prop_map(|(m, x)| format!("{m}>{x}")),
+        range.clone().prop_map(|(u, x, by)| format!("p90 tpot<={x}{u}..{}{u}", x * by)),
+        range.prop_map(|(_, x, by)| format!("rps>{x}..{}", x / by)),
+    ]
 }
 
 proptest! {

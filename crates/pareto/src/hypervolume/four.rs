@@ -14,7 +14,7 @@ struct Shadow {
 
 impl Shadow {
     fn covers(&self, other: &Self) -> bool {
-        self.z <= other.z && self.y <= other.y && self.x <= other.x
+        self.x <= other.x && self.y <= other.y && self.z <= other.z
     }
 }
 
@@ -38,8 +38,10 @@ pub(crate) fn volume(points: &[[f64; 4]], reference: [f64; 4]) -> f64 {
 
 /// What shadows cover of three dimensions.
 struct Space {
-    /// Those that no other covers, lowest z first.
-    shadows: Vec<Shadow>,
+    /// Those that no other covers, lowest x first.
+    by_x: Vec<Shadow>,
+    /// The same, lowest z first.
+    by_z: Vec<Shadow>,
     stairs: Stairs,
     reference: [f64; 3],
 }
@@ -47,42 +49,107 @@ struct Space {
 impl Space {
     fn new(x: &[f64], reference: [f64; 3]) -> Self {
         let stairs = Stairs::new(x.iter().copied(), [reference[0], reference[1]]);
-        Self { shadows: Vec::new(), stairs, reference }
+        Self { by_x: Vec::new(), by_z: Vec::new(), stairs, reference }
     }
 
     /// Adds a shadow, whose first figure is `x`; gives the volume that only it covers.
     fn add(&mut self, shadow: Shadow, x: f64) -> f64 {
-        let place = self.shadows.partition_point(|other| other.z <= shadow.z);
-        if self.shadows[..place].iter().any(|other| other.covers(&shadow)) {
-            return 0.0;
+        let Some(rest) = self.cut_below(&shadow, x) else { return 0.0 };
+        let volume = self.cut_above(&shadow, rest);
+        // Nothing that comes later asks for what is covered.
+        let (from_x, from_z) = (self.place_x(&shadow), self.place_z(&shadow, f64::lt));
+        let covered = self.by_z.extract_if(from_z.., |other| shadow.covers(other)).count();
+        if covered > 0 {
+            self.by_x.extract_if(from_x.., |other| shadow.covers(other)).for_each(drop);
         }
-        let volume = self.alone(&shadow, x);
-        // Those of the same z may stand before it.
-        self.shadows.retain(|other| !shadow.covers(other));
-        let place = self.shadows.partition_point(|other| other.z <= shadow.z);
-        self.shadows.insert(place, shadow);
+        self.by_z.insert(from_z, shadow);
+        self.by_x.insert(from_x, shadow);
         volume
     }
 
-    /// The volume that `shadow` alone covers: what others cover of its own box is taken from each slab.
-    fn alone(&mut self, shadow: &Shadow, x: f64) -> f64 {
+    /// How many have a lesser rank in x.
+    fn place_x(&self, shadow: &Shadow) -> usize {
+        self.by_x.partition_point(|other| other.x < shadow.x)
+    }
+
+    /// How many are less, or no higher, in z.
+    fn place_z(&self, shadow: &Shadow, before: fn(&f64, &f64) -> bool) -> usize {
+        self.by_z.partition_point(|other| before(&other.z, &shadow.z))
+    }
+
+    /// What those that are no higher in z leave of the shadow's rectangle; none if one of them covers it.
+    fn cut_below(&mut self, shadow: &Shadow, x: f64) -> Option<Rest> {
         self.stairs.clear();
-        let mut area = Sum::new((self.reference[0] - x) * (self.reference[1] - shadow.y));
-        let (mut volume, mut level) = (Sum::default(), shadow.z);
-        for other in &self.shadows {
-            let less = self.stairs.add(other.x.max(shadow.x), other.y.max(shadow.y));
-            if less > 0.0 {
-                if other.z > level {
-                    volume.add(area.total() * (other.z - level));
-                    level = other.z;
-                }
-                area.add(-less);
+        let whole = (self.reference[0] - x) * (self.reference[1] - shadow.y);
+        let mut rest = Rest { area: Sum::new(whole), top: self.reference[1], right: usize::MAX };
+        let mut height = self.reference[1];
+        // From the left, only what is lower than all before it cuts more.
+        for other in &self.by_x {
+            if other.z > shadow.z || other.y >= height {
+                continue;
             }
-            if other.x <= shadow.x && other.y <= shadow.y {
+            let (x, y) = rest.beside(shadow, other);
+            if rest.right <= shadow.x {
+                return None;
+            }
+            rest.area.add(-self.stairs.append(x, y, height));
+            height = y;
+            if height <= shadow.y {
+                break;
+            }
+        }
+        Some(rest)
+    }
+
+    /// The volume of what is left of the shadow as those above it in z cut more of its rectangle.
+    fn cut_above(&mut self, shadow: &Shadow, mut rest: Rest) -> f64 {
+        let (mut volume, mut level) = (Sum::default(), shadow.z);
+        let above = self.place_z(shadow, f64::le);
+        for other in &self.by_z[above..] {
+            if other.y >= rest.top || other.x >= rest.right {
+                continue;
+            }
+            let before = rest.area.total();
+            if rest.cut(shadow, other, &mut self.stairs) {
+                volume.add(before * (other.z - level));
+                level = other.z;
+            }
+            if rest.right <= shadow.x {
                 return volume.total();
             }
         }
-        volume.add(area.total() * (self.reference[2] - level));
+        volume.add(rest.area.total() * (self.reference[2] - level));
         volume.total()
+    }
+}
+
+/// What is left of a shadow's rectangle.
+struct Rest {
+    area: Sum,
+    /// It lies below this.
+    top: f64,
+    /// It lies left of this rank.
+    right: usize,
+}
+
+impl Rest {
+    /// Takes away what `other` covers; says whether that was anything.
+    fn cut(&mut self, shadow: &Shadow, other: &Shadow, stairs: &mut Stairs) -> bool {
+        let (x, y) = self.beside(shadow, other);
+        let less = stairs.add(x, y);
+        self.area.add(-less);
+        less > 0.0
+    }
+
+    /// The corner of what `other` covers of the rectangle, which bounds what is left.
+    fn beside(&mut self, shadow: &Shadow, other: &Shadow) -> (usize, f64) {
+        let (x, y) = (other.x.max(shadow.x), other.y.max(shadow.y));
+        if x == shadow.x {
+            self.top = self.top.min(y);
+        }
+        if y == shadow.y {
+            self.right = self.right.min(x);
+        }
+        (x, y)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Sum, four, three, two};
+use super::{Sum, four, least_first, three, two};
 
 /// The most axes that a hypervolume is computed over.
 pub(crate) const MOST_AXES: usize = 6;
@@ -82,17 +82,15 @@ fn volume(rows: Vec<Row>, reference: &[f64]) -> f64 {
 
 /// Leaves one of each set of copies, and nothing that another dominates.
 pub(crate) fn maxima(rows: &mut Vec<Row>) {
-    // In this order a point comes after all that dominate it.
-    rows.sort_unstable_by(lexicographic);
-    let mut kept = 0;
-    for next in 0..rows.len() {
-        let row = rows[next];
-        if !rows[..kept].iter().any(|other| covers(other, &row)) {
-            rows[kept] = row;
-            kept += 1;
+    // In this order a point comes after all that dominate it, for rounding never turns round which sum is greater; and
+    // those that dominate the most come first.
+    let mut kept: Vec<Row> = Vec::new();
+    for point in least_first(rows, |row| row.iter().sum()) {
+        if !kept.iter().any(|other| covers(other, &rows[point])) {
+            kept.push(rows[point]);
         }
     }
-    rows.truncate(kept);
+    *rows = kept;
 }
 
 /// Whether `a` is at least as good as `b` in every axis.

@@ -2,12 +2,20 @@
 
 use std::cmp::Ordering;
 
-/// The indices of `points`, lowest first in the axis `first`; ties are ordered by the other axes from the first on.
-/// Only copies tie in all, so that the order given leaves no trace.
-pub(crate) fn lowest_first<const D: usize>(points: &[[f64; D]], first: usize) -> Vec<usize> {
+/// The indices of `points`, lowest first in the axis `axis`; ties are ordered by all axes from the first on. Only copies
+/// tie in all, so that the order given leaves no trace.
+pub(crate) fn lowest_first<const D: usize>(points: &[[f64; D]], axis: usize) -> Vec<usize> {
+    least_first(points, |point| point[axis])
+}
+
+/// The same by the figure that `of` gives.
+pub(crate) fn least_first<const D: usize>(
+    points: &[[f64; D]],
+    of: impl Fn(&[f64; D]) -> f64,
+) -> Vec<usize> {
     // Whole numbers compare faster than floats; ties, which need the points themselves, are rare.
     let mut keys: Vec<(u64, u32)> =
-        (0_u32..).zip(points).map(|(i, point)| (bits(point[first]), i)).collect();
+        (0_u32..).zip(points).map(|(i, point)| (bits(of(point)), i)).collect();
     keys.sort_unstable_by(|(key, i), (other, j)| {
         key.cmp(other).then_with(|| by_all(&points[*i as usize], &points[*j as usize]))
     });

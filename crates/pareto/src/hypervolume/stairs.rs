@@ -33,6 +33,14 @@ impl Stairs {
         self.standing.insert(self.x.len() - 1);
     }
 
+    /// Adds the corner at the x of `rank`, not left of any other, and at `y`, which is below `lowest`, the lowest so far;
+    /// gives the area that only it covers.
+    pub(crate) fn append(&mut self, rank: usize, y: f64, lowest: f64) -> f64 {
+        self.y[rank] = y;
+        self.standing.insert(rank);
+        (self.x[self.x.len() - 1] - self.x[rank]) * (lowest - y)
+    }
+
     /// Adds the corner at the x of `rank` and at `y`; gives the area that only it covers, 0 if it is dominated.
     pub(crate) fn add(&mut self, rank: usize, y: f64) -> f64 {
         let wall = self.x.len() - 1;

@@ -77,6 +77,24 @@ fn of_two_knees_kneedle_takes_the_deeper() {
 }
 
 #[test]
+fn a_peak_that_rises_again_before_it_falls_enough_is_none() {
+    // Distances: 0, 0.5, 0.44, 0.47, 0.05, 0; the threshold of the first is at 0.5 - 0.5 / 5 = 0.4.
+    let curve = [[0.0, 1.0], [0.1, 0.4], [0.2, 0.36], [0.3, 0.23], [0.8, 0.15], [1.0, 0.0]];
+    let down = [Axis::minimize("x"), Axis::minimize("y")];
+    let knee = of(&down, &curve).knee(KneeMethod::Kneedle { sensitivity: 0.5 }).unwrap();
+    assert_eq!(knee.index, 3);
+}
+
+#[test]
+fn of_equal_bends_the_first_from_the_best_of_the_first_axis_counts() {
+    let curve = [[1.0, 0.0], [0.5, 0.125], [0.125, 0.5], [0.0, 1.0]];
+    let down = [Axis::minimize("x"), Axis::minimize("y")];
+    for method in [KneeMethod::Kneedle { sensitivity: 0.5 }, KneeMethod::Curvature] {
+        assert_eq!(of(&down, &curve).knee(method).unwrap().index, 2, "{method:?}");
+    }
+}
+
+#[test]
 fn each_reason_for_no_knee_is_said() {
     let down = || [Axis::minimize("x"), Axis::minimize("y")];
     let refused =

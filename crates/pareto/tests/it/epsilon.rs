@@ -1,6 +1,6 @@
 //! Epsilon-dominance: its definition, and that few points stand for all.
 
-use fizeau_pareto::{Axis, Epsilon, EpsilonError, Points};
+use fizeau_pareto::{Axis, Direction, Epsilon, EpsilonError, Points};
 use proptest::prelude::*;
 
 use crate::fixed;
@@ -117,6 +117,21 @@ proptest! {
             let by = chosen.epsilon_dominated_by(points.point(i).unwrap(), &rounded(&epsilons)).unwrap();
             prop_assert!(by.is_some(), "{:?}", points.point(i));
         }
+    }
+
+    /// Word for word; with these sizes and whole numbers nothing is rounded.
+    #[test]
+    fn relative_dominance_is_its_definition(points in tables_of(2, whole(), 20), figures in proptest::array::uniform2(whole())) {
+        let no_worse = |axis: &Axis, a: f64, b: f64| match axis.direction() {
+            Direction::Minimize => a <= 1.5 * b,
+            Direction::Maximize => 1.5 * a >= b,
+        };
+        let beats = |i: &usize| {
+            let both = points.point(*i).unwrap().iter().zip(figures);
+            both.zip(points.axes()).all(|((a, b), axis)| no_worse(axis, *a, b))
+        };
+        let by = points.epsilon_dominated_by(&figures, &[Epsilon::Relative(0.5); 2]).unwrap();
+        prop_assert_eq!(by, (0..points.len()).find(beats));
     }
 
     #[test]

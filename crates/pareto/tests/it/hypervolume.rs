@@ -1,5 +1,7 @@
 //! Hypervolume: agreement with counting cells, what must hold of any, and figures of another program.
 
+use std::fmt::Debug;
+
 use fizeau_pareto::{Axis, Direction, HypervolumeError, Points};
 use proptest::prelude::*;
 
@@ -29,7 +31,7 @@ pub(crate) fn scattered(axes: usize) -> impl Strategy<Value = Vec<Vec<f64>>> {
     prop::collection::vec(prop::collection::vec(0.0_f64..1.0, axes), 1..30)
 }
 
-pub(crate) fn up_to_six<T, S: Strategy<Value = T>>(
+pub(crate) fn up_to_six<T: Debug, S: Strategy<Value = T>>(
     make: fn(usize) -> S,
 ) -> impl Strategy<Value = (usize, T)> {
     (1_usize..=6).prop_flat_map(move |axes| (Just(axes), make(axes)))

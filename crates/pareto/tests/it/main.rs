@@ -1,9 +1,13 @@
 //! Tests of the public interface.
 #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
 
+mod attainment;
 mod bend;
+mod capacity;
 mod choosing;
 mod contribution;
+mod curve;
+mod distance;
 mod edge;
 mod epsilon;
 mod frontier;

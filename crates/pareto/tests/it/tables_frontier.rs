@@ -41,7 +41,15 @@ fn large_tables_of_many_shapes_agree_with_the_definition() {
             _ => next(state),
         };
         let steps = large(d, |state| (0..d).map(|i| figure(i, state)).collect());
-        for (what, points) in [("independent", independent), ("ties", ties), ("steps", steps)] {
+        // Near a plane, with the last figure so coarse that many on it tie: most are on the frontier, and not all.
+        let coarse = large(d, |state| {
+            let mut row: Vec<f64> = (1..d).map(|_| (next(state) * 64.0).floor()).collect();
+            row.push((-row.iter().sum::<f64>() / 16.0).floor());
+            row
+        });
+        let shapes =
+            [("independent", independent), ("ties", ties), ("steps", steps), ("coarse", coarse)];
+        for (what, points) in shapes {
             assert!(is_frontier(&points, &points.frontier()), "{what}, {d} axes");
         }
     }
@@ -135,6 +143,17 @@ proptest! {
     #[test]
     fn layers_are_the_frontier_of_what_is_left_again_and_again(points in tables(figure(), 60)) {
         prop_assert_eq!(points.layers(), peeled(&points));
+    }
+
+    /// Whatever is not on the frontier is beaten by the point that is named, the first of all that beat it.
+    #[test]
+    fn what_beats_a_point_is_named(points in tables(figure(), 40)) {
+        let at = |i: usize| points.point(i).unwrap();
+        for i in 0..points.len() {
+            let first = (0..points.len()).find(|rival| dominates(points.axes(), at(*rival), at(i)));
+            prop_assert_eq!(points.dominated_by(i), first);
+        }
+        prop_assert_eq!(points.dominated_by(points.len()), None);
     }
 
     #[test]

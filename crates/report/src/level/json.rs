@@ -6,8 +6,8 @@ use fizeau_metrics::{LevelSummary, Validity};
 use serde::{Serialize, Serializer};
 
 use super::proof::Client;
-use super::{LevelReport, LevelStatus, LoadPoint};
-use crate::Asked;
+use super::{LevelReport, LevelStatus, LoadPoint, WarmUp};
+use crate::{Asked, Checklist};
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]
@@ -22,12 +22,17 @@ struct Summary<'a> {
     validity: &'a Validity,
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<&'a super::Until>,
+    warm_up: Option<WarmUp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warm_up_reason: Option<&'static str>,
     #[serde(flatten)]
     summary: Cow<'a, LevelSummary>,
     client: Client<'a>,
     speed_of_light: &'a super::SpeedOfLight,
     #[serde(skip_serializing_if = "Option::is_none")]
     speed_of_light_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checklist: Option<&'a Checklist>,
 }
 
 impl Serialize for LevelReport {
@@ -45,10 +50,13 @@ impl Serialize for LevelReport {
             status_reason,
             validity: &self.validity,
             until: self.until.as_ref(),
+            warm_up: self.warm_up,
+            warm_up_reason: self.warm_up.is_none().then_some("it is not recorded"),
             summary: self.known_summary(),
             client: Client(self),
             speed_of_light: &self.speed_of_light,
             speed_of_light_reason: self.speed_of_light.reason(),
+            checklist: self.checklist.as_ref(),
         };
         summary.serialize(to)
     }

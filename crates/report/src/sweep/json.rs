@@ -7,7 +7,9 @@ use super::places::knee_of;
 use super::repeats::RepeatsJson;
 use super::sustained::SustainedJson;
 use super::{OperatingPoint, Place, STAND_IN_NOTE, SweepReport, Unmeasured};
-use crate::{Engine, GoalResult, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
+use crate::{
+    Checklist, Engine, GoalResult, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail,
+};
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]
@@ -32,6 +34,7 @@ struct Sweep<'a> {
     speed_of_light_curve: Option<&'a LightCurve>,
     #[serde(skip_serializing_if = "Option::is_none")]
     speed_of_light_curve_reason: Option<&'static str>,
+    checklist: Checklist,
     levels: Vec<Level<'a>>,
     /// Loads that were planned and never measured.
     unmeasured: &'a [Unmeasured],
@@ -122,6 +125,7 @@ impl Serialize for SweepReport {
                 .curve()
                 .is_none()
                 .then_some("no speed of light is known: see the levels"),
+            checklist: self.checklist(),
             levels: self.placed().map(|(level, place)| Level::new(level, place)).collect(),
             unmeasured: &self.unmeasured,
             repeats: RepeatsJson::of(self),

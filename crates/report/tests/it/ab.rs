@@ -2,7 +2,8 @@
 
 use fizeau_core::Millis;
 use fizeau_metrics::{
-    ComparisonSettings, ComparisonTable, Figure, Reason, RoundFigures, Side, Validity, Verdict,
+    ComparisonSettings, ComparisonTable, Concern, Figure, Reason, RoundFigures, Side, Validity,
+    Verdict,
 };
 use fizeau_report::{AbParty, AbReport, AbRound, LevelReport, LevelStatus};
 
@@ -15,7 +16,7 @@ fn round(number: u32, a: LevelReport, b: LevelReport) -> AbRound {
 
 /// A level that says of itself what is wrong with it.
 fn doubtful(verdict: Verdict, text: &str) -> LevelReport {
-    let reasons = vec![Reason { verdict, text: text.to_owned() }];
+    let reasons = vec![Reason { verdict, about: Concern::Client, text: text.to_owned() }];
     LevelReport { validity: Validity { verdict, reasons, notes: Vec::new() }, ..level(4) }
 }
 

@@ -5,8 +5,8 @@ use fizeau_core::{
 };
 use fizeau_metrics::{CacheExpectation, GoodputGoals, LevelSummary};
 use fizeau_report::{
-    Asked, AskedArrivals, Detail, LevelReport, LoadPoint, Selection, Style, SweepReport, Terminal,
-    VllmResult,
+    Asked, AskedArrivals, ChecklistRows, Detail, LevelReport, LoadPoint, Selection, Style,
+    SweepReport, Terminal, VllmResult,
 };
 use serde_json::{Value, json};
 
@@ -74,7 +74,12 @@ fn a_sweep_says_each_note_once_and_a_terminal_obeys_none() {
     };
     assert!(noted(1).block().contains("  note: <b>\u{fffd}.json was repeated"));
     let sweep = SweepReport::new(sample::setup(), vec![noted(1), noted(2)], None);
-    let terminal = sweep.terminal(&Terminal { width: 80, style: Style::Plain, report: None });
+    let terminal = sweep.terminal(&Terminal {
+        width: 80,
+        style: Style::Plain,
+        checklist: ChecklistRows::Missed,
+        report: None,
+    });
     assert_eq!(terminal.matches("  note: <b>\u{fffd}.json was repeated").count(), 1, "{terminal}");
     assert_eq!(sweep.page().matches("Note: &lt;b&gt;").count(), 1);
 }

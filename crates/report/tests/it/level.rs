@@ -2,8 +2,8 @@
 
 use fizeau_core::{Arrival, Channel, Millis, Nanos, PerSec, Stamp, Tape, TokenSource};
 use fizeau_metrics::{
-    Ceiling, ClientWatch, Distribution, GoodputGoals, Headroom, LevelSummary, LevelTally, Reason,
-    Resolution, Room, Verdict,
+    Ceiling, ClientWatch, Concern, Distribution, GoodputGoals, Headroom, LevelSummary, LevelTally,
+    Reason, Resolution, Room, Verdict,
 };
 use fizeau_report::{LevelReport, LevelStatus, LoadPoint, SpeedOfLight, Until};
 use serde_json::{Value, json};
@@ -232,7 +232,8 @@ fn what_is_longer_than_a_figure_is_broken_at_80_columns() {
     let mut level = sample::level(128);
     let long = "so many words that they do not fit, ".repeat(9);
     level.validity.notes = vec![long.clone()];
-    level.validity.reasons = vec![Reason { verdict: Verdict::Suspect, text: long.clone() }];
+    level.validity.reasons =
+        vec![Reason { verdict: Verdict::Suspect, about: Concern::Client, text: long.clone() }];
     level.speed_of_light = SpeedOfLight::Absent { reason: long };
     let block = level.block();
     assert!(block.lines().all(|line| line.chars().count() <= 80), "{block}");

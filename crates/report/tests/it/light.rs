@@ -1,13 +1,15 @@
 //! The speed of light beside levels: what may be compared, the curve, and what cannot be.
 
 use fizeau_core::{Nanos, PerSec, Tape};
-use fizeau_metrics::{GoodputGoals, LevelSummary, Reason, Validity, Verdict};
-use fizeau_report::{LevelReport, LoadPoint, SpeedOfLight, Style, SweepReport, Terminal};
+use fizeau_metrics::{Concern, GoodputGoals, LevelSummary, Reason, Validity, Verdict};
+use fizeau_report::{
+    ChecklistRows, LevelReport, LoadPoint, SpeedOfLight, Style, SweepReport, Terminal,
+};
 
 use crate::sample;
 
 /// A level whose replies came so many times as fast, with the verdict on it.
-fn faster(load: u32, times: u64) -> LevelReport {
+pub(crate) fn faster(load: u32, times: u64) -> LevelReport {
     let mut tapes = sample::tapes(load.into());
     for tape in &mut tapes {
         let sent = tape.marks.send_start.unwrap();
@@ -31,6 +33,7 @@ fn judged(load: u32, tapes: &[Tape]) -> LevelReport {
     let excess = speed_of_light.excess();
     let reasons = excess.map(|excess| Reason {
         verdict: Verdict::Invalid,
+        about: Concern::SpeedOfLight,
         text: format!("measured beyond the speed of light: {excess}"),
     });
     let validity = Validity {
@@ -63,7 +66,8 @@ fn a_level_beyond_light_says_what_would_have_to_be_otherwise() {
 fn a_sweep_beyond_light_says_so_once() {
     let levels = vec![sample::level(1), faster(4, 3), faster(8, 4)];
     let report = SweepReport::new(sample::setup(), levels, None);
-    let terminal = Terminal { width: 80, style: Style::Plain, report: None };
+    let terminal =
+        Terminal { width: 80, style: Style::Plain, checklist: ChecklistRows::Missed, report: None };
     let text = report.terminal(&terminal).split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(text.matches("measured beyond the speed of light").count(), 1, "{text}");
     assert!(text.contains("(at 4 and 8)"), "{text}");

@@ -3,6 +3,7 @@
 
 mod ab;
 mod asked;
+mod checklist;
 mod comparison;
 mod lengths;
 mod level;

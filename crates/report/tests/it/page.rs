@@ -1,6 +1,6 @@
 //! The page: whole, escaped, the same every time.
 
-use fizeau_metrics::{Reason, Verdict};
+use fizeau_metrics::{Concern, Reason, Verdict};
 use fizeau_report::{Engine, SpeedOfLight, SweepReport};
 use fizeau_roofline::Measured;
 
@@ -36,7 +36,8 @@ fn every_foreign_text_is_escaped() {
     setup.command_line = vec![evil()];
     setup.started = evil();
     let mut level = sample::level(64);
-    level.validity.reasons = vec![Reason { verdict: Verdict::Suspect, text: evil() }];
+    level.validity.reasons =
+        vec![Reason { verdict: Verdict::Suspect, about: Concern::Client, text: evil() }];
     level.speed_of_light = SpeedOfLight::Absent { reason: evil() };
     let mut left_out = sample::level(8);
     left_out.status = fizeau_report::LevelStatus::Partial { reason: evil() };

@@ -8,11 +8,11 @@ use fizeau_core::{
     TokenSource, Tokens,
 };
 use fizeau_metrics::{
-    ClientProof, ClientWatch, GoodputGoals, LevelSummary, Reason, Validity, Verdict,
+    ClientProof, ClientWatch, Concern, GoodputGoals, LevelSummary, Reason, Validity, Verdict,
 };
 use fizeau_report::{
     Asked, Connections, Endpoint, Engine, Host, LengthTally, LevelReport, LevelStatus, LightCurve,
-    LoadPoint, Setup, SpeedOfLight, SweepReport, ToolVersion, Workload,
+    LoadPoint, Setup, SpeedOfLight, SweepReport, ToolVersion, WarmUp, Workload,
 };
 use fizeau_roofline::{Deployment, Device, Model, System};
 
@@ -68,6 +68,7 @@ pub(crate) fn setup() -> Setup {
         model_config: Some("llama-3.1-8b".to_owned()),
         hardware: Some("h100-sxm".to_owned()),
         deployment: Some("one device".to_owned()),
+        precision: Some("weights bf16, KV cache bf16".to_owned()),
     }
 }
 
@@ -79,6 +80,7 @@ pub(crate) fn level(concurrency: u32) -> LevelReport {
     if concurrency >= 64 {
         reasons.push(Reason {
             verdict: Verdict::Suspect,
+            about: Concern::Failures,
             text: "1.6 % of requests failed, more than 1 %".to_owned(),
         });
     }
@@ -106,6 +108,8 @@ pub(crate) fn level(concurrency: u32) -> LevelReport {
         },
         status: LevelStatus::Finished,
         until: None,
+        warm_up: Some(WarmUp { sent: u64::from(concurrency).min(50), failed: 0 }),
+        checklist: None,
         folder: Some(format!("concurrency-{concurrency}")),
     }
 }

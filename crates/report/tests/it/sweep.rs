@@ -1,7 +1,7 @@
 //! Frontier, operating point and `sweep.json`.
 
 use fizeau_core::{Millis, PerSec, Seconds};
-use fizeau_metrics::{Distribution, Quantile, Reason, Slo, Validity, Verdict};
+use fizeau_metrics::{Concern, Distribution, Quantile, Reason, Slo, Validity, Verdict};
 use fizeau_report::{LevelReport, LevelStatus, OperatingPoint, Place, SweepReport};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -49,7 +49,11 @@ fn what_cannot_be_compared_is_left_out_with_the_reason() {
     let mut invalid = level(100.0, Some(1.0), 1.0);
     invalid.validity = Validity {
         verdict: Verdict::Invalid,
-        reasons: vec![Reason { verdict: Verdict::Invalid, text: "the client was late".to_owned() }],
+        reasons: vec![Reason {
+            verdict: Verdict::Invalid,
+            about: Concern::Client,
+            text: "the client was late".to_owned(),
+        }],
         notes: Vec::new(),
     };
     let mut empty = level(100.0, Some(1.0), 1.0);
@@ -92,6 +96,7 @@ fn a_goal_met_by_a_stand_in_says_by_how_many_values() {
         let terminal = fizeau_report::Terminal {
             width: 120,
             style: fizeau_report::Style::Plain,
+            checklist: fizeau_report::ChecklistRows::Missed,
             report: None,
         };
         report.terminal(&terminal)

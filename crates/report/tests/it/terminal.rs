@@ -1,13 +1,20 @@
 //! The terminal's text. The golden files are what `cargo run -p fizeau-report --example sample_page WIDTH` prints.
 
 use fizeau_metrics::LevelSummary;
-use fizeau_report::{Engine, LevelReport, LoadPoint, SpeedOfLight, Style, SweepReport, Terminal};
+use fizeau_report::{
+    ChecklistRows, Engine, LevelReport, LoadPoint, SpeedOfLight, Style, SweepReport, Terminal,
+};
 use proptest::prelude::*;
 
 use crate::sample;
 
 fn text(report: &SweepReport, width: usize, style: Style) -> String {
-    report.terminal(&Terminal { width, style, report: Some("runs/sample/report.html") })
+    report.terminal(&Terminal {
+        width,
+        style,
+        checklist: ChecklistRows::Missed,
+        report: Some("runs/sample/report.html"),
+    })
 }
 
 #[test]

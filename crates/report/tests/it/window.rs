@@ -2,7 +2,9 @@
 
 use fizeau_core::{Arrival, Channel, Nanos, PerSec, Stamp, Tape, TokenSource};
 use fizeau_metrics::{GoodputGoals, LevelSummary};
-use fizeau_report::{Asked, AskedArrivals, LevelReport, LoadPoint, Style, SweepReport, Terminal};
+use fizeau_report::{
+    Asked, AskedArrivals, ChecklistRows, LevelReport, LoadPoint, Style, SweepReport, Terminal,
+};
 
 use crate::sample;
 
@@ -85,7 +87,12 @@ fn a_saturated_level_is_marked_in_the_table() {
         overloaded(100.0),
     ];
     let report = SweepReport::new(sample::setup(), levels, None);
-    let terminal = Terminal { width: 120, style: Style::Plain, report: None };
+    let terminal = Terminal {
+        width: 120,
+        style: Style::Plain,
+        checklist: ChecklistRows::Missed,
+        report: None,
+    };
     let text = report.terminal(&terminal);
     assert!(
         text.lines().any(|line| line.starts_with("+     8  ") || line.contains(" 8   ")),

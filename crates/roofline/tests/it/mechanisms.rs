@@ -6,6 +6,7 @@ mod curve;
 mod disaggregation;
 mod energy;
 mod inverse;
+mod ownership;
 mod pipelines;
 mod prefix;
 mod speculation;

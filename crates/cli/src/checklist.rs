@@ -1,0 +1,34 @@
+//! The checklist at the end of a command.
+
+use fizeau::report::Checklist;
+
+use crate::args::TrustArgs;
+use crate::exit::{Exit, Fail};
+use crate::say::say;
+
+/// The width of what is not a table.
+const WIDTH: usize = 80;
+
+/// Prints the list below a level's blocks.
+pub(crate) fn show(checklist: &Checklist, trust: &TrustArgs) -> Result<(), Fail> {
+    say(checklist.text(trust.rows(), WIDTH))
+}
+
+/// How a command ends that would end with `exit`: rows that were required and did not pass are said, and miss what was asked.
+pub(crate) fn enforce(checklist: &Checklist, trust: &TrustArgs, exit: Exit) -> Exit {
+    match say_missed(checklist, trust, "") {
+        true if exit == Exit::Good => Exit::Missed,
+        _ => exit,
+    }
+}
+
+/// Says which of the required rows did not pass, `of` standing before each; whether there was any.
+pub(crate) fn say_missed(checklist: &Checklist, trust: &TrustArgs, of: &str) -> bool {
+    let Some(required) = &trust.require else { return false };
+    let missed: Vec<_> = checklist.missed(required).collect();
+    for row in &missed {
+        // What a server says may hold what a terminal would obey.
+        eprintln!("--require: {of}{}", row.to_string().replace(char::is_control, "\u{fffd}"));
+    }
+    !missed.is_empty()
+}

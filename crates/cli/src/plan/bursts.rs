@@ -1,0 +1,192 @@
+//! What burstier arrivals cost a replica, by the simulated engine.
+
+use std::num::NonZeroU32;
+
+use fizeau::core::{Nanos, PerSec, Tokens};
+use fizeau::harness::{Cancel, LevelAsk, LevelLoad, LevelSize, Rig, SelfWatch, Sweep, SweepSpec};
+use fizeau::metrics::Goal;
+use fizeau::report::{Bursts, Carried, LoadPoint, PlanAsk, PlanLevel, PlanSource, SimulatedBursts};
+use fizeau::roofline::Calibration;
+use fizeau::sim::{EngineConfig, Overheads, Routing, Scenario, SimTransport, VirtualTime};
+use fizeau::workload::{Content, Lengths, Spacing, Spec};
+
+use super::Found;
+use super::curve::whole;
+use crate::exit::{Fail, Named};
+use crate::speed::Physics;
+use crate::sweep::load_point;
+
+/// Requests of a simulated level: as many as tell a p99 to a few percent.
+const REQUESTS: u64 = 2000;
+/// From one rate to the next, until one keeps the goals and one does not.
+const STEP: f64 = 1.3;
+const MOST_STEPS: usize = 12;
+/// Halvings of what then lies between: `1.3^(1/16)` is 1.7 %.
+const HALVINGS: usize = 4;
+/// More replicas behind one router change little, and take long.
+const MOST_POOLED: u32 = 8;
+
+/// What arrivals of this burstiness leave of what was measured.
+pub(super) fn of(
+    source: &PlanSource,
+    ask: &PlanAsk,
+    found: &Found,
+    burstiness: f64,
+) -> Result<Bursts, Fail> {
+    let not = |reason: &str| Ok(Bursts::NotAccounted { reason: reason.to_owned() });
+    let Some(physics) = &found.physics else { return not(super::NO_MODEL) };
+    let [.., Some(calibration)] = physics.files() else {
+        return not(
+            "there is no calibration of the engine: --calibration FILE, of `fizeau sol --fit`",
+        );
+    };
+    let (Some(input), Some(output)) = (source.lengths.input, source.lengths.output) else {
+        return not("the lengths of requests are not known: --input-len, --output-len");
+    };
+    let Ok(carried) = source.carried(&ask.goals) else { return not("the goals are not met") };
+    let scenario = scenario(physics, calibration)?;
+    let lengths = Lengths::fixed(whole(input).get(), whole(output).get());
+    let trial = Trial { scenario, lengths, goals: &ask.goals, spacing: random(1.0) };
+    let bursty = Trial { spacing: random(burstiness), ..trial.clone() };
+    let (as_measured, measured_with) = match carried.nearest {
+        LoadPoint::Concurrency(slots) => {
+            (trial.most(Kind::Closed, slots.into())?, "a closed loop".to_owned())
+        }
+        LoadPoint::Rate(_) => {
+            let measured = found.burstiness.unwrap_or(1.0);
+            let trial = Trial { spacing: random(measured), ..trial.clone() };
+            let words = match measured {
+                1.0 => "Poisson arrivals".to_owned(),
+                other => format!("arrivals of burstiness {other}"),
+            };
+            (trial.most(Kind::Open, carried.requests_per_s.value())?, words)
+        }
+    };
+    let Some(as_measured) = as_measured else {
+        return not("the simulated engine keeps the goals at no load, however little");
+    };
+    let Some(under_bursts) = bursty.most(Kind::Open, as_measured)? else {
+        return not(
+            "with such bursts the simulated engine keeps the goals at no rate, however low",
+        );
+    };
+    Ok(Bursts::Simulated(SimulatedBursts {
+        burstiness,
+        engine: trial.scenario.describe(),
+        measured_with,
+        as_measured: PerSec::new(as_measured),
+        under_bursts: PerSec::new(under_bursts),
+        pooled: pooled(&bursty, ask, under_bursts)?,
+    }))
+}
+
+/// What each of the plan's replicas carries where they share the arrivals.
+fn pooled(bursty: &Trial<'_>, ask: &PlanAsk, each: f64) -> Result<Option<(u32, PerSec)>, Fail> {
+    let Ok(fleet) = ask.demand.fleet(each) else { return Ok(None) };
+    let count = u32::try_from(fleet.needed).unwrap_or(MOST_POOLED).min(MOST_POOLED);
+    let Some(count) = NonZeroU32::new(count).filter(|count| count.get() > 1) else {
+        return Ok(None);
+    };
+    let shared = bursty.scenario.clone().with_replicas(count, Routing::LeastInFlight);
+    let Ok(scenario) = shared else { return Ok(None) };
+    let all = f64::from(count.get());
+    let most = Trial { scenario, ..bursty.clone() }.most(Kind::Open, each * all)?;
+    Ok(most.map(|most| (count.get(), PerSec::new(most / all))))
+}
+
+/// The engine of a replica, as its calibration has it.
+fn scenario(physics: &Physics, calibration: &str) -> Result<Scenario, Fail> {
+    let calibration = Calibration::from_json(calibration).named("--calibration")?;
+    let system = physics.reference().system.clone();
+    let config = EngineConfig::new(1, Tokens::ZERO);
+    let most = physics.spread().system_args().max_num_seqs;
+    let usual = || Scenario::usual_sequences(&system, &config);
+    let config = EngineConfig { max_num_seqs: most.map_or_else(usual, Into::into), ..config };
+    let scenario = Scenario::of(physics.model_name(), system, config, Overheads::default());
+    scenario.map_err(Fail::usage)?.with_calibration(calibration, None).named("--calibration")
+}
+
+const fn random(burstiness: f64) -> Spacing {
+    Spacing::Random { burstiness }
+}
+
+/// Whether a load waits for its replies.
+#[derive(Clone, Copy)]
+enum Kind {
+    Open,
+    Closed,
+}
+
+/// A simulated engine, and what it is asked within what.
+#[derive(Clone)]
+struct Trial<'a> {
+    scenario: Scenario,
+    lengths: Lengths,
+    goals: &'a [Goal],
+    spacing: Spacing,
+}
+
+impl Trial<'_> {
+    /// The most requests per second within the goals, from `start` on; none where no load keeps them.
+    fn most(&self, kind: Kind, start: f64) -> Result<Option<f64>, Fail> {
+        let spec = self.spec()?;
+        let (mut kept, mut broken, mut levels) = (None, None, Vec::new());
+        let mut next = start;
+        for _ in 0..MOST_STEPS + HALVINGS {
+            let Some(level) = self.level(&spec, kind, next)? else { break };
+            let is_kept = Carried::of(std::slice::from_ref(&level), self.goals).is_ok();
+            let at = level.load.value();
+            levels.push(level);
+            if is_kept {
+                kept = Some(at)
+            } else {
+                broken = Some(at)
+            }
+            next = match (kept, broken) {
+                (Some(kept), None) => kept * STEP,
+                (None, Some(broken)) => broken / STEP,
+                (Some(kept), Some(broken)) if broken / kept > STEP.powf(1.0 / 16.0) => {
+                    (kept * broken).sqrt()
+                }
+                _ => break,
+            };
+            if matches!(kind, Kind::Closed)
+                && levels.iter().any(|level| level.load.value() == next.round())
+            {
+                break;
+            }
+        }
+        let carried = Carried::of(&levels, self.goals);
+        Ok(carried.ok().map(|carried| carried.requests_per_s.value()).filter(|most| *most > 0.0))
+    }
+
+    fn spec(&self) -> Result<SweepSpec, Fail> {
+        let workload = Spec::new(REQUESTS).map_err(Fail::broken)?;
+        let workload = Spec { lengths: self.lengths.clone(), content: Content::Unread, ..workload };
+        Ok(SweepSpec { spacing: self.spacing, ..SweepSpec::new([], workload) })
+    }
+
+    /// A level in virtual time; none where nothing completed.
+    fn level(&self, spec: &SweepSpec, kind: Kind, load: f64) -> Result<Option<PlanLevel>, Fail> {
+        let load = match kind {
+            Kind::Open => LevelLoad::Rate(PerSec::new(load)),
+            Kind::Closed => LevelLoad::Concurrency(
+                NonZeroU32::new(load.round() as u32).unwrap_or(NonZeroU32::MIN),
+            ),
+        };
+        let (time, cancel) = (VirtualTime::new(), Cancel::new());
+        let transport = SimTransport::new(&time, self.scenario.serve()).with_delay(DELAY);
+        let rig =
+            Rig { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let mut sweep = Sweep::new(rig, spec, None);
+        let size =
+            LevelSize { requests: std::num::NonZeroU64::new(REQUESTS), time: None, warmup: None };
+        let ask = LevelAsk { load, visit: 0, size };
+        let level = time.block_on(sweep.level(ask, &mut ())).map_err(Fail::broken)?;
+        let level = level.map_err(Fail::broken)?;
+        Ok(level.and_then(|level| PlanLevel::simulated(load_point(load), &level.run.summary)))
+    }
+}
+
+/// How long a request is on its way, as `fizeau simulate` has it by default.
+const DELAY: Nanos = Nanos::from_micros(50);

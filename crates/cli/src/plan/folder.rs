@@ -1,0 +1,80 @@
+//! A run's folder, for a plan.
+
+use fizeau::report::{LevelReport, LoadPoint, MeanLengths, PlanLevel};
+
+use super::Found;
+use super::from::FromArg;
+use crate::args::{PhysicsArgs, PlanArgs};
+use crate::exit::{Fail, Named};
+use crate::folder::holds_whatif;
+use crate::levels::PHYSICS;
+use crate::report::Stored;
+
+pub(super) fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
+    if holds_whatif(&from.path) {
+        let path = from.path.display();
+        return Err(Fail::usage(format!(
+            "--from {path}: several configurations side by side; name one: {path}/configuration-01"
+        )));
+    }
+    let stored = Stored::read(&from.path, &args.goodput, &physics(from, args))
+        .named(&format!("--from {}", from.path.display()))?;
+    let (mut levels, mut left_out, mut in_flight) = (Vec::new(), Vec::new(), Vec::new());
+    for level in &stored.levels {
+        match PlanLevel::measured(level) {
+            Ok(usable) => {
+                levels.push(usable);
+                let over_time = level.summary.over_time.as_ref();
+                in_flight.push(over_time.map(|over_time| over_time.in_flight.mean));
+            }
+            Err(reason) => left_out.push(format!("{}: {reason}", named(level))),
+        }
+    }
+    Ok(Found {
+        lengths: lengths(&stored.levels),
+        burstiness: burstiness(&stored.levels),
+        levels,
+        left_out,
+        in_flight,
+        slo: stored.slo,
+        light: stored.curve,
+        hardware: stored.setup.hardware,
+        physics: stored.physics,
+    })
+}
+
+/// The device of one source alone is its run's too, where the run has a model.
+fn physics(from: &FromArg, args: &PlanArgs) -> PhysicsArgs {
+    let [config, ..] = PHYSICS;
+    let has_model = args.physics.model_config.is_some() || from.path.join(config).is_file();
+    let own = from.hardware.clone().or_else(|| args.physics.hardware.clone());
+    PhysicsArgs { hardware: own.filter(|_| has_model), ..args.physics.clone() }
+}
+
+fn named(level: &LevelReport) -> String {
+    match level.load {
+        LoadPoint::Concurrency(slots) => format!("concurrency {slots}"),
+        LoadPoint::Rate(rate) => format!("{} requests/s", rate.get()),
+    }
+}
+
+/// Means over the completed requests of all levels.
+fn lengths(levels: &[LevelReport]) -> MeanLengths {
+    let sum = |of: &dyn Fn(&LevelReport) -> Option<f64>| {
+        levels.iter().map(of).try_fold(0.0, |sum, one| Some(sum + one?))
+    };
+    let done = sum(&|level| Some(level.summary.requests.completed as f64)).filter(|n| *n > 0.0);
+    let mean = |tokens: Option<f64>| Some(tokens? / done?).filter(|mean| *mean > 0.0);
+    MeanLengths {
+        input: mean(sum(&|level| Some(level.summary.tokens.input?.get() as f64))),
+        output: mean(sum(&|level| Some(level.summary.tokens.output.get() as f64))),
+    }
+}
+
+/// That of the open levels, where it is one.
+fn burstiness(levels: &[LevelReport]) -> Option<f64> {
+    let open = levels.iter().filter_map(|level| level.asked.arrivals?.cv_squared);
+    let all: Vec<f64> = open.map(|cv_squared| 1.0 / cv_squared).collect();
+    let (first, others) = all.split_first()?;
+    others.iter().all(|other| other == first).then_some(*first)
+}

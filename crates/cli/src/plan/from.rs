@@ -1,0 +1,75 @@
+//! `--from`: where a plan's figures are, and what is of that kind of device alone.
+
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+
+use crate::exit::Fail;
+
+/// One value of `--from`.
+pub(super) struct FromArg {
+    pub(super) name: String,
+    pub(super) path: PathBuf,
+    pub(super) gpus: Option<NonZeroU64>,
+    pub(super) gpu_hour: Option<f64>,
+    pub(super) hardware: Option<String>,
+    pub(super) tco: Option<PathBuf>,
+}
+
+impl FromArg {
+    /// Reads `[NAME=]PATH[,KEY=VALUE...]`; without a name it is the path's last part.
+    pub(super) fn parse(text: &str) -> Result<Self, Fail> {
+        let mut parts = text.split(',');
+        let first = parts.next().unwrap_or_default();
+        let (name, path) = match first.split_once('=') {
+            Some((name, path)) => (Some(name), PathBuf::from(path)),
+            None => (None, PathBuf::from(first)),
+        };
+        if !path.exists() {
+            return Err(Fail::usage(format!("--from {first}: there is no such folder or file")));
+        }
+        let last = || path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = name.map(str::to_owned).or_else(last).unwrap_or_else(|| first.to_owned());
+        let mut from = Self { name, path, gpus: None, gpu_hour: None, hardware: None, tco: None };
+        parts.try_for_each(|part| from.set(part))?;
+        if from.gpu_hour.is_some() && from.tco.is_some() {
+            return Err(Fail::usage(format!(
+                "--from {}: gpu-hour and tco both say a price",
+                from.name
+            )));
+        }
+        Ok(from)
+    }
+
+    fn set(&mut self, part: &str) -> Result<(), Fail> {
+        let wrong = |wanted: &str| Fail::usage(format!("--from {}: `{part}`: {wanted}", self.name));
+        let (key, value) = part.split_once('=').ok_or_else(|| wrong("write KEY=VALUE"))?;
+        match key {
+            "gpus" => {
+                let number = value.parse().map_err(|_| wrong("write a whole number from 1 on"))?;
+                self.gpus = Some(number);
+            }
+            "gpu-hour" => {
+                let price = value.parse().map_err(|_| wrong("write US dollars, such as 2.5"))?;
+                self.gpu_hour = Some(price);
+            }
+            "hardware" => self.hardware = Some(value.to_owned()),
+            "tco" => self.tco = Some(value.into()),
+            _ => return Err(wrong("the keys are gpus, gpu-hour, hardware, tco")),
+        }
+        Ok(())
+    }
+}
+
+/// Refuses two of one name, which nobody could tell apart.
+pub(super) fn distinct(all: &[FromArg]) -> Result<(), Fail> {
+    for (index, from) in all.iter().enumerate() {
+        if all.iter().take(index).any(|other| other.name == from.name) {
+            return Err(Fail::usage(format!(
+                "--from: two are called {name}; name them, as --from a={path}",
+                name = from.name,
+                path = from.path.display()
+            )));
+        }
+    }
+    Ok(())
+}

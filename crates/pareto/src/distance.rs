@@ -1,0 +1,198 @@
+//! How far a frontier was pushed.
+
+mod measure;
+
+use crate::resample::{Draws, interval};
+use crate::{Axis, Estimate, Reading};
+use measure::{Answer, Measured, Question};
+
+/// The fewest draws whose 2.5 % points mean something.
+const FEWEST_DRAWS: usize = 100;
+
+/// What to compare two frontiers by, beside the hypervolume.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compared {
+    /// How the frontiers are read between their points.
+    pub reading: Reading,
+    /// Figures of the first axis at which to give the gain in the second.
+    pub at_first: Vec<f64>,
+    /// Figures of the second axis at which to give the gain in the first.
+    pub at_second: Vec<f64>,
+    /// How often figures are drawn within their intervals, at least 100.
+    pub draws: usize,
+    /// Where the draws begin: the same seed gives the same intervals.
+    pub seed: u64,
+}
+
+impl Default for Compared {
+    /// As attained, at no figures, with 1,000 draws.
+    fn default() -> Self {
+        Self {
+            reading: Reading::Attained,
+            at_first: Vec::new(),
+            at_second: Vec::new(),
+            draws: 1_000,
+            seed: 0,
+        }
+    }
+}
+
+/// How far the second of two frontiers is beyond the first. Each figure has the interval that the points' intervals give it;
+/// it is as narrow as the figure itself where those are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// The second frontier's hypervolume over the first's, both from `reference` on: 1.1 is 10 % more.
+    pub hypervolume_ratio: Result<Estimate, NoComparison>,
+    /// In each axis the worst figure that both frontiers come down to: the better of their two worst. What one of them
+    /// has beyond it, at loads where the other was not measured, so counts for neither.
+    pub reference: [f64; 2],
+    /// Gains in the second axis at equal figures in the first.
+    pub at_equal_first: Gains,
+    /// Gains in the first axis at equal figures in the second.
+    pub at_equal_second: Gains,
+}
+
+/// How much better one figure is where the other is equal. A gain of 0.2 is 20 % more of what is to be maximized, or 20 % less
+/// of what is to be minimized; a loss is negative.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gains {
+    /// The least and the greatest figure of the axis of equals that both frontiers cover; none if they do not overlap.
+    pub range: Option<[f64; 2]>,
+    /// The gain of the second frontier's mean over the range from the first's.
+    pub mean: Result<Estimate, NoComparison>,
+    /// The gain at each figure that was asked for.
+    pub at: Vec<(f64, Result<Estimate, NoComparison>)>,
+}
+
+/// Why a figure is missing from a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoComparison {
+    /// The frontiers have no range in common.
+    #[error("the frontiers have no range in common; measure both at more loads")]
+    NoCommonRange,
+    /// What was asked for is outside of the range of one frontier, or of both.
+    #[error("outside of the range that both frontiers cover")]
+    OutOfRange,
+    /// A frontier has no point that is better than the reference in both axes.
+    #[error("a frontier has no volume in the common range; measure more loads within it")]
+    NoVolume,
+    /// The figure to compare with is 0, of which nothing is a share.
+    #[error("the first frontier's figure is 0, and a gain is a share of it")]
+    OfNothing,
+    /// A figure on a frontier is infinitely good.
+    #[error("a frontier has a figure that is infinitely good; leave it out")]
+    Unbounded,
+}
+
+/// Why two frontiers cannot be compared at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompareError {
+    /// There is nothing to compare with.
+    #[error("the first frontier has no point that is finite; give at least one")]
+    NothingFirst,
+    /// There is nothing to hold against it.
+    #[error("the second frontier has no point that is finite; give at least one")]
+    NothingSecond,
+    /// Too few draws for an interval.
+    #[error("{0} draws are too few for an interval; ask for at least {FEWEST_DRAWS}")]
+    TooFewDraws(usize),
+}
+
+/// How far `second`'s frontier is beyond `first`'s, by hypervolume and at equal figures, over what both cover.
+///
+/// Both are points in two `axes`; what is dominated, or infinitely bad in an axis, plays no part. Where there is nothing
+/// to compare there is a reason and no number.
+///
+/// For intervals, all figures are drawn anew `draws` times, each within its own interval and independently of the others, and
+/// the comparison is made again; the interval is the middle 95 % of the answers, widened to hold the figure itself. A
+/// draw is below the figure or above it with equal chance, each side being half a normal distribution of which the end of
+/// the interval is the 95 % point: an interval is taken to be of 95 %. A draw that has no answer counts as infinitely bad
+/// at the lower end and as infinitely good at the upper, so that an answer that hangs by a thread has an open interval. The
+/// frontier of noisy figures lies a little beyond the true one; both frontiers share that, and it is not corrected.
+///
+/// ```
+/// use fizeau_pareto::{Axis, Compared, Estimate, compare_frontiers};
+/// let points = |levels: &[[f64; 2]]| {
+///     let exact = |[rps, ms]: &[f64; 2]| Ok([Estimate::exact(*rps)?, Estimate::exact(*ms)?]);
+///     levels.iter().map(exact).collect::<Result<Vec<_>, fizeau_pareto::EstimateError>>()
+/// };
+/// let axes = [Axis::maximize("rps"), Axis::minimize("p99_ms")];
+/// let before = points(&[[4.0, 200.0], [6.0, 300.0], [7.0, 500.0]])?;
+/// let after = points(&[[5.0, 200.0], [7.5, 300.0], [8.75, 500.0]])?;
+/// let asked = Compared { at_second: vec![400.0, 600.0], ..Compared::default() };
+/// let pushed = compare_frontiers(&axes, &before, &after, &asked)?;
+/// assert_eq!(pushed.at_equal_second.range, Some([200.0, 500.0]));
+/// assert_eq!(pushed.at_equal_second.mean.map(|gain| gain.value()), Ok(0.25));
+/// assert_eq!(pushed.at_equal_second.at[0].1.map(|gain| gain.value()), Ok(0.25));
+/// assert!(pushed.at_equal_second.at[1].1.is_err()); // neither was measured at 600 ms
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If a frontier has no finite point, or too few draws are asked for.
+pub fn compare_frontiers(
+    axes: &[Axis; 2],
+    first: &[[Estimate; 2]],
+    second: &[[Estimate; 2]],
+    asked: &Compared,
+) -> Result<Comparison, CompareError> {
+    if asked.draws < FEWEST_DRAWS {
+        return Err(CompareError::TooFewDraws(asked.draws));
+    }
+    let is_finite = |point: &[Estimate; 2]| point.iter().all(|figure| figure.value().is_finite());
+    for (points, nothing) in
+        [(first, CompareError::NothingFirst), (second, CompareError::NothingSecond)]
+    {
+        if !points.iter().any(is_finite) {
+            return Err(nothing);
+        }
+    }
+    let question = Question::new(axes, asked);
+    let found = question.measure(first, second, &mut Estimate::value);
+    let mut drawn = Vec::new();
+    if first.iter().chain(second).flatten().any(|figure| figure.low() < figure.high()) {
+        let mut draws = Draws::new(asked.seed);
+        let mut draw = || question.measure(first, second, &mut |figure| draws.of(figure));
+        drawn.extend((0..asked.draws).map(|_| draw()));
+    }
+    let answers = Answers { found, drawn };
+    Ok(Comparison {
+        hypervolume_ratio: answers.of(|measured| measured.ratio),
+        reference: [0, 1].map(|axis| question.figure(axis, answers.found.reference[axis])),
+        at_equal_first: answers.gains(&question, 0, &asked.at_first),
+        at_equal_second: answers.gains(&question, 1, &asked.at_second),
+    })
+}
+
+/// What was measured on the figures themselves, and on each draw of them.
+struct Answers {
+    found: Measured,
+    drawn: Vec<Measured>,
+}
+
+impl Answers {
+    /// The answer that `pick` takes, with its interval.
+    fn of(&self, pick: impl Fn(&Measured) -> Answer) -> Result<Estimate, NoComparison> {
+        let value = pick(&self.found)?;
+        let drawn: Vec<Option<f64>> = self.drawn.iter().map(|drawn| pick(drawn).ok()).collect();
+        let [low, high] = interval(value, &drawn);
+        Estimate::new(value, low, high).map_err(|_| NoComparison::Unbounded)
+    }
+
+    fn gains(&self, question: &Question<'_>, axis: usize, at: &[f64]) -> Gains {
+        let range = self.found.gains[axis].range.map(|range| {
+            let [a, b] = range.map(|cost| question.figure(axis, cost));
+            [a.min(b), a.max(b)]
+        });
+        let at_place = |(place, figure): (usize, &f64)| {
+            (*figure, self.of(|measured| measured.gains[axis].at[place]))
+        };
+        Gains {
+            range,
+            mean: self.of(|measured| measured.gains[axis].mean),
+            at: at.iter().enumerate().map(at_place).collect(),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Two frontiers of plain numbers, less being better, held against each other.
+
+use super::{Compared, NoComparison};
+use crate::curve::Line;
+use crate::hypervolume::area;
+use crate::{Axis, Estimate, Reading};
+
+/// A figure of a comparison, or why there is none.
+pub(super) type Answer = Result<f64, NoComparison>;
+
+/// What is asked, in costs.
+pub(super) struct Question<'a> {
+    signs: [f64; 2],
+    at: [&'a [f64]; 2],
+    reading: Reading,
+}
+
+/// The answers, in the order of the axes of equals.
+pub(super) struct Measured {
+    pub(super) reference: [f64; 2],
+    pub(super) ratio: Answer,
+    pub(super) gains: [MeasuredGains; 2],
+}
+
+pub(super) struct MeasuredGains {
+    pub(super) range: Option<[f64; 2]>,
+    pub(super) mean: Answer,
+    pub(super) at: Vec<Answer>,
+}
+
+impl<'a> Question<'a> {
+    pub(super) fn new(axes: &[Axis; 2], asked: &'a Compared) -> Self {
+        let signs = [axes[0].direction().sign(), axes[1].direction().sign()];
+        Self { signs, at: [&asked.at_first, &asked.at_second], reading: asked.reading }
+    }
+
+    /// A cost as a figure of the axis. Adding 0 makes -0 of a cost 0 again.
+    pub(super) fn figure(&self, axis: usize, cost: f64) -> f64 {
+        cost * self.signs[axis] + 0.0
+    }
+
+    /// Compares the frontiers of what `figure` makes of the estimates.
+    pub(super) fn measure(
+        &self,
+        first: &[[Estimate; 2]],
+        second: &[[Estimate; 2]],
+        figure: &mut dyn FnMut(&Estimate) -> f64,
+    ) -> Measured {
+        let mut line = |points: &[[Estimate; 2]]| {
+            let cost =
+                |[x, y]: &[Estimate; 2]| [figure(x) * self.signs[0], figure(y) * self.signs[1]];
+            let mut costs: Vec<[f64; 2]> = points.iter().map(cost).collect();
+            costs.retain(|point| point.iter().all(|cost| *cost < f64::INFINITY));
+            Line::of(&costs)
+        };
+        let (a, b) = (line(first), line(second));
+        let reference = worst_of_both(&a, &b);
+        let swapped = (a.swapped(), b.swapped());
+        Measured {
+            reference,
+            ratio: ratio(&a, &b, reference),
+            gains: [self.gains(0, &a, &b), self.gains(1, &swapped.0, &swapped.1)],
+        }
+    }
+
+    /// Gains in the second axis of the lines at equal figures in their first, which is the `axis` of the question.
+    fn gains(&self, axis: usize, a: &Line, b: &Line) -> MeasuredGains {
+        let range = common(a, b);
+        let at = |figure: &f64| {
+            let x = figure * self.signs[axis];
+            match (a.at(x, self.reading), b.at(x, self.reading)) {
+                (Some(a), Some(b)) => gain(a, b),
+                _ => Err(NoComparison::OutOfRange),
+            }
+        };
+        let mean = match range {
+            None => Err(NoComparison::NoCommonRange),
+            Some([low, high]) if low == high => at(&(low * self.signs[axis])),
+            Some(range) => gain(a.integral(range, self.reading), b.integral(range, self.reading)),
+        };
+        MeasuredGains { range, mean, at: self.at[axis].iter().map(at).collect() }
+    }
+}
+
+/// In each axis the better of the worst figures of both.
+fn worst_of_both(a: &Line, b: &Line) -> [f64; 2] {
+    let worst = |line: &Line| {
+        let x = line.corners.last().map_or(f64::NEG_INFINITY, |corner| corner[0]);
+        [x, line.corners.first().map_or(f64::NEG_INFINITY, |corner| corner[1])]
+    };
+    let (a, b) = (worst(a), worst(b));
+    [a[0].min(b[0]), a[1].min(b[1])]
+}
+
+/// The volume of `b` over that of `a`, from `reference` on.
+fn ratio(a: &Line, b: &Line, reference: [f64; 2]) -> Answer {
+    let [a, b] = [a, b].map(|line| {
+        let better = |corner: &&[f64; 2]| corner[0] < reference[0] && corner[1] < reference[1];
+        area(&line.corners.iter().filter(better).copied().collect::<Vec<_>>(), reference)
+    });
+    match (a, b) {
+        _ if a == 0.0 || b == 0.0 => Err(NoComparison::NoVolume),
+        _ => known(b / a),
+    }
+}
+
+/// The range in the first axis that both cover.
+fn common(a: &Line, b: &Line) -> Option<[f64; 2]> {
+    let ([a_low, a_high], [b_low, b_high]) = (a.range()?, b.range()?);
+    let range = [a_low.max(b_low), a_high.min(b_high)];
+    (range[0] <= range[1]).then_some(range)
+}
+
+/// By which part of `a` the cost `b` is less.
+fn gain(a: f64, b: f64) -> Answer {
+    if a == 0.0 { Err(NoComparison::OfNothing) } else { known((a - b) / a.abs()) }
+}
+
+fn known(answer: f64) -> Answer {
+    if answer.is_finite() { Ok(answer) } else { Err(NoComparison::Unbounded) }
+}

@@ -1,0 +1,101 @@
+//! Figures drawn within their intervals.
+
+use crate::Estimate;
+
+/// The point of the standard normal distribution below which 97.5 % lie.
+const NORMAL_975: f64 = 1.959_963_984_540_054;
+
+/// Draws of figures, the same for the same seed.
+///
+/// An interval is taken to hold the middle 95 % of where the true value lies. Half of the draws lie below the figure and half
+/// above, each side as half a normal distribution, so that the median of the draws is the figure and their 2.5 % and 97.5 %
+/// points are the ends of the interval, which need not lie evenly about it.
+#[derive(Debug, Clone)]
+pub(crate) struct Draws {
+    state: u64,
+}
+
+impl Draws {
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// A value that the figure may truly have.
+    pub(crate) fn of(&mut self, estimate: &Estimate) -> f64 {
+        let value = estimate.value();
+        let away = self.normal() / NORMAL_975;
+        let side = if away < 0.0 { value - estimate.low() } else { estimate.high() - value };
+        // An infinite side times nothing is not a number.
+        if side == 0.0 || away == 0.0 { value } else { value + away * side }
+    }
+
+    /// Box and Muller (1958).
+    fn normal(&mut self) -> f64 {
+        // Greater than 0, for the logarithm.
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    /// From 0 to less than 1. SplitMix64 (Steele, Lea and Flood 2014), its upper 53 bits.
+    fn uniform(&mut self) -> f64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// The middle 95 % of draws, those that gave no answer counting as the worst on either side, and widened to hold `value`.
+///
+/// With no draws at all it is `value` alone.
+pub(crate) fn interval(value: f64, draws: &[Option<f64>]) -> [f64; 2] {
+    let end = |unknown: f64, share: f64| {
+        let mut figures: Vec<f64> = draws.iter().map(|draw| draw.unwrap_or(unknown)).collect();
+        figures.sort_unstable_by(f64::total_cmp);
+        let place = (share * figures.len().saturating_sub(1) as f64).round() as usize;
+        figures.get(place).copied().unwrap_or(value)
+    };
+    [end(f64::NEG_INFINITY, 0.025).min(value), end(f64::INFINITY, 0.975).max(value)]
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
+
+    use super::{Draws, interval};
+    use crate::Estimate;
+
+    #[test]
+    fn the_median_is_the_figure_and_the_ends_hold_95_in_100() {
+        let estimate = Estimate::new(10.0, 8.0, 16.0).unwrap();
+        let mut draws = Draws::new(1849);
+        let mut drawn: Vec<f64> = (0..100_000).map(|_| draws.of(&estimate)).collect();
+        drawn.sort_unstable_by(f64::total_cmp);
+        for (place, expected) in [(2_500, 8.0), (50_000, 10.0), (97_500, 16.0)] {
+            assert!((drawn[place] - expected).abs() < 0.1, "{place}: {}", drawn[place]);
+        }
+    }
+
+    #[test]
+    fn what_is_exact_is_drawn_as_it_is() {
+        let mut draws = Draws::new(1);
+        let exact = Estimate::exact(3.0).unwrap();
+        assert!((0..100).all(|_| draws.of(&exact) == 3.0));
+        let open = Estimate::new(3.0, 3.0, f64::INFINITY).unwrap();
+        assert!(
+            (0..100).map(|_| draws.of(&open)).all(|drawn| drawn == 3.0 || drawn == f64::INFINITY)
+        );
+    }
+
+    #[test]
+    fn draws_without_an_answer_widen_the_interval() {
+        let draws: Vec<Option<f64>> = (0..100).map(|i| Some(f64::from(i))).collect();
+        assert_eq!(interval(50.0, &draws), [2.0, 97.0]);
+        assert_eq!(interval(-1.0, &draws), [-1.0, 97.0]);
+        let mut some = draws;
+        some[40..50].fill(None);
+        assert_eq!(interval(50.0, &some), [f64::NEG_INFINITY, f64::INFINITY]);
+        assert_eq!(interval(50.0, &[]), [50.0, 50.0]);
+    }
+}

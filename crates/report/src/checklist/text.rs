@@ -1,0 +1,77 @@
+//! The list for people: in a terminal, and as a table of a page.
+
+use std::fmt;
+
+use super::{CheckOutcome, CheckRow, Checklist};
+use crate::chart::escape;
+use crate::terminal::{plain, wrap};
+
+/// Which rows of a checklist to show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ChecklistRows {
+    /// Those that failed, or of which nothing can be told.
+    #[default]
+    Missed,
+    /// All.
+    All,
+}
+
+impl Checklist {
+    /// The list as text: `Checklist: 11 of 14 pass`, and below it the rows that are to be shown. Without a newline at its end.
+    #[must_use]
+    pub fn text(&self, rows: ChecklistRows, width: usize) -> String {
+        let shown = |row: &&CheckRow| rows == ChecklistRows::All || row.outcome.is_missed();
+        let hint = match rows {
+            ChecklistRows::Missed => " (all of it: --checklist)",
+            ChecklistRows::All => "",
+        };
+        let mut lines = vec![wrap(&format!("{}{hint}", self.headline()), width)];
+        let row = |row: &CheckRow| wrap(&plain(&format!("  {row}")), width);
+        lines.extend(self.rows.iter().filter(shown).map(row));
+        lines.join("\n")
+    }
+
+    /// `Checklist: 11 of 14 pass, 2 fail, 1 unknown`
+    fn headline(&self) -> String {
+        let (pass, all) = (self.count(CheckOutcome::Pass), self.rows.len());
+        let mut words = format!("Checklist: {pass} of {all} pass");
+        for outcome in [CheckOutcome::Fail, CheckOutcome::Unknown, CheckOutcome::Simulated] {
+            match self.count(outcome) {
+                0 => {}
+                n => words.push_str(&format!(", {n} {}", outcome.as_str())),
+            }
+        }
+        words
+    }
+
+    /// The list as a section of a page.
+    pub(crate) fn html(&self) -> String {
+        let mut out = format!(
+            "<section>\n<h2>{}</h2>\n\
+             <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Checklist\">\n<table>\n<thead>\n\
+             <tr><th scope=\"col\">row</th><th scope=\"col\" class=\"left\">asked</th>\
+             <th scope=\"col\" class=\"left\">outcome</th><th scope=\"col\" class=\"left\">evidence</th></tr>\n\
+             </thead>\n<tbody>\n",
+            self.headline()
+        );
+        for CheckRow { check, outcome, evidence } in &self.rows {
+            out.push_str(&format!(
+                "<tr><th scope=\"row\">{check}</th><td class=\"left\">{}</td><td class=\"left\">{}</td>\
+                 <td class=\"left\">{}</td></tr>\n",
+                check.words(),
+                outcome.as_str(),
+                escape(evidence)
+            ));
+        }
+        out.push_str("</tbody>\n</table>\n</div>\n</section>\n");
+        out
+    }
+}
+
+impl fmt::Display for CheckRow {
+    /// `fail duration: 18.2 s, 60 s wanted`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { check, outcome, evidence } = self;
+        write!(f, "{} {check}: {evidence}", outcome.as_str())
+    }
+}

@@ -1,0 +1,190 @@
+//! The figures of a level, with their intervals.
+
+use std::num::NonZeroU64;
+
+use fizeau_core::{Millis, PerSec, Tokens};
+use fizeau_metrics::{Distribution, Interval, Quantile, Statistic, Support};
+use fizeau_roofline::{Load, PowerDraw, Reckoning, System};
+
+use super::Row;
+use super::list::Content;
+use crate::LoadPoint;
+
+/// A figure, and the ends of its 95 % interval.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Figure {
+    pub(super) value: Option<f64>,
+    pub(super) ends: Option<(f64, f64)>,
+}
+
+impl Figure {
+    fn new(value: Option<f64>, ends: Option<(f64, f64)>) -> Self {
+        // An interval that does not hold its figure would be refused by whoever reads it.
+        let ends = ends.zip(value).map(|((low, high), value)| (low.min(value), high.max(value)));
+        Self { value, ends }
+    }
+
+    /// The same, of which `by` is taken.
+    fn times(self, by: Option<f64>) -> Self {
+        let Some(by) = by else { return Self::default() };
+        Self {
+            value: self.value.map(|value| value * by),
+            ends: self.ends.map(|(low, high)| (low * by, high * by)),
+        }
+    }
+
+    /// `of` divided by it: the ends change places.
+    fn under(self, of: f64) -> Self {
+        let inverse = |value: f64| (value > 0.0).then(|| of / value);
+        let ends = self.ends.and_then(|(low, high)| Some((inverse(high)?, inverse(low)?)));
+        Self { value: self.value.and_then(inverse), ends }
+    }
+}
+
+type PerSecond = Option<Support<Interval<PerSec>>>;
+
+/// A rate; a window without a length has none.
+fn rate(row: &Row<'_>, rate: Option<PerSec>, interval: PerSecond) -> Figure {
+    let is_measured = row.level.summary.throughput.duration.get() > 0.0;
+    let value = rate.filter(|_| is_measured).map(PerSec::get);
+    let interval = interval.and_then(Support::known);
+    Figure::new(value, interval.map(|ends| (ends.low.get(), ends.high.get())))
+}
+
+pub(super) fn requests(row: &Row<'_>) -> Figure {
+    let of = &row.level.summary.throughput;
+    rate(row, Some(of.requests_per_s), of.intervals.requests_per_s)
+}
+
+pub(super) fn output(row: &Row<'_>) -> Figure {
+    let of = &row.level.summary.throughput;
+    rate(row, Some(of.output_tokens_per_s), of.intervals.output_tokens_per_s)
+}
+
+pub(super) fn total(row: &Row<'_>) -> Figure {
+    let of = &row.level.summary.throughput;
+    rate(row, of.total_tokens_per_s, of.intervals.total_tokens_per_s)
+}
+
+pub(super) fn per_device(row: &Row<'_>) -> Figure {
+    output(row).times(row.run.devices.map(|devices| 1.0 / devices.max(1) as f64))
+}
+
+pub(super) fn goodput(row: &Row<'_>) -> Figure {
+    let of = &row.level.summary.throughput;
+    rate(row, of.goodput.map(|good| good.rate), of.intervals.goodput_per_s)
+}
+
+pub(super) fn good_share(row: &Row<'_>) -> Figure {
+    let of = &row.level.summary.throughput;
+    let interval = of.intervals.good_share.and_then(Support::known);
+    Figure::new(of.goodput.map(|good| good.share), interval.map(|ends| (ends.low, ends.high)))
+}
+
+/// What one user sees.
+pub(super) fn user(row: &Row<'_>) -> Figure {
+    latency(&row.level.summary.metrics.tpot, Statistic::P50).under(1e3)
+}
+
+/// A million output tokens, all of the devices' time theirs.
+pub(super) fn cost(row: &Row<'_>) -> Figure {
+    let hourly = row.run.price.zip(row.run.devices);
+    let Some((price, devices)) = hourly else { return Figure::default() };
+    output(row).under(price.get() * devices as f64 / 3600.0 * 1e6)
+}
+
+fn latency(of: &Distribution, statistic: Statistic) -> Figure {
+    let quantile = match statistic {
+        Statistic::P50 => of.p50,
+        Statistic::P90 => of.p90,
+        Statistic::P99 => of.p99,
+        _ => Quantile::Absent,
+    };
+    let interval = match statistic {
+        Statistic::Mean => of.mean_interval.and_then(Support::known),
+        _ => quantile.interval(),
+    };
+    let value = of.statistic(statistic).map(Millis::get);
+    Figure::new(value, interval.map(|ends| (ends.low.get(), ends.high.get())))
+}
+
+impl Content {
+    /// The figure of a row; nothing where it is not one with an interval.
+    pub(super) fn figure(self, row: &Row<'_>) -> Figure {
+        match self {
+            Self::Figure(of) => of(row),
+            Self::Latency(of, statistic) => latency(of(&row.level.summary.metrics), statistic),
+            Self::Text(_) | Self::Number(_) => Figure::default(),
+        }
+    }
+}
+
+pub(super) fn load_kind(row: &Row<'_>) -> Option<String> {
+    Some(match row.level.load {
+        LoadPoint::Concurrency(_) => "concurrency".to_owned(),
+        LoadPoint::Rate(_) => "requests_per_s".to_owned(),
+    })
+}
+
+/// The format of the greatest part of the weights, by bytes; of equals the first.
+pub(super) fn weights(row: &Row<'_>) -> Option<String> {
+    let mut bytes: Vec<(String, f64)> = Vec::new();
+    for tensors in row.run.system?.model().tensors() {
+        let (format, size) = (tensors.format.to_string(), tensors.bytes().get());
+        match bytes.iter_mut().find(|(known, _)| *known == format) {
+            Some((_, sum)) => *sum += size,
+            None => bytes.push((format, size)),
+        }
+    }
+    bytes.into_iter().rev().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(format, _)| format)
+}
+
+pub(super) fn kv(row: &Row<'_>) -> Option<String> {
+    Some(row.run.system?.model().kv_cache().to_string())
+}
+
+/// Tokens of a completed request.
+fn mean_of(row: &Row<'_>, tokens: Tokens) -> Option<f64> {
+    let completed = row.level.summary.requests.completed;
+    (completed > 0).then(|| tokens.get() as f64 / completed as f64)
+}
+
+pub(super) fn prompt(row: &Row<'_>) -> Option<f64> {
+    mean_of(row, row.level.summary.tokens.input?)
+}
+
+pub(super) fn reply(row: &Row<'_>) -> Option<f64> {
+    mean_of(row, row.level.summary.tokens.output)
+}
+
+pub(super) fn context(row: &Row<'_>) -> Option<f64> {
+    Some(prompt(row)? + reply(row)?)
+}
+
+/// What physics leads one to expect of requests of the mean lengths at as many in flight, by the estimate of what the device
+/// draws ([`PowerDraw`]); nothing of it is measured.
+pub(super) fn energy(row: &Row<'_>) -> Option<f64> {
+    let system: &System = row.run.system?;
+    let light = row.level.speed_of_light.light()?;
+    let tokens = |mean: f64| Tokens::new((mean.round() as u64).max(1));
+    let load = Load::new(tokens(prompt(row)?), tokens(reply(row)?), light.concurrency);
+    let cached = row.level.summary.tokens.cached_share().unwrap_or(0.0) * prompt(row)?;
+    let load = load.with_cached(Tokens::new(cached.round() as u64));
+    let batch = light.expected.as_ref().ok()?.figures.batch;
+    // Drafts that are accepted make tokens without a step of their own, and how many are is not known.
+    if system.serving().tokens_per_step > NonZeroU64::MIN {
+        return None;
+    }
+    let draw = PowerDraw::estimate(system.device()).ok()?;
+    let limit = system.device().tdp()?;
+    let energy = system.energy(Reckoning::Expected, &load, batch, &draw, limit).ok()?;
+    Some(energy.per_output_token.get())
+}
+
+pub(super) fn light(row: &Row<'_>) -> Option<f64> {
+    Some(row.level.speed_of_light.output_share()?.percent())
+}
+
+pub(super) fn verdict(row: &Row<'_>) -> Option<String> {
+    Some(crate::words::verdict(row.level.validity.verdict).to_owned())
+}

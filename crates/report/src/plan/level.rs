@@ -1,0 +1,163 @@
+//! A tested load, as a plan sees it: from a run, or from a table of figures.
+
+use fizeau_metrics::{
+    Comparison, Distribution, Goal, Interval, LevelSummary, Metric, Quantile, Saturation, Statistic,
+};
+use fizeau_pareto::Estimate;
+
+use crate::{LevelReport, LoadPoint};
+
+/// A load that one replica was tested at, and the figures that it had there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanLevel {
+    /// The load of the replica.
+    pub load: LoadPoint,
+    /// The requests that it completed per second.
+    pub requests_per_s: Estimate,
+    /// Whether the queue of an open loop grew to the end: it cannot go on so, whatever its latencies.
+    pub(super) is_saturated: bool,
+    figures: Figures,
+}
+
+/// A figure of a level, in its metric's unit: milliseconds, per second, or a share.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PlanFigure {
+    /// Of what.
+    pub metric: Metric,
+    /// Which statistic; [`Statistic::Value`] of a rate or a share.
+    pub statistic: Statistic,
+    /// The figure, with its interval where there is one.
+    pub value: Estimate,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Figures {
+    Measured(Box<LevelSummary>),
+    Given(Vec<PlanFigure>),
+}
+
+impl PlanLevel {
+    /// A level of a run.
+    ///
+    /// # Errors
+    /// The reason, in plain words, why the level may be compared with nothing: it is partial or invalid, or nothing completed.
+    pub fn measured(level: &LevelReport) -> Result<Self, String> {
+        if let Some(reason) = level.left_out() {
+            return Err(reason);
+        }
+        let is_saturated = level.is_saturated();
+        Self::of(level.load, &level.summary, is_saturated)
+            .ok_or("its rate is not a number".to_owned())
+    }
+
+    /// A level of a simulation; none where nothing completed.
+    #[must_use]
+    pub fn simulated(load: LoadPoint, summary: &LevelSummary) -> Option<Self> {
+        let is_open = matches!(load, LoadPoint::Rate(_));
+        let grew = matches!(summary.saturation, Some(Saturation::Saturated(_)));
+        (summary.requests.completed > 0).then(|| Self::of(load, summary, is_open && grew)).flatten()
+    }
+
+    fn of(load: LoadPoint, summary: &LevelSummary, is_saturated: bool) -> Option<Self> {
+        let throughput = &summary.throughput;
+        let rate = throughput.requests_per_s.get();
+        let interval = throughput.intervals.requests_per_s.and_then(|found| found.known());
+        let ends = interval.map(|Interval { low, high }| (low.get(), high.get()));
+        Some(Self {
+            load,
+            requests_per_s: around(rate, ends)?,
+            is_saturated,
+            figures: Figures::Measured(Box::new(summary.clone())),
+        })
+    }
+
+    /// A load with figures from elsewhere.
+    #[must_use]
+    pub const fn given(
+        load: LoadPoint,
+        requests_per_s: Estimate,
+        figures: Vec<PlanFigure>,
+    ) -> Self {
+        Self { load, requests_per_s, is_saturated: false, figures: Figures::Given(figures) }
+    }
+
+    /// The figure that `goal` is about; none where the level does not have it. Of a sample too small for a percentile the
+    /// greatest value stands in where the limit is an upper one, being no less than the percentile.
+    pub(super) fn figure(&self, goal: &Goal) -> Option<Estimate> {
+        match &self.figures {
+            Figures::Measured(summary) => measured(summary, goal),
+            Figures::Given(figures) => {
+                let is_it = |figure: &&PlanFigure| {
+                    (figure.metric, figure.statistic) == (goal.metric, goal.statistic)
+                };
+                figures.iter().find(is_it).map(|figure| figure.value)
+            }
+        }
+    }
+
+    /// What goals can be about here, in the words of a goal; none of a run, which has all of them but for per-request goals.
+    pub(super) fn names(&self) -> Option<Vec<String>> {
+        let Figures::Given(figures) = &self.figures else { return None };
+        let name = |figure: &PlanFigure| {
+            let name = format!("{} {}", figure.statistic.as_str(), figure.metric.as_str());
+            name.trim_start().to_owned()
+        };
+        Some(figures.iter().map(name).collect())
+    }
+}
+
+fn measured(summary: &LevelSummary, goal: &Goal) -> Option<Estimate> {
+    let Some(sample) = goal.metric.distribution(summary) else {
+        return share_or_rate(summary, goal.metric);
+    };
+    let quantile = match goal.statistic {
+        Statistic::P50 => sample.p50,
+        Statistic::P90 => sample.p90,
+        Statistic::P95 => sample.p95,
+        Statistic::P99 => sample.p99,
+        Statistic::P999 => sample.p999,
+        other => return whole(sample, other),
+    };
+    let ends = quantile.interval().map(|Interval { low, high }| (low.get(), high.get()));
+    match quantile {
+        Quantile::Known { value, .. } => around(value.get(), ends),
+        Quantile::Withheld { .. } if is_upper(goal.comparison) => around(sample.max?.get(), None),
+        Quantile::Withheld { .. } | Quantile::Absent => None,
+    }
+}
+
+/// The mean or the greatest.
+fn whole(sample: &Distribution, statistic: Statistic) -> Option<Estimate> {
+    let mean = matches!(statistic, Statistic::Mean).then_some(sample.mean_interval).flatten();
+    let ends = mean.and_then(|found| found.known());
+    let ends = ends.map(|Interval { low, high }| (low.get(), high.get()));
+    around(sample.statistic(statistic)?.get(), ends)
+}
+
+fn share_or_rate(summary: &LevelSummary, metric: Metric) -> Option<Estimate> {
+    let throughput = &summary.throughput;
+    let intervals = &throughput.intervals;
+    if metric == Metric::GoodShare {
+        let ends = intervals.good_share.and_then(|found| found.known());
+        return around(throughput.goodput?.share, ends.map(|ends| (ends.low, ends.high)));
+    }
+    let (rate, ends) = match metric {
+        Metric::RequestsPerSec => (throughput.requests_per_s, intervals.requests_per_s),
+        Metric::OutputTokensPerSec => {
+            (throughput.output_tokens_per_s, intervals.output_tokens_per_s)
+        }
+        _ => (throughput.goodput?.rate, intervals.goodput_per_s),
+    };
+    let ends = ends.and_then(|found| found.known());
+    around(rate.get(), ends.map(|ends| (ends.low.get(), ends.high.get())))
+}
+
+pub(super) const fn is_upper(comparison: Comparison) -> bool {
+    matches!(comparison, Comparison::Less | Comparison::LessOrEqual)
+}
+
+/// `value` with its interval, which an estimate of another kind may have put beside it.
+fn around(value: f64, ends: Option<(f64, f64)>) -> Option<Estimate> {
+    let (low, high) = ends.unwrap_or((value, value));
+    Estimate::new(value, low.min(value), high.max(value)).ok()
+}

@@ -1,0 +1,165 @@
+//! A plan as text of 80 columns.
+
+mod notes;
+mod tables;
+
+use fizeau_pareto::Fleet;
+use fizeau_roofline::{HourlyRate, Origin};
+
+use super::money::usd;
+use super::{Money, Plan, PlanCost, PlanReport, Planned};
+use crate::number::{number, percent};
+use crate::terminal::{plain, wrap};
+
+const WIDTH: usize = 80;
+
+impl PlanReport {
+    /// What was asked, the plans side by side, each of them, and what other goals would cost. Ends with a newline.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        let demand = &self.ask.demand;
+        let goals: Vec<String> = self.ask.goals.iter().map(ToString::to_string).collect();
+        let rate = number(demand.rate());
+        line(&mut out, &format!("A plan for {rate} requests/s within {}", goals.join(", ")));
+        let spare = match demand.spare() {
+            0 => "none to spare".to_owned(),
+            1 => "one replica to spare".to_owned(),
+            many => format!("{many} replicas to spare"),
+        };
+        let headroom = percent(demand.headroom());
+        line(&mut out, &format!("  {headroom} of each replica kept free, {spare}"));
+        if self.plans.len() > 1 {
+            self.side_by_side(&mut out);
+        }
+        for plan in &self.plans {
+            out.push('\n');
+            plan.text(&mut out);
+        }
+        out
+    }
+}
+
+impl Plan {
+    fn text(&self, out: &mut String) {
+        let source = &self.source;
+        line(out, &format!("{}: {}", source.name, source.from));
+        match &self.outcome {
+            Ok(planned) => planned.text(self, out),
+            Err(reason) => line(out, &format!("  No plan: {reason}.")),
+        }
+        self.notes(out);
+        self.prices(out);
+    }
+}
+
+impl Planned {
+    fn text(&self, plan: &Plan, out: &mut String) {
+        self.replica(out);
+        let heads = ["likely", "at the low end"];
+        row(out, "", heads.map(str::to_owned));
+        let fleets = [Some(self.fleets.likely), self.fleets.cautious];
+        let fleet = |text: &dyn Fn(&Fleet) -> String| {
+            fleets.map(|fleet| fleet.as_ref().map_or_else(|| "-".to_owned(), text))
+        };
+        row(
+            out,
+            "replicas",
+            fleet(&|fleet| match fleet.spare {
+                0 => fleet.needed.to_string(),
+                spare => format!("{} + {spare}", fleet.needed),
+            }),
+        );
+        let each = plan.source.devices_per_replica.get();
+        let devices = |fleet: &Fleet| fleet.installed().saturating_mul(each).to_string();
+        row(out, &format!("devices, {each} a replica"), fleet(&devices));
+        row(out, "in use", fleet(&|fleet| percent(fleet.utilisation)));
+        self.money(plan, out);
+    }
+
+    /// What a replica carries, and why no more.
+    fn replica(&self, out: &mut String) {
+        let carried = &self.carried;
+        let found = carried.requests_per_s;
+        let at_least = if carried.is_open_above { "at least " } else { "" };
+        let mut text = format!(
+            "  A replica carries {at_least}{} requests/s within the goals",
+            number(found.value())
+        );
+        if found.low() < found.high() {
+            let open = if carried.is_open_below { "or less " } else { "" };
+            text.push_str(&format!(" ({} {open}to {})", number(found.low()), number(found.high())));
+        }
+        text.push_str(&format!("; the nearest load tested is {}.", carried.nearest.words()));
+        line(out, &text);
+        let broken = match &carried.breaks {
+            Some(broken) => format!("  First to break beyond: {broken}."),
+            None => {
+                "  All that was tested keeps the goals: a higher load may do so too.".to_owned()
+            }
+        };
+        line(out, &broken);
+        if self.per_replica != found {
+            let planned = number(self.per_replica.value());
+            line(
+                out,
+                &format!(
+                    "  With the arrivals' bursts it is planned to carry {planned} requests/s."
+                ),
+            );
+        }
+    }
+
+    fn money(&self, plan: &Plan, out: &mut String) {
+        let hour = &plan.source.hour;
+        let costs = [Some(&self.cost), self.cautious_cost.as_ref()];
+        let is_range = hour.low().get() < hour.high().get();
+        let mut add = |label: &str, of: &dyn Fn(&PlanCost) -> Option<Money>| {
+            if of(&self.cost).is_none() {
+                return;
+            }
+            let cells = |end: fn(Money) -> f64| {
+                costs.map(|cost| {
+                    cost.and_then(of).map_or_else(|| "-".to_owned(), |money| usd(end(money)))
+                })
+            };
+            row(out, label, cells(|money| money.low));
+            if is_range {
+                row(out, "  at the high price", cells(|money| money.high));
+            }
+        };
+        add("US dollars an hour", &|cost| Some(cost.usd_per_hour));
+        add("a month of 730.5 hours", &|cost| Some(cost.usd_per_month));
+        add("a request", &|cost| Some(cost.usd_per_request));
+        add("a million output tokens, all time theirs", &|cost| cost.usd_per_million_output_alone);
+        add("a million input tokens, by their time", &|cost| cost.usd_per_million_input);
+        add("a million output tokens, by the rest", &|cost| cost.usd_per_million_output);
+    }
+}
+
+/// What an hour costs, and who says so.
+fn price(hour: &HourlyRate) -> String {
+    let (low, high) = (usd(hour.low().get()), usd(hour.high().get()));
+    let price = if low == high { low } else { format!("{low} to {high}") };
+    let price = format!("{price} US dollars a device and hour");
+    match hour.origin() {
+        Origin::Published { kind, source, date } => {
+            format!("{price}: {kind}, {source}, {date}; no offer, --gpu-hour says yours")
+        }
+        Origin::Owned => format!("{price}: what owning one costs, by the file"),
+        _ => format!("{price}, as given"),
+    }
+}
+
+/// A label and two figures.
+fn row(out: &mut String, label: &str, cells: [String; 2]) {
+    let [likely, cautious] = cells;
+    let text = format!("  {label:<42}{likely:>16}{cautious:>16}");
+    out.push_str(text.trim_end());
+    out.push('\n');
+}
+
+fn line(out: &mut String, text: &str) {
+    out.push_str(&wrap(&plain(text), WIDTH));
+    out.push('\n');
+}
