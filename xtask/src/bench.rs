@@ -19,7 +19,7 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode> {
     process::become_command(command)
 }
 
-/// The bench that is meant, and what to tell it: `agreement` (of `transport`), `false-alarms`, `pareto`, `sim`, `sol`, `tapes`, `trace` and `transport` are benches of their own;
+/// The bench that is meant, and what to tell it: `agreement` (of `transport`), `false-alarms`, `pareto`, `search`, `sim`, `sol`, `tapes`, `trace` and `transport` are benches of their own;
 /// anything else is a filter, and those only criterion knows.
 fn chosen(args: &[OsString]) -> (Option<&'static str>, &[OsString]) {
     match args {
@@ -28,6 +28,7 @@ fn chosen(args: &[OsString]) -> (Option<&'static str>, &[OsString]) {
         [first, ..] if first == "agreement" => (Some("transport"), args),
         [first, rest @ ..] if first == "false-alarms" => (Some("false_alarms"), rest),
         [first, rest @ ..] if first == "pareto" => (Some("pareto"), rest),
+        [first, rest @ ..] if first == "search" => (Some("search"), rest),
         [first, rest @ ..] if first == "sim" => (Some("sim"), rest),
         [first, rest @ ..] if first == "sol" => (Some("sol"), rest),
         [first, rest @ ..] if first == "tapes" => (Some("tapes"), rest),
@@ -46,6 +47,7 @@ mod tests {
         let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
         assert_eq!(chosen(&[]), (None, &[][..]));
         assert_eq!(chosen(&words(&["pareto"])), (Some("pareto"), &[][..]));
+        assert_eq!(chosen(&words(&["search", "truth"])), (Some("search"), &words(&["truth"])[..]));
         assert_eq!(chosen(&words(&["sim"])), (Some("sim"), &[][..]));
         assert_eq!(chosen(&words(&["sol"])), (Some("sol"), &[][..]));
         assert_eq!(chosen(&words(&["tapes"])), (Some("tapes"), &[][..]));

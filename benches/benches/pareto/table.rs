@@ -41,8 +41,8 @@ impl Table {
             println!("medians of {ROUNDS}, in turn with {}", rival.versions());
         }
         println!(
-            "{:<40} {:>9} {:>11} {:>7} {:>7} {:>9}",
-            "", "ours, ms", "moocore, ms", "times", "asked", "apart"
+            "{:<39} {:>8} {:>8} {:>6} {:>5} {:>8}",
+            "", "ours, ms", "moocore", "times", "asked", "apart"
         );
         Self { rival }
     }
@@ -85,7 +85,7 @@ fn print(case: &Case<'_>, ours: f64, theirs: Option<(f64, f64)>) {
         },
     );
     let (what, ours) = (case.what, ours * 1e3);
-    println!("{what:<40} {ours:>9.2} {theirs:>11} {times:>7} {asked:>7} {apart:>9}");
+    println!("{what:<39} {ours:>8.2} {theirs:>8} {times:>6} {asked:>5} {apart:>8}");
 }
 
 fn points(figures: &[f64], axes: usize) -> Result<Points> {

@@ -6,6 +6,7 @@ mod arrivals;
 mod bench;
 mod calibration;
 mod choices;
+mod choosing;
 mod client;
 mod compare;
 mod data;
@@ -19,11 +20,13 @@ mod level;
 mod mechanisms;
 mod merge;
 mod models;
+mod pareto;
 mod physics;
 mod plan;
 mod protocol;
 mod report;
 mod sampling;
+mod search;
 mod serve;
 mod simulate;
 mod sol;
@@ -38,6 +41,7 @@ pub(crate) use arrivals::{ArrivalArgs, RampArg};
 pub(crate) use bench::{BenchArgs, SonnetArgs};
 pub(crate) use calibration::CalibrationArgs;
 pub(crate) use choices::{ChoiceArgs, OverlapArg, PrefixArg, routing};
+pub(crate) use choosing::ChoosingArgs;
 pub(crate) use client::ClientArgs;
 pub(crate) use compare::CompareArgs;
 pub(crate) use data::{DataArgs, SessionArgs};
@@ -51,11 +55,13 @@ pub(crate) use level::LevelArgs;
 pub(crate) use mechanisms::MechanismArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use models::ModelsArgs;
+pub(crate) use pareto::{AxisArgs, KneeArg, ParetoAnswerArgs, ParetoArgs, ParetoRunArgs};
 pub(crate) use physics::PhysicsArgs;
 pub(crate) use plan::PlanArgs;
 pub(crate) use protocol::{BudgetArgs, ProtocolArgs};
 pub(crate) use report::{ReportArgs, ViewArgs};
 pub(crate) use sampling::SamplingArgs;
+pub(crate) use search::{OverArg, SearchArgs, SearchFlags};
 pub(crate) use serve::{ServeArgs, SglangArg};
 pub(crate) use simulate::SimulateArgs;
 pub(crate) use sol::{CurveArg, SolArgs, SolLoadArgs};
@@ -86,6 +92,12 @@ pub(crate) enum Command {
     ///
     /// Without --base-url, a simulated engine (Llama-3.1-8B on one H100) is started on loopback and swept.
     Sweep(Box<SweepArgs>),
+    /// Find the highest rate or concurrency within goals, in few levels.
+    ///
+    /// It goes up or down by factors until the edge of the goals lies between two loads, then measures near where the edge seems
+    /// to be until it is known to --tolerance, and at last runs there for long (--confirm). Without --base-url, a simulated
+    /// engine (Llama-3.1-8B on one H100) is started on loopback and searched.
+    Search(Box<SearchArgs>),
     /// Measure two endpoints in turns, with the same requests, and say whether they differ.
     ///
     /// In each round both are warmed and measured, never at the same time; who is first alternates. Each metric gets one of
@@ -96,6 +108,11 @@ pub(crate) enum Command {
     /// Runs must have sent the same workload to the same model under the same goals; endpoint, engine, hardware and client may
     /// differ, since they are what is compared. Sweeps are compared level by level.
     Compare(CompareArgs),
+    /// Say which rows of a table, or which levels of runs, no other beats: the frontier of two or more figures.
+    ///
+    /// Takes any table, from whatever tool. Of folders each level is a row, each run has its own frontier, and all together
+    /// have one.
+    Pareto(Box<ParetoArgs>),
     /// Make one run of the shards of one (`fizeau bench --shard I/N`, on several machines).
     Merge(MergeArgs),
     /// Show a stored run again: as it was, as another tool would have had it, or what a word means to whom.

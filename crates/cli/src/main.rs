@@ -19,6 +19,7 @@ mod merge;
 mod model_config;
 mod models;
 mod pairs;
+mod pareto;
 mod plan;
 mod planned;
 mod probe;
@@ -28,6 +29,7 @@ mod report;
 mod runtime;
 mod say;
 mod scenario;
+mod search;
 mod serve;
 mod simulate;
 mod sol;
@@ -69,8 +71,10 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::settled(args).and_then(|args| bench::run(&args)),
         Command::Merge(args) => merge::run(&args),
         Command::Sweep(mut args) => sweep::run(&mut args),
+        Command::Search(mut args) => search::run(&mut args),
         Command::Ab(args) => ab::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Pareto(args) => pareto::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Serve(args) => serve::run(&args),

@@ -31,8 +31,6 @@ struct Found {
     light: Option<LightCurve>,
     /// The device's name, where the run says it.
     hardware: Option<String>,
-    /// The requests in flight, on average, of each level.
-    in_flight: Vec<Option<f64>>,
     /// How irregular the arrivals were: the burstiness of an open loop, none of a closed one.
     burstiness: Option<f64>,
 }
@@ -59,7 +57,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
     } else {
         say(report.text().trim_end())?;
     }
-    Ok(if report.cheapest().is_some() { Exit::Good } else { Exit::Missed })
+    Ok(if report.is_met() { Exit::Good } else { Exit::Missed })
 }
 
 fn demand(args: &PlanArgs) -> Result<Demand, Fail> {
@@ -124,7 +122,9 @@ fn source(
     };
     source.prompt_share = prompt_share(&source, ask, &found);
     if let Some(burstiness) = args.burstiness {
-        source.bursts = bursts::of(&source, ask, &found, burstiness)?;
+        let goodput = args.goodput.join(" ").parse().named("--goodput")?;
+        let asked = bursts::Asked { plan: ask, goodput, burstiness };
+        source.bursts = bursts::of(&source, &found, &asked)?;
     }
     Ok(source)
 }
@@ -139,8 +139,8 @@ fn prompt_share(source: &PlanSource, ask: &PlanAsk, found: &Found) -> Result<f64
         return Err("the lengths of requests are not known: --input-len, --output-len".to_owned());
     };
     let carried = source.carried(&ask.goals).map_err(|error| error.to_string())?;
-    let at = source.levels.iter().position(|level| level.load == carried.nearest);
-    let in_flight = at.and_then(|at| found.in_flight.get(at).copied().flatten());
+    let nearest = source.levels.iter().find(|level| level.load == carried.nearest);
+    let in_flight = nearest.and_then(PlanLevel::in_flight);
     let in_flight = in_flight.ok_or("it is not known how many requests were in flight")?;
     Ok(price::prompt_share(physics, (input, output), in_flight, &source.hour))
 }

@@ -17,7 +17,7 @@ use fizeau::metrics::{Concept, GoodputGoals, Verdict, WindowChoice, WindowEnd};
 use fizeau::report::{Checklist, Explanation, LevelReport};
 use serde::Serialize;
 
-use crate::args::{PhysicsArgs, ReportArgs, TrustArgs};
+use crate::args::{ChoosingArgs, PhysicsArgs, ReportArgs, TrustArgs};
 use crate::checklist;
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::holds_whatif;
@@ -63,12 +63,14 @@ struct Asked {
     json: bool,
     physics: PhysicsArgs,
     trust: TrustArgs,
+    choosing: ChoosingArgs,
 }
 
 impl Asked {
     fn new(args: &ReportArgs, run: &StoredRun) -> Result<Self, Fail> {
         let asked = Self::as_run(run, &args.goodput, &args.physics, (args.warmup, args.cooldown))?;
-        Ok(Self { json: args.json, trust: args.trust.clone(), ..asked })
+        let (trust, choosing) = (args.trust.clone(), args.choosing.clone());
+        Ok(Self { json: args.json, trust, choosing, ..asked })
     }
 
     /// As the run itself has it, but for what is given.
@@ -99,6 +101,7 @@ impl Asked {
             json: false,
             physics: physics.clone(),
             trust: TrustArgs::default(),
+            choosing: ChoosingArgs::default(),
         })
     }
 }
@@ -128,7 +131,9 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
 fn alone(level: &Level, asked: &Asked) -> Result<Checklist, Fail> {
     let checklist = level.checklist();
     if asked.json {
-        let report = LevelReport { checklist: Some(checklist.clone()), ..level.report.clone() };
+        // One of a sweep is as its own file has it: the list is that of all levels.
+        let own = Some(checklist.clone()).filter(|_| level.name.is_empty());
+        let report = LevelReport { checklist: own, ..level.report.clone() };
         say(report.to_json().map_err(Fail::broken)?.trim_end())?;
     } else {
         say(level.text())?;

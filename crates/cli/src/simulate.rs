@@ -4,7 +4,7 @@ mod place;
 
 use fizeau::harness::{Cancel, Rig, RunFolder, SelfWatch};
 use fizeau::metrics::{Slo, Thresholds};
-use fizeau::report::{OperatingPoint, Setup, SweepReport};
+use fizeau::report::{Decision, OperatingPoint, Setup, SweepReport};
 use fizeau::sim::{SimTransport, VirtualTime};
 
 use crate::args::{SimulateArgs, TrustArgs};
@@ -13,6 +13,7 @@ use crate::client::Client;
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::Claim;
 use crate::say::say;
+use crate::search::{self, Clock, Wanted};
 use crate::sweep::{self, DEFAULT_SLO, Protocol, Resumed, Series, SeriesArgs};
 use crate::{checklist, endpoint, interrupt, levels, record};
 use place::Simulation;
@@ -30,10 +31,11 @@ pub(crate) struct Simulated {
     pub(crate) report: Report,
 }
 
-/// One level, or several.
+/// One level, or several, or those of a search.
 pub(crate) enum Report {
     Level(Box<bench::Outcome>),
     Sweep(Box<sweep::Outcome>),
+    Search(Box<search::Outcome>),
 }
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
@@ -41,7 +43,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     interrupt::listen(cancel.clone())?;
     let slo: Slo = args.sweep.slo.parse().named("--slo")?;
     args.check()?;
-    let is_sweep = args.is_sweep();
+    let is_sweep = args.search.is_some() || args.is_sweep();
     let by_default = || is_sweep.then(|| record::WallTime::now().folder("simulate"));
     let out = args.level.result.out.clone().or_else(by_default);
     let out = out.as_deref().map(Claim::new).transpose()?;
@@ -60,9 +62,9 @@ pub(crate) fn simulate(
     cancel: &Cancel,
 ) -> Result<Simulated, Fail> {
     let simulation = Simulation::new(args)?;
-    match !args.is_sweep() {
+    match args.search.is_none() && !args.is_sweep() {
         true => level(args, &simulation, folder, cancel),
-        false => sweep(args, &simulation, folder, cancel),
+        false => series(args, &simulation, folder, cancel),
     }
 }
 
@@ -90,7 +92,8 @@ fn level(
     Ok(Simulated { description, notes, setup, devices, report })
 }
 
-fn sweep(
+/// A sweep, or a search.
+fn series(
     args: &SimulateArgs,
     simulation: &Simulation,
     folder: Option<&RunFolder>,
@@ -101,6 +104,9 @@ fn sweep(
     let (workload, window) = (&level.workload, &level.window);
     let asked = SeriesArgs { workload, plan: &plan, verdict: &verdict, window };
     asked.check()?;
+    let wanted =
+        args.search.map(|over| Wanted::new(over.into(), &args.searched, asked, Clock::Virtual));
+    let wanted = wanted.transpose()?;
     let ask = asked.ask(simulation.target())?;
     simulation.check(&ask.1)?;
     let time = VirtualTime::new();
@@ -108,22 +114,30 @@ fn sweep(
     let transport = simulation.transport(&time, keep);
     let answering = simulation.answering(ask.1.typical());
     let series = Series::new(asked, ask, answering, record::WallTime::now())?;
-    let series = series.with_protocol(Protocol::simulated(&args.protocol)?);
+    let mut series = series.with_protocol(Protocol::simulated(&args.protocol)?);
+    if wanted.is_some() {
+        series = series.of_loads_to_come(level.arrivals.burstiness);
+    }
     if let Some(folder) = folder {
         folder.write_json("run.json", &series.document()?).map_err(Fail::broken)?;
         levels::write_config(folder, series.physics())?;
     }
     let nobody = nobody();
-    let measuring = series.measure(
-        rig(&transport, &time, cancel),
-        &nobody,
-        folder,
-        (cancel, Resumed::nothing()),
-    );
-    let outcome = time.block_on(measuring).map_err(Fail::broken)??;
-    let (mut notes, setup) = (series.notes(), outcome.report.setup().clone());
+    let with = rig(&transport, &time, cancel);
+    let report = match wanted {
+        Some(wanted) => {
+            let measuring = wanted.measure(&series, with, (&nobody, folder), cancel);
+            Report::Search(Box::new(time.block_on(measuring).map_err(Fail::broken)??))
+        }
+        None => {
+            let begun = (cancel, Resumed::nothing());
+            let measuring = series.measure(with, &nobody, folder, begun);
+            Report::Sweep(Box::new(time.block_on(measuring).map_err(Fail::broken)??))
+        }
+    };
+    let (mut notes, setup) = (series.notes(), series.setup.clone());
     notes.extend(preempted(&transport));
-    let (devices, report) = (simulation.devices(), Report::Sweep(Box::new(outcome)));
+    let devices = simulation.devices();
     Ok(Simulated { description, notes, setup, devices, report })
 }
 
@@ -152,10 +166,18 @@ const fn rig<'a>(
 }
 
 /// Says how the goals that were asked for came out at the one level.
-fn judged(exit: Exit, goals: Option<&OperatingPoint>) -> Result<Exit, Fail> {
-    let Some(goals) = goals else { return Ok(exit) };
-    if goals.goals().is_empty() {
-        say("--slo: not judged, since the level cannot stand")?;
+fn judged(exit: Exit, asked: Option<&SweepReport>) -> Result<Exit, Fail> {
+    let Some(asked) = asked else { return Ok(exit) };
+    let goals = asked.operating_point();
+    match goals {
+        OperatingPoint::Unjudged { reason } => say(format!("--slo: {reason}"))?,
+        goals if goals.goals().is_empty() => {
+            say("--slo: not judged, since the level cannot stand")?;
+        }
+        _ => {}
+    }
+    if asked.decisions().iter().any(Decision::is_loose_only) {
+        say("--slo: met at the loose end only")?;
     }
     goals.goals().iter().try_for_each(|goal| say(goal.words_simulated()))?;
     Ok(if exit == Exit::Good && goals.level().is_none() { Exit::Missed } else { exit })
@@ -175,9 +197,13 @@ impl Simulated {
                 say(format!("simulated in virtual time, not measured: {}", self.description))?;
                 let goals = slo.map(|slo| {
                     let levels = vec![outcome.report.clone()];
-                    SweepReport::new(self.setup, levels, Some(slo)).operating_point().clone()
+                    SweepReport::new(self.setup, levels, Some(slo))
                 });
                 judged(outcome.show(trust)?, goals.as_ref())
+            }
+            Report::Search(outcome) => {
+                search::show(&outcome.report, folder.map(RunFolder::path))?;
+                Ok(outcome.exit)
             }
             Report::Sweep(outcome) => {
                 sweep::show(&outcome.report, folder.map(RunFolder::path), trust)?;

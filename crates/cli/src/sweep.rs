@@ -10,7 +10,7 @@ mod resume;
 mod series;
 mod size;
 
-pub(crate) use campaign::load_point;
+pub(crate) use campaign::{Campaign, load_point};
 pub(crate) use outcome::Outcome;
 pub(crate) use protocol::Protocol;
 pub(crate) use resume::Resumed;
@@ -20,9 +20,9 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use fizeau::core::Nanos;
-use fizeau::harness::{Cancel, Pacer, StoredRun, TextAfter};
+use fizeau::harness::{Cancel, Crew, Pacer, StoredRun, TextAfter};
 use fizeau::report::{Engine, Style, SweepReport, Terminal};
-use fizeau::transport::{HttpTransport, MonotonicClock};
+use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
 
 use crate::args::{EndpointArgs, SweepArgs, TrustArgs};
 use crate::bench::Reader;
@@ -43,13 +43,13 @@ use size::{SECONDS, size_of};
 pub(crate) const DEFAULT_SLO: &str = "p99 ttft<500ms, p99 tpot<20ms";
 
 /// Everything that is decided before anything is sent.
-struct Job<'a> {
+pub(crate) struct Job<'a> {
     called: Called,
-    client: Client,
-    series: Series<'a>,
+    pub(crate) client: Client,
+    pub(crate) series: Series<'a>,
     /// The most tokens that the model takes, where that is known before the server is asked.
     limit: Option<Limit>,
-    out: Claim,
+    pub(crate) out: Claim,
     /// The most requests in flight at any level.
     most: u64,
     /// The sweep that is gone on with.
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &mut SweepArgs) -> Result<Exit, Fail> {
     Ok(checklist::enforce(&report.checklist(), &args.trust, exit))
 }
 
-fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job<'_>, Fail> {
+pub(crate) fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job<'_>, Fail> {
     let asked = args.series();
     asked.check()?;
     let protocol = Protocol::measured(&args.protocol, &args.time)?;
@@ -155,8 +155,22 @@ fn call(
     endpoint::call(endpoint, &base_urls, &model, &extra, keep_text)
 }
 
-/// Says what is about to be sent, and runs the levels.
+/// What a run measures with.
+pub(crate) struct Begun {
+    pub(crate) crew: Crew<RequestError>,
+    /// Thrown when somebody interrupts.
+    pub(crate) cancel: Cancel,
+    /// What was measured before.
+    resumed: Resumed,
+}
+
 async fn measure(job: &Job<'_>) -> Result<Outcome, Fail> {
+    let Begun { crew, cancel, resumed } = begin(job).await?;
+    job.series.measure(crew, &job.client, Some(job.out.folder()), (&cancel, resumed)).await
+}
+
+/// Says what is about to be sent, makes ready to send it, and puts it on record.
+pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
     let (clock, series) = (MonotonicClock::new(), &job.series);
     check(job, clock).await?;
     let cancel = Cancel::new();
@@ -187,7 +201,7 @@ async fn measure(job: &Job<'_>) -> Result<Outcome, Fail> {
     };
     note_short(series);
     interrupt::listen(cancel.clone())?;
-    series.measure(crew, &job.client, Some(folder), (&cancel, resumed)).await
+    Ok(Begun { crew, cancel, resumed })
 }
 
 /// Says so where levels are shorter than what shows whether they are steady.
@@ -197,6 +211,14 @@ fn note_short(series: &Series<'_>) {
         eprintln!(
             "note: levels of {seconds} s: what takes longer to build up is not seen; --level-seconds {SECONDS} or more would"
         );
+    }
+}
+
+impl Job<'_> {
+    /// The same without levels that are planned ahead: what was measured decides on the next.
+    pub(crate) fn of_loads_to_come(mut self) -> Self {
+        self.series = self.series.of_loads_to_come(1.0);
+        self
     }
 }
 

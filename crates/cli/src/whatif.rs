@@ -143,6 +143,7 @@ fn sweep(simulated: Simulated, slo: &Slo) -> SweepReport {
     let Simulated { setup, report, .. } = simulated;
     match report {
         Report::Sweep(outcome) => outcome.report,
+        Report::Search(outcome) => outcome.sweep,
         Report::Level(outcome) => SweepReport::new(setup, vec![outcome.report], Some(slo.clone())),
     }
 }
@@ -162,6 +163,7 @@ impl Asked {
             || arrivals.ignore_trace_times
             || arrivals.probe.probe_request_rate.is_some()
             || matches!(Source::named(&level.workload.dataset_name), Ok(Source::Times(_)));
+        let is_loaded = is_loaded || self.args.search.is_some();
         if !self.args.is_sweep() && !is_loaded {
             self.args.sweep.levels = LEVELS.to_vec();
         }

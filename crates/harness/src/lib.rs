@@ -27,6 +27,7 @@ mod pacer;
 mod preflight;
 mod proof;
 mod recount;
+mod search;
 mod stored;
 mod sweep;
 mod until;
@@ -47,6 +48,9 @@ pub use pacer::Pacer;
 pub use preflight::{PreflightError, preflight};
 pub use proof::SelfWatch;
 pub use recount::Recounted;
+pub use search::{
+    Confirmation, LoadSearch, LoadSearchError, LoadSearchSpec, Over, Purpose, SearchStep, Trial,
+};
 pub use stored::{
     Cut, Differing, MergedTapes, RunRecord, StoredEnding, StoredError, StoredLevel, StoredRun,
     StoredTapes,

@@ -1,13 +1,11 @@
 //! Where a frontier of two axes bends: up to there much of one figure is gained for little of the other.
 
+mod confidence;
 mod curvature;
-mod draws;
 mod kneedle;
 mod outline;
 
-pub use draws::Draws;
-
-use crate::{Points, UncertainPoints};
+use crate::{Draws, Points, UncertainPoints};
 use outline::Outline;
 
 /// How to find the knee of a frontier of two axes. Both look at the frontier with each axis scaled to run from 0, its best, to
@@ -116,8 +114,7 @@ impl Points {
 impl UncertainPoints {
     /// The knee of the frontier of the figures themselves, with a confidence.
     ///
-    /// For that, each figure of each point is drawn anew within its interval, independently, from the triangular distribution
-    /// that has its peak at the figure and its ends at the interval's: the least that the three numbers say. The confidence is
+    /// For that, each figure of each point is drawn anew within its interval, independently, as [`Draws`] says. The confidence is
     /// the share of draws whose frontier has its knee at the same point; a draw without a knee counts against it.
     ///
     /// ```
@@ -140,7 +137,7 @@ impl UncertainPoints {
                 .and_then(|outline| bend(&outline, method))
                 .is_ok_and(|drawn| drawn.index == knee.index)
         };
-        let confidence = draws::share(self, draws, same)?;
+        let confidence = confidence::share(self, draws, same)?;
         Ok(FrontierKnee { confidence: Some(confidence), ..knee })
     }
 }

@@ -3,8 +3,9 @@
 mod three;
 
 use crate::Points;
+use crate::frontier::lexicographic;
 use crate::hypervolume::{
-    HypervolumeError, Inside, Row, corners, exclusive, finite, lexicographic, maxima, padded,
+    HypervolumeError, Inside, Row, corners, exclusive, finite, maxima, padded,
 };
 
 impl Points {
@@ -85,7 +86,7 @@ fn many(rows: &[f64], reference: &[f64]) -> Vec<f64> {
     let rows: Vec<Row> = rows.chunks_exact(reference.len()).map(padded).collect();
     let mut frontier = rows.clone();
     maxima(&mut frontier);
-    frontier.sort_unstable_by(lexicographic);
+    frontier.sort_unstable_by(|a, b| lexicographic(a, b));
     let mut times = vec![0_usize; frontier.len()];
     let place = |row: &Row| frontier.binary_search_by(|other| lexicographic(other, row)).ok();
     let places: Vec<Option<usize>> = rows.iter().map(place).collect();

@@ -2,12 +2,12 @@
 
 mod measure;
 
-use crate::resample::{Draws, interval};
-use crate::{Axis, Estimate, Reading};
+use crate::resample::{Resampler, interval};
+use crate::{Draws, Estimate, Reading, UncertainPoints};
 use measure::{Answer, Measured, Question};
 
 /// The fewest draws whose 2.5 % points mean something.
-const FEWEST_DRAWS: usize = 100;
+const FEWEST_DRAWS: u32 = 100;
 
 /// What to compare two frontiers by, beside the hypervolume.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,21 +18,19 @@ pub struct Compared {
     pub at_first: Vec<f64>,
     /// Figures of the second axis at which to give the gain in the first.
     pub at_second: Vec<f64>,
-    /// How often figures are drawn within their intervals, at least 100.
-    pub draws: usize,
-    /// Where the draws begin: the same seed gives the same intervals.
-    pub seed: u64,
+    /// How often figures are drawn within their intervals, at least 100 times, and from what seed.
+    pub draws: Draws,
 }
 
-impl Default for Compared {
-    /// As attained, at no figures, with 1,000 draws.
-    fn default() -> Self {
+impl Compared {
+    /// By what is attained, at no figures of either axis, with 1,000 draws.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
         Self {
             reading: Reading::Attained,
             at_first: Vec::new(),
             at_second: Vec::new(),
-            draws: 1_000,
-            seed: 0,
+            draws: Draws::new(seed),
         }
     }
 }
@@ -89,6 +87,12 @@ pub enum NoComparison {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompareError {
+    /// Frontiers are compared in two axes.
+    #[error("two frontiers are compared in two axes, and there are {0}; choose two")]
+    NotTwoAxes(usize),
+    /// The points have different axes.
+    #[error("the second frontier has other axes than the first; give both the same, in one order")]
+    OtherAxes,
     /// There is nothing to compare with.
     #[error("the first frontier has no point that is finite; give at least one")]
     NothingFirst,
@@ -97,32 +101,35 @@ pub enum CompareError {
     NothingSecond,
     /// Too few draws for an interval.
     #[error("{0} draws are too few for an interval; ask for at least {FEWEST_DRAWS}")]
-    TooFewDraws(usize),
+    TooFewDraws(u32),
 }
 
 /// How far `second`'s frontier is beyond `first`'s, by hypervolume and at equal figures, over what both cover.
 ///
-/// Both are points in two `axes`; what is dominated, or infinitely bad in an axis, plays no part. Where there is nothing
-/// to compare there is a reason and no number.
+/// What is dominated, or infinitely bad in an axis, plays no part. Where there is nothing to compare there is a reason and no
+/// number.
 ///
-/// For intervals, all figures are drawn anew `draws` times, each within its own interval and independently of the others, and
-/// the comparison is made again; the interval is the middle 95 % of the answers, widened to hold the figure itself. A
-/// draw is below the figure or above it with equal chance, each side being half a normal distribution of which the end of
-/// the interval is the 95 % point: an interval is taken to be of 95 %. A draw that has no answer counts as infinitely bad
-/// at the lower end and as infinitely good at the upper, so that an answer that hangs by a thread has an open interval. The
-/// frontier of noisy figures lies a little beyond the true one; both frontiers share that, and it is not corrected.
+/// For intervals, all figures are drawn anew as often as asked, each within its own interval and independently of the others,
+/// and the comparison is made again; the interval is the middle 95 % of the answers, widened to hold the figure itself. A
+/// draw is below the figure or above it with equal chance, and each side is half a normal distribution of which 95 % lie
+/// within the interval: an interval is taken to be of 95 %. A draw that has no answer counts as infinitely bad at the lower
+/// end and as infinitely good at the upper, so that an answer that hangs by a thread has an open interval. The frontier of
+/// noisy figures lies a little beyond the true one; both frontiers share that, and it is not corrected.
 ///
 /// ```
-/// use fizeau_pareto::{Axis, Compared, Estimate, compare_frontiers};
+/// use fizeau_pareto::{Axis, Compared, Estimate, UncertainPoints, compare_frontiers};
 /// let points = |levels: &[[f64; 2]]| {
-///     let exact = |[rps, ms]: &[f64; 2]| Ok([Estimate::exact(*rps)?, Estimate::exact(*ms)?]);
-///     levels.iter().map(exact).collect::<Result<Vec<_>, fizeau_pareto::EstimateError>>()
+///     let axes = vec![Axis::maximize("rps"), Axis::minimize("p99_ms")];
+///     let mut points = UncertainPoints::new(axes)?;
+///     for [rps, ms] in levels {
+///         points.push(&[Estimate::exact(*rps)?, Estimate::exact(*ms)?])?;
+///     }
+///     Ok::<_, Box<dyn std::error::Error>>(points)
 /// };
-/// let axes = [Axis::maximize("rps"), Axis::minimize("p99_ms")];
 /// let before = points(&[[4.0, 200.0], [6.0, 300.0], [7.0, 500.0]])?;
 /// let after = points(&[[5.0, 200.0], [7.5, 300.0], [8.75, 500.0]])?;
-/// let asked = Compared { at_second: vec![400.0, 600.0], ..Compared::default() };
-/// let pushed = compare_frontiers(&axes, &before, &after, &asked)?;
+/// let asked = Compared { at_second: vec![400.0, 600.0], ..Compared::new(7) };
+/// let pushed = compare_frontiers(&before, &after, &asked)?;
 /// assert_eq!(pushed.at_equal_second.range, Some([200.0, 500.0]));
 /// assert_eq!(pushed.at_equal_second.mean.map(|gain| gain.value()), Ok(0.25));
 /// assert_eq!(pushed.at_equal_second.at[0].1.map(|gain| gain.value()), Ok(0.25));
@@ -131,31 +138,23 @@ pub enum CompareError {
 /// ```
 ///
 /// # Errors
-/// If a frontier has no finite point, or too few draws are asked for.
+/// If the points have not the same two axes, one frontier has no finite point, or too few draws are asked for.
 pub fn compare_frontiers(
-    axes: &[Axis; 2],
-    first: &[[Estimate; 2]],
-    second: &[[Estimate; 2]],
+    first: &UncertainPoints,
+    second: &UncertainPoints,
     asked: &Compared,
 ) -> Result<Comparison, CompareError> {
-    if asked.draws < FEWEST_DRAWS {
-        return Err(CompareError::TooFewDraws(asked.draws));
+    let question = Question::new(first, second, asked)?;
+    let count = asked.draws.count.get();
+    if count < FEWEST_DRAWS {
+        return Err(CompareError::TooFewDraws(count));
     }
-    let is_finite = |point: &[Estimate; 2]| point.iter().all(|figure| figure.value().is_finite());
-    for (points, nothing) in
-        [(first, CompareError::NothingFirst), (second, CompareError::NothingSecond)]
-    {
-        if !points.iter().any(is_finite) {
-            return Err(nothing);
-        }
-    }
-    let question = Question::new(axes, asked);
-    let found = question.measure(first, second, &mut Estimate::value);
+    let found = question.measure(&mut Estimate::value);
     let mut drawn = Vec::new();
-    if first.iter().chain(second).flatten().any(|figure| figure.low() < figure.high()) {
-        let mut draws = Draws::new(asked.seed);
-        let mut draw = || question.measure(first, second, &mut |figure| draws.of(figure));
-        drawn.extend((0..asked.draws).map(|_| draw()));
+    if question.is_uncertain() {
+        let mut resampler = Resampler::new(asked.draws.seed);
+        let mut draw = || question.measure(&mut |figure| resampler.of(figure));
+        drawn.extend((0..count).map(|_| draw()));
     }
     let answers = Answers { found, drawn };
     Ok(Comparison {

@@ -10,7 +10,7 @@ mod two;
 use crate::Points;
 use rows::Row;
 pub(crate) use rows::{dominates, lexicographic, no_worse};
-pub(crate) use stairs::Stairs;
+pub(crate) use stairs::{Stairs, key};
 
 /// Whether more or less of a figure is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -53,11 +53,10 @@ impl Points {
     /// A point dominates another if it is at least as good in every figure and better in one. Equal points do not dominate
     /// each other: all of them are kept. Infinite figures compare as one would think, and -0 is 0.
     ///
-    /// Takes time in `O(n)` for one axis, `O(n log n)` for two and three, and `O(n log^(d-2) n)` for `d` axes, but never
-    /// more than `O(n^2)`: a sweep with a staircase of the best so far in up to three dimensions (Kung, Luccio and
-    /// Preparata, "On finding the maxima of a set of vectors", 1975), divide and conquer above that (the same paper, with
-    /// the marriage step of Bentley 1980). A first pass throws out what a few strong points dominate, so that of
-    /// independent figures few are left to sort.
+    /// Takes time in `O(n)` for one axis, `O(n log n)` for two and three, and `O(n log^(d-2) n)` for `d` axes, though with many
+    /// axes hardly more than `O(n^2)`: a sweep with a staircase of the best so far in up to three dimensions, divide and conquer
+    /// above (Kung, Luccio and Preparata, "On finding the maxima of a set of vectors", 1975). A first pass throws out what a few
+    /// strong points dominate, so that of independent figures few are left to sort.
     ///
     /// ```
     /// use fizeau_pareto::{Axis, Points};

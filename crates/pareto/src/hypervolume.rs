@@ -1,15 +1,15 @@
 //! How much of the space of figures a set of points reaches.
 
+mod cover;
 mod four;
 mod many;
 mod order;
 mod ranks;
-mod stairs;
 mod sum;
 mod three;
 mod two;
 
-pub(crate) use many::{MOST_AXES, Row, exclusive, lexicographic, maxima, padded};
+pub(crate) use many::{MOST_AXES, Row, exclusive, maxima, padded, positive};
 pub(crate) use order::{least_first, lowest_first, ranked};
 pub(crate) use ranks::Ranks;
 pub(crate) use sum::Sum;

@@ -49,10 +49,11 @@ mod operating;
 mod points;
 mod preference;
 mod resample;
+mod search;
 mod uncertain;
 pub use attainment::{AttainmentError, attained_share, attainment_surface};
 pub use backoff::{StepRule, StepRuleError, back_off};
-pub use bend::{Draws, FrontierKnee, KneeMethod, NoKnee};
+pub use bend::{FrontierKnee, KneeMethod, NoKnee};
 pub use capacity::{CapacityError, Demand, Fleet, Fleets};
 pub use curve::{CurveError, FrontierCurve, Reading};
 pub use distance::{CompareError, Compared, Comparison, Gains, NoComparison, compare_frontiers};
@@ -66,6 +67,11 @@ pub use knee::{Knee, KneeRule, knee};
 pub use operating::{Candidate, Choice, Constraint, Relation, operating_point};
 pub use points::{Axis, Points, PointsError};
 pub use preference::Preference;
+pub use resample::Draws;
+pub use search::{
+    Bearing, Evaluation, Found, Loads, Next, Search, SearchEnding, SearchSpec, SearchSpecError,
+    Standing, log_margin,
+};
 pub use uncertain::{UncertainPoints, Verdict};
 
 /// The example of the README, compiled so that it cannot go stale.

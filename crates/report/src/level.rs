@@ -69,6 +69,16 @@ pub struct WarmUp {
     pub failed: u64,
 }
 
+/// In what a load is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoadKind {
+    /// In requests per second.
+    Rate,
+    /// In requests in flight.
+    Concurrency,
+}
+
 /// Whether a level ran to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LevelStatus {
@@ -123,9 +133,18 @@ impl LoadPoint {
         }
     }
 
+    /// In what it is counted.
+    #[must_use]
+    pub const fn kind(self) -> LoadKind {
+        match self {
+            Self::Concurrency(_) => LoadKind::Concurrency,
+            Self::Rate(_) => LoadKind::Rate,
+        }
+    }
+
     /// Whether two loads can be drawn on one axis.
     pub(crate) fn same_kind(self, other: Self) -> bool {
-        std::mem::discriminant(&self) == std::mem::discriminant(&other)
+        self.kind() == other.kind()
     }
 
     /// The load as words in a sentence: `concurrency 64`, `4 requests/s`.

@@ -11,6 +11,7 @@
 //! | a table for a terminal | [`SweepReport::terminal`] |
 //! | `report.html` | [`SweepReport::page`] |
 //! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
+//! | `search.json`, and how the highest load within goals was found | [`SearchReport::text`] |
 //! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], [`WhatIf::page`] |
 //! | how many devices a rate takes, and what they cost | [`PlanReport::text`], [`PlanReport::to_json`] |
 //! | levels of several runs as rows of one table, and as CSV | [`LevelTable`], [`AxesPreset`] |
@@ -47,6 +48,7 @@ mod page;
 mod peers;
 mod percentiles;
 mod plan;
+mod search;
 mod setup;
 mod sol;
 mod sweep;
@@ -69,7 +71,8 @@ pub use comparison::{
 pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use lengths::LengthTally;
 pub use level::{
-    DecodeLight, LevelReport, LevelStatus, Light, LoadPoint, Reference, SpeedOfLight, Until, WarmUp,
+    DecodeLight, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Reference, SpeedOfLight,
+    Until, WarmUp,
 };
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
@@ -77,13 +80,15 @@ pub use plan::{
     Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
     PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,
 };
+pub use search::{SearchAsked, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
 pub use sol::{
     BatchCsv, Calibrated, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject,
     SolView,
 };
 pub use sweep::{
-    GoalResult, OperatingPoint, Place, Repeats, StandIn, Sustained, SweepReport, Unmeasured,
+    Aim, Decision, GoalResult, Maximum, OperatingPoint, Place, Profile, Repeats, StandIn,
+    Sustained, SweepReport, Unmeasured, Why, Within,
 };
 pub use terminal::{Style, Terminal};
 pub use vllm::{

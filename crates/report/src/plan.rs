@@ -29,7 +29,7 @@ use crate::LightCurve;
 pub struct PlanAsk {
     /// The requests per second, the share of each replica that is kept free, and the replicas that may fail.
     pub demand: Demand,
-    /// The goals; at least one.
+    /// The goals; at least one. Ranges are planned for at their tight ends, and priced at their loose ones too.
     pub goals: Vec<Goal>,
     /// Other goals whose price is to stand beside, each with what it is called; where there are none, the same goals with
     /// other limits of latency.
@@ -161,6 +161,13 @@ impl PlanReport {
     #[must_use]
     pub fn plans(&self) -> &[Plan] {
         &self.plans
+    }
+
+    /// Whether some plan keeps the goals, of ranges at least their loose ends.
+    #[must_use]
+    pub fn is_met(&self) -> bool {
+        let is_loose = |price: &GoalPrice| price.label == goals::LOOSE && price.outcome.is_ok();
+        self.plans.iter().any(|plan| plan.outcome.is_ok() || plan.prices.iter().any(is_loose))
     }
 
     /// The index of the plan that costs least, halfway between its lowest and its highest price; none where there is no plan.

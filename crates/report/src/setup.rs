@@ -159,19 +159,26 @@ pub struct Host {
     pub cores: Option<u32>,
 }
 
+impl Engine {
+    /// What answered, in one line: `simulated: ...`, `remote`.
+    pub(crate) fn words(&self) -> String {
+        let (engine, description) = match self {
+            Self::Simulated { description } => ("simulated", Some(description)),
+            Self::Remote { description } => ("remote", description.as_ref()),
+        };
+        match description {
+            Some(description) => format!("{engine}: {description}"),
+            None => engine.to_owned(),
+        }
+    }
+}
+
 impl Setup {
     /// Every field as a name and a value in words, in the order in which a reader wants them.
     pub(crate) fn rows(&self) -> Vec<(&'static str, String)> {
         let none = |what: &Option<String>| what.clone().unwrap_or_else(|| "not given".to_owned());
         let unknown = |what: Option<String>| what.unwrap_or_else(|| "unknown".to_owned());
-        let (engine, description) = match &self.engine {
-            Engine::Simulated { description } => ("simulated", Some(description)),
-            Engine::Remote { description } => ("remote", description.as_ref()),
-        };
-        let engine = match description {
-            Some(description) => format!("{engine}: {description}"),
-            None => engine.to_owned(),
-        };
+        let engine = self.engine.words();
         let tool = &self.tool;
         let commit = tool.commit.as_ref();
         let commit = commit.map_or_else(String::new, |commit| format!(" ({commit})"));

@@ -1,10 +1,16 @@
 //! A sweep's result: levels, the frontier among them, and the one to run at.
 
 mod client;
+mod decided;
+mod decision;
+mod decision_json;
 mod goals;
 mod json;
+mod lacking;
+mod maximum;
 mod operating;
 mod places;
+mod profile;
 mod repeats;
 mod sustained;
 mod unmeasured;
@@ -16,9 +22,13 @@ use fizeau_core::FailureClass;
 use fizeau_metrics::{Slo, Verdict};
 use fizeau_pareto::Knee;
 
+pub use decision::{Decision, Within};
+pub(crate) use goals::results;
 pub use goals::{GoalResult, StandIn};
-pub use operating::OperatingPoint;
+pub use maximum::Maximum;
+pub use operating::{OperatingPoint, Why};
 pub use places::Place;
+pub use profile::{Aim, Profile};
 pub use repeats::Repeats;
 pub(crate) use repeats::{HEADS, REPEATS_NOTE};
 pub use sustained::Sustained;
@@ -44,7 +54,8 @@ pub struct SweepReport {
     unmeasured: Vec<Unmeasured>,
     repeats: Vec<Repeats>,
     sustained: Option<Box<Sustained>>,
-    operating_point: OperatingPoint,
+    profile: Profile,
+    decisions: Vec<Decision>,
     curve: Option<LightCurve>,
 }
 
@@ -54,10 +65,7 @@ impl SweepReport {
     #[must_use]
     pub fn new(setup: Setup, levels: Vec<LevelReport>, slo: Option<Slo>) -> Self {
         let places = places::places(&levels);
-        let on_frontier = |&i: &usize| places[i] == Place::Frontier;
-        let frontier: Vec<usize> = (0..levels.len()).filter(on_frontier).collect();
-        let operating_point = operating::choose(&levels, &frontier, slo.as_ref());
-        Self {
+        let report = Self {
             setup,
             levels,
             slo,
@@ -65,9 +73,19 @@ impl SweepReport {
             unmeasured: Vec::new(),
             repeats: Vec::new(),
             sustained: None,
-            operating_point,
+            profile: Profile::GENERAL,
+            decisions: Vec::new(),
             curve: None,
-        }
+        };
+        report.with_profile(Profile::GENERAL)
+    }
+
+    /// The same, with something else put first where several levels keep the goals.
+    #[must_use]
+    pub fn with_profile(self, profile: Profile) -> Self {
+        let goals = self.slo.as_ref();
+        let decisions = goals.map(|slo| decision::decide(&self.levels, slo, &profile));
+        Self { profile, decisions: decisions.unwrap_or_default(), ..self }
     }
 
     /// The same, naming the loads that were planned and never measured.
@@ -131,10 +149,28 @@ impl SweepReport {
         (0..self.levels.len()).filter(on_frontier).collect()
     }
 
-    /// The level to run at.
+    /// What is put first where several levels keep the goals.
     #[must_use]
-    pub const fn operating_point(&self) -> &OperatingPoint {
-        &self.operating_point
+    pub const fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// What the sweep says of the load to run at, for each kind of load that was swept, rates first; nothing without goals.
+    #[must_use]
+    pub fn decisions(&self) -> &[Decision] {
+        &self.decisions
+    }
+
+    /// The level to run at: that of the first decision, at the loose end of the goals where only that is met.
+    #[must_use]
+    pub fn operating_point(&self) -> &OperatingPoint {
+        static NO_GOAL: OperatingPoint = OperatingPoint::NoGoal;
+        static NO_LEVEL: OperatingPoint = OperatingPoint::NoLevel;
+        match self.decisions.first() {
+            Some(decision) => &decision.foremost().point,
+            None if self.slo.is_none() => &NO_GOAL,
+            None => &NO_LEVEL,
+        }
     }
 
     /// Where more load stops paying, in words; none if every level pays. Means something only where the levels are

@@ -179,10 +179,9 @@ impl SweepReport {
     fn say_operating_point(&self, out: &mut Vec<Line>) {
         let chosen = self.operating_point();
         if *chosen != OperatingPoint::NoGoal {
-            let words = chosen.words(self.levels());
-            out.push(Line::text(format!("Operating point: {words}")));
-            let goals = self.goal_words().into_iter();
-            out.extend(goals.map(|goal| Line::text(format!("  {goal}"))));
+            out.push(Line::text(format!("Operating point: {}", self.operating_words())));
+            let lines = self.goal_words().into_iter().chain(self.decision_lines());
+            out.extend(lines.map(|line| Line::text(format!("  {line}"))));
         }
     }
 

@@ -156,11 +156,14 @@ pub(crate) struct ParetoOutputArgs {
 /// The presets and the columns, from the tables that define them.
 fn after_help() -> String {
     use fizeau::report::{AxesPreset, LevelTable};
-    let mut text = "Axes that people use (--axes), + more is better, - less is better:\n".to_owned();
+    let mut text =
+        "Axes that people use (--axes), + more is better, - less is better:\n".to_owned();
     for preset in AxesPreset::all() {
         text.push_str(&format!("  {:<24} {}\n", preset.name(), preset.words()));
     }
-    text.push_str("\nColumns of folders (times in ms; with _low and _high where an interval is known):\n");
+    text.push_str(
+        "\nColumns of folders (times in ms; with _low and _high where an interval is known):\n",
+    );
     for (name, about) in LevelTable::legend() {
         text.push_str(&format!("  {name:<27} {about}\n"));
     }

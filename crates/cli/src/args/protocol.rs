@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::exit::Fail;
+
 /// What a measured and a simulated sweep have in common.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Protocol")]
@@ -29,6 +31,31 @@ pub(crate) struct ProtocolArgs {
     /// Measure all levels, whatever they show. The default of `fizeau simulate`.
     #[arg(long)]
     pub(crate) no_stop: bool,
+}
+
+impl ProtocolArgs {
+    /// Its flags, and whether each was given.
+    pub(crate) const fn given(&self) -> [(&'static str, bool); 5] {
+        let Self { repeats, refine, sustain, stop_at_saturation, no_stop } = self;
+        [
+            ("--repeats", repeats.get() > 1),
+            ("--refine", refine.is_some()),
+            ("--sustain", sustain.is_some()),
+            ("--stop-at-saturation", *stop_at_saturation),
+            ("--no-stop", *no_stop),
+        ]
+    }
+}
+
+/// Refuses the first flag that was given, for the reason `why`.
+pub(super) fn refuse(
+    given: impl IntoIterator<Item = (&'static str, bool)>,
+    why: &str,
+) -> Result<(), Fail> {
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => Err(Fail::usage(format!("{flag}: {why}"))),
+        None => Ok(()),
+    }
 }
 
 /// What only time that passes needs.

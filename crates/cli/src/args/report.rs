@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Args};
 use fizeau::metrics::{Concept, Peer, PercentileRule, WindowEnd};
 
-use super::{PhysicsArgs, TrustArgs};
+use super::{ChoosingArgs, PhysicsArgs, TrustArgs};
 
 #[derive(Debug, Args)]
 #[command(mut_args(as_the_run_had_it))]
@@ -26,6 +26,9 @@ pub(crate) struct ReportArgs {
     /// Likewise at the back.
     #[arg(long, value_name = "auto|N|Ns")]
     pub(crate) cooldown: Option<WindowEnd>,
+    /// By default as the run had it.
+    #[command(flatten)]
+    pub(crate) choosing: ChoosingArgs,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,9 +3,14 @@
 use clap::builder::ArgPredicate;
 use clap::{Arg, ArgAction, Args};
 use fizeau::core::Nanos;
+use fizeau::harness::LoadSearchSpec;
 
 use super::engine::time;
-use super::{EngineArgs, LevelArgs, LevelsArgs, ProtocolArgs, SystemArgs, TrustArgs, VerdictArgs};
+use super::protocol::refuse;
+use super::{
+    ChoosingArgs, EngineArgs, LevelArgs, LevelsArgs, OverArg, ProtocolArgs, SearchFlags,
+    SystemArgs, TrustArgs, VerdictArgs,
+};
 use crate::exit::Fail;
 use crate::sweep::DEFAULT_SLO;
 use crate::whatif;
@@ -60,6 +65,12 @@ const ONE_LEVEL: [&str; 24] = [
         .help("A folder for the run: run.json, tapes.jsonl, summary.json, histograms; with --levels a sweep's, by default one \
                named by the date under fizeau-runs/")),
     // What it asks for is taken from the command line before that is read: see `crate::whatif`.
+    mut_arg("from", |arg| arg.requires("search")),
+    mut_arg("to", |arg| arg.requires("search")),
+    mut_arg("max_runs", |arg| arg.requires("search")),
+    mut_arg("tolerance", |arg| arg.requires("search")),
+    mut_arg("confidence", |arg| arg.requires("search")),
+    mut_arg("confirm", |arg| arg.requires("search")),
     arg(Arg::new("case").long("case").value_name("FLAGS").action(ArgAction::Append).help_heading("What if").help(whatif::help())),
 )]
 pub(crate) struct SimulateArgs {
@@ -75,6 +86,12 @@ pub(crate) struct SimulateArgs {
     pub(crate) protocol: ProtocolArgs,
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
+    /// Search the highest rate, or the highest concurrency, within --slo, as `fizeau search` does.
+    #[arg(long, value_enum, value_name = "OVER", num_args = 0..=1, require_equals = false, default_missing_value = "rate",
+          conflicts_with = "levels", help_heading = "Search")]
+    pub(crate) search: Option<OverArg>,
+    #[command(flatten)]
+    pub(crate) searched: SearchFlags,
     /// How long a request is on its way to the engine: a number with ns, us, ms or s. Above 0, what follows the end of a reply comes
     /// too late for the step that begins then, as it does in life, where it is at least loopback's time.
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "50us", help_heading = "Load")]
@@ -96,9 +113,13 @@ pub(crate) struct SimulatedSweepArgs {
     /// A level releases no further request after this many seconds of virtual time; by default there is no such limit.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) level_seconds: Option<f64>,
-    /// The goal that the operating point, or without --levels the level, must meet: p99 ttft<500ms, p99 tpot<20ms.
+    /// The goal that the operating point, or without --levels the level, must meet: p99 ttft<500ms, p99 tpot<20ms. A range such
+    /// as p99 ttft<500ms..800ms has a tight and a loose end: both are answered, and the exit code is 1 where not even the loose
+    /// end is met.
     #[arg(long, default_value = DEFAULT_SLO)]
     pub(crate) slo: String,
+    #[command(flatten)]
+    pub(crate) choosing: ChoosingArgs,
 }
 
 impl SimulateArgs {
@@ -109,30 +130,25 @@ impl SimulateArgs {
 
     /// Refuses what one level has no use for.
     pub(crate) fn check(&self) -> Result<(), Fail> {
-        let ProtocolArgs { repeats, refine, sustain, stop_at_saturation, no_stop } = self.protocol;
-        let given = [
-            ("--repeats", repeats.get() > 1),
-            ("--refine", refine.is_some()),
-            ("--sustain", sustain.is_some()),
-            ("--stop-at-saturation", stop_at_saturation),
-            ("--no-stop", no_stop),
-            ("--level-seconds", self.sweep.level_seconds.is_some()),
-        ];
-        match given.into_iter().find(|(_, is_given)| *is_given && !self.is_sweep()) {
-            Some((flag, _)) => {
-                Err(Fail::usage(format!("{flag}: it is of a sweep: give --levels or --rates")))
-            }
-            None => Ok(()),
+        if self.is_sweep() {
+            return Ok(());
         }
+        let is_long = self.sweep.level_seconds.is_some() && self.search.is_none();
+        let given = self.protocol.given().into_iter().chain([("--level-seconds", is_long)]);
+        refuse(given, "it is of a sweep: give --levels or --rates")
     }
 
     /// The levels of a sweep, as `fizeau sweep` has them.
     pub(crate) fn levels(&self) -> LevelsArgs {
         let LevelArgs { lengths, load, .. } = &self.level;
         LevelsArgs {
-            levels: self.sweep.levels.clone(),
+            levels: match self.search {
+                Some(_) => vec![LoadSearchSpec::FIRST.get()],
+                None => self.sweep.levels.clone(),
+            },
             rates: self.sweep.rates.clone(),
-            burstiness: self.level.arrivals.burstiness,
+            // A search has its rates, and how regular they are, by itself.
+            burstiness: if self.search.is_some() { 1.0 } else { self.level.arrivals.burstiness },
             isl: lengths.random_input_len.clone(),
             osl: lengths.random_output_len.clone(),
             num_prompts: load.num_prompts,
@@ -147,6 +163,7 @@ impl SimulateArgs {
         let result = &self.level.result;
         VerdictArgs {
             slo: self.sweep.slo.clone(),
+            choosing: self.sweep.choosing.clone(),
             goodput: result.goodput.clone(),
             out: result.out.clone(),
             engine: None,

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::exit::Fail;
 use crate::sweep::SeriesArgs;
 
+use super::protocol::refuse;
 use super::{
-    BudgetArgs, ClientArgs, EndpointArgs, PhysicsArgs, ProtocolArgs, SamplingArgs, TrustArgs,
-    WindowArgs, WorkloadArgs,
+    BudgetArgs, ChoosingArgs, ClientArgs, EndpointArgs, PhysicsArgs, ProtocolArgs, SamplingArgs,
+    TrustArgs, WindowArgs, WorkloadArgs,
 };
 
 #[derive(Debug, Args)]
@@ -41,6 +43,18 @@ pub(crate) struct SweepArgs {
 }
 
 impl SweepArgs {
+    /// Refuses what a search decides by itself.
+    pub(crate) fn check_for_search(&self) -> Result<(), Fail> {
+        let (plan, time) = (&self.plan, &self.time);
+        let given = self.protocol.given().into_iter().chain([
+            ("--rates", plan.rates.is_some()),
+            ("--burstiness", plan.burstiness != 1.0),
+            ("--budget", time.budget.is_some()),
+            ("--resume", time.resume.is_some()),
+        ]);
+        refuse(given, "it is of `fizeau sweep`; a search decides that by itself")
+    }
+
     /// What is not of who answers.
     pub(crate) const fn series(&self) -> SeriesArgs<'_> {
         let Self { workload, plan, verdict, window, .. } = self;
@@ -108,9 +122,12 @@ pub(crate) struct LevelsArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Verdict")]
 pub(crate) struct VerdictArgs {
-    /// The goal that the operating point must meet.
+    /// The goal that the operating point must meet. A range such as p99 ttft<500ms..800ms has a tight and a loose end: both
+    /// are answered, and the exit code is 1 where not even the loose end is met.
     #[arg(long, default_value = crate::sweep::DEFAULT_SLO)]
     pub(crate) slo: String,
+    #[command(flatten)]
+    pub(crate) choosing: ChoosingArgs,
     /// Per-request goals in milliseconds, such as ttft:500 tpot:50; gives goodput. A request is good if it meets all
     /// goals of one group; the word or begins another: ttft:500 tpot:50 or e2el:2000.
     #[arg(long, value_name = "METRIC:MS", num_args = 1..)]

@@ -57,7 +57,10 @@ impl Asked {
 pub(super) fn axes(args: &AxisArgs, of_folders: bool) -> Result<Vec<Axis>, Fail> {
     let preset = match &args.preset {
         Some(name) => Some(AxesPreset::named(name).ok_or_else(|| {
-            Fail::usage(format!("--axes: no axes are called `{name}`; there are {}", AxesPreset::names()))
+            Fail::usage(format!(
+                "--axes: no axes are called `{name}`; there are {}",
+                AxesPreset::names()
+            ))
         })?),
         None if of_folders => AxesPreset::all().first().copied(),
         None => None,
@@ -71,8 +74,9 @@ pub(super) fn axes(args: &AxisArgs, of_folders: bool) -> Result<Vec<Axis>, Fail>
         }
         (axes, _) => axes.to_vec(),
     };
-    let is_repeated =
-        |&i: &usize| axes.iter().take(i).any(|axis| Some(axis.name()) == axes.get(i).map(Axis::name));
+    let is_repeated = |&i: &usize| {
+        axes.iter().take(i).any(|axis| Some(axis.name()) == axes.get(i).map(Axis::name))
+    };
     match (1..axes.len()).find(is_repeated).and_then(|i| axes.get(i)) {
         Some(axis) => Err(Fail::usage(format!(
             "--maximize and --minimize: `{}` is named twice; name each column once",

@@ -45,7 +45,8 @@ impl Set {
 
     /// The points of these indices.
     pub(super) fn part(&self, indices: &[usize]) -> Result<Self, Fail> {
-        let mut part = Self::new(self.values().axes().to_vec(), matches!(self, Self::Uncertain(_)))?;
+        let mut part =
+            Self::new(self.values().axes().to_vec(), matches!(self, Self::Uncertain(_)))?;
         for &index in indices {
             match (&mut part, self) {
                 (Self::Exact(part), Self::Exact(all)) => {

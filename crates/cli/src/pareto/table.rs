@@ -140,11 +140,6 @@ impl Table {
         }
     }
 
-    /// Whether there is a column of this name.
-    pub(crate) fn has(&self, column: &str) -> Result<bool, Fail> {
-        Ok(self.heads()?.iter().any(|head| head == column))
-    }
-
     fn no_column(&self, column: &str) -> Fail {
         let heads = self.heads().unwrap_or_default();
         Fail::usage(format!(

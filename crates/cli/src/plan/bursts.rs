@@ -1,10 +1,10 @@
 //! What burstier arrivals cost a replica, by the simulated engine.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use fizeau::core::{Nanos, PerSec, Tokens};
 use fizeau::harness::{Cancel, LevelAsk, LevelLoad, LevelSize, Rig, SelfWatch, Sweep, SweepSpec};
-use fizeau::metrics::Goal;
+use fizeau::metrics::{Goal, GoodputGoals, Metric};
 use fizeau::report::{Bursts, Carried, LoadPoint, PlanAsk, PlanLevel, PlanSource, SimulatedBursts};
 use fizeau::roofline::Calibration;
 use fizeau::sim::{EngineConfig, Overheads, Routing, Scenario, SimTransport, VirtualTime};
@@ -26,63 +26,93 @@ const HALVINGS: usize = 4;
 /// More replicas behind one router change little, and take long.
 const MOST_POOLED: u32 = 8;
 
+/// What the simulated engine is asked.
+pub(super) struct Asked<'a> {
+    pub(super) plan: &'a PlanAsk,
+    /// What makes a single request a good one, for goals on goodput.
+    pub(super) goodput: GoodputGoals,
+    pub(super) burstiness: f64,
+}
+
 /// What arrivals of this burstiness leave of what was measured.
-pub(super) fn of(
-    source: &PlanSource,
-    ask: &PlanAsk,
-    found: &Found,
-    burstiness: f64,
-) -> Result<Bursts, Fail> {
+pub(super) fn of(source: &PlanSource, found: &Found, asked: &Asked<'_>) -> Result<Bursts, Fail> {
     let not = |reason: &str| Ok(Bursts::NotAccounted { reason: reason.to_owned() });
-    let Some(physics) = &found.physics else { return not(super::NO_MODEL) };
-    let [.., Some(calibration)] = physics.files() else {
-        return not(
-            "there is no calibration of the engine: --calibration FILE, of `fizeau sol --fit`",
-        );
+    let (trial, carried) = match trial(source, found, asked)? {
+        Ok(ready) => ready,
+        Err(reason) => return not(reason),
     };
-    let (Some(input), Some(output)) = (source.lengths.input, source.lengths.output) else {
-        return not("the lengths of requests are not known: --input-len, --output-len");
-    };
-    let Ok(carried) = source.carried(&ask.goals) else { return not("the goals are not met") };
-    let scenario = scenario(physics, calibration)?;
-    let lengths = Lengths::fixed(whole(input).get(), whole(output).get());
-    let trial = Trial { scenario, lengths, goals: &ask.goals, spacing: random(1.0) };
-    let bursty = Trial { spacing: random(burstiness), ..trial.clone() };
-    let (as_measured, measured_with) = match carried.nearest {
-        LoadPoint::Concurrency(slots) => {
-            (trial.most(Kind::Closed, slots.into())?, "a closed loop".to_owned())
-        }
-        LoadPoint::Rate(_) => {
-            let measured = found.burstiness.unwrap_or(1.0);
-            let trial = Trial { spacing: random(measured), ..trial.clone() };
-            let words = match measured {
-                1.0 => "Poisson arrivals".to_owned(),
-                other => format!("arrivals of burstiness {other}"),
-            };
-            (trial.most(Kind::Open, carried.requests_per_s.value())?, words)
-        }
-    };
-    let Some(as_measured) = as_measured else {
+    let (most, measured_with) = as_measured(&trial, &carried)?;
+    let Some(as_measured) = most else {
         return not("the simulated engine keeps the goals at no load, however little");
     };
+    let bursty = Trial { spacing: random(asked.burstiness), ..trial.clone() };
     let Some(under_bursts) = bursty.most(Kind::Open, as_measured)? else {
         return not(
             "with such bursts the simulated engine keeps the goals at no rate, however low",
         );
     };
+    let [input, output] = trial.tokens;
     Ok(Bursts::Simulated(SimulatedBursts {
-        burstiness,
-        engine: trial.scenario.describe(),
+        burstiness: asked.burstiness,
+        engine: format!(
+            "{}; requests of {input} tokens in and {output} out, all alike",
+            trial.scenario.describe()
+        ),
         measured_with,
         as_measured: PerSec::new(as_measured),
         under_bursts: PerSec::new(under_bursts),
-        pooled: pooled(&bursty, ask, under_bursts)?,
+        pooled: pooled(&bursty, under_bursts)?,
     }))
 }
 
+/// The simulated engine, with arrivals as they were measured, and what was measured; or why there is none.
+fn trial<'a>(
+    source: &PlanSource,
+    found: &Found,
+    asked: &'a Asked<'_>,
+) -> Result<Result<(Trial<'a>, Carried), &'static str>, Fail> {
+    let Some(physics) = &found.physics else { return Ok(Err(super::NO_MODEL)) };
+    let [.., Some(calibration)] = physics.files() else {
+        return Ok(Err(
+            "there is no calibration of the engine: --calibration FILE, of `fizeau sol --fit`",
+        ));
+    };
+    let (Some(input), Some(output)) = (source.lengths.input, source.lengths.output) else {
+        return Ok(Err("the lengths of requests are not known: --input-len, --output-len"));
+    };
+    let Ok(carried) = source.carried(&asked.plan.goals) else {
+        return Ok(Err("the goals are not met"));
+    };
+    let is_goodput = |goal: &Goal| matches!(goal.metric, Metric::GoodShare | Metric::GoodputPerSec);
+    if asked.goodput.is_empty() && asked.plan.goals.iter().any(is_goodput) {
+        return Ok(Err("a goal on goodput can be simulated only with --goodput"));
+    }
+    let scenario = scenario(physics, calibration)?;
+    let tokens = [whole(input), whole(output)];
+    let spacing = random(found.burstiness.unwrap_or(1.0));
+    Ok(Ok((Trial { scenario, tokens, asked, spacing }, carried)))
+}
+
+/// What the simulated replica carries with arrivals as they were measured, and how they came.
+fn as_measured(trial: &Trial<'_>, carried: &Carried) -> Result<(Option<f64>, String), Fail> {
+    match carried.nearest {
+        LoadPoint::Concurrency(slots) => {
+            Ok((trial.most(Kind::Closed, slots.into())?, "a closed loop".to_owned()))
+        }
+        LoadPoint::Rate(_) => {
+            let words = match trial.spacing {
+                Spacing::Random { burstiness: 1.0 } => "Poisson".to_owned(),
+                Spacing::Random { burstiness } => format!("burstiness {burstiness}"),
+                Spacing::Even => "evenly spaced".to_owned(),
+            };
+            Ok((trial.most(Kind::Open, carried.requests_per_s.value())?, words))
+        }
+    }
+}
+
 /// What each of the plan's replicas carries where they share the arrivals.
-fn pooled(bursty: &Trial<'_>, ask: &PlanAsk, each: f64) -> Result<Option<(u32, PerSec)>, Fail> {
-    let Ok(fleet) = ask.demand.fleet(each) else { return Ok(None) };
+fn pooled(bursty: &Trial<'_>, each: f64) -> Result<Option<(u32, PerSec)>, Fail> {
+    let Ok(fleet) = bursty.asked.plan.demand.fleet(each) else { return Ok(None) };
     let count = u32::try_from(fleet.needed).unwrap_or(MOST_POOLED).min(MOST_POOLED);
     let Some(count) = NonZeroU32::new(count).filter(|count| count.get() > 1) else {
         return Ok(None);
@@ -106,8 +136,11 @@ fn scenario(physics: &Physics, calibration: &str) -> Result<Scenario, Fail> {
     scenario.map_err(Fail::usage)?.with_calibration(calibration, None).named("--calibration")
 }
 
-const fn random(burstiness: f64) -> Spacing {
-    Spacing::Random { burstiness }
+fn random(burstiness: f64) -> Spacing {
+    match burstiness.is_finite() {
+        true => Spacing::Random { burstiness },
+        false => Spacing::Even,
+    }
 }
 
 /// Whether a load waits for its replies.
@@ -121,8 +154,9 @@ enum Kind {
 #[derive(Clone)]
 struct Trial<'a> {
     scenario: Scenario,
-    lengths: Lengths,
-    goals: &'a [Goal],
+    /// Of a prompt and of an output.
+    tokens: [Tokens; 2],
+    asked: &'a Asked<'a>,
     spacing: Spacing,
 }
 
@@ -134,7 +168,7 @@ impl Trial<'_> {
         let mut next = start;
         for _ in 0..MOST_STEPS + HALVINGS {
             let Some(level) = self.level(&spec, kind, next)? else { break };
-            let is_kept = Carried::of(std::slice::from_ref(&level), self.goals).is_ok();
+            let is_kept = Carried::of(std::slice::from_ref(&level), &self.asked.plan.goals).is_ok();
             let at = level.load.value();
             levels.push(level);
             if is_kept {
@@ -156,14 +190,17 @@ impl Trial<'_> {
                 break;
             }
         }
-        let carried = Carried::of(&levels, self.goals);
+        let carried = Carried::of(&levels, &self.asked.plan.goals);
         Ok(carried.ok().map(|carried| carried.requests_per_s.value()).filter(|most| *most > 0.0))
     }
 
     fn spec(&self) -> Result<SweepSpec, Fail> {
         let workload = Spec::new(REQUESTS).map_err(Fail::broken)?;
-        let workload = Spec { lengths: self.lengths.clone(), content: Content::Unread, ..workload };
-        Ok(SweepSpec { spacing: self.spacing, ..SweepSpec::new([], workload) })
+        let [input, output] = self.tokens.map(Tokens::get);
+        let lengths = Lengths::fixed(input, output);
+        let workload = Spec { lengths, content: Content::Unread, ..workload };
+        let goals = self.asked.goodput.clone();
+        Ok(SweepSpec { spacing: self.spacing, goals, ..SweepSpec::new([], workload) })
     }
 
     /// A level in virtual time; none where nothing completed.
@@ -179,8 +216,7 @@ impl Trial<'_> {
         let rig =
             Rig { transport: &transport, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let mut sweep = Sweep::new(rig, spec, None);
-        let size =
-            LevelSize { requests: std::num::NonZeroU64::new(REQUESTS), time: None, warmup: None };
+        let size = LevelSize { requests: NonZeroU64::new(REQUESTS), time: None, warmup: None };
         let ask = LevelAsk { load, visit: 0, size };
         let level = time.block_on(sweep.level(ask, &mut ())).map_err(Fail::broken)?;
         let level = level.map_err(Fail::broken)?;

@@ -1,7 +1,7 @@
 //! A CSV file of tested loads, for a plan.
 
 use fizeau::core::{Arrival, Channel, PerSec, Stamp, Tape, Tokens};
-use fizeau::metrics::{Metric, Slo};
+use fizeau::metrics::{Metric, Slo, Statistic};
 use fizeau::pareto::Estimate;
 use fizeau::report::{LightCurve, LoadPoint, MeanLengths, PlanFigure, PlanLevel};
 
@@ -32,12 +32,7 @@ pub(super) fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
         None => None,
     };
     let light = physics.as_ref().and_then(|physics| light(physics, lengths));
-    let in_flight = levels.iter().map(|level| match level.load {
-        LoadPoint::Concurrency(slots) => Some(f64::from(slots)),
-        LoadPoint::Rate(_) => None,
-    });
     Ok(Found {
-        in_flight: in_flight.collect(),
         left_out: Vec::new(),
         slo: None,
         hardware: None,
@@ -122,12 +117,12 @@ impl Table {
             let (loads, has) = (LOADS.join(", "), self.header.join(", "));
             return Err(format!("a column {loads} says how hard a level pressed; there are {has}"));
         }
-        let figures: Vec<(&str, PlanName)> =
+        let figures: Vec<(&str, Name)> =
             self.header.iter().filter_map(|name| Some((name.as_str(), figure(name)?))).collect();
         (0..self.rows.len()).map(|row| self.level(row, &figures)).collect()
     }
 
-    fn level(&self, row: usize, names: &[(&str, PlanName)]) -> Result<PlanLevel, String> {
+    fn level(&self, row: usize, names: &[(&str, Name)]) -> Result<PlanLevel, String> {
         let (load, served) = self.load(row)?;
         let mut figures = Vec::new();
         for (name, (metric, statistic)) in names {
@@ -137,7 +132,7 @@ impl Table {
         }
         let rps = PlanFigure {
             metric: Metric::RequestsPerSec,
-            statistic: fizeau::metrics::Statistic::Value,
+            statistic: Statistic::Value,
             value: served,
         };
         figures.push(rps);
@@ -172,10 +167,10 @@ impl Table {
 }
 
 /// What a column is about.
-type PlanName = (Metric, fizeau::metrics::Statistic);
+type Name = (Metric, Statistic);
 
 /// The figure that a column holds by the name of a goal: `p99_ttft_ms`, `good_share`; none of any other column.
-fn figure(column: &str) -> Option<PlanName> {
+fn figure(column: &str) -> Option<Name> {
     let name = column.strip_suffix("_ms").unwrap_or(column);
     let statistics = ["mean", "p50", "median", "p90", "p95", "p999", "p99", "max"];
     let split = statistics.iter().find_map(|statistic| {

@@ -19,14 +19,10 @@ pub(super) fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
     }
     let stored = Stored::read(&from.path, &args.goodput, &physics(from, args))
         .named(&format!("--from {}", from.path.display()))?;
-    let (mut levels, mut left_out, mut in_flight) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut levels, mut left_out) = (Vec::new(), Vec::new());
     for level in &stored.levels {
         match PlanLevel::measured(level) {
-            Ok(usable) => {
-                levels.push(usable);
-                let over_time = level.summary.over_time.as_ref();
-                in_flight.push(over_time.map(|over_time| over_time.in_flight.mean));
-            }
+            Ok(usable) => levels.push(usable),
             Err(reason) => left_out.push(format!("{}: {reason}", named(level))),
         }
     }
@@ -35,7 +31,6 @@ pub(super) fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
         burstiness: burstiness(&stored.levels),
         levels,
         left_out,
-        in_flight,
         slo: stored.slo,
         light: stored.curve,
         hardware: stored.setup.hardware,

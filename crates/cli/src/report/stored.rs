@@ -6,7 +6,7 @@ use fizeau::core::PerSec;
 use fizeau::harness::{StoredEnding, StoredRun};
 use fizeau::metrics::Slo;
 use fizeau::report::{
-    LevelReport, LevelStatus, LightCurve, LoadPoint, Setup, SweepReport, Unmeasured,
+    LevelReport, LevelStatus, LightCurve, LoadPoint, Profile, Setup, SweepReport, Unmeasured,
 };
 use serde_json::Value;
 
@@ -26,6 +26,8 @@ pub(crate) struct Stored {
     pub(crate) levels: Vec<LevelReport>,
     /// The goals of a sweep; none of any other run.
     pub(crate) slo: Option<Slo>,
+    /// What the sweep put first where several levels keep the goals.
+    pub(crate) profile: Profile,
     /// What the hardware could do with the requests; none where model or device are not known.
     pub(crate) curve: Option<LightCurve>,
     /// The loads that were planned and never measured.
@@ -59,6 +61,7 @@ impl Stored {
         let sweep = sweep_document(run)?;
         let slo = sweep.as_ref().and_then(|sweep| sweep.get("slo")?.as_str());
         let slo = slo.map(|text| text.parse().named("sweep.json: slo")).transpose()?;
+        let profile = asked.choosing.over(profile(sweep.as_ref())?);
         let planned = Planned::all(run.record()).into_iter();
         let planned = planned.filter(|planned| planned.visit == 0 && planned.role.is_none());
         let planned = planned.filter_map(|planned| planned.load).map(load_point);
@@ -70,14 +73,14 @@ impl Stored {
             Some(said) => said.iter().filter_map(unmeasured).collect(),
             None => planned.collect(),
         };
-        Ok(Self { setup, levels, slo, curve, unmeasured, sustained, physics })
+        Ok(Self { setup, levels, slo, profile, curve, unmeasured, sustained, physics })
     }
 
     /// All of it side by side.
     pub(crate) fn report(self) -> SweepReport {
         let report = SweepReport::of_runs(self.setup, self.levels, self.slo);
-        let report = report.with_unmeasured(self.unmeasured).with_curve(self.curve);
-        report.with_sustained(self.sustained)
+        let report = report.with_profile(self.profile).with_unmeasured(self.unmeasured);
+        report.with_curve(self.curve).with_sustained(self.sustained)
     }
 }
 
@@ -125,6 +128,18 @@ fn unmeasured(said: &Value) -> Option<Unmeasured> {
     let rate = said.get("requests_per_s").and_then(Value::as_f64).map(PerSec::new);
     let reason = said.get("reason").and_then(Value::as_str).map(str::to_owned);
     Some(Unmeasured { load: slots.or_else(|| rate.map(LoadPoint::Rate))?, reason })
+}
+
+/// What a sweep put first; of one that does not say, nothing in particular.
+fn profile(sweep: Option<&Value>) -> Result<Profile, Fail> {
+    let Some(stored) = sweep.and_then(|sweep| sweep.get("profile")) else {
+        return Ok(Profile::GENERAL);
+    };
+    let name = stored.get("name").and_then(Value::as_str);
+    let profile = name.and_then(Profile::named).unwrap_or_default();
+    let rule = stored.get("step_rule").and_then(Value::as_str);
+    let rule = rule.map(|text| text.parse().named("sweep.json: profile.step_rule")).transpose()?;
+    Ok(profile.with_rule(rule))
 }
 
 /// `sweep.json`; none if there is none.

@@ -6,7 +6,7 @@ use fizeau::harness::{
     rates_up_to,
 };
 use fizeau::pareto::{KneeRule, knee};
-use fizeau::report::{LevelReport, SweepReport, Unmeasured};
+use fizeau::report::{LevelReport, Profile, SweepReport, Unmeasured};
 
 use super::budget::Budget;
 use super::campaign::{Campaign, load_point};
@@ -282,6 +282,7 @@ impl<'a, M: Measure> Course<'a, M> {
         let runs: Vec<LevelReport> = runs.into_iter().map(|(_, run)| run).collect();
         let curve = self.campaign.curve(&runs);
         SweepReport::of_runs(series.setup.clone(), runs, Some(series.slo.clone()))
+            .with_profile(series.args.verdict.choosing.over(Profile::GENERAL))
             .with_unmeasured(self.left_out.clone())
             .with_curve(curve)
     }

@@ -2,7 +2,7 @@
 
 use fizeau::harness::{Cancel, Measure, RunFolder};
 use fizeau::metrics::Verdict;
-use fizeau::report::{OperatingPoint, Sustained, SweepReport};
+use fizeau::report::{Decision, Sustained, SweepReport};
 
 use super::DEFAULT_SLO;
 use super::course::Course;
@@ -44,9 +44,9 @@ impl Series<'_> {
         }
     }
 
-    /// Whether a goal was missed that somebody asked for: the default one is a suggestion.
+    /// Whether a goal was missed that somebody asked for, at its loose end too: the default one is a suggestion.
     fn missed(&self, report: &SweepReport) -> bool {
-        let is_met = matches!(report.operating_point(), OperatingPoint::Met { .. });
+        let is_met = report.decisions().iter().any(Decision::is_met);
         let holds = report.sustained().is_none_or(Sustained::holds);
         self.args.verdict.slo != DEFAULT_SLO && !(is_met && holds)
     }

@@ -7,7 +7,7 @@ use fizeau::harness::{LevelAsk, LevelLoad, LevelSize, SweepSpec};
 use fizeau::metrics::{GoodputGoals, Slo};
 use fizeau::report::{Endpoint, Engine, LevelReport, OperatingPoint, Setup, SweepReport};
 use fizeau::transport::Target;
-use fizeau::workload::{Arrivals, TracePacing};
+use fizeau::workload::{Arrivals, Spacing, TracePacing};
 
 use super::loads::{MOST_BY_TIME, Rates, described, levels_of, spacing};
 use super::protocol::Protocol;
@@ -34,10 +34,10 @@ pub(crate) struct Series<'a> {
     pub(crate) spec: SweepSpec,
     /// A plan of the workload at the largest level.
     pub(super) sample: Work,
-    pub(super) slo: Slo,
+    pub(crate) slo: Slo,
     /// What the speed of light is computed from, or why there is none.
     pub(super) physics: Result<Physics, &'static str>,
-    pub(super) setup: Setup,
+    pub(crate) setup: Setup,
     /// How it goes on from level to level.
     pub(super) protocol: Protocol,
     /// The rates of its open loops.
@@ -168,10 +168,22 @@ impl<'a> Series<'a> {
         let alone =
             SweepReport::new(self.setup.clone(), vec![level.clone()], Some(self.slo.clone()));
         match alone.operating_point() {
-            OperatingPoint::NoGoal | OperatingPoint::NoLevel => None,
+            OperatingPoint::NoGoal | OperatingPoint::NoLevel | OperatingPoint::Unjudged { .. } => {
+                None
+            }
             OperatingPoint::Met { .. } => Some(true),
             OperatingPoint::Missed { .. } => Some(false),
         }
+    }
+
+    /// The same without levels that are planned ahead: what was measured decides on the next. `burstiness` is that of rates.
+    pub(crate) fn of_loads_to_come(mut self, burstiness: f64) -> Self {
+        self.spec.levels.clear();
+        self.spec.spacing = match burstiness.is_finite() {
+            true => Spacing::Random { burstiness },
+            false => Spacing::Even,
+        };
+        self
     }
 
     /// What the speed of light is computed from.

@@ -164,6 +164,12 @@ fn one_level_is_held_against_the_goal_that_was_asked_for() {
     let missed = simulate(&format!("{LINE} --slo ttft<0.001ms"), &scratch.path("missed"));
     assert_eq!(missed.code, Some(1), "{missed:?}");
     assert!(missed.out.contains(": missed, simulated"), "{}", missed.out);
+    let loose = simulate(&format!("{LINE} --slo ttft<0.001ms..900ms"), &scratch.path("loose"));
+    assert_eq!(loose.code, Some(0), "{loose:?}");
+    assert!(loose.out.contains("--slo: met at the loose end only"), "{}", loose.out);
+    let lacking = simulate(&format!("{LINE} --slo goodput>0.9"), &scratch.path("lacking"));
+    assert_eq!(lacking.code, Some(1), "{lacking:?}");
+    assert!(lacking.out.contains("good share > 0.9 cannot be judged: goodput needs goals for"));
     let silent = simulate(LINE, &scratch.path("silent"));
     assert!(!silent.out.contains(": met"), "{}", silent.out);
 }

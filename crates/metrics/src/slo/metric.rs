@@ -58,7 +58,7 @@ pub enum Statistic {
 
 impl Metric {
     /// Every metric, in the order of reports.
-    pub(crate) const ALL: [Self; 12] = [
+    pub const ALL: [Self; 12] = [
         Self::Ttft,
         Self::TtftScheduled,
         Self::FirstVisible,

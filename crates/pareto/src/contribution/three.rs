@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::hypervolume::{Ranks, Sum, lowest_first, ranked};
+use crate::hypervolume::{Ranks, Sum, lowest_first, positive, ranked};
 
 /// What each point alone covers below the reference, all of them being below it.
 ///
@@ -106,7 +106,7 @@ impl Part {
     }
 
     fn volume(&self) -> f64 {
-        if self.is_void { 0.0 } else { self.volume.total().max(0.0) }
+        if self.is_void { 0.0 } else { positive(self.volume.total()) }
     }
 
     /// Adds a strip on the right.

@@ -1,15 +1,17 @@
 //! Two frontiers of plain numbers, less being better, held against each other.
 
-use super::{Compared, NoComparison};
+use super::{CompareError, Compared, NoComparison};
 use crate::curve::Line;
 use crate::hypervolume::area;
-use crate::{Axis, Estimate, Reading};
+use crate::{Estimate, Reading, UncertainPoints};
 
 /// A figure of a comparison, or why there is none.
 pub(super) type Answer = Result<f64, NoComparison>;
 
 /// What is asked, in costs.
 pub(super) struct Question<'a> {
+    first: &'a [[Estimate; 2]],
+    second: &'a [[Estimate; 2]],
     signs: [f64; 2],
     at: [&'a [f64]; 2],
     reading: Reading,
@@ -29,9 +31,34 @@ pub(super) struct MeasuredGains {
 }
 
 impl<'a> Question<'a> {
-    pub(super) fn new(axes: &[Axis; 2], asked: &'a Compared) -> Self {
-        let signs = [axes[0].direction().sign(), axes[1].direction().sign()];
-        Self { signs, at: [&asked.at_first, &asked.at_second], reading: asked.reading }
+    pub(super) fn new(
+        first: &'a UncertainPoints,
+        second: &'a UncertainPoints,
+        asked: &'a Compared,
+    ) -> Result<Self, CompareError> {
+        let [a, b] = first.values().axes() else {
+            return Err(CompareError::NotTwoAxes(first.values().axes().len()));
+        };
+        if first.values().axes() != second.values().axes() {
+            return Err(CompareError::OtherAxes);
+        }
+        let (first, second) = (first.estimates().as_chunks().0, second.estimates().as_chunks().0);
+        let is_finite = |point: &[Estimate; 2]| point.iter().all(|it| it.value().is_finite());
+        if !first.iter().any(is_finite) {
+            return Err(CompareError::NothingFirst);
+        }
+        if !second.iter().any(is_finite) {
+            return Err(CompareError::NothingSecond);
+        }
+        let signs = [a.direction().sign(), b.direction().sign()];
+        let at = [&asked.at_first[..], &asked.at_second];
+        Ok(Self { first, second, signs, at, reading: asked.reading })
+    }
+
+    /// Whether any figure has an interval.
+    pub(super) fn is_uncertain(&self) -> bool {
+        let mut figures = self.first.iter().chain(self.second).flatten();
+        figures.any(|figure| figure.low() < figure.high())
     }
 
     /// A cost as a figure of the axis. Adding 0 makes -0 of a cost 0 again.
@@ -40,12 +67,7 @@ impl<'a> Question<'a> {
     }
 
     /// Compares the frontiers of what `figure` makes of the estimates.
-    pub(super) fn measure(
-        &self,
-        first: &[[Estimate; 2]],
-        second: &[[Estimate; 2]],
-        figure: &mut dyn FnMut(&Estimate) -> f64,
-    ) -> Measured {
+    pub(super) fn measure(&self, figure: &mut dyn FnMut(&Estimate) -> f64) -> Measured {
         let mut line = |points: &[[Estimate; 2]]| {
             let cost =
                 |[x, y]: &[Estimate; 2]| [figure(x) * self.signs[0], figure(y) * self.signs[1]];
@@ -53,7 +75,7 @@ impl<'a> Question<'a> {
             costs.retain(|point| point.iter().all(|cost| *cost < f64::INFINITY));
             Line::of(&costs)
         };
-        let (a, b) = (line(first), line(second));
+        let (a, b) = (line(self.first), line(self.second));
         let reference = worst_of_both(&a, &b);
         let swapped = (a.swapped(), b.swapped());
         Measured {

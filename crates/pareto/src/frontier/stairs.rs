@@ -33,7 +33,7 @@ impl Stairs {
 
 /// A whole number for each figure, in the same order, and one for both zeros. There is no NaN.
 #[inline]
-pub(super) fn key(figure: f64) -> u64 {
+pub(crate) fn key(figure: f64) -> u64 {
     // The bits of figures below 0 fall as the figure rises; those above need to come after them.
     let bits = (figure + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }

@@ -1,6 +1,6 @@
 //! Hypervolume in four dimensions.
 
-use super::stairs::Stairs;
+use super::cover::Cover;
 use super::{Sum, lowest_first, ranked};
 
 /// A point without its last figure.
@@ -42,14 +42,14 @@ struct Space {
     by_x: Vec<Shadow>,
     /// The same, lowest z first.
     by_z: Vec<Shadow>,
-    stairs: Stairs,
+    cover: Cover,
     reference: [f64; 3],
 }
 
 impl Space {
     fn new(x: &[f64], reference: [f64; 3]) -> Self {
-        let stairs = Stairs::new(x.iter().copied(), [reference[0], reference[1]]);
-        Self { by_x: Vec::new(), by_z: Vec::new(), stairs, reference }
+        let cover = Cover::new(x.iter().copied(), [reference[0], reference[1]]);
+        Self { by_x: Vec::new(), by_z: Vec::new(), cover, reference }
     }
 
     /// Adds a shadow, whose first figure is `x`; gives the volume that only it covers.
@@ -79,7 +79,7 @@ impl Space {
 
     /// What those that are no higher in z leave of the shadow's rectangle; none if one of them covers it.
     fn cut_below(&mut self, shadow: &Shadow, x: f64) -> Option<Rest> {
-        self.stairs.clear();
+        self.cover.clear();
         let whole = (self.reference[0] - x) * (self.reference[1] - shadow.y);
         let mut rest = Rest { area: Sum::new(whole), top: self.reference[1], right: usize::MAX };
         let mut height = self.reference[1];
@@ -92,7 +92,7 @@ impl Space {
             if rest.right <= shadow.x {
                 return None;
             }
-            rest.area.add(-self.stairs.append(x, y, height));
+            rest.area.add(-self.cover.append(x, y, height));
             height = y;
             if height <= shadow.y {
                 break;
@@ -110,7 +110,7 @@ impl Space {
                 continue;
             }
             let before = rest.area.total();
-            if rest.cut(shadow, other, &mut self.stairs) {
+            if rest.cut(shadow, other, &mut self.cover) {
                 volume.add(before * (other.z - level));
                 level = other.z;
             }
@@ -134,11 +134,11 @@ struct Rest {
 
 impl Rest {
     /// Takes away what `other` covers; says whether that was anything.
-    fn cut(&mut self, shadow: &Shadow, other: &Shadow, stairs: &mut Stairs) -> bool {
+    fn cut(&mut self, shadow: &Shadow, other: &Shadow, cover: &mut Cover) -> bool {
         let (x, y) = self.beside(shadow, other);
-        let less = stairs.add(x, y);
+        let less = cover.add(x, y);
         self.area.add(-less);
-        less > 0.0
+        less != 0.0
     }
 
     /// The corner of what `other` covers of the rectangle, which bounds what is left.

@@ -1,8 +1,7 @@
 //! Hypervolume in more dimensions, and what one point covers alone.
 
-use std::cmp::Ordering;
-
-use super::{Sum, four, least_first, three, two};
+use super::{Sum, four, least_first, lowest_first, three, two};
+use crate::frontier::no_worse;
 
 /// The most axes that a hypervolume is computed over.
 pub(crate) const MOST_AXES: usize = 6;
@@ -19,7 +18,7 @@ pub(crate) fn volume_of_rows(rows: &[f64], reference: &[f64]) -> f64 {
         [a, b, c, d] => four::volume(rows.as_chunks().0, [a, b, c, d]),
         _ => {
             let rows = rows.chunks_exact(reference.len()).map(padded);
-            sliced(rows.collect(), reference)
+            sliced(&rows.collect::<Vec<_>>(), reference)
         }
     }
 }
@@ -33,19 +32,18 @@ pub(crate) fn padded(figures: &[f64]) -> Row {
 
 /// In the order of the last axis, each point adds what it covers alone in the others, times the way from it to the
 /// reference.
-fn sliced(mut rows: Vec<Row>, reference: &[f64]) -> f64 {
+fn sliced(rows: &[Row], reference: &[f64]) -> f64 {
     let last = reference.len() - 1;
-    let by_last = |a: &Row, b: &Row| a[last].total_cmp(&b[last]).then_with(|| lexicographic(a, b));
-    rows.sort_unstable_by(by_last);
     let mut volume = Sum::default();
     let mut before: Vec<Row> = Vec::new();
-    for mut row in rows {
+    for point in lowest_first(rows, last) {
+        let mut row = rows[point];
         let height = reference[last] - std::mem::take(&mut row[last]);
-        if before.iter().any(|other| covers(other, &row)) {
+        if before.iter().any(|other| no_worse(other, &row)) {
             continue;
         }
         volume.add(exclusive(&before, &row, &reference[..last]) * height);
-        before.retain(|other| !covers(&row, other));
+        before.retain(|other| !no_worse(&row, other));
         before.push(row);
     }
     volume.total()
@@ -66,13 +64,17 @@ pub(crate) fn exclusive<'a>(
     });
     let mut limited: Vec<Row> = limited.collect();
     maxima(&mut limited);
-    let covered = volume(limited, reference);
+    let covered = volume(&limited, reference);
     let own: f64 = reference.iter().zip(row).map(|(worst, cost)| worst - cost).product();
-    // Rounding must not make it negative.
-    (own - covered).max(0.0)
+    positive(own - covered)
 }
 
-fn volume(rows: Vec<Row>, reference: &[f64]) -> f64 {
+/// Rounding must not make a volume negative; one that is beyond all numbers stays so.
+pub(crate) fn positive(volume: f64) -> f64 {
+    if volume < 0.0 { 0.0 } else { volume }
+}
+
+fn volume(rows: &[Row], reference: &[f64]) -> f64 {
     if reference.len() > 4 {
         return sliced(rows, reference);
     }
@@ -86,19 +88,9 @@ pub(crate) fn maxima(rows: &mut Vec<Row>) {
     // those that dominate the most come first.
     let mut kept: Vec<Row> = Vec::new();
     for point in least_first(rows, |row| row.iter().sum()) {
-        if !kept.iter().any(|other| covers(other, &rows[point])) {
+        if !kept.iter().any(|other| no_worse(other, &rows[point])) {
             kept.push(rows[point]);
         }
     }
     *rows = kept;
-}
-
-/// Whether `a` is at least as good as `b` in every axis.
-fn covers(a: &Row, b: &Row) -> bool {
-    a.iter().zip(b).all(|(a, b)| a <= b)
-}
-
-/// NaN is ruled out where points are made.
-pub(crate) fn lexicographic(a: &Row, b: &Row) -> Ordering {
-    a.partial_cmp(b).unwrap_or(Ordering::Equal)
 }

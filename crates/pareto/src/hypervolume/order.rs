@@ -1,6 +1,6 @@
 //! Orders of points along an axis.
 
-use std::cmp::Ordering;
+use crate::frontier::{key, lexicographic};
 
 /// The indices of `points`, lowest first in the axis `axis`; ties are ordered by all axes from the first on. Only copies
 /// tie in all, so that the order given leaves no trace.
@@ -15,9 +15,9 @@ pub(crate) fn least_first<const D: usize>(
 ) -> Vec<usize> {
     // Whole numbers compare faster than floats; ties, which need the points themselves, are rare.
     let mut keys: Vec<(u64, u32)> =
-        (0_u32..).zip(points).map(|(i, point)| (bits(of(point)), i)).collect();
-    keys.sort_unstable_by(|(key, i), (other, j)| {
-        key.cmp(other).then_with(|| by_all(&points[*i as usize], &points[*j as usize]))
+        (0_u32..).zip(points).map(|(i, point)| (key(of(point)), i)).collect();
+    keys.sort_unstable_by(|(a, i), (b, j)| {
+        a.cmp(b).then_with(|| lexicographic(&points[*i as usize], &points[*j as usize]))
     });
     keys.into_iter().map(|(_, i)| i as usize).collect()
 }
@@ -29,17 +29,6 @@ pub(crate) fn ranked(order: &[usize]) -> Vec<usize> {
         ranks[point] = place + 1;
     }
     ranks
-}
-
-/// NaN is ruled out where points are made.
-fn by_all<const D: usize>(a: &[f64; D], b: &[f64; D]) -> Ordering {
-    a.partial_cmp(b).unwrap_or(Ordering::Equal)
-}
-
-/// A number that orders as the float does. Adding 0 makes one of both zeros.
-fn bits(figure: f64) -> u64 {
-    let bits = (figure + 0.0).to_bits();
-    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Hypervolume in three dimensions.
 
-use super::stairs::Stairs;
+use super::cover::Cover;
 use super::{Sum, lowest_first, ranked};
 
 /// The volume that points reach below the reference, all of them being below it.
@@ -10,14 +10,14 @@ use super::{Sum, lowest_first, ranked};
 pub(crate) fn volume(points: &[[f64; 3]], reference: [f64; 3]) -> f64 {
     let by_x = lowest_first(points, 0);
     let ranks = ranked(&by_x);
-    let mut stairs =
-        Stairs::new(by_x.iter().map(|&point| points[point][0]), [reference[0], reference[1]]);
+    let mut cover =
+        Cover::new(by_x.iter().map(|&point| points[point][0]), [reference[0], reference[1]]);
     let (mut area, mut volume) = (Sum::default(), Sum::default());
     let mut level = reference[2];
     for point in lowest_first(points, 2) {
         let [_, y, z] = points[point];
-        let more = stairs.add(ranks[point], y);
-        if more > 0.0 {
+        let more = cover.add(ranks[point], y);
+        if more != 0.0 {
             volume.add(area.total() * (z - level));
             level = z;
             area.add(more);

@@ -1,31 +1,42 @@
 //! How far a frontier was pushed: cases by hand, and what must hold of any.
 
+use std::num::NonZeroU32;
+
 use fizeau_pareto::{
-    Axis, CompareError, Compared, Comparison, Estimate, NoComparison, Reading, compare_frontiers,
+    Axis, CompareError, Compared, Comparison, Draws, Estimate, NoComparison, Reading,
+    UncertainPoints, compare_frontiers,
 };
 use proptest::prelude::*;
 
 use crate::fixed;
 
-type Rows = Vec<[Estimate; 2]>;
-
 /// Requests per second, and latency.
-fn axes() -> [Axis; 2] {
-    [Axis::maximize("rps"), Axis::minimize("p99_ms")]
+fn points(rows: &[[Estimate; 2]]) -> UncertainPoints {
+    let axes = vec![Axis::maximize("rps"), Axis::minimize("p99_ms")];
+    let mut points = UncertainPoints::new(axes).unwrap();
+    rows.iter().for_each(|row| points.push(row).unwrap());
+    points
 }
 
-fn exact(rows: &[[f64; 2]]) -> Rows {
-    rows.iter().map(|row| row.map(|figure| Estimate::exact(figure).unwrap())).collect()
+fn estimates(rows: &[[f64; 2]], estimate: impl Fn(f64) -> Estimate) -> UncertainPoints {
+    points(&rows.iter().map(|row| row.map(&estimate)).collect::<Vec<_>>())
+}
+
+fn exact(rows: &[[f64; 2]]) -> UncertainPoints {
+    estimates(rows, |x| Estimate::exact(x).unwrap())
 }
 
 /// The same with intervals of so many parts to each side.
-fn noisy(rows: &[[f64; 2]], part: f64) -> Rows {
-    let estimate = |x: f64| Estimate::new(x, x - part * x.abs(), x + part * x.abs()).unwrap();
-    rows.iter().map(|row| row.map(estimate)).collect()
+fn noisy(rows: &[[f64; 2]], part: f64) -> UncertainPoints {
+    estimates(rows, |x| Estimate::new(x, x - part * x.abs(), x + part * x.abs()).unwrap())
 }
 
-fn compare(first: &Rows, second: &Rows, asked: &Compared) -> Comparison {
-    compare_frontiers(&axes(), first, second, asked).unwrap()
+fn compare(first: &UncertainPoints, second: &UncertainPoints, asked: &Compared) -> Comparison {
+    compare_frontiers(first, second, asked).unwrap()
+}
+
+fn plainly() -> Compared {
+    Compared::new(7)
 }
 
 const BEFORE: [[f64; 2]; 4] = [[1.0, 100.0], [4.0, 200.0], [6.0, 300.0], [7.0, 500.0]];
@@ -34,7 +45,7 @@ const BEFORE: [[f64; 2]; 4] = [[1.0, 100.0], [4.0, 200.0], [6.0, 300.0], [7.0, 5
 #[test]
 fn the_ratio_is_of_volumes_beyond_the_worst_of_both() {
     let after = [[1.0, 100.0], [5.0, 200.0], [7.0, 300.0], [7.5, 800.0]];
-    let pushed = compare(&exact(&BEFORE), &exact(&after), &Compared::default());
+    let pushed = compare(&exact(&BEFORE), &exact(&after), &plainly());
     assert_eq!(pushed.reference, [1.0, 500.0]);
     assert_eq!(pushed.hypervolume_ratio.unwrap(), Estimate::exact(1_600.0 / 1_300.0).unwrap());
 }
@@ -43,8 +54,7 @@ fn the_ratio_is_of_volumes_beyond_the_worst_of_both() {
 #[test]
 fn gains_at_equal_figures_by_hand() {
     let after = [[1.0, 100.0], [5.0, 200.0], [7.0, 300.0], [7.5, 800.0]];
-    let asked =
-        Compared { at_second: vec![250.0, 99.0], at_first: vec![5.5], ..Compared::default() };
+    let asked = Compared { at_second: vec![250.0, 99.0], at_first: vec![5.5], ..plainly() };
     let pushed = compare(&exact(&BEFORE), &exact(&after), &asked);
     let gains = pushed.at_equal_second;
     assert_eq!(gains.range, Some([100.0, 500.0]));
@@ -64,20 +74,17 @@ fn gains_at_equal_figures_by_hand() {
 #[test]
 fn where_there_is_nothing_in_common_there_is_a_reason() {
     let far = [[10.0, 1.0], [20.0, 5.0], [30.0, 9.0]];
-    let pushed = compare(
-        &exact(&BEFORE),
-        &exact(&far),
-        &Compared { at_first: vec![2.0], ..Compared::default() },
-    );
+    let pushed =
+        compare(&exact(&BEFORE), &exact(&far), &Compared { at_first: vec![2.0], ..plainly() });
     assert_eq!(pushed.hypervolume_ratio, Err(NoComparison::NoVolume));
     assert_eq!(pushed.at_equal_first.mean, Err(NoComparison::NoCommonRange));
     assert_eq!(pushed.at_equal_first.at, [(2.0, Err(NoComparison::OutOfRange))]);
     assert_eq!(pushed.at_equal_second.range, None);
     let zero = [[0.0, 1.0]];
-    let pushed = compare(&exact(&zero), &exact(&[[5.0, 1.0]]), &Compared::default());
+    let pushed = compare(&exact(&zero), &exact(&[[5.0, 1.0]]), &plainly());
     assert_eq!(pushed.at_equal_second.mean, Err(NoComparison::OfNothing));
     let endless = [[f64::INFINITY, 400.0], [1.0, 100.0]];
-    let asked = Compared { at_second: vec![400.0], ..Compared::default() };
+    let asked = Compared { at_second: vec![400.0], ..plainly() };
     let pushed = compare(&exact(&BEFORE), &exact(&endless), &asked);
     assert_eq!(pushed.at_equal_second.at, [(400.0, Err(NoComparison::Unbounded))]);
 }
@@ -85,24 +92,23 @@ fn where_there_is_nothing_in_common_there_is_a_reason() {
 #[test]
 fn nothing_at_all_is_an_error() {
     let some = exact(&BEFORE);
-    let compare =
-        |a: &Rows, b: &Rows, asked: &Compared| compare_frontiers(&axes(), a, b, asked).unwrap_err();
-    assert_eq!(compare(&Vec::new(), &some, &Compared::default()), CompareError::NothingFirst);
+    let compare = |a, b, asked: &Compared| compare_frontiers(a, b, asked).unwrap_err();
+    let nothing = exact(&[]);
+    assert_eq!(compare(&nothing, &some, &plainly()), CompareError::NothingFirst);
     let lost = exact(&[[1.0, f64::INFINITY]]);
-    assert_eq!(compare(&some, &lost, &Compared::default()), CompareError::NothingSecond);
-    let few = Compared { draws: 99, ..Compared::default() };
+    assert_eq!(compare(&some, &lost, &plainly()), CompareError::NothingSecond);
+    let few = Draws { count: NonZeroU32::new(99).unwrap(), seed: 7 };
+    let few = Compared { draws: few, ..plainly() };
     assert_eq!(compare(&some, &some, &few), CompareError::TooFewDraws(99));
+    let line = UncertainPoints::new(vec![Axis::maximize("rps")]).unwrap();
+    assert_eq!(compare(&line, &some, &plainly()), CompareError::NotTwoAxes(1));
+    assert_eq!(compare(&some, &line, &plainly()), CompareError::OtherAxes);
 }
 
 #[test]
 fn intervals_are_seeded_and_widen_with_those_of_the_points() {
     let after = BEFORE.map(|[rps, ms]| [rps * 1.25, ms]);
-    let asked = Compared {
-        reading: Reading::Linear,
-        at_second: vec![320.0],
-        seed: 7,
-        ..Compared::default()
-    };
+    let asked = Compared { reading: Reading::Linear, at_second: vec![320.0], ..plainly() };
     let width = |part: f64| {
         let pushed = compare(&noisy(&BEFORE, part), &noisy(&after, part), &asked);
         assert_eq!(pushed, compare(&noisy(&BEFORE, part), &noisy(&after, part), &asked));
@@ -116,7 +122,7 @@ fn intervals_are_seeded_and_widen_with_those_of_the_points() {
     let other = compare(
         &noisy(&BEFORE, 0.01),
         &noisy(&after, 0.01),
-        &Compared { seed: 8, ..asked.clone() },
+        &Compared { draws: Draws::new(8), ..asked.clone() },
     );
     assert_ne!(other, compare(&noisy(&BEFORE, 0.01), &noisy(&after, 0.01), &asked));
 }
@@ -125,8 +131,9 @@ fn intervals_are_seeded_and_widen_with_those_of_the_points() {
 /// of a normal distribution of 1 / 1.96 / 10 x sqrt(2) = 0.0722, to either side 0.141.
 #[test]
 fn an_interval_is_as_wide_as_the_spread_says() {
-    let point = [[Estimate::new(10.0, 9.0, 11.0).unwrap(), Estimate::exact(5.0).unwrap()]].to_vec();
-    let asked = Compared { draws: 20_000, ..Compared::default() };
+    let point = points(&[[Estimate::new(10.0, 9.0, 11.0).unwrap(), Estimate::exact(5.0).unwrap()]]);
+    let draws = Draws { count: NonZeroU32::new(20_000).unwrap(), seed: 7 };
+    let asked = Compared { draws, ..plainly() };
     let gain = compare(&point, &point, &asked).at_equal_second.mean.unwrap();
     assert_eq!(gain.value(), 0.0);
     assert!((gain.low() + 0.135).abs() < 0.01 && (gain.high() - 0.15).abs() < 0.01, "{gain:?}");
@@ -135,9 +142,10 @@ fn an_interval_is_as_wide_as_the_spread_says() {
 #[test]
 fn an_answer_that_hangs_by_a_thread_has_an_open_interval() {
     let first = exact(&BEFORE);
-    let mut second = exact(&BEFORE);
+    let mut second = BEFORE.map(|row| row.map(|x| Estimate::exact(x).unwrap()));
     second[3][1] = Estimate::new(500.0, 400.0, 600.0).unwrap();
-    let asked = Compared { at_second: vec![500.0], ..Compared::default() };
+    let second = points(&second);
+    let asked = Compared { at_second: vec![500.0], ..plainly() };
     let gain = compare(&first, &second, &asked).at_equal_second.at[0].1.unwrap();
     assert_eq!((gain.low(), gain.value(), gain.high()), (f64::NEG_INFINITY, 0.0, f64::INFINITY));
 }
@@ -152,7 +160,7 @@ proptest! {
     #[test]
     fn a_frontier_is_not_pushed_beyond_itself(rows in rows(), at in 0.5_f64..9.0) {
         for reading in [Reading::Attained, Reading::Linear] {
-            let asked = Compared { reading, at_first: vec![at], at_second: vec![at], ..Compared::default() };
+            let asked = Compared { reading, at_first: vec![at], at_second: vec![at], ..plainly() };
             let same = compare(&exact(&rows), &exact(&rows), &asked);
             if let Ok(ratio) = same.hypervolume_ratio {
                 prop_assert_eq!(ratio.value(), 1.0);
@@ -169,7 +177,7 @@ proptest! {
     fn twice_the_figure_is_a_gain_of_one(rows in rows()) {
         let doubled: Vec<[f64; 2]> = rows.iter().map(|[rps, ms]| [rps * 2.0, *ms]).collect();
         for reading in [Reading::Attained, Reading::Linear] {
-            let asked = Compared { reading, ..Compared::default() };
+            let asked = Compared { reading, ..plainly() };
             let pushed = compare(&exact(&rows), &exact(&doubled), &asked);
             let gain = pushed.at_equal_second.mean.unwrap().value();
             prop_assert!((gain - 1.0).abs() < 1e-9, "{gain}");
@@ -180,8 +188,8 @@ proptest! {
     fn dominated_points_and_order_do_not_matter(rows in rows(), other in rows(), by in 0.01_f64..0.4) {
         let mut more: Vec<[f64; 2]> = rows.iter().rev().copied().collect();
         more.push([rows[0][0] - by, rows[0][1] + by]);
-        let plain = compare(&exact(&rows), &exact(&other), &Compared::default());
-        prop_assert_eq!(plain, compare(&exact(&more), &exact(&other), &Compared::default()));
+        let plain = compare(&exact(&rows), &exact(&other), &plainly());
+        prop_assert_eq!(plain, compare(&exact(&more), &exact(&other), &plainly()));
     }
 
     /// Adding to the second frontier within the range of both never makes it fall behind.
@@ -190,7 +198,7 @@ proptest! {
         let mut more = rows.clone();
         let [rps, ms] = rows[pick.index(rows.len())];
         more.push([rps + by, ms]);
-        let asked = Compared { at_second: vec![ms], ..Compared::default() };
+        let asked = Compared { at_second: vec![ms], ..plainly() };
         let pushed = compare(&exact(&rows), &exact(&more), &asked);
         if let Ok(gain) = pushed.at_equal_second.at[0].1 {
             prop_assert!(gain.value() >= 0.0);

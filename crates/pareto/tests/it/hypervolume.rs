@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use fizeau_pareto::{Axis, Direction, HypervolumeError, Points};
+use fizeau_pareto::{Axis, HypervolumeError, Points};
 use proptest::prelude::*;
 
 use crate::fixed;
@@ -189,6 +189,27 @@ fn what_has_no_finite_volume_is_refused_by_name() {
     assert_eq!(error, HypervolumeError::WrongLength { figures: 1, axes: 2 });
     assert_eq!(refused(7, &[0.0; 7], &[1.0; 7]), HypervolumeError::TooManyAxes(7));
     assert!(refused(7, &[0.0; 7], &[1.0; 7]).to_string().contains("at most 6 axes"));
-    assert_eq!(refused(2, &[0.0, 0.0], &[1e200, 1e200]), HypervolumeError::TooLarge);
-    assert_eq!(Axis::maximize("a").direction(), Direction::Maximize);
+}
+
+#[test]
+fn what_is_beyond_all_numbers_is_refused() {
+    for axes in 2..=6 {
+        for far in [1e200, f64::MAX] {
+            let mut rows = vec![vec![0.0; axes], vec![-far; axes]];
+            rows[0][0] = -far;
+            rows[1][0] = 0.0;
+            let points = minimized(axes, &rows);
+            let reference = vec![far; axes];
+            assert_eq!(
+                points.hypervolume(&reference),
+                Err(HypervolumeError::TooLarge),
+                "{axes} {far}"
+            );
+            assert_eq!(
+                points.contributions(&reference),
+                Err(HypervolumeError::TooLarge),
+                "{axes} {far}"
+            );
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Whether the figures are the server's, of the workload that was asked for, and can be.
 
 use fizeau_metrics::{CacheExpectation, Concern, LengthDifference};
+use fizeau_roofline::Share;
 
 use super::sample::is_tokenless;
 use super::seen::{Finding, Seen};
@@ -113,7 +114,7 @@ impl Seen<'_> {
             return Finding::unknown(format!("{reason}{}", self.at(&unbound)));
         }
         let share = |level: &LevelReport| match level.left_out() {
-            None => level.speed_of_light.output_share().map(|share| share.get()),
+            None => level.speed_of_light.output_share().map(Share::get),
             Some(_) => None,
         };
         let most = self.levels.iter().filter_map(|level| Some((level, share(level)?)));

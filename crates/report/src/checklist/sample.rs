@@ -98,7 +98,7 @@ impl Seen<'_> {
     }
 
     pub(super) fn phases(&self) -> Finding {
-        let troubles: [(fn(&LevelReport) -> bool, &str); 4] = [
+        let troubles: [Trouble; 4] = [
             (is_tokenless, "embeddings have no decode"),
             (|level| level.summary.metrics.ttft.n == 0, "no first token was seen"),
             (
@@ -129,6 +129,9 @@ impl Seen<'_> {
         }
     }
 }
+
+/// What may be wrong with a level, and that in words.
+type Trouble = (fn(&LevelReport) -> bool, &'static str);
 
 /// How one kind of length is spread.
 enum Spread {

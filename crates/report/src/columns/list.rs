@@ -47,8 +47,9 @@ const fn e2el(name: &'static str, statistic: Statistic) -> Column {
 }
 
 /// Every column, in order: what it is, how fast, how late, what it takes, whether to believe it.
-pub(super) const COLUMNS: [Column; 48] = [
+pub(super) const COLUMNS: [Column; 50] = [
     column("run", "its name", Text(|row| Some(row.run.name.clone()))),
+    column("level", "its folder in the run", Text(|row| row.level.folder.clone())),
     column("load", "concurrency or rate, in words", Text(|row| Some(row.level.load.words()))),
     column("load_kind", "concurrency, or requests_per_s", Text(figures::load_kind)),
     column("load_value", "as asked", Number(|row| Some(row.level.load.value()))),
@@ -60,6 +61,7 @@ pub(super) const COLUMNS: [Column; 48] = [
         Text(|row| row.run.setup.deployment.clone()),
     ),
     column("devices", "how many", Number(|row| Some(row.run.devices? as f64))),
+    column("precision", "in words, as the run has it", Text(|row| row.run.setup.precision.clone())),
     column("weights", "how most of them are stored", Text(figures::weights)),
     column("kv", "how the cache is stored", Text(figures::kv)),
     column("requests_per_s", "completed", Ranged(figures::requests)),

@@ -55,11 +55,11 @@ impl SweepReport {
     /// The few figures that a reader came for.
     pub(super) fn facts(&self, out: &mut String) {
         out.push_str("<section class=\"facts\">\n");
-        let chosen = self.operating_point();
-        let words = chosen.words(self.levels());
+        let words = self.operating_words();
         let (headline, rest) = words.split_once([':', ',']).unwrap_or((&words, ""));
         let mut lines = vec![rest.trim().to_owned()];
         lines.extend(self.goal_words());
+        lines.extend(self.decision_lines());
         fact(out, "Operating point", headline, &lines);
         let (headline, rest) = self.most_throughput();
         fact(out, "Most throughput", &headline, &[rest]);

@@ -36,10 +36,16 @@ pub struct SimulatedBursts {
 }
 
 impl SimulatedBursts {
-    /// What is left of what was measured: under 1 where the arrivals are burstier.
+    /// What the arrivals make of what was measured: under 1 where they are harder to serve.
     #[must_use]
     pub fn factor(&self) -> f64 {
         self.under_bursts.get() / self.as_measured.get()
+    }
+
+    /// What the plan makes of it: no more than 1, since a simulation alone is no reason to count on more than was measured.
+    #[must_use]
+    pub fn counted(&self) -> f64 {
+        self.factor().min(1.0)
     }
 }
 
@@ -48,7 +54,7 @@ impl Bursts {
     pub(super) fn lower(&self, measured: &Estimate) -> Estimate {
         let factor = match self {
             Self::NotAccounted { .. } => 1.0,
-            Self::Simulated(simulated) => simulated.factor(),
+            Self::Simulated(simulated) => simulated.counted(),
         };
         let end = |value: f64| value * factor;
         let lowered =

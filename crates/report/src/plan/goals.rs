@@ -8,6 +8,9 @@ use super::{NotPlanned, PlanAsk, PlanSource, Planned, planned};
 /// The limits of latency that stand beside those that are asked, as shares of them.
 const FACTORS: [f64; 5] = [0.5, 0.75, 1.0, 1.5, 2.0];
 
+/// What the goals are called at the loose ends of their ranges.
+pub(super) const LOOSE: &str = "loose end";
+
 /// What other goals would cost.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -29,12 +32,14 @@ pub(super) fn prices(ask: &PlanAsk, source: &PlanSource) -> (Vec<GoalPrice>, Opt
         ([], false) => Vec::new(),
         (others, _) => others.to_vec(),
     };
+    let is_range = ask.goals.iter().any(|goal| goal.loosest.is_some());
+    let loose = is_range.then(|| (LOOSE.to_owned(), loose(&ask.goals)));
     let price = |(label, goals): (String, Vec<Goal>)| {
         let outcome = planned(ask, source, &goals);
         GoalPrice { label, goals, outcome }
     };
     let tightest = has_limits.then(|| tightest(ask, source)).flatten();
-    (others.into_iter().map(price).collect(), tightest)
+    (loose.into_iter().chain(others).map(price).collect(), tightest)
 }
 
 /// Whether a goal is an upper limit on a latency.
@@ -42,11 +47,18 @@ fn is_limit(goal: &Goal) -> bool {
     goal.metric.is_latency() && is_upper(goal.comparison)
 }
 
+/// The loose ends of ranges.
+fn loose(goals: &[Goal]) -> Vec<Goal> {
+    let loose =
+        |goal: &Goal| Goal { limit: goal.loosest.unwrap_or(goal.limit), loosest: None, ..*goal };
+    goals.iter().map(loose).collect()
+}
+
 /// The same goals with their limits of latency `factor` times as wide.
 fn scaled(goals: &[Goal], factor: f64) -> Vec<Goal> {
     let scale = |goal: &Goal| match is_limit(goal) {
-        true => Goal { limit: goal.limit * factor, ..*goal },
-        false => *goal,
+        true => Goal { limit: goal.limit * factor, loosest: None, ..*goal },
+        false => Goal { loosest: None, ..*goal },
     };
     goals.iter().map(scale).collect()
 }

@@ -1,8 +1,6 @@
 //! A tested load, as a plan sees it: from a run, or from a table of figures.
 
-use fizeau_metrics::{
-    Comparison, Distribution, Goal, Interval, LevelSummary, Metric, Quantile, Saturation, Statistic,
-};
+use fizeau_metrics::{Comparison, Goal, Interval, LevelSummary, Metric, Saturation, Statistic};
 use fizeau_pareto::Estimate;
 
 use crate::{LevelReport, LoadPoint};
@@ -62,7 +60,7 @@ impl PlanLevel {
         let throughput = &summary.throughput;
         let rate = throughput.requests_per_s.get();
         let interval = throughput.intervals.requests_per_s.and_then(|found| found.known());
-        let ends = interval.map(|Interval { low, high }| (low.get(), high.get()));
+        let ends = interval.map(|ends| (ends.low.get(), ends.high.get()));
         Some(Self {
             load,
             requests_per_s: around(rate, ends)?,
@@ -95,6 +93,26 @@ impl PlanLevel {
         }
     }
 
+    /// The requests in flight on average: as a simulation or a run saw them, of a closed loop as many as its slots, and else by
+    /// Little's law where the mean end-to-end latency is given; none where it is not.
+    #[must_use]
+    pub fn in_flight(&self) -> Option<f64> {
+        let given = match &self.figures {
+            Figures::Measured(summary) => {
+                return summary.over_time.as_ref().map(|over_time| over_time.in_flight.mean);
+            }
+            Figures::Given(given) => given,
+        };
+        if let LoadPoint::Concurrency(slots) = self.load {
+            return Some(slots.into());
+        }
+        let is_mean = |figure: &&PlanFigure| {
+            (figure.metric, figure.statistic) == (Metric::E2el, Statistic::Mean)
+        };
+        let e2el = given.iter().find(is_mean)?.value.value();
+        Some(self.requests_per_s.value() * e2el / 1e3)
+    }
+
     /// What goals can be about here, in the words of a goal; none of a run, which has all of them but for per-request goals.
     pub(super) fn names(&self) -> Option<Vec<String>> {
         let Figures::Given(figures) = &self.figures else { return None };
@@ -107,49 +125,25 @@ impl PlanLevel {
 }
 
 fn measured(summary: &LevelSummary, goal: &Goal) -> Option<Estimate> {
-    let Some(sample) = goal.metric.distribution(summary) else {
-        return share_or_rate(summary, goal.metric);
-    };
-    let quantile = match goal.statistic {
-        Statistic::P50 => sample.p50,
-        Statistic::P90 => sample.p90,
-        Statistic::P95 => sample.p95,
-        Statistic::P99 => sample.p99,
-        Statistic::P999 => sample.p999,
-        other => return whole(sample, other),
-    };
-    let ends = quantile.interval().map(|Interval { low, high }| (low.get(), high.get()));
-    match quantile {
-        Quantile::Known { value, .. } => around(value.get(), ends),
-        Quantile::Withheld { .. } if is_upper(goal.comparison) => around(sample.max?.get(), None),
-        Quantile::Withheld { .. } | Quantile::Absent => None,
-    }
-}
-
-/// The mean or the greatest.
-fn whole(sample: &Distribution, statistic: Statistic) -> Option<Estimate> {
-    let mean = matches!(statistic, Statistic::Mean).then_some(sample.mean_interval).flatten();
-    let ends = mean.and_then(|found| found.known());
-    let ends = ends.map(|Interval { low, high }| (low.get(), high.get()));
-    around(sample.statistic(statistic)?.get(), ends)
-}
-
-fn share_or_rate(summary: &LevelSummary, metric: Metric) -> Option<Estimate> {
-    let throughput = &summary.throughput;
-    let intervals = &throughput.intervals;
-    if metric == Metric::GoodShare {
-        let ends = intervals.good_share.and_then(|found| found.known());
-        return around(throughput.goodput?.share, ends.map(|ends| (ends.low, ends.high)));
-    }
-    let (rate, ends) = match metric {
-        Metric::RequestsPerSec => (throughput.requests_per_s, intervals.requests_per_s),
-        Metric::OutputTokensPerSec => {
-            (throughput.output_tokens_per_s, intervals.output_tokens_per_s)
+    let value = match goal.metric.distribution(summary) {
+        Some(sample) => {
+            let greatest = sample.max.filter(|_| is_upper(goal.comparison));
+            sample.statistic(goal.statistic).or(greatest)?.get()
         }
-        _ => (throughput.goodput?.rate, intervals.goodput_per_s),
+        None => share_or_rate(summary, goal.metric)?,
     };
-    let ends = ends.and_then(|found| found.known());
-    around(rate.get(), ends.map(|ends| (ends.low.get(), ends.high.get())))
+    let ends = goal.metric.interval(goal.statistic, summary);
+    around(value, ends.map(|Interval { low, high }| (low, high)))
+}
+
+fn share_or_rate(summary: &LevelSummary, metric: Metric) -> Option<f64> {
+    let throughput = &summary.throughput;
+    Some(match metric {
+        Metric::GoodShare => throughput.goodput?.share,
+        Metric::RequestsPerSec => throughput.requests_per_s.get(),
+        Metric::OutputTokensPerSec => throughput.output_tokens_per_s.get(),
+        _ => throughput.goodput?.rate.get(),
+    })
 }
 
 pub(super) const fn is_upper(comparison: Comparison) -> bool {

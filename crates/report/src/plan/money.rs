@@ -53,7 +53,7 @@ impl Money {
         Self { low: self.low * factor, high: self.high * factor }
     }
 
-    /// Halfway, by which plans are compared.
+    /// Halfway in US dollars, as text has it and by which plans are compared.
     #[must_use]
     pub fn middle(self) -> f64 {
         f64::midpoint(self.low, self.high)

@@ -74,7 +74,7 @@ impl Planned {
         let devices = |fleet: &Fleet| fleet.installed().saturating_mul(each).to_string();
         row(out, &format!("devices, {each} a replica"), fleet(&devices));
         row(out, "in use", fleet(&|fleet| percent(fleet.utilisation)));
-        self.money(plan, out);
+        self.money(out);
     }
 
     /// What a replica carries, and why no more.
@@ -110,22 +110,15 @@ impl Planned {
         }
     }
 
-    fn money(&self, plan: &Plan, out: &mut String) {
-        let hour = &plan.source.hour;
+    /// Halfway between the lowest and the highest price.
+    fn money(&self, out: &mut String) {
         let costs = [Some(&self.cost), self.cautious_cost.as_ref()];
-        let is_range = hour.low().get() < hour.high().get();
         let mut add = |label: &str, of: &dyn Fn(&PlanCost) -> Option<Money>| {
-            if of(&self.cost).is_none() {
-                return;
-            }
-            let cells = |end: fn(Money) -> f64| {
-                costs.map(|cost| {
-                    cost.and_then(of).map_or_else(|| "-".to_owned(), |money| usd(end(money)))
-                })
-            };
-            row(out, label, cells(|money| money.low));
-            if is_range {
-                row(out, "  at the high price", cells(|money| money.high));
+            if of(&self.cost).is_some() {
+                let cell = |money: Option<Money>| {
+                    money.map_or_else(|| "-".to_owned(), |money| usd(money.middle()))
+                };
+                row(out, label, costs.map(|cost| cell(cost.and_then(of))));
             }
         };
         add("US dollars an hour", &|cost| Some(cost.usd_per_hour));
@@ -139,9 +132,15 @@ impl Planned {
 
 /// What an hour costs, and who says so.
 fn price(hour: &HourlyRate) -> String {
-    let (low, high) = (usd(hour.low().get()), usd(hour.high().get()));
-    let price = if low == high { low } else { format!("{low} to {high}") };
-    let price = format!("{price} US dollars a device and hour");
+    let (low, high) = (hour.low().get(), hour.high().get());
+    let price = match low < high {
+        false => format!("{} US dollars a device and hour", usd(low)),
+        true => format!(
+            "{} to {} US dollars a device and hour, of which all figures take the middle",
+            usd(low),
+            usd(high)
+        ),
+    };
     match hour.origin() {
         Origin::Published { kind, source, date } => {
             format!("{price}: {kind}, {source}, {date}; no offer, --gpu-hour says yours")

@@ -1,11 +1,12 @@
 //! How the goals came out at a level.
 
 use fizeau_metrics::{
-    Comparison, Distribution, GoalOutcome, LevelSummary, Quantile, Slo, Statistic,
+    Comparison, Distribution, Goal, GoalOutcome, LevelSummary, Quantile, Slo, Statistic,
 };
+use fizeau_pareto::{Constraint, Relation};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::number::{duration_ms, number};
+use crate::number::{duration_ms, number, percent};
 
 /// How one goal came out at a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,7 +28,7 @@ pub struct StandIn {
 }
 
 /// The results of all goals at a level, in the order of the goals.
-pub(super) fn results(slo: &Slo, level: &LevelSummary) -> Vec<GoalResult> {
+pub(crate) fn results(slo: &Slo, level: &LevelSummary) -> Vec<GoalResult> {
     let outcomes = slo.evaluate(level).into_iter();
     outcomes.map(|outcome| result(outcome, level)).collect()
 }
@@ -44,6 +45,7 @@ fn result(mut outcome: GoalOutcome, level: &LevelSummary) -> GoalResult {
     });
     if let Some((greatest, _)) = stand_in {
         outcome.measured = Some(greatest.get());
+        outcome.interval = None;
     }
     GoalResult { outcome, stand_in: stand_in.map(|(_, stand_in)| stand_in) }
 }
@@ -64,14 +66,36 @@ fn needed(sample: &Distribution, statistic: Statistic) -> Option<u64> {
     }
 }
 
+/// The limit of a goal, itself allowed: a strict one is met from the next number on.
+pub(super) fn limit_of(goal: &Goal) -> (Relation, f64) {
+    match goal.comparison {
+        Comparison::Less => (Relation::AtMost, goal.limit.next_down()),
+        Comparison::LessOrEqual => (Relation::AtMost, goal.limit),
+        Comparison::Greater => (Relation::AtLeast, goal.limit.next_up()),
+        Comparison::GreaterOrEqual => (Relation::AtLeast, goal.limit),
+    }
+}
+
 impl GoalResult {
+    /// How far the figure is inside its limit, as a share of the limit: 0.2 is a fifth to spare, -0.1 a tenth too much or too
+    /// little. None if the figure is not known.
+    #[must_use]
+    pub fn margin(&self) -> Option<f64> {
+        self.constraint().margin()
+    }
+
+    pub(super) fn constraint(&self) -> Constraint {
+        let (relation, limit) = limit_of(&self.outcome.goal);
+        Constraint { value: self.outcome.measured, relation, limit }
+    }
+
     /// Whether the goal is met; one whose figure is absent is not.
     #[must_use]
     pub fn is_met(&self) -> bool {
         self.outcome.is_met()
     }
 
-    /// The goal and what was measured, in words: `p99 TTFT < 500 ms: met, measured 441 ms`.
+    /// The goal and what was measured, in words: `p99 TTFT < 500 ms: met, measured 441 ms, margin 12 %`.
     #[must_use]
     pub fn words(&self) -> String {
         self.said("measured")
@@ -85,16 +109,19 @@ impl GoalResult {
 
     fn said(&self, how: &str) -> String {
         let goal = self.outcome.goal;
-        let unit = goal.metric.unit();
-        let shown = |value: f64| match unit {
-            "ms" => duration_ms(value),
-            _ => format!("{} {unit}", number(value)).trim_end().to_owned(),
-        };
+        let shown = |value: f64| shown(&goal, value);
         let is_met = self.is_met();
         let came_out = match (self.outcome.measured, self.stand_in) {
             (None, _) => format!("missed, not {how}"),
-            (Some(value), None) if is_met => format!("met, {how} {}", shown(value)),
-            (Some(value), None) => format!("missed, {how} {}", shown(value)),
+            (Some(value), None) => {
+                let margin = self.margin().filter(|margin| margin.is_finite());
+                let margin = margin.map_or_else(String::new, |margin| match is_met {
+                    true => format!(", margin {}", percent(margin)),
+                    false => format!(", {} beyond", percent(-margin)),
+                });
+                let came_out = if is_met { "met" } else { "missed" };
+                format!("{came_out}, {how} {}{margin}", shown(value))
+            }
             (Some(value), Some(StandIn { values, needs })) => {
                 let (greatest, asked) = (shown(value), goal.statistic.as_str());
                 if is_met {
@@ -112,6 +139,14 @@ impl GoalResult {
     }
 }
 
+/// A figure of a goal, with its unit.
+pub(super) fn shown(goal: &Goal, value: f64) -> String {
+    match goal.metric.unit() {
+        "ms" => duration_ms(value),
+        unit => format!("{} {unit}", number(value)).trim_end().to_owned(),
+    }
+}
+
 impl Serialize for GoalResult {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let goal = self.outcome.goal;
@@ -123,6 +158,9 @@ impl Serialize for GoalResult {
         if self.outcome.measured.is_none() {
             map.serialize_entry("measured_reason", "the level has no such figure")?;
         }
+        map.serialize_entry("low", &self.outcome.interval.map(|ends| ends.low))?;
+        map.serialize_entry("high", &self.outcome.interval.map(|ends| ends.high))?;
+        map.serialize_entry("margin", &self.margin())?;
         let statistic = self.stand_in.map_or(goal.statistic, |_| Statistic::Max);
         map.serialize_entry("measured_statistic", statistic.as_str())?;
         if let Some(stand_in) = self.stand_in {

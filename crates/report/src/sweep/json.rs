@@ -3,13 +3,12 @@
 use fizeau_metrics::Verdict;
 use serde::{Serialize, Serializer};
 
+use super::decision_json::{DecisionJson, Nearest, Operating};
 use super::places::knee_of;
 use super::repeats::RepeatsJson;
 use super::sustained::SustainedJson;
-use super::{OperatingPoint, Place, STAND_IN_NOTE, SweepReport, Unmeasured};
-use crate::{
-    Checklist, Engine, GoalResult, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail,
-};
+use super::{Place, Profile, STAND_IN_NOTE, SweepReport, Unmeasured};
+use crate::{Checklist, Engine, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]
@@ -26,6 +25,10 @@ struct Sweep<'a> {
     operating_point_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     operating_point_nearest: Option<Nearest<'a>>,
+    /// What is put first where several levels keep the goals.
+    profile: &'a Profile,
+    /// The load to run at, for each kind of load and both ends of the goals.
+    decisions: Vec<DecisionJson<'a>>,
     frontier: Vec<OnFrontier>,
     knee: Option<KneeJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,21 +48,6 @@ struct Sweep<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     sustained: Option<SustainedJson<'a>>,
     notes: Vec<String>,
-}
-
-#[derive(Debug, Serialize)]
-struct Operating<'a> {
-    level: usize,
-    load: Option<LoadPoint>,
-    margin: f64,
-    goals: &'a [GoalResult],
-}
-
-#[derive(Debug, Serialize)]
-struct Nearest<'a> {
-    level: usize,
-    load: Option<LoadPoint>,
-    goals: &'a [GoalResult],
 }
 
 /// Where more load stops paying.
@@ -101,16 +89,20 @@ impl Serialize for SweepReport {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let load = |level: usize| self.levels.get(level).map(|level| level.load);
         let knee = knee_of(&self.levels);
-        let mut sweep = Sweep {
+        let point = self.operating_point();
+        let operating_point = self.operating_json(point);
+        let sweep = Sweep {
             schema: "fizeau.sweep/1",
             version: env!("CARGO_PKG_VERSION"),
             setup: &self.setup,
             verdict: self.verdict(),
             slo: self.slo.as_ref().map(ToString::to_string),
             slo_reason: self.slo.is_none().then_some("no goal was given"),
-            operating_point: None,
-            operating_point_reason: None,
-            operating_point_nearest: None,
+            operating_point_reason: operating_point.is_none().then(|| self.no_point(point)),
+            operating_point_nearest: self.nearest_json(point),
+            operating_point,
+            profile: &self.profile,
+            decisions: self.decisions_json(),
             frontier: self.frontier_entries(),
             knee: knee.map(|knee| KneeJson {
                 level: knee.at,
@@ -132,20 +124,6 @@ impl Serialize for SweepReport {
             sustained: SustainedJson::of(self),
             notes: self.notes(),
         };
-        match &self.operating_point {
-            OperatingPoint::Met { level, margin, goals } => {
-                sweep.operating_point =
-                    Some(Operating { level: *level, load: load(*level), margin: *margin, goals });
-            }
-            other => {
-                let words = other.words(&self.levels);
-                sweep.operating_point_reason = Some(words.replacen("none, since ", "", 1));
-            }
-        }
-        if let OperatingPoint::Missed { nearest: Some(level), goals } = &self.operating_point {
-            sweep.operating_point_nearest =
-                Some(Nearest { level: *level, load: load(*level), goals });
-        }
         sweep.serialize(to)
     }
 }

@@ -58,8 +58,17 @@ pub(super) fn knee_of(levels: &[LevelReport]) -> Option<Knee> {
     knee(&points, KneeRule::default())
 }
 
+/// Those of the levels `among` that no other of them beats.
+pub(super) fn frontier_among(levels: &[LevelReport], among: &[usize]) -> Vec<usize> {
+    let known = among.iter().filter_map(|&i| Some((i, point(levels.get(i)?).ok()?)));
+    let (indices, points): (Vec<usize>, Vec<[f64; 2]>) = known.unzip();
+    // Only a NaN makes a point unfit, and `point` lets none through.
+    let best = frontier(&points, &DIRECTIONS).unwrap_or_default();
+    best.into_iter().filter_map(|at| indices.get(at).copied()).collect()
+}
+
 /// Requests per second and tail latency, or why the level has no place among the others.
-fn point(level: &LevelReport) -> Result<[f64; 2], String> {
+pub(super) fn point(level: &LevelReport) -> Result<[f64; 2], String> {
     if let Some(reason) = level.left_out() {
         return Err(reason);
     }

@@ -93,9 +93,9 @@ impl WhatIf {
                 Err(reason) => reason.to_string(),
                 Ok(sweep) => match sweep.operating_point() {
                     OperatingPoint::Met { .. } | OperatingPoint::NoGoal => return None,
-                    missed => {
+                    _ => {
                         let goals = sweep.goal_words().join("; ");
-                        let words = missed.words(sweep.levels());
+                        let words = sweep.operating_words();
                         if goals.is_empty() { words } else { format!("{words} ({goals})") }
                     }
                 },

@@ -73,7 +73,7 @@ fn variant((index, of): (usize, &Variant)) -> VariantJson<'_> {
         Some(Operating { level, load: report.load, output_tokens_per_s_per_device })
     });
     let reason = || match &of.outcome {
-        Ok(sweep) => sweep.operating_point().words(sweep.levels()),
+        Ok(sweep) => sweep.operating_words(),
         Err(reason) => reason.to_string(),
     };
     let reason_of_none = |reason: &NotRun| match reason {

@@ -16,7 +16,10 @@ pub(super) fn rows(text: &str) -> Result<(Format, Vec<Range<usize>>), String> {
         .map(|field| field.trim().to_owned())
         .collect();
     if let Some(twice) = (1..heads.len()).find(|&at| heads[..at].contains(&heads[at])) {
-        return Err(format!("two columns are named `{}`; give each a name of its own", heads[twice]));
+        return Err(format!(
+            "two columns are named `{}`; give each a name of its own",
+            heads[twice]
+        ));
     }
     let newline = match text.get(header.end..) {
         Some(rest) if rest.starts_with("\r\n") => "\r\n",

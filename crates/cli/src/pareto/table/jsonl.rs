@@ -7,7 +7,7 @@ use std::ops::Range;
 use fizeau::report::csv_field;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Field;
 
@@ -28,9 +28,9 @@ pub(super) fn heads<'a>(
 ) -> Result<Vec<String>, (usize, String)> {
     let mut heads: Vec<String> = Vec::new();
     for (number, row) in rows.enumerate() {
-        for name in object(row).map_err(|error| (number, error))?.keys() {
-            if !heads.contains(name) {
-                heads.push(name.clone());
+        for (name, _) in object(row).map_err(|error| (number, error))? {
+            if !heads.contains(&name) {
+                heads.push(name);
             }
         }
     }
@@ -54,8 +54,33 @@ fn not_an_object(error: serde_json::Error) -> String {
     format!("not a JSON object on one line: {error}")
 }
 
-fn object(row: &str) -> Result<Map<String, Value>, String> {
-    serde_json::from_str(row).map_err(not_an_object)
+/// The fields of an object in their order.
+fn object(row: &str) -> Result<Vec<(String, Value)>, String> {
+    serde_json::from_str(row).map(|Ordered(fields)| fields).map_err(not_an_object)
+}
+
+struct Ordered(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Ordered {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct All;
+        impl<'de> Visitor<'de> for All {
+            type Value = Ordered;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Ordered, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Ordered(fields))
+            }
+        }
+        from.deserialize_map(All)
+    }
 }
 
 /// Reads the fields of some names and passes over all others.
@@ -113,7 +138,9 @@ pub(super) fn as_csv(rows: &[&str]) -> Result<(String, Vec<String>), (usize, Str
     let mut lines = Vec::with_capacity(rows.len());
     for (at, row) in rows.iter().enumerate() {
         let object = object(row).map_err(|error| (at, error))?;
-        let field = |head: &String| match object.get(head) {
+        let value =
+            |head: &String| object.iter().find(|(name, _)| name == head).map(|pair| &pair.1);
+        let field = |head: &String| match value(head) {
             None | Some(Value::Null) => String::new(),
             Some(Value::String(text)) => csv_field(text).into_owned(),
             Some(other) => csv_field(&other.to_string()).into_owned(),

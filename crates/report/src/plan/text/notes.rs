@@ -68,10 +68,13 @@ fn said(simulated: &SimulatedBursts) -> String {
     let SimulatedBursts { burstiness, engine, measured_with, as_measured, under_bursts, pooled } =
         simulated;
     let (before, after) = (number(as_measured.get()), number(under_bursts.get()));
-    let factor = number(simulated.factor());
+    let counts = match simulated.factor() {
+        factor if factor < 1.0 => format!("what was measured counts times {}", number(factor)),
+        _ => "what was measured counts in full, and no more than that".to_owned(),
+    };
     let mut text = format!(
-        "at burstiness {} a simulated replica carries {after} requests/s within the goals, and {before} with {measured_with} as \
-         measured: what was measured counts times {factor}. Simulated: {engine}.",
+        "at burstiness {} a simulated replica carries {after} requests/s within the goals, and {before} with arrivals as \
+         measured ({measured_with}): {counts}. Simulated: {engine}.",
         number(*burstiness)
     );
     if let Some((replicas, each)) = pooled {

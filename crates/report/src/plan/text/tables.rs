@@ -39,7 +39,7 @@ impl Plan {
             return;
         }
         out.push('\n');
-        let is_scaled = self.prices.iter().all(|price| price.label.starts_with("x "));
+        let is_scaled = self.prices.iter().any(|price| price.label.starts_with("x "));
         head(out, if is_scaled { "  limits of latency" } else { "  other goals" });
         for GoalPrice { label, outcome, .. } in &self.prices {
             match outcome {

@@ -1,29 +1,29 @@
-//! A staircase in two dimensions that grows by corners.
+//! How much of a plane is covered, corner by corner.
 
 use super::Ranks;
 
-/// The corners, of those added, that none other dominates, less being better in both dimensions.
+/// What corners cover of a plane, less being better in both dimensions: a staircase of those that no other dominates.
 ///
 /// All that will ever come is known beforehand by its x, so that a corner is named by its rank in x and finding
 /// its neighbours needs no search through floats.
 #[derive(Debug)]
-pub(crate) struct Stairs {
+pub(crate) struct Cover {
     /// By rank; a wall before the first rank and one after the last spare all questions of ends.
     x: Vec<f64>,
     y: Vec<f64>,
     standing: Ranks,
 }
 
-impl Stairs {
+impl Cover {
     /// No corners yet, of those at `x`, lowest first, counted from rank 1. What is beyond `reference` is not covered.
     pub(crate) fn new(x: impl IntoIterator<Item = f64>, reference: [f64; 2]) -> Self {
         let mut x: Vec<f64> = std::iter::once(f64::NEG_INFINITY).chain(x).collect();
         x.push(reference[0]);
         let mut y = vec![f64::NEG_INFINITY; x.len()];
         y[0] = reference[1];
-        let mut stairs = Self { standing: Ranks::below(x.len()), x, y };
-        stairs.clear();
-        stairs
+        let mut cover = Self { standing: Ranks::below(x.len()), x, y };
+        cover.clear();
+        cover
     }
 
     /// Takes all corners away.

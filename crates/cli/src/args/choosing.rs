@@ -1,0 +1,47 @@
+//! Which of the levels within the goal to run at.
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use fizeau::pareto::{StepRule, StepRuleError};
+use fizeau::report::Profile;
+
+/// Which of the levels within the goal to run at.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ChoosingArgs {
+    /// What to put first where several levels meet the goal: general, the most requests/s; chat, the least p99 TTFT, for which up
+    /// to a fifth of the requests/s is given up; batch, the most requests/s whatever they cost (no --step-rule); agent, the most
+    /// good requests/s (--goodput). By default general.
+    #[arg(long, value_name = "USE", value_parser = profiles(), hide_possible_values = true)]
+    pub(crate) profile: Option<String>,
+    /// When to stay below a level though it meets the goal: with 2x:10% where the tail of E2EL is at least 2 times as long for
+    /// under 10 % more requests/s; off for never. By default 2x:10%, with --profile batch off.
+    #[arg(long, value_name = "FACTORx:GAIN%|off", value_parser = rule)]
+    pub(crate) step_rule: Option<RuleArg>,
+}
+
+/// A rule, or none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum RuleArg {
+    Off,
+    At(StepRule),
+}
+
+impl ChoosingArgs {
+    /// What is asked for; what is not, as `own` has it.
+    pub(crate) fn over(&self, own: Profile) -> Profile {
+        let profile = self.profile.as_deref().and_then(Profile::named).unwrap_or(own);
+        match self.step_rule {
+            None => profile,
+            Some(RuleArg::Off) => profile.with_rule(None),
+            Some(RuleArg::At(rule)) => profile.with_rule(Some(rule)),
+        }
+    }
+}
+
+fn profiles() -> PossibleValuesParser {
+    Profile::ALL.map(|profile| profile.name).into()
+}
+
+fn rule(text: &str) -> Result<RuleArg, StepRuleError> {
+    if text == "off" { Ok(RuleArg::Off) } else { text.parse().map(RuleArg::At) }
+}

@@ -1,0 +1,192 @@
+//! Folders of runs as one table.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use fizeau::core::UsdPerHour;
+use fizeau::report::{LevelTable, TableRun};
+use fizeau::roofline::{HourlyRate, Origin, System};
+use serde_json::Value;
+
+use super::is_folder;
+use crate::args::{ParetoRunArgs, PhysicsArgs};
+use crate::exit::{Fail, Named};
+use crate::report::Stored;
+
+/// Runs and their names.
+pub(super) struct Folders {
+    runs: Vec<(String, PathBuf)>,
+}
+
+/// The folders that `inputs` name, each `[NAME=]DIR`; none where they are files.
+pub(super) fn named(inputs: &[String]) -> Result<Option<Folders>, Fail> {
+    let taken: Vec<(Option<&str>, &str)> = inputs.iter().map(|input| taken_apart(input)).collect();
+    let folders = taken.iter().filter(|(_, path)| is_folder(path)).count();
+    match folders {
+        0 => return Ok(None),
+        all if all == inputs.len() => {}
+        _ => {
+            let file = taken.iter().find(|(_, path)| !is_folder(path)).map_or("", |(_, path)| path);
+            return Err(Fail::usage(format!(
+                "{file}: no folder; name either one table or folders of runs"
+            )));
+        }
+    }
+    let mut runs = Vec::new();
+    for (name, path) in taken {
+        runs.extend(within(name, Path::new(path))?);
+    }
+    // Two folders of one name are told apart by where they are.
+    let names: Vec<String> = runs.iter().map(|(name, _)| name.clone()).collect();
+    for (name, path) in &mut runs {
+        if names.iter().filter(|other| *other == name).count() > 1 {
+            *name = path.display().to_string();
+        }
+    }
+    Ok(Some(Folders { runs }))
+}
+
+/// A name and a path; what is there as it stands has no name.
+fn taken_apart(input: &str) -> (Option<&str>, &str) {
+    match input.split_once('=') {
+        Some((name, path)) if !Path::new(input).exists() && !name.is_empty() => (Some(name), path),
+        _ => (None, input),
+    }
+}
+
+/// The runs in a folder: itself, or each folder in it that is one, as a what-if has them.
+fn within(name: Option<&str>, path: &Path) -> Result<Vec<(String, PathBuf)>, Fail> {
+    let is_run = |path: &Path| path.join("run.json").is_file();
+    let own = |path: &Path| {
+        let whole = path.canonicalize();
+        let last = whole.as_deref().unwrap_or(path).file_name();
+        last.map_or_else(|| path.display().to_string(), |last| last.to_string_lossy().into_owned())
+    };
+    let flag = path.display().to_string();
+    let mut inside: Vec<PathBuf> = Vec::new();
+    if !is_run(path) {
+        for entry in std::fs::read_dir(path).named(&flag)? {
+            inside.push(entry.named(&flag)?.path());
+        }
+        inside.retain(|path| is_run(path));
+        inside.sort();
+    }
+    if inside.is_empty() {
+        return Ok(vec![(name.map_or_else(|| own(path), str::to_owned), path.to_owned())]);
+    }
+    let settings = settings(path);
+    let called = |path: &PathBuf| {
+        let own = own(path);
+        let own = settings.get(&own).cloned().unwrap_or(own);
+        name.map_or_else(|| own.clone(), |name| format!("{name}: {own}"))
+    };
+    Ok(inside.into_iter().map(|path| (called(&path), path)).collect())
+}
+
+/// What sets the configurations of a what-if apart, by the names of their folders.
+fn settings(path: &Path) -> BTreeMap<String, String> {
+    let text = std::fs::read_to_string(path.join("whatif.json")).unwrap_or_default();
+    let document: Value = serde_json::from_str(&text).unwrap_or_default();
+    let words = |(index, variant): (usize, &Value)| {
+        let settings = variant["settings"].as_object()?.iter();
+        let words =
+            settings.map(|(flag, value)| format!("{flag} {}", value.as_str().unwrap_or("")));
+        let words = words.collect::<Vec<_>>().join(", ");
+        Some((format!("configuration-{:02}", index + 1), words))
+    };
+    let variants = document["variants"].as_array().into_iter().flatten();
+    variants.enumerate().filter_map(words).filter(|(_, words)| !words.is_empty()).collect()
+}
+
+impl Folders {
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.runs.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// The levels of all runs; says whose price is taken if that matters.
+    pub(super) fn table(&self, args: &ParetoRunArgs, is_priced: bool) -> Result<LevelTable, Fail> {
+        let quality = self.values("--quality", &args.quality, Whom::One)?;
+        let devices = self.values("--devices", &args.devices, Whom::One)?;
+        let prices = self.values("--gpu-hour", &args.gpu_hour, Whom::Any)?;
+        let mut stored = Vec::new();
+        for (_, path) in &self.runs {
+            stored.push(Stored::read(path, &[], &PhysicsArgs::default())?);
+        }
+        let mut runs = Vec::new();
+        for (index, ((name, _), stored)) in self.runs.iter().zip(&stored).enumerate() {
+            let value = |of: &[Option<f64>]| of.get(index).copied().flatten();
+            let system = stored.physics.as_ref().map(|physics| physics.reference().system);
+            let price = match value(&prices) {
+                Some(price) => Some(HourlyRate::given(UsdPerHour::new(price)).named("--gpu-hour")?),
+                None => system.and_then(|system| published(system, name, is_priced)),
+            };
+            runs.push(TableRun {
+                name: name.clone(),
+                setup: &stored.setup,
+                levels: &stored.levels,
+                system,
+                devices: match value(&devices) {
+                    Some(devices) => Some(count(devices)?),
+                    None => system.map(|system| system.deployment().devices()),
+                },
+                price: price.map(|rate| rate.low()),
+                quality: value(&quality),
+            });
+        }
+        Ok(LevelTable::new(&runs))
+    }
+
+    /// The number that is given for each run, as `NAME=VALUE`.
+    fn values(&self, flag: &str, given: &[String], whom: Whom) -> Result<Vec<Option<f64>>, Fail> {
+        let mut values = vec![None; self.runs.len()];
+        let wrong = |text: &str| {
+            let names = self.names().join(", ");
+            Fail::usage(format!("{flag} {text}: give NAME=NUMBER, where NAME is one of {names}"))
+        };
+        for text in given {
+            // A name may have an equals sign of its own.
+            let (name, value) = match text.rsplit_once('=') {
+                Some((name, value)) => (Some(name), value),
+                None => (None, text.as_str()),
+            };
+            let value: f64 = value.trim().parse().map_err(|_| wrong(text))?;
+            let is_meant = |run: &str| name.map_or(whom == Whom::Any, |name| name == run);
+            let meant: Vec<bool> = self.names().iter().map(|run| is_meant(run)).collect();
+            if !value.is_finite() || !meant.contains(&true) {
+                return Err(wrong(text));
+            }
+            for (place, _) in values.iter_mut().zip(meant).filter(|(_, meant)| *meant) {
+                *place = Some(value);
+            }
+        }
+        Ok(values)
+    }
+}
+
+/// Whom a value without a name is for.
+#[derive(Clone, Copy, PartialEq)]
+enum Whom {
+    /// It must have a name.
+    One,
+    /// All of them.
+    Any,
+}
+
+fn count(devices: f64) -> Result<u64, Fail> {
+    match devices.fract() == 0.0 && devices >= 1.0 {
+        true => Ok(devices as u64),
+        false => Err(Fail::usage(format!("--devices: {devices}; give a whole number from 1 up"))),
+    }
+}
+
+/// The device's published price, and whose it is.
+fn published(system: &System, run: &str, is_said: bool) -> Option<HourlyRate> {
+    let rate = HourlyRate::published(system.device()).ok()?;
+    if let (Origin::Published { kind, source, date }, true) = (rate.origin(), is_said) {
+        eprintln!(
+            "note: {run}: {} US dollars per device and hour ({kind}, {source}, {date}), the lowest published; --gpu-hour says yours",
+            rate.low().get()
+        );
+    }
+    Some(rate)
+}

@@ -1,0 +1,100 @@
+//! The load to run at: goals as ranges, `--profile` and `--step-rule`, on a simulated sweep.
+
+use serde_json::Value;
+
+use crate::stand::{Ended, Scratch, json, run};
+
+/// Eight slots: from 8 on requests queue, and throughput stands still.
+const SWEEP: [&str; 13] = [
+    "simulate",
+    "--slots",
+    "8",
+    "--levels",
+    "1,4,8,12",
+    "--isl",
+    "64",
+    "--osl",
+    "16",
+    "--num-prompts",
+    "120",
+    "--model-config",
+    "llama-3.1-8b",
+];
+
+fn swept(out: &str, extra: &[&str]) -> Ended {
+    let words = ["--hardware", "h100-sxm", "--out", out];
+    run(&[&SWEEP[..], &words, extra].concat())
+}
+
+fn again(out: &str, extra: &[&str]) -> Value {
+    let ended = run(&[&["report", out, "--json"], extra].concat());
+    assert!(ended.err.is_empty(), "{}", ended.err);
+    serde_json::from_str(&ended.out).unwrap()
+}
+
+#[test]
+fn a_range_is_met_at_either_end() {
+    let scratch = Scratch::new("decision-range");
+    let out = |name: &str| scratch.path(name);
+    let tight = swept(&out("tight"), &["--slo", "p99 e2el<10s..20s"]);
+    assert_eq!(tight.code, Some(0), "{tight:?}");
+    assert!(tight.out.contains("At the loose end (p99 e2el<20000ms)"), "{}", tight.out);
+    let loose = swept(&out("loose"), &["--slo", "p99 e2el<0.1ms..20s"]);
+    assert_eq!(loose.code, Some(0), "{loose:?}");
+    let text: Vec<&str> = loose.out.split_whitespace().collect();
+    assert!(text.join(" ").contains("met at the loose end of the goals only"), "{}", loose.out);
+    assert_eq!(json(format!("{}/sweep.json", out("loose")))["decisions"][0]["met"], "loose");
+    let neither = swept(&out("neither"), &["--slo", "p99 e2el<0.1ms..0.2ms"]);
+    assert_eq!(neither.code, Some(1), "{neither:?}");
+    let sweep = json(format!("{}/sweep.json", out("neither")));
+    let could = sweep["operating_point_nearest"]["could_be_met"][0].as_str().unwrap();
+    assert!(could.starts_with("p99 E2EL <= "), "{could}");
+}
+
+#[test]
+fn a_goal_without_its_figure_is_said_and_missed() {
+    let scratch = Scratch::new("decision-lacking");
+    let ended = swept(&scratch.path("out"), &["--slo", "goodput>0.9"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let text: Vec<&str> = ended.out.split_whitespace().collect();
+    let part = "Operating point: none, since good share > 0.9 cannot be judged: goodput needs goals for single requests (--goodput); the run has TTFT,";
+    assert!(text.join(" ").contains(part), "{}", ended.out);
+}
+
+#[test]
+fn a_report_decides_as_the_run_did_unless_told_otherwise() {
+    let scratch = Scratch::new("decision-report");
+    let out = scratch.path("out");
+    let ended =
+        swept(&out, &["--slo", "p99 e2el<20s", "--profile", "batch", "--step-rule", "3x:5%"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let run = json(format!("{out}/sweep.json"));
+    assert_eq!(
+        (&run["profile"]["name"], &run["profile"]["step_rule"]),
+        (&"batch".into(), &"3x:5%".into())
+    );
+    let same = again(&out, &[]);
+    assert_eq!((&same["profile"], &same["decisions"]), (&run["profile"], &run["decisions"]));
+    let other = again(&out, &["--profile", "chat"]);
+    assert_eq!(other["profile"]["name"], "chat");
+    assert_eq!(other["profile"]["step_rule"], "2x:10%");
+    let off = again(&out, &["--step-rule", "off"]);
+    assert!(off["profile"]["step_rule"].is_null());
+}
+
+#[test]
+fn what_is_no_rule_and_no_profile_is_refused() {
+    let scratch = Scratch::new("decision-refused");
+    let out = scratch.path("out");
+    let cases: [(&[&str], &str); 3] = [
+        (&["--step-rule", "2:10"], "write FACTORx:GAIN%, such as 2x:10%"),
+        (&["--profile", "fast"], "[possible values: general, chat, batch, agent]"),
+        (&["--slo", "ttft<800ms..500ms"], "with `<` looser is more"),
+    ];
+    for (extra, says) in cases {
+        let ended = swept(&out, extra);
+        assert_eq!(ended.code, Some(2), "{extra:?}: {ended:?}");
+        assert!(ended.err.contains(says), "{extra:?}: {}", ended.err);
+        assert!(!std::path::Path::new(&out).exists(), "{extra:?}");
+    }
+}

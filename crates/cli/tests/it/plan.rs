@@ -1,0 +1,203 @@
+//! `fizeau plan`: from a table or a run to replicas and devices.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::stand::{Ended, Scratch, run};
+
+const CURVE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/plan/curve.csv");
+const OWNED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/plan/owned.toml");
+
+/// `fizeau plan` for 100 requests/s.
+fn plan(words: &[&str]) -> Ended {
+    run(&[&["plan", "--rate", "100"], words].concat())
+}
+
+fn json(words: &[&str]) -> Value {
+    let ended = plan(&[words, &["--json"]].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    serde_json::from_str(&ended.out).unwrap()
+}
+
+/// What was printed, on one line.
+fn words(ended: &Ended) -> String {
+    ended.out.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Goals, devices and price.
+const GOALS: [&str; 8] = [
+    "--slo",
+    "p99 ttft<=500ms, goodput>0.9",
+    "--gpus-per-replica",
+    "8",
+    "--headroom",
+    "0.2",
+    "--gpu-hour",
+    "2.50",
+];
+
+#[test]
+fn a_table_gives_replicas_devices_and_money() {
+    let words = [&["--from", CURVE, "--spare", "1"], &GOALS[..]].concat();
+    let ended = plan(&words);
+    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{ended:?}");
+    assert!(ended.out.lines().all(|line| line.chars().count() <= 80), "{}", ended.out);
+    for text in ["A replica carries 14.0 requests/s", "9 + 1", "200.00", "x 0.75", "as given"] {
+        assert!(ended.out.contains(text), "{text}: {}", ended.out);
+    }
+    let plan = &json(&words)["plans"][0];
+    // 100 / (14 x 0.8) = 8.9; 80 devices at 2.50 are 200 dollars for 90 million output tokens an hour.
+    assert_eq!(plan["likely"]["devices"], 80);
+    let million = plan["likely"]["usd_per_million_output_alone"]["low"].as_f64().unwrap();
+    assert!((million - 200.0 / 90.0).abs() < 1e-9, "{million}");
+}
+
+#[test]
+fn kinds_of_device_stand_side_by_side() {
+    let owned = format!("owned={CURVE},gpus=8,tco={OWNED}");
+    let rented = format!("rented={CURVE},gpus=8,gpu-hour=2.5");
+    let words = ["--from", &rented, "--from", &owned, "--slo", "p99 ttft<=500ms"];
+    let ended = plan(&words);
+    assert!(ended.out.contains("* owned"), "{}", ended.out);
+    let json = json(&words);
+    assert_eq!(json["cheapest"], "owned");
+    let price = json["plans"][1]["usd_per_device_hour"]["low"].as_f64().unwrap();
+    assert!((price - 1.1).abs() < 1e-9, "{price}");
+}
+
+#[test]
+fn a_table_with_a_model_is_held_against_the_speed_of_light() {
+    let from = format!("h100={CURVE},gpus=1,gpu-hour=2,hardware=h100-sxm");
+    let json =
+        json(&["--from", &from, "--slo", "p99 ttft<=500ms", "--model-config", "llama-3.1-8b"]);
+    let light = &json["plans"][0]["speed_of_light"];
+    let share = light["share_of_cost"].as_f64().unwrap();
+    assert!(share > 0.0 && share < 1.0, "{light}");
+}
+
+/// Levels of a closed loop, simulated: the run says its device, whose price is a published one, and its lengths.
+#[test]
+fn a_sweep_is_planned_from() {
+    let scratch = Scratch::new("plan-sweep");
+    let out = scratch.path("sweep");
+    let swept = run(&[
+        "simulate",
+        "--levels",
+        "1,8,32,96",
+        "--model-config",
+        "llama-3.1-8b",
+        "--hardware",
+        "h100-sxm",
+        "--random-input-len",
+        "200",
+        "--random-output-len",
+        "50",
+        "--out",
+        &out,
+    ]);
+    assert_eq!(swept.code, Some(0), "{swept:?}");
+    let json = json(&["--from", &out, "--slo", "p99 ttft<300ms", "--goals", "p99 ttft<600ms"]);
+    let plan = &json["plans"][0];
+    assert!(plan["nearest_tested"]["concurrency"].is_u64(), "{plan}");
+    assert!(plan["price_from"].as_str().unwrap().contains("20"), "{plan}");
+    assert!(
+        plan["usd_per_device_hour"]["low"].as_f64() < plan["usd_per_device_hour"]["high"].as_f64()
+    );
+    assert!(plan["speed_of_light"]["share_of_replica"].as_f64().unwrap() < 1.0, "{plan}");
+    assert!(plan["likely"]["usd_per_million_input"]["low"].is_f64(), "{plan}");
+    assert_eq!(plan["other_goals"].as_array().unwrap().len(), 1);
+    let bursts = plan["bursts"]["reason"].as_str().unwrap();
+    assert_eq!(bursts, "no --burstiness was given");
+    let ended = plan_of_bursts(&out, &[]);
+    assert!(words(&ended).contains("since there is no calibration of the engine"), "{}", ended.out);
+}
+
+fn plan_of_bursts(from: &str, more: &[&str]) -> Ended {
+    plan(&[&["--from", from, "--slo", "p99 ttft<300ms", "--burstiness", "0.25"], more].concat())
+}
+
+/// A calibration says how the simulated engine steps; burstier arrivals then cost replicas.
+#[test]
+fn bursts_take_more_replicas_where_a_calibration_says_how_many() {
+    let scratch = Scratch::new("plan-bursts");
+    let published = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/measurements/serving.csv");
+    let all = fs::read_to_string(published).unwrap();
+    let (header, rows) = all.split_once('\n').unwrap();
+    let rows: Vec<&str> = rows.lines().step_by(20).collect();
+    let (some, calibration) = (scratch.path("measured.csv"), scratch.path("calibration.json"));
+    fs::write(&some, format!("{header}\n{}\n", rows.join("\n"))).unwrap();
+    let fitted = run(&["sol", "--fit", &some, "--out", &calibration]);
+    assert_eq!(fitted.code, Some(0), "{fitted:?}");
+
+    let from = format!("h100={CURVE},gpus=1,gpu-hour=2,hardware=h100-sxm");
+    let model = ["--model-config", "llama-3.1-8b", "--calibration", &calibration];
+    let ended = plan_of_bursts(&from, &[&model[..], &["--json"]].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let json: Value = serde_json::from_str(&ended.out).unwrap();
+    let bursts = &json["plans"][0]["bursts"];
+    assert_eq!(bursts["accounted"], true, "{bursts}");
+    let factor = bursts["factor"].as_f64().unwrap();
+    assert!(factor > 0.2 && factor < 1.0, "{bursts}");
+    // Shared by several replicas, bursts are less of one each.
+    let pooled = bursts["pooled_requests_per_s_per_replica"].as_f64().unwrap();
+    assert!(pooled >= bursts["under_bursts_requests_per_s"].as_f64().unwrap(), "{bursts}");
+}
+
+#[test]
+fn goals_that_cannot_be_met_end_with_what_could() {
+    let with = |slo: &str| {
+        plan(&["--from", CURVE, "--gpus-per-replica", "8", "--gpu-hour", "2", "--slo", slo])
+    };
+    let unmet = with("p99 ttft<100ms");
+    assert_eq!(unmet.code, Some(1), "{unmet:?}");
+    let words = words(&unmet);
+    assert!(
+        words.contains("the nearest that could be met: p99 TTFT <= 200 ms at 4 requests/s"),
+        "{words}"
+    );
+    let lacking = with("p50 e2el<2s");
+    assert_eq!(lacking.code, Some(1), "{lacking:?}");
+    assert!(
+        lacking.out.contains("no level has that figure; there are p99 ttft"),
+        "{}",
+        lacking.out
+    );
+}
+
+#[test]
+fn wrong_flags_and_files_are_named() {
+    let scratch = Scratch::new("plan-wrong");
+    let csv = |text: &str| {
+        let path = scratch.path("curve.csv");
+        fs::write(&path, text).unwrap();
+        path
+    };
+    let refused = |words: &[&str], text: &str| {
+        let ended = plan(words);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.err.contains(text), "{text}: {}", ended.err);
+    };
+    let good = ["--gpus-per-replica", "8", "--gpu-hour", "2", "--slo", "p99 ttft<1s"];
+    let with = |from: &str, text: &str| refused(&[&["--from", from], &good[..]].concat(), text);
+    with("nowhere.csv", "--from nowhere.csv: there is no such folder or file");
+    with(&csv("latency\n3\n"), "a column rate, requests_per_s, concurrency says how hard");
+    with(&csv("rate,p99_ttft_ms\n3,fast\n"), "row 1, column p99_ttft_ms: `fast` is not a number");
+    with(&csv("rate,p99_ttft_ms\n-3,5\n"), "row 1, column rate: -3; it must be above 0");
+    with(&csv("rate,p99_ttft_ms\n3\n"), "row 1 has 1 cells, and the header has 2");
+    with(&csv("rate\n"), "there is a header and no row");
+    with(
+        &csv("concurrency,p99_ttft_ms\n3,5\n"),
+        "beside concurrency it takes a column requests_per_s",
+    );
+    with(&format!("{CURVE},gpus=0"), "write a whole number from 1 on");
+    with(&format!("{CURVE},price=3"), "the keys are gpus, gpu-hour, hardware, tco");
+    let from = ["--from", CURVE];
+    refused(&[&from[..], &good, &["--headroom", "1"]].concat(), "--headroom: a headroom of 1");
+    refused(&[&from[..], &good, &["--rate", "0"]].concat(), "--rate: a demand of 0");
+    refused(&[&from[..], &good, &["--burstiness", "0"]].concat(), "--burstiness: ");
+    refused(&[&from[..], &good[..2], &good[4..]].concat(), "--gpu-hour: say what an hour");
+    refused(&[&from[..], &good[2..]].concat(), "--gpus-per-replica: say how many");
+    refused(&[&from[..], &good[..4]].concat(), "--slo: name the goals");
+    refused(&[&from[..], &from[..], &good].concat(), "two are called curve.csv");
+}

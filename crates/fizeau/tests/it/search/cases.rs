@@ -1,0 +1,172 @@
+//! Searches of simulated engines whose true answers are known.
+
+use std::num::NonZeroU64;
+
+use fizeau::core::Tokens;
+use fizeau::harness::{
+    Cancel, LevelAsk, LevelSize, LoadSearch, LoadSearchSpec, Over, Rig, SearchStep, SelfWatch,
+    Sweep, SweepSpec, SweptLevel,
+};
+use fizeau::metrics::GoodputGoals;
+use fizeau::roofline::{Device, KnownModel, System};
+use fizeau::sim::{EngineConfig, Overheads, Scenario, SimTransport, VirtualTime};
+use fizeau::workload::{Content, Length, Lengths, Seed, Spec};
+
+/// A goal on an engine, and where it breaks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) engine: Engine,
+    pub(crate) over: Over,
+    pub(crate) slo: &'static str,
+    pub(crate) goodput: &'static str,
+    /// Mean lengths of prompts and replies; each is uniform within a fifth of it.
+    pub(crate) lengths: (u64, u64),
+    /// Requests of a level.
+    pub(crate) requests: u64,
+    /// The highest load within the goal, from levels of [`LONG`] requests: `cargo xtask bench search truth`.
+    pub(crate) truth: f64,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Engine {
+    /// Llama-3.1-8B on one H100, with 64 slots.
+    Small,
+    /// Llama-3.1-70B on four of them, with 256 slots.
+    Large,
+}
+
+pub(crate) const CASES: [Case; 6] = [
+    Case {
+        name: "8B, rate, p99 TTFT: the queue",
+        engine: Engine::Small,
+        over: Over::Rate,
+        slo: "p99 ttft<500ms",
+        goodput: "",
+        lengths: (1000, 200),
+        requests: 2_000,
+        truth: 1.0,
+    },
+    Case {
+        name: "8B, rate, p99 TPOT",
+        engine: Engine::Small,
+        over: Over::Rate,
+        slo: "p99 tpot<14ms",
+        goodput: "",
+        lengths: (1000, 200),
+        requests: 2_000,
+        truth: 1.0,
+    },
+    Case {
+        name: "8B, concurrency, mean TPOT",
+        engine: Engine::Small,
+        over: Over::Concurrency,
+        slo: "mean tpot<12ms",
+        goodput: "",
+        lengths: (1000, 200),
+        requests: 2_000,
+        truth: 1.0,
+    },
+    Case {
+        name: "8B, rate, goodput",
+        engine: Engine::Small,
+        over: Over::Rate,
+        slo: "goodput>0.95",
+        goodput: "ttft:200 tpot:15",
+        lengths: (500, 100),
+        requests: 2_000,
+        truth: 1.0,
+    },
+    Case {
+        name: "70B on four, rate, p95 E2EL and p99 TTFT",
+        engine: Engine::Large,
+        over: Over::Rate,
+        slo: "p95 e2el<6s, p99 ttft<1s",
+        goodput: "",
+        lengths: (2000, 250),
+        requests: 2_000,
+        truth: 1.0,
+    },
+    Case {
+        name: "70B on four, concurrency, p99 TTFT",
+        engine: Engine::Large,
+        over: Over::Concurrency,
+        slo: "p99 ttft<700ms",
+        goodput: "",
+        lengths: (2000, 250),
+        requests: 2_000,
+        truth: 1.0,
+    },
+];
+
+/// Requests of a level that is to know the truth.
+pub(crate) const LONG: u64 = 40_000;
+
+impl Engine {
+    fn scenario(self) -> Scenario {
+        match self {
+            Self::Small => Scenario::llama_3_1_8b_h100().unwrap(),
+            Self::Large => {
+                let model = KnownModel::named("llama-3.1-70b").unwrap().model().unwrap();
+                let device = Device::named("h100-sxm").unwrap().clone();
+                let system = System::new(model, device, "TP4".parse().unwrap()).unwrap();
+                let config = EngineConfig::new(256, Tokens::ZERO);
+                Scenario::of("Llama-3.1-70B", system, config, Overheads::default()).unwrap()
+            }
+        }
+    }
+}
+
+impl Case {
+    fn sweep(&self, seed: u64) -> SweepSpec {
+        let about = |nominal| Length::Uniform { nominal: Tokens::new(nominal), ratio: 0.2 };
+        let (input, output) = (about(self.lengths.0), about(self.lengths.1));
+        let workload = Spec {
+            lengths: Lengths::Independent { input, output },
+            content: Content::Unread,
+            seed: Seed(seed),
+            ..Spec::new(1).unwrap()
+        };
+        let goals: GoodputGoals = self.goodput.parse().unwrap();
+        SweepSpec { goals, ..SweepSpec::new([], workload) }
+    }
+
+    pub(crate) fn size(requests: u64) -> LevelSize {
+        LevelSize { requests: NonZeroU64::new(requests), time: None, warmup: None }
+    }
+
+    pub(crate) fn spec(&self) -> LoadSearchSpec {
+        let slo = self.slo.parse().unwrap();
+        LoadSearchSpec { size: Self::size(self.requests), ..LoadSearchSpec::new(self.over, slo) }
+    }
+
+    /// A whole search, with how many levels it took.
+    pub(crate) fn found(&self, seed: u64) -> LoadSearch {
+        let spec = self.sweep(seed);
+        let mut search = LoadSearch::new(self.spec()).unwrap();
+        let time = VirtualTime::new();
+        let engine = SimTransport::new(&time, self.engine.scenario().serve());
+        let cancel = Cancel::new();
+        let rig = Rig { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let mut sweep = Sweep::new(rig, &spec, None);
+        let all = time.block_on(async {
+            while let SearchStep::Measure(ask) | SearchStep::Confirm(ask) = search.next() {
+                let level = sweep.level(ask, &mut ()).await.unwrap().unwrap();
+                search.observe(&level.run.summary);
+            }
+        });
+        all.unwrap();
+        search
+    }
+
+    /// One level.
+    pub(crate) fn level(&self, ask: LevelAsk, seed: u64) -> SweptLevel {
+        let spec = self.sweep(seed);
+        let time = VirtualTime::new();
+        let engine = SimTransport::new(&time, self.engine.scenario().serve());
+        let cancel = Cancel::new();
+        let rig = Rig { transport: &engine, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let mut sweep = Sweep::new(rig, &spec, None);
+        time.block_on(sweep.level(ask, &mut ())).unwrap().unwrap().unwrap()
+    }
+}

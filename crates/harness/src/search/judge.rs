@@ -1,0 +1,87 @@
+//! What a level says of the goals.
+
+use fizeau_metrics::{
+    Distribution, Goal, Interval, LevelSummary, Metric, Quantile, Saturation, Slo, Statistic,
+    Support,
+};
+use fizeau_pareto::{Bearing, Estimate, Evaluation, Relation, log_margin};
+
+use super::spec::breaks;
+
+/// The most of all requests that may fail at a load that is borne.
+const FAILED: f64 = 0.01;
+
+/// The margins of all goals that more load breaks.
+pub(super) fn evaluation(slo: &Slo, load: f64, level: &LevelSummary) -> Evaluation {
+    let goals = slo.goals().iter().filter(|goal| breaks(goal));
+    Evaluation {
+        load,
+        margins: goals.map(|goal| margin_of(goal, level)).collect(),
+        bearing: bearing(level),
+    }
+}
+
+/// Whether a level keeps all goals, those too that say nothing of the edge, and is borne.
+pub(super) fn holds(slo: &Slo, level: &LevelSummary) -> bool {
+    slo.evaluate(level).iter().all(fizeau_metrics::GoalOutcome::is_met)
+        && bearing(level) == Bearing::Borne
+}
+
+/// Saturated too is who turns requests away: those that are served may be served as fast as ever.
+fn bearing(level: &LevelSummary) -> Bearing {
+    let fails = level.requests.failed as f64 > FAILED * level.requests.sent as f64;
+    let grows = matches!(level.saturation, Some(Saturation::Saturated(_)));
+    match fails || grows {
+        true => Bearing::Saturated { served: Some(level.throughput.requests_per_s.get()) },
+        false => Bearing::Borne,
+    }
+}
+
+fn margin_of(goal: &Goal, level: &LevelSummary) -> Option<Estimate> {
+    match goal.metric.distribution(level) {
+        Some(sample) => log_margin(latency(sample, goal.statistic)?, Relation::AtMost, goal.limit),
+        None => share_of_bad(goal, level),
+    }
+}
+
+/// A statistic of latencies with its interval; the greatest of them where a percentile takes more than there are.
+fn latency(sample: &Distribution, statistic: Statistic) -> Option<Estimate> {
+    let (value, interval) = match quantile(sample, statistic) {
+        Some(Quantile::Withheld { .. }) => (sample.max?, None),
+        Some(quantile) => (quantile.value()?, quantile.interval()),
+        None if statistic == Statistic::Mean => {
+            (sample.mean?, sample.mean_interval.and_then(Support::known))
+        }
+        None => (sample.statistic(statistic)?, None),
+    };
+    with_interval(value.get(), interval.map(|Interval { low, high }| (low.get(), high.get())))
+}
+
+fn quantile(sample: &Distribution, statistic: Statistic) -> Option<Quantile> {
+    Some(match statistic {
+        Statistic::P50 => sample.p50,
+        Statistic::P90 => sample.p90,
+        Statistic::P95 => sample.p95,
+        Statistic::P99 => sample.p99,
+        Statistic::P999 => sample.p999,
+        _ => return None,
+    })
+}
+
+/// The margin of the bad share: near 1 the good share hardly moves, while the bad one spans decades. Half a bad request is
+/// added to those that there were, so that none at all has a logarithm.
+fn share_of_bad(goal: &Goal, level: &LevelSummary) -> Option<Estimate> {
+    let good = level.throughput.goodput.filter(|_| goal.metric == Metric::GoodShare)?.share;
+    let sent = level.requests.sent as f64;
+    let bad = |good: f64| ((1.0 - good) * sent + 0.5) / (sent + 1.0);
+    let interval = level.throughput.intervals.good_share.and_then(Support::known);
+    let interval = interval.map(|Interval { low, high }| (bad(high), bad(low)));
+    let limit = (1.0 - goal.limit).max(bad(1.0));
+    log_margin(with_interval(bad(good), interval)?, Relation::AtMost, limit)
+}
+
+/// With an interval without ends where it is not known.
+fn with_interval(value: f64, interval: Option<(f64, f64)>) -> Option<Estimate> {
+    let (low, high) = interval.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+    Estimate::new(value, low.min(value), high.max(value)).ok()
+}

@@ -1,0 +1,223 @@
+//! Searching the highest load within limits, by evaluations that are noisy and dear.
+
+mod bracket;
+mod edge;
+mod fit;
+mod pools;
+mod reading;
+mod spec;
+
+pub use reading::{Bearing, Evaluation, Standing, log_margin};
+pub use spec::{Loads, SearchSpec, SearchSpecError};
+
+use crate::{Departure, Estimate};
+use bracket::Bracket;
+use reading::Seen;
+use spec::deviations;
+
+/// A search under way: it says which load to evaluate next, and is told what was found.
+///
+/// From the first load it goes up or down by factors until the edge lies between two loads, and from then on evaluates near
+/// where the edge seems to be, on both sides of it, until that is known as narrowly as was asked. Which side a load lies on
+/// follows from monotone regression over all evaluations, so that a mistaken one is outvoted; where the edge lies between the
+/// two sides, from a straight line through the margins around it, in the logarithm of the load. An evaluation of a load that is
+/// saturated counts as beyond the edge, however it looks.
+///
+/// It reads no clock and draws no chance: the same evaluations give the same search.
+///
+/// ```
+/// use fizeau_pareto::{Bearing, Estimate, Evaluation, Loads, Next, Relation, Search, SearchSpec, log_margin};
+///
+/// // Up to which rate does a queue with 20 requests/s of room answer within 500 ms?
+/// let latency = |rate: f64| 1000.0 / (20.0 - rate).max(0.1);
+/// let mut search = Search::new(SearchSpec::between(Loads::Any, 1.0, 100.0))?;
+/// while let Next::Evaluate { load } = search.next() {
+///     let figure = Estimate::exact(latency(load))?;
+///     let margins = vec![log_margin(figure, Relation::AtMost, 500.0)];
+///     search.observe(&Evaluation { load, margins, bearing: Bearing::Borne });
+/// }
+/// let found = search.found();
+/// assert!((found.edge.unwrap().value() - 18.0).abs() < 0.2);
+/// assert!(found.evaluations <= 12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    spec: SearchSpec,
+    seen: Vec<Seen>,
+}
+
+/// What is to be done next.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Next {
+    /// Evaluate this load, which may have been evaluated before.
+    Evaluate {
+        /// The load.
+        load: f64,
+    },
+    /// Nothing: [`Search::found`] has the answer.
+    Done,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Found {
+    /// The highest load within the goals that there is: the edge, or the next lower load of [`Loads`]. None where even the
+    /// lowest load is beyond it.
+    pub load: Option<f64>,
+    /// Where the goals break, with its interval at the confidence that was asked for. Its upper end is infinite where the
+    /// highest load is within the goals.
+    pub edge: Option<Estimate>,
+    /// Why the search ended, or that it did not yet.
+    pub ending: SearchEnding,
+    /// How many evaluations there were.
+    pub evaluations: u32,
+    /// The goal that sets the edge, by its index; none where no goal does.
+    pub first_broken: Option<usize>,
+    /// The evaluation that misses the goals least, or keeps them with most to spare, by its index.
+    pub nearest: Option<usize>,
+    /// Two evaluations, by their indices, of which the one at the lower load surely missed a goal that the one at the higher
+    /// load surely kept: the response is not monotone, and there may be several edges.
+    pub not_monotone: Option<(usize, usize)>,
+}
+
+/// Why a search ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SearchEnding {
+    /// The edge is known as narrowly as was asked.
+    Decided,
+    /// The evaluations are used up, and the edge is known less narrowly.
+    OutOfRuns,
+    /// Even the highest load is within the goals.
+    AllGood,
+    /// Even the lowest load is beyond them.
+    Unmet,
+    /// It did not end: it was broken off.
+    BrokenOff,
+}
+
+impl SearchEnding {
+    /// The name used in files: `decided`, `out_of_runs`, `all_good`, `unmet`, `broken_off`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Decided => "decided",
+            Self::OutOfRuns => "out_of_runs",
+            Self::AllGood => "all_good",
+            Self::Unmet => "unmet",
+            Self::BrokenOff => "broken_off",
+        }
+    }
+}
+
+impl Found {
+    /// Before anything was evaluated.
+    pub const NOTHING: Self = Self {
+        load: None,
+        edge: None,
+        ending: SearchEnding::BrokenOff,
+        evaluations: 0,
+        first_broken: None,
+        nearest: None,
+        not_monotone: None,
+    };
+}
+
+impl Search {
+    /// Of nothing evaluated yet.
+    ///
+    /// # Errors
+    /// If the range is none, or what was asked of the answer is none either.
+    pub fn new(spec: SearchSpec) -> Result<Self, SearchSpecError> {
+        Ok(Self { spec: spec.checked()?, seen: Vec::new() })
+    }
+
+    /// What is to be done next. It changes nothing; the answer is the same until something is observed.
+    #[must_use]
+    pub fn next(&self) -> Next {
+        let step = self.step();
+        match step {
+            Step::Evaluate(load) if self.evaluations() < self.spec.most => Next::Evaluate { load },
+            Step::Evaluate(_) | Step::End(_) => Next::Done,
+        }
+    }
+
+    /// Takes note of an evaluation. It may be of a load that [`Search::next`] did not ask for; a load that is not above 0 is
+    /// left out.
+    pub fn observe(&mut self, evaluation: &Evaluation) {
+        if evaluation.load > 0.0 && evaluation.load.is_finite() {
+            self.seen.push(Seen::of(evaluation));
+        }
+    }
+
+    /// What is known by now.
+    #[must_use]
+    pub fn found(&self) -> Found {
+        let ending = match self.step() {
+            Step::End(ending) => ending,
+            Step::Evaluate(_) if self.evaluations() < self.spec.most => SearchEnding::BrokenOff,
+            Step::Evaluate(_) => SearchEnding::OutOfRuns,
+        };
+        let bracket = Bracket::of(&self.seen, self.deviations());
+        let edge = bracket.edge(&self.seen, &self.spec);
+        Found {
+            load: edge.map(|edge| self.spec.below(edge.load.value())),
+            edge: edge.map(|edge| edge.load),
+            ending,
+            evaluations: self.evaluations(),
+            first_broken: edge.and_then(|edge| edge.goal),
+            nearest: self.nearest(),
+            not_monotone: self.not_monotone(),
+        }
+    }
+
+    /// What would be done next, were there evaluations without end.
+    fn step(&self) -> Step {
+        if self.seen.is_empty() {
+            return Step::Evaluate(self.spec.nearest(self.spec.start));
+        }
+        Bracket::of(&self.seen, self.deviations()).step(&self.seen, &self.spec)
+    }
+
+    fn evaluations(&self) -> u32 {
+        u32::try_from(self.seen.len()).unwrap_or(u32::MAX)
+    }
+
+    /// How many standard errors make sure, on one side.
+    fn deviations(&self) -> f64 {
+        deviations(self.spec.confidence)
+    }
+
+    fn nearest(&self) -> Option<usize> {
+        let worst = self.seen.iter().map(|seen| seen.worst().value).enumerate();
+        let greater =
+            |best: (usize, f64), next: (usize, f64)| if next.1 > best.1 { next } else { best };
+        worst.reduce(greater).map(|(index, _)| index)
+    }
+
+    /// Of all pairs the one that chance explains least, if it does not explain it.
+    fn not_monotone(&self) -> Option<(usize, usize)> {
+        let pairs = self.seen.iter().enumerate().flat_map(|(missed, lower)| {
+            let others = self.seen.iter().enumerate();
+            others
+                .filter_map(move |(kept, higher)| Some(((missed, kept), wrong_way(lower, higher)?)))
+        });
+        let pairs = pairs.filter(|(_, errors)| *errors > Departure::BY_CHANCE);
+        pairs
+            .reduce(|worst, next| if next.1 > worst.1 { next } else { worst })
+            .map(|(pair, _)| pair)
+    }
+}
+
+/// In how many standard errors the higher load keeps what the lower one misses; none if it does not.
+fn wrong_way(lower: &Seen, higher: &Seen) -> Option<f64> {
+    let (missed, kept) = (lower.worst(), higher.worst());
+    let is_wrong = lower.load < higher.load && missed.value < 0.0 && kept.value > 0.0;
+    is_wrong.then(|| (kept.value - missed.value) / kept.error().hypot(missed.error()))
+}
+
+/// The next step of a search.
+enum Step {
+    Evaluate(f64),
+    End(SearchEnding),
+}

@@ -1,0 +1,150 @@
+//! Between which loads the edge lies, by monotone regression over all evaluations, and which to evaluate next.
+
+use super::edge::{EdgeFound, edge};
+use super::pools::{Pool, pools};
+use super::reading::Seen;
+use super::spec::SearchSpec;
+use super::{Bearing, SearchEnding, Step};
+
+/// The loads on both sides of the edge.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bracket {
+    /// The highest load within all goals; none where none is.
+    pub(super) low: Option<Pool>,
+    /// The lowest load beyond.
+    pub(super) high: Option<Pool>,
+    /// The highest load that is surely within them.
+    pub(super) surely_low: Option<Pool>,
+    /// The lowest load that is surely beyond.
+    pub(super) surely_high: Option<Pool>,
+}
+
+impl Bracket {
+    /// Of what was seen, where it takes so many standard errors to be sure.
+    pub(super) fn of(seen: &[Seen], deviations: f64) -> Self {
+        let pools = pools(seen, deviations);
+        let (within, beyond) = pools.split_at(pools.partition_point(|pool| pool.margin >= 0.0));
+        let is_sure = |pool: &&Pool| pool.is_sure;
+        Self {
+            low: within.last().copied(),
+            high: beyond.first().copied(),
+            surely_low: within.iter().rfind(is_sure).copied(),
+            surely_high: beyond.iter().find(is_sure).copied(),
+        }
+    }
+
+    /// Where the edge lies; none where no load is within the goals.
+    pub(super) fn edge(&self, seen: &[Seen], spec: &SearchSpec) -> Option<EdgeFound> {
+        edge(self, seen, spec)
+    }
+
+    /// What to do next.
+    pub(super) fn step(&self, seen: &[Seen], spec: &SearchSpec) -> Step {
+        match (&self.low, &self.high) {
+            (Some(low), Some(high)) => self.between(low, high, seen, spec),
+            (Some(low), None) if low.load >= spec.highest => {
+                again(low, spec.highest, SearchEnding::AllGood)
+            }
+            (Some(low), None) => Step::Evaluate(up(low, seen, spec)),
+            (None, Some(high)) if high.load <= spec.lowest => {
+                again(high, spec.lowest, SearchEnding::Unmet)
+            }
+            (None, Some(high)) => Step::Evaluate(down(high, seen, spec)),
+            (None, None) => Step::Evaluate(spec.nearest(spec.start)),
+        }
+    }
+
+    fn between(&self, low: &Pool, high: &Pool, seen: &[Seen], spec: &SearchSpec) -> Step {
+        if spec.loads == super::Loads::Whole && high.load - low.load <= 1.0 {
+            return match (low.is_sure, high.is_sure) {
+                (true, true) => Step::End(SearchEnding::Decided),
+                (false, true) => Step::Evaluate(low.load),
+                (true, false) => Step::Evaluate(high.load),
+                (false, false) if low.sureness() < high.sureness() => Step::Evaluate(low.load),
+                (false, false) => Step::Evaluate(high.load),
+            };
+        }
+        let tolerance = spec.tolerance.ln_1p().max(spec.step(low.load));
+        let width = high.at - low.at;
+        let Some(edge) = self.edge(seen, spec) else { return Step::Evaluate(low.load) };
+        if width > NARROW * tolerance {
+            // Where the response bends, lines come near from one side only: then half of the way is left to the middle.
+            let middle = if is_stuck(low, high, seen) {
+                f64::midpoint(edge.at, f64::midpoint(low.at, high.at))
+            } else {
+                edge.at
+            };
+            let wanted = capacity(high, seen).filter(|at| *at > low.at + END * width);
+            let at = wanted.unwrap_or(middle).clamp(low.at + END * width, high.at - END * width);
+            return Step::Evaluate(spec.nearest(at.exp()));
+        }
+        if edge.half_width() <= tolerance {
+            return Step::End(SearchEnding::Decided);
+        }
+        // To both sides of the edge in turn: a line through points on one side of it says little of where it crosses.
+        let near = seen.iter().filter(|seen| (seen.at - edge.at).abs() < 2.0 * tolerance);
+        let (above, below): (Vec<&Seen>, Vec<&Seen>) = near.partition(|seen| seen.at > edge.at);
+        let side = if above.len() < below.len() { 0.5 } else { -0.5 };
+        Step::Evaluate(spec.nearest((edge.at + side * tolerance).exp()))
+    }
+}
+
+/// At an end of the range: again, until it is sure on which side it lies, but no more than [`VISITS`] times.
+fn again(end: &Pool, load: f64, ending: SearchEnding) -> Step {
+    if end.is_sure || end.evaluations >= VISITS { Step::End(ending) } else { Step::Evaluate(load) }
+}
+
+/// A load above all that were within the goals: where the line through the last two would break them, or twice as high.
+fn up(low: &Pool, seen: &[Seen], spec: &SearchSpec) -> f64 {
+    let before = seen.iter().filter(|seen| seen.at < low.at && seen.worst().value > 0.0);
+    let before = before.max_by(|a, b| a.at.total_cmp(&b.at));
+    let line = before.map(|before| {
+        let fall = (before.worst().value - low.margin) / (low.at - before.at);
+        low.at + low.margin / fall.max(0.0)
+    });
+    let least = low.at + 1.4_f64.ln();
+    let at =
+        line.map_or_else(|| low.at + 2_f64.ln(), |line| line.clamp(least, low.at + 4_f64.ln()));
+    beyond(spec.nearest(at.exp()), low.load, spec, 1.0)
+}
+
+/// A load below all that were beyond the goals: somewhat less than was served, or half as high, then a quarter, then an eighth.
+fn down(high: &Pool, seen: &[Seen], spec: &SearchSpec) -> f64 {
+    let steps = seen.iter().filter(|seen| seen.at > high.at).count();
+    let factor: f64 = match steps {
+        0 => 2.0,
+        1 => 4.0,
+        _ => 8.0,
+    };
+    let at = capacity(high, seen).filter(|_| steps == 0);
+    let at = at.unwrap_or_else(|| high.at - factor.ln()).min(high.at - 1.2_f64.ln());
+    beyond(spec.nearest(at.exp()), high.load, spec, -1.0)
+}
+
+/// Whether the last two evaluations came from the same side.
+fn is_stuck(low: &Pool, high: &Pool, seen: &[Seen]) -> bool {
+    let last = seen.get(seen.len().saturating_sub(2)..).unwrap_or_default();
+    last.iter().all(|seen| seen.at <= low.at) || last.iter().all(|seen| seen.at >= high.at)
+}
+
+/// The next whole number, where rounding stayed where it was; an end of the range, where that is near.
+fn beyond(load: f64, from: f64, spec: &SearchSpec, way: f64) -> f64 {
+    if load == from { spec.nearest(from + way) } else { load }
+}
+
+/// The logarithm of a load near what was served where a saturated load stands above the edge: the edge lies below that.
+fn capacity(high: &Pool, seen: &[Seen]) -> Option<f64> {
+    let of = |seen: &Seen| match seen.bearing {
+        Bearing::Saturated { served } if seen.load == high.load => served,
+        _ => None,
+    };
+    let served = seen.iter().rev().find_map(of)?;
+    (served > 0.0 && served < high.load).then(|| (0.95 * served).ln())
+}
+
+/// How many times an end of the range is evaluated at the most.
+const VISITS: usize = 3;
+/// A bracket wider than so many tolerances is made narrower before anything else.
+const NARROW: f64 = 3.0;
+/// So near to an end of the bracket nothing is evaluated while it is wide.
+const END: f64 = 0.15;

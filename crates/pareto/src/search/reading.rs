@@ -1,0 +1,180 @@
+//! What an evaluation says of the goals.
+
+use super::spec::deviations;
+use crate::{Estimate, Relation};
+
+/// What was measured at one load.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluation {
+    /// The load.
+    pub load: f64,
+    /// The [margin](log_margin) of each goal, with its 95 % interval, always in the same order; none where the figure is missing, which
+    /// meets nothing. An interval without ends is one that is not known.
+    pub margins: Vec<Option<Estimate>>,
+    /// Whether the load could be borne at all.
+    pub bearing: Bearing,
+}
+
+impl Evaluation {
+    /// On which side of the edge it lies, by itself and at such a confidence.
+    #[must_use]
+    pub fn standing(&self, confidence: f64) -> Standing {
+        Seen::of(self).standing(deviations(confidence))
+    }
+}
+
+/// Whether a load could be borne.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Bearing {
+    /// As much was served as was asked, or nothing else was seen.
+    Borne,
+    /// More was asked than was served: the load is beyond the edge, however its short evaluation looks.
+    Saturated {
+        /// How much was served, in the unit of the load; none where that is not known.
+        served: Option<f64>,
+    },
+}
+
+/// How far a figure is within its limit, as the logarithm of how many times it fits: 0 on the limit, positive within, 0.69 at
+/// half of an upper limit or twice a lower one. Over the logarithm of the load it is nearer to a straight line than the figure
+/// itself, which may span decades. None unless figure and limit are above 0.
+///
+/// ```
+/// use fizeau_pareto::{Estimate, Relation, log_margin};
+/// let latency = Estimate::new(250.0, 200.0, 500.0)?;
+/// let found = margin(latency, Relation::AtMost, 500.0).unwrap();
+/// assert_eq!((found.value(), found.low()), (2_f64.ln(), 0.0));
+/// # Ok::<(), fizeau_pareto::EstimateError>(())
+/// ```
+#[must_use]
+pub fn log_margin(figure: Estimate, relation: Relation, limit: f64) -> Option<Estimate> {
+    let is_positive = figure.value() > 0.0 && limit > 0.0 && limit.is_finite();
+    if !is_positive {
+        return None;
+    }
+    // The lower end of an interval may reach below 0.
+    let within = |figure: f64| match relation {
+        Relation::AtMost => (limit / figure.max(0.0)).ln(),
+        Relation::AtLeast => (figure.max(0.0) / limit).ln(),
+    };
+    let (one, other) = (within(figure.low()), within(figure.high()));
+    Estimate::new(within(figure.value()), one.min(other), one.max(other)).ok()
+}
+
+/// On which side of the edge a load lies, as far as is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Standing {
+    /// Within all goals, at the asked confidence.
+    Good,
+    /// Beyond a goal, at that confidence, or saturated.
+    Bad,
+    /// Too near to the edge for one evaluation.
+    Undecided,
+}
+
+/// A margin with its standard error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Margin {
+    pub(super) value: f64,
+    /// None where it is not known.
+    pub(super) error: Option<f64>,
+}
+
+impl Margin {
+    fn of(estimate: Estimate) -> Self {
+        let error = (estimate.high() - estimate.low()) / (2.0 * Z95);
+        let is_known = error.is_finite();
+        Self { value: estimate.value(), error: is_known.then_some(error) }
+    }
+
+    /// The error to reckon with.
+    pub(super) fn error(self) -> f64 {
+        self.error.unwrap_or(UNKNOWN).max(LEAST)
+    }
+
+    /// How sure a straight line through it can be of it: the way to the edge is none, the less so the longer it is.
+    pub(super) fn variance(self) -> f64 {
+        self.error().powi(2) + (BEND * self.value).powi(2)
+    }
+}
+
+/// An evaluation, as the search has it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Seen {
+    pub(super) load: f64,
+    /// The logarithm of the load.
+    pub(super) at: f64,
+    /// None where a figure is missing.
+    pub(super) margins: Vec<Option<Margin>>,
+    pub(super) bearing: Bearing,
+}
+
+impl Seen {
+    pub(super) fn of(evaluation: &Evaluation) -> Self {
+        let of = |margin: &Option<Estimate>| margin.map(Margin::of);
+        Self {
+            load: evaluation.load,
+            at: evaluation.load.ln(),
+            margins: evaluation.margins.iter().map(of).collect(),
+            bearing: evaluation.bearing,
+        }
+    }
+
+    /// The margin of the goal that is worst off.
+    pub(super) fn worst(&self) -> Margin {
+        let all = (0..self.margins.len()).filter_map(|goal| self.margin(goal));
+        let worst = all.reduce(|worst, next| if next.value < worst.value { next } else { worst });
+        worst.unwrap_or_else(|| self.beyond())
+    }
+
+    /// The margin of one goal. A missing figure is a miss; that of a saturated load is one, and says little of how far.
+    pub(super) fn margin(&self, goal: usize) -> Option<Margin> {
+        let margin = *self.margins.get(goal)?;
+        Some(match (margin, self.bearing) {
+            (None, _) => MISS,
+            (Some(margin), Bearing::Borne) => margin,
+            (Some(margin), Bearing::Saturated { .. }) if margin.value < MISS.value => {
+                Margin { error: MISS.error, ..margin }
+            }
+            (Some(_), Bearing::Saturated { .. }) => MISS,
+        })
+    }
+
+    /// Of no goals at all only saturation tells.
+    const fn beyond(&self) -> Margin {
+        match self.bearing {
+            Bearing::Borne => Margin { value: -MISS.value, error: MISS.error },
+            Bearing::Saturated { .. } => MISS,
+        }
+    }
+
+    /// On which side it is, where a verdict takes so many standard errors.
+    pub(super) fn standing(&self, deviations: f64) -> Standing {
+        let is_missing = self.margins.iter().any(Option::is_none);
+        if is_missing || matches!(self.bearing, Bearing::Saturated { .. }) {
+            return Standing::Bad;
+        }
+        let sure = |margin: &Margin| deviations * margin.error();
+        let mut standing = Standing::Good;
+        for margin in self.margins.iter().flatten() {
+            if margin.value + sure(margin) < 0.0 {
+                return Standing::Bad;
+            }
+            if margin.value - sure(margin) < 0.0 {
+                standing = Standing::Undecided;
+            }
+        }
+        standing
+    }
+}
+
+/// The end of a 95 % interval, in standard errors.
+const Z95: f64 = 1.959_964;
+/// The error of a margin whose interval is not known: that of a p99 of some hundred requests, about.
+const UNKNOWN: f64 = 0.1;
+/// No figure of a run is known better than another run would bear out.
+const LEAST: f64 = 0.003;
+/// How much of a margin a straight line to the edge may be off by.
+const BEND: f64 = 0.3;
+/// A miss of which it is not known by how much.
+const MISS: Margin = Margin { value: -0.25, error: Some(0.25) };

@@ -1,0 +1,152 @@
+//! A search as `search.json`.
+
+use fizeau_metrics::Verdict;
+use fizeau_pareto::{Estimate, SearchEnding, Standing};
+use serde::{Serialize, Serializer};
+
+use super::{SearchAsked, SearchPurpose, SearchReport, SearchedLevel};
+use crate::{GoalResult, LoadPoint, Setup};
+
+/// The file as it is written: the schema's names in the schema's order.
+#[derive(Debug, Serialize)]
+struct Search<'a> {
+    schema: &'static str,
+    version: &'static str,
+    setup: &'a Setup,
+    verdict: Verdict,
+    slo: String,
+    over: super::SearchedLoad,
+    asked: Asked,
+    met: bool,
+    found: Option<FoundLoad>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found_reason: Option<String>,
+    ending: &'static str,
+    runs: usize,
+    monotone: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_monotone: Option<WrongWay>,
+    confirmation: Option<Confirmation>,
+    levels: Vec<Level<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct Asked {
+    max_runs: u32,
+    tolerance: f64,
+    confidence: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct FoundLoad {
+    load: LoadPoint,
+    /// Where the goals break.
+    edge: f64,
+    edge_low: f64,
+    /// None where no load was beyond the goals.
+    edge_high: Option<f64>,
+    first_broken: Option<String>,
+}
+
+/// Loads of which the lower one missed what the higher one kept.
+#[derive(Debug, Serialize)]
+struct WrongWay {
+    missed_at: f64,
+    kept_at: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Confirmation {
+    load: LoadPoint,
+    met: bool,
+    goals: Vec<GoalResult>,
+}
+
+#[derive(Debug, Serialize)]
+struct Level<'a> {
+    purpose: SearchPurpose,
+    load: LoadPoint,
+    standing: &'static str,
+    saturated: bool,
+    verdict: Verdict,
+    folder: Option<&'a str>,
+    duration_s: f64,
+    requests: u64,
+    goals: Vec<GoalResult>,
+}
+
+impl Serialize for SearchReport {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let SearchAsked { most_levels, tolerance, confidence, load } = self.asked;
+        let found = self.load().zip(self.found.edge);
+        let found_reason = found.is_none().then(|| self.answer());
+        let is_run = |level: &&SearchedLevel| level.purpose != SearchPurpose::Confirmation;
+        Search {
+            schema: "fizeau.search/1",
+            version: env!("CARGO_PKG_VERSION"),
+            setup: &self.setup,
+            verdict: self.verdict(),
+            slo: self.slo.to_string(),
+            over: load,
+            asked: Asked { max_runs: most_levels, tolerance, confidence },
+            met: self.is_met(),
+            found: found.map(|(load, edge)| self.found_load(load, edge)),
+            found_reason,
+            ending: self.found.ending.as_str(),
+            runs: self.levels.iter().filter(is_run).count(),
+            monotone: self.found.not_monotone.is_none(),
+            not_monotone: self.wrong_way(),
+            confirmation: self.confirmed().map(|last| self.confirmation(last)),
+            levels: self.levels.iter().map(|level| self.level(level)).collect(),
+        }
+        .serialize(to)
+    }
+}
+
+impl SearchReport {
+    fn found_load(&self, load: LoadPoint, edge: Estimate) -> FoundLoad {
+        let is_open = self.found.ending == SearchEnding::AllGood || edge.high().is_infinite();
+        FoundLoad {
+            load,
+            edge: edge.value(),
+            edge_low: edge.low(),
+            edge_high: (!is_open).then(|| edge.high()),
+            first_broken: self.first_broken.map(|goal| goal.to_string()),
+        }
+    }
+
+    fn wrong_way(&self) -> Option<WrongWay> {
+        let (missed, kept) = self.found.not_monotone?;
+        let load = |index| Some(self.evaluation(index)?.level.load.value());
+        Some(WrongWay { missed_at: load(missed)?, kept_at: load(kept)? })
+    }
+
+    fn confirmation(&self, last: &SearchedLevel) -> Confirmation {
+        let goals = self.goals_at(last);
+        Confirmation { load: last.level.load, met: self.holds(last), goals }
+    }
+
+    fn level<'a>(&self, searched: &'a SearchedLevel) -> Level<'a> {
+        let level = &searched.level;
+        Level {
+            purpose: searched.purpose,
+            load: level.load,
+            standing: standing(searched.standing),
+            saturated: level.is_saturated(),
+            verdict: level.validity.verdict,
+            folder: level.folder.as_deref(),
+            duration_s: level.summary.throughput.duration.get(),
+            requests: level.summary.requests.sent,
+            goals: self.goals_at(searched),
+        }
+    }
+}
+
+/// The name used in files and tables.
+pub(super) const fn standing(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Good => "good",
+        Standing::Bad => "bad",
+        Standing::Undecided => "undecided",
+    }
+}

@@ -1,0 +1,194 @@
+//! Decisions in words, for terminal and page.
+
+use fizeau_metrics::Goal;
+use fizeau_pareto::{Break, Crossing, Departure, Edge, Estimate, Miss, Reached};
+
+use super::goals::{GoalResult, shown};
+use super::{Decision, OperatingPoint, SweepReport, Within};
+use crate::LoadKind;
+use crate::number::{number, percent};
+
+impl SweepReport {
+    /// The level to run at, in a sentence, its goals apart.
+    pub(crate) fn operating_words(&self) -> String {
+        let words = self.operating_point().words(self.levels(), &self.profile);
+        match self.decisions.first() {
+            Some(decision) if decision.is_loose_only() => {
+                format!("{words}; met at the loose end of the goals only")
+            }
+            _ => words,
+        }
+    }
+
+    /// What there is to say of the load to run at beside the level itself and its goals; further lines of one thing are
+    /// indented.
+    pub(crate) fn decision_lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (at, decision) in self.decisions.iter().enumerate() {
+            if at > 0 {
+                let words = decision.foremost().point.words(self.levels(), &self.profile);
+                lines.push(format!("By {}: {words}", kind(decision.kind)));
+                let goals = decision.foremost().point.goals().iter();
+                lines.extend(goals.map(|goal| format!("  {}", self.goal_said(goal))));
+            }
+            lines.extend(self.maximum_lines(decision.kind, decision.foremost()));
+            lines.extend(self.range_lines(decision));
+        }
+        lines
+    }
+
+    fn goal_said(&self, goal: &GoalResult) -> String {
+        if self.is_simulated() { goal.words_simulated() } else { goal.words() }
+    }
+
+    /// The highest load within some goals, what breaks beyond it, and what speaks against the answer.
+    fn maximum_lines(&self, kind: LoadKind, within: &Within) -> Vec<String> {
+        let mut lines = Vec::new();
+        let goal = |at: usize| within.slo.goals().get(at);
+        let named = |at: usize| goal(at).map(Goal::describe).unwrap_or_default();
+        match &within.maximum.edge {
+            Ok(Edge::Between(found)) => {
+                let has_interval = within.maximum.without_interval.is_empty();
+                lines.push(self.between(kind, found, has_interval));
+                lines.push(format!(
+                    "Beyond it {}",
+                    self.broken(&found.breaks, goal(found.breaks.limit))
+                ));
+            }
+            Ok(Edge::Beyond(found)) => lines.push(self.beyond(kind, found, &named)),
+            Ok(Edge::Unmet(Miss { is_within_error: true, .. })) => lines.push(
+                "The miss is within the error of the figures: more requests a level would tell"
+                    .to_owned(),
+            ),
+            Ok(Edge::Unmet(_)) | Err(_) => {}
+        }
+        for (at, found) in &within.maximum.not_monotone {
+            lines.push(self.uneven(goal(*at), found));
+        }
+        lines
+    }
+
+    fn between(&self, kind: LoadKind, found: &Crossing, has_interval: bool) -> String {
+        let Crossing { load, throughput, .. } = found;
+        let interval = match has_interval {
+            true => interval(kind, found),
+            false => " (interval not known)".to_owned(),
+        };
+        let (below, above) = (self.load_of(found.below), self.load_of(found.breaks.level));
+        let at = in_words(kind, load.value());
+        let served = number(throughput.value());
+        let ends = spread(throughput).filter(|_| has_interval).unwrap_or_default();
+        format!(
+            "Highest {} within the goals: {at}{interval}, between the tested {below} and {above}; {served}{ends} requests/s served",
+            self::kind(kind)
+        )
+    }
+
+    fn beyond(&self, kind: LoadKind, found: &Reached, named: &dyn Fn(usize) -> String) -> String {
+        let surely = match found.surely < found.load {
+            true => format!(" (surely {})", in_words(kind, found.surely)),
+            false => String::new(),
+        };
+        let closest = found.closest.map(|(goal, margin)| {
+            format!("; nearest to its limit is {}, margin {}", named(goal), percent(margin))
+        });
+        format!(
+            "Highest {} within the goals: not reached, above the highest tested, {}{surely}{}",
+            self::kind(kind),
+            self.load_of(found.level),
+            closest.unwrap_or_default()
+        )
+    }
+
+    fn broken(&self, found: &Break, goal: Option<&Goal>) -> String {
+        let Some(goal) = goal else { return String::new() };
+        let (value, load) = (shown(goal, found.value), self.load_of(found.level));
+        let (goal, excess) = (goal.describe(), percent(found.excess));
+        format!("{goal} breaks first: {value} at {load}, {excess} beyond")
+    }
+
+    fn uneven(&self, goal: Option<&Goal>, found: &Departure) -> String {
+        let Some(goal) = goal else { return String::new() };
+        let figure = [goal.statistic.as_str(), goal.metric.label()].join(" ");
+        let (earlier, later) = (self.load_of(found.earlier), self.load_of(found.later));
+        let (by, errors) = (shown(goal, found.by), number(found.errors));
+        format!(
+            "{} does not go one way with the load: from {earlier} to {later} it goes {by} the wrong way, {errors} standard errors; the highest load is of figures evened out",
+            figure.trim()
+        )
+    }
+
+    /// The other end of a range, and what the range buys.
+    fn range_lines(&self, decision: &Decision) -> Vec<String> {
+        let Some(loose) = &decision.loose else { return Vec::new() };
+        if decision.is_loose_only() {
+            let words = decision.tight.point.words(self.levels(), &self.profile);
+            return vec![format!("At the tight end ({}): {words}", decision.tight.slo)];
+        }
+        let words = loose.point.words(self.levels(), &self.profile);
+        let mut lines = vec![format!("At the loose end ({}): {words}", loose.slo)];
+        let maximum = self.maximum_lines(decision.kind, loose).into_iter();
+        lines.extend(maximum.map(|line| format!("  {line}")));
+        let (tight, loose) = (served(&decision.tight), served(loose));
+        if let (Some(tight), Some(loose)) = (tight, loose) {
+            let gain = 100.0 * (loose / tight - 1.0);
+            lines.push(format!(
+                "The range buys {gain:+.1} % requests/s at the highest load: {} against {}",
+                number(loose),
+                number(tight)
+            ));
+        }
+        lines
+    }
+
+    fn load_of(&self, level: usize) -> String {
+        self.levels().get(level).map_or_else(String::new, |level| level.load.to_string())
+    }
+}
+
+/// What is served at the highest load, as far as was tested.
+fn served(within: &Within) -> Option<f64> {
+    match (&within.maximum.edge, &within.point) {
+        (_, OperatingPoint::NoGoal | OperatingPoint::NoLevel) => None,
+        (Ok(Edge::Between(found)), _) => Some(found.throughput.value()),
+        (Ok(Edge::Beyond(found)), _) => Some(found.throughput.value()),
+        _ => None,
+    }
+}
+
+const fn kind(kind: LoadKind) -> &'static str {
+    match kind {
+        LoadKind::Rate => "rate",
+        LoadKind::Concurrency => "concurrency",
+    }
+}
+
+/// A load between levels: `7.43 requests/s`; of slots only whole ones are of use, so that the last is not counted.
+fn in_words(kind: LoadKind, load: f64) -> String {
+    match kind {
+        LoadKind::Rate => format!("{} requests/s", number(load)),
+        LoadKind::Concurrency => load.floor().to_string(),
+    }
+}
+
+/// The interval of an edge: ` (7.10 to 7.80)`; nothing of one that is exact.
+fn interval(kind: LoadKind, found: &Crossing) -> String {
+    let (low, high) = (found.load.low(), found.load.high());
+    if low == high && !found.is_open_below && !found.is_open_above {
+        return String::new();
+    }
+    let shown = |load: f64| match kind {
+        LoadKind::Rate => number(load),
+        LoadKind::Concurrency => load.floor().to_string(),
+    };
+    let (under, over) = (
+        if found.is_open_below { "under " } else { "" },
+        if found.is_open_above { "over " } else { "" },
+    );
+    format!(" ({under}{} to {over}{})", shown(low), shown(high))
+}
+
+/// ` (90.1 to 99.0)`; none of an exact figure.
+fn spread(of: &Estimate) -> Option<String> {
+    (of.low() < of.high()).then(|| format!(" ({} to {})", number(of.low()), number(of.high())))
+}

@@ -1,0 +1,260 @@
+//! Decisions as `sweep.json` has them.
+
+use fizeau_pareto::{Break, Departure, Edge};
+use serde::{Serialize, Serializer};
+
+use super::{Decision, OperatingPoint, Profile, SweepReport, Why, Within};
+use crate::{Aim, GoalResult, LoadKind, LoadPoint};
+
+/// The level to run at.
+#[derive(Debug, Serialize)]
+pub(super) struct Operating<'a> {
+    level: usize,
+    load: Option<LoadPoint>,
+    margin: f64,
+    /// Why this level: `goals`, `rule` or `profile`.
+    chosen_by: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<RuleJson>,
+    goals: &'a [GoalResult],
+}
+
+/// The first level that costs too much.
+#[derive(Debug, Serialize)]
+struct RuleJson {
+    beyond: usize,
+    requests_gain: f64,
+    e2el_factor: f64,
+}
+
+/// The level that misses least.
+#[derive(Debug, Serialize)]
+pub(super) struct Nearest<'a> {
+    level: usize,
+    load: Option<LoadPoint>,
+    could_be_met: Vec<String>,
+    goals: &'a [GoalResult],
+}
+
+/// One kind of load.
+#[derive(Debug, Serialize)]
+pub(super) struct DecisionJson<'a> {
+    kind: LoadKind,
+    met: &'static str,
+    tight: WithinJson<'a>,
+    loose: Option<WithinJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loose_reason: Option<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct WithinJson<'a> {
+    slo: String,
+    operating_point: Option<Operating<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operating_point_reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operating_point_nearest: Option<Nearest<'a>>,
+    highest_load: Option<HighestJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    highest_load_reason: Option<String>,
+    not_monotone: Vec<DepartureJson>,
+}
+
+/// The highest load within the goals.
+#[derive(Debug, Default, Serialize)]
+struct HighestJson {
+    /// Whether it lies beyond all that was tested: then `load` is the highest tested.
+    reached: bool,
+    load: f64,
+    load_low: Option<f64>,
+    load_high: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    load_interval_reason: Option<String>,
+    requests_per_s: f64,
+    requests_per_s_low: Option<f64>,
+    requests_per_s_high: Option<f64>,
+    nearest_level: usize,
+    breaks_first: Option<BreakJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    closest_goal: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    closest_margin: Option<f64>,
+}
+
+#[derive(Debug, Serialize)]
+struct BreakJson {
+    goal: String,
+    level: usize,
+    value: f64,
+    excess: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct DepartureJson {
+    goal: String,
+    earlier_level: usize,
+    later_level: usize,
+    by: f64,
+    standard_errors: f64,
+}
+
+impl SweepReport {
+    pub(super) fn decisions_json(&self) -> Vec<DecisionJson<'_>> {
+        self.decisions.iter().map(|decision| self.decision_json(decision)).collect()
+    }
+
+    fn decision_json<'a>(&'a self, decision: &'a Decision) -> DecisionJson<'a> {
+        let met = match (decision.is_met(), decision.is_loose_only()) {
+            (true, false) => "tight",
+            (true, true) => "loose",
+            (false, _) => "none",
+        };
+        DecisionJson {
+            kind: decision.kind,
+            met,
+            tight: self.within_json(&decision.tight),
+            loose: decision.loose.as_ref().map(|loose| self.within_json(loose)),
+            loose_reason: decision.loose.is_none().then_some("no goal is a range"),
+        }
+    }
+
+    fn within_json<'a>(&'a self, within: &'a Within) -> WithinJson<'a> {
+        let operating_point = self.operating_json(&within.point);
+        let highest_load = highest(within);
+        WithinJson {
+            slo: within.slo.to_string(),
+            operating_point_reason: operating_point.is_none().then(|| self.no_point(&within.point)),
+            operating_point_nearest: self.nearest_json(&within.point),
+            operating_point,
+            highest_load_reason: highest_load.is_none().then(|| no_highest(within)),
+            highest_load,
+            not_monotone: within
+                .maximum
+                .not_monotone
+                .iter()
+                .map(|(goal, found)| departure(within, *goal, found))
+                .collect(),
+        }
+    }
+
+    pub(super) fn operating_json<'a>(&self, point: &'a OperatingPoint) -> Option<Operating<'a>> {
+        let OperatingPoint::Met { level, why, margin, goals } = point else { return None };
+        let (chosen_by, rule) = match *why {
+            Why::Goals => ("goals", None),
+            Why::Profile => ("profile", None),
+            Why::Rule { beyond, gain, cost } => {
+                ("rule", Some(RuleJson { beyond, requests_gain: gain, e2el_factor: cost }))
+            }
+        };
+        let load = self.levels.get(*level).map(|level| level.load);
+        Some(Operating { level: *level, load, margin: *margin, chosen_by, rule, goals })
+    }
+
+    /// Why there is no level to run at.
+    pub(super) fn no_point(&self, point: &OperatingPoint) -> String {
+        point.words(&self.levels, &self.profile).replacen("none, since ", "", 1)
+    }
+
+    pub(super) fn nearest_json<'a>(&self, point: &'a OperatingPoint) -> Option<Nearest<'a>> {
+        let OperatingPoint::Missed { nearest: Some(level), goals } = point else { return None };
+        let load = self.levels.get(*level).map(|level| level.load);
+        Some(Nearest {
+            level: *level,
+            load,
+            could_be_met: super::lacking::could_be_met(goals),
+            goals,
+        })
+    }
+}
+
+fn highest(within: &Within) -> Option<HighestJson> {
+    let maximum = &within.maximum;
+    let without: Vec<String> =
+        maximum.without_interval.iter().map(|goal| goal_text(within, *goal)).collect();
+    let is_known = without.is_empty();
+    let reason = (!is_known).then(|| format!("no interval is known of {}", without.join(", ")));
+    let known = |value: f64| is_known.then_some(value);
+    match maximum.edge.as_ref().ok()? {
+        Edge::Between(found) => Some(HighestJson {
+            reached: true,
+            load: found.load.value(),
+            // An interval that goes on beyond what was tested has no end there.
+            load_low: known(found.load.low()).filter(|_| !found.is_open_below),
+            load_high: known(found.load.high()).filter(|_| !found.is_open_above),
+            load_interval_reason: reason.or_else(|| {
+                (found.is_open_below || found.is_open_above)
+                    .then(|| "it goes on beyond the loads that were tested".to_owned())
+            }),
+            requests_per_s: found.throughput.value(),
+            requests_per_s_low: known(found.throughput.low()),
+            requests_per_s_high: known(found.throughput.high()),
+            nearest_level: found.below,
+            breaks_first: Some(broken(within, &found.breaks)),
+            ..HighestJson::default()
+        }),
+        Edge::Beyond(found) => Some(HighestJson {
+            reached: false,
+            load: found.load,
+            load_low: known(found.surely),
+            load_interval_reason: reason.or_else(|| {
+                Some("every tested level up to the highest keeps the goals".to_owned())
+            }),
+            requests_per_s: found.throughput.value(),
+            requests_per_s_low: known(found.throughput.low()),
+            requests_per_s_high: known(found.throughput.high()),
+            nearest_level: found.level,
+            closest_goal: found.closest.map(|(goal, _)| goal_text(within, goal)),
+            closest_margin: found.closest.map(|(_, margin)| margin),
+            ..HighestJson::default()
+        }),
+        Edge::Unmet(_) => None,
+    }
+}
+
+fn no_highest(within: &Within) -> String {
+    match &within.maximum.edge {
+        Err(error) => error.to_string(),
+        Ok(_) => "no tested level keeps all goals".to_owned(),
+    }
+}
+
+fn broken(within: &Within, found: &Break) -> BreakJson {
+    let Break { limit, level, value, excess } = *found;
+    BreakJson { goal: goal_text(within, limit), level, value, excess }
+}
+
+fn departure(within: &Within, goal: usize, found: &Departure) -> DepartureJson {
+    let Departure { earlier, later, by, errors } = *found;
+    DepartureJson {
+        goal: goal_text(within, goal),
+        earlier_level: earlier,
+        later_level: later,
+        by,
+        standard_errors: errors,
+    }
+}
+
+fn goal_text(within: &Within, at: usize) -> String {
+    within.slo.goals().get(at).map(ToString::to_string).unwrap_or_default()
+}
+
+impl Serialize for Profile {
+    /// `name`, `step_rule` (null for none), `first`, `keep`, `factor`.
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct ProfileJson {
+            name: &'static str,
+            step_rule: Option<String>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            step_rule_reason: Option<&'static str>,
+            first: Aim,
+            keep: Aim,
+            factor: f64,
+        }
+        let Self { name, rule, first, keep, factor } = *self;
+        let step_rule_reason = rule.is_none().then_some("every level within the goals is taken");
+        let step_rule = rule.map(|rule| rule.to_string());
+        ProfileJson { name, step_rule, step_rule_reason, first, keep, factor }.serialize(to)
+    }
+}

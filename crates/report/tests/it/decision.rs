@@ -1,0 +1,304 @@
+//! The load to run at: edge, rule, profiles, ranges, kinds of load.
+
+use fizeau_core::{Millis, PerSec, Seconds};
+use fizeau_metrics::{Distribution, Goodput, Interval, Quantile, Support};
+use fizeau_pareto::Edge;
+use fizeau_report::{
+    Decision, LevelReport, LevelStatus, LoadKind, LoadPoint, OperatingPoint, Profile, Style,
+    SweepReport, Terminal, Why,
+};
+use serde_json::Value;
+
+use crate::sample;
+
+/// A p99 in ms with an interval of `half` to both sides.
+fn p99(ms: f64, half: f64) -> Distribution {
+    let ends = Interval { low: Millis::new(ms - half), high: Millis::new(ms + half) };
+    let interval = (half > 0.0).then_some(Support::Known(ends));
+    Distribution {
+        n: 1_000,
+        mean: Some(Millis::new(ms)),
+        p99: Quantile::Known { value: Millis::new(ms), interval },
+        max: Some(Millis::new(ms)),
+        ..Distribution::default()
+    }
+}
+
+/// A level of which the rate and the p99 of TTFT and E2EL matter.
+fn level(load: LoadPoint, requests_per_s: f64, ttft: Distribution, e2el: f64) -> LevelReport {
+    let mut level = sample::level(1);
+    level.load = load;
+    level.summary.throughput.requests_per_s = PerSec::new(requests_per_s);
+    level.summary.throughput.intervals = fizeau_metrics::RateIntervals::default();
+    level.summary.throughput.duration = Seconds::new(60.0);
+    level.summary.metrics.ttft = ttft;
+    level.summary.metrics.e2el = p99(e2el, 0.0);
+    level
+}
+
+fn slots(n: u32, requests_per_s: f64, ttft: f64, e2el: f64) -> LevelReport {
+    level(LoadPoint::Concurrency(n), requests_per_s, p99(ttft, 0.0), e2el)
+}
+
+fn rate(rate: f64, ttft: f64, half: f64) -> LevelReport {
+    level(LoadPoint::Rate(PerSec::new(rate)), rate, p99(ttft, half), 10.0 * ttft)
+}
+
+fn sweep(levels: Vec<LevelReport>, slo: &str) -> SweepReport {
+    SweepReport::new(sample::setup(), levels, Some(slo.parse().unwrap()))
+}
+
+fn parsed(report: &SweepReport) -> Value {
+    serde_json::from_str(&report.to_json().unwrap()).unwrap()
+}
+
+/// The sentences about the operating point, each on one line.
+fn said(report: &SweepReport) -> String {
+    let terminal = Terminal { width: 120, style: Style::Plain, report: None };
+    let text = report.terminal(&terminal);
+    let from = text.find("Operating point").unwrap();
+    let to = text[from..].find("\nClient:").unwrap();
+    text[from..from + to].split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_highest_rate_lies_between_the_tested_ones() {
+    let levels = vec![rate(2.0, 200.0, 20.0), rate(4.0, 300.0, 20.0), rate(8.0, 700.0, 20.0)];
+    let report = sweep(levels, "p99 ttft<=500ms");
+    let [Decision { kind: LoadKind::Rate, tight, loose: None }] = report.decisions() else {
+        panic!("{:?}", report.decisions());
+    };
+    let Ok(Edge::Between(edge)) = tight.maximum.edge else { panic!("{tight:?}") };
+    assert_eq!((edge.load.value(), edge.below, edge.breaks.level), (6.0, 1, 2));
+    assert!((edge.load.low() - 5.8).abs() < 1e-9 && (edge.load.high() - 6.2).abs() < 1e-9);
+    let text = said(&report);
+    for part in [
+        "Operating point: 4 requests/s: 4.00 requests/s, the most within the goals, margin 40 %",
+        "p99 TTFT <= 500 ms: met, measured 300 ms, margin 40 %",
+        "Highest rate within the goals: 6.00 requests/s (5.80 to 6.20), between the tested 4 and 8; 6.00 (5.80 to 6.20) requests/s served",
+        "Beyond it p99 TTFT <= 500 ms breaks first: 700 ms at 8, 40 % beyond",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let json = parsed(&report);
+    let highest = &json["decisions"][0]["tight"]["highest_load"];
+    assert_eq!((&highest["load"], &highest["nearest_level"]), (&6.0.into(), &1.into()));
+    assert_eq!(highest["breaks_first"]["goal"], "p99 ttft<=500ms");
+    assert_eq!(json["decisions"][0]["kind"], "rate");
+    assert_eq!(json["operating_point"]["chosen_by"], "goals");
+    assert_eq!(json["operating_point"]["goals"][0]["low"], 280.0);
+    assert_eq!(json["operating_point"]["goals"][0]["margin"], 0.4);
+}
+
+#[test]
+fn without_intervals_that_of_the_edge_is_not_known() {
+    let levels = vec![slots(8, 10.0, 200.0, 900.0), slots(16, 19.0, 800.0, 1_500.0)];
+    let report = sweep(levels, "p99 ttft<=500ms");
+    let text = said(&report);
+    let part = "Highest concurrency within the goals: 12 (interval not known), between the tested 8 and 16; 14.5 requests/s served";
+    assert!(text.contains(part), "{text}");
+    let highest = &parsed(&report)["decisions"][0]["tight"]["highest_load"];
+    assert!(highest["load_low"].is_null());
+    assert_eq!(highest["load_interval_reason"], "no interval is known of p99 ttft<=500ms");
+}
+
+#[test]
+fn where_every_level_keeps_the_goals_the_edge_is_above() {
+    let report = sweep(vec![rate(2.0, 200.0, 5.0), rate(4.0, 300.0, 5.0)], "p99 ttft<400ms");
+    let text = said(&report);
+    let part = "Highest rate within the goals: not reached, above the highest tested, 4; nearest to its limit is p99 TTFT < 400 ms, margin 25 %";
+    assert!(text.contains(part), "{text}");
+    let highest = &parsed(&report)["decisions"][0]["tight"]["highest_load"];
+    assert_eq!((&highest["reached"], &highest["load"]), (&false.into(), &4.0.into()));
+}
+
+/// 16 keep the goal too, for twice the latency and 5 % more.
+fn not_worth_it() -> Vec<LevelReport> {
+    vec![
+        slots(4, 10.0, 100.0, 800.0),
+        slots(8, 20.0, 150.0, 850.0),
+        slots(16, 21.0, 400.0, 1_700.0),
+        slots(32, 21.0, 900.0, 3_400.0),
+    ]
+}
+
+#[test]
+fn a_level_that_is_not_worth_its_latency_is_left_though_it_keeps_the_goals() {
+    let report = sweep(not_worth_it(), "p99 ttft<500ms");
+    let OperatingPoint::Met { level, why: Why::Rule { beyond, gain, cost }, .. } =
+        *report.operating_point()
+    else {
+        panic!("{:?}", report.operating_point());
+    };
+    assert_eq!((level, beyond, cost), (1, 2, 2.0));
+    assert!((gain - 0.05).abs() < 1e-9);
+    let part = "Operating point: concurrency 8: 20.0 requests/s, margin 70 %; 16 meets the goals too, but gives only +5.0 % requests/s for 2.00 times the tail E2EL";
+    assert!(said(&report).contains(part), "{}", said(&report));
+    let json = parsed(&report);
+    assert_eq!(json["operating_point"]["chosen_by"], "rule");
+    assert_eq!(json["profile"]["step_rule"], "2x:10%");
+    let stricter = Profile::GENERAL.with_rule("2x:5%".parse().ok());
+    assert_eq!(report.with_profile(stricter).operating_point().level(), Some(2));
+}
+
+#[test]
+fn profiles_put_different_things_first() {
+    let chosen = |profile: Profile, levels: Vec<LevelReport>| {
+        sweep(levels, "p99 ttft<500ms").with_profile(profile).operating_point().level()
+    };
+    let all = |levels: fn() -> Vec<LevelReport>| {
+        Profile::ALL.map(|profile| (profile.name, chosen(profile, levels())))
+    };
+    let expected =
+        [("general", Some(1)), ("chat", Some(1)), ("batch", Some(2)), ("agent", Some(1))];
+    assert_eq!(all(not_worth_it), expected);
+    // Here each level is worth it: only chat stays below, since that costs it less than a fifth.
+    let worth = || {
+        let mut levels = not_worth_it();
+        levels[2].summary.throughput.requests_per_s = PerSec::new(24.0);
+        levels
+    };
+    let expected =
+        [("general", Some(2)), ("chat", Some(1)), ("batch", Some(2)), ("agent", Some(2))];
+    assert_eq!(all(worth), expected);
+    let chat = sweep(worth(), "p99 ttft<500ms").with_profile(Profile::CHAT);
+    let part = "higher levels meet the goals too, but chat puts the least p99 TTFT first, at no less than 80 % of the most requests/s";
+    assert!(said(&chat).contains(part), "{}", said(&chat));
+    let json = parsed(&chat);
+    assert_eq!(json["operating_point"]["chosen_by"], "profile");
+    let profile = &json["profile"];
+    assert_eq!((&profile["name"], &profile["factor"]), (&"chat".into(), &1.25.into()));
+}
+
+/// Of three that are worth it, the second has the most good requests.
+#[test]
+fn agents_put_goodput_first() {
+    let good = |level: LevelReport, good: f64| {
+        let goodput = Some(Goodput { rate: PerSec::new(good), share: 0.9 });
+        let mut level = level;
+        level.summary.throughput.goodput = goodput;
+        level
+    };
+    let levels = vec![
+        good(slots(4, 10.0, 100.0, 800.0), 10.0),
+        good(slots(8, 20.0, 150.0, 850.0), 19.0),
+        good(slots(16, 30.0, 400.0, 1_000.0), 12.0),
+    ];
+    let report = sweep(levels, "p99 ttft<500ms").with_profile(Profile::AGENT);
+    assert_eq!(report.operating_point().level(), Some(1));
+    let part = "higher levels meet the goals too, but agent puts the most good requests/s first";
+    assert!(said(&report).contains(part), "{}", said(&report));
+}
+
+#[test]
+fn a_range_is_answered_at_both_ends() {
+    let levels = || vec![rate(2.0, 200.0, 0.0), rate(4.0, 600.0, 0.0), rate(8.0, 1_000.0, 0.0)];
+    let report = sweep(levels(), "p99 ttft<=400ms..700ms");
+    assert_eq!(report.operating_point().level(), Some(0));
+    let text = said(&report);
+    for part in [
+        "Operating point: 2 requests/s: 2.00 requests/s, the most within the goals, margin 50 %",
+        "Highest rate within the goals: 3.00 requests/s",
+        "At the loose end (p99 ttft<=700ms): 4 requests/s: 4.00 requests/s, the most within the goals, margin 14 %",
+        "Highest rate within the goals: 5.00 requests/s",
+        "The range buys +66.7 % requests/s at the highest load: 5.00 against 3.00",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert_eq!(parsed(&report)["decisions"][0]["met"], "tight");
+    let report = sweep(levels(), "p99 ttft<=100ms..700ms");
+    assert!(report.decisions()[0].is_met() && report.decisions()[0].is_loose_only());
+    assert_eq!(report.operating_point().level(), Some(1));
+    let text = said(&report);
+    assert!(text.contains("margin 14 %; met at the loose end of the goals only"), "{text}");
+    let part = "At the tight end (p99 ttft<=100ms): none, since no level on the frontier meets every goal; the nearest is 2 requests/s, where p99 TTFT <= 200 ms can be met";
+    assert!(text.contains(part), "{text}");
+    let report = sweep(levels(), "p99 ttft<=100ms..150ms");
+    assert!(!report.decisions()[0].is_met());
+    assert_eq!(report.operating_point().level(), None);
+}
+
+#[test]
+fn each_kind_of_load_has_its_own_answer_rates_first() {
+    let levels = vec![
+        slots(4, 3.0, 100.0, 800.0),
+        slots(8, 5.0, 900.0, 950.0),
+        rate(2.0, 200.0, 0.0),
+        rate(4.0, 600.0, 0.0),
+    ];
+    let report = sweep(levels, "p99 ttft<500ms");
+    let kinds: Vec<LoadKind> = report.decisions().iter().map(|decision| decision.kind).collect();
+    assert_eq!(kinds, [LoadKind::Rate, LoadKind::Concurrency]);
+    let levels: Vec<_> = report.decisions().iter().map(|one| one.tight.point.level()).collect();
+    assert_eq!(levels, [Some(2), Some(0)]);
+    assert_eq!(report.operating_point().level(), Some(2));
+    let part =
+        "By concurrency: concurrency 4: 3.00 requests/s, the most within the goals, margin 80 %";
+    assert!(said(&report).contains(part), "{}", said(&report));
+}
+
+#[test]
+fn a_goal_that_the_run_has_no_figure_for_says_what_there_is() {
+    let report = sweep(vec![slots(4, 3.0, 100.0, 800.0)], "p99 ttft<500ms, goodput>0.99");
+    let text = said(&report);
+    let part = "Operating point: none, since good share > 0.99 cannot be judged: goodput needs goals for single requests (--goodput); the run has TTFT,";
+    assert!(text.contains(part), "{text}");
+    assert!(text.contains("RPS and output TPS"), "{text}");
+    let json = parsed(&report);
+    assert!(json["operating_point"].is_null());
+    assert!(json["operating_point_reason"].as_str().unwrap().starts_with("good share > 0.99"));
+    let reason = json["decisions"][0]["tight"]["highest_load_reason"].as_str().unwrap();
+    assert!(reason.contains("no tested level has the figure"), "{reason}");
+    // A lower limit that no sample is large enough for.
+    let report = sweep(vec![slots(4, 3.0, 100.0, 800.0)], "p999 icl>1ms");
+    let said = said(&report);
+    assert!(said.contains("p999 ICL > 1 ms cannot be judged: no level has"), "{said}");
+}
+
+#[test]
+fn an_empty_frontier_says_why() {
+    let mut partial = slots(4, 3.0, 100.0, 800.0);
+    partial.status = LevelStatus::Partial { reason: "interrupted".to_owned() };
+    let reason = |levels: Vec<LevelReport>| {
+        let json = parsed(&sweep(levels, "p99 ttft<500ms"));
+        json["operating_point_reason"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(
+        reason(vec![partial]),
+        "no level is on the frontier: each was left out, concurrency 4 since partial: interrupted"
+    );
+    assert_eq!(reason(Vec::new()), "no level is on the frontier: none was measured");
+}
+
+#[test]
+fn a_goal_that_nothing_meets_names_what_could_be_met() {
+    let levels = vec![slots(1, 1.0, 611.3, 800.0), slots(8, 5.0, 900.0, 950.0)];
+    let report = sweep(levels, "p99 ttft<500ms, p99 e2el<1s");
+    let part = "the nearest is concurrency 1, where p99 TTFT <= 612 ms can be met";
+    assert!(said(&report).contains(part), "{}", said(&report));
+    let json = parsed(&report);
+    assert_eq!(json["operating_point_nearest"]["could_be_met"][0], "p99 TTFT <= 612 ms");
+    let highest = &json["decisions"][0]["tight"];
+    assert_eq!(highest["highest_load_reason"], "no tested level keeps all goals");
+}
+
+#[test]
+fn figures_that_do_not_go_one_way_are_told_from_chance() {
+    let levels = |half| {
+        vec![
+            rate(1.0, 200.0, half),
+            rate(2.0, 450.0, half),
+            rate(3.0, 300.0, half),
+            rate(4.0, 900.0, half),
+        ]
+    };
+    let report = sweep(levels(20.0), "p99 ttft<500ms");
+    let part = "p99 TTFT does not go one way with the load: from 2 to 3 it goes 150 ms the wrong way, 10.4 standard errors";
+    assert!(said(&report).contains(part), "{}", said(&report));
+    let found = &parsed(&report)["decisions"][0]["tight"]["not_monotone"][0];
+    assert_eq!((&found["earlier_level"], &found["later_level"]), (&1.into(), &2.into()));
+    for half in [0.0, 150.0] {
+        let report = sweep(levels(half), "p99 ttft<500ms");
+        assert!(!said(&report).contains("one way"), "{}", said(&report));
+    }
+}
