@@ -42,7 +42,10 @@ mod tests {
             short(&args, false).len()
         };
         assert_eq!([of(""), of("--levels 1,2")], [2, 2]);
-        assert_eq!([of("--base-url=http://h"), of("--budget 20m"), of("--level-seconds 5")], [0; 3]);
+        assert_eq!(
+            [of("--base-url=http://h"), of("--budget 20m"), of("--level-seconds 5")],
+            [0; 3]
+        );
         assert!(short(&[], true).is_empty());
     }
 }
