@@ -32,6 +32,11 @@ impl Claim {
         Ok(Self { folder, is_new })
     }
 
+    /// The folder of a run that is gone on with.
+    pub(crate) fn again(path: &Path) -> Self {
+        Self { folder: RunFolder::again(path), is_new: false }
+    }
+
     pub(crate) const fn folder(&self) -> &RunFolder {
         &self.folder
     }

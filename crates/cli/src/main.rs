@@ -76,7 +76,7 @@ fn main() -> ExitCode {
     end(match command {
         Command::Bench(args) => bench::settled(args).and_then(|args| bench::run(&args)),
         Command::Merge(args) => merge::run(&args),
-        Command::Sweep(args) => sweep::run(&args),
+        Command::Sweep(mut args) => sweep::run(&mut args),
         Command::Search(mut args) => search::run(&mut args),
         Command::Ab(args) => ab::run(&args),
         Command::Compare(args) => compare::run(&args),

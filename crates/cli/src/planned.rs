@@ -57,7 +57,7 @@ impl Planned {
         let small = |name: &str| whole(name).and_then(|n| u32::try_from(n).ok());
         let slots = small("load.concurrency").and_then(NonZeroU32::new);
         let rate = record.number(&field(index, "load.requests_per_s")).map(PerSec::new);
-        let load = slots.map(LevelLoad::Concurrency).or(rate.map(LevelLoad::Rate));
+        let load = slots.map(LevelLoad::Concurrency).or_else(|| rate.map(LevelLoad::Rate));
         let cap = small("max_in_flight");
         // Sweeps were of concurrencies alone before a level's load was written down.
         let by_cap = || Some(LevelLoad::Concurrency(NonZeroU32::new(cap?)?));

@@ -15,6 +15,12 @@ pub(crate) struct Progress {
     ttft: LatencyHistogram,
     tokens: u64,
     failed: u64,
+    /// How many levels there are, where who measures knows better than the notice.
+    of: Option<usize>,
+    /// What is left of the time for all of them.
+    left: Option<Duration>,
+    /// How long the level goes on, where that alone ends it.
+    seconds: Option<f64>,
     /// When the line was last made up.
     shown: Option<Instant>,
 }
@@ -36,6 +42,9 @@ impl Progress {
             ttft: LatencyHistogram::new(),
             tokens: 0,
             failed: 0,
+            of: None,
+            left: None,
+            seconds: None,
             shown: None,
         };
         // indicatif's own style is a bar over the whole line.
@@ -57,6 +66,12 @@ impl Progress {
         calibrating.bar.set_prefix("calibrating, about 15 s");
         calibrating.tick();
         calibrating
+    }
+
+    /// Of the next level: how many there are in all, what is left of the time for them, and how long it goes on where that alone
+    /// ends it.
+    pub(crate) fn next(&mut self, of: usize, left: Option<Duration>, seconds: Option<f64>) {
+        (self.of, self.left, self.seconds) = (Some(of), left, seconds);
     }
 
     /// One level of a known size begins.
@@ -89,7 +104,10 @@ impl Progress {
         }
         if self.bar.position() == 0 {
             // Only now is there a pace to tell the rest by.
-            self.style("{prefix}  {pos}/{len}  {elapsed}, about {eta} left  {wide_msg}");
+            self.style(match self.seconds {
+                Some(_) => "{prefix}  {pos} requests  {elapsed}  {wide_msg}",
+                None => "{prefix}  {pos}/{len}  {elapsed}, about {eta} left  {wide_msg}",
+            });
         }
         self.bar.inc(1);
         self.tokens += tape.output_tokens().get();
@@ -121,7 +139,13 @@ impl Observer for Progress {
     fn notice(&mut self, notice: Notice<'_>) {
         match notice {
             Notice::LevelStarted { load, index, of, requests } => {
-                self.start(&format!("[{}/{of}] {load}", index + 1), requests);
+                let of = self.of.unwrap_or(of).max(index + 1);
+                let seconds = self.seconds.map(|seconds| format!(" for {seconds:.0} s"));
+                let left = self.left.map(|left| {
+                    format!(", {} min of the budget left", left.as_secs().div_ceil(60))
+                });
+                let (seconds, left) = (seconds.unwrap_or_default(), left.unwrap_or_default());
+                self.start(&format!("[{}/{of}] {load}{seconds}{left}", index + 1), requests);
             }
             Notice::TurnStarted { round, of, side, requests } => {
                 let side = match side {
@@ -133,7 +157,10 @@ impl Observer for Progress {
             Notice::WarmedUp { .. } => {
                 self.bar.set_prefix(self.level.clone());
                 self.bar.reset_elapsed();
-                self.style("{prefix}  {pos}/{len}  {elapsed}");
+                self.style(match self.seconds {
+                    Some(_) => "{prefix}  {pos} requests  {elapsed}",
+                    None => "{prefix}  {pos}/{len}  {elapsed}",
+                });
             }
             // Probes are no part of what the line tells.
             Notice::RequestEnded(tape) if tape.part == Part::Load => self.ended(tape),

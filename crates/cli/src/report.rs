@@ -9,7 +9,7 @@ mod stored;
 mod views;
 
 pub(crate) use setup::setup;
-pub(crate) use stored::Stored;
+pub(crate) use stored::{Stored, finished};
 
 use fizeau::core::Tape;
 use fizeau::harness::{Cut, StoredLevel, StoredRun};

@@ -19,7 +19,8 @@ pub(crate) fn run(args: &mut SearchArgs) -> Result<Exit, Fail> {
     args.sweep.verdict.out.get_or_insert_with(by_default);
     args.sweep.plan.level_seconds.get_or_insert(SECONDS);
     let wanted = Wanted::new(args.over.into(), &args.search, args.sweep.series(), Clock::Wall)?;
-    let job = sweep::prepare(&args.sweep)?.of_loads_to_come();
+    args.sweep.check_for_search()?;
+    let job = sweep::prepare(&args.sweep, None)?.of_loads_to_come();
     let runtime = runtime::single()?;
     // What fails before there is anything to keep leaves no folder.
     let measured = runtime.block_on(measure(&job, wanted)).inspect_err(|_| job.out.give_back());
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &mut SearchArgs) -> Result<Exit, Fail> {
 }
 
 async fn measure(job: &Job<'_>, wanted: Wanted) -> Result<Outcome, Fail> {
-    let Begun { crew, cancel } = sweep::begin(job).await?;
+    let Begun { crew, cancel, .. } = sweep::begin(job).await?;
     wanted.measure(&job.series, crew, (&job.client, Some(job.out.folder())), &cancel).await
 }
 

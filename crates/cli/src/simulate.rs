@@ -14,7 +14,7 @@ use crate::exit::{Exit, Fail, Named};
 use crate::folder::Claim;
 use crate::say::say;
 use crate::search::{self, Clock, Wanted};
-use crate::sweep::{self, DEFAULT_SLO, Series, SeriesArgs};
+use crate::sweep::{self, DEFAULT_SLO, Protocol, Resumed, Series, SeriesArgs};
 use crate::{checklist, endpoint, interrupt, levels, record};
 use place::Simulation;
 
@@ -42,7 +42,8 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     let cancel = Cancel::new();
     interrupt::listen(cancel.clone())?;
     let slo: Slo = args.sweep.slo.parse().named("--slo")?;
-    let is_sweep = args.search.is_some() || !args.sweep.levels.is_empty();
+    args.check()?;
+    let is_sweep = args.search.is_some() || args.is_sweep();
     let by_default = || is_sweep.then(|| record::WallTime::now().folder("simulate"));
     let out = args.level.result.out.clone().or_else(by_default);
     let out = out.as_deref().map(Claim::new).transpose()?;
@@ -61,7 +62,7 @@ pub(crate) fn simulate(
     cancel: &Cancel,
 ) -> Result<Simulated, Fail> {
     let simulation = Simulation::new(args)?;
-    match args.search.is_none() && args.sweep.levels.is_empty() {
+    match args.search.is_none() && !args.is_sweep() {
         true => level(args, &simulation, folder, cancel),
         false => series(args, &simulation, folder, cancel),
     }
@@ -112,7 +113,8 @@ fn series(
     let keep = endpoint::keep_text(text_after(&level), workload);
     let transport = simulation.transport(&time, keep);
     let answering = simulation.answering(ask.1.typical());
-    let mut series = Series::new(asked, ask, answering, record::WallTime::now())?;
+    let series = Series::new(asked, ask, answering, record::WallTime::now())?;
+    let mut series = series.with_protocol(Protocol::simulated(&args.protocol)?);
     if wanted.is_some() {
         series = series.of_loads_to_come(level.arrivals.burstiness);
     }
@@ -128,7 +130,8 @@ fn series(
             Report::Search(Box::new(time.block_on(measuring).map_err(Fail::broken)??))
         }
         None => {
-            let measuring = series.measure(with, &nobody, folder, cancel);
+            let begun = (cancel, Resumed::nothing());
+            let measuring = series.measure(with, &nobody, folder, begun);
             Report::Sweep(Box::new(time.block_on(measuring).map_err(Fail::broken)??))
         }
     };

@@ -1,18 +1,26 @@
 //! `fizeau sweep`: a frontier, from an endpoint or from the embedded engine.
 
+mod budget;
 mod campaign;
+mod course;
+mod loads;
 mod outcome;
+mod protocol;
+mod resume;
 mod series;
 mod size;
 
 pub(crate) use campaign::{Campaign, load_point};
 pub(crate) use outcome::Outcome;
+pub(crate) use protocol::Protocol;
+pub(crate) use resume::Resumed;
 pub(crate) use series::{Answering, Series, SeriesArgs};
 
 use std::io::IsTerminal;
 use std::path::Path;
 
-use fizeau::harness::{Cancel, Crew, Pacer, TextAfter};
+use fizeau::core::Nanos;
+use fizeau::harness::{Cancel, Crew, Pacer, StoredRun, TextAfter};
 use fizeau::report::{Engine, Style, SweepReport, Terminal};
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
 
@@ -28,7 +36,8 @@ use crate::say::say;
 use crate::speed::Physics;
 use crate::workload::{self, Limit};
 use crate::{checklist, interrupt, levels, probe, record, runtime};
-use size::{levels_of, most};
+use loads::{levels_of, most};
+use size::{SECONDS, size_of};
 
 /// The goal where none is given: what a person who chats would call prompt and fluent.
 pub(crate) const DEFAULT_SLO: &str = "p99 ttft<500ms, p99 tpot<20ms";
@@ -43,14 +52,17 @@ pub(crate) struct Job<'a> {
     pub(crate) out: Claim,
     /// The most requests in flight at any level.
     most: u64,
+    /// The sweep that is gone on with.
+    before: Option<StoredRun>,
     /// The thresholds of the verdict, as they were given.
     thresholds: &'a [String],
     /// The embedded engine, where no endpoint was given; it ends with the job.
     _embedded: Option<Embedded>,
 }
 
-pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
-    let job = prepare(args)?;
+pub(crate) fn run(args: &mut SweepArgs) -> Result<Exit, Fail> {
+    let before = resume::settle(args)?;
+    let job = prepare(args, before)?;
     let runtime = runtime::single()?;
     // What fails before there is anything to keep leaves no folder.
     let measured = runtime.block_on(measure(&job)).inspect_err(|_| job.out.give_back());
@@ -59,21 +71,27 @@ pub(crate) fn run(args: &SweepArgs) -> Result<Exit, Fail> {
     Ok(checklist::enforce(&report.checklist(), &args.trust, exit))
 }
 
-pub(crate) fn prepare(args: &SweepArgs) -> Result<Job<'_>, Fail> {
+pub(crate) fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job<'_>, Fail> {
     let asked = args.series();
     asked.check()?;
-    let most = most(&levels_of(&args.plan.levels)?);
+    let protocol = Protocol::measured(&args.protocol, &args.time)?;
+    let most = most(&levels_of(&args.plan)?, size_of(&args.plan)?);
     let urls = &*args.endpoint.base_url;
     let wanted = endpoint::wanted(&args.endpoint.connections, urls, most);
     let client = Client::new(&args.client, wanted)?;
     let physics = Physics::from_args(&args.physics)?;
     let now = record::WallTime::now();
-    let out = args.verdict.out.clone().unwrap_or_else(|| now.folder("sweep"));
+    let out = args.time.resume.clone().or_else(|| args.verdict.out.clone());
+    let out = out.unwrap_or_else(|| now.folder("sweep"));
+    let claim = || match &before {
+        Some(_) => Ok(Claim::again(&out)),
+        None => Claim::new(&out),
+    };
     if let Some(stand_in) = probe::stand_in(&args.endpoint).filter(|_| !urls.is_empty()) {
         // Whatever else is wrong is found before the endpoint is asked what it is.
         call(args, &stand_in, None)?;
         asked.ask(&endpoint::nowhere(&stand_in)?)?;
-        Claim::new(&out)?.give_back();
+        claim()?.give_back();
     }
     let (endpoint, found) = match urls {
         [] => (probe::embedded(&args.endpoint), None),
@@ -108,11 +126,12 @@ pub(crate) fn prepare(args: &SweepArgs) -> Result<Job<'_>, Fail> {
         physics: physics.ok_or(NO_PHYSICS),
         reader: Reader::Server,
     };
-    let mut series = Series::new(asked, workload, answering, now)?;
+    let mut series = Series::new(asked, workload, answering, now)?.with_protocol(protocol);
     series.setup.precision = args.precision.clone().or(series.setup.precision);
-    let out = Claim::new(&out)?;
+    before.iter().for_each(|run| resume::begun_by(run, &mut series));
+    let out = claim()?;
     let thresholds = &args.client.threshold;
-    Ok(Job { called, client, series, limit, out, most, thresholds, _embedded: embedded })
+    Ok(Job { called, client, series, limit, out, most, before, thresholds, _embedded: embedded })
 }
 
 /// The endpoint that was named, or the embedded engine.
@@ -141,11 +160,13 @@ pub(crate) struct Begun {
     pub(crate) crew: Crew<RequestError>,
     /// Thrown when somebody interrupts.
     pub(crate) cancel: Cancel,
+    /// What was measured before.
+    resumed: Resumed,
 }
 
 async fn measure(job: &Job<'_>) -> Result<Outcome, Fail> {
-    let Begun { crew, cancel } = begin(job).await?;
-    job.series.measure(crew, &job.client, Some(job.out.folder()), &cancel).await
+    let Begun { crew, cancel, resumed } = begin(job).await?;
+    job.series.measure(crew, &job.client, Some(job.out.folder()), (&cancel, resumed)).await
 }
 
 /// Says what is about to be sent, makes ready to send it, and puts it on record.
@@ -165,10 +186,32 @@ pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
     let client = record::ClientPlan { threads, thresholds, calibration: None };
     let epoch = record::epoch_unix_ns(&clock);
     let document = series.document()?.measured(&job.called, client, epoch);
-    folder.write_json("run.json", &document).map_err(Fail::broken)?;
-    levels::write_config(folder, series.physics())?;
+    let resumed = match &job.before {
+        Some(run) => {
+            resume::check(run, &document)?;
+            let resumed = Resumed::read(run)?;
+            say(format!("resumed: {} levels are finished", resumed.len()))?;
+            resumed
+        }
+        None => {
+            folder.write_json("run.json", &document).map_err(Fail::broken)?;
+            levels::write_config(folder, series.physics())?;
+            Resumed::nothing()
+        }
+    };
+    note_short(series);
     interrupt::listen(cancel.clone())?;
-    Ok(Begun { crew, cancel })
+    Ok(Begun { crew, cancel, resumed })
+}
+
+/// Says so where levels are shorter than what shows whether they are steady.
+fn note_short(series: &Series<'_>) {
+    let seconds = series.spec.size.time.map_or(f64::INFINITY, Nanos::as_secs_f64);
+    if series.is_by_time && seconds < SECONDS {
+        eprintln!(
+            "note: levels of {seconds} s: what takes longer to build up is not seen; --level-seconds {SECONDS} or more would"
+        );
+    }
 }
 
 impl Job<'_> {

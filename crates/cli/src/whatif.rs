@@ -164,7 +164,7 @@ impl Asked {
             || arrivals.probe.probe_request_rate.is_some()
             || matches!(Source::named(&level.workload.dataset_name), Ok(Source::Times(_)));
         let is_loaded = is_loaded || self.args.search.is_some();
-        if self.args.sweep.levels.is_empty() && !is_loaded {
+        if !self.args.is_sweep() && !is_loaded {
             self.args.sweep.levels = LEVELS.to_vec();
         }
         self

@@ -9,6 +9,15 @@ use super::SweepArgs;
 #[derive(Debug, Args)]
 #[command(
     mut_arg("levels", |arg| arg.hide(true)),
+    mut_arg("rates", |arg| arg.hide(true)),
+    mut_arg("burstiness", |arg| arg.hide(true)),
+    mut_arg("repeats", |arg| arg.hide(true)),
+    mut_arg("refine", |arg| arg.hide(true)),
+    mut_arg("sustain", |arg| arg.hide(true)),
+    mut_arg("stop_at_saturation", |arg| arg.hide(true)),
+    mut_arg("no_stop", |arg| arg.hide(true)),
+    mut_arg("budget", |arg| arg.hide(true)),
+    mut_arg("resume", |arg| arg.hide(true)),
     mut_arg("until", |arg| arg.hide(true)),
     mut_arg("num_prompts", |arg| arg.help(
         "Requests of a level; by default as many as come in --level-seconds, of a concurrency as many as are served in them"

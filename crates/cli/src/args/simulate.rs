@@ -6,17 +6,18 @@ use fizeau::core::Nanos;
 use fizeau::harness::LoadSearchSpec;
 
 use super::engine::time;
+use super::protocol::refuse;
 use super::{
-    ChoosingArgs, EngineArgs, LevelArgs, LevelsArgs, OverArg, SearchFlags, SystemArgs, TrustArgs,
-    VerdictArgs,
+    ChoosingArgs, EngineArgs, LevelArgs, LevelsArgs, OverArg, ProtocolArgs, SearchFlags,
+    SystemArgs, TrustArgs, VerdictArgs,
 };
+use crate::exit::Fail;
 use crate::sweep::DEFAULT_SLO;
 use crate::whatif;
 
 /// What a sweep has no use for: the load of one level, and vLLM's JSON.
-const ONE_LEVEL: [&str; 25] = [
+const ONE_LEVEL: [&str; 24] = [
     "request_rate",
-    "burstiness",
     "arrival_rescale",
     "ramp_up_strategy",
     "ramp_up_start_rps",
@@ -46,10 +47,12 @@ const ONE_LEVEL: [&str; 25] = [
 #[derive(Debug, Clone, Args)]
 #[command(
     mut_arg("shard", |arg| arg.hide(true)),
-    mut_arg("random_input_len", |arg| arg.alias("isl").default_value_if("levels", ArgPredicate::IsPresent, "250")
+    mut_arg("random_input_len", |arg| arg.alias("isl")
+        .default_value_ifs([("levels", ArgPredicate::IsPresent, Some("250")), ("rates", ArgPredicate::IsPresent, Some("250"))])
         .help("Prompt length in tokens, by default 1024 and with --levels 250; or a law, as with `fizeau bench`")
         .hide_default_value(true)),
-    mut_arg("random_output_len", |arg| arg.alias("osl").default_value_if("levels", ArgPredicate::IsPresent, "250")
+    mut_arg("random_output_len", |arg| arg.alias("osl")
+        .default_value_ifs([("levels", ArgPredicate::IsPresent, Some("250")), ("rates", ArgPredicate::IsPresent, Some("250"))])
         .help("Output length in tokens, by default 128 and with --levels 250; or a law")
         .hide_default_value(true)),
     mut_arg("num_prompts", |arg| arg
@@ -80,6 +83,8 @@ pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) sweep: SimulatedSweepArgs,
     #[command(flatten)]
+    pub(crate) protocol: ProtocolArgs,
+    #[command(flatten)]
     pub(crate) trust: TrustArgs,
     /// Search the highest rate, or the highest concurrency, within --slo, as `fizeau search` does.
     #[arg(long, value_enum, value_name = "OVER", num_args = 0..=1, require_equals = false, default_missing_value = "rate",
@@ -101,6 +106,10 @@ pub(crate) struct SimulatedSweepArgs {
     #[arg(long, alias = "concurrency", value_delimiter = ',', value_name = "N,...",
           conflicts_with_all = ONE_LEVEL)]
     pub(crate) levels: Vec<u32>,
+    /// Sweep these rates of open loops, as `fizeau sweep` does, beside or without --levels: 1,2,4.5; or auto:8, eight of them
+    /// up to 1.2 times what the closed loops reach at most. --burstiness says how regular they are.
+    #[arg(long, value_name = "RPS,...", conflicts_with_all = ONE_LEVEL)]
+    pub(crate) rates: Option<String>,
     /// A level releases no further request after this many seconds of virtual time; by default there is no such limit.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) level_seconds: Option<f64>,
@@ -114,6 +123,21 @@ pub(crate) struct SimulatedSweepArgs {
 }
 
 impl SimulateArgs {
+    /// Whether several levels are asked for.
+    pub(crate) const fn is_sweep(&self) -> bool {
+        !self.sweep.levels.is_empty() || self.sweep.rates.is_some()
+    }
+
+    /// Refuses what one level has no use for.
+    pub(crate) fn check(&self) -> Result<(), Fail> {
+        if self.is_sweep() {
+            return Ok(());
+        }
+        let is_long = self.sweep.level_seconds.is_some() && self.search.is_none();
+        let given = self.protocol.given().into_iter().chain([("--level-seconds", is_long)]);
+        refuse(given, "it is of a sweep: give --levels or --rates")
+    }
+
     /// The levels of a sweep, as `fizeau sweep` has them.
     pub(crate) fn levels(&self) -> LevelsArgs {
         let LevelArgs { lengths, load, .. } = &self.level;
@@ -122,6 +146,9 @@ impl SimulateArgs {
                 Some(_) => vec![LoadSearchSpec::FIRST.get()],
                 None => self.sweep.levels.clone(),
             },
+            rates: self.sweep.rates.clone(),
+            // A search has its rates, and how regular they are, by itself.
+            burstiness: if self.search.is_some() { 1.0 } else { self.level.arrivals.burstiness },
             isl: lengths.random_input_len.clone(),
             osl: lengths.random_output_len.clone(),
             num_prompts: load.num_prompts,

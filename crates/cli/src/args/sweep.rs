@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::exit::Fail;
 use crate::sweep::SeriesArgs;
 
+use super::protocol::refuse;
 use super::{
-    ChoosingArgs, ClientArgs, EndpointArgs, PhysicsArgs, SamplingArgs, TrustArgs, WindowArgs,
-    WorkloadArgs,
+    BudgetArgs, ChoosingArgs, ClientArgs, EndpointArgs, PhysicsArgs, ProtocolArgs, SamplingArgs,
+    TrustArgs, WindowArgs, WorkloadArgs,
 };
 
 #[derive(Debug, Args)]
@@ -19,6 +21,10 @@ pub(crate) struct SweepArgs {
     pub(crate) workload: WorkloadArgs,
     #[command(flatten)]
     pub(crate) plan: LevelsArgs,
+    #[command(flatten)]
+    pub(crate) protocol: ProtocolArgs,
+    #[command(flatten)]
+    pub(crate) time: BudgetArgs,
     #[command(flatten)]
     pub(crate) sampling: SamplingArgs,
     #[command(flatten)]
@@ -37,6 +43,18 @@ pub(crate) struct SweepArgs {
 }
 
 impl SweepArgs {
+    /// Refuses what a search decides by itself.
+    pub(crate) fn check_for_search(&self) -> Result<(), Fail> {
+        let (plan, time) = (&self.plan, &self.time);
+        let given = self.protocol.given().into_iter().chain([
+            ("--rates", plan.rates.is_some()),
+            ("--burstiness", plan.burstiness != 1.0),
+            ("--budget", time.budget.is_some()),
+            ("--resume", time.resume.is_some()),
+        ]);
+        refuse(given, "it is of `fizeau sweep`; a search decides that by itself")
+    }
+
     /// What is not of who answers.
     pub(crate) const fn series(&self) -> SeriesArgs<'_> {
         let Self { workload, plan, verdict, window, .. } = self;
@@ -47,10 +65,22 @@ impl SweepArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Levels")]
 pub(crate) struct LevelsArgs {
-    /// The concurrencies to measure, rising.
-    #[arg(long, alias = "concurrency", value_delimiter = ',', env = "FIZEAU_LEVELS",
-          default_values_t = [1, 2, 4, 8, 16, 32, 64, 128])]
+    /// The concurrencies to measure, rising; by default 1,2,4,8,16,32,64,128, and none where --rates names rates.
+    #[arg(
+        long,
+        alias = "concurrency",
+        value_delimiter = ',',
+        env = "FIZEAU_LEVELS",
+        value_name = "N,..."
+    )]
     pub(crate) levels: Vec<u32>,
+    /// The rates of open loops to measure, rising, in requests per second, beside or without --levels: 1,2,4.5; or auto:8 for
+    /// eight of them from a tenth to 1.2 times what the closed loops reach at most.
+    #[arg(long, value_name = "RPS,...")]
+    pub(crate) rates: Option<String>,
+    /// How regular the arrivals of --rates are: 1 is Poisson, below 1 burstier, above 1 smoother, inf at equal distances.
+    #[arg(long, default_value_t = 1.0)]
+    pub(crate) burstiness: f64,
     /// Prompt length in tokens, or a law, as with `fizeau bench`.
     #[arg(
         long,
@@ -71,7 +101,8 @@ pub(crate) struct LevelsArgs {
         conflicts_with_all = ["length_preset", "length_pairs"]
     )]
     pub(crate) osl: String,
-    /// Requests of a level; by default ten for each slot, and at least 100, which a p99 needs.
+    /// Requests of a level; by default as many as its time has room for, of a data set ten for each slot and at least 100,
+    /// which a p99 needs.
     #[arg(long)]
     pub(crate) num_prompts: Option<u64>,
     /// End each level once a figure is known well enough, after at most --num-prompts requests (then by default 100000):
@@ -79,10 +110,11 @@ pub(crate) struct LevelsArgs {
     /// interval over the figure. Several are separated by commas. If a level does not come to it, the exit code is 1.
     #[arg(long, value_name = "FIGURE")]
     pub(crate) until: Option<String>,
-    /// A level releases no further request after this many seconds; by default 18, with --until 180.
+    /// A level releases no further request after this many seconds; by default 60, with --until 180.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) level_seconds: Option<f64>,
-    /// Requests sent before each level that never count; by default as many as its slots, at most 50.
+    /// Requests sent before each level that never count; by default as many as its slots, of an open loop a tenth of the level,
+    /// at most 50.
     #[arg(long)]
     pub(crate) num_warmups: Option<u64>,
 }

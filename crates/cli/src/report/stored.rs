@@ -2,16 +2,20 @@
 
 use std::path::Path;
 
-use fizeau::harness::StoredRun;
+use fizeau::core::PerSec;
+use fizeau::harness::{StoredEnding, StoredRun};
 use fizeau::metrics::Slo;
-use fizeau::report::{LevelReport, LightCurve, LoadPoint, Profile, Setup, SweepReport, Unmeasured};
+use fizeau::report::{
+    LevelReport, LevelStatus, LightCurve, LoadPoint, Profile, Setup, SweepReport, Unmeasured,
+};
 use serde_json::Value;
 
 use super::level::Level;
 use super::{Asked, physics, setup};
 use crate::args::PhysicsArgs;
 use crate::exit::{Fail, Named};
-use crate::planned::Planned;
+use crate::levels::Kept;
+use crate::planned::{Planned, is_sustained};
 use crate::speed::Physics;
 use crate::sweep::load_point;
 
@@ -28,6 +32,8 @@ pub(crate) struct Stored {
     pub(crate) curve: Option<LightCurve>,
     /// The loads that were planned and never measured.
     pub(crate) unmeasured: Vec<Unmeasured>,
+    /// The run at the operating point, after all levels.
+    pub(crate) sustained: Option<LevelReport>,
     /// What the speed of light is computed from; none where model or device are not known.
     pub(crate) physics: Option<Physics>,
 }
@@ -47,7 +53,10 @@ impl Stored {
     }
 
     pub(super) fn of(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Self, Fail> {
+        let (sustained, levels): (Vec<Level>, Vec<Level>) =
+            levels.into_iter().partition(|level| is_sustained(&level.name));
         let (setup, physics, curve) = light(run, &levels, asked)?;
+        let sustained = sustained.into_iter().next().map(|level| level.report);
         let levels: Vec<LevelReport> = levels.into_iter().map(|level| level.report).collect();
         let sweep = sweep_document(run)?;
         let slo = sweep.as_ref().and_then(|sweep| sweep.get("slo")?.as_str());
@@ -57,15 +66,38 @@ impl Stored {
         let planned = planned.filter(|planned| planned.visit == 0 && planned.role.is_none());
         let planned = planned.filter_map(|planned| planned.load).map(load_point);
         let measured = |load: &LoadPoint| levels.iter().any(|level| level.load == *load);
-        let unmeasured = planned.filter(|load| !measured(load)).map(Unmeasured::from).collect();
-        Ok(Self { setup, levels, slo, profile, curve, unmeasured, physics })
+        let planned = planned.filter(|load| !measured(load)).map(Unmeasured::from);
+        // The sweep itself knows why.
+        let said = sweep.as_ref().and_then(|sweep| sweep.get("unmeasured")?.as_array());
+        let unmeasured = match said {
+            Some(said) => said.iter().filter_map(unmeasured).collect(),
+            None => planned.collect(),
+        };
+        Ok(Self { setup, levels, slo, profile, curve, unmeasured, sustained, physics })
     }
 
     /// All of it side by side.
     pub(crate) fn report(self) -> SweepReport {
-        let report = SweepReport::new(self.setup, self.levels, self.slo);
-        report.with_profile(self.profile).with_unmeasured(self.unmeasured).with_curve(self.curve)
+        let report = SweepReport::of_runs(self.setup, self.levels, self.slo);
+        let report = report.with_profile(self.profile).with_unmeasured(self.unmeasured);
+        report.with_curve(self.curve).with_sustained(self.sustained)
     }
+}
+
+/// The levels of a sweep that are finished, whole and read again: the names of their folders, their reports, and what was kept of
+/// their tapes.
+pub(crate) fn finished(run: &StoredRun) -> Result<Vec<(String, LevelReport, Kept)>, Fail> {
+    let asked = Asked::as_run(run, &[], &PhysicsArgs::default(), (None, None))?;
+    let mut all = Vec::new();
+    for stored in run.levels() {
+        if stored.ending().map_err(Fail::usage)? == StoredEnding::Finished {
+            let level = Level::of(run, stored, &asked)?;
+            if level.report.status == LevelStatus::Finished {
+                all.push((level.name, level.report, level.kept));
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// What was run, and what the hardware could do with the requests of all levels.
@@ -87,6 +119,15 @@ fn light(
     let reports: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
     let curve = physics.curve(&all, &reports);
     Ok((setup, Some(physics), curve))
+}
+
+/// A load that `sweep.json` says was never measured.
+fn unmeasured(said: &Value) -> Option<Unmeasured> {
+    let slots = said.get("concurrency").and_then(Value::as_u64);
+    let slots = slots.and_then(|slots| u32::try_from(slots).ok()).map(LoadPoint::Concurrency);
+    let rate = said.get("requests_per_s").and_then(Value::as_f64).map(PerSec::new);
+    let reason = said.get("reason").and_then(Value::as_str).map(str::to_owned);
+    Some(Unmeasured { load: slots.or_else(|| rate.map(LoadPoint::Rate))?, reason })
 }
 
 /// What a sweep put first; of one that does not say, nothing in particular.

@@ -13,7 +13,7 @@ use super::Wanted;
 use crate::client::Client;
 use crate::exit::{Exit, Fail};
 use crate::say::say;
-use crate::sweep::{Campaign, Series};
+use crate::sweep::{Campaign, Resumed, Series};
 
 /// What came of a search.
 pub(crate) struct Outcome {
@@ -33,7 +33,7 @@ impl Wanted {
         cancel: &Cancel,
     ) -> Result<Outcome, Fail> {
         let mut search = self.search;
-        let mut campaign = Campaign::new(with, series, client, folder);
+        let mut campaign = Campaign::new(with, series, client, folder, Resumed::nothing());
         let mut levels: Vec<LevelReport> = Vec::new();
         while let SearchStep::Measure(ask) | SearchStep::Confirm(ask) = search.next() {
             let Some(level) = campaign.level(ask).await? else { break };

@@ -1,10 +1,15 @@
 //! Levels of a sweep, measured one by one at whatever load the caller decides, judged and kept.
 
 use std::num::NonZeroU64;
+use std::time::Duration;
 
-use fizeau::harness::{LevelAsk, LevelLoad, Measure, RunFolder, Sweep, SweptLevel};
+use fizeau::core::Nanos;
+use fizeau::harness::{
+    Cancel, LevelAsk, LevelLoad, LevelRole, Measure, RunFolder, Sweep, SweptLevel, level_folder,
+};
 use fizeau::report::{LengthTally, LevelReport, LightCurve, LoadPoint};
 
+use super::resume::Resumed;
 use super::series::Series;
 use crate::client::Client;
 use crate::exit::Fail;
@@ -21,6 +26,9 @@ pub(crate) struct Campaign<'a, M> {
     progress: Progress,
     /// The lengths of all replies so far; none where there is no model.
     lengths: Option<LengthTally>,
+    /// What of a sweep that goes on was measured before.
+    resumed: Resumed,
+    cancel: Cancel,
 }
 
 impl<'a, M: Measure> Campaign<'a, M> {
@@ -30,8 +38,11 @@ impl<'a, M: Measure> Campaign<'a, M> {
         series: &'a Series<'a>,
         client: &'a Client,
         folder: Option<&'a RunFolder>,
+        resumed: Resumed,
     ) -> Self {
         Self {
+            cancel: with.cancel().clone(),
+            resumed,
             sweep: Sweep::new(with, &series.spec, folder),
             lengths: series.physics().map(Physics::lengths),
             progress: Progress::new(),
@@ -43,12 +54,60 @@ impl<'a, M: Measure> Campaign<'a, M> {
 
     /// Measures a level; none when the run has been called off.
     pub(crate) async fn level(&mut self, ask: LevelAsk) -> Result<Option<LevelReport>, Fail> {
+        self.run((ask, None)).await
+    }
+
+    /// Measures whether the load of the operating point can be kept up; none when the run has been called off.
+    pub(crate) async fn sustained(&mut self, ask: LevelAsk) -> Result<Option<LevelReport>, Fail> {
+        self.shows(1, None, ask.size.time);
+        self.run((ask, Some(LevelRole::Sustained))).await
+    }
+
+    /// Whether the level was measured before the sweep was broken off.
+    pub(super) fn has(&self, ask: LevelAsk) -> bool {
+        self.resumed.has(&level_folder(ask.load, ask.visit, None))
+    }
+
+    /// Whether the run has been called off.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
+    }
+
+    /// What progress says of the next level: how many there are in all, what is left of the budget, how long it takes.
+    pub(super) fn shows(&mut self, of: usize, left: Option<Duration>, time: Option<Nanos>) {
+        let is_by_time = self.series.is_by_time;
+        self.progress.next(of, left, time.filter(|_| is_by_time).map(Nanos::as_secs_f64));
+    }
+
+    async fn run(
+        &mut self,
+        (ask, role): (LevelAsk, Option<LevelRole>),
+    ) -> Result<Option<LevelReport>, Fail> {
+        let name = level_folder(ask.load, ask.visit, role);
+        if let Some((report, kept)) = self.resumed.take(&name) {
+            self.keep(&kept, role);
+            return Ok(Some(report));
+        }
+        if let Some(folder) = self.folder.filter(|_| self.resumed.is_some()) {
+            folder.set_aside(&name).map_err(Fail::broken)?;
+        }
         let mut kept = Kept::new(self.folder, self.series.physics());
-        let level = self.sweep.level(ask, &mut (&mut self.progress, &mut kept)).await;
+        let observer = &mut (&mut self.progress, &mut kept);
+        let level = match role {
+            None => self.sweep.level(ask, observer).await,
+            Some(LevelRole::Sustained) => self.sweep.sustained(ask, observer).await,
+        };
         let Some(level) = level.map_err(Fail::broken)? else { return Ok(None) };
-        let report = self.report(&level, &kept)?;
-        kept.add_lengths_to(self.lengths.as_mut());
+        let report = self.report(&level, &kept, name)?;
+        self.keep(&kept, role);
         Ok(Some(report))
+    }
+
+    /// Takes the lengths of a level of the curve to those of all.
+    fn keep(&mut self, kept: &Kept, role: Option<LevelRole>) {
+        if role.is_none() {
+            kept.add_lengths_to(self.lengths.as_mut());
+        }
     }
 
     /// What the hardware could do with the requests of all levels so far, at the loads of `reports`.
@@ -57,9 +116,9 @@ impl<'a, M: Measure> Campaign<'a, M> {
     }
 
     /// The report of a level, once it is on disk.
-    fn report(&self, level: &SweptLevel, kept: &Kept) -> Result<LevelReport, Fail> {
+    fn report(&self, level: &SweptLevel, kept: &Kept, name: String) -> Result<LevelReport, Fail> {
         let (series, ask) = (self.series, level.ask);
-        let name = level.folder.is_some().then(|| ask.load.folder(ask.visit));
+        let name = level.folder.is_some().then_some(name);
         let repeated = level.plan.repeats().map(|repeats| repeats.to_string());
         let sent = series.sample.of_level(level.plan.clone());
         let yardstick = Yardstick {

@@ -1,11 +1,12 @@
 //! A sweep, carried out: level by level measured, judged and kept.
 
-use fizeau::harness::{Cancel, LevelAsk, Measure, RunFolder};
+use fizeau::harness::{Cancel, Measure, RunFolder};
 use fizeau::metrics::Verdict;
-use fizeau::report::{Decision, LevelReport, Profile, SweepReport};
+use fizeau::report::{Decision, Sustained, SweepReport};
 
 use super::DEFAULT_SLO;
-use super::campaign::{Campaign, load_point};
+use super::course::Course;
+use super::resume::Resumed;
 use super::series::Series;
 use crate::client::Client;
 use crate::exit::{Exit, Fail};
@@ -23,23 +24,9 @@ impl Series<'_> {
         with: M,
         client: &Client,
         folder: Option<&RunFolder>,
-        cancel: &Cancel,
+        (cancel, resumed): (&Cancel, Resumed),
     ) -> Result<Outcome, Fail> {
-        let mut campaign = Campaign::new(with, self, client, folder);
-        let mut reports: Vec<LevelReport> = Vec::new();
-        for &load in &self.spec.levels {
-            let ask = LevelAsk { load, visit: 0, size: self.spec.size };
-            let Some(report) = campaign.level(ask).await? else { break };
-            reports.push(report);
-        }
-        let curve = campaign.curve(&reports);
-        drop(campaign);
-        let unmeasured = self.spec.levels.iter().skip(reports.len());
-        let unmeasured = unmeasured.map(|&load| load_point(load).into()).collect();
-        let report = SweepReport::new(self.setup.clone(), reports, Some(self.slo.clone()))
-            .with_profile(self.args.verdict.choosing.over(Profile::GENERAL))
-            .with_unmeasured(unmeasured)
-            .with_curve(curve);
+        let report = Course::new(with, self, client, folder, resumed).run().await?;
         if let Some(folder) = folder {
             folder.write_json("sweep.json", &report).map_err(Fail::broken)?;
             folder.write_text("report.html", &report.page()).map_err(Fail::broken)?;
@@ -59,6 +46,8 @@ impl Series<'_> {
 
     /// Whether a goal was missed that somebody asked for, at its loose end too: the default one is a suggestion.
     fn missed(&self, report: &SweepReport) -> bool {
-        self.args.verdict.slo != DEFAULT_SLO && !report.decisions().iter().any(Decision::is_met)
+        let is_met = report.decisions().iter().any(Decision::is_met);
+        let holds = report.sustained().is_none_or(Sustained::holds);
+        self.args.verdict.slo != DEFAULT_SLO && !(is_met && holds)
     }
 }

@@ -2,13 +2,16 @@
 
 use std::num::NonZeroU64;
 
-use fizeau::harness::{LevelAsk, LevelLoad, SweepSpec};
+use fizeau::core::Nanos;
+use fizeau::harness::{LevelAsk, LevelLoad, LevelSize, SweepSpec};
 use fizeau::metrics::{GoodputGoals, Slo};
-use fizeau::report::{Endpoint, Engine, Setup};
+use fizeau::report::{Endpoint, Engine, LevelReport, OperatingPoint, Setup, SweepReport};
 use fizeau::transport::Target;
 use fizeau::workload::{Arrivals, Spacing, TracePacing};
 
-use super::size::{levels_of, most_requests, size_of, until_of};
+use super::loads::{MOST_BY_TIME, Rates, described, levels_of, spacing};
+use super::protocol::Protocol;
+use super::size::{is_by_time, most_requests, size_of, until_of};
 use crate::args::{LevelsArgs, VerdictArgs, WindowArgs, WorkloadArgs};
 use crate::bench::Reader;
 use crate::exit::{Fail, Named};
@@ -35,6 +38,12 @@ pub(crate) struct Series<'a> {
     /// What the speed of light is computed from, or why there is none.
     pub(super) physics: Result<Physics, &'static str>,
     pub(crate) setup: Setup,
+    /// How it goes on from level to level.
+    pub(super) protocol: Protocol,
+    /// The rates of its open loops.
+    pub(super) rates: Rates,
+    /// Whether a closed loop goes on until its time is up.
+    pub(super) is_by_time: bool,
 }
 
 /// Who is to answer.
@@ -52,7 +61,8 @@ impl<'a> SeriesArgs<'a> {
     /// Refuses what no workload and no server could mend.
     pub(crate) fn check(self) -> Result<(), Fail> {
         self.goals()?;
-        levels_of(&self.plan.levels)?;
+        levels_of(self.plan)?;
+        spacing(self.plan)?;
         until_of(self.plan)?;
         size_of(self.plan).map(drop)
     }
@@ -109,14 +119,17 @@ impl<'a> Series<'a> {
             deployment: None,
             precision: None,
         };
+        if let Some(arrivals) = described(args.plan)? {
+            setup.workload.arrivals = arrivals;
+        }
         physics.iter().for_each(|physics| physics.describe_in(&mut setup));
         let workload = match reader {
             Reader::Server => ask.spec,
             Reader::Simulation => ask.unread_spec(),
         };
         let spec = SweepSpec {
-            levels: levels_of(&args.plan.levels)?.into_iter().map(LevelLoad::from).collect(),
-            spacing: Spacing::Random { burstiness: 1.0 },
+            levels: levels_of(args.plan)?,
+            spacing: spacing(args.plan)?,
             workload,
             tokenizer: ask.tokenizer,
             dataset: ask.dataset,
@@ -125,7 +138,42 @@ impl<'a> Series<'a> {
             window: args.window.choice(),
             until,
         };
-        Ok(Self { args, spec, sample, slo, physics, setup })
+        let (protocol, rates) = (Protocol::default(), Rates::of(args.plan)?);
+        let is_by_time = reader == Reader::Server && is_by_time(args);
+        Ok(Self { args, spec, sample, slo, physics, setup, protocol, rates, is_by_time })
+    }
+
+    /// The same, going on as `protocol` says.
+    pub(crate) fn with_protocol(self, protocol: Protocol) -> Self {
+        Self { protocol, ..self }
+    }
+
+    /// A level of it, of the usual size.
+    pub(crate) fn ask(&self, load: LevelLoad, visit: u32) -> LevelAsk {
+        let mut size = self.spec.size;
+        if self.is_by_time && load.concurrency().is_some() {
+            size.requests = Some(MOST_BY_TIME);
+        }
+        LevelAsk { load, visit, size }
+    }
+
+    /// The size of a run at `load` that takes `time`.
+    pub(super) fn sustained_size(&self, load: LevelLoad, time: Nanos) -> LevelSize {
+        let requests = load.concurrency().map(|_| MOST_BY_TIME);
+        LevelSize { requests, time: Some(time), warmup: self.spec.size.warmup }
+    }
+
+    /// Whether a level is within the goals; none if it may not be compared with others.
+    pub(super) fn is_within(&self, level: &LevelReport) -> Option<bool> {
+        let alone =
+            SweepReport::new(self.setup.clone(), vec![level.clone()], Some(self.slo.clone()));
+        match alone.operating_point() {
+            OperatingPoint::NoGoal | OperatingPoint::NoLevel | OperatingPoint::Unjudged { .. } => {
+                None
+            }
+            OperatingPoint::Met { .. } => Some(true),
+            OperatingPoint::Missed { .. } => Some(false),
+        }
     }
 
     /// The same without levels that are planned ahead: what was measured decides on the next. `burstiness` is that of rates.
@@ -151,9 +199,8 @@ impl<'a> Series<'a> {
 
     /// What goes on record before the first request, but for who carried it out.
     pub(crate) fn document(&self) -> Result<record::RunDocument<'_>, Fail> {
-        let (spec, size) = (&self.spec, self.spec.size);
-        let level = |&load: &LevelLoad| spec.level_plan(LevelAsk { load, visit: 0, size });
-        let levels = spec.levels.iter().map(level).collect();
+        let level = |&load: &LevelLoad| self.spec.level_plan(self.ask(load, 0));
+        let levels = self.spec.levels.iter().map(level).collect();
         let asked = record::AskedPlan {
             plan: self.sample.record(self.args.workload.tokenizer.as_deref())?,
             lengths: self.sample.asked_lengths(),

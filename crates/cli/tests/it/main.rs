@@ -22,6 +22,7 @@ mod pareto;
 mod physics;
 mod plan;
 mod probe;
+mod protocol;
 mod recorded;
 mod records;
 mod report;

@@ -34,7 +34,8 @@ impl LevelReport {
     }
 
     /// Whether the queue of an open loop grew; a closed one has none.
-    pub(crate) const fn is_saturated(&self) -> bool {
+    #[must_use]
+    pub const fn is_saturated(&self) -> bool {
         let found = self.summary.saturation;
         self.asked.arrivals.is_some() && matches!(found, Some(Saturation::Saturated(_)))
     }

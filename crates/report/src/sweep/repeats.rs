@@ -1,12 +1,12 @@
 //! A load that was measured more than once.
 
 use fizeau_core::Millis;
-use fizeau_metrics::{Confidence, Distribution, mean_of_runs};
+use fizeau_metrics::{Confidence, Distribution, Slo, mean_of_runs};
 use serde::Serialize;
 
 use super::SweepReport;
-use crate::number::number;
-use crate::{LevelReport, LoadPoint};
+use crate::number::{decimals, number};
+use crate::{LevelReport, LoadPoint, Setup};
 
 /// The runs of one load, at different times and with prompts of their own each.
 ///
@@ -155,6 +155,22 @@ impl<'a> RepeatsJson<'a> {
 }
 
 impl SweepReport {
+    /// The result of `runs`, given in the order in which their loads are to be shown. Successive runs of one load are
+    /// [repeats](Repeats) of it, and one of them is the level.
+    #[must_use]
+    pub fn of_runs(setup: Setup, runs: Vec<LevelReport>, slo: Option<Slo>) -> Self {
+        let mut loads: Vec<Repeats> = Vec::new();
+        for run in runs {
+            match loads.last_mut() {
+                Some(last) if last.load() == Some(run.load) => last.runs.push(run),
+                _ => loads.push(Repeats { runs: vec![run] }),
+            }
+        }
+        let levels = loads.iter().filter_map(|load| load.standing_for_all().cloned()).collect();
+        let repeats = loads.into_iter().filter(|load| load.runs.len() > 1).collect();
+        Self::new(setup, levels, slo).with_repeats(repeats)
+    }
+
     /// The same, with the loads that were measured more than once. Its levels are those that
     /// [stand for all runs](Repeats::standing_for_all).
     #[must_use]
@@ -173,7 +189,8 @@ impl SweepReport {
         let dash = || "-".to_owned();
         let over = |over: Option<Over>| {
             over.map_or_else(dash, |over| {
-                format!("{} ±{}", number(over.mean), number(over.half_width))
+                let decimals = decimals(over.mean);
+                format!("{} ±{:.decimals$}", number(over.mean), over.half_width)
             })
         };
         let range = |range: Option<Range>| {

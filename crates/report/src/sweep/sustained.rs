@@ -108,7 +108,11 @@ impl SweepReport {
             "Sustained: {} for {seconds} s: {rate} requests/s, p99 E2EL {tail}; {holds}",
             run.load.words()
         );
-        let goals = sustained.goals.iter().map(|goal| format!("  {}", goal.words()));
+        let words = match self.is_simulated() {
+            true => GoalResult::words_simulated,
+            false => GoalResult::words,
+        };
+        let goals = sustained.goals.iter().map(|goal| format!("  {}", words(goal)));
         std::iter::once(head).chain(goals).collect()
     }
 }

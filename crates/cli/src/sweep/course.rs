@@ -1,0 +1,323 @@
+//! A sweep under way: which level comes next, and when there are enough.
+
+use fizeau::core::{Millis, Nanos, PerSec};
+use fizeau::harness::{
+    LevelAsk, LevelLoad, LevelYield, Measure, RunFolder, Saturated, Tried, load_between,
+    rates_up_to,
+};
+use fizeau::pareto::{KneeRule, knee};
+use fizeau::report::{LevelReport, Profile, SweepReport, Unmeasured};
+
+use super::budget::Budget;
+use super::campaign::{Campaign, load_point};
+use super::loads::Rates;
+use super::resume::Resumed;
+use super::series::Series;
+use super::size::SECONDS;
+use crate::client::Client;
+use crate::exit::Fail;
+
+/// A sweep under way.
+pub(super) struct Course<'a, M> {
+    series: &'a Series<'a>,
+    campaign: Campaign<'a, M>,
+    budget: Option<Budget>,
+    /// What was measured, in that order.
+    runs: Vec<(LevelLoad, LevelReport)>,
+    left_out: Vec<Unmeasured>,
+    /// How many levels are still to come, as far as is known.
+    to_go: u32,
+    has_said_short: bool,
+}
+
+/// Whether there is more to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Going {
+    On,
+    /// Not of this level: there is too little left of the budget.
+    NoTime,
+    /// The run was called off.
+    Over,
+}
+
+/// Why a level was left out that there was no time for.
+const NO_TIME: &str = "it would take longer than what was left of --budget";
+
+/// How many further levels a budget keeps time for, and how many it may have at the most.
+const REFINED: u32 = 3;
+const MOST_REFINED: u32 = 8;
+
+impl<'a, M: Measure> Course<'a, M> {
+    /// Of nothing yet.
+    pub(super) fn new(
+        with: M,
+        series: &'a Series<'a>,
+        client: &'a Client,
+        folder: Option<&'a RunFolder>,
+        resumed: Resumed,
+    ) -> Self {
+        let protocol = &series.protocol;
+        let budget = protocol.budget.map(|total| Budget::new(total, protocol.sustain));
+        let rates = match series.rates {
+            Rates::Auto(count) => count,
+            Rates::Named(_) => 0,
+        };
+        let by_default = if budget.is_some() { REFINED } else { 0 };
+        let further = protocol.refine.unwrap_or(by_default);
+        let levels = u32::try_from(series.spec.levels.len()).unwrap_or(u32::MAX);
+        let all = levels.saturating_add(rates).saturating_add(further);
+        Self {
+            campaign: Campaign::new(with, series, client, folder, resumed),
+            budget,
+            runs: Vec::new(),
+            left_out: Vec::new(),
+            to_go: all.saturating_mul(protocol.repeats.get()),
+            has_said_short: false,
+            series,
+        }
+    }
+
+    /// Measures all that there is to measure, and says what came of it.
+    pub(super) async fn run(mut self) -> Result<SweepReport, Fail> {
+        let closed = |load: &LevelLoad| load.concurrency().is_some();
+        let (closed, open): (Vec<LevelLoad>, Vec<LevelLoad>) =
+            self.series.spec.levels.iter().copied().partition(closed);
+        let mut going = self.rise(&closed, Going::On).await?;
+        let open = match self.series.rates {
+            Rates::Auto(count) => self.auto(count),
+            Rates::Named(_) => open,
+        };
+        going = self.rise(&open, going).await?;
+        going = self.refine(going).await?;
+        self.repeat(going).await?;
+        // Time was kept for it, whatever became of the levels.
+        let sustained = match self.campaign.is_cancelled() {
+            true => None,
+            false => self.sustain().await?,
+        };
+        let report = self.report();
+        Ok(report.with_sustained(sustained))
+    }
+
+    /// Measures rising loads of one kind, until they are done or more load no longer pays.
+    async fn rise(&mut self, loads: &[LevelLoad], mut going: Going) -> Result<Going, Fail> {
+        let mut yields: Vec<LevelYield> = Vec::new();
+        let mut stopped: Option<String> = None;
+        for &load in loads {
+            let stop = self.series.protocol.stop;
+            if stopped.is_none()
+                && let Some(found) = stop.and_then(|rule| rule.saturated(&yields))
+            {
+                stopped = Some(why(&found));
+            }
+            let mut reason = stopped.clone();
+            if stopped.is_none() && going == Going::On {
+                match self.level(load, 0).await? {
+                    Going::NoTime => reason = Some(NO_TIME.to_owned()),
+                    on_or_over => going = on_or_over,
+                }
+            }
+            match self.run_of(load) {
+                Some(run) => yields.extend(yield_of(load, run)),
+                None => {
+                    self.left_out.push(Unmeasured { load: load_point(load), reason });
+                    self.to_go = self.to_go.saturating_sub(self.series.protocol.repeats.get());
+                }
+            }
+        }
+        Ok(going)
+    }
+
+    /// Rates up to what the closed loops reached at most.
+    fn auto(&self, count: u32) -> Vec<LevelLoad> {
+        let most = self.best().unwrap_or_default();
+        rates_up_to(PerSec::new(most), count).into_iter().map(LevelLoad::Rate).collect()
+    }
+
+    /// Further levels where they tell most.
+    async fn refine(&mut self, mut going: Going) -> Result<Going, Fail> {
+        let repeats = self.series.protocol.repeats.get();
+        let by_budget = match (&self.budget, repeats) {
+            (None, _) => 0,
+            (Some(_), 1) => MOST_REFINED,
+            (Some(_), _) => REFINED,
+        };
+        for _ in 0..self.series.protocol.refine.unwrap_or(by_budget) {
+            if going != Going::On {
+                break;
+            }
+            let Some(load) = self.next_load() else { break };
+            going = self.level(load, 0).await?;
+        }
+        // No further one is worth it, or may be had: what was kept for them is for what comes.
+        self.to_go = self.loads().len() as u32 * (repeats - 1);
+        Ok(if going == Going::NoTime { Going::On } else { going })
+    }
+
+    /// The load between those that were measured which tells most, of the kind that has been refined least.
+    fn next_load(&self) -> Option<LevelLoad> {
+        let mut kinds: Vec<Vec<LevelLoad>> = Vec::new();
+        for load in self.loads() {
+            match kinds.last_mut() {
+                Some(kind) if is_alike(kind, load) => kind.push(load),
+                _ => kinds.push(vec![load]),
+            }
+        }
+        kinds.sort_by_key(Vec::len);
+        kinds.iter().find_map(|kind| {
+            let runs: Vec<&LevelReport> =
+                kind.iter().filter_map(|load| self.run_of(*load)).collect();
+            let tried = kind.iter().zip(&runs);
+            let tried: Vec<Tried> = tried
+                .map(|(&load, run)| Tried { load, within: self.series.is_within(run) })
+                .collect();
+            let points: Vec<[f64; 2]> = runs.iter().map(|run| point(run)).collect();
+            let bend = knee(&points, KneeRule::default()).map(|knee| knee.at);
+            load_between(&tried, bend)
+        })
+    }
+
+    /// All loads once more, as often as was asked.
+    async fn repeat(&mut self, mut going: Going) -> Result<(), Fail> {
+        let loads = self.loads();
+        let mut missing = 0;
+        for visit in 1..self.series.protocol.repeats.get() {
+            for &load in &loads {
+                if going == Going::On {
+                    match self.level(load, visit).await? {
+                        Going::NoTime => missing += 1,
+                        on_or_over => going = on_or_over,
+                    }
+                }
+            }
+        }
+        if missing > 0 {
+            eprintln!("note: --repeats: there was no time left of --budget for {missing} of them");
+        }
+        Ok(())
+    }
+
+    /// A run at the operating point; none where there is none, or no time.
+    async fn sustain(&mut self) -> Result<Option<LevelReport>, Fail> {
+        let protocol = &self.series.protocol;
+        let time = match (protocol.sustain, &self.budget) {
+            (Some(time), _) => Some(time),
+            (None, Some(budget)) => budget.of_sustained(),
+            (None, None) => None,
+        };
+        let report = self.report();
+        let chosen = report.operating_point().level().and_then(|i| report.levels().get(i));
+        let load = chosen.and_then(|level| {
+            self.loads().into_iter().find(|load| load_point(*load) == level.load)
+        });
+        let (Some(time), Some(load)) = (time, load) else { return Ok(None) };
+        let size = self.series.sustained_size(load, time);
+        let ask = LevelAsk { load, visit: protocol.repeats.get(), size };
+        self.campaign.sustained(ask).await
+    }
+
+    /// Measures one level, if there is time.
+    async fn level(&mut self, load: LevelLoad, visit: u32) -> Result<Going, Fail> {
+        let mut ask = self.series.ask(load, visit);
+        if let (Some(budget), Some(most)) = (&self.budget, ask.size.time)
+            && !self.campaign.has(ask)
+        {
+            let Some(time) = budget.of_level(self.to_go, most, self.expected(load)) else {
+                return Ok(Going::NoTime);
+            };
+            ask.size.time = Some(time);
+            self.note_short(time);
+        }
+        let of = self.runs.len() + self.to_go as usize;
+        self.campaign.shows(of, self.budget.as_ref().map(Budget::left), ask.size.time);
+        let Some(run) = self.campaign.level(ask).await? else { return Ok(Going::Over) };
+        self.to_go = self.to_go.saturating_sub(1);
+        self.runs.push((load, run));
+        Ok(if self.campaign.is_cancelled() { Going::Over } else { Going::On })
+    }
+
+    /// How many requests per second are expected to complete at `load`, at least: of a closed loop as many as at any lower one.
+    fn expected(&self, load: LevelLoad) -> Option<f64> {
+        match load {
+            LevelLoad::Rate(rate) => Some(rate.get()),
+            LevelLoad::Concurrency(_) => self.best(),
+        }
+    }
+
+    /// Says once that a level is shorter than what shows whether it is steady.
+    fn note_short(&mut self, time: Nanos) {
+        let seconds = time.as_secs_f64();
+        if seconds < SECONDS && !self.has_said_short {
+            self.has_said_short = true;
+            eprintln!(
+                "note: --budget leaves {seconds:.0} s for a level: what takes longer to build up is not seen in less than \
+                 {SECONDS} s"
+            );
+        }
+    }
+
+    /// The loads that were measured, closed loops first, each kind rising.
+    fn loads(&self) -> Vec<LevelLoad> {
+        let mut loads: Vec<LevelLoad> = self.runs.iter().map(|(load, _)| *load).collect();
+        loads.sort_by(LevelLoad::rising);
+        loads.dedup();
+        loads
+    }
+
+    fn run_of(&self, load: LevelLoad) -> Option<&LevelReport> {
+        self.runs.iter().find(|(measured, _)| *measured == load).map(|(_, run)| run)
+    }
+
+    /// The most requests per second that any level completed.
+    fn best(&self) -> Option<f64> {
+        let rates = self.runs.iter().map(|(_, run)| run.summary.throughput.requests_per_s.get());
+        rates.reduce(f64::max)
+    }
+
+    fn report(&self) -> SweepReport {
+        let series = self.series;
+        let mut runs = self.runs.clone();
+        // The sort is stable: runs of one load stay in the order in which they were made.
+        runs.sort_by(|(one, _), (other, _)| one.rising(other));
+        let runs: Vec<LevelReport> = runs.into_iter().map(|(_, run)| run).collect();
+        let curve = self.campaign.curve(&runs);
+        SweepReport::of_runs(series.setup.clone(), runs, Some(series.slo.clone()))
+            .with_profile(series.args.verdict.choosing.over(Profile::GENERAL))
+            .with_unmeasured(self.left_out.clone())
+            .with_curve(curve)
+    }
+}
+
+fn is_alike(kind: &[LevelLoad], load: LevelLoad) -> bool {
+    let first = kind.first().copied();
+    first.is_some_and(|first| first.concurrency().is_some() == load.concurrency().is_some())
+}
+
+/// Requests per second against the mean latency; what has none is a NaN, which is passed over.
+fn point(run: &LevelReport) -> [f64; 2] {
+    let latency = run.summary.metrics.e2el.mean.map_or(f64::NAN, Millis::get);
+    [run.summary.throughput.requests_per_s.get(), latency]
+}
+
+/// What a level says of saturation; nothing if it has no requests that completed, or broke off.
+fn yield_of(load: LevelLoad, run: &LevelReport) -> Option<LevelYield> {
+    (run.summary.requests.completed > 0).then(|| LevelYield {
+        load,
+        requests: run.summary.throughput.requests_per_s,
+        latency: run.summary.metrics.e2el.mean,
+        is_saturated: run.is_saturated(),
+    })
+}
+
+/// Why the load was raised no further, in words.
+fn why(found: &Saturated) -> String {
+    let Saturated { best, beyond } = found;
+    if beyond.is_saturated {
+        return format!("saturated from {} on, where the queue grew", beyond.load);
+    }
+    let gain = 100.0 * (beyond.requests.get() / best.requests.get() - 1.0);
+    format!(
+        "saturated from {}: {} gave {gain:+.1} % requests/s for a higher latency; --no-stop measures all",
+        best.load, beyond.load
+    )
+}
