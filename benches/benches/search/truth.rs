@@ -46,5 +46,5 @@ fn holds(case: &Case, load: f64) -> bool {
         Over::Concurrency => NonZeroU32::new(load as u32).unwrap().into(),
     };
     let level = case.level(LevelAsk { load, visit: 0, size: Case::size(LONG) }, 1849);
-    case.spec().slo.evaluate(&level.run.summary).iter().all(|goal| goal.is_met())
+    case.spec().slo.evaluate(&level.run.summary).iter().all(fizeau::metrics::GoalOutcome::is_met)
 }

@@ -114,7 +114,7 @@ pub(crate) fn run(systems: Vec<System>) -> Result<Exit, Fail> {
     for System { name, mut args } in systems {
         args.verdict.out = Some(out.join(&name));
         say(format!("{name}:"))?;
-        match crate::sweep::run(&args) {
+        match crate::sweep::run(&mut args) {
             Ok(Exit::Interrupted) => return Ok(Exit::Interrupted),
             Ok(exit) => {
                 is_any = true;
