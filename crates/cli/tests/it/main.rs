@@ -10,6 +10,7 @@ mod calibrate;
 mod checklist;
 mod compare;
 mod connections;
+mod deciding;
 mod decision;
 mod devices;
 mod engine;

@@ -1,5 +1,4 @@
 //! Pages of `docs/` that show commands with what they print.
-#![expect(dead_code, reason = "the page that needs all of it follows")]
 
 use std::fs::{read_to_string, write};
 use std::path::{Path, PathBuf};
