@@ -51,11 +51,11 @@ pub(crate) const CASES: [Case; 5] = [
         name: "8B, rate, p99 TPOT",
         engine: Engine::Small,
         over: Over::Rate,
-        slo: "p99 tpot<14ms",
+        slo: "p99 tpot<11ms",
         goodput: "",
         lengths: (1000, 200),
         requests: 5_000,
-        truth: 18.22,
+        truth: 16.6,
     },
     Case {
         name: "8B, concurrency, mean TPOT",
