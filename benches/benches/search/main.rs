@@ -21,10 +21,8 @@ fn main() {
     if words.iter().any(|word| word == "truth") {
         return truth::print(only);
     }
-    println!(
-        "{:48} {:>8} {:>6} {:>12} {:>8} {:>9}",
-        "", "truth", "hits", "levels", "median", "worst"
-    );
+    println!("{:44}                           levels          off", "");
+    println!("{:44}   truth  hits  enclosed   mean  most   median   worst", "");
     for case in
         CASES.iter().filter(|case| only.is_none_or(|only| case.name.contains(only.as_str())))
     {

@@ -8,7 +8,7 @@ use crate::stand::{Ended, Scratch, json, run};
 
 /// A search in virtual time, of levels so small that it takes a moment.
 fn search(out: &str, flags: &[&str]) -> Ended {
-    let line = ["simulate", "--search", "--num-prompts", "300", "--confirm", "20", "--out", out];
+    let line = ["simulate", "--num-prompts", "300", "--confirm", "20", "--out", out, "--search"];
     run(&[&line[..], flags].concat())
 }
 
@@ -25,7 +25,7 @@ fn loads(document: &Value) -> Vec<(String, f64)> {
 fn it_finds_a_rate_and_keeps_a_run_that_is_read_again() {
     let scratch = Scratch::new("search-rate");
     let out = scratch.path("run");
-    let ended = search(&out, &["rate", "--slo", "mean tpot<10ms"]);
+    let ended = search(&out, &["rate", "--slo", "mean tpot<10ms", "--tolerance", "15%"]);
     assert!(ended.err.is_empty(), "{}", ended.err);
     let document = json(format!("{out}/search.json"));
     assert_eq!(document["schema"], "fizeau.search/1");
@@ -34,7 +34,7 @@ fn it_finds_a_rate_and_keeps_a_run_that_is_read_again() {
     let found = &document["found"];
     let edge = ["edge_low", "edge", "edge_high"].map(|name| found[name].as_f64().unwrap());
     assert!(edge[0] <= edge[1] && edge[1] <= edge[2], "{edge:?}");
-    assert!(edge[2] / edge[0] < 1.07, "{edge:?}");
+    assert!(edge[2] / edge[0] < 1.33, "{edge:?}");
     let loads = loads(&document);
     assert_eq!(loads[0], ("start".to_owned(), 16.0));
     assert!(document["runs"].as_u64().unwrap() <= 12);
@@ -72,7 +72,8 @@ fn what_no_load_meets_is_said_with_the_nearest() {
     let scratch = Scratch::new("search-unmet");
     let ended = search(&scratch.path("run"), &["--slo", "p99 ttft<1ms"]);
     assert_eq!(ended.code, Some(1));
-    assert!(ended.out.contains("missed at the lowest load too. The nearest is"), "{}", ended.out);
+    let words = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("missed at the lowest load too. The nearest is"), "{words}");
 }
 
 #[test]

@@ -82,7 +82,10 @@ impl SearchSpec {
             return Err(SearchSpecError::Range { lowest, highest });
         }
         let spec = match self.loads {
-            Loads::Any => self,
+            Loads::Any => {
+                let of = |load| to_digits(load, f64::round);
+                Self { lowest: of(lowest), highest: of(highest), start: of(start), ..self }
+            }
             Loads::Whole => {
                 let (lowest, highest) = (lowest.ceil(), highest.floor());
                 if lowest > highest {
@@ -94,7 +97,7 @@ impl SearchSpec {
                 Self { lowest, highest, ..self }
             }
         };
-        if !(self.lowest..=self.highest).contains(&start) {
+        if !(spec.lowest..=spec.highest).contains(&spec.start) {
             return Err(SearchSpecError::Start(start));
         }
         if most < 2 {
