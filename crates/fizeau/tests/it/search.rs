@@ -7,11 +7,11 @@ use cases::CASES;
 
 /// The bench has 100 seeds of each goal and the usual length of levels: `cargo xtask bench search`.
 #[test]
-fn it_finds_the_rate_of_a_simulated_engine() {
-    let case = cases::Case { requests: 1_000, ..CASES[1] };
-    for seed in 0..3 {
+fn it_finds_the_concurrency_of_a_simulated_engine() {
+    let case = cases::Case { requests: 2_000, ..CASES[2] };
+    for seed in 0..5 {
         let search = case.found(seed);
         assert!(search.trials().len() <= 12);
-        assert!(case.off(&search).abs() < 0.04, "seed {seed}: {:?}", search.found());
+        assert!(case.off(&search).abs() <= 0.03, "seed {seed}: {:?}", search.found());
     }
 }
