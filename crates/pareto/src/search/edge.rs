@@ -48,11 +48,17 @@ pub(super) fn edge(bracket: &Bracket, seen: &[Seen], spec: &SearchSpec) -> Optio
     };
     let half = match found {
         Some(found) => deviations(f64::midpoint(1.0, spec.confidence)) * found.error,
-        None => (high.at - low.at) / 2.0,
+        None if low.is_sure && high.is_sure => (high.at - low.at) / 2.0,
+        // Neither a line nor two sure sides: all that is sure is further off.
+        None => f64::INFINITY,
     };
+    // Between the two sides nothing was seen: a response may jump there, and no line can tell where.
+    let (from, to) = ((at - half).min(low.at), (at + half).max(high.at));
     // What is sure of a side bounds the interval, but for an edge that seems to lie beyond it.
-    let (from, to) = ((at - half).max(surely.0).min(at), (at + half).min(surely.1).max(at));
+    let (from, to) = (from.max(surely.0).min(at), to.min(surely.1).max(at));
     let load = Estimate::new(at.exp(), from.exp(), to.exp()).ok()?;
+    // A load that could not be borne breaks no goal by that.
+    let goal = goal.filter(|goal| seen.iter().any(|seen| seen.is_broken(*goal)));
     Some(EdgeFound { load, at, goal })
 }
 

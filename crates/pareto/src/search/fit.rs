@@ -40,8 +40,8 @@ pub(super) fn crossing(points: &[(f64, Margin)]) -> Option<Crossing> {
     let at = mean_at - mean / slope;
     // Few points tell little of how far they scatter.
     let excess = excess * (1.0 + 2.0 / n);
-    // A slope that came out steep by chance would make it seem surer than it is.
-    let gentle = -slope - (excess / spread).sqrt() / 2.0;
+    // A slope that came out steep by chance would make it seem surer than it is: one standard error is taken off.
+    let gentle = -slope - (excess / spread).sqrt();
     let variance = excess * (1.0 / all + (at - mean_at).powi(2) / spread) / gentle.powi(2);
     Some(Crossing { at, error: variance.sqrt() })
 }

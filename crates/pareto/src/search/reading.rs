@@ -140,6 +140,15 @@ impl Seen {
         })
     }
 
+    /// Whether a goal was missed by its own figure, and not only because the load could not be borne.
+    pub(super) fn is_broken(&self, goal: usize) -> bool {
+        match self.margins.get(goal) {
+            Some(Some(margin)) => margin.value < 0.0,
+            Some(None) => self.bearing == Bearing::Borne,
+            None => false,
+        }
+    }
+
     /// Of no goals at all only saturation tells.
     const fn beyond(&self) -> Margin {
         match self.bearing {

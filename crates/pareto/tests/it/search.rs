@@ -107,6 +107,49 @@ fn the_interval_encloses_the_edge() {
     }
 }
 
+/// Hardly any growth: margins say little of where the edge is.
+const GENTLE: Response = Response {
+    latency: |rate| 400.0 * (rate / 18.0).powf(0.1) * 1.25,
+    limit: 500.0,
+    error: 0.02,
+    capacity: 1000.0,
+};
+/// Slots: nothing, then a jump.
+const JUMP: Response = Response {
+    latency: |rate| if rate < 18.0 { 100.0 } else { 900.0 },
+    limit: 500.0,
+    error: 0.1,
+    capacity: 1000.0,
+};
+const NOISY_QUEUE: Response = Response { error: 0.3, ..QUEUE };
+
+/// Whatever ends a search, its interval holds, and few searches call decided what they do not know.
+#[test]
+fn what_it_calls_decided_it_knows() {
+    for (name, response) in [("gentle", GENTLE), ("jump", JUMP), ("queue", NOISY_QUEUE)] {
+        let found: Vec<_> =
+            (1_000..1_200).map(|seed| response.searched(spec(), seed).found()).collect();
+        let misses = |found: &&fizeau_pareto::Found| {
+            let edge = found.edge.unwrap();
+            !(edge.low()..=edge.high()).contains(&18.0)
+        };
+        let missed = found.iter().filter(misses);
+        let (all, decided): (Vec<_>, Vec<_>) = missed.map(|found| (found, found.ending)).unzip();
+        let decided = decided.iter().filter(|end| **end == SearchEnding::Decided).count();
+        assert!(all.len() <= 20 && decided <= 5, "{name}: {} and {decided} of 200", all.len());
+    }
+}
+
+/// A load that could not be borne breaks no goal by that.
+#[test]
+fn saturation_is_not_blamed_on_a_goal() {
+    let borne = Response { latency: |_| 100.0, limit: 500.0, error: 0.01, capacity: 48.0 };
+    let found = borne.searched(spec(), 5).found();
+    assert_eq!(found.first_broken, None);
+    let edge = found.edge.unwrap();
+    assert!((edge.low()..=edge.high()).contains(&48.0), "{edge:?}");
+}
+
 #[test]
 fn whole_loads_are_whole() {
     let spec = SearchSpec { start: 16.0, ..SearchSpec::between(Loads::Whole, 1.0, 512.0) };

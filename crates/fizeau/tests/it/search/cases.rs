@@ -54,7 +54,7 @@ pub(crate) const CASES: [Case; 5] = [
         slo: "p99 tpot<11ms",
         goodput: "",
         lengths: (1000, 200),
-        requests: 5_000,
+        requests: 20_000,
         truth: 13.8,
     },
     Case {
@@ -74,7 +74,7 @@ pub(crate) const CASES: [Case; 5] = [
         slo: "goodput>0.95",
         goodput: "ttft:200 tpot:15",
         lengths: (500, 100),
-        requests: 5_000,
+        requests: 20_000,
         truth: 48.5,
     },
     Case {
@@ -84,7 +84,7 @@ pub(crate) const CASES: [Case; 5] = [
         slo: "p95 e2el<6s, p99 ttft<1s",
         goodput: "",
         lengths: (2000, 250),
-        requests: 5_000,
+        requests: 20_000,
         truth: 2.42,
     },
 ];
