@@ -123,7 +123,7 @@ const JUMP: Response = Response {
 };
 const NOISY_QUEUE: Response = Response { error: 0.3, ..QUEUE };
 
-/// Whatever ends a search, its interval holds, and few searches call decided what they do not know.
+/// Whatever ends a search, its interval holds in seven of eight at the worst, and few searches call decided what they do not know.
 #[test]
 fn what_it_calls_decided_it_knows() {
     for (name, response) in [("gentle", GENTLE), ("jump", JUMP), ("queue", NOISY_QUEUE)] {
@@ -133,10 +133,10 @@ fn what_it_calls_decided_it_knows() {
             let edge = found.edge.unwrap();
             !(edge.low()..=edge.high()).contains(&18.0)
         };
-        let missed = found.iter().filter(misses);
-        let (all, decided): (Vec<_>, Vec<_>) = missed.map(|found| (found, found.ending)).unzip();
-        let decided = decided.iter().filter(|end| **end == SearchEnding::Decided).count();
-        assert!(all.len() <= 20 && decided <= 5, "{name}: {} and {decided} of 200", all.len());
+        let missed: Vec<_> = found.iter().filter(misses).collect();
+        let is_decided = |found: &&&fizeau_pareto::Found| found.ending == SearchEnding::Decided;
+        let (all, decided) = (missed.len(), missed.iter().filter(is_decided).count());
+        assert!(all <= 25 && decided <= 5, "{name}: {all}, {decided} of them decided, of 200");
     }
 }
 
