@@ -11,10 +11,10 @@
 //! | [`transport`] | `fizeau-transport` | one request over HTTP, to a tape of stamped arrivals |
 //! | [`metrics`] | `fizeau-metrics` | tapes to TTFT, TPOT, ITL, E2EL, throughput, goodput, with intervals; whether two runs differ |
 //! | [`roofline`] | `fizeau-roofline` | model x hardware to the bound that nothing can beat |
-//! | [`pareto`] | `fizeau-pareto` | points to frontier and operating point |
+//! | [`pareto`] | `fizeau-pareto` | points to frontier, hypervolume, knee and operating point; which load to test next; how many carry a rate |
 //! | [`sim`] | `fizeau-sim` | a simulated serving engine, in virtual time or behind HTTP |
-//! | [`harness`] | `fizeau-harness` | warm-up, levels, sweeps, and the client's own proof |
-//! | [`report`] | `fizeau-report` | terminal, JSON, a self-contained page, vLLM's result format |
+//! | [`harness`] | `fizeau-harness` | warm-up, levels, sweeps, searches, and the client's own proof |
+//! | [`report`] | `fizeau-report` | terminal, JSON, a self-contained page, vLLM's result format; the decision, the plan, the checklist |
 //!
 //! # From a plan to a frontier, with no socket
 //!

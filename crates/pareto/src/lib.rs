@@ -1,11 +1,23 @@
 //! Trade-offs between figures: which points no other beats, and which of them to choose.
 //!
-//! [`frontier`] finds the non-dominated among points of any dimension, each figure to be maximized or
-//! minimized; [`dominated_by`] names a point that beats a given one; [`operating_point`] chooses the best
-//! candidate that keeps within limits, or the one that misses them least; [`edge`] finds the highest load within limits,
-//! between those that were tested ([`isotonic`] makes a response go one way before); [`back_off`] stays below a level that is
-//! allowed and not worth it, and [`Preference`] says what is put first. Where loads are still to be tested, a [`Search`] says which
-//! one next.
+//! | wanted | call |
+//! |---|---|
+//! | the points that no other beats | [`frontier`] of arrays, [`Points::frontier`] of named axes known when the program runs |
+//! | a point that beats a given one | [`dominated_by`] |
+//! | the frontier, the frontier of what is left, and so on | [`Points::layers`] |
+//! | few points that stand for a frontier, to within an epsilon | [`Points::epsilon_frontier`]; by how much one set falls short of another: [`Points::additive_epsilon`] |
+//! | what is dominated for sure, of points with intervals | [`UncertainPoints::verdicts`] |
+//! | where a frontier bends | [`Points::knee`] by a [`KneeMethod`], [`UncertainPoints::knee`] with a confidence |
+//! | where more load stops paying, of levels in order of load | [`knee`] |
+//! | how much of the space of figures is reached, and by whom | [`Points::hypervolume`], [`Points::contributions`] |
+//! | what repeated runs reach, and how many of them | [`attainment_surface`], [`attained_share`] |
+//! | how far a frontier was pushed | [`compare_frontiers`] |
+//! | what lies between two points of a frontier | [`Points::curve`] |
+//! | the best candidate within limits, or the one that misses them least | [`operating_point`]; what is put first: [`Preference`] |
+//! | to stay below a level that is allowed and not worth it | [`back_off`] |
+//! | the highest load within limits, between those that were tested | [`edge`], over a response made to go one way: [`isotonic`] |
+//! | which load to test next | [`Search`] |
+//! | how many alike carry a demand | [`Demand`] |
 //!
 //! ```
 //! use fizeau_pareto::{Direction, dominated_by, frontier};
@@ -17,11 +29,6 @@
 //! # Ok::<(), fizeau_pareto::FrontierError>(())
 //! ```
 //!
-//! [`Points`] of any number of named axes have a [hypervolume](Points::hypervolume), to which each point makes a
-//! [contribution](Points::contributions), and in two axes a [curve](Points::curve) that can be asked between its points.
-//! Over repeated runs, [`attainment_surface`] says what enough of them reach; [`compare_frontiers`] says how far one frontier is
-//! beyond another.
-//!
 //! **Use this crate** for any table of figures; it knows nothing of benchmarks. **Do not use it** to fit: between points it
 //! says at most what their neighbours support, and beyond them nothing.
 //!
@@ -30,6 +37,7 @@
 //! - Pure and deterministic; depends on nothing but the standard library and an error derive.
 //! - Answers name what was given by its index, so nothing is copied and ties stay visible.
 //! - The order of the points decides only which of two equals is named, and the documentation says how.
+//! - Chance, where intervals are drawn from, follows a seed that the caller gives ([`Draws`]).
 
 mod attainment;
 mod backoff;

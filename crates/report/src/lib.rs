@@ -27,7 +27,8 @@
 //! # Invariants
 //!
 //! - Plain data in, text out: no I/O, no clock, no randomness. The same input gives the same bytes.
-//! - Nothing is measured or estimated here. What is absent in the input is absent in the output, with the reason.
+//! - Nothing is measured here, and what lies between levels is `fizeau-pareto`'s to say. What is absent in the input is
+//!   absent in the output, with the reason.
 //! - Every foreign text (a model's name, an error of a server) is escaped for where it goes: HTML, SVG, JSON, a terminal.
 //! - The page loads nothing: it is whole in one file, without a network and without scripts.
 

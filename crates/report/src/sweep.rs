@@ -6,19 +6,18 @@ mod decision;
 mod decision_json;
 mod goals;
 mod json;
+mod kinds;
 mod lacking;
 mod maximum;
 mod operating;
 mod places;
 mod profile;
+mod reasons;
 mod repeats;
 mod sustained;
 mod unmeasured;
 mod until;
 
-use std::collections::BTreeMap;
-
-use fizeau_core::FailureClass;
 use fizeau_metrics::{Slo, Verdict};
 use fizeau_pareto::Knee;
 
@@ -34,8 +33,7 @@ pub(crate) use repeats::{HEADS, REPEATS_NOTE};
 pub use sustained::Sustained;
 pub use unmeasured::Unmeasured;
 
-use crate::words::listed;
-use crate::{Checklist, LatencyBasis, LevelReport, LightCurve, LoadPoint, Setup, Tail};
+use crate::{Checklist, LatencyBasis, LevelReport, LightCurve, Setup, Tail};
 
 /// The result of a sweep over levels of load.
 ///
@@ -218,37 +216,6 @@ impl SweepReport {
         verdicts.max().unwrap_or(Verdict::Invalid)
     }
 
-    /// The indices of the levels, those of each kind of load by themselves.
-    pub(crate) fn kinds(&self) -> Vec<Vec<usize>> {
-        let mut kinds: Vec<(LoadPoint, Vec<usize>)> = Vec::new();
-        for (i, level) in self.levels.iter().enumerate() {
-            match kinds.iter_mut().find(|(kind, _)| kind.same_kind(level.load)) {
-                Some((_, levels)) => levels.push(i),
-                None => kinds.push((level.load, vec![i])),
-            }
-        }
-        // Without a level there is a table all the same, of which only the heads are shown.
-        if kinds.is_empty() { vec![Vec::new()] } else { kinds.into_iter().map(|k| k.1).collect() }
-    }
-
-    /// Whether it has both closed and open loops.
-    pub(crate) fn is_mixed(&self) -> bool {
-        self.kinds().len() > 1
-    }
-
-    /// A load in a list: the number alone, but for a rate beside concurrencies, `12.5/s`.
-    pub(crate) fn label(&self, load: LoadPoint) -> String {
-        match load {
-            LoadPoint::Rate(_) if self.is_mixed() => format!("{load}/s"),
-            _ => load.to_string(),
-        }
-    }
-
-    /// The load of the level with this index, in a list.
-    pub(crate) fn label_of(&self, level: usize) -> String {
-        self.levels.get(level).map_or_else(String::new, |level| self.label(level.load))
-    }
-
     /// Each level with its place.
     pub(crate) fn placed(&self) -> impl Iterator<Item = (&LevelReport, &Place)> {
         self.levels.iter().zip(&self.places)
@@ -259,77 +226,6 @@ impl SweepReport {
         let compared =
             |(_, place): &(&LevelReport, &Place)| !matches!(place, Place::LeftOut { .. });
         self.placed().filter(compared).map(|placed| placed.0)
-    }
-
-    /// Every reason against a level, each text once, with the loads of the levels that it applies to. Of what was measured
-    /// beyond the speed of light, that which is furthest beyond speaks for all.
-    pub(crate) fn reasons(&self) -> Vec<(Verdict, &str, Vec<String>)> {
-        let mut all: Vec<(Verdict, &str, Vec<String>)> = Vec::new();
-        let beyond = self.beyond_light();
-        for level in &self.levels {
-            let load = self.label(level.load);
-            for reason in &level.validity.reasons {
-                let text = match beyond {
-                    Some(furthest) if level.is_of_light(reason) => furthest,
-                    _ => reason.text.as_str(),
-                };
-                let key = (reason.verdict, text);
-                match all.iter_mut().find(|known| (known.0, known.1) == key) {
-                    Some(known) if known.2.contains(&load) => {}
-                    Some(known) => known.2.push(load.clone()),
-                    None => all.push((key.0, key.1, vec![load.clone()])),
-                }
-            }
-        }
-        // The gravest first; reasons of one weight keep their order.
-        all.sort_by_key(|reason| std::cmp::Reverse(reason.0));
-        all
-    }
-
-    /// The reason against the level that is furthest beyond the speed of light; none if none is.
-    fn beyond_light(&self) -> Option<&str> {
-        let times = |level: &LevelReport| level.speed_of_light.excess().map(|excess| excess.times);
-        let beyond = self.levels.iter().filter_map(|level| Some((times(level)?, level)));
-        let (_, furthest) = beyond.max_by(|a, b| a.0.total_cmp(&b.0))?;
-        let mut reasons = furthest.validity.reasons.iter();
-        reasons.find(|reason| furthest.is_of_light(reason)).map(|reason| reason.text.as_str())
-    }
-
-    /// What could not be checked, and what else is worth knowing: each note once.
-    pub(crate) fn level_notes(&self) -> Vec<&str> {
-        let mut notes: Vec<&str> = Vec::new();
-        for note in self.levels.iter().flat_map(|level| &level.validity.notes) {
-            if !notes.contains(&note.as_str()) {
-                notes.push(note);
-            }
-        }
-        notes
-    }
-
-    /// Each class of failure, with the loads of the levels that had one.
-    pub(crate) fn failures(&self) -> Vec<String> {
-        let mut all: BTreeMap<FailureClass, Vec<String>> = BTreeMap::new();
-        for level in &self.levels {
-            for class in level.summary.requests.by_class.keys() {
-                let loads = all.entry(*class).or_default();
-                loads.push(self.label(level.load));
-            }
-        }
-        let words = |(class, loads): (FailureClass, Vec<String>)| {
-            format!("{class} (at {})", listed(&loads))
-        };
-        all.into_iter().map(words).collect()
-    }
-
-    /// Why there is no speed of light, if there is none at any level: each reason once.
-    pub(crate) fn speed_of_light_reasons(&self) -> Vec<&str> {
-        let mut reasons: Vec<&str> = Vec::new();
-        for reason in self.levels.iter().filter_map(|level| level.speed_of_light.reason()) {
-            if !reasons.contains(&reason) {
-                reasons.push(reason);
-            }
-        }
-        reasons
     }
 
     /// Whether the greatest value stands in for a 99th percentile anywhere that a table shows one.

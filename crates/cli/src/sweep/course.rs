@@ -1,11 +1,10 @@
 //! A sweep under way: which level comes next, and when there are enough.
 
-use fizeau::core::{Millis, Nanos, PerSec};
-use fizeau::harness::{
-    LevelAsk, LevelLoad, LevelYield, Measure, RunFolder, Saturated, Tried, load_between,
-    rates_up_to,
-};
-use fizeau::pareto::{KneeRule, knee};
+mod between;
+mod rising;
+
+use fizeau::core::{Nanos, PerSec};
+use fizeau::harness::{LevelAsk, LevelLoad, LevelYield, Measure, RunFolder, rates_up_to};
 use fizeau::report::{LevelReport, Profile, SweepReport, Unmeasured};
 
 use super::budget::Budget;
@@ -16,6 +15,7 @@ use super::series::Series;
 use super::size::SECONDS;
 use crate::client::Client;
 use crate::exit::Fail;
+use rising::{why, yield_of};
 
 /// A sweep under way.
 pub(super) struct Course<'a, M> {
@@ -154,29 +154,6 @@ impl<'a, M: Measure> Course<'a, M> {
         Ok(if going == Going::NoTime { Going::On } else { going })
     }
 
-    /// The load between those that were measured which tells most, of the kind that has been refined least.
-    fn next_load(&self) -> Option<LevelLoad> {
-        let mut kinds: Vec<Vec<LevelLoad>> = Vec::new();
-        for load in self.loads() {
-            match kinds.last_mut() {
-                Some(kind) if is_alike(kind, load) => kind.push(load),
-                _ => kinds.push(vec![load]),
-            }
-        }
-        kinds.sort_by_key(Vec::len);
-        kinds.iter().find_map(|kind| {
-            let runs: Vec<&LevelReport> =
-                kind.iter().filter_map(|load| self.run_of(*load)).collect();
-            let tried = kind.iter().zip(&runs);
-            let tried: Vec<Tried> = tried
-                .map(|(&load, run)| Tried { load, within: self.series.is_within(run) })
-                .collect();
-            let points: Vec<[f64; 2]> = runs.iter().map(|run| point(run)).collect();
-            let bend = knee(&points, KneeRule::default()).map(|knee| knee.at);
-            load_between(&tried, bend)
-        })
-    }
-
     /// All loads once more, as often as was asked.
     async fn repeat(&mut self, mut going: Going) -> Result<(), Fail> {
         let loads = self.loads();
@@ -286,38 +263,4 @@ impl<'a, M: Measure> Course<'a, M> {
             .with_unmeasured(self.left_out.clone())
             .with_curve(curve)
     }
-}
-
-fn is_alike(kind: &[LevelLoad], load: LevelLoad) -> bool {
-    let first = kind.first().copied();
-    first.is_some_and(|first| first.concurrency().is_some() == load.concurrency().is_some())
-}
-
-/// Requests per second against the mean latency; what has none is a NaN, which is passed over.
-fn point(run: &LevelReport) -> [f64; 2] {
-    let latency = run.summary.metrics.e2el.mean.map_or(f64::NAN, Millis::get);
-    [run.summary.throughput.requests_per_s.get(), latency]
-}
-
-/// What a level says of saturation; nothing if it has no requests that completed, or broke off.
-fn yield_of(load: LevelLoad, run: &LevelReport) -> Option<LevelYield> {
-    (run.summary.requests.completed > 0).then(|| LevelYield {
-        load,
-        requests: run.summary.throughput.requests_per_s,
-        latency: run.summary.metrics.e2el.mean,
-        is_saturated: run.is_saturated(),
-    })
-}
-
-/// Why the load was raised no further, in words.
-fn why(found: &Saturated) -> String {
-    let Saturated { best, beyond } = found;
-    if beyond.is_saturated {
-        return format!("saturated from {} on, where the queue grew", beyond.load);
-    }
-    let gain = 100.0 * (beyond.requests.get() / best.requests.get() - 1.0);
-    format!(
-        "saturated from {}: {} gave {gain:+.1} % requests/s for a higher latency; --no-stop measures all",
-        best.load, beyond.load
-    )
 }

@@ -1,0 +1,27 @@
+//! Whether more load still pays.
+
+use fizeau::harness::{LevelLoad, LevelYield, Saturated};
+use fizeau::report::LevelReport;
+
+/// What a level says of saturation; nothing if it has no requests that completed, or broke off.
+pub(super) fn yield_of(load: LevelLoad, run: &LevelReport) -> Option<LevelYield> {
+    (run.summary.requests.completed > 0).then(|| LevelYield {
+        load,
+        requests: run.summary.throughput.requests_per_s,
+        latency: run.summary.metrics.e2el.mean,
+        is_saturated: run.is_saturated(),
+    })
+}
+
+/// Why the load was raised no further, in words.
+pub(super) fn why(found: &Saturated) -> String {
+    let Saturated { best, beyond } = found;
+    if beyond.is_saturated {
+        return format!("saturated from {} on, where the queue grew", beyond.load);
+    }
+    let gain = 100.0 * (beyond.requests.get() / best.requests.get() - 1.0);
+    format!(
+        "saturated from {}: {} gave {gain:+.1} % requests/s for a higher latency; --no-stop measures all",
+        best.load, beyond.load
+    )
+}
