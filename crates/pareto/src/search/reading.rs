@@ -140,6 +140,16 @@ impl Seen {
         })
     }
 
+    /// The margin of one goal as it was measured, saturated or not.
+    pub(super) fn own(&self, goal: usize) -> Option<Margin> {
+        *self.margins.get(goal)?
+    }
+
+    /// Whether the goal that is worst off has an error of its own.
+    pub(super) fn has_errors(&self) -> bool {
+        self.worst().error.is_some()
+    }
+
     /// Of no goals at all only saturation tells.
     const fn beyond(&self) -> Margin {
         match self.bearing {
