@@ -3,7 +3,7 @@
 mod outcome;
 mod wanted;
 
-pub(crate) use outcome::{Outcome, show};
+pub(crate) use outcome::{Outcome, end};
 pub(crate) use wanted::{Clock, Wanted};
 
 use crate::args::SearchArgs;
@@ -24,9 +24,7 @@ pub(crate) fn run(args: &mut SearchArgs) -> Result<Exit, Fail> {
     let runtime = runtime::single()?;
     // What fails before there is anything to keep leaves no folder.
     let measured = runtime.block_on(measure(&job, wanted)).inspect_err(|_| job.out.give_back());
-    let Outcome { report, exit, .. } = measured?;
-    show(&report, Some(job.out.folder().path()))?;
-    Ok(exit)
+    end(&measured?, Some(job.out.folder().path()), &args.sweep.trust)
 }
 
 async fn measure(job: &Job<'_>, wanted: Wanted) -> Result<Outcome, Fail> {

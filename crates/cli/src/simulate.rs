@@ -201,10 +201,7 @@ impl Simulated {
                 });
                 judged(outcome.show(trust)?, goals.as_ref())
             }
-            Report::Search(outcome) => {
-                search::show(&outcome.report, folder.map(RunFolder::path))?;
-                Ok(outcome.exit)
-            }
+            Report::Search(outcome) => search::end(&outcome, folder.map(RunFolder::path), trust),
             Report::Sweep(outcome) => {
                 sweep::show(&outcome.report, folder.map(RunFolder::path), trust)?;
                 Ok(checklist::enforce(&outcome.report.checklist(), trust, outcome.exit))

@@ -49,7 +49,8 @@ pub use preflight::{PreflightError, preflight};
 pub use proof::SelfWatch;
 pub use recount::Recounted;
 pub use search::{
-    Confirmation, LoadSearch, LoadSearchError, LoadSearchSpec, Over, Purpose, SearchStep, Trial,
+    Confirmation, Judgement, LoadSearch, LoadSearchError, LoadSearchSpec, Over, Purpose,
+    SearchStep, Trial,
 };
 pub use stored::{
     Cut, Differing, MergedTapes, RunRecord, StoredEnding, StoredError, StoredLevel, StoredRun,

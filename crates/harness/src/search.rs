@@ -7,8 +7,9 @@ use std::num::NonZeroU32;
 
 use fizeau_core::PerSec;
 use fizeau_metrics::{Goal, LevelSummary};
-use fizeau_pareto::{Evaluation, Found, Next, Search, SearchEnding, Standing};
+use fizeau_pareto::{Estimate, Evaluation, Found, Next, Search, SearchEnding, Standing};
 
+pub use judge::Judgement;
 pub use spec::{LoadSearchError, LoadSearchSpec, Over};
 
 use crate::sweep::{LevelAsk, LevelLoad, LevelSize};
@@ -60,6 +61,8 @@ pub struct Trial {
     pub purpose: Purpose,
     /// On which side of the edge it lies, by itself.
     pub standing: Standing,
+    /// Whether the goals held.
+    pub judgement: Judgement,
 }
 
 /// What a level of a search is for.
@@ -83,8 +86,8 @@ pub enum Confirmation {
     Held {
         /// The load.
         load: f64,
-        /// How many long levels missed at higher loads before.
-        missed: u32,
+        /// The lowest of the higher loads at which a long level missed them; none where the first held.
+        refuted: Option<f64>,
     },
     /// They did not, at the lowest of the loads that were tried.
     Missed {
@@ -139,14 +142,15 @@ impl LoadSearch {
             (SearchStep::Measure(ask), Some(_)) => (ask, Purpose::Evaluation),
             (SearchStep::Confirm(ask), _) => (ask, Purpose::Confirmation),
         };
-        let evaluation = judge::evaluation(&self.spec.slo, of(ask.load), summary);
+        let evaluation = judge::evaluation(&self.spec.slo, ask.load, summary);
+        let judgement = Judgement::of(&self.spec.slo, ask.load, summary);
         match (purpose, &mut self.search) {
             (Purpose::Evaluation, Some(search)) => search.observe(&evaluation),
-            (Purpose::Confirmation, _) => self.note(of(ask.load), summary),
+            (Purpose::Confirmation, _) => self.note(ask.load.value(), judgement),
             (Purpose::Start | Purpose::Evaluation, _) => self.begin(&evaluation, summary),
         }
         let standing = evaluation.standing(self.spec.confidence);
-        self.trials.push(Trial { ask, purpose, standing });
+        self.trials.push(Trial { ask, purpose, standing, judgement });
     }
 
     /// The levels so far, in the order in which they were measured.
@@ -156,10 +160,30 @@ impl LoadSearch {
     }
 
     /// What is known by now; of nothing evaluated yet, that it was broken off.
+    ///
+    /// A long level outranks short ones: the load is one that it confirmed, and the edge lies below what it refuted. Where it
+    /// refuted each load that it was tried at, there is no load.
     #[must_use]
     pub fn found(&self) -> Found {
-        let search = self.search.as_ref().map(Search::found);
-        search.unwrap_or(Found::NOTHING)
+        let found = self.searched();
+        let Some(edge) = found.edge else { return found };
+        match self.confirmation {
+            Confirmation::NotRun => found,
+            Confirmation::Held { load, refuted: None } => {
+                Found { load: Some(load), edge: around(edge, load, edge.high()), ..found }
+            }
+            Confirmation::Held { load, refuted: Some(refuted) } => {
+                Found { load: Some(load), edge: around(edge, load, refuted), ..found }
+            }
+            Confirmation::Missed { load, .. } => {
+                Found { load: None, edge: around(edge, edge.low().min(load), load), ..found }
+            }
+        }
+    }
+
+    /// What the short levels say.
+    fn searched(&self) -> Found {
+        self.search.as_ref().map_or(Found::NOTHING, Search::found)
     }
 
     /// The goal that breaks first beyond the load that was found; none where no goal does.
@@ -194,7 +218,7 @@ impl LoadSearch {
 
     /// The long level at the load that was found, if there is one and it is still to be measured.
     fn confirm(&self, search: &Search) -> SearchStep {
-        let found = search.found();
+        let found = self.searched();
         let is_found = matches!(
             found.ending,
             SearchEnding::Decided | SearchEnding::OutOfRuns | SearchEnding::AllGood
@@ -219,15 +243,14 @@ impl LoadSearch {
         SearchStep::Confirm(self.ask(self.spec.over.load(load), size))
     }
 
-    fn note(&mut self, load: f64, summary: &LevelSummary) {
-        let missed = match self.confirmation {
-            Confirmation::Missed { missed, .. } => missed,
-            Confirmation::NotRun | Confirmation::Held { .. } => 0,
+    fn note(&mut self, load: f64, judgement: Judgement) {
+        let (refuted, missed) = match self.confirmation {
+            Confirmation::Missed { load, missed } => (Some(load), missed),
+            Confirmation::NotRun | Confirmation::Held { .. } => (None, 0),
         };
-        self.confirmation = if judge::holds(&self.spec.slo, summary) {
-            Confirmation::Held { load, missed }
-        } else {
-            Confirmation::Missed { load, missed: missed + 1 }
+        self.confirmation = match judgement {
+            Judgement::Held => Confirmation::Held { load, refuted },
+            _ => Confirmation::Missed { load, missed: missed + 1 },
         };
     }
 
@@ -242,12 +265,11 @@ impl LoadSearch {
 /// How many long levels there are at the most.
 const MOST_LONG: u32 = 3;
 
-/// The load as a number.
-fn of(load: LevelLoad) -> f64 {
-    match load {
-        LevelLoad::Concurrency(slots) => slots.get().into(),
-        LevelLoad::Rate(rate) => rate.get(),
-    }
+/// The edge within the bounds that long levels set; in the middle, by factors, where short ones put it beyond them.
+fn around(edge: Estimate, low: f64, high: f64) -> Option<Estimate> {
+    let is_within = (low..=high).contains(&edge.value());
+    let value = if is_within { edge.value() } else { (low * high).sqrt().clamp(low, high) };
+    Estimate::new(value, low, high).ok()
 }
 
 fn first_loop() -> LevelLoad {

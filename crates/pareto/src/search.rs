@@ -72,7 +72,10 @@ pub struct Found {
     pub ending: SearchEnding,
     /// How many evaluations there were.
     pub evaluations: u32,
-    /// The goal that sets the edge, by its index; none where no goal does.
+    /// Whether the evaluations next to the edge came with intervals of their own. Where some did not, an error of a tenth was
+    /// assumed of them, and so is the confidence of the edge's interval.
+    pub has_errors: bool,
+    /// The goal that sets the edge, by its index; none where no goal does, as where saturation comes before any goal breaks.
     pub first_broken: Option<usize>,
     /// The evaluation that misses the goals least, or keeps them with most to spare, by its index.
     pub nearest: Option<usize>,
@@ -117,6 +120,7 @@ impl Found {
         edge: None,
         ending: SearchEnding::BrokenOff,
         evaluations: 0,
+        has_errors: false,
         first_broken: None,
         nearest: None,
         not_monotone: None,
@@ -165,7 +169,11 @@ impl Search {
             edge: edge.map(|edge| edge.load),
             ending,
             evaluations: self.evaluations(),
-            first_broken: edge.and_then(|edge| edge.goal),
+            has_errors: edge
+                .is_some_and(|edge| bracket.has_errors(edge.at, &self.seen, &self.spec)),
+            first_broken: edge
+                .and_then(|edge| edge.goal)
+                .filter(|goal| bracket.breaks(*goal, &self.seen)),
             nearest: self.nearest(),
             not_monotone: self.not_monotone(),
         }

@@ -81,7 +81,9 @@ pub use plan::{
     Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
     PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,
 };
-pub use search::{SearchAsked, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad};
+pub use search::{
+    SearchAsked, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad,
+};
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
 pub use sol::{
     BatchCsv, Calibrated, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject,

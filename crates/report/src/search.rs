@@ -6,7 +6,7 @@ mod text;
 use fizeau_metrics::{Goal, Slo, Verdict};
 use fizeau_pareto::{Found, SearchEnding, Standing};
 
-use crate::{GoalResult, LevelReport, LoadPoint, Setup};
+use crate::{Checklist, Engine, GoalResult, LevelReport, LoadPoint, Setup};
 
 /// What came of a search. It serializes as `search.json` (schema `fizeau.search/1`).
 #[derive(Debug, Clone)]
@@ -23,6 +23,8 @@ pub struct SearchReport {
     pub first_broken: Option<Goal>,
     /// All levels, in the order in which they were measured.
     pub levels: Vec<SearchedLevel>,
+    /// What the search is held against before it is believed.
+    pub checklist: Checklist,
 }
 
 /// What was asked of the answer.
@@ -36,6 +38,10 @@ pub struct SearchAsked {
     pub tolerance: f64,
     /// How sure the interval was to be.
     pub confidence: f64,
+    /// The lowest load to try, where it was given.
+    pub from: Option<f64>,
+    /// The highest.
+    pub to: Option<f64>,
 }
 
 /// Which load is searched.
@@ -55,8 +61,24 @@ pub struct SearchedLevel {
     pub purpose: SearchPurpose,
     /// On which side of the edge it lies, by itself.
     pub standing: Standing,
+    /// Whether the goals held, by the judgement that steered the search.
+    pub judgement: SearchJudgement,
     /// What was measured.
     pub level: LevelReport,
+}
+
+/// How a level of a search came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchJudgement {
+    /// Each goal was met, and the load was borne.
+    Held,
+    /// A goal was missed.
+    Missed,
+    /// Too many requests failed.
+    Failing,
+    /// The queue grew to the end.
+    Saturated,
 }
 
 /// What a level of a search was for.
@@ -72,7 +94,7 @@ pub enum SearchPurpose {
 }
 
 impl SearchReport {
-    /// The load that was found; none if there is none.
+    /// The load that was found, and confirmed where that was asked for; none if there is none.
     #[must_use]
     pub fn load(&self) -> Option<LoadPoint> {
         Some(self.asked.load.point(self.found.load?))
@@ -83,7 +105,7 @@ impl SearchReport {
     pub fn is_met(&self) -> bool {
         let is_found = self.found.load.is_some()
             && !matches!(self.found.ending, SearchEnding::Unmet | SearchEnding::BrokenOff);
-        is_found && self.confirmed().is_none_or(|last| self.holds(last))
+        is_found && self.confirmed().is_none_or(SearchedLevel::holds)
     }
 
     /// The gravest verdict of all levels.
@@ -106,8 +128,14 @@ impl SearchReport {
         self.levels.iter().rfind(|level| level.purpose == SearchPurpose::Confirmation)
     }
 
-    fn holds(&self, level: &SearchedLevel) -> bool {
-        level.is_borne() && self.goals_at(level).iter().all(GoalResult::is_met)
+    /// The long levels that missed the goals.
+    fn refuted(&self) -> impl Iterator<Item = &SearchedLevel> {
+        let long = self.levels.iter().filter(|level| level.purpose == SearchPurpose::Confirmation);
+        long.filter(|level| !level.holds())
+    }
+
+    const fn is_simulated(&self) -> bool {
+        matches!(self.setup.engine, Engine::Simulated { .. })
     }
 
     /// The evaluations alone.
@@ -121,8 +149,8 @@ impl SearchReport {
 }
 
 impl SearchedLevel {
-    fn is_borne(&self) -> bool {
-        !self.level.is_saturated()
+    fn holds(&self) -> bool {
+        self.judgement == SearchJudgement::Held
     }
 }
 

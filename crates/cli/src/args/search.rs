@@ -61,7 +61,7 @@ pub(crate) struct SearchFlags {
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.95")]
     pub(crate) confidence: f64,
     /// A long level at the load that was found, in seconds, to see whether the goals hold; 0 for none. If they do not, again
-    /// one step of --tolerance below it, then two.
+    /// below it, by one step of --tolerance at least, and once more, two steps further down. The answer is the load that holds.
     #[arg(long, value_name = "SECONDS", default_value_t = 300.0)]
     pub(crate) confirm: f64,
 }

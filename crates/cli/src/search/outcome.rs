@@ -2,14 +2,18 @@
 
 use std::path::Path;
 
-use fizeau::harness::{Cancel, LoadSearch, Measure, Over, Purpose, RunFolder, SearchStep, Trial};
+use fizeau::harness::{
+    Cancel, Judgement, LoadSearch, Measure, Over, Purpose, RunFolder, SearchStep, Trial,
+};
 use fizeau::metrics::Verdict;
 use fizeau::report::{
-    LevelReport, LightCurve, SearchAsked, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad,
-    SweepReport,
+    Checklist, LevelReport, LightCurve, SearchAsked, SearchJudgement, SearchPurpose, SearchReport,
+    SearchedLevel, SearchedLoad, SweepReport,
 };
 
 use super::Wanted;
+use crate::args::TrustArgs;
+use crate::checklist;
 use crate::client::Client;
 use crate::exit::{Exit, Fail};
 use crate::say::say;
@@ -35,8 +39,14 @@ impl Wanted {
         let mut search = self.search;
         let mut campaign = Campaign::new(with, series, client, folder, Resumed::nothing());
         let mut levels: Vec<LevelReport> = Vec::new();
-        while let SearchStep::Measure(ask) | SearchStep::Confirm(ask) = search.next() {
-            let Some(level) = campaign.level(ask).await? else { break };
+        loop {
+            let level = match search.next() {
+                SearchStep::Measure(ask) => campaign.level(ask).await?,
+                // A long level is no point of the curve: it shows whether the answer can be kept up.
+                SearchStep::Confirm(ask) => campaign.sustained(ask).await?,
+                SearchStep::Done => break,
+            };
+            let Some(level) = level else { break };
             if cancel.is_cancelled() {
                 // What it has is on disk; of a part nothing is concluded.
                 break;
@@ -46,8 +56,8 @@ impl Wanted {
         }
         let curve = campaign.curve(&levels);
         drop(campaign);
-        let sweep = sweep(series, &levels, curve);
-        let report = report(series, &search, levels);
+        let sweep = sweep(series, &search, &levels, curve);
+        let report = report(series, &search, levels, sweep.checklist());
         if let Some(folder) = folder {
             write(folder, &report, &sweep).map_err(Fail::broken)?;
         }
@@ -57,13 +67,29 @@ impl Wanted {
 }
 
 /// The levels side by side, rising, as a sweep has them.
-fn sweep(series: &Series<'_>, levels: &[LevelReport], curve: Option<LightCurve>) -> SweepReport {
-    let mut rising = levels.to_vec();
-    rising.sort_by(|a, b| a.load.value().total_cmp(&b.load.value()));
-    SweepReport::new(series.setup.clone(), rising, Some(series.slo.clone())).with_curve(curve)
+fn sweep(
+    series: &Series<'_>,
+    search: &LoadSearch,
+    levels: &[LevelReport],
+    curve: Option<LightCurve>,
+) -> SweepReport {
+    let mut all: Vec<(&Trial, &LevelReport)> = search.trials().iter().zip(levels).collect();
+    all.sort_by(|(one, _), (other, _)| one.ask.load.rising(&other.ask.load));
+    let is_long = |trial: &Trial| trial.purpose == Purpose::Confirmation;
+    let of_curve = all.iter().filter(|(trial, _)| !is_long(trial));
+    let of_curve = of_curve.map(|(_, level)| (*level).clone()).collect();
+    // Long levels step down: the lowest is the last.
+    let last = all.iter().find(|(trial, _)| is_long(trial)).map(|(_, level)| (*level).clone());
+    let report = SweepReport::new(series.setup.clone(), of_curve, Some(series.slo.clone()));
+    report.with_curve(curve).with_sustained(last)
 }
 
-fn report(series: &Series<'_>, search: &LoadSearch, levels: Vec<LevelReport>) -> SearchReport {
+fn report(
+    series: &Series<'_>,
+    search: &LoadSearch,
+    levels: Vec<LevelReport>,
+    checklist: Checklist,
+) -> SearchReport {
     let spec = search.spec();
     let levels = levels.into_iter().zip(search.trials());
     SearchReport {
@@ -77,10 +103,13 @@ fn report(series: &Series<'_>, search: &LoadSearch, levels: Vec<LevelReport>) ->
             most_levels: spec.most_levels,
             tolerance: spec.tolerance,
             confidence: spec.confidence,
+            from: spec.from,
+            to: spec.to,
         },
         found: search.found(),
         first_broken: search.first_broken(),
         levels: levels.map(|(level, trial)| searched(level, trial)).collect(),
+        checklist,
     }
 }
 
@@ -90,7 +119,13 @@ fn searched(level: LevelReport, trial: &Trial) -> SearchedLevel {
         Purpose::Evaluation => SearchPurpose::Evaluation,
         Purpose::Confirmation => SearchPurpose::Confirmation,
     };
-    SearchedLevel { purpose, standing: trial.standing, level }
+    let judgement = match trial.judgement {
+        Judgement::Held => SearchJudgement::Held,
+        Judgement::Missed => SearchJudgement::Missed,
+        Judgement::Failing => SearchJudgement::Failing,
+        Judgement::Saturated => SearchJudgement::Saturated,
+    };
+    SearchedLevel { purpose, standing: trial.standing, judgement, level }
 }
 
 fn write(
@@ -99,6 +134,7 @@ fn write(
     sweep: &SweepReport,
 ) -> Result<(), fizeau::harness::FolderError> {
     folder.write_json("search.json", report)?;
+    folder.write_text("search.txt", &report.text())?;
     folder.write_json("sweep.json", sweep)?;
     folder.write_text("report.html", &sweep.page()).map(drop)
 }
@@ -113,11 +149,11 @@ fn exit(report: &SearchReport, cancel: &Cancel) -> Exit {
     }
 }
 
-/// Prints the report, and where the rest of it is.
-pub(crate) fn show(report: &SearchReport, out: Option<&Path>) -> Result<(), Fail> {
+/// Prints the report and the checklist, and where the rest of it is; how the command ends.
+pub(crate) fn end(outcome: &Outcome, out: Option<&Path>, trust: &TrustArgs) -> Result<Exit, Fail> {
+    let report = &outcome.report;
     say(report.text().trim_end())?;
-    match out {
-        Some(out) => say(format!("report: {}", out.join("report.html").display())),
-        None => Ok(()),
-    }
+    checklist::show(&report.checklist, trust)?;
+    out.map_or(Ok(()), |out| say(format!("report: {}", out.join("report.html").display())))?;
+    Ok(checklist::enforce(&report.checklist, trust, outcome.exit))
 }

@@ -1,39 +1,77 @@
 //! What a level says of the goals.
 
 use fizeau_metrics::{
-    Distribution, Goal, Interval, LevelSummary, Metric, Quantile, Saturation, Slo, Statistic,
-    Support,
+    Distribution, Goal, GoalOutcome, Interval, LevelSummary, Metric, Quantile, Saturation, Slo,
+    Statistic, Support,
 };
 use fizeau_pareto::{Bearing, Estimate, Evaluation, Relation, log_margin};
 
 use super::spec::breaks;
+use crate::sweep::LevelLoad;
 
 /// The most of all requests that may fail at a load that is borne.
 const FAILED: f64 = 0.01;
 
 /// The margins of all goals that more load breaks.
-pub(super) fn evaluation(slo: &Slo, load: f64, level: &LevelSummary) -> Evaluation {
+pub(super) fn evaluation(slo: &Slo, load: LevelLoad, level: &LevelSummary) -> Evaluation {
     let goals = slo.goals().iter().filter(|goal| breaks(goal));
     Evaluation {
-        load,
+        load: load.value(),
         margins: goals.map(|goal| margin_of(goal, level)).collect(),
-        bearing: bearing(level),
+        bearing: bearing(load, level, Judgement::of(slo, load, level)),
     }
 }
 
-/// Whether a level keeps all goals, those too that say nothing of the edge, and is borne.
-pub(super) fn holds(slo: &Slo, level: &LevelSummary) -> bool {
-    slo.evaluate(level).iter().all(fizeau_metrics::GoalOutcome::is_met)
-        && bearing(level) == Bearing::Borne
+/// How a level came out, by all goals, those too that say nothing of the edge. It is the one judgement of a search: of its long
+/// levels, its exit code, and what it prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Judgement {
+    /// Each goal was met, and the load was borne.
+    Held,
+    /// A goal was missed.
+    Missed,
+    /// More than 1 % of the requests failed: those that are served may be served as fast as ever.
+    Failing,
+    /// The queue grew to the end.
+    Saturated,
 }
 
-/// Saturated too is who turns requests away: those that are served may be served as fast as ever.
-fn bearing(level: &LevelSummary) -> Bearing {
-    let fails = level.requests.failed as f64 > FAILED * level.requests.sent as f64;
-    let grows = matches!(level.saturation, Some(Saturation::Saturated(_)));
-    match fails || grows {
-        true => Bearing::Saturated { served: Some(level.throughput.requests_per_s.get()) },
-        false => Bearing::Borne,
+impl Judgement {
+    /// Of a level. A percentile that takes more values than there are is met where the greatest of them keeps its limit.
+    pub(super) fn of(slo: &Slo, load: LevelLoad, level: &LevelSummary) -> Self {
+        let is_open = matches!(load, LevelLoad::Rate(_));
+        if is_open && matches!(level.saturation, Some(Saturation::Saturated(_))) {
+            Self::Saturated
+        } else if level.requests.failed as f64 > FAILED * level.requests.sent as f64 {
+            Self::Failing
+        } else if slo.evaluate(level).iter().all(|outcome| is_met(outcome, level)) {
+            Self::Held
+        } else {
+            Self::Missed
+        }
+    }
+}
+
+fn is_met(outcome: &GoalOutcome, level: &LevelSummary) -> bool {
+    let goal = &outcome.goal;
+    let sample = goal.metric.distribution(level).filter(|_| breaks(goal));
+    let withheld = sample.filter(|sample| {
+        matches!(quantile(sample, goal.statistic), Some(Quantile::Withheld { .. }))
+    });
+    match withheld.and_then(|sample| sample.max) {
+        Some(greatest) => GoalOutcome { measured: Some(greatest.get()), ..*outcome }.is_met(),
+        None => outcome.is_met(),
+    }
+}
+
+fn bearing(load: LevelLoad, level: &LevelSummary, judgement: Judgement) -> Bearing {
+    let served = match load {
+        LevelLoad::Rate(_) => Some(level.throughput.requests_per_s.get()),
+        LevelLoad::Concurrency(_) => None,
+    };
+    match judgement {
+        Judgement::Failing | Judgement::Saturated => Bearing::Saturated { served },
+        Judgement::Held | Judgement::Missed => Bearing::Borne,
     }
 }
 

@@ -53,6 +53,15 @@ impl LevelLoad {
         }
     }
 
+    /// The load as a number: requests in flight, or per second.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        match self {
+            Self::Concurrency(slots) => slots.get().into(),
+            Self::Rate(rate) => rate.get(),
+        }
+    }
+
     /// When requests leave. `spacing` is for open loops.
     pub(super) fn arrivals(self, spacing: Spacing) -> Arrivals {
         match (self, spacing) {

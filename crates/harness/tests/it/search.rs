@@ -2,11 +2,12 @@
 
 use std::num::NonZeroU64;
 
-use fizeau_core::Nanos;
+use fizeau_core::{Millis, Nanos};
 use fizeau_harness::{
-    Cancel, Confirmation, LevelLoad, LevelSize, LoadSearch, LoadSearchError, LoadSearchSpec, Over,
-    Purpose, Rig, SearchStep, SelfWatch, Sweep, SweepSpec,
+    Cancel, Confirmation, Judgement, LevelAsk, LevelLoad, LevelSize, LoadSearch, LoadSearchError,
+    LoadSearchSpec, Over, Purpose, Rig, SearchStep, SelfWatch, Sweep, SweepSpec,
 };
+use fizeau_metrics::LevelSummary;
 use fizeau_pareto::SearchEnding;
 use fizeau_workload::{Lengths, Spec};
 
@@ -40,12 +41,26 @@ fn searched(spec: LoadSearchSpec) -> LoadSearch {
     })
 }
 
+/// A level of 60 requests of 100 ms each: too few for a p99.
+fn searched_level() -> LevelSummary {
+    paused(async {
+        let time = Paused::new();
+        let server = Server::new(&time, Nanos::from_millis(100));
+        let cancel = Cancel::new();
+        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let workload = Spec { lengths: Lengths::fixed(8, 1), ..Spec::new(1).unwrap() };
+        let plan = SweepSpec::new([], workload);
+        let ask = LevelAsk { load: LoadSearchSpec::FIRST.into(), visit: 0, size: size(60) };
+        Sweep::new(rig, &plan, None).level(ask, &mut ()).await.unwrap().unwrap().run.summary
+    })
+}
+
 #[test]
 fn what_never_breaks_is_found_up_to_the_highest_load_and_confirmed() {
     let search = searched(spec(Over::Concurrency, "p99 e2el<150ms"));
     let found = search.found();
     assert_eq!((found.ending, found.load), (SearchEnding::AllGood, Some(64.0)));
-    assert_eq!(search.confirmation(), Confirmation::Held { load: 64.0, missed: 0 });
+    assert_eq!(search.confirmation(), Confirmation::Held { load: 64.0, refuted: None });
     let last = search.trials().last().unwrap();
     assert_eq!((last.purpose, last.ask.size), (Purpose::Confirmation, size(300)));
     assert_eq!(last.ask.visit, 1, "it was measured before");
@@ -70,11 +85,41 @@ fn what_no_load_keeps_is_unmet_and_never_confirmed() {
     assert_eq!(search.first_broken(), None);
 }
 
+/// The last of the long levels outranks the short ones, which all held here; one second of them is too short for a p99, so
+/// that the greatest value speaks for it.
+#[test]
+fn the_answer_is_the_load_that_a_long_level_confirmed() {
+    let goals = "p99 e2el<150ms".parse().unwrap();
+    let spec = LoadSearchSpec { size: size(60), ..spec(Over::Concurrency, "p99 e2el<150ms") };
+    let mut search = LoadSearch::new(LoadSearchSpec { slo: goals, ..spec }).unwrap();
+    let summary = searched_level();
+    while let SearchStep::Measure(_) = search.next() {
+        search.observe(&summary);
+    }
+    let SearchStep::Confirm(first) = search.next() else { panic!("nothing to confirm") };
+    let mut slow = summary.clone();
+    slow.metrics.e2el.max = Some(Millis::new(151.0));
+    search.observe(&slow);
+    assert_eq!(search.trials().last().unwrap().judgement, Judgement::Missed);
+    let SearchStep::Confirm(second) = search.next() else { panic!("no step below") };
+    search.observe(&summary);
+    let (refuted, load) = (first.load.value(), second.load.value());
+    assert_eq!(search.confirmation(), Confirmation::Held { load, refuted: Some(refuted) });
+    let found = search.found();
+    let edge = found.edge.unwrap();
+    assert!(load < refuted);
+    assert_eq!((found.load, edge.low(), edge.high()), (Some(load), load, refuted));
+}
+
 /// More load gives more throughput: that breaks no search, but is held against the long level.
 #[test]
 fn a_goal_that_load_does_not_break_counts_at_the_end() {
     let search = searched(spec(Over::Concurrency, "p99 e2el<150ms, rps>10000"));
     assert!(matches!(search.confirmation(), Confirmation::Missed { missed: 3, .. }));
+    let lowest = search.trials().last().unwrap().ask.load;
+    let found = search.found();
+    assert_eq!(found.load, None, "what no long level confirmed is no answer");
+    assert_eq!(found.edge.unwrap().high(), lowest.value());
     let nothing = LoadSearch::new(spec(Over::Concurrency, "rps>10"));
     assert!(matches!(nothing, Err(LoadSearchError::NothingBreaks(_))));
 }

@@ -39,6 +39,22 @@ impl Bracket {
         edge(self, seen, spec)
     }
 
+    /// Whether a goal is missed on the far side of the edge by its own figure, and not by saturation alone.
+    pub(super) fn breaks(&self, goal: usize, seen: &[Seen]) -> bool {
+        let Some(high) = self.high else { return false };
+        let from = self.low.map_or(f64::NEG_INFINITY, |low| low.load);
+        let beyond = seen.iter().filter(|seen| seen.load > from && seen.load <= high.load);
+        beyond.map(|seen| seen.own(goal)).any(|margin| margin.is_none_or(|own| own.value < 0.0))
+    }
+
+    /// Whether all evaluations around an edge came with errors of their own.
+    pub(super) fn has_errors(&self, at: f64, seen: &[Seen], spec: &SearchSpec) -> bool {
+        let reach = NARROW * spec.tolerance.ln_1p();
+        let ends = [self.low, self.high].map(|pool| pool.map_or(at, |pool| pool.at));
+        let (from, to) = (ends[0].min(at - reach), ends[1].max(at + reach));
+        seen.iter().filter(|seen| (from..=to).contains(&seen.at)).all(Seen::has_errors)
+    }
+
     /// What to do next.
     pub(super) fn step(&self, seen: &[Seen], spec: &SearchSpec) -> Step {
         match (&self.low, &self.high) {

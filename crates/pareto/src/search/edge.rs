@@ -57,8 +57,6 @@ pub(super) fn edge(bracket: &Bracket, seen: &[Seen], spec: &SearchSpec) -> Optio
     // What is sure of a side bounds the interval, but for an edge that seems to lie beyond it.
     let (from, to) = (from.max(surely.0).min(at), to.min(surely.1).max(at));
     let load = Estimate::new(at.exp(), from.exp(), to.exp()).ok()?;
-    // A load that could not be borne breaks no goal by that.
-    let goal = goal.filter(|goal| seen.iter().any(|seen| seen.is_broken(*goal)));
     Some(EdgeFound { load, at, goal })
 }
 

@@ -140,13 +140,14 @@ impl Seen {
         })
     }
 
-    /// Whether a goal was missed by its own figure, and not only because the load could not be borne.
-    pub(super) fn is_broken(&self, goal: usize) -> bool {
-        match self.margins.get(goal) {
-            Some(Some(margin)) => margin.value < 0.0,
-            Some(None) => self.bearing == Bearing::Borne,
-            None => false,
-        }
+    /// The margin of one goal as it was measured, saturated or not.
+    pub(super) fn own(&self, goal: usize) -> Option<Margin> {
+        *self.margins.get(goal)?
+    }
+
+    /// Whether the goal that is worst off has an error of its own.
+    pub(super) fn has_errors(&self) -> bool {
+        self.worst().error.is_some()
     }
 
     /// Of no goals at all only saturation tells.

@@ -4,8 +4,8 @@ use fizeau_metrics::Verdict;
 use fizeau_pareto::{Estimate, SearchEnding, Standing};
 use serde::{Serialize, Serializer};
 
-use super::{SearchAsked, SearchPurpose, SearchReport, SearchedLevel};
-use crate::{GoalResult, LoadPoint, Setup};
+use super::{SearchAsked, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel};
+use crate::{Checklist, GoalResult, LoadPoint, Setup};
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]
@@ -27,6 +27,7 @@ struct Search<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     not_monotone: Option<WrongWay>,
     confirmation: Option<Confirmation>,
+    checklist: &'a Checklist,
     levels: Vec<Level<'a>>,
 }
 
@@ -45,6 +46,8 @@ struct FoundLoad {
     edge_low: f64,
     /// None where no load was beyond the goals.
     edge_high: Option<f64>,
+    /// Whether the levels next to the edge had intervals of their own: else the confidence of these is assumed.
+    confidence_known: bool,
     first_broken: Option<String>,
 }
 
@@ -59,6 +62,8 @@ struct WrongWay {
 struct Confirmation {
     load: LoadPoint,
     met: bool,
+    /// The higher loads at which a long level missed the goals.
+    missed_at: Vec<LoadPoint>,
     goals: Vec<GoalResult>,
 }
 
@@ -67,6 +72,7 @@ struct Level<'a> {
     purpose: SearchPurpose,
     load: LoadPoint,
     standing: &'static str,
+    judgement: SearchJudgement,
     saturated: bool,
     verdict: Verdict,
     folder: Option<&'a str>,
@@ -77,7 +83,7 @@ struct Level<'a> {
 
 impl Serialize for SearchReport {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let SearchAsked { most_levels, tolerance, confidence, load } = self.asked;
+        let SearchAsked { most_levels, tolerance, confidence, load, .. } = self.asked;
         let found = self.load().zip(self.found.edge);
         let found_reason = found.is_none().then(|| self.answer());
         let is_run = |level: &&SearchedLevel| level.purpose != SearchPurpose::Confirmation;
@@ -97,6 +103,7 @@ impl Serialize for SearchReport {
             monotone: self.found.not_monotone.is_none(),
             not_monotone: self.wrong_way(),
             confirmation: self.confirmed().map(|last| self.confirmation(last)),
+            checklist: &self.checklist,
             levels: self.levels.iter().map(|level| self.level(level)).collect(),
         }
         .serialize(to)
@@ -111,6 +118,7 @@ impl SearchReport {
             edge: edge.value(),
             edge_low: edge.low(),
             edge_high: (!is_open).then(|| edge.high()),
+            confidence_known: self.found.has_errors,
             first_broken: self.first_broken.map(|goal| goal.to_string()),
         }
     }
@@ -123,7 +131,9 @@ impl SearchReport {
 
     fn confirmation(&self, last: &SearchedLevel) -> Confirmation {
         let goals = self.goals_at(last);
-        Confirmation { load: last.level.load, met: self.holds(last), goals }
+        let others = self.refuted().filter(|level| level.level.load != last.level.load);
+        let missed_at = others.map(|level| level.level.load).collect();
+        Confirmation { load: last.level.load, met: last.holds(), missed_at, goals }
     }
 
     fn level<'a>(&self, searched: &'a SearchedLevel) -> Level<'a> {
@@ -132,6 +142,7 @@ impl SearchReport {
             purpose: searched.purpose,
             load: level.load,
             standing: standing(searched.standing),
+            judgement: searched.judgement,
             saturated: level.is_saturated(),
             verdict: level.validity.verdict,
             folder: level.folder.as_deref(),

@@ -2,13 +2,15 @@
 
 use std::fmt::Write;
 
+use fizeau_metrics::{Distribution, Quantile, Statistic, Support, Verdict};
 use fizeau_pareto::{SearchEnding, Standing};
 
 use super::json::standing;
-use super::{SearchPurpose, SearchReport, SearchedLevel, SearchedLoad};
+use super::{SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad};
 use crate::number::{number, percent};
 use crate::terminal::{plain, wrap};
-use crate::{GoalResult, LoadPoint};
+use crate::words::{self, listed};
+use crate::{Engine, GoalResult, LoadPoint};
 
 /// As wide as the other tables of commands that print text alone.
 const WIDTH: usize = 80;
@@ -20,18 +22,37 @@ impl SearchReport {
     #[must_use]
     pub fn text(&self) -> String {
         let mut out = String::new();
-        wrapped(
-            &mut out,
-            &format!("Search: the highest {} with {}", self.asked.load.what(), self.slo),
-        );
-        wrapped(&mut out, &format!("on {}", self.setup.engine.words()));
+        let end = if self.slo.is_range() { ", at the tight end" } else { "" };
+        let what = self.asked.load.what();
+        wrapped(&mut out, &format!("Search: the highest {what} with {}{end}", self.slo));
+        wrapped(&mut out, &format!("on {}", self.endpoint()));
         out.push('\n');
         self.table(&mut out);
         out.push('\n');
         wrapped(&mut out, &self.answer());
-        let further = [self.broken(), self.unsure(), self.wrong_order(), self.confirmation_words()];
+        let further = [
+            self.refuted_words(),
+            self.broken(),
+            self.unsure(),
+            self.wrong_order(),
+            self.confirmation_words(),
+        ];
         further.into_iter().flatten().for_each(|text| wrapped(&mut out, &text));
+        self.verdict_words().iter().for_each(|text| wrapped(&mut out, text));
         out
+    }
+
+    /// The engine, or the server and its model.
+    fn endpoint(&self) -> String {
+        let endpoint = &self.setup.endpoint;
+        match &self.setup.engine {
+            Engine::Simulated { .. } => self.setup.engine.words(),
+            Engine::Remote { description } => {
+                let said =
+                    description.as_ref().map_or_else(String::new, |said| format!(" ({said})"));
+                format!("{} at {}{said}", endpoint.model, endpoint.base_url)
+            }
+        }
     }
 
     fn table(&self, out: &mut String) {
@@ -45,54 +66,89 @@ impl SearchReport {
         let mut head = format!("{:>3} {:12} {:>8}", "run", "for", self.asked.load.unit());
         heads.iter().for_each(|text| head.push_str(&format!(" {text:>11}")));
         line(out, &format!("{head}  standing"));
+        let mut has_stand_in = false;
         for (index, level) in self.levels.iter().enumerate() {
-            let mut row = format!(
-                "{:>3} {:12} {:>8}",
-                index + 1,
-                self.purpose(level),
-                shown(level.level.load)
-            );
+            let load = self.load_cell(level);
+            let mut row = format!("{:>3} {:12} {load:>8}", index + 1, purpose(level));
             for (goal, head) in self.goals_at(level).iter().zip(&heads) {
+                has_stand_in |= goal.stand_in.is_some();
                 row.push_str(&format!(" {:>1$}", cell(goal), head.len().max(11)));
             }
             line(out, &format!("{row}  {}", words(level)));
         }
+        if has_stand_in {
+            wrapped(out, "* the greatest value: there are too few for the percentile");
+        }
     }
 
-    fn purpose(&self, level: &SearchedLevel) -> &'static str {
-        match (level.purpose, self.asked.load) {
-            (SearchPurpose::Start, SearchedLoad::Rate) => "start, slots",
-            (SearchPurpose::Start, SearchedLoad::Concurrency) => "start",
-            (SearchPurpose::Evaluation, _) => "edge",
-            (SearchPurpose::Confirmation, _) => "confirmation",
+    /// The load; of the closed loop that a search of a rate begins with, what it is too.
+    fn load_cell(&self, level: &SearchedLevel) -> String {
+        let load = shown(level.level.load);
+        match (self.asked.load, level.level.load) {
+            (SearchedLoad::Rate, LoadPoint::Concurrency(_)) => format!("{load} slots"),
+            _ => load,
         }
     }
 
     /// The answer in a sentence or two.
     #[must_use]
     pub fn answer(&self) -> String {
-        let runs = self.levels.iter().filter(|level| level.purpose != SearchPurpose::Confirmation);
-        let runs = match runs.count() {
-            1 => "1 run".to_owned(),
-            runs => format!("{runs} runs"),
-        };
+        let runs = self.runs();
         let unit = self.asked.load.words();
         match (self.load(), self.found.edge, self.found.ending) {
-            (Some(load), Some(_), SearchEnding::AllGood) => format!(
-                "Found in {runs}: at least {} {unit}, the highest that was to be tried (--to): the goals hold there",
-                shown(load)
-            ),
-            (Some(load), Some(edge), SearchEnding::Decided | SearchEnding::OutOfRuns) => format!(
-                "Found in {runs}: {} {unit}; the goals break between {} and {} ({} confidence)",
+            (Some(load), Some(edge), SearchEnding::AllGood) if edge.high().is_infinite() => {
+                format!(
+                    "Found in {runs}: at least {} {unit}, the highest that was to be tried ({}): the goals hold there",
+                    shown(load),
+                    self.highest(),
+                )
+            }
+            (Some(load), Some(edge), ending) if ending != SearchEnding::BrokenOff => format!(
+                "Found in {runs}: {} {unit}; the goals break between {} and {} ({})",
                 shown(load),
-                number(edge.low()),
-                number(edge.high()),
-                percent(self.asked.confidence),
+                bound(edge.low()),
+                bound(edge.high()),
+                self.how_sure(),
             ),
             (_, _, SearchEnding::BrokenOff) => {
                 format!("Broken off after {runs}: nothing is decided")
             }
+            (None, Some(edge), _) => format!(
+                "Nothing confirmed in {runs}: over a long run the goals were missed down to {} {unit}. The short runs put the \
+                 edge there or above; a lower load may keep the goals (--to {0})",
+                bound(edge.high()),
+            ),
             _ => format!("Nothing found in {runs}: {}", self.nearest()),
+        }
+    }
+
+    fn runs(&self) -> String {
+        let short = self.levels.iter().filter(|level| level.purpose != SearchPurpose::Confirmation);
+        let long = self.levels.iter().filter(|level| level.purpose == SearchPurpose::Confirmation);
+        let of = |count: usize, what: &str| match count {
+            1 => format!("1 {what}"),
+            count => format!("{count} {what}s"),
+        };
+        match long.count() {
+            0 => of(short.count(), "run"),
+            long => format!("{} and {}", of(short.count(), "run"), of(long, "long one")),
+        }
+    }
+
+    /// What the interval rests on.
+    fn how_sure(&self) -> String {
+        match (self.found.has_errors, self.refuted().next()) {
+            (_, Some(_)) => "the loads of the long runs that held and missed".to_owned(),
+            (true, None) => format!("{} confidence", percent(self.asked.confidence)),
+            (false, None) => "at a confidence that is assumed".to_owned(),
+        }
+    }
+
+    fn highest(&self) -> &'static str {
+        match (self.asked.to, self.asked.load) {
+            (Some(_), _) => "--to",
+            (None, SearchedLoad::Rate) => "100 times the first; --to sets another",
+            (None, SearchedLoad::Concurrency) => "--to sets another",
         }
     }
 
@@ -102,29 +158,116 @@ impl SearchReport {
         let Some(nearest) = nearest else {
             return "no level has the figures that the goals are about".to_owned();
         };
-        let goals = self.goals_at(nearest);
-        let goals: Vec<String> = goals.iter().map(GoalResult::words).collect();
+        let unit = self.asked.load.words();
+        let loads = self.evaluations().map(|level| level.level.load);
+        let lowest = loads.reduce(|a, b| if b.value() < a.value() { b } else { a });
+        let lowest = lowest.map_or_else(String::new, shown);
+        let whose = match (self.found.ending, self.asked.from, self.asked.load) {
+            (SearchEnding::Unmet, Some(_), _) => "the lowest that was to be tried (--from)",
+            (SearchEnding::Unmet, None, SearchedLoad::Rate) => {
+                "a hundredth of the first rate (--from sets another)"
+            }
+            (SearchEnding::Unmet, None, SearchedLoad::Concurrency) => "the lowest there is",
+            _ => "the lowest that was tried",
+        };
         format!(
-            "the goals are missed at the lowest load too. The nearest is {} {}: {}",
+            "the goals are missed at {lowest} {unit} too, {whose}. The nearest is {} {unit}: {}",
             shown(nearest.level.load),
-            self.asked.load.words(),
-            goals.join("; ")
+            self.goal_words(nearest),
         )
     }
 
+    /// The goals at a level, and what else speaks against it.
+    fn goal_words(&self, level: &SearchedLevel) -> String {
+        let words =
+            if self.is_simulated() { GoalResult::words_simulated } else { GoalResult::words };
+        let goals: Vec<String> = self.goals_at(level).iter().map(words).collect();
+        let requests = &level.level.summary.requests;
+        let more = match level.judgement {
+            SearchJudgement::Saturated => "; the queue grew".to_owned(),
+            SearchJudgement::Failing => {
+                format!("; {} of {} requests failed", requests.failed, requests.sent)
+            }
+            SearchJudgement::Held | SearchJudgement::Missed => String::new(),
+        };
+        format!("{}{more}", goals.join("; "))
+    }
+
+    /// The loads that seemed to be the answer until a long run.
+    fn refuted_words(&self) -> Option<String> {
+        self.load()?;
+        let loads: Vec<String> = self.refuted().map(|level| shown(level.level.load)).collect();
+        let unit = self.asked.load.words();
+        (!loads.is_empty()).then(|| {
+            format!(
+                "Missed over a long run: {} {unit}, within the goals by the short runs",
+                listed(&loads)
+            )
+        })
+    }
+
     fn broken(&self) -> Option<String> {
-        Some(format!("First to break: {}", self.first_broken?.describe()))
+        let edge = self.found.edge.filter(|edge| edge.high().is_finite())?;
+        match (self.first_broken, self.refuted().next()) {
+            (Some(goal), _) => Some(format!("First to break: {}", goal.describe())),
+            // Then the long run says what broke.
+            (None, Some(_)) => None,
+            (None, None) => Some(format!(
+                "Saturated before any goal broke: above {} more is sent than served, or requests fail",
+                bound(edge.value())
+            )),
+        }
     }
 
     fn unsure(&self) -> Option<String> {
         let is_wide = self.found.ending == SearchEnding::OutOfRuns;
-        is_wide.then(|| {
+        let wide = is_wide.then(|| {
             format!(
                 "Not to {}: the runs were used up. More of them (--max-runs) or longer ones (--level-seconds, \
                  --num-prompts) make it narrower",
                 percent(self.asked.tolerance)
             )
-        })
+        });
+        let assumed = (self.found.edge.is_some() && !self.found.has_errors).then(|| {
+            format!(
+                "No confidence can be given: {}; an error of 10 % is assumed of each. Longer levels (--level-seconds, \
+                 --num-prompts) would have an interval",
+                self.lacking()
+            )
+        });
+        let both: Vec<String> = [wide, assumed].into_iter().flatten().collect();
+        (!both.is_empty()).then(|| both.join("\n"))
+    }
+
+    /// Which figure has no interval, and why.
+    fn lacking(&self) -> String {
+        let goal = self.first_broken.or_else(|| self.slo.goals().first().copied());
+        let Some(goal) = goal else { return "the levels have no intervals".to_owned() };
+        let needs = self.evaluations().filter_map(|level| {
+            let sample = goal.metric.distribution(&level.level.summary)?;
+            needed(sample, goal.statistic)
+        });
+        let name = format!("{} {}", goal.statistic.as_str(), goal.metric.label());
+        let name = name.trim();
+        match needs.max() {
+            Some(needs) => format!(
+                "the {name} of levels near the edge has no interval, with fewer than {needs} values"
+            ),
+            None => format!("the {name} of levels near the edge has no interval"),
+        }
+    }
+
+    /// The verdict, and the reasons against the levels that count.
+    fn verdict_words(&self) -> Vec<String> {
+        let mut lines = vec![format!("Verdict: {}", words::verdict(self.verdict()))];
+        let levels = self.levels.iter().filter(|level| level.standing != Standing::Bad);
+        for reason in levels.flat_map(|level| &level.level.validity.reasons) {
+            let text = format!("  {}: {}", words::verdict(reason.verdict), reason.text);
+            if reason.verdict != Verdict::Valid && !lines.contains(&text) {
+                lines.push(text);
+            }
+        }
+        lines
     }
 
     fn wrong_order(&self) -> Option<String> {
@@ -140,21 +283,35 @@ impl SearchReport {
 
     fn confirmation_words(&self) -> Option<String> {
         let last = self.confirmed()?;
-        let all = self.levels.iter().filter(|level| level.purpose == SearchPurpose::Confirmation);
-        let missed = all.filter(|level| !self.holds(level)).count();
         let (load, unit) = (shown(last.level.load), self.asked.load.words());
         let seconds = number(last.level.summary.throughput.duration.get());
-        let goals: Vec<String> = self.goals_at(last).iter().map(GoalResult::words).collect();
-        let saturated = if last.is_borne() { "" } else { "; the queue grew" };
-        let goals = format!("{}{saturated}", goals.join("; "));
-        Some(match (self.holds(last), missed) {
-            (true, 0) => format!("Confirmed over {seconds} s at {load} {unit}: {goals}"),
-            (true, _) => format!(
-                "Missed over a long run at the load that was found, and confirmed over {seconds} s below it, at \
-                 {load} {unit}: {goals}"
-            ),
-            (false, _) => format!("Not confirmed over {seconds} s at {load} {unit}: {goals}"),
-        })
+        let confirmed = if last.holds() { "Confirmed" } else { "Not confirmed" };
+        Some(format!("{confirmed} over {seconds} s at {load} {unit}: {}", self.goal_words(last)))
+    }
+}
+
+const fn purpose(level: &SearchedLevel) -> &'static str {
+    match level.purpose {
+        SearchPurpose::Start => "start",
+        SearchPurpose::Evaluation => "edge",
+        SearchPurpose::Confirmation => "confirmation",
+    }
+}
+
+/// How many values the interval of a percentile takes, where there are fewer.
+fn needed(sample: &Distribution, statistic: Statistic) -> Option<u64> {
+    let quantile = match statistic {
+        Statistic::P50 => sample.p50,
+        Statistic::P90 => sample.p90,
+        Statistic::P95 => sample.p95,
+        Statistic::P99 => sample.p99,
+        Statistic::P999 => sample.p999,
+        _ => return None,
+    };
+    match quantile {
+        Quantile::Known { interval: Some(Support::NotSupported { needs, .. }), .. }
+        | Quantile::Withheld { needs } => Some(needs),
+        Quantile::Known { .. } | Quantile::Absent => None,
     }
 }
 
@@ -181,9 +338,22 @@ impl SearchedLoad {
     }
 }
 
-/// A load with all its digits: there are at most four.
+/// A load, to four digits.
 fn shown(load: LoadPoint) -> String {
-    load.value().to_string()
+    match load {
+        LoadPoint::Concurrency(slots) => slots.to_string(),
+        LoadPoint::Rate(rate) => bound(rate.get()),
+    }
+}
+
+/// A load to four digits, without zeros at its end.
+fn bound(load: f64) -> String {
+    let decimals = (3.0 - load.abs().log10().floor()).clamp(0.0, 12.0);
+    let text = format!("{load:.0$}", if decimals.is_finite() { decimals as usize } else { 0 });
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
 }
 
 fn cell(goal: &GoalResult) -> String {
@@ -192,10 +362,13 @@ fn cell(goal: &GoalResult) -> String {
     format!("{}{mark}", number(value))
 }
 
-fn words(level: &SearchedLevel) -> &'static str {
-    match (level.standing, level.is_borne()) {
-        (Standing::Bad, false) => "saturated",
-        (of, _) => standing(of),
+const fn words(level: &SearchedLevel) -> &'static str {
+    match (level.judgement, level.purpose) {
+        (SearchJudgement::Saturated, _) => "saturated",
+        (SearchJudgement::Failing, _) => "failing",
+        (SearchJudgement::Held, SearchPurpose::Confirmation) => "held",
+        (SearchJudgement::Missed, SearchPurpose::Confirmation) => "missed",
+        (SearchJudgement::Held | SearchJudgement::Missed, _) => standing(level.standing),
     }
 }
 
