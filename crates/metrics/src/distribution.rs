@@ -186,7 +186,8 @@ impl Distribution {
     }
 
     /// The percentile that `statistic` names; none if it is no percentile.
-    pub(crate) const fn quantile(&self, statistic: Statistic) -> Option<Quantile> {
+    #[must_use]
+    pub const fn quantile(&self, statistic: Statistic) -> Option<Quantile> {
         Some(match statistic {
             Statistic::P50 => self.p50,
             Statistic::P90 => self.p90,

@@ -217,6 +217,22 @@ pub fn edge(levels: &[Tested], limits: &[Limit]) -> Result<Edge, EdgeError> {
     Ok(Edge::Between(Crossing { load, is_open_below, is_open_above, throughput, below, breaks }))
 }
 
+/// What is served at a load between those that were tested: on a straight line between its neighbours, its interval covering
+/// that of the load. Levels that lack a figure are passed over, as [`edge`] does.
+///
+/// ```
+/// use fizeau_pareto::{Estimate, Tested, throughput_at};
+/// let level = |load: f64, served: f64| Estimate::exact(served)
+///     .map(|throughput| Tested { load, throughput, figures: Vec::new() });
+/// let levels = [level(8.0, 10.0)?, level(16.0, 14.0)?];
+/// assert_eq!(throughput_at(&levels, Estimate::exact(12.0)?).value(), 12.0);
+/// # Ok::<(), fizeau_pareto::EstimateError>(())
+/// ```
+#[must_use]
+pub fn throughput_at(levels: &[Tested], load: Estimate) -> Estimate {
+    curve::throughput(&steps(levels), load)
+}
+
 fn check(levels: &[Tested], limits: &[Limit]) -> Result<(), EdgeError> {
     if let Some(limit) = limits.iter().position(|limit| limit.limit.is_nan()) {
         return Err(EdgeError::LimitNotANumber(limit));

@@ -66,7 +66,9 @@ pub use bend::{FrontierKnee, KneeMethod, NoKnee};
 pub use capacity::{CapacityError, Demand, Fleet, Fleets};
 pub use curve::{CurveError, FrontierCurve, Reading};
 pub use distance::{CompareError, Compared, Comparison, Gains, NoComparison, compare_frontiers};
-pub use edge::{Break, Crossing, Edge, EdgeError, Limit, Miss, Reached, Tested, edge};
+pub use edge::{
+    Break, Crossing, Edge, EdgeError, Limit, Miss, Reached, Tested, edge, throughput_at,
+};
 pub use epsilon::{Epsilon, EpsilonError};
 pub use estimate::{Estimate, EstimateError};
 pub use frontier::{Direction, FrontierError, dominated_by, frontier};

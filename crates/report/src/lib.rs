@@ -41,6 +41,7 @@ mod checklist;
 mod columns;
 mod comparison;
 mod curve;
+mod goal;
 mod lengths;
 mod level;
 mod light_table;
@@ -70,6 +71,7 @@ pub use comparison::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
+pub use goal::Bounds;
 pub use lengths::LengthTally;
 pub use level::{
     DecodeLight, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Reference, SpeedOfLight,

@@ -82,7 +82,8 @@ impl SweepReport {
     #[must_use]
     pub fn with_profile(self, profile: Profile) -> Self {
         let goals = self.slo.as_ref();
-        let decisions = goals.map(|slo| decision::decide(&self.levels, slo, &profile));
+        let runs = maximum::Runs { levels: &self.levels, repeats: &self.repeats };
+        let decisions = goals.map(|slo| decision::decide(runs, slo, &profile));
         Self { profile, decisions: decisions.unwrap_or_default(), ..self }
     }
 

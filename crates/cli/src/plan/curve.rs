@@ -1,10 +1,13 @@
 //! A table of tested loads, for a plan.
 
+mod columns;
+
 use fizeau::core::{Arrival, Channel, PerSec, Stamp, Tape, Tokens};
-use fizeau::metrics::{Metric, Slo, Statistic};
+use fizeau::metrics::{Metric, Statistic};
 use fizeau::pareto::Estimate;
 use fizeau::report::{LightCurve, LoadPoint, MeanLengths, PlanFigure, PlanLevel};
 
+use self::columns::Columns;
 use super::Found;
 use super::from::FromArg;
 use crate::args::PlanArgs;
@@ -76,9 +79,11 @@ impl Curve {
             )));
         }
         let names: Vec<&str> = heads.iter().map(String::as_str).collect();
+        let columns = Columns::of(&names, is_rate(&table, &names)?);
+        let columns = columns.map_err(|wrong| Fail::usage(format!("{path}: {wrong}")))?;
         let mut curve = Self::default();
         table.each(&names, |at, fields| {
-            let row = Row { names: &names, fields };
+            let row = Row { names: &names, columns: &columns, fields };
             curve.add(&row).map_err(|wrong| table.wrong(at, &wrong))
         })?;
         match curve.levels.is_empty() {
@@ -89,15 +94,33 @@ impl Curve {
 
     fn add(&mut self, row: &Row<'_>) -> Result<(), String> {
         self.levels.push(row.level()?);
-        self.input.extend(row.number("input_tokens")?);
+        let input = row.number("input_tokens")?;
+        // A table of levels calls it so.
+        self.input.extend(input.or(row.number("prompt_tokens")?));
         self.output.extend(row.number("output_tokens")?);
         Ok(())
     }
 }
 
+/// Whether a column `goodput` is good requests per second, as a table of levels has it, and not their share: it stands beside
+/// the share, or holds more than a share can be.
+fn is_rate(table: &Table, names: &[&str]) -> Result<bool, Fail> {
+    if !names.contains(&"goodput") || names.contains(&"good_share") {
+        return Ok(true);
+    }
+    let mut greatest = 0.0_f64;
+    table.each(&["goodput"], |_, fields| {
+        let numbers = fields.iter().filter_map(Field::number);
+        greatest = numbers.fold(greatest, f64::max);
+        Ok(())
+    })?;
+    Ok(greatest > 1.0)
+}
+
 /// One load of a table.
 struct Row<'a> {
     names: &'a [&'a str],
+    columns: &'a Columns,
     fields: &'a [Field<'a>],
 }
 
@@ -110,6 +133,15 @@ impl Row<'_> {
             (Field::Absent, _) => Ok(None),
             (_, Some(number)) => Ok(Some(number)),
             (field, None) => Err(format!("column {name}: `{}` is not a number", field.words())),
+        }
+    }
+
+    /// The word in a column; none where there is no such column or the field is empty.
+    fn word(&self, name: &str) -> Option<&str> {
+        let at = self.names.iter().position(|other| *other == name)?;
+        match self.fields.get(at)? {
+            Field::Text(text) => Some(text.trim()),
+            _ => None,
         }
     }
 
@@ -134,27 +166,33 @@ impl Row<'_> {
     fn level(&self) -> Result<PlanLevel, String> {
         let (load, served) = self.load()?;
         let mut figures = Vec::new();
-        for name in self.names {
-            let Some((metric, statistic)) = figure(name) else { continue };
+        for (name, (metric, statistic)) in self.columns.figures() {
             let value = self.estimate(name)?;
             figures.extend(value.map(|value| PlanFigure { metric, statistic, value }));
         }
         let (metric, statistic) = (Metric::RequestsPerSec, Statistic::Value);
         figures.push(PlanFigure { metric, statistic, value: served });
-        Ok(PlanLevel::given(load, served, figures))
+        let level = PlanLevel::given(load, served, figures);
+        Ok(if self.word("saturated") == Some("yes") { level.saturated() } else { level })
     }
 
     /// How hard a level pressed, and what it completed.
     fn load(&self) -> Result<(LoadPoint, Estimate), String> {
-        let [rate, served, slots] = LOADS.map(|name| self.positive(name));
-        let (rate, slots) = (rate?, slots?);
+        let [mut rate, served, mut slots] = LOADS.map(|name| self.positive(name));
+        // A table of levels has what was asked by its kind.
+        match self.word("load_kind") {
+            Some("requests_per_s") => rate = self.positive("load_value"),
+            Some("concurrency") => slots = self.positive("load_value"),
+            _ => {}
+        }
+        let (rate, slots) = (rate?, slots?.map(whole_slots).transpose()?);
         let served = served?.and(self.estimate("requests_per_s")?);
         match (rate, slots, served) {
             (Some(rate), _, served) => {
                 let sent = Estimate::exact(rate).map_err(|error| error.to_string())?;
                 Ok((LoadPoint::Rate(PerSec::new(rate)), served.unwrap_or(sent)))
             }
-            (None, Some(slots), Some(served)) => Ok((LoadPoint::Concurrency(slots as u32), served)),
+            (None, Some(slots), Some(served)) => Ok((LoadPoint::Concurrency(slots), served)),
             (None, None, Some(served)) => {
                 Ok((LoadPoint::Rate(PerSec::new(served.value())), served))
             }
@@ -166,21 +204,12 @@ impl Row<'_> {
     }
 }
 
-/// What a column is about.
-type Name = (Metric, Statistic);
-
-/// The figure that a column holds by the name of a goal: `p99_ttft_ms`, `good_share`; none of any other column.
-fn figure(column: &str) -> Option<Name> {
-    let name = column.strip_suffix("_ms").unwrap_or(column);
-    let statistics = ["mean", "p50", "median", "p90", "p95", "p999", "p99", "max"];
-    let split = statistics.iter().find_map(|statistic| {
-        let metric = name.strip_prefix(statistic)?.strip_prefix('_')?;
-        Some(format!("{statistic} {metric}<1"))
-    });
-    let text = split.unwrap_or_else(|| format!("{name}<1"));
-    let slo: Slo = text.parse().ok()?;
-    let goal = slo.goals().first()?;
-    (goal.metric != Metric::RequestsPerSec).then_some((goal.metric, goal.statistic))
+/// The concurrency of a row, which is a count.
+fn whole_slots(slots: f64) -> Result<u32, String> {
+    // Every count of 32 bits is a number of 64 exactly.
+    let is_count = slots.fract() == 0.0 && (1.0..=f64::from(u32::MAX)).contains(&slots);
+    let wrong = || format!("concurrency {slots}; it must be a whole number from 1 to {}", u32::MAX);
+    if is_count { Ok(slots as u32) } else { Err(wrong()) }
 }
 
 /// The tokens of a mean length, for an engine that takes whole ones.

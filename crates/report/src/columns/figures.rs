@@ -185,6 +185,10 @@ pub(super) fn light(row: &Row<'_>) -> Option<f64> {
     Some(row.level.speed_of_light.output_share()?.percent())
 }
 
+pub(super) fn saturated(row: &Row<'_>) -> Option<String> {
+    Some(if row.level.is_saturated() { "yes" } else { "no" }.to_owned())
+}
+
 pub(super) fn verdict(row: &Row<'_>) -> Option<String> {
     Some(crate::words::verdict(row.level.validity.verdict).to_owned())
 }

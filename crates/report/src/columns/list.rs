@@ -47,7 +47,7 @@ const fn e2el(name: &'static str, statistic: Statistic) -> Column {
 }
 
 /// Every column, in order: what it is, how fast, how late, what it takes, whether to believe it.
-pub(super) const COLUMNS: [Column; 50] = [
+pub(super) const COLUMNS: [Column; 51] = [
     column("run", "its name", Text(|row| Some(row.run.name.clone()))),
     column("level", "its folder in the run", Text(|row| row.level.folder.clone())),
     column("load", "concurrency or rate, in words", Text(|row| Some(row.level.load.words()))),
@@ -113,5 +113,6 @@ pub(super) const COLUMNS: [Column; 50] = [
     column("expected_energy_j_per_token", "of output; by the roofline", Number(figures::energy)),
     column("quality", "as given", Number(|row| row.run.quality)),
     column("speed_of_light_percent", "of the output token rate", Number(figures::light)),
+    column("saturated", "yes where the queue of an open loop grew", Text(figures::saturated)),
     column("verdict", "valid or suspect", Text(figures::verdict)),
 ];

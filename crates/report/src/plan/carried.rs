@@ -1,10 +1,11 @@
 //! What one replica carries within goals.
 
-use fizeau_metrics::{Comparison, Goal, Metric};
-use fizeau_pareto::{Break, Edge, EdgeError, Estimate, Limit, Tested, Trend, edge, isotonic};
+use fizeau_metrics::{Goal, Metric};
+use fizeau_pareto::{Break, Edge, EdgeError, Estimate};
 
-use super::level::{PlanLevel, is_upper};
+use super::level::PlanLevel;
 use crate::LoadPoint;
+use crate::goal::{Bounds, Loads, Measured, is_upper};
 use crate::number::{duration_ms, number, percent};
 use crate::words::listed;
 
@@ -14,12 +15,18 @@ use crate::words::listed;
 pub struct Carried {
     /// Requests per second. Of an open loop those sent, of a closed one those completed.
     pub requests_per_s: Estimate,
+    /// What it completes there, in requests per second.
+    pub served: Estimate,
+    /// What the ends of both are.
+    pub bounds: Bounds,
     /// Whether even the lowest load that was tested may be too much.
     pub is_open_below: bool,
     /// Whether the highest load that was tested may be less than what it carries.
     pub is_open_above: bool,
     /// The highest tested load that keeps the goals.
     pub nearest: LoadPoint,
+    /// The next tested load, which does not; none where all that was tested does.
+    pub next: Option<LoadPoint>,
     /// What breaks first beyond it, in words; none where all that was tested keeps the goals.
     pub breaks: Option<String>,
 }
@@ -83,79 +90,46 @@ struct Chosen<'a> {
 
 impl Chosen<'_> {
     fn carried(&self) -> Result<Carried, NotCarried> {
-        let (tested, limits) = (self.tested(), self.limits());
-        let found = edge(&tested, &limits).map_err(|error| self.no_edge(error))?;
-        let level = |index: usize| self.levels.get(index).copied();
+        let seen = self.levels.iter().enumerate();
+        let seen: Vec<Measured> =
+            seen.map(|(index, level)| level.seen_by(self.goals, index)).collect();
+        let found = Loads::of(self.goals, &seen).highest().map_err(|error| self.no_edge(error))?;
         let lost = || NotCarried::NoLevel { reasons: Vec::new() };
-        match found {
+        let level = |index: usize| self.levels.get(index).ok_or_else(lost);
+        match found.edge {
             Edge::Unmet(miss) => Err(self.unmet(&miss.worst)),
             Edge::Beyond(reached) => {
-                let at = level(reached.level).ok_or_else(lost)?;
-                let requests_per_s = match at.load {
-                    LoadPoint::Rate(_) => Estimate::new(reached.load, reached.surely, reached.load),
-                    LoadPoint::Concurrency(_) => Ok(reached.throughput),
-                };
+                let nearest = level(reached.level)?.load;
+                let sent = Estimate::new(reached.load, reached.surely, reached.load);
                 Ok(Carried {
-                    requests_per_s: requests_per_s.map_err(|_| lost())?,
+                    requests_per_s: in_requests(
+                        nearest,
+                        sent.map_err(|_| lost())?,
+                        reached.throughput,
+                    ),
+                    served: reached.throughput,
+                    bounds: found.bounds,
                     is_open_below: false,
                     is_open_above: true,
-                    nearest: at.load,
+                    nearest,
+                    next: None,
                     breaks: None,
                 })
             }
             Edge::Between(crossing) => {
-                let below = level(crossing.below).ok_or_else(lost)?;
-                let requests_per_s = match below.load {
-                    LoadPoint::Rate(_) => crossing.load,
-                    LoadPoint::Concurrency(_) => crossing.throughput,
-                };
+                let nearest = level(crossing.below)?.load;
                 Ok(Carried {
-                    requests_per_s,
+                    requests_per_s: in_requests(nearest, crossing.load, crossing.throughput),
+                    served: crossing.throughput,
+                    bounds: found.bounds,
                     is_open_below: crossing.is_open_below,
                     is_open_above: crossing.is_open_above,
-                    nearest: below.load,
+                    nearest,
+                    next: Some(level(crossing.breaks.level)?.load),
                     breaks: Some(self.broken(&crossing.breaks)),
                 })
             }
         }
-    }
-
-    /// The figures of each goal, and behind them whether the load is too much by its queue.
-    fn tested(&self) -> Vec<Tested> {
-        let too_much = self.too_much();
-        let tested = |(level, too_much): (&&PlanLevel, f64)| {
-            let figures = self.goals.iter().map(|goal| level.figure(goal));
-            Tested {
-                load: level.load.value(),
-                throughput: level.requests_per_s,
-                figures: figures.chain([Estimate::exact(too_much).ok()]).collect(),
-            }
-        };
-        self.levels.iter().zip(too_much).map(tested).collect()
-    }
-
-    /// 1 for a load that is too much by its queue, else 0. One level that came out so by chance, among greater loads that did
-    /// not, is outvoted.
-    fn too_much(&self) -> Vec<f64> {
-        let mut order: Vec<usize> = (0..self.levels.len()).collect();
-        let load = |index: &usize| self.levels.get(*index).map_or(0.0, |level| level.load.value());
-        order.sort_by(|a, b| load(a).total_cmp(&load(b)));
-        let grew = |index: &usize| {
-            f64::from(self.levels.get(*index).is_some_and(|level| level.is_saturated))
-        };
-        let seen: Vec<f64> = order.iter().map(grew).collect();
-        let fitted = isotonic(&seen, &vec![1.0; seen.len()], Trend::Rising).unwrap_or(seen);
-        let mut too_much = vec![0.0; self.levels.len()];
-        for (index, fitted) in order.into_iter().zip(fitted) {
-            if let Some(is) = too_much.get_mut(index) {
-                *is = f64::from(fitted > 0.5);
-            }
-        }
-        too_much
-    }
-
-    fn limits(&self) -> Vec<Limit> {
-        self.goals.iter().map(limit).chain([Limit::at_most(0.0)]).collect()
     }
 
     fn no_edge(&self, error: EdgeError) -> NotCarried {
@@ -187,6 +161,12 @@ impl Chosen<'_> {
     fn broken(&self, found: &Break) -> String {
         let at = self.levels.get(found.level).map_or_else(String::new, |level| level.load.words());
         match self.goals.get(found.limit) {
+            Some(goal) if found.excess <= 0.0 => {
+                let (name, value) = (name(goal), shown(goal, found.value));
+                format!(
+                    "{name} at {at}: {value}, within its limit, but not evened out with the loads beside it"
+                )
+            }
             Some(goal) => {
                 let (name, beyond) = (name(goal), percent(found.excess));
                 let side = if is_upper(goal.comparison) { "over" } else { "short of" };
@@ -202,12 +182,12 @@ impl Chosen<'_> {
             return NotCarried::Unmet { missed, nearest: "nothing".to_owned() };
         };
         let broken = |goal: &&Goal| {
-            let figure = level.figure(goal).map(|figure| figure.value());
+            let figure = level.figure(goal).map(|figure| figure.estimate.value());
             figure.is_none_or(|figure| !goal.comparison.holds(figure, goal.limit))
         };
         let could = |goal: &Goal| {
             let sign = if is_upper(goal.comparison) { "<=" } else { ">=" };
-            let figure = level.figure(goal).map_or(f64::NAN, |figure| figure.value());
+            let figure = level.figure(goal).map_or(f64::NAN, |figure| figure.estimate.value());
             format!("{} {sign} {}", name(goal), shown(goal, figure))
         };
         let could: Vec<String> = self.goals.iter().filter(broken).map(could).collect();
@@ -219,18 +199,12 @@ impl Chosen<'_> {
     }
 }
 
-/// What a goal asks, for the edge.
-fn limit(goal: &Goal) -> Limit {
-    // A strict limit is met from the next number on, so that "at most" means the same as the goal.
-    let limit = match goal.comparison {
-        Comparison::Less => Limit::at_most(goal.limit.next_down()),
-        Comparison::LessOrEqual => Limit::at_most(goal.limit),
-        Comparison::Greater => Limit::at_least(goal.limit.next_up()),
-        Comparison::GreaterOrEqual => Limit::at_least(goal.limit),
-    };
-    // All but the share of good requests rise with the load.
-    let falls = goal.metric == Metric::GoodShare;
-    limit.with_trend(if falls { Trend::Falling } else { Trend::Rising })
+/// Of an open loop the load itself, of a closed one what it completes.
+const fn in_requests(load: LoadPoint, sent: Estimate, served: Estimate) -> Estimate {
+    match load {
+        LoadPoint::Rate(_) => sent,
+        LoadPoint::Concurrency(_) => served,
+    }
 }
 
 /// The figure of a goal, in words: `p99 TTFT`.

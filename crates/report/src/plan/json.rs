@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::{Bursts, GoalPrice, LightCost, Money, NotPlanned, Plan, PlanCost, PlanReport, Planned};
 use crate::LoadPoint;
+use crate::goal::Bounds;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -41,6 +42,8 @@ struct PlanJson<'a> {
 struct Outcome<'a> {
     requests_per_s_per_replica: Option<Ends>,
     planned_requests_per_s_per_replica: Option<Ends>,
+    served_requests_per_s_per_replica: Option<Ends>,
+    ends_are: Option<&'static str>,
     may_be_higher: Option<bool>,
     nearest_tested: Option<LoadPoint>,
     breaks_first: Option<&'a str>,
@@ -174,6 +177,11 @@ fn outcome(outcome: &Result<Planned, NotPlanned>, each: u64) -> Outcome<'_> {
     Outcome {
         requests_per_s_per_replica: planned.map(|planned| ends(planned.carried.requests_per_s)),
         planned_requests_per_s_per_replica: planned.map(|planned| ends(planned.per_replica)),
+        served_requests_per_s_per_replica: planned.map(|planned| ends(planned.carried.served)),
+        ends_are: planned.map(|planned| match planned.carried.bounds {
+            Bounds::Interval => "interval",
+            Bounds::Tested => "tested_loads",
+        }),
         may_be_higher: planned.map(|planned| planned.carried.is_open_above),
         nearest_tested: planned.map(|planned| planned.carried.nearest),
         breaks_first: planned.and_then(|planned| planned.carried.breaks.as_deref()),

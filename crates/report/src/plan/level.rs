@@ -1,10 +1,9 @@
 //! A tested load, as a plan sees it: from a run, or from a table of figures.
 
-use fizeau_metrics::{
-    Comparison, Goal, Interval, LevelSummary, Metric, Saturation, Statistic, Support,
-};
+use fizeau_metrics::{Goal, LevelSummary, Metric, Saturation, Statistic};
 use fizeau_pareto::Estimate;
 
+use crate::goal::{Figure, Measured, figure, is_upper, served};
 use crate::{LevelReport, LoadPoint};
 
 /// A load that one replica was tested at, and the figures that it had there.
@@ -47,7 +46,7 @@ impl PlanLevel {
         }
         let is_saturated = level.is_saturated();
         Self::of(level.load, &level.summary, is_saturated)
-            .ok_or_else(|| "its rate is not a number".to_owned())
+            .ok_or_else(|| "it has no length, and so no rate".to_owned())
     }
 
     /// A level of a simulation; none where nothing completed.
@@ -59,13 +58,9 @@ impl PlanLevel {
     }
 
     fn of(load: LoadPoint, summary: &LevelSummary, is_saturated: bool) -> Option<Self> {
-        let throughput = &summary.throughput;
-        let rate = throughput.requests_per_s.get();
-        let interval = throughput.intervals.requests_per_s.and_then(Support::known);
-        let ends = interval.map(|ends| (ends.low.get(), ends.high.get()));
         Some(Self {
             load,
-            requests_per_s: around(rate, ends)?,
+            requests_per_s: served(summary)?,
             is_saturated,
             figures: Figures::Measured(Box::new(summary.clone())),
         })
@@ -81,18 +76,43 @@ impl PlanLevel {
         Self { load, requests_per_s, is_saturated: false, figures: Figures::Given(figures) }
     }
 
+    /// The same, its queue having grown to the end.
+    #[must_use]
+    pub fn saturated(self) -> Self {
+        Self { is_saturated: true, ..self }
+    }
+
+    /// The level as `goals` see it, called `index`.
+    pub(super) fn seen_by(&self, goals: &[Goal], index: usize) -> Measured {
+        Measured {
+            index,
+            load: self.load,
+            served: self.requests_per_s,
+            is_saturated: self.is_saturated,
+            figures: goals.iter().map(|goal| self.figure(goal)).collect(),
+        }
+    }
+
     /// The figure that `goal` is about; none where the level does not have it. Of a sample too small for a percentile the
     /// greatest value stands in where the limit is an upper one, being no less than the percentile.
-    pub(super) fn figure(&self, goal: &Goal) -> Option<Estimate> {
-        match &self.figures {
-            Figures::Measured(summary) => measured(summary, goal),
-            Figures::Given(figures) => {
-                let is_it = |figure: &&PlanFigure| {
-                    (figure.metric, figure.statistic) == (goal.metric, goal.statistic)
-                };
-                figures.iter().find(is_it).map(|figure| figure.value)
-            }
-        }
+    pub(super) fn figure(&self, goal: &Goal) -> Option<Figure> {
+        let figures = match &self.figures {
+            Figures::Measured(summary) => return figure(goal, summary),
+            Figures::Given(figures) => figures,
+        };
+        let of = |statistic: Statistic| {
+            let is_it = |figure: &&PlanFigure| {
+                (figure.metric, figure.statistic) == (goal.metric, statistic)
+            };
+            figures.iter().find(is_it).map(|figure| figure.value)
+        };
+        let is_percentile = !matches!(goal.statistic, Statistic::Mean | Statistic::Value);
+        let greatest = || {
+            let may_stand_in = is_percentile && is_upper(goal.comparison);
+            may_stand_in.then(|| of(Statistic::Max)).flatten()
+        };
+        let estimate = of(goal.statistic).or_else(greatest)?;
+        Some(Figure { estimate, has_interval: estimate.low() < estimate.high() })
     }
 
     /// The requests in flight on average: as a simulation or a run saw them, of a closed loop as many as its slots, and else by
@@ -124,36 +144,4 @@ impl PlanLevel {
         };
         Some(figures.iter().map(name).collect())
     }
-}
-
-fn measured(summary: &LevelSummary, goal: &Goal) -> Option<Estimate> {
-    let value = match goal.metric.distribution(summary) {
-        Some(sample) => {
-            let greatest = sample.max.filter(|_| is_upper(goal.comparison));
-            sample.statistic(goal.statistic).or(greatest)?.get()
-        }
-        None => share_or_rate(summary, goal.metric)?,
-    };
-    let ends = goal.metric.interval(goal.statistic, summary);
-    around(value, ends.map(|Interval { low, high }| (low, high)))
-}
-
-fn share_or_rate(summary: &LevelSummary, metric: Metric) -> Option<f64> {
-    let throughput = &summary.throughput;
-    Some(match metric {
-        Metric::GoodShare => throughput.goodput?.share,
-        Metric::RequestsPerSec => throughput.requests_per_s.get(),
-        Metric::OutputTokensPerSec => throughput.output_tokens_per_s.get(),
-        _ => throughput.goodput?.rate.get(),
-    })
-}
-
-pub(super) const fn is_upper(comparison: Comparison) -> bool {
-    matches!(comparison, Comparison::Less | Comparison::LessOrEqual)
-}
-
-/// `value` with its interval, which an estimate of another kind may have put beside it.
-fn around(value: f64, ends: Option<(f64, f64)>) -> Option<Estimate> {
-    let (low, high) = ends.unwrap_or((value, value));
-    Estimate::new(value, low.min(value), high.max(value)).ok()
 }

@@ -4,10 +4,10 @@ use fizeau_core::PerSec;
 use fizeau_metrics::{Goal, Metric, Statistic};
 use fizeau_pareto::Estimate;
 
-use super::level::is_upper;
 use super::money::PlanCost;
 use super::{Money, PlanSource};
 use crate::curve::LightPoint;
+use crate::goal::is_upper;
 
 /// What the same requests would cost if each replica ran at the bound, within the same limits of latency, busy without a pause
 /// and with none to spare: no engine and no fleet of these devices can serve them for less.

@@ -8,6 +8,8 @@ use fizeau_roofline::{HourlyRate, Origin};
 
 use super::money::usd;
 use super::{Money, Plan, PlanCost, PlanReport, Planned};
+use crate::LoadKind;
+use crate::goal::Bounds;
 use crate::number::{number, percent};
 use crate::terminal::{plain, wrap};
 
@@ -82,16 +84,28 @@ impl Planned {
         let carried = &self.carried;
         let found = carried.requests_per_s;
         let at_least = if carried.is_open_above { "at least " } else { "" };
+        let is_rate = carried.nearest.kind() == LoadKind::Rate;
+        let sent = if is_rate { " sent" } else { " served" };
         let mut text = format!(
-            "  A replica carries {at_least}{} requests/s within the goals",
+            "  A replica carries {at_least}{} requests/s{sent} within the goals",
             number(found.value())
         );
-        if found.low() < found.high() {
+        if found.low() < found.high() && carried.bounds == Bounds::Interval {
             let open = if carried.is_open_below { "or less " } else { "" };
             text.push_str(&format!(" ({} {open}to {})", number(found.low()), number(found.high())));
         }
+        if is_rate {
+            text.push_str(&format!(", {} of them served", number(carried.served.value())));
+        }
         text.push_str(&format!("; the nearest load tested is {}.", carried.nearest.words()));
         line(out, &text);
+        if let (Bounds::Tested, Some(next)) = (carried.bounds, carried.next) {
+            let next = next.words();
+            let text = format!(
+                "  No interval is known of it: the low end is the nearest load tested, which keeps the goals; {next} does not."
+            );
+            line(out, &text);
+        }
         let broken = match &carried.breaks {
             Some(broken) => format!("  First to break beyond: {broken}."),
             None => {

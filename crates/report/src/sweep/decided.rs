@@ -4,8 +4,9 @@ use fizeau_metrics::Goal;
 use fizeau_pareto::{Break, Crossing, Departure, Edge, Estimate, Miss, Reached};
 
 use super::goals::{GoalResult, shown};
-use super::{Decision, OperatingPoint, SweepReport, Within};
+use super::{Decision, Maximum, OperatingPoint, SweepReport, Within};
 use crate::LoadKind;
+use crate::goal::Bounds;
 use crate::number::{number, percent};
 
 impl SweepReport {
@@ -48,8 +49,7 @@ impl SweepReport {
         let named = |at: usize| goal(at).map(Goal::describe).unwrap_or_default();
         match &within.maximum.edge {
             Ok(Edge::Between(found)) => {
-                let has_interval = within.maximum.without_interval.is_empty();
-                lines.push(self.between(kind, found, has_interval));
+                lines.push(self.between(kind, found, &within.maximum));
                 lines.push(format!(
                     "Beyond it {}",
                     self.broken(&found.breaks, goal(found.breaks.limit))
@@ -68,18 +68,32 @@ impl SweepReport {
         lines
     }
 
-    fn between(&self, kind: LoadKind, found: &Crossing, has_interval: bool) -> String {
+    fn between(&self, kind: LoadKind, found: &Crossing, maximum: &Maximum) -> String {
+        let bounds = maximum.bounds;
         let Crossing { load, throughput, .. } = found;
-        let interval = match has_interval {
-            true => interval(kind, found),
-            false => " (interval not known)".to_owned(),
-        };
         let (below, above) = (self.load_of(found.below), self.load_of(found.breaks.level));
+        let is_tested =
+            self.levels().get(found.below).map(|level| level.load.value()) == Some(load.value());
+        let (about, how) = match is_tested {
+            true => ("", format!("as tested, {above} being too much")),
+            false => ("about ", format!("interpolated between the tested {below} and {above}")),
+        };
         let at = in_words(kind, load.value());
+        let interval = match bounds {
+            Bounds::Interval => interval(kind, found),
+            Bounds::Tested => String::new(),
+        };
+        let ends = spread(throughput).filter(|_| bounds == Bounds::Interval).unwrap_or_default();
+        let why = match bounds {
+            Bounds::Tested if maximum.without_interval.is_empty() => {
+                "; no interval, since a queue grows or does not"
+            }
+            Bounds::Tested => "; no interval, there being too few independent values near the edge",
+            Bounds::Interval => "",
+        };
         let served = number(throughput.value());
-        let ends = spread(throughput).filter(|_| has_interval).unwrap_or_default();
         format!(
-            "Highest {} within the goals: {at}{interval}, between the tested {below} and {above}; {served}{ends} requests/s served",
+            "Highest {} within the goals: {about}{at}{interval}, {how}; {served}{ends} requests/s served{why}",
             self::kind(kind)
         )
     }
@@ -101,8 +115,15 @@ impl SweepReport {
     }
 
     fn broken(&self, found: &Break, goal: Option<&Goal>) -> String {
-        let Some(goal) = goal else { return String::new() };
-        let (value, load) = (shown(goal, found.value), self.load_of(found.level));
+        let load = self.load_of(found.level);
+        let Some(goal) = goal else { return format!("the queue grew to the end, at {load}") };
+        let value = shown(goal, found.value);
+        if found.excess <= 0.0 {
+            let goal = goal.describe();
+            return format!(
+                "{goal} breaks first: {value} at {load} is within it, but not evened out with the loads beside it"
+            );
+        }
         let (goal, excess) = (goal.describe(), percent(found.excess));
         format!("{goal} breaks first: {value} at {load}, {excess} beyond")
     }
@@ -181,8 +202,9 @@ fn interval(kind: LoadKind, found: &Crossing) -> String {
         LoadKind::Rate => number(load),
         LoadKind::Concurrency => load.floor().to_string(),
     };
+    // Where the lowest that was tested may be too much, nothing is known of less.
     let (under, over) = (
-        if found.is_open_below { "under " } else { "" },
+        if found.is_open_below { "perhaps less than " } else { "" },
         if found.is_open_above { "over " } else { "" },
     );
     format!(" ({under}{} to {over}{})", shown(low), shown(high))

@@ -2,11 +2,11 @@
 
 use fizeau_metrics::Slo;
 
-use super::maximum::{self, Maximum};
+use super::maximum::{Maximum, Runs};
 use super::operating::{self, OperatingPoint};
 use super::places;
 use super::profile::Profile;
-use crate::{LevelReport, LoadKind};
+use crate::LoadKind;
 
 /// The level to run at and the highest load within the goals, among the levels of one kind of load.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +31,8 @@ pub struct Within {
 }
 
 /// One decision for each kind of load that was swept, rates first: they are what people plan with.
-pub(super) fn decide(levels: &[LevelReport], slo: &Slo, profile: &Profile) -> Vec<Decision> {
+pub(super) fn decide(runs: Runs<'_>, slo: &Slo, profile: &Profile) -> Vec<Decision> {
+    let levels = runs.levels;
     let decision = |kind: LoadKind| {
         let of_kind = levels.iter().enumerate().filter(|(_, level)| level.load.kind() == kind);
         let of_kind: Vec<usize> = of_kind.map(|(index, _)| index).collect();
@@ -43,7 +44,7 @@ pub(super) fn decide(levels: &[LevelReport], slo: &Slo, profile: &Profile) -> Ve
         let frontier = places::frontier_among(levels, &compared);
         let within = |slo: Slo| {
             let point = operating::choose(levels, &frontier, &slo, profile);
-            let maximum = maximum::find(&slo, levels, &compared);
+            let maximum = runs.highest(&slo, kind);
             Within { slo, point, maximum }
         };
         let tight = within(slo.tight());

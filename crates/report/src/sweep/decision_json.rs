@@ -4,6 +4,7 @@ use fizeau_pareto::{Break, Departure, Edge, Estimate};
 use serde::{Serialize, Serializer};
 
 use super::{Decision, OperatingPoint, Profile, SweepReport, Why, Within};
+use crate::goal::Bounds;
 use crate::{Aim, GoalResult, LoadKind, LoadPoint};
 
 /// The level to run at.
@@ -71,6 +72,9 @@ struct HighestJson {
     load_ci: Option<[Option<f64>; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     load_ci_reason: Option<String>,
+    /// The tested loads on both sides, where there is no interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    load_between_tested: Option<[f64; 2]>,
     requests_per_s: f64,
     requests_per_s_ci: Option<[f64; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,8 +179,11 @@ fn highest(within: &Within) -> Option<HighestJson> {
     let maximum = &within.maximum;
     let without = maximum.without_interval.iter().map(|goal| goal_text(within, *goal));
     let without: Vec<String> = without.collect();
-    let is_known = without.is_empty();
-    let reason = (!is_known).then(|| format!("no interval is known of {}", without.join(", ")));
+    let is_known = without.is_empty() && maximum.bounds == Bounds::Interval;
+    let reason = (!is_known).then(|| match &*without {
+        [] => "it is where a queue began to grow, which has no interval".to_owned(),
+        without => format!("no interval is known of {}", without.join(", ")),
+    });
     let (load_ci_reason, requests_per_s_ci_reason) = (reason.clone(), reason);
     let of = |throughput: &Estimate| HighestJson {
         requests_per_s: throughput.value(),
@@ -193,6 +200,7 @@ fn highest(within: &Within) -> Option<HighestJson> {
                 reached: true,
                 load: found.load.value(),
                 load_ci: is_known.then_some([low, high]),
+                load_between_tested: (!is_known).then_some([found.load.low(), found.load.high()]),
                 nearest_level: found.below,
                 breaks_first: Some(broken(within, &found.breaks)),
                 ..of(&found.throughput)
@@ -236,7 +244,8 @@ fn departure(within: &Within, goal: usize, found: &Departure) -> DepartureJson {
 }
 
 fn goal_text(within: &Within, at: usize) -> String {
-    within.slo.goals().get(at).map(ToString::to_string).unwrap_or_default()
+    let goal = within.slo.goals().get(at);
+    goal.map_or_else(|| "no growing queue".to_owned(), ToString::to_string)
 }
 
 impl Serialize for Profile {

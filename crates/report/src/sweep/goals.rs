@@ -1,11 +1,10 @@
 //! How the goals came out at a level.
 
-use fizeau_metrics::{
-    Comparison, Distribution, Goal, GoalOutcome, LevelSummary, Quantile, Slo, Statistic,
-};
-use fizeau_pareto::{Constraint, Relation};
+use fizeau_metrics::{Goal, GoalOutcome, LevelSummary, Quantile, Slo, Statistic};
+use fizeau_pareto::Constraint;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use crate::goal::{is_upper, limit_of};
 use crate::number::{duration_ms, number, percent};
 
 /// How one goal came out at a level.
@@ -29,54 +28,29 @@ pub struct StandIn {
 
 /// The results of all goals at a level, in the order of the goals.
 pub(crate) fn results(slo: &Slo, level: &LevelSummary) -> Vec<GoalResult> {
-    let outcomes = slo.evaluate(level).into_iter();
-    outcomes.map(|outcome| result(outcome, level)).collect()
-}
-
-fn result(mut outcome: GoalOutcome, level: &LevelSummary) -> GoalResult {
-    let goal = outcome.goal;
-    // The greatest value is no less than any percentile, so it may speak for an upper limit only.
-    let upper = matches!(goal.comparison, Comparison::Less | Comparison::LessOrEqual);
-    let sample = goal.metric.distribution(level).filter(|_| upper);
-    let stand_in = sample.and_then(|sample| {
-        let needs = needed(sample, goal.statistic)?;
-        let values = sample.n;
-        Some((sample.max?, StandIn { values, needs }))
-    });
-    if let Some((greatest, _)) = stand_in {
-        outcome.measured = Some(greatest.get());
-        outcome.interval = None;
-    }
-    GoalResult { outcome, stand_in: stand_in.map(|(_, stand_in)| stand_in) }
-}
-
-/// How many values a percentile needs, where the sample has too few.
-fn needed(sample: &Distribution, statistic: Statistic) -> Option<u64> {
-    let quantile = match statistic {
-        Statistic::P50 => sample.p50,
-        Statistic::P90 => sample.p90,
-        Statistic::P95 => sample.p95,
-        Statistic::P99 => sample.p99,
-        Statistic::P999 => sample.p999,
-        _ => return None,
-    };
-    match quantile {
-        Quantile::Withheld { needs } => Some(needs),
-        Quantile::Absent | Quantile::Known { .. } => None,
-    }
-}
-
-/// The limit of a goal, itself allowed: a strict one is met from the next number on.
-pub(super) fn limit_of(goal: &Goal) -> (Relation, f64) {
-    match goal.comparison {
-        Comparison::Less => (Relation::AtMost, goal.limit.next_down()),
-        Comparison::LessOrEqual => (Relation::AtMost, goal.limit),
-        Comparison::Greater => (Relation::AtLeast, goal.limit.next_up()),
-        Comparison::GreaterOrEqual => (Relation::AtLeast, goal.limit),
-    }
+    slo.goals().iter().map(|goal| GoalResult::of(*goal, level)).collect()
 }
 
 impl GoalResult {
+    /// How `goal` came out at `level`.
+    pub(crate) fn of(goal: Goal, level: &LevelSummary) -> Self {
+        let measured = goal.metric.measured(goal.statistic, level);
+        let interval = goal.metric.interval(goal.statistic, level);
+        let outcome = GoalOutcome { goal, measured, interval };
+        // The greatest value is no less than any percentile, so it may speak for an upper limit only.
+        let upper = goal.metric.distribution(level).filter(|_| is_upper(goal.comparison));
+        let Some((greatest, stand_in)) = upper.and_then(|sample| {
+            let Quantile::Withheld { needs } = sample.quantile(goal.statistic)? else {
+                return None;
+            };
+            Some((sample.max?, StandIn { values: sample.n, needs }))
+        }) else {
+            return Self { outcome, stand_in: None };
+        };
+        let outcome = GoalOutcome { goal, measured: Some(greatest.get()), interval: None };
+        Self { outcome, stand_in: Some(stand_in) }
+    }
+
     /// How far the figure is inside its limit, as a share of the limit: 0.2 is a fifth to spare, -0.1 a tenth too much or too
     /// little. None if the figure is not known.
     #[must_use]

@@ -23,7 +23,7 @@ pub enum OperatingPoint {
         /// Which goal, why, and what there is instead, in plain words.
         reason: String,
     },
-    /// A level meets every goal.
+    /// A level meets every goal, and its queue did not grow to the end: then the goals would not hold for long.
     Met {
         /// Its index.
         level: usize,
@@ -34,7 +34,7 @@ pub enum OperatingPoint {
         /// How each goal came out there.
         goals: Vec<GoalResult>,
     },
-    /// No level on the frontier meets every goal.
+    /// No level on the frontier meets every goal without its queue growing to the end.
     Missed {
         /// The index of the level that misses least; absent if no level has all the figures that the goals are about.
         nearest: Option<usize>,
@@ -89,7 +89,7 @@ pub(super) fn choose(
         return OperatingPoint::Unjudged { reason };
     }
     let met: Vec<&Judged<'_>> =
-        judged.iter().filter(|one| one.goals.iter().all(GoalResult::is_met)).collect();
+        judged.iter().filter(|one| one.is_met() && !one.level.is_saturated()).collect();
     if met.is_empty() {
         return missed(judged);
     }
@@ -123,7 +123,10 @@ fn missed(judged: Vec<Judged<'_>>) -> OperatingPoint {
     };
     let candidates: Vec<Candidate> = judged.iter().map(candidate).collect();
     let nearest = match fizeau_pareto::operating_point(&candidates) {
-        Choice::Unmet { nearest: Some(nearest), .. } => judged.into_iter().nth(nearest),
+        // One that meets all of them was saturated.
+        Choice::Met { index: nearest, .. } | Choice::Unmet { nearest: Some(nearest), .. } => {
+            judged.into_iter().nth(nearest)
+        }
         _ => None,
     };
     let (nearest, goals) = nearest.map(|one| (one.index, one.goals)).unzip();
@@ -131,6 +134,10 @@ fn missed(judged: Vec<Judged<'_>>) -> OperatingPoint {
 }
 
 impl Judged<'_> {
+    fn is_met(&self) -> bool {
+        self.goals.iter().all(GoalResult::is_met)
+    }
+
     fn rate(&self) -> f64 {
         self.level.summary.throughput.requests_per_s.get()
     }
@@ -166,6 +173,14 @@ impl OperatingPoint {
                 Some(level) => met(level, why, *margin, levels, profile),
                 None => String::new(),
             },
+            Self::Missed { nearest: Some(nearest), goals }
+                if goals.iter().all(GoalResult::is_met) =>
+            {
+                let nearest = load(nearest);
+                format!(
+                    "none, since the queue grew to the end at every level that meets every goal, {nearest} among them: over a longer time the goals would not hold; try a lower load"
+                )
+            }
             Self::Missed { nearest: Some(nearest), goals } => {
                 let nearest = load(nearest);
                 let could = lacking::could_be_met(goals).join(" and ");
@@ -181,7 +196,7 @@ impl OperatingPoint {
     }
 }
 
-/// The chosen level, why it was chosen, and whether it can last.
+/// The chosen level, and why it was chosen.
 fn met(
     level: &LevelReport,
     why: &Why,
@@ -191,7 +206,7 @@ fn met(
 ) -> String {
     let rate = number(level.summary.throughput.requests_per_s.get());
     let (load, margin) = (level.load.words(), percent(margin));
-    let mut words = match why {
+    match why {
         Why::Goals => {
             format!("{load}: {rate} requests/s, the most within the goals, margin {margin}")
         }
@@ -209,11 +224,7 @@ fn met(
                 "{load}: {rate} requests/s, margin {margin}; higher levels meet the goals too, but {name} puts {puts}"
             )
         }
-    };
-    if level.is_saturated() {
-        words.push_str("; it was saturated, so that over a longer time the goals would not hold");
     }
-    words
 }
 
 /// Why there is no frontier: that of the first level.

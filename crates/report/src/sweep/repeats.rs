@@ -175,7 +175,8 @@ impl SweepReport {
     /// [stand for all runs](Repeats::standing_for_all).
     #[must_use]
     pub fn with_repeats(self, repeats: Vec<Repeats>) -> Self {
-        Self { repeats, ..self }
+        let profile = self.profile;
+        Self { repeats, ..self }.with_profile(profile)
     }
 
     /// The loads that were measured more than once.

@@ -1,11 +1,11 @@
 //! The load to run at: edge, rule, profiles, ranges, kinds of load.
 
-use fizeau_core::{Millis, PerSec, Seconds};
-use fizeau_metrics::{Distribution, Goodput, Interval, Quantile, Support};
+use fizeau_core::{Arrival, Channel, Millis, Nanos, PerSec, Seconds, Stamp, Tape};
+use fizeau_metrics::{Distribution, Goodput, Interval, Quantile, Slo, Support, Timeline};
 use fizeau_pareto::Edge;
 use fizeau_report::{
-    ChecklistRows, Decision, LevelReport, LevelStatus, LoadKind, LoadPoint, OperatingPoint,
-    Profile, Style, SweepReport, Terminal, Why,
+    AskedArrivals, Carried, ChecklistRows, Decision, LevelReport, LevelStatus, LoadKind, LoadPoint,
+    OperatingPoint, PlanLevel, Profile, Style, SweepReport, Terminal, Why,
 };
 use serde_json::Value;
 
@@ -76,7 +76,7 @@ fn the_highest_rate_lies_between_the_tested_ones() {
     for part in [
         "Operating point: 4 requests/s: 4.00 requests/s, the most within the goals, margin 40 %",
         "p99 TTFT <= 500 ms: met, measured 300 ms, margin 40 %",
-        "Highest rate within the goals: 6.00 requests/s (5.80 to 6.20), between the tested 4 and 8; 6.00 (5.80 to 6.20) requests/s served",
+        "Highest rate within the goals: about 6.00 requests/s (5.80 to 6.20), interpolated between the tested 4 and 8; 6.00 (5.80 to 6.20) requests/s served",
         "Beyond it p99 TTFT <= 500 ms breaks first: 700 ms at 8, 40 % beyond",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
@@ -97,7 +97,7 @@ fn without_intervals_that_of_the_edge_is_not_known() {
     let levels = vec![slots(8, 10.0, 200.0, 900.0), slots(16, 19.0, 800.0, 1_500.0)];
     let report = sweep(levels, "p99 ttft<=500ms");
     let text = said(&report);
-    let part = "Highest concurrency within the goals: 12 (interval not known), between the tested 8 and 16; 14.5 requests/s served";
+    let part = "Highest concurrency within the goals: about 12, interpolated between the tested 8 and 16; 14.5 requests/s served; no interval, there being too few independent values near the edge";
     assert!(text.contains(part), "{text}");
     let highest = &parsed(&report)["decisions"][0]["tight"]["highest_load"];
     assert!(highest["load_ci"].is_null() && highest["requests_per_s_ci"].is_null());
@@ -200,9 +200,9 @@ fn a_range_is_answered_at_both_ends() {
     let text = said(&report);
     for part in [
         "Operating point: 2 requests/s: 2.00 requests/s, the most within the goals, margin 50 %",
-        "Highest rate within the goals: 3.00 requests/s",
+        "Highest rate within the goals: about 3.00 requests/s",
         "At the loose end (p99 ttft<=700ms): 4 requests/s: 4.00 requests/s, the most within the goals, margin 14 %",
-        "Highest rate within the goals: 5.00 requests/s",
+        "Highest rate within the goals: about 5.00 requests/s",
         "The range buys +66.7 % requests/s at the highest load: 5.00 against 3.00",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
@@ -303,4 +303,89 @@ fn figures_that_do_not_go_one_way_are_told_from_chance() {
         let report = sweep(levels(half), "p99 ttft<500ms");
         assert!(!said(&report).contains("one way"), "{}", said(&report));
     }
+}
+
+/// An open-loop level whose queue grew to the end.
+fn saturated(mut level: LevelReport) -> LevelReport {
+    level.asked.arrivals = Some(AskedArrivals { rate: None, cv_squared: Some(1.0) });
+    // One is due every 10 ms, and one is served every 12 ms.
+    let ms = |n| Stamp::EPOCH + Nanos::from_millis(n);
+    let tapes = (0..200).map(|n| {
+        let mut tape = Tape::sent_at(ms(10 * n));
+        tape.arrivals.push(Arrival::tokens(ms(12 * n + 12), 1, Channel::Visible));
+        tape
+    });
+    level.summary.saturation = Some(Timeline::of(&tapes.collect::<Vec<_>>()).saturation());
+    level
+}
+
+#[test]
+fn a_level_whose_queue_grew_keeps_no_goal_for_long() {
+    let levels =
+        vec![rate(2.0, 200.0, 5.0), rate(4.0, 220.0, 5.0), saturated(rate(8.0, 300.0, 5.0))];
+    let report = sweep(levels.clone(), "p99 ttft<400ms");
+    assert_eq!(report.operating_point().level(), Some(1));
+    let text = said(&report);
+    for part in [
+        "Highest rate within the goals: 4.00 requests/s, as tested, 8 being too much",
+        "Beyond it the queue grew to the end, at 8",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let highest = &parsed(&report)["decisions"][0]["tight"]["highest_load"];
+    assert_eq!((&highest["reached"], &highest["load"]), (&true.into(), &4.0.into()));
+    assert_eq!(highest["breaks_first"]["goal"], "no growing queue");
+    assert_eq!(highest["load_between_tested"][1], 8.0);
+    let all = levels.into_iter().map(saturated).collect();
+    let text = said(&sweep(all, "p99 ttft<400ms"));
+    assert!(
+        text.contains("none, since the queue grew to the end at every level that meets every goal"),
+        "{text}"
+    );
+}
+
+/// The same levels and goals: what a plan carries is what the sweep calls the highest rate, by all runs of each load.
+#[test]
+fn a_sweep_with_repeats_and_a_plan_of_it_say_the_same() {
+    let runs = vec![
+        rate(2.0, 190.0, 0.0),
+        rate(2.0, 200.0, 0.0),
+        rate(2.0, 230.0, 0.0),
+        rate(4.0, 300.0, 0.0),
+        rate(4.0, 280.0, 0.0),
+        rate(4.0, 360.0, 0.0),
+        rate(8.0, 700.0, 0.0),
+        rate(8.0, 690.0, 0.0),
+        rate(8.0, 800.0, 0.0),
+    ];
+    let slo: Slo = "p99 ttft<=500ms".parse().unwrap();
+    let report = SweepReport::of_runs(sample::setup(), runs.clone(), Some(slo.clone()));
+    let Ok(Edge::Between(edge)) = report.decisions()[0].tight.maximum.edge else { panic!() };
+    // Medians 300 and 700: halfway; the ranges 280 to 360 and 690 to 800 cross at 4 + 4 x 220/410 and 4 + 4 x 140/440.
+    assert!((edge.load.value() - 6.0).abs() < 1e-9, "{edge:?}");
+    assert!((edge.load.high() - (4.0 + 880.0 / 410.0)).abs() < 1e-9, "{edge:?}");
+    assert!((edge.load.low() - (4.0 + 560.0 / 440.0)).abs() < 1e-9, "{edge:?}");
+    let levels: Vec<PlanLevel> = runs.iter().map(|run| PlanLevel::measured(run).unwrap()).collect();
+    let carried = Carried::of(&levels, slo.goals()).unwrap();
+    assert_eq!((carried.requests_per_s, carried.served), (edge.load, edge.throughput));
+}
+
+/// Of slots there are whole ones, and what is said to be served is what they serve.
+#[test]
+fn slots_are_whole_and_so_is_what_they_serve() {
+    let levels = vec![slots(8, 10.0, 200.0, 900.0), slots(16, 18.0, 700.0, 1_500.0)];
+    let report = sweep(levels, "p99 ttft<=480ms");
+    let Ok(Edge::Between(edge)) = report.decisions()[0].tight.maximum.edge else { panic!() };
+    // 480 ms are crossed at 12.48 slots.
+    assert_eq!((edge.load.value(), edge.throughput.value()), (12.0, 14.0));
+    // Without an interval the tested loads bound it.
+    assert_eq!((edge.load.low(), edge.load.high()), (8.0, 16.0));
+}
+
+/// What broke is what was measured there, not what a regression made of it.
+#[test]
+fn what_breaks_is_what_was_measured() {
+    let levels = vec![rate(2.0, 200.0, 20.0), rate(4.0, 700.0, 20.0), rate(8.0, 600.0, 20.0)];
+    let text = said(&sweep(levels, "p99 ttft<=500ms"));
+    assert!(text.contains("breaks first: 700 ms at 4, 40 % beyond"), "{text}");
 }

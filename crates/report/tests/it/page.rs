@@ -71,7 +71,7 @@ fn it_says_all_that_it_must() {
         "The engine was simulated, not run on hardware.",
         "Llama-3.1-8B bf16 on one H100 SXM, 32 slots",
         "concurrency 32",
-        "Highest concurrency within the goals: 45",
+        "Highest concurrency within the goals: about 45",
         "dominated by 32",
         "goal: p99 E2EL &lt; 600 ms",
         "1.6 % of requests failed",
