@@ -47,7 +47,7 @@ const fn e2el(name: &'static str, statistic: Statistic) -> Column {
 }
 
 /// Every column, in order: what it is, how fast, how late, what it takes, whether to believe it.
-pub(super) const COLUMNS: [Column; 50] = [
+pub(super) const COLUMNS: [Column; 51] = [
     column("run", "its name", Text(|row| Some(row.run.name.clone()))),
     column("level", "its folder in the run", Text(|row| row.level.folder.clone())),
     column("load", "concurrency or rate, in words", Text(|row| Some(row.level.load.words()))),
@@ -95,6 +95,11 @@ pub(super) const COLUMNS: [Column; 50] = [
     e2el("p90_e2el_ms", P90),
     e2el("p99_e2el_ms", P99),
     e2el("max_e2el_ms", Max),
+    column(
+        "greatest_for_p99",
+        "columns of p99 that hold the greatest of fewer than 100 values",
+        Text(figures::stand_ins),
+    ),
     column(
         "completed",
         "requests",
