@@ -28,6 +28,9 @@ pub(crate) fn run(args: &ParetoArgs) -> Result<Exit, Fail> {
     let asked = || Asked::new(asked::axes(&args.axes, folders.is_some())?, &args.answers);
     // A wrong flag is found before anything is read.
     let asked = if args.output.table { None } else { Some(asked()?) };
+    if let (Some(folders), Some(asked)) = (&folders, &asked) {
+        has_quality(folders, args, asked)?;
+    }
     let (table, left_out) = match &folders {
         Some(folders) => of_folders(folders, args, asked.as_ref())?,
         None => (of_file(args)?, None),
@@ -56,6 +59,18 @@ pub(crate) fn run(args: &ParetoArgs) -> Result<Exit, Fail> {
         Some(left_out) => shown.folders(left_out),
         None => shown.table(),
     }
+}
+
+/// No run knows how good its output is.
+fn has_quality(folders: &Folders, args: &ParetoArgs, asked: &Asked) -> Result<(), Fail> {
+    let is_asked = asked.axes.iter().any(|axis| axis.name() == "quality");
+    if !is_asked || !args.runs.quality.is_empty() || args.runs.join.is_some() {
+        return Ok(());
+    }
+    Err(Fail::usage(format!(
+        "--quality: no run knows how good its output is; give NAME=VALUE for each of {}",
+        folders.names().join(", ")
+    )))
 }
 
 /// The one table that is named.
@@ -153,26 +168,7 @@ impl Shown<'_> {
             1 => format!("its one row has no number for {}", axes.join(" or ")),
             many => format!("none of its {many} rows has a number for each of {}", axes.join(", ")),
         };
-        Err(Fail::broken(format!(
-            "{}: the frontier is empty: {why}{}",
-            self.table.name(),
-            self.hint()
-        )))
-    }
-
-    /// What could be compared instead.
-    fn hint(&self) -> String {
-        let lacks = self.asked.axes.iter().find(|axis| {
-            let name = axis.name();
-            name.starts_with("p99_") && name.ends_with("_ms")
-        });
-        match lacks {
-            Some(axis) if self.table.len() > 0 => format!(
-                "; a p99 takes 100 requests, and {} has the greatest instead",
-                axis.name().replacen("p99_", "max_", 1)
-            ),
-            _ => String::new(),
-        }
+        Err(Fail::broken(format!("{}: the frontier is empty: {why}", self.table.name())))
     }
 }
 

@@ -55,7 +55,9 @@ pub struct LeftOut {
 
 /// The levels of runs as rows, with a column for each figure that people hold against another.
 ///
-/// Only levels that may be compared are rows: neither partial nor invalid ones. What is not known is empty. A figure whose
+/// Only levels that may be compared are rows: neither partial nor invalid ones. What is not known is empty. Of
+/// fewer than 100 values the greatest stands in for a 99th percentile, as on a sweep's own frontier, and the column
+/// `greatest_for_p99` names the columns where it does. A figure whose
 /// 95 % interval is known anywhere has two further columns, `NAME_low` and `NAME_high`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelTable {

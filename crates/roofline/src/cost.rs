@@ -92,6 +92,15 @@ impl HourlyRate {
         price.map(Self::from).ok_or_else(|| CostError::NoPrice { device: device.name().to_owned() })
     }
 
+    /// The lowest of the first of the device's published prices: what a device costs where nobody says. A price that is
+    /// published is a list price, and what is paid is rather below than above it.
+    ///
+    /// # Errors
+    /// If none is known.
+    pub fn lowest_published(device: &Device) -> Result<Self, CostError> {
+        Self::published(device).map(|rate| Self { high: rate.low, ..rate })
+    }
+
     /// The least.
     #[must_use]
     pub const fn low(&self) -> UsdPerHour {

@@ -124,8 +124,8 @@ pub(crate) struct ParetoRunArgs {
     /// How many devices a run takes, as NAME=N, where the run does not know it.
     #[arg(long, value_name = "NAME=N")]
     pub(crate) devices: Vec<String>,
-    /// What an hour of one device costs, in US dollars, for all runs or as NAME=PRICE for one; by default the lowest published
-    /// price of the device.
+    /// What an hour of one device costs, in US dollars, for all runs or as NAME=PRICE for one; by default the lowest of the
+    /// first published price of the device, as for `fizeau plan`.
     #[arg(long, value_name = "[NAME=]USD")]
     pub(crate) gpu_hour: Vec<String>,
     /// A CSV whose rows are joined to those of the table by the columns that both have, such as run,accuracy.

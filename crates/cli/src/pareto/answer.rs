@@ -86,6 +86,20 @@ impl Answer {
         rows
     }
 
+    /// The rows that are shown: with layers all that were compared, else those on any frontier.
+    pub(super) fn shown(&self) -> Vec<usize> {
+        match self.layers {
+            Some(_) => self.rows.clone(),
+            None => self.on_any(),
+        }
+    }
+
+    /// The layer of a row; none where nobody asked, or where it was not compared.
+    pub(super) fn layer_of(&self, row: usize) -> Option<usize> {
+        let at = self.rows.binary_search(&row).ok()?;
+        self.layers.as_ref()?.get(at).copied()
+    }
+
     /// Whether a row is on the frontier of all.
     pub(super) fn is_on_frontier(&self, row: usize) -> bool {
         self.frontier.binary_search(&row).is_ok()

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fizeau::core::UsdPerHour;
-use fizeau::report::{LevelTable, TableRun};
+use fizeau::report::{LevelReport, LevelTable, SweepReport, TableRun};
 use fizeau::roofline::{HourlyRate, Origin, System};
 use serde_json::Value;
 
 use super::is_folder;
+use super::text::wrapped;
 use crate::args::{ParetoRunArgs, PhysicsArgs};
 use crate::exit::{Fail, Named};
+use crate::planned::is_of_sweep;
 use crate::report::Stored;
 
 /// Runs and their names.
@@ -21,6 +23,10 @@ pub(super) struct Folders {
 /// The folders that `inputs` name, each `[NAME=]DIR`; none where they are files.
 pub(super) fn named(inputs: &[String]) -> Result<Option<Folders>, Fail> {
     let taken: Vec<(Option<&str>, &str)> = inputs.iter().map(|input| taken_apart(input)).collect();
+    let is_missing = |path: &&str| *path != "-" && !Path::new(path).exists();
+    if let Some(path) = taken.iter().map(|(_, path)| *path).find(is_missing) {
+        return Err(Fail::usage(format!("{path}: there is no such folder or file")));
+    }
     let folders = taken.iter().filter(|(_, path)| is_folder(path)).count();
     match folders {
         0 => return Ok(None),
@@ -110,10 +116,11 @@ impl Folders {
         let prices = self.values("--gpu-hour", &args.gpu_hour, Whom::Any)?;
         let mut stored = Vec::new();
         for (_, path) in &self.runs {
-            stored.push(Stored::read(path, &[], &PhysicsArgs::default())?);
+            let run = Stored::read(path, &[], &PhysicsArgs::default())?;
+            stored.push((one_a_load(&run), run));
         }
         let mut runs = Vec::new();
-        for (index, ((name, _), stored)) in self.runs.iter().zip(&stored).enumerate() {
+        for (index, ((name, _), (levels, stored))) in self.runs.iter().zip(&stored).enumerate() {
             let value = |of: &[Option<f64>]| of.get(index).copied().flatten();
             let system = stored.physics.as_ref().map(|physics| physics.reference().system);
             let price = match value(&prices) {
@@ -123,7 +130,7 @@ impl Folders {
             runs.push(TableRun {
                 name: name.clone(),
                 setup: &stored.setup,
-                levels: &stored.levels,
+                levels,
                 system,
                 devices: match value(&devices) {
                     Some(devices) => Some(count(devices)?),
@@ -163,6 +170,19 @@ impl Folders {
     }
 }
 
+/// The levels of a sweep as its own table has them: of a load that was measured more than once the run that stands for all,
+/// since the luckiest of its runs is no configuration of its own. Levels of any other kind of run are all kept.
+fn one_a_load(stored: &Stored) -> Vec<LevelReport> {
+    let is_of_sweep = |level: &LevelReport| level.folder.as_deref().is_some_and(is_of_sweep);
+    match stored.levels.iter().all(is_of_sweep) {
+        true => {
+            let levels = stored.levels.clone();
+            SweepReport::of_runs(stored.setup.clone(), levels, None).levels().to_vec()
+        }
+        false => stored.levels.clone(),
+    }
+}
+
 /// Whom a value without a name is for.
 #[derive(Clone, Copy, PartialEq)]
 enum Whom {
@@ -181,12 +201,14 @@ fn count(devices: f64) -> Result<u64, Fail> {
 
 /// The device's published price, and whose it is.
 fn published(system: &System, run: &str, is_said: bool) -> Option<HourlyRate> {
-    let rate = HourlyRate::published(system.device()).ok()?;
+    let rate = HourlyRate::lowest_published(system.device()).ok()?;
     if let (Origin::Published { kind, source, date }, true) = (rate.origin(), is_said) {
-        eprintln!(
-            "note: {run}: {} US dollars per device and hour ({kind}, {source}, {date}), the lowest published; --gpu-hour says yours",
-            rate.low().get()
+        let price = rate.low().get();
+        let note = format!(
+            "note: {run}: {price} US dollars a device and hour: the lowest of {kind}, {source}, {date}; no offer, --gpu-hour says \
+             yours"
         );
+        eprintln!("{}", wrapped(&note));
     }
     Some(rate)
 }

@@ -8,10 +8,7 @@ use crate::exit::Fail;
 
 /// The rows on a frontier as they came, or with layers all rows, with a column for each answer that differs from row to row.
 pub(super) fn csv(table: &Table, answer: &Answer) -> Result<String, Fail> {
-    let rows = match answer.layers {
-        Some(_) => answer.rows.clone(),
-        None => answer.on_any(),
-    };
+    let rows = answer.shown();
     let is_more = answer.layers.is_some() || answer.by.is_some() || answer.undecided.is_some();
     // Of JSON Lines they take a look at every row.
     let heads = if is_more { table.heads()? } else { Vec::new() };

@@ -142,11 +142,13 @@ impl Table {
 
     fn no_column(&self, column: &str) -> Fail {
         let heads = self.heads().unwrap_or_default();
-        Fail::usage(format!(
-            "{}: no column `{column}`; there are {}",
-            self.name,
-            heads.iter().map(|head| format!("`{head}`")).collect::<Vec<_>>().join(", ")
-        ))
+        let near = like(&heads, column);
+        let named: Vec<String> = near.iter().map(|head| format!("`{head}`")).collect();
+        let few = match near.len() < heads.len() {
+            true => format!("; of {} columns these are like it: ", heads.len()),
+            false => "; there are ".to_owned(),
+        };
+        Fail::usage(format!("{}: no column `{column}`{few}{}", self.name, named.join(", ")))
     }
 
     /// What is wrong with a row.
@@ -203,6 +205,25 @@ impl Table {
         }
         Ok(out)
     }
+}
+
+/// Of many names those that share a word with `column`, and all of few.
+fn like<'a>(heads: &'a [String], column: &str) -> Vec<&'a str> {
+    /// As many as a reader takes in.
+    const FEW: usize = 12;
+    let all = heads.iter().map(String::as_str);
+    if heads.len() <= FEW {
+        return all.collect();
+    }
+    let words: Vec<&str> = column.split('_').filter(|word| word.len() > 2).collect();
+    let is_end = |head: &str| head.ends_with("_low") || head.ends_with("_high");
+    let mut near: Vec<(usize, &str)> = all
+        .filter(|head| !is_end(head))
+        .map(|head| (words.iter().filter(|word| head.contains(**word)).count(), head))
+        .collect();
+    // The sort is stable: of equals the first of the table come first.
+    near.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
+    near.into_iter().map(|(_, head)| head).take(FEW).collect()
 }
 
 fn count_lines(bytes: &[u8]) -> usize {

@@ -7,7 +7,7 @@ use super::answer::Answer;
 use super::asked::{self, Asked};
 use super::sample::Sample;
 use super::show;
-use super::table::Table;
+use super::table::{Field, Table};
 use crate::exit::Fail;
 
 const WIDTH: usize = 80;
@@ -25,10 +25,24 @@ struct Level {
     party: usize,
     run: String,
     load: String,
+    setting: Setting,
+    figures: Vec<Option<f64>>,
+    /// The columns in which the greatest value stands in for a 99th percentile.
+    greatest: String,
+}
+
+/// What a level was measured on.
+#[derive(PartialEq)]
+struct Setting {
+    hardware: String,
+    precision: String,
     devices: Option<f64>,
     deployment: String,
-    figures: Vec<Option<f64>>,
 }
+
+/// The columns that say what a row is, in order.
+const ABOUT: [&str; 7] =
+    ["run", "load", "hardware", "precision", "devices", "deployment", "greatest_for_p99"];
 
 /// A level that is compared with nothing, in a line.
 pub(super) fn left_out(level: &LeftOut) -> String {
@@ -37,7 +51,7 @@ pub(super) fn left_out(level: &LeftOut) -> String {
 
 impl<'a> Levels<'a> {
     pub(super) fn read(table: &Table, asked: &'a Asked) -> Result<Self, Fail> {
-        let mut names = vec!["run", "load", "devices", "deployment"];
+        let mut names = ABOUT.to_vec();
         names.push(asked.by.as_deref().unwrap_or("run"));
         names.extend(asked.axes.iter().map(fizeau::pareto::Axis::name));
         let (mut rows, mut parties) = (Vec::new(), Vec::<String>::new());
@@ -45,7 +59,7 @@ impl<'a> Levels<'a> {
             let word = |at: usize| {
                 fields.get(at).map_or_else(String::new, |field| field.words().into_owned())
             };
-            let own = word(4);
+            let own = word(ABOUT.len());
             let party = match parties.iter().position(|known| *known == own) {
                 Some(party) => party,
                 None => {
@@ -57,9 +71,14 @@ impl<'a> Levels<'a> {
                 party,
                 run: word(0),
                 load: word(1),
-                devices: fields.get(2).and_then(super::table::Field::number),
-                deployment: word(3),
-                figures: fields.iter().skip(5).map(super::table::Field::number).collect(),
+                setting: Setting {
+                    hardware: word(2),
+                    precision: word(3),
+                    devices: fields.get(4).and_then(Field::number),
+                    deployment: word(5),
+                },
+                figures: fields.iter().skip(ABOUT.len() + 1).map(Field::number).collect(),
+                greatest: word(6),
             });
             Ok(())
         })?;
@@ -97,6 +116,13 @@ impl<'a> Levels<'a> {
             }
             let place = if answer.is_on_frontier(row) { "all" } else { "own" };
             point.insert("frontier".to_owned(), json!(place));
+            if let Some(layer) = answer.layer_of(row) {
+                point.insert("layer".to_owned(), json!(layer));
+            }
+            if !level.greatest.is_empty() {
+                let columns: Vec<&str> = level.greatest.split(' ').collect();
+                point.insert("greatest_for_p99".to_owned(), json!(columns));
+            }
             Some(Value::Object(point))
         };
         answer.on_any().into_iter().filter_map(point).collect()
@@ -117,19 +143,12 @@ impl<'a> Levels<'a> {
             asked::words(&self.asked.axes)
         ));
         for (index, name) in self.parties.iter().enumerate() {
-            line(&format!("  {}  {name}{}", letter(index), self.devices(index)));
+            line(&format!("  {}  {name}{}", letter(index), self.setting(index)));
         }
         line("");
         self.table(answer).iter().for_each(|row| line(row));
-        if answer.by.is_some() {
-            line(&format!(
-                "* on the frontier of all; the others are on that of their own {what} alone"
-            ));
-        }
-        if answer.undecided.as_ref().is_some_and(|undecided| !undecided.is_empty()) {
-            line("~ another is better by the figures, but within the intervals it is not certain");
-        }
-        let beaten = answer.rows.len() - answer.on_any().len();
+        self.marks(answer).iter().for_each(|mark| line(mark));
+        let beaten = answer.rows.len() - answer.shown().len();
         if beaten > 0 {
             line(&format!("Not shown: {} that others beat", counted(beaten, "level")));
         }
@@ -139,30 +158,73 @@ impl<'a> Levels<'a> {
         text
     }
 
-    /// How many devices a party has, and how the model lies on them, where that is the same for all its rows.
-    fn devices(&self, party: usize) -> String {
-        let mut rows = self.rows.iter().filter(|level| level.party == party);
-        let Some(first) = rows.next() else { return String::new() };
-        if rows
-            .any(|level| (level.devices, &level.deployment) != (first.devices, &first.deployment))
-        {
-            return String::new();
+    /// What the marks in the table mean.
+    fn marks(&self, answer: &Answer) -> Vec<String> {
+        let what = self.asked.by.as_deref().unwrap_or("run");
+        let mut marks = Vec::new();
+        if self.is_marked(answer) {
+            marks.push(match answer.layers {
+                Some(_) => "+ on the frontier of all".to_owned(),
+                None => format!(
+                    "+ on the frontier of all; rows without a mark on that of their own {what} alone"
+                ),
+            });
         }
-        match (&*first.deployment, first.devices) {
-            ("", None) => String::new(),
-            ("", Some(1.0)) => " (one device)".to_owned(),
-            ("", Some(devices)) => format!(" ({devices} devices)"),
-            (deployment, _) => format!(" ({deployment})"),
+        if answer.undecided.as_ref().is_some_and(|undecided| !undecided.is_empty()) {
+            marks.push(
+                "~ on it too: another is better by the figures, but within the intervals that is not \
+                 certain"
+                    .to_owned(),
+            );
         }
+        let shown = answer.shown();
+        let mut shown = shown.iter().filter_map(|&row| self.rows.get(row));
+        let axes = 0..self.asked.axes.len();
+        if shown.any(|level| axes.clone().any(|axis| self.is_greatest(level, axis))) {
+            marks.push(
+                "* fewer than 100 values: the greatest seen, since a p99 needs 100".to_owned(),
+            );
+        }
+        marks
     }
 
-    /// A line for each row on any frontier, from the worst to the best of the first axis.
-    fn table(&self, answer: &Answer) -> Vec<String> {
-        let mut rows: Vec<(usize, &Level)> = answer
-            .on_any()
+    /// Whether the frontier of all is marked: where it is not all that is shown.
+    fn is_marked(&self, answer: &Answer) -> bool {
+        answer.layers.is_some() || (answer.by.is_some() && self.parties.len() > 1)
+    }
+
+    /// Whether the greatest value stands in for the percentile that an axis is named after.
+    fn is_greatest(&self, level: &Level, axis: usize) -> bool {
+        let name = self.asked.axes.get(axis).map(fizeau::pareto::Axis::name);
+        name.is_some_and(|name| level.greatest.split(' ').any(|column| column == name))
+    }
+
+    /// What a party was measured on, where that is the same for all its rows.
+    fn setting(&self, party: usize) -> String {
+        let mut rows = self.rows.iter().filter(|level| level.party == party);
+        let Some(first) = rows.next() else { return String::new() };
+        if rows.any(|level| level.setting != first.setting) {
+            return String::new();
+        }
+        let Setting { hardware, precision, devices, deployment } = &first.setting;
+        let devices = match (&**deployment, devices) {
+            ("", None) => String::new(),
+            ("", Some(1.0)) => "one device".to_owned(),
+            ("", Some(devices)) => format!("{devices} devices"),
+            (deployment, _) => deployment.to_owned(),
+        };
+        let known: Vec<&str> = [hardware, precision, &devices]
             .into_iter()
-            .filter_map(|row| Some((row, self.rows.get(row)?)))
+            .map(String::as_str)
+            .filter(|words| !words.is_empty())
             .collect();
+        if known.is_empty() { String::new() } else { format!(" ({})", known.join("; ")) }
+    }
+
+    /// A line for each row that is shown, from the least to the greatest of the first axis.
+    fn table(&self, answer: &Answer) -> Vec<String> {
+        let mut rows: Vec<(usize, &Level)> =
+            answer.shown().into_iter().filter_map(|row| Some((row, self.rows.get(row)?))).collect();
         let first = |level: &Level| level.figures.first().copied().flatten().unwrap_or_default();
         rows.sort_by(|a, b| first(a.1).total_cmp(&first(b.1)).then(a.0.cmp(&b.0)));
         let own = |level: &Level| match self.asked.by.as_deref() {
@@ -173,14 +235,17 @@ impl<'a> Levels<'a> {
         let load_width =
             loads.iter().map(|load| load.chars().count()).max().unwrap_or(4).clamp(4, 30);
         let letters = letter(self.parties.len().saturating_sub(1)).len();
-        let heads = self.heads(WIDTH.saturating_sub(load_width + letters + 3));
+        let layer_width = if answer.layers.is_some() { "  layer".len() } else { 0 };
+        let heads = self.heads(WIDTH.saturating_sub(load_width + letters + 3 + layer_width));
+        let layer_head = if layer_width > 0 { "  layer" } else { "" };
         let head: String = heads.iter().map(|head| format!("  {head}")).collect();
-        let mut lines = vec![format!("  {:letters$} {:load_width$}{head}", "", "load")];
-        let columns: Vec<Vec<String>> = (0..heads.len()).map(|axis| column(&rows, axis)).collect();
+        let mut lines = vec![format!("  {:letters$} {:load_width$}{layer_head}{head}", "", "load")];
+        let columns: Vec<Vec<String>> =
+            (0..heads.len()).map(|axis| self.column(&rows, axis)).collect();
         for (at, ((row, level), load)) in rows.iter().zip(loads).enumerate() {
-            let mark = match answer.by.is_some() && answer.is_on_frontier(*row) {
+            let mark = match self.is_marked(answer) && answer.is_on_frontier(*row) {
                 _ if answer.is_undecided(*row) => '~',
-                true => '*',
+                true => '+',
                 false => ' ',
             };
             let cells: String = heads
@@ -191,8 +256,11 @@ impl<'a> Levels<'a> {
                 })
                 .collect();
             let load: String = printable(&load).chars().take(load_width).collect();
-            lines
-                .push(format!("{mark} {:letters$} {load:load_width$}{cells}", letter(level.party)));
+            let layer = answer.layer_of(*row).map(|layer| layer.to_string()).unwrap_or_default();
+            let party = letter(level.party);
+            lines.push(format!(
+                "{mark} {party:letters$} {load:load_width$}{layer:>layer_width$}{cells}"
+            ));
         }
         if heads.iter().zip(&self.asked.axes).any(|(head, axis)| head.trim() != axis.name()) {
             for (head, axis) in heads.iter().zip(&self.asked.axes) {
@@ -213,24 +281,26 @@ impl<'a> Levels<'a> {
             }
         }
     }
-}
 
-/// The figures of an axis, with the digits that suit the least of them.
-fn column(rows: &[(usize, &Level)], axis: usize) -> Vec<String> {
-    let figure = |level: &Level| level.figures.get(axis).copied().flatten();
-    let figures = || rows.iter().filter_map(|(_, level)| figure(level)).map(f64::abs);
-    let least = figures().filter(|figure| *figure > 0.0).fold(f64::INFINITY, f64::min);
-    let decimals = match least {
-        least if least < 0.01 => 4,
-        least if least < 0.1 => 3,
-        least if least < 10.0 => 2,
-        least if least < 100.0 => 1,
-        _ => 0,
-    };
-    let cell = |(_, level): &(usize, &Level)| {
-        figure(level).map_or_else(|| "-".to_owned(), |figure| format!("{figure:.decimals$}"))
-    };
-    rows.iter().map(cell).collect()
+    /// The figures of an axis, with the digits that suit the least of them, and a star behind what stands in for a p99.
+    fn column(&self, rows: &[(usize, &Level)], axis: usize) -> Vec<String> {
+        let figure = |level: &Level| level.figures.get(axis).copied().flatten();
+        let figures = || rows.iter().filter_map(|(_, level)| figure(level)).map(f64::abs);
+        let least = figures().filter(|figure| *figure > 0.0).fold(f64::INFINITY, f64::min);
+        let decimals = match least {
+            least if least < 0.01 => 4,
+            least if least < 0.1 => 3,
+            least if least < 10.0 => 2,
+            least if least < 100.0 => 1,
+            _ => 0,
+        };
+        let cell = |(_, level): &(usize, &Level)| {
+            let star = if self.is_greatest(level, axis) { "*" } else { "" };
+            figure(level)
+                .map_or_else(|| "-".to_owned(), |figure| format!("{figure:.decimals$}{star}"))
+        };
+        rows.iter().map(cell).collect()
+    }
 }
 
 fn counted(many: usize, what: &str) -> String {
@@ -261,7 +331,7 @@ fn printable(text: &str) -> String {
 }
 
 /// Broken between words; further lines stand further in. A line that fits is left as it is.
-fn wrapped(text: &str) -> String {
+pub(super) fn wrapped(text: &str) -> String {
     let text = printable(text);
     if text.chars().count() <= WIDTH {
         return text.trim_end().to_owned();

@@ -13,7 +13,7 @@ use crate::exit::{Fail, Named};
 use crate::hardware;
 use crate::speed::Physics;
 
-/// By the source's own words, then by the flags, then as it was published of the device.
+/// By the source's own words, then by the flags, then the lowest that was published of the device.
 pub(super) fn of(from: &FromArg, args: &PlanArgs, found: &Found) -> Result<HourlyRate, Fail> {
     let name = &from.name;
     match (from.gpu_hour, &from.tco) {
@@ -33,7 +33,7 @@ pub(super) fn of(from: &FromArg, args: &PlanArgs, found: &Found) -> Result<Hourl
             "--gpu-hour: say what an hour of a device of {name} costs, in US dollars"
         ))
     })?;
-    HourlyRate::published(&device).named("--gpu-hour")
+    HourlyRate::lowest_published(&device).named("--gpu-hour")
 }
 
 fn given(price: f64, whose: &str) -> Result<HourlyRate, Fail> {

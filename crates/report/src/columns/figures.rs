@@ -104,8 +104,23 @@ fn latency(of: &Distribution, statistic: Statistic) -> Figure {
         Statistic::Mean => of.mean_interval.and_then(Support::known),
         _ => quantile.interval(),
     };
-    let value = of.statistic(statistic).map(Millis::get);
+    let own = of.statistic(statistic);
+    // As a sweep's own table and frontier have it; `greatest_for_p99` says where.
+    let greatest = of.max.filter(|_| statistic == Statistic::P99);
+    let interval = interval.filter(|_| own.is_some());
+    let value = own.or(greatest).map(Millis::get);
     Figure::new(value, interval.map(|ends| (ends.low.get(), ends.high.get())))
+}
+
+/// The columns of a 99th percentile that hold the greatest value instead, since it takes 100.
+pub(super) fn stand_ins(row: &Row<'_>) -> Option<String> {
+    let all = &row.level.summary.metrics;
+    let samples =
+        [("ttft", &all.ttft), ("tpot", &all.tpot), ("itl", &all.itl), ("e2el", &all.e2el)];
+    let is_short = |of: &Distribution| of.statistic(Statistic::P99).is_none() && of.max.is_some();
+    let short = samples.iter().filter(|(_, of)| is_short(of));
+    let names: Vec<String> = short.map(|(name, _)| format!("p99_{name}_ms")).collect();
+    (!names.is_empty()).then(|| names.join(" "))
 }
 
 impl Content {

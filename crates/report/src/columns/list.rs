@@ -96,6 +96,11 @@ pub(super) const COLUMNS: [Column; 51] = [
     e2el("p99_e2el_ms", P99),
     e2el("max_e2el_ms", Max),
     column(
+        "greatest_for_p99",
+        "columns of p99 that hold the greatest of fewer than 100 values",
+        Text(figures::stand_ins),
+    ),
+    column(
         "completed",
         "requests",
         Number(|row| Some(row.level.summary.requests.completed as f64)),

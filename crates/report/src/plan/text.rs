@@ -157,7 +157,9 @@ fn price(hour: &HourlyRate) -> String {
     };
     match hour.origin() {
         Origin::Published { kind, source, date } => {
-            format!("{price}: {kind}, {source}, {date}; no offer, --gpu-hour says yours")
+            format!(
+                "{price}: the lowest of {kind}, {source}, {date}; no offer, --gpu-hour says yours"
+            )
         }
         Origin::Owned => format!("{price}: what owning one costs, by the file"),
         _ => format!("{price}, as given"),

@@ -115,17 +115,60 @@ fn quality_and_devices_are_given_by_name() {
 }
 
 #[test]
-fn where_no_level_can_be_compared_it_says_why_and_what_could_be() {
+fn of_fewer_than_100_requests_the_greatest_stands_in_as_on_the_sweeps_own_frontier() {
     let scratch = Scratch::new("pareto-few");
     let few = scratch.path("few");
     let line = format!("simulate --isl 8 --osl 4 --num-prompts 20 --levels 1,2 --out {few}");
     assert!(run(&line.split_whitespace().collect::<Vec<_>>()).code.is_some());
-    let empty = pareto(&[&few], "--json");
-    assert_eq!(empty.code, Some(1), "{empty:?}");
-    assert!(empty.err.contains("left out: few at concurrency 1 (no p99_e2el_ms)"), "{}", empty.err);
-    assert!(empty.err.contains("max_e2el_ms has the greatest instead"), "{}", empty.err);
+    let answer = document(&pareto(&[&few], "--json"));
+    let own = crate::stand::json(format!("{few}/sweep.json"));
+    let own: Vec<&serde_json::Value> =
+        own["frontier"].as_array().unwrap().iter().map(|point| &point["level"]).collect();
+    assert_eq!(answer["frontier"], json!(own));
+    let columns = answer["points"][0]["greatest_for_p99"].as_array().unwrap();
+    assert!(columns.contains(&json!("p99_e2el_ms")), "{columns:?}");
+    let text = pareto(&[&few], "").out;
+    assert!(text.contains("* fewer than 100 values"), "{text}");
+    let rows = text.lines().filter(|line| line.contains(" concurrency ")).collect::<Vec<_>>();
+    assert!(!rows.is_empty() && rows.iter().all(|row| row.ends_with('*')), "{text}");
     let greatest = pareto(&[&few], "--maximize requests_per_s --minimize max_e2el_ms --json");
-    assert_eq!(greatest.code, Some(0), "{greatest:?}");
+    assert_eq!(document(&greatest)["frontier"], answer["frontier"]);
+}
+
+#[test]
+fn a_load_that_was_measured_more_than_once_is_one_row() {
+    let scratch = Scratch::new("pareto-repeats");
+    let sweep = simulated(&scratch, "thrice", "--levels 1,8 --repeats 3 --random-range-ratio 0.5");
+    let answer = document(&pareto(&[&sweep], "--json --layers"));
+    assert_eq!(
+        answer["layers"].as_array().unwrap().iter().flat_map(|of| of.as_array().unwrap()).count(),
+        2
+    );
+    let own = crate::stand::json(format!("{sweep}/sweep.json"));
+    let own: Vec<&serde_json::Value> =
+        own["frontier"].as_array().unwrap().iter().map(|point| &point["level"]).collect();
+    assert_eq!(answer["frontier"], json!(own));
+    let text = pareto(&[&sweep], "--layers").out;
+    assert!(text.lines().any(|line| line.contains("load") && line.contains("layer")), "{text}");
+}
+
+#[test]
+fn what_is_missing_is_named_before_anything_is_read() {
+    let scratch = Scratch::new("pareto-missing");
+    let sweep = simulated(&scratch, "there", "--levels 1");
+    let nowhere = pareto(&["nowhere"], "");
+    assert_eq!(nowhere.code, Some(2), "{nowhere:?}");
+    assert!(nowhere.err.contains("nowhere: there is no such folder or file"), "{}", nowhere.err);
+    let quality = pareto(&[&sweep], "--axes quality-cost");
+    assert_eq!(quality.code, Some(2), "{quality:?}");
+    assert!(quality.err.contains("--quality: no run knows"), "{}", quality.err);
+    assert_eq!(quality.err.trim_end().lines().count(), 1, "{}", quality.err);
+    let column = pareto(&[&sweep], "--minimize p99_ttft");
+    assert!(
+        column.err.contains("`p99_ttft_ms`") && !column.err.contains("`verdict`"),
+        "{}",
+        column.err
+    );
 }
 
 #[test]
