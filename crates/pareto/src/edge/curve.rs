@@ -123,6 +123,12 @@ impl Curve {
         self.reach_along(&self.worse)
     }
 
+    /// Whether the worse end of a figure that more load helps keeps the limit at `load`. True of any other, which
+    /// [`Curve::reach_of_worse`] tells of.
+    pub(super) fn surely_helped(&self, load: f64) -> bool {
+        self.worsens || on_line(&self.loads, &self.worse, load) <= self.most
+    }
+
     /// Where `costs`, which rise, cross the limit. One that falls bounds no load from above.
     fn reach_along(&self, costs: &[f64]) -> Reach {
         if !self.worsens {
@@ -166,17 +172,22 @@ pub(super) fn throughput(steps: &[Step], load: Estimate) -> Estimate {
 
 /// On the straight line between the neighbours of a load within the steps.
 fn along(steps: &[Step], load: f64, figure: impl Fn(&Step) -> f64) -> f64 {
-    let above = steps.partition_point(|step| step.load <= load);
-    let below = above.checked_sub(1).and_then(|below| steps.get(below));
-    match (below, steps.get(above)) {
-        (Some(below), Some(above)) => {
-            let share = (load - below.load) / (above.load - below.load);
-            let (from, to) = (figure(below), figure(above));
+    let loads: Vec<f64> = steps.iter().map(|step| step.load).collect();
+    on_line(&loads, &steps.iter().map(figure).collect::<Vec<_>>(), load)
+}
+
+/// On the straight line between the neighbours of a load, of rising `loads` and the figure at each.
+fn on_line(loads: &[f64], figures: &[f64], load: f64) -> f64 {
+    let above = loads.partition_point(|own| *own <= load);
+    let at = |i: usize| Some((*loads.get(i)?, *figures.get(i)?));
+    match (above.checked_sub(1).and_then(at), at(above)) {
+        (Some((low, from)), Some((high, to))) => {
+            let share = (load - low) / (high - low);
             // Rounding must not lead beyond the better neighbour; an infinite end stays one.
             let between = (to - from).mul_add(share, from);
             if between.is_nan() { from } else { between.clamp(from.min(to), from.max(to)) }
         }
-        (Some(one), None) | (None, Some(one)) => figure(one),
+        (Some((_, one)), None) | (None, Some((_, one))) => one,
         (None, None) => f64::NAN,
     }
 }

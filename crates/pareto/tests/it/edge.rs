@@ -49,7 +49,9 @@ fn where_all_keep_the_limits_the_edge_is_above() {
     let Edge::Beyond(found) = edge(&levels, &[Limit::at_most(400.0)]).unwrap() else { panic!() };
     let closest = Some((0, 0.25));
     let throughput = exact(2.0);
-    assert_eq!(found, Reached { level: 0, load: 2.0, surely: 2.0, throughput, closest });
+    let is_open_below = false;
+    let reached = Reached { level: 0, load: 2.0, surely: 2.0, is_open_below, throughput, closest };
+    assert_eq!(found, reached);
     let free = [level(1.0, 1.0, &[])];
     assert!(matches!(edge(&free, &[]), Ok(Edge::Beyond(Reached { closest: None, .. }))));
 }
@@ -108,6 +110,34 @@ fn a_limit_that_more_load_helps_bounds_nothing_from_above() {
     // Between the loads both might hold somewhere, but that was not shown of any load tested.
     let none = edge(&levels, &[Limit::at_most(490.0), rate]).unwrap();
     assert!(matches!(none, Edge::Unmet(Miss { worst, .. }) if worst.level == 1), "{none:?}");
+}
+
+/// Just reached, within its error, at the highest load: then it may be reached at none.
+#[test]
+fn a_limit_that_more_load_helps_bounds_what_is_sure() {
+    let wide = |load: f64, rate: [f64; 3], latency: [f64; 3]| {
+        let figures =
+            [rate, latency].map(|[low, value, high]| Estimate::new(value, low, high).ok());
+        Tested { load, throughput: exact(load), figures: figures.to_vec() }
+    };
+    let rate = Limit::at_least(10.0).with_trend(Trend::Rising);
+    let levels = [
+        wide(1.0, [2.0, 2.5, 3.0], [100.0, 100.0, 100.0]),
+        wide(4.0, [8.0, 10.5, 13.0], [400.0, 500.0, 600.0]),
+    ];
+    let Edge::Beyond(found) = edge(&levels, &[rate, Limit::at_most(700.0)]).unwrap() else {
+        panic!()
+    };
+    assert_eq!((found.load, found.surely, found.is_open_below), (4.0, 1.0, true));
+    // The rate is reached for sure, but from 3.7 on, and the latency is kept for sure up to 2.
+    let levels = [levels[0].clone(), wide(4.0, [11.0, 12.0, 13.0], [400.0, 500.0, 1_000.0])];
+    let limits = [rate, Limit::at_most(500.0)];
+    let Edge::Beyond(found) = edge(&levels, &limits).unwrap() else { panic!() };
+    assert_eq!((found.load, found.surely, found.is_open_below), (4.0, 1.0, true));
+    // Of a lower rate both are sure up to (500 - 100) / (1000 - 100) of the way.
+    let limits = [Limit::at_least(5.0).with_trend(Trend::Rising), limits[1]];
+    let Edge::Beyond(found) = edge(&levels, &limits).unwrap() else { panic!() };
+    assert!((found.surely - (1.0 + 3.0 * 4.0 / 9.0)).abs() < 1e-9 && !found.is_open_below);
 }
 
 #[test]
