@@ -169,8 +169,8 @@ pub enum EdgeError {
 /// bends upwards as load nears capacity, so that the line lies above the curve and crosses the limit earlier.
 ///
 /// It is never beyond the highest load that was tested, nor below the lowest. A looser limit never lowers it, and exact figures
-/// give an exact edge. Levels may come in any order; those of one load are averaged and named by the first. A level that lacks
-/// a figure is passed over, since it shows nothing.
+/// give an exact edge. Levels may come in any order; those of one load are averaged and named by the first, with wider intervals
+/// where they scatter by more than their own explain. A level that lacks a figure is passed over, since it shows nothing.
 ///
 /// ```
 /// use fizeau_pareto::{Edge, Estimate, Limit, Tested, edge};

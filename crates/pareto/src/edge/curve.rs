@@ -1,6 +1,7 @@
 //! Figures over the load: made to go one way, and held against a limit.
 
 use super::{Limit, Tested};
+use crate::resample::NORMAL_975;
 use crate::{Estimate, Relation, Trend, isotonic};
 
 /// All levels of one load.
@@ -31,10 +32,7 @@ pub(super) fn steps(levels: &[Tested]) -> Vec<Step> {
 fn averaged(same: &[Step]) -> Option<Step> {
     let first = same.first()?;
     let mean = |of: &dyn Fn(&Step) -> Option<Estimate>| {
-        let all: Vec<Estimate> = same.iter().filter_map(of).collect();
-        let mean =
-            |end: fn(&Estimate) -> f64| all.iter().map(end).sum::<f64>() / all.len().max(1) as f64;
-        around(mean(Estimate::value), mean(Estimate::low), mean(Estimate::high))
+        mean_of_runs(&same.iter().filter_map(of).collect::<Vec<_>>())
     };
     let figures = (0..first.figures.len()).map(|i| mean(&|step| step.figures.get(i).copied()));
     Some(Step {
@@ -44,6 +42,23 @@ fn averaged(same: &[Step]) -> Option<Step> {
         figures: figures.collect(),
         count: same.len(),
     })
+}
+
+/// The mean over runs of one load. Its interval is the mean of theirs, no narrower, since what the runs have in common errs in all
+/// alike; and wider where they scatter by more than their intervals explain, by that excess as a random effect (DerSimonian and
+/// Laird, "Meta-analysis in clinical trials", 1986, with equal weights), both as standard deviations add up. An interval is taken
+/// to be of 95 %, and normal.
+fn mean_of_runs(runs: &[Estimate]) -> Estimate {
+    let count = runs.len().max(1) as f64;
+    let mean = |of: &dyn Fn(&Estimate) -> f64| runs.iter().map(of).sum::<f64>() / count;
+    let value = mean(&Estimate::value);
+    let squares = count * mean(&|run| (run.value() - value).powi(2));
+    let own = mean(&|run| ((run.high() - run.low()) / 2.0 / NORMAL_975).powi(2));
+    let excess = if runs.len() < 2 { 0.0 } else { (squares / (count - 1.0) - own).max(0.0) };
+    let between = NORMAL_975 * (excess / count).sqrt();
+    let low = value - (value - mean(&Estimate::low)).hypot(between);
+    let high = value + (mean(&Estimate::high) - value).hypot(between);
+    around(value, low, high)
 }
 
 /// How far up the load a limit is kept.
