@@ -65,9 +65,12 @@ pub enum CapacityError {
     Countless(f64),
 }
 
-/// A number of replicas that misses a whole one by less than this share is that whole one: 0.1 and 0.9 are not exact, and
-/// what is asked is.
-const ROUNDING: f64 = 1e-9;
+/// A number of replicas that is beyond a whole one by less than this share is that whole one: 0.1 and 0.9 are not exact, and
+/// what is asked is. A few roundings, of 1.1e-16 each.
+const ROUNDING: f64 = 1e-12;
+
+/// And never by more than this, of however many: that much of one replica is carried by all of them together.
+const MOST_ROUNDING: f64 = 1e-6;
 
 /// Beyond it not every whole number can be told from the next.
 const MOST: f64 = 9_007_199_254_740_992.0;
@@ -114,7 +117,7 @@ impl Demand {
             return Err(CapacityError::Nothing(one));
         }
         let exact = self.rate / (one * (1.0 - self.headroom));
-        let needed = (exact * (1.0 - ROUNDING)).ceil().max(1.0);
+        let needed = (exact - (exact * ROUNDING).min(MOST_ROUNDING)).ceil().max(1.0);
         if needed > MOST {
             return Err(CapacityError::Countless(needed));
         }
@@ -122,7 +125,8 @@ impl Demand {
         Ok(Fleet {
             needed: needed as u64,
             spare: self.spare.into(),
-            utilisation: self.rate / (installed * one),
+            // What was rounded away is no overload.
+            utilisation: (self.rate / (installed * one)).min(1.0),
         })
     }
 

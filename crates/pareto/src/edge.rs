@@ -99,8 +99,11 @@ pub struct Reached {
     pub level: usize,
     /// The load.
     pub load: f64,
-    /// The load up to which the worse ends of the figures' intervals keep the limits too; at most `load`.
+    /// The load up to which the worse ends of the figures' intervals keep the limits too; at most `load`. Where they do not
+    /// keep them there, as those of a figure that more load helps may not, they keep them nowhere: it is the lowest load then.
     pub surely: f64,
+    /// Whether it may be below the lowest load that was tested: the worse ends keep the limits nowhere.
+    pub is_open_below: bool,
     /// What is served there.
     pub throughput: Estimate,
     /// The limit that has least to spare there, with its margin as a share of the limit; none without limits.
@@ -166,8 +169,8 @@ pub enum EdgeError {
 /// bends upwards as load nears capacity, so that the line lies above the curve and crosses the limit earlier.
 ///
 /// It is never beyond the highest load that was tested, nor below the lowest. A looser limit never lowers it, and exact figures
-/// give an exact edge. Levels may come in any order; those of one load are averaged and named by the first. A level that lacks
-/// a figure is passed over, since it shows nothing.
+/// give an exact edge. Levels may come in any order; those of one load are averaged and named by the first, with wider intervals
+/// where they scatter by more than their own explain. A level that lacks a figure is passed over, since it shows nothing.
 ///
 /// ```
 /// use fizeau_pareto::{Edge, Estimate, Limit, Tested, edge};
@@ -196,10 +199,10 @@ pub fn edge(levels: &[Tested], limits: &[Limit]) -> Result<Edge, EdgeError> {
     let (Some(at), Some(highest)) = (steps.get(last), steps.last()) else {
         return Err(EdgeError::NoLevel);
     };
-    let (surely, is_open_below) = match least(curves.iter().map(Curve::reach_of_worse)) {
-        Reach::Nowhere => (steps.first().map_or(at.load, |step| step.load), true),
-        Reach::To(load) => (load, false),
-        Reach::Everywhere => (highest.load, false),
+    let lowest = steps.first().map_or(at.load, |step| step.load);
+    let (surely, is_open_below) = match surely(&curves, highest.load) {
+        Some(load) => (load, false),
+        None => (lowest, true),
     };
     let (perhaps, is_open_above) = match least(curves.iter().map(Curve::reach_of_better)) {
         Reach::To(load) => (load, false),
@@ -210,7 +213,14 @@ pub fn edge(levels: &[Tested], limits: &[Limit]) -> Result<Edge, EdgeError> {
             curves.iter().zip(limits).map(|(curve, limit)| limit.margin(curve.value(last)));
         let closest = margins.enumerate().reduce(|a, b| if b.1 < a.1 { b } else { a });
         let Step { index: level, load, throughput, .. } = *highest;
-        return Ok(Edge::Beyond(Reached { level, load, surely, throughput, closest }));
+        return Ok(Edge::Beyond(Reached {
+            level,
+            load,
+            surely,
+            is_open_below,
+            throughput,
+            closest,
+        }));
     };
     let load = curve::around(load, surely, perhaps);
     let (throughput, below) = (curve::throughput(&steps, load), at.index);
@@ -255,6 +265,17 @@ fn check(levels: &[Tested], limits: &[Limit]) -> Result<(), EdgeError> {
         Some(limit) if !levels.is_empty() => Err(EdgeError::NoFigure(limit)),
         _ => Ok(()),
     }
+}
+
+/// The load up to which the worse ends keep all limits; none where they keep them nowhere.
+fn surely(curves: &[Curve], highest: f64) -> Option<f64> {
+    let load = match least(curves.iter().map(Curve::reach_of_worse)) {
+        Reach::Nowhere => return None,
+        Reach::To(load) => load,
+        Reach::Everywhere => highest,
+    };
+    // Whom more load helps and who breaks a limit there breaks it at every lower load too.
+    curves.iter().all(|curve| curve.surely_helped(load)).then_some(load)
 }
 
 /// The limit that breaks first after `last`, and the load where; none if `last` is the highest.

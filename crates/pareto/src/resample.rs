@@ -29,7 +29,7 @@ impl Draws {
 }
 
 /// The point of the standard normal distribution below which 97.5 % lie.
-const NORMAL_975: f64 = 1.959_963_984_540_054;
+pub(crate) const NORMAL_975: f64 = 1.959_963_984_540_054;
 
 /// Draws figures as [`Draws`] says. So the median of the draws is the figure, and their 2.5 % and 97.5 % points are the ends of
 /// its interval, which need not lie evenly about it.

@@ -42,6 +42,7 @@ fn ideal(n: u32, most: u32) -> LevelYield {
     let requests = f64::from(n.min(most));
     LevelYield {
         load: slots(n),
+        sent: None,
         requests: PerSec::new(requests),
         latency: Some(Millis::new(1e3 * f64::from(n) / requests)),
         is_saturated: false,
@@ -113,15 +114,46 @@ fn one_level_that_does_not_pay_is_no_saturation_if_the_next_one_pays() {
     assert_eq!(StopRule::default().saturated(&flat), None);
 }
 
-#[test]
-fn an_open_loop_whose_queue_grows_does_not_pay_whatever_it_serves() {
-    let level = |rate: f64, is_saturated| LevelYield {
+/// An open loop that completes a share of what is sent, the slower the more that is.
+fn open(rate: f64, share: f64, is_saturated: bool) -> LevelYield {
+    LevelYield {
         load: LevelLoad::Rate(PerSec::new(rate)),
-        requests: PerSec::new(rate),
+        sent: Some(PerSec::new(rate)),
+        requests: PerSec::new(rate * share),
         latency: Some(Millis::new(10.0 * rate)),
         is_saturated,
-    };
-    let levels = [level(1.0, false), level(2.0, true), level(4.0, true)];
+    }
+}
+
+#[test]
+fn an_open_loop_whose_queue_grows_does_not_pay_whatever_it_serves() {
+    let levels = [open(1.0, 1.0, false), open(2.0, 1.0, true), open(4.0, 1.0, true)];
     let found = StopRule::default().saturated(&levels).unwrap();
-    assert_eq!((found.best, found.beyond), (levels[0], levels[1]));
+    assert_eq!((found.best, found.beyond), (Some(levels[0]), levels[1]));
+}
+
+/// Rates that lie nearer to each other than what a level must gain: it is no sign of saturation that they do.
+#[test]
+fn an_open_loop_that_keeps_up_pays_however_little_its_rate_rose() {
+    // The time of the last replies lowers what is completed per second, by alike in all.
+    let near: Vec<LevelYield> =
+        (0..8).map(|k| open(2.0 + 0.05 * f64::from(k), 0.85, false)).collect();
+    assert_eq!(StopRule::default().saturated(&near), None);
+    // Of 33 that can be served, whatever is sent.
+    let over = |rate: f64| open(rate, (33.0 / rate).min(1.0), false);
+    let levels = [32.0, 33.0, 34.0, 35.0, 40.0, 45.0].map(over);
+    let found = StopRule::default().saturated(&levels).unwrap();
+    assert_eq!((found.best, found.beyond), (Some(levels[1]), levels[4]));
+}
+
+#[test]
+fn a_lowest_level_that_is_saturated_is_not_the_best() {
+    let levels = [open(4.0, 1.0, true), open(8.0, 0.5, true)];
+    let found = StopRule::default().saturated(&levels).unwrap();
+    assert_eq!((found.best, found.beyond), (None, levels[0]));
+    // A false alarm: the next one pays, and is the best, though it completes no more.
+    let alarm =
+        [open(4.0, 1.0, true), open(4.1, 0.9, false), open(8.0, 1.0, true), open(9.0, 1.0, true)];
+    let found = StopRule::default().saturated(&alarm).unwrap();
+    assert_eq!((found.best, found.beyond), (Some(alarm[1]), alarm[2]));
 }

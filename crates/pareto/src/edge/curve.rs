@@ -1,6 +1,7 @@
 //! Figures over the load: made to go one way, and held against a limit.
 
 use super::{Limit, Tested};
+use crate::resample::NORMAL_975;
 use crate::{Estimate, Relation, Trend, isotonic};
 
 /// All levels of one load.
@@ -31,10 +32,7 @@ pub(super) fn steps(levels: &[Tested]) -> Vec<Step> {
 fn averaged(same: &[Step]) -> Option<Step> {
     let first = same.first()?;
     let mean = |of: &dyn Fn(&Step) -> Option<Estimate>| {
-        let all: Vec<Estimate> = same.iter().filter_map(of).collect();
-        let mean =
-            |end: fn(&Estimate) -> f64| all.iter().map(end).sum::<f64>() / all.len().max(1) as f64;
-        around(mean(Estimate::value), mean(Estimate::low), mean(Estimate::high))
+        mean_of_runs(&same.iter().filter_map(of).collect::<Vec<_>>())
     };
     let figures = (0..first.figures.len()).map(|i| mean(&|step| step.figures.get(i).copied()));
     Some(Step {
@@ -44,6 +42,23 @@ fn averaged(same: &[Step]) -> Option<Step> {
         figures: figures.collect(),
         count: same.len(),
     })
+}
+
+/// The mean over runs of one load. Its interval is the mean of theirs, no narrower, since what the runs have in common errs in all
+/// alike; and wider where they scatter by more than their intervals explain, by that excess as a random effect (DerSimonian and
+/// Laird, "Meta-analysis in clinical trials", 1986, with equal weights), both as standard deviations add up. An interval is taken
+/// to be of 95 %, and normal.
+fn mean_of_runs(runs: &[Estimate]) -> Estimate {
+    let count = runs.len().max(1) as f64;
+    let mean = |of: &dyn Fn(&Estimate) -> f64| runs.iter().map(of).sum::<f64>() / count;
+    let value = mean(&Estimate::value);
+    let squares = count * mean(&|run| (run.value() - value).powi(2));
+    let own = mean(&|run| ((run.high() - run.low()) / 2.0 / NORMAL_975).powi(2));
+    let excess = if runs.len() < 2 { 0.0 } else { (squares / (count - 1.0) - own).max(0.0) };
+    let between = NORMAL_975 * (excess / count).sqrt();
+    let low = value - (value - mean(&Estimate::low)).hypot(between);
+    let high = value + (mean(&Estimate::high) - value).hypot(between);
+    around(value, low, high)
 }
 
 /// How far up the load a limit is kept.
@@ -123,6 +138,12 @@ impl Curve {
         self.reach_along(&self.worse)
     }
 
+    /// Whether the worse end of a figure that more load helps keeps the limit at `load`. True of any other, which
+    /// [`Curve::reach_of_worse`] tells of.
+    pub(super) fn surely_helped(&self, load: f64) -> bool {
+        self.worsens || on_line(&self.loads, &self.worse, load) <= self.most
+    }
+
     /// Where `costs`, which rise, cross the limit. One that falls bounds no load from above.
     fn reach_along(&self, costs: &[f64]) -> Reach {
         if !self.worsens {
@@ -166,17 +187,22 @@ pub(super) fn throughput(steps: &[Step], load: Estimate) -> Estimate {
 
 /// On the straight line between the neighbours of a load within the steps.
 fn along(steps: &[Step], load: f64, figure: impl Fn(&Step) -> f64) -> f64 {
-    let above = steps.partition_point(|step| step.load <= load);
-    let below = above.checked_sub(1).and_then(|below| steps.get(below));
-    match (below, steps.get(above)) {
-        (Some(below), Some(above)) => {
-            let share = (load - below.load) / (above.load - below.load);
-            let (from, to) = (figure(below), figure(above));
+    let loads: Vec<f64> = steps.iter().map(|step| step.load).collect();
+    on_line(&loads, &steps.iter().map(figure).collect::<Vec<_>>(), load)
+}
+
+/// On the straight line between the neighbours of a load, of rising `loads` and the figure at each.
+fn on_line(loads: &[f64], figures: &[f64], load: f64) -> f64 {
+    let above = loads.partition_point(|own| *own <= load);
+    let at = |i: usize| Some((*loads.get(i)?, *figures.get(i)?));
+    match (above.checked_sub(1).and_then(at), at(above)) {
+        (Some((low, from)), Some((high, to))) => {
+            let share = (load - low) / (high - low);
             // Rounding must not lead beyond the better neighbour; an infinite end stays one.
             let between = (to - from).mul_add(share, from);
             if between.is_nan() { from } else { between.clamp(from.min(to), from.max(to)) }
         }
-        (Some(one), None) | (None, Some(one)) => figure(one),
+        (Some((_, one)), None) | (None, Some((_, one))) => one,
         (None, None) => f64::NAN,
     }
 }

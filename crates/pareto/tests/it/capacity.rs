@@ -34,6 +34,17 @@ fn whole_numbers_stay_whole() {
     }
 }
 
+/// A share of so many would be several of them.
+#[test]
+fn of_very_many_none_is_rounded_away() {
+    for rate in [3e9, 1e15] {
+        let fleet = Demand::new(rate, 0.0, 0).unwrap().fleet(1.0).unwrap();
+        assert_eq!((fleet.needed, fleet.utilisation), (rate as u64, 1.0));
+    }
+    let half = Demand::new(3e9 + 0.5, 0.0, 0).unwrap().fleet(1.0).unwrap();
+    assert_eq!(half.needed, 3_000_000_001);
+}
+
 #[test]
 fn an_interval_down_to_nothing_has_no_cautious_fleet() {
     let demand = Demand::new(100.0, 0.0, 1).unwrap();

@@ -47,7 +47,7 @@ const fn e2el(name: &'static str, statistic: Statistic) -> Column {
 }
 
 /// Every column, in order: what it is, how fast, how late, what it takes, whether to believe it.
-pub(super) const COLUMNS: [Column; 51] = [
+pub(super) const COLUMNS: [Column; 52] = [
     column("run", "its name", Text(|row| Some(row.run.name.clone()))),
     column("level", "its folder in the run", Text(|row| row.level.folder.clone())),
     column("load", "concurrency or rate, in words", Text(|row| Some(row.level.load.words()))),
