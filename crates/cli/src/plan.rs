@@ -45,10 +45,10 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
     from::distinct(&from)?;
     let found = from.iter().map(|from| Ok((from, read(from, args)?)));
     let found: Vec<(&FromArg, Found)> = found.collect::<Result<_, Fail>>()?;
-    let own = || found.iter().find_map(|(_, found)| found.slo.clone());
-    let slo = given.or_else(own).ok_or_else(|| {
-        Fail::usage("--slo: name the goals that a replica keeps, such as --slo \"p99 ttft<500ms\"")
-    })?;
+    let slo = match given {
+        Some(slo) => slo,
+        None => own_goals(&found)?,
+    };
     let ask = PlanAsk { demand, goals: slo.goals().to_vec(), others };
     let sources = found.iter().map(|(from, found)| source(args, &ask, from, found));
     let report = PlanReport::new(ask.clone(), sources.collect::<Result<_, _>>()?);
@@ -58,6 +58,21 @@ pub(crate) fn run(args: &PlanArgs) -> Result<Exit, Fail> {
         say(report.text().trim_end())?;
     }
     Ok(if report.is_met() { Exit::Good } else { Exit::Missed })
+}
+
+/// The goals of the runs themselves, which are to be the same for all that stand side by side.
+fn own_goals(found: &[(&FromArg, Found)]) -> Result<Slo, Fail> {
+    let mut own = found.iter().filter_map(|(from, found)| Some((*from, found.slo.as_ref()?)));
+    let (first, slo) = own.next().ok_or_else(|| {
+        Fail::usage("--slo: name the goals that a replica keeps, such as --slo \"p99 ttft<500ms\"")
+    })?;
+    match own.find(|(_, other)| *other != slo) {
+        Some((from, other)) => Err(Fail::usage(format!(
+            "--slo: {} was run for \"{slo}\" and {} for \"{other}\"; say which goals are to be kept",
+            first.name, from.name
+        ))),
+        None => Ok(slo.clone()),
+    }
 }
 
 fn demand(args: &PlanArgs) -> Result<Demand, Fail> {

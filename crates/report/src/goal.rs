@@ -8,7 +8,7 @@ use fizeau_pareto::{
     Trend, departure, edge, throughput_at,
 };
 
-pub(crate) use load::{Figure, Measured};
+pub(crate) use load::{Figure, Measured, over};
 use load::{Load, loads};
 
 use crate::{GoalResult, LoadKind};

@@ -205,3 +205,93 @@ fn wrong_flags_and_files_are_named() {
     refused(&[&from[..], &good[..4]].concat(), "--slo: name the goals");
     refused(&[&from[..], &from[..], &good].concat(), "two are called curve.csv");
 }
+
+/// A run of levels at rates, some of them too much, in virtual time.
+fn open_loop(scratch: &Scratch, name: &str, slo: &str, more: &[&str]) -> String {
+    let out = scratch.path(name);
+    let words =
+        ["simulate", "--rates", "4,8,16,32,64", "--num-prompts", "300", "--goodput", "ttft:400"];
+    let engine =
+        ["--model-config", "llama-3.1-8b", "--hardware", "h100-sxm", "--random-input-len", "200"];
+    let rest = ["--random-output-len", "50", "--slo", slo, "--out", &out];
+    let ran = run(&[&words[..], &engine, &rest, more].concat());
+    assert!(matches!(ran.code, Some(0 | 1)), "{ran:?}");
+    out
+}
+
+/// A run's own table says what the run says: goodput is a rate in it, and the load what was asked for.
+#[test]
+fn a_table_of_a_run_gives_the_plan_of_the_run() {
+    let scratch = Scratch::new("plan-table");
+    let folder = open_loop(&scratch, "run", "p99 tpot<9ms", &["--repeats", "2"]);
+    let table = run(&["pareto", &folder, "--table"]);
+    assert_eq!(table.code, Some(0), "{table:?}");
+    let csv = scratch.path("levels.csv");
+    fs::write(&csv, &table.out).unwrap();
+    for slo in ["p99 tpot<9ms", "goodput>0.95", "goodput_per_s>3, p99 ttft<200ms"] {
+        let of = |from: &str| {
+            let from = format!("same={from},gpus=1,gpu-hour=2");
+            let ended = plan(&["--from", &from, "--slo", slo, "--json"]);
+            let json: Value = serde_json::from_str(&ended.out).unwrap();
+            json["plans"][0].clone()
+        };
+        let (by_table, by_folder) = (of(&csv), of(&folder));
+        for key in ["nearest_tested", "breaks_first", "no_plan_reason", "may_be_higher"] {
+            assert_eq!(by_table[key], by_folder[key], "{slo}: {key}");
+        }
+        let carried = |plan: &Value| plan["requests_per_s_per_replica"]["value"].as_f64();
+        let (by_table, by_folder) = (carried(&by_table), carried(&by_folder));
+        assert!(
+            (by_table.unwrap() / by_folder.unwrap() - 1.0).abs() < 1e-6,
+            "{slo} {by_table:?} {by_folder:?}"
+        );
+    }
+}
+
+#[test]
+fn what_a_table_cannot_mean_is_refused() {
+    let scratch = Scratch::new("plan-columns");
+    let refused = |table: &str, slo: &str| {
+        let csv = scratch.path("curve.csv");
+        fs::write(&csv, table).unwrap();
+        let ended =
+            plan(&["--from", &csv, "--slo", slo, "--gpus-per-replica", "1", "--gpu-hour", "2"]);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        ended.err
+    };
+    let same = refused("rate,p99_ttft,p99_ttft_ms\n1,2,3\n", "p99 ttft<9ms");
+    assert!(same.contains("columns p99_ttft and p99_ttft_ms mean the same"), "{same}");
+    for slots in ["2.5", "0.5", "4294967296"] {
+        let table = format!("concurrency,requests_per_s,p99_ttft_ms\n{slots},1,2\n");
+        let wrong = refused(&table, "p99 ttft<9ms");
+        assert!(wrong.contains("whole number from 1 to 4294967295"), "{wrong}");
+    }
+    // More than a share can be: good requests per second, so that nothing is known of the share.
+    let csv = scratch.path("rates.csv");
+    fs::write(&csv, "rate,goodput\n4,3.9\n8,5\n").unwrap();
+    let ended = plan(&[
+        "--from",
+        &csv,
+        "--slo",
+        "goodput>0.9",
+        "--gpus-per-replica",
+        "1",
+        "--gpu-hour",
+        "2",
+    ]);
+    assert!(words(&ended).contains("no level has that figure"), "{ended:?}");
+}
+
+#[test]
+fn runs_of_different_goals_need_one_for_all() {
+    let scratch = Scratch::new("plan-goals");
+    let [one, other] = [("one", "p99 ttft<300ms"), ("other", "p99 ttft<600ms")]
+        .map(|(name, slo)| open_loop(&scratch, name, slo, &[]));
+    let ended = plan(&["--from", &one, "--from", &other]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    for part in ["one was run for", "p99 ttft<300ms", "other for", "p99 ttft<600ms"] {
+        assert!(ended.err.contains(part), "{part}: {}", ended.err);
+    }
+    let ended = plan(&["--from", &one, "--from", &other, "--slo", "p99 ttft<600ms"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}

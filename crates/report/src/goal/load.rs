@@ -68,7 +68,7 @@ pub(super) fn loads(goals: &[Goal], measured: &[Measured]) -> Vec<Load> {
 
 /// A figure over the runs of a load: that of one run as it is; of several the mean with Student's interval, and of percentiles,
 /// whose mean is none, the median with the range.
-fn over(statistic: Statistic, runs: &[Figure]) -> Option<Figure> {
+pub(crate) fn over(statistic: Statistic, runs: &[Figure]) -> Option<Figure> {
     if let [one] = runs {
         return Some(*one);
     }

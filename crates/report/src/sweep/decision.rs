@@ -43,7 +43,7 @@ pub(super) fn decide(runs: Runs<'_>, slo: &Slo, profile: &Profile) -> Vec<Decisi
             .collect();
         let frontier = places::frontier_among(levels, &compared);
         let within = |slo: Slo| {
-            let point = operating::choose(levels, &frontier, &slo, profile);
+            let point = operating::choose(runs, &frontier, &slo, profile);
             let maximum = runs.highest(&slo, kind);
             Within { slo, point, maximum }
         };

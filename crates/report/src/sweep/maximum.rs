@@ -1,10 +1,10 @@
 //! The highest load within the goals, between the levels that were tested.
 
-use fizeau_metrics::Slo;
+use fizeau_metrics::{Interval, Slo};
 use fizeau_pareto::{Departure, Edge, EdgeError};
 
-use super::Repeats;
-use crate::goal::{Bounds, Loads, Measured, figure, served};
+use super::{GoalResult, Repeats, results};
+use crate::goal::{Bounds, Figure, Loads, Measured, figure, over, served};
 use crate::{LevelReport, LoadKind};
 
 /// The highest load of one kind within the goals. Indices of levels are those of the sweep, of limits those of the goals; the
@@ -32,14 +32,48 @@ pub(super) struct Runs<'a> {
 }
 
 impl Runs<'_> {
+    /// All runs of the load that `level` stands for.
+    fn of<'b>(&'b self, level: &'b LevelReport) -> &'b [LevelReport] {
+        let repeats = self.repeats.iter().find(|all| all.load() == Some(level.load));
+        repeats.map_or(std::slice::from_ref(level), Repeats::runs)
+    }
+
+    /// How the goals came out at a load, by all of its runs that may be compared.
+    pub(super) fn results(&self, slo: &Slo, level: &LevelReport) -> Vec<GoalResult> {
+        let mut results = results(slo, &level.summary);
+        let runs: Vec<&LevelReport> = self.compared(level).collect();
+        if let [_, _, ..] = *runs {
+            for result in &mut results {
+                let goal = result.outcome.goal;
+                let figures: Vec<Figure> =
+                    runs.iter().filter_map(|run| figure(&goal, &run.summary)).collect();
+                if let Some(Figure { estimate, has_interval }) = over(goal.statistic, &figures) {
+                    result.outcome.measured = Some(estimate.value());
+                    let (low, high) = (estimate.low(), estimate.high());
+                    result.outcome.interval = has_interval.then_some(Interval { low, high });
+                }
+            }
+        }
+        results
+    }
+
+    /// Whether the queue grew to the end in most runs of a load.
+    pub(super) fn is_saturated(&self, level: &LevelReport) -> bool {
+        let (grew, did_not): (Vec<bool>, Vec<bool>) =
+            self.compared(level).map(LevelReport::is_saturated).partition(|grew| *grew);
+        grew.len() > did_not.len()
+    }
+
+    fn compared<'b>(&'b self, level: &'b LevelReport) -> impl Iterator<Item = &'b LevelReport> {
+        self.of(level).iter().filter(|run| run.left_out().is_none())
+    }
+
     /// The highest load of one kind within `slo`.
     pub(super) fn highest(&self, slo: &Slo, kind: LoadKind) -> Maximum {
         let of_kind = self.levels.iter().enumerate().filter(|(_, level)| level.load.kind() == kind);
         let measured: Vec<Measured> = of_kind
             .flat_map(|(index, level)| {
-                let repeats = self.repeats.iter().find(|all| all.load() == Some(level.load));
-                let runs = repeats.map_or(std::slice::from_ref(level), Repeats::runs);
-                runs.iter().filter_map(move |run| measured(slo, index, run))
+                self.of(level).iter().filter_map(move |run| measured(slo, index, run))
             })
             .collect();
         let loads = Loads::of(slo.goals(), &measured);

@@ -3,8 +3,9 @@
 use fizeau_metrics::Slo;
 use fizeau_pareto::{Candidate, Choice, Knee, back_off};
 
-use super::goals::{GoalResult, results};
+use super::goals::GoalResult;
 use super::lacking;
+use super::maximum::Runs;
 use super::places;
 use super::profile::Profile;
 use crate::LevelReport;
@@ -70,14 +71,15 @@ struct Judged<'a> {
 
 /// Chooses among the levels of `frontier`.
 pub(super) fn choose(
-    levels: &[LevelReport],
+    runs: Runs<'_>,
     frontier: &[usize],
     slo: &Slo,
     profile: &Profile,
 ) -> OperatingPoint {
+    let levels = runs.levels;
     let judged = frontier.iter().filter_map(|&index| {
         let level = levels.get(index)?;
-        Some(Judged { index, level, goals: results(slo, &level.summary) })
+        Some(Judged { index, level, goals: runs.results(slo, level) })
     });
     let mut judged: Vec<Judged<'_>> = judged.collect();
     // On a frontier latency rises with throughput.
@@ -89,7 +91,7 @@ pub(super) fn choose(
         return OperatingPoint::Unjudged { reason };
     }
     let met: Vec<&Judged<'_>> =
-        judged.iter().filter(|one| one.is_met() && !one.level.is_saturated()).collect();
+        judged.iter().filter(|one| one.is_met() && !runs.is_saturated(one.level)).collect();
     if met.is_empty() {
         return missed(judged);
     }

@@ -365,6 +365,8 @@ fn a_sweep_with_repeats_and_a_plan_of_it_say_the_same() {
     assert!((edge.load.value() - 6.0).abs() < 1e-9, "{edge:?}");
     assert!((edge.load.high() - (4.0 + 880.0 / 410.0)).abs() < 1e-9, "{edge:?}");
     assert!((edge.load.low() - (4.0 + 560.0 / 440.0)).abs() < 1e-9, "{edge:?}");
+    // The level to run at is judged by all runs of its load, too.
+    assert_eq!(report.operating_point().goals()[0].outcome.measured, Some(300.0));
     let levels: Vec<PlanLevel> = runs.iter().map(|run| PlanLevel::measured(run).unwrap()).collect();
     let carried = Carried::of(&levels, slo.goals()).unwrap();
     assert_eq!((carried.requests_per_s, carried.served), (edge.load, edge.throughput));
