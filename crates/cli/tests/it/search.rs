@@ -91,7 +91,7 @@ fn the_answer_is_what_the_long_level_confirmed() {
     assert!(ended.out.contains("simulated") && !ended.out.contains("measured"), "{}", ended.out);
     assert!(ended.out.contains("Checklist: "), "{}", ended.out);
     assert!(ended.out.contains("Verdict: "), "{}", ended.out);
-    assert!(document["checklist"].is_object());
+    assert!(!document["checklist"].is_null());
 }
 
 #[test]
