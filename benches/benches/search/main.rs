@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use fizeau::harness::LoadSearch;
 
 const SEEDS: u64 = 100;
+const MOST: usize = 12;
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -21,8 +22,11 @@ fn main() {
     if words.iter().any(|word| word == "truth") {
         return truth::print(only);
     }
-    println!("{:44}                           levels          off", "");
-    println!("{:44}   truth  hits  enclosed   mean  most   median   worst", "");
+    println!("{:44} {:>7} {:>5} {:>9} {:^12} {:^15}", "", "", "", "", "levels", "off");
+    println!(
+        "{:44} {:>7} {:>5} {:>9} {:>6} {:>5} {:>8} {:>7}",
+        "", "truth", "hits", "enclosed", "mean", "most", "median", "worst"
+    );
     for case in
         CASES.iter().filter(|case| only.is_none_or(|only| case.name.contains(only.as_str())))
     {
@@ -43,7 +47,9 @@ fn row(case: &Case) {
     });
     let levels: Vec<usize> = searches.iter().map(|search| search.trials().len()).collect();
     let mut off: Vec<f64> = searches.iter().map(|search| case.off(search)).collect();
-    let hits = off.iter().filter(|off| off.abs() <= 0.03).count();
+    // A hit is within 3 % and took no more levels than that.
+    let is_hit = |(off, levels): (&f64, &usize)| off.abs() <= 0.03 && *levels <= MOST;
+    let hits = off.iter().zip(&levels).filter(|pair| is_hit(*pair)).count();
     let holds = |search: &&LoadSearch| {
         let edge = search.found().edge;
         edge.is_some_and(|edge| (edge.low()..=edge.high()).contains(&case.truth))

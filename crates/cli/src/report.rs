@@ -4,10 +4,12 @@ mod answer;
 mod before;
 mod level;
 mod physics;
+mod search;
 mod setup;
 mod stored;
 mod views;
 
+pub(crate) use search::SEARCH;
 pub(crate) use setup::setup;
 pub(crate) use stored::{Stored, finished};
 
@@ -118,13 +120,32 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
         validity.verdict == Verdict::Invalid
             || until.as_ref().is_some_and(|until| !until.is_reached)
     };
-    let is_missed = levels.iter().any(is_missed);
-    let checklist = match <[Level; 1]>::try_from(levels) {
-        Ok([level]) => alone(&level, asked)?,
-        Err(levels) => sweep_or_blocks(run, levels, asked)?,
+    let search = search::Stored::of(run)?;
+    let is_missed = match &search {
+        // A load beyond the edge may fail as it likes.
+        Some(search) => search.is_invalid(),
+        None => levels.iter().any(is_missed),
+    };
+    let checklist = match (search, <[Level; 1]>::try_from(levels)) {
+        (Some(search), Ok(levels)) => {
+            searched(&search, Stored::of(run, levels.into(), asked)?, asked)?
+        }
+        (Some(search), Err(levels)) => searched(&search, Stored::of(run, levels, asked)?, asked)?,
+        (None, Ok([level])) => alone(&level, asked)?,
+        (None, Err(levels)) => sweep_or_blocks(run, levels, asked)?,
     };
     let exit = if is_missed { Exit::Missed } else { Exit::Good };
     Ok(checklist::enforce(&checklist, &asked.trust, exit))
+}
+
+/// A search, as it was kept.
+fn searched(search: &search::Stored, levels: Stored, asked: &Asked) -> Result<Checklist, Fail> {
+    let checklist = levels.report().checklist();
+    say(if asked.json { search.json() } else { search.text() })?;
+    if !asked.json {
+        checklist::show(&checklist, &asked.trust)?;
+    }
+    Ok(checklist)
 }
 
 /// The only level of a run.

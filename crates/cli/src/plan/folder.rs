@@ -8,7 +8,7 @@ use crate::args::{PhysicsArgs, PlanArgs};
 use crate::exit::{Fail, Named};
 use crate::folder::holds_whatif;
 use crate::levels::PHYSICS;
-use crate::report::Stored;
+use crate::report::{SEARCH, Stored};
 
 pub(super) fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
     if holds_whatif(&from.path) {
@@ -20,7 +20,7 @@ pub(super) fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
     let stored = Stored::read(&from.path, &args.goodput, &physics(from, args))
         .named(&format!("--from {}", from.path.display()))?;
     let (mut levels, mut left_out) = (Vec::new(), Vec::new());
-    for level in &stored.levels {
+    for level in tested(&stored, from) {
         match PlanLevel::measured(level) {
             Ok(usable) => levels.push(usable),
             Err(reason) => left_out.push(format!("{}: {reason}", named(level))),
@@ -36,6 +36,24 @@ pub(super) fn read(from: &FromArg, args: &PlanArgs) -> Result<Found, Fail> {
         hardware: stored.setup.hardware,
         physics: stored.physics,
     })
+}
+
+/// The levels that tell what a replica carries. Of a search the long levels outrank the short ones that lie as high: near its
+/// capacity a queue looks shorter in a short level than it gets.
+fn tested<'a>(stored: &'a Stored, from: &FromArg) -> Vec<&'a LevelReport> {
+    if !from.path.join(SEARCH).is_file() {
+        return stored.levels.iter().collect();
+    }
+    let is_outranked = |level: &LevelReport| {
+        let same = |long: &&LevelReport| {
+            std::mem::discriminant(&long.load) == std::mem::discriminant(&level.load)
+        };
+        let load = level.load.value();
+        let long = || stored.sustained.iter().filter(same).map(|long| long.load.value());
+        long().any(|low| low <= load) && long().any(|high| load <= high)
+    };
+    let short = stored.levels.iter().filter(|level| !is_outranked(level));
+    short.chain(&stored.sustained).collect()
 }
 
 /// The device of one source alone is its run's too, where the run has a model.

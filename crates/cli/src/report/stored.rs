@@ -32,8 +32,8 @@ pub(crate) struct Stored {
     pub(crate) curve: Option<LightCurve>,
     /// The loads that were planned and never measured.
     pub(crate) unmeasured: Vec<Unmeasured>,
-    /// The run at the operating point, after all levels.
-    pub(crate) sustained: Option<LevelReport>,
+    /// The run at the operating point, after all levels; of a search its long levels, rising.
+    pub(crate) sustained: Vec<LevelReport>,
     /// What the speed of light is computed from; none where model or device are not known.
     pub(crate) physics: Option<Physics>,
 }
@@ -56,7 +56,7 @@ impl Stored {
         let (sustained, levels): (Vec<Level>, Vec<Level>) =
             levels.into_iter().partition(|level| is_sustained(&level.name));
         let (setup, physics, curve) = light(run, &levels, asked)?;
-        let sustained = sustained.into_iter().next().map(|level| level.report);
+        let sustained = sustained.into_iter().map(|level| level.report).collect();
         let levels: Vec<LevelReport> = levels.into_iter().map(|level| level.report).collect();
         let sweep = sweep_document(run)?;
         let slo = sweep.as_ref().and_then(|sweep| sweep.get("slo")?.as_str());
@@ -80,7 +80,8 @@ impl Stored {
     pub(crate) fn report(self) -> SweepReport {
         let report = SweepReport::of_runs(self.setup, self.levels, self.slo);
         let report = report.with_profile(self.profile).with_unmeasured(self.unmeasured);
-        report.with_curve(self.curve).with_sustained(self.sustained)
+        // Those of a search step down: the lowest is the last.
+        report.with_curve(self.curve).with_sustained(self.sustained.into_iter().next())
     }
 }
 

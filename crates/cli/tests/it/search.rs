@@ -48,8 +48,50 @@ fn it_finds_a_rate_and_keeps_a_run_that_is_read_again() {
         ended.out.lines().all(|line| line.chars().count() <= 80 || line.starts_with("report:"))
     );
     assert!(read_to_string(format!("{out}/report.html")).unwrap().contains("<svg"));
-    assert_eq!(json(format!("{out}/sweep.json"))["levels"].as_array().unwrap().len(), loads.len());
-    assert_eq!(run(&["report", &out]).code, Some(0));
+    let sweep = json(format!("{out}/sweep.json"));
+    let short = loads.iter().filter(|(of, _)| of != "confirmation").count();
+    assert_eq!(
+        sweep["levels"].as_array().unwrap().len(),
+        short,
+        "long levels are none of the curve"
+    );
+    assert!(sweep["levels"][0]["load"]["concurrency"].is_number(), "the closed loop comes first");
+    assert!(sweep["sustained"]["run"].is_object());
+    let again = run(&["report", &out]);
+    assert_eq!(again.code, Some(0), "{again:?}");
+    let printed = |text: &str| text.replace(&format!("report: {out}/report.html\n"), "");
+    assert_eq!(again.out, printed(&ended.out));
+    let stored = run(&["report", &out, "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&stored.out).unwrap(), document);
+}
+
+/// Short levels of a queue near its capacity look better than long ones.
+#[test]
+fn the_answer_is_what_the_long_level_confirmed() {
+    let scratch = Scratch::new("search-confirmed");
+    let out = scratch.path("run");
+    let line = ["simulate", "--num-prompts", "300", "--out", &out, "--search", "rate"];
+    let ended =
+        run(&[&line[..], &["--slo", "p99 ttft<500ms..800ms", "--require", "hardware"]].concat());
+    let document = json(format!("{out}/search.json"));
+    let confirmation = &document["confirmation"];
+    assert!(!confirmation["missed_at"].as_array().unwrap().is_empty(), "{confirmation}");
+    assert_eq!(document["met"], confirmation["met"]);
+    if confirmation["met"] == true {
+        let found = &document["found"];
+        assert_eq!(found["load"], confirmation["load"]);
+        let at = |load: &Value| load["requests_per_s"].as_f64().unwrap();
+        assert_eq!(found["edge_low"], found["load"]["requests_per_s"]);
+        let missed = confirmation["missed_at"].as_array().unwrap();
+        assert!(missed.iter().all(|load| at(load) >= found["edge_high"].as_f64().unwrap()));
+    } else {
+        assert!(document["found"].is_null());
+    }
+    assert!(ended.out.contains("at the tight end"), "{}", ended.out);
+    assert!(ended.out.contains("simulated") && !ended.out.contains("measured"), "{}", ended.out);
+    assert!(ended.out.contains("Checklist: "), "{}", ended.out);
+    assert!(ended.out.contains("Verdict: "), "{}", ended.out);
+    assert!(!document["checklist"].is_null());
 }
 
 #[test]
@@ -73,7 +115,10 @@ fn what_no_load_meets_is_said_with_the_nearest() {
     let ended = search(&scratch.path("run"), &["--slo", "p99 ttft<1ms"]);
     assert_eq!(ended.code, Some(1));
     let words = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("missed at the lowest load too. The nearest is"), "{words}");
+    assert!(
+        words.contains("too, a hundredth of the first rate (--from sets another). The nearest is"),
+        "{words}"
+    );
 }
 
 #[test]

@@ -228,7 +228,9 @@ impl SearchReport {
                 percent(self.asked.tolerance)
             )
         });
-        let assumed = (self.found.edge.is_some() && !self.found.has_errors).then(|| {
+        // Where long runs bound the edge, they and no error of short ones are what the interval rests on.
+        let is_of_short = self.found.edge.is_some() && self.refuted().next().is_none();
+        let assumed = (is_of_short && !self.found.has_errors).then(|| {
             format!(
                 "No confidence can be given: {}; an error of 10 % is assumed of each. Longer levels (--level-seconds, \
                  --num-prompts) would have an interval",
@@ -251,7 +253,7 @@ impl SearchReport {
         let name = name.trim();
         match needs.max() {
             Some(needs) => format!(
-                "the {name} of levels near the edge has no interval, with fewer than {needs} values"
+                "the {name} of levels near the edge has no interval, which takes {needs} values here"
             ),
             None => format!("the {name} of levels near the edge has no interval"),
         }
