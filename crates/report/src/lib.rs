@@ -48,6 +48,7 @@ mod page;
 mod peers;
 mod percentiles;
 mod plan;
+mod request_rate;
 mod search;
 mod setup;
 mod sol;

@@ -6,7 +6,7 @@ mod decision;
 mod decision_json;
 mod goals;
 mod json;
-mod lacking;
+pub(crate) mod lacking;
 mod maximum;
 mod operating;
 mod places;

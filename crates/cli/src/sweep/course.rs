@@ -5,6 +5,7 @@ use fizeau::harness::{
     LevelAsk, LevelLoad, LevelYield, Measure, RunFolder, Saturated, Tried, load_between,
     rates_up_to,
 };
+use fizeau::metrics::Slo;
 use fizeau::pareto::{KneeRule, knee};
 use fizeau::report::{LevelReport, Profile, SweepReport, Unmeasured};
 
@@ -84,6 +85,8 @@ impl<'a, M: Measure> Course<'a, M> {
             self.series.spec.levels.iter().copied().partition(closed);
         let mut going = self.rise(&closed, Going::On).await?;
         let open = match self.series.rates {
+            // Of a sweep that was called off nobody knows them.
+            Rates::Auto(_) if going == Going::Over => Vec::new(),
             Rates::Auto(count) => self.auto(count),
             Rates::Named(_) => open,
         };
@@ -142,11 +145,16 @@ impl<'a, M: Measure> Course<'a, M> {
             (Some(_), 1) => MOST_REFINED,
             (Some(_), _) => REFINED,
         };
+        // A range has two edges, which take turns: the tight one first.
+        let (mut edges, mut others) = (self.series.slo.tight(), self.series.slo.loose());
         for _ in 0..self.series.protocol.refine.unwrap_or(by_budget) {
             if going != Going::On {
                 break;
             }
-            let Some(load) = self.next_load() else { break };
+            let Some(load) = self.next_load(&edges).or_else(|| self.next_load(&others)) else {
+                break;
+            };
+            std::mem::swap(&mut edges, &mut others);
             going = self.level(load, 0).await?;
         }
         // No further one is worth it, or may be had: what was kept for them is for what comes.
@@ -154,8 +162,8 @@ impl<'a, M: Measure> Course<'a, M> {
         Ok(if going == Going::NoTime { Going::On } else { going })
     }
 
-    /// The load between those that were measured which tells most, of the kind that has been refined least.
-    fn next_load(&self) -> Option<LevelLoad> {
+    /// The load between those that were measured which tells most of `slo`, of the kind that has been refined least.
+    fn next_load(&self, slo: &Slo) -> Option<LevelLoad> {
         let mut kinds: Vec<Vec<LevelLoad>> = Vec::new();
         for load in self.loads() {
             match kinds.last_mut() {
@@ -169,7 +177,7 @@ impl<'a, M: Measure> Course<'a, M> {
                 kind.iter().filter_map(|load| self.run_of(*load)).collect();
             let tried = kind.iter().zip(&runs);
             let tried: Vec<Tried> = tried
-                .map(|(&load, run)| Tried { load, within: self.series.is_within(run) })
+                .map(|(&load, run)| Tried { load, within: self.series.is_within(slo, run) })
                 .collect();
             let points: Vec<[f64; 2]> = runs.iter().map(|run| point(run)).collect();
             let bend = knee(&points, KneeRule::default()).map(|knee| knee.at);

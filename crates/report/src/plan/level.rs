@@ -1,11 +1,9 @@
 //! A tested load, as a plan sees it: from a run, or from a table of figures.
 
-use fizeau_metrics::{
-    Comparison, Goal, Interval, LevelSummary, Metric, Saturation, Statistic, Support,
-};
+use fizeau_metrics::{Comparison, Goal, Interval, LevelSummary, Metric, Saturation, Statistic};
 use fizeau_pareto::Estimate;
 
-use crate::{LevelReport, LoadPoint};
+use crate::{LevelReport, LoadPoint, request_rate};
 
 /// A load that one replica was tested at, and the figures that it had there.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,8 +59,7 @@ impl PlanLevel {
     fn of(load: LoadPoint, summary: &LevelSummary, is_saturated: bool) -> Option<Self> {
         let throughput = &summary.throughput;
         let rate = throughput.requests_per_s.get();
-        let interval = throughput.intervals.requests_per_s.and_then(Support::known);
-        let ends = interval.map(|ends| (ends.low.get(), ends.high.get()));
+        let ends = request_rate::interval(summary);
         Some(Self {
             load,
             requests_per_s: around(rate, ends)?,
