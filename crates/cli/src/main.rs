@@ -12,6 +12,7 @@ mod embedded;
 mod endpoint;
 mod exit;
 mod folder;
+mod goodput;
 mod hardware;
 mod interrupt;
 mod levels;

@@ -15,7 +15,7 @@ use crate::folder::Claim;
 use crate::say::say;
 use crate::search::{self, Clock, Wanted};
 use crate::sweep::{self, DEFAULT_SLO, Protocol, Resumed, Series, SeriesArgs};
-use crate::{checklist, endpoint, interrupt, levels, record};
+use crate::{checklist, endpoint, goodput, interrupt, levels, record};
 use place::Simulation;
 
 /// What came of a simulation.
@@ -43,6 +43,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<Exit, Fail> {
     interrupt::listen(cancel.clone())?;
     let slo: Slo = args.sweep.slo.parse().named("--slo")?;
     args.check()?;
+    goodput::check(&slo, &args.sweep.choosing, &args.level.result.goodput)?;
     let is_sweep = args.search.is_some() || args.is_sweep();
     let by_default = || is_sweep.then(|| record::WallTime::now().folder("simulate"));
     let out = args.level.result.out.clone().or_else(by_default);

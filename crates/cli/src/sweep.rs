@@ -190,7 +190,10 @@ pub(crate) async fn begin(job: &Job<'_>) -> Result<Begun, Fail> {
         Some(run) => {
             resume::check(run, &document)?;
             let resumed = Resumed::read(run)?;
-            say(format!("resumed: {} levels are finished", resumed.len()))?;
+            say(match resumed.len() {
+                1 => "resumed: 1 level is finished".to_owned(),
+                many => format!("resumed: {many} levels are finished"),
+            })?;
             resumed
         }
         None => {

@@ -11,7 +11,7 @@ use fizeau_pareto::{
 pub(crate) use load::{Figure, Measured, over};
 use load::{Load, loads};
 
-use crate::{GoalResult, LoadKind};
+use crate::{GoalResult, LoadKind, request_rate};
 
 /// What the ends of a highest load are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -212,5 +212,6 @@ pub(crate) fn figure(goal: &Goal, level: &LevelSummary) -> Option<Figure> {
 pub(crate) fn served(level: &LevelSummary) -> Option<Estimate> {
     let of = Metric::RequestsPerSec;
     let value = of.measured(Statistic::Value, level)?;
-    with_ends(value, of.interval(Statistic::Value, level))
+    let ends = request_rate::interval(level).map(|(low, high)| Interval { low, high });
+    with_ends(value, ends)
 }

@@ -50,6 +50,7 @@ mod page;
 mod peers;
 mod percentiles;
 mod plan;
+mod request_rate;
 mod search;
 mod setup;
 mod sol;

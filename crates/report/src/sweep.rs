@@ -7,7 +7,7 @@ mod decision_json;
 mod goals;
 mod json;
 mod kinds;
-mod lacking;
+pub(crate) mod lacking;
 mod maximum;
 mod operating;
 mod places;

@@ -17,11 +17,11 @@ pub(crate) struct ProtocolArgs {
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) repeats: NonZeroU32,
     /// After the rising levels, at most so many more where they tell most: at the edge of the goals, else where more load stops
-    /// paying. By default none, with --budget as many as it allows.
+    /// paying. By default none; `fizeau sweep --budget` has as many as it allows.
     #[arg(long, value_name = "N")]
     pub(crate) refine: Option<u32>,
-    /// At the end, run at the operating point for so many seconds to see whether it holds. By default not, with --budget up
-    /// to 300.
+    /// At the end, run at the operating point for so many seconds to see whether it holds. By default not; `fizeau sweep
+    /// --budget` has up to 300.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) sustain: Option<f64>,
     /// Raise the load no further once two levels in succession do not pay: less than 5 % more requests per second than the best

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use fizeau::core::Nanos;
 use fizeau::harness::{LevelSize, LoadSearch, LoadSearchSpec, Over};
-use fizeau::metrics::{Metric, Slo, Statistic};
+use fizeau::metrics::{Slo, Statistic};
 
 use crate::args::SearchFlags;
 use crate::exit::{Fail, Named};
@@ -34,7 +34,6 @@ impl Wanted {
         clock: Clock,
     ) -> Result<Self, Fail> {
         let slo: Slo = series.verdict.slo.parse().named("--slo")?;
-        check_goodput(&slo, &series.verdict.goodput)?;
         let (from, to) = (flags.from, flags.to);
         if let Some((from, to)) = from.zip(to).filter(|(from, to)| from > to) {
             return Err(Fail::usage(format!(
@@ -55,18 +54,6 @@ impl Wanted {
         };
         Ok(Self { search: LoadSearch::new(spec).map_err(Fail::usage)? })
     }
-}
-
-/// Refuses a goal on good requests where nothing says which are.
-fn check_goodput(slo: &Slo, goodput: &[String]) -> Result<(), Fail> {
-    let is_about = |metric| matches!(metric, Metric::GoodShare | Metric::GoodputPerSec);
-    let Some(goal) = slo.goals().iter().find(|goal| is_about(goal.metric)) else { return Ok(()) };
-    if goodput.is_empty() {
-        return Err(Fail::usage(format!(
-            "--slo {goal}: which requests are good is for --goodput to say, such as --goodput ttft:500 tpot:50"
-        )));
-    }
-    Ok(())
 }
 
 /// How large a level is. In virtual time it has as many requests as the goals need; over HTTP it lasts as long as it is given.

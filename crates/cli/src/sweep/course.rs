@@ -84,6 +84,8 @@ impl<'a, M: Measure> Course<'a, M> {
             self.series.spec.levels.iter().copied().partition(closed);
         let mut going = self.rise(&closed, Going::On).await?;
         let open = match self.series.rates {
+            // Of a sweep that was called off nobody knows them.
+            Rates::Auto(_) if going == Going::Over => Vec::new(),
             Rates::Auto(count) => self.auto(count),
             Rates::Named(_) => open,
         };
@@ -142,11 +144,16 @@ impl<'a, M: Measure> Course<'a, M> {
             (Some(_), 1) => MOST_REFINED,
             (Some(_), _) => REFINED,
         };
+        // A range has two edges, which take turns: the tight one first.
+        let (mut edges, mut others) = (self.series.slo.tight(), self.series.slo.loose());
         for _ in 0..self.series.protocol.refine.unwrap_or(by_budget) {
             if going != Going::On {
                 break;
             }
-            let Some(load) = self.next_load() else { break };
+            let Some(load) = self.next_load(&edges).or_else(|| self.next_load(&others)) else {
+                break;
+            };
+            std::mem::swap(&mut edges, &mut others);
             going = self.level(load, 0).await?;
         }
         // No further one is worth it, or may be had: what was kept for them is for what comes.

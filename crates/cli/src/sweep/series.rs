@@ -15,9 +15,9 @@ use super::size::{is_by_time, most_requests, size_of, until_of};
 use crate::args::{LevelsArgs, VerdictArgs, WindowArgs, WorkloadArgs};
 use crate::bench::Reader;
 use crate::exit::{Fail, Named};
-use crate::record;
 use crate::speed::Physics;
 use crate::workload::{Ask, Nominal, Wish, Work};
+use crate::{goodput, record};
 
 /// The flags of a sweep that are not of who answers.
 #[derive(Clone, Copy)]
@@ -60,7 +60,8 @@ pub(crate) struct Answering {
 impl<'a> SeriesArgs<'a> {
     /// Refuses what no workload and no server could mend.
     pub(crate) fn check(self) -> Result<(), Fail> {
-        self.goals()?;
+        let (slo, _) = self.goals()?;
+        goodput::check(&slo, &self.verdict.choosing, &self.verdict.goodput)?;
         levels_of(self.plan)?;
         spacing(self.plan)?;
         until_of(self.plan)?;
@@ -163,10 +164,9 @@ impl<'a> Series<'a> {
         LevelSize { requests, time: Some(time), warmup: self.spec.size.warmup }
     }
 
-    /// Whether a level is within the goals; none if it may not be compared with others.
-    pub(super) fn is_within(&self, level: &LevelReport) -> Option<bool> {
-        let alone =
-            SweepReport::new(self.setup.clone(), vec![level.clone()], Some(self.slo.clone()));
+    /// Whether a level is within `slo`; none if it may not be compared with others.
+    pub(super) fn is_within(&self, slo: &Slo, level: &LevelReport) -> Option<bool> {
+        let alone = SweepReport::new(self.setup.clone(), vec![level.clone()], Some(slo.clone()));
         match alone.operating_point() {
             OperatingPoint::NoGoal | OperatingPoint::NoLevel | OperatingPoint::Unjudged { .. } => {
                 None

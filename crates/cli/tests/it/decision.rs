@@ -52,13 +52,14 @@ fn a_range_is_met_at_either_end() {
 }
 
 #[test]
-fn a_goal_without_its_figure_is_said_and_missed() {
+fn a_goal_that_no_run_could_judge_is_refused_before_anything_is_sent() {
     let scratch = Scratch::new("decision-lacking");
     let ended = swept(&scratch.path("out"), &["--slo", "goodput>0.9"]);
-    assert_eq!(ended.code, Some(1), "{ended:?}");
-    let text: Vec<&str> = ended.out.split_whitespace().collect();
-    let part = "Operating point: none, since good share > 0.9 cannot be judged: goodput needs goals for single requests (--goodput); the run has TTFT,";
-    assert!(text.join(" ").contains(part), "{}", ended.out);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.err.contains("goodput needs goals for single requests (--goodput)"), "{ended:?}");
+    let agent = swept(&scratch.path("agent"), &["--profile", "agent"]);
+    assert_eq!(agent.code, Some(2), "{agent:?}");
+    assert!(agent.err.contains("--profile agent: goodput needs goals"), "{agent:?}");
 }
 
 #[test]

@@ -168,8 +168,8 @@ fn one_level_is_held_against_the_goal_that_was_asked_for() {
     assert_eq!(loose.code, Some(0), "{loose:?}");
     assert!(loose.out.contains("--slo: met at the loose end only"), "{}", loose.out);
     let lacking = simulate(&format!("{LINE} --slo goodput>0.9"), &scratch.path("lacking"));
-    assert_eq!(lacking.code, Some(1), "{lacking:?}");
-    assert!(lacking.out.contains("good share > 0.9 cannot be judged: goodput needs goals for"));
+    assert_eq!(lacking.code, Some(2), "{lacking:?}");
+    assert!(lacking.err.contains("goodput needs goals for single requests"), "{lacking:?}");
     let silent = simulate(LINE, &scratch.path("silent"));
     assert!(!silent.out.contains(": met"), "{}", silent.out);
 }

@@ -8,7 +8,7 @@ use fizeau_roofline::{Load, PowerDraw, Reckoning, System};
 
 use super::Row;
 use super::list::Content;
-use crate::LoadPoint;
+use crate::{LoadPoint, request_rate};
 
 /// A figure, and the ends of its 95 % interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -52,8 +52,9 @@ fn rate(row: &Row<'_>, rate: Option<PerSec>, interval: PerSecond) -> Figure {
 }
 
 pub(super) fn requests(row: &Row<'_>) -> Figure {
-    let of = &row.level.summary.throughput;
-    rate(row, Some(of.requests_per_s), of.intervals.requests_per_s)
+    let summary = &row.level.summary;
+    let own = rate(row, Some(summary.throughput.requests_per_s), None);
+    Figure::new(own.value, request_rate::interval(summary))
 }
 
 pub(super) fn output(row: &Row<'_>) -> Figure {

@@ -7,6 +7,7 @@ use super::level::PlanLevel;
 use crate::LoadPoint;
 use crate::goal::{Bounds, Loads, Measured, is_upper};
 use crate::number::{duration_ms, number, percent};
+use crate::sweep::lacking::NEEDS_GOALS;
 use crate::words::listed;
 
 /// The most that one replica carries within goals, from the loads that it was tested at.
@@ -152,7 +153,7 @@ impl Chosen<'_> {
             Some(names) if names.is_empty() => "; there are none at all".to_owned(),
             Some(names) => format!("; there are {}", listed(&names)),
             None if matches!(goal.metric, Metric::GoodShare | Metric::GoodputPerSec) => {
-                "; give --goodput, the goals that make a single request a good one".to_owned()
+                format!("; {NEEDS_GOALS}")
             }
             None => "; it takes more requests a level, or a goal that was measured".to_owned(),
         }
@@ -208,12 +209,12 @@ const fn in_requests(load: LoadPoint, sent: Estimate, served: Estimate) -> Estim
 }
 
 /// The figure of a goal, in words: `p99 TTFT`.
-fn name(goal: &Goal) -> String {
+pub(super) fn name(goal: &Goal) -> String {
     let name = format!("{} {}", goal.statistic.as_str(), goal.metric.label());
     name.trim_start().to_owned()
 }
 
-fn shown(goal: &Goal, value: f64) -> String {
+pub(super) fn shown(goal: &Goal, value: f64) -> String {
     match goal.metric.unit() {
         "ms" => duration_ms(value),
         unit => format!("{} {unit}", number(value)).trim_end().to_owned(),

@@ -2,6 +2,7 @@
 
 use fizeau_metrics::Goal;
 
+use super::carried::{name, shown};
 use super::{NotPlanned, PlanAsk, PlanSource, Planned, planned};
 use crate::goal::is_upper;
 
@@ -61,6 +62,12 @@ fn scaled(goals: &[Goal], factor: f64) -> Vec<Goal> {
         false => Goal { loosest: None, ..*goal },
     };
     goals.iter().map(scale).collect()
+}
+
+/// The limits of latency `factor` times as wide, in words: `p99 TTFT 410 ms`.
+pub(super) fn limits(goals: &[Goal], factor: f64) -> Vec<String> {
+    let limits = goals.iter().filter(|goal| is_limit(goal));
+    limits.map(|goal| format!("{} {}", name(goal), shown(goal, goal.limit * factor))).collect()
 }
 
 /// The least factor at which the goals are met at some load, to a thousandth; none where none up to 1000 is.

@@ -36,7 +36,8 @@ impl LightCost {
         let (own, asked) = (curve.devices(), source.devices_per_replica.get());
         if own != asked {
             return Err(format!(
-                "the run's model lies on {own} devices, and a replica is said to take {asked}"
+                "the run's model lies on {}, and a replica is said to take {asked}",
+                counted(own)
             ));
         }
         let within =
@@ -53,6 +54,13 @@ impl LightCost {
             usd_per_hour: at_bound,
             share_of_cost: at_bound.middle() / cost.usd_per_hour.middle(),
         })
+    }
+}
+
+fn counted(devices: u64) -> String {
+    match devices {
+        1 => "one device".to_owned(),
+        many => format!("{many} devices"),
     }
 }
 

@@ -7,7 +7,7 @@ use fizeau_pareto::Fleet;
 use fizeau_roofline::{HourlyRate, Origin};
 
 use super::money::usd;
-use super::{Money, Plan, PlanCost, PlanReport, Planned};
+use super::{Money, Plan, PlanAsk, PlanCost, PlanReport, Planned};
 use crate::LoadKind;
 use crate::goal::Bounds;
 use crate::number::{number, percent};
@@ -36,22 +36,25 @@ impl PlanReport {
         }
         for plan in &self.plans {
             out.push('\n');
-            plan.text(&mut out);
+            plan.text(&self.ask, &mut out);
         }
         out
     }
 }
 
 impl Plan {
-    fn text(&self, out: &mut String) {
+    fn text(&self, ask: &PlanAsk, out: &mut String) {
         let source = &self.source;
-        line(out, &format!("{}: {}", source.name, source.from));
+        match source.name == source.from {
+            true => line(out, &format!("{}:", source.name)),
+            false => line(out, &format!("{}: {}", source.name, source.from)),
+        }
         match &self.outcome {
             Ok(planned) => planned.text(self, out),
             Err(reason) => line(out, &format!("  No plan: {reason}.")),
         }
         self.notes(out);
-        self.prices(out);
+        self.prices(ask, out);
     }
 }
 

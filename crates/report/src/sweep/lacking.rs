@@ -32,12 +32,13 @@ pub(super) fn reason(slo: &Slo, levels: &[LevelReport], of: &[usize]) -> Option<
     Some(format!("{} cannot be judged: {}; the run has {has}", goal.describe(), why(goal, &levels)))
 }
 
+/// Why good requests cannot be counted.
+pub(crate) const NEEDS_GOALS: &str = "goodput needs goals for single requests (--goodput)";
+
 fn why(goal: &Goal, levels: &[&LevelReport]) -> String {
     let values = levels.iter().filter_map(|level| goal.metric.distribution(&level.summary));
     match (goal.metric, values.map(|sample| sample.n).max()) {
-        (Metric::GoodShare | Metric::GoodputPerSec, _) => {
-            "goodput needs goals for single requests (--goodput)".to_owned()
-        }
+        (Metric::GoodShare | Metric::GoodputPerSec, _) => NEEDS_GOALS.to_owned(),
         (_, Some(n)) if n > 0 => {
             let asked = goal.statistic.as_str();
             format!("no level has values enough for a {asked} (at most {n})")

@@ -2,14 +2,16 @@
 
 use fizeau::core::Millis;
 use fizeau::harness::{LevelLoad, Measure, Tried, load_between};
+use fizeau::metrics::Slo;
 use fizeau::pareto::{KneeRule, knee};
 use fizeau::report::LevelReport;
 
 use super::Course;
 
 impl<M: Measure> Course<'_, M> {
-    /// The load between those that were measured which tells most, of the kind that has been refined least.
-    pub(super) fn next_load(&self) -> Option<LevelLoad> {
+    /// The load between those that were measured which tells most of `slo`, of the kind that has been
+    /// refined least.
+    pub(super) fn next_load(&self, slo: &Slo) -> Option<LevelLoad> {
         let mut kinds: Vec<Vec<LevelLoad>> = Vec::new();
         for load in self.loads() {
             match kinds.last_mut() {
@@ -23,7 +25,7 @@ impl<M: Measure> Course<'_, M> {
                 kind.iter().filter_map(|load| self.run_of(*load)).collect();
             let tried = kind.iter().zip(&runs);
             let tried: Vec<Tried> = tried
-                .map(|(&load, run)| Tried { load, within: self.series.is_within(run) })
+                .map(|(&load, run)| Tried { load, within: self.series.is_within(slo, run) })
                 .collect();
             let points: Vec<[f64; 2]> = runs.iter().map(|run| point(run)).collect();
             let bend = knee(&points, KneeRule::default()).map(|knee| knee.at);

@@ -17,8 +17,9 @@ impl Plan {
                     line(
                         out,
                         &format!(
-                            "  Speed of light: {share} of this cost is what nothing could save. At the bound a replica would \
-                             carry {bound} requests/s within the goals; it carries {reached} of that."
+                            "  Speed of light: at the bound a replica would carry {bound} requests/s within the goals; this one \
+                             carries {reached} of that. Of the cost, headroom and spares in it, {share} is what nothing could \
+                             save."
                         ),
                     );
                 }

@@ -1,7 +1,7 @@
 //! Plans side by side, and what other goals would cost.
 
 use super::super::money::usd;
-use super::super::{GoalPrice, NotPlanned, Plan, PlanReport, Planned};
+use super::super::{GoalPrice, NotPlanned, Plan, PlanAsk, PlanReport, Planned, goals};
 use super::line;
 use crate::number::{number, percent};
 
@@ -32,7 +32,7 @@ impl PlanReport {
 
 impl Plan {
     /// What other goals would cost.
-    pub(super) fn prices(&self, out: &mut String) {
+    pub(super) fn prices(&self, ask: &PlanAsk, out: &mut String) {
         if self.prices.is_empty()
             || matches!(&self.outcome, Err(reason) if is_about_figures(reason))
         {
@@ -53,10 +53,12 @@ impl Plan {
         }
         if let Some(tightest) = self.tightest {
             let share = percent(tightest);
+            let limits = goals::limits(&ask.goals, tightest);
             line(
                 out,
                 &format!(
-                    "  Below {share} of its limits of latency the goal is met at no tested load."
+                    "  The tightest limits that a tested load keeps: {} ({share} of those asked).",
+                    limits.join(", ")
                 ),
             );
         }
