@@ -18,18 +18,23 @@ pub struct Compared {
     pub at_first: Vec<f64>,
     /// Figures of the second axis at which to give the gain in the first.
     pub at_second: Vec<f64>,
+    /// The worst figures that are of interest, in the order of the axes, such as no requests per second at the limit of latency:
+    /// the hypervolumes are taken from there on. None takes the worst that both frontiers come down to, from where a frontier
+    /// that is better everywhere leaves the other no volume, and the greatest push has no ratio.
+    pub reference: Option<[f64; 2]>,
     /// How often figures are drawn within their intervals, at least 100 times, and from what seed.
     pub draws: Draws,
 }
 
 impl Compared {
-    /// By what is attained, at no figures of either axis, with 1,000 draws.
+    /// By what is attained, at no figures of either axis, with no reference of its own and 1,000 draws.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self {
             reading: Reading::Attained,
             at_first: Vec::new(),
             at_second: Vec::new(),
+            reference: None,
             draws: Draws::new(seed),
         }
     }
@@ -39,10 +44,11 @@ impl Compared {
 /// it is as narrow as the figure itself where those are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// The second frontier's hypervolume over the first's, both from `reference` on: 1.1 is 10 % more.
+    /// The second frontier's hypervolume over the first's, both from `reference` on: 1.1 is 10 % more. Its interval begins at 0 or
+    /// above.
     pub hypervolume_ratio: Result<Estimate, NoComparison>,
-    /// In each axis the worst figure that both frontiers come down to: the better of their two worst. What one of them
-    /// has beyond it, at loads where the other was not measured, so counts for neither.
+    /// The reference that was asked for; or else, in each axis, the worst figure that both frontiers come down to: the better of
+    /// their two worst. What one of them has beyond it, at loads where the other was not measured, so counts for neither.
     pub reference: [f64; 2],
     /// Gains in the second axis at equal figures in the first.
     pub at_equal_first: Gains,
@@ -72,8 +78,10 @@ pub enum NoComparison {
     /// What was asked for is outside of the range of one frontier, or of both.
     #[error("outside of the range that both frontiers cover")]
     OutOfRange,
-    /// A frontier has no point that is better than the reference in both axes.
-    #[error("a frontier has no volume in the common range; measure more loads within it")]
+    /// A frontier has no point that is better than the reference in both axes; of a reference that was asked for, the first.
+    #[error(
+        "a frontier has no volume from the reference on; give one that is worse, or measure more loads"
+    )]
     NoVolume,
     /// The figure to compare with is 0, of which nothing is a share.
     #[error("the first frontier's figure is 0, and a gain is a share of it")]
@@ -99,12 +107,19 @@ pub enum CompareError {
     /// There is nothing to hold against it.
     #[error("the second frontier has no point that is finite; give at least one")]
     NothingSecond,
+    /// The reference is no place.
+    #[error("the reference is infinite or not a number in an axis; give two finite figures")]
+    Reference,
     /// Too few draws for an interval.
     #[error("{0} draws are too few for an interval; ask for at least {FEWEST_DRAWS}")]
     TooFewDraws(u32),
 }
 
 /// How far `second`'s frontier is beyond `first`'s, by hypervolume and at equal figures, over what both cover.
+///
+/// A frontier may be pushed so far that it has nothing in common with the other: more requests per second at every latency
+/// than the other at any. Then there are no gains at equal figures, and only a [reference](Compared::reference) makes the
+/// hypervolumes comparable; their ratio depends on it.
 ///
 /// What is dominated, or infinitely bad in an axis, plays no part. Where there is nothing to compare there is a reason and no
 /// number.
@@ -134,11 +149,19 @@ pub enum CompareError {
 /// assert_eq!(pushed.at_equal_second.mean.map(|gain| gain.value()), Ok(0.25));
 /// assert_eq!(pushed.at_equal_second.at[0].1.map(|gain| gain.value()), Ok(0.25));
 /// assert!(pushed.at_equal_second.at[1].1.is_err()); // neither was measured at 600 ms
+///
+/// // Better everywhere, with nothing in common: from no requests at 600 ms on it has 22 times the volume.
+/// let far = points(&[[60.0, 20.0], [90.0, 50.0]])?;
+/// assert!(compare_frontiers(&before, &far, &asked)?.hypervolume_ratio.is_err());
+/// let asked = Compared { reference: Some([0.0, 600.0]), ..asked };
+/// let pushed = compare_frontiers(&before, &far, &asked)?;
+/// assert_eq!(pushed.hypervolume_ratio.map(|ratio| ratio.value()), Ok(51_300.0 / 2_300.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// If the points have not the same two axes, one frontier has no finite point, or too few draws are asked for.
+/// If the points have not the same two axes, one frontier has no finite point, the reference is not finite, or too few draws
+/// are asked for.
 pub fn compare_frontiers(
     first: &UncertainPoints,
     second: &UncertainPoints,
@@ -158,11 +181,16 @@ pub fn compare_frontiers(
     }
     let answers = Answers { found, drawn };
     Ok(Comparison {
-        hypervolume_ratio: answers.of(|measured| measured.ratio),
+        hypervolume_ratio: answers.of(|measured| measured.ratio).map(not_negative),
         reference: [0, 1].map(|axis| question.figure(axis, answers.found.reference[axis])),
         at_equal_first: answers.gains(&question, 0, &asked.at_first),
         at_equal_second: answers.gains(&question, 1, &asked.at_second),
     })
+}
+
+/// A ratio of volumes, where a draw without one counts as the worst: that is no second volume at all.
+fn not_negative(ratio: Estimate) -> Estimate {
+    Estimate::new(ratio.value(), ratio.low().max(0.0), ratio.high()).unwrap_or(ratio)
 }
 
 /// What was measured on the figures themselves, and on each draw of them.

@@ -14,7 +14,8 @@ pub(crate) struct ChoosingArgs {
     #[arg(long, value_name = "USE", value_parser = profiles(), hide_possible_values = true)]
     pub(crate) profile: Option<String>,
     /// When to stay below a level though it meets the goal: with 2x:10% where the tail of E2EL is at least 2 times as long for
-    /// under 10 % more requests/s; off for never. By default 2x:10%, with --profile batch off.
+    /// under 10 % more requests/s at the very next level, or at some later one if none gains 10 % (so that fine steps are judged
+    /// together); off for never. By default 2x:10%, with --profile batch off.
     #[arg(long, value_name = "FACTORx:GAIN%|off", value_parser = rule)]
     pub(crate) step_rule: Option<RuleArg>,
 }

@@ -15,6 +15,8 @@ pub(super) struct Question<'a> {
     signs: [f64; 2],
     at: [&'a [f64]; 2],
     reading: Reading,
+    /// The reference that is asked for, as costs.
+    reference: Option<[f64; 2]>,
 }
 
 /// The answers, in the order of the axes of equals.
@@ -52,7 +54,11 @@ impl<'a> Question<'a> {
         }
         let signs = [a.direction().sign(), b.direction().sign()];
         let at = [&asked.at_first[..], &asked.at_second];
-        Ok(Self { first, second, signs, at, reading: asked.reading })
+        if asked.reference.iter().flatten().any(|figure| !figure.is_finite()) {
+            return Err(CompareError::Reference);
+        }
+        let reference = asked.reference.map(|[x, y]| [x * signs[0], y * signs[1]]);
+        Ok(Self { first, second, signs, at, reading: asked.reading, reference })
     }
 
     /// Whether any figure has an interval.
@@ -76,13 +82,27 @@ impl<'a> Question<'a> {
             Line::of(&costs)
         };
         let (a, b) = (line(self.first), line(self.second));
-        let reference = worst_of_both(&a, &b);
+        let reference = self.reference.unwrap_or_else(|| worst_of_both(&a, &b));
         let swapped = (a.swapped(), b.swapped());
         Measured {
             reference,
-            ratio: ratio(&a, &b, reference),
+            ratio: self.ratio(&a, &b, reference),
             gains: [self.gains(0, &a, &b), self.gains(1, &swapped.0, &swapped.1)],
         }
+    }
+
+    /// The volume of `b` over that of `a`, from `reference` on.
+    fn ratio(&self, a: &Line, b: &Line, reference: [f64; 2]) -> Answer {
+        let better = |corner: &&[f64; 2]| corner[0] < reference[0] && corner[1] < reference[1];
+        let volume = |line: &Line| {
+            area(&line.corners.iter().filter(better).copied().collect::<Vec<_>>(), reference)
+        };
+        let (a, b) = (volume(a), volume(b));
+        // From a reference that follows from both frontiers, no volume is no sign that one is worse.
+        if a == 0.0 || (b == 0.0 && self.reference.is_none()) {
+            return Err(NoComparison::NoVolume);
+        }
+        known(b / a)
     }
 
     /// Gains in the second axis of the lines at equal figures in their first, which is the `axis` of the question.
@@ -112,18 +132,6 @@ fn worst_of_both(a: &Line, b: &Line) -> [f64; 2] {
     };
     let (a, b) = (worst(a), worst(b));
     [a[0].min(b[0]), a[1].min(b[1])]
-}
-
-/// The volume of `b` over that of `a`, from `reference` on.
-fn ratio(a: &Line, b: &Line, reference: [f64; 2]) -> Answer {
-    let [a, b] = [a, b].map(|line| {
-        let better = |corner: &&[f64; 2]| corner[0] < reference[0] && corner[1] < reference[1];
-        area(&line.corners.iter().filter(better).copied().collect::<Vec<_>>(), reference)
-    });
-    match (a, b) {
-        _ if a == 0.0 || b == 0.0 => Err(NoComparison::NoVolume),
-        _ => known(b / a),
-    }
 }
 
 /// The range in the first axis that both cover.

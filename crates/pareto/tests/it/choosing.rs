@@ -25,6 +25,21 @@ fn fine_steps_do_not_hide_what_they_cost_together() {
 }
 
 #[test]
+fn the_next_level_counts_though_later_ones_gain_more() {
+    let stay = |levels: &[[f64; 2]]| {
+        back_off(levels, StepRule::default()).map(|stay| (stay.at, stay.beyond))
+    };
+    // Each step doubles the latency for under a tenth; two of them together gain more than that.
+    let doubling = [[10.0, 100.0], [10.9, 210.0], [11.8, 450.0], [12.7, 950.0]];
+    assert_eq!(stay(&doubling), Some((0, 1)));
+    let later = [[5.0, 90.0], [10.0, 100.0], [10.9, 210.0], [20.0, 220.0]];
+    assert_eq!(stay(&later), Some((1, 2)));
+    // A level that the next one beats in both says nothing of what more load costs.
+    assert_eq!(stay(&[[10.0, 100.0], [8.0, 250.0], [20.0, 190.0]]), None);
+    assert_eq!(stay(&[[10.0, 100.0], [f64::NAN, 150.0], [10.5, 250.0]]), Some((0, 2)));
+}
+
+#[test]
 fn a_rule_reads_as_it_is_written() {
     for text in ["2x:10%", "1.5x:7%", "3x:0%", "1.01x:250%"] {
         let rule: StepRule = text.parse().unwrap();

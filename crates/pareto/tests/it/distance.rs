@@ -89,6 +89,34 @@ fn where_there_is_nothing_in_common_there_is_a_reason() {
     assert_eq!(pushed.at_equal_second.at, [(400.0, Err(NoComparison::Unbounded))]);
 }
 
+/// By hand, from nothing at 600 ms on: 2 x 100 at 100 to 200 ms, and so on.
+#[test]
+fn from_a_reference_a_frontier_that_is_better_everywhere_has_a_ratio() {
+    let far = [[10.0, 1.0], [20.0, 5.0], [30.0, 9.0]];
+    let asked = Compared { reference: Some([0.0, 600.0]), ..plainly() };
+    let pushed = compare(&exact(&BEFORE), &exact(&far), &asked);
+    assert_eq!(pushed.reference, [0.0, 600.0]);
+    let (before, after) = (100.0 + 400.0 + 1_200.0 + 700.0, 40.0 + 80.0 + 591.0 * 30.0);
+    assert_eq!(pushed.hypervolume_ratio.unwrap().value(), after / before);
+    // What lies beyond the reference in all of its points has no volume: that is nothing of the first, and no share of it.
+    let asked = Compared { reference: Some([8.0, 600.0]), ..plainly() };
+    let back = compare(&exact(&far), &exact(&BEFORE), &asked).hypervolume_ratio;
+    assert_eq!(back.unwrap().value(), 0.0);
+    let none = compare(&exact(&BEFORE), &exact(&far), &asked).hypervolume_ratio;
+    assert_eq!(none, Err(NoComparison::NoVolume));
+    let nowhere = Compared { reference: Some([f64::NAN, 1.0]), ..plainly() };
+    let error = compare_frontiers(&exact(&BEFORE), &exact(&far), &nowhere);
+    assert_eq!(error, Err(CompareError::Reference));
+}
+
+/// The volumes vanish in some of the draws.
+#[test]
+fn a_ratio_is_never_thought_to_be_below_nothing() {
+    let ratio = compare(&noisy(&BEFORE, 0.9), &noisy(&BEFORE, 0.9), &plainly()).hypervolume_ratio;
+    let ratio = ratio.unwrap();
+    assert_eq!((ratio.low(), ratio.high()), (0.0, f64::INFINITY));
+}
+
 #[test]
 fn nothing_at_all_is_an_error() {
     let some = exact(&BEFORE);

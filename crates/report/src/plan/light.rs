@@ -14,7 +14,9 @@ use crate::goal::is_upper;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct LightCost {
-    /// What the bound lets a replica carry within the goals.
+    /// The most that the bound may let a replica carry within the goals: what it carries at the first place of its curve beyond
+    /// them. The places stand at most a quarter apart in requests in flight, and between two of them the bound keeps the goals
+    /// up to somewhere; taking the upper one never makes an engine look nearer to the bound than it is.
     pub requests_per_s: PerSec,
     /// What a replica carries over that, from 0 to 1.
     pub share_of_replica: f64,
@@ -40,13 +42,8 @@ impl LightCost {
                 counted(own)
             ));
         }
-        let within =
-            curve.points().iter().filter(|point| goals.iter().all(|goal| may(goal, point)));
-        let rates = within.map(|point| point.bound.requests_per_s.get());
-        let bound = rates.fold(0.0, f64::max);
-        if bound <= 0.0 {
-            return Err("the bound itself does not keep the goals".to_owned());
-        }
+        let bound = most_within(curve.points(), goals)
+            .ok_or_else(|| "the bound itself does not keep the goals".to_owned())?;
         let at_bound = source.cost(rate / bound, rate).usd_per_hour;
         Ok(Self {
             requests_per_s: PerSec::new(bound),
@@ -64,6 +61,13 @@ fn counted(devices: u64) -> String {
     }
 }
 
+/// The most requests per second up to the place after the last that may keep the goals; none if no place may.
+fn most_within(points: &[LightPoint], goals: &[Goal]) -> Option<f64> {
+    let last = points.iter().rposition(|point| goals.iter().all(|goal| may(goal, point)))?;
+    let rates = points.iter().take(last + 2).map(|point| point.bound.requests_per_s.get());
+    rates.reduce(f64::max).filter(|most| *most > 0.0)
+}
+
 /// Whether a load may keep a goal at the bound. The bound is one of the mean, so that it may break upper limits on the mean and
 /// on what lies above it, and no others.
 fn may(goal: &Goal, point: &LightPoint) -> bool {
@@ -78,4 +82,47 @@ fn may(goal: &Goal, point: &LightPoint) -> bool {
         _ => return true,
     };
     least.to_millis().get() <= goal.limit
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "an unwrap that panics is a test that fails")]
+
+    use std::num::NonZeroU64;
+
+    use fizeau_core::{PerSec, Seconds};
+    use fizeau_metrics::Slo;
+
+    use super::most_within;
+    use crate::{LightFigures, LightPoint};
+
+    /// So many in flight, at 100 ms a request and 10 ms more for each.
+    fn place(n: u32) -> LightPoint {
+        let latency = Seconds::new(0.1 + 0.01 * f64::from(n));
+        let rate = PerSec::new(f64::from(n) / latency.get());
+        let bound = LightFigures {
+            ttft: Seconds::new(0.02),
+            tpot: Seconds::new(0.01),
+            e2el: latency,
+            output_tokens_per_s: rate,
+            requests_per_s: rate,
+        };
+        let concurrency = NonZeroU64::new(n.into()).unwrap();
+        LightPoint { concurrency, bound, expected: None, calibrated: None }
+    }
+
+    /// At 17 in flight the latency is 270 ms, and there is no place at 17.
+    #[test]
+    fn the_bound_between_two_places_is_not_understated() {
+        let points = [8, 16, 20, 24].map(place);
+        let most = |goal: &str| {
+            let slo: Slo = goal.parse().unwrap();
+            most_within(&points, slo.goals())
+        };
+        let carried = place(17).bound.requests_per_s.get();
+        assert!(most("mean e2el<271").unwrap() >= carried);
+        assert_eq!(most("mean e2el<271"), Some(points[2].bound.requests_per_s.get()));
+        assert_eq!(most("mean e2el<9s"), Some(points[3].bound.requests_per_s.get()));
+        assert_eq!(most("mean e2el<150"), None);
+    }
 }
