@@ -24,10 +24,11 @@ pub(super) struct Folders {
 pub(super) fn named(inputs: &[String]) -> Result<Option<Folders>, Fail> {
     let taken: Vec<(Option<&str>, &str)> = inputs.iter().map(|input| taken_apart(input)).collect();
     let is_missing = |path: &&str| *path != "-" && !Path::new(path).exists();
-    if let Some(path) = taken.iter().map(|(_, path)| *path).find(is_missing) {
+    let folders = taken.iter().filter(|(_, path)| is_folder(path)).count();
+    let missing = taken.iter().map(|(_, path)| *path).find(is_missing);
+    if let Some(path) = missing.filter(|_| folders > 0 || taken.len() == 1) {
         return Err(Fail::usage(format!("{path}: there is no such folder or file")));
     }
-    let folders = taken.iter().filter(|(_, path)| is_folder(path)).count();
     match folders {
         0 => return Ok(None),
         all if all == inputs.len() => {}

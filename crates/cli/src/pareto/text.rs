@@ -143,7 +143,7 @@ impl<'a> Levels<'a> {
             asked::words(&self.asked.axes)
         ));
         for (index, name) in self.parties.iter().enumerate() {
-            line(&format!("  {}  {name}{}", letter(index), self.setting(index)));
+            line(&format!("  {} {name}{}", letter(index), self.setting(index)));
         }
         line("");
         self.table(answer).iter().for_each(|row| line(row));

@@ -101,8 +101,9 @@ fn a_sweep_is_planned_from() {
     let plan = &json["plans"][0];
     assert!(plan["nearest_tested"]["concurrency"].is_u64(), "{plan}");
     assert!(plan["price_from"].as_str().unwrap().contains("20"), "{plan}");
-    assert!(
-        plan["usd_per_device_hour"]["low"].as_f64() < plan["usd_per_device_hour"]["high"].as_f64()
+    assert_eq!(
+        plan["usd_per_device_hour"]["low"], plan["usd_per_device_hour"]["high"],
+        "the lowest of the published"
     );
     assert!(plan["speed_of_light"]["share_of_replica"].as_f64().unwrap() < 1.0, "{plan}");
     assert!(plan["likely"]["usd_per_million_input"]["low"].is_f64(), "{plan}");

@@ -69,7 +69,7 @@ fn a_what_if_is_taken_whole_and_each_configuration_by_its_name() {
     assert_eq!((own("tp 1"), own("tp 2"), own("lone")), (2, 2, 1));
 
     let text = pareto(&[&whatif, &named], "--axes cost-latency --gpu-hour 2.5");
-    assert!(text.out.contains("A  tp 1") && text.out.contains("C  lone"), "{}", text.out);
+    assert!(text.out.contains("A tp 1") && text.out.contains("C lone"), "{}", text.out);
     assert_eq!(text.err, "");
     // The price is that of an hour: 2.5 dollars for two devices over the tokens of that hour.
     let table = pareto(&[&whatif], "--table --gpu-hour 2.5");
