@@ -49,7 +49,7 @@ impl<'a> Loads<'a> {
         let limit = |(at, goal): (usize, &Goal)| {
             let mut figures = loads.iter().filter_map(|load| load.estimate(at));
             let first = figures.next();
-            limit(goal, first.zip(figures.last()))
+            limit(goal, first.zip(figures.next_back()))
         };
         let limits = goals.iter().enumerate().map(limit).chain([Limit::at_most(0.0)]).collect();
         let tested = loads.iter().map(|load| load.tested(goals.len())).collect();

@@ -35,7 +35,7 @@ impl Runs<'_> {
     /// All runs of the load that `level` stands for.
     fn of<'b>(&'b self, level: &'b LevelReport) -> &'b [LevelReport] {
         let repeats = self.repeats.iter().find(|all| all.load() == Some(level.load));
-        repeats.map_or(std::slice::from_ref(level), Repeats::runs)
+        repeats.map_or_else(|| std::slice::from_ref(level), Repeats::runs)
     }
 
     /// How the goals came out at a load, by all of its runs that may be compared.
