@@ -205,7 +205,7 @@ fn a_sweep_that_was_broken_off_goes_on_where_it_was() {
     let again = words(&["--resume", &out]);
     let again: Vec<&str> = again.iter().map(String::as_str).collect();
     let ended = run(&again);
-    assert!(ended.out.contains("resumed: 1 levels are finished"), "{ended:?}");
+    assert!(ended.out.contains("resumed: 1 level is finished"), "{ended:?}");
     let sweep = json(format!("{out}/sweep.json"));
     let levels = sweep["levels"].as_array().unwrap();
     assert_eq!(levels.len(), 2);

@@ -14,7 +14,7 @@ use crate::words::listed;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Carried {
-    /// Requests per second. Of an open loop those sent, of a closed one those completed.
+    /// Requests per second: those completed, and of an open loop no more than were asked for.
     pub requests_per_s: Estimate,
     /// What it completes there, in requests per second.
     pub served: Estimate,
@@ -200,10 +200,16 @@ impl Chosen<'_> {
     }
 }
 
-/// Of an open loop the load itself, of a closed one what it completes.
-const fn in_requests(load: LoadPoint, sent: Estimate, served: Estimate) -> Estimate {
+/// Of a closed loop what it completes; of an open one what was sent, but no more than was completed: requests that were still to
+/// be served when a level ended are carried by nobody.
+fn in_requests(load: LoadPoint, sent: Estimate, served: Estimate) -> Estimate {
     match load {
-        LoadPoint::Rate(_) => sent,
+        LoadPoint::Rate(_) => {
+            let least = |of: fn(&Estimate) -> f64| of(&sent).min(of(&served));
+            let ends = (least(Estimate::low), least(Estimate::high));
+            // The least of each keeps the order of both.
+            Estimate::new(least(Estimate::value), ends.0, ends.1).unwrap_or(served)
+        }
         LoadPoint::Concurrency(_) => served,
     }
 }

@@ -87,18 +87,11 @@ impl Planned {
         let carried = &self.carried;
         let found = carried.requests_per_s;
         let at_least = if carried.is_open_above { "at least " } else { "" };
-        let is_rate = carried.nearest.kind() == LoadKind::Rate;
-        let sent = if is_rate { " sent" } else { " served" };
-        let mut text = format!(
-            "  A replica carries {at_least}{} requests/s{sent} within the goals",
-            number(found.value())
-        );
+        let mut text =
+            format!("  A replica carries {at_least}{} requests/s within the goals", number(found.value()));
         if found.low() < found.high() && carried.bounds == Bounds::Interval {
             let open = if carried.is_open_below { "or less " } else { "" };
             text.push_str(&format!(" ({} {open}to {})", number(found.low()), number(found.high())));
-        }
-        if is_rate {
-            text.push_str(&format!(", {} of them served", number(carried.served.value())));
         }
         text.push_str(&format!("; the nearest load tested is {}.", carried.nearest.words()));
         line(out, &text);

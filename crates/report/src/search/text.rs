@@ -238,7 +238,7 @@ impl SearchReport {
             )
         });
         let both: Vec<String> = [wide, assumed].into_iter().flatten().collect();
-        (!both.is_empty()).then(|| both.join("\n"))
+        (!both.is_empty()).then(|| both.join(". "))
     }
 
     /// Which figure has no interval, and why.
