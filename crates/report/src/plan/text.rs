@@ -8,7 +8,6 @@ use fizeau_roofline::{HourlyRate, Origin};
 
 use super::money::usd;
 use super::{Money, Plan, PlanAsk, PlanCost, PlanReport, Planned};
-use crate::LoadKind;
 use crate::goal::Bounds;
 use crate::number::{number, percent};
 use crate::terminal::{plain, wrap};
@@ -87,8 +86,10 @@ impl Planned {
         let carried = &self.carried;
         let found = carried.requests_per_s;
         let at_least = if carried.is_open_above { "at least " } else { "" };
-        let mut text =
-            format!("  A replica carries {at_least}{} requests/s within the goals", number(found.value()));
+        let mut text = format!(
+            "  A replica carries {at_least}{} requests/s within the goals",
+            number(found.value())
+        );
         if found.low() < found.high() && carried.bounds == Bounds::Interval {
             let open = if carried.is_open_below { "or less " } else { "" };
             text.push_str(&format!(" ({} {open}to {})", number(found.low()), number(found.high())));
