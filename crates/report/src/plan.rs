@@ -137,7 +137,7 @@ pub enum NotPlanned {
 ///     bursts: Bursts::NotAccounted { reason: "there is no calibration".to_owned() },
 /// };
 /// let report = PlanReport::new(ask, vec![source]);
-/// let planned = report.plans()[0].outcome.as_ref()?;
+/// let planned = report.plans()[0].outcome.clone()?;
 /// // 14 requests a second are carried within 500 ms; 100 / (14 x 0.8) = 8.9, and one to spare.
 /// assert_eq!(planned.fleets.likely.installed(), 10);
 /// assert_eq!(planned.cost.usd_per_hour.low, 200.0);

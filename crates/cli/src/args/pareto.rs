@@ -140,7 +140,7 @@ pub(crate) struct ParetoOutputArgs {
     /// Leave out rows that lack a number on an axis, and say how many.
     #[arg(long)]
     pub(crate) skip_incomplete: bool,
-    /// Print JSON: {"frontier": [rows], "layers": [[rows], ...], "hypervolume": x, "knee": row}. Rows are numbers from 0; the
+    /// Print JSON: `{"frontier": [rows], "layers": [[rows], ...], "hypervolume": x, "knee": row}`. Rows are numbers from 0; the
     /// first list of layers is layer 1; what was not asked for is null. --by adds "by", --significant "undecided", folders
     /// "points".
     #[arg(long, conflicts_with_all = ["csv", "table"])]

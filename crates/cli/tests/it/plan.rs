@@ -224,7 +224,7 @@ fn open_loop(scratch: &Scratch, name: &str, slo: &str, more: &[&str]) -> String 
 #[test]
 fn a_table_of_a_run_gives_the_plan_of_the_run() {
     let scratch = Scratch::new("plan-table");
-    let folder = open_loop(&scratch, "run", "p99 tpot<9ms", &["--repeats", "2"]);
+    let folder = open_loop(&scratch, "run", "p99 tpot<9ms", &[]);
     let table = run(&["pareto", &folder, "--table"]);
     assert_eq!(table.code, Some(0), "{table:?}");
     let csv = scratch.path("levels.csv");
