@@ -197,6 +197,16 @@ impl Distribution {
             Statistic::Mean | Statistic::Max | Statistic::Value => return None,
         })
     }
+
+    /// Where the true value of a statistic lies, at 95 %; none where there is no telling: of the greatest value and of pooled
+    /// percentiles, and where the sample is too small.
+    #[must_use]
+    pub fn interval(&self, statistic: Statistic) -> Option<Interval<Millis>> {
+        match statistic {
+            Statistic::Mean => self.mean_interval?.known(),
+            _ => self.quantile(statistic)?.interval(),
+        }
+    }
 }
 
 /// A percentile, or why there is none.

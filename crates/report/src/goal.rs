@@ -11,6 +11,7 @@ use fizeau_pareto::{
 pub(crate) use load::{Figure, Measured, over};
 use load::{Load, loads};
 
+use crate::number::{duration_ms, number};
 use crate::{GoalResult, LoadKind, request_rate};
 
 /// What the ends of a highest load are.
@@ -214,4 +215,18 @@ pub(crate) fn served(level: &LevelSummary) -> Option<Estimate> {
     let value = of.measured(Statistic::Value, level)?;
     let ends = request_rate::interval(level).map(|(low, high)| Interval { low, high });
     with_ends(value, ends)
+}
+
+/// The figure of a goal, in words: `p99 TTFT`.
+pub(crate) fn name(goal: &Goal) -> String {
+    let name = format!("{} {}", goal.statistic.as_str(), goal.metric.label());
+    name.trim_start().to_owned()
+}
+
+/// A figure of a goal, with its unit.
+pub(crate) fn shown(goal: &Goal, value: f64) -> String {
+    match goal.metric.unit() {
+        "ms" => duration_ms(value),
+        unit => format!("{} {unit}", number(value)).trim_end().to_owned(),
+    }
 }

@@ -56,7 +56,7 @@ fn is_met(outcome: &GoalOutcome, level: &LevelSummary) -> bool {
     let goal = &outcome.goal;
     let sample = goal.metric.distribution(level).filter(|_| breaks(goal));
     let withheld = sample.filter(|sample| {
-        matches!(quantile(sample, goal.statistic), Some(Quantile::Withheld { .. }))
+        matches!(sample.quantile(goal.statistic), Some(Quantile::Withheld { .. }))
     });
     match withheld.and_then(|sample| sample.max) {
         Some(greatest) => GoalOutcome { measured: Some(greatest.get()), ..*outcome }.is_met(),
@@ -84,26 +84,12 @@ fn margin_of(goal: &Goal, level: &LevelSummary) -> Option<Estimate> {
 
 /// A statistic of latencies with its interval; the greatest of them where a percentile takes more than there are.
 fn latency(sample: &Distribution, statistic: Statistic) -> Option<Estimate> {
-    let (value, interval) = match quantile(sample, statistic) {
-        Some(Quantile::Withheld { .. }) => (sample.max?, None),
-        Some(quantile) => (quantile.value()?, quantile.interval()),
-        None if statistic == Statistic::Mean => {
-            (sample.mean?, sample.mean_interval.and_then(Support::known))
-        }
-        None => (sample.statistic(statistic)?, None),
+    let value = match sample.quantile(statistic) {
+        Some(Quantile::Withheld { .. }) => sample.max,
+        _ => sample.statistic(statistic),
     };
-    with_interval(value.get(), interval.map(|Interval { low, high }| (low.get(), high.get())))
-}
-
-fn quantile(sample: &Distribution, statistic: Statistic) -> Option<Quantile> {
-    Some(match statistic {
-        Statistic::P50 => sample.p50,
-        Statistic::P90 => sample.p90,
-        Statistic::P95 => sample.p95,
-        Statistic::P99 => sample.p99,
-        Statistic::P999 => sample.p999,
-        _ => return None,
-    })
+    let interval = sample.interval(statistic);
+    with_interval(value?.get(), interval.map(|Interval { low, high }| (low.get(), high.get())))
 }
 
 /// The margin of the bad share: near 1 the good share hardly moves, while the bad one spans decades. Half a bad request is

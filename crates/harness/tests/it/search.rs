@@ -24,6 +24,21 @@ fn spec(over: Over, slo: &str) -> LoadSearchSpec {
 
 /// Each request takes 100 ms, however many there are.
 fn searched(spec: LoadSearchSpec) -> LoadSearch {
+    let mut search = LoadSearch::new(spec).unwrap();
+    measured(|last| {
+        last.iter().for_each(|level| search.observe(level));
+        match search.next() {
+            SearchStep::Measure(ask) | SearchStep::Confirm(ask) => Some(ask),
+            SearchStep::Done => None,
+        }
+    });
+    search
+}
+
+/// Measures the levels that `next` asks for, given what came of the one before, and gives the last.
+fn measured(
+    mut next: impl FnMut(Option<&LevelSummary>) -> Option<LevelAsk>,
+) -> Option<LevelSummary> {
     paused(async {
         let time = Paused::new();
         let server = Server::new(&time, Nanos::from_millis(100));
@@ -31,28 +46,18 @@ fn searched(spec: LoadSearchSpec) -> LoadSearch {
         let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
         let workload = Spec { lengths: Lengths::fixed(8, 1), ..Spec::new(1).unwrap() };
         let plan = SweepSpec::new([], workload);
-        let mut sweep = Sweep::new(rig, &plan, None);
-        let mut search = LoadSearch::new(spec).unwrap();
-        while let SearchStep::Measure(ask) | SearchStep::Confirm(ask) = search.next() {
-            let level = sweep.level(ask, &mut ()).await.unwrap().unwrap();
-            search.observe(&level.run.summary);
+        let (mut sweep, mut last) = (Sweep::new(rig, &plan, None), None);
+        while let Some(ask) = next(last.as_ref()) {
+            last = Some(sweep.level(ask, &mut ()).await.unwrap().unwrap().run.summary);
         }
-        search
+        last
     })
 }
 
 /// A level of 60 requests of 100 ms each: too few for a p99.
 fn searched_level() -> LevelSummary {
-    paused(async {
-        let time = Paused::new();
-        let server = Server::new(&time, Nanos::from_millis(100));
-        let cancel = Cancel::new();
-        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
-        let workload = Spec { lengths: Lengths::fixed(8, 1), ..Spec::new(1).unwrap() };
-        let plan = SweepSpec::new([], workload);
-        let ask = LevelAsk { load: LoadSearchSpec::FIRST.into(), visit: 0, size: size(60) };
-        Sweep::new(rig, &plan, None).level(ask, &mut ()).await.unwrap().unwrap().run.summary
-    })
+    let ask = LevelAsk { load: LoadSearchSpec::FIRST.into(), visit: 0, size: size(60) };
+    measured(|last| last.is_none().then_some(ask)).unwrap()
 }
 
 #[test]

@@ -181,11 +181,7 @@ impl Metric {
         let latency =
             |ends: Interval<Millis>| Interval { low: ends.low.get(), high: ends.high.get() };
         if let Some(distribution) = self.distribution(level) {
-            return match statistic {
-                Statistic::Mean => distribution.mean_interval?.known(),
-                _ => distribution.quantile(statistic)?.interval(),
-            }
-            .map(latency);
+            return distribution.interval(statistic).map(latency);
         }
         let ends = &level.throughput.intervals;
         if self == Self::GoodShare {

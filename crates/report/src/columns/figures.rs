@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{Millis, PerSec, Tokens};
-use fizeau_metrics::{Distribution, Interval, Quantile, Statistic, Support};
+use fizeau_metrics::{Distribution, Interval, Statistic, Support};
 use fizeau_roofline::{Load, PowerDraw, Reckoning, System};
 
 use super::Row;
@@ -95,20 +95,10 @@ pub(super) fn cost(row: &Row<'_>) -> Figure {
 }
 
 fn latency(of: &Distribution, statistic: Statistic) -> Figure {
-    let quantile = match statistic {
-        Statistic::P50 => of.p50,
-        Statistic::P90 => of.p90,
-        Statistic::P99 => of.p99,
-        _ => Quantile::Absent,
-    };
-    let interval = match statistic {
-        Statistic::Mean => of.mean_interval.and_then(Support::known),
-        _ => quantile.interval(),
-    };
     let own = of.statistic(statistic);
     // As a sweep's own table and frontier have it; `greatest_for_p99` says where.
     let greatest = of.max.filter(|_| statistic == Statistic::P99);
-    let interval = interval.filter(|_| own.is_some());
+    let interval = of.interval(statistic).filter(|_| own.is_some());
     let value = own.or(greatest).map(Millis::get);
     Figure::new(value, interval.map(|ends| (ends.low.get(), ends.high.get())))
 }

@@ -5,8 +5,8 @@ use fizeau_pareto::{Break, Edge, EdgeError, Estimate};
 
 use super::level::PlanLevel;
 use crate::LoadPoint;
-use crate::goal::{Bounds, Loads, Measured, is_upper};
-use crate::number::{duration_ms, number, percent};
+use crate::goal::{Bounds, Loads, Measured, is_upper, name, shown};
+use crate::number::percent;
 use crate::sweep::lacking::NEEDS_GOALS;
 use crate::words::listed;
 
@@ -211,18 +211,5 @@ fn in_requests(load: LoadPoint, sent: Estimate, served: Estimate) -> Estimate {
             Estimate::new(least(Estimate::value), ends.0, ends.1).unwrap_or(served)
         }
         LoadPoint::Concurrency(_) => served,
-    }
-}
-
-/// The figure of a goal, in words: `p99 TTFT`.
-pub(super) fn name(goal: &Goal) -> String {
-    let name = format!("{} {}", goal.statistic.as_str(), goal.metric.label());
-    name.trim_start().to_owned()
-}
-
-pub(super) fn shown(goal: &Goal, value: f64) -> String {
-    match goal.metric.unit() {
-        "ms" => duration_ms(value),
-        unit => format!("{} {unit}", number(value)).trim_end().to_owned(),
     }
 }

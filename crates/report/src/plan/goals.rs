@@ -2,9 +2,8 @@
 
 use fizeau_metrics::Goal;
 
-use super::carried::{name, shown};
 use super::{NotPlanned, PlanAsk, PlanSource, Planned, planned};
-use crate::goal::is_upper;
+use crate::goal::{is_upper, name, shown};
 
 /// The limits of latency that stand beside those that are asked, as shares of them.
 const FACTORS: [f64; 5] = [0.5, 0.75, 1.0, 1.5, 2.0];

@@ -7,6 +7,7 @@ use fizeau_pareto::{SearchEnding, Standing};
 
 use super::json::standing;
 use super::{SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad};
+use crate::goal::name;
 use crate::number::{number, percent};
 use crate::terminal::{plain, wrap};
 use crate::words::{self, listed};
@@ -249,8 +250,7 @@ impl SearchReport {
             let sample = goal.metric.distribution(&level.level.summary)?;
             needed(sample, goal.statistic)
         });
-        let name = format!("{} {}", goal.statistic.as_str(), goal.metric.label());
-        let name = name.trim();
+        let name = name(&goal);
         match needs.max() {
             Some(needs) => format!(
                 "the {name} of levels near the edge has no interval, which takes {needs} values here"
@@ -302,15 +302,7 @@ const fn purpose(level: &SearchedLevel) -> &'static str {
 
 /// How many values the interval of a percentile takes, where there are fewer.
 fn needed(sample: &Distribution, statistic: Statistic) -> Option<u64> {
-    let quantile = match statistic {
-        Statistic::P50 => sample.p50,
-        Statistic::P90 => sample.p90,
-        Statistic::P95 => sample.p95,
-        Statistic::P99 => sample.p99,
-        Statistic::P999 => sample.p999,
-        _ => return None,
-    };
-    match quantile {
+    match sample.quantile(statistic)? {
         Quantile::Known { interval: Some(Support::NotSupported { needs, .. }), .. }
         | Quantile::Withheld { needs } => Some(needs),
         Quantile::Known { .. } | Quantile::Absent => None,

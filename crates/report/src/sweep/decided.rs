@@ -3,10 +3,10 @@
 use fizeau_metrics::Goal;
 use fizeau_pareto::{Break, Crossing, Departure, Edge, Estimate, Miss, Reached};
 
-use super::goals::{GoalResult, shown};
+use super::goals::GoalResult;
 use super::{Decision, Maximum, OperatingPoint, SweepReport, Within};
 use crate::LoadKind;
-use crate::goal::Bounds;
+use crate::goal::{Bounds, name, shown};
 use crate::number::{number, percent};
 
 impl SweepReport {
@@ -130,12 +130,11 @@ impl SweepReport {
 
     fn uneven(&self, goal: Option<&Goal>, found: &Departure) -> String {
         let Some(goal) = goal else { return String::new() };
-        let figure = [goal.statistic.as_str(), goal.metric.label()].join(" ");
         let (earlier, later) = (self.load_of(found.earlier), self.load_of(found.later));
         let (by, errors) = (shown(goal, found.by), number(found.errors));
         format!(
             "{} does not go one way with the load: from {earlier} to {later} it goes {by} the wrong way, {errors} standard errors; the highest load is of figures evened out",
-            figure.trim()
+            name(goal)
         )
     }
 

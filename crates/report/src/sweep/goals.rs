@@ -4,8 +4,8 @@ use fizeau_metrics::{Goal, GoalOutcome, LevelSummary, Quantile, Slo, Statistic};
 use fizeau_pareto::Constraint;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::goal::{is_upper, limit_of};
-use crate::number::{duration_ms, number, percent};
+use crate::goal::{is_upper, limit_of, shown};
+use crate::number::percent;
 
 /// How one goal came out at a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -110,14 +110,6 @@ impl GoalResult {
             }
         };
         format!("{}: {came_out}", goal.describe())
-    }
-}
-
-/// A figure of a goal, with its unit.
-pub(super) fn shown(goal: &Goal, value: f64) -> String {
-    match goal.metric.unit() {
-        "ms" => duration_ms(value),
-        unit => format!("{} {unit}", number(value)).trim_end().to_owned(),
     }
 }
 

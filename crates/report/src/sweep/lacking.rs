@@ -2,8 +2,9 @@
 
 use fizeau_metrics::{Comparison, Goal, GoalOutcome, Metric, Slo, Statistic};
 
-use super::goals::{GoalResult, results, shown};
+use super::goals::{GoalResult, results};
 use crate::LevelReport;
+use crate::goal::shown;
 use crate::number::decimals;
 use crate::words::listed;
 
