@@ -100,6 +100,7 @@ pub(crate) fn report(
         warm_up: Some(WarmUp { sent: run.warmup.sent, failed: run.warmup.failed }),
         checklist: None,
         folder,
+        detail: None,
     }
 }
 

@@ -32,6 +32,7 @@ mod peers;
 mod precision;
 mod request;
 mod series;
+mod shape;
 mod slo;
 mod sort;
 mod stats;
@@ -73,6 +74,9 @@ pub use request::RequestMetrics;
 pub use series::{
     CountSeries, Moment, OutOfOrder, PeakRate, RateStep, Sweep, TimeSpan, TimeWeighted, Timeline,
     TokenCells, TokenSeries, peak_rate,
+};
+pub use shape::{
+    Course, CourseBin, LevelShape, QuantileCurves, QuantilePoint, ShapeTally, TtftOfInput,
 };
 pub use slo::{Comparison, Goal, GoalOutcome, Metric, Slo, SloError, Statistic};
 pub(crate) use stats::least_for_percentile;

@@ -9,7 +9,7 @@ pub use csv::csv_field;
 use fizeau_core::UsdPerHour;
 use fizeau_roofline::System;
 
-use crate::{LevelReport, Setup};
+use crate::{ChartFigure, ChartFigures, LevelReport, Setup};
 use list::{COLUMNS, Content};
 
 /// A run whose levels become rows of a [`LevelTable`], with what its tapes do not say.
@@ -155,4 +155,22 @@ impl Content {
             }
         }
     }
+}
+
+/// The figures of a level that have intervals, by the names of their columns.
+pub(crate) fn figures_of(run: &TableRun<'_>, level: &LevelReport) -> ChartFigures {
+    let row = Row { run, level };
+    let stand_ins = figures::stand_ins(&row).unwrap_or_default();
+    let figure = |column: &list::Column| {
+        let figure = column.content.figure(&row);
+        let value = figure.value.filter(|value| value.is_finite());
+        let figure = value.map(|value| ChartFigure {
+            value,
+            low: figure.ends.map(|ends| ends.0),
+            high: figure.ends.map(|ends| ends.1),
+            stand_in: stand_ins.split(' ').any(|name| name == column.name),
+        });
+        (column.name, figure)
+    };
+    ChartFigures::new(COLUMNS.iter().map(figure))
 }

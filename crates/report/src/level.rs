@@ -10,10 +10,12 @@ mod window;
 mod workload;
 
 use fizeau_core::{Millis, PerSec};
-use fizeau_metrics::{ClientProof, Distribution, LevelSummary, Reason, Validity, Verdict};
+use fizeau_metrics::{
+    ClientProof, Distribution, LevelShape, LevelSummary, Reason, Validity, Verdict,
+};
 
 use crate::number::number;
-use crate::{Asked, Checklist};
+use crate::{Asked, Checklist, PeerComparison};
 
 pub(crate) use proof::tail;
 pub use speed::{DecodeLight, Light, Reference, SpeedOfLight};
@@ -47,6 +49,17 @@ pub struct LevelReport {
     pub checklist: Option<Checklist>,
     /// The level's folder, relative to the report; absent if none was written.
     pub folder: Option<String>,
+    /// What pages and pictures show of its tapes; absent where those were not read for it. It is no part of `summary.json`.
+    pub detail: Option<Box<LevelDetail>>,
+}
+
+/// What a level's tapes show beside its figures.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LevelDetail {
+    /// Distributions, the course over time, time to first token by prompt length.
+    pub shape: LevelShape,
+    /// What other tools would have said of the same tapes, a table a tool; empty where they were too many to be held in memory.
+    pub peers: Vec<PeerComparison>,
 }
 
 /// The operating condition of a level.

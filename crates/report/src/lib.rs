@@ -37,6 +37,7 @@ mod asked;
 mod axes;
 mod block;
 mod chart;
+mod charts;
 mod checklist;
 mod columns;
 mod comparison;
@@ -53,6 +54,7 @@ mod plan;
 mod request_rate;
 mod search;
 mod setup;
+mod sink;
 mod sol;
 mod sweep;
 mod table;
@@ -64,6 +66,10 @@ mod words;
 pub use ab::{AbParty, AbReport, AbRound};
 pub use asked::{Asked, AskedArrivals};
 pub use axes::AxesPreset;
+pub use charts::{
+    ChartCourse, ChartCurve, ChartCurvePoint, ChartDetail, ChartFigure, ChartFigures, ChartGoal,
+    ChartLevel, ChartLight, ChartPlace, ChartQuantiles, ChartRun,
+};
 pub use checklist::{
     Check, CheckOutcome, CheckRow, Checklist, ChecklistRows, Requirements, UnknownCheck,
 };
@@ -75,8 +81,8 @@ pub use curve::{LightCurve, LightFigures, LightPoint};
 pub use goal::Bounds;
 pub use lengths::LengthTally;
 pub use level::{
-    DecodeLight, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Reference, SpeedOfLight,
-    Until, WarmUp,
+    DecodeLight, LevelDetail, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Reference,
+    SpeedOfLight, Until, WarmUp,
 };
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
@@ -88,6 +94,7 @@ pub use search::{
     SearchAsked, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad,
 };
 pub use setup::{Connections, Endpoint, Engine, Host, Setup, ToolVersion, Workload};
+pub use sink::ReportSink;
 pub use sol::{
     BatchCsv, Calibrated, ContextCsv, FitView, SolAside, SolError, SolLine, SolScope, SolSubject,
     SolView,

@@ -20,6 +20,7 @@ mod until;
 
 use fizeau_metrics::{Slo, Verdict};
 use fizeau_pareto::Knee;
+use fizeau_roofline::HourlyRate;
 
 pub use decision::{Decision, Within};
 pub(crate) use goals::results;
@@ -33,7 +34,7 @@ pub(crate) use repeats::{HEADS, REPEATS_NOTE};
 pub use sustained::Sustained;
 pub use unmeasured::Unmeasured;
 
-use crate::{Checklist, LatencyBasis, LevelReport, LightCurve, Setup, Tail};
+use crate::{Checklist, Engine, LatencyBasis, LevelReport, LightCurve, Setup, Tail};
 
 /// The result of a sweep over levels of load.
 ///
@@ -55,6 +56,7 @@ pub struct SweepReport {
     profile: Profile,
     decisions: Vec<Decision>,
     curve: Option<LightCurve>,
+    price: Option<HourlyRate>,
 }
 
 impl SweepReport {
@@ -74,6 +76,7 @@ impl SweepReport {
             profile: Profile::GENERAL,
             decisions: Vec::new(),
             curve: None,
+            price: None,
         };
         report.with_profile(Profile::GENERAL)
     }
@@ -97,6 +100,36 @@ impl SweepReport {
     #[must_use]
     pub fn with_curve(self, curve: Option<LightCurve>) -> Self {
         Self { curve, ..self }
+    }
+
+    /// The same, with what an hour of one device costs.
+    #[must_use]
+    pub fn with_price(self, price: Option<HourlyRate>) -> Self {
+        Self { price, ..self }
+    }
+
+    /// What an hour of one device costs; none where nobody said.
+    #[must_use]
+    pub const fn price(&self) -> Option<&HourlyRate> {
+        self.price.as_ref()
+    }
+
+    /// How many devices it took; none where that is not known.
+    #[must_use]
+    pub fn devices(&self) -> Option<u64> {
+        self.curve.as_ref().map(LightCurve::devices)
+    }
+
+    /// What was measured, in one line: model, hardware, engine, as far as they are known.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let setup = &self.setup;
+        let engine = match &setup.engine {
+            Engine::Simulated { .. } => Some("simulated"),
+            Engine::Remote { description } => description.as_deref(),
+        };
+        let parts = [Some(setup.endpoint.model.as_str()), setup.hardware.as_deref(), engine];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 
     /// What the hardware could do with these requests; none where model or device are not known.

@@ -16,7 +16,12 @@ struct Layer {
 }
 
 const LAYERS: [Layer; 14] = [
-    Layer { name: "fizeau-core", rank: 0, ours: &[], external: &["serde", "thiserror"] },
+    Layer {
+        name: "fizeau-core",
+        rank: 0,
+        ours: &[],
+        external: &["schemars", "serde", "thiserror"],
+    },
     Layer { name: "fizeau-pareto", rank: 0, ours: &[], external: &["thiserror"] },
     Layer {
         name: "fizeau-workload",
@@ -36,13 +41,13 @@ const LAYERS: [Layer; 14] = [
         name: "fizeau-metrics",
         rank: 1,
         ours: &["fizeau-core"],
-        external: &["hdrhistogram", "libm", "serde", "statrs", "thiserror"],
+        external: &["hdrhistogram", "libm", "schemars", "serde", "statrs", "thiserror"],
     },
     Layer {
         name: "fizeau-roofline",
         rank: 1,
         ours: &["fizeau-core"],
-        external: &["regex-lite", "serde", "serde_json", "thiserror", "toml"],
+        external: &["regex-lite", "schemars", "serde", "serde_json", "thiserror", "toml"],
     },
     Layer {
         name: "fizeau-transport",
@@ -115,7 +120,15 @@ const LAYERS: [Layer; 14] = [
         name: "fizeau-report",
         rank: 3,
         ours: &["fizeau-metrics", "fizeau-pareto", "fizeau-roofline", "fizeau-core"],
-        external: &["serde", "serde_json", "thiserror"],
+        external: &[
+            "minijinja",
+            "parquet",
+            "plotters",
+            "schemars",
+            "serde",
+            "serde_json",
+            "thiserror",
+        ],
     },
     Layer {
         name: "fizeau",
@@ -142,12 +155,14 @@ const LAYERS: [Layer; 14] = [
             "anyhow",
             "clap",
             "indicatif",
+            "ratatui",
             "serde",
             "serde_json",
             "terminal_size",
             "tokio",
             "tracing",
             "tracing-subscriber",
+            "ureq",
         ],
     },
     Layer { name: "fizeau-benches", rank: 5, ours: &["fizeau"], external: &[] },

@@ -113,6 +113,7 @@ pub(super) fn report(
         warm_up: warm_up(shards),
         checklist: None,
         folder: None,
+        detail: None,
     };
     // What differs from shard to shard is as the first had it.
     let setup = shards.first().map(|first| setup(first.record()));

@@ -111,6 +111,7 @@ pub(crate) fn level(concurrency: u32) -> LevelReport {
         warm_up: Some(WarmUp { sent: u64::from(concurrency).min(50), failed: 0 }),
         checklist: None,
         folder: Some(format!("concurrency-{concurrency}")),
+        detail: None,
     }
 }
 

@@ -1,0 +1,94 @@
+//! What a level looks like: curves and series of bounded size, for whoever draws it.
+
+mod tally;
+
+pub use tally::ShapeTally;
+
+use fizeau_core::{Millis, Nanos, PerSec, Stamp, Tape, Tokens};
+
+/// What only the tapes of a level show and no single figure does: whole distributions, its course over time, and how the time
+/// to first token depends on the prompt. Its size does not grow with the level.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LevelShape {
+    /// The latencies of completed requests as quantile curves.
+    pub quantiles: QuantileCurves,
+    /// The level bin by bin, from the first release to the last end.
+    pub course: Course,
+    /// The time to first token beside the length of the prompt, for at most [`LevelShape::MOST_PAIRS`] completed requests, evenly
+    /// taken in the order in which they ended. Empty where no prompt's length is known.
+    pub ttft_by_input: Vec<TtftOfInput>,
+}
+
+impl LevelShape {
+    /// The most bins of a course.
+    pub const MOST_BINS: usize = 240;
+    /// The most pairs of prompt length and time to first token.
+    pub const MOST_PAIRS: usize = 400;
+
+    /// The shape of `tapes`, the whole of a level's in any order.
+    #[must_use]
+    pub fn of<'a>(tapes: impl IntoIterator<Item = &'a Tape>) -> Self {
+        let mut tally = ShapeTally::default();
+        tapes.into_iter().for_each(|tape| tally.add(tape));
+        tally.shape()
+    }
+}
+
+/// Distributions as curves: each a list of points of rising share.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct QuantileCurves {
+    /// Send start to first token.
+    pub ttft: Vec<QuantilePoint>,
+    /// Mean time per token of a request after its first event.
+    pub tpot: Vec<QuantilePoint>,
+    /// Gaps between tokens, of all requests.
+    pub itl: Vec<QuantilePoint>,
+    /// Send start to last token.
+    pub e2el: Vec<QuantilePoint>,
+}
+
+/// A point of a quantile curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct QuantilePoint {
+    /// The share of values that are no greater, above 0 and below 1.
+    pub share: f64,
+    /// The value; exact to within 0.1 %.
+    pub value: Millis,
+}
+
+/// A level bin by bin.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Course {
+    /// When the first bin begins: at the first release.
+    pub start: Stamp,
+    /// How long a bin is; zero where there is none.
+    pub bin: Nanos,
+    /// The bins, without gaps.
+    pub bins: Vec<CourseBin>,
+}
+
+/// What went on in one bin.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct CourseBin {
+    /// The mean number of requests in flight, from send start to end.
+    pub in_flight: f64,
+    /// The mean number of those that waited for their first token: where it rises, prefills compete with decoding.
+    pub prefilling: f64,
+    /// Output tokens that came, per second.
+    pub output_tokens_per_s: PerSec,
+    /// The median of the gaps between tokens that ended here; absent where none did.
+    pub itl_p50: Option<Millis>,
+    /// Their 99th percentile; absent where there are fewer than 100.
+    pub itl_p99: Option<Millis>,
+    /// The longest of them.
+    pub itl_max: Option<Millis>,
+}
+
+/// A request's prompt and how long it took to answer it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TtftOfInput {
+    /// Tokens of the prompt.
+    pub input: Tokens,
+    /// Send start to first token.
+    pub ttft: Millis,
+}

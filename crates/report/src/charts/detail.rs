@@ -1,0 +1,103 @@
+//! What the tapes of a level show, in a form that takes little room in a page.
+
+use fizeau_core::Millis;
+use fizeau_metrics::{Course, CourseBin, QuantilePoint};
+use serde::Serialize;
+
+use crate::{LevelDetail, LevelReport};
+
+/// Distributions and the course of a level.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ChartDetail {
+    /// Pairs of share (0 to 1) and milliseconds, by metric.
+    pub quantiles: ChartQuantiles,
+    /// The level over time.
+    pub course: ChartCourse,
+    /// Pairs of prompt tokens and milliseconds to the first token.
+    pub ttft_by_input: Vec<(u64, f64)>,
+}
+
+/// Quantile curves by metric.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ChartQuantiles {
+    /// Time to first token.
+    pub ttft_ms: Vec<(f64, f64)>,
+    /// Time per output token.
+    pub tpot_ms: Vec<(f64, f64)>,
+    /// Inter-token latency.
+    pub itl_ms: Vec<(f64, f64)>,
+    /// End-to-end latency.
+    pub e2el_ms: Vec<(f64, f64)>,
+}
+
+/// A level over time: lists of one value a bin.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ChartCourse {
+    /// The length of a bin in seconds.
+    pub bin_s: f64,
+    /// The part that the figures of the steady state are of, in seconds from the first bin's start; absent where there is none,
+    /// and the figures are of the whole.
+    pub window_s: Option<(f64, f64)>,
+    /// Requests in flight.
+    pub in_flight: Vec<f64>,
+    /// Requests waiting for their first token.
+    pub prefilling: Vec<f64>,
+    /// Output tokens per second.
+    pub output_tps: Vec<f64>,
+    /// The median gap between tokens.
+    pub itl_p50_ms: Vec<Option<f64>>,
+    /// The 99th percentile of the gaps.
+    pub itl_p99_ms: Vec<Option<f64>>,
+    /// The longest gap.
+    pub itl_max_ms: Vec<Option<f64>>,
+}
+
+impl ChartDetail {
+    /// What charts take of `level`; none where its tapes were not read.
+    pub(super) fn of(level: &LevelReport) -> Option<Self> {
+        let LevelDetail { shape, .. } = level.detail.as_deref()?;
+        let curve = |points: &[QuantilePoint]| {
+            points.iter().map(|point| (point.share, rounded(point.value.get()))).collect()
+        };
+        let quantiles = ChartQuantiles {
+            ttft_ms: curve(&shape.quantiles.ttft),
+            tpot_ms: curve(&shape.quantiles.tpot),
+            itl_ms: curve(&shape.quantiles.itl),
+            e2el_ms: curve(&shape.quantiles.e2el),
+        };
+        let pairs = shape.ttft_by_input.iter();
+        let ttft_by_input =
+            pairs.map(|pair| (pair.input.get(), rounded(pair.ttft.get()))).collect();
+        Some(Self { quantiles, course: course(&shape.course, level), ttft_by_input })
+    }
+}
+
+fn course(course: &Course, level: &LevelReport) -> ChartCourse {
+    let each = |of: fn(&CourseBin) -> f64| course.bins.iter().map(|bin| rounded(of(bin))).collect();
+    let gaps = |of: fn(&CourseBin) -> Option<Millis>| {
+        course.bins.iter().map(|bin| of(bin).map(|gap| rounded(gap.get()))).collect()
+    };
+    let window = level.summary.windowed.figures();
+    let window = window.map(|figures| figures.window.span);
+    // The course begins at the first release, as the window is counted from the epoch; both are of one clock.
+    let seconds = |at: fizeau_core::Stamp| at.saturating_since(course.start).as_secs_f64();
+    ChartCourse {
+        bin_s: course.bin.as_secs_f64(),
+        window_s: window.map(|span| (seconds(span.from()), seconds(span.to()))),
+        in_flight: each(|bin| bin.in_flight),
+        prefilling: each(|bin| bin.prefilling),
+        output_tps: each(|bin| bin.output_tokens_per_s.get()),
+        itl_p50_ms: gaps(|bin| bin.itl_p50),
+        itl_p99_ms: gaps(|bin| bin.itl_p99),
+        itl_max_ms: gaps(|bin| bin.itl_max),
+    }
+}
+
+/// To four digits: no chart shows more, and a page has thousands of them.
+fn rounded(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return 0.0;
+    }
+    let scale = 10_f64.powf(3.0 - value.abs().log10().floor());
+    (value * scale).round() / scale
+}
