@@ -3,7 +3,7 @@
 // A figure of the page with its chart: drawn when it has room, again when that changes, the colours do, or it goes to paper.
 //
 // A kind of chart is `fizeau.charts[name]`: `controls(runs)` gives what a reader may choose, `build(runs, state, view)` gives
-// `{ option, legend }`, or `{ empty: 'why there is nothing' }`. A datum with `tip` ({ title, lines }) is a point that a pointer
+// `{ option, legend }` (with `walk` the points for the keyboard), or `{ empty: 'why there is nothing' }`. A datum with `tip` ({ title, lines }) is a point that a pointer
 // or the keyboard can be at; with `text` it has a label.
 (() => {
   const drawn = new Map();
@@ -76,6 +76,7 @@
     // The points that the keyboard walks: those of the series that are shown.
     points() {
       if (!this.built || !this.built.option) return [];
+      if (this.built.walk) return this.built.walk;
       return this.built.option.series.flatMap((series, seriesIndex) =>
         this.hidden.has(series.name)
           ? []

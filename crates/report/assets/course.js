@@ -2,8 +2,6 @@
 
 // A level over time: the gaps between tokens with the prefills behind them, and load and throughput with the window.
 (() => {
-  const { element } = fizeau;
-
   fizeau.charts.itl = {
     controls: (runs) => [levels(runs)],
     build: (runs, { level }, view) => {
@@ -34,6 +32,7 @@
           tooltip: overTime(view, found.title),
         },
         legend: legend(series),
+        walk: walk(found, series, 1),
         zoomsBoth: false,
       };
     },
@@ -64,7 +63,8 @@
           series,
           tooltip: overTime(view, found.title),
         },
-        legend: [...legend(series), ...(course.window_s ? [] : [])],
+        legend: legend(series),
+        walk: walk(found, series, 0),
         zoomsBoth: false,
         zoomsAxes: [0, 1],
       };
@@ -119,6 +119,14 @@
   });
 
   const legend = (series) => series.map((one) => ({ name: one.name, ...one.entry }));
+
+  // For the keyboard: bin by bin what all lines have.
+  const walk = ({ title }, series, seriesIndex) =>
+    series[seriesIndex].data.map(([seconds, own], dataIndex) => {
+      const known = series.filter((one) => one.data[dataIndex][1] !== null);
+      const lines = known.map((one) => [one.name, valueOf({ seriesName: one.name, value: one.data[dataIndex] })]);
+      return { seriesIndex, dataIndex, value: [seconds, own], tip: { title: `${title}, ${fizeau.number(seconds)} s`, lines } };
+    });
 
   const overTime = (view, title) => ({
     trigger: 'axis',
