@@ -71,7 +71,7 @@
   fizeau.yAxis = (values, what, view) => {
     const axis = fizeau.axis(values, what, view);
     const align = what.position === 'right' ? 'right' : 'left';
-    return { ...axis, nameLocation: 'end', nameGap: 12, nameTextStyle: { ...axis.nameTextStyle, align, padding: align === 'left' ? [0, 0, 0, -40] : [0, -40, 0, 0] } };
+    return { ...axis, nameLocation: 'end', nameGap: 12, nameTextStyle: { ...axis.nameTextStyle, align } };
   };
 
   // The room around a plot: names above and below, labels beside it.

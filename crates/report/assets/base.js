@@ -73,6 +73,15 @@ globalThis.fizeau = { charts: {} };
     };
   };
 
+  // Whether a colour is a dark one: as the eye weighs red, green and blue.
+  fizeau.isDark = (colour) => {
+    const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 1, 1);
+    const [red, green, blue] = context.getImageData(0, 0, 1, 1).data;
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 128;
+  };
+
   // Whether a script's movements are unwanted: by the reader's choice, or on paper.
   fizeau.isStill = () => matchMedia('(prefers-reduced-motion: reduce), print').matches;
 })();

@@ -166,7 +166,8 @@
     new ResizeObserver(() => {
       if (chart.plot.clientWidth === width) return;
       width = chart.plot.clientWidth;
-      chart.draw();
+      // Not at once: what changes sizes while sizes are told is an error.
+      requestAnimationFrame(() => chart.draw());
     }).observe(chart.plot);
   };
 })();

@@ -26,7 +26,7 @@
           xAxis: time(course, view),
           yAxis: [
             fizeau.yAxis(gaps, { name: 'gap between tokens', unit: 'ms', scale: 'log' }, view),
-            { ...fizeau.yAxis([], { name: 'requests', position: 'right' }, view), splitLine: { show: false }, max: (range) => Math.max(1, range.max * 2) },
+            { ...fizeau.yAxis([], { name: 'requests', position: 'right' }, view), splitLine: { show: false }, minInterval: 1, max: (range) => Math.max(2, Math.ceil(range.max) * 2) },
           ],
           series,
           tooltip: overTime(view, found.title),
@@ -46,6 +46,8 @@
       const course = found.level.detail.course;
       const [flight, prefill, tokens] = [view.colours.series[0], view.colours.series[1], view.colours.series[2]];
       const below = { xAxisIndex: 1, yAxisIndex: 1 };
+      // The same room at the left, so that one second lies above the other.
+      const beside = { left: 56, outerBoundsMode: 'none' };
       const series = [
         { ...line('in flight', course, course.in_flight, flight, 'requests'), markArea: windowOf(course, view) },
         area('waiting for their first token', course, course.prefilling, prefill),
@@ -53,7 +55,7 @@
       ];
       return {
         option: {
-          grid: [fizeau.grid({ bottom: '56%' }), fizeau.grid({ top: '56%' })],
+          grid: [fizeau.grid({ ...beside, bottom: '56%' }), fizeau.grid({ ...beside, top: '60%', bottom: 52 })],
           xAxis: [{ ...time(course, view), name: '', gridIndex: 0, axisLabel: { show: false } }, { ...time(course, view), gridIndex: 1 }],
           yAxis: [
             { ...fizeau.yAxis([], { name: 'requests in flight' }, view), gridIndex: 0 },

@@ -43,13 +43,14 @@
       frontier,
       behind: points.filter((point) => !frontier.includes(point)),
       operating: points.filter((point) => point.index === run.operating),
+      isAlone: runs.length === 1,
       colour: runs.length > 1 ? fizeau.colourOf(view, index) : view.colours.accent,
       entry: (text) => fizeau.entry(run, runs, text),
     };
   };
 
   const drawing = (parts, goals, shown, view) => {
-    const curves = parts.flatMap((part) => curvesOf(part, shown, view));
+    const curves = curvesOf(parts, shown, view);
     const series = [...curves, ...parts.flatMap((part) => seriesOf(part, shown, view))];
     const measured = series.find((one) => one.data.some((item) => item.tip));
     measured.markLine = fizeau.goalLines(goals, 'yAxis', view);
@@ -70,15 +71,17 @@
   const valuesOf = (figure) => (fizeau.hasInterval(figure) ? [figure.low, figure.value, figure.high] : [figure.value]);
 
   const seriesOf = (part, shown, view) => {
-    const { run, frontier, behind, operating, colour, entry } = part;
+    const { run, frontier, behind, operating, colour, entry, isAlone } = part;
     const names = [shown.x, shown.y, 'output_tps', 'p99_ttft_ms', 'p99_tpot_ms', 'p99_e2el_ms'];
     const datum = (point) => ({
       value: [point.x.value, point.y.value],
       tip: fizeau.tipOf(run, point, names),
       text: point.level.label + (point.y.stand_in ? '*' : ''),
+      apart: operating.includes(point) ? 13 : undefined,
       label: { color: view.colours.ink, fontSize: 12 },
     });
-    const grey = { color: view.colours.paper, borderColor: view.colours.faint, borderWidth: 1.5 };
+    // Beside other runs a level that is dominated keeps a trace of its run's colour.
+    const grey = isAlone ? view.colours.faint : colour;
     const front = {
       name: entry('frontier'),
       type: 'line',
@@ -96,10 +99,10 @@
       type: 'scatter',
       data: behind.map(datum),
       symbolSize: 8,
-      itemStyle: grey,
-      markArea: fizeau.boxes(behind, view.colours.faint),
+      itemStyle: { color: view.colours.paper, borderColor: grey, borderWidth: 1.5, opacity: isAlone ? 1 : 0.6 },
+      markArea: fizeau.boxes(behind, grey),
       z: 3,
-      entry: behind.length > 0 ? { shape: 'ring', colour: view.colours.faint } : undefined,
+      entry: behind.length > 0 ? { shape: 'ring', colour: grey } : undefined,
     };
     const ring = {
       name: entry('operating point'),
@@ -115,25 +118,9 @@
   };
 
   // What the hardware could do. These are means, whatever statistic is measured: the legend says so.
-  const curvesOf = ({ run, colour, entry }, shown, view) => {
-    const light = run.light || {};
-    const curve = (points, text, type, shape) => ({
-      name: entry(text),
-      type: 'line',
-      silent: true,
-      symbol: 'none',
-      data: (points || []).map((point) => [point[shown.x], point[`${shown.metric}_ms`]]).filter((value) => value.every((one) => one > 0)),
-      lineStyle: { color: view.colours.series[3], type, width: 2 },
-      itemStyle: { color: view.colours.series[3] },
-      z: 2,
-      entry: { shape, colour: view.colours.series[3] },
-    });
-    const all = [
-      curve(light.bound, `speed of light (bound, mean ${fizeau.METRICS[shown.metric]})`, 'solid', 'line'),
-      curve(light.expected, 'expected of physics (mean)', 'dashed', 'dashed'),
-      curve(light.calibrated, 'calibrated (mean)', 'dotted', 'dotted'),
-    ];
-    return all.filter((one) => one.data.length > 0);
+  const curvesOf = (parts, { x, metric }, view) => {
+    const name = fizeau.METRICS[metric];
+    const texts = { bound: `speed of light (bound, mean ${name})`, expected: `expected of physics (mean ${name})`, calibrated: `calibrated (mean ${name})` };
+    return fizeau.lightCurves(parts, texts, (point) => [point[x], point[`${metric}_ms`]], view);
   };
-  fizeau.curvesOf = curvesOf;
 })();

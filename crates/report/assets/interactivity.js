@@ -7,11 +7,19 @@
     build: (runs, _, view) => {
       const perDevice = runs.some((run) => run.levels.some((level) => level.figures.output_tps_per_device));
       const y = perDevice ? 'output_tps_per_device' : 'output_tps';
-      const parts = runs.map((run, index) => ({ run, index, points: fizeau.points(run, 'user_tps', y) }));
-      if (parts.every((part) => part.points.length === 0)) {
+      const part = (run, index) => ({
+        run,
+        points: fizeau.points(run, 'user_tps', y),
+        colour: runs.length > 1 ? fizeau.colourOf(view, index) : view.colours.accent,
+        entry: (text) => fizeau.entry(run, runs, text),
+      });
+      const parts = runs.map(part);
+      if (parts.every(({ points }) => points.length === 0)) {
         return { empty: 'Nothing to show: no level has both a time per output token and a throughput.' };
       }
-      const series = parts.flatMap((part) => [...lights(part, runs, y, view), ...seriesOf(part, runs, y, view)]);
+      const texts = { bound: 'speed of light (bound)', expected: 'expected of physics', calibrated: 'calibrated' };
+      const curves = fizeau.lightCurves(parts, texts, (point) => [point.user_tps, point[y]], view);
+      const series = [...curves, ...parts.flatMap((one) => seriesOf(one, y, view))];
       const all = (axis) => series.flatMap((one) => one.data.map((item) => (item.value || item)[axis]));
       const name = perDevice ? 'output tokens/s per device' : 'output tokens/s (number of devices not known)';
       return {
@@ -25,20 +33,20 @@
     },
   };
 
-  const seriesOf = ({ run, index, points }, runs, y, view) => {
-    const colour = runs.length > 1 ? fizeau.colourOf(view, index) : view.colours.accent;
+  const seriesOf = ({ run, points, colour, entry }, y, view) => {
     const best = new Set(fizeau.frontierOf(points, true));
     const datum = (point) => ({
       value: [point.x.value, point.y.value],
       tip: fizeau.tipOf(run, point, ['user_tps', y, 'p50_tpot_ms', 'p99_ttft_ms']),
       text: point.level.label,
+      apart: run.operating === point.index ? 13 : undefined,
       label: { color: view.colours.ink, fontSize: 12 },
       itemStyle: best.has(point) ? { color: colour } : { color: view.colours.paper, borderColor: view.colours.faint, borderWidth: 1.5 },
     });
     const operating = points.filter((point) => point.index === run.operating);
     return [
       {
-        name: fizeau.entry(run, runs, 'measured'),
+        name: entry('measured'),
         type: 'line',
         data: [...points].sort((a, b) => a.level.load_value - b.level.load_value).map(datum),
         symbol: 'circle',
@@ -50,7 +58,7 @@
         entry: { shape: 'both', colour },
       },
       {
-        name: fizeau.entry(run, runs, 'operating point'),
+        name: entry('operating point'),
         type: 'scatter',
         silent: true,
         data: operating.map((point) => ({ value: [point.x.value, point.y.value] })),
@@ -60,24 +68,5 @@
         entry: operating.length > 0 ? { shape: 'ring', colour: view.colours.good } : undefined,
       },
     ];
-  };
-
-  const lights = ({ run }, runs, y, view) => {
-    const curve = (points, text, type, shape) => ({
-      name: fizeau.entry(run, runs, text),
-      type: 'line',
-      silent: true,
-      symbol: 'none',
-      data: (points || []).map((point) => [point.user_tps, point[y]]),
-      lineStyle: { color: view.colours.series[3], type, width: 2 },
-      itemStyle: { color: view.colours.series[3] },
-      entry: { shape, colour: view.colours.series[3] },
-    });
-    const light = run.light || {};
-    const all = [
-      curve(light.bound, 'speed of light (bound)', 'solid', 'line'),
-      curve(light.expected, 'expected of physics', 'dashed', 'dashed'),
-    ];
-    return all.filter((one) => one.data.length > 0);
   };
 })();

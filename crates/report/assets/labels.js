@@ -4,27 +4,29 @@
 (() => {
   const HEIGHT = 14;
   const CHARACTER = 7;
+  // From the middle of a point; a datum may ask for more with `apart`.
+  const APART = 7;
   const SIDES = ['top', 'right', 'bottom', 'left'];
 
-  // Where each of `labels` ({ at: [x, y] in pixels, text }) goes: a side, or none. `points` are in their way, and so are the
+  // Where each of `labels` ({ at: [x, y] in pixels, text, apart }) goes: a side, or none. `points` are in their way, and so are the
   // edges of `area` ({ x, y, width, height }).
   fizeau.sides = (labels, points, area) => {
     const taken = points.map(([x, y]) => ({ left: x - 5, right: x + 5, top: y - 5, bottom: y + 5 }));
-    return labels.map(({ at, text }) => {
+    return labels.map(({ at, text, apart }) => {
       const fits = (side) => {
-        const box = boxOf(at, text, side);
+        const box = boxOf(at, text, apart, side);
         return isInside(box, area) && !taken.some((other) => overlaps(box, other));
       };
       const side = SIDES.find(fits);
-      if (side) taken.push(boxOf(at, text, side));
+      if (side) taken.push(boxOf(at, text, apart, side));
       return side;
     });
   };
 
-  const boxOf = ([x, y], text, side) => {
+  const boxOf = ([x, y], text, apart, side) => {
     const width = text.length * CHARACTER + 2;
-    const left = { top: x - width / 2, bottom: x - width / 2, right: x + 7, left: x - 7 - width }[side];
-    const top = { top: y - 7 - HEIGHT, bottom: y + 7, right: y - HEIGHT / 2, left: y - HEIGHT / 2 }[side];
+    const left = { top: x - width / 2, bottom: x - width / 2, right: x + apart, left: x - apart - width }[side];
+    const top = { top: y - apart - HEIGHT, bottom: y + apart, right: y - HEIGHT / 2, left: y - HEIGHT / 2 }[side];
     return { left, right: left + width, top, bottom: top + HEIGHT };
   };
 
@@ -39,12 +41,12 @@
       (one.data || []).forEach((item, dataIndex) => {
         if (!item || !item.tip) return;
         const at = instance.convertToPixel({ seriesIndex }, item.value);
-        if (at && at.every(Number.isFinite)) found.push({ at, text: item.text || '', seriesIndex, dataIndex });
+        if (at && at.every(Number.isFinite)) found.push({ at, text: item.text || '', apart: item.apart || APART, seriesIndex, dataIndex });
       });
     });
     const labels = found.filter((point) => point.text);
     if (labels.length === 0) return;
-    const area = gridOf(instance);
+    const area = areaOf(instance);
     const sides = fizeau.sides(labels, found.map((point) => point.at), area);
     const sideOf = new Map(labels.map((label, index) => [`${label.seriesIndex} ${label.dataIndex}`, sides[index]]));
     const placed = series.map((one, seriesIndex) => ({
@@ -52,11 +54,15 @@
       data: (one.data || []).map((item, dataIndex) => {
         if (!item || !item.text) return item;
         const side = sideOf.get(`${seriesIndex} ${dataIndex}`);
-        return { ...item, label: { ...item.label, show: Boolean(side), position: side || 'top', formatter: () => item.text } };
+        return { ...item, label: { ...item.label, show: Boolean(side), position: side || 'top', distance: (item.apart || APART) - 4, formatter: () => item.text } };
       }),
     }));
     instance.setOption({ series: placed });
   };
 
-  const gridOf = (instance) => ({ x: 0, y: 0, width: instance.getWidth(), height: instance.getHeight() });
+  // The rectangle of the plot itself; a little of the room above it may be used.
+  const areaOf = (instance) => {
+    const { x, y, width, height } = instance.getModel().getComponent('grid', 0).coordinateSystem.getRect();
+    return { x: x - 12, y: y - 16, width: width + 28, height: height + 16 };
+  };
 })();

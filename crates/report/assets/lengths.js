@@ -4,11 +4,11 @@
 (() => {
   fizeau.charts.lengths = {
     controls: (runs) => [
-      { key: 'level', label: 'Level', isLong: true, choices: [{ value: 'all', text: 'all levels' }, ...fizeau.levelChoices(runs)] },
+      { key: 'level', label: 'Level', isLong: true, choices: fizeau.someLevels(runs) },
     ],
     build: (runs, { level }, view) => {
       if (fizeau.levelChoices(runs).length === 0) return { empty: fizeau.noTapes(runs) };
-      const shown = fizeau.levelsWithDetail(runs).filter(({ key }) => level === 'all' || level === key);
+      const shown = fizeau.levelsFor(runs, level);
       const series = shown.map((one, index) => cloudOf(one, index, runs, view)).filter((one) => one.data.length > 0);
       if (series.length === 0) return { empty: 'Nothing to show: the lengths of the prompts are not known.' };
       const values = (axis) => series.flatMap((one) => one.data.map((item) => item.value[axis]));

@@ -127,6 +127,44 @@
       ? 'Nothing to show: no tapes were read, and this is drawn from single requests.'
       : 'Nothing to show: no level was measured.';
 
-  // A colour for each of `count` levels in order: those of the series as far as they go.
-  fizeau.ramp = (view, index) => fizeau.colourOf(view, index);
+  // A colour for each of `count` levels that shows their order: from blue for the first to orange for the last.
+  fizeau.ramp = (view, index, count) => {
+    const along = count > 1 ? index / (count - 1) : 0;
+    const isDark = fizeau.isDark(view.colours.paper);
+    const lightness = isDark ? 72 - 8 * along : 50 - 8 * along;
+    return `hsl(${Math.round(205 + 180 * along) % 360}, 68%, ${Math.round(lightness)}%)`;
+  };
+
+  // The speed of light as lines: of each of `parts` ({ run, colour, entry }) those that `texts` names, of the points that
+  // `place` makes. Runs on the same hardware have the same, which is shown once.
+  const TYPES = { bound: ['solid', 'line'], expected: ['dashed', 'dashed'], calibrated: ['dotted', 'dotted'] };
+  fizeau.lightCurves = (parts, texts, place, view) =>
+    Object.entries(texts).flatMap(([kind, text]) => {
+      const found = parts.map((part) => ({ part, data: (part.run.light?.[kind] || []).map(place) }));
+      const known = found.filter(({ data }) => data.length > 0);
+      const isShared = known.every(({ data }) => JSON.stringify(data) === JSON.stringify(known[0].data));
+      const shown = isShared ? known.slice(0, 1) : known;
+      const [type, shape] = TYPES[kind];
+      return shown.map(({ part, data }) => {
+        const colour = isShared ? view.colours.series[3] : part.colour;
+        const line = { type: 'line', silent: true, symbol: 'none', data, z: 2, lineStyle: { color: colour, type, width: 2, opacity: isShared ? 1 : 0.55 } };
+        return { ...line, name: isShared ? text : part.entry(text), itemStyle: { color: colour }, entry: { shape, colour } };
+      });
+    });
+
+  // Which level of each run a chart of lines shows, for `choice`: 'all', 'operating' (the last where there is none), or a key.
+  fizeau.levelsFor = (runs, choice) => {
+    const all = fizeau.levelsWithDetail(runs);
+    if (choice !== 'operating') return all.filter(({ key }) => choice === 'all' || key === choice);
+    return runs.flatMap((run) => {
+      const own = all.filter((one) => one.run === run);
+      return own.filter((one) => one.isOperating).concat(own.slice(-1)).slice(0, 1);
+    });
+  };
+
+  // The choices of a chart that shows several levels at once: of several runs first one level each.
+  fizeau.someLevels = (runs) => {
+    const operating = runs.length > 1 ? [{ value: 'operating', text: 'operating points' }] : [];
+    return [...operating, { value: 'all', text: 'all levels' }, ...fizeau.levelChoices(runs)];
+  };
 })();

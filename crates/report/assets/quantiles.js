@@ -10,11 +10,11 @@
   fizeau.charts.quantiles = {
     controls: (runs) => [
       { key: 'metric', label: 'Latency', choices: Object.entries(KEYS).map(([value, text]) => ({ value, text })) },
-      { key: 'level', label: 'Level', isLong: true, choices: [{ value: 'all', text: 'all levels' }, ...fizeau.levelChoices(runs)] },
+      { key: 'level', label: 'Level', isLong: true, choices: fizeau.someLevels(runs) },
     ],
     build: (runs, { metric, level }, view) => {
       if (fizeau.levelChoices(runs).length === 0) return { empty: fizeau.noTapes(runs) };
-      const lines = fizeau.levelsWithDetail(runs).filter(({ key }) => level === 'all' || level === key);
+      const lines = fizeau.levelsFor(runs, level);
       const series = lines.map((line, index) => lineOf(line, index, metric, runs, view)).filter((one) => one.data.length > 0);
       if (series.length === 0) return { empty: `Nothing to show: no request has a ${KEYS[metric]}.` };
       const values = series.flatMap((one) => one.data.map((item) => item.value[1]));
