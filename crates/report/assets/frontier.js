@@ -44,7 +44,7 @@
       behind: points.filter((point) => !frontier.includes(point)),
       operating: points.filter((point) => point.index === run.operating),
       isAlone: runs.length === 1,
-      colour: runs.length > 1 ? fizeau.colourOf(view, index) : view.colours.accent,
+      colour: fizeau.colourOf(view, index),
       entry: (text) => fizeau.entry(run, runs, text),
     };
   };

@@ -10,7 +10,7 @@
       const part = (run, index) => ({
         run,
         points: fizeau.points(run, 'user_tps', y),
-        colour: runs.length > 1 ? fizeau.colourOf(view, index) : view.colours.accent,
+        colour: fizeau.colourOf(view, index),
         entry: (text) => fizeau.entry(run, runs, text),
       });
       const parts = runs.map(part);

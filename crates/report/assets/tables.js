@@ -78,10 +78,14 @@
 
   // A table as lines of fields: RFC 4180 with commas, plain with tabs.
   fizeau.table = (table, separator) => {
-    const lines = [headsOf(table).map(textOf), ...rowsOf(table).map((row) => [...row.cells].map(valueOf))];
+    const lines = [headsOf(table).map(textOf), ...rowsOf(table).map(fieldsOf)];
     const field = separator === ',' ? quoted : (text) => text.replace(/[\t\r\n]+/g, ' ');
     return lines.map((line) => line.map(field).join(separator) + '\n').join('');
   };
+
+  // A cell over several columns is one field and empty ones.
+  const fieldsOf = (row) =>
+    [...row.cells].flatMap((cell) => [valueOf(cell), ...Array(Math.max(0, cell.colSpan - 1)).fill('')]);
 
   const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
