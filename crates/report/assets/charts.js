@@ -62,7 +62,14 @@
       this.instance.resize();
       this.instance.setOption(this.option(view), { notMerge: true });
       this.relabel();
+      this.makeScalable();
       this.figure.dataset.drawn = 'yes';
+    }
+
+    // Paper has a width of its own, which no script is told in time: the style sheet scales what was drawn.
+    makeScalable() {
+      const svg = this.plot.querySelector('svg');
+      if (svg) svg.setAttribute('viewBox', `0 0 ${this.instance.getWidth()} ${this.instance.getHeight()}`);
     }
 
     relabel() {

@@ -154,12 +154,15 @@ impl Tab {
         self.keep(name, json!({ "format": "png" }));
     }
 
+    /// The page on paper, beside the screenshots.
+    pub(super) fn print(&mut self, name: &str) {
+        let printed = self.call("Page.printToPDF", json!({ "printBackground": true }));
+        write(&format!("{name}.pdf"), &printed["data"]);
+    }
+
     fn keep(&mut self, name: &str, params: Value) {
         let taken = self.call("Page.captureScreenshot", params);
-        let bytes = STANDARD.decode(taken["data"].as_str().unwrap()).unwrap();
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("screenshots");
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join(format!("{name}.png")), bytes).unwrap();
+        write(&format!("{name}.png"), &taken["data"]);
     }
 
     /// What went wrong in the page since it was opened: errors, exceptions, and whatever it complained of.
@@ -182,4 +185,12 @@ impl Tab {
         let urls = asked.map(|event| event["params"]["request"]["url"].as_str().unwrap().to_owned());
         urls.filter(|url| !url.starts_with("data:") && !url.starts_with("blob:")).collect()
     }
+}
+
+/// Into `target/screenshots`, for people to look at.
+fn write(name: &str, data: &Value) {
+    let bytes = STANDARD.decode(data.as_str().unwrap()).unwrap();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("screenshots");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join(name), bytes).unwrap();
 }
