@@ -1,6 +1,6 @@
 //! The scripts of the page, as one text: the chart library as it was made, then ours in the order that they need.
 
-/// The chart library, with its licence inside: see `assets/echarts/VENDORED.toml`.
+/// The chart library, with its licence inside: see `assets/echarts/vendored.json`.
 pub(super) const LIBRARY: &str = include_str!("../../assets/echarts/echarts.common.min.js");
 
 /// Ours. The first file says what they have in common.
