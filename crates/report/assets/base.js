@@ -1,7 +1,7 @@
 // The page's script: plain ES2020, no modules, no build step. Files are put together in this order:
 //
-//   base.js, figures.js, labels.js, chart.js, keys.js, frontier.js, load.js, quantiles.js, course.js, lengths.js, tables.js,
-//   start.js
+//   base.js, axes.js, levels.js, labels.js, charts.js, controls.js, keys.js, save.js,
+//   frontier.js, interactivity.js, load.js, quantiles.js, course.js, lengths.js, tables.js, start.js
 //
 // All of it hangs on one global name, `fizeau`. What the page holds comes from strangers: text goes into the page as text
 // nodes alone, never as markup.
@@ -15,7 +15,8 @@ globalThis.fizeau = { charts: {} };
     const carrier = document.getElementById('fizeau-data');
     try {
       const data = JSON.parse(carrier ? carrier.textContent : '{}');
-      return { runs: Array.isArray(data.runs) ? data.runs : [] };
+      const runs = Array.isArray(data.runs) ? data.runs : [];
+      return { runs: runs.map((run, index) => ({ ...run, name: run.name || (runs.length > 1 ? `run ${index + 1}` : '') })) };
     } catch {
       return { runs: [] };
     }
@@ -70,6 +71,15 @@ globalThis.fizeau = { charts: {} };
       bad: of('bad', '#b3261e'),
       series: defaults.map((otherwise, index) => of(`c${index}`, otherwise)),
     };
+  };
+
+  // Whether a colour is a dark one: as the eye weighs red, green and blue.
+  fizeau.isDark = (colour) => {
+    const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 1, 1);
+    const [red, green, blue] = context.getImageData(0, 0, 1, 1).data;
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 128;
   };
 
   // Whether a script's movements are unwanted: by the reader's choice, or on paper.
