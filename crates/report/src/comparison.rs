@@ -52,7 +52,8 @@ impl ComparisonView<'_> {
 
     /// What belongs below the table, a text each.
     pub(crate) fn remarks(&self) -> Vec<String> {
-        let mut remarks: Vec<String> = self.detectable().into_iter().chain(self.effects()).collect();
+        let mut remarks: Vec<String> =
+            self.detectable().into_iter().chain(self.effects()).collect();
         remarks.extend(self.disagreements());
         remarks.extend(self.held_back().into_iter().chain(self.lacking()));
         remarks.push(self.method());

@@ -11,6 +11,7 @@ mod levels;
 mod light;
 mod peers;
 mod running;
+mod script;
 mod table;
 mod template;
 mod top;

@@ -2,9 +2,10 @@
 
 use super::Size;
 use super::frame::Frame;
-use super::frontier::axis;
 use super::labels::Taken;
+use super::scale::{Scale, Spread, suited};
 use super::svg::{Anchor, Svg};
+use super::ticks;
 
 /// One configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -150,4 +151,16 @@ impl Family {
 
 fn place(frame: &Frame<'_>, member: &Member, per_unit: f64) -> (f64, f64) {
     (frame.x.place(member.throughput), frame.y.place(member.latency_ms / per_unit))
+}
+
+/// An axis that suits `values`: from zero where it is linear.
+fn axis(values: &[f64], range: (f64, f64), steps: usize) -> Scale {
+    let spread = suited(values);
+    let positive = values.iter().copied().filter(|v| *v > 0.0);
+    let low = match spread {
+        Spread::Linear => 0.0,
+        Spread::Log => positive.fold(f64::INFINITY, f64::min),
+    };
+    let high = values.iter().copied().fold(0.0, f64::max);
+    Scale::new(spread, ticks::rounded(spread, (low, high), steps), range)
 }

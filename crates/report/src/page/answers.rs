@@ -7,7 +7,10 @@ use super::table::{ends, rounded};
 use crate::goal::shown;
 use crate::number::{percent, supported};
 use crate::plan::usd;
-use crate::{ChartFigure, ChartLevel, ChartRun, GoalResult, LevelReport, OperatingPoint, SpeedOfLight, SweepReport};
+use crate::{
+    ChartFigure, ChartLevel, ChartRun, GoalResult, LevelReport, OperatingPoint, SpeedOfLight,
+    SweepReport,
+};
 
 /// The answers, and at which load those are that are not about the operating point.
 #[derive(Debug, Serialize)]
@@ -108,7 +111,8 @@ fn point(report: &SweepReport, run: &ChartRun) -> Answer {
 
 /// `7.1 requests/s, 283 output tokens/s`.
 pub(super) fn rates(level: &ChartLevel) -> String {
-    let rate = |name: &str, unit: &str| Some(format!("{} {unit}", rounded(level.figures.get(name)?)));
+    let rate =
+        |name: &str, unit: &str| Some(format!("{} {unit}", rounded(level.figures.get(name)?)));
     let rates = [rate("requests_per_s", "requests/s"), rate("output_tps", "output tokens/s")];
     rates.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -194,7 +198,8 @@ fn light(report: &SweepReport, at: Option<At<'_>>) -> Answer {
         && let SpeedOfLight::Known(light) = &at.level.speed_of_light
     {
         let bound = supported(light.bound.output_tokens_per_s.get(), None);
-        let mut lines = vec![format!("of {bound} output tokens/s, which nothing can beat at this load")];
+        let mut lines =
+            vec![format!("of {bound} output tokens/s, which nothing can beat at this load")];
         let expected = light.expected.as_ref().ok();
         lines.extend(expected.map(|expected| {
             let rate = supported(expected.figures.output_tokens_per_s.get(), None);

@@ -69,7 +69,8 @@ impl ComparisonPage<'_> {
             self.runs.iter().map(|(name, report)| ChartRun::of(report, name)).collect();
         let [mut frontier, figures @ ..] = Figure::all(&charts);
         frontier.tables.extend(light::curve(&charts));
-        let runs: Vec<Run> = self.runs.iter().zip(&charts).map(|(run, chart)| Run::of(run, chart)).collect();
+        let runs: Vec<Run> =
+            self.runs.iter().zip(&charts).map(|(run, chart)| Run::of(run, chart)).collect();
         let title = self.title();
         let shown = Shown {
             title: title.clone(),
@@ -135,7 +136,8 @@ fn changed(report: &ComparisonReport) -> Option<Table> {
         let forced = comparison.forced.iter().map(|field| (field, "fail", "must agree"));
         let fields = forced.chain(comparison.changed.iter().map(|field| (field, "", "")));
         for (field, class, note) in fields {
-            let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+            let value =
+                |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
             let ChangedField { field, baseline, candidate } = field;
             let run = several.then(|| Cell::left(&*comparison.candidate.name));
             let cells = [Cell { below: note.to_owned(), ..Cell::left(&**field) }];
@@ -158,7 +160,8 @@ fn setups(runs: &[(String, SweepReport)]) -> Table {
     let all: Vec<Vec<(&str, String)>> = runs.iter().map(|run| setup(&run.1)).collect();
     let first = all.first().cloned().unwrap_or_default();
     let row = |(index, (name, value)): (usize, &(&str, String))| {
-        let values = all.iter().map(|rows| rows.get(index).map(|row| row.1.clone()).unwrap_or_default());
+        let values =
+            all.iter().map(|rows| rows.get(index).map(|row| row.1.clone()).unwrap_or_default());
         let values: Vec<String> = values.collect();
         let class = if values.iter().all(|other| other == value) { "" } else { "differs" };
         let cells = [Cell::text(*name)].into_iter().chain(values.into_iter().map(Cell::left));
@@ -167,7 +170,11 @@ fn setups(runs: &[(String, SweepReport)]) -> Table {
     Table {
         name: None,
         label: "What was run, and on what".to_owned(),
-        heads: [""].into_iter().chain(runs.iter().map(|run| run.0.as_str())).map(Head::words).collect(),
+        heads: [""]
+            .into_iter()
+            .chain(runs.iter().map(|run| run.0.as_str()))
+            .map(Head::words)
+            .collect(),
         rows: first.iter().enumerate().map(row).collect(),
         notes: vec!["Rows in bold differ.".to_owned()],
     }

@@ -76,7 +76,8 @@ fn table(report: &SweepReport, run: &ChartRun, kind: &[usize], nth: usize) -> Ta
     let levels = || kind.iter().filter_map(|&index| Some((index, run.levels.get(index)?)));
     let has = |column: &&Column| {
         let is_known = levels().any(|(_, level)| level.figures.get(column.name).is_some());
-        column.stays || (is_known && (column.name != "output_tps_per_device" || run.devices > Some(1)))
+        column.stays
+            || (is_known && (column.name != "output_tps_per_device" || run.devices > Some(1)))
     };
     let columns: Vec<&Column> = COLUMNS.iter().filter(has).collect();
     let has_light = levels().any(|(_, level)| level.light_share.is_some());
@@ -115,7 +116,8 @@ fn load_cell(level: &LevelReport) -> Cell {
 }
 
 fn light_cell(level: &ChartLevel) -> Cell {
-    let share = level.light_share.map(|share| Cell::number(100.0 * share, supported(100.0 * share, None)));
+    let share =
+        level.light_share.map(|share| Cell::number(100.0 * share, supported(100.0 * share, None)));
     share.unwrap_or_else(|| Cell::text("-"))
 }
 
@@ -182,12 +184,17 @@ fn percentiles(report: &SweepReport) -> Option<Table> {
     let mut rows = Vec::new();
     for level in report.levels() {
         let metrics = &level.summary.metrics;
-        let samples =
-            [("TTFT", &metrics.ttft), ("TPOT", &metrics.tpot), ("ITL", &metrics.itl), ("E2EL", &metrics.e2el)];
+        let samples = [
+            ("TTFT", &metrics.ttft),
+            ("TPOT", &metrics.tpot),
+            ("ITL", &metrics.itl),
+            ("E2EL", &metrics.e2el),
+        ];
         for (name, sample) in samples.into_iter().filter(|(_, sample)| sample.n > 0) {
             let mut cells = vec![load_cell(level), Cell::left(name)];
             cells.extend(SHARES.map(|share| quantile(sample, share)));
-            cells.extend([latency(sample.max), Cell::number(sample.n as f64, sample.n.to_string())]);
+            cells
+                .extend([latency(sample.max), Cell::number(sample.n as f64, sample.n.to_string())]);
             rows.push(Row::plain(cells));
         }
     }
@@ -211,8 +218,13 @@ fn latency(value: Option<Millis>) -> Cell {
 /// The part of each level that was measured beside the whole, or why there is none.
 fn windows(report: &SweepReport) -> Option<Table> {
     let heads = [
-        ("load", ""), ("sent in it", ""), ("cut before + after", ""), ("requests", "/s"), ("output tokens", "/s"),
-        ("p50 / p99 TTFT", "ms"), ("p50 / p99 E2EL", "ms"),
+        ("load", ""),
+        ("sent in it", ""),
+        ("cut before + after", ""),
+        ("requests", "/s"),
+        ("output tokens", "/s"),
+        ("p50 / p99 TTFT", "ms"),
+        ("p50 / p99 E2EL", "ms"),
     ];
     let sent = report.levels().iter().filter(|level| level.summary.requests.sent > 0);
     let row = |level: &LevelReport| {

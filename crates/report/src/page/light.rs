@@ -14,7 +14,9 @@ pub(super) fn table(report: &SweepReport) -> Option<Table> {
     };
     let row = |row: [String; 9]| {
         let cells = row.into_iter().zip(COLUMNS);
-        Row::plain(cells.map(|(cell, (_, _, width))| if width == 0 { Cell::left(cell) } else { Cell::text(cell) }))
+        Row::plain(cells.map(
+            |(cell, (_, _, width))| if width == 0 { Cell::left(cell) } else { Cell::text(cell) },
+        ))
     };
     let calibrated = report.calibrated_words().map(|words| format!("{words}."));
     (!rows.is_empty()).then(|| Table {
@@ -30,9 +32,16 @@ pub(super) fn table(report: &SweepReport) -> Option<Table> {
 pub(super) fn curve(runs: &[ChartRun]) -> Vec<Table> {
     let table = |run: &ChartRun| {
         let light = run.light.as_ref()?;
-        let heads = [("in flight", ""), ("bound", "requests/s"), ("bound", "E2EL"), ("expected", "requests/s"), ("expected", "E2EL")];
+        let heads = [
+            ("in flight", ""),
+            ("bound", "requests/s"),
+            ("bound", "E2EL"),
+            ("expected", "requests/s"),
+            ("expected", "E2EL"),
+        ];
         let row = |point: &ChartCurvePoint| {
-            let expected = light.expected.iter().find(|other| other.concurrency == point.concurrency);
+            let expected =
+                light.expected.iter().find(|other| other.concurrency == point.concurrency);
             let both = |point: Option<&ChartCurvePoint>| match point {
                 Some(point) => [supported(point.requests_per_s, None), duration_ms(point.e2el_ms)],
                 None => ["-".to_owned(), "-".to_owned()],

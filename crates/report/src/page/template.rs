@@ -1,13 +1,14 @@
 //! From what a page says to HTML: templates, style sheet, scripts.
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Value;
+use minijinja::value::{Serde, Value};
 use minijinja::{Environment, Error, UndefinedBehavior, context};
 use serde::Serialize;
 
+use super::script::{self, LIBRARY, SCRIPT};
 use crate::ChartRun;
 
-/// Everything about the looks of pages; the colours of their charts too.
+/// Everything about the looks of pages but of what scripts add to them; the colours of charts too.
 const STYLE: &str = include_str!("style.css");
 
 /// Every template, by the name that others know it by. What ends in `.html` is escaped.
@@ -18,12 +19,6 @@ const TEMPLATES: [(&str, &str); 5] = [
     ("comparison.html", include_str!("templates/comparison.html")),
     ("plain.html", include_str!("templates/plain.html")),
 ];
-
-/// The chart library as it was published, with its licence in its first lines.
-const LIBRARY: &str = include_str!("../../assets/echarts/echarts.common.min.js");
-
-/// Our scripts, in the order in which they build on one another.
-const SCRIPTS: [&str; 1] = [include_str!("../../assets/base.js")];
 
 /// Which page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +35,9 @@ pub(super) fn render(template: Template, title: &str, page: &impl Serialize, dat
         Template::Run => "run.html",
         Template::Comparison => "comparison.html",
     };
-    let scripts = SCRIPTS.concat();
+    let style = safe(&[STYLE, script::STYLE].concat());
     let context = context! {
-        title, page, style => safe(STYLE), data => safe(data), library => safe(LIBRARY), scripts => safe(&scripts),
+        title, page => Serde(page), style, data => safe(data), library => safe(LIBRARY), script => safe(SCRIPT),
     };
     drawn(name, context)
 }
@@ -62,7 +57,9 @@ fn drawn(name: &str, context: Value) -> String {
     // better said on the page than by a page that is missing.
     try_drawn(name, context).unwrap_or_else(|error| {
         let error = crate::chart::escape(&format!("{error:#}"));
-        format!("<!doctype html>\n<title>Fizeau</title>\n<p>This page could not be drawn: {error}</p>\n")
+        format!(
+            "<!doctype html>\n<title>Fizeau</title>\n<p>This page could not be drawn: {error}</p>\n"
+        )
     })
 }
 

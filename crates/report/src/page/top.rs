@@ -78,10 +78,8 @@ fn facts(report: &SweepReport) -> Vec<Fact> {
     let setup = report.setup();
     let workload = &setup.workload;
     let (input, output) = (&workload.input_tokens, &workload.output_tokens);
-    let asked = format!(
-        "{}: {input} tokens in, {output} out; {}",
-        workload.dataset, workload.arrivals
-    );
+    let asked =
+        format!("{}: {input} tokens in, {output} out; {}", workload.dataset, workload.arrivals);
     let engine = match &setup.engine {
         Engine::Simulated { .. } => Some("simulated".to_owned()),
         Engine::Remote { description } => description.clone(),
@@ -102,7 +100,8 @@ fn facts(report: &SweepReport) -> Vec<Fact> {
 /// `h100-sxm, 8 devices, TP8`.
 fn hardware(setup: &Setup, devices: Option<u64>) -> Option<String> {
     let device = setup.hardware.as_ref()?;
-    let counted = devices.map(|n| if n == 1 { "1 device".to_owned() } else { format!("{n} devices") });
+    let counted =
+        devices.map(|n| if n == 1 { "1 device".to_owned() } else { format!("{n} devices") });
     let how = setup.deployment.clone().or(counted);
     Some(how.map_or_else(|| device.clone(), |how| format!("{device}, {how}")))
 }

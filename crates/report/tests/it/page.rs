@@ -28,7 +28,14 @@ pub(crate) fn words(page: &str) -> String {
         words.push(' ');
         words.push_str(part.split_once('>').unwrap().1);
     }
-    let plain = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#x27;", "'"), ("&#x2f;", "/"), ("&amp;", "&")];
+    let plain = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#x27;", "'"),
+        ("&#x2f;", "/"),
+        ("&amp;", "&"),
+    ];
     let words = plain.into_iter().fold(words, |words, (from, to)| words.replace(from, to));
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -48,7 +55,9 @@ fn it_is_the_same_every_time() {
 fn it_loads_nothing() {
     let page = sample::detailed().page();
     let read = read(&page);
-    for loader in ["<script", "<link", "<img", "<iframe", "src=", "@import", "url(", "http-equiv=\"refresh"] {
+    for loader in
+        ["<script", "<link", "<img", "<iframe", "src=", "@import", "url(", "http-equiv=\"refresh"]
+    {
         assert!(!read.contains(loader), "{loader}");
     }
     let links = read.split("href=\"").skip(1);
@@ -83,17 +92,29 @@ fn every_foreign_text_is_escaped() {
     let mut left_out = sample::level(8);
     left_out.status = LevelStatus::Partial { reason: evil() };
     let unmeasured = Unmeasured { load: LoadPoint::Concurrency(256), reason: Some(evil()) };
-    let report = SweepReport::new(setup, vec![level, left_out], None).with_unmeasured(vec![unmeasured]);
+    let report =
+        SweepReport::new(setup, vec![level, left_out], None).with_unmeasured(vec![unmeasured]);
     let page = report.page();
     let read = read(&page);
     assert!(!read.contains("<script") && !read.contains("<img"));
-    assert!(words(&page).matches("<script>alert('x')</script>\"><img src=x onerror=alert(1)>&").count() >= 20);
+    assert!(
+        words(&page).matches("<script>alert('x')</script>\"><img src=x onerror=alert(1)>&").count()
+            >= 20
+    );
     // One of data, one of the library, one of ours.
     assert_eq!(page.matches("<script").count(), 3);
     assert_eq!(page.matches("</script>").count(), 3);
-    assert_eq!(page.matches("<img").count(), page.matches("<img").count().min(1), "of scripts alone");
+    assert_eq!(
+        page.matches("<img").count(),
+        page.matches("<img").count().min(1),
+        "of scripts alone"
+    );
     let data = data(&page);
-    assert!(data["runs"][0]["title"].as_str().unwrap().contains(EVIL), "{}", data["runs"][0]["title"]);
+    assert!(
+        data["runs"][0]["title"].as_str().unwrap().contains(EVIL),
+        "{}",
+        data["runs"][0]["title"]
+    );
     let json = page.split_once("id=\"fizeau-data\">").unwrap().1.split_once("</script>").unwrap().0;
     assert!(!json.contains(['<', '>', '&', '\u{2028}']));
 }
@@ -117,7 +138,9 @@ pub(crate) fn assert_closed(page: &str) {
 
 #[test]
 fn every_element_is_closed() {
-    for report in [sample::sweep(), sample::detailed(), SweepReport::new(sample::setup(), Vec::new(), None)] {
+    for report in
+        [sample::sweep(), sample::detailed(), SweepReport::new(sample::setup(), Vec::new(), None)]
+    {
         assert_closed(&report.page());
     }
 }
@@ -209,7 +232,9 @@ fn every_chart_is_there_with_its_question_and_its_numbers() {
         let figure = from.split_once("</figure>").unwrap().0;
         let said = figure.split_once("aria-label=\"").unwrap().1.split_once('"').unwrap().0;
         assert!(said.contains("concurrency 32: ") || said.contains("No tapes"), "{name}: {said}");
-        assert!(figure.contains("<div class=\"controls\"></div>") && figure.contains("<figcaption>"));
+        assert!(
+            figure.contains("<div class=\"controls\"></div>") && figure.contains("<figcaption>")
+        );
     }
     assert_eq!(page.matches("<figure").count(), 7);
 }
@@ -271,7 +296,11 @@ fn what_is_missing_is_said_and_never_a_zero() {
     failed.detail = Some(Box::new(LevelDetail::default()));
     let page = SweepReport::new(sample::setup(), vec![failed], "p99 ttft<1s".parse().ok()).page();
     let words = self::words(&page);
-    for text in ["left out: no request completed", "A million output tokens not known", "Speed of light absent"] {
+    for text in [
+        "left out: no request completed",
+        "A million output tokens not known",
+        "Speed of light absent",
+    ] {
         assert!(words.contains(text), "{text}: {words}");
     }
     for page in [&none, &page] {

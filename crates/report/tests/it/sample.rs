@@ -13,7 +13,8 @@ use fizeau_metrics::{
 };
 use fizeau_report::{
     Asked, Connections, Endpoint, Engine, Host, LengthTally, LevelDetail, LevelReport, LevelStatus,
-    LightCurve, LoadPoint, PeerComparison, Setup, SpeedOfLight, SweepReport, ToolVersion, WarmUp, Workload,
+    LightCurve, LoadPoint, PeerComparison, Setup, SpeedOfLight, SweepReport, ToolVersion, WarmUp,
+    Workload,
 };
 use fizeau_roofline::{Deployment, Device, Model, System};
 

@@ -53,8 +53,13 @@ impl Tested {
         };
         let all = better.len() + worse.len() + even;
         let baseline = report.baseline.name.clone();
-        let sides = [(&baseline, &report.baseline.notes), (&comparison.candidate.name, &comparison.candidate.notes)];
-        let notes = sides.into_iter().flat_map(|(name, notes)| notes.iter().map(move |note| format!("{name}: {note}")));
+        let sides = [
+            (&baseline, &report.baseline.notes),
+            (&comparison.candidate.name, &comparison.candidate.notes),
+        ];
+        let notes = sides
+            .into_iter()
+            .flat_map(|(name, notes)| notes.iter().map(move |note| format!("{name}: {note}")));
         Self {
             sentence: sentence(class, [better.len(), worse.len(), even], all),
             candidate: comparison.candidate.name.clone(),
@@ -79,7 +84,11 @@ fn sentence(class: &str, counts: [usize; 3], all: usize) -> String {
         "better" => "Better",
         "worse" => "Worse",
         "mixed" => "Better and worse",
-        _ => return format!("No difference was found in any of {all} figures; that is not the same as being equal."),
+        _ => {
+            return format!(
+                "No difference was found in any of {all} figures; that is not the same as being equal."
+            );
+        }
     };
     format!("{head}: of {all} figures {}.", listed(&parts))
 }
@@ -119,7 +128,8 @@ fn row(row: &ComparedFigure) -> Row {
         Some(value) => Cell::number(value, number(value)),
         None => Cell::text("-"),
     };
-    let mut cells = vec![Cell::left(figure.trim_end_matches(", ")), value(row.baseline), value(row.candidate)];
+    let mut cells =
+        vec![Cell::left(figure.trim_end_matches(", ")), value(row.baseline), value(row.candidate)];
     let (class, answer) = match row.answer() {
         Some(Answer::Better) => ("better", "better"),
         Some(Answer::Worse) => ("worse", "worse"),

@@ -15,7 +15,8 @@ pub(super) fn of(runs: &[ChartRun], said: fn(&ChartRun) -> String) -> String {
 
 /// One part a level, or that there is none.
 fn each(run: &ChartRun, none: &str, of: impl Fn(&ChartLevel) -> Option<String>) -> String {
-    let parts = run.levels.iter().filter_map(|level| Some(format!("{}: {}", level.load, of(level)?)));
+    let parts =
+        run.levels.iter().filter_map(|level| Some(format!("{}: {}", level.load, of(level)?)));
     let parts: Vec<String> = parts.collect();
     if parts.is_empty() { format!("{none}.") } else { format!("{}.", parts.join("; ")) }
 }
@@ -34,7 +35,8 @@ pub(super) fn frontier(run: &ChartRun) -> String {
             ChartPlace::Dominated => "dominated",
             ChartPlace::LeftOut => return Some("left out".to_owned()),
         };
-        let (rate, tail) = (figure(level, "requests_per_s", "requests/s")?, figure(level, "p99_e2el_ms", "ms")?);
+        let (rate, tail) =
+            (figure(level, "requests_per_s", "requests/s")?, figure(level, "p99_e2el_ms", "ms")?);
         Some(format!("{rate} at a p99 E2EL of {tail}, {place}"))
     });
     let chosen = run.operating.and_then(|index| run.levels.get(index));
@@ -101,7 +103,9 @@ pub(super) fn course(run: &ChartRun) -> String {
         let most = course.in_flight.iter().copied().reduce(f64::max)?;
         let seconds = number(course.bin_s * course.in_flight.len() as f64);
         let window = match course.window_s {
-            Some((from, to)) => format!("the steady part is from {} s to {} s", number(from), number(to)),
+            Some((from, to)) => {
+                format!("the steady part is from {} s to {} s", number(from), number(to))
+            }
             None => "no part is known to be steady".to_owned(),
         };
         Some(format!("{seconds} s, up to {} in flight, {window}", number(most)))
@@ -118,6 +122,9 @@ pub(super) fn lengths(run: &ChartRun) -> String {
         let (shortest, longest) = ends(pairs)?;
         let worst = pairs.iter().map(|pair| pair.1).reduce(f64::max)?;
         let n = pairs.len();
-        Some(format!("{n} requests of {shortest} to {longest} tokens, TTFT up to {}", duration_ms(worst)))
+        Some(format!(
+            "{n} requests of {shortest} to {longest} tokens, TTFT up to {}",
+            duration_ms(worst)
+        ))
     })
 }

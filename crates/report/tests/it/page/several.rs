@@ -2,7 +2,8 @@
 
 use fizeau_metrics::{ComparisonSettings, ComparisonTable, Figure, FigureChoice, RoundFigures};
 use fizeau_report::{
-    ChangedField, ComparedLevel, ComparedRun, ComparisonPage, ComparisonReport, RunComparison, SweepReport,
+    ChangedField, ComparedLevel, ComparedRun, ComparisonPage, ComparisonReport, RunComparison,
+    SweepReport,
 };
 
 use super::{EVIL, assert_closed, data, read, words};
@@ -29,10 +30,13 @@ fn comparison(candidate: &str) -> ComparisonReport {
         };
         (0..8).map(round).collect()
     };
-    let figures = FigureChoice::only([Figure::P50_TTFT, Figure::OUTPUT_TOKENS_PER_S, Figure::P99_TTFT]);
+    let figures =
+        FigureChoice::only([Figure::P50_TTFT, Figure::OUTPUT_TOKENS_PER_S, Figure::P99_TTFT]);
     let settings = ComparisonSettings { figures, ..ComparisonSettings::default() };
-    let table = ComparisonTable::of_rounds(&rounds(50.0, 900.0), &rounds(48.0, 880.0), &settings).unwrap();
-    let run = |name: &str| ComparedRun { name: name.to_owned(), notes: vec!["suspect: late".to_owned()] };
+    let table =
+        ComparisonTable::of_rounds(&rounds(50.0, 900.0), &rounds(48.0, 880.0), &settings).unwrap();
+    let run =
+        |name: &str| ComparedRun { name: name.to_owned(), notes: vec!["suspect: late".to_owned()] };
     ComparisonReport {
         baseline: run("runs/a"),
         comparisons: vec![RunComparison {
@@ -43,7 +47,11 @@ fn comparison(candidate: &str) -> ComparisonReport {
                 baseline: Some("\"bf16\"".to_owned()),
                 candidate: Some(format!("\"{EVIL}\"")),
             }],
-            levels: vec![ComparedLevel { name: "concurrency 4".to_owned(), table, notes: Vec::new() }],
+            levels: vec![ComparedLevel {
+                name: "concurrency 4".to_owned(),
+                table,
+                notes: Vec::new(),
+            }],
             notes: vec!["one of a kind".to_owned()],
         }],
         notes: vec!["two runs".to_owned()],
@@ -73,7 +81,8 @@ fn it_says_what_is_better_what_worse_and_what_changed() {
         assert!(words.contains(text), "{text}: {words}");
     }
     let data = data(&page);
-    let names: Vec<&str> = data["runs"].as_array().unwrap().iter().map(|run| run["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        data["runs"].as_array().unwrap().iter().map(|run| run["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["runs/a", "runs/b"]);
     assert_eq!(read(&page).matches("<figure").count(), 7);
 }
