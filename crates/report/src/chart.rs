@@ -3,16 +3,12 @@
 
 mod families;
 mod frame;
-mod frontier;
 mod labels;
-mod load;
 mod scale;
 mod svg;
 mod ticks;
 
 pub(crate) use families::{Family, FamilyChart, Member};
-pub(crate) use frontier::{FrontierChart, FrontierPoint, LightLine, Standing};
-pub(crate) use load::{LoadChart, LoadPanel, Series};
 pub(crate) use svg::escape;
 
 /// The two sizes each chart is drawn at: text cannot shrink with a drawing and stay readable.
@@ -48,4 +44,28 @@ impl Size {
             Self::Narrow => "narrow",
         }
     }
+}
+
+/// The looks of charts within a page.
+#[cfg(feature = "html")]
+pub(crate) const STYLE_IN_PAGE: &str = STYLE;
+
+const STYLE: &str = include_str!("chart/style.css");
+
+/// The looks of a chart that is a file of its own: the colours, and what is said of drawings.
+pub(crate) fn chart_style() -> String {
+    let colours = STYLE.split("/* Drawings").next().unwrap_or_default();
+    let drawings =
+        STYLE.lines().filter(|line| line.starts_with("svg .") || line.starts_with("svg text"));
+    let mut out = colours.to_owned();
+    for line in drawings {
+        // Keys lie beside drawings, in the page alone.
+        let (line, _) = line.split_once(" .key").unwrap_or((line, ""));
+        out.push_str(line);
+        out.push('\n');
+    }
+    out.push_str(
+        "svg { font-family: system-ui, sans-serif; }\nsvg .paper { fill: var(--paper); }\n",
+    );
+    out
 }

@@ -47,6 +47,7 @@ mod lengths;
 mod level;
 mod light_table;
 mod number;
+#[cfg(feature = "html")]
 mod page;
 mod peers;
 mod percentiles;
@@ -84,6 +85,8 @@ pub use level::{
     DecodeLight, LevelDetail, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Reference,
     SpeedOfLight, Until, WarmUp,
 };
+#[cfg(feature = "html")]
+pub use page::ComparisonPage;
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
 pub use plan::{

@@ -21,6 +21,8 @@ pub use goals::GoalPrice;
 pub use level::{PlanFigure, PlanLevel};
 pub use light::LightCost;
 pub use money::{MeanLengths, Money, PlanCost};
+#[cfg(feature = "html")]
+pub(crate) use money::usd;
 
 use crate::LightCurve;
 

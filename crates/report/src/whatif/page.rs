@@ -6,7 +6,7 @@ use super::answer::words;
 use super::picture::class;
 use super::text::kind;
 use super::{Variant, WhatIf, letter};
-use crate::chart::escape;
+use crate::chart::{STYLE_IN_PAGE, escape};
 use crate::page::document;
 
 impl WhatIf {
@@ -49,7 +49,7 @@ impl WhatIf {
                 escape(&self.setup.tool.version),
             ),
         );
-        document(&format!("Fizeau what-if: {}", self.title()), &out)
+        document(&format!("Fizeau what-if: {}", self.title()), &out, STYLE_IN_PAGE)
     }
 
     fn title(&self) -> String {

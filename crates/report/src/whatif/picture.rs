@@ -3,9 +3,8 @@
 use super::text::tail;
 use super::{Spot, Variant, WhatIf, letter};
 use crate::LevelReport;
-use crate::chart::{Family, FamilyChart, Member, Size};
+use crate::chart::{Family, FamilyChart, Member, Size, chart_style};
 use crate::number::{duration_ms, number};
-use crate::page::chart_style;
 
 /// Colours that the style sheet has; further configurations begin again.
 const COLOURS: usize = 8;
@@ -19,6 +18,7 @@ impl WhatIf {
     }
 
     /// The chart for a wide page and for a narrow one.
+    #[cfg(feature = "html")]
     pub(super) fn charts(&self) -> Option<(String, String)> {
         self.drawn(|chart| (chart.draw(Size::Wide), chart.draw(Size::Narrow)))
     }
