@@ -114,11 +114,12 @@
     data: course.window_s ? [[{ name: 'window used', xAxis: course.window_s[0] }, { xAxis: course.window_s[1] }]] : [],
   });
 
-  const time = (course, view) => ({
-    ...fizeau.xAxis([], { name: 'seconds since the first request', scale: 'value' }, view),
-    max: course.in_flight.length * course.bin_s,
-    splitLine: { show: false },
-  });
+  // It ends where the level does, which is no round number: that end has no label.
+  const time = (course, view) => {
+    const axis = fizeau.xAxis([], { name: 'seconds since the first request', scale: 'value' }, view);
+    const max = course.in_flight.length * course.bin_s;
+    return { ...axis, max, splitLine: { show: false }, axisLabel: { ...axis.axisLabel, showMaxLabel: false } };
+  };
 
   const legend = (series) => series.map((one) => ({ name: one.name, ...one.entry }));
 

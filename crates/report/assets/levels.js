@@ -15,8 +15,8 @@
     output_tps: 'output tokens/s',
     output_tps_per_device: 'output tokens/s per device',
   };
-  const UNITS = { requests_per_s: '/s', output_tps: 'tok/s', output_tps_per_device: 'tok/s', user_tps: 'tok/s' };
-  fizeau.unit = (figure) => (figure.endsWith('_ms') ? 'ms' : UNITS[figure] || '');
+  // Of a throughput the name says it.
+  const unitOf = (figure) => (figure.endsWith('_ms') ? 'ms' : '');
 
   // The levels of `run` of which both figures are known, without those that are compared with nothing.
   fizeau.points = (run, x, y) =>
@@ -39,7 +39,7 @@
     const { level } = point;
     const lines = [];
     for (const name of [...new Set(names)]) {
-      if (level.figures[name]) lines.push([fizeau.nameOf(name), fizeau.figure(level.figures[name], fizeau.unit(name))]);
+      if (level.figures[name]) lines.push([fizeau.nameOf(name), fizeau.figure(level.figures[name], unitOf(name))]);
     }
     if (Number.isFinite(level.light_share)) lines.push(['of speed of light', `${fizeau.number(level.light_share * 100)} %`]);
     if (level.verdict !== 'valid') lines.push(['verdict', level.verdict]);
