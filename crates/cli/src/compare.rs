@@ -33,6 +33,22 @@ const TWO_SIMULATIONS: &str = "all of these were simulated in virtual time, not 
                                and an interval is of requests, not of another run";
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
+    let report = compared(args)?;
+    if args.json {
+        say(report.to_json().map_err(Fail::broken)?.trim_end())?;
+    } else {
+        say(report.text())?;
+    }
+    let levels = report.comparisons.iter().flat_map(|comparison| &comparison.levels);
+    let tables: Vec<&ComparisonTable> = levels.map(|level| &level.table).collect();
+    // Where nothing was tested nothing was shown not to be worse.
+    let is_untested = tables.iter().any(|table| table.family_size() == 0);
+    let is_worse = ComparisonTable::is_any_worse(tables);
+    Ok(if args.fail_on_worse && (is_worse || is_untested) { Exit::Missed } else { Exit::Good })
+}
+
+/// The runs that `args` name, each against the first.
+pub(crate) fn compared(args: &CompareArgs) -> Result<ComparisonReport, Fail> {
     let alpha = Alpha::new(args.decision.alpha).named("--alpha")?;
     let smallest: Smallest = args.decision.smallest.parse().named("--smallest")?;
     let asked = args.decision.metrics.iter().map(|text| text.parse().named("--metrics"));
@@ -52,18 +68,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
         plans.into_iter().map(|plan| job.compare(plan)).collect::<Result<_, Fail>>()?;
     let baseline = ComparedRun { name: baseline.name(), notes: baseline.notes() };
     let notes = vec![note.to_owned()];
-    let report = ComparisonReport { baseline, comparisons, notes };
-    if args.json {
-        say(report.to_json().map_err(Fail::broken)?.trim_end())?;
-    } else {
-        say(report.text())?;
-    }
-    let levels = report.comparisons.iter().flat_map(|comparison| &comparison.levels);
-    let tables: Vec<&ComparisonTable> = levels.map(|level| &level.table).collect();
-    // Where nothing was tested nothing was shown not to be worse.
-    let is_untested = tables.iter().any(|table| table.family_size() == 0);
-    let is_worse = ComparisonTable::is_any_worse(tables);
-    Ok(if args.fail_on_worse && (is_worse || is_untested) { Exit::Missed } else { Exit::Good })
+    Ok(ComparisonReport { baseline, comparisons, notes })
 }
 
 /// A run that may be held against the baseline, level by level.

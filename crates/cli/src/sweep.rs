@@ -32,6 +32,7 @@ use crate::endpoint::{self, Called};
 use crate::exit::{Exit, Fail};
 use crate::folder::Claim;
 use crate::levels::NO_PHYSICS;
+use crate::report::PAGE;
 use crate::say::say;
 use crate::speed::Physics;
 use crate::workload::{self, Limit};
@@ -67,7 +68,7 @@ pub(crate) fn run(args: &mut SweepArgs) -> Result<Exit, Fail> {
     // What fails before there is anything to keep leaves no folder.
     let measured = runtime.block_on(measure(&job)).inspect_err(|_| job.out.give_back());
     let Outcome { report, exit } = measured?;
-    show(&report, Some(job.out.folder().path()), &args.trust)?;
+    show(&report, Some(&job.out.folder().path().join(PAGE)), &args.trust)?;
     Ok(checklist::enforce(&report.checklist(), &args.trust, exit))
 }
 
@@ -233,13 +234,13 @@ async fn check(job: &Job<'_>, clock: MonotonicClock) -> Result<(), Fail> {
     endpoint::check(&http, &Pacer::new(clock), sample.plan()).await.map(drop)
 }
 
-/// Prints the report, as wide as the terminal is.
+/// Prints the report, as wide as the terminal is, and where its page is.
 pub(crate) fn show(
     report: &SweepReport,
-    out: Option<&Path>,
+    page: Option<&Path>,
     trust: &TrustArgs,
 ) -> Result<(), Fail> {
-    let page = out.map(|out| out.join("report.html").display().to_string());
+    let page = page.map(|page| page.display().to_string());
     let is_terminal = std::io::stdout().is_terminal();
     let width = terminal_size::terminal_size().filter(|_| is_terminal);
     let colours = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());

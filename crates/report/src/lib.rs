@@ -53,6 +53,7 @@ mod page;
 mod peers;
 mod percentiles;
 mod plan;
+mod price;
 mod request_rate;
 mod search;
 mod setup;
@@ -104,8 +105,8 @@ pub use sol::{
     SolView,
 };
 pub use sweep::{
-    Aim, Decision, GoalResult, Maximum, OperatingPoint, Place, Profile, Repeats, StandIn,
-    Sustained, SweepReport, Unmeasured, Why, Within,
+    Aim, CostFigure, Decision, GoalResult, Maximum, NoTokenCost, OperatingPoint, Place, Profile,
+    Repeats, StandIn, Sustained, SweepReport, TokenCost, Unmeasured, Why, Within,
 };
 pub use terminal::{Style, Terminal};
 pub use vllm::{

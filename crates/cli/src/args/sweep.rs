@@ -9,8 +9,8 @@ use crate::sweep::SeriesArgs;
 
 use super::protocol::refuse;
 use super::{
-    BudgetArgs, ChoosingArgs, ClientArgs, EndpointArgs, PhysicsArgs, ProtocolArgs, SamplingArgs,
-    TrustArgs, WindowArgs, WorkloadArgs,
+    BudgetArgs, ChoosingArgs, ClientArgs, EndpointArgs, PhysicsArgs, PriceArgs, ProtocolArgs,
+    SamplingArgs, TrustArgs, WindowArgs, WorkloadArgs,
 };
 
 #[derive(Debug, Args)]
@@ -138,4 +138,6 @@ pub(crate) struct VerdictArgs {
     /// What the endpoint runs on, in a line of your own, for the report.
     #[arg(long, value_name = "TEXT", env = "FIZEAU_ENGINE")]
     pub(crate) engine: Option<String>,
+    #[command(flatten)]
+    pub(crate) price: PriceArgs,
 }

@@ -28,6 +28,7 @@ mod protocol;
 mod recorded;
 mod records;
 mod report;
+mod report_page;
 mod search;
 mod serve;
 mod simulate;
