@@ -10,6 +10,7 @@ mod calibrate;
 mod checklist;
 mod compare;
 mod connections;
+mod convert;
 mod deciding;
 mod decision;
 mod devices;
