@@ -1,7 +1,6 @@
 //! Charts as SVG text: same input, same bytes. Colours come from the page's style sheet by class, so that one
 //! drawing serves light and dark.
 
-mod families;
 mod frame;
 mod frontier;
 mod labels;
@@ -10,7 +9,6 @@ mod scale;
 mod svg;
 mod ticks;
 
-pub(crate) use families::{Family, FamilyChart, Member};
 pub(crate) use frontier::{FrontierChart, FrontierPoint, LightLine, Standing};
 pub(crate) use load::{LoadChart, LoadPanel, Series};
 pub(crate) use svg::escape;

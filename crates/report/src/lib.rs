@@ -10,6 +10,7 @@
 //! | `sweep.json` | [`SweepReport::to_json`] |
 //! | a table for a terminal | [`SweepReport::terminal`] |
 //! | `report.html` | [`SweepReport::page`] |
+//! | a chart as an SVG or PNG file | `Picture` (feature `pictures`) |
 //! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
 //! | `search.json`, and how the highest load within goals was found | [`SearchReport::text`] |
 //! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], [`WhatIf::page`] |
@@ -42,6 +43,7 @@ mod checklist;
 mod columns;
 mod comparison;
 mod curve;
+mod escape;
 mod goal;
 mod lengths;
 mod level;
@@ -50,6 +52,8 @@ mod number;
 mod page;
 mod peers;
 mod percentiles;
+#[cfg(feature = "pictures")]
+mod pictures;
 mod plan;
 mod request_rate;
 mod search;
@@ -86,6 +90,8 @@ pub use level::{
 };
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
+#[cfg(feature = "pictures")]
+pub use pictures::{Picture, PictureError};
 pub use plan::{
     Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
     PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,

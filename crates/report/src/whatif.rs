@@ -4,6 +4,7 @@ mod answer;
 mod common;
 mod json;
 mod page;
+#[cfg(feature = "pictures")]
 mod picture;
 mod text;
 

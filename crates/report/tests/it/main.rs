@@ -12,6 +12,8 @@ mod level;
 mod light;
 mod page;
 mod peers;
+#[cfg(feature = "pictures")]
+mod pictures;
 mod plan;
 mod sample;
 mod sweep;
