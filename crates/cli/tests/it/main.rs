@@ -21,6 +21,7 @@ mod page;
 mod pages;
 mod pareto;
 mod physics;
+mod pictures;
 mod plan;
 mod probe;
 mod protocol;
