@@ -11,6 +11,7 @@
 //! | a table for a terminal | [`SweepReport::terminal`] |
 //! | `report.html` (feature `html`) | `SweepReport::page` |
 //! | several runs on one page (feature `html`) | `ComparisonPage` |
+//! | a chart as an SVG or PNG file | `Picture` (feature `pictures`) |
 //! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
 //! | `search.json`, and how the highest load within goals was found | [`SearchReport::text`] |
 //! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], `WhatIf::page` |
@@ -37,12 +38,13 @@ mod ab;
 mod asked;
 mod axes;
 mod block;
-mod chart;
 mod charts;
 mod checklist;
 mod columns;
 mod comparison;
 mod curve;
+mod escape;
+mod escape;
 mod goal;
 mod lengths;
 mod level;
@@ -52,6 +54,8 @@ mod number;
 mod page;
 mod peers;
 mod percentiles;
+#[cfg(feature = "pictures")]
+mod pictures;
 mod plan;
 mod request_rate;
 mod search;
@@ -90,6 +94,8 @@ pub use level::{
 pub use page::ComparisonPage;
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
+#[cfg(feature = "pictures")]
+pub use pictures::{Picture, PictureError};
 pub use plan::{
     Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
     PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,

@@ -5,6 +5,7 @@ mod common;
 mod json;
 #[cfg(feature = "html")]
 mod page;
+#[cfg(feature = "pictures")]
 mod picture;
 mod text;
 

@@ -22,6 +22,7 @@ mod page;
 mod pages;
 mod pareto;
 mod physics;
+mod pictures;
 mod plan;
 mod probe;
 mod protocol;

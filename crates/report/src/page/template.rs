@@ -56,7 +56,7 @@ fn drawn(name: &str, context: Value) -> String {
     // Templates and what they are given are both of this crate and drawn in its tests: what is left is a defect, which is
     // better said on the page than by a page that is missing.
     try_drawn(name, context).unwrap_or_else(|error| {
-        let error = crate::chart::escape(&format!("{error:#}"));
+        let error = crate::escape::escape(&format!("{error:#}"));
         format!(
             "<!doctype html>\n<title>Fizeau</title>\n<p>This page could not be drawn: {error}</p>\n"
         )

@@ -13,6 +13,8 @@ mod light;
 #[cfg(feature = "html")]
 mod page;
 mod peers;
+#[cfg(feature = "pictures")]
+mod pictures;
 mod plan;
 mod sample;
 mod sweep;
