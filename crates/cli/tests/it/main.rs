@@ -24,6 +24,7 @@ mod physics;
 mod plan;
 mod probe;
 mod protocol;
+mod pty;
 mod recorded;
 mod records;
 mod report;
