@@ -15,6 +15,7 @@ mod decision;
 mod devices;
 mod engine;
 mod interrupt;
+mod live;
 mod merge;
 mod models;
 mod page;
