@@ -9,8 +9,8 @@ use crate::sweep::SeriesArgs;
 
 use super::protocol::refuse;
 use super::{
-    BudgetArgs, ChoosingArgs, ClientArgs, EndpointArgs, LiveArgs, PhysicsArgs, ProtocolArgs, SamplingArgs,
-    TrustArgs, WindowArgs, WorkloadArgs,
+    BudgetArgs, ChoosingArgs, ClientArgs, EndpointArgs, LiveArgs, PhysicsArgs, ProtocolArgs,
+    SamplingArgs, TrustArgs, WindowArgs, WorkloadArgs,
 };
 
 #[derive(Debug, Args)]

@@ -234,9 +234,7 @@ impl<'a, M: Measure> Course<'a, M> {
             (None, Some(time)) => {
                 After::Takes(Duration::from_nanos((time * others + sustain).as_nanos()))
             }
-            (None, None) if others == 0 => {
-                After::Takes(Duration::from_nanos(sustain.as_nanos()))
-            }
+            (None, None) if others == 0 => After::Takes(Duration::from_nanos(sustain.as_nanos())),
             (None, None) => After::Unknown,
         }
     }

@@ -37,8 +37,7 @@ impl OnTerminal {
         let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&master, size).unwrap();
         let side = || -> Stdio {
-            let side: OwnedFd =
-                ioctl_tiocgptpeer(&master, flags | OpenptFlags::CLOEXEC).unwrap();
+            let side: OwnedFd = ioctl_tiocgptpeer(&master, flags | OpenptFlags::CLOEXEC).unwrap();
             side.into()
         };
         command.stdin(side()).stdout(side()).stderr(side());

@@ -1,0 +1,177 @@
+//! How a run goes on, shown while it does: as lines on a terminal, or on all of it; nothing in a pipe.
+//!
+//! The collecting side tells [`Progress`] of each request that ended, which takes note in a [`LiveState`]; whoever draws reads
+//! that from a thread of its own, four times a second for the lines and at most ten for the whole screen. Neither the threads
+//! that measure nor their event loops take part. How many requests are in flight is read from the harness's own count.
+
+mod left;
+mod level;
+mod line;
+#[cfg(test)]
+pub(crate) mod stand;
+mod state;
+mod waiting;
+
+pub(crate) use left::After;
+#[cfg(feature = "tui")]
+pub(crate) use level::Running;
+pub(crate) use line::lines;
+#[cfg(feature = "tui")]
+pub(crate) use line::{clock, short};
+pub(crate) use state::{LiveState, Title};
+pub(crate) use waiting::Waiting;
+
+use std::io::IsTerminal;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use fizeau::harness::{Cancel, Notice, Observer};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use left::Next;
+
+/// How a run is watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum View {
+    /// By two lines at the foot of the terminal, if there is one.
+    #[default]
+    Lines,
+    /// On the whole of it.
+    #[cfg(feature = "tui")]
+    Screen,
+}
+
+/// A run, watched until this is dropped.
+pub(crate) struct Progress {
+    watched: Watched,
+    show: Show,
+}
+
+/// Where it is shown.
+enum Show {
+    Nowhere,
+    Lines(ProgressBar),
+    #[cfg(feature = "tui")]
+    Screen(crate::live::Screen),
+}
+
+/// The state, and since when: whoever draws has one too.
+#[derive(Clone)]
+pub(crate) struct Watched {
+    state: Arc<Mutex<LiveState>>,
+    begun: Instant,
+}
+
+impl Watched {
+    /// The state now, and how long the run goes on.
+    pub(crate) fn now(&self) -> (MutexGuard<'_, LiveState>, Duration) {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        (state, self.begun.elapsed())
+    }
+}
+
+impl Progress {
+    /// Shows a run as `view` has it, on standard error if that is a terminal. `cancel` ends the run where keys can.
+    pub(crate) fn new(view: View, title: Title, cancel: &Cancel) -> Self {
+        let state = Arc::new(Mutex::new(LiveState::new(title)));
+        let watched = Watched { state, begun: Instant::now() };
+        let show = match std::io::stderr().is_terminal() {
+            true => Show::new(view, &watched, cancel),
+            false => Show::Nowhere,
+        };
+        Self { watched, show }
+    }
+
+    /// Of the next level: how many there are in all, how long it goes on where that alone ends it, and what comes after it.
+    pub(crate) fn next(&mut self, of: usize, time: Option<Duration>, after: After) {
+        self.watched.now().0.expect(Next { of: Some(of), time, after });
+    }
+
+    /// A run of one level of at most `requests` begins.
+    pub(crate) fn only(&mut self, requests: u64) {
+        let (mut state, now) = self.watched.now();
+        state.expect(Next { of: None, time: None, after: After::Takes(Duration::ZERO) });
+        state.only(requests, now);
+    }
+
+    /// Says `text` on standard error without getting into the way of what is shown there.
+    pub(crate) fn note(&self, text: &str) {
+        match &self.show {
+            Show::Nowhere => eprintln!("{text}"),
+            Show::Lines(bar) => bar.suspend(|| eprintln!("{text}")),
+            #[cfg(feature = "tui")]
+            Show::Screen(screen) => screen.note(text),
+        }
+    }
+}
+
+impl Show {
+    #[cfg(feature = "tui")]
+    fn new(view: View, watched: &Watched, cancel: &Cancel) -> Self {
+        match view {
+            View::Lines => Self::lines(watched),
+            View::Screen => match crate::live::Screen::start(watched, cancel) {
+                Ok(screen) => Self::Screen(screen),
+                Err(error) => {
+                    eprintln!("note: --live: the terminal does not take a full screen: {error}");
+                    Self::lines(watched)
+                }
+            },
+        }
+    }
+
+    #[cfg(not(feature = "tui"))]
+    fn new(View::Lines: View, watched: &Watched, _: &Cancel) -> Self {
+        Self::lines(watched)
+    }
+
+    /// Drawn by a thread of indicatif's.
+    fn lines(watched: &Watched) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
+        let watched = watched.clone();
+        let told = move |_: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {
+            let (state, now) = watched.now();
+            // A line that cannot be written is not there.
+            let _ = out.write_str(&lines(&state, now, line::width()));
+        };
+        if let Ok(style) = ProgressStyle::with_template("{lines}") {
+            bar.set_style(style.with_key("lines", told));
+        }
+        bar.enable_steady_tick(Duration::from_millis(250));
+        Self::Lines(bar)
+    }
+}
+
+/// Gives the terminal back as it was, if a run has all of it; for who is about to end the program.
+pub(crate) fn leave_screen() {
+    #[cfg(feature = "tui")]
+    crate::live::leave();
+}
+
+/// Whether a run has the whole terminal, and says itself what is to be said.
+pub(crate) fn is_full_screen() -> bool {
+    #[cfg(feature = "tui")]
+    return crate::live::is_on();
+    #[cfg(not(feature = "tui"))]
+    false
+}
+
+impl Observer for Progress {
+    fn notice(&mut self, notice: Notice<'_>) {
+        if !matches!(self.show, Show::Nowhere) {
+            let (mut state, now) = self.watched.now();
+            state.notice(notice, now);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        match &mut self.show {
+            Show::Nowhere => {}
+            Show::Lines(bar) => bar.finish_and_clear(),
+            #[cfg(feature = "tui")]
+            Show::Screen(screen) => screen.leave(),
+        }
+    }
+}
