@@ -17,6 +17,7 @@ mod endpoint;
 mod engine;
 mod lengths;
 mod level;
+mod live;
 mod mechanisms;
 mod merge;
 mod models;
@@ -52,6 +53,7 @@ pub(crate) use endpoint::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionA
 pub(crate) use engine::{EngineArgs, OrderArg, PolicyArg, RouterArg, StepArgs};
 pub(crate) use lengths::{LawArgs, PrefixArgs, RangeStyleArg};
 pub(crate) use level::LevelArgs;
+pub(crate) use live::LiveArgs;
 pub(crate) use mechanisms::MechanismArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use models::ModelsArgs;

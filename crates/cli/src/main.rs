@@ -16,6 +16,8 @@ mod goodput;
 mod hardware;
 mod interrupt;
 mod levels;
+#[cfg(feature = "tui")]
+mod live;
 mod merge;
 mod model_config;
 mod models;
