@@ -2,9 +2,11 @@
 
 mod csv;
 mod figures;
+mod imported;
 mod list;
 
 pub use csv::csv_field;
+pub use imported::ImportedTableRun;
 
 use fizeau_core::UsdPerHour;
 use fizeau_roofline::System;

@@ -44,7 +44,7 @@ mod columns;
 mod comparison;
 mod curve;
 mod escape;
-mod escape;
+mod foreign;
 mod goal;
 mod lengths;
 mod level;
@@ -79,11 +79,16 @@ pub use charts::{
 pub use checklist::{
     Check, CheckOutcome, CheckRow, Checklist, ChecklistRows, Requirements, UnknownCheck,
 };
-pub use columns::{LeftOut, LevelTable, TableCell, TableRun, csv_field};
+pub use columns::{ImportedTableRun, LeftOut, LevelTable, TableCell, TableRun, csv_field};
 pub use comparison::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
+pub use foreign::{
+    ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignFormats,
+    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun, ImportedSource,
+    NotKnown,
+};
 pub use goal::Bounds;
 pub use lengths::LengthTally;
 pub use level::{

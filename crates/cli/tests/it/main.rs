@@ -11,6 +11,7 @@ mod calibrate;
 mod checklist;
 mod compare;
 mod connections;
+mod convert;
 mod deciding;
 mod decision;
 mod devices;

@@ -7,6 +7,7 @@ mod checklist;
 mod columns;
 mod comparison;
 mod decision;
+mod foreign;
 mod lengths;
 mod level;
 mod light;
