@@ -19,6 +19,9 @@
 //! | what another tool would have said | [`PeerComparison`] |
 //! | whether to trust it, row by row | [`Checklist`] |
 //! | what a word means, and to whom | [`Explanation`] |
+//! | requests as rows: CSV, Parquet | [`RequestRow`], `RequestsParquet` (feature `parquet`) |
+//! | metrics for Prometheus and OTLP | [`Exposition`] |
+//! | the JSON Schema of a document | `DocumentSchema` (feature `schema`) |
 //! | the speed of light of a model on devices | [`SolView`], [`SolLine`], [`BatchCsv`], [`ContextCsv`] |
 //!
 //! **Use this crate** to show results of Fizeau's metrics in a program of your own. **Use `fizeau-metrics`**
@@ -42,16 +45,22 @@ mod checklist;
 mod columns;
 mod comparison;
 mod curve;
+mod exposition;
 mod goal;
 mod lengths;
 mod level;
 mod light_table;
 mod number;
 mod page;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod peers;
 mod percentiles;
 mod plan;
 mod request_rate;
+mod requests;
+#[cfg(feature = "schema")]
+mod schema;
 mod search;
 mod setup;
 mod sink;
@@ -78,18 +87,26 @@ pub use comparison::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
+pub use exposition::{Exposition, MetricFamily, MetricKind, MetricSeries, MetricValue};
 pub use goal::Bounds;
 pub use lengths::LengthTally;
 pub use level::{
     DecodeLight, LevelDetail, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Reference,
     SpeedOfLight, Until, WarmUp,
 };
+#[cfg(feature = "parquet")]
+pub use parquet::ParquetFailed;
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
 pub use plan::{
     Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
     PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,
 };
+#[cfg(feature = "parquet")]
+pub use requests::RequestsParquet;
+pub use requests::{RequestCell, RequestCellKind, RequestRow};
+#[cfg(feature = "schema")]
+pub use schema::DocumentSchema;
 pub use search::{
     SearchAsked, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad,
 };

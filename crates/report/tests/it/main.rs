@@ -7,13 +7,19 @@ mod checklist;
 mod columns;
 mod comparison;
 mod decision;
+mod exposition;
 mod lengths;
 mod level;
 mod light;
 mod page;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod peers;
 mod plan;
+mod requests;
 mod sample;
+#[cfg(feature = "schema")]
+mod schema;
 mod sweep;
 mod terminal;
 mod vllm;
