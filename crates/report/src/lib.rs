@@ -21,6 +21,9 @@
 //! | what another tool would have said | [`PeerComparison`] |
 //! | whether to trust it, row by row | [`Checklist`] |
 //! | what a word means, and to whom | [`Explanation`] |
+//! | requests as rows: CSV, Parquet | [`RequestRow`], `RequestsParquet` (feature `parquet`) |
+//! | metrics for Prometheus and OTLP | [`Exposition`] |
+//! | the JSON Schema of a document | `DocumentSchema` (feature `schema`) |
 //! | the speed of light of a model on devices | [`SolView`], [`SolLine`], [`BatchCsv`], [`ContextCsv`] |
 //!
 //! **Use this crate** to show results of Fizeau's metrics in a program of your own. **Use `fizeau-metrics`**
@@ -44,6 +47,7 @@ mod columns;
 mod comparison;
 mod curve;
 mod escape;
+mod exposition;
 mod foreign;
 mod goal;
 mod lengths;
@@ -52,12 +56,17 @@ mod light_table;
 mod number;
 #[cfg(feature = "html")]
 mod page;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod peers;
 mod percentiles;
 #[cfg(feature = "pictures")]
 mod pictures;
 mod plan;
 mod request_rate;
+mod requests;
+#[cfg(feature = "schema")]
+mod schema;
 mod search;
 mod setup;
 mod sink;
@@ -84,6 +93,7 @@ pub use comparison::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
+pub use exposition::{Exposition, MetricFamily, MetricKind, MetricSeries, MetricValue};
 pub use foreign::{
     ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignFormats,
     ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun, ImportedSource,
@@ -97,6 +107,8 @@ pub use level::{
 };
 #[cfg(feature = "html")]
 pub use page::ComparisonPage;
+#[cfg(feature = "parquet")]
+pub use parquet::ParquetFailed;
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
 #[cfg(feature = "pictures")]
@@ -105,6 +117,11 @@ pub use plan::{
     Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
     PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,
 };
+#[cfg(feature = "parquet")]
+pub use requests::RequestsParquet;
+pub use requests::{RequestCell, RequestCellKind, RequestRow};
+#[cfg(feature = "schema")]
+pub use schema::DocumentSchema;
 pub use search::{
     SearchAsked, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad,
 };
