@@ -18,6 +18,8 @@ mod hardware;
 mod imported;
 mod interrupt;
 mod levels;
+#[cfg(feature = "tui")]
+mod live;
 mod merge;
 mod model_config;
 mod models;

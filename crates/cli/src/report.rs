@@ -2,6 +2,7 @@
 
 mod answer;
 mod before;
+mod export;
 mod level;
 mod physics;
 mod search;
@@ -51,6 +52,9 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     }
     let run = StoredRun::open(path).map_err(Fail::usage)?;
     let asked = Asked::new(args, &run)?;
+    if args.export.is_wanted() {
+        return export::run(&run, &asked, &args.export);
+    }
     if let Some(concept) = concept {
         return views::explain(&run, &asked, concept);
     }

@@ -45,7 +45,15 @@ fn a_detailed_file_becomes_a_run_like_any_other() {
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();
     files.sort();
-    let wanted = ["e2el.hdr", "imported.json", "itl.hdr", "run.json", "summary.json", "tapes.jsonl", "ttft.hdr"];
+    let wanted = [
+        "e2el.hdr",
+        "imported.json",
+        "itl.hdr",
+        "run.json",
+        "summary.json",
+        "tapes.jsonl",
+        "ttft.hdr",
+    ];
     assert_eq!(files, wanted);
     // Computed again it is the same, byte for byte.
     let report = run(&["report", &out, "--json"]);
@@ -160,7 +168,9 @@ fn a_run_goes_out_in_every_form_and_comes_in_again() {
         assert_eq!(report.code, Some(0), "{format} {report:?}");
         let (levels, sweep) = (document(&report), json(format!("{own}/sweep.json")));
         let rate = |level: &Value| level["throughput"]["requests_per_s"].as_f64().unwrap();
-        for (level, own) in levels["levels"].as_array().unwrap().iter().zip(sweep["levels"].as_array().unwrap()) {
+        for (level, own) in
+            levels["levels"].as_array().unwrap().iter().zip(sweep["levels"].as_array().unwrap())
+        {
             let found = level["figures"]["requests_per_s"].as_f64().unwrap_or_else(|| rate(level));
             assert!((found / rate(own) - 1.0).abs() < 1e-3, "{format}: {found} {}", rate(own));
         }
@@ -201,8 +211,14 @@ fn bad_input_is_one_line_and_writes_nothing() {
     let out = scratch.path("out");
     let good = fixture("vllm.json");
     let cases: [(&[&str], &str); 8] = [
-        (&[&odd], "odd.json: no form that is known (JSON with the fields mine, ...); known are vllm"),
-        (&[&good, &lacking], "lacking.json: no field `duration`, which a result of vllm bench serve has"),
+        (
+            &[&odd],
+            "odd.json: no form that is known (JSON with the fields mine, ...); known are vllm",
+        ),
+        (
+            &[&good, &lacking],
+            "lacking.json: no field `duration`, which a result of vllm bench serve has",
+        ),
         (&[&none], "none.json: no request completed in any of it"),
         (&[&scratch.path("gone.json")], "gone.json: No such file"),
         (&[&good, "--from", "jmeter"], "--from: `jmeter` is no format; known are "),
