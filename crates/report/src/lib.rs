@@ -103,7 +103,7 @@ pub use sweep::{
     Aim, Decision, GoalResult, Maximum, OperatingPoint, Place, Profile, Repeats, StandIn,
     Sustained, SweepReport, Unmeasured, Why, Within,
 };
-pub use terminal::{Style, Terminal};
+pub use terminal::{Charset, Style, Terminal};
 pub use vllm::{
     Detail, Percentile, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric,
     VllmResult, VllmRun, VllmTally,
