@@ -10,6 +10,8 @@
 //! | `sweep.json` | [`SweepReport::to_json`] |
 //! | a table for a terminal | [`SweepReport::terminal`] |
 //! | `report.html` | [`SweepReport::page`] |
+//! | Markdown for a pull request | [`SweepReport::markdown`], [`Markdown`], [`ComparisonReport::markdown`] |
+//! | JUnit's XML for continuous integration | [`ComparisonReport::junit`] |
 //! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
 //! | `search.json`, and how the highest load within goals was found | [`SearchReport::text`] |
 //! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], [`WhatIf::page`] |
@@ -29,7 +31,8 @@
 //! - Plain data in, text out: no I/O, no clock, no randomness. The same input gives the same bytes.
 //! - Nothing is measured here, and what lies between levels is `fizeau-pareto`'s to say. What is absent in the input is
 //!   absent in the output, with the reason.
-//! - Every foreign text (a model's name, an error of a server) is escaped for where it goes: HTML, SVG, JSON, a terminal.
+//! - Every foreign text (a model's name, an error of a server) is escaped for where it goes: HTML, SVG, XML, Markdown, JSON, a
+//!   terminal.
 //! - The page loads nothing: it is whole in one file, without a network and without scripts.
 
 mod ab;
@@ -46,6 +49,7 @@ mod goal;
 mod lengths;
 mod level;
 mod light_table;
+mod markdown;
 mod number;
 mod page;
 mod peers;
@@ -84,6 +88,7 @@ pub use level::{
     DecodeLight, LevelDetail, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Reference,
     SpeedOfLight, Until, WarmUp,
 };
+pub use markdown::Markdown;
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
 pub use plan::{

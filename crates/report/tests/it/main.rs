@@ -10,6 +10,7 @@ mod decision;
 mod lengths;
 mod level;
 mod light;
+mod markdown;
 mod page;
 mod peers;
 mod plan;
