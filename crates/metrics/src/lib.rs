@@ -31,6 +31,8 @@ mod output;
 mod peers;
 mod precision;
 mod request;
+#[cfg(feature = "schema")]
+mod schema;
 mod series;
 mod shape;
 mod slo;

@@ -41,15 +41,8 @@ pub(crate) const PLUS_MINUS: &str = "±";
 /// Columns with a lower rank are extra.
 const FIRST_USUAL: u8 = 10;
 
-/// The columns that a level is known by, for levels of one kind of load.
+/// The columns for levels of one kind of load, those for wide tables too.
 pub(crate) fn columns(levels: &[&LevelReport]) -> Vec<Column> {
-    let mut columns = all_columns(levels);
-    columns.retain(|column| !column.is_extra());
-    columns
-}
-
-/// All columns, those for wide tables too.
-pub(crate) fn all_columns(levels: &[&LevelReport]) -> Vec<Column> {
     let by_rate = |level: &&LevelReport| matches!(level.load, LoadPoint::Rate(_));
     let (asked, unit) = if levels.iter().any(by_rate) { ("asked", "req/s") } else { ("", "conc") };
     let column = |group, head, rank, cells| Column { group, head, rank, cells };

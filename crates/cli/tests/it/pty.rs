@@ -60,9 +60,9 @@ impl OnTerminal {
         self.master.write_all(keys.as_bytes()).unwrap();
     }
 
-    /// The number of its process.
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
+    /// Its process.
+    pub(crate) const fn child(&self) -> &Child {
+        &self.child
     }
 
     /// Reads to the end.

@@ -6,7 +6,7 @@ use super::escape::escape;
 use super::{folded, table};
 use crate::number::{percent, supported};
 use crate::sweep::{SATURATED_NOTE, STAND_IN_NOTE};
-use crate::table::{Cell, Column, PLUS_MINUS, all_columns};
+use crate::table::{Cell, Column, PLUS_MINUS, columns};
 use crate::terminal::{Charset, Pen, Style};
 use crate::words::{self, listed};
 use crate::{ChartRun, CheckOutcome, LevelReport, OperatingPoint, Place, SweepReport};
@@ -97,7 +97,7 @@ impl SweepReport {
     /// The levels with these indices, which are of one kind of load. Intervals stand beside their figures.
     fn levels_table(&self, kind: &[usize]) -> String {
         let levels: Vec<&LevelReport> = kind.iter().filter_map(|&i| self.levels().get(i)).collect();
-        let columns = all_columns(&levels);
+        let columns = columns(&levels);
         let (mut heads, mut cells): (Vec<String>, Vec<Vec<String>>) = Default::default();
         for column in columns {
             match cells.last_mut().filter(|_| column.head == PLUS_MINUS) {

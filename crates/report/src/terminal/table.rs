@@ -2,7 +2,7 @@
 
 use super::{Charset, Style};
 use crate::LevelReport;
-use crate::table::{Cell, all_columns};
+use crate::table::{Cell, columns};
 
 /// The table before it is fitted to a width.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl Column {
                 cells: column.cells,
             }
         };
-        all_columns(levels).into_iter().map(column).collect()
+        columns(levels).into_iter().map(column).collect()
     }
 
     /// Whether both stand under one group's name.
