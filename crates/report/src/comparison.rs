@@ -1,7 +1,8 @@
 //! A candidate against a baseline, as text and as JSON.
 
 mod document;
-mod table;
+mod junit;
+pub(crate) mod table;
 
 pub use document::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
 #[cfg(feature = "html")]
