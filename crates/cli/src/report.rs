@@ -15,8 +15,10 @@ pub(crate) use search::SEARCH;
 pub(crate) use setup::setup;
 pub(crate) use stored::{Stored, finished};
 
+use std::path::Path;
+
 use fizeau::core::Tape;
-use fizeau::harness::{Cut, StoredLevel, StoredRun};
+use fizeau::harness::{Cut, RunFolder, StoredLevel, StoredRun};
 use fizeau::metrics::{Concept, GoodputGoals, Verdict, WindowChoice, WindowEnd};
 use fizeau::report::{Checklist, Explanation, ImportedRun, LevelReport};
 use serde::Serialize;
@@ -48,7 +50,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
         )));
     }
     if let Some(run) = imported::without_tapes(path)? {
-        return figures_alone(&run, args, concept);
+        return figures_alone(&run, path, args, concept);
     }
     let run = StoredRun::open(path).map_err(Fail::usage)?;
     let asked = Asked::new(args, &run)?;
@@ -70,6 +72,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
 /// A run of another tool of which there are figures and no tapes: what is known, and what is not.
 fn figures_alone(
     run: &ImportedRun,
+    path: &Path,
     args: &ReportArgs,
     concept: Option<Concept>,
 ) -> Result<Exit, Fail> {
@@ -84,9 +87,19 @@ fn figures_alone(
             run.name()
         )));
     }
+    if args.export.is_wanted() {
+        return Err(Fail::usage(format!(
+            "{}: imported without tapes; `fizeau pareto DIR --table` prints its levels as CSV",
+            run.name()
+        )));
+    }
     match args.json {
         true => say(serde_json::to_string_pretty(run).map_err(Fail::broken)?)?,
-        false => say(run.text())?,
+        false => {
+            say(run.text())?;
+            let folder = RunFolder::again(path);
+            say(folder.write_text("report.html", &run.page()).map_err(Fail::broken)?.display())?;
+        }
     }
     Ok(Exit::Good)
 }
