@@ -40,15 +40,6 @@ impl Taken {
         });
     }
 
-    /// Keeps labels off a straight line.
-    pub(crate) fn line(&mut self, (x1, y1): Place, (x2, y2): Place) {
-        let steps = ((x2 - x1).abs().max((y2 - y1).abs()) / 4.0).ceil().max(1.0);
-        for step in 0..=steps as u32 {
-            let part = f64::from(step) / steps;
-            self.dot((x1 + (x2 - x1) * part, y1 + (y2 - y1) * part), 1.0);
-        }
-    }
-
     /// The first free place for `text` around a dot of `radius` at `place`, beginning with above, right and
     /// left; above if all are taken. The place is then taken too. Labels keep within `limits`, left and right.
     pub(crate) fn label(
@@ -109,7 +100,7 @@ mod tests {
     #[test]
     fn a_label_keeps_off_a_line_and_inside_the_plot() {
         let mut taken = Taken::default();
-        taken.line((0.0, 40.0), (100.0, 40.0));
+        (0..=25).for_each(|x| taken.dot((4.0 * f64::from(x), 40.0), 1.0));
         // Above is the line, and on the right the plot ends.
         let (_, anchor) = taken.label((95.0, 52.0), 4.0, "8", (0.0, 104.0));
         assert_eq!(anchor, Anchor::End);
