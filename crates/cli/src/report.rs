@@ -109,6 +109,7 @@ struct Asked {
     goals: GoodputGoals,
     window: WindowChoice,
     json: bool,
+    markdown: bool,
     physics: PhysicsArgs,
     trust: TrustArgs,
     choosing: ChoosingArgs,
@@ -118,7 +119,8 @@ impl Asked {
     fn new(args: &ReportArgs, run: &StoredRun) -> Result<Self, Fail> {
         let asked = Self::as_run(run, &args.goodput, &args.physics, (args.warmup, args.cooldown))?;
         let (trust, choosing) = (args.trust.clone(), args.choosing.clone());
-        Ok(Self { json: args.json, trust, choosing, ..asked })
+        let (json, markdown) = (args.json, args.markdown);
+        Ok(Self { json, markdown, trust, choosing, ..asked })
     }
 
     /// As the run itself has it, but for what is given.
@@ -147,6 +149,7 @@ impl Asked {
                 cooldown: end(cooldown, "cooldown")?,
             },
             json: false,
+            markdown: false,
             physics: physics.clone(),
             trust: TrustArgs::default(),
             choosing: ChoosingArgs::default(),
@@ -172,6 +175,12 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
         Some(search) => search.is_invalid(),
         None => levels.iter().any(is_missed),
     };
+    let exit = if is_missed { Exit::Missed } else { Exit::Good };
+    if asked.markdown {
+        let report = Stored::of(run, levels, asked)?.report();
+        say(report.markdown().trim_end())?;
+        return Ok(checklist::enforce(&report.checklist(), &asked.trust, exit));
+    }
     let checklist = match (search, <[Level; 1]>::try_from(levels)) {
         (Some(search), Ok(levels)) => {
             searched(&search, Stored::of(run, levels.into(), asked)?, asked)?
@@ -180,7 +189,6 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
         (None, Ok([level])) => alone(&level, asked)?,
         (None, Err(levels)) => sweep_or_blocks(run, levels, asked)?,
     };
-    let exit = if is_missed { Exit::Missed } else { Exit::Good };
     Ok(checklist::enforce(&checklist, &asked.trust, exit))
 }
 

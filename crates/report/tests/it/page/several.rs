@@ -24,14 +24,13 @@ fn comparison(candidate: &str) -> ComparisonReport {
         let round = |nth| {
             RoundFigures::from_iter([
                 (Figure::P50_TTFT, ttft + wobble(nth)),
-                (Figure::OUTPUT_TOKENS_PER_S, tps - wobble(nth)),
+                (Figure::OUTPUT_TPS, tps - wobble(nth)),
                 (Figure::P99_TTFT, 90.0 + wobble(nth * 3)),
             ])
         };
         (0..8).map(round).collect()
     };
-    let figures =
-        FigureChoice::only([Figure::P50_TTFT, Figure::OUTPUT_TOKENS_PER_S, Figure::P99_TTFT]);
+    let figures = FigureChoice::only([Figure::P50_TTFT, Figure::OUTPUT_TPS, Figure::P99_TTFT]);
     let settings = ComparisonSettings { figures, ..ComparisonSettings::default() };
     let table =
         ComparisonTable::of_rounds(&rounds(50.0, 900.0), &rounds(48.0, 880.0), &settings).unwrap();
