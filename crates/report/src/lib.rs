@@ -9,11 +9,12 @@
 //! | `summary.json` | [`LevelReport::to_json`] |
 //! | `sweep.json` | [`SweepReport::to_json`] |
 //! | a table for a terminal | [`SweepReport::terminal`] |
-//! | `report.html` | [`SweepReport::page`] |
-//! | a chart as an SVG or PNG file | `Picture` (feature `pictures`) |
+//! | `report.html` (feature `html`) | `SweepReport::page` |
+//! | several runs on one page (feature `html`) | `ComparisonPage` |
+//! | a chart as an SVG or PNG file (features `pictures`, `png`) | `Picture` |
 //! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
 //! | `search.json`, and how the highest load within goals was found | [`SearchReport::text`] |
-//! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], [`WhatIf::page`] |
+//! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], `WhatIf::page` |
 //! | how many devices a rate takes, and what they cost | [`PlanReport::text`], [`PlanReport::to_json`] |
 //! | levels of several runs as rows of one table, and as CSV | [`LevelTable`], [`AxesPreset`] |
 //! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
@@ -31,24 +32,25 @@
 //! - Nothing is measured here, and what lies between levels is `fizeau-pareto`'s to say. What is absent in the input is
 //!   absent in the output, with the reason.
 //! - Every foreign text (a model's name, an error of a server) is escaped for where it goes: HTML, SVG, JSON, a terminal.
-//! - The page loads nothing: it is whole in one file, without a network and without scripts.
+//! - A page loads nothing: it is whole in one file, without a network. Without scripts it has everything but its charts.
 
 mod ab;
 mod asked;
 mod axes;
 mod block;
-mod chart;
 mod charts;
 mod checklist;
 mod columns;
 mod comparison;
 mod curve;
+#[cfg(any(feature = "html", feature = "pictures"))]
 mod escape;
 mod goal;
 mod lengths;
 mod level;
 mod light_table;
 mod number;
+#[cfg(feature = "html")]
 mod page;
 mod peers;
 mod percentiles;
@@ -88,6 +90,8 @@ pub use level::{
     DecodeLight, LevelDetail, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Reference,
     SpeedOfLight, Until, WarmUp,
 };
+#[cfg(feature = "html")]
+pub use page::ComparisonPage;
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
 #[cfg(feature = "pictures")]

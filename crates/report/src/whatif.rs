@@ -3,6 +3,7 @@
 mod answer;
 mod common;
 mod json;
+#[cfg(feature = "html")]
 mod page;
 #[cfg(feature = "pictures")]
 mod picture;

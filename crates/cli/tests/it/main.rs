@@ -5,6 +5,7 @@ mod ab;
 mod bad_input;
 mod bad_workload;
 mod bench;
+mod browser;
 mod cache;
 mod calibrate;
 mod checklist;

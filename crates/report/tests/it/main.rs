@@ -10,6 +10,7 @@ mod decision;
 mod lengths;
 mod level;
 mod light;
+#[cfg(feature = "html")]
 mod page;
 mod peers;
 #[cfg(feature = "pictures")]
