@@ -162,6 +162,7 @@ impl ComparisonView<'_> {
                 format!("{a} requests of {baseline}, {b} of {candidate}, without partners")
             }
         };
+            Basis::Intervals => "the 95 % intervals of both files, not their requests".to_owned(),
         let deciding = self.tested().filter_map(|(_, tested)| tested.tests.first());
         let mut tests: Vec<&str> = deciding.map(|test| test.test.as_str()).collect();
         tests.dedup();

@@ -21,6 +21,9 @@
 //! | what another tool would have said | [`PeerComparison`] |
 //! | whether to trust it, row by row | [`Checklist`] |
 //! | what a word means, and to whom | [`Explanation`] |
+//! | requests as rows: CSV, Parquet | [`RequestRow`], `RequestsParquet` (feature `parquet`) |
+//! | metrics for Prometheus and OTLP | [`Exposition`] |
+//! | the JSON Schema of a document | `DocumentSchema` (feature `schema`) |
 //! | the speed of light of a model on devices | [`SolView`], [`SolLine`], [`BatchCsv`], [`ContextCsv`] |
 //!
 //! **Use this crate** to show results of Fizeau's metrics in a program of your own. **Use `fizeau-metrics`**
@@ -45,6 +48,8 @@ mod comparison;
 mod curve;
 #[cfg(any(feature = "html", feature = "pictures"))]
 mod escape;
+mod exposition;
+mod foreign;
 mod goal;
 mod lengths;
 mod level;
@@ -52,12 +57,17 @@ mod light_table;
 mod number;
 #[cfg(feature = "html")]
 mod page;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod peers;
 mod percentiles;
 #[cfg(feature = "pictures")]
 mod pictures;
 mod plan;
 mod request_rate;
+mod requests;
+#[cfg(feature = "schema")]
+mod schema;
 mod search;
 mod setup;
 mod sink;
@@ -79,11 +89,17 @@ pub use charts::{
 pub use checklist::{
     Check, CheckOutcome, CheckRow, Checklist, ChecklistRows, Requirements, UnknownCheck,
 };
-pub use columns::{LeftOut, LevelTable, TableCell, TableRun, csv_field};
+pub use columns::{ImportedTableRun, LeftOut, LevelTable, TableCell, TableRun, csv_field};
 pub use comparison::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
+pub use exposition::{Exposition, MetricFamily, MetricKind, MetricSeries, MetricValue};
+pub use foreign::{
+    ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignFormats,
+    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun, ImportedSource,
+    NotKnown,
+};
 pub use goal::Bounds;
 pub use lengths::LengthTally;
 pub use level::{
@@ -92,6 +108,8 @@ pub use level::{
 };
 #[cfg(feature = "html")]
 pub use page::ComparisonPage;
+#[cfg(feature = "parquet")]
+pub use parquet::ParquetFailed;
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
 #[cfg(feature = "pictures")]
@@ -100,6 +118,11 @@ pub use plan::{
     Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
     PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,
 };
+#[cfg(feature = "parquet")]
+pub use requests::RequestsParquet;
+pub use requests::{RequestCell, RequestCellKind, RequestRow};
+#[cfg(feature = "schema")]
+pub use schema::DocumentSchema;
 pub use search::{
     SearchAsked, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad,
 };
