@@ -2,6 +2,7 @@
 
 mod answer;
 mod before;
+mod export;
 mod level;
 mod physics;
 mod search;
@@ -9,6 +10,7 @@ mod setup;
 mod stored;
 mod views;
 
+pub(crate) use level::vllm_run_of;
 pub(crate) use search::SEARCH;
 pub(crate) use setup::setup;
 pub(crate) use stored::{Stored, finished};
@@ -16,13 +18,14 @@ pub(crate) use stored::{Stored, finished};
 use fizeau::core::Tape;
 use fizeau::harness::{Cut, StoredLevel, StoredRun};
 use fizeau::metrics::{Concept, GoodputGoals, Verdict, WindowChoice, WindowEnd};
-use fizeau::report::{Checklist, Explanation, LevelReport};
+use fizeau::report::{Checklist, Explanation, ImportedRun, LevelReport};
 use serde::Serialize;
 
 use crate::args::{ChoosingArgs, PhysicsArgs, ReportArgs, TrustArgs};
 use crate::checklist;
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::holds_whatif;
+use crate::imported;
 use crate::planned::is_of_sweep;
 use crate::say::say;
 use crate::sweep;
@@ -44,8 +47,14 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
             path = path.display()
         )));
     }
+    if let Some(run) = imported::without_tapes(path)? {
+        return figures_alone(&run, args, concept);
+    }
     let run = StoredRun::open(path).map_err(Fail::usage)?;
     let asked = Asked::new(args, &run)?;
+    if args.export.is_wanted() {
+        return export::run(&run, &asked, &args.export);
+    }
     if let Some(concept) = concept {
         return views::explain(&run, &asked, concept);
     }
@@ -56,6 +65,30 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
         return views::percentiles(&run, &asked, &args.view);
     }
     levels(&run, &asked)
+}
+
+/// A run of another tool of which there are figures and no tapes: what is known, and what is not.
+fn figures_alone(
+    run: &ImportedRun,
+    args: &ReportArgs,
+    concept: Option<Concept>,
+) -> Result<Exit, Fail> {
+    let needs_tapes = concept.is_some()
+        || !args.view.tools.is_empty()
+        || args.view.percentile_rule.is_some()
+        || !args.view.percentiles.is_empty()
+        || !args.goodput.is_empty();
+    if needs_tapes {
+        return Err(Fail::usage(format!(
+            "{}: imported without tapes: its figures are those of another tool's file, and no other can be computed",
+            run.name()
+        )));
+    }
+    match args.json {
+        true => say(serde_json::to_string_pretty(run).map_err(Fail::broken)?)?,
+        false => say(run.text())?,
+    }
+    Ok(Exit::Good)
 }
 
 /// What is asked of the tapes, by the command line or by the run itself.
@@ -188,7 +221,10 @@ fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result
 }
 
 /// Every tape of a level goes to `each`; what a killed run left over is said.
-fn each_tape(level: &StoredLevel, mut each: impl FnMut(Tape)) -> Result<Option<Cut>, Fail> {
+pub(crate) fn each_tape(
+    level: &StoredLevel,
+    mut each: impl FnMut(Tape),
+) -> Result<Option<Cut>, Fail> {
     let mut tapes = level.tapes().map_err(Fail::usage)?;
     for tape in tapes.by_ref() {
         each(tape.map_err(Fail::usage)?);

@@ -72,6 +72,7 @@ pub(crate) fn run(args: &mut SweepArgs) -> Result<Exit, Fail> {
 }
 
 pub(crate) fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job<'_>, Fail> {
+    let view = args.live.view()?;
     let asked = args.series();
     asked.check()?;
     let protocol = Protocol::measured(&args.protocol, &args.time)?;
@@ -126,7 +127,8 @@ pub(crate) fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job
         physics: physics.ok_or(NO_PHYSICS),
         reader: Reader::Server,
     };
-    let mut series = Series::new(asked, workload, answering, now)?.with_protocol(protocol);
+    let mut series =
+        Series::new(asked, workload, answering, now)?.with_protocol(protocol).watched(view);
     series.setup.precision = args.precision.clone().or(series.setup.precision);
     before.iter().for_each(|run| resume::begun_by(run, &mut series));
     let out = claim()?;

@@ -8,7 +8,7 @@ use fizeau_report::{ChecklistRows, Style, Terminal};
 mod sample;
 
 fn main() {
-    let report = sample::sweep();
+    let report = sample::detailed();
     let width = std::env::args().nth(1).and_then(|width| width.parse().ok());
     match width {
         None => print!("{}", report.page()),

@@ -1,4 +1,4 @@
-//! Foreign text made harmless for HTML and XML.
+//! Foreign text in pages and drawings.
 
 /// `text` with nothing left in it that means anything to HTML or XML, in content or in a quoted attribute. Control
 /// characters, which XML forbids, become the replacement character.
@@ -12,7 +12,7 @@ pub(crate) fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(' '),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c if c.is_control() => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

@@ -9,17 +9,21 @@
 //! | `summary.json` | [`LevelReport::to_json`] |
 //! | `sweep.json` | [`SweepReport::to_json`] |
 //! | a table for a terminal | [`SweepReport::terminal`] |
-//! | `report.html` | [`SweepReport::page`] |
-//! | a chart as an SVG or PNG file | `Picture` (feature `pictures`) |
+//! | `report.html` (feature `html`) | `SweepReport::page` |
+//! | several runs on one page (feature `html`) | `ComparisonPage` |
+//! | a chart as an SVG or PNG file (features `pictures`, `png`) | `Picture` |
 //! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
 //! | `search.json`, and how the highest load within goals was found | [`SearchReport::text`] |
-//! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], [`WhatIf::page`] |
+//! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], `WhatIf::page` |
 //! | how many devices a rate takes, and what they cost | [`PlanReport::text`], [`PlanReport::to_json`] |
 //! | levels of several runs as rows of one table, and as CSV | [`LevelTable`], [`AxesPreset`] |
 //! | vLLM's printed block and JSON | [`VllmResult::block`], [`VllmResult::to_json`] |
 //! | what another tool would have said | [`PeerComparison`] |
 //! | whether to trust it, row by row | [`Checklist`] |
 //! | what a word means, and to whom | [`Explanation`] |
+//! | requests as rows: CSV, Parquet | [`RequestRow`], `RequestsParquet` (feature `parquet`) |
+//! | metrics for Prometheus and OTLP | [`Exposition`] |
+//! | the JSON Schema of a document | `DocumentSchema` (feature `schema`) |
 //! | the speed of light of a model on devices | [`SolView`], [`SolLine`], [`BatchCsv`], [`ContextCsv`] |
 //!
 //! **Use this crate** to show results of Fizeau's metrics in a program of your own. **Use `fizeau-metrics`**
@@ -31,31 +35,39 @@
 //! - Nothing is measured here, and what lies between levels is `fizeau-pareto`'s to say. What is absent in the input is
 //!   absent in the output, with the reason.
 //! - Every foreign text (a model's name, an error of a server) is escaped for where it goes: HTML, SVG, JSON, a terminal.
-//! - The page loads nothing: it is whole in one file, without a network and without scripts.
+//! - A page loads nothing: it is whole in one file, without a network. Without scripts it has everything but its charts.
 
 mod ab;
 mod asked;
 mod axes;
 mod block;
-mod chart;
 mod charts;
 mod checklist;
 mod columns;
 mod comparison;
 mod curve;
+#[cfg(any(feature = "html", feature = "pictures"))]
 mod escape;
+mod exposition;
+mod foreign;
 mod goal;
 mod lengths;
 mod level;
 mod light_table;
 mod number;
+#[cfg(feature = "html")]
 mod page;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod peers;
 mod percentiles;
 #[cfg(feature = "pictures")]
 mod pictures;
 mod plan;
 mod request_rate;
+mod requests;
+#[cfg(feature = "schema")]
+mod schema;
 mod search;
 mod setup;
 mod sink;
@@ -77,17 +89,27 @@ pub use charts::{
 pub use checklist::{
     Check, CheckOutcome, CheckRow, Checklist, ChecklistRows, Requirements, UnknownCheck,
 };
-pub use columns::{LeftOut, LevelTable, TableCell, TableRun, csv_field};
+pub use columns::{ImportedTableRun, LeftOut, LevelTable, TableCell, TableRun, csv_field};
 pub use comparison::{
     ChangedField, ComparedLevel, ComparedRun, ComparisonReport, ComparisonView, RunComparison,
 };
 pub use curve::{LightCurve, LightFigures, LightPoint};
+pub use exposition::{Exposition, MetricFamily, MetricKind, MetricSeries, MetricValue};
+pub use foreign::{
+    ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignFormats,
+    ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun, ImportedSource,
+    NotKnown,
+};
 pub use goal::Bounds;
 pub use lengths::LengthTally;
 pub use level::{
     DecodeLight, LevelDetail, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Reference,
     SpeedOfLight, Until, WarmUp,
 };
+#[cfg(feature = "html")]
+pub use page::ComparisonPage;
+#[cfg(feature = "parquet")]
+pub use parquet::ParquetFailed;
 pub use peers::{Explanation, PeerComparison};
 pub use percentiles::{PercentileTable, PercentileTally};
 #[cfg(feature = "pictures")]
@@ -96,6 +118,11 @@ pub use plan::{
     Bursts, Carried, GoalPrice, LightCost, MeanLengths, Money, NotCarried, NotPlanned, Plan,
     PlanAsk, PlanCost, PlanFigure, PlanLevel, PlanReport, PlanSource, Planned, SimulatedBursts,
 };
+#[cfg(feature = "parquet")]
+pub use requests::RequestsParquet;
+pub use requests::{RequestCell, RequestCellKind, RequestRow};
+#[cfg(feature = "schema")]
+pub use schema::DocumentSchema;
 pub use search::{
     SearchAsked, SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, SearchedLoad,
 };

@@ -174,7 +174,7 @@ const LAYERS: [Layer; 14] = [
         name: "xtask",
         rank: 5,
         ours: &[],
-        external: &["anyhow", "clap", "serde", "serde_json"],
+        external: &["anyhow", "clap", "serde", "serde_json", "sha2"],
     },
 ];
 

@@ -16,6 +16,7 @@ use crate::args::TrustArgs;
 use crate::checklist;
 use crate::client::Client;
 use crate::exit::{Exit, Fail};
+use crate::progress::After;
 use crate::say::say;
 use crate::sweep::{Campaign, Resumed, Series};
 
@@ -41,7 +42,11 @@ impl Wanted {
         let mut levels: Vec<LevelReport> = Vec::new();
         loop {
             let level = match search.next() {
-                SearchStep::Measure(ask) => campaign.level(ask).await?,
+                SearchStep::Measure(ask) => {
+                    let most = usize::try_from(search.spec().most_levels).unwrap_or(usize::MAX);
+                    campaign.shows(most, ask.size.time, After::Unknown);
+                    campaign.level(ask).await?
+                }
                 // A long level is no point of the curve: it shows whether the answer can be kept up.
                 SearchStep::Confirm(ask) => campaign.sustained(ask).await?,
                 SearchStep::Done => break,

@@ -34,14 +34,25 @@ fn a_folder_gets_every_chart_that_has_data() {
     let ended = report(&[&out, "--svg", &to]);
     assert_eq!((ended.code, &*ended.err), (Some(0), ""), "{ended:?}");
     let all = [
-        "course", "frontier", "frontier-tpot", "frontier-ttft", "interactivity", "itl", "lengths", "load", "quantiles",
+        "course",
+        "frontier",
+        "frontier-tpot",
+        "frontier-ttft",
+        "interactivity",
+        "itl",
+        "lengths",
+        "load",
+        "quantiles",
     ];
     assert_eq!(names(&to), all.map(|name| format!("{name}.svg")));
     assert_eq!(ended.out.lines().count(), all.len());
     assert!(ended.out.contains(&format!("svg: {to}/frontier.svg\n")), "{}", ended.out);
     for name in names(&to) {
         let svg = fs::read_to_string(format!("{to}/{name}")).unwrap();
-        assert!(svg.starts_with("<svg ") && svg.contains("Meta-Llama") | svg.contains("lama-3.1"), "{name}");
+        assert!(
+            svg.starts_with("<svg ") && svg.contains("Meta-Llama") | svg.contains("lama-3.1"),
+            "{name}"
+        );
     }
     // Drawn again they are the same.
     let again = scratch.path("again");

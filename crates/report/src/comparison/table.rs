@@ -77,7 +77,7 @@ fn answer(row: &ComparedFigure) -> &'static str {
 }
 
 /// The difference in percent and its interval; in the figure's unit where the baseline is zero.
-fn change(tested: &Tested) -> (String, String) {
+pub(crate) fn change(tested: &Tested) -> (String, String) {
     let (effect, unit, factor) = match tested.relative {
         Some(relative) => (relative, " %", 100.0),
         None => (tested.difference, "", 1.0),
