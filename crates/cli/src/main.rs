@@ -34,6 +34,7 @@ mod report;
 mod runtime;
 mod say;
 mod scenario;
+mod screen;
 mod search;
 mod serve;
 mod simulate;

@@ -15,8 +15,10 @@ pub(crate) use search::SEARCH;
 pub(crate) use setup::setup;
 pub(crate) use stored::{Stored, finished};
 
+use std::path::Path;
+
 use fizeau::core::Tape;
-use fizeau::harness::{Cut, StoredLevel, StoredRun};
+use fizeau::harness::{Cut, RunFolder, StoredLevel, StoredRun};
 use fizeau::metrics::{Concept, GoodputGoals, Verdict, WindowChoice, WindowEnd};
 use fizeau::report::{Checklist, Explanation, ImportedRun, LevelReport};
 use serde::Serialize;
@@ -48,7 +50,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
         )));
     }
     if let Some(run) = imported::without_tapes(path)? {
-        return figures_alone(&run, args, concept);
+        return figures_alone(&run, path, args, concept);
     }
     let run = StoredRun::open(path).map_err(Fail::usage)?;
     let asked = Asked::new(args, &run)?;
@@ -70,6 +72,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
 /// A run of another tool of which there are figures and no tapes: what is known, and what is not.
 fn figures_alone(
     run: &ImportedRun,
+    path: &Path,
     args: &ReportArgs,
     concept: Option<Concept>,
 ) -> Result<Exit, Fail> {
@@ -84,9 +87,19 @@ fn figures_alone(
             run.name()
         )));
     }
+    if args.export.is_wanted() {
+        return Err(Fail::usage(format!(
+            "{}: imported without tapes; `fizeau pareto DIR --table` prints its levels as CSV",
+            run.name()
+        )));
+    }
     match args.json {
         true => say(serde_json::to_string_pretty(run).map_err(Fail::broken)?)?,
-        false => say(run.text())?,
+        false => {
+            say(run.text())?;
+            let folder = RunFolder::again(path);
+            say(folder.write_text("report.html", &run.page()).map_err(Fail::broken)?.display())?;
+        }
     }
     Ok(Exit::Good)
 }
@@ -96,6 +109,7 @@ struct Asked {
     goals: GoodputGoals,
     window: WindowChoice,
     json: bool,
+    markdown: bool,
     physics: PhysicsArgs,
     trust: TrustArgs,
     choosing: ChoosingArgs,
@@ -105,7 +119,8 @@ impl Asked {
     fn new(args: &ReportArgs, run: &StoredRun) -> Result<Self, Fail> {
         let asked = Self::as_run(run, &args.goodput, &args.physics, (args.warmup, args.cooldown))?;
         let (trust, choosing) = (args.trust.clone(), args.choosing.clone());
-        Ok(Self { json: args.json, trust, choosing, ..asked })
+        let (json, markdown) = (args.json, args.markdown);
+        Ok(Self { json, markdown, trust, choosing, ..asked })
     }
 
     /// As the run itself has it, but for what is given.
@@ -134,6 +149,7 @@ impl Asked {
                 cooldown: end(cooldown, "cooldown")?,
             },
             json: false,
+            markdown: false,
             physics: physics.clone(),
             trust: TrustArgs::default(),
             choosing: ChoosingArgs::default(),
@@ -159,6 +175,12 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
         Some(search) => search.is_invalid(),
         None => levels.iter().any(is_missed),
     };
+    let exit = if is_missed { Exit::Missed } else { Exit::Good };
+    if asked.markdown {
+        let report = Stored::of(run, levels, asked)?.report();
+        say(report.markdown().trim_end())?;
+        return Ok(checklist::enforce(&report.checklist(), &asked.trust, exit));
+    }
     let checklist = match (search, <[Level; 1]>::try_from(levels)) {
         (Some(search), Ok(levels)) => {
             searched(&search, Stored::of(run, levels.into(), asked)?, asked)?
@@ -167,7 +189,6 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
         (None, Ok([level])) => alone(&level, asked)?,
         (None, Err(levels)) => sweep_or_blocks(run, levels, asked)?,
     };
-    let exit = if is_missed { Exit::Missed } else { Exit::Good };
     Ok(checklist::enforce(&checklist, &asked.trust, exit))
 }
 

@@ -12,6 +12,8 @@
 //! | `report.html` (feature `html`) | `SweepReport::page` |
 //! | several runs on one page (feature `html`) | `ComparisonPage` |
 //! | a chart as an SVG or PNG file (features `pictures`, `png`) | `Picture` |
+//! | Markdown for a pull request | [`SweepReport::markdown`], [`Markdown`], [`ComparisonReport::markdown`] |
+//! | JUnit's XML for continuous integration | [`ComparisonReport::junit`] |
 //! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
 //! | `search.json`, and how the highest load within goals was found | [`SearchReport::text`] |
 //! | several configurations side by side | [`WhatIf::text`], [`WhatIf::to_json`], `WhatIf::page` |
@@ -34,7 +36,8 @@
 //! - Plain data in, text out: no I/O, no clock, no randomness. The same input gives the same bytes.
 //! - Nothing is measured here, and what lies between levels is `fizeau-pareto`'s to say. What is absent in the input is
 //!   absent in the output, with the reason.
-//! - Every foreign text (a model's name, an error of a server) is escaped for where it goes: HTML, SVG, JSON, a terminal.
+//! - Every foreign text (a model's name, an error of a server) is escaped for where it goes: HTML, SVG, XML, Markdown, JSON, a
+//!   terminal.
 //! - A page loads nothing: it is whole in one file, without a network. Without scripts it has everything but its charts.
 
 mod ab;
@@ -54,6 +57,7 @@ mod goal;
 mod lengths;
 mod level;
 mod light_table;
+mod markdown;
 mod number;
 #[cfg(feature = "html")]
 mod page;
@@ -106,6 +110,7 @@ pub use level::{
     DecodeLight, LevelDetail, LevelReport, LevelStatus, Light, LoadKind, LoadPoint, Reference,
     SpeedOfLight, Until, WarmUp,
 };
+pub use markdown::Markdown;
 #[cfg(feature = "html")]
 pub use page::ComparisonPage;
 #[cfg(feature = "parquet")]
@@ -136,7 +141,7 @@ pub use sweep::{
     Aim, Decision, GoalResult, Maximum, OperatingPoint, Place, Profile, Repeats, StandIn,
     Sustained, SweepReport, Unmeasured, Why, Within,
 };
-pub use terminal::{Style, Terminal};
+pub use terminal::{Charset, Style, Terminal};
 pub use vllm::{
     Detail, Percentile, RampStrategy, RequestRate, Selection, SelectionError, VllmMetric,
     VllmResult, VllmRun, VllmTally,

@@ -33,7 +33,10 @@ pub(super) fn run(run: ImportedRun, path: &Path) -> Result<(), Fail> {
             tapes(level, &folder)?;
         }
     }
-    if has_tapes { summaries(folder) } else { Ok(()) }
+    match has_tapes {
+        true => summaries(folder),
+        false => folder.write_text("report.html", &run.page()).map_err(Fail::broken).map(drop),
+    }
 }
 
 /// The folder of each level and how often its load came before; without a name for a single one.

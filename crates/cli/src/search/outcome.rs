@@ -38,7 +38,8 @@ impl Wanted {
         cancel: &Cancel,
     ) -> Result<Outcome, Fail> {
         let mut search = self.search;
-        let mut campaign = Campaign::new(with, series, client, folder, Resumed::nothing());
+        let nothing = Resumed::nothing();
+        let mut campaign = Campaign::new("search", with, series, client, folder, nothing);
         let mut levels: Vec<LevelReport> = Vec::new();
         loop {
             let level = match search.next() {

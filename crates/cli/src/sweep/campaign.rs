@@ -32,8 +32,9 @@ pub(crate) struct Campaign<'a, M> {
 }
 
 impl<'a, M: Measure> Campaign<'a, M> {
-    /// Of nothing yet.
+    /// Of nothing yet, for `command`.
     pub(crate) fn new(
+        command: &'static str,
         with: M,
         series: &'a Series<'a>,
         client: &'a Client,
@@ -41,7 +42,7 @@ impl<'a, M: Measure> Campaign<'a, M> {
         resumed: Resumed,
     ) -> Self {
         let cancel = with.cancel().clone();
-        let title = Title::of("sweep", &series.setup);
+        let title = Title::of(command, &series.setup);
         Self {
             progress: Progress::new(series.view, title, &cancel),
             cancel,

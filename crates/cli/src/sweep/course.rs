@@ -70,7 +70,7 @@ impl<'a, M: Measure> Course<'a, M> {
         let levels = u32::try_from(series.spec.levels.len()).unwrap_or(u32::MAX);
         let all = levels.saturating_add(rates).saturating_add(further);
         Self {
-            campaign: Campaign::new(with, series, client, folder, resumed),
+            campaign: Campaign::new("sweep", with, series, client, folder, resumed),
             budget,
             runs: Vec::new(),
             left_out: Vec::new(),

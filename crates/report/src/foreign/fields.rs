@@ -100,7 +100,7 @@ impl<'a> Fields<'a> {
     }
 
     /// An object within; none for null.
-    pub(super) fn object(&self, field: &str) -> Result<Option<Fields<'a>>, ForeignError> {
+    pub(super) fn object(&self, field: &str) -> Result<Option<Self>, ForeignError> {
         let Some(value) = self.get(field) else { return Ok(None) };
         let map = value.as_object().ok_or_else(|| self.wrong(field, value, "an object"))?;
         let prefix = format!("{}{field}.", self.prefix);

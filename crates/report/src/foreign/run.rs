@@ -48,7 +48,7 @@ impl ImportedRun {
     /// without. Each is named for its model, and for the settings in which it differs from the others.
     #[must_use]
     pub fn of_levels(levels: Vec<ImportedLevel>) -> Vec<Self> {
-        let mut groups: Vec<(Vec<(String, String)>, Vec<ImportedLevel>)> = Vec::new();
+        let mut groups: Vec<(Identity, Vec<ImportedLevel>)> = Vec::new();
         for level in levels {
             let key = identity(&level);
             match groups.iter_mut().find(|(known, _)| *known == key) {
@@ -56,9 +56,9 @@ impl ImportedRun {
                 None => groups.push((key, vec![level])),
             }
         }
-        let keys: Vec<Vec<(String, String)>> = groups.iter().map(|(key, _)| key.clone()).collect();
+        let keys: Vec<Identity> = groups.iter().map(|(key, _)| key.clone()).collect();
         let differs = |part: &(String, String)| keys.iter().any(|key| !key.contains(part));
-        let named = |(key, levels): (Vec<(String, String)>, Vec<ImportedLevel>)| {
+        let named = |(key, levels): (Identity, Vec<ImportedLevel>)| {
             let parts = key.iter().filter(|part| part.0 == "model" || differs(part));
             let words: Vec<String> = parts.filter_map(|(name, value)| word(name, value)).collect();
             let name = if words.is_empty() { "imported".to_owned() } else { words.join(" ") };
@@ -334,8 +334,11 @@ impl Serialize for ImportedRun {
     }
 }
 
+/// Names and values.
+type Identity = Vec<(String, String)>;
+
 /// What levels of one run have in common.
-fn identity(level: &ImportedLevel) -> Vec<(String, String)> {
+fn identity(level: &ImportedLevel) -> Identity {
     let ImportedAbout { model, backend, dataset, settings, .. } = &level.about;
     let mut all = vec![("tool".to_owned(), level.source.tool.clone())];
     let maybe = [("model", model), ("backend", backend), ("dataset", dataset)];

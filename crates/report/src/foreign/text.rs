@@ -6,7 +6,7 @@ use crate::number::{column_decimals, number};
 const WIDTH: usize = 80;
 
 /// Head, its unit or statistic, and the figure's name.
-pub(super) const COLUMNS: [(&str, &str, &str); 8] = [
+pub(crate) const COLUMNS: [(&str, &str, &str); 8] = [
     ("req", "/s", "requests_per_s"),
     ("out tok", "/s", "output_tps"),
     ("TTFT", "p50", "p50_ttft_ms"),
@@ -109,7 +109,7 @@ impl ImportedRun {
     }
 
     /// What is not quite as its name says, each once.
-    pub(super) fn caveats(&self) -> Vec<&str> {
+    pub(crate) fn caveats(&self) -> Vec<&str> {
         let mut all: Vec<&str> = Vec::new();
         for caveat in self.levels().iter().flat_map(|level| &level.caveats) {
             if !all.contains(&caveat.as_str()) {
@@ -117,6 +117,13 @@ impl ImportedRun {
             }
         }
         all
+    }
+
+    /// The same as they are.
+    #[cfg(feature = "html")]
+    pub(crate) fn all_not_known(&self) -> Vec<super::NotKnown> {
+        let own = self.not_known().into_iter();
+        own.map(|(what, why)| super::NotKnown::new(what, why)).collect()
     }
 
     /// What is not known of some level, each once.
@@ -141,7 +148,7 @@ fn short_load(level: &ImportedLevel) -> String {
 }
 
 /// The figures of a column, with a star behind what stands in for a p99; `-` where nothing is known.
-pub(super) fn cells(levels: &[ImportedLevel], name: &str) -> Vec<String> {
+pub(crate) fn cells(levels: &[ImportedLevel], name: &str) -> Vec<String> {
     let decimals = column_decimals(levels.iter().filter_map(|level| level.figure(name)));
     let cell = |level: &ImportedLevel| {
         let star = if level.greatest_for_p99.iter().any(|own| own == name) { "*" } else { "" };

@@ -12,6 +12,7 @@ mod foreign;
 mod lengths;
 mod level;
 mod light;
+mod markdown;
 #[cfg(feature = "html")]
 mod page;
 #[cfg(feature = "parquet")]

@@ -51,7 +51,7 @@ impl Chromium {
         let address = said
             .filter_map(|line| Some(line.strip_prefix("DevTools listening on ")?.trim().to_owned()))
             .next()
-            .expect("Chromium ended before it listened");
+            .unwrap_or_else(|| panic!("Chromium ended before it listened"));
         // A pipe that nobody reads fills up, and whoever writes into it waits.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         Some(Self { child, address, scratch })

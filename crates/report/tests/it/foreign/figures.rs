@@ -198,3 +198,19 @@ fn text_and_markdown_say_what_is_not_known_and_obey_no_file() {
     assert!(!markdown.contains("<script>") && !markdown.contains('\u{1b}'), "{markdown}");
     assert!(markdown.contains("| **concurrency 4** |"), "{markdown}");
 }
+
+#[cfg(feature = "html")]
+#[test]
+fn the_page_of_figures_alone_says_what_is_missing_and_runs_no_foreign_script() {
+    let mut levels = sweep();
+    for level in &mut levels {
+        level.about.model = Some("<script>alert(1)</script>".to_owned());
+    }
+    let page = ImportedRun::new("old", levels).page();
+    assert!(!page.contains("<script>alert"), "escaped");
+    assert!(page.contains("What is not known?") && page.contains("no figure can be"), "reasons");
+    for chart in ["frontier", "interactivity", "load"] {
+        assert!(page.contains(&format!("data-chart=\"{chart}\"")), "{chart}");
+    }
+    assert!(!page.contains("data-chart=\"quantiles\""), "no chart of what takes tapes");
+}
