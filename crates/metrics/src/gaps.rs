@@ -1,6 +1,6 @@
 //! The gaps within one reply: between events (ICL) and between tokens (ITL).
 
-use fizeau_core::{Arrival, Millis, Nanos, Tape, Tokens};
+use fizeau_core::{Arrival, Millis, Nanos, Stamp, Tape, Tokens};
 
 /// The gaps between successive generation events of `tape`: inter-chunk latency, which other tools often call
 /// ITL.
@@ -31,6 +31,11 @@ pub struct ItlShare {
 /// event, whatever it carried, as TPOT does. Hence the mean of the shares, weighted by tokens, is the
 /// request's TPOT whenever its last event carried a token. A request that failed has none.
 pub fn inter_token(tape: &Tape) -> impl Iterator<Item = ItlShare> {
+    inter_token_at(tape).map(|(_, share)| share)
+}
+
+/// The same, each with the instant at which its gap closed.
+pub(crate) fn inter_token_at(tape: &Tape) -> impl Iterator<Item = (Stamp, ItlShare)> {
     let mut arrivals = successful(tape).iter();
     let mut previous = arrivals.next().map(|first| first.at);
     let with_tokens = arrivals.filter(|arrival| arrival.tokens > 0);
@@ -38,7 +43,7 @@ pub fn inter_token(tape: &Tape) -> impl Iterator<Item = ItlShare> {
         let gap = arrival.at.since(previous.replace(arrival.at)?)?;
         let per_token = Millis::new(gap.as_millis_f64() / f64::from(arrival.tokens));
         let tokens = Tokens::new(arrival.tokens.into());
-        Some(ItlShare { gap, per_token, tokens })
+        Some((arrival.at, ItlShare { gap, per_token, tokens }))
     })
 }
 

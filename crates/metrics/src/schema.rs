@@ -6,6 +6,7 @@ mod validity;
 mod window;
 
 use fizeau_core::object_schema;
+use fizeau_core::schema::ObjectSchema;
 
 use crate::{Distribution, EarlyStopping, RateDistribution, TokenDistribution};
 
@@ -18,7 +19,7 @@ object_schema!(
         .or_reason::<f64>("mean")
         .interval::<f64>("mean")
         .may_have::<f64>("effective_n")
-        .each(&["std", "min"], |o, name| o.or_reason::<f64>(name))
+        .each(&["std", "min"], ObjectSchema::or_reason::<f64>)
         .each(&["p50", "p90", "p95", "p99", "p999"], |o, name| {
             o.or_reason::<f64>(name).interval::<f64>(name)
         })
@@ -36,7 +37,7 @@ object_schema!(
 
 object_schema!(TokenDistribution, "TokenDistribution", "Lengths in tokens, one a request.", |o| o
     .field::<u64>("n")
-    .each(&["mean", "min", "p10", "p50", "p90", "p99", "max"], |o, name| o.or_reason::<f64>(name)));
+    .each(&["mean", "min", "p10", "p50", "p90", "p99", "max"], ObjectSchema::or_reason::<f64>));
 
 object_schema!(
     RateDistribution,

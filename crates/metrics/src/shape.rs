@@ -1,5 +1,9 @@
 //! What a level looks like: curves and series of bounded size, for whoever draws it.
 
+mod course;
+mod curve;
+mod gaps;
+mod pairs;
 mod tally;
 
 pub use tally::ShapeTally;
@@ -14,8 +18,8 @@ pub struct LevelShape {
     pub quantiles: QuantileCurves,
     /// The level bin by bin, from the first release to the last end.
     pub course: Course,
-    /// The time to first token beside the length of the prompt, for at most [`LevelShape::MOST_PAIRS`] completed requests, evenly
-    /// taken in the order in which they ended. Empty where no prompt's length is known.
+    /// The time to first token beside the length of the prompt, by rising length: of at most [`LevelShape::MOST_PAIRS`] completed
+    /// requests, an even sample of all by their numbers, the same in any order of tapes. Empty where no prompt's length is known.
     pub ttft_by_input: Vec<TtftOfInput>,
 }
 
@@ -59,9 +63,9 @@ pub struct QuantilePoint {
 /// A level bin by bin.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Course {
-    /// When the first bin begins: at the first release.
+    /// When the first bin begins: less than a bin before the first release, at a multiple of its length from the epoch.
     pub start: Stamp,
-    /// How long a bin is; zero where there is none.
+    /// How long a bin is: 125 us, or that doubled as often as it takes; zero where there is none.
     pub bin: Nanos,
     /// The bins, without gaps.
     pub bins: Vec<CourseBin>,
@@ -74,11 +78,11 @@ pub struct CourseBin {
     pub in_flight: f64,
     /// The mean number of those that waited for their first token: where it rises, prefills compete with decoding.
     pub prefilling: f64,
-    /// Output tokens that came, per second.
+    /// Output tokens of completed requests that came, per second.
     pub output_tokens_per_s: PerSec,
-    /// The median of the gaps between tokens that ended here; absent where none did.
+    /// The median of the gaps between tokens that ended here, each token counted, within 3.2 %; absent where none did.
     pub itl_p50: Option<Millis>,
-    /// Their 99th percentile; absent where there are fewer than 100.
+    /// Their 99th percentile, as exactly; absent where there are fewer than 100.
     pub itl_p99: Option<Millis>,
     /// The longest of them.
     pub itl_max: Option<Millis>,

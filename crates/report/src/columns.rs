@@ -2,11 +2,13 @@
 
 mod csv;
 mod figures;
+mod imported;
 mod list;
 #[cfg(feature = "parquet")]
 mod parquet;
 
 pub use csv::csv_field;
+pub use imported::ImportedTableRun;
 
 use fizeau_core::UsdPerHour;
 use fizeau_roofline::System;

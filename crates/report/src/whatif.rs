@@ -3,7 +3,9 @@
 mod answer;
 mod common;
 mod json;
+#[cfg(feature = "html")]
 mod page;
+#[cfg(feature = "pictures")]
 mod picture;
 mod text;
 

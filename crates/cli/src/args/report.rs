@@ -32,6 +32,9 @@ pub(crate) struct ReportArgs {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print Markdown, for a pull request or a step's summary: `>> "$GITHUB_STEP_SUMMARY"`.
+    #[arg(long, conflicts_with_all = ["json", "tools", "explain", "percentile_rule", "percentiles"])]
+    pub(crate) markdown: bool,
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
     /// What is not given is as the run had it.

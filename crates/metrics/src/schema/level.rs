@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fizeau_core::schema::ObjectSchema;
 use fizeau_core::{Millis, PerSec, TokenSource, object_schema};
 
 use crate::{
@@ -51,7 +52,7 @@ object_schema!(MetricsSchema, "Metrics", "Every latency that is measured.", |o| 
         "tls_ms",
         "read_lag_ms",
     ],
-    |o, name| o.field::<Distribution>(name)
+    ObjectSchema::field::<Distribution>
 ));
 
 object_schema!(TokenCounts, "TokenCounts", "Tokens of completed requests.", |o| o
@@ -75,19 +76,17 @@ object_schema!(Jitter, "Jitter", "How evenly tokens came. A tail ratio is p99 ov
             "e2el_tail_ratio",
             "zero_gap_share"
         ],
-        |o, name| o.or_reason::<f64>(name)
+        ObjectSchema::or_reason::<f64>
     ));
 
 object_schema!(RequestRates, "RequestRates", "Rates of single requests that completed.", |o| o
-    .each(&["prefill_tokens_per_s", "user_tokens_per_s"], |o, name| o
-        .field::<RateDistribution>(name))
-    .each(&["text_bytes_per_s", "text_chars_per_s"], |o, name| o.field::<RateDistribution>(name)));
+    .each(&["prefill_tokens_per_s", "user_tokens_per_s"], ObjectSchema::field::<RateDistribution>)
+    .each(&["text_bytes_per_s", "text_chars_per_s"], ObjectSchema::field::<RateDistribution>));
 
 object_schema!(OutputSummary, "OutputSummary", "What the output was made of.", |o| o
-    .each(&["reasoning_tokens", "visible_tokens", "reasoning_reported"], |o, name| o
-        .field::<u64>(name))
+    .each(&["reasoning_tokens", "visible_tokens", "reasoning_reported"], ObjectSchema::field::<u64>)
     .field::<ChannelTokens>("by_channel")
-    .each(&["text_bytes", "text_chars"], |o, name| o.field::<u64>(name))
+    .each(&["text_bytes", "text_chars"], ObjectSchema::field::<u64>)
     .each(&["visible_tokens_per_s", "text_bytes_per_s", "text_chars_per_s"], |o, name| {
         o.or_reason::<PerSec>(name)
     })
@@ -105,7 +104,7 @@ object_schema!(
             "goodput_per_s",
             "good_share"
         ],
-        |o, name| o.or_reason::<f64>(name).interval::<f64>(name)
+        ObjectSchema::or_reason::<f64>.interval::<f64>(name)
     )
 );
 
@@ -115,7 +114,7 @@ object_schema!(Arrivals, "Arrivals", "The gaps between arrivals of an open loop.
 
 object_schema!(Gaps, "Gaps", "Gaps between consecutive instants.", |o| o
     .field::<u64>("n")
-    .each(&["rate_per_s", "cv_squared", "lag1"], |o, name| o.or_reason::<f64>(name)));
+    .each(&["rate_per_s", "cv_squared", "lag1"], ObjectSchema::or_reason::<f64>));
 
 object_schema!(LengthChecks, "LengthChecks", "Lengths as asked beside lengths as seen.", |o| o
     .field::<LengthCheck>("prompt")
@@ -128,16 +127,16 @@ object_schema!(LengthCheck, "LengthCheck", "Lengths in tokens, asked and seen.",
 
 object_schema!(LengthDifference, "LengthDifference", "Tokens seen less tokens asked.", |o| o
     .field::<u64>("n")
-    .each(&["asked_mean", "seen_mean", "absolute_mean"], |o, name| o.field::<f64>(name))
+    .each(&["asked_mean", "seen_mean", "absolute_mean"], ObjectSchema::field::<f64>)
     .or_reason::<f64>("share")
-    .each(&["min", "max"], |o, name| o.field::<i64>(name))
+    .each(&["min", "max"], ObjectSchema::field::<i64>)
     .or_reason::<i64>("constant")
     .field::<u64>("past_one_percent")
     .field::<BTreeMap<String, u64>>("histogram"));
 
 object_schema!(ModelSummary, "ModelSummary", "One model of a mix.", |o| o
     .or_reason::<String>("model")
-    .each(&["sent", "completed", "failed", "output_tokens"], |o, name| o.field::<u64>(name))
+    .each(&["sent", "completed", "failed", "output_tokens"], ObjectSchema::field::<u64>)
     .field::<Distribution>("ttft_ms"));
 
 object_schema!(ProbeSummary, "ProbeSummary", "The probe stream beside the load.", |o| o

@@ -1,6 +1,7 @@
 //! A level over time, its window, and whether its queue grows.
 
 use fizeau_core::object_schema;
+use fizeau_core::schema::ObjectSchema;
 
 use crate::{
     Distribution, Growth, Occupancy, OverTime, Saturation, Stationarity, Trend, WindowFigures,
@@ -12,7 +13,7 @@ object_schema!(
     "OverTime",
     "How many requests were in which state, weighted by time.",
     |o| o
-        .each(&["in_flight", "prefilling", "decoding", "due"], |o, name| o.field::<Occupancy>(name))
+        .each(&["in_flight", "prefilling", "decoding", "due"], ObjectSchema::field::<Occupancy>)
         .or_reason::<f64>("tokens_in_flight_mean")
         .field::<f64>("peak_output_tokens_per_s")
         .field::<f64>("peak_over_s")
@@ -21,7 +22,7 @@ object_schema!(
 
 object_schema!(Occupancy, "Occupancy", "How many of something were going on.", |o| o
     .field::<f64>("mean")
-    .each(&["p50", "p90", "peak"], |o, name| o.field::<u64>(name)));
+    .each(&["p50", "p90", "peak"], ObjectSchema::field::<u64>));
 
 object_schema!(Windowed, "Windowed", "The steady part of the level, beside the whole run.", |o| o
     .field::<String>("warmup")
@@ -38,9 +39,9 @@ object_schema!(
         .may_have::<u64>("plateau_in_flight")
         .may_have::<f64>("plateau_share")
         .may_have::<String>("not_steady_reason")
-        .each(&["from_ns", "to_ns"], |o, name| o.field::<u64>(name))
+        .each(&["from_ns", "to_ns"], ObjectSchema::field::<u64>)
         .field::<f64>("duration_s")
-        .each(&["cut_front", "sent", "cut_back", "completed"], |o, name| o.field::<u64>(name))
+        .each(&["cut_front", "sent", "cut_back", "completed"], ObjectSchema::field::<u64>)
         .field::<WindowMetrics>("metrics")
         .or_reason::<WindowThroughput>("throughput")
 );
@@ -49,7 +50,7 @@ object_schema!(WindowMetrics, "WindowMetrics", "Latencies of requests sent in th
     .each(&["ttft_ms", "ttft_scheduled_ms", "first_visible_ms", "tpot_ms"], |o, name| {
         o.field::<Distribution>(name)
     })
-    .each(&["e2el_ms", "e2el_scheduled_ms"], |o, name| o.field::<Distribution>(name))
+    .each(&["e2el_ms", "e2el_scheduled_ms"], ObjectSchema::field::<Distribution>)
     .or_reason::<Distribution>("itl_ms")
     .or_reason::<Distribution>("icl_ms"));
 
@@ -58,7 +59,7 @@ object_schema!(
     "WindowThroughput",
     "Rates in the window, in whole cells of tokens.",
     |o| o
-        .each(&["from_ns", "to_ns"], |o, name| o.field::<u64>(name))
+        .each(&["from_ns", "to_ns"], ObjectSchema::field::<u64>)
         .field::<f64>("duration_s")
         .each(&["requests_per_s", "output_tokens_per_s"], |o, name| {
             o.field::<f64>(name).interval::<f64>(name)
@@ -67,9 +68,9 @@ object_schema!(
 
 object_schema!(Stationarity, "Stationarity", "What one signal showed of the level's ends.", |o| o
     .word("signal", &["in_flight", "ttft_scheduled_ms", "tpot_ms"])
-    .each(&["n", "cut_front", "cut_back"], |o, name| o.field::<u64>(name))
+    .each(&["n", "cut_front", "cut_back"], ObjectSchema::field::<u64>)
     .or_reason::<Trend>("trend")
-    .each(&["mser_front", "mser_back"], |o, name| o.field::<CurveSchema>(name)));
+    .each(&["mser_front", "mser_back"], ObjectSchema::field::<CurveSchema>));
 
 struct CurveSchema;
 
@@ -78,9 +79,9 @@ object_schema!(CurveSchema, "MserCurve", "The MSER-5 statistic by cut: two lists
     .field::<Vec<f64>>("statistic"));
 
 object_schema!(Trend, "Trend", "A line through batch means.", |o| o
-    .each(&["per_s", "mean", "share"], |o, name| o.field::<f64>(name))
+    .each(&["per_s", "mean", "share"], ObjectSchema::field::<f64>)
     .field::<u64>("batches")
-    .each(&["effective", "p"], |o, name| o.field::<f64>(name)));
+    .each(&["effective", "p"], ObjectSchema::field::<f64>));
 
 object_schema!(
     Saturation,

@@ -23,6 +23,7 @@ mod probe;
 mod request;
 mod says;
 mod series;
+mod shape;
 mod slo;
 mod tally;
 mod tapes;

@@ -206,6 +206,7 @@ impl Serialize for Table<'_> {
             Basis::Requests { baseline, candidate } => {
                 map.serialize_entry("requests", &[baseline, candidate])?;
             }
+            Basis::Intervals => map.serialize_entry("intervals_alone", &true)?,
         }
         map.serialize_entry("alpha", &table.alpha.get())?;
         map.serialize_entry("power", &table.power.get())?;

@@ -90,7 +90,7 @@ impl PlanCost {
 }
 
 /// Dollars with the digits that mean something: `1,234,567`, `56.70`, `0.000563`.
-pub(super) fn usd(amount: f64) -> String {
+pub(crate) fn usd(amount: f64) -> String {
     if !amount.is_finite() {
         return "-".to_owned();
     }

@@ -8,13 +8,18 @@ mod columns;
 mod comparison;
 mod decision;
 mod exposition;
+mod foreign;
 mod lengths;
 mod level;
 mod light;
+mod markdown;
+#[cfg(feature = "html")]
 mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod peers;
+#[cfg(feature = "pictures")]
+mod pictures;
 mod plan;
 mod requests;
 mod sample;

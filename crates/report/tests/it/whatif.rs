@@ -95,6 +95,7 @@ fn the_file_has_each_configuration_with_its_reasons() {
 }
 
 #[test]
+#[cfg(feature = "html")]
 fn the_page_is_whole_and_escapes() {
     let page = report().page();
     assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));

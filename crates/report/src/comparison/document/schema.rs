@@ -61,10 +61,11 @@ written_as!(ComparisonView<'_>, Table<'_>);
 object_schema!(
     Table<'_>,
     "ComparisonTable",
-    "What differs, how sure that is, and what could have been found. It rests on `rounds`, `paired_requests` or `requests`.",
+    "What differs, how sure that is, and what could have been found. It rests on `rounds`, `paired_requests`, `requests`, or `intervals_alone`.",
     |o| o
         .each(&["rounds", "paired_requests"], |o, name| o.may_have::<u64>(name))
         .may_have::<[u64; 2]>("requests")
+        .may_have::<bool>("intervals_alone")
         .each(&["alpha", "power", "smallest_change"], |o, name| o.field::<f64>(name))
         .field::<u64>("figures_decided")
         .field::<Vec<Row<'_>>>("figures")

@@ -1,0 +1,52 @@
+//! An even sample of requests, the same in whatever order they come.
+
+use std::collections::BinaryHeap;
+
+use fizeau_core::{Millis, Tape, Tokens};
+
+use super::{LevelShape, TtftOfInput};
+
+/// At most [`LevelShape::MOST_PAIRS`] pairs: those whose requests' numbers, scrambled, are the least. Every n-th request would
+/// be no fair sample of a workload in which every n-th prompt is alike.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PairTally(BinaryHeap<Ranked>);
+
+/// Ordered by the scrambled number first; the rest is there for equal numbers, which a run put together from shards may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Ranked {
+    rank: u64,
+    input: u64,
+    ttft_bits: u64,
+}
+
+impl PairTally {
+    pub(super) fn add(&mut self, tape: &Tape, pair: TtftOfInput) {
+        let rank = scrambled(tape.request.0);
+        // A latency is finite and not negative: its bits are in the order of its values.
+        let ttft_bits = pair.ttft.get().to_bits();
+        self.0.push(Ranked { rank, input: pair.input.get(), ttft_bits });
+        if self.0.len() > LevelShape::MOST_PAIRS {
+            self.0.pop();
+        }
+    }
+
+    /// By rising length of the prompt.
+    pub(super) fn pairs(&self) -> Vec<TtftOfInput> {
+        let mut kept: Vec<Ranked> = self.0.iter().copied().collect();
+        kept.sort_unstable_by_key(|one| (one.input, one.ttft_bits));
+        let pair = |one: Ranked| TtftOfInput {
+            input: Tokens::new(one.input),
+            ttft: Millis::new(f64::from_bits(one.ttft_bits)),
+        };
+        kept.into_iter().map(pair).collect()
+    }
+}
+
+/// The output function of SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators",
+/// OOPSLA 2014): a bijection.
+const fn scrambled(number: u64) -> u64 {
+    let mut z = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}

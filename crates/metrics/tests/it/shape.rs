@@ -1,0 +1,188 @@
+//! The shape of a level: bounded, the same in any order, and true to the figures that it is a picture of.
+
+use fizeau_core::{FailureClass, Millis, Nanos, Part, RequestId, Stamp, Tape, Tokens};
+use fizeau_metrics::{
+    CourseBin, GoodputGoals, LevelShape, LevelSummary, QuantilePoint, ShapeTally, Timeline,
+};
+use proptest::prelude::*;
+
+use crate::cases;
+use crate::tapes::{any_tape, failed, ms, tape};
+
+/// Numbered tapes, of which one in four failed; they are spread over as much as `span_ms`.
+fn any_level(span_ms: u64) -> impl Strategy<Value = Vec<Tape>> {
+    let one = (any_tape(), 0..4, 0..span_ms).prop_map(|(tape, kind, later)| {
+        let tape = moved(tape, Nanos::from_millis(later));
+        if kind == 0 { failed(tape, FailureClass::Truncated) } else { tape }
+    });
+    prop::collection::vec(one, 1..30).prop_map(|mut tapes| {
+        for (number, tape) in (0..).zip(&mut tapes) {
+            tape.request = RequestId(number);
+            tape.asked.input_tokens = Some(Tokens::new(10 + number));
+        }
+        tapes
+    })
+}
+
+/// The same, later.
+fn moved(mut tape: Tape, by: Nanos) -> Tape {
+    let marks = &mut tape.marks;
+    marks.intended += by;
+    marks.released += by;
+    marks.send_start = marks.send_start.map(|at| at + by);
+    marks.send_end = marks.send_end.map(|at| at + by);
+    marks.end = marks.end.map(|at| at + by);
+    tape.arrivals.iter_mut().for_each(|arrival| arrival.at += by);
+    tape
+}
+
+fn close(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
+}
+
+proptest! {
+    #![proptest_config(cases(128))]
+
+    #[test]
+    fn the_order_of_tapes_does_not_matter(
+        (tapes, shuffled) in any_level(100_000)
+            .prop_flat_map(|tapes| (Just(tapes.clone()), Just(tapes).prop_shuffle())),
+    ) {
+        prop_assert_eq!(LevelShape::of(&tapes), LevelShape::of(&shuffled));
+    }
+
+    #[test]
+    fn a_course_has_all_the_time_in_flight_and_all_tokens(tapes in any_level(100_000)) {
+        let LevelShape { course, .. } = LevelShape::of(&tapes);
+        let (bin, timeline) = (course.bin.as_nanos() as f64, Timeline::of(&tapes));
+        let sum = |of: fn(&CourseBin) -> f64| course.bins.iter().map(of).sum::<f64>();
+        let whole = fizeau_metrics::TimeSpan::new(Stamp::EPOCH, ms(1_000_000_000));
+        let (flown, waited) = (timeline.in_flight().over(whole), timeline.prefilling().over(whole));
+        prop_assert!(close(sum(|one| one.in_flight) * bin, flown.integral() as f64));
+        prop_assert!(close(sum(|one| one.prefilling) * bin, waited.integral() as f64));
+        let summary = LevelSummary::of(&tapes, &GoodputGoals::default());
+        let tokens = sum(|one| one.output_tokens_per_s.get()) * (bin / 1e9);
+        prop_assert!(close(tokens, summary.tokens.output.get() as f64));
+        prop_assert!(course.bins.iter().all(|one| one.prefilling <= one.in_flight));
+    }
+
+    #[test]
+    fn a_course_is_bounded_and_covers_the_level(tapes in any_level(10_000_000)) {
+        let LevelShape { course, ttft_by_input, .. } = LevelShape::of(&tapes);
+        let first = tapes.iter().map(|tape| tape.marks.released).min().unwrap();
+        let last = tapes.iter().filter_map(|tape| tape.marks.end).max().unwrap();
+        let end = course.start + course.bin * course.bins.len() as u64;
+        prop_assert!(course.bins.len() <= LevelShape::MOST_BINS);
+        prop_assert!(course.start <= first && last <= end);
+        prop_assert!(first.saturating_since(course.start) < course.bin);
+        prop_assert!(end.saturating_since(last) < course.bin);
+        // As fine as the bound allows: half as long bins would be too many.
+        let halves = 2 * course.bins.len();
+        prop_assert!(course.bin == Nanos::from_micros(125) || halves > LevelShape::MOST_BINS);
+        prop_assert!(ttft_by_input.len() <= LevelShape::MOST_PAIRS);
+        prop_assert_eq!(ttft_by_input.len() as u64, LevelSummary::of(&tapes, &GoodputGoals::default()).metrics.ttft.n);
+    }
+
+    #[test]
+    fn curves_rise_and_pass_where_percentiles_are(tapes in any_level(1_000)) {
+        let summary = LevelSummary::of(&tapes, &GoodputGoals::default()).metrics;
+        let curves = LevelShape::of(&tapes).quantiles;
+        let all = [
+            (&curves.ttft, summary.ttft),
+            (&curves.tpot, summary.tpot),
+            (&curves.itl, summary.itl),
+            (&curves.e2el, summary.e2el),
+        ];
+        for (curve, exact) in all {
+            prop_assert!(curve.is_sorted_by(|a, b| a.share < b.share && a.value <= b.value));
+            let n = exact.n as f64;
+            let supported = |point: &QuantilePoint| {
+                n * point.share >= 0.999_999 && n * (1.0 - point.share) >= 0.999_999
+            };
+            prop_assert!(curve.iter().all(supported), "{n} {curve:?}");
+            prop_assert_eq!(curve.is_empty(), exact.n < 2);
+            let (min, max) = (exact.min.unwrap_or_default(), exact.max.unwrap_or_default());
+            let within = |point: &QuantilePoint| {
+                let value = point.value.get();
+                min.get() * 0.999 - 1e-6 <= value && value <= max.get() * 1.001 + 1e-6
+            };
+            prop_assert!(curve.iter().all(within), "{min:?} {max:?} {curve:?}");
+        }
+    }
+}
+
+#[test]
+fn a_curve_is_the_uniform_law_for_a_uniform_sample() {
+    // A thousand times to first token, 1 ms to 1000 ms.
+    let tapes: Vec<Tape> = (1..=1000).map(|n| tape(0, &[(n, 1)])).collect();
+    let curve = LevelShape::of(&tapes).quantiles.ttft;
+    assert_eq!(curve.first().map(|point| point.share), Some(0.001));
+    assert_eq!(curve.last().map(|point| point.share), Some(0.999));
+    for QuantilePoint { share, value } in curve {
+        assert!((value.get() - 1000.0 * share).abs() <= 1.0, "{share} {value:?}");
+    }
+}
+
+#[test]
+fn a_course_shows_prefill_beside_decoding() {
+    // One decodes a token each 10 ms; at 500 ms another comes and makes it wait for 200 ms.
+    let steady = (1..50).map(|n| (10 * n, 1)).chain((0..30).map(|n| (700 + 10 * n, 1)));
+    let steady = tape(0, &steady.collect::<Vec<_>>());
+    let intruder = tape(500, &[(700, 1)]);
+    let course = LevelShape::of(&[steady, intruder]).course;
+    assert_eq!((course.start, course.bin), (Stamp::EPOCH, Nanos::from_millis(8)));
+    assert_eq!(course.bins.len(), 124); // 990 ms
+    let at = |ms: usize| course.bins.get(ms / 8).copied().unwrap_or_default();
+    assert_eq!((at(600).in_flight, at(600).prefilling), (2.0, 1.0));
+    assert_eq!(at(600).itl_max, None);
+    let after = at(699).itl_max.map(Millis::get);
+    assert_eq!(after, Some(210.0));
+    assert_eq!(at(300).itl_p99, None);
+    assert!(at(300).itl_p50.is_some_and(|gap| (gap.get() / 10.0 - 1.0).abs() < 0.032));
+}
+
+#[test]
+fn who_failed_was_in_flight_and_nothing_else_and_a_probe_is_not_there() {
+    let bad = failed(tape(0, &[(10, 1), (20, 5)]), FailureClass::Truncated);
+    let probe = Tape { part: Part::Probe, ..tape(0, &[(10, 1), (20, 5)]) };
+    let mut unsent = failed(tape(0, &[]), FailureClass::Connect);
+    (unsent.marks.send_start, unsent.marks.end) = (None, Some(ms(16)));
+    let shape = LevelShape::of(&[bad, probe, unsent]);
+    let flown: f64 = shape.course.bins.iter().map(|bin| bin.in_flight).sum();
+    assert!(close(flown * shape.course.bin.as_millis_f64(), 20.0));
+    let none = |bin: &CourseBin| bin.output_tokens_per_s.get() == 0.0 && bin.itl_max.is_none();
+    assert!(shape.course.bins.iter().all(none));
+    assert!(shape.quantiles.e2el.is_empty() && shape.ttft_by_input.is_empty());
+    assert_eq!(LevelShape::of(&[]), LevelShape::default());
+}
+
+#[test]
+fn pairs_are_an_even_sample() {
+    let mut tally = ShapeTally::default();
+    for number in 0..10_000 {
+        let mut one = tape(0, &[(5, 1)]);
+        one.request = RequestId(number);
+        one.asked.input_tokens = Some(Tokens::new(number));
+        tally.add(&one);
+    }
+    let pairs = tally.shape().ttft_by_input;
+    assert_eq!(pairs.len(), LevelShape::MOST_PAIRS);
+    assert!(pairs.is_sorted_by_key(|pair| pair.input));
+    // Of 400 numbers drawn evenly, half are in either half, give or take four standard deviations of ten.
+    let low = pairs.iter().filter(|pair| pair.input.get() < 5_000).count();
+    assert!((160..=240).contains(&low), "{low}");
+    let odd = pairs.iter().filter(|pair| pair.input.get() % 2 == 1).count();
+    assert!((160..=240).contains(&odd), "{odd}");
+}
+
+#[test]
+fn absurd_stamps_do_no_harm() {
+    let mut late = tape(0, &[(1, 1)]);
+    late.arrivals.iter_mut().for_each(|arrival| arrival.at = Stamp::from_nanos(u64::MAX));
+    let mut early = tape(9, &[(1, 1), (7, 2)]);
+    early.marks.end = None;
+    let course = LevelShape::of(&[early, late]).course;
+    assert!(course.bins.len() <= LevelShape::MOST_BINS);
+    let per_s: f64 = course.bins.iter().map(|bin| bin.output_tokens_per_s.get()).sum();
+    assert!(close(per_s * course.bin.as_secs_f64(), 4.0));
+}
