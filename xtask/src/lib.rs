@@ -7,7 +7,8 @@
 //!
 //! - It links none of the crates that it builds and checks, so it compiles in seconds and works while they do
 //!   not.
-//! - Whatever it downloads goes through `pip`, into `target/engine/`.
+//! - Whatever it downloads goes through `pip`, into `target/engine/`, through `npm`, into `target/vendor/`, or is Debian's
+//!   `chromium` for the tests of the page.
 //! - It exits with the code of the program that it ran for you: 0 done, 1 failed, 2 a wrong command line.
 
 mod bench;
@@ -19,6 +20,7 @@ mod process;
 mod sweep;
 mod test;
 mod tidy;
+mod vendor;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -64,6 +66,12 @@ enum Task {
     },
     /// The checks that need no build: layers, licences, sources, pages
     Tidy,
+    /// Fetch the page's chart library again, as `vendored.json` names it, and compare its sums
+    Vendor {
+        /// Take what is fetched and write its sums down: after the list was given a new version
+        #[arg(long)]
+        accept: bool,
+    },
     /// A real engine on this machine's CPU: llama.cpp's server with a tiny random model
     #[command(subcommand)]
     Engine(engine::Action),
@@ -78,6 +86,10 @@ pub fn main() -> ExitCode {
         Task::Bench { args } => bench::run(&args),
         Task::CalibrateReport { args } => calibrate_report::run(&args),
         Task::Tidy => tidy::run(),
+        Task::Vendor { accept } => vendor::run(match accept {
+            true => vendor::Changed::Accept,
+            false => vendor::Changed::Refuse,
+        }),
         Task::Engine(action) => engine::run(action),
     };
     done.unwrap_or_else(|error| {

@@ -2,6 +2,7 @@
 //! what cannot be built stops the rest.
 
 mod alone;
+mod browser;
 mod gate;
 
 use std::env;
@@ -31,6 +32,7 @@ pub(crate) fn run() -> Result<ExitCode> {
     gate.step("format", || check(&["fmt", "--all", "--check"]));
     gate.step("tidy", || Ok(Outcome::of(tidy::is_clean()?)));
     gate.step("clippy", clippy);
+    gate.step("browser", browser::set_up);
     if gate.step("build", build) {
         tests(&mut gate);
         gate.step("examples", || examples(&metadata));

@@ -7,6 +7,7 @@ mod layers;
 mod licences;
 mod pages;
 mod sources;
+mod vendored;
 
 use std::fmt;
 use std::fs;
@@ -21,7 +22,7 @@ use crate::process;
 /// One check: what it is called, and what it finds.
 type Check = (&'static str, fn(&Repo) -> Vec<Finding>);
 
-const CHECKS: [Check; 12] = [
+const CHECKS: [Check; 13] = [
     ("layers: crates depend downwards", layering),
     ("layers: external packages are the allowed ones", layers::externals),
     ("licences: of every package in the graph", licences::packages),
@@ -34,6 +35,7 @@ const CHECKS: [Check; 12] = [
     ("sources: no paths of one machine", sources::machine_paths),
     ("pages: README.md", pages::readme),
     ("pages: links lead somewhere", pages::links),
+    ("vendored: files are as they were made", vendored::unchanged),
 ];
 
 /// Runs every check and prints what was found.

@@ -1,9 +1,12 @@
 //! A candidate against a baseline, as text and as JSON.
 
 mod document;
-mod table;
+mod junit;
+pub(crate) mod table;
 
 pub use document::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
+#[cfg(feature = "html")]
+pub(crate) use table::change;
 
 use fizeau_metrics::{
     Answer, Basis, ComparedFigure, ComparisonTable, ComparisonTest, Effect, EffectKind, Tested,
@@ -44,18 +47,18 @@ impl ComparisonView<'_> {
     #[must_use]
     pub fn text(&self) -> String {
         let mut lines = table::lines(self);
-        let mut say = |text: String| lines.push(wrap(&plain(&text), WIDTH));
-        if let Some(text) = self.detectable() {
-            say(text);
-        }
-        if let Some(text) = self.effects() {
-            say(text);
-        }
-        for text in self.disagreements().into_iter().chain(self.held_back()).chain(self.lacking()) {
-            say(text);
-        }
-        say(self.method());
+        lines.extend(self.remarks().into_iter().map(|text| wrap(&plain(&text), WIDTH)));
         lines.join("\n")
+    }
+
+    /// What belongs below the table, a text each.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let mut remarks: Vec<String> =
+            self.detectable().into_iter().chain(self.effects()).collect();
+        remarks.extend(self.disagreements());
+        remarks.extend(self.held_back().into_iter().chain(self.lacking()));
+        remarks.push(self.method());
+        remarks
     }
 
     fn tested(&self) -> impl Iterator<Item = (&ComparedFigure, &Tested)> {
@@ -159,6 +162,7 @@ impl ComparisonView<'_> {
             Basis::Requests { baseline: a, candidate: b } => {
                 format!("{a} requests of {baseline}, {b} of {candidate}, without partners")
             }
+            Basis::Intervals => "the 95 % intervals of both files, not their requests".to_owned(),
         };
         let deciding = self.tested().filter_map(|(_, tested)| tested.tests.first());
         let mut tests: Vec<&str> = deciding.map(|test| test.test.as_str()).collect();
@@ -197,7 +201,7 @@ fn with_interval(effect: Effect) -> String {
 }
 
 /// `0.031`, and `<0.001` for what is less.
-pub(super) fn p_value(p: f64) -> String {
+pub(crate) fn p_value(p: f64) -> String {
     match p {
         p if p < 0.001 => "<0.001".to_owned(),
         p if p < 0.1 => format!("{p:.3}"),

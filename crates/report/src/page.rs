@@ -1,72 +1,86 @@
-//! A sweep as one HTML file that needs nothing else: no network, no script, light and dark, wide and narrow, on
-//! paper.
+//! Results as one HTML file that needs nothing else: no network, light and dark, wide and narrow, on paper.
+//!
+//! Everything that a page says is put together here as plain text and tables (`top`, `answers`, `figures`, `levels`, ...); the
+//! templates beside them only lay it out, and escape it. Charts are drawn in the reader's browser from the same
+//! [`ChartRun`]s that pictures are drawn from; without scripts the page has all but those.
 
-mod charts;
-mod client;
+mod answers;
+mod comparison;
+mod figures;
+mod imported;
+mod levels;
 mod light;
-mod protocol;
-mod sections;
+mod peers;
+mod running;
+mod script;
+mod table;
+mod template;
+mod top;
+mod trust;
 
-use std::fmt::Write;
+pub use comparison::ComparisonPage;
+pub(crate) use template::document;
 
-use crate::SweepReport;
-use crate::chart::escape;
+use serde::Serialize;
 
-/// Everything about the looks, in one place; colours of the charts too.
-const STYLE: &str = include_str!("page/style.css");
+use crate::{ChartRun, SweepReport};
+use answers::Answers;
+use figures::Figure;
+use table::Table;
+use template::{Template, data, render};
+use top::Top;
+use trust::Trust;
 
-/// The looks of a chart that is a file of its own: the colours, and what is said of drawings.
-pub(crate) fn chart_style() -> String {
-    let colours = STYLE.split("* { box-sizing").next().unwrap_or_default();
-    let drawings =
-        STYLE.lines().filter(|line| line.starts_with("svg .") || line.starts_with("svg text"));
-    let mut out = colours.to_owned();
-    for line in drawings {
-        // Keys lie beside drawings, in the page alone.
-        let (line, _) = line.split_once(" .key").unwrap_or((line, ""));
-        out.push_str(line);
-        out.push('\n');
-    }
-    out.push_str(
-        "svg { font-family: system-ui, sans-serif; }\nsvg .paper { fill: var(--paper); }\n",
-    );
-    out
+/// All that the page of a run shows.
+#[derive(Debug, Serialize)]
+struct RunPage {
+    top: Top,
+    answers: Answers,
+    frontier: Figure,
+    running: Vec<String>,
+    levels: levels::Levels,
+    figures: Vec<Figure>,
+    light: Option<Table>,
+    trust: Trust,
+    peers: peers::Peers,
+    setup: Vec<(&'static str, String)>,
+    records: Vec<levels::Record>,
 }
 
 impl SweepReport {
     /// The content of `report.html`.
     ///
-    /// It shows the verdict, the operating point, the frontier, what happens as the load grows, all levels, the
-    /// speed of light by phase, the reasons against any of them, the checklist, the client's own proof, and what was run on what. Foreign text is escaped everywhere.
+    /// Its top answers what was measured, whether to believe it, where to run, at what margin and cost, and how far that is from
+    /// the speed of light; below are charts, all levels, the checklist with its evidence, the client's own proof, other tools'
+    /// figures and what was run on what. Foreign text is escaped everywhere, and nothing is loaded from anywhere.
     #[must_use]
     pub fn page(&self) -> String {
-        let mut out = String::with_capacity(64 * 1024);
-        self.head(&mut out);
-        self.facts(&mut out);
-        self.frontier_figure(&mut out);
-        self.load_figure(&mut out);
-        self.level_table(&mut out);
-        self.light_table(&mut out);
-        self.reason_list(&mut out);
-        out.push_str(&self.checklist().html());
-        self.client_table(&mut out);
-        self.setup_list(&mut out);
-        document(&format!("Fizeau: {}", self.setup().endpoint.model), &out)
+        let runs = [ChartRun::of(self, "")];
+        let [mut frontier, figures @ ..] = Figure::all(&runs);
+        frontier.tables.extend(light::curve(&runs));
+        let page = RunPage {
+            top: Top::of(self),
+            answers: Answers::of(self, &runs[0]),
+            frontier,
+            running: running::lines(self),
+            levels: levels::Levels::of(self, &runs[0]),
+            figures: figures.into(),
+            light: light::table(self),
+            trust: Trust::of(self),
+            peers: peers::Peers::of(self),
+            setup: setup(self),
+            records: levels::records(self),
+        };
+        render(Template::Run, &format!("Fizeau: {}", self.title()), &page, &data(&runs))
     }
 }
 
-/// A page of its own with `title`, which is escaped, around `content`, which is HTML already.
-pub(crate) fn document(title: &str, content: &str) -> String {
-    let mut out = String::with_capacity(content.len() + STYLE.len() + 1_024);
-    // Writing to a `String` cannot fail.
-    let _ = write!(
-        out,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{content}\
-         </main>\n</body>\n</html>\n",
-        escape(title)
-    );
-    out
+/// What was run and on what, row by row.
+fn setup(report: &SweepReport) -> Vec<(&'static str, String)> {
+    let mut rows = report.setup().rows();
+    let goals = report.slo().map_or_else(|| "not given".to_owned(), ToString::to_string);
+    rows.push(("Goals", goals));
+    let price = report.price().map_or_else(|| "not given".to_owned(), answers::price_words);
+    rows.push(("Price", price));
+    rows
 }

@@ -92,8 +92,20 @@ impl PeerComparison {
         lines.join("\n")
     }
 
+    /// The tool with its version.
+    #[cfg(feature = "html")]
+    pub(crate) const fn version(&self) -> &'static str {
+        self.version
+    }
+
+    /// A row for each figure: its name, its unit, theirs, ours, the difference.
+    #[cfg(feature = "html")]
+    pub(crate) fn cells(&self) -> impl Iterator<Item = [String; 5]> {
+        self.rows.iter().map(Beside::cells)
+    }
+
     /// Each reason once, with the figures that it keeps away.
-    fn absences(&self) -> Vec<String> {
+    pub(crate) fn absences(&self) -> Vec<String> {
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         for beside in &self.rows {
             let PeerValue::Absent(reason) = beside.figure.value else { continue };

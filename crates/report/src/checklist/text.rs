@@ -3,7 +3,6 @@
 use std::fmt;
 
 use super::{CheckOutcome, CheckRow, Checklist};
-use crate::chart::escape;
 use crate::terminal::{plain, wrap};
 
 /// Which rows of a checklist to show.
@@ -32,7 +31,7 @@ impl Checklist {
     }
 
     /// `Checklist: 11 of 14 pass, 2 fail, 1 unknown`
-    fn headline(&self) -> String {
+    pub(crate) fn headline(&self) -> String {
         let (pass, all) = (self.count(CheckOutcome::Pass), self.rows.len());
         let mut words = format!("Checklist: {pass} of {all} pass");
         for outcome in [CheckOutcome::Fail, CheckOutcome::Unknown, CheckOutcome::Simulated] {
@@ -42,29 +41,6 @@ impl Checklist {
             }
         }
         words
-    }
-
-    /// The list as a section of a page.
-    pub(crate) fn html(&self) -> String {
-        let mut out = format!(
-            "<section>\n<h2>{}</h2>\n\
-             <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Checklist\">\n<table>\n<thead>\n\
-             <tr><th scope=\"col\">row</th><th scope=\"col\" class=\"left\">asked</th>\
-             <th scope=\"col\" class=\"left\">outcome</th><th scope=\"col\" class=\"left\">evidence</th></tr>\n\
-             </thead>\n<tbody>\n",
-            self.headline()
-        );
-        for CheckRow { check, outcome, evidence } in &self.rows {
-            out.push_str(&format!(
-                "<tr><th scope=\"row\">{check}</th><td class=\"left\">{}</td><td class=\"left\">{}</td>\
-                 <td class=\"left\">{}</td></tr>\n",
-                check.words(),
-                outcome.as_str(),
-                escape(evidence)
-            ));
-        }
-        out.push_str("</tbody>\n</table>\n</div>\n</section>\n");
-        out
     }
 }
 

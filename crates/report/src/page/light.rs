@@ -1,78 +1,63 @@
-//! The page's part on the speed of light: its curve beside the measured frontier, and what was reached of it.
+//! What was reached of the speed of light, level by level and phase by phase; and its curve as figures.
 
-use super::sections::put;
-use crate::chart::{LightLine, escape};
+use super::table::{Cell, Head, Row, Table};
 use crate::light_table::{COLUMNS, NOTE};
-use crate::number::{duration_ms, number};
-use crate::{LightFigures, LightPoint, SweepReport};
+use crate::number::{duration_ms, supported};
+use crate::{ChartCurvePoint, ChartRun, SweepReport};
 
-impl SweepReport {
-    /// The curves of bound and expectation, as far as requests were in flight; none where there are none.
-    pub(super) fn light_lines(&self) -> Vec<LightLine> {
-        let (Some(curve), Some(most)) = (self.curve(), self.most_in_flight()) else {
-            return Vec::new();
-        };
-        let line = |class, name: &str, of: fn(&LightPoint) -> Option<LightFigures>| {
-            let place = |point: &LightPoint| {
-                let figures = of(point)?;
-                let (requests, ms) = (figures.requests_per_s.get(), figures.e2el.to_millis().get());
-                let tip = format!(
-                    "{name} at concurrency {}: {} requests/s, mean E2EL {}",
-                    point.concurrency,
-                    number(requests),
-                    duration_ms(ms)
-                );
-                Some((requests, ms, tip))
+/// What was reached of it; none where there is no speed of light.
+pub(super) fn table(report: &SweepReport) -> Option<Table> {
+    let rows = report.light_rows();
+    let head = |(group, head, width): (&str, &str, usize)| match width {
+        0 => Head::words(head),
+        _ => Head::figure(head, group),
+    };
+    let row = |row: [String; 9]| {
+        let cells = row.into_iter().zip(COLUMNS);
+        Row::plain(cells.map(
+            |(cell, (_, _, width))| if width == 0 { Cell::left(cell) } else { Cell::text(cell) },
+        ))
+    };
+    let calibrated = report.calibrated_words().map(|words| format!("{words}."));
+    (!rows.is_empty()).then(|| Table {
+        name: None,
+        label: "Speed of light".to_owned(),
+        heads: COLUMNS.map(head).into(),
+        rows: rows.into_iter().map(row).collect(),
+        notes: [format!("{NOTE}.")].into_iter().chain(calibrated).collect(),
+    })
+}
+
+/// The curves of bound and expectation as a table; none where no run has them.
+pub(super) fn curve(runs: &[ChartRun]) -> Vec<Table> {
+    let table = |run: &ChartRun| {
+        let light = run.light.as_ref()?;
+        let heads = [
+            ("in flight", ""),
+            ("bound", "requests/s"),
+            ("bound", "E2EL"),
+            ("expected", "requests/s"),
+            ("expected", "E2EL"),
+        ];
+        let row = |point: &ChartCurvePoint| {
+            let expected =
+                light.expected.iter().find(|other| other.concurrency == point.concurrency);
+            let both = |point: Option<&ChartCurvePoint>| match point {
+                Some(point) => [supported(point.requests_per_s, None), duration_ms(point.e2el_ms)],
+                None => ["-".to_owned(), "-".to_owned()],
             };
-            let reached = curve.points().iter().filter(|point| point.concurrency.get() <= most);
-            LightLine { class, points: reached.filter_map(place).collect() }
+            let [bound, latency] = both(Some(point));
+            let [rate, time] = both(expected);
+            Row::plain([point.concurrency.to_string(), bound, latency, rate, time].map(Cell::text))
         };
-        vec![
-            line("calibrated", "calibrated", |point| point.calibrated),
-            line("expected", "expected", |point| point.expected),
-            line("bound", "speed of light", |point| Some(point.bound)),
-        ]
-    }
-
-    /// What was reached of it, level by level and phase by phase.
-    pub(super) fn light_table(&self, out: &mut String) {
-        let rows = self.light_rows();
-        if rows.is_empty() {
-            return;
-        }
-        out.push_str(
-            "<section>\n<h2>How far from the speed of light?</h2>\n\
-             <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Speed of light\">\n<table>\n<thead>\n<tr>",
-        );
-        for run in COLUMNS.chunk_by(|a, b| !a.0.is_empty() && a.0 == b.0) {
-            let group = run.first().map_or("", |column| column.0);
-            put(out, format_args!("<th colspan=\"{}\">{group}</th>", run.len()));
-        }
-        out.push_str("</tr>\n<tr>");
-        for (_, head, width) in COLUMNS {
-            let left = if width == 0 { " class=\"left\"" } else { "" };
-            put(out, format_args!("<th scope=\"col\"{left}>{head}</th>"));
-        }
-        out.push_str("</tr>\n</thead>\n<tbody>\n");
-        for row in rows {
-            out.push_str("<tr>");
-            for (i, (cell, (_, _, width))) in row.iter().zip(COLUMNS).enumerate() {
-                let (tag, more) = match (i, width) {
-                    (0, _) => ("th", " scope=\"row\""),
-                    (_, 0) => ("td", " class=\"left\""),
-                    _ => ("td", ""),
-                };
-                put(out, format_args!("<{tag}{more}>{}</{tag}>", escape(cell)));
-            }
-            out.push_str("</tr>\n");
-        }
-        let calibrated = self.calibrated_words().map(|words| format!(" {}.", escape(&words)));
-        let calibrated = calibrated.unwrap_or_default();
-        put(
-            out,
-            format_args!(
-                "</tbody>\n</table>\n</div>\n<p class=\"note\">{NOTE}.{calibrated}</p>\n</section>\n"
-            ),
-        );
-    }
+        let name = if run.name.is_empty() { String::new() } else { format!(" of {}", run.name) };
+        Some(Table {
+            name: None,
+            label: format!("The speed of light as figures{name}"),
+            heads: heads.map(|(head, unit)| Head::figure(head, unit)).into(),
+            rows: light.bound.iter().map(row).collect(),
+            notes: vec!["Mean latencies at so many requests in flight.".to_owned()],
+        })
+    };
+    runs.iter().filter_map(table).collect()
 }

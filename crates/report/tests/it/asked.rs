@@ -5,7 +5,7 @@ use fizeau_core::{
 };
 use fizeau_metrics::{CacheExpectation, GoodputGoals, LevelSummary};
 use fizeau_report::{
-    Asked, AskedArrivals, ChecklistRows, Detail, LevelReport, LoadPoint, Selection, Style,
+    Asked, AskedArrivals, Charset, ChecklistRows, Detail, LevelReport, LoadPoint, Selection, Style,
     SweepReport, Terminal, VllmResult,
 };
 use serde_json::{Value, json};
@@ -77,10 +77,12 @@ fn a_sweep_says_each_note_once_and_a_terminal_obeys_none() {
     let terminal = sweep.terminal(&Terminal {
         width: 80,
         style: Style::Plain,
+        charset: Charset::Ascii,
         checklist: ChecklistRows::Missed,
         report: None,
     });
     assert_eq!(terminal.matches("  note: <b>\u{fffd}.json was repeated").count(), 1, "{terminal}");
+    #[cfg(feature = "html")]
     assert_eq!(sweep.page().matches("Note: &lt;b&gt;").count(), 1);
 }
 

@@ -1,24 +1,70 @@
 //! The page: whole, escaped, the same every time.
 
-use fizeau_metrics::{Concern, Reason, Verdict};
-use fizeau_report::{Engine, SpeedOfLight, SweepReport};
-use fizeau_roofline::Measured;
+mod several;
+
+use fizeau_core::{PerSec, UsdPerHour};
+use fizeau_metrics::{Concern, LevelSummary, Reason, Verdict};
+use fizeau_report::{
+    Engine, LevelDetail, LevelReport, LevelStatus, LoadPoint, SpeedOfLight, SweepReport, Unmeasured,
+};
+use fizeau_roofline::{HourlyRate, Measured};
 
 use crate::sample;
 
-const EVIL: &str = "<script>alert('x')</script>\"&";
+const EVIL: &str = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>&\u{2028}";
+
+/// The page without its scripts and its style sheet: what a reader reads.
+pub(crate) fn read(page: &str) -> String {
+    let (head, body) = page.split_once("<body>").unwrap();
+    let (body, _) = body.split_once("<script type=\"application/json\"").unwrap();
+    let (title, _) = head.split_once("<style>").unwrap();
+    format!("{title}{body}")
+}
+
+/// Its words alone, as a reader has them.
+pub(crate) fn words(page: &str) -> String {
+    let mut words = String::new();
+    for part in read(page).split('<').skip(1) {
+        words.push(' ');
+        words.push_str(part.split_once('>').unwrap().1);
+    }
+    let plain = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#x27;", "'"),
+        ("&#x2f;", "/"),
+        ("&amp;", "&"),
+    ];
+    let words = plain.into_iter().fold(words, |words, (from, to)| words.replace(from, to));
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The data that scripts draw from.
+fn data(page: &str) -> serde_json::Value {
+    let (_, from) = page.split_once("id=\"fizeau-data\">").unwrap();
+    serde_json::from_str(from.split_once("</script>").unwrap().0).unwrap()
+}
 
 #[test]
 fn it_is_the_same_every_time() {
-    assert_eq!(sample::sweep().page(), sample::sweep().page());
+    assert_eq!(sample::detailed().page(), sample::detailed().page());
 }
 
 #[test]
 fn it_loads_nothing() {
-    let page = sample::sweep().page();
-    for loader in ["<script", "<link", "<img", "<iframe", "src=", "href=", "@import", "url("] {
-        assert!(!page.contains(loader), "{loader}");
+    let page = sample::detailed().page();
+    let read = read(&page);
+    for loader in
+        ["<script", "<link", "<img", "<iframe", "src=", "@import", "url(", "http-equiv=\"refresh"]
+    {
+        assert!(!read.contains(loader), "{loader}");
     }
+    let links = read.split("href=\"").skip(1);
+    assert!(links.into_iter().all(|link| link.starts_with('#')), "links lead within the page");
+    assert!(page.contains("default-src 'none'"));
+    let style = page.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
+    assert!(!style.contains("url(") && !style.contains("@import"));
 }
 
 #[test]
@@ -32,27 +78,52 @@ fn every_foreign_text_is_escaped() {
     setup.engine = Engine::Simulated { description: evil() };
     setup.workload.dataset = evil();
     setup.workload.arrivals = evil();
+    setup.hardware = Some(evil());
+    setup.deployment = Some(evil());
+    setup.precision = Some(evil());
     setup.host.cpu = Some(evil());
     setup.command_line = vec![evil()];
     setup.started = evil();
     let mut level = sample::level(64);
     level.validity.reasons =
         vec![Reason { verdict: Verdict::Suspect, about: Concern::Client, text: evil() }];
+    level.validity.notes = vec![evil()];
     level.speed_of_light = SpeedOfLight::Absent { reason: evil() };
     let mut left_out = sample::level(8);
-    left_out.status = fizeau_report::LevelStatus::Partial { reason: evil() };
-    let page = SweepReport::new(setup, vec![level, left_out], None).page();
-    assert!(!page.contains("<script"));
-    let escaped = "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&quot;&amp;";
-    // Model (title, heading, list), URL, path, backend, engine (banner, list), ...
-    assert!(page.matches(escaped).count() >= 15, "{}", page.matches(escaped).count());
+    left_out.status = LevelStatus::Partial { reason: evil() };
+    let unmeasured = Unmeasured { load: LoadPoint::Concurrency(256), reason: Some(evil()) };
+    let report =
+        SweepReport::new(setup, vec![level, left_out], None).with_unmeasured(vec![unmeasured]);
+    let page = report.page();
+    let read = read(&page);
+    assert!(!read.contains("<script") && !read.contains("<img"));
+    assert!(
+        words(&page).matches("<script>alert('x')</script>\"><img src=x onerror=alert(1)>&").count()
+            >= 20
+    );
+    // One of data, one of the library, one of ours.
+    assert_eq!(page.matches("<script").count(), 3);
+    assert_eq!(page.matches("</script>").count(), 3);
+    assert_eq!(
+        page.matches("<img").count(),
+        page.matches("<img").count().min(1),
+        "of scripts alone"
+    );
+    let data = data(&page);
+    assert!(
+        data["runs"][0]["title"].as_str().unwrap().contains(EVIL),
+        "{}",
+        data["runs"][0]["title"]
+    );
+    let json = page.split_once("id=\"fizeau-data\">").unwrap().1.split_once("</script>").unwrap().0;
+    assert!(!json.contains(['<', '>', '&', '\u{2028}']));
 }
 
-#[test]
-fn every_element_is_closed() {
-    let page = sample::sweep().page();
+/// Every element that is opened is closed, and in the right order.
+pub(crate) fn assert_closed(page: &str) {
     let mut open: Vec<&str> = Vec::new();
-    for tag in page.split('<').skip(1) {
+    let read = read(page);
+    for tag in read.split('<').skip(1) {
         let name = tag.split(['>', ' ', '\n']).next().unwrap();
         let (inside, _) = tag.split_once('>').unwrap();
         match name.strip_prefix('/') {
@@ -61,31 +132,128 @@ fn every_element_is_closed() {
             None => open.push(name),
         }
     }
-    assert!(open.is_empty(), "{open:?}");
+    // What was cut off behind the words.
+    assert_eq!(open, ["html", "head"], "{open:?}");
+}
+
+#[test]
+fn every_element_is_closed() {
+    for report in
+        [sample::sweep(), sample::detailed(), SweepReport::new(sample::setup(), Vec::new(), None)]
+    {
+        assert_closed(&report.page());
+    }
+}
+
+#[test]
+fn every_id_is_there_once_and_every_link_leads_to_one() {
+    let page = read(&sample::detailed().page());
+    let values = |of: &str| -> Vec<String> {
+        page.split(of).skip(1).map(|rest| rest.split_once('"').unwrap().0.to_owned()).collect()
+    };
+    let mut ids = values(" id=\"");
+    for link in values("href=\"#").into_iter().chain(values("aria-labelledby=\"")) {
+        assert!(ids.contains(&link), "{link}");
+    }
+    let all = ids.len();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), all);
+}
+
+#[test]
+fn its_top_answers_what_a_reader_came_for() {
+    let price = HourlyRate::given(UsdPerHour::new(2.1)).ok();
+    let page = sample::detailed().with_price(price).page();
+    let words = words(&page);
+    let (top, _) = words.split_once("How much throughput at which latency?").unwrap();
+    for text in [
+        "org/model-8b",
+        "h100-sxm, one device",
+        "weights bf16, KV cache bf16",
+        "random: 250 tokens in, 40 out; closed loop, concurrency 1 to 128",
+        "2026-08-01 12:00 UTC",
+        "suspect 1.6 % of requests failed, more than 1 % (at 64 and 128)",
+        "checks pass",
+        "Operating point concurrency 32",
+        "p99 TTFT",
+        "goal < 600 ms",
+        "Margin",
+        "to p99 E2EL < 600 ms",
+        "A million output tokens",
+        " USD",
+        "device-hours at 2.10 USD a device-hour, as given",
+        "Speed of light",
+        "output tokens/s, which nothing can beat at this load",
+        "What limits it",
+        "The engine was simulated, not run on hardware.",
+    ] {
+        assert!(top.contains(text), "{text}: {top}");
+    }
 }
 
 #[test]
 fn it_says_all_that_it_must() {
-    let page = sample::sweep().page();
+    let page = sample::detailed().page();
+    let words = words(&page);
     for text in [
-        "The engine was simulated, not run on hardware.",
         "Llama-3.1-8B bf16 on one H100 SXM, 32 slots",
-        "concurrency 32",
         "Highest concurrency within the goals: about 45",
+        "Most throughput: ",
+        "Knee at",
         "dominated by 32",
-        "goal: p99 E2EL &lt; 600 ms",
         "1.6 % of requests failed",
         "Example CPU at 3 GHz",
-        "fizeau sweep --slo &#39;p99 ttft&lt;150ms, p99 e2el&lt;600ms&#39;",
-        "class=\"operating\"",
-        "prefers-color-scheme: dark",
+        "fizeau sweep --slo 'p99 ttft<150ms, p99 e2el<600ms'",
+        "Failed requests are in no latency",
+        "Failures: connect (at 64 and 128)",
+        "Was the client the bottleneck?",
+        "kernel 0.035 / 0.050 / 0.050",
+        "Checklist: ",
+        "What would other tools have reported?",
+        "inter_token_latency.avg",
+        "Percentiles of each latency",
+        "Steady parts",
+        "How far from the speed of light?",
+        "Goals p99 TTFT < 150 ms",
+        "Each level in full",
     ] {
-        assert!(page.contains(text), "{text}");
+        assert!(words.contains(text), "{text}: {words}");
     }
-    // Two charts, each for wide and narrow pages, each with a text in its stead.
-    assert_eq!(page.matches("<svg class=\"wide\" role=\"img\"").count(), 2);
-    assert_eq!(page.matches("<svg class=\"narrow\" role=\"img\"").count(), 2);
-    assert_eq!(page.matches("\n<desc>").count(), 4);
+}
+
+#[test]
+fn every_chart_is_there_with_its_question_and_its_numbers() {
+    let page = read(&sample::detailed().page());
+    let mut from = page.as_str();
+    for name in ["frontier", "interactivity", "load", "quantiles", "itl", "course", "lengths"] {
+        let mark = format!("data-chart=\"{name}\"");
+        from = from.split_once(&mark).unwrap_or_else(|| panic!("{name}, in order")).1;
+        let figure = from.split_once("</figure>").unwrap().0;
+        let said = figure.split_once("aria-label=\"").unwrap().1.split_once('"').unwrap().0;
+        assert!(said.contains("concurrency 32: ") || said.contains("No tapes"), "{name}: {said}");
+        assert!(
+            figure.contains("<div class=\"controls\"></div>") && figure.contains("<figcaption>")
+        );
+    }
+    assert_eq!(page.matches("<figure").count(), 7);
+}
+
+#[test]
+fn a_table_has_the_numbers_that_a_script_sorts_and_saves() {
+    let report = sample::sweep();
+    let page = read(&report.page());
+    let (_, table) = page.split_once("<table class=\"sortable\" data-name=\"levels\">").unwrap();
+    let (table, _) = table.split_once("</table>").unwrap();
+    assert!(page.contains("<div class=\"table-tools\" data-for=\"levels\"></div>"));
+    for level in report.levels() {
+        let rate = level.summary.throughput.requests_per_s.get();
+        assert!(table.contains(&format!("data-value=\"{rate}\"")), "{rate}: {table}");
+    }
+    let columns = table.split_once("</thead>").unwrap().0.matches("<th ").count();
+    for row in table.split_once("<tbody>").unwrap().1.split("<tr").skip(1) {
+        assert_eq!(row.matches("<td").count() + 1, columns, "{row}");
+    }
 }
 
 /// A level beyond the speed of light is invalid, and no share of it was reached there.
@@ -101,20 +269,58 @@ fn an_invalid_level_is_no_headline() {
         light.shares = measured.percent_of(&light.bound);
     }
     let page = SweepReport::new(sample::setup(), vec![sample::level(1), beyond], None).page();
-    assert!(!page.contains("250 %"));
     assert!(page.contains("<p class=\"headline\">83 %</p>"));
+    let words = words(&page);
+    assert!(words.contains("Operating point no goal given"), "{words}");
+    assert!(words.contains("those at concurrency 1, which gives the most throughput"), "{words}");
 }
 
 #[test]
-fn nothing_measured_is_a_page_too() {
-    let page = SweepReport::new(sample::setup(), Vec::new(), None).page();
-    assert!(page.contains("No level was measured."));
-    assert!(!page.contains("NaN") && !page.contains("inf"));
+fn what_is_missing_is_said_and_never_a_zero() {
+    let none = SweepReport::new(sample::setup(), Vec::new(), None).page();
+    let words = words(&none);
+    for text in ["No level was measured.", "Operating point none", "nothing was measured"] {
+        assert!(words.contains(text), "{text}: {words}");
+    }
+    let mut failed = sample::level(4);
+    let mut tapes = sample::tapes(4);
+    for tape in &mut tapes {
+        tape.arrivals.clear();
+        tape.outcome = fizeau_core::Outcome::Failed(fizeau_core::Failure::new(
+            fizeau_core::FailureClass::Connect,
+            "refused",
+        ));
+    }
+    failed.summary = LevelSummary::of(&tapes, &fizeau_metrics::GoodputGoals::default());
+    failed.speed_of_light = SpeedOfLight::Absent { reason: "no request completed".to_owned() };
+    failed.detail = Some(Box::new(LevelDetail::default()));
+    let page = SweepReport::new(sample::setup(), vec![failed], "p99 ttft<1s".parse().ok()).page();
+    let words = self::words(&page);
+    for text in [
+        "left out: no request completed",
+        "A million output tokens not known",
+        "Speed of light absent",
+    ] {
+        assert!(words.contains(text), "{text}: {words}");
+    }
+    for page in [&none, &page] {
+        let read = read(page);
+        for wrong in ["NaN", "inf ", ">0 ms", "could not be drawn"] {
+            assert!(!read.contains(wrong), "{wrong}");
+        }
+    }
 }
 
 #[test]
-fn it_shows_what_the_client_saw_of_itself() {
-    let page = sample::sweep().page();
-    assert!(page.contains("Was the client the bottleneck?"), "{page}");
-    assert!(page.contains("<td>kernel</td><td>0.035 / 0.050 / 0.050</td>"), "{page}");
+fn levels_of_both_kinds_have_a_table_each() {
+    let by_rate = LevelReport { load: LoadPoint::Rate(PerSec::new(8.0)), ..sample::level(16) };
+    let page = SweepReport::new(sample::setup(), vec![sample::level(4), by_rate], None).page();
+    assert!(page.contains("data-name=\"levels\"") && page.contains("data-name=\"levels-2\""));
+    assert!(words(&page).contains("asked requests/s"));
+}
+
+#[test]
+fn it_is_small_enough_to_be_sent() {
+    let page = sample::detailed().page();
+    assert!(page.len() < 1_500_000, "{}", page.len());
 }

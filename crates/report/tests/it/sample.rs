@@ -8,11 +8,13 @@ use fizeau_core::{
     TokenSource, Tokens,
 };
 use fizeau_metrics::{
-    ClientProof, ClientWatch, Concern, GoodputGoals, LevelSummary, Reason, Validity, Verdict,
+    ClientProof, ClientWatch, Concern, GoodputGoals, LevelShape, LevelSummary, OwnFigures, Peer,
+    PeerSettings, Reason, Validity, Verdict,
 };
 use fizeau_report::{
-    Asked, Connections, Endpoint, Engine, Host, LengthTally, LevelReport, LevelStatus, LightCurve,
-    LoadPoint, Setup, SpeedOfLight, SweepReport, ToolVersion, WarmUp, Workload,
+    Asked, Connections, Endpoint, Engine, Host, LengthTally, LevelDetail, LevelReport, LevelStatus,
+    LightCurve, LoadPoint, PeerComparison, Setup, SpeedOfLight, SweepReport, ToolVersion, WarmUp,
+    Workload,
 };
 use fizeau_roofline::{Deployment, Device, Model, System};
 
@@ -24,6 +26,24 @@ pub(crate) fn sweep() -> SweepReport {
     let levels = [1, 2, 4, 8, 16, 32, 64, 128].map(level).into();
     SweepReport::new(setup(), levels, "p99 ttft<150ms, p99 e2el<600ms".parse().ok())
         .with_curve(Some(curve()))
+}
+
+/// The same with what pages and pictures show of its tapes.
+pub(crate) fn detailed() -> SweepReport {
+    let levels = [1, 2, 4, 8, 16, 32, 64, 128].map(|concurrency| {
+        let tapes = tapes(concurrency.into());
+        LevelReport { detail: Some(Box::new(detail(&tapes))), ..level(concurrency) }
+    });
+    SweepReport::new(setup(), levels.into(), "p99 ttft<150ms, p99 e2el<600ms".parse().ok())
+        .with_curve(Some(curve()))
+}
+
+/// What tapes show beside figures.
+pub(crate) fn detail(tapes: &[Tape]) -> LevelDetail {
+    let settings = PeerSettings::default();
+    let own = OwnFigures::of(tapes, &settings);
+    let peer = |peer: &Peer| PeerComparison::new(&peer.figures(tapes, &settings), &own);
+    LevelDetail { shape: LevelShape::of(tapes), peers: Peer::ALL.iter().map(peer).collect() }
 }
 
 pub(crate) fn setup() -> Setup {

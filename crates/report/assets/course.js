@@ -1,0 +1,145 @@
+'use strict';
+
+// A level over time: the gaps between tokens with the prefills behind them, and load and throughput with the window.
+(() => {
+  fizeau.charts.itl = {
+    controls: (runs) => [levels(runs)],
+    build: (runs, { level }, view) => {
+      const found = chosen(runs, level);
+      if (!found) return { empty: fizeau.noTapes(runs) };
+      const course = found.level.detail.course;
+      const [least, tail, prefill] = [view.colours.series[0], view.colours.series[1], view.colours.faint];
+      const lines = [
+        line('p50 ITL', course, course.itl_p50_ms, least, 'ms'),
+        line('p99 ITL', course, course.itl_p99_ms, tail, 'ms'),
+        { ...line('longest gap', course, course.itl_max_ms, view.colours.bad, 'ms'), lineStyle: { color: view.colours.bad, width: 1, type: 'dotted' } },
+      ].filter((one) => one.data.some((value) => value[1] !== null));
+      if (lines.length === 0) return { empty: 'Nothing to show: no request has two tokens or more.' };
+      lines.forEach((one) => (one.entry.shape = one.name === 'longest gap' ? 'dotted' : 'line'));
+      const behind = { ...area('waiting for their first token', course, course.prefilling, prefill), yAxisIndex: 1, z: 1 };
+      const gaps = lines.flatMap((one) => one.data.map((value) => value[1]));
+      const series = [behind, ...lines];
+      lines[0].markArea = windowOf(course, view);
+      return {
+        option: {
+          grid: fizeau.grid({ right: 8 }),
+          xAxis: time(course, view),
+          yAxis: [
+            fizeau.yAxis(gaps, { name: 'gap between tokens', unit: 'ms', scale: 'log' }, view),
+            { ...fizeau.yAxis([], { name: 'requests', position: 'right' }, view), splitLine: { show: false }, minInterval: 1, max: (range) => Math.max(2, Math.ceil(range.max) * 2) },
+          ],
+          series,
+          tooltip: overTime(view, found.title),
+        },
+        legend: legend(series),
+        walk: walk(found, series, 1),
+        zoomsBoth: false,
+      };
+    },
+  };
+
+  fizeau.charts.course = {
+    controls: (runs) => [levels(runs)],
+    build: (runs, { level }, view) => {
+      const found = chosen(runs, level);
+      if (!found) return { empty: fizeau.noTapes(runs) };
+      const course = found.level.detail.course;
+      const [flight, prefill, tokens] = [view.colours.series[0], view.colours.series[1], view.colours.series[2]];
+      const below = { xAxisIndex: 1, yAxisIndex: 1 };
+      // The same room at the left, so that one second lies above the other.
+      const beside = { left: 56, outerBoundsMode: 'none' };
+      const series = [
+        { ...line('in flight', course, course.in_flight, flight, 'requests'), markArea: windowOf(course, view) },
+        area('waiting for their first token', course, course.prefilling, prefill),
+        { ...line('output tokens/s', course, course.output_tps, tokens, 'tokens/s'), ...below, markArea: windowOf(course, view) },
+      ];
+      return {
+        option: {
+          grid: [fizeau.grid({ ...beside, bottom: '56%' }), fizeau.grid({ ...beside, top: '60%', bottom: 52 })],
+          xAxis: [{ ...time(course, view), name: '', gridIndex: 0, axisLabel: { show: false } }, { ...time(course, view), gridIndex: 1 }],
+          yAxis: [
+            { ...fizeau.yAxis([], { name: 'requests in flight' }, view), gridIndex: 0 },
+            { ...fizeau.yAxis([], { name: 'output tokens/s' }, view), gridIndex: 1 },
+          ],
+          axisPointer: { link: [{ xAxisIndex: 'all' }] },
+          series,
+          tooltip: overTime(view, found.title),
+        },
+        legend: legend(series),
+        walk: walk(found, series, 0),
+        zoomsBoth: false,
+        zoomsAxes: [0, 1],
+      };
+    },
+  };
+
+  const levels = (runs) => {
+    const choices = fizeau.levelChoices(runs);
+    const first = choices.findIndex((choice) => choice.isOperating);
+    return { key: 'level', label: 'Level', isLong: true, choices, first: first >= 0 ? first : choices.length - 1 };
+  };
+
+  const chosen = (runs, key) => {
+    const found = fizeau.levelsWithDetail(runs).find((level) => level.key === key);
+    return found && found.level.detail.course.in_flight.length > 0 ? found : null;
+  };
+
+  const middle = (course, bin) => (bin + 0.5) * course.bin_s;
+
+  const line = (name, course, values, colour, unit) => ({
+    name,
+    type: 'line',
+    data: values.map((value, bin) => [middle(course, bin), value]),
+    symbol: 'none',
+    lineStyle: { color: colour, width: 1.8 },
+    itemStyle: { color: colour },
+    unit,
+    z: 3,
+    entry: { shape: 'line', colour },
+  });
+
+  const area = (name, course, values, colour) => ({
+    ...line(name, course, values, colour, 'requests'),
+    lineStyle: { color: colour, width: 0.8 },
+    areaStyle: { color: colour, opacity: 0.28 },
+    z: 2,
+    entry: { shape: 'area', colour },
+  });
+
+  // The part that the figures of the steady state are of.
+  const windowOf = (course, view) => ({
+    silent: true,
+    itemStyle: { color: view.colours.accent, opacity: 0.09 },
+    label: { show: true, position: 'insideTop', color: view.colours.faint, fontSize: 12 },
+    data: course.window_s ? [[{ name: 'window used', xAxis: course.window_s[0] }, { xAxis: course.window_s[1] }]] : [],
+  });
+
+  // It ends where the level does, which is no round number: that end has no label.
+  const time = (course, view) => {
+    const axis = fizeau.xAxis([], { name: 'seconds since the first request', scale: 'value' }, view);
+    const max = course.in_flight.length * course.bin_s;
+    return { ...axis, max, splitLine: { show: false }, axisLabel: { ...axis.axisLabel, showMaxLabel: false } };
+  };
+
+  const legend = (series) => series.map((one) => ({ name: one.name, ...one.entry }));
+
+  // For the keyboard: bin by bin what all lines have.
+  const walk = ({ title }, series, seriesIndex) =>
+    series[seriesIndex].data.map(([seconds, own], dataIndex) => {
+      const known = series.filter((one) => one.data[dataIndex][1] !== null);
+      const lines = known.map((one) => [one.name, valueOf({ seriesName: one.name, value: one.data[dataIndex] })]);
+      return { seriesIndex, dataIndex, value: [seconds, own], tip: { title: `${title}, ${fizeau.number(seconds)} s`, lines } };
+    });
+
+  const overTime = (view, title) => ({
+    trigger: 'axis',
+    axisPointer: { type: 'line', lineStyle: { color: view.colours.faint } },
+    formatter: (all) => {
+      const at = [all].flat();
+      const seconds = at[0]?.value?.[0];
+      const lines = at.filter((one) => Number.isFinite(one.value?.[1])).map((one) => [one.seriesName, valueOf(one)]);
+      return fizeau.tipElement({ title: `${title}, ${fizeau.number(seconds)} s`, lines });
+    },
+  });
+  const valueOf = ({ seriesName, value }) => (/ITL|gap/.test(seriesName) ? fizeau.duration(value[1]) : fizeau.number(value[1]));
+})();

@@ -1,0 +1,48 @@
+'use strict';
+
+// The time to the first token against the length of the prompt.
+(() => {
+  fizeau.charts.lengths = {
+    controls: (runs) => [
+      { key: 'level', label: 'Level', isLong: true, choices: fizeau.someLevels(runs) },
+    ],
+    build: (runs, { level }, view) => {
+      if (fizeau.levelChoices(runs).length === 0) return { empty: fizeau.noTapes(runs) };
+      const shown = fizeau.levelsFor(runs, level);
+      const series = shown.map((one, index) => cloudOf(one, index, runs, view)).filter((one) => one.data.length > 0);
+      if (series.length === 0) return { empty: 'Nothing to show: the lengths of the prompts are not known.' };
+      const values = (axis) => series.flatMap((one) => one.data.map((item) => item.value[axis]));
+      return {
+        option: {
+          xAxis: lengthAxis(values(0), view),
+          yAxis: fizeau.yAxis(values(1), { name: 'TTFT', unit: 'ms' }, view),
+          series,
+        },
+        legend: series.map((one) => ({ name: one.name, ...one.entry })),
+      };
+    },
+  };
+
+  // Prompts of nearly one length would be a bar at the edge of an axis that begins at 0.
+  const lengthAxis = (lengths, view) => {
+    const axis = fizeau.xAxis(lengths, { name: 'prompt tokens' }, view);
+    const [least, most] = [Math.min(...lengths), Math.max(...lengths)];
+    return axis.type === 'value' && most < 2 * least ? { ...axis, min: undefined, scale: true } : axis;
+  };
+
+  const cloudOf = ({ run, runIndex, level, count }, index, runs, view) => {
+    const colour = runs.length > 1 ? fizeau.colourOf(view, runIndex) : fizeau.ramp(view, index, count);
+    const entry = fizeau.entry(run, runs, level.load);
+    return {
+      name: entry,
+      type: 'scatter',
+      symbolSize: 5,
+      data: level.detail.ttft_by_input.map(([tokens, ms]) => ({
+        value: [tokens, ms],
+        tip: { title: entry, lines: [['prompt tokens', fizeau.number(tokens)], ['TTFT', fizeau.duration(ms)]] },
+      })),
+      itemStyle: { color: colour, opacity: 0.65 },
+      entry: { shape: 'dot', colour },
+    };
+  };
+})();

@@ -1,0 +1,232 @@
+//! What a reader came for: where to run, at what margin, for how much, how far from the speed of light, and what limits it.
+
+use fizeau_roofline::{HourlyRate, LimitedBy, Origin};
+use serde::Serialize;
+
+use super::table::{ends, rounded};
+use crate::goal::shown;
+use crate::number::{percent, supported};
+use crate::plan::usd;
+use crate::{
+    ChartFigure, ChartLevel, ChartRun, GoalResult, LevelReport, OperatingPoint, SpeedOfLight,
+    SweepReport,
+};
+
+/// The answers, and at which load those are that are not about the operating point.
+#[derive(Debug, Serialize)]
+pub(super) struct Answers {
+    pub(super) answers: [Answer; 5],
+    /// Of what load the figures are where there is no operating point; empty where there is one.
+    pub(super) at: String,
+}
+
+/// An answer in a few words, and what belongs to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Answer {
+    pub(super) name: &'static str,
+    pub(super) headline: String,
+    pub(super) lines: Vec<String>,
+    /// Whether there is one; otherwise the headline says that there is none.
+    pub(super) is_known: bool,
+}
+
+/// The level that answers are of.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    level: &'a LevelReport,
+    chart: &'a ChartLevel,
+}
+
+impl Answers {
+    pub(super) fn of(report: &SweepReport, run: &ChartRun) -> Self {
+        let (level, why) = anchor(report);
+        let at = level.and_then(|index| {
+            Some(At { level: report.levels().get(index)?, chart: run.levels.get(index)? })
+        });
+        let said = match (at, why) {
+            (Some(at), why) if !why.is_empty() => {
+                format!("Cost, speed of light and limit are those at {}, {why}.", at.chart.load)
+            }
+            _ => String::new(),
+        };
+        let answers =
+            [point(report, run), margin(report), cost(report, at), light(report, at), limit(at)];
+        Self { answers, at: said }
+    }
+}
+
+impl Answer {
+    fn known(name: &'static str, headline: String, lines: Vec<String>) -> Self {
+        Self { name, headline, lines, is_known: true }
+    }
+
+    fn absent(name: &'static str, headline: &str, why: impl Into<String>) -> Self {
+        Self { name, headline: headline.to_owned(), lines: vec![why.into()], is_known: false }
+    }
+}
+
+/// The level that answers are of, and why it where it is not the operating point.
+fn anchor(report: &SweepReport) -> (Option<usize>, &'static str) {
+    let point = report.operating_point();
+    if let OperatingPoint::Missed { nearest: Some(nearest), .. } = point {
+        return (Some(*nearest), "which comes nearest to the goals");
+    }
+    if let Some(level) = point.level() {
+        return (Some(level), "");
+    }
+    (most_throughput(report), "which gives the most throughput")
+}
+
+/// The level with the most output tokens per second, of those that may be compared.
+pub(super) fn most_throughput(report: &SweepReport) -> Option<usize> {
+    let rate = |level: &LevelReport| level.summary.throughput.output_tokens_per_s.get();
+    let compared = report.levels().iter().enumerate().filter(|(_, l)| l.left_out().is_none());
+    compared.max_by(|a, b| rate(a.1).total_cmp(&rate(b.1))).map(|(index, _)| index)
+}
+
+fn point(report: &SweepReport, run: &ChartRun) -> Answer {
+    const NAME: &str = "Operating point";
+    let point = report.operating_point();
+    if let Some(level) = point.level().and_then(|index| run.levels.get(index)) {
+        let mut lines = vec![rates(level)];
+        lines.extend(point.goals().iter().map(goal));
+        let loose = report.decisions().first().is_some_and(|decision| decision.is_loose_only());
+        lines.extend(loose.then(|| "met at the loose end of the goals only".to_owned()));
+        return Answer::known(NAME, level.load.clone(), lines);
+    }
+    match point {
+        OperatingPoint::NoGoal if report.levels().is_empty() => {
+            Answer::absent(NAME, "none", "no level was measured")
+        }
+        OperatingPoint::NoGoal => {
+            Answer::absent(NAME, "no goal given", "--slo gives one, such as 'p99 ttft<500ms'")
+        }
+        _ => {
+            let words = report.operating_words();
+            let (headline, rest) = words.split_once([':', ',']).unwrap_or((&words, ""));
+            Answer::absent(NAME, headline, rest.trim())
+        }
+    }
+}
+
+/// `7.1 requests/s, 283 output tokens/s`.
+pub(super) fn rates(level: &ChartLevel) -> String {
+    let rate =
+        |name: &str, unit: &str| Some(format!("{} {unit}", rounded(level.figures.get(name)?)));
+    let rates = [rate("requests_per_s", "requests/s"), rate("output_tps", "output tokens/s")];
+    rates.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// `p99 TTFT 441 ms, goal < 500 ms`.
+fn goal(result: &GoalResult) -> String {
+    let goal = result.outcome.goal;
+    let Some(value) = result.outcome.measured else {
+        return format!("{}: not known", goal.describe());
+    };
+    let (name, value) = (crate::goal::name(&goal), shown(&goal, value));
+    let few = result.stand_in.map(|few| format!(", greatest of {}", few.values));
+    let (few, limit) = (few.unwrap_or_default(), shown(&goal, goal.limit));
+    format!("{name} {value}{few}, goal {} {limit}", goal.comparison.as_str())
+}
+
+fn margin(report: &SweepReport) -> Answer {
+    const NAME: &str = "Margin";
+    let point = report.operating_point();
+    let margins = point.goals().iter().filter_map(|goal| Some((goal.margin()?, goal)));
+    let least = margins.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|least| least.0.is_finite());
+    match (point, least) {
+        (OperatingPoint::Met { .. }, Some((by, nearest))) => {
+            let goal = nearest.outcome.goal.describe();
+            let several = point.goals().len() > 1;
+            let which = if several { ", the nearest of the goals" } else { "" };
+            Answer::known(NAME, percent(by), vec![format!("to {goal}{which}")])
+        }
+        (OperatingPoint::Missed { .. }, Some((by, worst))) if by < 0.0 => {
+            let goal = worst.outcome.goal.describe();
+            Answer::absent(NAME, &format!("{} beyond", percent(-by)), format!("of {goal}"))
+        }
+        (OperatingPoint::NoGoal, _) => Answer::absent(NAME, "none", "there is no goal to keep"),
+        _ => Answer::absent(NAME, "none", "there is no operating point"),
+    }
+}
+
+fn cost(report: &SweepReport, at: Option<At<'_>>) -> Answer {
+    const NAME: &str = "A million output tokens";
+    let Some(at) = at else { return Answer::absent(NAME, "not known", "nothing was measured") };
+    let output = at.chart.figures.get("output_tps").filter(|output| output.value > 0.0);
+    let (Some(devices), Some(output)) = (report.devices(), output) else {
+        let why = "how many devices it took is not known: give --model-config and --hardware";
+        return Answer::absent(NAME, "not known", why);
+    };
+    let hours = format!("{} device-hours", supported(device_hours(devices, output), None));
+    let price = at.chart.figures.get("cost_per_million_output").zip(report.price());
+    let Some((price, rate)) = price else {
+        let lines = vec!["without a price: --gpu-hour gives one".to_owned()];
+        return Answer::known(NAME, hours, lines);
+    };
+    let ends = ends(price).map(|[low, high]| format!("{low} to {high} USD"));
+    let lines = ends.into_iter().chain([hours, price_words(rate)]).collect();
+    Answer::known(NAME, format!("{} USD", dollars(price)), lines)
+}
+
+/// The price with the digits that its interval supports; small ones with those that count.
+pub(super) fn dollars(price: ChartFigure) -> String {
+    if price.low.is_some() { rounded(price) } else { usd(price.value) }
+}
+
+/// What a million output tokens take of the time of all devices together.
+fn device_hours(devices: u64, output: ChartFigure) -> f64 {
+    devices as f64 / (3600.0 * output.value) * 1e6
+}
+
+/// `at 2.10 USD a device-hour, as given`.
+pub(super) fn price_words(rate: &HourlyRate) -> String {
+    let low = usd(rate.low().get());
+    let origin = match rate.origin() {
+        Origin::Given => "as given".to_owned(),
+        Origin::Owned => "as owning it costs".to_owned(),
+        Origin::Published { kind, date, .. } => format!("list price, {kind}, {date}"),
+        _ => "of unknown origin".to_owned(),
+    };
+    format!("at {low} USD a device-hour, {origin}")
+}
+
+fn light(report: &SweepReport, at: Option<At<'_>>) -> Answer {
+    const NAME: &str = "Speed of light";
+    let share = at.and_then(|at| Some((at, at.level.speed_of_light.output_share()?)));
+    if let Some((at, share)) = share
+        && let SpeedOfLight::Known(light) = &at.level.speed_of_light
+    {
+        let bound = supported(light.bound.output_tokens_per_s.get(), None);
+        let mut lines =
+            vec![format!("of {bound} output tokens/s, which nothing can beat at this load")];
+        let expected = light.expected.as_ref().ok();
+        lines.extend(expected.map(|expected| {
+            let rate = supported(expected.figures.output_tokens_per_s.get(), None);
+            format!("physics leads one to expect {rate}")
+        }));
+        return Answer::known(NAME, percent(share.get()), lines);
+    }
+    let reasons = report.speed_of_light_reasons().join("; ");
+    let why = if reasons.is_empty() { "nothing was measured".to_owned() } else { reasons };
+    Answer::absent(NAME, "absent", why)
+}
+
+fn limit(at: Option<At<'_>>) -> Answer {
+    const NAME: &str = "What limits it";
+    let Some(light) = at.and_then(|at| at.level.speed_of_light.light()) else {
+        return Answer::absent(NAME, "not known", "it takes a speed of light");
+    };
+    let headline = match light.bound.limited_by {
+        LimitedBy::Compute => "compute",
+        LimitedBy::KvTraffic => "memory: KV cache",
+        LimitedBy::WeightTraffic => "memory: weights",
+        _ => light.bound.limited_by.as_str(),
+    };
+    let mut lines = vec!["sets the bound on throughput at this load".to_owned()];
+    lines.extend(light.expected.as_ref().ok().map(|expected| {
+        let by = expected.limited_by;
+        format!("prefill: {}; decode: {}", by.prefill, by.decode)
+    }));
+    Answer::known(NAME, headline.to_owned(), lines)
+}

@@ -1,0 +1,181 @@
+//! Several runs on one page: what changed, whether it is better, and their frontiers over one another.
+
+mod tested;
+
+use serde::Serialize;
+
+use super::answers::{Answer, Answers};
+use super::figures::Figure;
+use super::levels::Levels;
+use super::table::{Cell, Head, Row, Table};
+use super::template::{Template, data, render};
+use super::top::Top;
+use super::{light, setup};
+use crate::{ChangedField, ChartRun, ComparisonReport, SweepReport};
+use tested::{Tested, tested};
+
+/// Two runs or more on one page.
+///
+/// Their frontiers and all other charts lie over one another. Where they may be compared, the page says of each run whether it is
+/// better or worse than the first, figure by figure with intervals; where not, it says why.
+///
+/// ```
+/// # use fizeau_report::{ComparisonPage, SweepReport};
+/// # fn page(before: SweepReport, after: SweepReport) -> String {
+/// let runs = [("v1".to_owned(), before), ("v2".to_owned(), after)];
+/// ComparisonPage { runs: &runs, comparison: Err("they were asked different things") }.page()
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct ComparisonPage<'a> {
+    /// The runs with their names, the baseline first.
+    pub runs: &'a [(String, SweepReport)],
+    /// What the tests found; or, in plain words, why there are none.
+    pub comparison: Result<&'a ComparisonReport, &'a str>,
+}
+
+/// All that the page shows.
+#[derive(Debug, Serialize)]
+struct Shown {
+    /// What tells the runs apart and what they have in common, in one line.
+    title: String,
+    tested: Vec<Tested>,
+    /// Why there are no tests; empty where there are.
+    untested: String,
+    notes: Vec<String>,
+    overview: Table,
+    frontier: Figure,
+    figures: Vec<Figure>,
+    changed: Option<Table>,
+    /// Every row of the setups, side by side.
+    setups: Table,
+    runs: Vec<Run>,
+}
+
+/// A run of its own.
+#[derive(Debug, Serialize)]
+struct Run {
+    name: String,
+    top: Top,
+    answers: Answers,
+    levels: Levels,
+}
+
+impl ComparisonPage<'_> {
+    /// The content of the page, whole in one file.
+    #[must_use]
+    pub fn page(&self) -> String {
+        let charts: Vec<ChartRun> =
+            self.runs.iter().map(|(name, report)| ChartRun::of(report, name)).collect();
+        let [mut frontier, figures @ ..] = Figure::all(&charts);
+        frontier.tables.extend(light::curve(&charts));
+        let runs: Vec<Run> =
+            self.runs.iter().zip(&charts).map(|(run, chart)| Run::of(run, chart)).collect();
+        let title = self.title();
+        let shown = Shown {
+            title: title.clone(),
+            tested: self.comparison.map(tested).unwrap_or_default(),
+            untested: self.comparison.err().unwrap_or_default().to_owned(),
+            notes: self.comparison.map(|report| report.notes.clone()).unwrap_or_default(),
+            overview: overview(&runs),
+            frontier,
+            figures: figures.into(),
+            changed: self.comparison.ok().and_then(changed),
+            setups: setups(self.runs),
+            runs,
+        };
+        render(Template::Comparison, &format!("Fizeau: {title}"), &shown, &data(&charts))
+    }
+
+    fn title(&self) -> String {
+        let names: Vec<&str> = self.runs.iter().map(|run| run.0.as_str()).collect();
+        names.join(" against ")
+    }
+}
+
+impl Run {
+    fn of((name, report): &(String, SweepReport), chart: &ChartRun) -> Self {
+        Self {
+            name: name.clone(),
+            top: Top::of(report),
+            answers: Answers::of(report, chart),
+            levels: Levels::of(report, chart),
+        }
+    }
+}
+
+/// A line a run: its verdict and its answers.
+fn overview(runs: &[Run]) -> Table {
+    let answers = runs.first().map(|run| run.answers.answers.each_ref().map(|answer| answer.name));
+    let mut heads = vec![Head::words("run"), Head::words("verdict")];
+    heads.extend(answers.into_iter().flatten().map(Head::words));
+    let answer = |answer: &Answer| Cell {
+        below: answer.lines.first().cloned().unwrap_or_default(),
+        ..Cell::left(&*answer.headline)
+    };
+    let row = |run: &Run| {
+        let verdict = &run.top.verdict;
+        let verdict = Cell { below: verdict.why.clone(), ..Cell::left(verdict.word) };
+        let first = [Cell { below: run.top.model.clone(), ..Cell::left(&*run.name) }, verdict];
+        Row::plain(first.into_iter().chain(run.answers.answers.iter().map(answer)))
+    };
+    Table {
+        name: None,
+        label: "Each run by itself".to_owned(),
+        heads,
+        rows: runs.iter().map(row).collect(),
+        notes: Vec::new(),
+    }
+}
+
+/// Every field that differs, of each comparison.
+fn changed(report: &ComparisonReport) -> Option<Table> {
+    let several = report.comparisons.len() > 1;
+    let mut rows = Vec::new();
+    for comparison in &report.comparisons {
+        let forced = comparison.forced.iter().map(|field| (field, "fail", "must agree"));
+        let fields = forced.chain(comparison.changed.iter().map(|field| (field, "", "")));
+        for (field, class, note) in fields {
+            let value =
+                |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
+            let ChangedField { field, baseline, candidate } = field;
+            let run = several.then(|| Cell::left(&*comparison.candidate.name));
+            let cells = [Cell { below: note.to_owned(), ..Cell::left(&**field) }];
+            let values = [value(baseline), value(candidate)].map(Cell::left);
+            rows.push(Row { class, cells: run.into_iter().chain(cells).chain(values).collect() });
+        }
+    }
+    let heads = several.then_some("run").into_iter().chain(["field", "baseline", "run"]);
+    (!rows.is_empty()).then(|| Table {
+        name: None,
+        label: "What changed".to_owned(),
+        heads: heads.map(Head::words).collect(),
+        rows,
+        notes: Vec::new(),
+    })
+}
+
+/// What was run and on what, a column a run; rows that differ are marked.
+fn setups(runs: &[(String, SweepReport)]) -> Table {
+    let all: Vec<Vec<(&str, String)>> = runs.iter().map(|run| setup(&run.1)).collect();
+    let first = all.first().cloned().unwrap_or_default();
+    let row = |(index, (name, value)): (usize, &(&str, String))| {
+        let values =
+            all.iter().map(|rows| rows.get(index).map(|row| row.1.clone()).unwrap_or_default());
+        let values: Vec<String> = values.collect();
+        let class = if values.iter().all(|other| other == value) { "" } else { "differs" };
+        let cells = [Cell::text(*name)].into_iter().chain(values.into_iter().map(Cell::left));
+        Row { class, cells: cells.collect() }
+    };
+    Table {
+        name: None,
+        label: "What was run, and on what".to_owned(),
+        heads: [""]
+            .into_iter()
+            .chain(runs.iter().map(|run| run.0.as_str()))
+            .map(Head::words)
+            .collect(),
+        rows: first.iter().enumerate().map(row).collect(),
+        notes: vec!["Rows in bold differ.".to_owned()],
+    }
+}

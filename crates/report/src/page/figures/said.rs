@@ -1,0 +1,130 @@
+//! Charts in words and numbers, for whoever does not see them.
+
+use super::super::table::rounded;
+use crate::number::{duration_ms, number};
+use crate::{ChartLevel, ChartPlace, ChartRun};
+
+/// What `said` makes of each run, with the names of runs where there are several.
+pub(super) fn of(runs: &[ChartRun], said: fn(&ChartRun) -> String) -> String {
+    let of = |run: &ChartRun| match run.name.is_empty() {
+        true => said(run),
+        false => format!("{}: {}", run.name, said(run)),
+    };
+    runs.iter().map(of).collect::<Vec<_>>().join(" ")
+}
+
+/// One part a level, or that there is none.
+fn each(run: &ChartRun, none: &str, of: impl Fn(&ChartLevel) -> Option<String>) -> String {
+    let parts =
+        run.levels.iter().filter_map(|level| Some(format!("{}: {}", level.load, of(level)?)));
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() { format!("{none}.") } else { format!("{}.", parts.join("; ")) }
+}
+
+/// A figure with its unit: `441 ms`.
+fn figure(level: &ChartLevel, name: &str, unit: &str) -> Option<String> {
+    let figure = level.figures.get(name)?;
+    let greatest = if figure.stand_in { "at most " } else { "" };
+    Some(format!("{greatest}{} {unit}", rounded(figure)))
+}
+
+pub(super) fn frontier(run: &ChartRun) -> String {
+    let levels = each(run, "No level was measured", |level| {
+        let place = match level.place {
+            ChartPlace::Frontier => "on the frontier",
+            ChartPlace::Dominated => "dominated",
+            ChartPlace::LeftOut => return Some("left out".to_owned()),
+        };
+        let (rate, tail) =
+            (figure(level, "requests_per_s", "requests/s")?, figure(level, "p99_e2el_ms", "ms")?);
+        Some(format!("{rate} at a p99 E2EL of {tail}, {place}"))
+    });
+    let chosen = run.operating.and_then(|index| run.levels.get(index));
+    let chosen = chosen.map(|level| format!(" To run at: {}.", level.load)).unwrap_or_default();
+    let light = run.light.as_ref().and_then(|light| light.bound.last());
+    let light = light.map(|most| {
+        let (rate, time) = (number(most.requests_per_s), duration_ms(most.e2el_ms));
+        format!(" The speed of light goes up to {rate} requests/s, at a mean E2EL of {time}.")
+    });
+    format!("{levels}{chosen}{}", light.unwrap_or_default())
+}
+
+pub(super) fn interactivity(run: &ChartRun) -> String {
+    let per_device = run.devices.is_some();
+    each(run, "No level has both figures", |level| {
+        let user = figure(level, "user_tps", "tokens/s for a user")?;
+        let device = match per_device {
+            true => figure(level, "output_tps_per_device", "tokens/s of a device")?,
+            false => figure(level, "output_tps", "tokens/s of all devices")?,
+        };
+        Some(format!("{user}, {device}"))
+    })
+}
+
+pub(super) fn load(run: &ChartRun) -> String {
+    each(run, "No level was measured", |level| {
+        let rate = figure(level, "requests_per_s", "requests/s")?;
+        let both = |metric: &str| {
+            let part = |of: &str| figure(level, &format!("{of}_{metric}_ms"), "ms");
+            Some(format!("p50 {} and p99 {}", part("p50")?, part("p99")?))
+        };
+        let (ttft, e2el) = (both("ttft")?, both("e2el")?);
+        Some(format!("{rate}, TTFT {ttft}, E2EL {e2el}"))
+    })
+}
+
+const NO_TAPES: &str = "No tapes were read";
+
+pub(super) fn quantiles(run: &ChartRun) -> String {
+    each(run, NO_TAPES, |level| {
+        let curve = &level.detail.as_ref()?.quantiles.ttft_ms;
+        let at = |share: f64| {
+            let point = curve.iter().find(|point| point.0 >= share)?;
+            Some(duration_ms(point.1))
+        };
+        let last = curve.last().map(|point| duration_ms(point.1))?;
+        let median = at(0.5).unwrap_or_else(|| last.clone());
+        Some(format!("TTFT {median} in the middle, {last} at the end"))
+    })
+}
+
+pub(super) fn itl(run: &ChartRun) -> String {
+    each(run, NO_TAPES, |level| {
+        let course = &level.detail.as_ref()?.course;
+        let longest = course.itl_max_ms.iter().flatten().copied().reduce(f64::max)?;
+        let median = figure(level, "p50_itl_ms", "ms")?;
+        Some(format!("median gap {median}, the longest {}", duration_ms(longest)))
+    })
+}
+
+pub(super) fn course(run: &ChartRun) -> String {
+    each(run, NO_TAPES, |level| {
+        let course = &level.detail.as_ref()?.course;
+        let most = course.in_flight.iter().copied().reduce(f64::max)?;
+        let seconds = number(course.bin_s * course.in_flight.len() as f64);
+        let window = match course.window_s {
+            Some((from, to)) => {
+                format!("the steady part is from {} s to {} s", number(from), number(to))
+            }
+            None => "no part is known to be steady".to_owned(),
+        };
+        Some(format!("{seconds} s, up to {} in flight, {window}", number(most)))
+    })
+}
+
+pub(super) fn lengths(run: &ChartRun) -> String {
+    each(run, NO_TAPES, |level| {
+        let pairs = &level.detail.as_ref()?.ttft_by_input;
+        let ends = |pairs: &[(u64, f64)]| {
+            let inputs = || pairs.iter().map(|pair| pair.0);
+            Some((inputs().min()?, inputs().max()?))
+        };
+        let (shortest, longest) = ends(pairs)?;
+        let worst = pairs.iter().map(|pair| pair.1).reduce(f64::max)?;
+        let n = pairs.len();
+        Some(format!(
+            "{n} requests of {shortest} to {longest} tokens, TTFT up to {}",
+            duration_ms(worst)
+        ))
+    })
+}

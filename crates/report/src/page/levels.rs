@@ -1,0 +1,270 @@
+//! Levels as tables: what each measured, of which part, over how many runs, and all that is known of it.
+
+use fizeau_core::Millis;
+use fizeau_metrics::{Distribution, Statistic, WindowFigures};
+use serde::Serialize;
+
+use super::table::{Cell, Head, Row, Table};
+use crate::number::{number, supported};
+use crate::sweep::{HEADS, REPEATS_NOTE, SATURATED_NOTE, STAND_IN_NOTE};
+use crate::{ChartLevel, ChartRun, LevelReport, LoadKind, Place, SweepReport};
+
+/// All tables of levels.
+#[derive(Debug, Serialize)]
+pub(super) struct Levels {
+    /// One for each kind of load.
+    tables: Vec<Table>,
+    /// Below all of them.
+    notes: Vec<String>,
+    repeats: Option<Table>,
+    percentiles: Option<Table>,
+    windows: Option<Table>,
+}
+
+/// All that is known of a level, as text.
+#[derive(Debug, Serialize)]
+pub(super) struct Record {
+    load: String,
+    text: String,
+}
+
+/// A column of figures: what it is of, in which unit, and whether it stays where no level has it.
+struct Column {
+    name: &'static str,
+    head: &'static str,
+    unit: &'static str,
+    stays: bool,
+}
+
+const fn column(name: &'static str, head: &'static str, unit: &'static str, stays: bool) -> Column {
+    Column { name, head, unit, stays }
+}
+
+const COLUMNS: [Column; 14] = [
+    column("requests_per_s", "requests", "/s", true),
+    column("output_tps", "output tokens", "/s", true),
+    column("output_tps_per_device", "a device", "tokens/s", false),
+    column("user_tps", "a user", "tokens/s", true),
+    column("p50_ttft_ms", "p50 TTFT", "ms", true),
+    column("p99_ttft_ms", "p99 TTFT", "ms", true),
+    column("p50_tpot_ms", "p50 TPOT", "ms", true),
+    column("p99_tpot_ms", "p99 TPOT", "ms", true),
+    column("p99_itl_ms", "p99 ITL", "ms", true),
+    column("p50_e2el_ms", "p50 E2EL", "ms", true),
+    column("p99_e2el_ms", "p99 E2EL", "ms", true),
+    column("goodput", "goodput", "/s", false),
+    column("good_share", "good", "of 1", false),
+    column("cost_per_million_output", "a million tokens", "USD", false),
+];
+
+impl Levels {
+    pub(super) fn of(report: &SweepReport, run: &ChartRun) -> Self {
+        let kinds = report.kinds();
+        let tables = kinds.iter().enumerate().map(|(nth, kind)| table(report, run, kind, nth));
+        Self {
+            tables: tables.collect(),
+            notes: notes(report),
+            repeats: repeats(report),
+            percentiles: percentiles(report),
+            windows: windows(report),
+        }
+    }
+}
+
+/// The table of the levels with these indices, which are of one kind of load.
+fn table(report: &SweepReport, run: &ChartRun, kind: &[usize], nth: usize) -> Table {
+    let levels = || kind.iter().filter_map(|&index| Some((index, run.levels.get(index)?)));
+    let has = |column: &&Column| {
+        let is_known = levels().any(|(_, level)| level.figures.get(column.name).is_some());
+        column.stays
+            || (is_known && (column.name != "output_tps_per_device" || run.devices > Some(1)))
+    };
+    let columns: Vec<&Column> = COLUMNS.iter().filter(has).collect();
+    let has_light = levels().any(|(_, level)| level.light_share.is_some());
+    let by_rate = kind.first().and_then(|&index| report.levels().get(index));
+    let by_rate = by_rate.is_some_and(|level| level.load.kind() == LoadKind::Rate);
+    let (load, unit) = if by_rate { ("asked", "requests/s") } else { ("concurrency", "") };
+    let mut heads = vec![Head::figure(load, unit)];
+    heads.extend(columns.iter().map(|column| Head::figure(column.head, column.unit)));
+    heads.push(Head::figure("failed", ""));
+    heads.extend(has_light.then(|| Head::figure("speed of light", "%")));
+    heads.extend([Head::words("verdict"), Head::words("standing")]);
+    let row = |(index, chart): (usize, &ChartLevel)| {
+        let level = report.levels().get(index)?;
+        let (class, standing) = standing(report, index)?;
+        let mut cells = vec![load_cell(level)];
+        cells.extend(columns.iter().map(|column| Cell::figure(chart.figures.get(column.name))));
+        let failed = level.summary.requests.failed;
+        cells.push(Cell::number(failed as f64, failed.to_string()));
+        cells.extend(has_light.then(|| light_cell(chart)));
+        cells.extend([Cell::left(chart.verdict), Cell::left(standing)]);
+        Some(Row { class, cells })
+    };
+    let name = if nth == 0 { "levels".to_owned() } else { format!("levels-{}", nth + 1) };
+    Table {
+        name: Some(name),
+        label: "Levels".to_owned(),
+        heads,
+        rows: levels().filter_map(row).collect(),
+        notes: Vec::new(),
+    }
+}
+
+fn load_cell(level: &LevelReport) -> Cell {
+    let mark = if level.is_saturated() { "!" } else { "" };
+    Cell::number(level.load.value(), format!("{}{mark}", level.load))
+}
+
+fn light_cell(level: &ChartLevel) -> Cell {
+    let share =
+        level.light_share.map(|share| Cell::number(100.0 * share, supported(100.0 * share, None)));
+    share.unwrap_or_else(|| Cell::text("-"))
+}
+
+/// How a row looks, and how its level stands to the others in words.
+fn standing(report: &SweepReport, index: usize) -> Option<(&'static str, String)> {
+    Some(match report.places().get(index)? {
+        Place::Frontier if report.operating_point().level() == Some(index) => {
+            ("chosen", "operating point".to_owned())
+        }
+        Place::Frontier => ("best", "on the frontier".to_owned()),
+        Place::Dominated { by } => ("dimmed", format!("dominated by {}", report.label_of(*by))),
+        Place::LeftOut { reason } => ("dimmed", format!("left out: {reason}")),
+    })
+}
+
+fn notes(report: &SweepReport) -> Vec<String> {
+    let mut notes = Vec::new();
+    let never = report.never_measured();
+    if !never.is_empty() {
+        notes.push(format!("Left out: {}.", never.join(", ")));
+    }
+    if report.has_stand_in() {
+        notes.push(format!("* {STAND_IN_NOTE}."));
+    }
+    if report.levels().iter().any(LevelReport::is_saturated) {
+        notes.push(format!("! {SATURATED_NOTE}."));
+    }
+    let failures = report.failures();
+    if !failures.is_empty() {
+        notes.push(format!("Failures: {}.", failures.join(", ")));
+    }
+    notes.push(
+        "Small: 95 % intervals, where they are known; figures have the digits that theirs supports. TTFT: send start to first \
+         token. TPOT: mean time per token after the first chunk. ITL: gaps between tokens. E2EL: send start to last token. Failed \
+         requests are in no latency. A user: 1 / p50 TPOT. Speed of light: output tokens/s as a share of the bound that the \
+         hardware sets."
+            .to_owned(),
+    );
+    notes
+}
+
+/// What the runs of each load came to together; none where each was measured once.
+fn repeats(report: &SweepReport) -> Option<Table> {
+    let rows = report.repeat_rows();
+    let row = |row: [String; 6]| Row::plain(row.map(Cell::text));
+    (!rows.is_empty()).then(|| Table {
+        name: None,
+        label: "Repeats".to_owned(),
+        heads: HEADS.map(|head| Head::figure(head, "")).into(),
+        rows: rows.into_iter().map(row).collect(),
+        notes: vec![format!("{REPEATS_NOTE}.")],
+    })
+}
+
+const SHARES: [Statistic; 5] =
+    [Statistic::P50, Statistic::P90, Statistic::P95, Statistic::P99, Statistic::P999];
+
+/// The tails of each latency, level by level.
+fn percentiles(report: &SweepReport) -> Option<Table> {
+    let mut heads = vec![Head::figure("load", ""), Head::words("latency")];
+    heads.extend(SHARES.map(|share| Head::figure(share.as_str(), "ms")));
+    heads.push(Head::figure("greatest", "ms"));
+    heads.push(Head::figure("values", ""));
+    let mut rows = Vec::new();
+    for level in report.levels() {
+        let metrics = &level.summary.metrics;
+        let samples = [
+            ("TTFT", &metrics.ttft),
+            ("TPOT", &metrics.tpot),
+            ("ITL", &metrics.itl),
+            ("E2EL", &metrics.e2el),
+        ];
+        for (name, sample) in samples.into_iter().filter(|(_, sample)| sample.n > 0) {
+            let mut cells = vec![load_cell(level), Cell::left(name)];
+            cells.extend(SHARES.map(|share| quantile(sample, share)));
+            cells
+                .extend([latency(sample.max), Cell::number(sample.n as f64, sample.n.to_string())]);
+            rows.push(Row::plain(cells));
+        }
+    }
+    (!rows.is_empty()).then(|| Table {
+        name: Some("percentiles".to_owned()),
+        label: "Percentiles of each latency".to_owned(),
+        heads,
+        rows,
+        notes: vec!["A dash: the sample is too small for that percentile.".to_owned()],
+    })
+}
+
+fn quantile(sample: &Distribution, statistic: Statistic) -> Cell {
+    latency(sample.statistic(statistic))
+}
+
+fn latency(value: Option<Millis>) -> Cell {
+    value.map_or_else(|| Cell::text("-"), |ms| Cell::number(ms.get(), number(ms.get())))
+}
+
+/// The part of each level that was measured beside the whole, or why there is none.
+fn windows(report: &SweepReport) -> Option<Table> {
+    let heads = [
+        ("load", ""),
+        ("sent in it", ""),
+        ("cut before + after", ""),
+        ("requests", "/s"),
+        ("output tokens", "/s"),
+        ("p50 / p99 TTFT", "ms"),
+        ("p50 / p99 E2EL", "ms"),
+    ];
+    let sent = report.levels().iter().filter(|level| level.summary.requests.sent > 0);
+    let row = |level: &LevelReport| {
+        let load = Cell::text(report.label(level.load));
+        match &level.summary.windowed.part {
+            Ok(part) => Row::plain([load].into_iter().chain(window(part))),
+            Err(none) => {
+                let why = Cell::left(format!("none: {}", none.why));
+                Row::plain([load, Cell { class: "rest", ..why }])
+            }
+        }
+    };
+    let rows: Vec<Row> = sent.map(row).collect();
+    (!rows.is_empty()).then(|| Table {
+        name: None,
+        label: "Steady parts".to_owned(),
+        heads: heads.map(|(head, unit)| Head::figure(head, unit)).into(),
+        rows,
+        notes: vec!["The steady part of each level, or the one asked for. The table of levels has the whole.".to_owned()],
+    })
+}
+
+fn window(part: &WindowFigures) -> [Cell; 6] {
+    let window = &part.window;
+    let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), number);
+    let known = |value: Option<Millis>| rate(value.map(Millis::get));
+    let both = |of: &Distribution| format!("{} / {}", known(of.p50.value()), known(of.p99.value()));
+    [
+        window.kept.to_string(),
+        format!("{} + {}", window.cut_front, window.cut_back),
+        rate(part.throughput.map(|rates| rates.requests_per_s.get())),
+        rate(part.throughput.map(|rates| rates.output_tokens_per_s.get())),
+        both(&part.metrics.ttft),
+        both(&part.metrics.e2el),
+    ]
+    .map(Cell::text)
+}
+
+/// Each level with all that is known of it.
+pub(super) fn records(report: &SweepReport) -> Vec<Record> {
+    let record = |level: &LevelReport| Record { load: level.load.words(), text: level.block() };
+    report.levels().iter().map(record).collect()
+}

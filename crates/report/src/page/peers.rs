@@ -1,0 +1,58 @@
+//! What each other tool would have reported of the same tapes.
+
+use serde::Serialize;
+
+use crate::SweepReport;
+
+/// Other tools' figures, level by level.
+#[derive(Debug, Serialize)]
+pub(super) struct Peers {
+    levels: Vec<Level>,
+    /// Why there is nothing, or not of each level; empty where all is there.
+    absent: Vec<String>,
+}
+
+/// Those of a level.
+#[derive(Debug, Serialize)]
+struct Level {
+    load: String,
+    tools: Vec<Tool>,
+}
+
+/// Those of a tool.
+#[derive(Debug, Serialize)]
+struct Tool {
+    version: &'static str,
+    /// Name, unit, theirs, ours, difference.
+    rows: Vec<[String; 5]>,
+    /// Why some are absent.
+    absences: Vec<String>,
+}
+
+impl Peers {
+    pub(super) fn of(report: &SweepReport) -> Self {
+        let (mut levels, mut unread, mut many) = (Vec::new(), Vec::new(), Vec::new());
+        for level in report.levels() {
+            let load = level.load.words();
+            match level.detail.as_deref() {
+                None => unread.push(report.label(level.load)),
+                Some(detail) if detail.peers.is_empty() => many.push(report.label(level.load)),
+                Some(detail) => {
+                    let tool = |peer: &crate::PeerComparison| Tool {
+                        version: peer.version(),
+                        rows: peer.cells().collect(),
+                        absences: peer.absences(),
+                    };
+                    levels.push(Level { load, tools: detail.peers.iter().map(tool).collect() });
+                }
+            }
+        }
+        let absent = [
+            ("no tapes were read", unread),
+            ("there are no tapes of requests, or too many to hold at once", many),
+        ];
+        let absent = absent.into_iter().filter(|(_, loads)| !loads.is_empty());
+        let absent = absent.map(|(why, loads)| format!("None at {}: {why}.", loads.join(", ")));
+        Self { levels, absent: absent.collect() }
+    }
+}

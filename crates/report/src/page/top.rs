@@ -1,0 +1,138 @@
+//! The head of a page: what was measured, and whether to believe it.
+
+use fizeau_metrics::Verdict;
+use serde::Serialize;
+
+use crate::words::{self, listed};
+use crate::{CheckOutcome, Engine, Setup, SweepReport};
+
+/// What was measured, and whether to believe it.
+#[derive(Debug, Serialize)]
+pub(super) struct Top {
+    pub(super) model: String,
+    /// Hardware, engine, precision, workload, date.
+    pub(super) facts: Vec<Fact>,
+    pub(super) banner: Option<Banner>,
+    pub(super) verdict: VerdictSaid,
+}
+
+/// One thing about the run; none where nobody said.
+#[derive(Debug, Serialize)]
+pub(super) struct Fact {
+    pub(super) name: &'static str,
+    pub(super) value: Option<String>,
+}
+
+/// What must not be overlooked.
+#[derive(Debug, Serialize)]
+pub(super) struct Banner {
+    pub(super) warning: &'static str,
+    pub(super) text: String,
+}
+
+/// A verdict with the worst reason for it.
+#[derive(Debug, Serialize)]
+pub(super) struct VerdictSaid {
+    pub(super) word: &'static str,
+    pub(super) why: String,
+    /// What else there is against it, in words; empty where there is nothing.
+    pub(super) more: String,
+    /// How the checklist came out.
+    pub(super) checks: String,
+}
+
+impl Top {
+    pub(super) fn of(report: &SweepReport) -> Self {
+        let setup = report.setup();
+        Self {
+            model: setup.endpoint.model.clone(),
+            facts: facts(report),
+            banner: banner(report),
+            verdict: VerdictSaid::of(report),
+        }
+    }
+}
+
+impl VerdictSaid {
+    pub(super) fn of(report: &SweepReport) -> Self {
+        let reasons = report.reasons();
+        let mut against = reasons.iter().filter(|reason| reason.0 != Verdict::Valid);
+        let why = match against.next() {
+            _ if report.levels().is_empty() => "No level was measured.".to_owned(),
+            None => "Nothing speaks against any level.".to_owned(),
+            Some((_, text, loads)) => format!("{text} (at {})", listed(loads)),
+        };
+        let more = match against.count() {
+            0 => String::new(),
+            1 => "and 1 more reason".to_owned(),
+            n => format!("and {n} more reasons"),
+        };
+        let checklist = report.checklist();
+        let pass = checklist.count(CheckOutcome::Pass);
+        let checks = format!("{pass} of {} checks pass", checklist.rows().len());
+        Self { word: words::verdict(report.verdict()), why, more, checks }
+    }
+}
+
+fn facts(report: &SweepReport) -> Vec<Fact> {
+    let setup = report.setup();
+    let workload = &setup.workload;
+    let (input, output) = (&workload.input_tokens, &workload.output_tokens);
+    let asked =
+        format!("{}: {input} tokens in, {output} out; {}", workload.dataset, workload.arrivals);
+    let engine = match &setup.engine {
+        Engine::Simulated { .. } => Some("simulated".to_owned()),
+        Engine::Remote { description } => description.clone(),
+    };
+    let endpoint = &setup.endpoint;
+    let called = format!("{}{} ({})", endpoint.base_url, endpoint.path, endpoint.backend);
+    let fact = |name, value| Fact { name, value };
+    vec![
+        fact("Hardware", hardware(setup, report.devices())),
+        fact("Engine", engine),
+        fact("Precision", setup.precision.clone()),
+        fact("Workload", Some(asked)),
+        fact("Endpoint", Some(called)),
+        fact("When", Some(when(&setup.started))),
+    ]
+}
+
+/// `h100-sxm, 8 devices, TP8`.
+fn hardware(setup: &Setup, devices: Option<u64>) -> Option<String> {
+    let device = setup.hardware.as_ref()?;
+    let counted =
+        devices.map(|n| if n == 1 { "1 device".to_owned() } else { format!("{n} devices") });
+    let how = setup.deployment.clone().or(counted);
+    Some(how.map_or_else(|| device.clone(), |how| format!("{device}, {how}")))
+}
+
+/// An instant of RFC 3339 for people: `2026-08-01 12:00 UTC`; anything else as it is.
+fn when(started: &str) -> String {
+    let parts = started.strip_suffix('Z').and_then(|text| text.split_once('T'));
+    match parts.and_then(|(day, time)| Some((day, time.get(..5)?))) {
+        Some((day, time)) => format!("{day} {time} UTC"),
+        None => started.to_owned(),
+    }
+}
+
+fn banner(report: &SweepReport) -> Option<Banner> {
+    let Engine::Simulated { description } = &report.setup().engine else { return None };
+    let warning = match report.is_simulated() {
+        true => "Simulated in virtual time, not measured.",
+        false => "The engine was simulated, not run on hardware.",
+    };
+    Some(Banner { warning, text: description.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::when;
+
+    #[test]
+    fn an_instant_is_for_people_and_anything_else_stays() {
+        assert_eq!(when("2026-08-01T12:34:56.789Z"), "2026-08-01 12:34 UTC");
+        for odd in ["", "Z", "TZ", "T12Z", "yesterday", "2026-08-01T\u{e9}\u{e9}\u{e9}Z"] {
+            assert!(!when(odd).contains("UTC") || odd.contains('\u{e9}'), "{odd}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Whether to believe it: what speaks against it, the checklist with its evidence, and the client's own proof.
+
+use fizeau_metrics::{Distribution, Verdict};
+use serde::Serialize;
+
+use super::table::{Cell, Head, Row, Table};
+use crate::level::tail;
+use crate::number::percent;
+use crate::words::{self, listed};
+use crate::{CheckOutcome, CheckRow, LevelReport, SweepReport};
+
+/// What speaks for and against a run.
+#[derive(Debug, Serialize)]
+pub(super) struct Trust {
+    verdict: &'static str,
+    /// What there is to say where there is no reason.
+    nothing: &'static str,
+    reasons: Vec<Reason>,
+    /// What could not be checked, and what is absent.
+    notes: Vec<String>,
+    headline: String,
+    checklist: Table,
+    client: Option<Table>,
+}
+
+/// A reason against levels.
+#[derive(Debug, Serialize)]
+struct Reason {
+    verdict: &'static str,
+    text: String,
+    at: String,
+}
+
+impl Trust {
+    pub(super) fn of(report: &SweepReport) -> Self {
+        let mut reasons = report.reasons();
+        reasons.retain(|reason| reason.0 != Verdict::Valid);
+        let reason = |(verdict, text, loads): (Verdict, &str, Vec<String>)| Reason {
+            verdict: words::verdict(verdict),
+            text: text.to_owned(),
+            at: listed(&loads),
+        };
+        let notes = report.level_notes().into_iter().map(|note| format!("Note: {note}."));
+        let light = report.speed_of_light_reasons().into_iter();
+        let light = light.map(|reason| format!("No speed of light: {reason}."));
+        let nothing = match report.levels() {
+            [] => "No level was measured.",
+            _ => "Nothing speaks against any level.",
+        };
+        let checklist = report.checklist();
+        Self {
+            verdict: words::verdict(report.verdict()),
+            nothing,
+            reasons: reasons.into_iter().map(reason).collect(),
+            notes: notes.chain(light).collect(),
+            headline: checklist.headline(),
+            checklist: self::checklist(checklist.rows()),
+            client: client(report),
+        }
+    }
+}
+
+fn checklist(rows: &[CheckRow]) -> Table {
+    let row = |row: &CheckRow| Row {
+        class: match row.outcome {
+            CheckOutcome::Pass => "pass",
+            CheckOutcome::Fail => "fail",
+            CheckOutcome::Unknown => "unknown",
+            CheckOutcome::Simulated => "dimmed",
+        },
+        cells: vec![
+            Cell::text(row.check.to_string()),
+            Cell::left(row.check.words()),
+            Cell { class: "left outcome", ..Cell::text(row.outcome.as_str()) },
+            Cell::left(&*row.evidence),
+        ],
+    };
+    let heads = ["row", "asked", "outcome", "evidence"];
+    Table {
+        name: None,
+        label: "Checklist".to_owned(),
+        heads: heads.map(Head::words).into(),
+        rows: rows.iter().map(row).collect(),
+        notes: Vec::new(),
+    }
+}
+
+/// A column: its head, its unit, and its cell for a level.
+type Column = (&'static str, &'static str, fn(&LevelReport) -> String);
+
+const CLIENT: [Column; 9] = [
+    ("load", "", |level| level.load.to_string()),
+    ("threads", "", |level| level.client.watch.threads.to_string()),
+    ("stamps", "", |level| words::stamps(level.client.stamps).to_owned()),
+    ("send lateness", "ms", |level| or_dash(&level.summary.metrics.send_lateness)),
+    ("read lag", "ms", |level| or_dash(&level.summary.metrics.read_lag)),
+    ("CPU", "", |level| share(level.client.watch.cpu_share)),
+    ("no CPU", "", |level| share(level.client.watch.run_delay_share)),
+    ("connections", "", |level| {
+        format!("{} / {}", level.client.connections_fresh, level.client.connections_replaced)
+    }),
+    ("ceiling", "", |level| share(level.ceiling_share())),
+];
+
+/// What shows that the client was not the bottleneck; none where nobody measured.
+fn client(report: &SweepReport) -> Option<Table> {
+    if report.levels().is_empty() || report.is_simulated() {
+        return None;
+    }
+    let row = |level: &LevelReport| Row::plain(CLIENT.map(|(_, _, cell)| Cell::text(cell(level))));
+    Some(Table {
+        name: None,
+        label: "Client".to_owned(),
+        heads: CLIENT.map(|(head, unit, _)| Head::figure(head, unit)).into(),
+        rows: report.levels().iter().map(row).collect(),
+        notes: vec![
+            "Send lateness: intended release to send start. Read lag: the kernel's stamp of an arrival to its reading. Both p50 / \
+             p99 / max. CPU, no CPU: time running, and time ready to run without a CPU, of the measuring thread that had most of \
+             it. Connections: made in the level / found dead and replaced. Ceiling: tokens/s or streams, whichever is nearer to \
+             what the client can do on this machine, as a share of that."
+                .to_owned(),
+        ],
+    })
+}
+
+fn or_dash(sample: &Distribution) -> String {
+    if sample.n == 0 { "-".to_owned() } else { tail(sample) }
+}
+
+fn share(share: Option<f64>) -> String {
+    share.map_or_else(|| "-".to_owned(), percent)
+}

@@ -1,0 +1,100 @@
+//! The page of several runs.
+
+use fizeau_metrics::{ComparisonSettings, ComparisonTable, Figure, FigureChoice, RoundFigures};
+use fizeau_report::{
+    ChangedField, ComparedLevel, ComparedRun, ComparisonPage, ComparisonReport, RunComparison,
+    SweepReport,
+};
+
+use super::{EVIL, assert_closed, data, read, words};
+use crate::sample;
+
+fn runs(second: &str) -> [(String, SweepReport); 2] {
+    let mut setup = sample::setup();
+    setup.precision = Some("weights fp8".to_owned());
+    let levels = [1, 4, 16, 64].map(sample::level).into();
+    let other = SweepReport::new(setup, levels, "p99 e2el<600ms".parse().ok());
+    [("runs/a".to_owned(), sample::sweep()), (second.to_owned(), other)]
+}
+
+/// TTFT is better, the throughput worse, and of the rest there is no telling.
+fn comparison(candidate: &str) -> ComparisonReport {
+    let rounds = |ttft: f64, tps: f64| -> Vec<RoundFigures> {
+        let wobble = |nth: u32| f64::from(nth * 7 % 5) / 100.0;
+        let round = |nth| {
+            RoundFigures::from_iter([
+                (Figure::P50_TTFT, ttft + wobble(nth)),
+                (Figure::OUTPUT_TOKENS_PER_S, tps - wobble(nth)),
+                (Figure::P99_TTFT, 90.0 + wobble(nth * 3)),
+            ])
+        };
+        (0..8).map(round).collect()
+    };
+    let figures =
+        FigureChoice::only([Figure::P50_TTFT, Figure::OUTPUT_TOKENS_PER_S, Figure::P99_TTFT]);
+    let settings = ComparisonSettings { figures, ..ComparisonSettings::default() };
+    let table =
+        ComparisonTable::of_rounds(&rounds(50.0, 900.0), &rounds(48.0, 880.0), &settings).unwrap();
+    let run =
+        |name: &str| ComparedRun { name: name.to_owned(), notes: vec!["suspect: late".to_owned()] };
+    ComparisonReport {
+        baseline: run("runs/a"),
+        comparisons: vec![RunComparison {
+            candidate: run(candidate),
+            forced: Vec::new(),
+            changed: vec![ChangedField {
+                field: "setup.precision".to_owned(),
+                baseline: Some("\"bf16\"".to_owned()),
+                candidate: Some(format!("\"{EVIL}\"")),
+            }],
+            levels: vec![ComparedLevel {
+                name: "concurrency 4".to_owned(),
+                table,
+                notes: Vec::new(),
+            }],
+            notes: vec!["one of a kind".to_owned()],
+        }],
+        notes: vec!["two runs".to_owned()],
+    }
+}
+
+#[test]
+fn it_says_what_is_better_what_worse_and_what_changed() {
+    let (runs, report) = (runs("runs/b"), comparison("runs/b"));
+    let page = ComparisonPage { runs: &runs, comparison: Ok(&report) }.page();
+    assert_closed(&page);
+    let words = words(&page);
+    for text in [
+        "runs/a against runs/b",
+        "Better and worse: of 3 figures 1 better, 1 worse and 1 without a difference that could be found.",
+        "Better: concurrency 4, p50 TTFT -4.0",
+        "Worse: concurrency 4, output tok/s -2.2",
+        "no difference found",
+        "setup.precision \"bf16\"",
+        "weights fp8",
+        "Note: one of a kind.",
+        "Note: two runs.",
+        "runs/b: suspect: late",
+        "p by Holm's correction over 3 figures",
+        "concurrency 32",
+    ] {
+        assert!(words.contains(text), "{text}: {words}");
+    }
+    let data = data(&page);
+    let names: Vec<&str> =
+        data["runs"].as_array().unwrap().iter().map(|run| run["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["runs/a", "runs/b"]);
+    assert_eq!(read(&page).matches("<figure").count(), 7);
+}
+
+#[test]
+fn runs_that_may_not_be_compared_lie_over_one_another_and_it_says_why() {
+    let runs = runs(EVIL);
+    let page = ComparisonPage { runs: &runs, comparison: Err("their workloads differ") }.page();
+    assert_closed(&page);
+    let words = words(&page);
+    assert!(words.contains("Not tested against each other: their workloads differ"), "{words}");
+    assert!(!read(&page).contains("<script") && !read(&page).contains("<img"));
+    assert_eq!(page.matches("<script").count(), 3);
+    assert_eq!(data(&page)["runs"][1]["name"], EVIL);
+}
