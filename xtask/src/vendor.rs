@@ -83,8 +83,8 @@ pub(crate) fn run(changed: Changed) -> Result<ExitCode> {
         let unpacked = fetch(&package.name, &package.version)?;
         for file in &mut package.files {
             let path = unpacked.join(&file.from);
-            let bytes =
-                fs::read(&path).with_context(|| format!("{} has no {}", package.name, file.from))?;
+            let bytes = fs::read(&path)
+                .with_context(|| format!("{} has no {}", package.name, file.from))?;
             let sha256 = sum(&bytes);
             if sha256 != file.sha256 && changed == Changed::Refuse {
                 bail!(
@@ -135,9 +135,6 @@ mod tests {
     /// FIPS 180-2, appendix B.1.
     #[test]
     fn the_sum_is_the_published_one() {
-        assert_eq!(
-            sum(b"abc"),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-        );
+        assert_eq!(sum(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }
 }

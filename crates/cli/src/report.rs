@@ -2,6 +2,7 @@
 
 mod answer;
 mod before;
+mod export;
 mod level;
 mod physics;
 mod search;
@@ -9,20 +10,24 @@ mod setup;
 mod stored;
 mod views;
 
+pub(crate) use level::vllm_run_of;
 pub(crate) use search::SEARCH;
 pub(crate) use setup::setup;
 pub(crate) use stored::{Stored, finished};
 
+use std::path::Path;
+
 use fizeau::core::Tape;
-use fizeau::harness::{Cut, StoredLevel, StoredRun};
+use fizeau::harness::{Cut, RunFolder, StoredLevel, StoredRun};
 use fizeau::metrics::{Concept, GoodputGoals, Verdict, WindowChoice, WindowEnd};
-use fizeau::report::{Checklist, Explanation, LevelReport};
+use fizeau::report::{Checklist, Explanation, ImportedRun, LevelReport};
 use serde::Serialize;
 
 use crate::args::{ChoosingArgs, PhysicsArgs, ReportArgs, TrustArgs};
 use crate::checklist;
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::holds_whatif;
+use crate::imported;
 use crate::planned::is_of_sweep;
 use crate::say::say;
 use crate::sweep;
@@ -44,8 +49,14 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
             path = path.display()
         )));
     }
+    if let Some(run) = imported::without_tapes(path)? {
+        return figures_alone(&run, path, args, concept);
+    }
     let run = StoredRun::open(path).map_err(Fail::usage)?;
     let asked = Asked::new(args, &run)?;
+    if args.export.is_wanted() {
+        return export::run(&run, &asked, &args.export);
+    }
     if let Some(concept) = concept {
         return views::explain(&run, &asked, concept);
     }
@@ -58,11 +69,47 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     levels(&run, &asked)
 }
 
+/// A run of another tool of which there are figures and no tapes: what is known, and what is not.
+fn figures_alone(
+    run: &ImportedRun,
+    path: &Path,
+    args: &ReportArgs,
+    concept: Option<Concept>,
+) -> Result<Exit, Fail> {
+    let needs_tapes = concept.is_some()
+        || !args.view.tools.is_empty()
+        || args.view.percentile_rule.is_some()
+        || !args.view.percentiles.is_empty()
+        || !args.goodput.is_empty();
+    if needs_tapes {
+        return Err(Fail::usage(format!(
+            "{}: imported without tapes: its figures are those of another tool's file, and no other can be computed",
+            run.name()
+        )));
+    }
+    if args.export.is_wanted() {
+        return Err(Fail::usage(format!(
+            "{}: imported without tapes; `fizeau pareto DIR --table` prints its levels as CSV",
+            run.name()
+        )));
+    }
+    match args.json {
+        true => say(serde_json::to_string_pretty(run).map_err(Fail::broken)?)?,
+        false => {
+            say(run.text())?;
+            let folder = RunFolder::again(path);
+            say(folder.write_text("report.html", &run.page()).map_err(Fail::broken)?.display())?;
+        }
+    }
+    Ok(Exit::Good)
+}
+
 /// What is asked of the tapes, by the command line or by the run itself.
 struct Asked {
     goals: GoodputGoals,
     window: WindowChoice,
     json: bool,
+    markdown: bool,
     physics: PhysicsArgs,
     trust: TrustArgs,
     choosing: ChoosingArgs,
@@ -72,7 +119,8 @@ impl Asked {
     fn new(args: &ReportArgs, run: &StoredRun) -> Result<Self, Fail> {
         let asked = Self::as_run(run, &args.goodput, &args.physics, (args.warmup, args.cooldown))?;
         let (trust, choosing) = (args.trust.clone(), args.choosing.clone());
-        Ok(Self { json: args.json, trust, choosing, ..asked })
+        let (json, markdown) = (args.json, args.markdown);
+        Ok(Self { json, markdown, trust, choosing, ..asked })
     }
 
     /// As the run itself has it, but for what is given.
@@ -101,6 +149,7 @@ impl Asked {
                 cooldown: end(cooldown, "cooldown")?,
             },
             json: false,
+            markdown: false,
             physics: physics.clone(),
             trust: TrustArgs::default(),
             choosing: ChoosingArgs::default(),
@@ -126,6 +175,12 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
         Some(search) => search.is_invalid(),
         None => levels.iter().any(is_missed),
     };
+    let exit = if is_missed { Exit::Missed } else { Exit::Good };
+    if asked.markdown {
+        let report = Stored::of(run, levels, asked)?.report();
+        say(report.markdown().trim_end())?;
+        return Ok(checklist::enforce(&report.checklist(), &asked.trust, exit));
+    }
     let checklist = match (search, <[Level; 1]>::try_from(levels)) {
         (Some(search), Ok(levels)) => {
             searched(&search, Stored::of(run, levels.into(), asked)?, asked)?
@@ -134,7 +189,6 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
         (None, Ok([level])) => alone(&level, asked)?,
         (None, Err(levels)) => sweep_or_blocks(run, levels, asked)?,
     };
-    let exit = if is_missed { Exit::Missed } else { Exit::Good };
     Ok(checklist::enforce(&checklist, &asked.trust, exit))
 }
 
@@ -188,7 +242,10 @@ fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result
 }
 
 /// Every tape of a level goes to `each`; what a killed run left over is said.
-fn each_tape(level: &StoredLevel, mut each: impl FnMut(Tape)) -> Result<Option<Cut>, Fail> {
+pub(crate) fn each_tape(
+    level: &StoredLevel,
+    mut each: impl FnMut(Tape),
+) -> Result<Option<Cut>, Fail> {
     let mut tapes = level.tapes().map_err(Fail::usage)?;
     for tape in tapes.by_ref() {
         each(tape.map_err(Fail::usage)?);

@@ -7,6 +7,7 @@
 mod answers;
 mod comparison;
 mod figures;
+mod imported;
 mod levels;
 mod light;
 mod peers;

@@ -26,7 +26,8 @@ pub(super) fn unchanged(repo: &Repo) -> Vec<Finding> {
         }
     }
     let named: HashSet<&str> = list.files().map(|file| file.name.as_str()).chain([LIST]).collect();
-    let there = repo.files.iter().filter_map(|file| file.path.strip_prefix(FOLDER)?.strip_prefix('/'));
+    let there =
+        repo.files.iter().filter_map(|file| file.path.strip_prefix(FOLDER)?.strip_prefix('/'));
     let strange = there.filter(|name| !named.contains(name));
     findings.extend(
         strange.map(|name| Finding::new(format!("{FOLDER}/{name}"), format!("is not in {LIST}"))),

@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Args};
 use fizeau::metrics::{Concept, Peer, PercentileRule, WindowEnd};
 
-use super::{ChoosingArgs, PhysicsArgs, TrustArgs};
+use super::{ChoosingArgs, ExportArgs, PhysicsArgs, TrustArgs};
 
 #[derive(Debug, Args)]
 #[command(mut_args(as_the_run_had_it))]
@@ -32,11 +32,16 @@ pub(crate) struct ReportArgs {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print Markdown, for a pull request or a step's summary: `>> "$GITHUB_STEP_SUMMARY"`.
+    #[arg(long, conflicts_with_all = ["json", "tools", "explain", "percentile_rule", "percentiles"])]
+    pub(crate) markdown: bool,
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
     /// What is not given is as the run had it.
     #[command(flatten)]
     pub(crate) physics: PhysicsArgs,
+    #[command(flatten)]
+    pub(crate) export: ExportArgs,
 }
 
 /// The flags of a run say what they are by default in a new one.

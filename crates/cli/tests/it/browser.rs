@@ -97,7 +97,8 @@ fn every_chart_is_drawn(tab: &mut Tab) {
     let mut found = drawn.as_array().unwrap().clone();
     found.sort_by_key(|one| names.iter().position(|name| one[0] == *name));
     assert_eq!(found, wanted);
-    let unnamed = tab.eval("[...document.querySelectorAll('.plot')].filter((plot) => !plot.ariaLabel).length");
+    let unnamed = tab
+        .eval("[...document.querySelectorAll('.plot')].filter((plot) => !plot.ariaLabel).length");
     assert_eq!(unnamed, 0);
 }
 
@@ -181,12 +182,15 @@ fn the_table_sorts(tab: &mut Tab) {
         "[...{LEVELS}.tHead.rows[{LEVELS}.tHead.rows.length - 1].cells].findIndex((head) => /E2EL/.test(head.textContent))"
     ));
     let head = format!("{LEVELS}.tHead.rows[{LEVELS}.tHead.rows.length - 1].cells[{column}]");
-    let values = format!("[...{LEVELS}.tBodies[0].rows].map((row) => Number(row.cells[{column}].dataset.value))");
+    let values = format!(
+        "[...{LEVELS}.tBodies[0].rows].map((row) => Number(row.cells[{column}].dataset.value))"
+    );
     for (order, sign) in [("ascending", 1.0), ("descending", -1.0)] {
         tab.click(&format!("{head}.querySelector('button')"));
         assert_eq!(tab.text(&format!("{head}.ariaSort")), order);
         let sorted = tab.eval(&values);
-        let sorted: Vec<f64> = sorted.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect();
+        let sorted: Vec<f64> =
+            sorted.as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect();
         assert_eq!(sorted.len(), 8);
         assert!(sorted.is_sorted_by(|a, b| sign * a <= sign * b), "{order}: {sorted:?}");
     }
@@ -212,7 +216,8 @@ fn the_table_is_downloaded(tab: &mut Tab) {
 
 fn the_chart_is_saved(tab: &mut Tab) {
     for (at, name, start) in [(2, "frontier.svg", &b"<svg"[..]), (1, "frontier.png", b"\x89PNG")] {
-        let (saved, bytes) = tab.download(&format!("[...{FRONTIER}.querySelectorAll('.tools button')].at(-{at})"));
+        let (saved, bytes) =
+            tab.download(&format!("[...{FRONTIER}.querySelectorAll('.tools button')].at(-{at})"));
         assert_eq!(saved, name);
         assert!(bytes.starts_with(start) && bytes.len() > 5_000, "{name}: {} bytes", bytes.len());
     }

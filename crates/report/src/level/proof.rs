@@ -47,6 +47,33 @@ impl Serialize for Client<'_> {
     }
 }
 
+#[cfg(feature = "schema")]
+fizeau_core::object_schema!(
+    Client<'_>,
+    "Client",
+    "What the client saw of itself; of a simulation null but for `stamps`, since nobody measured.",
+    |o| o
+        .field::<StampSource>("stamps")
+        .each(&["threads", "connections_fresh", "connections_replaced"], |o, name| {
+            o.or_reason::<u64>(name)
+        })
+        .each(&["cpu_share", "run_delay_share"], |o, name| o.or_reason::<f64>(name))
+        .or_reason::<fizeau_metrics::Headroom>("headroom")
+        .or_reason::<fizeau_metrics::Ceiling>("ceiling")
+        .each(&["send_lateness_ms", "connection_wait_ms", "read_lag_ms"], |o, name| {
+            o.or_reason::<Tail<'_>>(name)
+        })
+        .or_reason::<f64>("ceiling_share")
+);
+
+#[cfg(feature = "schema")]
+fizeau_core::object_schema!(
+    Tail<'_>,
+    "Tail",
+    "Median, tail and greatest; in full in `metrics`.",
+    |o| o.each(&["p50", "p99", "max"], |o, name| o.or_reason::<f64>(name))
+);
+
 /// In virtual time there is no client whose own doing could be in a figure.
 fn nobody<S: Serializer>(to: S) -> Result<S::Ok, S::Error> {
     let absent = [

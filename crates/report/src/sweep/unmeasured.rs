@@ -7,6 +7,7 @@ use crate::LoadPoint;
 
 /// A load that was planned and never measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unmeasured {
     /// The load.
     #[serde(flatten)]

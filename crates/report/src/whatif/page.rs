@@ -3,11 +3,13 @@
 use std::fmt::Write;
 
 use super::answer::words;
-use super::picture::class;
 use super::text::kind;
 use super::{Variant, WhatIf, letter};
-use crate::chart::{STYLE_IN_PAGE, escape};
+use crate::escape::escape;
 use crate::page::document;
+
+/// Of the two sizes of the chart a page shows the one that suits its width.
+const STYLE: &str = "svg.narrow { display: none; }\n@media (max-width: 700px) { svg.wide { display: none; } svg.narrow { display: block; } }\n";
 
 impl WhatIf {
     /// The content of `report.html`: the answer, each configuration's frontier and that of all, where each is to run, and what was
@@ -49,40 +51,28 @@ impl WhatIf {
                 escape(&self.setup.tool.version),
             ),
         );
-        document(&format!("Fizeau what-if: {}", self.title()), &out, STYLE_IN_PAGE)
+        document(&format!("Fizeau what-if: {}", self.title()), &out, STYLE)
     }
 
-    fn title(&self) -> String {
+    pub(super) fn title(&self) -> String {
         let model = self.shared(|setup| setup.endpoint.model.clone());
         model.unwrap_or_else(|| "several models".to_owned())
     }
 
+    /// The chart, where the crate was built with pictures.
     fn figure(&self, out: &mut String) {
-        let Some((wide, narrow)) = self.charts() else { return };
-        let mut keys = String::new();
-        for (index, variant) in self.variants.iter().enumerate() {
-            if variant.outcome.is_ok() {
-                put(
-                    &mut keys,
-                    format_args!(
-                        "<span class=\"keyed\"><span class=\"key family {}\"></span>{} {}</span> ",
-                        class(index),
-                        letter(index),
-                        escape(&variant.name())
-                    ),
-                );
-            }
+        #[cfg(feature = "pictures")]
+        if let Some((wide, narrow)) = self.charts() {
+            put(
+                out,
+                format_args!(
+                    "<section>\n<h2>Throughput against latency</h2>\n<figure>\n{wide}{narrow}<figcaption>Right and down is \
+                     better. Each line goes through one configuration's levels, by rising {}. Large dots: no level of any \
+                     configuration beats them.</figcaption>\n</figure>\n</section>\n",
+                    kind(&self.loads())
+                ),
+            );
         }
-        put(
-            out,
-            format_args!(
-                "<section>\n<h2>Throughput against latency</h2>\n<figure>\n{wide}{narrow}<figcaption>Right and down is \
-                 better. Each line goes through one configuration's levels, by rising {}. Large dots: no level of any \
-                 configuration beats them. <span class=\"keyed\"><span class=\"key ring\"></span>the most within the goals</span> \
-                 {keys}</figcaption>\n</figure>\n</section>\n",
-                kind(&self.loads())
-            ),
-        );
     }
 
     fn table(&self, out: &mut String) {

@@ -3,7 +3,7 @@
 use fizeau_core::{Nanos, PerSec, Tape};
 use fizeau_metrics::{Concern, GoodputGoals, LevelSummary, Reason, Validity, Verdict};
 use fizeau_report::{
-    ChecklistRows, LevelReport, LoadPoint, SpeedOfLight, Style, SweepReport, Terminal,
+    Charset, ChecklistRows, LevelReport, LoadPoint, SpeedOfLight, Style, SweepReport, Terminal,
 };
 
 use crate::sample;
@@ -66,8 +66,13 @@ fn a_level_beyond_light_says_what_would_have_to_be_otherwise() {
 fn a_sweep_beyond_light_says_so_once() {
     let levels = vec![sample::level(1), faster(4, 3), faster(8, 4)];
     let report = SweepReport::new(sample::setup(), levels, None);
-    let terminal =
-        Terminal { width: 80, style: Style::Plain, checklist: ChecklistRows::Missed, report: None };
+    let terminal = Terminal {
+        width: 80,
+        style: Style::Plain,
+        charset: Charset::Ascii,
+        checklist: ChecklistRows::Missed,
+        report: None,
+    };
     let text = report.terminal(&terminal).split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(text.matches("measured beyond the speed of light").count(), 1, "{text}");
     assert!(text.contains("(at 4 and 8)"), "{text}");

@@ -31,19 +31,27 @@ impl Chromium {
         let mut command = Command::new(program);
         command.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"]);
         command.args(["--disable-background-networking", "--disable-extensions", "--mute-audio"]);
-        command.args(["--disable-dev-shm-usage", "--hide-scrollbars", "--force-color-profile=srgb"]);
+        command.args([
+            "--disable-dev-shm-usage",
+            "--hide-scrollbars",
+            "--force-color-profile=srgb",
+        ]);
         command.arg("--remote-debugging-port=0");
         command.arg(format!("--user-data-dir={}", scratch.path("profile")));
         // Of a group of its own, so that its helpers end with it.
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        command.arg("about:blank").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+            .arg("about:blank")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let said = lines.by_ref().map_while(Result::ok);
         let address = said
             .filter_map(|line| Some(line.strip_prefix("DevTools listening on ")?.trim().to_owned()))
             .next()
-            .expect("Chromium ended before it listened");
+            .unwrap_or_else(|| panic!("Chromium ended before it listened"));
         // A pipe that nobody reads fills up, and whoever writes into it waits.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         Some(Self { child, address, scratch })

@@ -32,7 +32,8 @@ impl Tab {
         let attached = wire.call(None, "Target.attachToTarget", attach);
         let session = attached["sessionId"].as_str().unwrap().to_owned();
         let downloads = PathBuf::from(chromium.scratch.path("downloads"));
-        let allow = json!({ "behavior": "allow", "downloadPath": downloads, "eventsEnabled": true });
+        let allow =
+            json!({ "behavior": "allow", "downloadPath": downloads, "eventsEnabled": true });
         wire.call(None, "Browser.setDownloadBehavior", allow);
         let mut tab = Self { wire, session, downloads };
         for domain in ["Page", "Runtime", "Log", "Network"] {
@@ -63,7 +64,8 @@ impl Tab {
 
     /// The value of an expression in the page.
     pub(super) fn eval(&mut self, expression: &str) -> Value {
-        let params = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
+        let params =
+            json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
         let mut result = self.call("Runtime.evaluate", params);
         assert!(result["exceptionDetails"].is_null(), "{expression}: {result}");
         result["result"]["value"].take()
@@ -81,8 +83,7 @@ impl Tab {
 
     /// A window of that size; narrow ones are those of phones.
     pub(super) fn resize(&mut self, width: u32, height: u32) {
-        let metrics =
-            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
+        let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
         self.call("Emulation.setDeviceMetricsOverride", metrics);
         self.settle();
     }
@@ -129,12 +130,15 @@ impl Tab {
     /// Clicks on `element`, waits for the file that comes of it, and reads it.
     pub(super) fn download(&mut self, element: &str) -> (String, Vec<u8>) {
         let is_download = |event: &Value, method: &str| event["method"] == method;
-        self.wire.events.retain(|event| !event["method"].as_str().unwrap_or("").starts_with("Browser.download"));
+        self.wire.events.retain(|event| {
+            !event["method"].as_str().unwrap_or("").starts_with("Browser.download")
+        });
         self.click(element);
         let begun = self.wire.wait(|event| is_download(event, "Browser.downloadWillBegin"));
         let name = begun["params"]["suggestedFilename"].as_str().unwrap().to_owned();
         self.wire.wait(|event| {
-            is_download(event, "Browser.downloadProgress") && event["params"]["state"] == "completed"
+            is_download(event, "Browser.downloadProgress")
+                && event["params"]["state"] == "completed"
         });
         let bytes = fs::read(self.downloads.join(&name)).unwrap();
         (name, bytes)
@@ -143,7 +147,8 @@ impl Tab {
     /// The whole page as it is, into `target/screenshots`.
     pub(super) fn photograph(&mut self, name: &str) {
         let size = self.call("Page.getLayoutMetrics", json!({}))["cssContentSize"].take();
-        let clip = json!({ "x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1 });
+        let clip =
+            json!({ "x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1 });
         let params = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
         self.keep(name, params);
     }
@@ -181,8 +186,10 @@ impl Tab {
 
     /// What it asked for since it was opened, beside what it carries itself.
     pub(super) fn requests(&mut self) -> Vec<String> {
-        let asked = self.wire.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
-        let urls = asked.map(|event| event["params"]["request"]["url"].as_str().unwrap().to_owned());
+        let asked =
+            self.wire.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
+        let urls =
+            asked.map(|event| event["params"]["request"]["url"].as_str().unwrap().to_owned());
         urls.filter(|url| !url.starts_with("data:") && !url.starts_with("blob:")).collect()
     }
 }

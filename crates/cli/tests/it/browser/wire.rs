@@ -62,7 +62,10 @@ impl Wire {
 
     fn read(&mut self) -> Value {
         loop {
-            let message = self.socket.read().expect("the browser does not answer");
+            let message = self
+                .socket
+                .read()
+                .unwrap_or_else(|error| panic!("the browser does not answer: {error}"));
             if let Message::Text(text) = message {
                 return serde_json::from_str(&text).unwrap();
             }
