@@ -9,6 +9,10 @@ mod sample;
 
 fn main() {
     let report = sample::detailed();
+    let charset = match std::env::args().nth(2).as_deref() {
+        Some("ascii") => Charset::Ascii,
+        _ => Charset::Unicode,
+    };
     let width = std::env::args().nth(1).and_then(|width| width.parse().ok());
     match width {
         None => print!("{}", report.page()),

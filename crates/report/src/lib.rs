@@ -11,7 +11,7 @@
 //! | a table for a terminal | [`SweepReport::terminal`] |
 //! | `report.html` (feature `html`) | `SweepReport::page` |
 //! | several runs on one page (feature `html`) | `ComparisonPage` |
-//! | a chart as an SVG or PNG file | `Picture` (feature `pictures`) |
+//! | a chart as an SVG or PNG file (features `pictures`, `png`) | `Picture` |
 //! | Markdown for a pull request | [`SweepReport::markdown`], [`Markdown`], [`ComparisonReport::markdown`] |
 //! | JUnit's XML for continuous integration | [`ComparisonReport::junit`] |
 //! | `ab.json`, and how each round went | [`AbReport::to_json`], [`AbReport::text`] |
@@ -49,6 +49,7 @@ mod checklist;
 mod columns;
 mod comparison;
 mod curve;
+#[cfg(any(feature = "html", feature = "pictures"))]
 mod escape;
 mod exposition;
 mod foreign;

@@ -78,7 +78,7 @@ impl Families<'_> {
         let steps = if size.0 < WIDTH { 4 } else { 8 };
         let panel = Panel {
             x: Axis::suited(&throughputs, steps),
-            y: Axis::suited(&latencies, 5),
+            y: Axis::suited(&latencies, 7),
             x_title: Some(self.throughput.to_owned()),
             y_title: format!("{}, {unit}", self.latency),
             right: None,

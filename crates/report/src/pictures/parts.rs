@@ -4,9 +4,18 @@ use super::ink::Ink;
 use super::sheet::{Dash, KeyEntry, Shape, Sign, Stroke};
 use crate::{ChartDetail, ChartGoal, ChartLevel, ChartPlace, ChartRun};
 
-/// The colour of what its hardware could do: its own beside others.
-pub(super) const fn light_ink(runs: &[ChartRun], index: usize) -> Ink {
-    if runs.len() == 1 { Ink::Light } else { Ink::Series(index) }
+/// Whether what the hardware could do is the same for all of several runs, as it is on the same hardware.
+fn is_one_light(runs: &[ChartRun]) -> bool {
+    runs.iter().zip(runs.iter().skip(1)).all(|(one, next)| one.light == next.light)
+}
+
+/// The colour of what a run's hardware could do; none where an earlier run has the same curves.
+pub(super) fn light_ink(runs: &[ChartRun], index: usize) -> Option<Ink> {
+    match (is_one_light(runs), index) {
+        (true, 0) => Some(Ink::Light),
+        (true, _) => None,
+        (false, index) => Some(Ink::Series(index)),
+    }
 }
 
 /// What was measured, in a line.
@@ -56,7 +65,7 @@ pub(super) fn run_key(runs: &[ChartRun]) -> Vec<KeyEntry> {
 
 /// The curves of what could be.
 pub(super) fn light_key(runs: &[ChartRun]) -> Vec<KeyEntry> {
-    let ink = if runs.len() == 1 { Ink::Light } else { Ink::Soft };
+    let ink = if is_one_light(runs) { Ink::Light } else { Ink::Soft };
     let has = |of: fn(&crate::ChartLight) -> &crate::ChartCurve| {
         runs.iter().filter_map(|run| run.light.as_ref()).any(|light| of(light).len() > 1)
     };

@@ -117,7 +117,7 @@ pub(super) fn lengths(runs: &[ChartRun]) -> Result<Sheet, String> {
     let marks = clouds.iter().flat_map(|(index, cloud)| cloud.iter().map(|at| dot(*index, at)));
     let panel = Panel {
         x: Axis::suited(&inputs, 8),
-        y: Axis::suited(&latencies, 5),
+        y: Axis::suited(&latencies, 7),
         x_title: Some("Prompt, tokens".to_owned()),
         y_title: format!("Time to first token, {unit}"),
         right: None,

@@ -34,13 +34,17 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(advance).sum()
 }
 
+/// What XML forbids is replaced, and a line stays one.
+pub(super) const fn clean(c: char) -> char {
+    match c {
+        '\n' | '\t' => ' ',
+        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+        c => c,
+    }
+}
+
 /// `text` in a line, without what XML forbids; as much of it as fits into `room`, with three dots where it is cut.
 pub(super) fn fitted(text: &str, size: f64, room: f64) -> String {
-    let clean = |c: char| match c {
-        '\n' | '\t' => ' ',
-        c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => '\u{fffd}',
-        c => c,
-    };
     // No picture shows more than this; a name of megabytes is cut before it is measured.
     let mut kept: String = text.chars().take(400).map(clean).collect();
     if width(&kept, size) <= room {

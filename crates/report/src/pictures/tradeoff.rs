@@ -56,7 +56,9 @@ impl Tradeoff {
         let unit = self.unit(runs, &spots);
         let mut panel = self.panel(runs, &spots, unit);
         for (index, run) in runs.iter().enumerate() {
-            self.light(&mut panel, run, parts::light_ink(runs, index), unit);
+            if let Some(ink) = parts::light_ink(runs, index) {
+                self.light(&mut panel, run, ink, unit);
+            }
         }
         for goal in self.goals(runs) {
             let (at, text) = (goal.limit / unit.1, format!("goal: {}", goal.text));
@@ -124,7 +126,7 @@ impl Tradeoff {
         let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
         Panel {
             x: Axis::suited(&across, 8),
-            y: Axis::suited(&up, 5),
+            y: Axis::suited(&up, 7),
             x_title: Some(self.across_title.clone()),
             y_title: format!("{}{unit}{greatest}", self.up_title),
             right: None,
@@ -192,13 +194,12 @@ impl Tradeoff {
 
     fn key(&self, runs: &[ChartRun], spots: &[Vec<Spot>]) -> Vec<KeyEntry> {
         let mut key = parts::run_key(runs);
+        let (ink, shape) = Look::of(runs, 0).beaten;
         if runs.len() == 1 {
-            let line = Stroke::solid(Ink::Series(0));
-            key.push(KeyEntry::new(Sign::Line(line), "frontier"));
-            let beaten = spots.iter().any(|spots| self.best(spots).len() < spots.len());
-            if beaten {
-                key.push(KeyEntry::new(Sign::Dot(Ink::Grey, Shape::Full), "dominated"));
-            }
+            key.push(KeyEntry::new(Sign::Line(Stroke::solid(Ink::Series(0))), "frontier"));
+        }
+        if spots.iter().any(|spots| self.best(spots).len() < spots.len()) {
+            key.push(KeyEntry::new(Sign::Dot(ink, shape), "dominated"));
         }
         if runs.iter().any(|run| run.operating.is_some()) {
             key.push(KeyEntry::new(Sign::Dot(Ink::Goal, Shape::Ring), "operating point"));

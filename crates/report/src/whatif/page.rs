@@ -3,13 +3,12 @@
 use std::fmt::Write;
 
 use super::answer::words;
-use super::text::kind;
 use super::{Variant, WhatIf, letter};
 use crate::escape::escape;
 use crate::page::document;
 
-/// Of the two sizes of the chart a page shows the one that suits its width.
-const STYLE: &str = "svg.narrow { display: none; }\n@media (max-width: 700px) { svg.wide { display: none; } svg.narrow { display: block; } }\n";
+/// What the page adds to the looks of every page.
+const STYLE: &str = include_str!("page.css");
 
 impl WhatIf {
     /// The content of `report.html`: the answer, each configuration's frontier and that of all, where each is to run, and what was
@@ -54,25 +53,22 @@ impl WhatIf {
         document(&format!("Fizeau what-if: {}", self.title()), &out, STYLE)
     }
 
-    pub(super) fn title(&self) -> String {
-        let model = self.shared(|setup| setup.endpoint.model.clone());
-        model.unwrap_or_else(|| "several models".to_owned())
-    }
+    /// Without pictures the page has none.
+    #[cfg(not(feature = "pictures"))]
+    fn figure(&self, _: &mut String) {}
 
-    /// The chart, where the crate was built with pictures.
+    #[cfg(feature = "pictures")]
     fn figure(&self, out: &mut String) {
-        #[cfg(feature = "pictures")]
-        if let Some((wide, narrow)) = self.charts() {
-            put(
-                out,
-                format_args!(
-                    "<section>\n<h2>Throughput against latency</h2>\n<figure>\n{wide}{narrow}<figcaption>Right and down is \
-                     better. Each line goes through one configuration's levels, by rising {}. Large dots: no level of any \
-                     configuration beats them.</figcaption>\n</figure>\n</section>\n",
-                    kind(&self.loads())
-                ),
-            );
-        }
+        let Some((wide, narrow)) = self.charts() else { return };
+        put(
+            out,
+            format_args!(
+                "<section>\n<h2>Throughput against latency</h2>\n<figure>\n{wide}{narrow}<figcaption>Right and down is \
+                 better. Each line goes through one configuration's levels, by rising {}. Large dots: no level of any \
+                 configuration beats them.</figcaption>\n</figure>\n</section>\n",
+                super::text::kind(&self.loads())
+            ),
+        );
     }
 
     fn table(&self, out: &mut String) {

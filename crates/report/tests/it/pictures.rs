@@ -13,7 +13,7 @@ use runs::{beside, many, run, run_with};
 fn numbers<'a>(svg: &'a str, name: &'a str) -> impl Iterator<Item = f64> + 'a {
     let mark = format!(" {name}=\"");
     let starts: Vec<usize> = svg.match_indices(&mark).map(|(at, mark)| at + mark.len()).collect();
-    starts.into_iter().map(|start| {
+    starts.into_iter().map(move |start| {
         let value = svg[start..].split('"').next().unwrap();
         value.parse().unwrap_or_else(|_| panic!("{name}={value}"))
     })
@@ -164,6 +164,9 @@ fn one_level_is_enough() {
 #[test]
 fn a_png_is_twice_as_large_and_has_something_on_it() {
     let file = Picture::Frontier.png(&[run()]).unwrap();
+    if std::env::var_os("FIZEAU_WRITE_PAGES").is_some() {
+        std::fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join("frontier.png"), &file).unwrap();
+    }
     let decoder = png::Decoder::new(std::io::Cursor::new(&file));
     let mut reader = decoder.read_info().unwrap();
     let mut dots = vec![0; reader.output_buffer_size().unwrap()];

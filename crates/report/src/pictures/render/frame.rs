@@ -2,6 +2,7 @@
 
 use plotters::backend::DrawingBackend;
 use plotters::chart::{ChartBuilder, LabelAreaPosition};
+use plotters::style::Color;
 
 use super::{AXIS, Drawn, Root, TICK, UNITS, marks, units, write};
 use crate::pictures::axis::Axis;
@@ -110,8 +111,9 @@ impl Frame<'_> {
             .set_label_area_size(LabelAreaPosition::Bottom, units(below))
             .build_cartesian_2d(x, self.panel.y.clone())?;
         let mut mesh = chart.configure_mesh();
-        mesh.bold_line_style(Ink::Rule.rgb())
-            .axis_style(Ink::Soft.rgb())
+        let line = units(1.0).unsigned_abs();
+        mesh.bold_line_style(Ink::Rule.rgb().stroke_width(line))
+            .axis_style(Ink::Soft.rgb().stroke_width(line))
             .label_style(write::style(TICK, Ink::Soft))
             .axis_desc_style(write::style(AXIS, Ink::Text))
             .set_all_tick_mark_size(units(3.0));

@@ -8,7 +8,7 @@ use plotters::style::{Color, IntoFont, TextStyle};
 use super::{Drawn, Root, UNITS, units};
 use crate::pictures::ink::Ink;
 use crate::pictures::labels::{Side, Spot};
-use crate::pictures::text::FAMILY;
+use crate::pictures::text::{FAMILY, clean};
 
 /// plotters takes a size for that of a line, and writes its em into a drawing.
 const LINE_PER_EM: f64 = 1.24;
@@ -32,5 +32,6 @@ pub(super) fn text<DB: DrawingBackend>(
         Side::End => HPos::Right,
     };
     let style = style(size, ink).pos(Pos::new(across, VPos::Center));
+    let text: String = text.chars().map(clean).collect();
     root.draw(&Text::new(text, (units(at.0), units(at.1)), style))
 }
