@@ -1,7 +1,7 @@
 //! Prints the page of a synthetic sweep: `cargo run -p fizeau-report --example sample_page > report.html`.
 //! With an argument it prints the terminal's text instead, for that many columns.
 
-use fizeau_report::{ChecklistRows, Style, Terminal};
+use fizeau_report::{Charset, ChecklistRows, Style, Terminal};
 
 #[allow(clippy::unwrap_used, dead_code, reason = "what the tests use too is all fixed")]
 #[path = "../tests/it/sample.rs"]
@@ -19,6 +19,7 @@ fn main() {
         Some(width) => {
             let terminal = Terminal {
                 width,
+                charset,
                 style: Style::Plain,
                 checklist: ChecklistRows::Missed,
                 report: Some("runs/sample/report.html"),
