@@ -19,6 +19,7 @@ fn main() {
         Some(width) => {
             let terminal = Terminal {
                 width,
+                charset,
                 style: Style::Plain,
                 charset,
                 checklist: ChecklistRows::Missed,

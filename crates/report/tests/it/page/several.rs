@@ -67,7 +67,7 @@ fn it_says_what_is_better_what_worse_and_what_changed() {
         "runs/a against runs/b",
         "Better and worse: of 3 figures 1 better, 1 worse and 1 without a difference that could be found.",
         "Better: concurrency 4, p50 TTFT -4.0",
-        "Worse: concurrency 4, output tok/s -2.2",
+        "Worse: concurrency 4, output TPS -2.2",
         "no difference found",
         "setup.precision \"bf16\"",
         "weights fp8",
