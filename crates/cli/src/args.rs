@@ -48,7 +48,7 @@ pub(crate) use calibration::CalibrationArgs;
 pub(crate) use choices::{ChoiceArgs, OverlapArg, PrefixArg, routing};
 pub(crate) use choosing::ChoosingArgs;
 pub(crate) use client::ClientArgs;
-pub(crate) use compare::CompareArgs;
+pub(crate) use compare::{CompareArgs, FailOn};
 pub(crate) use convert::ConvertArgs;
 pub(crate) use data::{DataArgs, SessionArgs};
 pub(crate) use decision::DecisionArgs;
