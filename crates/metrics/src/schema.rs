@@ -43,9 +43,8 @@ object_schema!(
     RateDistribution,
     "RateDistribution",
     "Rates of single requests, per second.",
-    |o| o
-        .field::<u64>("n")
-        .each(&["mean", "std", "min", "p1", "p5", "p10", "p50", "p90", "max"], |o, name| {
-            o.or_reason::<f64>(name)
-        })
+    |o| o.field::<u64>("n").each(
+        &["mean", "std", "min", "p1", "p5", "p10", "p50", "p90", "max"],
+        ObjectSchema::or_reason::<f64>
+    )
 );

@@ -164,10 +164,13 @@ fizeau_core::object_schema!(
     "LightFigures",
     "What could be at so many in flight; means.",
     |o| o
-        .each(&["ttft_ms", "tpot_ms", "e2el_ms", "requests_per_s"], |o, name| o.field::<f64>(name))
+        .each(
+            &["ttft_ms", "tpot_ms", "e2el_ms", "requests_per_s"],
+            fizeau_core::schema::ObjectSchema::field::<f64>
+        )
         .each(
             &["output_tokens_per_s", "tokens_per_s_per_user", "tokens_per_s_per_device"],
-            |o, name| o.field::<f64>(name)
+            fizeau_core::schema::ObjectSchema::field::<f64>
         )
 );
 

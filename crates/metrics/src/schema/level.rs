@@ -87,9 +87,10 @@ object_schema!(OutputSummary, "OutputSummary", "What the output was made of.", |
     .each(&["reasoning_tokens", "visible_tokens", "reasoning_reported"], ObjectSchema::field::<u64>)
     .field::<ChannelTokens>("by_channel")
     .each(&["text_bytes", "text_chars"], ObjectSchema::field::<u64>)
-    .each(&["visible_tokens_per_s", "text_bytes_per_s", "text_chars_per_s"], |o, name| {
-        o.or_reason::<PerSec>(name)
-    })
+    .each(
+        &["visible_tokens_per_s", "text_bytes_per_s", "text_chars_per_s"],
+        ObjectSchema::or_reason::<PerSec>
+    )
     .field::<Vec<EventBin>>("tokens_per_event"));
 
 object_schema!(
@@ -141,6 +142,7 @@ object_schema!(ModelSummary, "ModelSummary", "One model of a mix.", |o| o
 
 object_schema!(ProbeSummary, "ProbeSummary", "The probe stream beside the load.", |o| o
     .field::<RequestCounts>("requests")
-    .each(&["ttft_ms", "ttft_scheduled_ms", "tpot_ms", "e2el_ms"], |o, name| {
-        o.field::<Distribution>(name)
-    }));
+    .each(
+        &["ttft_ms", "ttft_scheduled_ms", "tpot_ms", "e2el_ms"],
+        ObjectSchema::field::<Distribution>
+    ));

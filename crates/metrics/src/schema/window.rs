@@ -47,9 +47,10 @@ object_schema!(
 );
 
 object_schema!(WindowMetrics, "WindowMetrics", "Latencies of requests sent in the window.", |o| o
-    .each(&["ttft_ms", "ttft_scheduled_ms", "first_visible_ms", "tpot_ms"], |o, name| {
-        o.field::<Distribution>(name)
-    })
+    .each(
+        &["ttft_ms", "ttft_scheduled_ms", "first_visible_ms", "tpot_ms"],
+        ObjectSchema::field::<Distribution>
+    )
     .each(&["e2el_ms", "e2el_scheduled_ms"], ObjectSchema::field::<Distribution>)
     .or_reason::<Distribution>("itl_ms")
     .or_reason::<Distribution>("icl_ms"));
@@ -90,8 +91,8 @@ object_schema!(
     |o| o
         .word("verdict", &["saturated", "not_seen", "unknown"])
         .may_have::<String>("verdict_reason")
-        .each(&["from_ns", "to_ns"], |o, name| o.may_have::<u64>(name))
-        .each(&["due", "ttft_scheduled_ms"], |o, name| o.may_have::<Growth>(name))
+        .each(&["from_ns", "to_ns"], ObjectSchema::may_have::<u64>)
+        .each(&["due", "ttft_scheduled_ms"], ObjectSchema::may_have::<Growth>)
 );
 
 object_schema!(Growth, "Growth", "How a signal grew, and how probable that is by chance.", |o| o

@@ -1,6 +1,7 @@
 //! The JSON Schemas of what writes a reason beside what is absent.
 
 use fizeau_core::object_schema;
+use fizeau_core::schema::ObjectSchema;
 
 use super::{Endpoint, Engine, Host, Setup, ToolVersion, Workload};
 
@@ -12,9 +13,10 @@ object_schema!(Setup, "Setup", "What was run, and on what.", |o| o
     .field::<Engine>("engine")
     .field::<Workload>("workload")
     .field::<Host>("host")
-    .each(&["model_config", "hardware", "deployment", "precision"], |o, name| {
-        o.or_reason::<String>(name)
-    }));
+    .each(
+        &["model_config", "hardware", "deployment", "precision"],
+        ObjectSchema::or_reason::<String>
+    ));
 
 object_schema!(ToolVersion, "ToolVersion", "A program and its version.", |o| o
     .field::<String>("name")

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fizeau_core::schema::ObjectSchema;
 use fizeau_core::{object_schema, written_as};
 use schemars::{Schema, SchemaGenerator};
 
@@ -63,10 +64,10 @@ object_schema!(
     "ComparisonTable",
     "What differs, how sure that is, and what could have been found. It rests on `rounds`, `paired_requests`, `requests`, or `intervals_alone`.",
     |o| o
-        .each(&["rounds", "paired_requests"], |o, name| o.may_have::<u64>(name))
+        .each(&["rounds", "paired_requests"], ObjectSchema::may_have::<u64>)
         .may_have::<[u64; 2]>("requests")
         .may_have::<bool>("intervals_alone")
-        .each(&["alpha", "power", "smallest_change"], |o, name| o.field::<f64>(name))
+        .each(&["alpha", "power", "smallest_change"], ObjectSchema::field::<f64>)
         .field::<u64>("figures_decided")
         .field::<Vec<Row<'_>>>("figures")
 );
@@ -76,18 +77,21 @@ object_schema!(
     "ComparedFigure",
     "One figure of both sides. `answer` is null with the reason where it was not tested.",
     |o| o
-        .each(&["figure", "unit"], |o, name| o.field::<String>(name))
+        .each(&["figure", "unit"], ObjectSchema::field::<String>)
         .field::<String>("better")
         .field::<bool>("decided")
-        .each(&["baseline", "candidate"], |o, name| o.field::<Option<f64>>(name))
+        .each(&["baseline", "candidate"], ObjectSchema::field::<Option<f64>>)
         .may_have::<u64>("n")
         .may_have::<f64>("difference")
-        .each(&["difference_ci", "change_ci", "effect_ci"], |o, name| o
-            .may_have::<Option<[f64; 2]>>(name))
-        .each(&["change", "p_holm", "effect_size", "detectable", "detectable_change"], |o, name| {
-            o.may_have::<Option<f64>>(name)
-        })
+        .each(
+            &["difference_ci", "change_ci", "effect_ci"],
+            ObjectSchema::may_have::<Option<[f64; 2]>>
+        )
+        .each(
+            &["change", "p_holm", "effect_size", "detectable", "detectable_change"],
+            ObjectSchema::may_have::<Option<f64>>
+        )
         .may_have::<BTreeMap<String, f64>>("tests")
-        .each(&["decided_by", "effect"], |o, name| o.may_have::<Option<String>>(name))
+        .each(&["decided_by", "effect"], ObjectSchema::may_have::<Option<String>>)
         .or_reason::<String>("answer")
 );

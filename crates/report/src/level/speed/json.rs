@@ -68,9 +68,10 @@ fizeau_core::object_schema!(
     SharesJson<'_>,
     "Shares",
     "The share of the bound that was reached, 0 to 1.",
-    |o| o.each(&["ttft", "tpot", "e2el", "requests_per_s", "output_tokens_per_s"], |o, name| {
-        o.or_reason::<f64>(name)
-    })
+    |o| o.each(
+        &["ttft", "tpot", "e2el", "requests_per_s", "output_tokens_per_s"],
+        fizeau_core::schema::ObjectSchema::or_reason::<f64>
+    )
 );
 
 #[cfg(feature = "schema")]
@@ -79,8 +80,11 @@ fizeau_core::object_schema!(
     "Phases",
     "The share of the bound by phase, 0 to 1.",
     |o| o
-        .each(&["prefill", "decode", "whole"], |o, name| o.or_reason::<f64>(name))
-        .each(&["decode_batch", "decode_step_ms"], |o, name| o.field::<Option<f64>>(name))
+        .each(&["prefill", "decode", "whole"], fizeau_core::schema::ObjectSchema::or_reason::<f64>)
+        .each(
+            &["decode_batch", "decode_step_ms"],
+            fizeau_core::schema::ObjectSchema::field::<Option<f64>>
+        )
 );
 
 #[derive(Serialize)]
