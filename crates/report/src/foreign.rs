@@ -47,6 +47,6 @@ pub use run::ImportedRun;
 use fields::Fields;
 use figures::FigureSheet;
 use object::Object;
+use seen::Seen;
 #[cfg(feature = "html")]
 pub(crate) use text::{COLUMNS as TEXT_COLUMNS, cells as cells_of};
-use seen::Seen;

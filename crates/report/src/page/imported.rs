@@ -71,7 +71,9 @@ impl ImportedRun {
             label: "Levels".to_owned(),
             heads: heads.chain([Head::words("place")]).collect(),
             rows: self.levels().iter().enumerate().map(row).collect(),
-            notes: vec!["An empty cell is not known. *: the greatest of fewer than 100 values.".to_owned()],
+            notes: vec![
+                "An empty cell is not known. *: the greatest of fewer than 100 values.".to_owned(),
+            ],
         }
     }
 }
