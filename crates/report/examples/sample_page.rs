@@ -1,5 +1,5 @@
 //! Prints the page of a synthetic sweep: `cargo run -p fizeau-report --example sample_page > report.html`.
-//! With an argument it prints the terminal's text instead, for that many columns; in ASCII, as into a pipe, if `ascii` follows.
+//! With an argument it prints the terminal's text instead, for that many columns; `ascii` after it keeps to ASCII.
 
 use fizeau_report::{Charset, ChecklistRows, Style, Terminal};
 
@@ -8,15 +8,11 @@ use fizeau_report::{Charset, ChecklistRows, Style, Terminal};
 mod sample;
 
 fn main() {
-<<<<<<< HEAD
     let report = sample::detailed();
-=======
-    let report = sample::sweep();
     let charset = match std::env::args().nth(2).as_deref() {
         Some("ascii") => Charset::Ascii,
         _ => Charset::Unicode,
     };
->>>>>>> i9
     let width = std::env::args().nth(1).and_then(|width| width.parse().ok());
     match width {
         None => print!("{}", report.page()),
