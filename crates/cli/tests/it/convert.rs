@@ -224,7 +224,7 @@ fn bad_input_is_one_line_and_writes_nothing() {
         (&[&good, "--from", "jmeter"], "--from: `jmeter` is no format; known are "),
         (&[&odd, "--from", "sglang"], "odd.json: no field `completed`"),
         (&[&good, "--to", "jmeter"], "--to: `jmeter` is no format; known are "),
-        (&[&good, "--to", "vllm"], "no run"),
+        (&[&good, "--to", "vllm"], "vllm.json: Not a directory"),
     ];
     for (words, wanted) in cases {
         let ended = convert(&[words, &["--out", &out]].concat());

@@ -104,7 +104,7 @@ object_schema!(
             "goodput_per_s",
             "good_share"
         ],
-        ObjectSchema::or_reason::<f64>.interval::<f64>(name)
+        |o, name| o.or_reason::<f64>(name).interval::<f64>(name)
     )
 );
 

@@ -220,7 +220,10 @@ const OWN: [&str; 44] = [
 const PREFIXES: [&str; 4] = ["ramp_up_", "probe_", "spec_decode_", "diffusion_"];
 
 fn is_own(key: &str) -> bool {
-    let is_statistic = key.ends_with("_ms") && (key.starts_with(['m', 's', 'p']));
+    let is_percentile =
+        key.strip_prefix('p').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let is_mean = ["mean_", "median_", "std_"].iter().any(|word| key.starts_with(word));
+    let is_statistic = key.ends_with("_ms") && (is_percentile || is_mean);
     OWN.contains(&key)
         || LISTS.contains(&key)
         || is_statistic

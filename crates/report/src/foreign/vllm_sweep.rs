@@ -46,22 +46,32 @@ impl ForeignFormat for VllmSweep {
     }
 
     fn export(&self, levels: &[ExportLevel<'_>]) -> Result<Vec<ExportedFile>, ForeignError> {
-        let (mut files, mut rows) = (Vec::new(), Vec::new());
+        let mut folders: Vec<(String, Vec<Object>)> = Vec::new();
         for (index, level) in levels.iter().enumerate() {
             let mut record = vllm::record(level, self.key(), Detail::Brief)?;
-            if record.get("run_number").is_none() {
-                record.set("run_number", 0);
-            }
             let folder = folder(level, index);
+            let at = folders.iter().position(|(known, _)| *known == folder);
+            let at = at.unwrap_or_else(|| {
+                folders.push((folder, Vec::new()));
+                folders.len() - 1
+            });
+            if let Some((_, runs)) = folders.get_mut(at) {
+                record.set("run_number", runs.len());
+                runs.push(record);
+            }
+        }
+        let mut files = Vec::new();
+        for (folder, runs) in &folders {
             let file = |name: &str, text: String| ExportedFile {
                 name: format!("{folder}/{name}"),
                 bytes: text.into_bytes(),
             };
-            files.push(file("run=0.json", record.to_pretty()));
-            let list = serde_json::to_string_pretty(&[&record]).unwrap_or_default();
+            let numbered = runs.iter().enumerate();
+            files.extend(numbered.map(|(n, run)| file(&format!("run={n}.json"), run.to_pretty())));
+            let list = serde_json::to_string_pretty(runs).unwrap_or_default();
             files.push(file("summary.json", list));
-            rows.push(record);
         }
+        let rows: Vec<&Object> = folders.iter().flat_map(|(_, runs)| runs).collect();
         let table = to_table(&rows).into_bytes();
         files.push(ExportedFile { name: "summary.csv".to_owned(), bytes: table });
         Ok(files)
@@ -89,23 +99,19 @@ fn table(file: &ForeignFile<'_>, format: &'static str) -> Result<Vec<ImportedLev
     rows.into_iter().enumerate().map(level).collect()
 }
 
-/// The folder of a combination, by the tool's own pattern.
+/// The folder of a combination, by the tool's own pattern. Runs of one load are in one.
 fn folder(level: &ExportLevel<'_>, index: usize) -> String {
-    let setting = match (level.run.request_rate, level.run.max_concurrency) {
-        (RequestRate::Limited(rate), _) => format!("request_rate={}", rate.get()),
-        (_, Some(cap)) => format!("max_concurrency={cap}"),
-        _ => format!("combination={index}"),
-    };
-    // A load that was measured again has a folder of its own.
-    let visit = level.name.rsplit('-').next().filter(|visit| visit.len() == 1);
-    let visit = visit.map(|visit| format!("-{visit}")).unwrap_or_default();
-    format!("BENCH--{setting}{visit}")
+    match (level.run.request_rate, level.run.max_concurrency) {
+        (RequestRate::Limited(rate), _) => format!("BENCH--request_rate={}", rate.get()),
+        (_, Some(cap)) => format!("BENCH--max_concurrency={cap}"),
+        _ => format!("BENCH--combination={index}"),
+    }
 }
 
 /// All records as a table with the columns of all, numbered as pandas does.
-fn to_table(rows: &[Object]) -> String {
+fn to_table(rows: &[&Object]) -> String {
     let mut heads: Vec<&str> = Vec::new();
-    for (key, _) in rows.iter().flat_map(Object::iter) {
+    for (key, _) in rows.iter().flat_map(|row| row.iter()) {
         if !heads.contains(&key.as_str()) {
             heads.push(key);
         }

@@ -7,7 +7,6 @@ use crate::LoadPoint;
 
 /// A load that was planned and never measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unmeasured {
     /// The load.
     #[serde(flatten)]
@@ -16,6 +15,17 @@ pub struct Unmeasured {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
+
+#[cfg(feature = "schema")]
+fizeau_core::object_schema!(
+    Unmeasured,
+    "Unmeasured",
+    "A load that was planned and never measured: `concurrency` or `requests_per_s`, and why.",
+    |o| o
+        .may_have::<u32>("concurrency")
+        .may_have::<fizeau_core::PerSec>("requests_per_s")
+        .may_have::<String>("reason")
+);
 
 impl From<LoadPoint> for Unmeasured {
     /// Of a run that does not say why.

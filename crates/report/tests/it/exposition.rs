@@ -74,7 +74,9 @@ fn the_text_is_of_the_form() {
                 assert!(announced.insert(*name), "{name} twice");
                 assert!(help.ends_with('.') && name.starts_with("fizeau_"), "{line}");
                 assert!(
-                    name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'),
+                    name.bytes().all(|byte| byte.is_ascii_lowercase()
+                        || byte.is_ascii_digit()
+                        || byte == b'_'),
                     "{name}"
                 );
                 current = name;
@@ -145,7 +147,9 @@ fn the_dashboard_shows_metrics_that_there_are() {
     let text = dashboard().to_string();
     for at in text.match_indices("fizeau_").map(|(at, _)| at) {
         let rest = &text[at..];
-        let end = rest.find(|char: char| !char.is_ascii_lowercase() && char != '_').unwrap();
+        let is_of_name =
+            |char: char| char.is_ascii_lowercase() || char.is_ascii_digit() || char == '_';
+        let end = rest.find(|char| !is_of_name(char)).unwrap();
         let name = &rest[..end];
         let name = name.trim_end_matches("_sum").trim_end_matches("_count");
         assert!(known.contains(name), "the dashboard asks for {name}");

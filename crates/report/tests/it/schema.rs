@@ -4,7 +4,7 @@ mod validator;
 
 use std::path::PathBuf;
 
-use fizeau_report::DocumentSchema;
+use fizeau_report::{DocumentSchema, LoadPoint, Unmeasured};
 use serde_json::{Value, json};
 
 use crate::sample;
@@ -24,7 +24,11 @@ fn schema(of: DocumentSchema) -> Value {
 fn documents() -> Vec<(DocumentSchema, Value)> {
     let value = |document: String| -> Value { serde_json::from_str(&document).unwrap() };
     let sweep = sample::sweep();
+    let reason = Some("more load would pay no more".to_owned());
+    let unmeasured = Unmeasured { load: LoadPoint::Concurrency(256), reason };
+    let more = sample::sweep().with_unmeasured(vec![unmeasured]);
     let mut all = vec![
+        (DocumentSchema::Sweep, value(more.to_json().unwrap())),
         (DocumentSchema::Sweep, value(sweep.to_json().unwrap())),
         (DocumentSchema::Compare, value(crate::comparison::report().to_json().unwrap())),
         (DocumentSchema::Ab, value(crate::ab::report().to_json().unwrap())),
