@@ -36,9 +36,7 @@ const TWO_SIMULATIONS: &str = "all of these were simulated in virtual time, not 
                                and an interval is of requests, not of another run";
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
-    let decided = Decided::of(args)?;
-    let report =
-        if files::is_any(args) { files::compare(args, &decided)? } else { stored(args, decided)? };
+    let report = compared(args)?;
     show(args, &report)?;
     if let Some(path) = &args.out {
         write(path, &report.to_json().map_err(Fail::broken)?)?;
@@ -48,6 +46,12 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
     }
     let fails = args.fail_on_worse || args.fail_on == FailOn::Regression;
     Ok(if fails && !report.passes() { Exit::Missed } else { Exit::Good })
+}
+
+/// The runs that `args` name, each held against the first.
+pub(crate) fn compared(args: &CompareArgs) -> Result<ComparisonReport, Fail> {
+    let decided = Decided::of(args)?;
+    if files::is_any(args) { files::compare(args, &decided) } else { stored(args, decided) }
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Fail> {

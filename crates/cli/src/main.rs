@@ -27,6 +27,7 @@ mod pairs;
 mod pareto;
 mod plan;
 mod planned;
+mod price;
 mod probe;
 mod progress;
 mod record;

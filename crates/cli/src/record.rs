@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use fizeau::core::{Clock as _, Millis, Nanos, Stamp};
+use fizeau::core::{Clock as _, Millis, Nanos, Stamp, UsdPerHour};
 use fizeau::harness::{self, LevelPlan};
 use fizeau::report::{Endpoint, Host, Setup, ToolVersion};
+use fizeau::roofline::HourlyRate;
 use fizeau::transport::MonotonicClock;
 use fizeau::workload::Spec;
 use serde::Serialize;
@@ -131,6 +132,9 @@ pub(crate) struct RunDocument<'a> {
     /// that it is computed from.
     #[serde(skip_serializing_if = "Option::is_none")]
     speed_of_light: Option<&'a Spread>,
+    /// What an hour of one device costs, as it was given; what was published is not the run's to say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gpu_hour_usd: Option<UsdPerHour>,
 }
 
 /// How the sides of an A/B run take turns.
@@ -208,6 +212,7 @@ impl<'a> RunDocument<'a> {
             probed: None,
             ab: None,
             speed_of_light: None,
+            gpu_hour_usd: None,
         })
     }
 
@@ -242,6 +247,11 @@ impl<'a> RunDocument<'a> {
     /// With what its speed of light is computed from.
     pub(crate) fn with_spread(self, speed_of_light: Option<&'a Spread>) -> Self {
         Self { speed_of_light, ..self }
+    }
+
+    /// With what an hour of a device costs, where somebody said.
+    pub(crate) fn with_price(self, price: Option<&HourlyRate>) -> Self {
+        Self { gpu_hour_usd: price.map(HourlyRate::low), ..self }
     }
 
     /// The record of an A/B run.

@@ -2,25 +2,31 @@
 
 mod answer;
 mod before;
+mod detail;
 mod export;
 mod level;
+mod many;
+mod page;
 mod physics;
+mod pictures;
 mod search;
 mod setup;
 mod stored;
 mod views;
 
 pub(crate) use level::vllm_run_of;
+pub(crate) use page::{PAGE, write as write_page};
 pub(crate) use search::SEARCH;
 pub(crate) use setup::setup;
 pub(crate) use stored::{Stored, finished};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fizeau::core::Tape;
-use fizeau::harness::{Cut, RunFolder, StoredLevel, StoredRun};
+use fizeau::harness::{Cut, StoredLevel, StoredRun};
 use fizeau::metrics::{Concept, GoodputGoals, Verdict, WindowChoice, WindowEnd};
-use fizeau::report::{Checklist, Explanation, ImportedRun, LevelReport};
+use fizeau::report::{Checklist, Explanation, ImportedRun, LevelReport, SweepReport};
+use fizeau::roofline::HourlyRate;
 use serde::Serialize;
 
 use crate::args::{ChoosingArgs, PhysicsArgs, ReportArgs, TrustArgs};
@@ -32,27 +38,26 @@ use crate::planned::is_of_sweep;
 use crate::say::say;
 use crate::sweep;
 use level::Level;
+use page::Place;
 
 /// The width of what is not a table.
 const WIDTH: usize = 80;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     let concept = args.view.explain.as_deref().and_then(Concept::from_key);
-    let Some(path) = &args.run else {
-        let concept = concept.ok_or_else(|| Fail::usage("name the folder of a run"))?;
-        return definitions(concept, args.json);
+    let path = match &*args.runs {
+        [] => {
+            let concept = concept.ok_or_else(|| Fail::usage("name the folder of a run"))?;
+            return definitions(concept, args.json);
+        }
+        paths if args.pictures.is_asked() => return pictures::run(args, paths),
+        [path] => path,
+        several => return many::run(args, several),
     };
-    if holds_whatif(path) {
-        return Err(Fail::usage(format!(
-            "{path}: several configurations side by side: report.html shows them; each is a run of its own: \
-             `fizeau report {path}/configuration-01`",
-            path = path.display()
-        )));
-    }
     if let Some(run) = imported::without_tapes(path)? {
         return figures_alone(&run, path, args, concept);
     }
-    let run = StoredRun::open(path).map_err(Fail::usage)?;
+    let run = open(path)?;
     let asked = Asked::new(args, &run)?;
     if args.export.is_wanted() {
         return export::run(&run, &asked, &args.export);
@@ -66,7 +71,29 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     if args.view.percentile_rule.is_some() || !args.view.percentiles.is_empty() {
         return views::percentiles(&run, &asked, &args.view);
     }
-    levels(&run, &asked)
+    let page = (args.html.is_some() || !(args.json || args.markdown))
+        .then(|| Place::of(args.html.as_deref(), path.join(PAGE)));
+    let depth = if page.is_some() { Depth::Page } else { Depth::Figures };
+    levels(&run, &Asked { depth, page, ..asked })
+}
+
+/// A run with tapes, which may be one of several but not several.
+fn open(path: &Path) -> Result<StoredRun, Fail> {
+    if holds_whatif(path) {
+        return Err(Fail::usage(format!(
+            "{path}: several configurations side by side: report.html shows them; each is a run of its own: \
+             `fizeau report {path}/configuration-01`",
+            path = path.display()
+        )));
+    }
+    if imported::without_tapes(path)?.is_some() {
+        return Err(Fail::usage(format!(
+            "{path}: imported without tapes: `fizeau report {path}` alone has a page of it, and `fizeau pareto` its levels \
+             beside others",
+            path = path.display()
+        )));
+    }
+    StoredRun::open(path).map_err(Fail::usage)
 }
 
 /// A run of another tool of which there are figures and no tapes: what is known, and what is not.
@@ -96,9 +123,9 @@ fn figures_alone(
     match args.json {
         true => say(serde_json::to_string_pretty(run).map_err(Fail::broken)?)?,
         false => {
+            let page = Place::of(args.html.as_deref(), path.join(PAGE)).write(&run.page())?;
             say(run.text())?;
-            let folder = RunFolder::again(path);
-            say(folder.write_text("report.html", &run.page()).map_err(Fail::broken)?.display())?;
+            say_page(page.as_deref())?;
         }
     }
     Ok(Exit::Good)
@@ -111,8 +138,22 @@ struct Asked {
     json: bool,
     markdown: bool,
     physics: PhysicsArgs,
+    /// What an hour of a device costs, where the command line says so.
+    price: Option<HourlyRate>,
     trust: TrustArgs,
     choosing: ChoosingArgs,
+    depth: Depth,
+    /// Where a page goes; none where none is made.
+    page: Option<Place>,
+}
+
+/// How much is taken of the tapes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    /// What a terminal and JSON show.
+    Figures,
+    /// What only a page shows, too.
+    Page,
 }
 
 impl Asked {
@@ -120,7 +161,8 @@ impl Asked {
         let asked = Self::as_run(run, &args.goodput, &args.physics, (args.warmup, args.cooldown))?;
         let (trust, choosing) = (args.trust.clone(), args.choosing.clone());
         let (json, markdown) = (args.json, args.markdown);
-        Ok(Self { json, markdown, trust, choosing, ..asked })
+        let price = args.price.gpu_hour.clone();
+        Ok(Self { json, markdown, price, trust, choosing, ..asked })
     }
 
     /// As the run itself has it, but for what is given.
@@ -151,19 +193,23 @@ impl Asked {
             json: false,
             markdown: false,
             physics: physics.clone(),
+            price: None,
             trust: TrustArgs::default(),
             choosing: ChoosingArgs::default(),
+            depth: Depth::Figures,
+            page: None,
         })
+    }
+
+    /// Writes the page of `report`, if one is asked for; where it is.
+    fn write(&self, report: &SweepReport) -> Result<Option<PathBuf>, Fail> {
+        self.page.as_ref().map_or(Ok(None), |place| place.write(&report.page()))
     }
 }
 
 /// What the run printed at its end, as far as it can be had again.
 fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
-    let levels: Vec<Level> = run
-        .levels()
-        .iter()
-        .map(|stored| Level::of(run, stored, asked))
-        .collect::<Result<_, _>>()?;
+    let levels = Level::all(run, asked)?;
     let is_missed = |level: &Level| {
         let LevelReport { validity, until, .. } = &level.report;
         validity.verdict == Verdict::Invalid
@@ -178,67 +224,100 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
     let exit = if is_missed { Exit::Missed } else { Exit::Good };
     if asked.markdown {
         let report = Stored::of(run, levels, asked)?.report();
+        asked.write(&report)?;
         say(report.markdown().trim_end())?;
         return Ok(checklist::enforce(&report.checklist(), &asked.trust, exit));
     }
-    let checklist = match (search, <[Level; 1]>::try_from(levels)) {
-        (Some(search), Ok(levels)) => {
-            searched(&search, Stored::of(run, levels.into(), asked)?, asked)?
-        }
-        (Some(search), Err(levels)) => searched(&search, Stored::of(run, levels, asked)?, asked)?,
-        (None, Ok([level])) => alone(&level, asked)?,
-        (None, Err(levels)) => sweep_or_blocks(run, levels, asked)?,
+    let checklist = match search {
+        Some(search) => searched(&search, Stored::of(run, levels, asked)?, asked)?,
+        None => match <[Level; 1]>::try_from(levels) {
+            Ok([level]) => alone(run, level, asked)?,
+            Err(levels) => sweep_or_blocks(run, levels, asked)?,
+        },
     };
     Ok(checklist::enforce(&checklist, &asked.trust, exit))
 }
 
 /// A search, as it was kept.
 fn searched(search: &search::Stored, levels: Stored, asked: &Asked) -> Result<Checklist, Fail> {
-    let checklist = levels.report().checklist();
+    let report = levels.report();
+    let page = asked.write(&report)?;
+    let checklist = report.checklist();
     say(if asked.json { search.json() } else { search.text() })?;
     if !asked.json {
         checklist::show(&checklist, &asked.trust)?;
+        say_page(page.as_deref())?;
     }
     Ok(checklist)
 }
 
 /// The only level of a run.
-fn alone(level: &Level, asked: &Asked) -> Result<Checklist, Fail> {
+fn alone(run: &StoredRun, level: Level, asked: &Asked) -> Result<Checklist, Fail> {
     let checklist = level.checklist();
-    if asked.json {
+    let text = if asked.json {
         // One of a sweep is as its own file has it: the list is that of all levels.
         let own = Some(checklist.clone()).filter(|_| level.name.is_empty());
         let report = LevelReport { checklist: own, ..level.report.clone() };
-        say(report.to_json().map_err(Fail::broken)?.trim_end())?;
+        report.to_json().map_err(Fail::broken)?
     } else {
-        say(level.text())?;
+        level.text()
+    };
+    let page = match &asked.page {
+        Some(_) => asked.write(&Stored::of(run, vec![level], asked)?.report())?,
+        None => None,
+    };
+    say(text.trim_end())?;
+    if !asked.json {
         checklist::show(&checklist, &asked.trust)?;
+        say_page(page.as_deref())?;
     }
     Ok(checklist)
 }
 
 /// A sweep has its table; levels of any other kind are shown one after another.
 fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Checklist, Fail> {
-    let json = asked.json;
     if levels.iter().any(|level| !is_of_sweep(&level.name)) {
-        let all: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
-        let checklist = Checklist::of(&setup(run.record()), &all);
-        if json {
-            document("fizeau.levels/1", run, &all)?;
-        } else {
-            levels.iter().try_for_each(|level| say(level.text()))?;
-            answer::show(run)?;
-            checklist::show(&checklist, &asked.trust)?;
-        }
-        return Ok(checklist);
+        return blocks(run, levels, asked);
     }
     let report = Stored::of(run, levels, asked)?.report();
-    if json {
+    let page = asked.write(&report)?;
+    if asked.json {
         say(serde_json::to_string_pretty(&report).map_err(Fail::broken)?)?;
     } else {
-        sweep::show(&report, None, &asked.trust)?;
+        sweep::show(&report, page.as_deref(), &asked.trust)?;
     }
     Ok(report.checklist())
+}
+
+/// What stands where a page of an A/B run has no tests of its own.
+const OWN_ROUNDS: &str = "its rounds are compared in ab.json";
+
+/// Levels that are none of a sweep: of an A/B run the turns of both sides.
+fn blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Checklist, Fail> {
+    let all: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
+    let checklist = Checklist::of(&setup(run.record()), &all);
+    if asked.json {
+        document("fizeau.levels/1", run, &all)?;
+    } else {
+        levels.iter().try_for_each(|level| say(level.text()))?;
+        answer::show(run)?;
+        checklist::show(&checklist, &asked.trust)?;
+    }
+    let page = match &asked.page {
+        Some(place) => {
+            place.write(&many::page(&many::sides(run, levels, asked)?, Err(OWN_ROUNDS)))?
+        }
+        None => None,
+    };
+    if !asked.json {
+        say_page(page.as_deref())?;
+    }
+    Ok(checklist)
+}
+
+/// Where the page is.
+fn say_page(page: Option<&Path>) -> Result<(), Fail> {
+    page.map_or(Ok(()), |page| say(format!("report: {}", page.display())))
 }
 
 /// Every tape of a level goes to `each`; what a killed run left over is said.

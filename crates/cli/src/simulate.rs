@@ -13,6 +13,7 @@ use crate::client::Client;
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::Claim;
 use crate::progress::View;
+use crate::report::PAGE;
 use crate::say::say;
 use crate::search::{self, Clock, Wanted};
 use crate::sweep::{self, DEFAULT_SLO, Protocol, Resumed, Series, SeriesArgs};
@@ -205,7 +206,8 @@ impl Simulated {
             }
             Report::Search(outcome) => search::end(&outcome, folder.map(RunFolder::path), trust),
             Report::Sweep(outcome) => {
-                sweep::show(&outcome.report, folder.map(RunFolder::path), trust)?;
+                let page = folder.map(|folder| folder.path().join(PAGE));
+                sweep::show(&outcome.report, page.as_deref(), trust)?;
                 Ok(checklist::enforce(&outcome.report.checklist(), trust, outcome.exit))
             }
         }

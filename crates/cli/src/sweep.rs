@@ -31,6 +31,7 @@ use crate::endpoint::{self, Called};
 use crate::exit::{Exit, Fail};
 use crate::folder::Claim;
 use crate::levels::NO_PHYSICS;
+use crate::report::PAGE;
 use crate::say::say;
 use crate::screen::Screen;
 use crate::speed::Physics;
@@ -67,7 +68,7 @@ pub(crate) fn run(args: &mut SweepArgs) -> Result<Exit, Fail> {
     // What fails before there is anything to keep leaves no folder.
     let measured = runtime.block_on(measure(&job)).inspect_err(|_| job.out.give_back());
     let Outcome { report, exit } = measured?;
-    show(&report, Some(job.out.folder().path()), &args.trust)?;
+    show(&report, Some(&job.out.folder().path().join(PAGE)), &args.trust)?;
     Ok(checklist::enforce(&report.checklist(), &args.trust, exit))
 }
 
@@ -235,13 +236,13 @@ async fn check(job: &Job<'_>, clock: MonotonicClock) -> Result<(), Fail> {
     endpoint::check(&http, &Pacer::new(clock), sample.plan()).await.map(drop)
 }
 
-/// Prints the report, as wide as the terminal is.
+/// Prints the report, as wide as the terminal is, and where its page is.
 pub(crate) fn show(
     report: &SweepReport,
-    out: Option<&Path>,
+    page: Option<&Path>,
     trust: &TrustArgs,
 ) -> Result<(), Fail> {
-    let page = out.map(|out| out.join("report.html").display().to_string());
+    let page = page.map(|page| page.display().to_string());
     let Screen { width, style, charset } = Screen::of_stdout(PIPE_WIDTH);
     let terminal =
         Terminal { width, style, charset, checklist: trust.rows(), report: page.as_deref() };

@@ -5,6 +5,7 @@ mod goodput;
 mod json;
 mod proof;
 mod speed;
+mod tapes;
 mod until;
 mod window;
 mod workload;
@@ -165,7 +166,8 @@ impl LoadPoint {
     }
 
     /// The load as words in a sentence: `concurrency 64`, `4 requests/s`.
-    pub(crate) fn words(self) -> String {
+    #[must_use]
+    pub fn words(self) -> String {
         match self {
             Self::Concurrency(n) => format!("concurrency {n}"),
             Self::Rate(_) => format!("{self} requests/s"),

@@ -68,6 +68,7 @@ mod percentiles;
 #[cfg(feature = "pictures")]
 mod pictures;
 mod plan;
+mod price;
 mod request_rate;
 mod requests;
 #[cfg(feature = "schema")]
@@ -138,8 +139,8 @@ pub use sol::{
     SolView,
 };
 pub use sweep::{
-    Aim, Decision, GoalResult, Maximum, OperatingPoint, Place, Profile, Repeats, StandIn,
-    Sustained, SweepReport, Unmeasured, Why, Within,
+    Aim, CostFigure, Decision, GoalResult, Maximum, NoTokenCost, OperatingPoint, Place, Profile,
+    Repeats, StandIn, Sustained, SweepReport, TokenCost, Unmeasured, Why, Within,
 };
 pub use terminal::{Charset, Style, Terminal};
 pub use vllm::{

@@ -20,7 +20,6 @@ pub use carried::{Carried, NotCarried};
 pub use goals::GoalPrice;
 pub use level::{PlanFigure, PlanLevel};
 pub use light::LightCost;
-#[cfg(feature = "html")]
 pub(crate) use money::usd;
 pub use money::{MeanLengths, Money, PlanCost};
 

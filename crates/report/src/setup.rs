@@ -7,8 +7,8 @@ use crate::Asked;
 /// What was run, and on what.
 ///
 /// Plain data, filled in by whoever ran it. Nothing here may hold a secret: neither the command line nor the
-/// base URL is looked at for one.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// base URL is looked at for one. By default nothing is known: texts are empty.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Setup {
     /// The program that measured.
     pub tool: ToolVersion,
@@ -39,7 +39,7 @@ pub struct Setup {
 }
 
 /// A program and its version.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct ToolVersion {
     /// Its name.
     pub name: String,
@@ -51,7 +51,7 @@ pub struct ToolVersion {
 }
 
 /// What was called.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Endpoint {
     /// Scheme, host and port, without user name or password.
@@ -131,8 +131,15 @@ pub enum Engine {
     },
 }
 
+impl Default for Engine {
+    /// A server of which nobody said anything.
+    fn default() -> Self {
+        Self::Remote { description: None }
+    }
+}
+
 /// What was asked of the endpoint.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Workload {
     /// Where the prompts come from.
@@ -150,7 +157,7 @@ pub struct Workload {
 }
 
 /// The machine that the client ran on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Host {
     /// The operating system and its version.
     pub os: String,

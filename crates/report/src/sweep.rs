@@ -1,6 +1,8 @@
 //! A sweep's result: levels, the frontier among them, and the one to run at.
 
 mod client;
+mod cost;
+mod cost_json;
 mod decided;
 mod decision;
 mod decision_json;
@@ -22,6 +24,7 @@ use fizeau_metrics::{Slo, Verdict};
 use fizeau_pareto::Knee;
 use fizeau_roofline::HourlyRate;
 
+pub use cost::{CostFigure, NoTokenCost, TokenCost};
 pub use decision::{Decision, Within};
 pub(crate) use goals::results;
 pub use goals::{GoalResult, StandIn};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ArrivalArgs, WindowArgs, WorkloadArgs};
+use super::{ArrivalArgs, PriceArgs, WindowArgs, WorkloadArgs};
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LevelArgs {
@@ -96,4 +96,6 @@ pub(crate) struct ResultArgs {
     /// Which percentiles those are, such as 50,90,99.
     #[arg(long, default_value = "99", value_delimiter = ',')]
     pub(crate) metric_percentiles: Vec<String>,
+    #[command(flatten)]
+    pub(crate) price: PriceArgs,
 }

@@ -6,14 +6,19 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Args};
 use fizeau::metrics::{Concept, Peer, PercentileRule, WindowEnd};
 
-use super::{ChoosingArgs, ExportArgs, PhysicsArgs, TrustArgs};
+use super::{ChoosingArgs, ExportArgs, PhysicsArgs, PictureArgs, PriceArgs, TrustArgs};
 
 #[derive(Debug, Args)]
 #[command(mut_args(as_the_run_had_it))]
 pub(crate) struct ReportArgs {
-    /// The folder of a run, of a sweep, or of one level of a sweep. With --explain it may be left out.
+    /// The folder of a run, of a sweep, or of one level of a sweep. With --explain it may be left out. Of two and more there is a
+    /// page that holds them against the first.
     #[arg(value_name = "RUN", required_unless_present = "explain")]
-    pub(crate) run: Option<PathBuf>,
+    pub(crate) runs: Vec<PathBuf>,
+    /// Write the page there; by default report.html in the run's folder, and comparison.html in this one where there are several.
+    #[arg(long, value_name = "FILE",
+          conflicts_with_all = ["tools", "explain", "percentile_rule", "percentiles"])]
+    pub(crate) html: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
     /// Per-request goals, such as ttft:500 tpot:50, with `or` between groups; by default those of the run.
@@ -40,6 +45,10 @@ pub(crate) struct ReportArgs {
     /// What is not given is as the run had it.
     #[command(flatten)]
     pub(crate) physics: PhysicsArgs,
+    #[command(flatten)]
+    pub(crate) price: PriceArgs,
+    #[command(flatten)]
+    pub(crate) pictures: PictureArgs,
     #[command(flatten)]
     pub(crate) export: ExportArgs,
 }

@@ -167,6 +167,7 @@ impl SimulateArgs {
             goodput: result.goodput.clone(),
             out: result.out.clone(),
             engine: None,
+            price: result.price.clone(),
         }
     }
 }

@@ -9,8 +9,8 @@ use crate::sweep::SeriesArgs;
 
 use super::protocol::refuse;
 use super::{
-    BudgetArgs, ChoosingArgs, ClientArgs, EndpointArgs, LiveArgs, PhysicsArgs, ProtocolArgs,
-    SamplingArgs, TrustArgs, WindowArgs, WorkloadArgs,
+    BudgetArgs, ChoosingArgs, ClientArgs, EndpointArgs, LiveArgs, PhysicsArgs, PriceArgs,
+    ProtocolArgs, SamplingArgs, TrustArgs, WindowArgs, WorkloadArgs,
 };
 
 #[derive(Debug, Args)]
@@ -140,4 +140,6 @@ pub(crate) struct VerdictArgs {
     /// What the endpoint runs on, in a line of your own, for the report.
     #[arg(long, value_name = "TEXT", env = "FIZEAU_ENGINE")]
     pub(crate) engine: Option<String>,
+    #[command(flatten)]
+    pub(crate) price: PriceArgs,
 }

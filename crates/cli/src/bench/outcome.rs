@@ -4,7 +4,7 @@ use fizeau::harness::{
     Cancel, LevelRun, Measure, Notice, Observer, PlannedLevel, Probe, RunFolder,
 };
 use fizeau::metrics::Verdict;
-use fizeau::report::{Checklist, Detail, LevelReport, VllmResult, VllmTally};
+use fizeau::report::{Checklist, Detail, LevelReport, SweepReport, VllmResult, VllmTally};
 
 use super::trial::{Trial, text_after};
 use crate::args::TrustArgs;
@@ -13,6 +13,7 @@ use crate::client::Client;
 use crate::exit::{Exit, Fail};
 use crate::levels::{self, Kept, Yardstick};
 use crate::progress::{Progress, Title, View};
+use crate::report::{PAGE, write_page};
 use crate::say::say;
 
 /// What came of the run.
@@ -108,7 +109,10 @@ impl Trial<'_> {
         let mut lines = Vec::new();
         if let Some(folder) = folder {
             levels::write(folder, run, kept, report)?;
+            let alone = SweepReport::new(self.setup.clone(), vec![report.clone()], None);
+            write_page(folder, &alone)?;
             lines.push(format!("run folder: {}", folder.path().display()));
+            lines.push(format!("report: {}", folder.path().join(PAGE).display()));
         }
         if let Some(file) = &self.result {
             let path = file.path().display();

@@ -189,7 +189,8 @@ impl<'a> Trial<'a> {
         };
         let document =
             record::RunDocument::new(&self.setup, asked, vec![level], &args.result.goodput)?;
-        Ok(document.with_spread(self.physics().map(Physics::spread)))
+        let document = document.with_spread(self.physics().map(Physics::spread));
+        Ok(document.with_price(args.result.price.gpu_hour.as_ref()))
     }
 }
 

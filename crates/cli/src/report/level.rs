@@ -2,14 +2,15 @@
 
 use fizeau::core::Stamp;
 use fizeau::harness::{Driven, Ended, LevelRun, Notice, Observer, StoredLevel, StoredRun, Warmup};
-use fizeau::metrics::{LevelTally, PrecisionOutcome, Validity, Verdict};
+use fizeau::metrics::{LevelTally, PeerSettings, PrecisionOutcome, Validity, Verdict};
 use fizeau::report::{
     Checklist, Detail, LevelReport, LevelStatus, RequestRate, Selection, Setup, SpeedOfLight,
     Until, VllmResult, VllmRun, VllmTally,
 };
 
 use super::before::Before;
-use super::{Asked, each_tape, physics, setup};
+use super::detail::Details;
+use super::{Asked, Depth, each_tape, physics, setup};
 use crate::client::Client;
 use crate::exit::Fail;
 use crate::levels::{self, Kept, NO_PHYSICS, Yardstick};
@@ -19,7 +20,7 @@ use crate::speed::Physics;
 pub(super) struct Level {
     /// The name of its folder within a sweep; empty for the only level of a run.
     pub(super) name: String,
-    setup: Setup,
+    pub(super) setup: Setup,
     vllm: VllmResult,
     pub(super) report: LevelReport,
     /// What of its tapes the speed of light is for.
@@ -27,6 +28,11 @@ pub(super) struct Level {
 }
 
 impl Level {
+    /// All of a run.
+    pub(super) fn all(run: &StoredRun, asked: &Asked) -> Result<Vec<Self>, Fail> {
+        run.levels().iter().map(|stored| Self::of(run, stored, asked)).collect()
+    }
+
     pub(super) fn of(run: &StoredRun, stored: &StoredLevel, asked: &Asked) -> Result<Self, Fail> {
         let (mut setup, mut before) =
             (setup::of_level(run.record(), stored), Before::read(run, stored)?);
@@ -38,14 +44,21 @@ impl Level {
         }
         let mut kept = Kept::new(None, physics.as_ref());
         let mut vllm = VllmTally::new(&Selection::default(), &asked.goals, Detail::Brief);
+        let mut details = (asked.depth == Depth::Page).then(Details::default);
         let cut = each_tape(stored, |tape| {
             tally.add(&tape);
             vllm.add(&tape);
             kept.notice(Notice::RequestEnded(&tape));
+            if let Some(details) = &mut details {
+                details.add(tape);
+            }
         })?;
         cut.into_iter().for_each(|cut| before.note_cut(cut));
         tally.settle();
-        let report = report(&tally, &kept, &before, physics.as_ref(), stored.name());
+        let mut report = report(&tally, &kept, &before, physics.as_ref(), stored.name());
+        let goals = asked.goals.clone();
+        let settings = PeerSettings { goals, max_concurrency: before.cap };
+        report.detail = details.map(|details| Box::new(details.finish(&settings)));
         let vllm = vllm.finish(vllm_run(&setup, &before));
         Ok(Self { name: stored.name().to_owned(), setup, vllm, report, kept })
     }

@@ -60,7 +60,11 @@ fn all(kind: Kind, out: &Path, runs: &[ChartRun]) -> Result<(), Fail> {
         }
     }
     if files.is_empty() {
-        return Err(Fail::usage(format!("{}: no chart has data: {}", kind.flag, reasons.join("; "))));
+        return Err(Fail::usage(format!(
+            "{}: no chart has data: {}",
+            kind.flag,
+            reasons.join("; ")
+        )));
     }
     fs::create_dir_all(out).named(&named(kind, out))?;
     for (picture, file) in files {

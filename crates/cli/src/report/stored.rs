@@ -8,6 +8,7 @@ use fizeau::metrics::Slo;
 use fizeau::report::{
     LevelReport, LevelStatus, LightCurve, LoadPoint, Profile, Setup, SweepReport, Unmeasured,
 };
+use fizeau::roofline::HourlyRate;
 use serde_json::Value;
 
 use super::level::Level;
@@ -16,6 +17,7 @@ use crate::args::PhysicsArgs;
 use crate::exit::{Fail, Named};
 use crate::levels::Kept;
 use crate::planned::{Planned, is_sustained};
+use crate::price;
 use crate::speed::Physics;
 use crate::sweep::load_point;
 
@@ -36,6 +38,8 @@ pub(crate) struct Stored {
     pub(crate) sustained: Vec<LevelReport>,
     /// What the speed of light is computed from; none where model or device are not known.
     pub(crate) physics: Option<Physics>,
+    /// What an hour of a device costs; none where nobody knows.
+    price: Option<HourlyRate>,
 }
 
 impl Stored {
@@ -47,14 +51,13 @@ impl Stored {
     ) -> Result<Self, Fail> {
         let run = StoredRun::open(path).map_err(Fail::usage)?;
         let asked = Asked::as_run(&run, goodput, physics, (None, None))?;
-        let levels = run.levels().iter().map(|stored| Level::of(&run, stored, &asked));
-        let levels = levels.collect::<Result<_, _>>()?;
-        Self::of(&run, levels, &asked)
+        Self::of(&run, Level::all(&run, &asked)?, &asked)
     }
 
     pub(super) fn of(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Self, Fail> {
+        let is_alone = levels.len() == 1;
         let (sustained, levels): (Vec<Level>, Vec<Level>) =
-            levels.into_iter().partition(|level| is_sustained(&level.name));
+            levels.into_iter().partition(|level| !is_alone && is_sustained(&level.name));
         let (setup, physics, curve) = light(run, &levels, asked)?;
         let sustained = sustained.into_iter().map(|level| level.report).collect();
         let levels: Vec<LevelReport> = levels.into_iter().map(|level| level.report).collect();
@@ -73,7 +76,12 @@ impl Stored {
             Some(said) => said.iter().filter_map(unmeasured).collect(),
             None => planned.collect(),
         };
-        Ok(Self { setup, levels, slo, profile, curve, unmeasured, sustained, physics })
+        let price = match &asked.price {
+            Some(price) => Some(price.clone()),
+            None => price::of_run(run.record())?,
+        };
+        let price = price::of(price.as_ref(), physics.as_ref(), setup.hardware.as_deref());
+        Ok(Self { setup, levels, slo, profile, curve, unmeasured, sustained, physics, price })
     }
 
     /// All of it side by side.
@@ -81,7 +89,8 @@ impl Stored {
         let report = SweepReport::of_runs(self.setup, self.levels, self.slo);
         let report = report.with_profile(self.profile).with_unmeasured(self.unmeasured);
         // Those of a search step down: the lowest is the last.
-        report.with_curve(self.curve).with_sustained(self.sustained.into_iter().next())
+        let report = report.with_curve(self.curve).with_price(self.price);
+        report.with_sustained(self.sustained.into_iter().next())
     }
 }
 
@@ -143,11 +152,23 @@ fn profile(sweep: Option<&Value>) -> Result<Profile, Fail> {
     Ok(profile.with_rule(rule))
 }
 
+/// The schema of the documents that can be read.
+const SWEEP: &str = "fizeau.sweep/1";
+
 /// `sweep.json`; none if there is none.
 fn sweep_document(run: &StoredRun) -> Result<Option<Value>, Fail> {
     let path = run.path().join("sweep.json");
+    let name = path.display().to_string();
     match std::fs::read(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        read => serde_json::from_slice(&read.named("sweep.json")?).map(Some).named("sweep.json"),
+        read => {
+            let document: Value = serde_json::from_slice(&read.named(&name)?).named(&name)?;
+            match document["schema"].as_str().unwrap_or_default() {
+                SWEEP => Ok(Some(document)),
+                other => Err(Fail::usage(format!(
+                    "{name}: schema `{other}`, and this program reads `{SWEEP}`"
+                ))),
+            }
+        }
     }
 }

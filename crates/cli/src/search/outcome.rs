@@ -17,6 +17,7 @@ use crate::checklist;
 use crate::client::Client;
 use crate::exit::{Exit, Fail};
 use crate::progress::After;
+use crate::report::{PAGE, write_page};
 use crate::say::say;
 use crate::sweep::{Campaign, Resumed, Series};
 
@@ -66,6 +67,7 @@ impl Wanted {
         let report = report(series, &search, levels, sweep.checklist());
         if let Some(folder) = folder {
             write(folder, &report, &sweep).map_err(Fail::broken)?;
+            write_page(folder, &sweep)?;
         }
         let exit = exit(&report, cancel);
         Ok(Outcome { report, sweep, exit })
@@ -87,7 +89,7 @@ fn sweep(
     // Long levels step down: the lowest is the last.
     let last = all.iter().find(|(trial, _)| is_long(trial)).map(|(_, level)| (*level).clone());
     let report = SweepReport::new(series.setup.clone(), of_curve, Some(series.slo.clone()));
-    report.with_curve(curve).with_sustained(last)
+    report.with_curve(curve).with_sustained(last).with_price(series.price())
 }
 
 fn report(
@@ -141,8 +143,7 @@ fn write(
 ) -> Result<(), fizeau::harness::FolderError> {
     folder.write_json("search.json", report)?;
     folder.write_text("search.txt", &report.text())?;
-    folder.write_json("sweep.json", sweep)?;
-    folder.write_text("report.html", &sweep.page()).map(drop)
+    folder.write_json("sweep.json", sweep).map(drop)
 }
 
 fn exit(report: &SearchReport, cancel: &Cancel) -> Exit {
@@ -160,6 +161,6 @@ pub(crate) fn end(outcome: &Outcome, out: Option<&Path>, trust: &TrustArgs) -> R
     let report = &outcome.report;
     say(report.text().trim_end())?;
     checklist::show(&report.checklist, trust)?;
-    out.map_or(Ok(()), |out| say(format!("report: {}", out.join("report.html").display())))?;
+    out.map_or(Ok(()), |out| say(format!("report: {}", out.join(PAGE).display())))?;
     Ok(checklist::enforce(&report.checklist, trust, outcome.exit))
 }

@@ -288,5 +288,6 @@ impl<'a, M: Measure> Course<'a, M> {
             .with_profile(series.args.verdict.choosing.over(Profile::GENERAL))
             .with_unmeasured(self.left_out.clone())
             .with_curve(curve)
+            .with_price(series.price())
     }
 }

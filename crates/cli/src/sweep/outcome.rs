@@ -10,6 +10,7 @@ use super::resume::Resumed;
 use super::series::Series;
 use crate::client::Client;
 use crate::exit::{Exit, Fail};
+use crate::report::write_page;
 
 /// What came of a sweep.
 pub(crate) struct Outcome {
@@ -29,7 +30,7 @@ impl Series<'_> {
         let report = Course::new(with, self, client, folder, resumed).run().await?;
         if let Some(folder) = folder {
             folder.write_json("sweep.json", &report).map_err(Fail::broken)?;
-            folder.write_text("report.html", &report.page()).map_err(Fail::broken)?;
+            write_page(folder, &report)?;
         }
         let exit = self.exit(&report, cancel);
         Ok(Outcome { report, exit })

@@ -6,6 +6,7 @@ use fizeau::core::Nanos;
 use fizeau::harness::{LevelAsk, LevelLoad, LevelSize, SweepSpec};
 use fizeau::metrics::{GoodputGoals, Slo};
 use fizeau::report::{Endpoint, Engine, LevelReport, OperatingPoint, Setup, SweepReport};
+use fizeau::roofline::HourlyRate;
 use fizeau::transport::Target;
 use fizeau::workload::{Arrivals, Spacing, TracePacing};
 
@@ -18,7 +19,7 @@ use crate::exit::{Fail, Named};
 use crate::progress::View;
 use crate::speed::Physics;
 use crate::workload::{Ask, Nominal, Wish, Work};
-use crate::{goodput, record};
+use crate::{goodput, price, record};
 
 /// The flags of a sweep that are not of who answers.
 #[derive(Clone, Copy)]
@@ -200,6 +201,12 @@ impl<'a> Series<'a> {
         self.physics.as_ref().ok()
     }
 
+    /// What an hour of a device costs; none where nobody knows.
+    pub(crate) fn price(&self) -> Option<HourlyRate> {
+        let given = self.args.verdict.price.gpu_hour.as_ref();
+        price::of(given, self.physics(), self.setup.hardware.as_deref())
+    }
+
     /// What of the workload is not as one might think, each in one line.
     pub(crate) fn notes(&self) -> Vec<String> {
         let notes = self.sample.notes(self.args.workload);
@@ -218,6 +225,7 @@ impl<'a> Series<'a> {
         };
         let goodput = &self.args.verdict.goodput;
         let document = record::RunDocument::new(&self.setup, asked, levels, goodput)?;
-        Ok(document.with_spread(self.physics().map(Physics::spread)))
+        let document = document.with_spread(self.physics().map(Physics::spread));
+        Ok(document.with_price(self.args.verdict.price.gpu_hour.as_ref()))
     }
 }

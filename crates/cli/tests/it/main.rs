@@ -34,6 +34,7 @@ mod pty;
 mod recorded;
 mod records;
 mod report;
+mod report_page;
 mod schemas;
 mod search;
 mod serve;

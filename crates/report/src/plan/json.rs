@@ -2,12 +2,12 @@
 
 use fizeau_metrics::Goal;
 use fizeau_pareto::{Estimate, Fleet};
-use fizeau_roofline::{HourlyRate, Origin};
 use serde::{Serialize, Serializer};
 
 use super::{Bursts, GoalPrice, LightCost, Money, NotPlanned, Plan, PlanCost, PlanReport, Planned};
 use crate::LoadPoint;
 use crate::goal::Bounds;
+use crate::price::origin;
 
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PlanDocument"))]
@@ -217,14 +217,6 @@ const fn light_json(light: &LightCost) -> LightJson {
         share_of_replica: light.share_of_replica,
         usd_per_hour: light.usd_per_hour,
         share_of_cost: light.share_of_cost,
-    }
-}
-
-fn origin(hour: &HourlyRate) -> String {
-    match hour.origin() {
-        Origin::Published { kind, source, date } => format!("{kind}, {source}, {date}"),
-        Origin::Owned => "the costs of owning one".to_owned(),
-        _ => "given".to_owned(),
     }
 }
 

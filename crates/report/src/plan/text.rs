@@ -4,12 +4,13 @@ mod notes;
 mod tables;
 
 use fizeau_pareto::Fleet;
-use fizeau_roofline::{HourlyRate, Origin};
+use fizeau_roofline::HourlyRate;
 
 use super::money::usd;
 use super::{Money, Plan, PlanAsk, PlanCost, PlanReport, Planned};
 use crate::goal::Bounds;
 use crate::number::{number, percent};
+use crate::price;
 use crate::terminal::{plain, wrap};
 
 const WIDTH: usize = 80;
@@ -144,23 +145,15 @@ impl Planned {
 /// What an hour costs, and who says so.
 fn price(hour: &HourlyRate) -> String {
     let (low, high) = (hour.low().get(), hour.high().get());
-    let price = match low < high {
-        false => format!("{} US dollars a device and hour", usd(low)),
-        true => format!(
-            "{} to {} US dollars a device and hour, of which all figures take the middle",
-            usd(low),
-            usd(high)
-        ),
-    };
-    match hour.origin() {
-        Origin::Published { kind, source, date } => {
-            format!(
-                "{price}: the lowest of {kind}, {source}, {date}; no offer, --gpu-hour says yours"
-            )
-        }
-        Origin::Owned => format!("{price}: what owning one costs, by the file"),
-        _ => format!("{price}, as given"),
+    if low >= high {
+        return price::words(hour);
     }
+    let range = format!(
+        "{} to {} US dollars a device and hour, of which all figures take the middle",
+        usd(low),
+        usd(high)
+    );
+    price::said_by(&range, hour)
 }
 
 /// A label and two figures.

@@ -3,6 +3,7 @@
 use fizeau_metrics::Verdict;
 use serde::{Serialize, Serializer};
 
+use super::cost_json::CostJson;
 use super::decision_json::{DecisionJson, Nearest, Operating};
 use super::places::knee_of;
 use super::repeats::RepeatsJson;
@@ -27,6 +28,10 @@ struct Sweep<'a> {
     operating_point_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     operating_point_nearest: Option<Nearest<'a>>,
+    /// What a million output tokens take there, and cost.
+    operating_cost: Option<CostJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operating_cost_reason: Option<String>,
     /// What is put first where several levels keep the goals.
     profile: &'a Profile,
     /// The load to run at, for each kind of load and both ends of the goals.
@@ -99,6 +104,7 @@ impl Serialize for SweepReport {
         let knee = knee_of(&self.levels);
         let point = self.operating_point();
         let operating_point = self.operating_json(point);
+        let (operating_cost, operating_cost_reason) = self.cost_json();
         let sweep = Sweep {
             schema: "fizeau.sweep/1",
             version: env!("CARGO_PKG_VERSION"),
@@ -109,6 +115,8 @@ impl Serialize for SweepReport {
             operating_point_reason: operating_point.is_none().then(|| self.no_point(point)),
             operating_point_nearest: self.nearest_json(point),
             operating_point,
+            operating_cost,
+            operating_cost_reason,
             profile: &self.profile,
             decisions: self.decisions_json(),
             frontier: self.frontier_entries(),

@@ -1,0 +1,29 @@
+//! What an hour of a device costs, for what tokens cost.
+
+use fizeau::core::UsdPerHour;
+use fizeau::harness::RunRecord;
+use fizeau::roofline::{Device, HourlyRate};
+
+use crate::exit::{Fail, Named};
+use crate::speed::Physics;
+
+/// As it was given; else the lowest that was published of the device, by its name where no speed of light knows it. None where
+/// the device is not known, or no price of it.
+pub(crate) fn of(
+    given: Option<&HourlyRate>,
+    physics: Option<&Physics>,
+    hardware: Option<&str>,
+) -> Option<HourlyRate> {
+    let device = || match physics {
+        Some(physics) => Some(physics.reference().system.device()),
+        // A run may name a device in words that no table has.
+        None => Device::named(hardware?).ok(),
+    };
+    given.cloned().or_else(|| HourlyRate::lowest_published(device()?).ok())
+}
+
+/// What the run was told that it costs; none where nobody said.
+pub(crate) fn of_run(record: &RunRecord) -> Result<Option<HourlyRate>, Fail> {
+    let Some(price) = record.number("gpu_hour_usd") else { return Ok(None) };
+    HourlyRate::given(UsdPerHour::new(price)).named("run.json: gpu_hour_usd").map(Some)
+}

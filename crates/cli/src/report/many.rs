@@ -1,0 +1,128 @@
+//! Several runs on one page, the first of which the others are held against.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+use fizeau::harness::StoredRun;
+use fizeau::metrics::Verdict;
+use fizeau::report::{ComparisonPage, ComparisonReport, SweepReport};
+
+use super::level::Level;
+use super::{Asked, Depth, Place, Stored, open, say_page, setup};
+use crate::args::{CompareArgs, ReportArgs};
+use crate::compare;
+use crate::exit::{Exit, Fail};
+use crate::planned::is_of_sweep;
+use crate::say::say;
+
+/// Its name, in the folder in which the program runs: it is of no run more than of another.
+const PAGE: &str = "comparison.html";
+
+/// A run and what it is called.
+pub(super) type Side = (String, SweepReport);
+
+pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
+    let view = &args.view;
+    let is_view = view.explain.is_some()
+        || !view.tools.is_empty()
+        || view.percentile_rule.is_some()
+        || !view.percentiles.is_empty();
+    if args.json || args.markdown || args.export.is_wanted() || is_view {
+        return Err(Fail::usage(
+            "report: several runs make a page, and nothing else; `fizeau compare --json` holds them against each other",
+        ));
+    }
+    let mut all: Vec<Side> = Vec::new();
+    for (path, name) in paths.iter().zip(names(paths)) {
+        let run = open(path)?;
+        let asked = Asked { depth: Depth::Page, ..Asked::new(args, &run)? };
+        let own = sides(&run, Level::all(&run, &asked)?, &asked)?;
+        all.extend(own.into_iter().map(|(side, report)| match &*side {
+            "" => (name.clone(), report),
+            side => (format!("{name} {side}"), report),
+        }));
+    }
+    let comparison = compared(paths);
+    let tests = comparison.as_ref().map_err(|fail| fail.message.as_str());
+    let page = Place::of(args.html.as_deref(), PAGE.into()).write(&page(&all, tests))?;
+    all.iter().try_for_each(|(name, report)| say(line(name, report)))?;
+    if let Err(fail) = comparison {
+        say(format!("no tests between them: {fail}"))?;
+    }
+    say_page(page.as_deref())?;
+    let is_invalid = all.iter().any(|(_, report)| report.verdict() == Verdict::Invalid);
+    Ok(if is_invalid { Exit::Missed } else { Exit::Good })
+}
+
+/// The page of one run, or of several.
+pub(super) fn page(sides: &[Side], comparison: Result<&ComparisonReport, &str>) -> String {
+    match sides {
+        [(_, report)] => report.page(),
+        runs => ComparisonPage { runs, comparison }.page(),
+    }
+}
+
+/// The sides of a run: of an A/B run both, each turn a run of the one load; any other is one, without a name.
+pub(super) fn sides(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Vec<Side>, Fail> {
+    if levels.len() == 1 || levels.iter().all(|level| is_of_sweep(&level.name)) {
+        return Ok(vec![(String::new(), Stored::of(run, levels, asked)?.report())]);
+    }
+    let setup = setup(run.record());
+    if run.record().get("ab.rounds").is_none() {
+        let levels = levels.into_iter().map(|level| level.report).collect();
+        return Ok(vec![(String::new(), SweepReport::new(setup, levels, None))]);
+    }
+    let (b, a): (Vec<Level>, Vec<Level>) =
+        levels.into_iter().partition(|level| level.name.starts_with("b-"));
+    let side = |name: &str, levels: Vec<Level>| {
+        let setup = levels.first().map_or_else(|| setup.clone(), |level| level.setup.clone());
+        let levels = levels.into_iter().map(|level| level.report).collect();
+        (name.to_owned(), SweepReport::of_runs(setup, levels, None))
+    };
+    Ok(vec![side("A", a), side("B", b)])
+}
+
+/// What tests say of them; or why there are none, as of runs that did other work.
+fn compared(paths: &[PathBuf]) -> Result<ComparisonReport, Fail> {
+    /// As the command line has it where it says nothing.
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        compare: CompareArgs,
+    }
+    let words = paths.iter().map(|path| path.as_os_str().to_owned());
+    let line = Line::try_parse_from(["compare".into(), "--".into()].into_iter().chain(words));
+    compare::compared(&line.map_err(Fail::usage)?.compare)
+}
+
+/// The last part of each path, or all of it where two end alike.
+pub(super) fn names(paths: &[PathBuf]) -> Vec<String> {
+    let last = |path: &PathBuf| {
+        let path = path.canonicalize().unwrap_or_else(|_| path.clone());
+        path.file_name().map(|name| name.to_string_lossy().into_owned())
+    };
+    let short: Vec<Option<String>> = paths.iter().map(last).collect();
+    let is_own = |name: &Option<String>| short.iter().filter(|other| *other == name).count() == 1;
+    let name = |(path, short): (&PathBuf, &Option<String>)| match short {
+        Some(name) if is_own(&short.clone()) => name.clone(),
+        _ => path.display().to_string(),
+    };
+    paths.iter().zip(&short).map(name).collect()
+}
+
+/// A run in a line.
+fn line(name: &str, report: &SweepReport) -> String {
+    let verdict = match report.verdict() {
+        Verdict::Valid => "valid",
+        Verdict::Suspect => "suspect",
+        Verdict::Invalid => "invalid",
+    };
+    let point = report.operating_point().level().and_then(|level| report.levels().get(level));
+    let point = point.map(|level| format!("; run at {}", level.load.words())).unwrap_or_default();
+    let levels = match report.levels().len() {
+        1 => "1 level".to_owned(),
+        many => format!("{many} levels"),
+    };
+    // What a file says may hold what a terminal would obey.
+    format!("{name}: {verdict}, {levels}{point}").replace(char::is_control, "\u{fffd}")
+}

@@ -1,0 +1,72 @@
+//! The page of a run: made of its folder, read again, so that it shows what can be computed from what is there.
+
+use std::path::{Path, PathBuf};
+
+use fizeau::harness::{RunFolder, StoredRun};
+use fizeau::report::SweepReport;
+
+use super::level::Level;
+use super::{Asked, Depth, Stored};
+use crate::args::PhysicsArgs;
+use crate::exit::{Fail, Named};
+
+/// Its name in a run's folder.
+pub(crate) const PAGE: &str = "report.html";
+
+/// Writes the page of a run that is over and all of whose other files are in `folder`. `known` is what was said of it: where the folder
+/// cannot be read again, the page goes without what tapes alone show.
+pub(crate) fn write(folder: &RunFolder, known: &SweepReport) -> Result<(), Fail> {
+    let again = match known.levels().is_empty() {
+        true => None,
+        false => read(folder.path())
+            .inspect_err(|fail| {
+                eprintln!("note: {PAGE}: without what its tapes alone show: {fail}");
+            })
+            .ok(),
+    };
+    let page = again.as_ref().unwrap_or(known).page();
+    folder.write_text(PAGE, &page).map_err(Fail::broken).map(drop)
+}
+
+/// A run with all that its tapes show.
+fn read(path: &Path) -> Result<SweepReport, Fail> {
+    let run = StoredRun::open(path).map_err(Fail::usage)?;
+    let asked = Asked::as_run(&run, &[], &PhysicsArgs::default(), (None, None))?;
+    let asked = Asked { depth: Depth::Page, ..asked };
+    Ok(Stored::of(&run, Level::all(&run, &asked)?, &asked)?.report())
+}
+
+/// Where a page goes that is made of folders that were there before.
+pub(super) enum Place {
+    /// Where the command line says: it must work.
+    Named(PathBuf),
+    /// Where pages lie by default: who may not write there has a report without one.
+    Usual(PathBuf),
+}
+
+impl Place {
+    /// `--html`, or else by default.
+    pub(super) fn of(html: Option<&Path>, usual: PathBuf) -> Self {
+        html.map_or(Self::Usual(usual), |path| Self::Named(path.to_path_buf()))
+    }
+
+    /// Writes a page. Gives back where it is; none where it could not be written and need not.
+    pub(super) fn write(&self, page: &str) -> Result<Option<PathBuf>, Fail> {
+        match self {
+            Self::Named(path) => {
+                std::fs::write(path, page).named(&format!("--html {}", path.display()))?;
+                Ok(Some(path.clone()))
+            }
+            Self::Usual(path) => Ok(match std::fs::write(path, page) {
+                Ok(()) => Some(path.clone()),
+                Err(error) => {
+                    eprintln!(
+                        "note: no page: {}: {error}; --html FILE puts it elsewhere",
+                        path.display()
+                    );
+                    None
+                }
+            }),
+        }
+    }
+}
