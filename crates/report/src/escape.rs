@@ -1,7 +1,7 @@
 //! Foreign text in pages and drawings.
 
 /// `text` with nothing left in it that means anything to HTML or XML, in content or in a quoted attribute. Control
-/// characters, which XML forbids, become the replacement character.
+/// characters and two code points that XML forbids (XML 1.0, 2.2) become the replacement character.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -12,7 +12,7 @@ pub(crate) fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(' '),
-            c if c.is_control() => out.push('\u{fffd}'),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
