@@ -77,6 +77,6 @@ mod tests {
     fn damage_is_said_with_its_row() {
         assert_eq!(rows("a\n1,2\n").unwrap_err(), "row 1 has 2 fields, and the header 1");
         assert_eq!(rows("a\n\"x\n").unwrap_err(), "a quote in row 1 is never closed");
-        assert_eq!(rows("").unwrap(), []);
+        assert!(rows("").unwrap().is_empty());
     }
 }
