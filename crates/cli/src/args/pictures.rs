@@ -6,14 +6,17 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use fizeau::report::Picture;
 
+/// What is shown of a run in place of pictures.
+const OTHERS: [&str; 7] = ["json", "markdown", "html", "tools", "explain", "percentile_rule", "percentiles"];
+
 #[derive(Debug, Args)]
 pub(crate) struct PictureArgs {
     /// Write each chart that has data as SVG into this folder; with --chart the one into this file. Runs named together lie over
     /// each other.
-    #[arg(long, value_name = "OUT", conflicts_with_all = ["json", "tools", "explain", "percentile_rule", "percentiles"])]
+    #[arg(long, value_name = "OUT", conflicts_with_all = OTHERS)]
     pub(crate) svg: Option<PathBuf>,
     /// Likewise as PNG.
-    #[arg(long, value_name = "OUT", conflicts_with_all = ["json", "tools", "explain", "percentile_rule", "percentiles"])]
+    #[arg(long, value_name = "OUT", conflicts_with_all = OTHERS)]
     pub(crate) png: Option<PathBuf>,
     /// Which chart.
     #[arg(long, value_name = "NAME", value_parser = names())]

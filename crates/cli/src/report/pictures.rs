@@ -33,6 +33,11 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
     let asked = [(SVG, &args.pictures.svg), (PNG, &args.pictures.png)];
     let asked: Vec<(Kind, &Path)> =
         asked.into_iter().filter_map(|(kind, out)| Some((kind, out.as_deref()?))).collect();
+    if args.export.is_wanted() {
+        return Err(Fail::usage(
+            "--svg and --png: pictures are made by themselves, files for other programs in another call",
+        ));
+    }
     if asked.is_empty() {
         return Err(Fail::usage("--chart: say where it goes: --svg FILE or --png FILE"));
     }
