@@ -48,8 +48,8 @@ pub(crate) fn columns(levels: &[&LevelReport]) -> Vec<Column> {
     let column = |group, head, rank, cells| Column { group, head, rank, cells };
     let failed = texts(levels, |l| l.summary.requests.failed.to_string());
     let mut columns = vec![column(asked, unit, None, loads(levels))];
-    columns.extend(with_interval("req", "/s", [None, Some(5)], figures(levels, requests)));
-    columns.extend(with_interval("out tok", "/s", [None, Some(4)], figures(levels, tokens)));
+    columns.extend(with_interval("req", "/s", [None, Some(5)], &figures(levels, requests)));
+    columns.extend(with_interval("out tok", "/s", [None, Some(4)], &figures(levels, tokens)));
     let latencies: [(_, [Option<u8>; 3], Latency); 3] = [
         ("TTFT ms", [Some(12), Some(18), Some(2)], |l| &l.summary.metrics.ttft),
         ("TPOT ms", [Some(15), Some(10), Some(1)], |l| &l.summary.metrics.tpot),
@@ -59,7 +59,7 @@ pub(crate) fn columns(levels: &[&LevelReport]) -> Vec<Column> {
         let medians = figures(levels, |level| p50(of(level)));
         columns.push(column(group, "p50", median, cells(&medians)));
         let tails = figures(levels, |level| p99(of(level)));
-        columns.extend(with_interval(group, "p99", [tail, interval], tails));
+        columns.extend(with_interval(group, "p99", [tail, interval], &tails));
     }
     columns.push(column("", "failed", Some(16), failed));
     // A column without a single figure is said to be absent, with the reason, below the table.
@@ -84,7 +84,7 @@ fn with_interval(
     group: &'static str,
     head: &'static str,
     [rank, rank_of_interval]: [Option<u8>; 2],
-    figures: Vec<Option<Figure>>,
+    figures: &[Option<Figure>],
 ) -> impl Iterator<Item = Column> {
     let has_any = figures.iter().flatten().any(|figure| figure.ends.is_some());
     let intervals = has_any.then(|| {
@@ -99,7 +99,7 @@ fn with_interval(
         let cells = figures.iter().map(cell).collect();
         Column { group, head: PLUS_MINUS, rank: rank_of_interval, cells }
     });
-    [Column { group, head, rank, cells: cells(&figures) }].into_iter().chain(intervals)
+    [Column { group, head, rank, cells: cells(figures) }].into_iter().chain(intervals)
 }
 
 /// A figure of a level, with the ends of its 95 % interval.

@@ -7,7 +7,8 @@ use clap::builder::PossibleValuesParser;
 use fizeau::report::Picture;
 
 /// What is shown of a run in place of pictures.
-const OTHERS: [&str; 7] = ["json", "markdown", "html", "tools", "explain", "percentile_rule", "percentiles"];
+const OTHERS: [&str; 7] =
+    ["json", "markdown", "html", "tools", "explain", "percentile_rule", "percentiles"];
 
 #[derive(Debug, Args)]
 pub(crate) struct PictureArgs {

@@ -32,7 +32,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Fail> {
     }
     for (run, folder) in runs.into_iter().zip(folders) {
         let words = said(&run);
-        write::run(run, &folder)?;
+        write::run(&run, &folder)?;
         say(format!("{}: {words}", folder.display()))?;
     }
     Ok(Exit::Good)

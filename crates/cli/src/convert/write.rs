@@ -16,11 +16,11 @@ use crate::imported::SCHEMA;
 use crate::report::Stored;
 
 /// Writes the folder of a run.
-pub(super) fn run(run: ImportedRun, path: &Path) -> Result<(), Fail> {
+pub(super) fn run(run: &ImportedRun, path: &Path) -> Result<(), Fail> {
     let claim = Claim::new(path)?;
     let folder = claim.folder();
-    let names = names(&run);
-    folder.write_json("run.json", &document(&run, &names)?).map_err(Fail::broken)?;
+    let names = names(run);
+    folder.write_json("run.json", &document(run, &names)?).map_err(Fail::broken)?;
     let has_tapes = run.has_tapes();
     for (level, (name, _)) in run.levels().iter().zip(&names) {
         let folder = match name.as_str() {

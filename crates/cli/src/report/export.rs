@@ -108,7 +108,7 @@ impl Whole {
 /// The last part of the folder's path, whatever way it was named.
 fn name_of(run: &StoredRun) -> String {
     let whole = run.path().canonicalize();
-    let last = whole.as_deref().unwrap_or(run.path()).file_name();
+    let last = whole.as_deref().unwrap_or_else(|_| run.path()).file_name();
     let last = last.map(|name| name.to_string_lossy().into_owned());
     last.unwrap_or_else(|| run.path().display().to_string())
 }

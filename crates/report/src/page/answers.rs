@@ -8,8 +8,8 @@ use crate::goal::shown;
 use crate::number::{percent, supported};
 use crate::plan::usd;
 use crate::{
-    ChartFigure, ChartLevel, ChartRun, GoalResult, LevelReport, OperatingPoint, SpeedOfLight,
-    SweepReport,
+    ChartFigure, ChartLevel, ChartRun, Decision, GoalResult, LevelReport, OperatingPoint,
+    SpeedOfLight, SweepReport,
 };
 
 /// The answers, and at which load those are that are not about the operating point.
@@ -90,7 +90,7 @@ fn point(report: &SweepReport, run: &ChartRun) -> Answer {
     if let Some(level) = point.level().and_then(|index| run.levels.get(index)) {
         let mut lines = vec![rates(level)];
         lines.extend(point.goals().iter().map(goal));
-        let loose = report.decisions().first().is_some_and(|decision| decision.is_loose_only());
+        let loose = report.decisions().first().is_some_and(Decision::is_loose_only);
         lines.extend(loose.then(|| "met at the loose end of the goals only".to_owned()));
         return Answer::known(NAME, level.load.clone(), lines);
     }

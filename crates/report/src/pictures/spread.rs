@@ -9,8 +9,10 @@ use crate::{ChartDetail, ChartQuantiles, ChartRun};
 /// A quantile curve: shares and milliseconds.
 type Curve = Vec<(f64, f64)>;
 
+type CurveOf = fn(&ChartQuantiles) -> &Curve;
+
 /// The panels of the distributions, and which curve each shows.
-const METRICS: [(&str, fn(&ChartQuantiles) -> &Curve); 4] = [
+const METRICS: [(&str, CurveOf); 4] = [
     ("Time to first token (TTFT)", |of| &of.ttft_ms),
     ("Time per output token (TPOT)", |of| &of.tpot_ms),
     ("Inter-token latency (ITL)", |of| &of.itl_ms),

@@ -42,7 +42,7 @@ pub(super) fn label(value: f64) -> String {
     };
     match value.abs() {
         0.0 => "0".to_owned(),
-        size if size >= 1e9 || size < 1e-3 => format!("{value:.0e}"),
+        size if !(1e-3..1e9).contains(&size) => format!("{value:.0e}"),
         size if size >= 1e6 => format!("{}M", trimmed(value / 1e6)),
         size if size >= 1e4 => format!("{}k", trimmed(value / 1e3)),
         _ => trimmed(value),

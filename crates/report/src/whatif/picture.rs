@@ -5,6 +5,10 @@ use super::{Spot, Variant, WhatIf, letter};
 use crate::LevelReport;
 use crate::pictures::{Families, Family, Member};
 
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "a method's path is of one lifetime only"
+)]
 impl WhatIf {
     /// The content of `chart.svg`: each configuration's levels, throughput against latency, light and dark, with its key. None where
     /// nothing can be drawn, since no configuration ran.
@@ -43,6 +47,6 @@ impl WhatIf {
         };
         let members: Vec<Member> = variant.compared().filter_map(member).collect();
         let (label, name) = (letter(index), variant.name());
-        (!members.is_empty()).then(|| Family { label, name, index, members })
+        (!members.is_empty()).then_some(Family { label, name, index, members })
     }
 }

@@ -27,14 +27,14 @@ pub(super) struct Tab {
 impl Tab {
     pub(super) fn new(chromium: &Chromium) -> Self {
         let mut wire = Wire::connect(&chromium.address);
-        let target = wire.call(None, "Target.createTarget", json!({ "url": "about:blank" }));
+        let target = wire.call(None, "Target.createTarget", &json!({ "url": "about:blank" }));
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
-        let attached = wire.call(None, "Target.attachToTarget", attach);
+        let attached = wire.call(None, "Target.attachToTarget", &attach);
         let session = attached["sessionId"].as_str().unwrap().to_owned();
         let downloads = PathBuf::from(chromium.scratch.path("downloads"));
         let allow =
             json!({ "behavior": "allow", "downloadPath": downloads, "eventsEnabled": true });
-        wire.call(None, "Browser.setDownloadBehavior", allow);
+        wire.call(None, "Browser.setDownloadBehavior", &allow);
         let mut tab = Self { wire, session, downloads };
         for domain in ["Page", "Runtime", "Log", "Network"] {
             tab.call(&format!("{domain}.enable"), json!({}));
@@ -43,7 +43,7 @@ impl Tab {
     }
 
     pub(super) fn call(&mut self, method: &str, params: Value) -> Value {
-        self.wire.call(Some(&self.session), method, params)
+        self.wire.call(Some(&self.session), method, &params)
     }
 
     /// Opens a file and waits until it is there and every chart is drawn.

@@ -44,7 +44,7 @@ impl Check<'_> {
             "$ref" => self.value(&self.resolved(argument), value, at),
             "type" => {
                 let names: Vec<&Value> =
-                    argument.as_array().map_or(vec![argument], |a| a.iter().collect());
+                    argument.as_array().map_or_else(|| vec![argument], |a| a.iter().collect());
                 if !names.iter().any(|name| is_of(name.as_str().unwrap(), value)) {
                     self.error(at, &format!("is {value}, not {argument}"));
                 }
