@@ -19,7 +19,6 @@ fn main() {
         Some(width) => {
             let terminal = Terminal {
                 width,
-                charset,
                 style: Style::Plain,
                 charset,
                 checklist: ChecklistRows::Missed,

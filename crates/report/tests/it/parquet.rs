@@ -72,7 +72,10 @@ fn a_row_group_holds_so_many_and_no_more() {
     }
     let reader = SerializedFileReader::new(Bytes::from(file.finish().unwrap())).unwrap();
     let groups = reader.metadata().row_groups().iter();
-    assert_eq!(groups.map(|group| group.num_rows()).collect::<Vec<_>>(), [1 << 16, 3]);
+    assert_eq!(
+        groups.map(parquet::file::metadata::RowGroupMetaData::num_rows).collect::<Vec<_>>(),
+        [1 << 16, 3]
+    );
 }
 
 #[test]

@@ -51,9 +51,10 @@ fn the_figures_are_those_of_the_request() {
     for tape in sample::tapes(32) {
         let (row, metrics) = (row(&tape), RequestMetrics::of(&tape));
         let known = |value: Option<f64>| value.map_or(RequestCell::Empty, RequestCell::Number);
-        let ms = |time: Option<fizeau_core::Nanos>| known(time.map(|time| time.as_millis_f64()));
+        let ms =
+            |time: Option<fizeau_core::Nanos>| known(time.map(fizeau_core::Nanos::as_millis_f64));
         assert_eq!(cell(&row, "ttft_ms"), ms(metrics.ttft));
-        assert_eq!(cell(&row, "tpot_ms"), known(metrics.tpot.map(|tpot| tpot.get())));
+        assert_eq!(cell(&row, "tpot_ms"), known(metrics.tpot.map(fizeau_core::Millis::get)));
         assert_eq!(cell(&row, "e2el_ms"), ms(metrics.e2el));
         assert_eq!(cell(&row, "send_lateness_ms"), ms(metrics.send_lateness));
         assert_eq!(cell(&row, "input_tokens"), RequestCell::Whole(250));

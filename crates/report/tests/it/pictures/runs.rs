@@ -56,7 +56,7 @@ fn shape(concurrency: u32) -> LevelShape {
         let phase = f64::from(index) / 120.0;
         let busy = (phase * 8.0).min((1.0 - phase) * 8.0).clamp(0.0, 1.0);
         let prefilling = busy * load * (0.1 + 0.1 * (phase * 40.0).sin().abs());
-        let gap = (index % 17 != 3).then(|| 8.0 + 0.1 * load * busy + 0.4 * prefilling);
+        let gap = (index % 17 != 3).then_some(8.0 + 0.1 * load * busy + 0.4 * prefilling);
         CourseBin {
             in_flight: busy * load,
             prefilling,
