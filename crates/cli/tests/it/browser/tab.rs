@@ -150,13 +150,13 @@ impl Tab {
         let clip =
             json!({ "x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1 });
         let params = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
-        self.keep(name, params);
+        self.keep(name, &params);
     }
 
     /// What is seen without scrolling.
     pub(super) fn photograph_the_top(&mut self, name: &str) {
         self.eval("window.scrollTo(0, 0)");
-        self.keep(name, json!({ "format": "png" }));
+        self.keep(name, &json!({ "format": "png" }));
     }
 
     /// The page on paper, beside the screenshots.
@@ -165,8 +165,8 @@ impl Tab {
         write(&format!("{name}.pdf"), &printed["data"]);
     }
 
-    fn keep(&mut self, name: &str, params: Value) {
-        let taken = self.call("Page.captureScreenshot", &params);
+    fn keep(&mut self, name: &str, params: &Value) {
+        let taken = self.call("Page.captureScreenshot", params);
         write(&format!("{name}.png"), &taken["data"]);
     }
 
