@@ -3,6 +3,7 @@
 //! Keys are those of GuideLLM 0.8.1 (`guidellm/benchmark/schemas`, `guidellm/schemas/base`); earlier versions have `args` where
 //! this one has `config`.
 
+mod metrics;
 mod requests;
 mod write;
 

@@ -1,9 +1,9 @@
 //! GuideLLM's document of tapes.
 
 use fizeau_core::{Nanos, Outcome, Stamp, Tape, Tokens};
-use fizeau_metrics::{Percent, weighted_percentile_of_sorted};
 use serde_json::{Map, Value, json};
 
+use super::metrics::{metrics, tokens};
 use crate::RequestRate;
 use crate::foreign::vllm::map_of;
 use crate::foreign::{ExportLevel, ForeignError, lists};
@@ -19,6 +19,12 @@ pub(super) fn document(
         levels.iter().enumerate().map(benchmark).collect::<Result<_, _>>()?;
     let model = levels.first().map(|level| level.run.model_id.as_str()).unwrap_or_default();
     let version = levels.iter().find_map(|level| level.own_record(format)?.source.version.clone());
+    // Its reader asks for one profile and one data set; each benchmark has its own strategy.
+    let streams: Vec<u32> =
+        levels.iter().map(|level| level.run.max_concurrency.unwrap_or(1)).collect();
+    let first = levels.iter().flat_map(|level| level.tapes).find(|tape| tape.is_success());
+    let input = first.and_then(Tape::input_tokens).map_or(1, |tokens| tokens.get().max(1));
+    let output = first.map_or(1, |tape| tokens(tape).max(1));
     let report = json!({
         "metadata": {
             "version": 2, "guidellm_version": version.unwrap_or_else(|| "0.8.1".to_owned()),
@@ -26,8 +32,8 @@ pub(super) fn document(
         },
         "config": {"spec": {
             "backend": {"kind": "openai_http", "target": "http://localhost", "model": model},
-            "profile": {"kind": "concurrent"},
-            "data": [{"kind": "synthetic_text"}],
+            "profile": {"kind": "concurrent", "streams": streams},
+            "data": [{"kind": "synthetic_text", "prompt_tokens": input, "output_tokens": output}],
         }},
         "benchmarks": benchmarks,
     });
@@ -89,124 +95,43 @@ fn computed(
             "strategy": strategy, "constraints": {}, "profile": {}, "requests": {},
             "backend": {"kind": "openai_http", "model": run.model_id}, "environment": {},
         },
-        "scheduler_metrics": {
-            "start_time": from, "request_start_time": from, "measure_start_time": from,
-            "measure_end_time": to, "request_end_time": to, "end_time": to,
-            "requests_made": totals,
-        },
-        "metrics": metrics(good, bad, &totals, (to - from).max(0.0)),
+        "scheduler_state": {"node_id": 0, "num_processes": 1, "start_time": from},
+        "scheduler_metrics": scheduler(good, bad, &totals, (from, to)),
+        "metrics": metrics(good, bad, &totals, to - from),
         "start_time": from, "end_time": to, "duration": to - from,
     });
     document.as_object().cloned().unwrap_or_default()
 }
 
-/// Values with their weights, of one group of requests.
-type Values = Vec<(f64, u64)>;
-
-/// Each in four groups, as there. What a request lacks is zero in them, as there.
-fn metrics(good: &[&Tape], bad: &[&Tape], totals: &Value, duration: f64) -> Value {
-    let grouped = |of: &dyn Fn(&Tape) -> (f64, u64)| -> Value {
-        let values = |tapes: &[&Tape]| -> Values { tapes.iter().map(|tape| of(tape)).collect() };
-        let (good, bad) = (values(good), values(bad));
-        let total = good.iter().chain(&bad).copied().collect();
-        json!({
-            "successful": summary(good), "errored": summary(bad),
-            "incomplete": summary(Vec::new()), "total": summary(total),
-        })
-    };
-    let alike = |value: Option<f64>| (value.unwrap_or_default(), 1);
-    let later = |tape: &Tape| tokens(tape).saturating_sub(1);
-    let rate = |of: &dyn Fn(&Tape) -> u64| -> Value {
-        let each = |tapes: &[&Tape]| -> Value {
-            let sum = tapes.iter().map(|tape| of(tape)).fold(0, u64::saturating_add);
-            let rate = if duration > 0.0 { sum as f64 / duration } else { 0.0 };
-            summary(vec![(rate, 1)])
-        };
-        let total: Vec<&Tape> = good.iter().chain(bad).copied().collect();
-        json!({
-            "successful": each(good), "errored": each(bad), "incomplete": each(&[]),
-            "total": each(&total),
-        })
-    };
-    let input = |tape: &Tape| tape.input_tokens().map_or(0, Tokens::get);
-    json!({
-        "request_totals": totals,
-        "requests_per_second": rate(&|_| 1),
-        "prompt_tokens_per_second": rate(&input),
-        "output_tokens_per_second": rate(&tokens),
-        "tokens_per_second": rate(&|tape| input(tape).saturating_add(tokens(tape))),
-        "request_latency": grouped(&|tape| alike(span(tape, tape.marks.end.or(tape.last_output())))),
-        "prompt_token_count": grouped(&|tape| (input(tape) as f64, 1)),
-        "output_token_count": grouped(&|tape| (tokens(tape) as f64, 1)),
-        "total_token_count": grouped(&|tape| (input(tape).saturating_add(tokens(tape)) as f64, 1)),
-        "time_to_first_token_ms": grouped(&|tape| alike(ms(span(tape, tape.first_token())))),
-        "time_to_first_output_token_ms": grouped(&|tape| alike(ms(span(tape, tape.first_visible())))),
-        "time_per_output_token_ms": grouped(&|tape| {
-            let whole = ms(span(tape, tape.last_output())).filter(|_| tokens(tape) > 0);
-            (whole.map_or(0.0, |ms| ms / tokens(tape) as f64), tokens(tape))
-        }),
-        "inter_token_latency_ms": grouped(&|tape| {
-            let first = tape.first_token();
-            let decoding = first.and_then(|first| tape.last_token()?.since(first));
-            let decoding = ms(decoding.map(Nanos::as_secs_f64)).filter(|_| later(tape) > 0);
-            (decoding.map_or(0.0, |ms| ms / later(tape) as f64), later(tape))
-        }),
-    })
-}
-
-/// The server's count, else the number of events.
-fn tokens(tape: &Tape) -> u64 {
-    let reported = tape.usage.and_then(|usage| usage.completion_tokens).map(Tokens::get);
-    reported.unwrap_or(tape.arrivals.len() as u64)
-}
-
-fn span(tape: &Tape, to: Option<Stamp>) -> Option<f64> {
-    Some(to?.since(by_vllm::sent(tape))?.as_secs_f64())
-}
-
-fn ms(seconds: Option<f64>) -> Option<f64> {
-    seconds.map(|seconds| seconds * 1e3)
-}
-
-/// The names of percentiles there, and what share each is.
-const PERCENTILES: [(&str, f64); 11] = [
-    ("p001", 0.1),
-    ("p01", 1.0),
-    ("p05", 5.0),
-    ("p10", 10.0),
-    ("p25", 25.0),
-    ("p50", 50.0),
-    ("p75", 75.0),
-    ("p90", 90.0),
-    ("p95", 95.0),
-    ("p99", 99.0),
-    ("p999", 99.9),
+/// Delays within its own processes, which no tape has and its reader asks for.
+const UNSEEN: [&str; 7] = [
+    "queued_time_avg",
+    "resolve_start_delay_avg",
+    "resolve_targeted_start_delay_avg",
+    "request_start_delay_avg",
+    "resolve_end_delay_avg",
+    "finalized_delay_avg",
+    "processed_delay_avg",
 ];
 
-/// `DistributionSummary`: moments and percentiles by weight; zeros of nothing, as there.
-fn summary(mut values: Values) -> Value {
-    values.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    let weight = values.iter().fold(0, |sum: u64, (_, own)| sum.saturating_add(*own)) as f64;
-    let sum: f64 = values.iter().map(|(value, own)| value * *own as f64).sum();
-    let share = |part: f64| if weight > 0.0 { part / weight } else { 0.0 };
-    let mean = share(sum);
-    let squares: f64 = values.iter().map(|(value, own)| (value - mean).powi(2) * *own as f64).sum();
-    let at = |percent: f64| {
-        let percent = Percent::new(percent).ok();
-        percent.and_then(|percent| weighted_percentile_of_sorted(&values, percent)).unwrap_or(0.0)
+fn scheduler(good: &[&Tape], bad: &[&Tape], totals: &Value, (from, to): (f64, f64)) -> Value {
+    let mean = |of: &dyn Fn(&Tape) -> f64| {
+        let sum: f64 = good.iter().chain(bad).map(|tape| of(tape)).sum();
+        sum / (good.len() + bad.len()).max(1) as f64
     };
-    let percentiles: Map<String, Value> = PERCENTILES
-        .iter()
-        .map(|(name, percent)| ((*name).to_owned(), json!(at(*percent))))
-        .collect();
-    let heaviest = values.iter().max_by_key(|(_, own)| *own).map_or(0.0, |(value, _)| *value);
-    json!({
-        "mean": mean, "median": at(50.0), "mode": heaviest,
-        "variance": share(squares), "std_dev": share(squares).sqrt(),
-        "min": values.first().map_or(0.0, |(value, _)| *value),
-        "max": values.last().map_or(0.0, |(value, _)| *value),
-        "count": weight as u64, "total_sum": sum, "percentiles": percentiles, "pdf": null,
-    })
+    let took = mean(&|tape| end(tape, 0.0) - start(tape, 0.0));
+    let mut all = json!({
+        "start_time": from, "request_start_time": from, "measure_start_time": from,
+        "measure_end_time": to, "request_end_time": to, "end_time": to,
+        "requests_made": totals,
+        "request_targeted_start_delay_avg":
+            mean(&|tape| start(tape, 0.0) - at(tape.marks.intended, 0.0)),
+        "request_time_avg": took, "resolve_time_avg": took,
+    });
+    for name in UNSEEN {
+        all[name] = json!(0.0);
+    }
+    all
 }
 
 fn at(stamp: Stamp, epoch: f64) -> f64 {
