@@ -84,8 +84,11 @@ impl ForeignFormat for AiPerf {
     }
 }
 
+/// Other documents in its folder have a version too: those of server metrics, of time slices and of several runs together.
 fn is_summary(file: &ForeignFile<'_>) -> bool {
-    file.has(&["aiperf_version"]) || file.has(&["schema_version", "input_config"])
+    let is_other = ["metrics", "timeslices", "metrics_phase", "aggregation_type"];
+    (file.has(&["aiperf_version"]) || file.has(&["schema_version", "input_config"]))
+        && !is_other.iter().any(|field| file.has(&[field]))
 }
 
 /// What the files of one run have in common: `--profile-export-prefix`.

@@ -115,6 +115,13 @@ fn a_unit_that_is_none_is_named() {
 }
 
 #[test]
+fn other_documents_of_aiperfs_folder_are_passed_over() {
+    // As `server_metrics_export.json` begins.
+    let text = br#"{"schema_version": "1.0", "aiperf_version": "0.13.0", "summary": {}, "metrics": {}, "input_config": {}}"#;
+    assert!(ForeignFormats::of(&ForeignFile::new("server_metrics_export.json", text)).is_err());
+}
+
+#[test]
 fn guidellms_time_per_output_token_is_not_taken() {
     let (whole, few) = (folder(&["guidellm.json"]), folder(&["guidellm-figures.json"]));
     assert_eq!((whole.tapes.len(), few.tapes.len()), (12, 0));
