@@ -219,7 +219,8 @@ fn about(report: &Fields<'_>, fields: &Fields<'_>) -> Result<ImportedAbout, Fore
         });
         found.filter(|text| !text.is_empty()).map(str::to_owned)
     };
-    let start = fields.maybe_number("start_time")?.filter(|at| *at < 4e9);
+    // An epoch that nobody knew is no date.
+    let start = fields.maybe_number("start_time")?.filter(|at| (1e9..4e9).contains(at));
     Ok(ImportedAbout {
         model: text(&["/backend/model", "/spec/backend/model", "/model"]),
         backend: text(&["/backend/request_format", "/backend/kind", "/backend/type_", "/backend"]),

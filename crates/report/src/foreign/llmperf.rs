@@ -66,9 +66,16 @@ impl ForeignFormat for LlmPerf {
     }
 
     fn export(&self, levels: &[ExportLevel<'_>]) -> Result<Vec<ExportedFile>, ForeignError> {
+        // What was asked is the same of all levels, though what came is not quite.
+        let all: Vec<&Tape> =
+            levels.iter().flat_map(|level| lists::by_request(level.tapes)).collect();
+        let asked = [
+            ("input", moments(statistics::inputs(&all))),
+            ("output", moments(statistics::outputs(&all))),
+        ];
         let mut files = Vec::new();
         for level in levels {
-            let summary = summary(level, self.key())?;
+            let summary = summary(level, self.key(), asked)?;
             let name = |of: &str| summary.get(of).map(Value::to_string).unwrap_or_default();
             // As the tool makes its names.
             let model = level.run.model_id.replace(['/', '.'], "-");
@@ -169,7 +176,11 @@ fn not_known() -> Vec<NotKnown> {
     ]
 }
 
-fn summary(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, ForeignError> {
+fn summary(
+    level: &ExportLevel<'_>,
+    format: &'static str,
+    asked: [(&str, (u64, u64)); 2],
+) -> Result<Object, ForeignError> {
     if let Some(own) = level.own_record(format) {
         return Ok(Object::of(map_of(&own.record)));
     }
@@ -181,9 +192,7 @@ fn summary(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, Fore
     object.set("version", "2023-08-31");
     object.set("name", level.run.label.clone().unwrap_or_default());
     object.set("model", level.run.model_id.as_str());
-    let inputs = moments(statistics::inputs(&tapes));
-    let outputs = moments(statistics::outputs(&tapes));
-    for (what, (mean, std)) in [("input", inputs), ("output", outputs)] {
+    for (what, (mean, std)) in asked {
         object.set(format!("mean_{what}_tokens"), mean);
         object.set(format!("stddev_{what}_tokens"), std);
     }

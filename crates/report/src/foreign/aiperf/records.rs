@@ -174,7 +174,9 @@ pub(super) fn level(file: &ForeignFile<'_>) -> Result<ImportedLevel, ForeignErro
     let mut not_known = records.not_known;
     let why = "profile_export_aiperf.json is not there, which has it";
     not_known.push(NotKnown::new("the load, the model and the data set", why));
-    let began = records.all.first().map(|record| iso_of_unix(record.start_ns / 1_000_000_000));
+    // An epoch that nobody knew is no date.
+    let began = records.all.first().map(|record| record.start_ns / 1_000_000_000);
+    let began = began.filter(|at| *at > 1_000_000_000).map(iso_of_unix);
     let mut level = ImportedLevel {
         source: source(file, "aiperf", TOOL),
         load: ImportedLoad::default(),

@@ -79,7 +79,8 @@ fn computed(
     let run = &level.run;
     let strategy = match (run.request_rate, run.max_concurrency) {
         (RequestRate::Limited(rate), cap) => {
-            json!({"type_": "poisson", "rate": rate.get(), "max_concurrency": cap})
+            let kind = if run.burstiness.is_infinite() { "constant" } else { "poisson" };
+            json!({"type_": kind, "rate": rate.get(), "max_concurrency": cap})
         }
         (_, Some(streams)) => json!({"type_": "concurrent", "streams": streams}),
         (_, None) => json!({"type_": "throughput", "max_concurrency": null}),
