@@ -16,20 +16,27 @@
 //! 3. A small file in `fixtures/foreign/` with its source in the README there, and a line for each of the tests in
 //!    `tests/it/foreign/`: figures, round trip, damage.
 
+mod aiperf;
 mod csv;
+mod date;
 mod error;
 mod fields;
 mod figures;
 mod file;
 mod format;
 mod formats;
+mod genai_perf;
+mod guidellm;
 mod imported;
+mod inference_perf;
 mod lists;
+mod llmperf;
 mod markdown;
 mod object;
 mod run;
 mod seen;
 mod sglang;
+mod statistics;
 mod text;
 mod vllm;
 mod vllm_rust;

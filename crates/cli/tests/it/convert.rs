@@ -159,7 +159,18 @@ fn files_of_several_models_become_several_runs() {
 fn a_run_goes_out_in_every_form_and_comes_in_again() {
     let scratch = Scratch::new("convert-out");
     let own = simulated(&scratch, "own", "1,4");
-    for format in ["vllm", "vllm-rust", "vllm-sweep", "sglang"] {
+    let formats = [
+        "vllm",
+        "vllm-rust",
+        "vllm-sweep",
+        "sglang",
+        "aiperf",
+        "guidellm",
+        "genai-perf",
+        "llmperf",
+        "inference-perf",
+    ];
+    for format in formats {
         let files = scratch.path(format) + "/";
         let ended = convert(&[&own, "--to", format, "--out", &files]);
         assert_eq!(ended.code, Some(0), "{format} {ended:?}");

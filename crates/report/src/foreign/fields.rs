@@ -51,6 +51,11 @@ impl<'a> Fields<'a> {
         Self { place, tool, prefix: String::new(), map }
     }
 
+    /// Where something within it stands, for the fields of that.
+    pub(super) fn place_of(&self, name: &str) -> String {
+        format!("{} {}{name}", self.place, self.prefix)
+    }
+
     /// All of them.
     pub(super) const fn map(&self) -> &'a Map<String, Value> {
         self.map

@@ -1,12 +1,23 @@
 //! Which formats there are.
 
 use super::{
-    ForeignError, ForeignFile, ForeignFormat, ImportedLevel, sglang::Sglang, vllm::VllmPython,
-    vllm_rust::VllmRust, vllm_sweep::VllmSweep,
+    ForeignError, ForeignFile, ForeignFormat, ImportedLevel, aiperf::AiPerf, genai_perf::GenAiPerf,
+    guidellm::GuideLlm, inference_perf::InferencePerf, llmperf::LlmPerf, sglang::Sglang,
+    vllm::VllmPython, vllm_rust::VllmRust, vllm_sweep::VllmSweep,
 };
 
 /// The more peculiar before the more general: the first that recognises a file has it.
-const FORMATS: [&dyn ForeignFormat; 4] = [&VllmSweep, &VllmRust, &VllmPython, &Sglang];
+const FORMATS: [&dyn ForeignFormat; 9] = [
+    &VllmSweep,
+    &VllmRust,
+    &VllmPython,
+    &Sglang,
+    &AiPerf,
+    &GuideLlm,
+    &GenAiPerf,
+    &LlmPerf,
+    &InferencePerf,
+];
 
 /// The formats that are known.
 ///

@@ -154,7 +154,7 @@ fn about(fields: &Fields<'_>) -> ImportedAbout {
 }
 
 /// `20260801-120000` as `2026-08-01T12:00:00`, without a zone, since vLLM writes local time; anything else as it is.
-fn iso(date: &str) -> String {
+pub(super) fn iso(date: &str) -> String {
     let digits = |range: std::ops::Range<usize>| {
         date.get(range).filter(|part| part.bytes().all(|byte| byte.is_ascii_digit()))
     };

@@ -1,5 +1,6 @@
 //! Other tools' files, by the fixtures of `fixtures/foreign` and by tapes.
 
+mod clients;
 mod damage;
 mod figures;
 mod round_trip;

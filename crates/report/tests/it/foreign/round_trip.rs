@@ -25,7 +25,7 @@ fn run(cap: u32) -> VllmRun {
 }
 
 /// Requests one after another, by the microseconds to each of their events.
-fn tapes(requests: &[(u64, Vec<u64>)]) -> Vec<Tape> {
+pub(super) fn tapes(requests: &[(u64, Vec<u64>)]) -> Vec<Tape> {
     let mut at = Stamp::EPOCH;
     let tape = |(index, (ttft, gaps)): (usize, &(u64, Vec<u64>))| {
         let mut tape = Tape::sent_at(at);
@@ -42,7 +42,11 @@ fn tapes(requests: &[(u64, Vec<u64>)]) -> Vec<Tape> {
     requests.iter().enumerate().map(tape).collect()
 }
 
-fn level<'a>(name: &'a str, tapes: &'a [Tape], goals: &'a GoodputGoals) -> ExportLevel<'a> {
+pub(super) fn level<'a>(
+    name: &'a str,
+    tapes: &'a [Tape],
+    goals: &'a GoodputGoals,
+) -> ExportLevel<'a> {
     ExportLevel {
         name,
         run: run(4),
@@ -54,16 +58,16 @@ fn level<'a>(name: &'a str, tapes: &'a [Tape], goals: &'a GoodputGoals) -> Expor
     }
 }
 
-fn export(format: &str, levels: &[ExportLevel<'_>]) -> Vec<ExportedFile> {
+pub(super) fn export(format: &str, levels: &[ExportLevel<'_>]) -> Vec<ExportedFile> {
     ForeignFormats::named(format).unwrap().export(levels).unwrap()
 }
 
-fn imported(files: &[ExportedFile]) -> Vec<ImportedLevel> {
+pub(super) fn imported(files: &[ExportedFile]) -> Vec<ImportedLevel> {
     let files = files.iter().map(|file| ForeignFile::new(&file.name, &file.bytes));
     ForeignFormats::import(files.collect(), None).unwrap()
 }
 
-fn requests() -> impl Strategy<Value = Vec<(u64, Vec<u64>)>> {
+pub(super) fn requests() -> impl Strategy<Value = Vec<(u64, Vec<u64>)>> {
     prop::collection::vec((1_u64..500_000, prop::collection::vec(0_u64..50_000, 0..8)), 1..140)
 }
 
@@ -113,7 +117,7 @@ proptest! {
 }
 
 /// Whether two records say the same. `start_times` count from another instant, and a failed request's error has its class in front.
-fn same(one: &Value, other: &Value, path: &str) {
+pub(super) fn same(one: &Value, other: &Value, path: &str) {
     match (one, other) {
         (Value::Object(a), Value::Object(b)) => {
             let keys =
