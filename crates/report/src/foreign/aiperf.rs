@@ -52,7 +52,7 @@ impl ForeignFormat for AiPerf {
         }
         let stems: Vec<&str> = summaries.iter().map(|file| stem(file)).collect();
         let is_left = |file: &&&ForeignFile<'_>| {
-            !stems.contains(&stem(file)) && !(stems.len() == 1 && records.len() == 1)
+            !(stems.contains(&stem(file)) || stems.len() == 1 && records.len() == 1)
         };
         for file in records.iter().filter(is_left) {
             levels.push(records::level(file)?);

@@ -228,7 +228,7 @@ fn individual(tape: &Tape) -> Value {
             "number_total_tokens": 0, "number_output_tokens": 0, "number_input_tokens": 0,
         }),
         Outcome::Complete(_) => {
-            let end = tape.marks.end.or(tape.last_output()).and_then(|end| end.since(sent));
+            let end = tape.marks.end.or_else(|| tape.last_output()).and_then(|end| end.since(sent));
             let ttft = tape.first_token().and_then(|first| first.since(sent));
             let events = tape.arrivals.len().max(1) as f64;
             let latency = seconds(end);

@@ -124,7 +124,7 @@ fn record(index: usize, tape: &Tape, epoch: u64) -> Value {
             "turn_index": tape.turn,
             "credit_issued_ns": wall(tape.marks.intended),
             "request_start_ns": wall(sent),
-            "request_end_ns": wall(tape.marks.end.or(tape.last_output()).unwrap_or(sent)),
+            "request_end_ns": wall(tape.marks.end.or_else(|| tape.last_output()).unwrap_or(sent)),
             "worker_id": "worker_0",
             "record_processor_id": "record_processor_0",
             "benchmark_phase": "profiling",

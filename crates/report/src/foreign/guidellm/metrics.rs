@@ -50,7 +50,7 @@ pub(super) fn metrics(good: &[&Tape], bad: &[&Tape], totals: &Value, seconds: f6
     let groups = Groups { good, bad, total };
     let input = |tape: &Tape| tape.input_tokens().map_or(0, Tokens::get);
     let both = |tape: &Tape| input(tape).saturating_add(tokens(tape));
-    let end = |tape: &Tape| span(tape, tape.marks.end.or(tape.last_output()));
+    let end = |tape: &Tape| span(tape, tape.marks.end.or_else(|| tape.last_output()));
     let first = |tape: &Tape| ms(span(tape, tape.first_token()));
     let visible = |tape: &Tape| ms(span(tape, tape.first_visible()));
     let mut all = json!({
@@ -121,7 +121,7 @@ fn in_flight(tapes: &[&Tape]) -> Values {
     for tape in tapes {
         let sent = by_vllm::sent(tape);
         edges.push((sent, 1));
-        edges.push((tape.marks.end.or(tape.last_output()).unwrap_or(sent).max(sent), -1));
+        edges.push((tape.marks.end.or_else(|| tape.last_output()).unwrap_or(sent).max(sent), -1));
     }
     edges.sort_unstable();
     let mut count = 0;

@@ -144,7 +144,7 @@ fn start(tape: &Tape, epoch: f64) -> f64 {
 }
 
 fn end(tape: &Tape, epoch: f64) -> f64 {
-    let end = tape.marks.end.or(tape.last_output());
+    let end = tape.marks.end.or_else(|| tape.last_output());
     end.map_or_else(|| start(tape, epoch), |end| at(end, epoch))
 }
 

@@ -69,7 +69,7 @@ pub(super) fn requests(level: &ExportLevel<'_>) -> String {
 fn request(tape: &Tape, model: &str) -> Value {
     let at = |stamp: Stamp| stamp.saturating_since(Stamp::EPOCH).as_secs_f64();
     let sent = by_vllm::sent(tape);
-    let end = tape.marks.end.or(tape.last_output()).unwrap_or(sent);
+    let end = tape.marks.end.or_else(|| tape.last_output()).unwrap_or(sent);
     let each = tape.arrivals.iter();
     // An event may claim any number of tokens, and there is an instant for each.
     let times: Vec<f64> = each
