@@ -16,15 +16,16 @@ use crate::args::AbArgs;
 use crate::client::Counting;
 use crate::exit::{Exit, Fail};
 use crate::levels::{Kept, Yardstick, released};
-use crate::progress::Progress;
+use crate::progress::{Progress, Title, View};
 use crate::say::say;
 use crate::{endpoint, interrupt, levels, record, runtime, workload};
 use prepare::{Job, Party, prepare};
 
 pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
+    let view = args.live.view()?;
     let job = prepare(args)?;
     // What fails before there is anything to keep leaves no folder.
-    let measured = runtime::single()?.block_on(measure(&job, args));
+    let measured = runtime::single()?.block_on(measure(&job, args, view));
     let (report, interrupted) = measured.inspect_err(|_| job.out.give_back())?;
     let folder = job.out.folder();
     let written = folder.write_json("ab.json", &report).map_err(Fail::broken);
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &AbArgs) -> Result<Exit, Fail> {
 }
 
 /// Measures all turns; each is on disk before the next begins. Says whether the run was interrupted.
-async fn measure(job: &Job, args: &AbArgs) -> Result<(AbReport, bool), Fail> {
+async fn measure(job: &Job, args: &AbArgs, view: View) -> Result<(AbReport, bool), Fail> {
     let clock = MonotonicClock::new();
     check(job, &job.a, clock).await?;
     check(job, &job.b, clock).await?;
@@ -61,7 +62,9 @@ async fn measure(job: &Job, args: &AbArgs) -> Result<(AbReport, bool), Fail> {
         .map_err(Fail::broken)?;
     interrupt::listen(cancel.clone())?;
     let mut ab = Ab::new(a, b, Pacer::new(clock), &job.spec, Some(folder));
-    let mut progress = Progress::new();
+    let (a, b) = (job.a.called.describe().base_url, job.b.called.describe().base_url);
+    let title = Title { command: "ab", subject: format!("A {a}, B {b}") };
+    let mut progress = Progress::new(view, title, &cancel);
     let mut rounds: Vec<AbRound> = Vec::new();
     loop {
         let mut kept = Kept::new(Some(folder), None);

@@ -9,19 +9,23 @@ mod choices;
 mod choosing;
 mod client;
 mod compare;
+mod convert;
 mod data;
 mod decision;
 mod devices;
 mod drafts;
 mod endpoint;
 mod engine;
+mod export;
 mod lengths;
 mod level;
+mod live;
 mod mechanisms;
 mod merge;
 mod models;
 mod pareto;
 mod physics;
+mod pictures;
 mod plan;
 mod price;
 mod protocol;
@@ -44,20 +48,24 @@ pub(crate) use calibration::CalibrationArgs;
 pub(crate) use choices::{ChoiceArgs, OverlapArg, PrefixArg, routing};
 pub(crate) use choosing::ChoosingArgs;
 pub(crate) use client::ClientArgs;
-pub(crate) use compare::CompareArgs;
+pub(crate) use compare::{CompareArgs, FailOn};
+pub(crate) use convert::ConvertArgs;
 pub(crate) use data::{DataArgs, SessionArgs};
 pub(crate) use decision::DecisionArgs;
 pub(crate) use devices::DevicesArgs;
 pub(crate) use drafts::{ApartArgs, DraftArgs};
 pub(crate) use endpoint::{BalanceArg, ConnectionArgs, EndpointArgs, HttpVersionArg};
 pub(crate) use engine::{EngineArgs, OrderArg, PolicyArg, RouterArg, StepArgs};
+pub(crate) use export::ExportArgs;
 pub(crate) use lengths::{LawArgs, PrefixArgs, RangeStyleArg};
 pub(crate) use level::LevelArgs;
+pub(crate) use live::LiveArgs;
 pub(crate) use mechanisms::MechanismArgs;
 pub(crate) use merge::MergeArgs;
 pub(crate) use models::ModelsArgs;
 pub(crate) use pareto::{AxisArgs, KneeArg, ParetoAnswerArgs, ParetoArgs, ParetoRunArgs};
 pub(crate) use physics::PhysicsArgs;
+pub(crate) use pictures::PictureArgs;
 pub(crate) use plan::PlanArgs;
 pub(crate) use price::PriceArgs;
 pub(crate) use protocol::{BudgetArgs, ProtocolArgs};
@@ -116,6 +124,10 @@ pub(crate) enum Command {
     /// Takes any table, from whatever tool. Of folders each level is a row, each run has its own frontier, and all together
     /// have one.
     Pareto(Box<ParetoArgs>),
+    /// Take results of other load generators in as runs, or write a run as one of theirs.
+    ///
+    /// Files of several models or settings become several runs. `fizeau pareto` takes them beside runs of its own.
+    Convert(ConvertArgs),
     /// Make one run of the shards of one (`fizeau bench --shard I/N`, on several machines).
     Merge(MergeArgs),
     /// Show a stored run again: as it was, as another tool would have had it, or what a word means to whom.

@@ -23,6 +23,7 @@ use crate::client::{Client, Counting};
 use crate::endpoint::{self, Called};
 use crate::exit::{Exit, Fail};
 use crate::folder::Claim;
+use crate::progress::View;
 use crate::say::say;
 use crate::{interrupt, levels, probe, record, runtime, workload};
 use outcome::Measured;
@@ -38,6 +39,7 @@ struct Job<'a> {
 }
 
 pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
+    let view = args.live.view()?;
     if args.calibrate && !calibrate::has_run(args) {
         say(calibrate::run(args, Route::Completions)?)?;
         return Ok(Exit::Good);
@@ -47,7 +49,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Exit, Fail> {
     // Before anything is sent. What fails from here on leaves no empty folder.
     let out = args.level.result.out.as_deref().map(Claim::new).transpose()?;
     let done = found_out(job, args).and_then(|mut job| {
-        let measured = press(&mut job, args, out.as_ref())?;
+        let measured = press(&mut job, args, (out.as_ref(), view))?;
         job.trial.finish(&job.client, out.as_ref().map(Claim::folder), measured).show(&args.trust)
     });
     done.inspect_err(|_| out.iter().for_each(Claim::give_back))
@@ -73,7 +75,11 @@ fn found_out<'a>(job: Job<'a>, args: &'a BenchArgs) -> Result<Job<'a>, Fail> {
 }
 
 /// Looks at the endpoint, then at the client where that was asked for, and measures.
-fn press(job: &mut Job<'_>, args: &BenchArgs, out: Option<&Claim>) -> Result<Measured, Fail> {
+fn press(
+    job: &mut Job<'_>,
+    args: &BenchArgs,
+    (out, view): (Option<&Claim>, View),
+) -> Result<Measured, Fail> {
     let runtime = runtime::single()?;
     runtime.block_on(check(job))?;
     if args.calibrate {
@@ -87,14 +93,14 @@ fn press(job: &mut Job<'_>, args: &BenchArgs, out: Option<&Claim>) -> Result<Mea
         job.client.ceiling = Some(calibration.ceiling());
         job.calibration = Some(calibration);
     }
-    runtime.block_on(measure(job, args, out.map(Claim::folder)))
+    runtime.block_on(measure(job, args, (out.map(Claim::folder), view)))
 }
 
 /// Runs the level.
 async fn measure(
     job: &Job<'_>,
     args: &BenchArgs,
-    folder: Option<&RunFolder>,
+    (folder, view): (Option<&RunFolder>, View),
 ) -> Result<Measured, Fail> {
     let (clock, trial) = (MonotonicClock::new(), &job.trial);
     announce(trial, args)?;
@@ -114,7 +120,7 @@ async fn measure(
         levels::write_config(folder, trial.physics())?;
     }
     interrupt::listen(cancel.clone())?;
-    trial.measure(crew, folder, &cancel).await
+    trial.measure(crew, folder, &cancel, view).await
 }
 
 /// Says what is about to be sent.

@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::args::BenchArgs;
 use crate::client::{Client, Counting, Wanted};
 use crate::exit::{Fail, Named};
-use crate::progress::Progress;
+use crate::progress::Waiting;
 use crate::workload::Ask;
 use crate::{bench, endpoint, runtime, workload};
 use echo::{Echo, Pace};
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &BenchArgs, route: Route) -> Result<Calibration, Fail> {
     let all =
         args.level.load.num_prompts.map_or(u32::MAX, |all| u32::try_from(all).unwrap_or(u32::MAX));
     let streams = cap.unwrap_or(STREAMS).min(all).max(1);
-    let _running = Progress::calibrating();
+    let _running = Waiting::for_calibration();
     let bench = Bench { args, backend: backend(route) };
     runtime::single()?.block_on(async {
         let flat = bench.flat_out(streams).await?;

@@ -2,9 +2,12 @@
 
 mod agree;
 mod choice;
+mod files;
 mod level;
 mod notes;
 mod run;
+
+use std::path::Path;
 
 use fizeau::metrics::{
     Alpha, ComparedRequests, ComparisonSettings, ComparisonTable, Figure, GoodputGoals, Pace,
@@ -12,7 +15,7 @@ use fizeau::metrics::{
 };
 use fizeau::report::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
 
-use crate::args::CompareArgs;
+use crate::args::{CompareArgs, FailOn};
 use crate::exit::{Exit, Fail, Named};
 use crate::say::say;
 use agree::{changed, must_agree, of_level, refused};
@@ -34,25 +37,58 @@ const TWO_SIMULATIONS: &str = "all of these were simulated in virtual time, not 
 
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Fail> {
     let report = compared(args)?;
-    if args.json {
-        say(report.to_json().map_err(Fail::broken)?.trim_end())?;
-    } else {
-        say(report.text())?;
+    show(args, &report)?;
+    if let Some(path) = &args.out {
+        write(path, &report.to_json().map_err(Fail::broken)?)?;
     }
-    let levels = report.comparisons.iter().flat_map(|comparison| &comparison.levels);
-    let tables: Vec<&ComparisonTable> = levels.map(|level| &level.table).collect();
-    // Where nothing was tested nothing was shown not to be worse.
-    let is_untested = tables.iter().any(|table| table.family_size() == 0);
-    let is_worse = ComparisonTable::is_any_worse(tables);
-    Ok(if args.fail_on_worse && (is_worse || is_untested) { Exit::Missed } else { Exit::Good })
+    if let Some(path) = &args.junit {
+        write(path, &report.junit())?;
+    }
+    let fails = args.fail_on_worse || args.fail_on == FailOn::Regression;
+    Ok(if fails && !report.passes() { Exit::Missed } else { Exit::Good })
 }
 
-/// The runs that `args` name, each against the first.
+/// The runs that `args` name, each held against the first.
 pub(crate) fn compared(args: &CompareArgs) -> Result<ComparisonReport, Fail> {
-    let alpha = Alpha::new(args.decision.alpha).named("--alpha")?;
-    let smallest: Smallest = args.decision.smallest.parse().named("--smallest")?;
-    let asked = args.decision.metrics.iter().map(|text| text.parse().named("--metrics"));
-    let asked: Vec<Figure> = asked.collect::<Result<_, Fail>>()?;
+    let decided = Decided::of(args)?;
+    if files::is_any(args) { files::compare(args, &decided) } else { stored(args, decided) }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Fail> {
+    std::fs::write(path, text)
+        .map_err(|error| Fail::broken(format!("cannot write {}: {error}", path.display())))
+}
+
+fn show(args: &CompareArgs, report: &ComparisonReport) -> Result<(), Fail> {
+    if args.json {
+        say(report.to_json().map_err(Fail::broken)?.trim_end())
+    } else if args.markdown {
+        say(report.markdown().trim_end())
+    } else {
+        say(report.text())
+    }
+}
+
+/// What is decided over, and how.
+struct Decided {
+    asked: Vec<Figure>,
+    alpha: Alpha,
+    smallest: Smallest,
+}
+
+impl Decided {
+    fn of(args: &CompareArgs) -> Result<Self, Fail> {
+        let asked = args.decision.metrics.iter().map(|text| text.parse().named("--metrics"));
+        Ok(Self {
+            asked: asked.collect::<Result<_, Fail>>()?,
+            alpha: Alpha::new(args.decision.alpha).named("--alpha")?,
+            smallest: args.decision.smallest.parse().named("--smallest")?,
+        })
+    }
+}
+
+/// Runs with their tapes.
+fn stored(args: &CompareArgs, decided: Decided) -> Result<ComparisonReport, Fail> {
     let mut runs =
         args.runs.iter().map(|path| Run::open(path)).collect::<Result<Vec<_>, Fail>>()?;
     let baseline = runs.remove(0);
@@ -63,12 +99,11 @@ pub(crate) fn compared(args: &CompareArgs) -> Result<ComparisonReport, Fail> {
     let all_simulated =
         is_simulated(&baseline) && plans.iter().all(|plan| is_simulated(&plan.candidate));
     let note = if all_simulated { TWO_SIMULATIONS } else { TWO_RUNS };
-    let job = Job { asked, alpha, smallest, baseline: &baseline };
+    let job = Job { decided, baseline: &baseline };
     let comparisons =
         plans.into_iter().map(|plan| job.compare(plan)).collect::<Result<_, Fail>>()?;
     let baseline = ComparedRun { name: baseline.name(), notes: baseline.notes() };
-    let notes = vec![note.to_owned()];
-    Ok(ComparisonReport { baseline, comparisons, notes })
+    Ok(ComparisonReport { baseline, comparisons, notes: vec![note.to_owned()] })
 }
 
 /// A run that may be held against the baseline, level by level.
@@ -175,9 +210,7 @@ fn matched<'a>(
 
 /// What all comparisons share.
 struct Job<'a> {
-    asked: Vec<Figure>,
-    alpha: Alpha,
-    smallest: Smallest,
+    decided: Decided,
     baseline: &'a Run,
 }
 
@@ -210,8 +243,8 @@ impl Job<'_> {
 
     fn settings(&self, baseline: &ComparedRequests, goals: &GoodputGoals) -> ComparisonSettings {
         let output = if baseline.has_tokens() { Output::Tokens } else { Output::None };
-        let (alpha, smallest) = (self.alpha, self.smallest);
-        let figures = figures(&self.asked, goals, output);
+        let Decided { alpha, smallest, .. } = self.decided;
+        let figures = figures(&self.decided.asked, goals, output);
         ComparisonSettings { figures, alpha, smallest, ..ComparisonSettings::default() }
     }
 }

@@ -16,7 +16,7 @@ use fizeau::workload::Workload;
 use crate::args::{EndpointArgs, WorkloadArgs};
 use crate::exit::{Fail, Named};
 use crate::probe::Found;
-use crate::progress::Progress;
+use crate::progress::Waiting;
 use crate::workload::{self, Limit};
 
 /// An endpoint to be called, and how to name it on record.
@@ -180,7 +180,7 @@ pub(crate) async fn check(
     for (number, url) in (0..).zip(target.urls()) {
         // With nothing else in flight, both ways of balancing send the k-th request to the k-th endpoint.
         request.id = RequestId(number);
-        let _checking = Progress::checking(&url);
+        let _checking = Waiting::for_reply(&url);
         let checked = preflight(transport, timer, &request).await;
         let checked = checked.map_err(|error| unusable(&error, &url, target))?;
         tape.get_or_insert(checked);

@@ -8,7 +8,7 @@ use std::thread;
 use fizeau::harness::Cancel;
 
 use crate::exit::{Exit, Fail};
-use crate::runtime;
+use crate::{progress, runtime};
 
 /// From now on calls `cancel` off at Ctrl-C. On a thread of its own: neither a disk that stalls nor a busy loop shall stand
 /// between the user and the end of the run.
@@ -26,9 +26,14 @@ pub(crate) fn listen(cancel: Cancel) -> Result<(), Fail> {
         if !matches!(interrupted, Poll::Ready(Ok(()))) {
             return;
         }
-        eprintln!("\ninterrupted: ending the level and writing what was measured (again to quit)");
+        if !progress::is_full_screen() {
+            eprintln!(
+                "\ninterrupted: ending the level and writing what was measured (again to quit)"
+            );
+        }
         cancel.cancel();
         if tokio::signal::ctrl_c().await.is_ok() {
+            progress::leave_screen();
             std::process::exit(Exit::Interrupted as i32);
         }
     };

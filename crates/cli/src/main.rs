@@ -7,6 +7,7 @@ mod calibrate;
 mod checklist;
 mod client;
 mod compare;
+mod convert;
 mod devices;
 mod embedded;
 mod endpoint;
@@ -14,8 +15,11 @@ mod exit;
 mod folder;
 mod goodput;
 mod hardware;
+mod imported;
 mod interrupt;
 mod levels;
+#[cfg(feature = "tui")]
+mod live;
 mod merge;
 mod model_config;
 mod models;
@@ -31,6 +35,7 @@ mod report;
 mod runtime;
 mod say;
 mod scenario;
+mod screen;
 mod search;
 mod serve;
 mod simulate;
@@ -82,6 +87,7 @@ fn main() -> ExitCode {
         Command::Search(mut args) => search::run(&mut args),
         Command::Ab(args) => ab::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Convert(args) => convert::run(&args),
         Command::Pareto(args) => pareto::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Plan(args) => plan::run(&args),

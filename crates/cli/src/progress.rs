@@ -1,176 +1,177 @@
-//! Progress on a terminal; silent in a pipe.
+//! How a run goes on, shown while it does: as lines on a terminal, or on all of it; nothing in a pipe.
+//!
+//! The collecting side tells [`Progress`] of each request that ended, which takes note in a [`LiveState`]; whoever draws reads
+//! that from a thread of its own, four times a second for the lines and at most ten for the whole screen. Neither the threads
+//! that measure nor their event loops take part. How many requests are in flight is read from the harness's own count.
+
+mod left;
+mod level;
+mod line;
+#[cfg(test)]
+pub(crate) mod stand;
+mod state;
+mod waiting;
+
+pub(crate) use left::After;
+#[cfg(feature = "tui")]
+pub(crate) use level::Running;
+pub(crate) use line::lines;
+#[cfg(feature = "tui")]
+pub(crate) use line::{clock, short};
+pub(crate) use state::{LiveState, Title};
+pub(crate) use waiting::Waiting;
 
 use std::io::IsTerminal;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use fizeau::core::{Part, Tape};
-use fizeau::harness::{Notice, Observer};
-use fizeau::metrics::{LatencyHistogram, RequestMetrics, Side};
+use fizeau::harness::{Cancel, Notice, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A line that tells what runs, how far, how fast.
-pub(crate) struct Progress {
-    bar: ProgressBar,
-    level: String,
-    ttft: LatencyHistogram,
-    tokens: u64,
-    failed: u64,
-    /// How many levels there are, where who measures knows better than the notice.
-    of: Option<usize>,
-    /// What is left of the time for all of them.
-    left: Option<Duration>,
-    /// How long the level goes on, where that alone ends it.
-    seconds: Option<f64>,
-    /// When the line was last made up.
-    shown: Option<Instant>,
+use left::Next;
+
+/// How a run is watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum View {
+    /// By two lines at the foot of the terminal, if there is one.
+    #[default]
+    Lines,
+    /// On the whole of it.
+    #[cfg(feature = "tui")]
+    Screen,
 }
 
-/// How often the line changes: finding a percentile for each of ten thousand requests a second would be work for nobody.
-const EVERY: Duration = Duration::from_millis(250);
+/// A run, watched until this is dropped.
+pub(crate) struct Progress {
+    watched: Watched,
+    show: Show,
+}
+
+/// Where it is shown.
+enum Show {
+    Nowhere,
+    Lines(ProgressBar),
+    #[cfg(feature = "tui")]
+    Screen(crate::live::Screen),
+}
+
+/// The state, and since when: whoever draws has one too.
+#[derive(Clone)]
+pub(crate) struct Watched {
+    state: Arc<Mutex<LiveState>>,
+    begun: Instant,
+}
+
+impl Watched {
+    /// The state now, and how long the run goes on.
+    pub(crate) fn now(&self) -> (MutexGuard<'_, LiveState>, Duration) {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        (state, self.begun.elapsed())
+    }
+}
 
 impl Progress {
-    /// Shows on standard error if that is a terminal.
-    pub(crate) fn new() -> Self {
-        let target = if std::io::stderr().is_terminal() {
-            ProgressDrawTarget::stderr_with_hz(4)
-        } else {
-            ProgressDrawTarget::hidden()
+    /// Shows a run as `view` has it, on standard error if that is a terminal. `cancel` ends the run where keys can.
+    pub(crate) fn new(view: View, title: Title, cancel: &Cancel) -> Self {
+        let state = Arc::new(Mutex::new(LiveState::new(title)));
+        let watched = Watched { state, begun: Instant::now() };
+        let show = match std::io::stderr().is_terminal() {
+            true => Show::new(view, &watched, cancel),
+            false => Show::Nowhere,
         };
-        let progress = Self {
-            bar: ProgressBar::with_draw_target(Some(0), target),
-            level: String::new(),
-            ttft: LatencyHistogram::new(),
-            tokens: 0,
-            failed: 0,
-            of: None,
-            left: None,
-            seconds: None,
-            shown: None,
-        };
-        // indicatif's own style is a bar over the whole line.
-        progress.style(WAITING);
-        progress
+        Self { watched, show }
     }
 
-    /// Waits for a first reply from `url`, until it is dropped.
-    pub(crate) fn checking(url: &str) -> Self {
-        let checking = Self::new();
-        checking.bar.set_prefix(format!("asking {url} for one reply"));
-        checking.tick();
-        checking
+    /// Of the next level: how many there are in all, how long it goes on where that alone ends it, and what comes after it.
+    pub(crate) fn next(&mut self, of: usize, time: Option<Duration>, after: After) {
+        self.watched.now().0.expect(Next { of: Some(of), time, after });
     }
 
-    /// Finds out what the client itself can do, until it is dropped.
-    pub(crate) fn calibrating() -> Self {
-        let calibrating = Self::new();
-        calibrating.bar.set_prefix("calibrating, about 15 s");
-        calibrating.tick();
-        calibrating
+    /// A run of one level of at most `requests` begins.
+    pub(crate) fn only(&mut self, requests: u64) {
+        let (mut state, now) = self.watched.now();
+        state.expect(Next { of: None, time: None, after: After::Takes(Duration::ZERO) });
+        state.only(requests, now);
     }
 
-    /// Of the next level: how many there are in all, what is left of the time for them, and how long it goes on where that alone
-    /// ends it.
-    pub(crate) fn next(&mut self, of: usize, left: Option<Duration>, seconds: Option<f64>) {
-        (self.of, self.left, self.seconds) = (Some(of), left, seconds);
-    }
-
-    /// One level of a known size begins.
-    pub(crate) fn start(&mut self, name: &str, requests: u64) {
-        name.clone_into(&mut self.level);
-        self.ttft = LatencyHistogram::new();
-        (self.tokens, self.failed, self.shown) = (0, 0, None);
-        self.style(WAITING);
-        self.bar.set_prefix(format!("{name}: warming up"));
-        self.bar.set_message("");
-        self.bar.set_length(requests);
-        self.bar.set_position(0);
-        self.bar.reset_elapsed();
-        self.tick();
-    }
-
-    fn tick(&self) {
-        self.bar.enable_steady_tick(EVERY);
-    }
-
-    fn style(&self, template: &str) {
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            self.bar.set_style(style);
+    /// Says `text` on standard error without getting into the way of what is shown there.
+    pub(crate) fn note(&self, text: &str) {
+        match &self.show {
+            Show::Nowhere => eprintln!("{text}"),
+            Show::Lines(bar) => bar.suspend(|| eprintln!("{text}")),
+            #[cfg(feature = "tui")]
+            Show::Screen(screen) => screen.note(text),
         }
-    }
-
-    fn ended(&mut self, tape: &Tape) {
-        if self.bar.is_hidden() {
-            return;
-        }
-        if self.bar.position() == 0 {
-            // Only now is there a pace to tell the rest by.
-            self.style(match self.seconds {
-                Some(_) => "{prefix}  {pos} requests  {elapsed}  {wide_msg}",
-                None => "{prefix}  {pos}/{len}  {elapsed}, about {eta} left  {wide_msg}",
-            });
-        }
-        self.bar.inc(1);
-        self.tokens += tape.output_tokens().get();
-        self.failed += u64::from(!tape.is_success());
-        if let Some(ttft) = RequestMetrics::of(tape).ttft {
-            self.ttft.record(ttft);
-        }
-        if self.shown.is_none_or(|shown| shown.elapsed() >= EVERY) {
-            self.shown = Some(Instant::now());
-            self.show();
-        }
-    }
-
-    fn show(&self) {
-        let seconds = self.bar.elapsed().as_secs_f64();
-        let ttft =
-            self.ttft.percentile(50.0).map_or_else(String::new, |p50| format!("  TTFT p50 {p50}"));
-        let rate = if seconds > 0.0 { self.tokens as f64 / seconds } else { 0.0 };
-        let failed =
-            if self.failed > 0 { format!("  {} failed", self.failed) } else { String::new() };
-        self.bar.set_message(format!("{rate:.0} tok/s{ttft}{failed}"));
     }
 }
 
-/// While nothing can be counted yet.
-const WAITING: &str = "{prefix}  {elapsed}";
+impl Show {
+    #[cfg(feature = "tui")]
+    fn new(view: View, watched: &Watched, cancel: &Cancel) -> Self {
+        match view {
+            View::Lines => Self::lines(watched),
+            View::Screen => match crate::live::Screen::start(watched, cancel) {
+                Ok(screen) => Self::Screen(screen),
+                Err(error) => {
+                    eprintln!("note: --live: the terminal does not take a full screen: {error}");
+                    Self::lines(watched)
+                }
+            },
+        }
+    }
+
+    #[cfg(not(feature = "tui"))]
+    fn new(View::Lines: View, watched: &Watched, _: &Cancel) -> Self {
+        Self::lines(watched)
+    }
+
+    /// Drawn by a thread of indicatif's.
+    fn lines(watched: &Watched) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
+        let watched = watched.clone();
+        let told = move |_: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {
+            let (state, now) = watched.now();
+            // A line that cannot be written is not there.
+            let _ = out.write_str(&lines(&state, now, line::width()));
+        };
+        if let Ok(style) = ProgressStyle::with_template("{lines}") {
+            bar.set_style(style.with_key("lines", told));
+        }
+        bar.enable_steady_tick(Duration::from_millis(250));
+        Self::Lines(bar)
+    }
+}
+
+/// Gives the terminal back as it was, if a run has all of it; for who is about to end the program.
+pub(crate) fn leave_screen() {
+    #[cfg(feature = "tui")]
+    crate::live::leave();
+}
+
+/// Whether a run has the whole terminal, and says itself what is to be said.
+pub(crate) fn is_full_screen() -> bool {
+    #[cfg(feature = "tui")]
+    return crate::live::is_on();
+    #[cfg(not(feature = "tui"))]
+    false
+}
 
 impl Observer for Progress {
     fn notice(&mut self, notice: Notice<'_>) {
-        match notice {
-            Notice::LevelStarted { load, index, of, requests } => {
-                let of = self.of.unwrap_or(of).max(index + 1);
-                let seconds = self.seconds.map(|seconds| format!(" for {seconds:.0} s"));
-                let left = self.left.map(|left| {
-                    format!(", {} min of the budget left", left.as_secs().div_ceil(60))
-                });
-                let (seconds, left) = (seconds.unwrap_or_default(), left.unwrap_or_default());
-                self.start(&format!("[{}/{of}] {load}{seconds}{left}", index + 1), requests);
-            }
-            Notice::TurnStarted { round, of, side, requests } => {
-                let side = match side {
-                    Side::Baseline => 'A',
-                    Side::Candidate => 'B',
-                };
-                self.start(&format!("[{round}/{of}] {side}"), requests.get());
-            }
-            Notice::WarmedUp { .. } => {
-                self.bar.set_prefix(self.level.clone());
-                self.bar.reset_elapsed();
-                self.style(match self.seconds {
-                    Some(_) => "{prefix}  {pos} requests  {elapsed}",
-                    None => "{prefix}  {pos}/{len}  {elapsed}",
-                });
-            }
-            // Probes are no part of what the line tells.
-            Notice::RequestEnded(tape) if tape.part == Part::Load => self.ended(tape),
-            _ => {}
+        if !matches!(self.show, Show::Nowhere) {
+            let (mut state, now) = self.watched.now();
+            state.notice(notice, now);
         }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        match &mut self.show {
+            Show::Nowhere => {}
+            Show::Lines(bar) => bar.finish_and_clear(),
+            #[cfg(feature = "tui")]
+            Show::Screen(screen) => screen.leave(),
+        }
     }
 }

@@ -3,15 +3,18 @@
 mod answer;
 mod before;
 mod detail;
+mod export;
 mod level;
 mod many;
 mod page;
 mod physics;
+mod pictures;
 mod search;
 mod setup;
 mod stored;
 mod views;
 
+pub(crate) use level::vllm_run_of;
 pub(crate) use page::{PAGE, write as write_page};
 pub(crate) use search::SEARCH;
 pub(crate) use setup::setup;
@@ -22,7 +25,7 @@ use std::path::{Path, PathBuf};
 use fizeau::core::Tape;
 use fizeau::harness::{Cut, StoredLevel, StoredRun};
 use fizeau::metrics::{Concept, GoodputGoals, Verdict, WindowChoice, WindowEnd};
-use fizeau::report::{Checklist, Explanation, LevelReport, SweepReport};
+use fizeau::report::{Checklist, Explanation, ImportedRun, LevelReport, SweepReport};
 use fizeau::roofline::HourlyRate;
 use serde::Serialize;
 
@@ -30,6 +33,7 @@ use crate::args::{ChoosingArgs, PhysicsArgs, ReportArgs, TrustArgs};
 use crate::checklist;
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::holds_whatif;
+use crate::imported;
 use crate::planned::is_of_sweep;
 use crate::say::say;
 use crate::sweep;
@@ -46,11 +50,18 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
             let concept = concept.ok_or_else(|| Fail::usage("name the folder of a run"))?;
             return definitions(concept, args.json);
         }
+        paths if args.pictures.is_asked() => return pictures::run(args, paths),
         [path] => path,
         several => return many::run(args, several),
     };
+    if let Some(run) = imported::without_tapes(path)? {
+        return figures_alone(&run, path, args, concept);
+    }
     let run = open(path)?;
     let asked = Asked::new(args, &run)?;
+    if args.export.is_wanted() {
+        return export::run(&run, &asked, &args.export);
+    }
     if let Some(concept) = concept {
         return views::explain(&run, &asked, concept);
     }
@@ -60,13 +71,13 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     if args.view.percentile_rule.is_some() || !args.view.percentiles.is_empty() {
         return views::percentiles(&run, &asked, &args.view);
     }
-    let page = (args.html.is_some() || !args.json)
+    let page = (args.html.is_some() || !(args.json || args.markdown))
         .then(|| Place::of(args.html.as_deref(), path.join(PAGE)));
     let depth = if page.is_some() { Depth::Page } else { Depth::Figures };
     levels(&run, &Asked { depth, page, ..asked })
 }
 
-/// A run, which may be one of several but not several.
+/// A run with tapes, which may be one of several but not several.
 fn open(path: &Path) -> Result<StoredRun, Fail> {
     if holds_whatif(path) {
         return Err(Fail::usage(format!(
@@ -75,7 +86,49 @@ fn open(path: &Path) -> Result<StoredRun, Fail> {
             path = path.display()
         )));
     }
+    if imported::without_tapes(path)?.is_some() {
+        return Err(Fail::usage(format!(
+            "{path}: imported without tapes: `fizeau report {path}` alone has a page of it, and `fizeau pareto` its levels \
+             beside others",
+            path = path.display()
+        )));
+    }
     StoredRun::open(path).map_err(Fail::usage)
+}
+
+/// A run of another tool of which there are figures and no tapes: what is known, and what is not.
+fn figures_alone(
+    run: &ImportedRun,
+    path: &Path,
+    args: &ReportArgs,
+    concept: Option<Concept>,
+) -> Result<Exit, Fail> {
+    let needs_tapes = concept.is_some()
+        || !args.view.tools.is_empty()
+        || args.view.percentile_rule.is_some()
+        || !args.view.percentiles.is_empty()
+        || !args.goodput.is_empty();
+    if needs_tapes {
+        return Err(Fail::usage(format!(
+            "{}: imported without tapes: its figures are those of another tool's file, and no other can be computed",
+            run.name()
+        )));
+    }
+    if args.export.is_wanted() {
+        return Err(Fail::usage(format!(
+            "{}: imported without tapes; `fizeau pareto DIR --table` prints its levels as CSV",
+            run.name()
+        )));
+    }
+    match args.json {
+        true => say(serde_json::to_string_pretty(run).map_err(Fail::broken)?)?,
+        false => {
+            let page = Place::of(args.html.as_deref(), path.join(PAGE)).write(&run.page())?;
+            say(run.text())?;
+            say_page(page.as_deref())?;
+        }
+    }
+    Ok(Exit::Good)
 }
 
 /// What is asked of the tapes, by the command line or by the run itself.
@@ -83,6 +136,7 @@ struct Asked {
     goals: GoodputGoals,
     window: WindowChoice,
     json: bool,
+    markdown: bool,
     physics: PhysicsArgs,
     /// What an hour of a device costs, where the command line says so.
     price: Option<HourlyRate>,
@@ -106,8 +160,9 @@ impl Asked {
     fn new(args: &ReportArgs, run: &StoredRun) -> Result<Self, Fail> {
         let asked = Self::as_run(run, &args.goodput, &args.physics, (args.warmup, args.cooldown))?;
         let (trust, choosing) = (args.trust.clone(), args.choosing.clone());
+        let (json, markdown) = (args.json, args.markdown);
         let price = args.price.gpu_hour.clone();
-        Ok(Self { json: args.json, price, trust, choosing, ..asked })
+        Ok(Self { json, markdown, price, trust, choosing, ..asked })
     }
 
     /// As the run itself has it, but for what is given.
@@ -136,6 +191,7 @@ impl Asked {
                 cooldown: end(cooldown, "cooldown")?,
             },
             json: false,
+            markdown: false,
             physics: physics.clone(),
             price: None,
             trust: TrustArgs::default(),
@@ -165,6 +221,13 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
         Some(search) => search.is_invalid(),
         None => levels.iter().any(is_missed),
     };
+    let exit = if is_missed { Exit::Missed } else { Exit::Good };
+    if asked.markdown {
+        let report = Stored::of(run, levels, asked)?.report();
+        asked.write(&report)?;
+        say(report.markdown().trim_end())?;
+        return Ok(checklist::enforce(&report.checklist(), &asked.trust, exit));
+    }
     let checklist = match search {
         Some(search) => searched(&search, Stored::of(run, levels, asked)?, asked)?,
         None => match <[Level; 1]>::try_from(levels) {
@@ -172,7 +235,6 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
             Err(levels) => sweep_or_blocks(run, levels, asked)?,
         },
     };
-    let exit = if is_missed { Exit::Missed } else { Exit::Good };
     Ok(checklist::enforce(&checklist, &asked.trust, exit))
 }
 
@@ -227,6 +289,9 @@ fn sweep_or_blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result
     Ok(report.checklist())
 }
 
+/// What stands where a page of an A/B run has no tests of its own.
+const OWN_ROUNDS: &str = "its rounds are compared in ab.json";
+
 /// Levels that are none of a sweep: of an A/B run the turns of both sides.
 fn blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Checklist, Fail> {
     let all: Vec<&LevelReport> = levels.iter().map(|level| &level.report).collect();
@@ -239,7 +304,9 @@ fn blocks(run: &StoredRun, levels: Vec<Level>, asked: &Asked) -> Result<Checklis
         checklist::show(&checklist, &asked.trust)?;
     }
     let page = match &asked.page {
-        Some(place) => place.write(&many::page(&many::sides(run, levels, asked)?, None))?,
+        Some(place) => {
+            place.write(&many::page(&many::sides(run, levels, asked)?, Err(OWN_ROUNDS)))?
+        }
         None => None,
     };
     if !asked.json {
@@ -254,7 +321,10 @@ fn say_page(page: Option<&Path>) -> Result<(), Fail> {
 }
 
 /// Every tape of a level goes to `each`; what a killed run left over is said.
-fn each_tape(level: &StoredLevel, mut each: impl FnMut(Tape)) -> Result<Option<Cut>, Fail> {
+pub(crate) fn each_tape(
+    level: &StoredLevel,
+    mut each: impl FnMut(Tape),
+) -> Result<Option<Cut>, Fail> {
     let mut tapes = level.tapes().map_err(Fail::usage)?;
     for tape in tapes.by_ref() {
         each(tape.map_err(Fail::usage)?);

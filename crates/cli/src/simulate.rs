@@ -12,6 +12,7 @@ use crate::bench::{self, Trial, text_after};
 use crate::client::Client;
 use crate::exit::{Exit, Fail, Named};
 use crate::folder::Claim;
+use crate::progress::View;
 use crate::report::PAGE;
 use crate::say::say;
 use crate::search::{self, Clock, Wanted};
@@ -85,7 +86,7 @@ fn level(
         folder.write_json("run.json", &trial.document()?).map_err(Fail::broken)?;
         levels::write_config(folder, trial.physics())?;
     }
-    let measuring = trial.measure(rig(&transport, &time, cancel), folder, cancel);
+    let measuring = trial.measure(rig(&transport, &time, cancel), folder, cancel, View::Lines);
     let measured = time.block_on(measuring).map_err(Fail::broken)??;
     let (mut notes, setup) = (trial.notes(), trial.setup().clone());
     notes.extend(preempted(&transport));

@@ -13,6 +13,7 @@ use fizeau::roofline::{AnswerError, Device, Limit, Load, Model, System};
 use crate::args::{CurveArg, SolArgs, SystemArgs};
 use crate::exit::{Exit, Fail};
 use crate::say::say;
+use crate::screen::Screen;
 pub(crate) use mechanisms::{MOST_DRAFTED, instances, speculation, watts};
 use query::{LoadQuery, Query, SystemQuery};
 use systems::{Prepared, Systems};
@@ -151,7 +152,7 @@ pub(crate) fn system(model: Model, device: Device, args: &SystemArgs) -> Result<
     systems::system_of(model, device, &SystemQuery::of(args, None))
 }
 
-/// The width of the terminal; 80 where there is none.
+/// The width of the terminal; 80 in a pipe.
 fn width() -> usize {
-    terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0))
+    Screen::of_stdout(80).width
 }

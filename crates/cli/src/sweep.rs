@@ -16,12 +16,11 @@ pub(crate) use protocol::Protocol;
 pub(crate) use resume::Resumed;
 pub(crate) use series::{Answering, Series, SeriesArgs};
 
-use std::io::IsTerminal;
 use std::path::Path;
 
 use fizeau::core::Nanos;
 use fizeau::harness::{Cancel, Crew, Pacer, StoredRun, TextAfter};
-use fizeau::report::{Engine, Style, SweepReport, Terminal};
+use fizeau::report::{Engine, SweepReport, Terminal};
 use fizeau::transport::{HttpTransport, MonotonicClock, RequestError};
 
 use crate::args::{EndpointArgs, SweepArgs, TrustArgs};
@@ -34,6 +33,7 @@ use crate::folder::Claim;
 use crate::levels::NO_PHYSICS;
 use crate::report::PAGE;
 use crate::say::say;
+use crate::screen::Screen;
 use crate::speed::Physics;
 use crate::workload::{self, Limit};
 use crate::{checklist, interrupt, levels, probe, record, runtime};
@@ -73,6 +73,7 @@ pub(crate) fn run(args: &mut SweepArgs) -> Result<Exit, Fail> {
 }
 
 pub(crate) fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job<'_>, Fail> {
+    let view = args.live.view()?;
     let asked = args.series();
     asked.check()?;
     let protocol = Protocol::measured(&args.protocol, &args.time)?;
@@ -127,7 +128,8 @@ pub(crate) fn prepare(args: &SweepArgs, before: Option<StoredRun>) -> Result<Job
         physics: physics.ok_or(NO_PHYSICS),
         reader: Reader::Server,
     };
-    let mut series = Series::new(asked, workload, answering, now)?.with_protocol(protocol);
+    let mut series =
+        Series::new(asked, workload, answering, now)?.with_protocol(protocol).watched(view);
     series.setup.precision = args.precision.clone().or(series.setup.precision);
     before.iter().for_each(|run| resume::begun_by(run, &mut series));
     let out = claim()?;
@@ -241,15 +243,9 @@ pub(crate) fn show(
     trust: &TrustArgs,
 ) -> Result<(), Fail> {
     let page = page.map(|page| page.display().to_string());
-    let is_terminal = std::io::stdout().is_terminal();
-    let width = terminal_size::terminal_size().filter(|_| is_terminal);
-    let colours = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let terminal = Terminal {
-        width: width.map_or(PIPE_WIDTH, |(width, _)| width.0.into()),
-        style: if colours { Style::Ansi } else { Style::Plain },
-        checklist: trust.rows(),
-        report: page.as_deref(),
-    };
+    let Screen { width, style, charset } = Screen::of_stdout(PIPE_WIDTH);
+    let terminal =
+        Terminal { width, style, charset, checklist: trust.rows(), report: page.as_deref() };
     say(report.terminal(&terminal).trim_end())
 }
 

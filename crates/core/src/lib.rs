@@ -16,6 +16,9 @@
 //! - Time is monotonic nanoseconds since the run's epoch. The wall clock does not appear.
 
 mod request;
+#[cfg(feature = "schema")]
+#[doc(hidden)]
+pub mod schema;
 mod tape;
 mod time;
 mod traits;

@@ -13,6 +13,7 @@ use crate::{Nanos, Tokens};
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 #[serde(transparent)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct RequestId(pub u64);
 
 impl fmt::Display for RequestId {
@@ -26,6 +27,7 @@ impl fmt::Display for RequestId {
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 #[serde(transparent)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct SessionId(pub u64);
 
 /// One call to be made.
@@ -82,6 +84,7 @@ impl Request {
 /// What a request of a run is sent for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Part {
     /// It is part of the load, and of the level's figures.
     #[default]
@@ -151,6 +154,7 @@ impl Role {
 /// What a server shall do when the model produces its end-of-sequence token before the asked length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum EosRule {
     /// Generate on, so that the output has the asked length. Not every server can.
     Ignore,

@@ -25,6 +25,7 @@ use crate::{EosRule, Nanos, Part, RequestId, SessionId, Stamp, Tokens};
 /// assert_eq!(tape.output_tokens().get(), 1);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tape {
     /// The request's number within its plan.
     pub request: RequestId,
@@ -50,6 +51,7 @@ pub struct Tape {
     /// Every generation event, in order of arrival. Role-only chunks, usage chunks, comments and end markers are not
     /// arrivals.
     #[serde(with = "arrivals::columns")]
+    #[cfg_attr(feature = "schema", schemars(with = "arrivals::columns::Columns"))]
     pub arrivals: Vec<Arrival>,
     /// Where the token counts in `arrivals` come from.
     pub token_source: TokenSource,
@@ -182,6 +184,7 @@ const fn is_load(part: &Part) -> bool {
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Asked {
     /// Prompt length, where whoever made the prompt knew it.
     pub input_tokens: Option<Tokens>,
@@ -193,6 +196,7 @@ pub struct Asked {
 
 /// The instants of one request, in the order in which they normally happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Marks {
     /// When it ought to have left, by the schedule; in a closed loop, when its slot became free.
     #[serde(rename = "intended_ns")]
@@ -256,6 +260,7 @@ impl Marks {
 
 /// The making of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConnectMarks {
     /// When it began.
     #[serde(rename = "start_ns")]
@@ -274,6 +279,7 @@ pub struct ConnectMarks {
 /// How the connection of a request was come by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Connection {
     /// Made for this request; the time it took is in the marks and in no latency.
     Fresh,
@@ -287,6 +293,7 @@ pub enum Connection {
 /// Who stamped the arrivals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum StampSource {
     /// The kernel, as the bytes came in.
     Kernel,
@@ -299,6 +306,7 @@ pub enum StampSource {
 /// Where token counts come from, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum TokenSource {
     /// None are generated (an embedding): zero is exact.
     Tokenless,
@@ -340,6 +348,7 @@ impl TokenSource {
 
 /// What a server said it used. A field that it did not mention is absent, not zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usage {
     /// Tokens of the prompt, template included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -357,6 +366,7 @@ pub struct Usage {
 
 /// What a server said of its own timing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServerTiming {
     /// Time spent waiting for a place.
     #[serde(rename = "queue_ns", default, skip_serializing_if = "Option::is_none")]

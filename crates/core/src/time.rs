@@ -24,6 +24,7 @@ use crate::units::Millis;
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 #[serde(transparent)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct Stamp(u64);
 
 impl Stamp {
@@ -85,6 +86,7 @@ impl AddAssign<Nanos> for Stamp {
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 #[serde(transparent)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct Nanos(u64);
 
 /// How long after its stamp something was read, in whole nanoseconds; longer than 4.29 s counts as 4.29 s. Small,
@@ -99,6 +101,7 @@ pub struct Nanos(u64);
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 #[serde(transparent)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct ReadLag(u32);
 
 impl ReadLag {

@@ -12,6 +12,7 @@ macro_rules! float_unit {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Serialize, Deserialize)]
         #[serde(transparent)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
         pub struct $name(f64);
 
         impl $name {
@@ -198,6 +199,7 @@ impl Mul<Seconds> for UsdPerHour {
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
 #[serde(transparent)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct Tokens(u64);
 
 impl Tokens {

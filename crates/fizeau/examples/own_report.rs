@@ -15,7 +15,7 @@ impl ReportSink for Markdown {
         for level in report.levels() {
             let rate = level.summary.throughput.requests_per_s.get();
             let ttft = level.summary.metrics.ttft.p50.value();
-            let ttft = ttft.map_or("-".to_owned(), |p50| format!("{:.1}", p50.get()));
+            let ttft = ttft.map_or_else(|| "-".to_owned(), |p50| format!("{:.1}", p50.get()));
             let (load, verdict) = (level.load.words(), level.validity.verdict);
             self.0 += &format!("| {load} | {rate:.1} | {ttft} | {verdict:?} |\n");
         }

@@ -21,7 +21,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::level::{LevelError, LevelRun, Measure, PlannedLevel, tally};
 use crate::until::Looks;
-use crate::{Cancel, Observer};
+use crate::{Cancel, InFlight, Observer};
 use collect::Collector;
 use deal::{hands, share};
 use nap::Nap;
@@ -146,6 +146,7 @@ impl<E: Error + Send + 'static> Crew<E> {
         let cancel = self.cancel.part();
         let hands = hands(level, self.workers.len());
         let (active, ahead) = (hands.len(), level.connections_ahead());
+        let in_flight = InFlight::default();
         let mut switches = Vec::new();
         for ((index, hand), worker) in hands.into_iter().enumerate().zip(&self.workers) {
             let (switch, start) = oneshot::channel();
@@ -154,10 +155,12 @@ impl<E: Error + Send + 'static> Crew<E> {
             let ahead = share(ahead, active, index);
             let (stop_after, text) = (level.load.stop_after, level.text);
             let (cancel, enough) = (cancel.clone(), enough.clone());
-            let part = Part { hand, ahead, stop_after, text, cancel, enough, start, post };
+            let in_flight = in_flight.clone();
+            let part =
+                Part { hand, ahead, stop_after, text, cancel, enough, in_flight, start, post };
             worker.send(Command::Level(Box::new(part)));
         }
-        (Collector::new(inbox, cancel, active), switches)
+        (Collector::new(inbox, (cancel, in_flight), active), switches)
     }
 
     /// Passes on the panic that ended worker `index`.

@@ -15,7 +15,6 @@ use fizeau_metrics::{
 };
 use fizeau_workload::{Pacing, Shard, WalkError};
 
-use crate::Cancel;
 use crate::drive::{
     Course, DriveError, Driven, Ended, Keep, Load, Opening, OwnSlots, Probing, TextAfter, Underway,
     drive, press,
@@ -23,6 +22,7 @@ use crate::drive::{
 use crate::observe::{Notice, Observer, Tee};
 use crate::proof::{SelfWatch, Watch};
 use crate::until::Looks;
+use crate::{Cancel, InFlight};
 
 /// Whatever can measure one level of a plan after another: a [`Crew`](crate::Crew) of worker threads, or a [`Rig`] on one
 /// task, in virtual time too.
@@ -216,7 +216,8 @@ where
     O: Observer,
 {
     let warmup = warm_up(rig, spec.warmup, spec.load).await.map_err(widen)?;
-    observer.notice(Notice::WarmedUp { requests: warmup.sent });
+    let in_flight = InFlight::default();
+    observer.notice(Notice::WarmedUp { requests: warmup.sent, in_flight: &in_flight });
     let watch = Watch::start(rig.watch, rig.timer);
     let tally = tally(spec.goals, spec.window, spec.pacing);
     let (asked, enough) = (spec.until, Cancel::new());
@@ -225,6 +226,7 @@ where
     let start = rig.timer.now();
     let course = Course::new(rig.transport, rig.timer, rig.cancel, start);
     let course = course.with(spec.load.stop_after, spec.text).until(asked.map(|_| &enough));
+    let course = course.counted(in_flight);
     let slots = OwnSlots::new(rig.timer, spec.load.max_in_flight, Opening::at_once(start));
     let (underway, over) = Underway::new();
     let probe = spec.probe.map(|requests| Probing { requests, until: over });

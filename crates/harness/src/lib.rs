@@ -21,6 +21,7 @@ mod drive;
 mod folder;
 mod headroom;
 mod host;
+mod in_flight;
 mod level;
 mod observe;
 mod pacer;
@@ -39,6 +40,7 @@ pub use drive::{DriveError, Driven, Ended, Load, TextAfter, drive};
 pub use folder::{FolderError, RunFolder, TapeFile};
 pub use headroom::{HeadroomError, Needs, headroom};
 pub use host::Host;
+pub use in_flight::InFlight;
 pub use level::{
     LevelError, LevelRun, LevelSpec, Measure, PlannedLevel, Probe, Rig, Warmup, connections_ahead,
     run_level,

@@ -6,7 +6,7 @@ use fizeau_core::{Tape, TapeSink};
 use fizeau_metrics::{LevelTally, Side};
 
 use crate::until::Looks;
-use crate::{LevelLoad, LevelRun};
+use crate::{InFlight, LevelLoad, LevelRun};
 
 /// Something worth telling a person.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +38,8 @@ pub enum Notice<'a> {
     WarmedUp {
         /// How many requests were sent and did not count.
         requests: u64,
+        /// How many measured requests are in flight, from now to the end of the level.
+        in_flight: &'a InFlight,
     },
     /// A measured request ended, and is in the sink: one of the load, or a probe, as its tape says.
     RequestEnded(&'a Tape),

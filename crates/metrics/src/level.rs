@@ -105,6 +105,7 @@ impl LevelSummary {
 
 /// How many requests went out, and how they ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RequestCounts {
     /// All that were released.
     pub sent: u64,
@@ -283,6 +284,7 @@ pub struct Goodput {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Window {
     /// From the first release to the last end.
     WholeRun,

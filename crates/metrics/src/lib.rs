@@ -31,6 +31,8 @@ mod output;
 mod peers;
 mod precision;
 mod request;
+#[cfg(feature = "schema")]
+mod schema;
 mod series;
 mod shape;
 mod slo;
@@ -42,10 +44,10 @@ mod window;
 pub use compare::{
     AllZero, Alpha, Answer, Basis, ComparedFigure, ComparedRequests, ComparisonSettings,
     ComparisonTable, ComparisonTest, Decision, Direction, Effect, EffectInterval, EffectKind,
-    EffectSize, Figure, FigureChoice, FigureError, NamedTest, NoSpread, NullLaw, PValue, Pace,
-    Pairing, Pairs, PairsError, PermutationError, PermutationTest, Permutations, Power, RankTest,
-    RoundFigures, RoundsError, ShareError, Side, Sides, SidesError, Smallest, TTest, Tested,
-    Untested, Zeros, holm,
+    EffectSize, Figure, FigureChoice, FigureError, IntervalFigure, NamedTest, NoSpread, NullLaw,
+    PValue, Pace, Pairing, Pairs, PairsError, PermutationError, PermutationTest, Permutations,
+    Power, RankTest, RoundFigures, RoundsError, ShareError, Side, Sides, SidesError, Smallest,
+    TTest, Tested, Untested, Zeros, holm,
 };
 pub use distribution::{
     Distribution, EarlyStopping, Interval, PooledSample, Quantile, RateDistribution, Resolution,

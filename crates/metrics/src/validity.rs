@@ -58,6 +58,7 @@ pub enum Ending {
 
 /// The verdict on a level, with its reasons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Validity {
     /// The worst of the reasons, or valid if there is none.
     pub verdict: Verdict,
@@ -69,6 +70,7 @@ pub struct Validity {
 
 /// One thing that speaks against a level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reason {
     /// How much it weighs.
     pub verdict: Verdict,
@@ -82,6 +84,7 @@ pub struct Reason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Concern {
     /// Requests that failed, or were never sent.
     Failures,
@@ -104,6 +107,7 @@ pub enum Concern {
 /// How far a level is to be believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Verdict {
     /// Nothing speaks against it.
     Valid,

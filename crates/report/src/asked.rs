@@ -53,6 +53,25 @@ impl Serialize for Asked {
     }
 }
 
+#[cfg(feature = "schema")]
+fizeau_core::object_schema!(
+    Asked,
+    "Asked",
+    "What was asked for, to stand beside what was sent.",
+    |o| o
+        .or_reason::<AskedArrivals>("arrivals")
+        .word("cache", &["none", "share", "reuse"])
+        .or_reason::<f64>("cached_share")
+);
+
+#[cfg(feature = "schema")]
+fizeau_core::object_schema!(
+    AskedArrivals,
+    "AskedArrivals",
+    "A law of arrivals by two moments.",
+    |o| o.or_reason::<PerSec>("rate_per_s").or_reason::<f64>("cv_squared")
+);
+
 impl Serialize for AskedArrivals {
     /// An object of `rate_per_s` and `cv_squared`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -40,6 +40,7 @@ pub struct Checklist {
 
 /// One row: what was asked, how it came out, and what shows that.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckRow {
     /// What was asked.
     #[serde(rename = "row")]
@@ -53,6 +54,7 @@ pub struct CheckRow {
 /// How a row came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CheckOutcome {
     /// It holds.
     Pass,
@@ -113,6 +115,9 @@ impl CheckOutcome {
         }
     }
 }
+
+#[cfg(feature = "schema")]
+fizeau_core::written_as!(Checklist, Vec<CheckRow>);
 
 impl Serialize for Checklist {
     /// A list of the rows.

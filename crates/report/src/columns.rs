@@ -2,9 +2,13 @@
 
 mod csv;
 mod figures;
+mod imported;
 mod list;
+#[cfg(feature = "parquet")]
+mod parquet;
 
 pub use csv::csv_field;
+pub use imported::ImportedTableRun;
 
 use fizeau_core::UsdPerHour;
 use fizeau_roofline::System;
@@ -62,6 +66,8 @@ pub struct LeftOut {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelTable {
     heads: Vec<String>,
+    /// Whether a column holds words, be it without any.
+    is_text: Vec<bool>,
     rows: Vec<Vec<TableCell>>,
     left_out: Vec<LeftOut>,
 }
@@ -88,14 +94,16 @@ impl LevelTable {
                 }
             }
         }
-        let (mut heads, mut cells) = (Vec::new(), vec![Vec::new(); rows.len()]);
+        let (mut heads, mut is_text) = (Vec::new(), Vec::new());
+        let mut cells = vec![Vec::new(); rows.len()];
         for column in &COLUMNS {
             for (suffix, values) in column.content.columns(&rows) {
                 heads.push(format!("{}{suffix}", column.name));
+                is_text.push(matches!(column.content, Content::Text(_)));
                 cells.iter_mut().zip(values).for_each(|(row, cell)| row.push(cell));
             }
         }
-        Self { heads, rows: cells, left_out }
+        Self { heads, is_text, rows: cells, left_out }
     }
 
     /// The name of every column without intervals, and what it holds, in order.

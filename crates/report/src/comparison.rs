@@ -1,7 +1,8 @@
 //! A candidate against a baseline, as text and as JSON.
 
 mod document;
-mod table;
+mod junit;
+pub(crate) mod table;
 
 pub use document::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};
 #[cfg(feature = "html")]
@@ -161,6 +162,7 @@ impl ComparisonView<'_> {
             Basis::Requests { baseline: a, candidate: b } => {
                 format!("{a} requests of {baseline}, {b} of {candidate}, without partners")
             }
+            Basis::Intervals => "the 95 % intervals of both files, not their requests".to_owned(),
         };
         let deciding = self.tested().filter_map(|(_, tested)| tested.tests.first());
         let mut tests: Vec<&str> = deciding.map(|test| test.test.as_str()).collect();

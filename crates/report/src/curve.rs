@@ -146,6 +146,7 @@ impl Serialize for LightCurve {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LightPoint"))]
 struct PointJson {
     concurrency: NonZeroU64,
     bound: FiguresJson,
@@ -153,6 +154,25 @@ struct PointJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     calibrated: Option<FiguresJson>,
 }
+
+#[cfg(feature = "schema")]
+fizeau_core::written_as!(LightCurve, Vec<PointJson>);
+
+#[cfg(feature = "schema")]
+fizeau_core::object_schema!(
+    FiguresJson,
+    "LightFigures",
+    "What could be at so many in flight; means.",
+    |o| o
+        .each(
+            &["ttft_ms", "tpot_ms", "e2el_ms", "requests_per_s"],
+            fizeau_core::schema::ObjectSchema::field::<f64>
+        )
+        .each(
+            &["output_tokens_per_s", "tokens_per_s_per_user", "tokens_per_s_per_device"],
+            fizeau_core::schema::ObjectSchema::field::<f64>
+        )
+);
 
 struct FiguresJson(LightFigures, u64);
 

@@ -65,6 +65,7 @@ pub struct LevelDetail {
 
 /// The operating condition of a level.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum LoadPoint {
     /// So many requests in flight at any time.
     #[serde(rename = "concurrency")]
@@ -76,6 +77,7 @@ pub enum LoadPoint {
 
 /// The requests that were sent before a level, and are in none of its figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WarmUp {
     /// How many were sent.
     pub sent: u64,
@@ -86,6 +88,7 @@ pub struct WarmUp {
 /// In what a load is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum LoadKind {
     /// In requests per second.
     Rate,
@@ -115,6 +118,7 @@ pub(crate) struct Tail {
 /// What a tail latency was taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) enum LatencyBasis {
     /// The 99th percentile.
     P99,

@@ -46,12 +46,6 @@ impl SweepReport {
         let scope = scopes?;
         Some(format!("Calibrated on {scope}, output tokens/s: {}", words.join(", ")))
     }
-
-    /// The most requests that were in flight at any of those levels.
-    pub(crate) fn most_in_flight(&self) -> Option<u64> {
-        let lights = self.compared().filter_map(|level| level.speed_of_light.light());
-        lights.map(|light| light.concurrency.get()).max()
-    }
 }
 
 fn row(load: String, level: &LevelReport, light: &Light) -> [String; 9] {

@@ -33,6 +33,17 @@ pub(crate) fn supported(value: f64, interval: Option<(f64, f64)>) -> String {
     to_place(value, last)
 }
 
+/// Half the width of a value's 95 % interval, rounded to the digit that [`supported`] rounds the value to, or to its own first
+/// one where that is smaller.
+pub(crate) fn half_width(value: f64, (low, high): (f64, f64)) -> String {
+    let half = (high - low).abs() / 2.0;
+    if !half.is_finite() || !value.is_finite() {
+        return "-".to_owned();
+    }
+    let own = magnitude(half);
+    to_place(half, if value == 0.0 { own } else { own.min(magnitude(value) - 1) })
+}
+
 /// The power of ten of a value's first digit: 2 of 345, -2 of 0.012. Nothing is of the smallest power there is.
 fn magnitude(value: f64) -> i32 {
     match value.abs() {
@@ -87,7 +98,7 @@ pub(crate) fn percent(share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{column_decimals, duration_ms, number, percent, supported};
+    use super::{column_decimals, duration_ms, half_width, number, percent, supported};
     use proptest::prelude::*;
 
     #[test]
@@ -135,6 +146,9 @@ mod tests {
         assert_eq!(supported(0.012_345, None), "0.0123");
         assert_eq!(supported(f64::NAN, None), "-");
         assert_eq!(supported(12.3, Some((f64::NAN, 13.0))), "12");
+        let half = |value: f64, half: f64| half_width(value, (value - half, value + half));
+        assert_eq!([half(1234.6, 43.0), half(18.94, 0.044)], ["40", "0.04"]);
+        assert_eq!([half(85.2, 0.0), half(0.0, 3.0)], ["0", "3"]);
     }
 
     proptest! {

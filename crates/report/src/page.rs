@@ -7,6 +7,7 @@
 mod answers;
 mod comparison;
 mod figures;
+mod imported;
 mod levels;
 mod light;
 mod peers;
@@ -79,7 +80,7 @@ fn setup(report: &SweepReport) -> Vec<(&'static str, String)> {
     let mut rows = report.setup().rows();
     let goals = report.slo().map_or_else(|| "not given".to_owned(), ToString::to_string);
     rows.push(("Goals", goals));
-    let price = report.price().map_or_else(|| "not given".to_owned(), answers::price_words);
+    let price = report.price_words().unwrap_or_else(|| "not given".to_owned());
     rows.push(("Price", price));
     rows
 }

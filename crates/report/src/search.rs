@@ -47,6 +47,7 @@ pub struct SearchAsked {
 /// Which load is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SearchedLoad {
     /// Requests sent per second.
     Rate,
@@ -70,6 +71,7 @@ pub struct SearchedLevel {
 /// How a level of a search came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SearchJudgement {
     /// Each goal was met, and the load was borne.
     Held,
@@ -84,6 +86,7 @@ pub enum SearchJudgement {
 /// What a level of a search was for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum SearchPurpose {
     /// A closed loop that says where to begin.
     Start,

@@ -52,6 +52,7 @@ pub struct ToolVersion {
 
 /// What was called.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Endpoint {
     /// Scheme, host and port, without user name or password.
     pub base_url: String,
@@ -68,6 +69,7 @@ pub struct Endpoint {
 /// How the endpoint was reached. Words for people; what does not apply is left out. Without a version of HTTP there were no
 /// connections: an engine was simulated in virtual time.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Connections {
     /// Further servers that shared the requests with the first, as scheme, host and port, in the order of the
     /// endpoint numbers on the tapes.
@@ -138,6 +140,7 @@ impl Default for Engine {
 
 /// What was asked of the endpoint.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Workload {
     /// Where the prompts come from.
     pub dataset: String,
@@ -213,6 +216,9 @@ impl Setup {
         ]
     }
 }
+
+#[cfg(feature = "schema")]
+mod schema;
 
 /// Fields that may be absent; if one is, the reason is written beside it.
 mod maybe {

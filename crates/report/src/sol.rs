@@ -16,6 +16,8 @@ mod view;
 
 pub use aside::{SolAside, SolSubject};
 pub use calibrated::Calibrated;
+#[cfg(feature = "schema")]
+pub(crate) use calibrated::CalibratedBlock;
 pub use curve::{BatchCsv, ContextCsv};
 pub use fit::FitView;
 pub use line::{SolError, SolLine};

@@ -1,10 +1,10 @@
-//! The columns of the table of levels, shared by the terminal and the page.
+//! The columns of the table of levels, shared by whatever shows one.
 
 use fizeau_core::PerSec;
-use fizeau_metrics::Distribution;
+use fizeau_metrics::{Distribution, Interval, Statistic, Support};
 
-use crate::number::column_decimals;
-use crate::{LatencyBasis, LevelReport, LoadPoint, Tail};
+use crate::number::{half_width, supported};
+use crate::{LatencyBasis, LevelReport, LoadPoint, Tail, request_rate};
 
 /// One column with its cells, a cell for each level.
 #[derive(Debug)]
@@ -19,6 +19,13 @@ pub(crate) struct Column {
     pub(crate) cells: Vec<Cell>,
 }
 
+impl Column {
+    /// Whether it is for wide tables alone: an interval, or a figure beside those that a level is known by.
+    pub(crate) fn is_extra(&self) -> bool {
+        self.rank.is_some_and(|rank| rank < FIRST_USUAL)
+    }
+}
+
 /// One cell.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cell {
@@ -28,41 +35,108 @@ pub(crate) struct Cell {
     pub(crate) marked: bool,
 }
 
-/// The columns for levels of one kind of load.
+/// The head of a column of intervals: half the width of each.
+pub(crate) const PLUS_MINUS: &str = "±";
+
+/// Columns with a lower rank are extra.
+const FIRST_USUAL: u8 = 10;
+
+/// The columns for levels of one kind of load, those for wide tables too.
 pub(crate) fn columns(levels: &[&LevelReport]) -> Vec<Column> {
     let by_rate = |level: &&LevelReport| matches!(level.load, LoadPoint::Rate(_));
     let (asked, unit) = if levels.iter().any(by_rate) { ("asked", "req/s") } else { ("", "conc") };
     let column = |group, head, rank, cells| Column { group, head, rank, cells };
-    let must = None;
-    let load = loads(levels);
-    let requests = rates(levels, |l| l.summary.throughput.requests_per_s);
-    let tokens = rates(levels, |l| l.summary.throughput.output_tokens_per_s);
-    let [ttft_p50, ttft_p99] = latencies(levels, |l| &l.summary.metrics.ttft);
-    let [tpot_p50, tpot_p99] = latencies(levels, |l| &l.summary.metrics.tpot);
-    let [e2el_p50, e2el_p99] = latencies(levels, |l| &l.summary.metrics.e2el);
     let failed = texts(levels, |l| l.summary.requests.failed.to_string());
-    let mut columns = vec![
-        column(asked, unit, must, load),
-        column("req", "/s", must, requests),
-        column("out tok", "/s", must, tokens),
-        column("TTFT ms", "p50", Some(3), ttft_p50),
-        column("TTFT ms", "p99", must, ttft_p99),
-        column("TPOT ms", "p50", must, tpot_p50),
-        column("TPOT ms", "p99", Some(1), tpot_p99),
-        column("E2EL ms", "p50", Some(2), e2el_p50),
-        column("E2EL ms", "p99", must, e2el_p99),
-        column("", "failed", must, failed),
+    let mut columns = vec![column(asked, unit, None, loads(levels))];
+    columns.extend(with_interval("req", "/s", [None, Some(5)], &figures(levels, requests)));
+    columns.extend(with_interval("out tok", "/s", [None, Some(4)], &figures(levels, tokens)));
+    let latencies: [(_, [Option<u8>; 3], Latency); 3] = [
+        ("TTFT ms", [Some(12), Some(18), Some(2)], |l| &l.summary.metrics.ttft),
+        ("TPOT ms", [Some(15), Some(10), Some(1)], |l| &l.summary.metrics.tpot),
+        ("E2EL ms", [Some(11), None, Some(3)], |l| &l.summary.metrics.e2el),
     ];
-    let share = |l: &&LevelReport| Some((l.speed_of_light.output_share()?.percent(), false));
-    // A column without a single figure is said to be absent, with the reason, below the table.
-    if levels.iter().any(|level| share(level).is_some()) {
-        columns.push(column("SoL", "%", must, figures(levels.iter().map(share))));
+    for (group, [median, tail, interval], of) in latencies {
+        let medians = figures(levels, |level| p50(of(level)));
+        columns.push(column(group, "p50", median, cells(&medians)));
+        let tails = figures(levels, |level| p99(of(level)));
+        columns.extend(with_interval(group, "p99", [tail, interval], &tails));
     }
-    let good = |l: &&LevelReport| Some((100.0 * l.summary.throughput.goodput?.share, false));
-    if levels.iter().any(|level| good(level).is_some()) {
-        columns.push(column("good", "%", must, figures(levels.iter().map(good))));
+    columns.push(column("", "failed", Some(16), failed));
+    // A column without a single figure is said to be absent, with the reason, below the table.
+    let shares: [(_, _, Option<u8>, Of); 3] = [
+        ("SoL", "%", Some(17), |level| {
+            Figure::known(level.speed_of_light.output_share()?.percent())
+        }),
+        ("good", "%", Some(14), good_share),
+        ("good", "req/s", Some(0), good_rate),
+    ];
+    for (group, head, rank, of) in shares {
+        let figures = figures(levels, of);
+        if figures.iter().any(Option::is_some) {
+            columns.push(column(group, head, rank, cells(&figures)));
+        }
     }
     columns
+}
+
+/// A column of figures, and that of their intervals, where any has one.
+fn with_interval(
+    group: &'static str,
+    head: &'static str,
+    [rank, rank_of_interval]: [Option<u8>; 2],
+    figures: &[Option<Figure>],
+) -> impl Iterator<Item = Column> {
+    let has_any = figures.iter().flatten().any(|figure| figure.ends.is_some());
+    let intervals = has_any.then(|| {
+        let half = |figure: &Option<Figure>| {
+            let figure = figure.as_ref()?;
+            Some(half_width(figure.value, figure.ends?))
+        };
+        let cell = |figure: &Option<Figure>| Cell {
+            text: half(figure).unwrap_or_else(|| "-".to_owned()),
+            marked: false,
+        };
+        let cells = figures.iter().map(cell).collect();
+        Column { group, head: PLUS_MINUS, rank: rank_of_interval, cells }
+    });
+    [Column { group, head, rank, cells: cells(figures) }].into_iter().chain(intervals)
+}
+
+/// A figure of a level, with the ends of its 95 % interval.
+#[derive(Debug, Clone, Copy)]
+struct Figure {
+    value: f64,
+    ends: Option<(f64, f64)>,
+    marked: bool,
+}
+
+impl Figure {
+    fn known(value: f64) -> Option<Self> {
+        value.is_finite().then_some(Self { value, ends: None, marked: false })
+    }
+
+    fn within(self, ends: Option<(f64, f64)>) -> Self {
+        Self { ends, ..self }
+    }
+}
+
+type Of = fn(&LevelReport) -> Option<Figure>;
+type Latency = fn(&LevelReport) -> &Distribution;
+
+fn figures(
+    levels: &[&LevelReport],
+    of: impl Fn(&LevelReport) -> Option<Figure>,
+) -> Vec<Option<Figure>> {
+    levels.iter().map(|level| of(level)).collect()
+}
+
+/// Each with the digits that its own interval supports.
+fn cells(figures: &[Option<Figure>]) -> Vec<Cell> {
+    let cell = |figure: &Option<Figure>| match figure {
+        Some(figure) => Cell { text: supported(figure.value, figure.ends), marked: figure.marked },
+        None => Cell { text: "-".to_owned(), marked: false },
+    };
+    figures.iter().map(cell).collect()
 }
 
 /// The loads, those of saturated levels with a mark behind the digits.
@@ -85,31 +159,51 @@ fn texts(levels: &[&LevelReport], text: fn(&LevelReport) -> String) -> Vec<Cell>
     levels.iter().map(cell).collect()
 }
 
-/// Rates; a window without a length has none.
-fn rates(levels: &[&LevelReport], rate: fn(&LevelReport) -> PerSec) -> Vec<Cell> {
-    let measured = |level: &LevelReport| level.summary.throughput.duration.get() > 0.0;
-    figures(levels.iter().map(|&level| measured(level).then(|| (rate(level).get(), false))))
+/// A rate; a window without a length has none.
+fn rate(level: &LevelReport, rate: PerSec) -> Option<Figure> {
+    let is_measured = level.summary.throughput.duration.get() > 0.0;
+    Figure::known(rate.get()).filter(|_| is_measured)
 }
 
-/// The median and the tail of a latency.
-fn latencies(levels: &[&LevelReport], of: fn(&LevelReport) -> &Distribution) -> [Vec<Cell>; 2] {
-    let median = |level: &&LevelReport| Some((of(level).p50.value()?.get(), false));
-    let tail = |level: &&LevelReport| {
-        let tail = Tail::of(of(level))?;
-        Some((tail.ms(), tail.basis == LatencyBasis::Max))
-    };
-    [figures(levels.iter().map(median)), figures(levels.iter().map(tail))]
+fn requests(level: &LevelReport) -> Option<Figure> {
+    let figure = rate(level, level.summary.throughput.requests_per_s)?;
+    Some(figure.within(request_rate::interval(&level.summary)))
 }
 
-/// Cells with the decimals that suit the whole column.
-fn figures(values: impl Iterator<Item = Option<(f64, bool)>>) -> Vec<Cell> {
-    let values: Vec<Option<(f64, bool)>> = values.collect();
-    let decimals = column_decimals(values.iter().flatten().map(|value| value.0));
-    let cell = |value: &Option<(f64, bool)>| match value {
-        Some((value, marked)) if value.is_finite() => {
-            Cell { text: format!("{value:.decimals$}"), marked: *marked }
-        }
-        _ => Cell { text: "-".to_owned(), marked: false },
-    };
-    values.iter().map(cell).collect()
+fn tokens(level: &LevelReport) -> Option<Figure> {
+    let all = &level.summary.throughput;
+    let figure = rate(level, all.output_tokens_per_s)?;
+    Some(figure.within(ends(all.intervals.output_tokens_per_s, PerSec::get)))
+}
+
+fn good_rate(level: &LevelReport) -> Option<Figure> {
+    let all = &level.summary.throughput;
+    let figure = rate(level, all.goodput?.rate)?;
+    Some(figure.within(ends(all.intervals.goodput_per_s, PerSec::get)))
+}
+
+fn good_share(level: &LevelReport) -> Option<Figure> {
+    let all = &level.summary.throughput;
+    let percent = |share: f64| 100.0 * share;
+    let figure = Figure::known(percent(all.goodput?.share))?;
+    Some(figure.within(ends(all.intervals.good_share, percent)))
+}
+
+fn p50(of: &Distribution) -> Option<Figure> {
+    let figure = Figure::known(of.p50.value()?.get())?;
+    Some(figure.within(of.interval(Statistic::P50).map(|ends| (ends.low.get(), ends.high.get()))))
+}
+
+/// The 99th percentile, or the greatest value in its place.
+fn p99(of: &Distribution) -> Option<Figure> {
+    let tail = Tail::of(of)?;
+    let marked = tail.basis == LatencyBasis::Max;
+    let interval = of.interval(Statistic::P99).filter(|_| !marked);
+    let ends = interval.map(|ends| (ends.low.get(), ends.high.get()));
+    Some(Figure { marked, ends, ..Figure::known(tail.ms())? })
+}
+
+fn ends<T>(interval: Option<Support<Interval<T>>>, of: impl Fn(T) -> f64) -> Option<(f64, f64)> {
+    let interval = interval?.known()?;
+    Some((of(interval.low), of(interval.high)))
 }

@@ -1,5 +1,7 @@
 //! A sweep as text for a terminal.
 
+mod chart;
+mod grid;
 mod light;
 mod parts;
 mod repeats;
@@ -11,17 +13,20 @@ use fizeau_metrics::Verdict;
 use crate::sweep::{SATURATED_NOTE, STAND_IN_NOTE};
 use crate::words::{self, listed};
 use crate::{ChecklistRows, Engine, LevelReport, OperatingPoint, Place, SweepReport};
+pub(crate) use chart::Pen;
 use table::{Column, Row, Table};
 pub(crate) use wrap::{plain, wrap};
 
 /// How to write for a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terminal<'a> {
-    /// Columns of text that fit on a line. At 120 the table has all its columns with room between them; at 80
-    /// it is drawn closer and may leave columns out, which it then names.
+    /// Columns of text that fit on a line. The table takes what it gets: intervals and all columns with room between them
+    /// where it is wide; at 80 it is drawn closer and may leave columns out, which it then names.
     pub width: usize,
     /// Whether to use colours.
     pub style: Style,
+    /// What the chart of the frontier is drawn with.
+    pub charset: Charset,
     /// Which rows of the checklist to show.
     pub checklist: ChecklistRows,
     /// Where the report lies; no line about it if absent.
@@ -38,27 +43,37 @@ pub enum Style {
     Ansi,
 }
 
+/// What characters there are to draw with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Charset {
+    /// ASCII alone: for pipes, files, and terminals whose locale is not UTF-8.
+    #[default]
+    Ascii,
+    /// Lines, and dots of Braille patterns.
+    Unicode,
+}
+
+impl Charset {
+    /// `text` in these characters: in ASCII the sign of plus and minus is two.
+    fn words(self, text: &str) -> String {
+        match self {
+            Self::Ascii => text.replace('±', "+-"),
+            Self::Unicode => text.to_owned(),
+        }
+    }
+}
+
 impl SweepReport {
-    /// The whole report: what was run, the table of levels, the frontier, the operating point, the verdict with
-    /// its reasons, the checklist, and where the report lies. Ends with a newline.
+    /// The whole report: what was run, the table of levels, a chart of the frontier, the frontier, the operating point, the
+    /// verdict with its reasons, the checklist, and where the report lies. Ends with a newline.
     #[must_use]
     pub fn terminal(&self, terminal: &Terminal<'_>) -> String {
         let mut out = Vec::new();
         self.say_setup(&mut out);
         out.push(Line::Blank);
-        let mut left_out = Vec::new();
-        for kind in self.kinds() {
-            let table = self.table(&kind).draw(terminal.width, terminal.style);
-            out.extend(table.lines.into_iter().map(Line::Whole));
-            out.push(Line::Blank);
-            left_out = table.left_out;
-        }
-        self.say_marks(&mut out);
-        if !left_out.is_empty() {
-            let columns = left_out.join(", ");
-            out.push(Line::text(format!("Not shown at this width: {columns}")));
-        }
-        self.say_repeats(terminal.width, &mut out);
+        self.say_tables(terminal, &mut out);
+        self.say_chart(terminal, &mut out);
+        self.say_repeats(terminal, &mut out);
         self.say_goals(&mut out);
         out.push(Line::Blank);
         self.say_light(terminal.width, &mut out);
@@ -86,7 +101,7 @@ impl SweepReport {
             // A path is not broken over lines, so that it can be copied.
             out.push(Line::Whole(format!("Report: {}", plain(report))));
         }
-        finish(out, terminal.width)
+        finish(out, terminal)
     }
 
     fn say_setup(&self, out: &mut Vec<Line>) {
@@ -116,15 +131,47 @@ impl SweepReport {
         }
     }
 
+    /// The tables of levels, one for each kind of load, and what their marks mean.
+    fn say_tables(&self, terminal: &Terminal<'_>, out: &mut Vec<Line>) {
+        let mut left_out = Vec::new();
+        for kind in self.kinds() {
+            let table = self.table(&kind, terminal.charset).draw(terminal.width, terminal.style);
+            out.extend(table.lines.into_iter().map(Line::Whole));
+            out.push(Line::Blank);
+            for name in table.left_out {
+                if !left_out.contains(&name) {
+                    left_out.push(name);
+                }
+            }
+        }
+        self.say_marks(out);
+        if !left_out.is_empty() {
+            let columns = left_out.join(", ");
+            let shown_by = match terminal.report {
+                Some(_) => "a wider terminal and the report below have all",
+                None => "a wider terminal has all",
+            };
+            out.push(Line::text(format!("Not shown at this width: {columns}; {shown_by}")));
+        }
+    }
+
+    fn say_chart(&self, terminal: &Terminal<'_>, out: &mut Vec<Line>) {
+        let &Terminal { width, style, charset, .. } = terminal;
+        if let Some(chart) = self.chart(Pen { width, charset, style }) {
+            out.extend([Line::Blank, Line::text(chart.key)]);
+            out.extend(chart.lines.into_iter().map(Line::Whole));
+        }
+    }
+
     /// The table of the levels with these indices, which are of one kind of load.
-    fn table(&self, kind: &[usize]) -> Table {
+    fn table(&self, kind: &[usize], charset: Charset) -> Table {
         let row = |i: &usize| match self.places().get(*i) {
             _ if self.operating_point().level() == Some(*i) => Row::OperatingPoint,
             Some(Place::Frontier) => Row::Frontier,
             Some(Place::Dominated { .. } | Place::LeftOut { .. }) | None => Row::Other,
         };
         let levels: Vec<&LevelReport> = kind.iter().filter_map(|&i| self.levels().get(i)).collect();
-        Table { rows: kind.iter().map(row).collect(), columns: Column::of(&levels) }
+        Table { rows: kind.iter().map(row).collect(), columns: Column::of(&levels, charset) }
     }
 
     fn say_marks(&self, out: &mut Vec<Line>) {
@@ -223,13 +270,14 @@ impl Line {
 /// The most columns that a sentence takes.
 const SENTENCE: usize = 80;
 
-fn finish(lines: Vec<Line>, width: usize) -> String {
+fn finish(lines: Vec<Line>, terminal: &Terminal<'_>) -> String {
+    // Sentences are hard to read across a wide terminal.
+    let width = terminal.width.min(SENTENCE);
     let mut out = String::new();
     for line in lines {
         match line {
             Line::Blank => {}
-            // Sentences are hard to read across a wide terminal.
-            Line::Text(text) => out.push_str(&wrap(&plain(&text), width.min(SENTENCE))),
+            Line::Text(text) => out.push_str(&wrap(&terminal.charset.words(&plain(&text)), width)),
             Line::Whole(text) => out.push_str(&text),
         }
         out.push('\n');

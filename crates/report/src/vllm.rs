@@ -11,7 +11,7 @@
 //! and every token: see [`VllmResult::peak_concurrency`] and [`VllmResult::peak_output_tokens_per_s`].
 
 mod block;
-mod figures;
+pub(crate) mod figures;
 mod json;
 mod peaks;
 mod probes;

@@ -5,6 +5,7 @@ mod common;
 mod json;
 #[cfg(feature = "html")]
 mod page;
+#[cfg(feature = "pictures")]
 mod picture;
 mod text;
 
@@ -58,6 +59,7 @@ impl std::fmt::Display for NotRun {
 
 /// A level of a configuration, by their indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spot {
     /// Which configuration.
     pub variant: usize,

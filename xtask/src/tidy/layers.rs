@@ -121,9 +121,12 @@ const LAYERS: [Layer; 14] = [
         rank: 3,
         ours: &["fizeau-metrics", "fizeau-pareto", "fizeau-roofline", "fizeau-core"],
         external: &[
+            "ab_glyph",
             "minijinja",
             "parquet",
             "plotters",
+            "plotters-backend",
+            "png",
             "schemars",
             "serde",
             "serde_json",

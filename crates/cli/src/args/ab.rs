@@ -6,7 +6,9 @@ use clap::Args;
 use clap::builder::Resettable;
 
 use super::level::LengthArgs;
-use super::{ArrivalArgs, ClientArgs, DecisionArgs, EndpointArgs, SamplingArgs, WorkloadArgs};
+use super::{
+    ArrivalArgs, ClientArgs, DecisionArgs, EndpointArgs, LiveArgs, SamplingArgs, WorkloadArgs,
+};
 
 /// What names one server, one share of a run or a trace has no place here, and is refused by name where it is given.
 #[derive(Debug, Args)]
@@ -37,6 +39,8 @@ pub(crate) struct AbArgs {
     pub(crate) client: ClientArgs,
     #[command(flatten)]
     pub(crate) answer: AnswerArgs,
+    #[command(flatten)]
+    pub(crate) live: LiveArgs,
 }
 
 /// The two endpoints. Flags of endpoints that name no side are for both.

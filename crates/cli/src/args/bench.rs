@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::{ClientArgs, EndpointArgs, LevelArgs, PhysicsArgs, SamplingArgs, TrustArgs};
+use super::{ClientArgs, EndpointArgs, LevelArgs, LiveArgs, PhysicsArgs, SamplingArgs, TrustArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
@@ -28,6 +28,8 @@ pub(crate) struct BenchArgs {
     pub(crate) physics: PhysicsArgs,
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
+    #[command(flatten)]
+    pub(crate) live: LiveArgs,
     /// What the endpoint runs on, in a line of your own, for the report.
     #[arg(long, value_name = "TEXT", env = "FIZEAU_ENGINE", help_heading = "Checklist")]
     pub(crate) engine: Option<String>,

@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, Args};
 use fizeau::metrics::{Concept, Peer, PercentileRule, WindowEnd};
 
-use super::{ChoosingArgs, PhysicsArgs, PriceArgs, TrustArgs};
+use super::{ChoosingArgs, ExportArgs, PhysicsArgs, PictureArgs, PriceArgs, TrustArgs};
 
 #[derive(Debug, Args)]
 #[command(mut_args(as_the_run_had_it))]
@@ -37,6 +37,9 @@ pub(crate) struct ReportArgs {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print Markdown, for a pull request or a step's summary: `>> "$GITHUB_STEP_SUMMARY"`.
+    #[arg(long, conflicts_with_all = ["json", "tools", "explain", "percentile_rule", "percentiles"])]
+    pub(crate) markdown: bool,
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
     /// What is not given is as the run had it.
@@ -44,6 +47,10 @@ pub(crate) struct ReportArgs {
     pub(crate) physics: PhysicsArgs,
     #[command(flatten)]
     pub(crate) price: PriceArgs,
+    #[command(flatten)]
+    pub(crate) pictures: PictureArgs,
+    #[command(flatten)]
+    pub(crate) export: ExportArgs,
 }
 
 /// The flags of a run say what they are by default in a new one.

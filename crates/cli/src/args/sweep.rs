@@ -9,8 +9,8 @@ use crate::sweep::SeriesArgs;
 
 use super::protocol::refuse;
 use super::{
-    BudgetArgs, ChoosingArgs, ClientArgs, EndpointArgs, PhysicsArgs, PriceArgs, ProtocolArgs,
-    SamplingArgs, TrustArgs, WindowArgs, WorkloadArgs,
+    BudgetArgs, ChoosingArgs, ClientArgs, EndpointArgs, LiveArgs, PhysicsArgs, PriceArgs,
+    ProtocolArgs, SamplingArgs, TrustArgs, WindowArgs, WorkloadArgs,
 };
 
 #[derive(Debug, Args)]
@@ -37,6 +37,8 @@ pub(crate) struct SweepArgs {
     pub(crate) window: WindowArgs,
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
+    #[command(flatten)]
+    pub(crate) live: LiveArgs,
     /// The formats of weights and key-value cache, in a line of your own, for the report; with --model-config they are known.
     #[arg(long, value_name = "TEXT", help_heading = "Checklist")]
     pub(crate) precision: Option<String>,

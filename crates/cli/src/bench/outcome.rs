@@ -12,7 +12,7 @@ use crate::checklist;
 use crate::client::Client;
 use crate::exit::{Exit, Fail};
 use crate::levels::{self, Kept, Yardstick};
-use crate::progress::Progress;
+use crate::progress::{Progress, Title, View};
 use crate::report::{PAGE, write_page};
 use crate::say::say;
 
@@ -54,9 +54,10 @@ impl Trial<'_> {
         mut with: M,
         folder: Option<&RunFolder>,
         cancel: &Cancel,
+        view: View,
     ) -> Result<Measured, Fail> {
-        let mut progress = Progress::new();
-        progress.start("bench", self.share());
+        let mut progress = Progress::new(view, Title::of("bench", &self.setup), cancel);
+        progress.only(self.share());
         let mut sink = folder.map(RunFolder::tapes).transpose().map_err(Fail::broken)?;
         let detail = if self.args.result.save_detailed { Detail::Full } else { Detail::Brief };
         let mut vllm = VllmLevel(VllmTally::new(&self.selection, &self.goals, detail));

@@ -18,6 +18,14 @@ const MUST_AGREE: [&str; 8] = [
     "setup.workload.arrivals",
 ];
 
+/// Where no plan was written down, what says in words what it was.
+const IN_WORDS: [&str; 4] = [
+    "setup.workload.dataset",
+    "setup.workload.input_tokens",
+    "setup.workload.output_tokens",
+    "setup.workload.asked",
+];
+
 /// Of these, what has no bearing: which texts and draws of one law there are, and where a file lay.
 const NO_BEARING: [&str; 4] = ["plan.salt", "plan.seed", "plan.dataset.path", "probe.salt"];
 
@@ -41,6 +49,13 @@ pub(super) fn must_agree(baseline: &RunRecord, candidate: &RunRecord) -> Vec<Cha
     let in_words = |field: &ChangedField| is_at(&field.field, &["lengths", "setup.workload"]);
     let has_plan = fields.iter().any(of_plan);
     fields.into_iter().filter(|field| !(has_plan && in_words(field))).collect()
+}
+
+/// The same of runs of which there is no more than a file that was made of them.
+pub(super) fn files_must_agree(baseline: &RunRecord, candidate: &RunRecord) -> Vec<ChangedField> {
+    let mut fields = must_agree(baseline, candidate);
+    fields.extend(baseline.differing(candidate, &IN_WORDS).into_iter().map(field));
+    fields
 }
 
 /// All else that differs: what a comparison is made for.

@@ -46,26 +46,8 @@ impl Level {
             let notes = vec!["cut short: there is no summary.json".to_owned()];
             return Ok(Self { stored, load, index, notes, invalid: None });
         };
-        let slots = summary["load"]["concurrency"].as_u64();
-        let rate = summary["load"]["requests_per_s"].as_f64();
-        let load = match (slots, rate) {
-            (Some(slots), _) => format!("concurrency {slots}"),
-            (None, Some(rate)) => format!("{rate} requests/s"),
-            (None, None) => "the load of its schedule".to_owned(),
-        };
-        let mut notes = Vec::new();
-        if summary["status"] == "partial" {
-            let reason = summary["status_reason"].as_str().unwrap_or("no reason is recorded");
-            notes.push(format!("a part of what was asked: {reason}"));
-        }
-        let reasons = reasons(&summary);
-        let verdict = summary["validity"]["verdict"].as_str();
-        match verdict {
-            Some("suspect") => notes.push(format!("suspect: {reasons}")),
-            Some("invalid") => notes.push(format!("invalid: {reasons}")),
-            _ => {}
-        }
-        let invalid = (verdict == Some("invalid")).then_some(reasons);
+        let (load, notes) = (load(&summary), notes(&summary));
+        let invalid = invalid(&summary);
         Ok(Self { stored, load, index, notes, invalid })
     }
 
@@ -106,6 +88,35 @@ fn index(stored: &StoredLevel, record: &RunRecord) -> usize {
         Some(round) => 2 * round.saturating_sub(1),
         None => Planned::of(record, stored).index,
     }
+}
+
+/// The load of a summary, in words.
+pub(super) fn load(summary: &Value) -> String {
+    let slots = summary["load"]["concurrency"].as_u64();
+    let rate = summary["load"]["requests_per_s"].as_f64();
+    match (slots, rate) {
+        (Some(slots), _) => format!("concurrency {slots}"),
+        (None, Some(rate)) => format!("{rate} requests/s"),
+        (None, None) => "the load of its schedule".to_owned(),
+    }
+}
+
+/// That a summary is of a part of what was asked, or not to be believed.
+pub(super) fn notes(summary: &Value) -> Vec<String> {
+    let mut notes = Vec::new();
+    if summary["status"] == "partial" {
+        let reason = summary["status_reason"].as_str().unwrap_or("no reason is recorded");
+        notes.push(format!("a part of what was asked: {reason}"));
+    }
+    if let Some(verdict @ ("suspect" | "invalid")) = summary["validity"]["verdict"].as_str() {
+        notes.push(format!("{verdict}: {}", reasons(summary)));
+    }
+    notes
+}
+
+/// Why it is not a measurement, if it is not.
+pub(super) fn invalid(summary: &Value) -> Option<String> {
+    (summary["validity"]["verdict"] == "invalid").then(|| reasons(summary))
 }
 
 /// Why a verdict is not good.

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fizeau::core::UsdPerHour;
-use fizeau::report::{LevelReport, LevelTable, SweepReport, TableRun};
+use fizeau::report::{
+    ImportedRun, ImportedTableRun, LevelReport, LevelTable, SweepReport, TableRun,
+};
 use fizeau::roofline::{HourlyRate, Origin, System};
 use serde_json::Value;
 
@@ -12,6 +14,7 @@ use super::is_folder;
 use super::text::wrapped;
 use crate::args::{ParetoRunArgs, PhysicsArgs};
 use crate::exit::{Fail, Named};
+use crate::imported;
 use crate::planned::is_of_sweep;
 use crate::report::Stored;
 
@@ -115,18 +118,32 @@ impl Folders {
         let quality = self.values("--quality", &args.quality, Whom::One)?;
         let devices = self.values("--devices", &args.devices, Whom::One)?;
         let prices = self.values("--gpu-hour", &args.gpu_hour, Whom::Any)?;
-        let mut stored = Vec::new();
+        let mut sources = Vec::new();
         for (_, path) in &self.runs {
-            let run = Stored::read(path, &[], &PhysicsArgs::default())?;
-            stored.push((one_a_load(&run), run));
+            sources.push(Source::read(path)?);
         }
-        let mut runs = Vec::new();
-        for (index, ((name, _), (levels, stored))) in self.runs.iter().zip(&stored).enumerate() {
+        let (mut runs, mut imported) = (Vec::new(), Vec::new());
+        for (index, ((name, _), source)) in self.runs.iter().zip(&sources).enumerate() {
             let value = |of: &[Option<f64>]| of.get(index).copied().flatten();
+            let (levels, stored) = match source {
+                Source::Own { levels, stored } => (levels, stored),
+                Source::Imported(run) => {
+                    imported.push(ImportedTableRun {
+                        name: name.clone(),
+                        run,
+                        devices: value(&devices).map(count).transpose()?,
+                        price: value(&prices).map(given).transpose()?,
+                        quality: value(&quality),
+                    });
+                    continue;
+                }
+            };
             let system = stored.physics.as_ref().map(|physics| physics.reference().system);
             let price = match value(&prices) {
-                Some(price) => Some(HourlyRate::given(UsdPerHour::new(price)).named("--gpu-hour")?),
-                None => system.and_then(|system| published(system, name, is_priced)),
+                Some(price) => Some(given(price)?),
+                None => system
+                    .and_then(|system| published(system, name, is_priced))
+                    .map(|rate| rate.low()),
             };
             runs.push(TableRun {
                 name: name.clone(),
@@ -137,11 +154,11 @@ impl Folders {
                     Some(devices) => Some(count(devices)?),
                     None => system.map(|system| system.deployment().devices()),
                 },
-                price: price.map(|rate| rate.low()),
+                price,
                 quality: value(&quality),
             });
         }
-        Ok(LevelTable::new(&runs))
+        Ok(LevelTable::new(&runs).with_imported(&imported))
     }
 
     /// The number that is given for each run, as `NAME=VALUE`.
@@ -168,6 +185,24 @@ impl Folders {
             }
         }
         Ok(values)
+    }
+}
+
+/// What lies in a folder.
+enum Source {
+    /// A run with tapes, and those of its levels that are compared.
+    Own { levels: Vec<LevelReport>, stored: Box<Stored> },
+    /// Figures of another tool.
+    Imported(ImportedRun),
+}
+
+impl Source {
+    fn read(path: &Path) -> Result<Self, Fail> {
+        if let Some(run) = imported::without_tapes(path)? {
+            return Ok(Self::Imported(run));
+        }
+        let stored = Box::new(Stored::read(path, &[], &PhysicsArgs::default())?);
+        Ok(Self::Own { levels: one_a_load(&stored), stored })
     }
 }
 
@@ -198,6 +233,10 @@ fn count(devices: f64) -> Result<u64, Fail> {
         true => Ok(devices as u64),
         false => Err(Fail::usage(format!("--devices: {devices}; give a whole number from 1 up"))),
     }
+}
+
+fn given(price: f64) -> Result<UsdPerHour, Fail> {
+    HourlyRate::given(UsdPerHour::new(price)).named("--gpu-hour").map(|rate| rate.low())
 }
 
 /// The device's published price, and whose it is.

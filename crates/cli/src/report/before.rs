@@ -2,7 +2,10 @@
 
 use fizeau::core::PerSec;
 use fizeau::harness::{Cut, RunRecord, StoredLevel, StoredRun};
-use fizeau::metrics::{Ceiling, ClientWatch, Headroom, OnTimeLimit, Precision, Room, Thresholds};
+use fizeau::metrics::{
+    Ceiling, ClientWatch, Concern, Headroom, OnTimeLimit, Precision, Reason, Room, Thresholds,
+    Verdict,
+};
 use fizeau::report::{Asked, LevelStatus, LoadPoint, WarmUp};
 
 use super::setup;
@@ -28,6 +31,8 @@ pub(super) struct Before {
     pub(super) no_bound: Option<String>,
     /// How well figures were to be known; none if the plan alone ended it.
     pub(super) until: Option<Until>,
+    /// That another tool measured, whose client left no proof of itself.
+    pub(super) unproven: Option<Reason>,
 }
 
 /// How well figures were to be known.
@@ -62,6 +67,7 @@ impl Before {
             notes: summary.texts("validity.notes"),
             no_bound: summary.text("speed_of_light_reason"),
             until: until(record, &planned, &summary)?,
+            unproven: unproven(record),
         })
     }
 
@@ -78,6 +84,15 @@ impl Before {
             },
         };
     }
+}
+
+fn unproven(record: &RunRecord) -> Option<Reason> {
+    let tool = record.text("imported.source.tool")?;
+    Some(Reason {
+        verdict: Verdict::Suspect,
+        about: Concern::Client,
+        text: format!("{tool} measured: how late its client sent and how busy it was is not known"),
+    })
 }
 
 /// What the run asked for; of a level that is an open loop by itself, its own arrivals.

@@ -120,6 +120,10 @@ fn report(
     let name = Some(name.to_owned()).filter(|name| !name.is_empty());
     let mut report = levels::report(&run, kept, before.load, yardstick, name);
     report.status = before.status.clone();
+    if let Some(reason) = &before.unproven {
+        report.validity.verdict = report.validity.verdict.max(reason.verdict);
+        report.validity.reasons.push(reason.clone());
+    }
     report.warm_up = before.warm_up;
     report.until = before.until.as_ref().map(|until| {
         let outcomes = tally.precision(&until.asked);
@@ -147,8 +151,12 @@ pub(super) fn vllm_block(
     stored: &StoredLevel,
     tally: VllmTally,
 ) -> Result<String, Fail> {
-    let (setup, before) = (setup::of_level(run.record(), stored), Before::read(run, stored)?);
-    Ok(tally.finish(vllm_run(&setup, &before)).block())
+    Ok(tally.finish(vllm_run_of(run, stored)?).block())
+}
+
+/// What was asked of a stored level, as vLLM's client would have been asked.
+pub(crate) fn vllm_run_of(run: &StoredRun, stored: &StoredLevel) -> Result<VllmRun, Fail> {
+    Ok(vllm_run(&setup::of_level(run.record(), stored), &Before::read(run, stored)?))
 }
 
 fn vllm_run(setup: &Setup, before: &Before) -> VllmRun {

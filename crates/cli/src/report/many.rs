@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use fizeau::harness::StoredRun;
 use fizeau::metrics::Verdict;
-use fizeau::report::{ComparisonReport, SweepReport};
+use fizeau::report::{ComparisonPage, ComparisonReport, SweepReport};
 
 use super::level::Level;
 use super::{Asked, Depth, Place, Stored, open, say_page, setup};
@@ -27,7 +27,7 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
         || !view.tools.is_empty()
         || view.percentile_rule.is_some()
         || !view.percentiles.is_empty();
-    if args.json || is_view {
+    if args.json || args.markdown || args.export.is_wanted() || is_view {
         return Err(Fail::usage(
             "report: several runs make a page, and nothing else; `fizeau compare --json` holds them against each other",
         ));
@@ -43,8 +43,8 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
         }));
     }
     let comparison = compared(paths);
-    let page = Place::of(args.html.as_deref(), PAGE.into())
-        .write(&page(&all, comparison.as_ref().ok()))?;
+    let tests = comparison.as_ref().map_err(|fail| fail.message.as_str());
+    let page = Place::of(args.html.as_deref(), PAGE.into()).write(&page(&all, tests))?;
     all.iter().try_for_each(|(name, report)| say(line(name, report)))?;
     if let Err(fail) = comparison {
         say(format!("no tests between them: {fail}"))?;
@@ -55,8 +55,11 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
 }
 
 /// The page of one run, or of several.
-pub(super) fn page(sides: &[Side], _comparison: Option<&ComparisonReport>) -> String {
-    sides.first().map(|(_, report)| report.page()).unwrap_or_default()
+pub(super) fn page(sides: &[Side], comparison: Result<&ComparisonReport, &str>) -> String {
+    match sides {
+        [(_, report)] => report.page(),
+        runs => ComparisonPage { runs, comparison }.page(),
+    }
 }
 
 /// The sides of a run: of an A/B run both, each turn a run of the one load; any other is one, without a name.
@@ -93,7 +96,7 @@ fn compared(paths: &[PathBuf]) -> Result<ComparisonReport, Fail> {
 }
 
 /// The last part of each path, or all of it where two end alike.
-fn names(paths: &[PathBuf]) -> Vec<String> {
+pub(super) fn names(paths: &[PathBuf]) -> Vec<String> {
     let last = |path: &PathBuf| {
         let path = path.canonicalize().unwrap_or_else(|_| path.clone());
         path.file_name().map(|name| name.to_string_lossy().into_owned())

@@ -16,6 +16,7 @@ use crate::args::TrustArgs;
 use crate::checklist;
 use crate::client::Client;
 use crate::exit::{Exit, Fail};
+use crate::progress::After;
 use crate::report::{PAGE, write_page};
 use crate::say::say;
 use crate::sweep::{Campaign, Resumed, Series};
@@ -38,11 +39,16 @@ impl Wanted {
         cancel: &Cancel,
     ) -> Result<Outcome, Fail> {
         let mut search = self.search;
-        let mut campaign = Campaign::new(with, series, client, folder, Resumed::nothing());
+        let nothing = Resumed::nothing();
+        let mut campaign = Campaign::new("search", with, series, client, folder, nothing);
         let mut levels: Vec<LevelReport> = Vec::new();
         loop {
             let level = match search.next() {
-                SearchStep::Measure(ask) => campaign.level(ask).await?,
+                SearchStep::Measure(ask) => {
+                    let most = usize::try_from(search.spec().most_levels).unwrap_or(usize::MAX);
+                    campaign.shows(most, ask.size.time, After::Unknown);
+                    campaign.level(ask).await?
+                }
                 // A long level is no point of the curve: it shows whether the answer can be kept up.
                 SearchStep::Confirm(ask) => campaign.sustained(ask).await?,
                 SearchStep::Done => break,

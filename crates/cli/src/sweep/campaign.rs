@@ -14,7 +14,7 @@ use super::series::Series;
 use crate::client::Client;
 use crate::exit::Fail;
 use crate::levels::{self, Kept, Yardstick, released};
-use crate::progress::Progress;
+use crate::progress::{After, Progress, Title};
 use crate::speed::Physics;
 
 /// Levels of a sweep under way. Each is on disk before it is given back.
@@ -32,20 +32,23 @@ pub(crate) struct Campaign<'a, M> {
 }
 
 impl<'a, M: Measure> Campaign<'a, M> {
-    /// Of nothing yet.
+    /// Of nothing yet, for `command`.
     pub(crate) fn new(
+        command: &'static str,
         with: M,
         series: &'a Series<'a>,
         client: &'a Client,
         folder: Option<&'a RunFolder>,
         resumed: Resumed,
     ) -> Self {
+        let cancel = with.cancel().clone();
+        let title = Title::of(command, &series.setup);
         Self {
-            cancel: with.cancel().clone(),
+            progress: Progress::new(series.view, title, &cancel),
+            cancel,
             resumed,
             sweep: Sweep::new(with, &series.spec, folder),
             lengths: series.physics().map(Physics::lengths),
-            progress: Progress::new(),
             series,
             client,
             folder,
@@ -59,7 +62,7 @@ impl<'a, M: Measure> Campaign<'a, M> {
 
     /// Measures whether the load of the operating point can be kept up; none when the run has been called off.
     pub(crate) async fn sustained(&mut self, ask: LevelAsk) -> Result<Option<LevelReport>, Fail> {
-        self.shows(1, None, ask.size.time);
+        self.shows(1, ask.size.time, After::Takes(Duration::ZERO));
         self.run((ask, Some(LevelRole::Sustained))).await
     }
 
@@ -73,10 +76,15 @@ impl<'a, M: Measure> Campaign<'a, M> {
         self.cancel.is_cancelled()
     }
 
-    /// What progress says of the next level: how many there are in all, what is left of the budget, how long it takes.
-    pub(super) fn shows(&mut self, of: usize, left: Option<Duration>, time: Option<Nanos>) {
-        let is_by_time = self.series.is_by_time;
-        self.progress.next(of, left, time.filter(|_| is_by_time).map(Nanos::as_secs_f64));
+    /// What is known of the next level: how many there are in all, how long it takes, and what comes after it.
+    pub(crate) fn shows(&mut self, of: usize, time: Option<Nanos>, after: After) {
+        let time = time.filter(|_| self.series.is_by_time);
+        self.progress.next(of, time.map(|time| Duration::from_nanos(time.as_nanos())), after);
+    }
+
+    /// Says `text` to whoever watches.
+    pub(super) fn note(&self, text: &str) {
+        self.progress.note(text);
     }
 
     async fn run(

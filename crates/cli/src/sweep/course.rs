@@ -3,6 +3,8 @@
 mod between;
 mod rising;
 
+use std::time::Duration;
+
 use fizeau::core::{Nanos, PerSec};
 use fizeau::harness::{LevelAsk, LevelLoad, LevelYield, Measure, RunFolder, rates_up_to};
 use fizeau::report::{LevelReport, Profile, SweepReport, Unmeasured};
@@ -15,6 +17,7 @@ use super::series::Series;
 use super::size::SECONDS;
 use crate::client::Client;
 use crate::exit::Fail;
+use crate::progress::After;
 use rising::{why, yield_of};
 
 /// A sweep under way.
@@ -67,7 +70,7 @@ impl<'a, M: Measure> Course<'a, M> {
         let levels = u32::try_from(series.spec.levels.len()).unwrap_or(u32::MAX);
         let all = levels.saturating_add(rates).saturating_add(further);
         Self {
-            campaign: Campaign::new(with, series, client, folder, resumed),
+            campaign: Campaign::new("sweep", with, series, client, folder, resumed),
             budget,
             runs: Vec::new(),
             left_out: Vec::new(),
@@ -176,7 +179,9 @@ impl<'a, M: Measure> Course<'a, M> {
             }
         }
         if missing > 0 {
-            eprintln!("note: --repeats: there was no time left of --budget for {missing} of them");
+            self.campaign.note(&format!(
+                "note: --repeats: there was no time left of --budget for {missing} of them"
+            ));
         }
         Ok(())
     }
@@ -213,11 +218,25 @@ impl<'a, M: Measure> Course<'a, M> {
             self.note_short(time);
         }
         let of = self.runs.len() + self.to_go as usize;
-        self.campaign.shows(of, self.budget.as_ref().map(Budget::left), ask.size.time);
+        self.campaign.shows(of, ask.size.time, self.after(ask.size.time));
         let Some(run) = self.campaign.level(ask).await? else { return Ok(Going::Over) };
         self.to_go = self.to_go.saturating_sub(1);
         self.runs.push((load, run));
         Ok(if self.campaign.is_cancelled() { Going::Over } else { Going::On })
+    }
+
+    /// What comes after a level that takes `time`, as far as is known.
+    fn after(&self, time: Option<Nanos>) -> After {
+        let sustain = self.series.protocol.sustain.unwrap_or_default();
+        let others = u64::from(self.to_go.saturating_sub(1));
+        match (&self.budget, time.filter(|_| self.series.is_by_time)) {
+            (Some(budget), _) => After::Budget(budget.left()),
+            (None, Some(time)) => {
+                After::Takes(Duration::from_nanos((time * others + sustain).as_nanos()))
+            }
+            (None, None) if others == 0 => After::Takes(Duration::from_nanos(sustain.as_nanos())),
+            (None, None) => After::Unknown,
+        }
     }
 
     /// How many requests per second are expected to complete at `load`, at least: of a closed loop as many as at any lower one.
@@ -233,10 +252,10 @@ impl<'a, M: Measure> Course<'a, M> {
         let seconds = time.as_secs_f64();
         if seconds < SECONDS && !self.has_said_short {
             self.has_said_short = true;
-            eprintln!(
+            self.campaign.note(&format!(
                 "note: --budget leaves {seconds:.0} s for a level: what takes longer to build up is not seen in less than \
                  {SECONDS} s"
-            );
+            ));
         }
     }
 

@@ -16,6 +16,7 @@ use super::size::{is_by_time, most_requests, size_of, until_of};
 use crate::args::{LevelsArgs, VerdictArgs, WindowArgs, WorkloadArgs};
 use crate::bench::Reader;
 use crate::exit::{Fail, Named};
+use crate::progress::View;
 use crate::speed::Physics;
 use crate::workload::{Ask, Nominal, Wish, Work};
 use crate::{goodput, price, record};
@@ -45,6 +46,8 @@ pub(crate) struct Series<'a> {
     pub(super) rates: Rates,
     /// Whether a closed loop goes on until its time is up.
     pub(super) is_by_time: bool,
+    /// How it is watched.
+    pub(super) view: View,
 }
 
 /// Who is to answer.
@@ -142,12 +145,18 @@ impl<'a> Series<'a> {
         };
         let (protocol, rates) = (Protocol::default(), Rates::of(args.plan)?);
         let is_by_time = reader == Reader::Server && is_by_time(args);
-        Ok(Self { args, spec, sample, slo, physics, setup, protocol, rates, is_by_time })
+        let view = View::default();
+        Ok(Self { args, spec, sample, slo, physics, setup, protocol, rates, is_by_time, view })
     }
 
     /// The same, going on as `protocol` says.
     pub(crate) fn with_protocol(self, protocol: Protocol) -> Self {
         Self { protocol, ..self }
+    }
+
+    /// The same, watched as `view` has it.
+    pub(crate) fn watched(self, view: View) -> Self {
+        Self { view, ..self }
     }
 
     /// A level of it, of the usual size.

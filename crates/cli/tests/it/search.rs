@@ -47,7 +47,9 @@ fn it_finds_a_rate_and_keeps_a_run_that_is_read_again() {
     assert!(
         ended.out.lines().all(|line| line.chars().count() <= 80 || line.starts_with("report:"))
     );
-    assert!(read_to_string(format!("{out}/report.html")).unwrap().contains("<svg"));
+    assert!(
+        read_to_string(format!("{out}/report.html")).unwrap().contains("data-chart=\"frontier\"")
+    );
     let sweep = json(format!("{out}/sweep.json"));
     let short = loads.iter().filter(|(of, _)| of != "confirmation").count();
     assert_eq!(

@@ -46,7 +46,7 @@ fn the_embedded_engine_is_swept_over_http() {
     assert!(sweep["operating_point"]["level"].is_number());
     assert!(!sweep["frontier"].as_array().unwrap().is_empty());
     let page = std::fs::read_to_string(format!("{out}/report.html")).unwrap();
-    assert!(page.contains("<svg") && page.contains("simulated"));
+    assert!(page.contains("data-chart=\"frontier\"") && page.contains("simulated"));
     assert!(
         !page.contains("src=\"http") && !page.contains("href=\"http"),
         "the page is whole in itself"

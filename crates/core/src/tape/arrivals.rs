@@ -35,6 +35,7 @@ impl Arrival {
 /// On which channel output came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum Channel {
     /// An embedding: the whole reply at once, and no token in it.
@@ -75,7 +76,8 @@ pub(super) mod columns {
     use crate::{Nanos, ReadLag, Stamp};
 
     #[derive(Serialize, Deserialize)]
-    struct Columns {
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+    pub(crate) struct Columns {
         /// Nanoseconds since the previous arrival; the first since the epoch.
         gap_ns: Vec<u64>,
         /// How many reads later than the previous arrival; the first counts from read 0.
@@ -152,7 +154,8 @@ pub(super) mod columns {
 
     /// A column as runs of equal values: (value, how many).
     #[derive(Serialize, Deserialize)]
-    struct Runs<T>(Vec<(T, usize)>);
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+    pub(crate) struct Runs<T>(Vec<(T, usize)>);
 
     impl<T: Copy> Runs<T> {
         /// How many values there are. Counted without building them: a run length from a file may be absurd.

@@ -9,6 +9,7 @@ use crate::Nanos;
 /// How a request ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Outcome {
     /// By the protocol's own end, with at least one token and no error at any time.
     Complete(Finish),
@@ -19,6 +20,7 @@ pub enum Outcome {
 /// Why a complete reply ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub enum Finish {
     /// The asked length was reached; the normal end of a capped run.
@@ -35,6 +37,7 @@ pub enum Finish {
 
 /// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failure {
     /// What kind of failure it was.
     pub class: FailureClass,
@@ -65,6 +68,7 @@ impl fmt::Display for Failure {
 /// The kinds of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum FailureClass {
     /// We gave it up (an interrupt, the end of a level).
     Cancelled,

@@ -14,7 +14,7 @@ use crate::drive::{Driven, Ended, Keep, Outlet};
 use crate::level::{LevelError, LevelRun, Warmup, widen};
 use crate::observe::{Notice, Observer, Tee};
 use crate::until::Looks;
-use crate::{Cancel, DriveError};
+use crate::{Cancel, DriveError, InFlight};
 
 /// How far ahead the common start lies: longer than it takes to wake a worker, short enough to be no wait.
 const LEAD: Nanos = Nanos::from_millis(2);
@@ -27,6 +27,8 @@ pub(super) struct Collector<E> {
     inbox: UnboundedReceiver<Message<E>>,
     /// Calls this level off.
     cancel: Cancel,
+    /// Kept by the workers.
+    in_flight: InFlight,
     workers: usize,
     ready: usize,
     over: usize,
@@ -40,13 +42,14 @@ pub(super) struct Collector<E> {
 impl<E: Error> Collector<E> {
     pub(super) fn new(
         inbox: UnboundedReceiver<Message<E>>,
-        cancel: Cancel,
+        (cancel, in_flight): (Cancel, InFlight),
         workers: usize,
     ) -> Self {
         let threads = u32::try_from(workers).unwrap_or(u32::MAX);
         Self {
             inbox,
             cancel,
+            in_flight,
             workers,
             ready: 0,
             over: 0,
@@ -76,7 +79,8 @@ impl<E: Error> Collector<E> {
         {
             self.note(message);
         }
-        observer.notice(Notice::WarmedUp { requests: self.warmup.sent });
+        let (requests, in_flight) = (self.warmup.sent, &self.in_flight);
+        observer.notice(Notice::WarmedUp { requests, in_flight });
         let start = clock.now() + LEAD;
         for switch in switches {
             // Who is over already does not wait.

@@ -14,11 +14,11 @@ use tokio::sync::{mpsc, oneshot};
 use super::Preconnect;
 use super::deal::{Hand, Share};
 use super::nap::{Counted, Nap, Wakeful};
-use crate::Cancel;
 use crate::drive::{Course, DriveError, Driven, Keep, Outlet, TextAfter, press};
 use crate::level::Warmup;
 use crate::pacer::Pacer;
 use crate::proof::{SelfWatch, Watch};
+use crate::{Cancel, InFlight};
 
 /// What a worker is told to do.
 #[derive(Debug)]
@@ -37,6 +37,7 @@ pub(super) struct Part<E> {
     pub(super) cancel: Cancel,
     /// Thrown when nothing more is to be released.
     pub(super) enough: Cancel,
+    pub(super) in_flight: InFlight,
     /// When to start; never told if the level breaks off before.
     pub(super) start: oneshot::Receiver<Stamp>,
     pub(super) post: Post<E>,
@@ -140,7 +141,8 @@ impl<T: Preconnect> Worker<T> {
     }
 
     async fn level(&self, part: Part<T::Error>) {
-        let Part { hand, ahead, stop_after, text, cancel, enough, start, mut post } = part;
+        let Part { hand, ahead, stop_after, text, cancel, enough, in_flight, start, mut post } =
+            part;
         let Hand { mut warmup, mut requests, cap, underway, probe } = hand;
         self.timer.nap.forget();
         match self.warm_up(&mut warmup, &cap, &cancel).await {
@@ -158,6 +160,7 @@ impl<T: Preconnect> Worker<T> {
         self.timer.sleep_until(start).await;
         let watch = Watch::start(SelfWatch::Thread, &self.timer);
         let course = self.course(&cancel, start).with(stop_after, text).until(Some(&enough));
+        let course = course.counted(in_flight);
         let load = (&mut requests, underway);
         let driven = press(&course, load, slots, probe, &mut post).await;
         post.done(driven.map(|driven| (driven, watch.stop(&self.timer))));

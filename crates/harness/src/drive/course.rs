@@ -12,8 +12,8 @@ use super::flight::{Landed, Urgency, Yielding, fly, launch};
 use super::line::Line;
 use super::manifest::Manifest;
 use super::{DriveError, Driven, Ended, Outlet, Slots, TextAfter};
-use crate::Cancel;
 use crate::cancel::CancelWatch;
+use crate::{Cancel, InFlight};
 
 /// What a drive has to do with, but for where requests come from and tapes go.
 pub(crate) struct Course<'a, T, C> {
@@ -27,6 +27,8 @@ pub(crate) struct Course<'a, T, C> {
     text: TextAfter,
     /// Once this is thrown nothing more is released; what is in flight then still finishes.
     until: Option<&'a Cancel>,
+    /// Counts what is in flight; none where nobody watches.
+    in_flight: Option<InFlight>,
     part: Part,
     urgency: Rc<Urgency>,
 }
@@ -42,6 +44,7 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
             stop_after: None,
             text: TextAfter::Keep,
             until: None,
+            in_flight: None,
             part: Part::Load,
             urgency: Rc::default(),
         }
@@ -56,6 +59,11 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
         Self { stop_after, text, ..self }
     }
 
+    /// With what is in flight counted in `in_flight`.
+    pub(crate) fn counted(self, in_flight: InFlight) -> Self {
+        Self { in_flight: Some(in_flight), ..self }
+    }
+
     /// A switch that calls off courses of this level alone.
     pub(super) fn switch(&self) -> Cancel {
         self.cancel.part()
@@ -66,7 +74,8 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
     where
         'a: 'c,
     {
-        Course { cancel, urgency: Rc::clone(&self.urgency), ..*self }
+        let (in_flight, urgency) = (self.in_flight.clone(), Rc::clone(&self.urgency));
+        Course { cancel, in_flight, urgency, ..*self }
     }
 
     /// The course of the probe stream beside this one, `until` the load is over. Each lets the other's due requests go
@@ -75,6 +84,7 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
         Self {
             stop_after: None,
             until: Some(until),
+            in_flight: None,
             part: Part::Probe,
             urgency: Rc::clone(&self.urgency),
             ..*self
@@ -89,7 +99,7 @@ impl<'a, T: Transport, C: Timer> Course<'a, T, C> {
     ) -> Result<Driven, DriveError<S::Error, T::Error, K::Error>> {
         let ears = Ears { cancel: self.cancel.watch(), until: self.until.map(Cancel::watch) };
         let mut flights = FuturesUnordered::new();
-        let mut manifest = Manifest::default();
+        let mut manifest = Manifest::new(self.in_flight.clone());
         let mut unkept = VecDeque::new();
         let mut line = Line::new(self.timer, self.start);
         line.refill(source).map_err(DriveError::Source)?;

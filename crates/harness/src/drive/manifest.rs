@@ -7,8 +7,13 @@ use fizeau_core::{
     Asked, Failure, FailureClass, Marks, Outcome, Part, Request, RequestId, SessionId, Stamp, Tape,
 };
 
-#[derive(Default)]
-pub(super) struct Manifest(BTreeMap<RequestId, Entry>);
+use crate::InFlight;
+
+pub(super) struct Manifest {
+    entries: BTreeMap<RequestId, Entry>,
+    /// Told of each; none where nobody counts.
+    count: Option<InFlight>,
+}
 
 struct Entry {
     session: SessionId,
@@ -21,6 +26,11 @@ struct Entry {
 }
 
 impl Manifest {
+    /// Of nobody yet.
+    pub(super) const fn new(count: Option<InFlight>) -> Self {
+        Self { entries: BTreeMap::new(), count }
+    }
+
     pub(super) fn enter(&mut self, request: &Request, intended: Stamp, released: Stamp) {
         let asked = Asked {
             input_tokens: request.input_tokens,
@@ -29,16 +39,22 @@ impl Manifest {
         };
         let Request { session, turn, part, .. } = *request;
         let model = request.model.clone();
-        self.0.insert(request.id, Entry { session, turn, part, model, asked, intended, released });
+        let entry = Entry { session, turn, part, model, asked, intended, released };
+        self.entries.insert(request.id, entry);
+        self.count.iter().for_each(InFlight::left);
     }
 
     pub(super) fn leave(&mut self, id: RequestId) {
-        self.0.remove(&id);
+        if self.entries.remove(&id).is_some() {
+            self.count.iter().for_each(|count| count.back(1));
+        }
     }
 
     /// The tapes of all that are still in flight, called off `now`.
-    pub(super) fn cancelled(self, now: Stamp) -> impl Iterator<Item = Tape> {
-        self.0.into_iter().map(move |(request, entry)| Tape {
+    pub(super) fn cancelled(mut self, now: Stamp) -> impl Iterator<Item = Tape> {
+        let entries = std::mem::take(&mut self.entries);
+        self.count.iter().for_each(|count| count.back(entries.len() as u64));
+        entries.into_iter().map(move |(request, entry)| Tape {
             request,
             session: entry.session,
             turn: entry.turn,
@@ -52,5 +68,12 @@ impl Manifest {
             )),
             ..Tape::sent_at(entry.released)
         })
+    }
+}
+
+impl Drop for Manifest {
+    /// A drive that breaks off or is dropped leaves nobody in flight.
+    fn drop(&mut self) {
+        self.count.iter().for_each(|count| count.back(self.entries.len() as u64));
     }
 }

@@ -1,4 +1,5 @@
 mod beside;
+mod in_flight;
 
 use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroUsize};

@@ -5,6 +5,7 @@ mod ab;
 mod crew;
 mod drive;
 mod folder;
+mod in_flight;
 mod level;
 mod levels;
 mod pacer;

@@ -39,7 +39,7 @@ impl Default for ComparisonSettings {
 /// A candidate against a baseline, figure by figure. Differences are candidate less baseline.
 ///
 /// [`ComparisonTable::of_rounds`] makes it from the rounds of an A/B run, [`ComparisonTable::of_requests`] from the requests
-/// of two runs.
+/// of two runs, [`ComparisonTable::of_intervals`] from figures whose requests are not at hand.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparisonTable {
     /// What was compared with what.
@@ -68,6 +68,8 @@ pub enum Basis {
         /// How many the candidate has.
         candidate: u64,
     },
+    /// The 95 % intervals of figures, without the requests that they are of.
+    Intervals,
 }
 
 /// One figure of both sides.
@@ -129,6 +131,8 @@ pub enum ComparisonTest {
     BlockBootstrap,
     /// [`Sides::mann_whitney`](super::Sides::mann_whitney), its deviation made smaller for the autocorrelation of ranks.
     MannWhitney,
+    /// The difference against the normal distribution, by the 95 % intervals of both figures.
+    Intervals,
 }
 
 impl ComparisonTest {
@@ -140,6 +144,7 @@ impl ComparisonTest {
             Self::Wilcoxon => "Wilcoxon",
             Self::BlockBootstrap => "block bootstrap",
             Self::MannWhitney => "Mann-Whitney",
+            Self::Intervals => "normal, by intervals",
         }
     }
 }
@@ -191,6 +196,9 @@ pub enum Untested {
     /// A side has no such figure.
     #[error("the {0} has none")]
     Absent(super::Side),
+    /// A side's figure has no interval.
+    #[error("the {0}'s has no interval")]
+    NoInterval(super::Side),
     /// Both sides have some, but no request has it on both.
     #[error("no pair of requests has it on both sides")]
     NoPairs,
@@ -252,19 +260,28 @@ impl ComparisonTable {
         self.rows.iter().filter(has).map(|row| row.figure)
     }
 
-    /// Whether any figure is worse where all tables are taken as one, with Holm's correction over the figures of all: then the
-    /// chance of saying so of a server that is not is at most alpha, however many levels and runs were compared.
+    /// Whether any figure is worse where all tables are taken as one: see [`ComparisonTable::worse_of_all`].
     pub fn is_any_worse<'a>(tables: impl IntoIterator<Item = &'a Self>) -> bool {
-        let decided = tables.into_iter().flat_map(|table| {
+        !Self::worse_of_all(tables).is_empty()
+    }
+
+    /// The figures that are worse where all tables are taken as one, each with the place of its table, with Holm's correction
+    /// over the figures of all: then the chance of saying so of a server that is not is at most alpha, however many levels and
+    /// runs were compared.
+    pub fn worse_of_all<'a>(tables: impl IntoIterator<Item = &'a Self>) -> Vec<(usize, Figure)> {
+        let decided = tables.into_iter().enumerate().flat_map(|(place, table)| {
             let decided = table.rows.iter().filter(|row| row.is_decided);
-            decided.filter_map(move |row| Some((table.alpha, row, row.tested.as_ref().ok()?.p()?)))
+            let tested = decided.filter_map(|row| Some((row, row.tested.as_ref().ok()?.p()?)));
+            tested.map(move |(row, p)| (place, table.alpha, row, p))
         });
-        let decided: Vec<(Alpha, &ComparedFigure, PValue)> = decided.collect();
-        let raw: Vec<PValue> = decided.iter().map(|(_, _, p)| *p).collect();
+        let decided: Vec<(usize, Alpha, &ComparedFigure, PValue)> = decided.collect();
+        let raw: Vec<PValue> = decided.iter().map(|(_, _, _, p)| *p).collect();
         let corrected = decided.iter().zip(holm(&raw));
         corrected
-            .filter(|((alpha, _, _), p)| p.get() <= alpha.get())
-            .any(|((_, row, _), _)| row.answer() == Some(Answer::Worse))
+            .filter(|((_, alpha, _, _), p)| p.get() <= alpha.get())
+            .filter(|((_, _, row, _), _)| row.answer() == Some(Answer::Worse))
+            .map(|((place, _, row, _), _)| (*place, row.figure))
+            .collect()
     }
 
     fn family(&self) -> impl Iterator<Item = &Tested> {

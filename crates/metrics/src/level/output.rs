@@ -61,6 +61,7 @@ pub struct EventHistogram {
 
 /// Events whose number of tokens lies in one range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EventBin {
     /// The least number of tokens in this range.
     pub least: u32,

@@ -46,6 +46,11 @@ fn steady_state(sheet: &mut Sheet, run: &Run<'_>) {
     };
     let duration = run::secs(window.end.saturating_since(window.start));
     let events = steady::events_within(&flights, &window) as f64;
+    // Of the run's start, as its `start_times` are: the first release.
+    let first = run.tapes.iter().map(|tape| tape.marks.released).min().unwrap_or_default();
+    let since = |at: fizeau_core::Stamp| run::secs(at.saturating_since(first));
+    sheet.put(key("window.start_s"), PeerUnit::Seconds, since(window.start));
+    sheet.put(key("window.end_s"), PeerUnit::Seconds, since(window.end));
     sheet.put(key("window.duration_s"), PeerUnit::Seconds, duration);
     sheet.put(key("window.observed_peak"), PeerUnit::Count, window.peak);
     sheet.put(key("output_throughput"), PeerUnit::PerSecond, events / duration);

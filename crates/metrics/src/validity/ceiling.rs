@@ -23,6 +23,7 @@ pub struct Ceiling {
 
 /// The most paced streams that the client serves on time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OnTimeLimit {
     /// How many streams were open at a time, on average.
     pub streams: u64,

@@ -62,6 +62,7 @@ pub struct Headroom {
 
 /// How much is needed, and how much there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Room {
     /// What the run needs at most.
     pub needed: u64,

@@ -1,6 +1,7 @@
 //! Tests of difference, effects and answers.
 
 mod goldens;
+mod intervals;
 mod laws;
 mod refusals;
 mod requests;

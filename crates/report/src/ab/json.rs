@@ -9,7 +9,9 @@ use crate::{ComparisonView, Endpoint, LevelReport, LevelStatus, Setup};
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Ab<'a> {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "fizeau.ab/1")))]
     schema: &'static str,
     version: &'static str,
     setup: &'a Setup,
@@ -28,6 +30,7 @@ struct Ab<'a> {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "AbParty"))]
 struct Party<'a> {
     name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,6 +39,7 @@ struct Party<'a> {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "AbRound"))]
 struct Round<'a> {
     round: u32,
     first: &'static str,
@@ -48,6 +52,7 @@ struct Round<'a> {
 
 /// The figures that a reader looks for first, left out where there is none; all are in the turn's own `summary.json`.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "AbTurn"))]
 struct Turn<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     folder: Option<&'a str>,
@@ -63,6 +68,9 @@ struct Turn<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tpot_p50_ms: Option<Millis>,
 }
+
+#[cfg(feature = "schema")]
+fizeau_core::written_as!(AbReport, Ab<'static>);
 
 impl Serialize for AbReport {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

@@ -8,6 +8,7 @@ use serde::Serialize;
 /// One thing that a benchmark is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Check {
     /// Requests that do not count were sent before each level.
     WarmUp,

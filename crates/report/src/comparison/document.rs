@@ -1,5 +1,8 @@
 //! Runs against a baseline: the whole text, and `fizeau.comparison/1`.
 
+#[cfg(feature = "schema")]
+mod schema;
+
 use fizeau_metrics::{Basis, ComparedFigure, ComparisonTable, Effect, EffectInterval, NamedTest};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -20,6 +23,7 @@ pub struct ComparisonReport {
 
 /// A run that is compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedRun {
     /// Where it lies, or what it is called.
     pub name: String,
@@ -202,6 +206,7 @@ impl Serialize for Table<'_> {
             Basis::Requests { baseline, candidate } => {
                 map.serialize_entry("requests", &[baseline, candidate])?;
             }
+            Basis::Intervals => map.serialize_entry("intervals_alone", &true)?,
         }
         map.serialize_entry("alpha", &table.alpha.get())?;
         map.serialize_entry("power", &table.power.get())?;

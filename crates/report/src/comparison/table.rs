@@ -7,14 +7,19 @@ use crate::number::number;
 use crate::terminal::{plain, wrap};
 
 /// One line of the table.
-enum Line {
+pub(crate) enum Cells {
     /// Cells that stand under their heads.
-    Cells([String; COLUMNS]),
+    Tested([String; COLUMNS]),
     /// A figure without a test: its name and values, and the reason.
     Untested([String; 3], String),
 }
 
 const COLUMNS: usize = 7;
+
+/// What stands above the cells of both sides.
+pub(crate) fn heads(baseline: &str, candidate: &str) -> [String; COLUMNS] {
+    ["", baseline, candidate, "change", "interval", "p", "answer"].map(str::to_owned)
+}
 
 /// The longest name of a side that a column's head takes.
 const LONGEST_NAME: usize = 12;
@@ -23,17 +28,9 @@ const LONGEST_NAME: usize = 12;
 pub(super) fn lines(view: &ComparisonView<'_>) -> Vec<String> {
     let (decided, beside): (Vec<_>, Vec<_>) =
         view.table.rows.iter().partition(|row| row.is_decided);
-    let heads = [
-        String::new(),
-        short(view.baseline, "A"),
-        short(view.candidate, "B"),
-        "change".to_owned(),
-        "interval".to_owned(),
-        "p".to_owned(),
-        "answer".to_owned(),
-    ];
-    let decided: Vec<Line> = decided.into_iter().map(line).collect();
-    let beside: Vec<Line> = beside.into_iter().map(line).collect();
+    let heads = heads(&short(view.baseline, "A"), &short(view.candidate, "B"));
+    let decided: Vec<Cells> = decided.into_iter().map(Cells::of).collect();
+    let beside: Vec<Cells> = beside.into_iter().map(Cells::of).collect();
     let widths = widths(&heads, decided.iter().chain(&beside));
     let mut out = vec![draw(&heads, &widths)];
     out.extend(decided.iter().map(|line| drawn(line, &widths)));
@@ -50,19 +47,23 @@ fn short(name: &str, letter: &str) -> String {
     if fits { plain(name) } else { letter.to_owned() }
 }
 
-fn line(row: &ComparedFigure) -> Line {
-    let figure = format!("{}, {}", row.figure.label(), row.figure.unit());
-    let figure = figure.trim_end_matches(", ").to_owned();
-    let value = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), number);
-    let (baseline, candidate) = (value(row.baseline), value(row.candidate));
-    match &row.tested {
-        Ok(tested) => {
-            let (change, interval) = change(tested);
-            let p = tested.decision.map(|decision| decision.adjusted).or_else(|| tested.p());
-            let p = p.map_or_else(|| "-".to_owned(), |p| p_value(p.get()));
-            Line::Cells([figure, baseline, candidate, change, interval, p, answer(row).to_owned()])
+impl Cells {
+    /// A figure of both sides, and what was found of it.
+    pub(crate) fn of(row: &ComparedFigure) -> Self {
+        let figure = format!("{}, {}", row.figure.label(), row.figure.unit());
+        let figure = figure.trim_end_matches(", ").to_owned();
+        let value = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), number);
+        let (baseline, candidate) = (value(row.baseline), value(row.candidate));
+        match &row.tested {
+            Ok(tested) => {
+                let (change, interval) = change(tested);
+                let p = tested.decision.map(|decision| decision.adjusted).or_else(|| tested.p());
+                let p = p.map_or_else(|| "-".to_owned(), |p| p_value(p.get()));
+                let answer = answer(row).to_owned();
+                Self::Tested([figure, baseline, candidate, change, interval, p, answer])
+            }
+            Err(why) => Self::Untested([figure, baseline, candidate], why.to_string()),
         }
-        Err(why) => Line::Untested([figure, baseline, candidate], why.to_string()),
     }
 }
 
@@ -119,7 +120,7 @@ const MOST_DECIMALS: usize = 6;
 
 fn widths<'a>(
     heads: &[String; COLUMNS],
-    lines: impl Iterator<Item = &'a Line>,
+    lines: impl Iterator<Item = &'a Cells>,
 ) -> [usize; COLUMNS] {
     let mut widths = [0; COLUMNS];
     let mut widen = |cells: &[String]| {
@@ -130,17 +131,17 @@ fn widths<'a>(
     widen(heads);
     for line in lines {
         match line {
-            Line::Cells(cells) => widen(cells),
-            Line::Untested(cells, _) => widen(cells),
+            Cells::Tested(cells) => widen(cells),
+            Cells::Untested(cells, _) => widen(cells),
         }
     }
     widths
 }
 
-fn drawn(line: &Line, widths: &[usize; COLUMNS]) -> String {
+fn drawn(line: &Cells, widths: &[usize; COLUMNS]) -> String {
     match line {
-        Line::Cells(cells) => draw(cells, widths),
-        Line::Untested(cells, why) => {
+        Cells::Tested(cells) => draw(cells, widths),
+        Cells::Untested(cells, why) => {
             let whole = format!("{}  {why}", draw(cells, widths));
             if whole.chars().count() <= WIDTH {
                 return whole;

@@ -11,7 +11,9 @@ use crate::{Asked, Checklist};
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Summary<'a> {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "fizeau.summary/1")))]
     schema: &'static str,
     version: &'static str,
     load: LoadPoint,
@@ -34,6 +36,9 @@ struct Summary<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     checklist: Option<&'a Checklist>,
 }
+
+#[cfg(feature = "schema")]
+fizeau_core::written_as!(LevelReport, Summary<'static>);
 
 impl Serialize for LevelReport {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

@@ -47,6 +47,38 @@ impl Serialize for Client<'_> {
     }
 }
 
+#[cfg(feature = "schema")]
+fizeau_core::object_schema!(
+    Client<'_>,
+    "Client",
+    "What the client saw of itself; of a simulation null but for `stamps`, since nobody measured.",
+    |o| o
+        .field::<StampSource>("stamps")
+        .each(
+            &["threads", "connections_fresh", "connections_replaced"],
+            fizeau_core::schema::ObjectSchema::or_reason::<u64>
+        )
+        .each(
+            &["cpu_share", "run_delay_share"],
+            fizeau_core::schema::ObjectSchema::or_reason::<f64>
+        )
+        .or_reason::<fizeau_metrics::Headroom>("headroom")
+        .or_reason::<fizeau_metrics::Ceiling>("ceiling")
+        .each(
+            &["send_lateness_ms", "connection_wait_ms", "read_lag_ms"],
+            fizeau_core::schema::ObjectSchema::or_reason::<Tail<'_>>
+        )
+        .or_reason::<f64>("ceiling_share")
+);
+
+#[cfg(feature = "schema")]
+fizeau_core::object_schema!(
+    Tail<'_>,
+    "Tail",
+    "Median, tail and greatest; in full in `metrics`.",
+    |o| o.each(&["p50", "p99", "max"], fizeau_core::schema::ObjectSchema::or_reason::<f64>)
+);
+
 /// In virtual time there is no client whose own doing could be in a figure.
 fn nobody<S: Serializer>(to: S) -> Result<S::Ok, S::Error> {
     let absent = [

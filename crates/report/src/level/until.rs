@@ -34,6 +34,19 @@ impl Serialize for Until {
     }
 }
 
+#[cfg(feature = "schema")]
+fizeau_core::object_schema!(
+    Until,
+    "Until",
+    "A level that went on until figures were known.",
+    |o| o.field::<bool>("reached").field::<Vec<Outcome<'_>>>("goals")
+);
+
+#[cfg(feature = "schema")]
+fizeau_core::object_schema!(Outcome<'_>, "UntilGoal", "How well one figure is known.", |o| o
+    .field::<String>("goal")
+    .or_reason::<f64>("half_width"));
+
 struct Outcome<'a>(&'a PrecisionOutcome);
 
 impl Serialize for Outcome<'_> {

@@ -8,8 +8,8 @@ use crate::goal::shown;
 use crate::number::{percent, supported};
 use crate::plan::usd;
 use crate::{
-    ChartFigure, ChartLevel, ChartRun, GoalResult, LevelReport, OperatingPoint, SpeedOfLight,
-    SweepReport,
+    ChartFigure, ChartLevel, ChartRun, Decision, GoalResult, LevelReport, OperatingPoint,
+    SpeedOfLight, SweepReport,
 };
 
 /// The answers, and at which load those are that are not about the operating point.
@@ -33,6 +33,7 @@ pub(super) struct Answer {
 /// The level that answers are of.
 #[derive(Clone, Copy)]
 struct At<'a> {
+    index: usize,
     level: &'a LevelReport,
     chart: &'a ChartLevel,
 }
@@ -41,7 +42,7 @@ impl Answers {
     pub(super) fn of(report: &SweepReport, run: &ChartRun) -> Self {
         let (level, why) = anchor(report);
         let at = level.and_then(|index| {
-            Some(At { level: report.levels().get(index)?, chart: run.levels.get(index)? })
+            Some(At { index, level: report.levels().get(index)?, chart: run.levels.get(index)? })
         });
         let said = match (at, why) {
             (Some(at), why) if !why.is_empty() => {
@@ -90,7 +91,7 @@ fn point(report: &SweepReport, run: &ChartRun) -> Answer {
     if let Some(level) = point.level().and_then(|index| run.levels.get(index)) {
         let mut lines = vec![rates(level)];
         lines.extend(point.goals().iter().map(goal));
-        let loose = report.decisions().first().is_some_and(|decision| decision.is_loose_only());
+        let loose = report.decisions().first().is_some_and(Decision::is_loose_only);
         lines.extend(loose.then(|| "met at the loose end of the goals only".to_owned()));
         return Answer::known(NAME, level.load.clone(), lines);
     }
@@ -153,34 +154,33 @@ fn margin(report: &SweepReport) -> Answer {
 fn cost(report: &SweepReport, at: Option<At<'_>>) -> Answer {
     const NAME: &str = "A million output tokens";
     let Some(at) = at else { return Answer::absent(NAME, "not known", "nothing was measured") };
-    let output = at.chart.figures.get("output_tps").filter(|output| output.value > 0.0);
-    let (Some(devices), Some(output)) = (report.devices(), output) else {
-        let why = "how many devices it took is not known: give --model-config and --hardware";
-        return Answer::absent(NAME, "not known", why);
+    let cost = match report.cost_at(at.index) {
+        Ok(cost) => cost,
+        Err(why) => return Answer::absent(NAME, "not known", why.to_string()),
     };
-    let hours = format!("{} device-hours", supported(device_hours(devices, output), None));
-    let price = at.chart.figures.get("cost_per_million_output").zip(report.price());
-    let Some((price, rate)) = price else {
+    let hours = format!("{} device-hours", supported(cost.device_hours.value, None));
+    let Some((usd, rate)) = cost.usd.zip(report.price()) else {
         let lines = vec!["without a price: --gpu-hour gives one".to_owned()];
         return Answer::known(NAME, hours, lines);
     };
-    let ends = ends(price).map(|[low, high]| format!("{low} to {high} USD"));
+    let usd = ChartFigure {
+        value: usd.value,
+        low: usd.interval.map(|ends| ends.low),
+        high: usd.interval.map(|ends| ends.high),
+        stand_in: false,
+    };
+    let ends = ends(usd).map(|[low, high]| format!("{low} to {high} USD"));
     let lines = ends.into_iter().chain([hours, price_words(rate)]).collect();
-    Answer::known(NAME, format!("{} USD", dollars(price)), lines)
+    Answer::known(NAME, format!("{} USD", dollars(usd)), lines)
 }
 
 /// The price with the digits that its interval supports; small ones with those that count.
-pub(super) fn dollars(price: ChartFigure) -> String {
+fn dollars(price: ChartFigure) -> String {
     if price.low.is_some() { rounded(price) } else { usd(price.value) }
 }
 
-/// What a million output tokens take of the time of all devices together.
-fn device_hours(devices: u64, output: ChartFigure) -> f64 {
-    devices as f64 / (3600.0 * output.value) * 1e6
-}
-
 /// `at 2.10 USD a device-hour, as given`.
-pub(super) fn price_words(rate: &HourlyRate) -> String {
+fn price_words(rate: &HourlyRate) -> String {
     let low = usd(rate.low().get());
     let origin = match rate.origin() {
         Origin::Given => "as given".to_owned(),

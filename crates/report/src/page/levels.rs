@@ -172,13 +172,18 @@ fn repeats(report: &SweepReport) -> Option<Table> {
     })
 }
 
-const SHARES: [Statistic; 5] =
-    [Statistic::P50, Statistic::P90, Statistic::P95, Statistic::P99, Statistic::P999];
+const SHARES: [(&str, Statistic); 5] = [
+    ("p50", Statistic::P50),
+    ("p90", Statistic::P90),
+    ("p95", Statistic::P95),
+    ("p99", Statistic::P99),
+    ("p99.9", Statistic::P999),
+];
 
 /// The tails of each latency, level by level.
 fn percentiles(report: &SweepReport) -> Option<Table> {
     let mut heads = vec![Head::figure("load", ""), Head::words("latency")];
-    heads.extend(SHARES.map(|share| Head::figure(share.as_str(), "ms")));
+    heads.extend(SHARES.map(|(name, _)| Head::figure(name, "ms")));
     heads.push(Head::figure("greatest", "ms"));
     heads.push(Head::figure("values", ""));
     let mut rows = Vec::new();
@@ -192,7 +197,7 @@ fn percentiles(report: &SweepReport) -> Option<Table> {
         ];
         for (name, sample) in samples.into_iter().filter(|(_, sample)| sample.n > 0) {
             let mut cells = vec![load_cell(level), Cell::left(name)];
-            cells.extend(SHARES.map(|share| quantile(sample, share)));
+            cells.extend(SHARES.map(|(_, share)| latency(sample.statistic(share))));
             cells
                 .extend([latency(sample.max), Cell::number(sample.n as f64, sample.n.to_string())]);
             rows.push(Row::plain(cells));
@@ -205,10 +210,6 @@ fn percentiles(report: &SweepReport) -> Option<Table> {
         rows,
         notes: vec!["A dash: the sample is too small for that percentile.".to_owned()],
     })
-}
-
-fn quantile(sample: &Distribution, statistic: Statistic) -> Cell {
-    latency(sample.statistic(statistic))
 }
 
 fn latency(value: Option<Millis>) -> Cell {

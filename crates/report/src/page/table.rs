@@ -96,8 +96,9 @@ pub(super) fn rounded(figure: ChartFigure) -> String {
     supported(figure.value, figure.low.zip(figure.high))
 }
 
-/// The ends of its interval, with as many digits; none where it has none, or is exact.
+/// The ends of its interval, with as many digits; none where it has none, or the digits do not tell them apart.
 pub(super) fn ends(figure: ChartFigure) -> Option<[String; 2]> {
     let interval = figure.low.zip(figure.high).filter(|(low, high)| low < high)?;
-    Some([interval.0, interval.1].map(|end| supported(end, Some(interval))))
+    let ends = [interval.0, interval.1].map(|end| supported(end, Some(interval)));
+    (ends[0] != ends[1]).then_some(ends)
 }

@@ -12,11 +12,12 @@ use crate::ChartRun;
 const STYLE: &str = include_str!("style.css");
 
 /// Every template, by the name that others know it by. What ends in `.html` is escaped.
-const TEMPLATES: [(&str, &str); 5] = [
+const TEMPLATES: [(&str, &str); 6] = [
     ("base.html", include_str!("templates/base.html")),
     ("parts.html", include_str!("templates/parts.html")),
     ("run.html", include_str!("templates/run.html")),
     ("comparison.html", include_str!("templates/comparison.html")),
+    ("imported.html", include_str!("templates/imported.html")),
     ("plain.html", include_str!("templates/plain.html")),
 ];
 
@@ -27,6 +28,8 @@ pub(super) enum Template {
     Run,
     /// Of several.
     Comparison,
+    /// Of figures of another tool.
+    Imported,
 }
 
 /// The page of `template` that shows `page`, with the charts of `data`, which is JSON that [`data`] wrote.
@@ -34,6 +37,7 @@ pub(super) fn render(template: Template, title: &str, page: &impl Serialize, dat
     let name = match template {
         Template::Run => "run.html",
         Template::Comparison => "comparison.html",
+        Template::Imported => "imported.html",
     };
     let style = safe(&[STYLE, script::STYLE].concat());
     let context = context! {
@@ -56,7 +60,7 @@ fn drawn(name: &str, context: Value) -> String {
     // Templates and what they are given are both of this crate and drawn in its tests: what is left is a defect, which is
     // better said on the page than by a page that is missing.
     try_drawn(name, context).unwrap_or_else(|error| {
-        let error = crate::chart::escape(&format!("{error:#}"));
+        let error = crate::escape::escape(&format!("{error:#}"));
         format!(
             "<!doctype html>\n<title>Fizeau</title>\n<p>This page could not be drawn: {error}</p>\n"
         )

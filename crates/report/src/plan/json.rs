@@ -10,7 +10,9 @@ use crate::goal::Bounds;
 use crate::price::origin;
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PlanDocument"))]
 struct Document<'a> {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "fizeau.plan/1")))]
     schema: &'static str,
     version: &'static str,
     requests_per_s: f64,
@@ -23,6 +25,7 @@ struct Document<'a> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Plan"))]
 struct PlanJson<'a> {
     name: &'a str,
     from: &'a str,
@@ -39,6 +42,7 @@ struct PlanJson<'a> {
 
 /// Every figure, or all of them null and the reason.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Outcome<'a> {
     requests_per_s_per_replica: Option<Ends>,
     planned_requests_per_s_per_replica: Option<Ends>,
@@ -57,6 +61,7 @@ struct Outcome<'a> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Estimate"))]
 struct Ends {
     value: f64,
     low: f64,
@@ -64,6 +69,7 @@ struct Ends {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Fleet"))]
 struct FleetJson<'a> {
     replicas_needed: u64,
     replicas_spare: u64,
@@ -74,6 +80,7 @@ struct FleetJson<'a> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PlanLight"))]
 struct LightJson {
     requests_per_s_per_replica: f64,
     share_of_replica: f64,
@@ -83,6 +90,7 @@ struct LightJson {
 
 #[derive(Serialize)]
 #[serde(untagged)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Bursts"))]
 enum BurstsJson<'a> {
     Not {
         accounted: bool,
@@ -103,12 +111,16 @@ enum BurstsJson<'a> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "GoalPrice"))]
 struct PriceJson<'a> {
     label: &'a str,
     goals: Vec<String>,
     #[serde(flatten)]
     outcome: Outcome<'a>,
 }
+
+#[cfg(feature = "schema")]
+fizeau_core::written_as!(PlanReport, Document<'static>);
 
 impl Serialize for PlanReport {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

@@ -9,6 +9,7 @@ pub(super) const MONTH: f64 = 365.25 * 24.0 / 12.0;
 
 /// An amount of money for the least and for the most that a device-hour costs; the same twice where it has one price.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Money {
     /// At the lowest price, in US dollars.
     pub low: f64,
@@ -28,6 +29,7 @@ pub struct MeanLengths {
 /// What a fleet costs, all of it: the headroom and the spare replicas too.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[non_exhaustive]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanCost {
     /// An hour.
     pub usd_per_hour: Money,

@@ -9,7 +9,9 @@ use crate::{Checklist, GoalResult, LoadPoint, Setup};
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Search<'a> {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "fizeau.search/1")))]
     schema: &'static str,
     version: &'static str,
     setup: &'a Setup,
@@ -32,6 +34,7 @@ struct Search<'a> {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SearchAsked"))]
 struct Asked {
     max_runs: u32,
     tolerance: f64,
@@ -39,6 +42,7 @@ struct Asked {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct FoundLoad {
     load: LoadPoint,
     /// Where the goals break.
@@ -53,12 +57,14 @@ struct FoundLoad {
 
 /// Loads of which the lower one missed what the higher one kept.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct WrongWay {
     missed_at: f64,
     kept_at: f64,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Confirmation {
     load: LoadPoint,
     met: bool,
@@ -68,6 +74,7 @@ struct Confirmation {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SearchedLevel"))]
 struct Level<'a> {
     purpose: SearchPurpose,
     load: LoadPoint,
@@ -80,6 +87,9 @@ struct Level<'a> {
     requests: u64,
     goals: Vec<GoalResult>,
 }
+
+#[cfg(feature = "schema")]
+fizeau_core::written_as!(SearchReport, Search<'static>);
 
 impl Serialize for SearchReport {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

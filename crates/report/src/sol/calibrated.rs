@@ -20,12 +20,14 @@ pub struct Calibrated<'a> {
 /// The prediction as JSON: each figure with its interval, or why it is refused.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) enum CalibratedBlock {
     Predicted(Box<Predicted>),
     Refused { refused: String },
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Predicted {
     ttft_ms: Range,
     tpot_ms: Range,
@@ -36,6 +38,7 @@ pub(crate) struct Predicted {
 
 /// A figure, and the interval that holds nine in ten measured ones.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "PredictedRange"))]
 struct Range {
     value: Number,
     low: Number,

@@ -59,6 +59,9 @@ impl Number {
     }
 }
 
+#[cfg(feature = "schema")]
+fizeau_core::written_as!(Number, Option<f64>);
+
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {

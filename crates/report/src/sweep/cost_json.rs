@@ -8,6 +8,7 @@ use crate::price::origin;
 
 /// What a million output tokens take at the operating point, and cost.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct CostJson {
     level: usize,
     devices: u64,

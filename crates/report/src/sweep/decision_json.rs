@@ -9,6 +9,7 @@ use crate::{Aim, GoalResult, LoadKind, LoadPoint};
 
 /// The level to run at.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OperatingPoint"))]
 pub(super) struct Operating<'a> {
     level: usize,
     load: Option<LoadPoint>,
@@ -22,6 +23,7 @@ pub(super) struct Operating<'a> {
 
 /// The first level that costs too much.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "StepRule"))]
 struct RuleJson {
     beyond: usize,
     requests_gain: f64,
@@ -30,6 +32,7 @@ struct RuleJson {
 
 /// The level that misses least.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "NearestPoint"))]
 pub(super) struct Nearest<'a> {
     level: usize,
     load: Option<LoadPoint>,
@@ -39,6 +42,7 @@ pub(super) struct Nearest<'a> {
 
 /// One kind of load.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Decision"))]
 pub(super) struct DecisionJson<'a> {
     kind: LoadKind,
     met: &'static str,
@@ -49,6 +53,7 @@ pub(super) struct DecisionJson<'a> {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Within"))]
 struct WithinJson<'a> {
     slo: String,
     operating_point: Option<Operating<'a>>,
@@ -64,6 +69,7 @@ struct WithinJson<'a> {
 
 /// The highest load within the goals.
 #[derive(Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "HighestLoad"))]
 struct HighestJson {
     /// False where it lies beyond all that was tested: then `load` is the highest tested.
     reached: bool,
@@ -90,6 +96,7 @@ struct HighestJson {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Break"))]
 struct BreakJson {
     goal: String,
     level: usize,
@@ -98,6 +105,7 @@ struct BreakJson {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Departure"))]
 struct DepartureJson {
     goal: String,
     earlier_level: usize,
@@ -247,6 +255,19 @@ fn goal_text(within: &Within, at: usize) -> String {
     let goal = within.slo.goals().get(at);
     goal.map_or_else(|| "no growing queue".to_owned(), ToString::to_string)
 }
+
+#[cfg(feature = "schema")]
+fizeau_core::object_schema!(
+    Profile,
+    "Profile",
+    "What is put first among levels within the goals.",
+    |o| o
+        .field::<String>("name")
+        .or_reason::<String>("step_rule")
+        .field::<Aim>("first")
+        .field::<Aim>("keep")
+        .field::<f64>("factor")
+);
 
 impl Serialize for Profile {
     /// `name`, `step_rule` (null for none), `first`, `keep`, `factor`.

@@ -113,6 +113,19 @@ impl GoalResult {
     }
 }
 
+#[cfg(feature = "schema")]
+fizeau_core::object_schema!(GoalResult, "GoalResult", "How a goal came out.", |o| o
+    .each(
+        &["goal", "unit", "measured_statistic"],
+        fizeau_core::schema::ObjectSchema::field::<String>
+    )
+    .field::<f64>("limit")
+    .or_reason::<f64>("measured")
+    .or_reason::<[f64; 2]>("measured_ci")
+    .or_reason::<f64>("margin")
+    .each(&["values", "values_needed"], fizeau_core::schema::ObjectSchema::may_have::<u64>)
+    .field::<bool>("met"));
+
 impl Serialize for GoalResult {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let goal = self.outcome.goal;

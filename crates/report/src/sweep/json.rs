@@ -13,7 +13,9 @@ use crate::{Checklist, Engine, LatencyBasis, LevelReport, LightCurve, LoadPoint,
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Sweep<'a> {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "fizeau.sweep/1")))]
     schema: &'static str,
     version: &'static str,
     setup: &'a Setup,
@@ -57,6 +59,7 @@ struct Sweep<'a> {
 
 /// Where more load stops paying.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Knee"))]
 struct KneeJson {
     level: usize,
     load: Option<LoadPoint>,
@@ -67,6 +70,7 @@ struct KneeJson {
 
 /// A level of the frontier, with the two figures that put it there.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct OnFrontier {
     level: usize,
     load: LoadPoint,
@@ -76,6 +80,7 @@ struct OnFrontier {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SweepLevel"))]
 struct Level<'a> {
     on_frontier: bool,
     dominated_by: Option<usize>,
@@ -89,6 +94,9 @@ struct Level<'a> {
     #[serde(flatten)]
     level: &'a LevelReport,
 }
+
+#[cfg(feature = "schema")]
+fizeau_core::written_as!(SweepReport, Sweep<'static>);
 
 impl Serialize for SweepReport {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

@@ -27,6 +27,7 @@ pub struct Profile {
 /// A figure that a profile looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Aim {
     /// The most requests per second.
     RequestsPerSec,

@@ -21,6 +21,7 @@ pub struct Repeats {
 
 /// A figure over several runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OverRuns"))]
 pub(crate) struct Over {
     pub(crate) mean: f64,
     /// Half the width of its 95 % interval.
@@ -29,6 +30,7 @@ pub(crate) struct Over {
 
 /// A percentile over several runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RangeOverRuns"))]
 pub(crate) struct Range {
     pub(crate) median: f64,
     pub(crate) least: f64,
@@ -107,6 +109,7 @@ pub(crate) fn p99_of(sample: &Distribution) -> Option<f64> {
 
 /// A load that was measured more than once, as `sweep.json` has it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Repeats"))]
 pub(super) struct RepeatsJson<'a> {
     load: LoadPoint,
     /// The index of the level that stands for all of its runs.
@@ -125,6 +128,7 @@ pub(super) struct RepeatsJson<'a> {
 
 /// One of the runs, whole.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RepeatedRun"))]
 struct Run<'a> {
     folder: Option<&'a str>,
     #[serde(flatten)]

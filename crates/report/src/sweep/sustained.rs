@@ -18,6 +18,7 @@ pub struct Sustained {
 
 /// It, as `sweep.json` has it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Sustained"))]
 pub(super) struct SustainedJson<'a> {
     load: LoadPoint,
     /// Whether it finished and met each goal.
@@ -33,6 +34,7 @@ pub(super) struct SustainedJson<'a> {
 
 /// Figures of the sustained run as shares of the level's.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct OfLevel {
     requests_per_s: Option<f64>,
     output_tokens_per_s: Option<f64>,

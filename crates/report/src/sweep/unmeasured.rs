@@ -16,6 +16,17 @@ pub struct Unmeasured {
     pub reason: Option<String>,
 }
 
+#[cfg(feature = "schema")]
+fizeau_core::object_schema!(
+    Unmeasured,
+    "Unmeasured",
+    "A load that was planned and never measured: `concurrency` or `requests_per_s`, and why.",
+    |o| o
+        .may_have::<u32>("concurrency")
+        .may_have::<fizeau_core::PerSec>("requests_per_s")
+        .may_have::<String>("reason")
+);
+
 impl From<LoadPoint> for Unmeasured {
     /// Of a run that does not say why.
     fn from(load: LoadPoint) -> Self {

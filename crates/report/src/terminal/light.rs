@@ -1,6 +1,7 @@
 //! The speed of light by level and phase, below the table of a sweep.
 
 use super::Line;
+use super::grid::Grid;
 use crate::SweepReport;
 use crate::light_table::{COLUMNS, NOTE};
 
@@ -25,30 +26,14 @@ impl SweepReport {
             }),
             COLUMNS.map(|(_, head, _)| if head == "cache full" { "full" } else { head }),
         ];
-        // Columns leave from the right where there is no room, what limits first.
-        let fits = |count: usize| {
-            let is_short = |line: String| line.chars().count() <= width;
-            heads.iter().all(|head| is_short(line(head.iter().copied().take(count))))
-                && rows.iter().all(|row| is_short(line(row.iter().map(String::as_str).take(count))))
+        let grid = Grid {
+            heads: heads.map(|row| row.map(str::to_owned).into()).into(),
+            rows: rows.into_iter().map(Vec::from).collect(),
+            words: 1,
         };
-        let count = (1..=COLUMNS.len()).rev().find(|count| fits(*count)).unwrap_or(1);
-        for head in heads {
-            out.push(Line::Whole(line(head.into_iter().take(count))));
-        }
-        for row in &rows {
-            out.push(Line::Whole(line(row.iter().map(String::as_str).take(count))));
-        }
+        out.extend(grid.lines(width).into_iter().map(Line::Whole));
         out.push(Line::text(NOTE.to_owned()));
         out.extend(self.calibrated_words().map(Line::text));
         out.push(Line::Blank);
     }
-}
-
-fn line<'a>(cells: impl Iterator<Item = &'a str>) -> String {
-    let cell = |(cell, (_, _, width)): (&str, (&str, &str, usize))| match width {
-        0 => format!("  {cell}"),
-        width => format!("{cell:>width$}"),
-    };
-    let line: String = cells.zip(COLUMNS).map(cell).collect();
-    line.trim_end().to_owned()
 }

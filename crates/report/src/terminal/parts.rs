@@ -4,6 +4,7 @@ use fizeau_core::Millis;
 use fizeau_metrics::{Distribution, NoWindow, WhyNoWindow, WindowFigures};
 
 use super::Line;
+use super::grid::Grid;
 use crate::number::{number, percent};
 use crate::{LevelReport, SweepReport};
 
@@ -35,11 +36,6 @@ impl SweepReport {
 
     /// The part of each level that was measured beside the whole, or why there is none.
     pub(super) fn say_parts(&self, width: usize, out: &mut Vec<Line>) {
-        // Where a row has no room it is broken like a sentence.
-        let row = |cells| match row(cells) {
-            row if row.chars().count() <= width => Line::Whole(row),
-            row => Line::text(row),
-        };
         let parts = self.levels().iter().map(|level| (level, &level.summary.windowed.part));
         let parts: Vec<_> = parts.filter(|(level, _)| level.summary.requests.sent > 0).collect();
         if parts.is_empty() {
@@ -48,21 +44,32 @@ impl SweepReport {
         out.push(Line::text(
             "Steady parts, or those asked for; the table has the whole:".to_owned(),
         ));
-        if parts.iter().any(|(_, part)| part.is_ok()) {
-            let heads =
-                ["", "sent", "cut", "req/s", "out tok/s", "TTFT p50/p99", "E2EL p50/p99 ms"];
-            out.push(row(heads.map(str::to_owned)));
+        let label = |level: &LevelReport| format!("{:>6}", self.label(level.load));
+        let known = parts
+            .iter()
+            .filter_map(|(level, part)| Some(cells(label(level), part.as_ref().ok()?).into()));
+        let heads = [
+            ["", "", "", "", "", "TTFT ms", "E2EL ms"],
+            ["load", "sent", "cut", "req/s", "out tok/s", "p50/p99", "p50/p99"],
+        ];
+        let heads = heads.map(|row| row.map(str::to_owned).into()).into();
+        let grid = Grid { heads, rows: known.collect(), words: 0 };
+        let mut lines = grid.lines(width).into_iter().map(Line::Whole);
+        if !grid.rows.is_empty() {
+            out.extend(lines.by_ref().take(grid.heads.len()));
         }
         for (level, part) in parts {
-            out.push(match part {
-                Ok(part) => row(cells(self.label(level.load), part)),
-                Err(NoWindow { why: WhyNoWindow::TooFew { needs, has, .. }, .. }) => Line::text(
-                    format!("{:>8} - (needs {needs} requests, has {has})", self.label(level.load)),
-                ),
-                Err(none) => {
-                    Line::text(format!("{:>8} none: {}", self.label(level.load), none.why))
+            let reason = match part {
+                Ok(_) => {
+                    out.extend(lines.next());
+                    continue;
                 }
-            });
+                Err(NoWindow { why: WhyNoWindow::TooFew { needs, has, .. }, .. }) => {
+                    format!("- (needs {needs} requests, has {has})")
+                }
+                Err(none) => format!("none: {}", none.why),
+            };
+            out.push(Line::text(format!("{}  {reason}", label(level))));
         }
     }
 }
@@ -85,10 +92,4 @@ fn cells(load: String, part: &WindowFigures) -> [String; 7] {
 fn both(sample: &Distribution) -> String {
     let known = |value: Option<Millis>| value.map_or_else(|| "-".to_owned(), |ms| number(ms.get()));
     format!("{} / {}", known(sample.p50.value()), known(sample.p99.value()))
-}
-
-/// 80 columns at most, as long as the figures are no longer than is usual.
-fn row(cells: [String; 7]) -> String {
-    let [load, sent, cut, requests, tokens, ttft, e2el] = cells;
-    format!("{load:>8} {sent:>8} {cut:>11} {requests:>8} {tokens:>10} {ttft:>14} {e2el:>15}")
 }

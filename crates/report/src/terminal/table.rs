@@ -1,6 +1,6 @@
 //! The table of levels: columns that know how much they are needed.
 
-use super::Style;
+use super::{Charset, Style};
 use crate::LevelReport;
 use crate::table::{Cell, columns};
 
@@ -23,10 +23,13 @@ pub(super) enum Row {
 #[derive(Debug)]
 pub(super) struct Column {
     group: &'static str,
-    head: &'static str,
+    head: String,
     /// Columns with a rank are left out where there is no room for them, the lowest rank first.
     rank: Option<u8>,
+    is_extra: bool,
     cells: Vec<Cell>,
+    /// The most that any cell has behind its last whole digit: point, decimals and mark.
+    behind: usize,
     width: usize,
 }
 
@@ -39,16 +42,19 @@ pub(super) struct Drawn {
 
 impl Column {
     /// The columns for levels of one kind of load, each as wide as its widest cell or its heading.
-    pub(super) fn of(levels: &[&LevelReport]) -> Vec<Self> {
+    pub(super) fn of(levels: &[&LevelReport], charset: Charset) -> Vec<Self> {
         let column = |column: crate::table::Column| {
-            let marked = column.cells.iter().any(|cell| cell.marked);
-            let widest = column.cells.iter().map(|cell| cell.text.chars().count()).max();
-            let widest = widest.unwrap_or(0) + usize::from(marked);
+            let of_all = |of: fn(&Cell) -> usize| column.cells.iter().map(of).max().unwrap_or(0);
+            let (before, behind) = (of_all(|cell| split(cell).0), of_all(|cell| split(cell).1));
+            let is_extra = column.is_extra();
+            let head = charset.words(column.head);
             Self {
                 group: column.group,
-                head: column.head,
                 rank: column.rank,
-                width: widest.max(column.head.len()),
+                is_extra,
+                behind,
+                width: (before + behind).max(head.chars().count()),
+                head,
                 cells: column.cells,
             }
         };
@@ -66,29 +72,34 @@ impl Column {
         format!("{group} {}", self.head).trim().to_owned()
     }
 
-    /// The cell, right-aligned on its digits: where any cell of the column is marked, the others leave the
-    /// mark's place empty.
+    /// The cell, its point under those of the others.
     fn cell(&self, row: usize) -> String {
-        let any_marked = self.cells.iter().any(|cell| cell.marked);
-        let text = match self.cells.get(row) {
-            Some(cell) if cell.marked => format!("{}*", cell.text),
-            Some(cell) if any_marked => format!("{} ", cell.text),
-            Some(cell) => cell.text.clone(),
-            None => String::new(),
-        };
+        let Some(cell) = self.cells.get(row) else { return " ".repeat(self.width) };
+        let pad = " ".repeat(self.behind - split(cell).1.min(self.behind));
+        let mark = if cell.marked { "*" } else { "" };
+        let text = format!("{}{mark}{pad}", cell.text);
         format!("{text:>0$}", self.width)
     }
 }
 
+/// How many characters a cell has up to its last whole digit, and how many behind that.
+fn split(cell: &Cell) -> (usize, usize) {
+    let before = cell.text.find('.').unwrap_or(cell.text.len());
+    let before = cell.text.get(..before).map_or(0, |text| text.chars().count());
+    let all = cell.text.chars().count() + usize::from(cell.marked);
+    (before, all - before)
+}
+
 impl Table {
-    /// The table within `width`: with three spaces between columns, else with two or one, else without the
-    /// columns that are needed least. The heads of groups stand above their columns.
+    /// The table within `width`, with the heads of groups above their columns: with three spaces between columns, else with
+    /// two; else without the columns that are for wide tables; else with one space; else without those that are needed least.
     pub(super) fn draw(mut self, width: usize, style: Style) -> Drawn {
         let mut left_out = Vec::new();
         let mut gap = 3;
         self.settle(gap);
         while self.total(gap) > width {
-            if gap > 1 {
+            let has_extra = self.columns.iter().any(|column| column.is_extra);
+            if gap > if has_extra { 2 } else { 1 } {
                 gap -= 1;
                 self.settle(gap);
                 continue;
@@ -98,7 +109,12 @@ impl Table {
             let Some((_, least)) = ranked.min() else {
                 break;
             };
-            left_out.push(self.columns.remove(least).name());
+            let removed = self.columns.remove(least);
+            // The intervals of several figures are named once.
+            let name = if removed.is_extra { "intervals".to_owned() } else { removed.name() };
+            if !left_out.contains(&name) {
+                left_out.push(name);
+            }
             self.settle(gap);
         }
         let mut lines = vec![self.groups(gap), self.heads(gap)];
@@ -144,7 +160,7 @@ impl Table {
         let head =
             |column: &Column| format!("{}{:>2$}", " ".repeat(gap), column.head, column.width);
         let heads: String = self.columns.iter().map(head).collect();
-        " ".repeat(MARK) + &heads
+        (" ".repeat(MARK) + &heads).trim_end().to_owned()
     }
 
     fn row(&self, row: usize, gap: usize, style: Style) -> String {

@@ -124,7 +124,7 @@ pub(super) fn rate(count: f64, duration: Seconds) -> PerSec {
 }
 
 /// When a request was sent, or at least let go.
-pub(super) fn sent(tape: &Tape) -> Stamp {
+pub(crate) fn sent(tape: &Tape) -> Stamp {
     tape.marks.send_start.unwrap_or(tape.marks.released)
 }
 
@@ -138,7 +138,7 @@ fn ttft(tape: &Tape) -> Option<Nanos> {
     tape.first_token()?.since(sent(tape))
 }
 
-pub(super) fn latency(tape: &Tape) -> Option<Nanos> {
+pub(crate) fn latency(tape: &Tape) -> Option<Nanos> {
     tape.last_output()?.since(sent(tape))
 }
 
@@ -165,14 +165,14 @@ fn queue_time(tape: &Tape) -> Nanos {
 }
 
 /// The server's word where there is one, else what was counted on arrival.
-pub(super) fn output_len(tape: &Tape) -> u64 {
+pub(crate) fn output_len(tape: &Tape) -> u64 {
     let reported = tape.usage.and_then(|usage| usage.completion_tokens);
     let reported = reported.filter(|tokens| tokens.get() > 0);
     reported.unwrap_or_else(|| tape.output_tokens()).get()
 }
 
 /// Gaps between successive chunks.
-pub(super) fn gaps(tape: &Tape) -> impl Iterator<Item = Nanos> {
+pub(crate) fn gaps(tape: &Tape) -> impl Iterator<Item = Nanos> {
     let later = tape.arrivals.iter().skip(1);
     let pairs = tape.arrivals.iter().zip(later);
     pairs.map(|(before, after)| after.at.saturating_since(before.at))

@@ -71,6 +71,19 @@ impl VllmResult {
     /// # Errors
     /// Only if the JSON writer fails, which it does not for these types.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&self.entries())
+    }
+
+    /// The same, field by field.
+    pub(crate) fn fields(&self) -> Result<Vec<(String, serde_json::Value)>, serde_json::Error> {
+        let entries = self.entries().0.into_iter();
+        let field = |(key, value): (Cow<'_, str>, Field<'_>)| {
+            Ok((key.into_owned(), serde_json::to_value(&value)?))
+        };
+        entries.map(field).collect()
+    }
+
+    fn entries(&self) -> Entries<'_> {
         let mut entries = Entries::default();
         self.asked(&mut entries);
         self.totals(&mut entries);
@@ -78,7 +91,7 @@ impl VllmResult {
         self.peaks(&mut entries);
         self.probes(&mut entries);
         self.stats(&mut entries);
-        serde_json::to_string(&entries)
+        entries
     }
 
     fn asked<'a>(&'a self, entries: &mut Entries<'a>) {

@@ -10,7 +10,9 @@ use crate::{LoadPoint, SweepReport};
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Document<'a> {
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "fizeau.whatif/1")))]
     schema: &'static str,
     version: &'static str,
     /// What all have in common.
@@ -26,6 +28,7 @@ struct Document<'a> {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Variant"))]
 struct VariantJson<'a> {
     letter: String,
     settings: BTreeMap<&'a str, &'a str>,
@@ -41,11 +44,15 @@ struct VariantJson<'a> {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WhatIfPoint"))]
 struct Operating {
     level: usize,
     load: LoadPoint,
     output_tokens_per_s_per_device: f64,
 }
+
+#[cfg(feature = "schema")]
+fizeau_core::written_as!(WhatIf, Document<'static>);
 
 impl Serialize for WhatIf {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

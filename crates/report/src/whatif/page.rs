@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use super::answer::words;
-use super::picture::class;
-use super::text::kind;
 use super::{Variant, WhatIf, letter};
-use crate::chart::{STYLE_IN_PAGE, escape};
+use crate::escape::escape;
 use crate::page::document;
+
+/// What the page adds to the looks of every page.
+const STYLE: &str = include_str!("page.css");
 
 impl WhatIf {
     /// The content of `report.html`: the answer, each configuration's frontier and that of all, where each is to run, and what was
@@ -49,38 +50,23 @@ impl WhatIf {
                 escape(&self.setup.tool.version),
             ),
         );
-        document(&format!("Fizeau what-if: {}", self.title()), &out, STYLE_IN_PAGE)
+        document(&format!("Fizeau what-if: {}", self.title()), &out, STYLE)
     }
 
-    fn title(&self) -> String {
-        let model = self.shared(|setup| setup.endpoint.model.clone());
-        model.unwrap_or_else(|| "several models".to_owned())
-    }
+    /// Without pictures the page has none.
+    #[cfg(not(feature = "pictures"))]
+    fn figure(&self, _: &mut String) {}
 
+    #[cfg(feature = "pictures")]
     fn figure(&self, out: &mut String) {
         let Some((wide, narrow)) = self.charts() else { return };
-        let mut keys = String::new();
-        for (index, variant) in self.variants.iter().enumerate() {
-            if variant.outcome.is_ok() {
-                put(
-                    &mut keys,
-                    format_args!(
-                        "<span class=\"keyed\"><span class=\"key family {}\"></span>{} {}</span> ",
-                        class(index),
-                        letter(index),
-                        escape(&variant.name())
-                    ),
-                );
-            }
-        }
         put(
             out,
             format_args!(
                 "<section>\n<h2>Throughput against latency</h2>\n<figure>\n{wide}{narrow}<figcaption>Right and down is \
                  better. Each line goes through one configuration's levels, by rising {}. Large dots: no level of any \
-                 configuration beats them. <span class=\"keyed\"><span class=\"key ring\"></span>the most within the goals</span> \
-                 {keys}</figcaption>\n</figure>\n</section>\n",
-                kind(&self.loads())
+                 configuration beats them.</figcaption>\n</figure>\n</section>\n",
+                super::text::kind(&self.loads())
             ),
         );
     }

@@ -21,7 +21,7 @@ fn doubtful(verdict: Verdict, text: &str) -> LevelReport {
 }
 
 /// Seven rounds: four that are alike, a suspect one, an invalid one, and one that broke off.
-fn report() -> AbReport {
+pub(crate) fn report() -> AbReport {
     let mut rounds: Vec<AbRound> = (1..=4).map(|n| round(n, level(4), level(8))).collect();
     rounds.push(round(5, doubtful(Verdict::Suspect, "the client was busy"), level(8)));
     rounds.push(round(6, level(4), doubtful(Verdict::Invalid, "half of the requests failed")));

@@ -5,7 +5,7 @@ use fizeau_core::{
 };
 use fizeau_metrics::{CacheExpectation, GoodputGoals, LevelSummary};
 use fizeau_report::{
-    Asked, AskedArrivals, ChecklistRows, Detail, LevelReport, LoadPoint, Selection, Style,
+    Asked, AskedArrivals, Charset, ChecklistRows, Detail, LevelReport, LoadPoint, Selection, Style,
     SweepReport, Terminal, VllmResult,
 };
 use serde_json::{Value, json};
@@ -77,6 +77,7 @@ fn a_sweep_says_each_note_once_and_a_terminal_obeys_none() {
     let terminal = sweep.terminal(&Terminal {
         width: 80,
         style: Style::Plain,
+        charset: Charset::Ascii,
         checklist: ChecklistRows::Missed,
         report: None,
     });

@@ -84,7 +84,7 @@ fn what_is_too_small_or_not_of_all_rounds_is_said() {
     );
 }
 
-fn report() -> ComparisonReport {
+pub(crate) fn report() -> ComparisonReport {
     let run = |name: &str| ComparedRun { name: name.to_owned(), notes: Vec::new() };
     let changed = |field: &str, baseline: Option<&str>, candidate: &str| ChangedField {
         field: field.to_owned(),

@@ -4,8 +4,8 @@ use fizeau_core::{Arrival, Channel, Millis, Nanos, PerSec, Seconds, Stamp, Tape}
 use fizeau_metrics::{Distribution, Goodput, Interval, Quantile, Slo, Support, Timeline};
 use fizeau_pareto::Edge;
 use fizeau_report::{
-    AskedArrivals, Carried, ChecklistRows, Decision, LevelReport, LevelStatus, LoadKind, LoadPoint,
-    OperatingPoint, PlanLevel, Profile, Style, SweepReport, Terminal, Why,
+    AskedArrivals, Carried, Charset, ChecklistRows, Decision, LevelReport, LevelStatus, LoadKind,
+    LoadPoint, OperatingPoint, PlanLevel, Profile, Style, SweepReport, Terminal, Why,
 };
 use serde_json::Value;
 
@@ -55,7 +55,13 @@ fn parsed(report: &SweepReport) -> Value {
 /// The sentences about the operating point, each on one line.
 fn said(report: &SweepReport) -> String {
     let checklist = ChecklistRows::Missed;
-    let terminal = Terminal { width: 120, style: Style::Plain, report: None, checklist };
+    let terminal = Terminal {
+        width: 120,
+        style: Style::Plain,
+        charset: Charset::Ascii,
+        report: None,
+        checklist,
+    };
     let text = report.terminal(&terminal);
     let from = text.find("Operating point").unwrap();
     let to = text[from..].find("\nClient:").unwrap();

@@ -7,14 +7,24 @@ mod checklist;
 mod columns;
 mod comparison;
 mod decision;
+mod exposition;
+mod foreign;
 mod lengths;
 mod level;
 mod light;
+mod markdown;
 #[cfg(feature = "html")]
 mod page;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod peers;
+#[cfg(feature = "pictures")]
+mod pictures;
 mod plan;
+mod requests;
 mod sample;
+#[cfg(feature = "schema")]
+mod schema;
 mod sweep;
 mod terminal;
 mod vllm;

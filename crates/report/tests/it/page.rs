@@ -206,7 +206,7 @@ fn it_says_all_that_it_must() {
         "Example CPU at 3 GHz",
         "fizeau sweep --slo 'p99 ttft<150ms, p99 e2el<600ms'",
         "Failed requests are in no latency",
-        "Failures: connect (at 64 and 128)",
+        "Failures: connect (at 16, 32, 64 and 128)",
         "Was the client the bottleneck?",
         "kernel 0.035 / 0.050 / 0.050",
         "Checklist: ",

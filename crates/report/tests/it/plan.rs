@@ -47,6 +47,12 @@ fn source(levels: &[(f64, f64)]) -> PlanSource {
     }
 }
 
+/// A plan with every field, and one that came to nothing.
+#[cfg(feature = "schema")]
+pub(crate) fn sample() -> PlanReport {
+    PlanReport::new(ask("p99 ttft<=500ms"), vec![source(&CURVE), source(&[(4.0, 900.0)])])
+}
+
 fn one(slo: &str, source: PlanSource) -> PlanReport {
     PlanReport::new(ask(slo), vec![source])
 }

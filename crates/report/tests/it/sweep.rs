@@ -96,6 +96,7 @@ fn a_goal_met_by_a_stand_in_says_by_how_many_values() {
         let terminal = fizeau_report::Terminal {
             width: 120,
             style: fizeau_report::Style::Plain,
+            charset: fizeau_report::Charset::Ascii,
             checklist: fizeau_report::ChecklistRows::Missed,
             report: None,
         };

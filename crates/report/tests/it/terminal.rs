@@ -1,32 +1,44 @@
-//! The terminal's text. The golden files are what `cargo run -p fizeau-report --example sample_page WIDTH` prints.
+//! The terminal's text. The golden files are what `cargo run -p fizeau-report --example sample_page WIDTH` prints, that of a
+//! pipe with `120 ascii`.
 
 use fizeau_metrics::LevelSummary;
 use fizeau_report::{
-    ChecklistRows, Engine, LevelReport, LoadPoint, SpeedOfLight, Style, SweepReport, Terminal,
+    Charset, ChecklistRows, Engine, LevelReport, LoadPoint, SpeedOfLight, Style, SweepReport,
+    Terminal,
 };
 use proptest::prelude::*;
 
 use crate::sample;
 
 fn text(report: &SweepReport, width: usize, style: Style) -> String {
+    text_in(report, width, style, Charset::Ascii)
+}
+
+fn text_in(report: &SweepReport, width: usize, style: Style, charset: Charset) -> String {
     report.terminal(&Terminal {
         width,
         style,
+        charset,
         checklist: ChecklistRows::Missed,
         report: Some("runs/sample/report.html"),
     })
 }
 
 #[test]
-fn at_120_columns() {
-    let golden = include_str!("golden/terminal-120.txt");
-    assert_eq!(text(&sample::sweep(), 120, Style::Plain), golden);
+fn at_80_and_120_columns_and_in_a_pipe() {
+    let report = sample::sweep();
+    for (width, charset, golden) in [
+        (80, Charset::Unicode, include_str!("golden/terminal-80.txt")),
+        (120, Charset::Unicode, include_str!("golden/terminal-120.txt")),
+        (120, Charset::Ascii, include_str!("golden/terminal-pipe.txt")),
+    ] {
+        assert_eq!(text_in(&report, width, Style::Plain, charset), golden, "{width}");
+    }
 }
 
 #[test]
-fn at_80_columns() {
-    let golden = include_str!("golden/terminal-80.txt");
-    assert_eq!(text(&sample::sweep(), 80, Style::Plain), golden);
+fn ascii_is_ascii() {
+    assert!(text(&sample::sweep(), 120, Style::Plain).is_ascii());
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn with(levels: impl IntoIterator<Item = u32>, slo: &str) -> SweepReport {
 const GOAL: &str = "p99 ttft<150ms, p99 e2el<600ms";
 
 /// The same engine on one device and on two, one that misses the goals, and one that cannot run.
-fn report() -> WhatIf {
+pub(crate) fn report() -> WhatIf {
     let variants = vec![
         variant(&[("tp", "1")], 1, Ok(sweep())),
         variant(&[("tp", "2")], 2, Ok(with([1, 4, 32], GOAL))),

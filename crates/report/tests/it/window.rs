@@ -3,7 +3,8 @@
 use fizeau_core::{Arrival, Channel, Nanos, PerSec, Stamp, Tape, TokenSource};
 use fizeau_metrics::{GoodputGoals, LevelSummary};
 use fizeau_report::{
-    Asked, AskedArrivals, ChecklistRows, LevelReport, LoadPoint, Style, SweepReport, Terminal,
+    Asked, AskedArrivals, Charset, ChecklistRows, LevelReport, LoadPoint, Style, SweepReport,
+    Terminal,
 };
 
 use crate::sample;
@@ -90,6 +91,7 @@ fn a_saturated_level_is_marked_in_the_table() {
     let terminal = Terminal {
         width: 120,
         style: Style::Plain,
+        charset: Charset::Ascii,
         checklist: ChecklistRows::Missed,
         report: None,
     };

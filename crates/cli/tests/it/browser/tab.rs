@@ -27,22 +27,22 @@ pub(super) struct Tab {
 impl Tab {
     pub(super) fn new(chromium: &Chromium) -> Self {
         let mut wire = Wire::connect(&chromium.address);
-        let target = wire.call(None, "Target.createTarget", json!({ "url": "about:blank" }));
+        let target = wire.call(None, "Target.createTarget", &json!({ "url": "about:blank" }));
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
-        let attached = wire.call(None, "Target.attachToTarget", attach);
+        let attached = wire.call(None, "Target.attachToTarget", &attach);
         let session = attached["sessionId"].as_str().unwrap().to_owned();
         let downloads = PathBuf::from(chromium.scratch.path("downloads"));
         let allow =
             json!({ "behavior": "allow", "downloadPath": downloads, "eventsEnabled": true });
-        wire.call(None, "Browser.setDownloadBehavior", allow);
+        wire.call(None, "Browser.setDownloadBehavior", &allow);
         let mut tab = Self { wire, session, downloads };
         for domain in ["Page", "Runtime", "Log", "Network"] {
-            tab.call(&format!("{domain}.enable"), json!({}));
+            tab.call(&format!("{domain}.enable"), &json!({}));
         }
         tab
     }
 
-    pub(super) fn call(&mut self, method: &str, params: Value) -> Value {
+    pub(super) fn call(&mut self, method: &str, params: &Value) -> Value {
         self.wire.call(Some(&self.session), method, params)
     }
 
@@ -50,7 +50,7 @@ impl Tab {
     pub(super) fn open(&mut self, page: &Path) {
         self.wire.events.clear();
         let url = format!("file://{}", page.display());
-        self.call("Page.navigate", json!({ "url": url }));
+        self.call("Page.navigate", &json!({ "url": url }));
         self.wire.wait(|event| event["method"] == "Page.loadEventFired");
         self.drawn();
     }
@@ -66,7 +66,7 @@ impl Tab {
     pub(super) fn eval(&mut self, expression: &str) -> Value {
         let params =
             json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
-        let mut result = self.call("Runtime.evaluate", params);
+        let mut result = self.call("Runtime.evaluate", &params);
         assert!(result["exceptionDetails"].is_null(), "{expression}: {result}");
         result["result"]["value"].take()
     }
@@ -84,7 +84,7 @@ impl Tab {
     /// A window of that size; narrow ones are those of phones.
     pub(super) fn resize(&mut self, width: u32, height: u32) {
         let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
-        self.call("Emulation.setDeviceMetricsOverride", metrics);
+        self.call("Emulation.setDeviceMetricsOverride", &metrics);
         self.settle();
     }
 
@@ -94,7 +94,7 @@ impl Tab {
             { "name": "prefers-color-scheme", "value": scheme },
             { "name": "prefers-reduced-motion", "value": "reduce" },
         ]);
-        self.call("Emulation.setEmulatedMedia", json!({ "media": media, "features": features }));
+        self.call("Emulation.setEmulatedMedia", &json!({ "media": media, "features": features }));
         self.settle();
     }
 
@@ -106,7 +106,7 @@ impl Tab {
     }
 
     pub(super) fn point_at(&mut self, x: f64, y: f64) {
-        self.call("Input.dispatchMouseEvent", json!({ "type": "mouseMoved", "x": x, "y": y }));
+        self.call("Input.dispatchMouseEvent", &json!({ "type": "mouseMoved", "x": x, "y": y }));
     }
 
     /// Clicks in the middle of the element of an expression, as a person does.
@@ -117,13 +117,13 @@ impl Tab {
         ));
         for kind in ["mousePressed", "mouseReleased"] {
             let event = json!({ "type": kind, "x": middle[0], "y": middle[1], "button": "left", "clickCount": 1 });
-            self.call("Input.dispatchMouseEvent", event);
+            self.call("Input.dispatchMouseEvent", &event);
         }
     }
 
     pub(super) fn press(&mut self, key: &str) {
         for kind in ["keyDown", "keyUp"] {
-            self.call("Input.dispatchKeyEvent", json!({ "type": kind, "key": key, "code": key }));
+            self.call("Input.dispatchKeyEvent", &json!({ "type": kind, "key": key, "code": key }));
         }
     }
 
@@ -146,26 +146,26 @@ impl Tab {
 
     /// The whole page as it is, into `target/screenshots`.
     pub(super) fn photograph(&mut self, name: &str) {
-        let size = self.call("Page.getLayoutMetrics", json!({}))["cssContentSize"].take();
+        let size = self.call("Page.getLayoutMetrics", &json!({}))["cssContentSize"].take();
         let clip =
             json!({ "x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1 });
         let params = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
-        self.keep(name, params);
+        self.keep(name, &params);
     }
 
     /// What is seen without scrolling.
     pub(super) fn photograph_the_top(&mut self, name: &str) {
         self.eval("window.scrollTo(0, 0)");
-        self.keep(name, json!({ "format": "png" }));
+        self.keep(name, &json!({ "format": "png" }));
     }
 
     /// The page on paper, beside the screenshots.
     pub(super) fn print(&mut self, name: &str) {
-        let printed = self.call("Page.printToPDF", json!({ "printBackground": true }));
+        let printed = self.call("Page.printToPDF", &json!({ "printBackground": true }));
         write(&format!("{name}.pdf"), &printed["data"]);
     }
 
-    fn keep(&mut self, name: &str, params: Value) {
+    fn keep(&mut self, name: &str, params: &Value) {
         let taken = self.call("Page.captureScreenshot", params);
         write(&format!("{name}.png"), &taken["data"]);
     }

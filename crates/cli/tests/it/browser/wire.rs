@@ -28,7 +28,7 @@ impl Wire {
     }
 
     /// Sends a command to the browser, or to one of its tabs, and waits for the answer.
-    pub(super) fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
+    pub(super) fn call(&mut self, session: Option<&str>, method: &str, params: &Value) -> Value {
         self.next += 1;
         let id = self.next;
         let mut command = json!({ "id": id, "method": method, "params": params });

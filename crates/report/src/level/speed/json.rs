@@ -41,7 +41,54 @@ impl Serialize for SpeedOfLight {
     }
 }
 
+#[cfg(feature = "schema")]
+fizeau_core::written_as!(SpeedOfLight, Option<LightSchema>);
+
+#[cfg(feature = "schema")]
+struct LightSchema;
+
+#[cfg(feature = "schema")]
+fizeau_core::object_schema!(
+    LightSchema,
+    "SpeedOfLight",
+    "The level beside what its hardware could do.",
+    |o| o
+        .field::<f64>("concurrency")
+        .field::<BoundJson>("bound")
+        .or_reason::<ExpectedJson>("expected")
+        .or_reason::<crate::sol::CalibratedBlock>("calibrated")
+        .field::<SharesJson<'_>>("share")
+        .field::<PhasesJson<'_>>("phases")
+        .field::<Option<f64>>("cache_fill")
+        .field::<Option<ExcessJson>>("impossible")
+);
+
+#[cfg(feature = "schema")]
+fizeau_core::object_schema!(
+    SharesJson<'_>,
+    "Shares",
+    "The share of the bound that was reached, 0 to 1.",
+    |o| o.each(
+        &["ttft", "tpot", "e2el", "requests_per_s", "output_tokens_per_s"],
+        fizeau_core::schema::ObjectSchema::or_reason::<f64>
+    )
+);
+
+#[cfg(feature = "schema")]
+fizeau_core::object_schema!(
+    PhasesJson<'_>,
+    "Phases",
+    "The share of the bound by phase, 0 to 1.",
+    |o| o
+        .each(&["prefill", "decode", "whole"], fizeau_core::schema::ObjectSchema::or_reason::<f64>)
+        .each(
+            &["decode_batch", "decode_step_ms"],
+            fizeau_core::schema::ObjectSchema::field::<Option<f64>>
+        )
+);
+
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Bound"))]
 struct BoundJson {
     ttft_ms: f64,
     tpot_ms: f64,
@@ -69,6 +116,7 @@ impl BoundJson {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Expected"))]
 struct ExpectedJson {
     ttft_ms: f64,
     tpot_ms: f64,
@@ -82,6 +130,7 @@ struct ExpectedJson {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Limits"))]
 struct LimitsJson {
     prefill: &'static str,
     decode: &'static str,
@@ -176,6 +225,7 @@ fn in_map<S: Serializer>(
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Excess"))]
 struct ExcessJson {
     figure: &'static str,
     measured: f64,
@@ -187,6 +237,7 @@ struct ExcessJson {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Remedy"))]
 struct RemedyJson {
     input: &'static str,
     given: f64,

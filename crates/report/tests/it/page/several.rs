@@ -24,14 +24,13 @@ fn comparison(candidate: &str) -> ComparisonReport {
         let round = |nth| {
             RoundFigures::from_iter([
                 (Figure::P50_TTFT, ttft + wobble(nth)),
-                (Figure::OUTPUT_TOKENS_PER_S, tps - wobble(nth)),
+                (Figure::OUTPUT_TPS, tps - wobble(nth)),
                 (Figure::P99_TTFT, 90.0 + wobble(nth * 3)),
             ])
         };
         (0..8).map(round).collect()
     };
-    let figures =
-        FigureChoice::only([Figure::P50_TTFT, Figure::OUTPUT_TOKENS_PER_S, Figure::P99_TTFT]);
+    let figures = FigureChoice::only([Figure::P50_TTFT, Figure::OUTPUT_TPS, Figure::P99_TTFT]);
     let settings = ComparisonSettings { figures, ..ComparisonSettings::default() };
     let table =
         ComparisonTable::of_rounds(&rounds(50.0, 900.0), &rounds(48.0, 880.0), &settings).unwrap();
@@ -68,7 +67,7 @@ fn it_says_what_is_better_what_worse_and_what_changed() {
         "runs/a against runs/b",
         "Better and worse: of 3 figures 1 better, 1 worse and 1 without a difference that could be found.",
         "Better: concurrency 4, p50 TTFT -4.0",
-        "Worse: concurrency 4, output tok/s -2.2",
+        "Worse: concurrency 4, output TPS -2.2",
         "no difference found",
         "setup.precision \"bf16\"",
         "weights fp8",

@@ -1,0 +1,48 @@
+//! What standard output can show.
+
+use std::env::var_os;
+use std::io::IsTerminal;
+
+use fizeau::report::{Charset, Style};
+
+/// How to write for whoever reads standard output.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Screen {
+    /// Columns of text on a line.
+    pub(crate) width: usize,
+    pub(crate) style: Style,
+    pub(crate) charset: Charset,
+}
+
+impl Screen {
+    /// As the terminal is. What goes into a pipe or a file is plain ASCII of `piped` columns whatever the environment says, so
+    /// that it is the same everywhere.
+    pub(crate) fn of_stdout(piped: usize) -> Self {
+        let out = std::io::stdout();
+        if !out.is_terminal() {
+            return Self { width: piped, style: Style::Plain, charset: Charset::Ascii };
+        }
+        let size = terminal_size::terminal_size_of(&out);
+        let is_set = |name: &str| var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = var_os("TERM").is_some_and(|term| term == "dumb");
+        let style = if is_set("NO_COLOR") || is_dumb { Style::Plain } else { Style::Ansi };
+        let width = size.map_or(ASSUMED_WIDTH, |(width, _)| width.0.into());
+        // A terminal that does not know its size says that it has none.
+        let width = if width == 0 { ASSUMED_WIDTH } else { width };
+        Self { width, style, charset: charset() }
+    }
+}
+
+/// Of a terminal that does not say how wide it is.
+const ASSUMED_WIDTH: usize = 80;
+
+/// By the locale, as the C library has it: the first of these that is set decides.
+fn charset() -> Charset {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(var_os);
+    let mut locale = locale.map(|value| value.to_string_lossy().to_ascii_lowercase());
+    let locale = locale.find(|value| !value.is_empty()).unwrap_or_default();
+    match locale.contains("utf-8") || locale.contains("utf8") {
+        true => Charset::Unicode,
+        false => Charset::Ascii,
+    }
+}

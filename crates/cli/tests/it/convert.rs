@@ -1,0 +1,250 @@
+//! `fizeau convert`: files of other tools become runs, and runs become theirs.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::stand::{Ended, Scratch, json, run};
+
+fn fixture(name: &str) -> String {
+    format!("{}/../../fixtures/foreign/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn convert(words: &[&str]) -> Ended {
+    run(&[&["convert"], words].concat())
+}
+
+/// Converts, and says where to.
+fn converted(scratch: &Scratch, inputs: &[&str], name: &str) -> String {
+    let out = scratch.path(name);
+    let words = [inputs, &["--out", &out]].concat();
+    let ended = convert(&words);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    out
+}
+
+fn document(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.out).unwrap()
+}
+
+/// A simulated run of these levels.
+fn simulated(scratch: &Scratch, name: &str, levels: &str) -> String {
+    let out = scratch.path(name);
+    let line = format!("simulate --isl 64 --osl 8 --num-prompts 100 --out {out} --levels {levels}");
+    let ended = run(&line.split_whitespace().collect::<Vec<_>>());
+    assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
+    out
+}
+
+#[test]
+fn a_detailed_file_becomes_a_run_like_any_other() {
+    let scratch = Scratch::new("convert-detailed");
+    let out = converted(&scratch, &[&fixture("vllm-detailed.json")], "run");
+    let mut files: Vec<String> = std::fs::read_dir(&out)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    let wanted = [
+        "e2el.hdr",
+        "imported.json",
+        "itl.hdr",
+        "run.json",
+        "summary.json",
+        "tapes.jsonl",
+        "ttft.hdr",
+    ];
+    assert_eq!(files, wanted);
+    // Computed again it is the same, byte for byte.
+    let report = run(&["report", &out, "--json"]);
+    assert_eq!(report.code, Some(0), "{report:?}");
+    assert_eq!(report.out, std::fs::read_to_string(format!("{out}/summary.json")).unwrap());
+    let summary = document(&report);
+    let file = json(fixture("vllm-detailed.json"));
+    assert_eq!(summary["requests"]["completed"], file["completed"]);
+    assert_eq!(summary["requests"]["failed"], file["failed"]);
+    // Its client left no proof.
+    assert_eq!(summary["validity"]["verdict"], "suspect");
+    let reasons = summary["validity"]["reasons"].to_string();
+    assert!(reasons.contains("vllm bench serve measured"), "{reasons}");
+    // And as the tool itself has it, what its own file says.
+    let own = run(&["report", &out, "--as", "vllm"]);
+    let median = format!("{:.2}", file["median_ttft_ms"].as_f64().unwrap());
+    assert!(own.out.contains(&median), "{median}: {}", own.out);
+}
+
+#[test]
+fn two_imported_runs_are_compared_and_the_same_is_no_different() {
+    let scratch = Scratch::new("convert-compare");
+    let a = converted(&scratch, &[&fixture("vllm-detailed.json")], "a");
+    let b = converted(&scratch, &[&fixture("vllm-detailed.json")], "b");
+    let ended = run(&["compare", &a, &b]);
+    assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
+    assert!(ended.out.contains("no difference"), "{}", ended.out);
+}
+
+#[test]
+fn years_of_old_results_and_a_new_run_have_one_frontier() {
+    let scratch = Scratch::new("convert-frontier");
+    let old = converted(&scratch, &[&fixture("vllm-sweep")], "old");
+    let lines = converted(&scratch, &[&fixture("sglang.jsonl")], "lines");
+    let new = simulated(&scratch, "new", "1,4");
+    let ended = run(&["pareto", &old, &new, &lines, "--json"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let answer = document(&ended);
+    let by: Vec<&String> = answer["by"].as_object().unwrap().keys().collect();
+    assert_eq!(by, ["lines", "new", "old"]);
+    let points = answer["points"].as_array().unwrap();
+    let of = |run: &str| points.iter().filter(|point| point["run"] == run).count();
+    assert_eq!((of("old"), of("new"), of("lines")), (2, 2, 2), "{}", ended.out);
+    let text = run(&["pareto", &old, &new]);
+    assert!(text.out.lines().all(|line| line.chars().count() <= 80), "{}", text.out);
+    // What they cost takes only a price: the sweep says on how many devices.
+    let flags = ["--axes", "cost-latency", "--gpu-hour", "2", "--json"];
+    let cost = document(&run(&[&["pareto", old.as_str()][..], &flags[..]].concat()));
+    assert!(!cost["frontier"].as_array().unwrap().is_empty(), "{cost}");
+}
+
+#[test]
+fn a_run_of_figures_alone_says_what_is_not_known() {
+    let scratch = Scratch::new("convert-figures");
+    let out = converted(&scratch, &[&fixture("vllm-sweep")], "old");
+    assert!(Path::new(&out).join("concurrency-0004-2/imported.json").is_file());
+    let text = run(&["report", &out]);
+    assert_eq!(text.code, Some(0), "{text:?}");
+    assert!(text.out.contains("Not known:") && text.out.contains("suspect:"), "{}", text.out);
+    assert!(text.out.lines().all(|line| line.chars().count() <= 80), "{}", text.out);
+    let report = document(&run(&["report", &out, "--json"]));
+    assert_eq!(report["schema"], "fizeau.imported-run/1");
+    assert_eq!(report["levels"].as_array().unwrap().len(), 4);
+    let refused = run(&["report", &out, "--as", "aiperf"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.err.contains("imported without tapes"), "{}", refused.err);
+    // In its own form it goes out as it came in.
+    let back = scratch.path("back");
+    let ended = convert(&[&out, "--to", "vllm-sweep", "--out", &back]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let again = converted(&scratch, &[&back], "again");
+    let again = document(&run(&["report", &again, "--json"]));
+    let figures = |run: &Value| -> Vec<Value> {
+        run["levels"].as_array().unwrap().iter().map(|level| level["figures"].clone()).collect()
+    };
+    assert_eq!(figures(&again), figures(&report));
+}
+
+#[test]
+fn files_of_several_models_become_several_runs() {
+    let scratch = Scratch::new("convert-several");
+    let folder = scratch.path("results");
+    std::fs::create_dir(&folder).unwrap();
+    for (name, model) in [("a.json", "org/model-8b"), ("b.json", "org/model-70b")] {
+        let text = std::fs::read_to_string(fixture("vllm.json")).unwrap();
+        std::fs::write(format!("{folder}/{name}"), text.replace("org/model-8b", model)).unwrap();
+    }
+    std::fs::write(format!("{folder}/notes.json"), "{\"mine\": 1}").unwrap();
+    let out = scratch.path("runs");
+    let ended = convert(&[&folder, "--out", &out]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.err.contains("passed over") && ended.err.contains("notes.json"), "{ended:?}");
+    assert_eq!(ended.out.lines().count(), 2, "{}", ended.out);
+    for model in ["model-8b", "model-70b"] {
+        assert!(Path::new(&out).join(model).join("imported.json").is_file(), "{model}");
+    }
+    // The folder above is taken whole.
+    let answer = document(&run(&["pareto", &out, "--json"]));
+    assert_eq!(answer["by"].as_object().unwrap().len(), 2);
+}
+
+#[test]
+fn a_run_goes_out_in_every_form_and_comes_in_again() {
+    let scratch = Scratch::new("convert-out");
+    let own = simulated(&scratch, "own", "1,4");
+    let formats = [
+        "vllm",
+        "vllm-rust",
+        "vllm-sweep",
+        "sglang",
+        "aiperf",
+        "guidellm",
+        "genai-perf",
+        "llmperf",
+        "inference-perf",
+    ];
+    for format in formats {
+        let files = scratch.path(format) + "/";
+        let ended = convert(&[&own, "--to", format, "--out", &files]);
+        assert_eq!(ended.code, Some(0), "{format} {ended:?}");
+        let back = converted(&scratch, &[&files], &format!("{format}-back"));
+        let report = run(&["report", &back, "--json"]);
+        assert_eq!(report.code, Some(0), "{format} {report:?}");
+        let (levels, sweep) = (document(&report), json(format!("{own}/sweep.json")));
+        let rate = |level: &Value| level["throughput"]["requests_per_s"].as_f64().unwrap();
+        for (level, own) in
+            levels["levels"].as_array().unwrap().iter().zip(sweep["levels"].as_array().unwrap())
+        {
+            let found = level["figures"]["requests_per_s"].as_f64().unwrap_or_else(|| rate(level));
+            assert!((found / rate(own) - 1.0).abs() < 1e-3, "{format}: {found} {}", rate(own));
+        }
+    }
+}
+
+#[test]
+fn a_single_file_goes_where_it_is_sent_and_nothing_is_written_over() {
+    let scratch = Scratch::new("convert-one");
+    let run = converted(&scratch, &[&fixture("vllm-detailed.json")], "run");
+    let file = scratch.path("again.json");
+    let ended = convert(&[&run, "--to", "vllm", "--out", &file]);
+    assert_eq!((ended.code, ended.out.trim()), (Some(0), file.as_str()), "{ended:?}");
+    let (before, after) = (json(fixture("vllm-detailed.json")), json(&file));
+    for key in ["date", "p99_ttft_ms", "ttfts", "output_lens", "request_rate", "max_concurrency"] {
+        assert_eq!(before[key].is_array(), after[key].is_array(), "{key}");
+        if !before[key].is_array() {
+            assert_eq!(before[key], after[key], "{key}");
+        }
+    }
+    let again = convert(&[&run, "--to", "vllm", "--out", &file]);
+    assert_eq!(again.code, Some(2));
+    assert!(again.err.contains("is there already"), "{}", again.err);
+}
+
+#[test]
+fn bad_input_is_one_line_and_writes_nothing() {
+    let scratch = Scratch::new("convert-bad");
+    let (odd, lacking) = (scratch.path("odd.json"), scratch.path("lacking.json"));
+    std::fs::write(&odd, "{\"mine\": 1}").unwrap();
+    let mut file = json(fixture("vllm.json"));
+    file.as_object_mut().unwrap().remove("duration");
+    std::fs::write(&lacking, file.to_string()).unwrap();
+    let none = scratch.path("none.json");
+    let mut file = json(fixture("vllm.json"));
+    file["completed"] = 0.into();
+    std::fs::write(&none, file.to_string()).unwrap();
+    let out = scratch.path("out");
+    let good = fixture("vllm.json");
+    let cases: [(&[&str], &str); 8] = [
+        (
+            &[&odd],
+            "odd.json: no form that is known (JSON with the fields mine, ...); known are vllm",
+        ),
+        (
+            &[&good, &lacking],
+            "lacking.json: no field `duration`, which a result of vllm bench serve has",
+        ),
+        (&[&none], "none.json: no request completed in any of it"),
+        (&[&scratch.path("gone.json")], "gone.json: No such file"),
+        (&[&good, "--from", "jmeter"], "--from: `jmeter` is no format; known are "),
+        (&[&odd, "--from", "sglang"], "odd.json: no field `completed`"),
+        (&[&good, "--to", "jmeter"], "--to: `jmeter` is no format; known are "),
+        (&[&good, "--to", "vllm"], "vllm.json: Not a directory"),
+    ];
+    for (words, wanted) in cases {
+        let ended = convert(&[words, &["--out", &out]].concat());
+        assert_eq!(ended.code, Some(2), "{words:?} {ended:?}");
+        assert!(ended.err.contains(wanted), "{words:?}: {}", ended.err);
+        assert_eq!(ended.err.trim_end().lines().count(), 1, "{}", ended.err);
+        assert!(!Path::new(&out).exists(), "{words:?}");
+    }
+    let own = simulated(&scratch, "own", "1");
+    let ended = convert(&[&own, "--out", &out]);
+    assert!(ended.err.contains("a run of Fizeau's own; --to FORMAT"), "{}", ended.err);
+}

@@ -1,0 +1,68 @@
+//! What a watcher reads of the requests in flight.
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+use fizeau_core::Nanos;
+use fizeau_harness::{
+    Cancel, InFlight, LevelLoad, LevelSize, Notice, Observer, Rig, SelfWatch, Sweep, SweepSpec,
+};
+use fizeau_workload::{Lengths, Spec};
+
+use crate::stand::{Paused, Server, paused};
+
+/// Reads the count each time that a request ends.
+#[derive(Default)]
+pub(crate) struct Reader {
+    pub(crate) count: InFlight,
+    pub(crate) read: Vec<u64>,
+    /// Called off after so many.
+    pub(crate) off: Option<(usize, Cancel)>,
+}
+
+impl Observer for Reader {
+    fn notice(&mut self, notice: Notice<'_>) {
+        match notice {
+            Notice::WarmedUp { in_flight, .. } => self.count = in_flight.clone(),
+            Notice::RequestEnded(_) => self.read.push(self.count.get()),
+            _ => {}
+        }
+        if let Some((_, cancel)) = self.off.take_if(|(after, _)| self.read.len() == *after) {
+            cancel.cancel();
+        }
+    }
+}
+
+fn read(off: Option<usize>) -> Reader {
+    paused(async move {
+        let time = Paused::new();
+        let server = Server::new(&time, Nanos::from_millis(100));
+        let cancel = Cancel::new();
+        let rig = Rig { transport: &server, timer: &time, watch: SelfWatch::Off, cancel: &cancel };
+        let workload = Spec { lengths: Lengths::fixed(8, 1), ..Spec::new(1).unwrap() };
+        let size = LevelSize { requests: NonZeroU64::new(20), time: None, warmup: Some(3) };
+        let load = LevelLoad::Concurrency(NonZeroU32::new(4).unwrap());
+        let spec = SweepSpec { size, ..SweepSpec::new([load], workload) };
+        let off = off.map(|after| (after, cancel.clone()));
+        let mut reader = Reader { off, ..Reader::default() };
+        Sweep::new(rig, &spec, None).next_level(&mut reader).await.unwrap().unwrap();
+        reader
+    })
+}
+
+#[test]
+fn a_closed_loop_has_its_concurrency_in_flight_until_it_runs_out() {
+    let reader = read(None);
+    // Four end at one instant; each makes room for the next before its tape is kept.
+    let (steady, last) = reader.read.split_at(16);
+    assert!(steady.iter().all(|&count| (1..=4).contains(&count)), "{steady:?}");
+    assert_eq!(steady[0], 4, "{steady:?}");
+    assert!(last.iter().all(|&count| count < 4), "{last:?}");
+    assert_eq!(reader.count.get(), 0);
+}
+
+#[test]
+fn who_is_called_off_is_no_longer_in_flight() {
+    let reader = read(Some(6));
+    assert!(reader.read[5] > 0, "{:?}", reader.read);
+    assert_eq!(reader.count.get(), 0);
+}

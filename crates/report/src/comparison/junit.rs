@@ -1,0 +1,137 @@
+//! A comparison as JUnit's XML, which continuous integration shows.
+
+use fizeau_metrics::{Answer, ComparedFigure, ComparisonTable, Figure};
+
+use super::ComparisonReport;
+use super::table::Cells;
+use crate::ComparedLevel;
+use crate::terminal::plain;
+
+impl ComparisonReport {
+    /// Whether nothing is worse, by Holm's correction over the figures of all levels and runs together, and at each level
+    /// something could be tested: where nothing was, nothing was shown not to be worse.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        let is_tested = |table: &ComparisonTable| table.family_size() > 0;
+        self.tables().all(is_tested) && !ComparisonTable::is_any_worse(self.tables())
+    }
+
+    fn tables(&self) -> impl Iterator<Item = &ComparisonTable> {
+        let levels = self.comparisons.iter().flat_map(|comparison| &comparison.levels);
+        levels.map(|level| &level.table)
+    }
+
+    /// The answers as JUnit's XML (the format that Apache Ant's junitreport task reads): a suite for each run that is held
+    /// against the baseline, a test case for each figure that is decided and each load. Failed are those that make
+    /// [`ComparisonReport::passes`] false; what could not be tested is skipped, and where that is all of a level, one more
+    /// case fails. Ends with a newline.
+    #[must_use]
+    pub fn junit(&self) -> String {
+        let worse = ComparisonTable::worse_of_all(self.tables());
+        let mut place = 0;
+        let mut suites = String::new();
+        let mut all = Count::default();
+        for comparison in &self.comparisons {
+            let mut cases = String::new();
+            let mut count = Count::default();
+            for level in &comparison.levels {
+                let is_worse = |figure: Figure| worse.contains(&(place, figure));
+                level_cases(level, is_worse, &mut cases, &mut count);
+                place += 1;
+            }
+            let name = format!("{} against {}", comparison.candidate.name, self.baseline.name);
+            let head = format!("  <testsuite name=\"{}\"{}>\n", escape(&name), count.words());
+            suites.push_str(&format!("{head}{cases}  </testsuite>\n"));
+            all.add(&count);
+        }
+        format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"fizeau compare\"{}>\n{suites}</testsuites>\n",
+            all.words()
+        )
+    }
+}
+
+#[derive(Default)]
+struct Count {
+    tests: usize,
+    failures: usize,
+    skipped: usize,
+}
+
+impl Count {
+    fn add(&mut self, other: &Self) {
+        self.tests += other.tests;
+        self.failures += other.failures;
+        self.skipped += other.skipped;
+    }
+
+    fn words(&self) -> String {
+        let Self { tests, failures, skipped } = self;
+        format!(" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\"")
+    }
+}
+
+fn level_cases(
+    level: &ComparedLevel,
+    is_worse: impl Fn(Figure) -> bool,
+    out: &mut String,
+    count: &mut Count,
+) {
+    let of = if level.name.is_empty() { "the level" } else { &level.name };
+    let mut case = |name: &str, tag: &str, said: &str| {
+        count.tests += 1;
+        let head = format!("    <testcase classname=\"{}\" name=\"{}\"", escape(of), escape(name));
+        let said = escape(said);
+        out.push_str(&match tag {
+            "" => format!("{head}><system-out>{said}</system-out></testcase>\n"),
+            tag => format!("{head}><{tag} message=\"{said}\"/></testcase>\n"),
+        });
+        match tag {
+            "failure" => count.failures += 1,
+            "skipped" => count.skipped += 1,
+            _ => {}
+        }
+    };
+    for row in level.table.rows.iter().filter(|row| row.is_decided) {
+        let (tag, said) = outcome(row, is_worse(row.figure));
+        case(&row.figure.label(), tag, &said);
+    }
+    if level.table.family_size() == 0 {
+        case("some metric could be tested", "failure", "no metric of this load could be tested");
+    }
+}
+
+/// The tag that a figure gets, and what is said of it.
+fn outcome(row: &ComparedFigure, is_worse: bool) -> (&'static str, String) {
+    match Cells::of(row) {
+        Cells::Untested(_, why) => ("skipped", why),
+        Cells::Tested([figure, a, b, change, interval, p, answer]) => {
+            // One that is worse in its own table alone does not fail, and is not said to be.
+            let answer = match (row.answer(), is_worse) {
+                (Some(Answer::Worse), false) => {
+                    "worse, but not beyond chance over all loads and runs"
+                }
+                _ => answer.as_str(),
+            };
+            let said = format!("{answer}: {figure}: {a} to {b}, {change} ({interval}), p {p}");
+            (if is_worse { "failure" } else { "" }, said)
+        }
+    }
+}
+
+/// Text within an attribute or an element.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in plain(text).chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            // What XML 1.0 has no place for, control characters being gone.
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            letter => out.push(letter),
+        }
+    }
+    out
+}

@@ -1,0 +1,285 @@
+//! Metrics of levels.
+
+use fizeau_core::PerSec;
+use fizeau_metrics::{Distribution, MetricTable, RateDistribution, Statistic};
+use fizeau_roofline::{HourlyRate, Share};
+
+use super::run::{VERDICTS, is};
+use super::{MetricFamily, MetricKind, MetricValue};
+use crate::columns::figures_of;
+use crate::{ChartFigures, LevelReport, LoadKind, Place, SweepReport, TableRun, words};
+
+/// A metric of a level.
+struct Metric {
+    name: &'static str,
+    help: &'static str,
+    source: Source,
+}
+
+/// A label more, and the value that has it.
+type Labelled = (&'static str, String, f64);
+
+/// Where it comes from.
+#[derive(Clone, Copy)]
+enum Source {
+    /// A figure of the table of levels.
+    Figure(&'static str),
+    Number(fn(&Level<'_>) -> Option<f64>),
+    /// Several numbers, told apart by a label.
+    Numbers(fn(&Level<'_>) -> Vec<Labelled>),
+    /// A latency, in seconds.
+    Latency(fn(&MetricTable) -> &Distribution),
+    /// Rates of single requests.
+    Rates(fn(&LevelReport) -> &RateDistribution),
+}
+
+/// A level, with what is known of it within its run.
+struct Level<'a> {
+    report: &'a LevelReport,
+    place: &'a Place,
+    is_operating: bool,
+    figures: ChartFigures,
+}
+
+use Source::{Figure, Latency, Number, Numbers, Rates};
+
+const fn metric(name: &'static str, help: &'static str, source: Source) -> Metric {
+    Metric { name, help, source }
+}
+
+const METRICS: [Metric; 26] = [
+    metric(
+        "fizeau_level_verdict",
+        "1 for the verdict of the level, 0 for the others.",
+        Numbers(verdicts),
+    ),
+    metric(
+        "fizeau_on_frontier",
+        "1 if no other level beats it, else 0.",
+        Number(|of| Some(is(*of.place == Place::Frontier))),
+    ),
+    metric(
+        "fizeau_operating_point",
+        "1 for the level to run at, else 0.",
+        Number(|of| Some(is(of.is_operating))),
+    ),
+    metric(
+        "fizeau_saturated",
+        "1 if the queue of an open loop grew to the end, else 0.",
+        Number(|of| Some(is(of.report.is_saturated()))),
+    ),
+    metric(
+        "fizeau_level_duration_seconds",
+        "From the first release to the last end.",
+        Number(|of| Some(of.report.summary.throughput.duration.get())),
+    ),
+    metric("fizeau_requests", "Requests that were sent, by how they ended.", Numbers(outcomes)),
+    metric("fizeau_failed_requests", "Failed requests by class.", Numbers(failures)),
+    metric("fizeau_requests_per_second", "Completed requests.", Figure("requests_per_s")),
+    metric("fizeau_output_tokens_per_second", "Output tokens.", Figure("output_tps")),
+    metric("fizeau_total_tokens_per_second", "Prompt and output tokens.", Figure("total_tps")),
+    metric(
+        "fizeau_device_output_tokens_per_second",
+        "Output tokens of one device.",
+        Figure("output_tps_per_device"),
+    ),
+    metric(
+        "fizeau_good_requests_per_second",
+        "Requests that met the goals for single requests.",
+        Figure("goodput"),
+    ),
+    metric(
+        "fizeau_good_requests_ratio",
+        "Good requests of all that were sent, 0 to 1.",
+        Figure("good_share"),
+    ),
+    metric(
+        "fizeau_user_output_tokens_per_second",
+        "Output tokens of one user: one over TPOT.",
+        Rates(|of| &of.summary.rates.user_tps),
+    ),
+    metric("fizeau_ttft_seconds", "Send start to first token.", Latency(|all| &all.ttft)),
+    metric(
+        "fizeau_ttft_scheduled_seconds",
+        "Intended instant to first token.",
+        Latency(|all| &all.ttft_scheduled),
+    ),
+    metric(
+        "fizeau_tpot_seconds",
+        "Time per output token, one value a request.",
+        Latency(|all| &all.tpot),
+    ),
+    metric("fizeau_itl_seconds", "Gaps between tokens, of all requests.", Latency(|all| &all.itl)),
+    metric(
+        "fizeau_e2el_seconds",
+        "Send start to the last of the output.",
+        Latency(|all| &all.e2el),
+    ),
+    metric(
+        "fizeau_e2el_scheduled_seconds",
+        "Intended instant to the last of the output.",
+        Latency(|all| &all.e2el_scheduled),
+    ),
+    metric(
+        "fizeau_send_lateness_seconds",
+        "Intended instant to send start: the client's own doing.",
+        Latency(|all| &all.send_lateness),
+    ),
+    metric(
+        "fizeau_in_flight_requests",
+        "Requests in flight, as the mean over time.",
+        Number(|of| Some(of.report.summary.over_time?.in_flight.mean)),
+    ),
+    metric(
+        "fizeau_in_flight_requests_peak",
+        "The most requests in flight at any instant.",
+        Number(|of| Some(of.report.summary.over_time?.in_flight.peak as f64)),
+    ),
+    metric(
+        "fizeau_speed_of_light_ratio",
+        "The share of what no engine can beat that was reached, 0 to 1.",
+        Numbers(light),
+    ),
+    metric(
+        "fizeau_usd_per_million_output_tokens",
+        "US dollars, for all of the devices' time.",
+        Figure("cost_per_million_output"),
+    ),
+    metric(
+        "fizeau_warm_up_requests",
+        "Requests sent before the level, in no other metric.",
+        Number(|of| Some(of.report.warm_up?.sent as f64)),
+    ),
+];
+
+/// The names of all metrics of a level.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    METRICS.iter().map(|metric| metric.name)
+}
+
+pub(super) fn families(report: &SweepReport, run: &str) -> Vec<MetricFamily> {
+    let table = TableRun {
+        name: run.to_owned(),
+        setup: report.setup(),
+        levels: report.levels(),
+        system: None,
+        devices: report.devices(),
+        price: report.price().map(HourlyRate::low),
+        quality: None,
+    };
+    let operating = report.operating_point().level();
+    let level = |(index, (level, place))| Level {
+        report: level,
+        place,
+        is_operating: operating == Some(index),
+        figures: figures_of(&table, level),
+    };
+    let levels: Vec<Level<'_>> = report.placed().enumerate().map(level).collect();
+    let model = &report.setup().endpoint.model;
+    METRICS.iter().map(|metric| metric.family(&levels, &[("run", run), ("model", model)])).collect()
+}
+
+impl Metric {
+    fn family(&self, levels: &[Level<'_>], own: &[(&'static str, &str)]) -> MetricFamily {
+        let kind = match self.source {
+            Latency(_) | Rates(_) => MetricKind::Summary,
+            Figure(_) | Number(_) | Numbers(_) => MetricKind::Gauge,
+        };
+        let mut family = MetricFamily::new(self.name, self.help, kind);
+        for level in levels {
+            let own = own.iter().map(|(name, value)| (*name, (*value).to_owned()));
+            let labels: Vec<(&str, String)> = own.chain(load(level.report)).collect();
+            for (label, value) in self.source.values(level) {
+                let labels = labels.iter().cloned().chain(label).collect();
+                family.add(labels, value);
+            }
+        }
+        family
+    }
+}
+
+impl Source {
+    /// Its values, each with the label that it has besides.
+    fn values(self, level: &Level<'_>) -> Vec<(Option<(&'static str, String)>, MetricValue)> {
+        let alone =
+            |value: Option<MetricValue>| value.map(|value| (None, value)).into_iter().collect();
+        match self {
+            Figure(name) => {
+                alone(level.figures.get(name).map(|figure| MetricValue::Number(figure.value)))
+            }
+            Number(of) => alone(of(level).map(MetricValue::Number)),
+            Latency(of) => alone(latency(of(&level.report.summary.metrics))),
+            Rates(of) => alone(rates(of(level.report))),
+            Numbers(of) => {
+                let one = |(name, label, value)| (Some((name, label)), MetricValue::Number(value));
+                of(level).into_iter().map(one).collect()
+            }
+        }
+    }
+}
+
+fn load(level: &LevelReport) -> [(&'static str, String); 2] {
+    let kind = match level.load.kind() {
+        LoadKind::Concurrency => "concurrency",
+        LoadKind::Rate => "requests_per_s",
+    };
+    [("load_kind", kind.to_owned()), ("load", level.load.value().to_string())]
+}
+
+fn verdicts(level: &Level<'_>) -> Vec<Labelled> {
+    let own = level.report.validity.verdict;
+    VERDICTS
+        .map(|verdict| ("verdict", words::verdict(verdict).to_owned(), is(verdict == own)))
+        .into()
+}
+
+fn outcomes(level: &Level<'_>) -> Vec<Labelled> {
+    let counts = &level.report.summary.requests;
+    let of = |outcome: &str, count: u64| ("outcome", outcome.to_owned(), count as f64);
+    vec![of("completed", counts.completed), of("failed", counts.failed)]
+}
+
+fn failures(level: &Level<'_>) -> Vec<Labelled> {
+    let classes = level.report.summary.requests.by_class.iter();
+    classes.map(|(class, count)| ("class", class.to_string(), *count as f64)).collect()
+}
+
+fn light(level: &Level<'_>) -> Vec<Labelled> {
+    let Some(light) = level.report.speed_of_light.light() else { return Vec::new() };
+    let shares = [
+        ("ttft", light.shares.ttft),
+        ("tpot", light.shares.tpot),
+        ("e2el", light.shares.e2el),
+        ("requests_per_s", light.shares.requests_per_s),
+        ("output_tokens_per_s", light.shares.output_tokens_per_s),
+    ];
+    let known = shares.into_iter().filter_map(|(name, share)| Some((name, share.map(Share::get)?)));
+    known.map(|(name, share)| ("figure", name.to_owned(), share)).collect()
+}
+
+/// The sample in seconds, with the quantiles that it supports.
+fn latency(of: &Distribution) -> Option<MetricValue> {
+    let quantiles = [
+        (0.5, Statistic::P50),
+        (0.9, Statistic::P90),
+        (0.95, Statistic::P95),
+        (0.99, Statistic::P99),
+        (0.999, Statistic::P999),
+    ];
+    let known = |(share, statistic)| Some((share, of.statistic(statistic)?.get() / 1e3));
+    Some(MetricValue::Sample {
+        count: of.n,
+        sum: of.mean?.get() / 1e3 * of.n as f64,
+        quantiles: quantiles.into_iter().filter_map(known).collect(),
+    })
+}
+
+fn rates(of: &RateDistribution) -> Option<MetricValue> {
+    let quantiles = [(0.01, of.p1), (0.05, of.p5), (0.1, of.p10), (0.5, of.p50), (0.9, of.p90)];
+    let known = |(share, rate): (f64, Option<PerSec>)| Some((share, rate?.get()));
+    Some(MetricValue::Sample {
+        count: of.n,
+        sum: of.mean?.get() * of.n as f64,
+        quantiles: quantiles.into_iter().filter_map(known).collect(),
+    })
+}

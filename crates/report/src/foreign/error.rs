@@ -1,0 +1,62 @@
+//! What can be wrong with a file of another tool.
+
+/// Why a file could not be read, or not be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ForeignError {
+    /// It has the form of no tool that is known.
+    #[error("{file}: no form that is known ({why}); known are {known}")]
+    Unknown {
+        /// The file.
+        file: String,
+        /// What it looks like.
+        why: String,
+        /// The names of the formats that were tried.
+        known: String,
+    },
+    /// There is no format of that name.
+    #[error("`{name}` is no format; known are {known}")]
+    NoFormat {
+        /// What was given.
+        name: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// The file is damaged: no JSON, no table.
+    #[error("{file}: {why}")]
+    Damaged {
+        /// The file.
+        file: String,
+        /// What is wrong, and where.
+        why: String,
+    },
+    /// A field that is needed is not there.
+    #[error("{place}: no field `{field}`, which a result of {tool} has")]
+    Missing {
+        /// The file, and which record in it.
+        place: String,
+        /// The field.
+        field: String,
+        /// Whose file it is.
+        tool: &'static str,
+    },
+    /// A field holds what it cannot hold.
+    #[error("{place}: `{field}` is {found}; {wanted} is expected")]
+    Wrong {
+        /// The file, and which record in it.
+        place: String,
+        /// The field.
+        field: String,
+        /// What is there, shortened.
+        found: String,
+        /// What would be right.
+        wanted: &'static str,
+    },
+    /// It cannot be written in that form.
+    #[error("cannot write {format}: {why}")]
+    NotWritten {
+        /// The format's name.
+        format: &'static str,
+        /// Why.
+        why: String,
+    },
+}

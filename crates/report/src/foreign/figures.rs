@@ -1,0 +1,110 @@
+//! Figures of a file as ours.
+
+use std::collections::BTreeMap;
+
+use fizeau_core::Millis;
+use fizeau_metrics::Distribution;
+
+use super::{ImportedCounts, ImportedLevel, NotKnown};
+
+/// The latencies that have columns, each with the names of its own in [`LevelTable`](crate::LevelTable).
+const LATENCIES: [&str; 4] = ["ttft", "tpot", "itl", "e2el"];
+
+/// What is shown of each.
+const STATISTICS: [&str; 5] = ["mean", "p50", "p90", "p99", "max"];
+
+/// Figures as they are put together, with what could not be.
+#[derive(Debug, Default)]
+pub(super) struct FigureSheet {
+    completed: u64,
+    figures: BTreeMap<String, f64>,
+    greatest: Vec<String>,
+    not_known: Vec<NotKnown>,
+    caveats: Vec<String>,
+}
+
+impl FigureSheet {
+    /// Of a level with so many completed requests.
+    pub(super) fn new(completed: u64) -> Self {
+        Self { completed, ..Self::default() }
+    }
+
+    /// A figure that is ours by its definition; nothing of a level without a completed request, whose zeros say nothing.
+    pub(super) fn put(&mut self, name: &str, value: Option<f64>) {
+        if let Some(value) = value.filter(|value| value.is_finite() && self.completed > 0) {
+            self.figures.insert(name.to_owned(), value);
+        }
+    }
+
+    /// A latency in milliseconds: `statistic` is `mean`, `p50`, `p90`, `p99` or `max`. A percentile that so few requests do not
+    /// support is withheld, as it is of our own.
+    pub(super) fn latency(&mut self, metric: &str, statistic: &str, ms: Option<f64>) {
+        let name = format!("{statistic}_{metric}_ms");
+        let needs = match statistic {
+            "p90" => 10,
+            "p99" => 100,
+            _ => 1,
+        };
+        if ms.is_some() && self.completed < needs {
+            let why = format!("{} requests, and it takes {needs}", self.completed);
+            return self.not_known(&name, &why);
+        }
+        self.put(&name, ms);
+    }
+
+    /// All statistics of a latency from the values of the requests, in milliseconds; of fewer than 100 the greatest stands in
+    /// for the p99.
+    pub(super) fn sample(&mut self, metric: &str, values: impl IntoIterator<Item = f64>) {
+        let of = Distribution::of(values.into_iter().map(Millis::new));
+        let percentiles = [("p50", of.p50), ("p90", of.p90), ("p99", of.p99)];
+        for (statistic, quantile) in percentiles {
+            self.put(&format!("{statistic}_{metric}_ms"), quantile.value().map(Millis::get));
+        }
+        self.put(&format!("mean_{metric}_ms"), of.mean.map(Millis::get));
+        self.put(&format!("max_{metric}_ms"), of.max.map(Millis::get));
+        let p99 = format!("p99_{metric}_ms");
+        if of.p99.value().is_none() && of.max.is_some() {
+            self.put(&p99, of.max.map(Millis::get));
+            self.greatest.push(p99);
+        }
+    }
+
+    pub(super) fn not_known(&mut self, what: &str, why: &str) {
+        self.not_known.push(NotKnown::new(what, why));
+    }
+
+    pub(super) fn caveat(&mut self, text: impl Into<String>) {
+        self.caveats.push(text.into());
+    }
+
+    /// Puts all into `level`, with what follows from it: what one user sees, what a device gives, means of lengths, and which
+    /// latencies are not there.
+    pub(super) fn finish(mut self, level: &mut ImportedLevel) {
+        let p50 = self.figures.get("p50_tpot_ms").copied().filter(|ms| *ms > 0.0);
+        self.put("user_tps", p50.map(|ms| 1e3 / ms));
+        let tps = self.figures.get("output_tps").copied();
+        let devices = level.about.devices.filter(|devices| *devices > 0);
+        self.put("output_tps_per_device", tps.zip(devices).map(|(tps, n)| tps / n as f64));
+        let ImportedCounts { input_tokens, output_tokens, .. } = level.counts;
+        let mean = |tokens: Option<u64>| Some(tokens? as f64 / self.completed.max(1) as f64);
+        let (prompt, reply) = (mean(input_tokens), mean(output_tokens));
+        self.put("prompt_tokens", prompt);
+        self.put("output_tokens", reply);
+        self.put("context_tokens", prompt.zip(reply).map(|(prompt, reply)| prompt + reply));
+        let said = |name: &str| self.not_known.iter().any(|known| known.what == name);
+        let names = LATENCIES.into_iter().flat_map(|metric| {
+            STATISTICS.map(|statistic| (metric, format!("{statistic}_{metric}_ms")))
+        });
+        let missing = names.filter(|(metric, name)| {
+            !self.figures.contains_key(name) && !said(name) && !said(metric)
+        });
+        let missing: Vec<String> = missing.map(|(_, name)| name).collect();
+        if !missing.is_empty() && self.completed > 0 {
+            self.not_known(&missing.join(", "), "not in the file");
+        }
+        level.figures = self.figures;
+        level.greatest_for_p99 = self.greatest;
+        level.not_known.extend(self.not_known);
+        level.caveats.extend(self.caveats);
+    }
+}

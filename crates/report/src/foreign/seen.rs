@@ -1,0 +1,147 @@
+//! What another tool saw of a request, as a tape.
+
+use fizeau_core::{
+    Arrival, Channel, Failure, FailureClass, Finish, Nanos, NanosError, Outcome, RequestId,
+    SessionId, Stamp, Tape, TokenSource, Tokens, Usage,
+};
+
+/// What another tool saw of a request. Times are seconds; instants count from an epoch of the level's own.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Seen {
+    /// When it ought to have left; the sending where that is not known.
+    pub(super) intended: Option<f64>,
+    /// When it was sent.
+    pub(super) sent: f64,
+    /// From the sending to the first of its output; none where nothing came.
+    pub(super) ttft: Option<f64>,
+    /// Between each event of output and the one before it.
+    pub(super) gaps: Vec<f64>,
+    /// From the sending to the end of the reply; the last of the output where that is not known.
+    pub(super) end: Option<f64>,
+    /// The prompt's length.
+    pub(super) input: Option<u64>,
+    /// How many tokens the reply had.
+    pub(super) output: u64,
+    /// What went wrong, in the tool's words; empty if nothing did.
+    pub(super) error: String,
+    /// Whether it failed.
+    pub(super) is_failed: bool,
+    /// The text of the reply, where the file has it.
+    pub(super) text: Option<String>,
+}
+
+impl Seen {
+    /// The tape of the `index`-th request. The tokens of the reply are spread over its events: which event had how many is an
+    /// estimate.
+    pub(super) fn tape(self, index: u64) -> Result<Tape, NanosError> {
+        let instant = |seconds: f64| Nanos::from_secs_f64(seconds).map(|at| Stamp::EPOCH + at);
+        let mut tape = Tape::sent_at(instant(self.sent)?);
+        tape.request = RequestId(index);
+        tape.session = SessionId(index);
+        if let Some(intended) = self.intended {
+            tape.marks.intended = instant(intended.min(self.sent))?;
+        }
+        tape.asked.input_tokens = self.input.map(Tokens::new);
+        // Added up in seconds: each gap rounded by itself would drift.
+        let mut at = self.sent + self.ttft.unwrap_or_default();
+        if self.ttft.is_some() {
+            tape.arrivals.push(Arrival::tokens(instant(at)?, 1, Channel::Visible));
+            for gap in &self.gaps {
+                at += gap;
+                tape.arrivals.push(Arrival::tokens(instant(at)?, 1, Channel::Visible));
+            }
+        }
+        let end = self.end.map_or(at, |end| (self.sent + end).max(at));
+        tape.marks.end = Some(instant(end)?);
+        tape.marks.first_byte = tape.first_token();
+        if self.output > 0 {
+            tape.spread_tokens(Tokens::new(self.output), TokenSource::FinalUsageSpread);
+            let completion_tokens = Some(Tokens::new(self.output));
+            tape.usage = Some(Usage { completion_tokens, ..Usage::default() });
+        }
+        tape.text = self.text.filter(|text| !text.is_empty());
+        tape.outcome = match (self.is_failed, tape.arrivals.is_empty()) {
+            (true, _) => Outcome::Failed(failure(&self.error)),
+            (false, true) => {
+                Outcome::Failed(Failure::new(FailureClass::Empty, "no token in the file"))
+            }
+            (false, false) => Outcome::Complete(Finish::Unstated),
+        };
+        Ok(tape)
+    }
+}
+
+const CLASSES: [FailureClass; 12] = [
+    FailureClass::Cancelled,
+    FailureClass::Connect,
+    FailureClass::Empty,
+    FailureClass::InStreamError,
+    FailureClass::Malformed,
+    FailureClass::Status,
+    FailureClass::TimeoutConnect,
+    FailureClass::TimeoutFirstToken,
+    FailureClass::TimeoutIdle,
+    FailureClass::TimeoutTotal,
+    FailureClass::Tls,
+    FailureClass::Truncated,
+];
+
+/// What an HTTP status of failure is called, as aiohttp's `reason` has it, which vLLM's and SGLang's clients keep as the error.
+const REASONS: [&str; 9] = [
+    "Bad Request",
+    "Unauthorized",
+    "Forbidden",
+    "Not Found",
+    "Too Many Requests",
+    "Internal Server Error",
+    "Bad Gateway",
+    "Service Unavailable",
+    "Gateway Timeout",
+];
+
+/// A failure by its text. Ours begin with the name of their class; of others the class is a guess.
+fn failure(text: &str) -> Failure {
+    let own = text.split_once(": ").and_then(|(name, detail)| {
+        let class = CLASSES.into_iter().find(|class| class.as_str() == name)?;
+        Some(Failure::new(class, detail))
+    });
+    own.unwrap_or_else(|| {
+        let class = if REASONS.iter().any(|reason| text.contains(reason)) {
+            FailureClass::Status
+        } else if text.contains("imeout") {
+            FailureClass::TimeoutTotal
+        } else if text.contains("onnect") {
+            FailureClass::Connect
+        } else if text.is_empty() {
+            FailureClass::Empty
+        } else {
+            FailureClass::InStreamError
+        };
+        // A traceback has its cause in its last line.
+        let last = text.lines().rev().find(|line| !line.trim().is_empty());
+        Failure::new(class, last.unwrap_or("no error in the file").trim())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use fizeau_core::FailureClass;
+
+    use super::failure;
+
+    #[test]
+    fn an_error_is_classed_by_its_text() {
+        let cases = [
+            ("truncated: the reply broke off", FailureClass::Truncated),
+            ("Service Unavailable", FailureClass::Status),
+            ("Traceback ...\nasyncio.exceptions.TimeoutError\n", FailureClass::TimeoutTotal),
+            ("ClientConnectorError: Cannot connect to host", FailureClass::Connect),
+            ("", FailureClass::Empty),
+            ("something else", FailureClass::InStreamError),
+        ];
+        for (text, class) in cases {
+            assert_eq!(failure(text).class, class, "{text}");
+        }
+        assert_eq!(failure("Traceback ...\nTimeoutError\n").detail, "TimeoutError");
+    }
+}

@@ -1,0 +1,180 @@
+//! An imported run for a terminal of 80 columns.
+
+use super::{ImportedLevel, ImportedRun};
+use crate::number::{column_decimals, number};
+
+const WIDTH: usize = 80;
+
+/// Head, its unit or statistic, and the figure's name.
+pub(crate) const COLUMNS: [(&str, &str, &str); 8] = [
+    ("req", "/s", "requests_per_s"),
+    ("out tok", "/s", "output_tps"),
+    ("TTFT", "p50", "p50_ttft_ms"),
+    ("ms", "p99", "p99_ttft_ms"),
+    ("TPOT", "p50", "p50_tpot_ms"),
+    ("ms", "p99", "p99_tpot_ms"),
+    ("E2EL", "p50", "p50_e2el_ms"),
+    ("ms", "p99", "p99_e2el_ms"),
+];
+
+impl ImportedRun {
+    /// The table of what is known, and what is not, in at most 80 columns.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut lines = self.head();
+        lines.push(String::new());
+        lines.extend(self.table());
+        lines.push(String::new());
+        lines.extend(self.notes());
+        let printable = |c: char| c.is_control() && c != '\n';
+        lines.join("\n").replace(printable, "\u{fffd}")
+    }
+
+    fn head(&self) -> Vec<String> {
+        let mut lines = wrapped(&self.title(), "");
+        let sources: Vec<&str> = {
+            let mut files: Vec<&str> =
+                self.levels().iter().map(|level| level.source.file.as_str()).collect();
+            files.dedup();
+            files
+        };
+        let first = self.levels().first();
+        let tool = first.map_or("another tool", |level| level.source.tool.as_str());
+        let files = match sources.as_slice() {
+            [one] => (*one).to_owned(),
+            many => format!("{} files", many.len()),
+        };
+        lines.extend(wrapped(&format!("  measured by {tool}; imported from {files}"), "  "));
+        let date = first.and_then(|level| level.about.date.as_ref());
+        lines.extend(date.map(|date| format!("  begun {date}")));
+        let settings = self.settings();
+        if !settings.is_empty() {
+            lines.extend(wrapped(&format!("  {}", settings.join(", ")), "    "));
+        }
+        lines.push("  suspect: nothing here can be computed again or checked".to_owned());
+        lines
+    }
+
+    fn table(&self) -> Vec<String> {
+        let best = self.frontier();
+        let loads: Vec<String> = self.levels().iter().map(short_load).collect();
+        let width = loads.iter().map(String::len).max().unwrap_or(4).clamp(4, 12);
+        let line = |mark: char, load: &str, cells: &[String]| {
+            let cells: String = cells.iter().map(|cell| format!(" {cell:>7}")).collect();
+            format!("{mark} {load:<width$}{cells}").trim_end().to_owned()
+        };
+        let heads = |of: fn(&(&'static str, &'static str, &'static str)) -> &'static str| {
+            COLUMNS.iter().map(|column| of(column).to_owned()).collect::<Vec<_>>()
+        };
+        let mut lines = vec![
+            line(' ', "", &heads(|column| column.0)),
+            line(' ', "load", &heads(|column| column.1)),
+        ];
+        let columns: Vec<Vec<String>> =
+            COLUMNS.iter().map(|column| cells(self.levels(), column.2)).collect();
+        for (index, load) in loads.iter().enumerate() {
+            let row = columns.iter().map(|cells| cells.get(index).cloned().unwrap_or_default());
+            let mark = if best.contains(&index) { '+' } else { ' ' };
+            lines.push(line(mark, load, &row.collect::<Vec<_>>()));
+        }
+        lines
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(tail) = self.tail().filter(|_| self.levels().len() > 1) {
+            let text = format!("+ no other level beats it in requests/s and {tail}");
+            lines.extend(wrapped(&text, "  "));
+        }
+        if self.levels().iter().any(|level| !level.greatest_for_p99.is_empty()) {
+            lines.push("* the greatest of fewer than 100 values".to_owned());
+        }
+        let failed: u64 = self.levels().iter().filter_map(|level| level.counts.failed).sum();
+        if failed > 0 {
+            lines.push(format!("{failed} requests failed; they are in no figure"));
+        }
+        for level in self.levels() {
+            if let Some(reason) = level.left_out() {
+                lines.push(format!("left out: {} ({reason})", level.load_point().words()));
+            }
+        }
+        for caveat in self.caveats() {
+            lines.extend(wrapped(&format!("note: {caveat}"), "  "));
+        }
+        lines.push("Not known:".to_owned());
+        for (what, why) in self.not_known() {
+            lines.extend(wrapped(&format!("  {what}: {why}"), "    "));
+        }
+        lines
+    }
+
+    /// What is not quite as its name says, each once.
+    pub(crate) fn caveats(&self) -> Vec<&str> {
+        let mut all: Vec<&str> = Vec::new();
+        for caveat in self.levels().iter().flat_map(|level| &level.caveats) {
+            if !all.contains(&caveat.as_str()) {
+                all.push(caveat);
+            }
+        }
+        all
+    }
+
+    /// The same as they are.
+    #[cfg(feature = "html")]
+    pub(crate) fn all_not_known(&self) -> Vec<super::NotKnown> {
+        let own = self.not_known().into_iter();
+        own.map(|(what, why)| super::NotKnown::new(what, why)).collect()
+    }
+
+    /// What is not known of some level, each once.
+    pub(super) fn not_known(&self) -> Vec<(&str, &str)> {
+        let mut all: Vec<(&str, &str)> = Vec::new();
+        for known in self.levels().iter().flat_map(|level| &level.not_known) {
+            let pair = (known.what.as_str(), known.why.as_str());
+            if !all.contains(&pair) {
+                all.push(pair);
+            }
+        }
+        all
+    }
+}
+
+/// The load in a table: `8`, `4.5/s`.
+fn short_load(level: &ImportedLevel) -> String {
+    match level.load.requests_per_s {
+        Some(rate) => format!("{}/s", number(rate.get())),
+        None => level.load_point().to_string(),
+    }
+}
+
+/// The figures of a column, with a star behind what stands in for a p99; `-` where nothing is known.
+pub(crate) fn cells(levels: &[ImportedLevel], name: &str) -> Vec<String> {
+    let decimals = column_decimals(levels.iter().filter_map(|level| level.figure(name)));
+    let cell = |level: &ImportedLevel| {
+        let star = if level.greatest_for_p99.iter().any(|own| own == name) { "*" } else { "" };
+        let value = level.figure(name);
+        value.map_or_else(|| "-".to_owned(), |value| format!("{value:.decimals$}{star}"))
+    };
+    levels.iter().map(cell).collect()
+}
+
+/// Broken between words; further lines begin with `indent`.
+fn wrapped(text: &str, indent: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let own: String = text.chars().take_while(|c| *c == ' ').collect();
+    let mut line = own;
+    let mut is_empty = true;
+    for word in text.split_whitespace() {
+        if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            lines.push(std::mem::replace(&mut line, indent.to_owned()));
+            is_empty = true;
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_empty = false;
+    }
+    lines.push(line);
+    lines
+}

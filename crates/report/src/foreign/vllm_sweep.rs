@@ -1,0 +1,131 @@
+//! `vllm bench sweep`: `run=N.json` and `summary.json` of each combination, and `summary.csv` of all.
+
+use serde_json::Value;
+
+use super::vllm::{self, TOOL, import_record, is_vllm};
+use super::{
+    ExportLevel, ExportedFile, Fields, ForeignError, ForeignFile, ForeignFormat, ImportedLevel,
+    Object, csv,
+};
+use crate::{Detail, RequestRate, csv_field};
+
+/// The form of vLLM's sweeps: a result with a `run_number` and the settings that the sweep varied.
+pub(super) struct VllmSweep;
+
+impl ForeignFormat for VllmSweep {
+    fn key(&self) -> &'static str {
+        "vllm-sweep"
+    }
+
+    fn about(&self) -> &'static str {
+        "vllm bench sweep: summary.json, run=N.json, summary.csv"
+    }
+
+    fn recognises(&self, file: &ForeignFile<'_>) -> bool {
+        is_table(file) || (is_vllm(file) && file.has(&["run_number"]))
+    }
+
+    fn import(&self, files: &[ForeignFile<'_>]) -> Result<Vec<ImportedLevel>, ForeignError> {
+        // A summary has the runs beside it once more.
+        let has_summary = files.iter().any(|file| file.file_name() == "summary.json");
+        let is_single = |file: &&ForeignFile<'_>| {
+            file.file_name() == "summary.json" || !file.file_name().starts_with("run=")
+        };
+        let mut levels = Vec::new();
+        for file in files.iter().filter(|file| !has_summary || is_single(file)) {
+            match is_table(file) {
+                true => levels.extend(table(file, self.key())?),
+                false => {
+                    for fields in Fields::all(file, TOOL)? {
+                        levels.push(import_record(&fields, file, self.key())?);
+                    }
+                }
+            }
+        }
+        Ok(levels)
+    }
+
+    fn export(&self, levels: &[ExportLevel<'_>]) -> Result<Vec<ExportedFile>, ForeignError> {
+        let mut folders: Vec<(String, Vec<Object>)> = Vec::new();
+        for (index, level) in levels.iter().enumerate() {
+            let mut record = vllm::record(level, self.key(), Detail::Brief)?;
+            let folder = folder(level, index);
+            let at = folders.iter().position(|(known, _)| *known == folder);
+            let at = at.unwrap_or_else(|| {
+                folders.push((folder, Vec::new()));
+                folders.len() - 1
+            });
+            if let Some((_, runs)) = folders.get_mut(at) {
+                record.set("run_number", runs.len());
+                runs.push(record);
+            }
+        }
+        let mut files = Vec::new();
+        for (folder, runs) in &folders {
+            let file = |name: &str, text: String| ExportedFile {
+                name: format!("{folder}/{name}"),
+                bytes: text.into_bytes(),
+            };
+            let numbered = runs.iter().enumerate();
+            files.extend(numbered.map(|(n, run)| file(&format!("run={n}.json"), run.to_pretty())));
+            let list = serde_json::to_string_pretty(runs).unwrap_or_default();
+            files.push(file("summary.json", list));
+        }
+        let rows: Vec<&Object> = folders.iter().flat_map(|(_, runs)| runs).collect();
+        let table = to_table(&rows).into_bytes();
+        files.push(ExportedFile { name: "summary.csv".to_owned(), bytes: table });
+        Ok(files)
+    }
+}
+
+/// Whether it is the table of a whole sweep.
+fn is_table(file: &ForeignFile<'_>) -> bool {
+    let head = file.bytes().split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let head = String::from_utf8_lossy(head);
+    let has = |name: &str| head.split(',').any(|field| field.trim() == name);
+    has("model_id") && has("request_throughput")
+}
+
+fn table(file: &ForeignFile<'_>, format: &'static str) -> Result<Vec<ImportedLevel>, ForeignError> {
+    let damaged = |why: String| ForeignError::Damaged { file: file.name().to_owned(), why };
+    let text = std::str::from_utf8(file.bytes()).map_err(|error| damaged(error.to_string()))?;
+    let rows = csv::rows(text).map_err(damaged)?;
+    let level = |(index, mut row): (usize, serde_json::Map<String, Value>)| {
+        // The numbers that pandas gives its rows.
+        row.remove("");
+        let place = format!("{} row {}", file.name(), index + 1);
+        import_record(&Fields::new(place, TOOL, &row), file, format)
+    };
+    rows.into_iter().enumerate().map(level).collect()
+}
+
+/// The folder of a combination, by the tool's own pattern. Runs of one load are in one.
+fn folder(level: &ExportLevel<'_>, index: usize) -> String {
+    match (level.run.request_rate, level.run.max_concurrency) {
+        (RequestRate::Limited(rate), _) => format!("BENCH--request_rate={}", rate.get()),
+        (_, Some(cap)) => format!("BENCH--max_concurrency={cap}"),
+        _ => format!("BENCH--combination={index}"),
+    }
+}
+
+/// All records as a table with the columns of all, numbered as pandas does.
+fn to_table(rows: &[&Object]) -> String {
+    let mut heads: Vec<&str> = Vec::new();
+    for (key, _) in rows.iter().flat_map(|row| row.iter()) {
+        if !heads.contains(&key.as_str()) {
+            heads.push(key);
+        }
+    }
+    let field = |value: Option<&Value>| match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => csv_field(text).into_owned(),
+        Some(other) => csv_field(&other.to_string()).into_owned(),
+    };
+    let named: Vec<String> = heads.iter().map(|head| csv_field(head).into_owned()).collect();
+    let mut text = format!(",{}\n", named.join(","));
+    for (index, row) in rows.iter().enumerate() {
+        let fields: Vec<String> = heads.iter().map(|head| field(row.get(head))).collect();
+        text.push_str(&format!("{index},{}\n", fields.join(",")));
+    }
+    text
+}

@@ -1,0 +1,120 @@
+//! A comparison as Markdown.
+
+use fizeau_metrics::{Answer, ComparedFigure};
+
+use super::escape::escape;
+use super::{folded, table};
+use crate::comparison::table::{Cells, heads};
+use crate::{ChangedField, ComparedLevel, ComparisonReport, RunComparison};
+
+impl ComparisonReport {
+    /// The comparison as Markdown, as GitHub shows it: what it comes to first, then a table for each load, and what changed.
+    /// Foreign text is escaped. Ends with a newline.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut out = String::from("## Comparison\n\n");
+        for (number, comparison) in self.comparisons.iter().enumerate() {
+            if number > 0 {
+                out.push('\n');
+            }
+            self.say_markdown(comparison, &mut out);
+        }
+        let notes = self.notes.iter().map(|note| format!("> {}  \n", escape(note)));
+        out.push('\n');
+        out.extend(notes);
+        out
+    }
+
+    fn say_markdown(&self, comparison: &RunComparison, out: &mut String) {
+        out.push_str(&format!("{}\n\n", verdict(comparison)));
+        let (a, b) = (escape(&self.baseline.name), escape(&comparison.candidate.name));
+        out.push_str(&format!("A: {a}  \nB: {b}\n\n"));
+        let a = self.baseline.notes.iter().map(|note| format!("A: {note}"));
+        let b = comparison.candidate.notes.iter().map(|note| format!("B: {note}"));
+        for note in a.chain(b).chain(comparison.notes.iter().cloned()) {
+            out.push_str(&format!("- {}\n", escape(&note)));
+        }
+        if !comparison.forced.is_empty() {
+            let fields = changed_table(&comparison.forced);
+            out.push_str(&format!("\nCompared all the same, though these differ:\n\n{fields}"));
+        }
+        for level in &comparison.levels {
+            out.push_str(&level_table(level));
+        }
+        let changed = &comparison.changed;
+        out.push('\n');
+        if changed.is_empty() {
+            out.push_str("What changed: nothing that was recorded\n");
+        } else {
+            let summary = format!("What changed: {} fields", changed.len());
+            out.push_str(&folded(&summary, &changed_table(changed)));
+        }
+    }
+}
+
+/// `**B is worse in p99 TTFT (concurrency 8).**`
+fn verdict(comparison: &RunComparison) -> String {
+    let of = |answer: Answer| -> Vec<String> {
+        let figures = comparison.levels.iter().flat_map(|level| {
+            let at = match level.name.as_str() {
+                "" => String::new(),
+                name => format!(" at {name}"),
+            };
+            level.table.answered(answer).map(move |figure| format!("{}{at}", figure.label()))
+        });
+        figures.collect()
+    };
+    let (worse, better) = (of(Answer::Worse), of(Answer::Better));
+    let tested: usize = comparison.levels.iter().map(|level| level.table.family_size()).sum();
+    let told = [("worse", worse), ("better", better)];
+    let told = told.into_iter().filter(|(_, figures)| !figures.is_empty());
+    let told: Vec<String> = told
+        .map(|(word, figures)| format!("**{word}** in {}", escape(&figures.join(", "))))
+        .collect();
+    match (tested, told.is_empty()) {
+        (0, _) => "**No answer: no figure could be tested.**".to_owned(),
+        (_, true) => "**B against A: no detectable difference.**".to_owned(),
+        (_, false) => format!("B is {}.", told.join(", and ")),
+    }
+}
+
+fn level_table(level: &ComparedLevel) -> String {
+    let mut out = String::from("\n");
+    if !level.name.is_empty() {
+        out.push_str(&format!("### {}\n\n", escape(&level.name)));
+    }
+    let row = |row: &ComparedFigure| -> Vec<String> {
+        let cells = match Cells::of(row) {
+            Cells::Tested(cells) => cells.to_vec(),
+            Cells::Untested([figure, a, b], why) => {
+                let dash = || "-".to_owned();
+                vec![figure, a, b, dash(), dash(), dash(), why]
+            }
+        };
+        cells.iter().map(|cell| answer(&escape(cell))).collect()
+    };
+    let rows: Vec<Vec<String>> = level.table.rows.iter().map(row).collect();
+    let words = [true, false, false, false, false, false, true];
+    out.push_str(&table(&heads("A", "B"), &words, &rows));
+    let notes = level.notes.iter().map(|note| format!("\n- {}", escape(note)));
+    out.extend(notes);
+    out.push('\n');
+    out
+}
+
+/// What matters stands out.
+fn answer(cell: &str) -> String {
+    match cell {
+        "better" | "worse" => format!("**{cell}**"),
+        cell => cell.to_owned(),
+    }
+}
+
+fn changed_table(fields: &[ChangedField]) -> String {
+    let value = |value: &Option<String>| escape(value.as_deref().unwrap_or("nothing"));
+    let row = |field: &ChangedField| {
+        vec![escape(&field.field), value(&field.baseline), value(&field.candidate)]
+    };
+    let rows: Vec<Vec<String>> = fields.iter().map(row).collect();
+    table(&["field", "A", "B"].map(str::to_owned), &[true; 3], &rows)
+}

@@ -1,0 +1,200 @@
+//! A sweep as Markdown.
+
+use fizeau_metrics::Verdict;
+
+use super::escape::escape;
+use super::{folded, table};
+use crate::number::{percent, supported};
+use crate::sweep::{SATURATED_NOTE, STAND_IN_NOTE};
+use crate::table::{Cell, Column, PLUS_MINUS, columns};
+use crate::terminal::{Charset, Pen, Style};
+use crate::words::{self, listed};
+use crate::{ChartRun, CheckOutcome, LevelReport, OperatingPoint, Place, SweepReport};
+
+impl SweepReport {
+    /// The report as Markdown, as GitHub shows it: the verdict first, then what one came for, the levels, and the rest folded
+    /// away. Foreign text is escaped. Ends with a newline.
+    ///
+    /// In a step of GitHub's actions it goes to the file that `GITHUB_STEP_SUMMARY` names.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut out = format!("## {}\n\n{}\n", escape(&self.title()), self.verdict_words());
+        out.push_str(&table(&["".into(), "".into()], &[true, true], &self.facts_rows()));
+        out.push('\n');
+        for kind in self.kinds() {
+            out.push_str(&self.levels_table(&kind));
+            out.push('\n');
+        }
+        for note in self.marks() {
+            out.push_str(&format!("{}  \n", escape(&note)));
+        }
+        out.push('\n');
+        let pen = Pen { width: 80, charset: Charset::Ascii, style: Style::Plain };
+        if let Some(chart) = self.chart(pen) {
+            let marks = "+ on the frontier, > the operating point";
+            let drawn = chart.lines.join("\n");
+            let content = format!("{}; {marks}\n\n```text\n{drawn}\n```", escape(&chart.key));
+            out.push_str(&folded("Frontier", &content));
+        }
+        out.push_str(&self.checklist_rows());
+        out.push_str(&self.setup_rows());
+        out
+    }
+
+    /// `**Verdict: suspect.**`, and each reason.
+    fn verdict_words(&self) -> String {
+        let mut out = format!("**Verdict: {}.**\n", words::verdict(self.verdict()));
+        for (verdict, text, loads) in self.reasons() {
+            if verdict != Verdict::Valid {
+                let (word, at) = (words::verdict(verdict), listed(&loads));
+                out.push_str(&format!("- {word}: {} (at {})\n", escape(text), escape(&at)));
+            }
+        }
+        for note in self.level_notes() {
+            out.push_str(&format!("- note: {}\n", escape(note)));
+        }
+        out.push('\n');
+        out
+    }
+
+    /// What a reader came for, name by name.
+    fn facts_rows(&self) -> Vec<Vec<String>> {
+        let mut rows: Vec<(&str, String)> = Vec::new();
+        let chosen = self.operating_point();
+        let point = match chosen {
+            OperatingPoint::NoGoal => "none: no goal was given".to_owned(),
+            _ => self.operating_words(),
+        };
+        rows.push(("Operating point", point));
+        rows.extend(self.goal_words().into_iter().map(|goal| ("Goal", goal)));
+        let run = ChartRun::of(self, "");
+        let level = chosen.level().and_then(|i| run.levels.get(i));
+        if let Some(cost) = level.and_then(|l| l.figures.get("cost_per_million_output")) {
+            let ends = cost.low.zip(cost.high);
+            rows.push((
+                "Cost there",
+                format!("{} USD per million output tokens", supported(cost.value, ends)),
+            ));
+        }
+        let light = chosen.level().and_then(|i| self.levels().get(i));
+        let light = light.and_then(|level| Some((level, level.speed_of_light.light()?)));
+        if let Some((level, light)) = light {
+            let share = level.speed_of_light.output_share();
+            let share = share.map_or_else(|| "-".to_owned(), |share| percent(share.get()));
+            let limit = light.bound.limited_by;
+            rows.push((
+                "Speed of light",
+                format!("{share} of the bound of output tokens/s, which {limit} limits"),
+            ));
+        }
+        for reason in self.speed_of_light_reasons() {
+            rows.push(("Speed of light", format!("absent, {reason}")));
+        }
+        rows.push(("Knee", self.knee().unwrap_or_else(|| "none seen".to_owned())));
+        rows.into_iter().map(|(name, value)| vec![name.to_owned(), escape(&value)]).collect()
+    }
+
+    /// The levels with these indices, which are of one kind of load. Intervals stand beside their figures.
+    fn levels_table(&self, kind: &[usize]) -> String {
+        let levels: Vec<&LevelReport> = kind.iter().filter_map(|&i| self.levels().get(i)).collect();
+        let columns = columns(&levels);
+        let (mut heads, mut cells): (Vec<String>, Vec<Vec<String>>) = Default::default();
+        for column in columns {
+            match cells.last_mut().filter(|_| column.head == PLUS_MINUS) {
+                Some(figures) => {
+                    figures.iter_mut().zip(&column.cells).for_each(|(figure, half)| {
+                        if half.text != "-" {
+                            figure.push_str(&format!(" ± {}", half.text));
+                        }
+                    })
+                }
+                None => {
+                    heads.push(head(&column));
+                    cells.push(column.cells.iter().map(text).collect());
+                }
+            }
+        }
+        heads.push("place".to_owned());
+        let row = |(row, level): (usize, &usize)| {
+            let cells = cells.iter().map(|column| column.get(row).cloned().unwrap_or_default());
+            cells.chain([self.place_words(*level)]).collect::<Vec<String>>()
+        };
+        let rows: Vec<Vec<String>> = kind.iter().enumerate().map(row).collect();
+        let last = heads.len() - 1;
+        let words: Vec<bool> = (0..heads.len()).map(|column| column == last).collect();
+        table(&heads, &words, &rows)
+    }
+
+    fn place_words(&self, level: usize) -> String {
+        match self.places().get(level) {
+            _ if self.operating_point().level() == Some(level) => "**operating point**".to_owned(),
+            Some(Place::Frontier) => "frontier".to_owned(),
+            Some(Place::Dominated { by }) => format!("beaten by {}", self.label_of(*by)),
+            Some(Place::LeftOut { reason }) => format!("left out: {}", escape(reason)),
+            None => String::new(),
+        }
+    }
+
+    /// What the marks in the table mean, and what it lacks.
+    fn marks(&self) -> Vec<String> {
+        let mut notes = vec!["±: half of the 95 % interval".to_owned()];
+        if self.has_stand_in() {
+            notes.push(format!("*: {STAND_IN_NOTE}"));
+        }
+        if self.levels().iter().any(LevelReport::is_saturated) {
+            notes.push(format!("!: {SATURATED_NOTE}"));
+        }
+        let failures = self.failures();
+        if !failures.is_empty() {
+            notes.push(format!("Failures: {}", failures.join(", ")));
+        }
+        let never = self.never_measured();
+        if !never.is_empty() {
+            notes.push(format!("Left out: {}", never.join(", ")));
+        }
+        notes
+    }
+
+    fn checklist_rows(&self) -> String {
+        let checklist = self.checklist();
+        let passed = checklist.count(CheckOutcome::Pass);
+        let summary = format!("Checklist: {passed} of {} pass", checklist.rows().len());
+        let rows: Vec<Vec<String>> = checklist
+            .rows()
+            .iter()
+            .map(|row| {
+                let outcome = row.outcome.as_str();
+                vec![row.check.to_string(), outcome.to_owned(), escape(&row.evidence)]
+            })
+            .map(|row| row.into_iter().map(|cell| cell.replace('_', "&#95;")).collect())
+            .collect();
+        let heads = ["row", "outcome", "evidence"].map(str::to_owned);
+        folded(&summary, &table(&heads, &[true; 3], &rows))
+    }
+
+    fn setup_rows(&self) -> String {
+        let goals = self.slo().map_or_else(|| "not given".to_owned(), ToString::to_string);
+        let rows = self.setup().rows().into_iter().chain([("Goals", goals)]);
+        let rows: Vec<Vec<String>> =
+            rows.map(|(name, value)| vec![name.to_owned(), escape(&value)]).collect();
+        folded("What was run, and on what", &table(&["".into(), "".into()], &[true; 2], &rows))
+    }
+}
+
+/// A head in one line, with its unit: `req/s`, `TTFT p50, ms`.
+fn head(column: &Column) -> String {
+    match (column.group, column.head) {
+        ("", head) => head.to_owned(),
+        (group, head) if head.starts_with('/') => format!("{group}{head}"),
+        (group, head) => match group.split_once(' ') {
+            Some((name, unit)) => format!("{name} {head}, {unit}"),
+            None => format!("{group}, {head}"),
+        },
+    }
+}
+
+/// A cell, whose mark is not to be taken for markup.
+fn text(cell: &Cell) -> String {
+    let mark = if cell.marked { "&#42;" } else { "" };
+    format!("{}{mark}", cell.text.trim_end())
+}

@@ -1,0 +1,167 @@
+//! Tables as Parquet, column by column and in row groups of bounded size. Every field may be null.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+
+/// Parquet could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("Parquet: {reason}")]
+pub struct ParquetFailed {
+    /// What was wrong, most likely with the file that is written to.
+    pub reason: String,
+}
+
+impl From<ParquetError> for ParquetFailed {
+    fn from(error: ParquetError) -> Self {
+        Self { reason: error.to_string() }
+    }
+}
+
+/// What the fields of a column are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    Text,
+    Whole,
+    Number,
+}
+
+/// A field.
+#[derive(Debug)]
+pub(crate) enum Field<'a> {
+    Null,
+    Text(&'a str),
+    Whole(u64),
+    Number(f64),
+}
+
+/// The most rows that are held before they are written.
+const GROUP: usize = 1 << 16;
+
+/// A table that is being written.
+pub(crate) struct Table<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    columns: Vec<Column>,
+    rows: usize,
+}
+
+/// The values of a column that are not yet written, and for each row whether it has one.
+struct Column {
+    values: Values,
+    is_known: Vec<i16>,
+}
+
+enum Values {
+    Text(Vec<ByteArray>),
+    Whole(Vec<i64>),
+    Number(Vec<f64>),
+}
+
+impl<W: Write + Send> Table<W> {
+    /// A table with these columns, written to `to`.
+    pub(crate) fn new<'a>(
+        to: W,
+        heads: impl IntoIterator<Item = (&'a str, Kind)>,
+    ) -> Result<Self, ParquetFailed> {
+        let (mut schema, mut columns) = ("message fizeau {\n".to_owned(), Vec::new());
+        for (name, kind) in heads {
+            let (physical, values) = match kind {
+                Kind::Text => ("BYTE_ARRAY", Values::Text(Vec::new())),
+                Kind::Whole => ("INT64", Values::Whole(Vec::new())),
+                Kind::Number => ("DOUBLE", Values::Number(Vec::new())),
+            };
+            let logical = if matches!(kind, Kind::Text) { " (STRING)" } else { "" };
+            schema.push_str(&format!("  OPTIONAL {physical} {name}{logical};\n"));
+            columns.push(Column { values, is_known: Vec::new() });
+        }
+        schema.push('}');
+        let program = format!("fizeau {}", env!("CARGO_PKG_VERSION"));
+        let properties = WriterProperties::builder().set_created_by(program).build();
+        let schema = Arc::new(parse_message_type(&schema)?);
+        let writer = SerializedFileWriter::new(to, schema, Arc::new(properties))?;
+        Ok(Self { writer, columns, rows: 0 })
+    }
+
+    /// One more row: as many fields as there are columns, each null or of its column's kind.
+    pub(crate) fn add<'a>(
+        &mut self,
+        fields: impl IntoIterator<Item = Field<'a>>,
+    ) -> Result<(), ParquetFailed> {
+        for (column, field) in self.columns.iter_mut().zip(fields) {
+            column.add(&field);
+        }
+        self.rows += 1;
+        if self.rows == GROUP { self.write_group() } else { Ok(()) }
+    }
+
+    /// Writes what is left, and gives the file back.
+    pub(crate) fn finish(mut self) -> Result<W, ParquetFailed> {
+        self.write_group()?;
+        Ok(self.writer.into_inner()?)
+    }
+
+    fn write_group(&mut self) -> Result<(), ParquetFailed> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let mut group = self.writer.next_row_group()?;
+        for column in &mut self.columns {
+            column.write(&mut group)?;
+        }
+        group.close()?;
+        self.rows = 0;
+        Ok(())
+    }
+}
+
+impl Column {
+    fn add(&mut self, field: &Field<'_>) {
+        let is_known = match (&mut self.values, field) {
+            (Values::Text(all), Field::Text(text)) => push(all, ByteArray::from(*text)),
+            // Parquet's own 64 bits have a sign; no count of requests or tokens comes near it.
+            (Values::Whole(all), Field::Whole(number)) => {
+                i64::try_from(*number).is_ok_and(|number| push(all, number))
+            }
+            (Values::Number(all), Field::Number(number)) => push(all, *number),
+            _ => false,
+        };
+        self.is_known.push(i16::from(is_known));
+    }
+
+    fn write<W: Write + Send>(
+        &mut self,
+        group: &mut SerializedRowGroupWriter<'_, W>,
+    ) -> Result<(), ParquetFailed> {
+        match &mut self.values {
+            Values::Text(all) => write::<ByteArrayType, W>(group, all, &self.is_known)?,
+            Values::Whole(all) => write::<Int64Type, W>(group, all, &self.is_known)?,
+            Values::Number(all) => write::<DoubleType, W>(group, all, &self.is_known)?,
+        }
+        self.is_known.clear();
+        Ok(())
+    }
+}
+
+/// True, for whoever counts what is known.
+fn push<T>(all: &mut Vec<T>, value: T) -> bool {
+    all.push(value);
+    true
+}
+
+fn write<T: DataType, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    values: &mut Vec<T::T>,
+    is_known: &[i16],
+) -> Result<(), ParquetFailed> {
+    if let Some(mut column) = group.next_column()? {
+        column.typed::<T>().write_batch(values, Some(is_known), None)?;
+        column.close()?;
+    }
+    values.clear();
+    Ok(())
+}

@@ -1,0 +1,159 @@
+//! Charts as files: SVG that follows the reader's light or dark, and PNG. By plotters, from [`ChartRun`]s.
+//!
+//! A chart is first a `Sheet`: plain data, in the units of its axes. `render` lays it out and draws it.
+
+mod axis;
+mod families;
+mod frontier;
+mod ink;
+mod labels;
+mod load;
+mod parts;
+#[cfg(feature = "png")]
+mod png;
+mod render;
+mod sheet;
+mod spread;
+mod svg;
+mod text;
+mod ticks;
+mod time;
+mod tradeoff;
+
+use thiserror::Error;
+
+pub(crate) use families::{Families, Family, Member};
+
+use crate::ChartRun;
+use frontier::Latency;
+use sheet::Sheet;
+
+/// A chart as a picture: the same inputs give the same bytes.
+///
+/// Several runs lie over each other, a colour each, and should have names. What only tapes show is of one level of each run: the
+/// one to run at, else the highest whose tapes were read.
+///
+/// ```
+/// use fizeau_report::{ChartRun, Picture, PictureError};
+/// # fn of(report: &fizeau_report::SweepReport) -> Result<(), PictureError> {
+/// let run = ChartRun::of(report, "");
+/// let svg: String = Picture::Frontier.svg(&[run])?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Picture {
+    /// Requests per second against p99 E2EL: frontier, interval boxes, what is dominated, speed of light, goal, operating point.
+    Frontier,
+    /// Likewise against p99 TTFT.
+    FrontierTtft,
+    /// Likewise against p99 TPOT.
+    FrontierTpot,
+    /// Tokens per second of a user against those of a device.
+    Interactivity,
+    /// Median and p99 of each latency against the rate served, with the goals.
+    Load,
+    /// The distributions of the latencies, on an axis that spreads the tail.
+    Quantiles,
+    /// Gaps between tokens over time, with the requests that wait for their first token behind them.
+    Itl,
+    /// Output tokens per second and requests in flight over time, with the window used.
+    Course,
+    /// Time to first token against the length of the prompt.
+    Lengths,
+}
+
+impl Picture {
+    /// All of them, in the order of a report.
+    pub const ALL: [Self; 9] = [
+        Self::Frontier,
+        Self::FrontierTtft,
+        Self::FrontierTpot,
+        Self::Interactivity,
+        Self::Load,
+        Self::Quantiles,
+        Self::Itl,
+        Self::Course,
+        Self::Lengths,
+    ];
+
+    /// Its short name, for a flag or a file: `frontier-ttft`.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Frontier => "frontier",
+            Self::FrontierTtft => "frontier-ttft",
+            Self::FrontierTpot => "frontier-tpot",
+            Self::Interactivity => "interactivity",
+            Self::Load => "load",
+            Self::Quantiles => "quantiles",
+            Self::Itl => "itl",
+            Self::Course => "course",
+            Self::Lengths => "lengths",
+        }
+    }
+
+    /// The one of that short name.
+    #[must_use]
+    pub fn from_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|picture| picture.key() == key)
+    }
+
+    /// An SVG file: 960 pixels wide, with a title and a description for whoever cannot see it, and colours for light and dark.
+    ///
+    /// Foreign text in it is escaped, cut to the room there is, and free of control characters. Fonts are named, not embedded.
+    ///
+    /// # Errors
+    /// [`PictureError::Empty`] if the runs have nothing that it shows.
+    pub fn svg(self, runs: &[ChartRun]) -> Result<String, PictureError> {
+        let sheet = self.sheet(runs)?;
+        svg::svg(&sheet, "").map_err(|reason| PictureError::Failed { picture: self.key(), reason })
+    }
+
+    /// A PNG file, light, at twice the size of the SVG: 1920 pixels wide. A text in a script other than Latin has boxes in place of
+    /// its letters; the SVG has not.
+    ///
+    /// # Errors
+    /// [`PictureError::Empty`] if the runs have nothing that it shows.
+    #[cfg(feature = "png")]
+    pub fn png(self, runs: &[ChartRun]) -> Result<Vec<u8>, PictureError> {
+        let sheet = self.sheet(runs)?;
+        png::png(&sheet).map_err(|reason| PictureError::Failed { picture: self.key(), reason })
+    }
+
+    fn sheet(self, runs: &[ChartRun]) -> Result<Sheet, PictureError> {
+        let sheet = match self {
+            Self::Frontier => frontier::frontier(runs, Latency::E2el),
+            Self::FrontierTtft => frontier::frontier(runs, Latency::Ttft),
+            Self::FrontierTpot => frontier::frontier(runs, Latency::Tpot),
+            Self::Interactivity => frontier::interactivity(runs),
+            Self::Load => load::sheet(runs),
+            Self::Quantiles => spread::quantiles(runs),
+            Self::Itl => time::itl(runs),
+            Self::Course => time::course(runs),
+            Self::Lengths => spread::lengths(runs),
+        };
+        sheet.map_err(|reason| PictureError::Empty { picture: self.key(), reason })
+    }
+}
+
+/// Why there is no picture.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum PictureError {
+    /// There is nothing that it shows.
+    #[error("{picture}: nothing to draw: {reason}")]
+    Empty {
+        /// The short name of the picture.
+        picture: &'static str,
+        /// What is missing, in plain words.
+        reason: String,
+    },
+    /// The drawing library failed, which is not expected.
+    #[error("{picture}: the drawing failed: {reason}")]
+    Failed {
+        /// The short name of the picture.
+        picture: &'static str,
+        /// What it said.
+        reason: String,
+    },
+}

@@ -1,0 +1,189 @@
+//! Axes that plotters draws by: linear, by ratio, and one that spreads a distribution's tail.
+
+use std::ops::Range;
+
+use plotters::coord::ranged1d::{
+    KeyPointHint, KeyPointWeight, NoDefaultFormatting, Ranged, ValueFormatter,
+};
+
+use super::ticks;
+
+/// How values are spread along an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spread {
+    /// Equal differences take equal room.
+    Linear,
+    /// Equal ratios take equal room; for values above zero.
+    Log,
+    /// Each nine takes equal room; for shares from 0 to below 1.
+    Tail,
+}
+
+impl Spread {
+    /// The one that suits positive values: linear from zero, unless they span so much that the small ones would be one dot.
+    pub(super) fn suited(values: &[f64]) -> Self {
+        let positive = values.iter().copied().filter(|v| *v > 0.0);
+        let (low, high) =
+            positive.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
+        if high > 40.0 * low { Self::Log } else { Self::Linear }
+    }
+
+    fn along(self, value: f64) -> f64 {
+        match self {
+            Self::Linear => value,
+            Self::Log => value.ln(),
+            Self::Tail => -(1.0 - value).log10(),
+        }
+    }
+}
+
+/// An axis with its marks.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Axis {
+    spread: Spread,
+    low: f64,
+    high: f64,
+    ticks: Vec<(f64, String)>,
+}
+
+impl Axis {
+    /// The axis that suits `values`, for about `steps` steps: from zero where it is linear.
+    pub(super) fn suited(values: &[f64], steps: usize) -> Self {
+        Self::of(Spread::suited(values), values, steps)
+    }
+
+    /// An axis that holds the positive ones of `values`, and zero where it is linear. What has no span is widened, so that every
+    /// value has a place.
+    pub(super) fn of(spread: Spread, values: &[f64], steps: usize) -> Self {
+        let known = || values.iter().copied().filter(|v| v.is_finite() && *v > 0.0);
+        let high = known().fold(0.0, f64::max);
+        let (low, high) = match spread {
+            _ if high <= 0.0 => (0.0, 1.0),
+            Spread::Log => (known().fold(f64::INFINITY, f64::min), high),
+            Spread::Linear | Spread::Tail => (0.0, high),
+        };
+        let spread = if low > 0.0 { spread } else { Spread::Linear };
+        let (low, high) = match spread {
+            Spread::Log if high <= low => ticks::rounded(spread, (low / 2.0, high * 2.0), steps),
+            _ => ticks::rounded(spread, (low, high), steps),
+        };
+        let ticks = ticks::ticks(spread, (low, high), steps);
+        let ticks = ticks.into_iter().map(|value| (value, ticks::label(value))).collect();
+        Self { spread, low, high, ticks }
+    }
+
+    /// Time from zero to just `end`: a course fills its panel.
+    pub(super) fn seconds(end: f64, steps: usize) -> Self {
+        let end = if end.is_finite() && end > 0.0 { end } else { 1.0 };
+        let ticks = ticks::ticks(Spread::Linear, (0.0, end), steps);
+        let ticks = ticks.into_iter().map(|value| (value, ticks::label(value))).collect();
+        Self { spread: Spread::Linear, low: 0.0, high: end, ticks }
+    }
+
+    /// Shares of a distribution up to `most`, below 1: 50 %, 90 %, 99 %, each nine as far from the next.
+    pub(super) fn shares(most: f64) -> Self {
+        let high = if most.is_finite() { most.clamp(0.99, 0.99999) } else { 0.99 };
+        let marks = [(0.5, "50 %"), (0.9, "90 %"), (0.99, "99 %"), (0.999, "99.9 %")];
+        let marks = marks.into_iter().chain([(0.9999, "99.99 %")]).filter(|mark| mark.0 <= high);
+        let ticks = marks.map(|(share, label)| (share, label.to_owned())).collect();
+        Self { spread: Spread::Tail, low: 0.0, high, ticks }
+    }
+
+    /// The marks: values and what to write there.
+    pub(super) fn ticks(&self) -> &[(f64, String)] {
+        &self.ticks
+    }
+
+    /// Keeps the labels that have `gap` between them on an axis of `length`, all of one unit, by their widths; the marks stay.
+    pub(super) fn thinned(mut self, length: f64, gap: f64, width: impl Fn(&str) -> f64) -> Self {
+        let mut free_from = f64::NEG_INFINITY;
+        let places: Vec<f64> = self.ticks.iter().map(|tick| self.part(tick.0) * length).collect();
+        for ((_, label), at) in self.ticks.iter_mut().zip(places) {
+            let half = width(label) / 2.0;
+            if at - half < free_from {
+                label.clear();
+            } else {
+                free_from = at + half + gap;
+            }
+        }
+        self
+    }
+
+    /// How far along a value lies, 0 to 1; one beyond the axis lies on its end.
+    pub(super) fn part(&self, value: f64) -> f64 {
+        let [low, high, at] = [self.low, self.high, value].map(|v| self.spread.along(v));
+        let part = (at - low) / (high - low);
+        // A value that is not a number has no place; the low end is as good as any and keeps the drawing well-formed.
+        if part.is_nan() { 0.0 } else { part.clamp(0.0, 1.0) }
+    }
+}
+
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, (from, to): (i32, i32)) -> i32 {
+        from + (self.part(*value) * f64::from(to - from)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        match hint.weight() {
+            KeyPointWeight::Bold => self.ticks.iter().map(|tick| tick.0).collect(),
+            KeyPointWeight::Any => Vec::new(),
+        }
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.low..self.high
+    }
+}
+
+impl ValueFormatter<f64> for Axis {
+    fn format_ext(&self, value: &f64) -> String {
+        let of = self.ticks.iter().find(|(at, _)| at == value);
+        of.map(|(_, label)| label.clone()).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Axis, Spread};
+
+    #[test]
+    fn ends_and_middle_are_where_they_should_be() {
+        let linear = Axis::of(Spread::Linear, &[3.0, 10.0], 5);
+        assert_eq!([0.0, 5.0, 10.0].map(|v| linear.part(v)), [0.0, 0.5, 1.0]);
+        let log = Axis::of(Spread::Log, &[1.0, 100.0], 5);
+        assert_eq!([1.0, 10.0, 100.0].map(|v| log.part(v)), [0.0, 0.5, 1.0]);
+        let tail = Axis::shares(0.9999);
+        let parts = [0.0, 0.9, 0.99, 0.9999].map(|v| (tail.part(v) * 1e6).round() / 1e6);
+        assert_eq!(parts, [0.0, 0.25, 0.5, 1.0]);
+    }
+
+    #[test]
+    fn nothing_leaves_the_axis() {
+        for values in [&[][..], &[0.0], &[5.0], &[1.0, 2.0], &[1e-12, 1e300], &[f64::NAN, 3.0]] {
+            let own = [Axis::suited(values, 8), Axis::of(Spread::Log, values, 8)];
+            for axis in own.into_iter().chain([Axis::shares(0.5), Axis::seconds(0.0, 5)]) {
+                for value in [f64::NAN, f64::INFINITY, -1.0, 0.0, 0.5, 1.0, 1e300] {
+                    assert!((0.0..=1.0).contains(&axis.part(value)), "{axis:?} {value}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_wide_span_is_spread_by_ratio() {
+        assert_eq!(Spread::suited(&[1.0, 39.0]), Spread::Linear);
+        assert_eq!(Spread::suited(&[1.0, 41.0]), Spread::Log);
+        assert_eq!(Spread::suited(&[]), Spread::Linear);
+    }
+
+    #[test]
+    fn labels_that_would_touch_are_left_out() {
+        let axis = Axis::of(Spread::Log, &[1.0, 1000.0], 12)
+            .thinned(90.0, 2.0, |label| label.len() as f64 * 10.0);
+        let labels: Vec<&str> = axis.ticks().iter().map(|tick| tick.1.as_str()).collect();
+        assert_eq!(labels, ["1", "", "5", "", "20", "", "100", "", "", "1000"]);
+    }
+}

@@ -1,0 +1,222 @@
+//! Panels: axes, grid and titles by plotters' chart builder, and the marks within.
+
+use plotters::backend::DrawingBackend;
+use plotters::chart::{ChartBuilder, LabelAreaPosition};
+use plotters::style::Color;
+
+use super::{AXIS, Drawn, Root, TICK, UNITS, marks, units, write};
+use crate::pictures::axis::Axis;
+use crate::pictures::ink::Ink;
+use crate::pictures::labels::{Side, Spot, Taken};
+use crate::pictures::sheet::{Dash, Mark, Panel, Place, Sheet, Stroke};
+use crate::pictures::text::{fitted, width};
+
+/// Left, top, right and bottom in pixels.
+type Area = [f64; 4];
+
+/// What stands above a plot, and between panels.
+const ABOVE: f64 = 28.0;
+const BETWEEN: f64 = 28.0;
+
+/// Draws all panels of `sheet` within `area`, each column with its vertical axes under each other.
+pub(super) fn panels<DB: DrawingBackend>(
+    sheet: &Sheet,
+    root: &Root<DB>,
+    area: Area,
+) -> Drawn<(), DB> {
+    let columns = sheet.columns.max(1);
+    let rows = sheet.panels.len().div_ceil(columns).max(1);
+    let titled = |row: usize| {
+        sheet.panels.iter().skip(row * columns).take(columns).any(|panel| panel.x_title.is_some())
+    };
+    let under = |row: usize| if titled(row) { 50.0 } else { 26.0 };
+    let [left, top, right, bottom] = area;
+    // All plots are of one height, whatever stands below them.
+    let around: f64 = (0..rows).map(|row| ABOVE + under(row)).sum();
+    let height = ((bottom - top - around) / rows as f64).max(40.0);
+    let wide = (right - left - BETWEEN * (columns as f64 - 1.0)) / columns as f64;
+    let mut from = top;
+    for row in 0..rows {
+        let until = from + ABOVE + height + under(row);
+        for (column, panel) in sheet.panels.iter().skip(row * columns).take(columns).enumerate() {
+            let start = left + (wide + BETWEEN) * column as f64;
+            let of_column = sheet.panels.iter().skip(column).step_by(columns);
+            let labels = of_column.map(|panel| label_width(&panel.y)).fold(0.0, f64::max);
+            Frame { panel, area: [start, from, start + wide, until], labels, under: under(row) }
+                .draw(root)?;
+        }
+        from = until;
+    }
+    Ok(())
+}
+
+/// What the labels of a vertical axis take, with the gap to the axis.
+fn label_width(axis: &Axis) -> f64 {
+    axis.ticks().iter().map(|tick| width(&tick.1, TICK)).fold(0.0, f64::max) + 8.0
+}
+
+/// A panel and where it goes.
+struct Frame<'a> {
+    panel: &'a Panel,
+    area: Area,
+    /// The room of the labels on the left.
+    labels: f64,
+    /// The room below the plot.
+    under: f64,
+}
+
+impl Frame<'_> {
+    /// Where the plot itself lies.
+    fn plot(&self) -> Area {
+        let [left, top, right, bottom] = self.area;
+        let beside = match &self.panel.right {
+            Some((axis, _)) => label_width(axis),
+            // Half of the last label of the horizontal axis sticks out.
+            None => 18.0,
+        };
+        [left + self.labels, top + ABOVE, right - beside, bottom - self.under]
+    }
+
+    fn draw<DB: DrawingBackend>(&self, root: &Root<DB>) -> Drawn<(), DB> {
+        let plot = self.plot();
+        self.behind(root, plot)?;
+        self.mesh(root, plot)?;
+        let mut taken = Taken::default();
+        for mark in &self.panel.marks {
+            self.mark(root, plot, mark, &mut taken)?;
+        }
+        for mark in &self.panel.marks {
+            let Mark::Label { at, text, ink, shape } = mark else { continue };
+            let [left, top, right, bottom] = plot;
+            let limits = [left + 2.0, top + 2.0, right + 16.0, bottom - 2.0];
+            let spot = self.spot(plot, *at);
+            let (spot, side) = taken.label(spot, shape.radius(), (text, TICK), limits);
+            write::text(root, spot, side, (text, TICK, *ink))?;
+        }
+        Ok(())
+    }
+
+    /// Axes, grid, labels and titles.
+    fn mesh<DB: DrawingBackend>(&self, root: &Root<DB>, plot: Area) -> Drawn<(), DB> {
+        let [left, top, right, bottom] = plot;
+        let length = right - left;
+        let x = self.panel.x.clone().thinned(length, 10.0, |label| width(label, TICK));
+        let below = self.under;
+        let mut chart = ChartBuilder::on(root)
+            .margin_left(units(left - self.labels))
+            .margin_top(units(top))
+            .margin_right(units(pixels(root).0 - right))
+            .margin_bottom(units(pixels(root).1 - bottom - below))
+            .set_label_area_size(LabelAreaPosition::Left, units(self.labels))
+            .set_label_area_size(LabelAreaPosition::Bottom, units(below))
+            .build_cartesian_2d(x, self.panel.y.clone())?;
+        let mut mesh = chart.configure_mesh();
+        let line = units(1.0).unsigned_abs();
+        mesh.bold_line_style(Ink::Rule.rgb().stroke_width(line))
+            .axis_style(Ink::Soft.rgb().stroke_width(line))
+            .label_style(write::style(TICK, Ink::Soft))
+            .axis_desc_style(write::style(AXIS, Ink::Text))
+            .set_all_tick_mark_size(units(3.0));
+        if let Some(title) = &self.panel.x_title {
+            mesh.x_desc(fitted(title, AXIS, length));
+        }
+        mesh.draw()?;
+        let [start, above, end, _] = self.area;
+        let y = above + ABOVE / 2.0 - 2.0;
+        let title = fitted(&self.panel.y_title, AXIS, end - start);
+        write::text(root, (start, y), Side::Start, (&title, AXIS, Ink::Text))?;
+        let Some((axis, title)) = &self.panel.right else { return Ok(()) };
+        write::text(root, (end, y), Side::End, (title, AXIS, Ink::Soft))?;
+        for (value, label) in axis.ticks() {
+            let y = bottom - axis.part(*value) * (bottom - top);
+            write::text(root, (right + 6.0, y), Side::Start, (label, TICK, Ink::Soft))?;
+        }
+        Ok(())
+    }
+
+    /// What the grid lies on.
+    fn behind<DB: DrawingBackend>(&self, root: &Root<DB>, plot: Area) -> Drawn<(), DB> {
+        let [left, top, right, bottom] = plot;
+        let across = |value: f64| left + self.panel.x.part(value) * (right - left);
+        for mark in &self.panel.marks {
+            match mark {
+                Mark::Band { from, to, ink } => {
+                    let (from, to) = (across(*from), across(*to));
+                    let corners = [(from, top), (to, top), (to, bottom), (from, bottom)];
+                    marks::area(root, corners, *ink)?;
+                }
+                Mark::Behind { places, ink } => {
+                    let Some((axis, _)) = &self.panel.right else { continue };
+                    let up = |value: f64| bottom - axis.part(value) * (bottom - top);
+                    let line = places.iter().map(|(x, y)| (across(*x), up(*y)));
+                    let ends = [places.last(), places.first()].into_iter().flatten();
+                    let ends = ends.map(|(x, _)| (across(*x), bottom));
+                    marks::area(root, line.chain(ends), *ink)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn mark<DB: DrawingBackend>(
+        &self,
+        root: &Root<DB>,
+        plot: Area,
+        mark: &Mark,
+        taken: &mut Taken,
+    ) -> Drawn<(), DB> {
+        let at = |place: Place| self.spot(plot, place);
+        match mark {
+            Mark::Line { places, stroke } => {
+                for part in places.split(Option::is_none) {
+                    let line: Vec<Spot> = part.iter().flatten().map(|place| at(*place)).collect();
+                    line.windows(2).for_each(|pair| {
+                        if let [from, to] = pair {
+                            taken.line(*from, *to);
+                        }
+                    });
+                    marks::path(root, &line, *stroke)?;
+                }
+                Ok(())
+            }
+            Mark::Limit { at, text, ink } => self.limit(root, plot, (*at, text, *ink), taken),
+            Mark::Dot { at: place, ink, shape } => {
+                taken.dot(at(*place), shape.radius());
+                marks::circle(root, at(*place), *ink, *shape)
+            }
+            Mark::Interval { low, high, ink } => marks::interval(root, at(*low), at(*high), *ink),
+            Mark::Label { .. } | Mark::Band { .. } | Mark::Behind { .. } => Ok(()),
+        }
+    }
+
+    /// A limit across the plot, its words above it, or below where it is at the top.
+    fn limit<DB: DrawingBackend>(
+        &self,
+        root: &Root<DB>,
+        [left, top, right, bottom]: Area,
+        (value, text, ink): (f64, &str, Ink),
+        taken: &mut Taken,
+    ) -> Drawn<(), DB> {
+        let y = bottom - self.panel.y.part(value) * (bottom - top);
+        marks::path(root, &[(left, y), (right, y)], Stroke::thin(ink, Dash::Long))?;
+        taken.line((left, y), (right, y));
+        let text = fitted(text, TICK, right - left - 16.0);
+        let beside = if y - top < 22.0 { y + 11.0 } else { y - 10.0 };
+        taken.text((left + 8.0, beside), Side::Start, &text, TICK);
+        write::text(root, (left + 8.0, beside), Side::Start, (&text, TICK, ink))
+    }
+
+    /// Where a place lies on the picture.
+    fn spot(&self, [left, top, right, bottom]: Area, (x, y): Place) -> Spot {
+        let across = self.panel.x.part(x) * (right - left);
+        let up = self.panel.y.part(y) * (bottom - top);
+        (left + across, bottom - up)
+    }
+}
+
+/// The size of the whole picture in pixels.
+fn pixels<DB: DrawingBackend>(root: &Root<DB>) -> (f64, f64) {
+    let (width, height) = root.dim_in_pixel();
+    (f64::from(width) / UNITS, f64::from(height) / UNITS)
+}

@@ -1,0 +1,138 @@
+//! What tapes show and no single figure does: whole distributions, and how the time to first token depends on the prompt.
+
+use super::axis::Axis;
+use super::ink::Ink;
+use super::parts;
+use super::sheet::{HEIGHT, KeyEntry, Mark, Panel, Place, Shape, Sheet, Sign, Stroke, WIDTH};
+use crate::{ChartDetail, ChartQuantiles, ChartRun};
+
+/// A quantile curve: shares and milliseconds.
+type Curve = Vec<(f64, f64)>;
+
+type CurveOf = fn(&ChartQuantiles) -> &Curve;
+
+/// The panels of the distributions, and which curve each shows.
+const METRICS: [(&str, CurveOf); 4] = [
+    ("Time to first token (TTFT)", |of| &of.ttft_ms),
+    ("Time per output token (TPOT)", |of| &of.tpot_ms),
+    ("Inter-token latency (ITL)", |of| &of.itl_ms),
+    ("End-to-end latency (E2EL)", |of| &of.e2el_ms),
+];
+
+/// At most so many levels have a curve of their own.
+const MOST: usize = 8;
+
+/// Distributions: of each level where there is one run, else of the level shown of each.
+pub(super) fn quantiles(runs: &[ChartRun]) -> Result<Sheet, String> {
+    let curves = curves(runs);
+    let panel = |(title, of): (&str, fn(&ChartQuantiles) -> &Curve)| {
+        let drawn = curves.iter().enumerate();
+        let drawn = drawn.map(|(index, (_, quantiles))| (index, of(quantiles)));
+        let drawn: Vec<(usize, &Curve)> = drawn.filter(|(_, curve)| curve.len() > 1).collect();
+        (!drawn.is_empty()).then(|| distribution(title, &drawn))
+    };
+    let panels: Vec<Panel> = METRICS.into_iter().filter_map(panel).collect();
+    if panels.is_empty() {
+        return Err(parts::no_tapes("latencies"));
+    }
+    let entry = |(index, (name, _)): (usize, &(String, &ChartQuantiles))| {
+        KeyEntry::new(Sign::Line(Stroke::solid(Ink::Series(index))), name.clone())
+    };
+    let rows = panels.len().div_ceil(2) as u32;
+    Ok(Sheet {
+        title: "How latencies are distributed".to_owned(),
+        subtitle: parts::subtitle(runs),
+        description:
+            "Quantile curves: how long the given share of requests (of tokens for ITL) took \
+                      at most. The horizontal axis gives each nine as much room as the one before."
+                .to_owned(),
+        size: (WIDTH, 150 + 280 * rows),
+        columns: 2,
+        panels,
+        key: curves.iter().enumerate().map(entry).collect(),
+        notes: vec!["The share along the axis took at most so long.".to_owned()],
+    })
+}
+
+/// What each line is of, and its curves.
+fn curves(runs: &[ChartRun]) -> Vec<(String, &ChartQuantiles)> {
+    if let [run] = runs {
+        let levels = run.levels.iter();
+        let known = levels
+            .filter_map(|level| Some((level.load.clone(), &level.detail.as_ref()?.quantiles)));
+        let all: Vec<(String, &ChartQuantiles)> = known.collect();
+        // Of many levels some that are evenly apart, the first and the last among them.
+        let last = all.len().saturating_sub(1);
+        let kept = all.len().min(MOST);
+        let pick = |i: usize| i * last / kept.saturating_sub(1).max(1);
+        return (0..kept).filter_map(|i| all.get(pick(i)).cloned()).collect();
+    }
+    let shown = runs.iter().filter_map(|run| {
+        let (level, detail) = parts::shown(run)?;
+        Some((format!("{} at {}", run.name, parts::at(run, level)), &detail.quantiles))
+    });
+    shown.collect()
+}
+
+fn distribution(title: &str, curves: &[(usize, &Curve)]) -> Panel {
+    let points = || curves.iter().flat_map(|(_, curve)| curve.iter());
+    let (unit, per) = parts::latency_unit(points().map(|point| point.1));
+    let latencies: Vec<f64> = points().map(|point| point.1 / per).collect();
+    let most = points().map(|point| point.0).filter(|share| *share < 1.0).fold(0.0, f64::max);
+    let line = |(index, curve): &(usize, &Curve)| {
+        let places = curve.iter().map(|(share, ms)| (*share, ms / per));
+        let stroke = Stroke { width: 2.0, ..Stroke::solid(Ink::Series(*index)) };
+        Mark::line(places, stroke)
+    };
+    Panel {
+        x: Axis::shares(most),
+        y: Axis::of(super::axis::Spread::Log, &latencies, 4),
+        x_title: Some("Share".to_owned()),
+        y_title: format!("{title}, {unit}"),
+        right: None,
+        marks: curves.iter().map(line).collect(),
+    }
+}
+
+/// Time to first token against the length of the prompt, a point a request.
+pub(super) fn lengths(runs: &[ChartRun]) -> Result<Sheet, String> {
+    let of = |run| parts::shown(run).map(|(_, detail): (_, &ChartDetail)| &detail.ttft_by_input);
+    let clouds: Vec<(usize, Vec<Place>)> = runs
+        .iter()
+        .enumerate()
+        .filter_map(|(index, run)| Some((index, of(run)?)))
+        .map(|(index, pairs)| (index, pairs.iter().map(|(x, ms)| (*x as f64, *ms)).collect()))
+        .filter(|(_, cloud): &(usize, Vec<Place>)| !cloud.is_empty())
+        .collect();
+    if clouds.is_empty() {
+        return Err(parts::no_tapes("prompt of known length"));
+    }
+    let all = || clouds.iter().flat_map(|(_, cloud)| cloud.iter());
+    let (unit, per) = parts::latency_unit(all().map(|at| at.1));
+    let inputs: Vec<f64> = all().map(|at| at.0).collect();
+    let latencies: Vec<f64> = all().map(|at| at.1 / per).collect();
+    let dot = |index: usize, (x, ms): &Place| Mark::Dot {
+        at: (*x, ms / per),
+        ink: Ink::Series(index),
+        shape: Shape::Point,
+    };
+    let marks = clouds.iter().flat_map(|(index, cloud)| cloud.iter().map(|at| dot(*index, at)));
+    let panel = Panel {
+        x: Axis::suited(&inputs, 8),
+        y: Axis::suited(&latencies, 7),
+        x_title: Some("Prompt, tokens".to_owned()),
+        y_title: format!("Time to first token, {unit}"),
+        right: None,
+        marks: marks.collect(),
+    };
+    Ok(Sheet {
+        title: "Time to first token against the prompt's length".to_owned(),
+        subtitle: parts::subtitle_at(runs),
+        description: format!("A point is a request; {} of them.", inputs.len()),
+        size: (WIDTH, HEIGHT),
+        columns: 1,
+        panels: vec![panel],
+        key: parts::dot_key(runs),
+        notes: vec!["A point is a request.".to_owned()],
+    })
+}

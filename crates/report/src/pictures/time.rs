@@ -1,0 +1,197 @@
+//! A level over time: the load and what came of it, and gaps between tokens with the prefills that stretch them.
+
+use super::axis::Axis;
+use super::ink::Ink;
+use super::parts;
+use super::sheet::{Dash, KeyEntry, Mark, Panel, Place, Sheet, Sign, Stroke, WIDTH};
+use crate::{ChartCourse, ChartLevel, ChartRun};
+
+/// At most so many runs have a panel each.
+const MOST: usize = 4;
+
+/// What the horizontal axis shows.
+const TIME: &str = "Time since the first request, s";
+
+/// Gaps between tokens over time, with the requests that were prefilling behind them: a panel a run.
+pub(super) fn itl(runs: &[ChartRun]) -> Result<Sheet, String> {
+    let drawn: Vec<(&ChartRun, &ChartLevel, &ChartCourse)> =
+        shown(runs).filter(|(.., course)| course.itl_p50_ms.iter().any(Option::is_some)).collect();
+    if drawn.is_empty() {
+        return Err(parts::no_tapes("gaps between tokens"));
+    }
+    let last = drawn.len().min(MOST) - 1;
+    let panel =
+        |(index, (run, level, course)): (usize, &(&ChartRun, &ChartLevel, &ChartCourse))| {
+            let whose = match runs.len() {
+                1 => String::new(),
+                _ => format!("{} at {}: ", run.name, parts::at(run, level)),
+            };
+            let x_title = (index == last).then(|| TIME.to_owned());
+            Panel { x_title, ..gaps(&whose, course) }
+        };
+    let lines = [Which::Median, Which::Tail, Which::Greatest];
+    let mut key: Vec<KeyEntry> = lines
+        .into_iter()
+        .map(|which| KeyEntry::new(Sign::Line(which.stroke()), which.words()))
+        .collect();
+    key.push(KeyEntry::new(Sign::Area(Ink::Shade), "requests waiting for their first token"));
+    Ok(Sheet {
+        title: "Gaps between tokens over time".to_owned(),
+        subtitle: parts::subtitle_at(runs),
+        description: "Median, 99th percentile and longest gap between tokens in each part of the level; \
+                      behind them how many requests were waiting for their first token. Where both rise \
+                      together, prefills hold up decoding."
+            .to_owned(),
+        size: (WIDTH, if last == 0 { 540 } else { 150 + 250 * (last as u32 + 1) }),
+        columns: 1,
+        panels: drawn.iter().take(MOST).enumerate().map(panel).collect(),
+        key,
+        notes: vec!["Where both rise together, prefills hold up decoding.".to_owned()],
+    })
+}
+
+/// The load and the output over time, and the part of it that the figures are of: a line a run.
+pub(super) fn course(runs: &[ChartRun]) -> Result<Sheet, String> {
+    let drawn: Vec<&ChartCourse> = shown(runs).map(|(.., course)| course).collect();
+    if drawn.is_empty() {
+        return Err(parts::no_tapes("course over time"));
+    }
+    let panel = |title: &str, of: fn(&ChartCourse) -> &Vec<f64>| {
+        let values = || drawn.iter().flat_map(|course| of(course));
+        let ends = drawn.iter().map(|course| end(course));
+        let mut marks: Vec<Mark> = Vec::new();
+        // The windows of several runs would hide each other.
+        if let [course] = drawn.as_slice() {
+            let window = course.window_s;
+            marks.extend(window.map(|(from, to)| Mark::Band { from, to, ink: Ink::Shade }));
+        }
+        for (index, course) in drawn.iter().enumerate() {
+            let places =
+                of(course).iter().enumerate().map(|(bin, value)| (at(course, bin), *value));
+            marks.push(Mark::line(
+                places,
+                Stroke { width: 2.0, ..Stroke::solid(Ink::Series(index)) },
+            ));
+        }
+        let values: Vec<f64> = values().copied().collect();
+        Panel {
+            x: Axis::seconds(ends.fold(0.0, f64::max), 8),
+            y: Axis::of(super::axis::Spread::Linear, &values, 4),
+            x_title: None,
+            y_title: title.to_owned(),
+            right: None,
+            marks,
+        }
+    };
+    let output = panel("Output tokens per second", |course| &course.output_tps);
+    let load = panel("Requests in flight", |course| &course.in_flight);
+    let mut key = parts::run_key(runs);
+    if let [ChartCourse { window_s: Some(_), .. }] = drawn.as_slice() {
+        key.push(KeyEntry::new(Sign::Area(Ink::Shade), "the window that steady figures are of"));
+    }
+    Ok(Sheet {
+        title: "Load and throughput over time".to_owned(),
+        subtitle: parts::subtitle_at(runs),
+        description: window_words(&drawn),
+        size: (WIDTH, 640),
+        columns: 1,
+        panels: vec![output, Panel { x_title: Some(TIME.to_owned()), ..load }],
+        key,
+        notes: vec![window_words(&drawn)],
+    })
+}
+
+/// The window of the only run, in words.
+fn window_words(drawn: &[&ChartCourse]) -> String {
+    match drawn {
+        [ChartCourse { window_s: Some((from, to)), .. }] => {
+            format!("Figures of the steady state are of {from:.1} s to {to:.1} s.")
+        }
+        [_] => "No steady state was found: figures are of the whole.".to_owned(),
+        _ => "A line is a run, each at its own level.".to_owned(),
+    }
+}
+
+/// The runs whose tapes were read, with the level shown; those with a course.
+fn shown(runs: &[ChartRun]) -> impl Iterator<Item = (&ChartRun, &ChartLevel, &ChartCourse)> {
+    let shown = runs.iter().filter_map(|run| {
+        let (level, detail) = parts::shown(run)?;
+        Some((run, level, &detail.course))
+    });
+    shown.filter(|(.., course)| course.bin_s > 0.0 && !course.in_flight.is_empty())
+}
+
+/// The middle of a bin, in seconds.
+fn at(course: &ChartCourse, bin: usize) -> f64 {
+    (bin as f64 + 0.5) * course.bin_s
+}
+
+/// When the last bin ends.
+fn end(course: &ChartCourse) -> f64 {
+    course.in_flight.len() as f64 * course.bin_s
+}
+
+/// A line of gaps.
+#[derive(Clone, Copy)]
+enum Which {
+    Median,
+    Tail,
+    Greatest,
+}
+
+impl Which {
+    const fn stroke(self) -> Stroke {
+        match self {
+            Self::Median => Stroke { width: 2.0, ..Stroke::solid(Ink::Series(0)) },
+            Self::Tail => Stroke { width: 2.0, ..Stroke::solid(Ink::Series(1)) },
+            Self::Greatest => Stroke::thin(Ink::Grey, Dash::None),
+        }
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Median => "median gap (p50)",
+            Self::Tail => "p99",
+            Self::Greatest => "longest",
+        }
+    }
+
+    const fn of(self, course: &ChartCourse) -> &Vec<Option<f64>> {
+        match self {
+            Self::Median => &course.itl_p50_ms,
+            Self::Tail => &course.itl_p99_ms,
+            Self::Greatest => &course.itl_max_ms,
+        }
+    }
+}
+
+fn gaps(whose: &str, course: &ChartCourse) -> Panel {
+    let lines = [Which::Greatest, Which::Tail, Which::Median];
+    let values = || lines.into_iter().flat_map(|which| which.of(course)).flatten().copied();
+    let (unit, per) = parts::latency_unit(values());
+    let latencies: Vec<f64> = values().map(|ms| ms / per).collect();
+    let waiting: Vec<Place> = course
+        .prefilling
+        .iter()
+        .enumerate()
+        .flat_map(|(bin, waiting)| {
+            let (from, to) = (bin as f64 * course.bin_s, (bin as f64 + 1.0) * course.bin_s);
+            [(from, *waiting), (to, *waiting)]
+        })
+        .collect();
+    let line = |which: Which| {
+        let places = which.of(course).iter().enumerate();
+        let places = places.map(|(bin, gap)| gap.map(|gap| (at(course, bin), gap / per)));
+        Mark::Line { places: places.collect(), stroke: which.stroke() }
+    };
+    let behind = Mark::Behind { places: waiting, ink: Ink::Shade };
+    let right = Axis::of(super::axis::Spread::Linear, &course.prefilling, 4);
+    Panel {
+        x: Axis::seconds(end(course), 8),
+        y: Axis::suited(&latencies, 4),
+        x_title: None,
+        y_title: format!("{whose}gap between tokens, {unit}"),
+        right: Some((right, "requests in prefill".to_owned())),
+        marks: std::iter::once(behind).chain(lines.map(line)).collect(),
+    }
+}

@@ -1,0 +1,276 @@
+//! Two figures against each other: what each level reached, what no other beats, and what the hardware could do.
+
+use fizeau_pareto::{Direction, frontier};
+
+use super::axis::Axis;
+use super::ink::Ink;
+use super::parts;
+use super::sheet::{Dash, HEIGHT, KeyEntry, Mark, Panel, Place, Shape, Sheet, Sign, Stroke, WIDTH};
+use crate::words::listed;
+use crate::{ChartCurve, ChartCurvePoint, ChartFigure, ChartGoal, ChartPlace, ChartRun};
+
+/// What is drawn against what.
+pub(super) struct Tradeoff {
+    pub(super) title: String,
+    /// The names of the figures.
+    pub(super) across: &'static str,
+    pub(super) up: &'static str,
+    /// What the axes show, the vertical one without the unit of a latency.
+    pub(super) across_title: String,
+    pub(super) up_title: String,
+    /// What is better on each.
+    pub(super) directions: [Direction; 2],
+    /// The same figures of what the hardware could do.
+    pub(super) of_light: fn(&ChartCurvePoint) -> Place,
+    /// What is to be said of those, where they are drawn.
+    pub(super) light_note: &'static str,
+}
+
+/// A level that has both figures and may be compared with others.
+struct Spot {
+    level: usize,
+    across: ChartFigure,
+    up: ChartFigure,
+}
+
+impl Spot {
+    fn at(&self) -> Place {
+        (self.across.value, self.up.value)
+    }
+
+    /// The low ends of both intervals and the high ones; its own figure where one has none.
+    fn interval(&self) -> Option<(Place, Place)> {
+        let ends = |of: ChartFigure| (of.low.unwrap_or(of.value), of.high.unwrap_or(of.value));
+        let ((left, right), (low, high)) = (ends(self.across), ends(self.up));
+        (left < right || low < high).then_some(((left, low), (right, high)))
+    }
+}
+
+impl Tradeoff {
+    /// The picture of `runs`, or why there is none.
+    pub(super) fn sheet(&self, runs: &[ChartRun]) -> Result<Sheet, String> {
+        let spots: Vec<Vec<Spot>> = runs.iter().map(|run| self.spots(run)).collect();
+        if spots.iter().all(Vec::is_empty) {
+            return Err(self.lacking(runs));
+        }
+        let unit = self.unit(runs, &spots);
+        let mut panel = self.panel(runs, &spots, unit);
+        for (index, run) in runs.iter().enumerate() {
+            if let Some(ink) = parts::light_ink(runs, index) {
+                self.light(&mut panel, run, ink, unit);
+            }
+        }
+        for goal in self.goals(runs) {
+            let (at, text) = (goal.limit / unit.1, format!("goal: {}", goal.text));
+            panel.marks.push(Mark::Limit { at, text, ink: Ink::Goal });
+        }
+        for (index, (run, spots)) in runs.iter().zip(&spots).enumerate() {
+            self.levels(&mut panel, run, spots, (Look::of(runs, index), unit.1));
+        }
+        Ok(Sheet {
+            title: self.title.clone(),
+            subtitle: parts::subtitle(runs),
+            description: self.description(runs, &spots),
+            size: (WIDTH, HEIGHT),
+            columns: 1,
+            panels: vec![panel],
+            key: self.key(runs, &spots),
+            notes: self.notes(runs),
+        })
+    }
+
+    fn spots(&self, run: &ChartRun) -> Vec<Spot> {
+        let compared = run.levels.iter().enumerate();
+        let compared = compared.filter(|(_, level)| level.place != ChartPlace::LeftOut);
+        let spot = |(index, level): (usize, &crate::ChartLevel)| {
+            let (across, up) = (level.figures.get(self.across)?, level.figures.get(self.up)?);
+            Some(Spot { level: index, across, up })
+        };
+        compared.filter_map(spot).collect()
+    }
+
+    fn lacking(&self, runs: &[ChartRun]) -> String {
+        let mut reasons = runs.iter().flat_map(|run| &run.levels);
+        match reasons.find_map(|level| level.left_out.clone()) {
+            Some(reason) => format!("no level can be compared: {reason}"),
+            None => format!("no level has {} and {}", self.across, self.up),
+        }
+    }
+
+    /// The unit of the vertical axis and how many of the figure's own it is: seconds read better than five-digit milliseconds.
+    fn unit(&self, runs: &[ChartRun], spots: &[Vec<Spot>]) -> (&'static str, f64) {
+        if !self.up.ends_with("_ms") {
+            return ("", 1.0);
+        }
+        let measured = spots.iter().flatten().map(|spot| spot.up.value);
+        let goals = self.goals(runs).map(|goal| goal.limit);
+        parts::latency_unit(measured.chain(goals))
+    }
+
+    fn panel(
+        &self,
+        runs: &[ChartRun],
+        spots: &[Vec<Spot>],
+        (unit, per): (&'static str, f64),
+    ) -> Panel {
+        let all = || spots.iter().flatten();
+        let ends = |of: ChartFigure| [Some(of.value), of.low, of.high].into_iter().flatten();
+        let light = || runs.iter().flat_map(curves).flat_map(|curve| curve.0).map(self.of_light);
+        let across: Vec<f64> =
+            all().flat_map(|spot| ends(spot.across)).chain(light().map(|at| at.0)).collect();
+        let goals = self.goals(runs).map(|goal| goal.limit);
+        let up = all().flat_map(|spot| ends(spot.up)).chain(light().map(|at| at.1)).chain(goals);
+        let up: Vec<f64> = up.map(|value| value / per).collect();
+        let stand_in = all().any(|spot| spot.up.stand_in);
+        let greatest = if stand_in { " (* greatest of fewer than 100)" } else { "" };
+        let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
+        Panel {
+            x: Axis::suited(&across, 8),
+            y: Axis::suited(&up, 7),
+            x_title: Some(self.across_title.clone()),
+            y_title: format!("{}{unit}{greatest}", self.up_title),
+            right: None,
+            marks: Vec::new(),
+        }
+    }
+
+    fn light(&self, panel: &mut Panel, run: &ChartRun, ink: Ink, (_, per): (&str, f64)) {
+        for (curve, dash) in curves(run) {
+            let places = curve.iter().map(self.of_light).map(|(x, y)| (x, y / per));
+            panel.marks.push(Mark::line(places, Stroke::thin(ink, dash)));
+        }
+    }
+
+    fn levels(&self, panel: &mut Panel, run: &ChartRun, spots: &[Spot], (look, per): (Look, f64)) {
+        let scaled = |(x, y): Place| (x, y / per);
+        let best = self.best(spots);
+        for (low, high) in spots.iter().filter_map(Spot::interval) {
+            let (low, high) = (scaled(low), scaled(high));
+            panel.marks.push(Mark::Interval { low, high, ink: look.best });
+        }
+        let mut line: Vec<Place> = best
+            .iter()
+            .filter_map(|index| spots.get(*index))
+            .map(|spot| scaled(spot.at()))
+            .collect();
+        line.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        panel.marks.push(Mark::line(line, Stroke::solid(look.best)));
+        let mut labels = Vec::new();
+        for (index, spot) in spots.iter().enumerate() {
+            let (at, is_best) = (scaled(spot.at()), best.contains(&index));
+            let is_chosen = run.operating == Some(spot.level);
+            let (ink, shape) = if is_best { (look.best, Shape::Full) } else { look.beaten };
+            panel.marks.push(Mark::Dot { at, ink, shape });
+            if is_chosen {
+                panel.marks.push(Mark::Dot { at, ink: Ink::Goal, shape: Shape::Ring });
+            }
+            let label = run.levels.get(spot.level).map(|level| level.label.as_str());
+            let star = if spot.up.stand_in { "*" } else { "" };
+            let mut text = format!("{}{star}", label.unwrap_or_default());
+            if is_chosen {
+                text = format!("operating point: {text}");
+            }
+            let shape = if is_chosen { Shape::Ring } else { shape };
+            let ink = if is_best || is_chosen { look.label } else { Ink::Soft };
+            labels.push((is_chosen, Mark::Label { at, text, ink, shape }));
+        }
+        // The longest label has the first choice of places.
+        labels.sort_by_key(|label| !label.0);
+        panel.marks.extend(labels.into_iter().map(|label| label.1));
+    }
+
+    /// The spots that no other of the same run beats.
+    fn best(&self, spots: &[Spot]) -> Vec<usize> {
+        let figures: Vec<[f64; 2]> =
+            spots.iter().map(|spot| [spot.across.value, spot.up.value]).collect();
+        // Only a NaN makes a point unfit, and figures are finite.
+        frontier(&figures, &self.directions).unwrap_or_default()
+    }
+
+    /// The goals that limit the vertical figure, each once.
+    fn goals<'a>(&self, runs: &'a [ChartRun]) -> impl Iterator<Item = &'a ChartGoal> + use<'a> {
+        parts::goals(runs, self.up)
+    }
+
+    fn key(&self, runs: &[ChartRun], spots: &[Vec<Spot>]) -> Vec<KeyEntry> {
+        let mut key = parts::run_key(runs);
+        let (ink, shape) = Look::of(runs, 0).beaten;
+        if runs.len() == 1 {
+            key.push(KeyEntry::new(Sign::Line(Stroke::solid(Ink::Series(0))), "frontier"));
+        }
+        if spots.iter().any(|spots| self.best(spots).len() < spots.len()) {
+            key.push(KeyEntry::new(Sign::Dot(ink, shape), "dominated"));
+        }
+        if runs.iter().any(|run| run.operating.is_some()) {
+            key.push(KeyEntry::new(Sign::Dot(Ink::Goal, Shape::Ring), "operating point"));
+        }
+        if spots.iter().flatten().any(|spot| spot.interval().is_some()) {
+            let ink = Ink::Series(0);
+            key.push(KeyEntry::new(Sign::Box(ink), "95 % intervals"));
+        }
+        key.extend(parts::light_key(runs));
+        key
+    }
+
+    fn notes(&self, runs: &[ChartRun]) -> Vec<String> {
+        let mut notes = vec![parts::labels_note(runs)];
+        if runs.iter().any(|run| curves(run).next().is_some()) {
+            notes.push(self.light_note.to_owned());
+        }
+        notes.extend(parts::left_out_note(runs));
+        vec![notes.join(" ")]
+    }
+
+    fn description(&self, runs: &[ChartRun], spots: &[Vec<Spot>]) -> String {
+        let mut out = parts::labels_note(runs);
+        for (run, spots) in runs.iter().zip(spots) {
+            let best = self.best(spots).into_iter().filter_map(|index| spots.get(index));
+            let said = |spot: &Spot| {
+                let label = run.levels.get(spot.level).map(|level| level.label.as_str());
+                let number = crate::number::number;
+                let (x, y) = (number(spot.across.value), number(spot.up.value));
+                format!("{} ({x}, {y})", label.unwrap_or_default())
+            };
+            let best: Vec<String> = best.map(said).collect();
+            let whose = if run.name.is_empty() { String::new() } else { format!("{}: ", run.name) };
+            out.push_str(&format!(
+                " {whose}On the frontier, with {} and {}: {}.",
+                self.across,
+                self.up,
+                listed(&best)
+            ));
+        }
+        out
+    }
+}
+
+/// The colours of a run's levels.
+#[derive(Clone, Copy)]
+struct Look {
+    best: Ink,
+    beaten: (Ink, Shape),
+    label: Ink,
+}
+
+impl Look {
+    /// Beside others a run has one colour; alone, what is beaten is grey.
+    fn of(runs: &[ChartRun], index: usize) -> Self {
+        let best = Ink::Series(index);
+        if runs.len() == 1 {
+            return Self { best, beaten: (Ink::Grey, Shape::Full), label: Ink::Text };
+        }
+        Self { best, beaten: (best, Shape::Hollow), label: best }
+    }
+}
+
+/// The curves of what could be that are drawn, and how.
+fn curves(run: &ChartRun) -> impl Iterator<Item = (&ChartCurve, Dash)> {
+    let of = run.light.iter().flat_map(|light| {
+        [
+            (&light.bound, Dash::None),
+            (&light.expected, Dash::Long),
+            (&light.calibrated, Dash::Short),
+        ]
+    });
+    of.filter(|(curve, _)| curve.len() > 1)
+}

@@ -1,0 +1,290 @@
+//! Which columns there are.
+
+use std::borrow::Cow;
+
+use fizeau_core::{
+    Connection, Failure, Finish, Millis, Nanos, Outcome, Part, PerSec, Stamp, StampSource, Tokens,
+};
+
+use super::{Seen, load_kind};
+
+/// One field of a request.
+pub(super) struct Column {
+    pub(super) name: &'static str,
+    /// What it holds, in a few words.
+    pub(super) about: &'static str,
+    pub(super) content: Content,
+}
+
+/// Where a field comes from.
+#[derive(Clone, Copy)]
+pub(super) enum Content {
+    Text(for<'a> fn(&Seen<'a>) -> Option<Cow<'a, str>>),
+    Whole(fn(&Seen<'_>) -> Option<u64>),
+    Number(fn(&Seen<'_>) -> Option<f64>),
+}
+
+use Content::{Number, Text, Whole};
+
+const fn column(name: &'static str, about: &'static str, content: Content) -> Column {
+    Column { name, about, content }
+}
+
+/// Every column, in order: which request it is, how it ended, its size, its instants, its figures. New ones go to the end.
+pub(super) const COLUMNS: [Column; 50] = [
+    column("level", "the folder of its level; empty in a run of one", Text(level)),
+    column(
+        "load_kind",
+        "concurrency, or requests_per_s",
+        Text(|seen| word(load_kind(seen.row.load))),
+    ),
+    column("load_value", "the load, as asked", Number(|seen| Some(seen.row.load.value()))),
+    column("request", "its number in the plan", Whole(|seen| Some(seen.row.tape.request.0))),
+    column("session", "of which conversation", Whole(|seen| Some(seen.row.tape.session.0))),
+    column("turn", "its place there, from 0", Whole(|seen| Some(seen.row.tape.turn.into()))),
+    column("part", "load, or probe", Text(part)),
+    column(
+        "endpoint",
+        "which of several servers, from 0",
+        Whole(|seen| Some(seen.row.tape.endpoint.into())),
+    ),
+    column(
+        "model",
+        "where it is not the endpoint's own",
+        Text(|seen| seen.row.tape.model.as_deref().map(Cow::Borrowed)),
+    ),
+    column("status", "complete, or failed", Text(status)),
+    column("ended_by", "the reason of its end, or the class of its failure", Text(ended_by)),
+    column(
+        "http_status",
+        "of a failure that had one",
+        Whole(|seen| failure(seen)?.status.map(u64::from)),
+    ),
+    column("detail", "what was seen of a failure", Text(detail)),
+    column(
+        "asked_input_tokens",
+        "as the plan has it",
+        Whole(|seen| count(seen.row.tape.asked.input_tokens)),
+    ),
+    column(
+        "asked_output_tokens",
+        "the most to generate",
+        Whole(|seen| Some(seen.row.tape.asked.output_tokens.get())),
+    ),
+    column(
+        "input_tokens",
+        "as the server says, else as asked",
+        Whole(|seen| count(seen.row.tape.input_tokens())),
+    ),
+    column(
+        "cached_tokens",
+        "of those, from a prefix cache",
+        Whole(|seen| count(seen.row.tape.usage?.cached_tokens)),
+    ),
+    column(
+        "output_tokens",
+        "received, of a complete request",
+        Whole(|seen| count(seen.metrics.output_tokens)),
+    ),
+    column(
+        "first_event_tokens",
+        "of those, in the first event",
+        Whole(|seen| count(seen.metrics.first_event_tokens)),
+    ),
+    column(
+        "events",
+        "generation events received",
+        Whole(|seen| Some(seen.row.tape.arrivals.len() as u64)),
+    ),
+    column(
+        "token_source",
+        "where the counts come from",
+        Text(|seen| word(seen.row.tape.token_source.as_str())),
+    ),
+    column("stamps", "who stamped the arrivals", Text(stamps)),
+    column("connection", "how it was come by", Text(connection)),
+    column(
+        "intended_at_ms",
+        "when it ought to have left",
+        Number(|seen| at(Some(seen.row.tape.marks.intended))),
+    ),
+    column(
+        "released_at_ms",
+        "when the pacer let it go",
+        Number(|seen| at(Some(seen.row.tape.marks.released))),
+    ),
+    column(
+        "send_start_at_ms",
+        "its first byte sent",
+        Number(|seen| at(seen.row.tape.marks.send_start)),
+    ),
+    column("send_end_at_ms", "its last byte sent", Number(|seen| at(seen.row.tape.marks.send_end))),
+    column(
+        "first_byte_at_ms",
+        "the first byte of the reply",
+        Number(|seen| at(seen.row.tape.marks.first_byte)),
+    ),
+    column(
+        "first_token_at_ms",
+        "the first token, on any channel",
+        Number(|seen| at(seen.row.tape.first_token())),
+    ),
+    column(
+        "last_output_at_ms",
+        "the last of the output",
+        Number(|seen| at(seen.row.tape.last_output())),
+    ),
+    column("end_at_ms", "the reply was over", Number(|seen| at(seen.row.tape.marks.end))),
+    column("ttft_ms", "send start to first token", Number(|seen| time(seen.metrics.ttft))),
+    column(
+        "ttft_scheduled_ms",
+        "intended instant to first token",
+        Number(|seen| time(seen.metrics.ttft_scheduled)),
+    ),
+    column(
+        "first_visible_ms",
+        "send start to the first token that a reader sees",
+        Number(|seen| time(seen.metrics.first_visible)),
+    ),
+    column(
+        "reasoning_ms",
+        "first token to the first that a reader sees",
+        Number(|seen| time(seen.metrics.reasoning)),
+    ),
+    column(
+        "tpot_ms",
+        "mean time per output token",
+        Number(|seen| seen.metrics.tpot.map(Millis::get)),
+    ),
+    column(
+        "e2el_ms",
+        "send start to the last of the output",
+        Number(|seen| time(seen.metrics.e2el)),
+    ),
+    column(
+        "e2el_scheduled_ms",
+        "intended instant to the last of the output",
+        Number(|seen| time(seen.metrics.e2el_scheduled)),
+    ),
+    column(
+        "user_tokens_per_s",
+        "one over TPOT",
+        Number(|seen| seen.metrics.user_tps.map(PerSec::get)),
+    ),
+    column(
+        "prefill_tokens_per_s",
+        "prompt tokens over TTFT",
+        Number(|seen| seen.metrics.prefill_tps.map(PerSec::get)),
+    ),
+    column(
+        "send_lateness_ms",
+        "intended instant to send start",
+        Number(|seen| time(seen.metrics.send_lateness)),
+    ),
+    column(
+        "release_lateness_ms",
+        "intended instant to release",
+        Number(|seen| time(seen.metrics.release_lateness)),
+    ),
+    column(
+        "send_delay_ms",
+        "release to send start, less the next",
+        Number(|seen| time(seen.metrics.send_delay)),
+    ),
+    column(
+        "connection_wait_ms",
+        "of the time since release, for a connection",
+        Number(|seen| time(seen.metrics.connection_wait)),
+    ),
+    column("connect_ms", "the making of the connection", Number(|seen| time(seen.metrics.connect))),
+    column("dns_ms", "of that, the name", Number(|seen| time(seen.metrics.dns))),
+    column("tcp_ms", "of that, TCP", Number(|seen| time(seen.metrics.tcp))),
+    column("tls_ms", "of that, TLS", Number(|seen| time(seen.metrics.tls))),
+    column("longest_gap_ms", "between two events of its reply", Number(longest_gap)),
+    column("text_bytes", "of what a reader sees", Whole(text_bytes)),
+];
+
+fn word<'a>(word: &'static str) -> Option<Cow<'a, str>> {
+    Some(Cow::Borrowed(word))
+}
+
+fn count(tokens: Option<Tokens>) -> Option<u64> {
+    tokens.map(Tokens::get)
+}
+
+fn time(time: Option<Nanos>) -> Option<f64> {
+    time.map(Nanos::as_millis_f64)
+}
+
+/// An instant as milliseconds since the run's epoch.
+fn at(stamp: Option<Stamp>) -> Option<f64> {
+    stamp.map(|stamp| stamp.saturating_since(Stamp::EPOCH).as_millis_f64())
+}
+
+fn failure<'a>(seen: &Seen<'a>) -> Option<&'a Failure> {
+    match &seen.row.tape.outcome {
+        Outcome::Complete(_) => None,
+        Outcome::Failed(failure) => Some(failure),
+    }
+}
+
+fn level<'a>(seen: &Seen<'a>) -> Option<Cow<'a, str>> {
+    Some(Cow::Borrowed(seen.row.level)).filter(|level| !level.is_empty())
+}
+
+fn part<'a>(seen: &Seen<'a>) -> Option<Cow<'a, str>> {
+    word(match seen.row.tape.part {
+        Part::Load => "load",
+        Part::Probe => "probe",
+    })
+}
+
+fn status<'a>(seen: &Seen<'a>) -> Option<Cow<'a, str>> {
+    word(if seen.row.tape.is_success() { "complete" } else { "failed" })
+}
+
+fn ended_by<'a>(seen: &Seen<'a>) -> Option<Cow<'a, str>> {
+    word(match &seen.row.tape.outcome {
+        Outcome::Failed(failure) => failure.class.as_str(),
+        Outcome::Complete(Finish::Length) => "length",
+        Outcome::Complete(Finish::Stop) => "stop",
+        Outcome::Complete(Finish::ToolCalls) => "tool_calls",
+        Outcome::Complete(Finish::Unstated) => "unstated",
+        Outcome::Complete(_) => "other",
+    })
+}
+
+fn detail<'a>(seen: &Seen<'a>) -> Option<Cow<'a, str>> {
+    failure(seen).map(|failure| Cow::Borrowed(failure.detail.as_str()))
+}
+
+fn stamps<'a>(seen: &Seen<'a>) -> Option<Cow<'a, str>> {
+    word(match seen.row.tape.stamps {
+        StampSource::Kernel => "kernel",
+        StampSource::Simulated => "simulated",
+        StampSource::User => "user",
+    })
+}
+
+fn connection<'a>(seen: &Seen<'a>) -> Option<Cow<'a, str>> {
+    word(match seen.row.tape.connection {
+        Connection::Fresh => "fresh",
+        Connection::Reused => "reused",
+        Connection::ReplacedStale => "replaced_stale",
+    })
+}
+
+fn longest_gap(seen: &Seen<'_>) -> Option<f64> {
+    if !seen.row.tape.is_success() {
+        return None;
+    }
+    let pairs = seen.row.tape.arrivals.windows(2);
+    let gaps = pairs.filter_map(|pair| pair.get(1)?.at.since(pair.first()?.at));
+    time(gaps.max())
+}
+
+fn text_bytes(seen: &Seen<'_>) -> Option<u64> {
+    let arrivals = seen.row.tape.arrivals.iter();
+    let visible = arrivals.filter(|arrival| arrival.channel.is_visible());
+    Some(visible.map(|arrival| u64::from(arrival.bytes)).sum())
+}

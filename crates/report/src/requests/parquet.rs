@@ -1,0 +1,58 @@
+//! Requests as Parquet.
+
+use std::fmt;
+use std::io::Write;
+
+use super::{RequestCell, RequestCellKind, RequestRow};
+use crate::parquet::{Field, Kind, ParquetFailed, Table};
+
+/// Requests as a Parquet file, written as they are added: the columns of [`RequestRow`], in row groups of at most 65,536.
+///
+/// Instants and lengths of time are `DOUBLE`, in milliseconds; counts are `INT64`; words are `BYTE_ARRAY (STRING)`.
+pub struct RequestsParquet<W: Write + Send>(Table<W>);
+
+impl<W: Write + Send> fmt::Debug for RequestsParquet<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestsParquet").finish_non_exhaustive()
+    }
+}
+
+impl<W: Write + Send> RequestsParquet<W> {
+    /// A file without requests, written to `to`.
+    ///
+    /// # Errors
+    /// If it cannot be written to.
+    pub fn new(to: W) -> Result<Self, ParquetFailed> {
+        let heads = RequestRow::legend().map(|(name, kind, _)| {
+            let kind = match kind {
+                RequestCellKind::Text => Kind::Text,
+                RequestCellKind::Whole => Kind::Whole,
+                RequestCellKind::Number => Kind::Number,
+            };
+            (name, kind)
+        });
+        Table::new(to, heads).map(Self)
+    }
+
+    /// One more request.
+    ///
+    /// # Errors
+    /// If the file cannot be written to.
+    pub fn add(&mut self, row: &RequestRow<'_>) -> Result<(), ParquetFailed> {
+        let cells: Vec<RequestCell<'_>> = row.cells().collect();
+        self.0.add(cells.iter().map(|cell| match cell {
+            RequestCell::Empty => Field::Null,
+            RequestCell::Text(text) => Field::Text(text),
+            RequestCell::Whole(number) => Field::Whole(*number),
+            RequestCell::Number(number) => Field::Number(*number),
+        }))
+    }
+
+    /// Ends the file, and gives it back.
+    ///
+    /// # Errors
+    /// If it cannot be written to.
+    pub fn finish(self) -> Result<W, ParquetFailed> {
+        self.0.finish()
+    }
+}
