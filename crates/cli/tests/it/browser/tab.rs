@@ -18,6 +18,9 @@ const UNTIL: &str = "(condition) => new Promise((resolve) => {
   look();
 })";
 
+/// The greatest height of a picture: Chromium draws no more than 16,384 pixels.
+const TALLEST: f64 = 16_000.0;
+
 pub(super) struct Tab {
     wire: Wire,
     session: String,
@@ -144,11 +147,11 @@ impl Tab {
         (name, bytes)
     }
 
-    /// The whole page as it is, into `target/screenshots`.
+    /// The whole page as it is, or as much as a picture holds, into `target/screenshots`.
     pub(super) fn photograph(&mut self, name: &str) {
         let size = self.call("Page.getLayoutMetrics", &json!({}))["cssContentSize"].take();
-        let clip =
-            json!({ "x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1 });
+        let height = size["height"].as_f64().unwrap().min(TALLEST);
+        let clip = json!({ "x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1 });
         let params = json!({ "format": "png", "captureBeyondViewport": true, "clip": clip });
         self.keep(name, &params);
     }
