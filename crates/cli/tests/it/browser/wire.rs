@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{Message, WebSocket};
 
 /// A browser that hangs fails the test instead of holding it.
@@ -23,7 +24,10 @@ impl Wire {
         let host = address.strip_prefix("ws://").unwrap().split('/').next().unwrap();
         let stream = TcpStream::connect(host).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let (socket, _) = tungstenite::client(address, stream).unwrap();
+        // The picture of a whole page, or the page on paper, comes as one message.
+        let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
+        let client = tungstenite::client::client_with_config(address, stream, Some(config));
+        let (socket, _) = client.unwrap();
         Self { socket, next: 0, events: Vec::new() }
     }
 
