@@ -4,18 +4,22 @@
 (() => {
   // From how far apart a logarithmic axis shows more than a linear one.
   const SPAN = 20;
-  const STEPS = [1, 1.5, 2, 3, 5, 7, 10];
+  // Less than that it never does: it would have a single tick.
+  const LEAST = 2.5;
+  const STEPS = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
 
-  // `what`: { name, unit ('ms' for durations, else none), scale: 'log' | 'value' | undefined to choose by the values }.
+  // `what`: { name, unit ('ms' for durations, else none), scale: 'log' | 'value' | undefined to choose by the values, room: how
+  // many times the greatest value the axis has at least }.
   fizeau.axis = (values, what, view) => {
     const positive = values.filter((value) => Number.isFinite(value) && value > 0);
     const [least, most] = [Math.min(...positive), Math.max(...positive)];
-    const isLog = positive.length > 0 && (what.scale ? what.scale === 'log' : most / least > SPAN);
-    const scale = isLog ? logarithmic(least, most, view) : linear();
+    const from = { log: LEAST, value: Infinity }[what.scale] || SPAN;
+    const isLog = positive.length > 0 && most / least > from;
+    const scale = isLog ? logarithmic(least, most, view) : linear(most * (what.room || 1.04));
     return { ...scale, ...dressed(what, view), axisLabel: { ...scale.axisLabel, ...labels(what, view) } };
   };
 
-  const linear = () => ({ type: 'value', min: 0, axisLabel: {} });
+  const linear = (most) => ({ type: 'value', min: 0, max: most > 0 ? above(most) : undefined, axisLabel: {} });
 
   const logarithmic = (least, most, view) => {
     const [min, max] = [below(least / 1.05), above(most * 1.05)];
@@ -27,6 +31,8 @@
   const decade = (value) => 10 ** Math.floor(Math.log10(value) + 1e-9);
   const below = (value) => STEPS.filter((step) => step * decade(value) <= value * 1.0001).pop() * decade(value);
   const above = (value) => STEPS.find((step) => step * decade(value) >= value * 0.9999) * decade(value);
+
+  fizeau.roundAbove = above;
 
   const ticks = (min, max, steps) => {
     const found = [];
@@ -69,7 +75,8 @@
     nameGap: 30,
   });
   fizeau.yAxis = (values, what, view) => {
-    const axis = fizeau.axis(values, what, view);
+    // Room for the labels of the highest points, and of what lies behind.
+    const axis = fizeau.axis(values, { room: 1.12, ...what }, view);
     const align = what.position === 'right' ? 'right' : 'left';
     return { ...axis, nameLocation: 'end', nameGap: 12, nameTextStyle: { ...axis.nameTextStyle, align } };
   };

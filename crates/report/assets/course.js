@@ -26,7 +26,7 @@
           xAxis: time(course, view),
           yAxis: [
             fizeau.yAxis(gaps, { name: 'gap between tokens', unit: 'ms', scale: 'log' }, view),
-            { ...fizeau.yAxis([], { name: 'requests', position: 'right' }, view), splitLine: { show: false }, minInterval: 1, max: (range) => Math.max(2, Math.ceil(range.max) * 2) },
+            { ...fizeau.yAxis([], { name: 'requests', position: 'right' }, view), splitLine: { show: false }, minInterval: 1, max: (range) => Math.max(2, fizeau.roundAbove(range.max * 2)) },
           ],
           series,
           tooltip: overTime(view, found.title),
@@ -58,8 +58,8 @@
           grid: [fizeau.grid({ ...beside, bottom: '56%' }), fizeau.grid({ ...beside, top: '60%', bottom: 52 })],
           xAxis: [{ ...time(course, view), name: '', gridIndex: 0, axisLabel: { show: false } }, { ...time(course, view), gridIndex: 1 }],
           yAxis: [
-            { ...fizeau.yAxis([], { name: 'requests in flight' }, view), gridIndex: 0 },
-            { ...fizeau.yAxis([], { name: 'output tokens/s' }, view), gridIndex: 1 },
+            { ...fizeau.yAxis(course.in_flight, { name: 'requests in flight', scale: 'value' }, view), gridIndex: 0 },
+            { ...fizeau.yAxis(course.output_tps, { name: 'output tokens/s', scale: 'value' }, view), gridIndex: 1 },
           ],
           axisPointer: { link: [{ xAxisIndex: 'all' }] },
           series,
@@ -109,7 +109,7 @@
   // The part that the figures of the steady state are of.
   const windowOf = (course, view) => ({
     silent: true,
-    itemStyle: { color: view.colours.accent, opacity: 0.09 },
+    itemStyle: { color: view.colours.faint, opacity: 0.1 },
     label: { show: true, position: 'insideTop', color: view.colours.faint, fontSize: 12 },
     data: course.window_s ? [[{ name: 'window used', xAxis: course.window_s[0] }, { xAxis: course.window_s[1] }]] : [],
   });

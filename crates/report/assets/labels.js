@@ -8,10 +8,10 @@
   const APART = 7;
   const SIDES = ['top', 'right', 'bottom', 'left'];
 
-  // Where each of `labels` ({ at: [x, y] in pixels, text, apart }) goes: a side, or none. `points` are in their way, and so are the
-  // edges of `area` ({ x, y, width, height }).
-  fizeau.sides = (labels, points, area) => {
-    const taken = points.map(([x, y]) => ({ left: x - 5, right: x + 5, top: y - 5, bottom: y + 5 }));
+  // Where each of `labels` ({ at: [x, y] in pixels, text, apart }) goes: a side, or none. The boxes `inTheWay` are kept free, and
+  // no label leaves `area` ({ x, y, width, height }).
+  fizeau.sides = (labels, inTheWay, area) => {
+    const taken = [...inTheWay];
     return labels.map(({ at, text, apart }) => {
       const fits = (side) => {
         const box = boxOf(at, text, apart, side);
@@ -30,6 +30,17 @@
     return { left, right: left + width, top, bottom: top + HEIGHT };
   };
 
+  const boxAround = (x, y) => ({ left: x - 5, right: x + 5, top: y - 5, bottom: y + 5 });
+
+  // What the goals' lines say stands at the left, above each.
+  const goalsOf = (instance, series, area) =>
+    series.flatMap((one, seriesIndex) =>
+      (one.markLine?.data || []).flatMap(({ name, yAxis }) => {
+        const y = yAxis === undefined ? NaN : instance.convertToPixel({ seriesIndex }, [one.data[0]?.value?.[0], yAxis])?.[1];
+        return Number.isFinite(y) ? [{ left: area.x, right: area.x + 18 + name.length * CHARACTER, top: y - 18, bottom: y + 1 }] : [];
+      }),
+    );
+
   const overlaps = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
   const isInside = (box, area) =>
     box.left >= area.x && box.right <= area.x + area.width && box.top >= area.y && box.bottom <= area.y + area.height;
@@ -47,7 +58,8 @@
     const labels = found.filter((point) => point.text);
     if (labels.length === 0) return;
     const area = areaOf(instance);
-    const sides = fizeau.sides(labels, found.map((point) => point.at), area);
+    const inTheWay = [...found.map(({ at: [x, y] }) => boxAround(x, y)), ...goalsOf(instance, series, area)];
+    const sides = fizeau.sides(labels, inTheWay, area);
     const sideOf = new Map(labels.map((label, index) => [`${label.seriesIndex} ${label.dataIndex}`, sides[index]]));
     const placed = series.map((one, seriesIndex) => ({
       id: one.id,
