@@ -7,7 +7,8 @@ use crate::stand::{Scratch, json, run};
 /// A sweep in virtual time on devices of so much power; the same prompts each time.
 fn simulated(scratch: &Scratch, name: &str, hardware: &str) -> String {
     let out = scratch.path(name);
-    let words = ["simulate", "--hardware", hardware, "--levels", "4,16", "--num-prompts", "400"];
+    let model = ["simulate", "--model-config", "llama-3.1-8b", "--hardware", hardware];
+    let words = [&model[..], &["--levels", "4,16", "--num-prompts", "400"]].concat();
     let ended = run(&[&words[..], &["--no-stop", "--out", &out]].concat());
     assert_eq!(ended.code, Some(0), "{ended:?}");
     out

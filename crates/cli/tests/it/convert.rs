@@ -76,11 +76,22 @@ fn a_detailed_file_becomes_a_run_like_any_other() {
 #[test]
 fn two_imported_runs_are_compared_and_the_same_is_no_different() {
     let scratch = Scratch::new("convert-compare");
-    let a = converted(&scratch, &[&fixture("vllm-detailed.json")], "a");
-    let b = converted(&scratch, &[&fixture("vllm-detailed.json")], "b");
-    let ended = run(&["compare", &a, &b]);
+    // As many requests as a test of medians takes.
+    let (own, file) = (scratch.path("own"), scratch.path("own.json"));
+    let line =
+        format!("simulate --isl 64 --osl 8 --num-prompts 600 --max-concurrency 4 --out {own}");
+    assert!(run(&line.split_whitespace().collect::<Vec<_>>()).code.is_some());
+    let ended = convert(&[&own, "--to", "vllm", "--out", &file]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let (a, b) = (converted(&scratch, &[&file], "a"), converted(&scratch, &[&file], "b"));
+    let ended = run(&["compare", &a, &b, "--json"]);
     assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
-    assert!(ended.out.contains("no difference"), "{}", ended.out);
+    let document = document(&ended);
+    let figures = document["comparisons"][0]["levels"][0]["comparison"]["figures"].as_array();
+    let answers: Vec<&str> =
+        figures.unwrap().iter().filter_map(|figure| figure["answer"].as_str()).collect();
+    assert!(answers.contains(&"no detectable difference"), "{}", ended.out);
+    assert!(!answers.contains(&"better") && !answers.contains(&"worse"), "{}", ended.out);
 }
 
 #[test]

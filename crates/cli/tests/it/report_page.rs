@@ -54,7 +54,8 @@ fn a_run_and_its_report_write_the_same_page() {
         fs::remove_file(format!("{out}/report.html")).unwrap();
         let ended = run(&["report", &out]);
         assert_eq!((ended.code, &*ended.err), (Some(0), ""), "{ended:?}");
-        let said = format!("report: {out}/report.html");
+        // A sweep says so with a capital, beside its other lines.
+        let said = format!("eport: {out}/report.html");
         assert!(ended.out.contains(&said), "{}", ended.out);
         assert_eq!(page(&out), written);
         // What is for machines or about something else leaves the page alone.

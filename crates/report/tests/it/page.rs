@@ -215,7 +215,7 @@ fn it_says_all_that_it_must() {
         "Percentiles of each latency",
         "Steady parts",
         "How far from the speed of light?",
-        "Goals p99 TTFT < 150 ms",
+        "Goals p99 ttft<150ms, p99 e2el<600ms",
         "Each level in full",
     ] {
         assert!(words.contains(text), "{text}: {words}");

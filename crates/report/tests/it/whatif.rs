@@ -108,7 +108,10 @@ fn the_page_is_whole_and_escapes() {
 fn the_chart_is_a_file_of_its_own() {
     let chart = report().chart().unwrap();
     assert!(chart.starts_with("<svg ") && chart.trim_end().ends_with("</svg>"), "{chart}");
-    assert!(chart.contains("prefers-color-scheme: dark") && chart.contains(">A tp 1<"), "{chart}");
+    assert!(
+        chart.contains("prefers-color-scheme: dark") && chart.contains("\nA tp 1\n"),
+        "{chart}"
+    );
     assert!(!chart.contains(".key"), "{chart}");
     let none = vec![report().variants()[3].clone()];
     assert_eq!(WhatIf::new(setup(), none, None).chart(), None);

@@ -24,10 +24,10 @@ impl Wire {
         let host = address.strip_prefix("ws://").unwrap().split('/').next().unwrap();
         let stream = TcpStream::connect(host).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        // A screenshot is one message, of any size.
+        // The picture of a whole page, or the page on paper, comes as one message.
         let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
-        let (socket, _) =
-            tungstenite::client::client_with_config(address, stream, Some(config)).unwrap();
+        let client = tungstenite::client::client_with_config(address, stream, Some(config));
+        let (socket, _) = client.unwrap();
         Self { socket, next: 0, events: Vec::new() }
     }
 
