@@ -23,8 +23,10 @@ struct Level {
 #[derive(Debug, Serialize)]
 struct Tool {
     version: &'static str,
-    /// Name, unit, theirs, ours, difference.
+    /// Name, unit, theirs, ours, difference, of what differs from ours or has no counterpart.
     rows: Vec<[String; 5]>,
+    /// The names of figures that are as ours; empty where none is.
+    same: String,
     /// Why some are absent.
     absences: Vec<String>,
 }
@@ -38,10 +40,13 @@ impl Peers {
                 None => unread.push(report.label(level.load)),
                 Some(detail) if detail.peers.is_empty() => many.push(report.label(level.load)),
                 Some(detail) => {
-                    let tool = |peer: &crate::PeerComparison| Tool {
-                        version: peer.version(),
-                        rows: peer.cells().collect(),
-                        absences: peer.absences(),
+                    let tool = |peer: &crate::PeerComparison| {
+                        // Most figures of most tools are as ours: named once, they would fill half of the page as rows.
+                        let (same, rows): (Vec<_>, Vec<_>) =
+                            peer.cells().partition(|cells| cells[4] == "=");
+                        let same: Vec<String> = same.into_iter().map(|[name, ..]| name).collect();
+                        let (version, absences) = (peer.version(), peer.absences());
+                        Tool { version, rows, same: same.join(", "), absences }
                     };
                     levels.push(Level { load, tools: detail.peers.iter().map(tool).collect() });
                 }
