@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn lines_break_at_spaces() {
-        let lines = wrapped("one two three four", 10.0, 45.0);
+        let lines = wrapped("one two three four", 10.0, 40.0);
         assert_eq!(lines, ["one two", "three", "four"]);
     }
 }
