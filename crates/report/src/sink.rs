@@ -19,7 +19,8 @@ use crate::SweepReport;
 ///     fn report(&mut self, report: &SweepReport) -> Result<(), Self::Error> {
 ///         use std::fmt::Write;
 ///         for level in report.levels() {
-///             writeln!(self.0, "{}: {}", level.load, level.summary.throughput.output_tokens_per_s)?;
+///             let tokens = level.summary.throughput.output_tokens_per_s.get();
+///             writeln!(self.0, "{}: {tokens:.0} tokens/s", level.load)?;
 ///         }
 ///         Ok(())
 ///     }
