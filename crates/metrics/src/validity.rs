@@ -116,3 +116,15 @@ pub enum Verdict {
     /// Not a measurement of the server.
     Invalid,
 }
+
+impl Verdict {
+    /// The word for it, as reports and files have it: `valid`, `suspect` or `invalid`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Valid => "valid",
+            Self::Suspect => "suspect",
+            Self::Invalid => "invalid",
+        }
+    }
+}

@@ -9,6 +9,8 @@ use fizeau_metrics::{OwnFigures, PeerFigure, PeerReport, PeerUnit, PeerValue};
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 
 use crate::terminal::wrap;
+#[cfg(feature = "html")]
+use figure::SAME;
 use figure::{difference, shown};
 
 /// What a tool would have reported, each figure with ours beside it where we have one.
@@ -98,10 +100,13 @@ impl PeerComparison {
         self.version
     }
 
-    /// A row for each figure: its name, its unit, theirs, ours, the difference.
+    /// A row for each figure that differs from ours or that we have not: its name, its unit, theirs, ours, the difference. Then
+    /// the names of those that are as ours.
     #[cfg(feature = "html")]
-    pub(crate) fn cells(&self) -> impl Iterator<Item = [String; 5]> {
-        self.rows.iter().map(Beside::cells)
+    pub(crate) fn parted(&self) -> (Vec<[String; 5]>, Vec<String>) {
+        let cells = self.rows.iter().map(Beside::cells);
+        let (same, rows): (Vec<_>, _) = cells.partition(|[.., difference]| difference == SAME);
+        (rows, same.into_iter().map(|[name, ..]| name).collect())
     }
 
     /// Each reason once, with the figures that it keeps away.

@@ -11,7 +11,7 @@ mod wrap;
 use fizeau_metrics::Verdict;
 
 use crate::sweep::{SATURATED_NOTE, STAND_IN_NOTE};
-use crate::words::{self, listed};
+use crate::words::listed;
 use crate::{ChecklistRows, Engine, LevelReport, OperatingPoint, Place, SweepReport};
 pub(crate) use chart::Pen;
 use table::{Column, Row, Table};
@@ -233,10 +233,10 @@ impl SweepReport {
     }
 
     fn say_verdict(&self, out: &mut Vec<Line>) {
-        out.push(Line::text(format!("Verdict: {}", words::verdict(self.verdict()))));
+        out.push(Line::text(format!("Verdict: {}", self.verdict().as_str())));
         for (verdict, text, loads) in self.reasons() {
             if verdict != Verdict::Valid {
-                let verdict = words::verdict(verdict);
+                let verdict = verdict.as_str();
                 let at = if loads.len() == self.levels().len() && loads.len() > 1 {
                     "every level".to_owned()
                 } else {

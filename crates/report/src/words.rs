@@ -1,15 +1,6 @@
 //! What a reader calls the things that files call by short names.
 
 use fizeau_core::{StampSource, TokenSource};
-use fizeau_metrics::Verdict;
-
-pub(crate) const fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Valid => "valid",
-        Verdict::Suspect => "suspect",
-        Verdict::Invalid => "invalid",
-    }
-}
 
 pub(crate) const fn stamps(source: StampSource) -> &'static str {
     match source {

@@ -11,6 +11,7 @@ const OTHERS: [&str; 7] =
     ["json", "markdown", "html", "tools", "explain", "percentile_rule", "percentiles"];
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Pictures")]
 pub(crate) struct PictureArgs {
     /// Write each chart that has data as SVG into this folder; with --chart the one into this file. Runs named together lie over
     /// each other.

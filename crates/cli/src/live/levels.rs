@@ -46,7 +46,7 @@ const COLUMNS: [Column; 9] = [
     Column { heading: "TTFT p50", width: 8, cell: |level| latency(level.ttft.p50) },
     Column { heading: "TPOT p50", width: 8, cell: |level| latency(level.tpot.p50) },
     Column { heading: "failed", width: 6, cell: |level| level.failed.to_string() },
-    Column { heading: "verdict", width: 7, cell: |level| verdict(level.verdict).to_owned() },
+    Column { heading: "verdict", width: 7, cell: |level| level.verdict.as_str().to_owned() },
     Column { heading: "done", width: 7, cell: |level| level.completed.to_string() },
     Column { heading: "TTFT p99", width: 8, cell: |level| latency(level.ttft.p99) },
     Column { heading: "TPOT p99", width: 8, cell: |level| latency(level.tpot.p99) },
@@ -94,14 +94,6 @@ fn aligned(column: &Column, text: String) -> Cell<'static> {
 
 fn latency(latency: Option<Millis>) -> String {
     latency.map_or_else(|| "-".to_owned(), short)
-}
-
-const fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Valid => "valid",
-        Verdict::Suspect => "suspect",
-        Verdict::Invalid => "invalid",
-    }
 }
 
 fn failures(frame: &mut Frame<'_>, area: Rect, errors: &BTreeMap<FailureClass, u64>) {

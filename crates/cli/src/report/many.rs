@@ -104,7 +104,7 @@ pub(super) fn names(paths: &[PathBuf]) -> Vec<String> {
     let short: Vec<Option<String>> = paths.iter().map(last).collect();
     let is_own = |name: &Option<String>| short.iter().filter(|other| *other == name).count() == 1;
     let name = |(path, short): (&PathBuf, &Option<String>)| match short {
-        Some(name) if is_own(&short.clone()) => name.clone(),
+        Some(name) if is_own(short) => name.clone(),
         _ => path.display().to_string(),
     };
     paths.iter().zip(&short).map(name).collect()
@@ -112,11 +112,7 @@ pub(super) fn names(paths: &[PathBuf]) -> Vec<String> {
 
 /// A run in a line.
 fn line(name: &str, report: &SweepReport) -> String {
-    let verdict = match report.verdict() {
-        Verdict::Valid => "valid",
-        Verdict::Suspect => "suspect",
-        Verdict::Invalid => "invalid",
-    };
+    let verdict = report.verdict().as_str();
     let point = report.operating_point().level().and_then(|level| report.levels().get(level));
     let point = point.map(|level| format!("; run at {}", level.load.words())).unwrap_or_default();
     let levels = match report.levels().len() {

@@ -8,7 +8,9 @@ use fizeau::core::Nanos;
 use fizeau::harness::StoredRun;
 
 use crate::interrupt::interrupt;
-use crate::stand::{Ended, Scratch, fixed, fizeau, json, reply, run, scripted, stream_of};
+use crate::stand::{
+    Ended, HOWEVER_BUSY, Scratch, fixed, fizeau, json, reply, run, scripted, stream_of,
+};
 
 const SMALL: &str = "--model m --random-input-len 4 --random-output-len 4 --num-prompts 3 --num-warmups 1 \
                      --max-concurrency 1 --settle 0s";
@@ -16,7 +18,7 @@ const SMALL: &str = "--model m --random-input-len 4 --random-output-len 4 --num-
 /// The program between `a` and `b`, with more flags.
 fn words<'a>(a: &'a str, b: &'a str, more: &'a str) -> Vec<&'a str> {
     let mut words = vec!["ab", "--a", a, "--b", b];
-    words.extend(SMALL.split_whitespace().chain(more.split_whitespace()));
+    words.extend(SMALL.split_whitespace().chain(HOWEVER_BUSY).chain(more.split_whitespace()));
     words
 }
 

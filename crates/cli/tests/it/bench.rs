@@ -4,7 +4,9 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::stand::{Scratch, fizeau, json, reply, run, scripted, simulated, stream_of};
+use crate::stand::{
+    HOWEVER_BUSY, Scratch, fizeau, json, reply, run, scripted, simulated, stream_of,
+};
 
 /// The command line of vLLM's documentation, cut to a size for a test.
 fn vllm_line<'a>(url: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
@@ -12,6 +14,7 @@ fn vllm_line<'a>(url: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
                 --random-input-len 25 --random-output-len 8 --num-prompts 40 --max-concurrency 16 --save-result";
     let mut words: Vec<&str> = line.split_whitespace().collect();
     words.extend(["--base-url", url]);
+    words.extend(HOWEVER_BUSY);
     words.extend(rest);
     words
 }
@@ -135,7 +138,7 @@ fn the_runs_folder_holds_what_the_block_says() {
                 --endpoint /v1/chat/completions --hardware h100-sxm";
     let mut words: Vec<&str> = line.split_whitespace().collect();
     words.extend(["--base-url", &url, "--out", &out, "--model-config", config]);
-    words.extend(["--threads", "3", "--threshold", "cpu-suspect=0.8"]);
+    words.extend(["--threads", "3", "--threshold", "cpu-suspect=0.8", HOWEVER_BUSY[1]]);
     words.extend(["--goodput", "ttft:60000", "itl_p99:60000", "or", "e2el:0.001"]);
     let ended = run(&words);
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -161,7 +164,8 @@ fn the_runs_folder_holds_what_the_block_says() {
     assert_eq!(tapes.lines().count(), 120);
     let run = json(format!("{out}/run.json"));
     assert_eq!(run["setup"]["endpoint"]["path"], "/v1/chat/completions");
-    let client = serde_json::json!({"threads": 3, "thresholds": ["cpu-suspect=0.8"]});
+    let client =
+        serde_json::json!({"threads": 3, "thresholds": ["cpu-suspect=0.8", HOWEVER_BUSY[1]]});
     assert_eq!(run["client"], client);
     assert_eq!(run["goodput"].as_array().map(Vec::len), Some(4));
     assert_eq!(summary["client"]["threads"], 3);
@@ -232,6 +236,7 @@ fn a_key_reaches_the_server_and_no_file() {
     let line = "bench --model m --random-input-len 4 --random-output-len 4 --num-prompts 2 --header X-Team=hush-hush";
     let mut words: Vec<&str> = line.split_whitespace().collect();
     words.extend(["--base-url", &url, "--out", &out, "--api-key-file", &key]);
+    words.extend(HOWEVER_BUSY);
     let ended = run(&words);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     for entry in std::fs::read_dir(&out).unwrap() {
@@ -251,6 +256,7 @@ fn who_closes_the_pipe_loses_nothing() {
     // To append is to save, as in vLLM.
     words.extend(["--base-url", &url, "--out", &out, "--append-result"]);
     words.extend(["--result-filename", &result]);
+    words.extend(HOWEVER_BUSY);
     let mut child = fizeau(&words).stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));

@@ -5,7 +5,7 @@ use fizeau::sim::FixedTiming;
 use fizeau::sim::http::{ServerConfig, ServerHandle};
 use serde_json::Value;
 
-use crate::stand::{Scratch, json as read, run, serve};
+use crate::stand::{HOWEVER_BUSY, Scratch, json as read, run, serve};
 
 /// A server of so many milliseconds to the first token, with a prefix cache.
 fn server(millis: u64) -> ServerHandle {
@@ -18,7 +18,7 @@ fn fizeau(server: &ServerHandle, out: &str, line: &str) -> String {
     let url = server.base_url();
     let mut arguments: Vec<&str> = line.split_whitespace().collect();
     arguments.extend(["--model", "m", "--base-url", &url, "--out", out]);
-    arguments.extend(["--threshold", "lateness-invalid=600s", "cpu-invalid=1"]);
+    arguments.extend(HOWEVER_BUSY);
     let ended = run(&arguments);
     assert!(matches!(ended.code, Some(0)), "{line}: {ended:?}");
     ended.out
@@ -106,7 +106,7 @@ fn hits_that_are_not_judged_are_named() {
         let mut arguments: Vec<&str> = line.split_whitespace().collect();
         let out = scratch.path(name);
         arguments.extend(["--model", "m", "--base-url", &url, "--out", &out]);
-        arguments.extend(["--threshold", "lateness-invalid=600s", "cpu-invalid=1"]);
+        arguments.extend(HOWEVER_BUSY);
         let ended = run(&arguments);
         assert!(ended.code == Some(0) && ended.err.contains(note), "{flags}: {ended:?}");
     }

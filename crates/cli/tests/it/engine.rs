@@ -1,6 +1,6 @@
 //! The whole path against a real engine: llama.cpp's server on the CPU, eight slots.
 
-use crate::stand::{Scratch, fizeau, json};
+use crate::stand::{HOWEVER_BUSY, Scratch, fizeau, json};
 
 /// `FIZEAU_BASE_URL` and `FIZEAU_MODEL`, as `cargo xtask test` sets them.
 fn engine() -> [String; 2] {
@@ -26,6 +26,7 @@ fn a_real_engine_is_swept_and_queues_past_its_slots() {
         "--num-prompts",
         "64",
     ]);
+    command.args(HOWEVER_BUSY);
     command.args(["--level-seconds", "120", "--base-url", &url, "--model", &model, "--out", &out]);
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -70,7 +71,7 @@ fn a_real_engine_takes_vllms_command_line_on_both_routes() {
         ]);
         command.args(["--random-input-len", "40", "--random-output-len", "24", "--save-result"]);
         command.args(["--result-filename", "r.json", "--result-dir", &dir, "--base-url", &url]);
-        command.args(["--model", &model, "--endpoint", endpoint]);
+        command.args(["--model", &model, "--endpoint", endpoint]).args(HOWEVER_BUSY);
         let output = command.output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!(

@@ -4,13 +4,19 @@ use fizeau::core::Nanos;
 use fizeau::sim::FixedTiming;
 use fizeau::sim::http::ServerConfig;
 
-use crate::stand::{Scratch, fixed, json, reply, run, scripted_gets, serve, simulated};
+use crate::stand::{
+    HOWEVER_BUSY, Scratch, fixed, json, reply, run, scripted_gets, serve, simulated,
+};
 
 const AUTO: &str = "bench --backend auto --random-input-len 25 --random-output-len 8 --num-prompts 4 \
                     --max-concurrency 2 --num-warmups 0";
 
 fn line<'a>(url: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
-    AUTO.split_whitespace().chain(["--base-url", url]).chain(rest.iter().copied()).collect()
+    AUTO.split_whitespace()
+        .chain(["--base-url", url])
+        .chain(HOWEVER_BUSY)
+        .chain(rest.iter().copied())
+        .collect()
 }
 
 #[test]

@@ -6,14 +6,14 @@ use fizeau::core::Nanos;
 use fizeau::sim::http::ServerHandle;
 use serde_json::Value;
 
-use crate::stand::{Scratch, fixed, json, run};
+use crate::stand::{HOWEVER_BUSY, Scratch, fixed, json, run};
 
 /// A run of 120 requests over 4 slots, two of the words of `line` more; its folder.
 fn measured(server: &ServerHandle, scratch: &Scratch, line: &str) -> String {
     let (url, out) = (server.base_url(), scratch.path("run"));
     let lengths = "--random-input-len 8 --random-output-len 6 --num-prompts 120";
     let mut arguments = vec!["bench", "--model", "m", "--base-url", &url, "--out", &out];
-    arguments.extend(["--threshold", "lateness-invalid=600s", "cpu-invalid=1"]);
+    arguments.extend(HOWEVER_BUSY);
     arguments.extend(lengths.split(' ').chain(line.split_whitespace()));
     let ended = run(&arguments);
     assert_eq!(ended.code, Some(0), "{ended:?}");

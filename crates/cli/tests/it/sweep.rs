@@ -1,6 +1,6 @@
 //! `fizeau sweep`, over HTTP against the embedded engine.
 
-use crate::stand::{Scratch, json, run};
+use crate::stand::{HOWEVER_BUSY, Scratch, json, run};
 
 #[test]
 fn the_embedded_engine_is_swept_over_http() {
@@ -22,6 +22,8 @@ fn the_embedded_engine_is_swept_over_http() {
         "p99 e2el<60s",
         "--out",
         &out,
+        HOWEVER_BUSY[0],
+        HOWEVER_BUSY[1],
     ]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let sweep = json(format!("{out}/sweep.json"));

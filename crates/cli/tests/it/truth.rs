@@ -7,7 +7,7 @@ use fizeau::core::{Nanos, Tape};
 use fizeau::metrics::RequestMetrics;
 use serde_json::Value;
 
-use crate::stand::{Scratch, fixed, run};
+use crate::stand::{HOWEVER_BUSY, Scratch, fixed, run};
 
 /// A request is sent before the server has it, and a token is handed to the socket before it arrives. So the client's
 /// TTFT is never under the server's, whatever the machine is doing, and neither is the way from first to last token
@@ -22,6 +22,7 @@ fn no_token_arrives_before_it_was_sent() {
                 --num-warmups 0";
     let mut words: Vec<&str> = line.split_whitespace().collect();
     words.extend(["--base-url", &url, "--out", &out]);
+    words.extend(HOWEVER_BUSY);
     let ended = run(&words);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let truth = truth(&url);

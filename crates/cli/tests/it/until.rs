@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
-use crate::stand::{Scratch, json, run, simulated};
+use crate::stand::{HOWEVER_BUSY, Scratch, json, run, simulated};
 
 fn line<'a>(url: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
     let line = "bench --model m --random-input-len 20 --random-output-len 3 --num-warmups 0";
     let mut words: Vec<&str> = line.split_whitespace().collect();
     words.extend(["--base-url", url]);
+    words.extend(HOWEVER_BUSY);
     words.extend(rest);
     words
 }
@@ -70,7 +71,11 @@ fn what_cannot_be_asked_for_is_refused_before_anything_is_sent() {
 
 fn sweep<'a>(url: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
     let line = "sweep --model m --levels 2,4 --isl 20 --osl 3 --num-warmups 0";
-    line.split_whitespace().chain(["--base-url", url]).chain(rest.iter().copied()).collect()
+    line.split_whitespace()
+        .chain(["--base-url", url])
+        .chain(HOWEVER_BUSY)
+        .chain(rest.iter().copied())
+        .collect()
 }
 
 #[test]

@@ -5,7 +5,7 @@ use fizeau::sim::FixedTiming;
 use fizeau::sim::http::{ServerConfig, ServerHandle};
 use serde_json::{Value, json};
 
-use crate::stand::{Ended, Scratch, json as read, run, serve};
+use crate::stand::{Ended, HOWEVER_BUSY, Scratch, json as read, run, serve};
 
 pub(crate) const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/workload");
 
@@ -28,7 +28,7 @@ pub(crate) fn bench(server: &ServerHandle, scratch: &Scratch, name: &str, line: 
     let (url, out) = (server.base_url(), scratch.path(name));
     let mut arguments =
         vec!["bench", "--model", "m", "--base-url", &url, "--out", &out, "--num-warmups", "1"];
-    arguments.extend(["--threshold", "lateness-invalid=600s", "cpu-invalid=1"]);
+    arguments.extend(HOWEVER_BUSY);
     arguments.extend(line.split_whitespace());
     let ended = run(&arguments);
     assert_eq!(ended.code, Some(0), "{line}: {ended:?}");
@@ -249,7 +249,7 @@ fn a_sweep_takes_a_data_set_and_a_preset() {
         let out = scratch.path(name);
         let mut arguments = vec!["sweep", "--base-url", &url, "--model", "m", "--levels", "2,4"];
         arguments.extend(["--num-prompts", "14", "--slo", "p99 e2el<60s", "--out", &out]);
-        arguments.extend(["--threshold", "lateness-invalid=600s", "cpu-invalid=1"]);
+        arguments.extend(HOWEVER_BUSY);
         arguments.extend(line.split_whitespace());
         let ended = run(&arguments);
         let sweep = read(format!("{out}/sweep.json"));

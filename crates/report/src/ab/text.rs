@@ -148,7 +148,7 @@ impl AbRound {
             let word = match (&level.status, level.validity.verdict) {
                 (LevelStatus::Partial { .. }, _) => "partial",
                 (_, Verdict::Valid) => return None,
-                (_, verdict) => words::verdict(verdict),
+                (_, verdict) => verdict.as_str(),
             };
             Some(format!("{} {word}", letter(side)))
         };

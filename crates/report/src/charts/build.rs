@@ -7,9 +7,9 @@ use super::{
     ChartCurvePoint, ChartDetail, ChartFigures, ChartGoal, ChartLevel, ChartLight, ChartPlace,
     ChartRun,
 };
+use crate::LoadKind;
 use crate::columns::figures_of;
 use crate::{LevelReport, LightCurve, LightFigures, LightPoint, Place, SweepReport, TableRun};
-use crate::{LoadKind, words};
 
 impl ChartRun {
     /// What the charts of `report` show; `name` tells it from others beside it.
@@ -41,7 +41,7 @@ impl ChartRun {
                 Place::LeftOut { reason } => Some(reason.clone()),
                 Place::Frontier | Place::Dominated { .. } => None,
             },
-            verdict: words::verdict(level.validity.verdict),
+            verdict: level.validity.verdict.as_str(),
             saturated: level.is_saturated(),
             figures: figures_of(&run, level),
             light_share: level.speed_of_light.output_share().map(Share::get),

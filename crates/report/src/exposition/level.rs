@@ -7,7 +7,7 @@ use fizeau_roofline::{HourlyRate, Share};
 use super::run::{VERDICTS, is};
 use super::{MetricFamily, MetricKind, MetricValue};
 use crate::columns::figures_of;
-use crate::{ChartFigures, LevelReport, LoadKind, Place, SweepReport, TableRun, words};
+use crate::{ChartFigures, LevelReport, LoadKind, Place, SweepReport, TableRun};
 
 /// A metric of a level.
 struct Metric {
@@ -228,9 +228,7 @@ fn load(level: &LevelReport) -> [(&'static str, String); 2] {
 
 fn verdicts(level: &Level<'_>) -> Vec<Labelled> {
     let own = level.report.validity.verdict;
-    VERDICTS
-        .map(|verdict| ("verdict", words::verdict(verdict).to_owned(), is(verdict == own)))
-        .into()
+    VERDICTS.map(|verdict| ("verdict", verdict.as_str().to_owned(), is(verdict == own))).into()
 }
 
 fn outcomes(level: &Level<'_>) -> Vec<Labelled> {

@@ -3,7 +3,7 @@
 use fizeau_metrics::Verdict;
 
 use super::{MetricFamily, MetricKind, MetricValue};
-use crate::{Engine, SweepReport, words};
+use crate::{Engine, SweepReport};
 
 /// Their names.
 pub(super) const NAMES: [&str; 2] = ["fizeau_run_info", "fizeau_run_verdict"];
@@ -39,7 +39,7 @@ pub(super) fn families(report: &SweepReport, run: &str) -> Vec<MetricFamily> {
         let labels = vec![
             ("run", run.to_owned()),
             ("model", setup.endpoint.model.clone()),
-            ("verdict", words::verdict(verdict).to_owned()),
+            ("verdict", verdict.as_str().to_owned()),
         ];
         verdicts.add(labels, MetricValue::Number(is(verdict == report.verdict())));
     }

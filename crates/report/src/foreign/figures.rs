@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use fizeau_core::Millis;
 use fizeau_metrics::Distribution;
 
-use super::{ImportedCounts, ImportedLevel, NotKnown};
+use super::fields::Fields;
+use super::{ForeignError, ImportedCounts, ImportedLevel, NotKnown};
 
 /// The latencies that have columns, each with the names of its own in [`LevelTable`](crate::LevelTable).
 const LATENCIES: [&str; 4] = ["ttft", "tpot", "itl", "e2el"];
@@ -34,6 +35,17 @@ impl FigureSheet {
         if let Some(value) = value.filter(|value| value.is_finite() && self.completed > 0) {
             self.figures.insert(name.to_owned(), value);
         }
+    }
+
+    /// The rates of vLLM's and of SGLang's clients, which call that of all tokens `total`.
+    pub(super) fn rates(&mut self, fields: &Fields<'_>, total: &str) -> Result<(), ForeignError> {
+        self.put("requests_per_s", Some(fields.number("request_throughput")?));
+        self.put("output_tps", Some(fields.number("output_throughput")?));
+        self.put("total_tps", Some(fields.number(total)?));
+        self.caveat(
+            "rates are over the time of the sending loop, the wait before the first request included",
+        );
+        Ok(())
     }
 
     /// A latency in milliseconds: `statistic` is `mean`, `p50`, `p90`, `p99` or `max`. A percentile that so few requests do not

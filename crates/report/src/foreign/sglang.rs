@@ -145,14 +145,7 @@ fn figures(
     completed: u64,
 ) -> Result<FigureSheet, ForeignError> {
     let mut sheet = FigureSheet::new(completed);
-    let rates = [
-        ("requests_per_s", "request_throughput"),
-        ("output_tps", "output_throughput"),
-        ("total_tps", "total_throughput"),
-    ];
-    for (name, key) in rates {
-        sheet.put(name, Some(fields.number(key)?));
-    }
+    sheet.rates(fields, "total_throughput")?;
     match lists {
         Some(lists) => lists.figures(&mut sheet),
         None => {
@@ -169,9 +162,6 @@ fn figures(
         }
     }
     sheet.caveat("where the server reports no usage, the length that was asked for counts as the one that came");
-    sheet.caveat(
-        "rates are over the time of the sending loop, the wait before the first request included",
-    );
     sheet.not_known(
         "itl",
         "SGLang's is the gap between chunks over OpenAI routes; ours is between tokens",

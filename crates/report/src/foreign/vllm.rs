@@ -258,14 +258,7 @@ fn figures(
     completed: u64,
 ) -> Result<FigureSheet, ForeignError> {
     let mut sheet = FigureSheet::new(completed);
-    let rates = [
-        ("requests_per_s", "request_throughput"),
-        ("output_tps", "output_throughput"),
-        ("total_tps", "total_token_throughput"),
-    ];
-    for (name, key) in rates {
-        sheet.put(name, Some(fields.number(key)?));
-    }
+    sheet.rates(fields, "total_token_throughput")?;
     match lists {
         Some(lists) => lists.figures(&mut sheet),
         None => {
@@ -280,9 +273,6 @@ fn figures(
     }
     sheet.caveat(
         "TPOT is shared over all tokens but one: ours leaves out those of the first event, which are more where it has several",
-    );
-    sheet.caveat(
-        "rates are over the time of the sending loop, the wait before the first request included",
     );
     sheet.not_known(
         "itl",

@@ -163,12 +163,12 @@ impl LevelReport {
                 lines.push(sentence(reason));
             }
         }
-        lines.push(line("Verdict:", words::verdict(self.validity.verdict)));
+        lines.push(line("Verdict:", self.validity.verdict.as_str()));
         let mut said = HashSet::new();
         let reasons = self.validity.reasons.iter().filter(|r| said.insert(&r.text));
         let valid = |verdict| verdict == Verdict::Valid;
         for reason in reasons.filter(|reason| !valid(reason.verdict)) {
-            let verdict = words::verdict(reason.verdict);
+            let verdict = reason.verdict.as_str();
             lines.push(sentence(&format!("{verdict}: {}", reason.text)));
         }
         let notes = self.validity.notes.iter();

@@ -8,7 +8,7 @@ use crate::number::{percent, supported};
 use crate::sweep::{SATURATED_NOTE, STAND_IN_NOTE};
 use crate::table::{Cell, Column, PLUS_MINUS, columns};
 use crate::terminal::{Charset, Pen, Style};
-use crate::words::{self, listed};
+use crate::words::listed;
 use crate::{ChartRun, CheckOutcome, LevelReport, OperatingPoint, Place, SweepReport};
 
 impl SweepReport {
@@ -43,10 +43,10 @@ impl SweepReport {
 
     /// `**Verdict: suspect.**`, and each reason.
     fn verdict_words(&self) -> String {
-        let mut out = format!("**Verdict: {}.**\n", words::verdict(self.verdict()));
+        let mut out = format!("**Verdict: {}.**\n", self.verdict().as_str());
         for (verdict, text, loads) in self.reasons() {
             if verdict != Verdict::Valid {
-                let (word, at) = (words::verdict(verdict), listed(&loads));
+                let (word, at) = (verdict.as_str(), listed(&loads));
                 out.push_str(&format!("- {word}: {} (at {})\n", escape(text), escape(&at)));
             }
         }

@@ -42,9 +42,7 @@ impl Peers {
                 Some(detail) => {
                     let tool = |peer: &crate::PeerComparison| {
                         // Most figures of most tools are as ours: named once, they would fill half of the page as rows.
-                        let (same, rows): (Vec<_>, Vec<_>) =
-                            peer.cells().partition(|cells| cells[4] == "=");
-                        let same: Vec<String> = same.into_iter().map(|[name, ..]| name).collect();
+                        let (rows, same) = peer.parted();
                         let (version, absences) = (peer.version(), peer.absences());
                         Tool { version, rows, same: same.join(", "), absences }
                     };

@@ -3,7 +3,7 @@
 use fizeau_metrics::Verdict;
 use serde::Serialize;
 
-use crate::words::{self, listed};
+use crate::words::listed;
 use crate::{CheckOutcome, Engine, Setup, SweepReport};
 
 /// What was measured, and whether to believe it.
@@ -70,7 +70,7 @@ impl VerdictSaid {
         let checklist = report.checklist();
         let pass = checklist.count(CheckOutcome::Pass);
         let checks = format!("{pass} of {} checks pass", checklist.rows().len());
-        Self { word: words::verdict(report.verdict()), why, more, checks }
+        Self { word: report.verdict().as_str(), why, more, checks }
     }
 }
 

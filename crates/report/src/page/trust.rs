@@ -36,7 +36,7 @@ impl Trust {
         let mut reasons = report.reasons();
         reasons.retain(|reason| reason.0 != Verdict::Valid);
         let reason = |(verdict, text, loads): (Verdict, &str, Vec<String>)| Reason {
-            verdict: words::verdict(verdict),
+            verdict: verdict.as_str(),
             text: text.to_owned(),
             at: listed(&loads),
         };
@@ -49,7 +49,7 @@ impl Trust {
         };
         let checklist = report.checklist();
         Self {
-            verdict: words::verdict(report.verdict()),
+            verdict: report.verdict().as_str(),
             nothing,
             reasons: reasons.into_iter().map(reason).collect(),
             notes: notes.chain(light).collect(),

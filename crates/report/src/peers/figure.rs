@@ -2,6 +2,9 @@
 
 use fizeau_metrics::PeerUnit;
 
+/// What stands for the difference of figures that are the same.
+pub(super) const SAME: &str = "=";
+
 /// Five digits, so that figures that are close to each other can be told apart; counts whole.
 pub(super) fn shown(value: f64, unit: PeerUnit) -> String {
     if unit == PeerUnit::Count && value.fract() == 0.0 {
@@ -16,7 +19,7 @@ pub(super) fn shown(value: f64, unit: PeerUnit) -> String {
 pub(super) fn difference(theirs: f64, ours: f64) -> String {
     let (apart, size) = (theirs - ours, ours.abs());
     if apart.abs() <= 1e-9 * size.max(theirs.abs()) {
-        return "=".to_owned();
+        return SAME.to_owned();
     }
     if size == 0.0 {
         return format!("{}{}", sign(apart), shown(apart.abs(), PeerUnit::Millis));

@@ -10,7 +10,7 @@ use super::{SearchJudgement, SearchPurpose, SearchReport, SearchedLevel, Searche
 use crate::goal::name;
 use crate::number::{number, percent};
 use crate::terminal::{plain, wrap};
-use crate::words::{self, listed};
+use crate::words::listed;
 use crate::{Engine, GoalResult, LoadPoint};
 
 /// As wide as the other tables of commands that print text alone.
@@ -261,10 +261,10 @@ impl SearchReport {
 
     /// The verdict, and the reasons against the levels that count.
     fn verdict_words(&self) -> Vec<String> {
-        let mut lines = vec![format!("Verdict: {}", words::verdict(self.verdict()))];
+        let mut lines = vec![format!("Verdict: {}", self.verdict().as_str())];
         let levels = self.levels.iter().filter(|level| level.standing != Standing::Bad);
         for reason in levels.flat_map(|level| &level.level.validity.reasons) {
-            let text = format!("  {}: {}", words::verdict(reason.verdict), reason.text);
+            let text = format!("  {}: {}", reason.verdict.as_str(), reason.text);
             if reason.verdict != Verdict::Valid && !lines.contains(&text) {
                 lines.push(text);
             }

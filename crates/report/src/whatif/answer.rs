@@ -149,14 +149,14 @@ impl WhatIf {
         if self.verdict() == Verdict::Valid {
             return doubts;
         }
-        doubts.push(format!("Verdict: {}", crate::words::verdict(self.verdict())));
+        doubts.push(format!("Verdict: {}", self.verdict().as_str()));
         for (letter, sweep) in self.lettered() {
             for (verdict, text, loads) in sweep.reasons() {
                 let own = format!("! left out: {letter} at ");
                 let is_said =
                     doubts.iter().any(|doubt| doubt.starts_with(&own) && doubt.contains(text));
                 if verdict != Verdict::Valid && !is_said {
-                    let (verdict, loads) = (crate::words::verdict(verdict), listed(&loads));
+                    let (verdict, loads) = (verdict.as_str(), listed(&loads));
                     doubts.push(format!("  {letter} {verdict}: {text} (at {loads})"));
                 }
             }

@@ -263,24 +263,6 @@ proptest! {
     #![proptest_config(crate::cases(16))]
 
     #[test]
-    fn tapes_go_out_and_come_in_as_they_were(requests in requests()) {
-        let (tapes, goals) = (tapes(&requests), GoodputGoals::default());
-        for format in ["aiperf", "guidellm", "inference-perf"] {
-            let back = imported(&export(format, &[level("", &tapes, &goals)])).remove(0);
-            prop_assert_eq!(&back.source.format, format);
-            prop_assert_eq!(back.tapes.len(), tapes.len());
-            for tape in &tapes {
-                let again = back.tapes.iter().find(|again| again.request == tape.request).unwrap();
-                let (one, other) = (RequestMetrics::of(tape), RequestMetrics::of(again));
-                let ns = |span: Option<Nanos>| span.map_or(0.0, |span| span.as_nanos() as f64);
-                prop_assert!((ns(one.ttft) - ns(other.ttft)).abs() <= 2.0);
-                prop_assert!((ns(one.e2el) - ns(other.e2el)).abs() <= 2.0);
-                prop_assert_eq!(one.output_tokens, other.output_tokens);
-            }
-        }
-    }
-
-    #[test]
     fn figures_go_out_as_the_tool_defines_them(requests in requests()) {
         let (tapes, goals) = (tapes(&requests), GoodputGoals::default());
         for (format, peer, pairs) in CASES {

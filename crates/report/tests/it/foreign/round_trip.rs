@@ -75,9 +75,9 @@ proptest! {
     #![proptest_config(crate::cases(24))]
 
     #[test]
-    fn tapes_that_go_out_as_vllms_come_in_as_they_were(requests in requests()) {
+    fn tapes_go_out_and_come_in_as_they_were(requests in requests()) {
         let (tapes, goals) = (tapes(&requests), GoodputGoals::default());
-        for format in ["vllm", "vllm-rs"] {
+        for format in ["vllm", "vllm-rs", "aiperf", "guidellm", "inference-perf"] {
             let files = export(format, &[level("", &tapes, &goals)]);
             let back = imported(&files).remove(0);
             prop_assert_eq!(&back.source.format, format);
