@@ -21,6 +21,9 @@ pub enum StoredError {
     /// There is no run there.
     #[error("{}: no run: a run's folder holds run.json, and tapes.jsonl or a folder for each level", .0.display())]
     NoRun(PathBuf),
+    /// There is a run, of which all tapes are gone, or were never kept.
+    #[error("{}: a run without tapes: neither it nor a folder in it holds tapes.jsonl, from which its figures are computed", .0.display())]
+    NoTapes(PathBuf),
     /// The system refused.
     #[error("cannot read {}: {error}", path.display())]
     Io {
@@ -103,10 +106,11 @@ impl StoredRun {
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoredError> {
         let path = path.into();
         let mut levels = level::all(&path)?;
-        if levels.is_empty() {
-            return Err(StoredError::NoRun(path));
-        }
         let mut document = path.join("run.json");
+        if levels.is_empty() {
+            let is_run = document.is_file();
+            return Err(if is_run { StoredError::NoTapes(path) } else { StoredError::NoRun(path) });
+        }
         if !document.is_file() {
             // `.` has no parent by its name.
             let above = path.file_name().and_then(|_| path.parent());

@@ -286,6 +286,9 @@ fn what_is_no_run_is_said_to_be_none() {
     put(&RunFolder::create(scratch.0.join("tapes")).unwrap(), &ended(1));
     let error = StoredRun::open(scratch.0.join("tapes")).unwrap_err();
     assert!(matches!(error, StoredError::NoRun(_)), "{error}");
+    scratch.folder("plan", r#"{"schema":"fizeau.run/1"}"#);
+    let error = StoredRun::open(scratch.0.join("plan")).unwrap_err();
+    assert!(matches!(error, StoredError::NoTapes(_)), "a run it is, but without tapes: {error}");
 }
 
 #[test]
