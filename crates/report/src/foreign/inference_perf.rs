@@ -122,7 +122,7 @@ impl<'a> Stage<'a> {
         let cap = cap.filter(|cap| *cap > 0);
         // Of a closed loop the rate is a number that the tool makes up to schedule it.
         let rate = load.maybe_number("requested_rate")?.filter(|rate| *rate > 0.0 && cap.is_none());
-        Ok(ImportedLoad { requests_per_s: rate.map(PerSec::new), max_in_flight: cap })
+        Ok(ImportedLoad::told(rate.map(PerSec::new), cap))
     }
 
     /// With what its requests did, or with why that is not known.
