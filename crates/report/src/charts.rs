@@ -40,9 +40,9 @@ pub struct ChartLevel {
     pub load: String,
     /// The load as a short label: `64`, or `4/s` beside levels of another kind.
     pub label: String,
-    /// `concurrency` or `requests_per_s`.
+    /// `concurrency` or `requests_per_s`; `unknown` where another tool's file does not say.
     pub load_kind: &'static str,
-    /// The load as a number.
+    /// The load as a number; of one that is not known as many as there were requests, which says nothing.
     pub load_value: f64,
     /// How it stands to the others.
     pub place: ChartPlace,

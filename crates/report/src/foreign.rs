@@ -32,6 +32,7 @@ mod inference_perf;
 mod lists;
 mod llmperf;
 mod markdown;
+mod name;
 mod object;
 mod run;
 mod seen;
@@ -49,6 +50,7 @@ pub use formats::ForeignFormats;
 pub use imported::{
     ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource, NotKnown,
 };
+pub use name::plain_name;
 pub use run::ImportedRun;
 
 use fields::Fields;

@@ -62,6 +62,7 @@ impl Source {
         let name = run.document().display().to_string();
         let goals: GoodputGoals =
             record.texts("goodput").join(" ").parse().named(&format!("{name}: goodput"))?;
+        let ranks = ranks(record);
         let mut levels = Vec::new();
         for stored in run.levels() {
             let mut tapes = Vec::new();
@@ -73,7 +74,7 @@ impl Source {
             let own = vllm_run_of(&run, stored)?;
             levels.push(Level {
                 name: stored.name().to_owned(),
-                run: VllmRun { date: compact(&own.date), ..own },
+                run: VllmRun { date: compact(&own.date), metadata: ranks.clone(), ..own },
                 dataset: dataset(record),
                 goals: goals.clone(),
                 tapes,
@@ -129,6 +130,22 @@ impl Level {
 
 fn dataset(record: &RunRecord) -> String {
     record.text("setup.workload.dataset").unwrap_or_default()
+}
+
+/// How the model lay on its devices, by vLLM's flags: its sweeps plot throughput by device from these. Groups of attention are
+/// replicas to vLLM.
+fn ranks(record: &RunRecord) -> Vec<(String, String)> {
+    let degree = |name: &str| record.whole(&format!("speed_of_light.{name}"));
+    let Some(tensor) = degree("tp") else { return Vec::new() };
+    let [pipeline, groups, replicas] =
+        ["pp", "dp", "replicas"].map(|name| degree(name).unwrap_or(1));
+    [
+        ("tensor_parallel_size", tensor),
+        ("pipeline_parallel_size", pipeline),
+        ("data_parallel_size", groups.saturating_mul(replicas)),
+    ]
+    .map(|(name, degree)| (name.to_owned(), degree.to_string()))
+    .into()
 }
 
 /// `2026-11-20T18:45:00Z` as `20261120-184500`, as vLLM dates its results; anything else as it is.

@@ -57,6 +57,10 @@ fn within(folder: &Path, depth: usize, files: &mut Vec<File>) -> Result<(), Fail
     }
     entries.sort();
     for path in entries {
+        // What a system puts beside files, such as macOS's `._NAME`.
+        if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')) {
+            continue;
+        }
         let kind = path.extension().map(|kind| kind.to_string_lossy().to_lowercase());
         if path.is_dir() && depth < DEPTH {
             within(&path, depth + 1, files)?;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use fizeau::report::{ForeignFile, ForeignFormat, ForeignFormats, ImportedRun};
+use fizeau::report::{ForeignFile, ForeignFormat, ForeignFormats, ImportedRun, plain_name};
 
 use super::{files, write};
 use crate::args::ConvertArgs;
@@ -38,7 +38,8 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Fail> {
     Ok(Exit::Good)
 }
 
-/// The files of known forms. One that was named itself must be one; what else lies in a folder is passed over, and said.
+/// The files of known forms. One that was named itself must be one; what else lies in a folder is passed over, and said, if it
+/// is whole: of one that was cut off nobody knows what it was.
 fn recognised<'a>(
     read: &'a [files::File],
     form: Option<&'static dyn ForeignFormat>,
@@ -53,7 +54,10 @@ fn recognised<'a>(
                 files.push(file);
             }
             (None, Err(error)) if own.is_named => return Err(Fail::usage(error)),
-            _ => passed.push(own.name.as_str()),
+            _ => {
+                file.check_whole().map_err(Fail::usage)?;
+                passed.push(own.name.as_str());
+            }
         }
     }
     // The table of a sweep has its runs once more.
@@ -89,26 +93,13 @@ fn folders(runs: &[ImportedRun], args: &ConvertArgs) -> Vec<PathBuf> {
     }
     let mut taken = HashSet::new();
     let mut folder = |run: &ImportedRun| {
-        let name = as_folder(run.name());
+        let name = plain_name(run.name()).unwrap_or_else(|| "imported".to_owned());
         let numbered = (2..).map(|n| format!("{name}-{n}"));
         let free = std::iter::once(name.clone()).chain(numbered);
         let free = free.take(runs.len() + 1).find(|name| taken.insert(name.clone()));
         args.out.join(free.unwrap_or(name))
     };
     runs.iter().map(&mut folder).collect()
-}
-
-/// A name that is one folder on every system.
-fn as_folder(name: &str) -> String {
-    let plain = |c: char| match c {
-        c if c.is_alphanumeric() || "-_.=".contains(c) => c,
-        _ => '-',
-    };
-    let name: String = name.chars().map(plain).take(100).collect();
-    match name.trim_matches(['.', '-']) {
-        "" => "imported".to_owned(),
-        name => name.to_owned(),
-    }
 }
 
 /// What was found, in a line.
@@ -124,22 +115,4 @@ fn said(run: &ImportedRun) -> String {
     };
     let words = format!("{levels} of {}, measured by {tool}; {holds}", run.title());
     words.replace(char::is_control, "\u{fffd}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::as_folder;
-
-    #[test]
-    fn a_name_from_a_file_stays_within_its_folder() {
-        let cases = [
-            ("Llama-3.1 tp=2", "Llama-3.1-tp=2"),
-            ("../../etc", "etc"),
-            ("..", "imported"),
-            ("a/b\\c\0", "a-b-c"),
-        ];
-        for (name, folder) in cases {
-            assert_eq!(as_folder(name), folder);
-        }
-    }
 }

@@ -45,7 +45,11 @@ fn names(run: &ImportedRun) -> Vec<(String, u32)> {
         return vec![(String::new(), 0)];
     }
     let mut names: Vec<(String, u32)> = Vec::new();
-    for level in run.levels() {
+    for (index, level) in run.levels().iter().enumerate() {
+        if level.load.is_unknown && !run.has_tapes() {
+            names.push((format!("load-unknown-{:02}", index + 1), 0));
+            continue;
+        }
         let load = load(level);
         // Two rates may have one name: a name has three decimals.
         let free = (0..).map(|visit| (level_folder(load, visit, None), visit));
@@ -75,10 +79,11 @@ fn with_schema(level: &ImportedLevel) -> Result<Value, Fail> {
 /// `run.json`: what is known of what was asked, and where it comes from.
 fn document(run: &ImportedRun, names: &[(String, u32)]) -> Result<Value, Fail> {
     let first = run.levels().first();
+    let has_tapes = run.has_tapes();
     let is_closed = run.levels().iter().all(|level| level.load.requests_per_s.is_none());
     let level = |(level, (_, visit)): (&ImportedLevel, &(String, u32))| {
         json!({
-            "load": load(level),
+            "load": (has_tapes || !level.load.is_unknown).then(|| load(level)),
             "visit": visit,
             "requests": level.sent(),
             "max_in_flight": level.load.max_in_flight,
@@ -94,7 +99,7 @@ fn document(run: &ImportedRun, names: &[(String, u32)]) -> Result<Value, Fail> {
         "imported": {
             "name": run.name(),
             "source": first.map(|level| &level.source),
-            "has_tapes": run.has_tapes(),
+            "has_tapes": has_tapes,
         },
         "setup": serde_json::to_value(run.setup()).map_err(Fail::broken)?,
         // No plan is known. These are held against each other where runs are compared.
@@ -121,13 +126,19 @@ fn tapes(level: &ImportedLevel, folder: &RunFolder) -> Result<(), Fail> {
         "imported from {} of {}: what its file does not tell is in imported.json",
         source.file, source.tool
     );
+    let mut notes = vec![note];
+    if level.load.is_unknown {
+        notes.push(
+            "the load is not in its file: that all requests left at once stands for it".to_owned(),
+        );
+    }
     // As much of a summary as a level is read by; what the tapes amount to takes its place.
     let summary = json!({
         "schema": "fizeau.summary/1",
         "status": "finished",
         "load": level.load_point(),
         "asked": level.asked(),
-        "validity": {"notes": [note]},
+        "validity": {"notes": notes},
     });
     folder.write_json("summary.json", &summary).map_err(Fail::broken).map(drop)
 }

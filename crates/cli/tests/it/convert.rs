@@ -219,6 +219,85 @@ fn a_single_file_goes_where_it_is_sent_and_nothing_is_written_over() {
 }
 
 #[test]
+fn a_file_that_was_cut_off_is_not_passed_over() {
+    let scratch = Scratch::new("convert-cut");
+    let folder = scratch.path("results");
+    std::fs::create_dir(&folder).unwrap();
+    let good = std::fs::read_to_string(fixture("vllm.json")).unwrap();
+    std::fs::write(format!("{folder}/a.json"), &good).unwrap();
+    std::fs::write(format!("{folder}/b.json"), &good[..good.len() / 2]).unwrap();
+    std::fs::write(format!("{folder}/._c.json"), "what macOS puts beside a file").unwrap();
+    let out = scratch.path("out");
+    for from in [&[][..], &["--from", "vllm"][..]] {
+        let ended = convert(&[&[folder.as_str(), "--out", &out], from].concat());
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.err.contains("b.json: no whole JSON (EOF while parsing"), "{}", ended.err);
+        assert_eq!(ended.err.trim_end().lines().count(), 1, "{}", ended.err);
+        assert!(!Path::new(&out).exists());
+    }
+    std::fs::remove_file(format!("{folder}/b.json")).unwrap();
+    assert_eq!(convert(&[&folder, "--out", &out]).code, Some(0));
+}
+
+#[test]
+fn what_a_file_says_names_no_other_place() {
+    let scratch = Scratch::new("convert-names");
+    let mut file = json(fixture("vllm-detailed.json"));
+    file["backend"] = "../x\n\u{1b}[31mred".into();
+    let odd = scratch.path("odd.json");
+    std::fs::write(&odd, file.to_string()).unwrap();
+    let run = converted(&scratch, &[&odd], "run");
+    let out = scratch.path("out/");
+    let ended = convert(&[&run, "--to", "vllm", "--out", &out]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let name = ended.out.trim_end().rsplit('/').next().unwrap();
+    assert!(name.starts_with("x---31mred-infqps"), "{name:?}");
+    assert!(Path::new(&out).join(name).is_file());
+    assert_eq!(ended.out.trim_end().lines().count(), 1, "{:?}", ended.out);
+}
+
+#[test]
+fn a_load_that_no_file_says_is_none_in_the_frontier() {
+    let scratch = Scratch::new("convert-load");
+    let folder = scratch.path("results");
+    for name in ["a", "b"] {
+        let place = format!("{folder}/{name}");
+        std::fs::create_dir_all(&place).unwrap();
+        let table = fixture("aiperf-table/profile_export_aiperf.csv");
+        std::fs::copy(table, format!("{place}/profile_export_aiperf.csv")).unwrap();
+    }
+    let out = converted(&scratch, &[&folder], "run");
+    for level in ["load-unknown-01", "load-unknown-02"] {
+        assert!(Path::new(&out).join(level).join("imported.json").is_file(), "{level}");
+    }
+    let levels = json(format!("{out}/run.json"))["levels"].clone();
+    assert_eq!(levels[0]["load"], Value::Null);
+    let answer = run(&["pareto", &out, "--axes", "throughput-latency"]);
+    assert!(answer.out.contains("load not known"), "{answer:?}");
+    let report = run(&["report", &out]);
+    assert!(report.out.contains("the load: not in the file"), "{}", report.out);
+}
+
+#[test]
+fn the_devices_of_a_run_go_out_and_come_in() {
+    let scratch = Scratch::new("convert-devices");
+    let own = scratch.path("own");
+    let line = format!(
+        "simulate --tp 2 --random-input-len 64 --random-output-len 8 --levels 1,4 --out {own}"
+    );
+    let ended = run(&line.split_whitespace().collect::<Vec<_>>());
+    assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
+    let files = scratch.path("sweep/");
+    assert_eq!(convert(&[&own, "--to", "vllm-sweep", "--out", &files]).code, Some(0));
+    // Where `vllm bench sweep plot_pareto` looks for them.
+    let record = json(format!("{files}BENCH--max_concurrency=4/run=0.json"));
+    assert_eq!(record["tensor_parallel_size"], "2");
+    let back = converted(&scratch, &[&files], "back");
+    let report = document(&run(&["report", &back, "--json"]));
+    assert_eq!(report["levels"][0]["about"]["devices"], 2, "{report}");
+}
+
+#[test]
 fn bad_input_is_one_line_and_writes_nothing() {
     let scratch = Scratch::new("convert-bad");
     let (odd, lacking) = (scratch.path("odd.json"), scratch.path("lacking.json"));

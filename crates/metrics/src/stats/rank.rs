@@ -33,7 +33,8 @@ pub enum PercentileRule {
     /// MLPerf LoadGen's `sorted[floor(n p)]`. It is one rank high where `n p` is whole.
     FloorIndex,
     /// The least value whose cumulated weight reaches the share `p` of all weight, without interpolation: GuideLLM's. With
-    /// equal weights it is [`NearestRank`](Self::NearestRank); [`weighted_percentile_of_sorted`] takes weights.
+    /// equal weights it is [`NearestRank`](Self::NearestRank); [`weighted_percentile_of_sorted`] takes weights, and rounds as
+    /// GuideLLM does.
     WeightedCdf,
     /// [`NearestRank`](Self::NearestRank) on values that an HDR histogram of three significant digits has counted, as wrk2
     /// has it: each value stands for its bucket, and the greatest number of that bucket is given. Values count in whole
@@ -158,7 +159,10 @@ fn bucket_edge(value: f64, edge: Edge) -> f64 {
 }
 
 /// The percentile `percent` of weighted values in ascending order: the least value whose cumulated weight reaches that
-/// share of all weight ([`PercentileRule::WeightedCdf`], GuideLLM's rule); none where there is no weight.
+/// share of all weight ([`PercentileRule::WeightedCdf`]); none where there is no weight.
+///
+/// Shares are cumulated in floating point, one value after another, as GuideLLM does (`numpy.cumsum`), so that the results
+/// agree: where a share is met exactly, rounding may leave the sum just below it, and the next value is given.
 ///
 /// ```
 /// use fizeau_metrics::{Percent, weighted_percentile_of_sorted};
@@ -168,12 +172,21 @@ fn bucket_edge(value: f64, edge: Edge) -> f64 {
 /// ```
 #[must_use]
 pub fn weighted_percentile_of_sorted(sorted: &[(f64, u64)], percent: Percent) -> Option<f64> {
-    let total: u128 = sorted.iter().map(|&(_, weight)| u128::from(weight)).sum();
-    let wanted = ((total as f64 * percent.get() / 100.0).ceil() as u128).clamp(1, total.max(1));
-    let mut reached = 0;
-    let reaches = |&&(_, weight): &&(f64, u64)| {
-        reached += u128::from(weight);
-        reached >= wanted
-    };
-    sorted.iter().find(reaches).map(|&(value, _)| value)
+    let sum = |part: &[(f64, u64)]| -> u128 { part.iter().map(|&(_, own)| u128::from(own)).sum() };
+    let total = sum(sorted) as f64;
+    // 99.9 / 100 is a digit off the 0.999 that is meant.
+    let wanted = percent.get() * 10.0 / 1000.0;
+    let (mut reached, mut found) = (0.0, None);
+    for same in sorted.chunk_by(|a, b| a.0 == b.0) {
+        let weight = sum(same);
+        if weight == 0 {
+            continue;
+        }
+        reached += weight as f64 / total;
+        found = same.first().map(|(value, _)| *value);
+        if reached >= wanted {
+            break;
+        }
+    }
+    found
 }

@@ -28,7 +28,7 @@ impl LevelTable {
             let standing = run.run.one_a_load();
             for (index, level) in run.run.levels().iter().enumerate() {
                 if let Some(reason) = level.left_out() {
-                    let (run, load) = (run.name.clone(), level.load_point().words());
+                    let (run, load) = (run.name.clone(), level.load_words());
                     self.left_out.push(LeftOut { run, load, reason: reason.to_owned() });
                 } else if standing.contains(&index) {
                     let row = self.heads.iter().map(|head| run.cell(level, head));
@@ -45,11 +45,12 @@ impl ImportedTableRun<'_> {
         let text = |text: Option<String>| text.map_or(TableCell::Empty, TableCell::Text);
         let number = |value: Option<f64>| value.map_or(TableCell::Empty, TableCell::Number);
         let load = level.load_point();
+        let is_known = !level.load.is_unknown;
         match head {
             "run" => TableCell::Text(self.name.clone()),
-            "load" => TableCell::Text(load.words()),
-            "load_kind" => TableCell::Text(level.load_kind().to_owned()),
-            "load_value" => TableCell::Number(load.value()),
+            "load" => TableCell::Text(level.load_words()),
+            "load_kind" => text(is_known.then(|| level.load_kind().to_owned())),
+            "load_value" => number(is_known.then(|| load.value())),
             "model" => text(level.about.model.clone()),
             "devices" => number(self.devices(level)),
             "output_tps_per_device" => number(self.per_device(level)),

@@ -14,7 +14,10 @@ pub(super) struct Fields<'a> {
     map: &'a Map<String, Value>,
 }
 
-const NUMBER: &str = "a number from 0 up";
+const NUMBER: &str = "a number from 0 to 1e15";
+
+/// No rate and no time is above it; what is would be printed with hundreds of digits.
+const GREATEST: f64 = 1e15;
 const WHOLE: &str = "a whole number from 0 up";
 
 impl<'a> Fields<'a> {
@@ -56,6 +59,11 @@ impl<'a> Fields<'a> {
         format!("{} {}{name}", self.place, self.prefix)
     }
 
+    /// The tool that wrote them.
+    pub(super) const fn tool(&self) -> &'static str {
+        self.tool
+    }
+
     /// All of them.
     pub(super) const fn map(&self) -> &'a Map<String, Value> {
         self.map
@@ -75,7 +83,7 @@ impl<'a> Fields<'a> {
         self.maybe_number(field)?.ok_or_else(|| self.missing(field))
     }
 
-    /// A number, finite and not negative; none for null.
+    /// A number from 0 to 1e15; none for null.
     pub(super) fn maybe_number(&self, field: &str) -> Result<Option<f64>, ForeignError> {
         self.get(field).map(|value| self.number_of(field, value)).transpose()
     }
@@ -158,8 +166,13 @@ impl<'a> Fields<'a> {
         Ok(self.list(field)?.map(texts))
     }
 
+    /// That a field is not there, or holds nothing.
     pub(super) fn missing(&self, field: &str) -> ForeignError {
         let (place, tool) = (self.place.clone(), self.tool);
+        if self.map.contains_key(field) {
+            let (field, found) = (format!("{}{field}", self.prefix), "null or NaN".to_owned());
+            return ForeignError::Wrong { place, field, found, wanted: "a value" };
+        }
         ForeignError::Missing { place, field: format!("{}{field}", self.prefix), tool }
     }
 
@@ -174,7 +187,7 @@ impl<'a> Fields<'a> {
     }
 
     fn number_of(&self, field: &str, value: &Value) -> Result<f64, ForeignError> {
-        let number = value.as_f64().filter(|number| number.is_finite() && *number >= 0.0);
+        let number = value.as_f64().filter(|number| (0.0..=GREATEST).contains(number));
         number.ok_or_else(|| self.wrong(field, value, NUMBER))
     }
 

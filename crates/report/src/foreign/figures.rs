@@ -37,11 +37,11 @@ impl FigureSheet {
         }
     }
 
-    /// The rates of vLLM's and of SGLang's clients, which call that of all tokens `total`.
+    /// The rates of vLLM's and of SGLang's clients, which call that of all tokens `total` and did not always write it.
     pub(super) fn rates(&mut self, fields: &Fields<'_>, total: &str) -> Result<(), ForeignError> {
         self.put("requests_per_s", Some(fields.number("request_throughput")?));
         self.put("output_tps", Some(fields.number("output_throughput")?));
-        self.put("total_tps", Some(fields.number(total)?));
+        self.put("total_tps", Some(total_rate(fields, total)?));
         self.caveat(
             "rates are over the time of the sending loop, the wait before the first request included",
         );
@@ -114,9 +114,23 @@ impl FigureSheet {
         if !missing.is_empty() && self.completed > 0 {
             self.not_known(&missing.join(", "), "not in the file");
         }
+        if level.load.is_unknown && !level.not_known.iter().any(|known| known.names_load()) {
+            self.not_known("the load", "not in the file");
+        }
         level.figures = self.figures;
         level.greatest_for_p99 = self.greatest;
         level.not_known.extend(self.not_known);
         level.caveats.extend(self.caveats);
     }
+}
+
+/// All tokens per second: as the file has it, else from the tokens and the time, which it is made of.
+fn total_rate(fields: &Fields<'_>, name: &str) -> Result<f64, ForeignError> {
+    if let Some(rate) = fields.maybe_number(name)? {
+        return Ok(rate);
+    }
+    let (input, output) =
+        (fields.number("total_input_tokens")?, fields.number("total_output_tokens")?);
+    // Not finite where no time passed, and then no figure.
+    Ok((input + output) / fields.number("duration")?)
 }

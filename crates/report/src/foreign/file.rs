@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::ForeignError;
@@ -40,6 +41,11 @@ impl<'a> ForeignFile<'a> {
         self.bytes
     }
 
+    /// Its bytes without the mark of their order, which Windows programs put in front of UTF-8.
+    pub(super) fn content(&self) -> &'a [u8] {
+        self.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(self.bytes)
+    }
+
     /// The last part of its name.
     #[must_use]
     pub fn file_name(&self) -> &'a str {
@@ -62,7 +68,7 @@ impl<'a> ForeignFile<'a> {
     /// The objects in it: of a JSON document the one, or those of its list; of JSON Lines one a line. Python's `NaN`, which is no
     /// JSON, is null here, and its `Infinity` the text `inf`.
     pub(super) fn records(&self) -> Result<&[Value], ForeignError> {
-        let read = self.records.get_or_init(|| records(self.bytes));
+        let read = self.records.get_or_init(|| records(self.content()));
         let damaged =
             |why: &String| ForeignError::Damaged { file: self.name.to_owned(), why: why.clone() };
         read.as_deref().map_err(damaged)
@@ -79,10 +85,39 @@ impl<'a> ForeignFile<'a> {
         first.is_some_and(|first| fields.iter().all(|field| first.contains_key(*field)))
     }
 
+    /// Whether it is what its name says: one that ends in `.json` or `.jsonl` and is not JSON was cut off or broken.
+    ///
+    /// # Errors
+    /// If it is not; with what is wrong.
+    pub fn check_whole(&self) -> Result<(), ForeignError> {
+        let name = self.file_name().to_lowercase();
+        let is_lines = name.ends_with(".jsonl");
+        if !(is_lines || name.ends_with(".json")) {
+            return Ok(());
+        }
+        let text = as_json(self.content());
+        // A list of lines may have none.
+        let is_empty = text.trim_ascii().is_empty();
+        let why = match serde_json::Deserializer::from_slice(&text)
+            .into_iter::<IgnoredAny>()
+            .find_map(Result::err)
+        {
+            Some(error) => error.to_string(),
+            None if is_empty && !is_lines => "it is empty".to_owned(),
+            None => return Ok(()),
+        };
+        Err(ForeignError::Damaged {
+            file: self.name.to_owned(),
+            why: format!("no whole JSON ({why})"),
+        })
+    }
+
     /// What it looks like, for who does not know what it is.
     pub(super) fn looks_like(&self) -> String {
         match (self.records(), self.first()) {
-            (Err(_), _) if !self.bytes.trim_ascii_start().starts_with(b"{") => "no JSON".to_owned(),
+            (Err(_), _) if !self.content().trim_ascii_start().starts_with(b"{") => {
+                "no JSON".to_owned()
+            }
             (Err(error), _) => match error {
                 ForeignError::Damaged { why, .. } => why,
                 other => other.to_string(),

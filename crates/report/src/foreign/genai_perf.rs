@@ -141,10 +141,10 @@ fn load(config: Option<&Value>) -> ImportedLoad {
     };
     let cap = of(["/perf_analyzer/stimulus/concurrency", "/concurrency"]);
     let rate = of(["/perf_analyzer/stimulus/request_rate", "/request_rate"]);
-    ImportedLoad {
-        requests_per_s: rate.map(PerSec::new),
-        max_in_flight: cap.filter(|cap| *cap >= 1.0).map(|cap| cap.min(f64::from(u32::MAX)) as u32),
-    }
+    ImportedLoad::told(
+        rate.map(PerSec::new),
+        cap.filter(|cap| *cap >= 1.0).map(|cap| cap.min(f64::from(u32::MAX)) as u32),
+    )
 }
 
 fn about(config: Option<&Value>) -> ImportedAbout {

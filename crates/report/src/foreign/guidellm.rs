@@ -201,10 +201,10 @@ fn load(strategy: Option<&Map<String, Value>>) -> ImportedLoad {
         _ => number("max_concurrency"),
     };
     let rate = number("rate").filter(|_| matches!(kind, Some("constant" | "poisson")));
-    ImportedLoad {
-        requests_per_s: rate.map(PerSec::new),
-        max_in_flight: cap.filter(|cap| *cap >= 1.0).map(|cap| cap.min(f64::from(u32::MAX)) as u32),
-    }
+    let cap = cap.filter(|cap| *cap >= 1.0).map(|cap| cap.min(f64::from(u32::MAX)) as u32);
+    let told = ImportedLoad::told(rate.map(PerSec::new), cap);
+    // As much as it can, all at once.
+    ImportedLoad { is_unknown: told.is_unknown && kind != Some("throughput"), ..told }
 }
 
 fn about(report: &Fields<'_>, fields: &Fields<'_>) -> Result<ImportedAbout, ForeignError> {

@@ -6,6 +6,7 @@ use fizeau_core::{PerSec, Tape};
 use serde::{Deserialize, Serialize};
 
 use crate::LoadPoint;
+use crate::number::number;
 
 /// A level of another tool, as far as its file tells: `imported.json` of its folder (schema `fizeau.imported/1`).
 ///
@@ -62,6 +63,21 @@ pub struct ImportedLoad {
     pub requests_per_s: Option<PerSec>,
     /// The cap on requests in flight; none without.
     pub max_in_flight: Option<u32>,
+    /// Whether the file does not say. Without a rate, without a cap and known all requests left at once.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_unknown: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+impl ImportedLoad {
+    /// That of a tool which writes a rate or a cap where it has one: without both it is not known.
+    pub(super) const fn told(requests_per_s: Option<PerSec>, max_in_flight: Option<u32>) -> Self {
+        let is_unknown = requests_per_s.is_none() && max_in_flight.is_none();
+        Self { requests_per_s, max_in_flight, is_unknown }
+    }
 }
 
 /// What was run. Texts are the file's own.
@@ -113,17 +129,41 @@ impl NotKnown {
     pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
         Self { what: what.into(), why: why.into() }
     }
+
+    /// Whether it is the load, alone or with more.
+    pub(super) fn names_load(&self) -> bool {
+        self.what == "the load" || self.what.starts_with("the load,")
+    }
 }
 
 impl ImportedLevel {
-    /// The load as a place on an axis: the rate where there was one, else the cap, else as many as there were requests, since
-    /// all left at once.
+    /// The load as a place on an axis: the rate where there was one, else the cap, else as many as there were requests, as if
+    /// all had left at once. [`ImportedLevel::load_words`] says where it is not known.
     #[must_use]
     pub fn load_point(&self) -> LoadPoint {
         match (self.load.requests_per_s, self.load.max_in_flight) {
             (Some(rate), _) => LoadPoint::Rate(rate),
             (None, Some(cap)) => LoadPoint::Concurrency(cap),
             (None, None) => LoadPoint::Concurrency(u32::try_from(self.sent()).unwrap_or(u32::MAX)),
+        }
+    }
+
+    /// The load in words: `concurrency 4`, `load not known`.
+    #[must_use]
+    pub fn load_words(&self) -> String {
+        match self.load.is_unknown {
+            true => "load not known".to_owned(),
+            false => self.load_point().words(),
+        }
+    }
+
+    /// The load in a table: `8`, `4.5/s`; `?` where it is not known.
+    #[must_use]
+    pub fn load_label(&self) -> String {
+        match (self.load.is_unknown, self.load_point()) {
+            (true, _) => "?".to_owned(),
+            (false, LoadPoint::Rate(rate)) => format!("{}/s", number(rate.get())),
+            (false, load) => load.to_string(),
         }
     }
 

@@ -1,7 +1,8 @@
 //! inference-perf: `stage_N_lifecycle_metrics.json`, their `summary_lifecycle_metrics.json`, and
 //! `per_request_lifecycle_metrics.json`.
 //!
-//! Keys are those of `inference_perf/reportgen` (kubernetes-sigs/inference-perf); all times are seconds.
+//! Keys are those of inference-perf 0.7.0 (`inference_perf/reportgen`, `inference_perf/apis/base.py`); earlier versions have what
+//! came back of a request beside its prompt. All times are seconds.
 
 mod requests;
 mod write;
@@ -10,12 +11,12 @@ use std::collections::BTreeMap;
 
 use fizeau_core::PerSec;
 
-use super::vllm::{self, kept, source};
+use super::vllm::{kept, source};
 use super::{
     ExportLevel, ExportedFile, Fields, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
     ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, NotKnown, statistics,
 };
-use requests::Requests;
+use requests::{Requests, StageCounts};
 
 /// The form of inference-perf's files.
 pub(super) struct InferencePerf;
@@ -40,96 +41,121 @@ impl ForeignFormat for InferencePerf {
     }
 
     fn import(&self, files: &[ForeignFile<'_>]) -> Result<Vec<ImportedLevel>, ForeignError> {
-        let requests = files.iter().find(|file| requests::is_requests(file));
-        let requests = requests.map(Requests::read).transpose()?;
-        let (stages, pooled): (Vec<_>, Vec<_>) = files
-            .iter()
-            .filter(|file| !requests::is_requests(file))
-            .partition(|file| file.file_name().starts_with("stage_"));
+        let (requests, others): (Vec<_>, Vec<_>) =
+            files.iter().partition(|file| requests::is_requests(file));
+        let (mut stages, pooled): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|file| file.file_name().starts_with("stage_"));
+        stages.sort_by_key(|file| stage_number(file.file_name()));
         // The summary is of all stages together.
-        let levels = if stages.is_empty() { pooled } else { stages };
-        let is_single = levels.len() == 1;
-        let mut all = Vec::new();
-        for file in &levels {
+        let mut documents = Vec::new();
+        for file in if stages.is_empty() { pooled } else { stages } {
             for fields in Fields::all(file, TOOL)? {
-                // Which stage a request belongs to is not in the file.
-                let own = requests.as_ref().filter(|_| is_single);
-                all.push(import(&fields, file, own)?);
+                documents.push(Stage::read(fields, file)?);
             }
         }
-        match (all.is_empty(), files.first()) {
-            (true, Some(file)) => {
+        let requests = match requests.first() {
+            Some(file) if documents.is_empty() => {
                 let why = "single requests, and no summary or stage (*_lifecycle_metrics.json) that says of what";
                 let (file, why) = (file.name().to_owned(), why.to_owned());
-                Err(ForeignError::Damaged { file, why })
+                return Err(ForeignError::Damaged { file, why });
             }
-            _ => Ok(all),
-        }
+            Some(file) => {
+                let counts: Vec<_> = documents.iter().map(|stage| stage.counts).collect();
+                Requests::read(file)?.by_stage(&counts)
+            }
+            None => {
+                Err("the single requests (per_request_lifecycle_metrics.json) are not there"
+                    .to_owned())
+            }
+        };
+        let level = |(index, stage): (usize, &Stage<'_>)| {
+            stage.level(requests.as_ref().map(|all| all.get(index)).map_err(String::as_str))
+        };
+        documents.iter().enumerate().map(level).collect()
     }
 
     fn export(&self, levels: &[ExportLevel<'_>]) -> Result<Vec<ExportedFile>, ForeignError> {
+        // All stages of a run are in one folder, and its reader looks for them there.
         let mut files = Vec::new();
-        for (index, level) in levels.iter().enumerate() {
-            let document = write::document(level, self.key())?;
-            let mut add = |name: String, text: String| {
-                files.push(ExportedFile { name, bytes: text.into_bytes() });
-            };
-            let stage = if level.name.is_empty() { 0 } else { index };
+        for (stage, level) in levels.iter().enumerate() {
+            let document = write::document(level, self.key())?.to_pretty();
             let name = format!("stage_{stage}_lifecycle_metrics.json");
-            add(vllm::named(level, &name), document.to_pretty());
-            if !level.tapes.is_empty() {
-                let name = vllm::named(level, "per_request_lifecycle_metrics.json");
-                add(name, write::requests(level));
-            }
+            files.push(ExportedFile { name, bytes: document.into_bytes() });
+        }
+        if levels.iter().any(|level| !level.tapes.is_empty()) {
+            let name = "per_request_lifecycle_metrics.json".to_owned();
+            files.push(ExportedFile { name, bytes: write::requests(levels).into_bytes() });
         }
         Ok(files)
     }
 }
 
-fn import(
-    fields: &Fields<'_>,
-    file: &ForeignFile<'_>,
-    requests: Option<&Requests>,
-) -> Result<ImportedLevel, ForeignError> {
-    let successes = fields.object("successes")?.ok_or_else(|| fields.missing("successes"))?;
-    let completed = successes.whole("count")?;
-    let failed = match fields.object("failures")? {
-        Some(failures) => failures.maybe_whole("count")?,
-        None => None,
-    };
-    let load = fields.object("load_summary")?.ok_or_else(|| fields.missing("load_summary"))?;
-    let rate = load.maybe_number("requested_rate")?.filter(|rate| *rate > 0.0);
-    // A sample of the requests is no record of the run.
-    let requests = requests.filter(|requests| requests.completed() == completed);
-    let mut level = ImportedLevel {
-        source: source(file, "inference-perf", TOOL),
-        load: ImportedLoad {
-            requests_per_s: rate.map(PerSec::new),
-            max_in_flight: load
-                .maybe_whole("concurrency")?
-                .and_then(|cap| u32::try_from(cap).ok())
-                .filter(|cap| *cap > 0),
-        },
-        about: ImportedAbout {
-            model: requests.and_then(|requests| requests.model.clone()),
-            ..ImportedAbout::default()
-        },
-        counts: ImportedCounts {
-            completed,
-            failed,
-            input_tokens: requests.map(Requests::input_tokens),
-            output_tokens: requests.map(Requests::output_tokens),
-            duration_s: None,
-        },
-        figures: BTreeMap::new(),
-        greatest_for_p99: Vec::new(),
-        caveats: Vec::new(),
-        not_known: not_known(requests.is_some()),
-        record: kept(fields.map(), false),
-        tapes: requests.map(|requests| requests.tapes.clone()).unwrap_or_default(),
-    };
-    figures(&successes, completed)?.finish(&mut level);
-    Ok(level)
+/// Which stage a document is of; those without a number come last.
+fn stage_number(name: &str) -> u64 {
+    let number = name.strip_prefix("stage_").and_then(|rest| rest.split('_').next());
+    number.and_then(|number| number.parse().ok()).unwrap_or(u64::MAX)
+}
+
+/// The document of a stage, or of all together.
+struct Stage<'a> {
+    fields: Fields<'a>,
+    file: &'a ForeignFile<'a>,
+    successes: Fields<'a>,
+    counts: StageCounts,
+}
+
+impl<'a> Stage<'a> {
+    fn read(fields: Fields<'a>, file: &'a ForeignFile<'a>) -> Result<Self, ForeignError> {
+        let successes = fields.object("successes")?.ok_or_else(|| fields.missing("successes"))?;
+        let failed = match fields.object("failures")? {
+            Some(failures) => failures.maybe_whole("count")?,
+            None => None,
+        };
+        let counts = StageCounts { completed: successes.whole("count")?, failed };
+        Ok(Self { fields, file, successes, counts })
+    }
+
+    fn load(&self) -> Result<ImportedLoad, ForeignError> {
+        let fields = &self.fields;
+        let load = fields.object("load_summary")?.ok_or_else(|| fields.missing("load_summary"))?;
+        let cap = load.maybe_whole("concurrency")?.and_then(|cap| u32::try_from(cap).ok());
+        let cap = cap.filter(|cap| *cap > 0);
+        // Of a closed loop the rate is a number that the tool makes up to schedule it.
+        let rate = load.maybe_number("requested_rate")?.filter(|rate| *rate > 0.0 && cap.is_none());
+        Ok(ImportedLoad::told(rate.map(PerSec::new), cap))
+    }
+
+    /// With what its requests did, or with why that is not known.
+    fn level(
+        &self,
+        requests: Result<Option<&Requests<'_>>, &str>,
+    ) -> Result<ImportedLevel, ForeignError> {
+        let completed = self.counts.completed;
+        let own = requests.ok().flatten();
+        let mut level = ImportedLevel {
+            source: source(self.file, "inference-perf", TOOL),
+            load: self.load()?,
+            about: ImportedAbout {
+                model: own.and_then(Requests::model),
+                ..ImportedAbout::default()
+            },
+            counts: ImportedCounts {
+                completed,
+                failed: self.counts.failed,
+                input_tokens: own.map(Requests::input_tokens),
+                output_tokens: own.map(Requests::output_tokens),
+                duration_s: None,
+            },
+            figures: BTreeMap::new(),
+            greatest_for_p99: Vec::new(),
+            caveats: Vec::new(),
+            not_known: not_known(requests.err()),
+            record: kept(self.fields.map(), false),
+            tapes: own.map(Requests::tapes).transpose()?.unwrap_or_default(),
+        };
+        figures(&self.successes, completed)?.finish(&mut level);
+        Ok(level)
+    }
 }
 
 fn figures(successes: &Fields<'_>, completed: u64) -> Result<FigureSheet, ForeignError> {
@@ -164,15 +190,16 @@ fn figures(successes: &Fields<'_>, completed: u64) -> Result<FigureSheet, Foreig
     Ok(sheet)
 }
 
-fn not_known(has_tapes: bool) -> Vec<NotKnown> {
-    let mut all = match has_tapes {
-        true => vec![
+/// `why` is why no tapes are there.
+fn not_known(why: Option<&str>) -> Vec<NotKnown> {
+    let mut all = match why {
+        None => vec![
             NotKnown::new("the length that was asked of each reply", "not in the file"),
             NotKnown::new("tokens of each event", "those of a reply are spread over its instants"),
         ],
-        false => vec![NotKnown::new(
+        Some(why) => vec![NotKnown::new(
             "tapes",
-            "the requests of this stage alone are not in the files: no figure can be computed again, none has an interval",
+            format!("{why}: no figure can be computed again, none has an interval"),
         )],
     };
     all.extend([

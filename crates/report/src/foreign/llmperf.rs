@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use fizeau_core::{Nanos, Outcome, Tape, Tokens};
+use fizeau_core::{Failure, Nanos, Outcome, Tape, Tokens};
 use fizeau_metrics::{Peer, PeerSettings};
 use serde_json::{Value, json};
 
@@ -113,10 +113,10 @@ fn import(
     let setting = |name: &str| Some((name.to_owned(), fields.words(name)?));
     let mut level = ImportedLevel {
         source: source(file, format, TOOL),
-        load: ImportedLoad {
-            requests_per_s: None,
-            max_in_flight: cap.and_then(|cap| u32::try_from(cap).ok()).filter(|cap| *cap > 0),
-        },
+        load: ImportedLoad::told(
+            None,
+            cap.and_then(|cap| u32::try_from(cap).ok()).filter(|cap| *cap > 0),
+        ),
         about: ImportedAbout {
             model: fields.text("model"),
             label: fields.text("name"),
@@ -200,11 +200,30 @@ fn summary(
     for known in &report.figures {
         object.set(known.name.as_str(), figure(&report, &known.name));
     }
-    object.set("results_error_code_frequency", "{}");
+    object.set("results_error_code_frequency", error_codes(&tapes));
     if let Some(epoch) = level.epoch_unix {
         object.set("timestamp", epoch.as_nanos() / 1_000_000_000);
     }
     Ok(object)
+}
+
+/// Which codes failed requests had and how often, the most frequent first: a Python dictionary as its `str` has it.
+fn error_codes(tapes: &[&Tape]) -> String {
+    let mut counts: BTreeMap<i32, u64> = BTreeMap::new();
+    for tape in tapes {
+        if let Outcome::Failed(failure) = &tape.outcome {
+            *counts.entry(error_code(failure)).or_default() += 1;
+        }
+    }
+    let mut counts: Vec<(i32, u64)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let each: Vec<String> = counts.iter().map(|(code, count)| format!("{code}: {count}")).collect();
+    format!("{{{}}}", each.join(", "))
+}
+
+/// The HTTP status; -1 where there was none, as there.
+fn error_code(failure: &Failure) -> i32 {
+    failure.status.map_or(-1, i32::from)
 }
 
 /// Mean and deviation in whole tokens, as they are asked for there.
@@ -222,7 +241,7 @@ fn individual(tape: &Tape) -> Value {
     let (input, output) = (tape.input_tokens().map_or(0, Tokens::get), by_vllm::output_len(tape));
     match &tape.outcome {
         Outcome::Failed(failure) => json!({
-            "error_code": failure.status.unwrap_or(1), "error_msg": failure.to_string(),
+            "error_code": error_code(failure), "error_msg": failure.to_string(),
             "inter_token_latency_s": 0, "ttft_s": 0, "end_to_end_latency_s": 0,
             "request_output_throughput_token_per_s": 0,
             "number_total_tokens": 0, "number_output_tokens": 0, "number_input_tokens": 0,

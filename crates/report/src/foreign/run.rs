@@ -174,7 +174,9 @@ impl ImportedRun {
         let mut loads: Vec<(LoadPoint, Vec<usize>)> = Vec::new();
         for (index, level) in self.levels.iter().enumerate() {
             let load = level.load_point();
-            match loads.iter_mut().find(|(known, _)| *known == load) {
+            // Two loads that are not known need not be the same.
+            let same = loads.iter_mut().find(|(known, _)| *known == load && !level.load.is_unknown);
+            match same {
                 Some((_, same)) => same.push(index),
                 None => loads.push((load, vec![index])),
             }
@@ -238,8 +240,9 @@ impl ImportedRun {
                 None => (!is_compared).then(|| "no latency that others have".to_owned()),
             };
             ChartLevel {
-                load: load.words(),
+                load: level.load_words(),
                 label: match (load, is_mixed) {
+                    _ if level.load.is_unknown => "?".to_owned(),
                     (LoadPoint::Rate(_), true) => format!("{load}/s"),
                     _ => load.to_string(),
                 },
@@ -283,9 +286,10 @@ impl ImportedRun {
 }
 
 impl ImportedLevel {
-    /// `concurrency` or `requests_per_s`.
+    /// `concurrency`, `requests_per_s` or `unknown`.
     pub(crate) fn load_kind(&self) -> &'static str {
         match self.load_point() {
+            _ if self.load.is_unknown => "unknown",
             LoadPoint::Concurrency(_) => "concurrency",
             LoadPoint::Rate(_) => "requests_per_s",
         }

@@ -9,6 +9,7 @@ use fizeau_metrics::{Peer, PeerReport, PeerSettings};
 use serde_json::{Value, json};
 
 use super::lists::{self, Lists};
+use super::name::plain_file_name;
 use super::vllm::{self, kept, source};
 use super::vllm_rust::figure;
 use super::{
@@ -59,7 +60,7 @@ impl ForeignFormat for Sglang {
             text.push('\n');
         }
         let backend = levels.first().map_or("sglang", |level| level.run.backend.as_str());
-        let name = format!("{}.jsonl", backend.replace('/', "-"));
+        let name = plain_file_name(&format!("{backend}.jsonl"));
         Ok(vec![ExportedFile { name, bytes: text.into_bytes() }])
     }
 }
@@ -101,10 +102,14 @@ fn load(fields: &Fields<'_>) -> Result<ImportedLoad, ForeignError> {
         _ => fields.maybe_number("request_rate")?,
     };
     let cap = fields.maybe_whole("max_concurrency")?;
-    Ok(ImportedLoad {
-        requests_per_s: rate.map(PerSec::new),
-        max_in_flight: cap.and_then(|cap| u32::try_from(cap).ok()).filter(|cap| *cap > 0),
-    })
+    let cap = cap.and_then(|cap| u32::try_from(cap).ok()).filter(|cap| *cap > 0);
+    let told = ImportedLoad::told(rate.map(PerSec::new), cap);
+    let is_unknown = match fields.text("request_rate").as_deref() {
+        Some("inf") => false,
+        Some("trace") => true,
+        _ => told.is_unknown,
+    };
+    Ok(ImportedLoad { is_unknown, ..told })
 }
 
 fn about(fields: &Fields<'_>) -> Result<ImportedAbout, ForeignError> {

@@ -8,6 +8,7 @@ use fizeau_core::PerSec;
 use serde_json::{Map, Value};
 
 use super::lists::{self, LISTS, Lists};
+use super::name::{plain_file_name, plain_name};
 use super::{
     ExportLevel, ExportedFile, Fields, FigureSheet, ForeignError, ForeignFile, ForeignFormat,
     ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource, NotKnown, Object,
@@ -31,7 +32,7 @@ impl ForeignFormat for VllmPython {
     }
 
     fn import(&self, files: &[ForeignFile<'_>]) -> Result<Vec<ImportedLevel>, ForeignError> {
-        import_files(files, self.key())
+        import_files(files, self.key(), TOOL)
     }
 
     fn export(&self, levels: &[ExportLevel<'_>]) -> Result<Vec<ExportedFile>, ForeignError> {
@@ -50,14 +51,15 @@ pub(super) fn is_vllm(file: &ForeignFile<'_>) -> bool {
     file.has(&["model_id", "tokenizer_id"]) || file.has(&["model_id", "num_prompts"])
 }
 
-/// The levels of files of a vLLM form.
+/// The levels of files of a vLLM form, which `tool` wrote.
 pub(super) fn import_files(
     files: &[ForeignFile<'_>],
     format: &'static str,
+    tool: &'static str,
 ) -> Result<Vec<ImportedLevel>, ForeignError> {
     let mut levels = Vec::new();
     for file in files {
-        for fields in Fields::all(file, TOOL)? {
+        for fields in Fields::all(file, tool)? {
             levels.push(import_record(&fields, file, format)?);
         }
     }
@@ -88,7 +90,7 @@ pub(super) fn import_record(
     let sheet = figures(fields, lists.as_ref(), counts.completed)?;
     let tapes = lists.map(|lists| lists.tapes(fields)).transpose()?.unwrap_or_default();
     let mut level = ImportedLevel {
-        source: source(file, format, TOOL),
+        source: source(file, format, fields.tool()),
         load: load(fields)?,
         about: about(fields),
         counts,
@@ -134,10 +136,10 @@ fn load(fields: &Fields<'_>) -> Result<ImportedLoad, ForeignError> {
         None => fields.maybe_whole("multi_turn_concurrency")?,
         cap => cap,
     };
-    Ok(ImportedLoad {
-        requests_per_s: rate.map(PerSec::new),
-        max_in_flight: cap.and_then(|cap| u32::try_from(cap).ok()).filter(|cap| *cap > 0),
-    })
+    let cap = cap.and_then(|cap| u32::try_from(cap).ok()).filter(|cap| *cap > 0);
+    let told = ImportedLoad::told(rate.map(PerSec::new), cap);
+    let is_ramp = fields.has("ramp_up_strategy");
+    Ok(ImportedLoad { is_unknown: is_ramp || (told.is_unknown && !is_unlimited), ..told })
 }
 
 fn about(fields: &Fields<'_>) -> ImportedAbout {
@@ -367,10 +369,12 @@ pub(super) fn map_of(record: &str) -> Map<String, Value> {
     serde_json::from_str(record).unwrap_or_default()
 }
 
-/// The name of a level's file; in a folder of its level's name, so that two do not meet.
+/// The name of a level's file; in a folder of its level's name, so that two do not meet. What of it comes from a file of
+/// another tool leads nowhere else.
 pub(super) fn named(level: &ExportLevel<'_>, file: &str) -> String {
+    let file = plain_file_name(file);
     match level.name {
-        "" => file.to_owned(),
-        name => format!("{name}/{file}"),
+        "" => file,
+        name => format!("{}/{file}", plain_name(name).unwrap_or_else(|| "level".to_owned())),
     }
 }

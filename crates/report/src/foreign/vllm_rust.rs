@@ -3,6 +3,7 @@
 use fizeau_metrics::{Peer, PeerReport, PeerSettings};
 use serde_json::{Value, json};
 
+use super::date::iso_of_unix;
 use super::lists;
 use super::vllm::{self, import_files, is_vllm};
 use super::{
@@ -12,6 +13,8 @@ use crate::RequestRate;
 
 /// The form of the client written in Rust.
 pub(super) struct VllmRust;
+
+const TOOL: &str = "vllm-rs bench serve";
 
 impl ForeignFormat for VllmRust {
     fn key(&self) -> &'static str {
@@ -31,7 +34,7 @@ impl ForeignFormat for VllmRust {
     }
 
     fn import(&self, files: &[ForeignFile<'_>]) -> Result<Vec<ImportedLevel>, ForeignError> {
-        import_files(files, self.key())
+        import_files(files, self.key(), TOOL)
     }
 
     fn export(&self, levels: &[ExportLevel<'_>]) -> Result<Vec<ExportedFile>, ForeignError> {
@@ -93,7 +96,9 @@ fn record(level: &ExportLevel<'_>, format: &'static str) -> Result<Object, Forei
 
 fn asked(object: &mut Object, level: &ExportLevel<'_>, requests: usize) {
     let run = &level.run;
-    object.set("date", run.date.as_str());
+    // In UTC, with its zone, where the clock is known; the Python client's form has none.
+    let date = level.epoch_unix.map(|epoch| iso_of_unix(epoch.as_nanos() / 1_000_000_000));
+    object.set("date", date.unwrap_or_else(|| vllm::iso(&run.date)));
     object.set("endpoint_type", run.backend.as_str());
     object.set("backend", run.backend.as_str());
     object.set("label", run.label.clone());

@@ -80,7 +80,7 @@ impl ForeignFormat for VllmSweep {
 
 /// Whether it is the table of a whole sweep.
 fn is_table(file: &ForeignFile<'_>) -> bool {
-    let head = file.bytes().split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let head = file.content().split(|byte| *byte == b'\n').next().unwrap_or_default();
     let head = String::from_utf8_lossy(head);
     let has = |name: &str| head.split(',').any(|field| field.trim() == name);
     has("model_id") && has("request_throughput")
@@ -88,7 +88,7 @@ fn is_table(file: &ForeignFile<'_>) -> bool {
 
 fn table(file: &ForeignFile<'_>, format: &'static str) -> Result<Vec<ImportedLevel>, ForeignError> {
     let damaged = |why: String| ForeignError::Damaged { file: file.name().to_owned(), why };
-    let text = std::str::from_utf8(file.bytes()).map_err(|error| damaged(error.to_string()))?;
+    let text = std::str::from_utf8(file.content()).map_err(|error| damaged(error.to_string()))?;
     let rows = csv::rows(text).map_err(damaged)?;
     let level = |(index, mut row): (usize, serde_json::Map<String, Value>)| {
         // The numbers that pandas gives its rows.

@@ -86,7 +86,8 @@ pub(super) fn labels_note(runs: &[ChartRun]) -> String {
     let what = match (rates, concurrency) {
         (true, true) => "concurrency, or requests sent per second (/s)",
         (true, false) => "requests sent per second",
-        _ => "concurrency",
+        (false, true) => "concurrency",
+        (false, false) => "the load, where it is known",
     };
     format!("Labels: {what}.")
 }

@@ -3,6 +3,7 @@
 mod clients;
 mod damage;
 mod figures;
+mod inference_perf;
 mod round_trip;
 
 use fizeau_report::{ForeignError, ForeignFile, ForeignFormats, ImportedLevel};

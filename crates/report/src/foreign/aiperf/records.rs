@@ -179,7 +179,7 @@ pub(super) fn level(file: &ForeignFile<'_>) -> Result<ImportedLevel, ForeignErro
     let began = began.filter(|at| *at > 1_000_000_000).map(iso_of_unix);
     let mut level = ImportedLevel {
         source: source(file, "aiperf", TOOL),
-        load: ImportedLoad::default(),
+        load: ImportedLoad::told(None, None),
         about: ImportedAbout { date: began, ..ImportedAbout::default() },
         counts: ImportedCounts {
             completed: good.len() as u64,

@@ -28,7 +28,7 @@ pub(super) fn level(
     if fields.get("is_complete") == Some(&Value::Bool(false)) {
         sheet.caveat("AIPerf marks the run as incomplete");
     }
-    if file.bytes().starts_with(b"Metric,") {
+    if file.content().starts_with(b"Metric,") {
         sheet.caveat("figures come from a table of two decimals");
     }
     let config = fields.get("input_config");
@@ -120,10 +120,7 @@ fn load(config: Option<&Value>) -> ImportedLoad {
     };
     let rate = of("rate", "request_rate").filter(|rate| *rate > 0.0 && rate.is_finite());
     let cap = of("concurrency", "concurrency").filter(|cap| *cap >= 1.0);
-    ImportedLoad {
-        requests_per_s: rate.map(PerSec::new),
-        max_in_flight: cap.map(|cap| cap.min(f64::from(u32::MAX)) as u32),
-    }
+    ImportedLoad::told(rate.map(PerSec::new), cap.map(|cap| cap.min(f64::from(u32::MAX)) as u32))
 }
 
 /// Settings of a sweep that say how hard a run pressed, by the last part of their path.

@@ -10,14 +10,14 @@ const COLUMNS: [&str; 14] = [
 ];
 
 pub(super) fn is_table(file: &ForeignFile<'_>) -> bool {
-    let head = file.bytes().split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let head = file.content().split(|byte| *byte == b'\n').next().unwrap_or_default();
     head.trim_ascii_end().starts_with(b"Metric,avg,min,max,")
 }
 
 /// The table as the document has it: an object of statistics for each metric. Rows of single devices are left out.
 pub(super) fn read(file: &ForeignFile<'_>) -> Result<Map<String, Value>, ForeignError> {
     let damaged = |why: String| ForeignError::Damaged { file: file.name().to_owned(), why };
-    let text = std::str::from_utf8(file.bytes()).map_err(|error| damaged(error.to_string()))?;
+    let text = std::str::from_utf8(file.content()).map_err(|error| damaged(error.to_string()))?;
     let text = text.replace("\r\n", "\n");
     let mut all = Map::new();
     for block in text.split("\n\n").filter(|block| block.trim_start().starts_with("Metric,")) {

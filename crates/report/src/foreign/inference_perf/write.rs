@@ -1,6 +1,6 @@
 //! inference-perf's files of tapes.
 
-use fizeau_core::{Outcome, Stamp, Tape, Tokens};
+use fizeau_core::{Nanos, Outcome, Stamp, Tape, Tokens};
 use fizeau_metrics::{Peer, PeerReport, PeerSettings};
 use serde_json::{Map, Value, json};
 
@@ -22,21 +22,36 @@ pub(super) fn document(
     let settings =
         PeerSettings { goals: level.goals.clone(), max_concurrency: level.run.max_concurrency };
     let report = Peer::InferencePerf.figures(tapes.iter().copied(), &settings);
-    let mut load = Map::new();
-    load.insert("count".to_owned(), json!(tapes.len()));
-    match level.run.request_rate {
-        RequestRate::Limited(rate) => {
-            load.insert("requested_rate".to_owned(), json!(rate.get()));
-        }
-        RequestRate::Unlimited | RequestRate::Ramp { .. } => {
-            load.insert("concurrency".to_owned(), json!(level.run.max_concurrency));
-        }
-    }
     let mut object = Object::default();
-    object.set("load_summary", load);
+    object.set("load_summary", load(level, &tapes));
     object.set("successes", group(&report, "successes"));
     object.set("failures", group(&report, "failures"));
     Ok(object)
+}
+
+/// Its reader charts a stage over the rate at which requests left, and takes no stage without one.
+fn load(level: &ExportLevel<'_>, tapes: &[&Tape]) -> Map<String, Value> {
+    let sent = || tapes.iter().map(|tape| by_vllm::sent(tape));
+    let took = sent().max().zip(sent().min()).map(|(last, first)| last.saturating_since(first));
+    let took = took.map_or(0.0, Nanos::as_secs_f64);
+    let rate = if took > 0.0 { tapes.len() as f64 / took } else { 0.0 };
+    let mut load = Map::new();
+    let mut put = |key: &str, value: Value| load.insert(key.to_owned(), value);
+    put("count", json!(tapes.len()));
+    put("send_duration", json!(took));
+    put("achieved_rate", json!(rate));
+    match (level.run.request_rate, level.run.max_concurrency) {
+        (RequestRate::Limited(rate), _) => {
+            put("requested_rate", json!(rate.get()));
+        }
+        // As there, where a closed loop is to send all of them within a second.
+        (RequestRate::Unlimited, Some(cap)) => {
+            put("requested_rate", json!(tapes.len()));
+            put("concurrency", json!(cap));
+        }
+        _ => {}
+    }
+    load
 }
 
 /// Figures whose names begin with `group`, nested at each dot; what is not known is null.
@@ -59,11 +74,14 @@ fn group(report: &PeerReport, group: &str) -> Value {
     root
 }
 
-/// The list of requests; the instants count from the epoch of the tapes, as there from the client's own clock.
-pub(super) fn requests(level: &ExportLevel<'_>) -> String {
-    let tapes = lists::by_request(level.tapes);
-    let all: Value = tapes.iter().map(|tape| request(tape, &level.run.model_id)).collect();
-    all.to_string()
+/// The list of requests, stage after stage; the instants count from the epoch of the tapes, as there from the client's own
+/// clock.
+pub(super) fn requests(levels: &[ExportLevel<'_>]) -> String {
+    let of = |level: &ExportLevel<'_>| -> Vec<Value> {
+        let tapes = lists::by_request(level.tapes);
+        tapes.into_iter().map(|tape| request(tape, &level.run.model_id)).collect()
+    };
+    Value::from_iter(levels.iter().flat_map(of)).to_string()
 }
 
 fn request(tape: &Tape, model: &str) -> Value {
@@ -81,15 +99,18 @@ fn request(tape: &Tape, model: &str) -> Value {
             Some(json!({"error_type": failure.class.as_str(), "error_msg": failure.detail}))
         }
     };
+    let input = tape.input_tokens().map_or(0, Tokens::get);
     json!({
         "start_time": at(sent),
         "end_time": at(end),
         "request": json!({"model": model}).to_string(),
         "response": tape.text.clone().unwrap_or_default(),
         "info": {
-            "input_tokens": tape.input_tokens().map_or(0, Tokens::get),
-            "output_tokens": by_vllm::output_len(tape),
-            "output_token_times": times,
+            "request_metrics": {"text": {"input_tokens": input}},
+            "response_metrics": {
+                "output_tokens": by_vllm::output_len(tape), "output_token_times": times,
+            },
+            "input_tokens": input,
         },
         "error": error,
     })

@@ -119,3 +119,41 @@ fn a_file_of_no_form_lists_those_that_there_are() {
     let error = ForeignFormats::named("jmeter").err().unwrap().to_string();
     assert!(error.starts_with("`jmeter` is no format; known are vllm-sweep, "), "{error}");
 }
+
+#[test]
+fn a_file_named_as_json_that_is_none_is_broken_and_others_are_not() {
+    let good = String::from_utf8(fixture("vllm.json")).unwrap();
+    let cut = &good[..good.len() / 2];
+    let check = |name: &str, text: &str| ForeignFile::new(name, text.as_bytes()).check_whole();
+    for (name, text) in [("a.json", cut), ("a.jsonl", cut), ("a.JSON", "hello"), ("a.json", " ")] {
+        let error = check(name, text).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{name}: no whole JSON (")), "{error}");
+    }
+    let whole = [("a.json", good.as_str()), ("a.json", "[NaN]"), ("a.jsonl", ""), ("a.csv", cut)];
+    for (name, text) in whole {
+        assert_eq!(check(name, text), Ok(()), "{name}");
+    }
+}
+
+#[test]
+fn a_mark_of_byte_order_is_no_damage() {
+    for name in ["vllm.json", "sglang.jsonl", "aiperf-table/profile_export_aiperf.csv"] {
+        let marked = [b"\xef\xbb\xbf".as_slice(), &fixture(name)].concat();
+        let (one, other) = (import(name, &fixture(name)).unwrap(), import(name, &marked).unwrap());
+        assert_eq!((&one[0].figures, &one[0].caveats), (&other[0].figures, &other[0].caveats));
+    }
+}
+
+#[test]
+fn a_number_that_is_none_or_beyond_all_measure_is_named() {
+    let odd = |value: &str| {
+        let mut file = record("vllm.json");
+        file["output_throughput"] = json!("VALUE");
+        let text = file.to_string().replace("\"VALUE\"", value);
+        import("x.json", text.as_bytes()).unwrap_err().to_string()
+    };
+    let null = "x.json: `output_throughput` is null or NaN; a value is expected";
+    assert_eq!([odd("NaN"), odd("null")], [null, null]);
+    let great = "x.json: `output_throughput` is 1e+308; a number from 0 to 1e15 is expected";
+    assert_eq!(odd("1e308"), great);
+}

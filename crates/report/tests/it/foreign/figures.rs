@@ -118,6 +118,75 @@ fn a_line_of_sglangs_is_a_level() {
     assert_eq!(why(&levels[0], "failed"), "the file counts those that succeeded");
 }
 
+#[test]
+fn files_that_do_not_have_the_rate_of_all_tokens_give_it() {
+    // vLLM's of 2024 and before, SGLang's before it counted them.
+    for (name, field) in
+        [("vllm.json", "total_token_throughput"), ("sglang-detailed.jsonl", "total_throughput")]
+    {
+        let mut file = record(name);
+        let wanted = file.as_object_mut().unwrap().remove(field).and_then(|rate| rate.as_f64());
+        let level = import(name, file.to_string().as_bytes()).unwrap().remove(0);
+        assert!(close(level.figure("total_tps").unwrap(), wanted.unwrap()), "{name}");
+    }
+}
+
+#[test]
+fn a_load_that_is_not_in_the_file_is_none() {
+    let without = |name: &str, path: &str, field: &str| {
+        let mut file = record(name);
+        file.pointer_mut(path).unwrap().as_object_mut().unwrap().remove(field);
+        import(name, file.to_string().as_bytes()).unwrap().remove(0)
+    };
+    let levels = [
+        level("aiperf-table/profile_export_aiperf.csv"),
+        without("inference-perf/summary_lifecycle_metrics.json", "/load_summary", "requested_rate"),
+        without("llmperf_summary.json", "", "num_concurrent_requests"),
+        without("guidellm-figures.json", "/benchmarks/0/config", "strategy"),
+        without("genai-perf.json", "/input_config", "perf_analyzer"),
+    ];
+    for level in &levels {
+        let name = &level.source.file;
+        assert_eq!(
+            (level.load_words().as_str(), level.load_label().as_str()),
+            ("load not known", "?")
+        );
+        assert_eq!(why(level, "the load"), "not in the file", "{name}");
+    }
+    // Of two such levels neither stands for the other, and a table has an empty cell.
+    let run = ImportedRun::new("old", vec![levels[0].clone(), levels[0].clone()]);
+    assert_eq!(run.one_a_load().len(), 2);
+    let chart = &run.charts("old").levels[0];
+    assert_eq!((chart.load.as_str(), chart.label.as_str()), ("load not known", "?"));
+    let row = ImportedTableRun {
+        name: "old".to_owned(),
+        run: &run,
+        devices: None,
+        price: None,
+        quality: None,
+    };
+    let table = LevelTable::new(&[]).with_imported(&[row]);
+    let at = |name: &str| table.heads().iter().position(|head| head == name).unwrap();
+    assert_eq!(table.rows()[0][at("load")], TableCell::Text("load not known".to_owned()));
+    assert_eq!(table.rows()[0][at("load_value")], TableCell::Empty);
+    assert_eq!(table.rows()[0][at("load_kind")], TableCell::Empty);
+    // All at once is a load.
+    let at_once = without("vllm.json", "", "max_concurrency");
+    assert!(at_once.load_words().starts_with("concurrency "), "{}", at_once.load_words());
+    let ramp = import(
+        "x.json",
+        {
+            let mut file = record("vllm.json");
+            file["ramp_up_strategy"] = "linear".into();
+            file.to_string()
+        }
+        .as_bytes(),
+    )
+    .unwrap()
+    .remove(0);
+    assert_eq!(ramp.load_words(), "load not known");
+}
+
 fn sweep() -> Vec<ImportedLevel> {
     let mut files = Vec::new();
     for slots in [4, 16] {

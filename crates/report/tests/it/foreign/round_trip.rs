@@ -226,3 +226,28 @@ fn figures_alone_are_written_in_no_other_form() {
     let error = ForeignFormats::named("sglang").unwrap().export(&[level]).unwrap_err().to_string();
     assert!(error.starts_with("cannot write sglang: vllm.json holds figures"), "{error}");
 }
+
+#[test]
+fn names_of_files_lead_nowhere_whatever_a_file_says() {
+    let (tapes, goals) = (tapes(&[(20_000, vec![5_000; 4])]), GoodputGoals::default());
+    let odd = "../x\n\u{1b}[31mred<>:\"|?*".to_owned();
+    let own = VllmRun {
+        backend: odd.clone(),
+        label: Some(odd.clone()),
+        model_id: odd.clone(),
+        date: odd.clone(),
+        ..run(4)
+    };
+    for format in ForeignFormats::all() {
+        for name in ["", odd.as_str()] {
+            let level = ExportLevel { run: own.clone(), ..level(name, &tapes, &goals) };
+            for file in format.export(&[level]).unwrap() {
+                let plain = |c: char| c.is_ascii_alphanumeric() || "-_.=".contains(c);
+                let is_plain =
+                    |part: &str| !part.starts_with(['.', '-']) && part.chars().all(plain);
+                assert!(file.name.split('/').all(is_plain), "{:?}", file.name);
+                assert!(!file.name.contains(".."), "{:?}", file.name);
+            }
+        }
+    }
+}
