@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use fizeau::report::{ImportedLevel, ImportedRun};
+use fizeau::harness::{StoredLevel, StoredRun};
+use fizeau::report::{ImportedLevel, ImportedRun, Unseen};
 use serde_json::Value;
 
 use crate::exit::{Fail, Named};
@@ -28,6 +29,14 @@ pub(crate) fn level(folder: &Path) -> Result<Option<ImportedLevel>, Fail> {
         )));
     }
     serde_json::from_value(document).named(&name).map(Some)
+}
+
+/// What another tool that measured a level did not see, or did not tell; none of a level that Fizeau measured.
+pub(crate) fn unseen(run: &StoredRun, stored: &StoredLevel) -> Result<Option<Unseen>, Fail> {
+    if run.record().text("imported.source.tool").is_none() {
+        return Ok(None);
+    }
+    Ok(level(stored.path())?.as_ref().map(Unseen::of))
 }
 
 /// An imported run that holds figures alone; none of any other run, one that was imported with tapes among them.

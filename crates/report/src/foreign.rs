@@ -38,6 +38,7 @@ mod seen;
 mod sglang;
 mod statistics;
 mod text;
+mod unseen;
 mod vllm;
 mod vllm_rust;
 mod vllm_sweep;
@@ -50,6 +51,7 @@ pub use imported::{
     ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedSource, NotKnown,
 };
 pub use run::ImportedRun;
+pub use unseen::Unseen;
 
 use fields::Fields;
 use figures::FigureSheet;

@@ -103,7 +103,7 @@ pub use exposition::{Exposition, MetricFamily, MetricKind, MetricSeries, MetricV
 pub use foreign::{
     ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignFormats,
     ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun, ImportedSource,
-    NotKnown,
+    NotKnown, Unseen,
 };
 pub use goal::Bounds;
 pub use lengths::LengthTally;

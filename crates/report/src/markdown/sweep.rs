@@ -53,6 +53,13 @@ impl SweepReport {
         for note in self.level_notes() {
             out.push_str(&format!("- note: {}\n", escape(note)));
         }
+        let not_known = self.not_known();
+        if !not_known.is_empty() {
+            out.push_str("\nNot known:\n\n");
+        }
+        for known in not_known {
+            out.push_str(&format!("- {}: {}\n", escape(&known.what), escape(&known.why)));
+        }
         out.push('\n');
         out
     }

@@ -78,13 +78,14 @@ impl ImportedRun {
     }
 }
 
-fn not_known(all: &[NotKnown]) -> Table {
+/// What is not known, and why.
+pub(super) fn not_known<'a>(all: impl IntoIterator<Item = &'a NotKnown>) -> Table {
     let row = |known: &NotKnown| Row::plain([Cell::left(&*known.what), Cell::left(&*known.why)]);
     Table {
         name: None,
         label: "Not known".to_owned(),
         heads: vec![Head::words("what"), Head::words("why")],
-        rows: all.iter().map(row).collect(),
+        rows: all.into_iter().map(row).collect(),
         notes: Vec::new(),
     }
 }

@@ -4,6 +4,7 @@ mod clients;
 mod damage;
 mod figures;
 mod round_trip;
+mod unseen;
 
 use fizeau_report::{ForeignError, ForeignFile, ForeignFormats, ImportedLevel};
 use serde_json::Value;
