@@ -39,6 +39,23 @@ pub(crate) fn unseen(run: &StoredRun, stored: &StoredLevel) -> Result<Option<Uns
     Ok(level(stored.path())?.as_ref().map(Unseen::of))
 }
 
+/// Opens a run for what takes its requests; one that was imported without says so.
+pub(crate) fn open_with_tapes(path: &Path) -> Result<StoredRun, Fail> {
+    match without_tapes(path)? {
+        Some(_) => Err(no_requests(path)),
+        None => StoredRun::open(path).map_err(Fail::usage),
+    }
+}
+
+/// That a run has figures alone, and what there is to do with it.
+pub(crate) fn no_requests(path: &Path) -> Fail {
+    let path = path.display();
+    Fail::usage(format!(
+        "{path}: imported without tapes: its figures have no requests behind them and no intervals; `fizeau pareto` and \
+         `fizeau report` of several runs show its levels beside others"
+    ))
+}
+
 /// An imported run that holds figures alone; none of any other run, one that was imported with tapes among them.
 pub(crate) fn without_tapes(path: &Path) -> Result<Option<ImportedRun>, Fail> {
     let document = path.join("run.json");

@@ -57,5 +57,3 @@ use fields::Fields;
 use figures::FigureSheet;
 use object::Object;
 use seen::Seen;
-#[cfg(feature = "html")]
-pub(crate) use text::{COLUMNS as TEXT_COLUMNS, cells as cells_of};

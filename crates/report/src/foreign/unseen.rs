@@ -71,9 +71,18 @@ impl Unseen {
         // Where the file has no such instant, a tape has that of the sending.
         let has_no_plan = tape.marks.send_start == Some(tape.marks.intended);
         match column {
-            "session" | "turn" | "endpoint" | "asked_output_tokens" | "connection" | "stamps"
-            | "released_at_ms" | "send_end_at_ms" | "first_byte_at_ms" | "release_lateness_ms"
-            | "send_delay_ms" | "connection_wait_ms" => true,
+            "session"
+            | "turn"
+            | "endpoint"
+            | "asked_output_tokens"
+            | "connection"
+            | "stamps"
+            | "released_at_ms"
+            | "send_end_at_ms"
+            | "first_byte_at_ms"
+            | "release_lateness_ms"
+            | "send_delay_ms"
+            | "connection_wait_ms" => true,
             "intended_at_ms" | "ttft_scheduled_ms" | "e2el_scheduled_ms" | "send_lateness_ms" => {
                 has_no_plan
             }

@@ -2,7 +2,7 @@
 
 use fizeau_metrics::Verdict;
 
-use super::escape::escape;
+use super::escape;
 use super::{folded, table};
 use crate::number::{percent, supported};
 use crate::sweep::{SATURATED_NOTE, STAND_IN_NOTE};

@@ -32,7 +32,8 @@ fn requests_are_those_of_the_csv() {
     let mut file = RequestsParquet::new(Vec::new()).unwrap();
     let mut expected = Vec::new();
     for tape in &tapes {
-        let row = RequestRow { level: "a, \"b\"", load: LoadPoint::Concurrency(64), tape, unseen: None };
+        let row =
+            RequestRow { level: "a, \"b\"", load: LoadPoint::Concurrency(64), tape, unseen: None };
         file.add(&row).unwrap();
         expected.push(fields(&row.csv()));
     }
