@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use fizeau::report::{ImportedLevel, ImportedRun};
+use fizeau::harness::{StoredLevel, StoredRun};
+use fizeau::report::{ImportedLevel, ImportedRun, Unseen};
 use serde_json::Value;
 
 use crate::exit::{Fail, Named};
@@ -28,6 +29,31 @@ pub(crate) fn level(folder: &Path) -> Result<Option<ImportedLevel>, Fail> {
         )));
     }
     serde_json::from_value(document).named(&name).map(Some)
+}
+
+/// What another tool that measured a level did not see, or did not tell; none of a level that Fizeau measured.
+pub(crate) fn unseen(run: &StoredRun, stored: &StoredLevel) -> Result<Option<Unseen>, Fail> {
+    if run.record().text("imported.source.tool").is_none() {
+        return Ok(None);
+    }
+    Ok(level(stored.path())?.as_ref().map(Unseen::of))
+}
+
+/// Opens a run for what takes its requests; one that was imported without says so.
+pub(crate) fn open_with_tapes(path: &Path) -> Result<StoredRun, Fail> {
+    match without_tapes(path)? {
+        Some(_) => Err(no_requests(path)),
+        None => StoredRun::open(path).map_err(Fail::usage),
+    }
+}
+
+/// That a run has figures alone, and what there is to do with it.
+pub(crate) fn no_requests(path: &Path) -> Fail {
+    let path = path.display();
+    Fail::usage(format!(
+        "{path}: imported without tapes: its figures have no requests behind them and no intervals; `fizeau pareto` and \
+         `fizeau report` of several runs show its levels beside others"
+    ))
 }
 
 /// An imported run that holds figures alone; none of any other run, one that was imported with tapes among them.

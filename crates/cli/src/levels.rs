@@ -99,6 +99,7 @@ pub(crate) fn report(
             .then(|| Until { is_reached: run.is_precise(), outcomes: run.precision.clone() }),
         warm_up: Some(WarmUp { sent: run.warmup.sent, failed: run.warmup.failed }),
         checklist: None,
+        unseen: None,
         folder,
         detail: None,
     }

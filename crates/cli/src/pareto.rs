@@ -168,6 +168,10 @@ impl Shown<'_> {
             1 => format!("its one row has no number for {}", axes.join(" or ")),
             many => format!("none of its {many} rows has a number for each of {}", axes.join(", ")),
         };
+        let why = match asked::axes_with_numbers(self.table)? {
+            Some(name) => format!("{why}; --axes {name} has numbers"),
+            None => why,
+        };
         Err(Fail::broken(format!("{}: the frontier is empty: {why}", self.table.name())))
     }
 }

@@ -4,6 +4,7 @@ mod answer;
 mod before;
 mod detail;
 mod export;
+mod figures;
 mod level;
 mod many;
 mod page;
@@ -54,10 +55,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
         [path] => path,
         several => return many::run(args, several),
     };
-    if let Some(run) = imported::without_tapes(path)? {
-        return figures_alone(&run, path, args, concept);
-    }
-    let run = open(path)?;
+    let run = match open(path)? {
+        Opened::Tapes(run) => run,
+        Opened::Figures(run) => return figures::run(&run, path, args),
+    };
     let asked = Asked::new(args, &run)?;
     if args.export.is_wanted() {
         return export::run(&run, &asked, &args.export);
@@ -77,8 +78,16 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Fail> {
     levels(&run, &Asked { depth, page, ..asked })
 }
 
-/// A run with tapes, which may be one of several but not several.
-fn open(path: &Path) -> Result<StoredRun, Fail> {
+/// A run that is named.
+enum Opened {
+    /// With what each request did.
+    Tapes(StoredRun),
+    /// Another tool's, of which there are figures alone.
+    Figures(ImportedRun),
+}
+
+/// A run, which may be one of several but not several.
+fn open(path: &Path) -> Result<Opened, Fail> {
     if holds_whatif(path) {
         return Err(Fail::usage(format!(
             "{path}: several configurations side by side: report.html shows them; each is a run of its own: \
@@ -86,49 +95,27 @@ fn open(path: &Path) -> Result<StoredRun, Fail> {
             path = path.display()
         )));
     }
-    if imported::without_tapes(path)?.is_some() {
-        return Err(Fail::usage(format!(
-            "{path}: imported without tapes: `fizeau report {path}` alone has a page of it, and `fizeau pareto` its levels \
-             beside others",
-            path = path.display()
-        )));
+    if path.is_file() {
+        return Err(is_a_file(path));
     }
-    StoredRun::open(path).map_err(Fail::usage)
+    match imported::without_tapes(path)? {
+        Some(run) => Ok(Opened::Figures(run)),
+        None => StoredRun::open(path).map(Opened::Tapes).map_err(Fail::usage),
+    }
 }
 
-/// A run of another tool of which there are figures and no tapes: what is known, and what is not.
-fn figures_alone(
-    run: &ImportedRun,
-    path: &Path,
-    args: &ReportArgs,
-    concept: Option<Concept>,
-) -> Result<Exit, Fail> {
-    let needs_tapes = concept.is_some()
-        || !args.view.tools.is_empty()
-        || args.view.percentile_rule.is_some()
-        || !args.view.percentiles.is_empty()
-        || !args.goodput.is_empty();
-    if needs_tapes {
-        return Err(Fail::usage(format!(
-            "{}: imported without tapes: its figures are those of another tool's file, and no other can be computed",
-            run.name()
-        )));
-    }
-    if args.export.is_wanted() {
-        return Err(Fail::usage(format!(
-            "{}: imported without tapes; `fizeau pareto DIR --table` prints its levels as CSV",
-            run.name()
-        )));
-    }
-    match args.json {
-        true => say(serde_json::to_string_pretty(run).map_err(Fail::broken)?)?,
-        false => {
-            let page = Place::of(args.html.as_deref(), path.join(PAGE)).write(&run.page())?;
-            say(run.text())?;
-            say_page(page.as_deref())?;
-        }
-    }
-    Ok(Exit::Good)
+/// What to name in place of a file: the folder that it lies in, or what takes it in.
+fn is_a_file(path: &Path) -> Fail {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let (name, is_of_run) = (path.display(), folder.join("run.json").is_file());
+    Fail::usage(match is_of_run {
+        true => format!("{name}: a file; name the folder of its run, {}", folder.display()),
+        false => format!(
+            "{name}: a file, and a run is a folder; another tool's file becomes one by \
+             `fizeau convert {name} --out DIR`"
+        ),
+    })
 }
 
 /// What is asked of the tapes, by the command line or by the run itself.

@@ -79,6 +79,17 @@ impl Checklist {
         Self { rows: Check::ALL.into_iter().map(row).collect() }
     }
 
+    /// The list of a run of which nothing can be told, because of `evidence`.
+    #[must_use]
+    pub fn unknown(evidence: &str) -> Self {
+        let row = |check: Check| CheckRow {
+            check,
+            outcome: CheckOutcome::Unknown,
+            evidence: evidence.to_owned(),
+        };
+        Self { rows: Check::ALL.into_iter().map(row).collect() }
+    }
+
     /// All rows, in the order of [`Check::ALL`].
     #[must_use]
     pub fn rows(&self) -> &[CheckRow] {

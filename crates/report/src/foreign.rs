@@ -39,6 +39,7 @@ mod seen;
 mod sglang;
 mod statistics;
 mod text;
+mod unseen;
 mod vllm;
 mod vllm_rust;
 mod vllm_sweep;
@@ -52,10 +53,9 @@ pub use imported::{
 };
 pub use name::plain_name;
 pub use run::ImportedRun;
+pub use unseen::Unseen;
 
 use fields::Fields;
 use figures::FigureSheet;
 use object::Object;
 use seen::Seen;
-#[cfg(feature = "html")]
-pub(crate) use text::{COLUMNS as TEXT_COLUMNS, cells as cells_of};

@@ -16,7 +16,7 @@ use fizeau_metrics::{
 };
 
 use crate::number::number;
-use crate::{Asked, Checklist, PeerComparison};
+use crate::{Asked, Checklist, PeerComparison, Unseen};
 
 pub(crate) use proof::tail;
 pub use speed::{DecodeLight, Light, Reference, SpeedOfLight};
@@ -48,6 +48,8 @@ pub struct LevelReport {
     pub warm_up: Option<WarmUp>,
     /// What it is held against before it is believed. Absent at a level of a sweep, which has one for all of them.
     pub checklist: Option<Checklist>,
+    /// What is not known of it since another tool measured it; absent where none did. See [`LevelReport::with_unseen`].
+    pub unseen: Option<Box<Unseen>>,
     /// The level's folder, relative to the report; absent if none was written.
     pub folder: Option<String>,
     /// What pages and pictures show of its tapes; absent where those were not read for it. It is no part of `summary.json`.

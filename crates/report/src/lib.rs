@@ -103,7 +103,7 @@ pub use exposition::{Exposition, MetricFamily, MetricKind, MetricSeries, MetricV
 pub use foreign::{
     ExportLevel, ExportedFile, ForeignError, ForeignFile, ForeignFormat, ForeignFormats,
     ImportedAbout, ImportedCounts, ImportedLevel, ImportedLoad, ImportedRun, ImportedSource,
-    NotKnown, plain_name,
+    NotKnown, Unseen, plain_name,
 };
 pub use goal::Bounds;
 pub use lengths::LengthTally;

@@ -6,6 +6,8 @@ mod sweep;
 
 use std::fmt;
 
+pub(crate) use escape::escape;
+
 use crate::{ReportSink, SweepReport};
 
 /// Writes a report as [`SweepReport::markdown`] has it.

@@ -12,8 +12,8 @@ use std::borrow::Cow;
 use fizeau_core::Tape;
 use fizeau_metrics::RequestMetrics;
 
-use crate::{LoadKind, LoadPoint, csv_field};
-use list::{COLUMNS, Content};
+use crate::{LoadKind, LoadPoint, Unseen, csv_field};
+use list::{COLUMNS, Column, Content};
 
 /// A request of a level, as a row. The columns and their order are the same for every run; what is not known is empty.
 ///
@@ -25,7 +25,7 @@ use list::{COLUMNS, Content};
 /// let mut tape = Tape::sent_at(ms(10));
 /// tape.arrivals.push(Arrival::tokens(ms(30), 1, Channel::Visible));
 ///
-/// let row = RequestRow { level: "concurrency-0008", load: LoadPoint::Concurrency(8), tape: &tape };
+/// let row = RequestRow { level: "concurrency-0008", load: LoadPoint::Concurrency(8), tape: &tape, unseen: None };
 /// assert!(RequestRow::csv_head().starts_with("level,load_kind,load_value,request,session,turn,"));
 /// assert!(row.csv().starts_with("concurrency-0008,concurrency,8,0,0,0,"));
 /// ```
@@ -37,6 +37,8 @@ pub struct RequestRow<'a> {
     pub load: LoadPoint,
     /// All that was seen of it.
     pub tape: &'a Tape,
+    /// What was not, where another tool measured.
+    pub unseen: Option<&'a Unseen>,
 }
 
 /// One field of a row.
@@ -79,7 +81,14 @@ impl<'a> RequestRow<'a> {
     /// The fields, in the order of the columns.
     pub fn cells(&self) -> impl Iterator<Item = RequestCell<'a>> {
         let seen = Seen { row: *self, metrics: RequestMetrics::of(self.tape) };
-        COLUMNS.iter().map(move |column| column.content.cell(&seen))
+        let is_hidden = move |column: &Column| {
+            let unseen = seen.row.unseen;
+            unseen.is_some_and(|unseen| unseen.hides(column.name, seen.row.tape))
+        };
+        COLUMNS.iter().map(move |column| match is_hidden(column) {
+            true => RequestCell::Empty,
+            false => column.content.cell(&seen),
+        })
     }
 
     /// The names of the columns as a line of comma-separated values (RFC 4180), without a newline.

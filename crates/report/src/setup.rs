@@ -148,12 +148,20 @@ pub struct Workload {
     pub input_tokens: String,
     /// How long outputs are asked to be, in words.
     pub output_tokens: String,
-    /// The seed of all that is drawn.
-    pub seed: u64,
+    /// The seed of all that is drawn; absent where nobody recorded it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
     /// How requests arrive, in one line.
     pub arrivals: String,
     /// Arrivals and cache hits asked for, as figures.
     pub asked: Asked,
+}
+
+impl Workload {
+    /// The seed in words.
+    pub(crate) fn seed_words(&self) -> String {
+        self.seed.map_or_else(|| "not recorded".to_owned(), |seed| seed.to_string())
+    }
 }
 
 /// The machine that the client ran on.
@@ -202,7 +210,7 @@ impl Setup {
             ("Input tokens", self.workload.input_tokens.clone()),
             ("Output tokens", self.workload.output_tokens.clone()),
             ("Arrivals", self.workload.arrivals.clone()),
-            ("Seed", self.workload.seed.to_string()),
+            ("Seed", self.workload.seed_words()),
             ("Speed of light: model", none(&self.model_config)),
             ("Speed of light: device", none(&self.hardware)),
             ("Speed of light: deployment", none(&self.deployment)),

@@ -12,7 +12,7 @@ use fizeau_metrics::Verdict;
 
 use crate::sweep::{SATURATED_NOTE, STAND_IN_NOTE};
 use crate::words::listed;
-use crate::{ChecklistRows, Engine, LevelReport, OperatingPoint, Place, SweepReport};
+use crate::{ChecklistRows, Engine, LevelReport, NotKnown, OperatingPoint, Place, SweepReport};
 pub(crate) use chart::Pen;
 use table::{Column, Row, Table};
 pub(crate) use wrap::{plain, wrap};
@@ -95,6 +95,7 @@ impl SweepReport {
         }
         out.extend(self.client_lines().into_iter().flatten().map(Line::text));
         self.say_verdict(&mut out);
+        self.say_not_known(&mut out);
         let checklist = self.checklist().text(terminal.checklist, terminal.width.min(SENTENCE));
         out.push(Line::Whole(checklist));
         if let Some(report) = terminal.report {
@@ -102,6 +103,16 @@ impl SweepReport {
             out.push(Line::Whole(format!("Report: {}", plain(report))));
         }
         finish(out, terminal)
+    }
+
+    /// What another tool that measured did not tell.
+    fn say_not_known(&self, out: &mut Vec<Line>) {
+        let all = self.not_known();
+        if !all.is_empty() {
+            out.push(Line::text("Not known:".to_owned()));
+        }
+        let line = |known: &NotKnown| Line::text(format!("  {}: {}", known.what, known.why));
+        out.extend(all.into_iter().map(line));
     }
 
     fn say_setup(&self, out: &mut Vec<Line>) {
@@ -114,7 +125,7 @@ impl SweepReport {
             workload.dataset,
             workload.input_tokens,
             workload.output_tokens,
-            workload.seed,
+            workload.seed_words(),
             workload.arrivals
         )));
         match &setup.engine {

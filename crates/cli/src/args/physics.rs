@@ -51,3 +51,25 @@ pub(crate) struct PhysicsArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) calibration: Option<PathBuf>,
 }
+
+impl PhysicsArgs {
+    /// The flags that are given.
+    pub(crate) fn given(&self) -> Vec<&'static str> {
+        let all = [
+            ("--model-config", self.model_config.is_some()),
+            ("--hardware", self.hardware.is_some()),
+            ("--tp", self.tp.is_some()),
+            ("--pp", self.pp.is_some()),
+            ("--ep", self.ep.is_some()),
+            ("--dp", self.dp.is_some()),
+            ("--replicas", self.replicas.is_some()),
+            ("--weights", self.weights.is_some()),
+            ("--kv", self.kv.is_some()),
+            ("--memory-share", self.memory_share.is_some()),
+            ("--max-num-seqs", self.max_num_seqs.is_some()),
+            ("--draft", self.draft.is_some()),
+            ("--calibration", self.calibration.is_some()),
+        ];
+        all.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag).collect()
+    }
+}

@@ -15,6 +15,7 @@ use super::agree::{changed, files_must_agree, refused};
 use super::{Decided, level};
 use crate::args::CompareArgs;
 use crate::exit::Fail;
+use crate::imported;
 
 /// What is to be known of every such comparison.
 const OF_INTERVALS: &str = "compared by the intervals in the files, not by requests: what pairs of the same requests would show is \
@@ -58,6 +59,9 @@ impl Run {
                 .into_iter()
                 .find(|file| file.is_file())
                 .ok_or_else(|| {
+                    if let Ok(Some(_)) = imported::without_tapes(path) {
+                        return imported::no_requests(path);
+                    }
                     let path = path.display();
                     Fail::usage(format!(
                         "{path}: no sweep.json and no summary.json, which a comparison with a file takes"

@@ -8,6 +8,7 @@ use fizeau::metrics::{GoodputGoals, Pace};
 use super::choice;
 use super::level::Level;
 use crate::exit::{Fail, Named};
+use crate::imported;
 
 /// A stored run, its levels in the order of their loads.
 pub(super) struct Run {
@@ -19,7 +20,7 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn open(path: &Path) -> Result<Self, Fail> {
-        let stored = StoredRun::open(path).map_err(Fail::usage)?;
+        let stored = imported::open_with_tapes(path)?;
         let record = record(&stored)?;
         let levels = stored.levels().iter();
         let levels = levels.map(|level| Level::read(level, &record));

@@ -32,8 +32,12 @@ pub(super) fn run(args: &ConvertArgs) -> Result<Exit, Fail> {
     }
     for (run, folder) in runs.into_iter().zip(folders) {
         let words = said(&run);
+        let page = match run.has_tapes() {
+            true => format!("; `fizeau report {}` writes its page", folder.display()),
+            false => String::new(),
+        };
         write::run(&run, &folder)?;
-        say(format!("{}: {words}", folder.display()))?;
+        say(format!("{}: {words}{page}", folder.display()))?;
     }
     Ok(Exit::Good)
 }

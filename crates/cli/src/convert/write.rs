@@ -173,6 +173,10 @@ fn histograms(folder: &RunFolder, level: &LevelReport) -> Result<(), Fail> {
             histograms.add(&tape.map_err(Fail::usage)?);
         }
     }
+    // Gaps that are made up are in no figure.
+    if level.unseen.as_ref().is_some_and(|unseen| unseen.has_no_gaps()) {
+        histograms.itl = fizeau::metrics::LatencyHistogram::default();
+    }
     let duration = level.summary.throughput.duration.to_nanos().unwrap_or_default();
     let name = folder.path().display().to_string();
     folder.write_histograms(&histograms, duration).named(&name)

@@ -112,6 +112,7 @@ pub(super) fn report(
         status,
         warm_up: warm_up(shards),
         checklist: None,
+        unseen: None,
         folder: None,
         detail: None,
     };

@@ -12,7 +12,7 @@ use fizeau::roofline::HourlyRate;
 use super::{Asked, Stored, level::Level};
 use crate::args::ExportArgs;
 use crate::exit::{Exit, Fail};
-use sink::Sink;
+pub(super) use sink::Sink;
 
 /// Everything that `args` ask for.
 pub(super) fn run(run: &StoredRun, asked: &Asked, args: &ExportArgs) -> Result<Exit, Fail> {

@@ -5,7 +5,7 @@ use fizeau::harness::{Driven, Ended, LevelRun, Notice, Observer, StoredLevel, St
 use fizeau::metrics::{LevelTally, PeerSettings, PrecisionOutcome, Validity, Verdict};
 use fizeau::report::{
     Checklist, Detail, LevelReport, LevelStatus, RequestRate, Selection, Setup, SpeedOfLight,
-    Until, VllmResult, VllmRun, VllmTally,
+    Unseen, Until, VllmResult, VllmRun, VllmTally,
 };
 
 use super::before::Before;
@@ -13,6 +13,7 @@ use super::detail::Details;
 use super::{Asked, Depth, each_tape, physics, setup};
 use crate::client::Client;
 use crate::exit::Fail;
+use crate::imported;
 use crate::levels::{self, Kept, NO_PHYSICS, Yardstick};
 use crate::speed::Physics;
 
@@ -43,7 +44,9 @@ impl Level {
             tally = tally.of_closed_loop();
         }
         let mut kept = Kept::new(None, physics.as_ref());
-        let mut vllm = VllmTally::new(&Selection::default(), &asked.goals, Detail::Brief);
+        let unseen = imported::unseen(run, stored)?;
+        let shown = of_vllm(unseen.as_ref())?;
+        let mut vllm = VllmTally::new(&shown, &asked.goals, Detail::Brief);
         let mut details = (asked.depth == Depth::Page).then(Details::default);
         let cut = each_tape(stored, |tape| {
             tally.add(&tape);
@@ -59,6 +62,9 @@ impl Level {
         let goals = asked.goals.clone();
         let settings = PeerSettings { goals, max_concurrency: before.cap };
         report.detail = details.map(|details| Box::new(details.finish(&settings)));
+        if let Some(unseen) = unseen {
+            report = report.with_unseen(unseen);
+        }
         let vllm = vllm.finish(vllm_run(&setup, &before));
         Ok(Self { name: stored.name().to_owned(), setup, vllm, report, kept })
     }
@@ -79,6 +85,16 @@ impl Level {
         // What a file says may hold what a terminal would obey.
         let head = head.map(|line| line.replace(char::is_control, "\u{fffd}")).join("\n");
         format!("{head}\n{}\n{}", self.vllm.block(), self.report.block())
+    }
+}
+
+/// The latencies in vLLM's block: its ITL only where gaps were seen.
+fn of_vllm(unseen: Option<&Unseen>) -> Result<Selection, Fail> {
+    match unseen {
+        Some(unseen) if unseen.has_no_gaps() => {
+            Selection::parse("ttft,tpot", "99").map_err(Fail::broken)
+        }
+        _ => Ok(Selection::default()),
     }
 }
 

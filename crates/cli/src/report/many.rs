@@ -1,14 +1,14 @@
 //! Several runs on one page, the first of which the others are held against.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Parser;
 use fizeau::harness::StoredRun;
 use fizeau::metrics::Verdict;
-use fizeau::report::{ComparisonPage, ComparisonReport, SweepReport};
+use fizeau::report::{ComparisonPage, ComparisonReport, ImportedRun, SweepReport};
 
 use super::level::Level;
-use super::{Asked, Depth, Place, Stored, open, say_page, setup};
+use super::{Asked, Depth, Opened, Place, Stored, open, say_page, setup};
 use crate::args::{CompareArgs, ReportArgs};
 use crate::compare;
 use crate::exit::{Exit, Fail};
@@ -17,6 +17,9 @@ use crate::say::say;
 
 /// Its name, in the folder in which the program runs: it is of no run more than of another.
 const PAGE: &str = "comparison.html";
+
+/// Why runs of which no two have tapes are not tested against each other.
+const UNTESTED: &str = "a run that was imported without tapes has no requests and no intervals, and a test takes either";
 
 /// A run and what it is called.
 pub(super) type Side = (String, SweepReport);
@@ -32,22 +35,34 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
             "report: several runs make a page, and nothing else; `fizeau compare --json` holds them against each other",
         ));
     }
-    let mut all: Vec<Side> = Vec::new();
+    let (mut all, mut imported, mut own) = (Vec::<Side>::new(), Vec::new(), Vec::new());
     for (path, name) in paths.iter().zip(names(paths)) {
-        let run = open(path)?;
+        let run = match open(path)? {
+            Opened::Tapes(run) => run,
+            Opened::Figures(run) => {
+                imported.push((name, run));
+                continue;
+            }
+        };
+        own.push(path.clone());
         let asked = Asked { depth: Depth::Page, ..Asked::new(args, &run)? };
-        let own = sides(&run, Level::all(&run, &asked)?, &asked)?;
-        all.extend(own.into_iter().map(|(side, report)| match &*side {
+        let sides = sides(&run, Level::all(&run, &asked)?, &asked)?;
+        all.extend(sides.into_iter().map(|(side, report)| match &*side {
             "" => (name.clone(), report),
             side => (format!("{name} {side}"), report),
         }));
     }
-    let comparison = compared(paths);
-    let tests = comparison.as_ref().map_err(|fail| fail.message.as_str());
-    let page = Place::of(args.html.as_deref(), PAGE.into()).write(&page(&all, tests))?;
+    let comparison = match own.as_slice() {
+        [_, _, ..] => compared(&own).map_err(|fail| fail.message),
+        _ => Err(UNTESTED.to_owned()),
+    };
+    let tests = comparison.as_ref().map_err(String::as_str);
+    let page = ComparisonPage { runs: &all, imported: &imported, comparison: tests }.page();
+    let page = Place::of(args.html.as_deref(), PAGE.into()).write(&page)?;
     all.iter().try_for_each(|(name, report)| say(line(name, report)))?;
-    if let Err(fail) = comparison {
-        say(format!("no tests between them: {fail}"))?;
+    imported.iter().try_for_each(|(name, run)| say(figures_line(name, run)))?;
+    if let Err(reason) = comparison {
+        say(format!("no tests between them: {reason}"))?;
     }
     say_page(page.as_deref())?;
     let is_invalid = all.iter().any(|(_, report)| report.verdict() == Verdict::Invalid);
@@ -58,7 +73,7 @@ pub(super) fn run(args: &ReportArgs, paths: &[PathBuf]) -> Result<Exit, Fail> {
 pub(super) fn page(sides: &[Side], comparison: Result<&ComparisonReport, &str>) -> String {
     match sides {
         [(_, report)] => report.page(),
-        runs => ComparisonPage { runs, comparison }.page(),
+        runs => ComparisonPage { runs, imported: &[], comparison }.page(),
     }
 }
 
@@ -95,6 +110,11 @@ fn compared(paths: &[PathBuf]) -> Result<ComparisonReport, Fail> {
     compare::compared(&line.map_err(Fail::usage)?.compare)
 }
 
+/// What a run by itself is called.
+pub(super) fn name(path: &Path) -> String {
+    names(&[path.to_path_buf()]).pop().unwrap_or_default()
+}
+
 /// The last part of each path, or all of it where two end alike.
 pub(super) fn names(paths: &[PathBuf]) -> Vec<String> {
     let last = |path: &PathBuf| {
@@ -121,4 +141,14 @@ fn line(name: &str, report: &SweepReport) -> String {
     };
     // What a file says may hold what a terminal would obey.
     format!("{name}: {verdict}, {levels}{point}").replace(char::is_control, "\u{fffd}")
+}
+
+/// A run without tapes in a line.
+fn figures_line(name: &str, run: &ImportedRun) -> String {
+    let levels = match run.levels().len() {
+        1 => "1 level".to_owned(),
+        many => format!("{many} levels"),
+    };
+    let line = format!("{name}: suspect, {levels}, imported without tapes");
+    line.replace(char::is_control, "\u{fffd}")
 }

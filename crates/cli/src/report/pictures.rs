@@ -7,7 +7,7 @@ use fizeau::report::{ChartRun, Picture, PictureError};
 
 use super::level::Level;
 use super::many::{names, sides};
-use super::{Asked, Depth, open};
+use super::{Asked, Depth, Opened, figures, open};
 use crate::args::ReportArgs;
 use crate::exit::{Exit, Fail, Named};
 use crate::say::say;
@@ -94,7 +94,15 @@ fn named(kind: Kind, path: &Path) -> String {
 fn runs(args: &ReportArgs, paths: &[PathBuf]) -> Result<Vec<ChartRun>, Fail> {
     let mut runs = Vec::new();
     for (path, name) in paths.iter().zip(names(paths)) {
-        let run = open(path)?;
+        let run = match open(path)? {
+            Opened::Tapes(run) => run,
+            Opened::Figures(run) => {
+                figures::takes_no_tapes(path, args)?;
+                let name = if paths.len() == 1 { "" } else { &name };
+                runs.push(run.charts(name));
+                continue;
+            }
+        };
         let asked = Asked { depth: Depth::Page, ..Asked::new(args, &run)? };
         let sides = sides(&run, Level::all(&run, &asked)?, &asked)?;
         let is_alone = paths.len() == 1 && sides.len() == 1;

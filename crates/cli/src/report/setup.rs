@@ -76,7 +76,7 @@ pub(crate) fn setup(record: &RunRecord) -> Setup {
             dataset: text("workload.dataset"),
             input_tokens: text("workload.input_tokens"),
             output_tokens: text("workload.output_tokens"),
-            seed: number("workload.seed").unwrap_or_default(),
+            seed: number("workload.seed"),
             arrivals: text("workload.arrivals"),
             asked: asked(record, "setup.workload.asked"),
         },

@@ -15,6 +15,7 @@ use super::level::Level;
 use super::{Asked, physics, setup};
 use crate::args::PhysicsArgs;
 use crate::exit::{Fail, Named};
+use crate::imported;
 use crate::levels::Kept;
 use crate::planned::{Planned, is_sustained};
 use crate::price;
@@ -49,7 +50,7 @@ impl Stored {
         goodput: &[String],
         physics: &PhysicsArgs,
     ) -> Result<Self, Fail> {
-        let run = StoredRun::open(path).map_err(Fail::usage)?;
+        let run = imported::open_with_tapes(path)?;
         let asked = Asked::as_run(&run, goodput, physics, (None, None))?;
         Self::of(&run, Level::all(&run, &asked)?, &asked)
     }

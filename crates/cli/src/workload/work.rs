@@ -29,7 +29,7 @@ impl Work {
             dataset: self.dataset(args),
             input_tokens: input.words(),
             output_tokens: output.words(),
-            seed: args.seed,
+            seed: Some(args.seed),
             arrivals: self.describe_arrivals(),
             asked: self.asked(one_in),
         }

@@ -18,6 +18,7 @@ mod decision;
 mod devices;
 mod engine;
 mod exports;
+mod imported;
 mod interrupt;
 mod live;
 mod merge;

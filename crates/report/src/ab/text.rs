@@ -32,7 +32,7 @@ impl AbReport {
             workload.input_tokens,
             workload.output_tokens,
             workload.arrivals,
-            workload.seed,
+            workload.seed_words(),
             self.planned,
         );
         wrapped(&mut out, &asked);

@@ -116,6 +116,7 @@ pub struct ImportedCounts {
 
 /// Something that cannot be known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotKnown {
     /// What.
     pub what: String,

@@ -2,6 +2,7 @@
 
 use super::ImportedRun;
 use super::text::{COLUMNS, cells};
+use crate::markdown::escape;
 
 impl ImportedRun {
     /// The table of what is known, and what is not, as GitHub's Markdown.
@@ -9,7 +10,7 @@ impl ImportedRun {
     pub fn markdown(&self) -> String {
         let tool = self.levels().first().map_or("another tool", |level| level.source.tool.as_str());
         let mut text =
-            format!("### {}\n\nMeasured by {}, imported; ", escaped(&self.title()), escaped(tool));
+            format!("### {}\n\nMeasured by {}, imported; ", escape(&self.title()), escape(tool));
         text.push_str("nothing here can be computed again or checked.\n\n| load |");
         for (_, _, name) in COLUMNS {
             text.push_str(&format!(" {name} |"));
@@ -31,31 +32,12 @@ impl ImportedRun {
             "\nBold: no other level beats it. \\*: the greatest of fewer than 100 values.\n\n",
         );
         for caveat in self.caveats() {
-            text.push_str(&format!("- {}\n", escaped(caveat)));
+            text.push_str(&format!("- {}\n", escape(caveat)));
         }
         text.push_str("\nNot known:\n\n");
         for (what, why) in self.not_known() {
-            text.push_str(&format!("- {}: {}\n", escaped(what), escaped(why)));
+            text.push_str(&format!("- {}: {}\n", escape(what), escape(why)));
         }
         text
     }
-}
-
-/// What Markdown or HTML would take for more than text, and what would end a line.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' => {
-                out.push('\\');
-                out.push(c);
-            }
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
 }

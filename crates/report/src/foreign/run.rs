@@ -131,7 +131,7 @@ impl ImportedRun {
                 dataset: about.dataset.unwrap_or_else(unknown),
                 input_tokens: self.mean_words("prompt_tokens"),
                 output_tokens: self.mean_words("output_tokens"),
-                seed: 0,
+                seed: None,
                 arrivals: self.arrivals(),
                 asked: first.map(ImportedLevel::asked).unwrap_or_default(),
             },

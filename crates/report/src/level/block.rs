@@ -29,11 +29,11 @@ impl LevelReport {
             lines.extend(latency("E2EL to the embedding (ms):", &metrics.e2el));
         } else {
             lines.extend(latency("TTFT from send (ms):", &metrics.ttft));
-            lines.extend(latency("TTFT scheduled (ms):", &metrics.ttft_scheduled));
+            lines.extend(self.seen("TTFT scheduled (ms):", &metrics.ttft_scheduled));
             lines.extend(latency("TPOT, pace of a reply (ms):", &metrics.tpot));
             lines.extend(latency("E2EL to last token (ms):", &metrics.e2el));
-            lines.extend(latency("ICL, gap of chunks (ms):", &metrics.icl));
-            lines.extend(latency("ITL, gap of tokens (ms):", &metrics.itl));
+            lines.extend(self.seen("ICL, gap of chunks (ms):", &metrics.icl));
+            lines.extend(self.seen("ITL, gap of tokens (ms):", &metrics.itl));
         }
         lines.extend(self.rate_lines());
         lines.extend(self.token_lines());
@@ -49,6 +49,7 @@ impl LevelReport {
         lines.extend(self.proof_lines());
         lines.extend(self.speed_lines());
         lines.extend(self.verdict_lines());
+        lines.extend(self.unseen_lines());
         lines.push("=".repeat(50));
         lines.join("\n")
     }
@@ -174,6 +175,24 @@ impl LevelReport {
         let notes = self.validity.notes.iter();
         lines.extend(notes.map(|note| sentence(&format!("note: {note}"))));
         lines
+    }
+}
+
+impl LevelReport {
+    /// A latency; in one line that it is not known where another tool did not see it.
+    fn seen(&self, name: &str, sample: &Distribution) -> Vec<String> {
+        match &self.unseen {
+            Some(_) if sample.n == 0 => vec![line(name, "not known")],
+            _ => latency(name, sample).into(),
+        }
+    }
+
+    /// What is not known since another tool measured it.
+    fn unseen_lines(&self) -> Vec<String> {
+        let Some(unseen) = &self.unseen else { return Vec::new() };
+        let known = unseen.not_known().iter();
+        let known = known.map(|known| sentence(&format!("{}: {}", known.what, known.why)));
+        std::iter::once("Not known:".to_owned()).chain(known).collect()
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::proof::Client;
 use super::{LevelReport, LevelStatus, LoadPoint, WarmUp};
-use crate::{Asked, Checklist};
+use crate::{Asked, Checklist, Unseen};
 
 /// The file as it is written: the schema's names in the schema's order.
 #[derive(Debug, Serialize)]
@@ -30,6 +30,8 @@ struct Summary<'a> {
     #[serde(flatten)]
     summary: Cow<'a, LevelSummary>,
     client: Client<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_known: Option<&'a Unseen>,
     speed_of_light: &'a super::SpeedOfLight,
     #[serde(skip_serializing_if = "Option::is_none")]
     speed_of_light_reason: Option<&'a str>,
@@ -59,6 +61,7 @@ impl Serialize for LevelReport {
             warm_up_reason: self.warm_up.is_none().then_some("it is not recorded"),
             summary: self.known_summary(),
             client: Client(self),
+            not_known: self.unseen.as_deref(),
             speed_of_light: &self.speed_of_light,
             speed_of_light_reason: self.speed_of_light.reason(),
             checklist: self.checklist.as_ref(),

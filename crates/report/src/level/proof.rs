@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use super::LevelReport;
 use crate::block::line;
 use crate::number::{number, percent};
+use crate::terminal::plain;
 use crate::words;
 
 /// The part `client` of `summary.json`: what its machine saw, and beside it the latencies that are its own doing.
@@ -29,7 +30,10 @@ impl Serialize for Client<'_> {
         }
         let Self(level) = self;
         if level.is_simulated() {
-            return nobody(to);
+            return nobody(to, level, NOBODY);
+        }
+        if level.unseen.is_some() {
+            return nobody(to, level, ANOTHER);
         }
         let metrics = &level.summary.metrics;
         let ceiling_share = level.ceiling_share();
@@ -79,8 +83,13 @@ fizeau_core::object_schema!(
     |o| o.each(&["p50", "p99", "max"], fizeau_core::schema::ObjectSchema::or_reason::<f64>)
 );
 
-/// In virtual time there is no client whose own doing could be in a figure.
-fn nobody<S: Serializer>(to: S) -> Result<S::Ok, S::Error> {
+/// In virtual time there is no client whose own doing could be in a figure, and that of another tool says nothing of itself but, now
+/// and then, how late it sent.
+fn nobody<S: Serializer>(
+    to: S,
+    level: &LevelReport,
+    reason: &'static str,
+) -> Result<S::Ok, S::Error> {
     let absent = [
         "threads",
         "connections_fresh",
@@ -95,15 +104,21 @@ fn nobody<S: Serializer>(to: S) -> Result<S::Ok, S::Error> {
         "read_lag_ms",
     ];
     let mut map = to.serialize_map(None)?;
-    map.serialize_entry("stamps", &StampSource::Simulated)?;
+    map.serialize_entry("stamps", &level.client.stamps)?;
+    let lateness = &level.summary.metrics.send_lateness;
     for name in absent {
+        if name == "send_lateness_ms" && level.unseen.is_some() && lateness.n > 0 {
+            map.serialize_entry(name, &Tail { of: lateness, empty: reason })?;
+            continue;
+        }
         map.serialize_entry(name, &None::<f64>)?;
-        map.serialize_entry(&format!("{name}_reason"), NOBODY)?;
+        map.serialize_entry(&format!("{name}_reason"), reason)?;
     }
     map.end()
 }
 
 const NOBODY: &str = "simulated in virtual time: nobody measured";
+const ANOTHER: &str = "another tool measured, and its file does not tell";
 
 /// The median and the tail of a distribution that stands in full in `metrics`.
 #[derive(Debug)]
@@ -149,6 +164,13 @@ impl LevelReport {
             return vec![line("Measured by:", "nobody: simulated, virtual time")];
         }
         let (client, metrics) = (&self.client, &self.summary.metrics);
+        if let Some(unseen) = &self.unseen {
+            let mut lines = vec![line("Measured by:", plain(unseen.tool()))];
+            if metrics.send_lateness.n > 0 {
+                lines.push(line("Send lateness p50/p99/max (ms):", tail(&metrics.send_lateness)));
+            }
+            return lines;
+        }
         let mut lines = vec![
             line("Client threads:", client.watch.threads),
             line("Arrivals stamped by:", words::stamps(client.stamps)),

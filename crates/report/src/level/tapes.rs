@@ -48,6 +48,7 @@ impl LevelReport {
             until: None,
             warm_up: None,
             checklist: None,
+            unseen: None,
             folder: None,
             detail: Some(Box::new(LevelDetail { shape: shape.shape(), peers: Vec::new() })),
         }

@@ -2,7 +2,7 @@
 
 use fizeau_metrics::{Answer, ComparedFigure};
 
-use super::escape::escape;
+use super::escape;
 use super::{folded, table};
 use crate::comparison::table::{Cells, heads};
 use crate::{ChangedField, ComparedLevel, ComparisonReport, RunComparison};

@@ -7,7 +7,7 @@ use crate::terminal::plain;
 /// What Markdown or HTML would read as markup becomes a character reference, which neither does (CommonMark 0.31.2, 6.2
 /// "Entity and numeric character references"). GitHub looks for names after that, so that an `@` is followed by a space of no
 /// width; and for addresses, whose `://` is parted likewise.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for letter in plain(&text).chars() {

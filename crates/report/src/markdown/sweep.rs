@@ -2,7 +2,7 @@
 
 use fizeau_metrics::Verdict;
 
-use super::escape::escape;
+use super::escape;
 use super::{folded, table};
 use crate::number::{percent, supported};
 use crate::sweep::{SATURATED_NOTE, STAND_IN_NOTE};
@@ -52,6 +52,13 @@ impl SweepReport {
         }
         for note in self.level_notes() {
             out.push_str(&format!("- note: {}\n", escape(note)));
+        }
+        let not_known = self.not_known();
+        if !not_known.is_empty() {
+            out.push_str("\nNot known:\n\n");
+        }
+        for known in not_known {
+            out.push_str(&format!("- {}: {}\n", escape(&known.what), escape(&known.why)));
         }
         out.push('\n');
         out

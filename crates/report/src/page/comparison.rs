@@ -6,12 +6,13 @@ use serde::Serialize;
 
 use super::answers::{Answer, Answers};
 use super::figures::Figure;
+use super::imported::Imported;
 use super::levels::Levels;
 use super::table::{Cell, Head, Row, Table};
 use super::template::{Template, data, render};
 use super::top::Top;
 use super::{light, setup};
-use crate::{ChangedField, ChartRun, ComparisonReport, SweepReport};
+use crate::{ChangedField, ChartRun, ComparisonReport, ImportedRun, SweepReport};
 use tested::{Tested, tested};
 
 /// Two runs or more on one page.
@@ -23,13 +24,15 @@ use tested::{Tested, tested};
 /// # use fizeau_report::{ComparisonPage, SweepReport};
 /// # fn page(before: SweepReport, after: SweepReport) -> String {
 /// let runs = [("v1".to_owned(), before), ("v2".to_owned(), after)];
-/// ComparisonPage { runs: &runs, comparison: Err("they were asked different things") }.page()
+/// ComparisonPage { runs: &runs, imported: &[], comparison: Err("they were asked different things") }.page()
 /// # }
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct ComparisonPage<'a> {
     /// The runs with their names, the baseline first.
     pub runs: &'a [(String, SweepReport)],
+    /// Runs of other tools of which there are figures alone: their frontiers lie over the others, and no test is of them.
+    pub imported: &'a [(String, ImportedRun)],
     /// What the tests found; or, in plain words, why there are none.
     pub comparison: Result<&'a ComparisonReport, &'a str>,
 }
@@ -50,7 +53,11 @@ struct Shown {
     /// Every row of the setups, side by side.
     setups: Table,
     runs: Vec<Run>,
+    imported: Vec<Imported>,
 }
+
+/// A setup, row by row.
+type Rows = Vec<(&'static str, String)>;
 
 /// A run of its own.
 #[derive(Debug, Serialize)]
@@ -65,31 +72,44 @@ impl ComparisonPage<'_> {
     /// The content of the page, whole in one file.
     #[must_use]
     pub fn page(&self) -> String {
-        let charts: Vec<ChartRun> =
-            self.runs.iter().map(|(name, report)| ChartRun::of(report, name)).collect();
+        let own = self.runs.iter().map(|(name, report)| ChartRun::of(report, name));
+        let others = self.imported.iter().map(|(name, run)| run.charts(name));
+        let charts: Vec<ChartRun> = own.chain(others).collect();
         let [mut frontier, figures @ ..] = Figure::all(&charts);
         frontier.tables.extend(light::curve(&charts));
         let runs: Vec<Run> =
             self.runs.iter().zip(&charts).map(|(run, chart)| Run::of(run, chart)).collect();
+        let others = self.imported.iter().zip(charts.iter().skip(self.runs.len()));
+        let imported: Vec<Imported> =
+            others.map(|((_, run), chart)| Imported::of(run, chart)).collect();
         let title = self.title();
         let shown = Shown {
             title: title.clone(),
             tested: self.comparison.map(tested).unwrap_or_default(),
             untested: self.comparison.err().unwrap_or_default().to_owned(),
             notes: self.comparison.map(|report| report.notes.clone()).unwrap_or_default(),
-            overview: overview(&runs),
+            overview: overview(&runs, &imported),
             frontier,
             figures: figures.into(),
             changed: self.comparison.ok().and_then(changed),
-            setups: setups(self.runs),
+            setups: setups(&self.setups()),
             runs,
+            imported,
         };
         render(Template::Comparison, &format!("Fizeau: {title}"), &shown, &data(&charts))
     }
 
     fn title(&self) -> String {
-        let names: Vec<&str> = self.runs.iter().map(|run| run.0.as_str()).collect();
+        let own = self.runs.iter().map(|run| run.0.as_str());
+        let names: Vec<&str> = own.chain(self.imported.iter().map(|run| run.0.as_str())).collect();
         names.join(" against ")
+    }
+
+    /// What was run and on what, of each.
+    fn setups(&self) -> Vec<(&str, Rows)> {
+        let own = self.runs.iter().map(|(name, report)| (name.as_str(), setup(report)));
+        let others = self.imported.iter().map(|(name, run)| (name.as_str(), run.setup().rows()));
+        own.chain(others).collect()
     }
 }
 
@@ -105,8 +125,9 @@ impl Run {
 }
 
 /// A line a run: its verdict and its answers.
-fn overview(runs: &[Run]) -> Table {
+fn overview(runs: &[Run], imported: &[Imported]) -> Table {
     let answers = runs.first().map(|run| run.answers.answers.each_ref().map(|answer| answer.name));
+    let count = answers.map_or(0, |answers| answers.len());
     let mut heads = vec![Head::words("run"), Head::words("verdict")];
     heads.extend(answers.into_iter().flatten().map(Head::words));
     let answer = |answer: &Answer| Cell {
@@ -123,7 +144,7 @@ fn overview(runs: &[Run]) -> Table {
         name: None,
         label: "Each run by itself".to_owned(),
         heads,
-        rows: runs.iter().map(row).collect(),
+        rows: runs.iter().map(row).chain(imported.iter().map(|run| run.overview(count))).collect(),
         notes: Vec::new(),
     }
 }
@@ -156,12 +177,12 @@ fn changed(report: &ComparisonReport) -> Option<Table> {
 }
 
 /// What was run and on what, a column a run; rows that differ are marked.
-fn setups(runs: &[(String, SweepReport)]) -> Table {
-    let all: Vec<Vec<(&str, String)>> = runs.iter().map(|run| setup(&run.1)).collect();
-    let first = all.first().cloned().unwrap_or_default();
+fn setups(runs: &[(&str, Rows)]) -> Table {
+    let first = runs.first().map(|run| run.1.clone()).unwrap_or_default();
     let row = |(index, (name, value)): (usize, &(&str, String))| {
+        let values = runs.iter();
         let values =
-            all.iter().map(|rows| rows.get(index).map(|row| row.1.clone()).unwrap_or_default());
+            values.map(|run| run.1.get(index).map(|row| row.1.clone()).unwrap_or_default());
         let values: Vec<String> = values.collect();
         let class = if values.iter().all(|other| other == value) { "" } else { "differs" };
         let cells = [Cell::text(*name)].into_iter().chain(values.into_iter().map(Cell::left));
@@ -170,11 +191,7 @@ fn setups(runs: &[(String, SweepReport)]) -> Table {
     Table {
         name: None,
         label: "What was run, and on what".to_owned(),
-        heads: [""]
-            .into_iter()
-            .chain(runs.iter().map(|run| run.0.as_str()))
-            .map(Head::words)
-            .collect(),
+        heads: [""].into_iter().chain(runs.iter().map(|run| run.0)).map(Head::words).collect(),
         rows: first.iter().enumerate().map(row).collect(),
         notes: vec!["Rows in bold differ.".to_owned()],
     }

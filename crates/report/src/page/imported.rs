@@ -5,21 +5,45 @@ use serde::Serialize;
 use super::figures::Figure;
 use super::table::{Cell, Head, Row, Table};
 use super::template::{Template, data, render};
-use crate::foreign::{TEXT_COLUMNS, cells_of};
-use crate::{ImportedRun, NotKnown};
+use crate::{ChartLevel, ChartPlace, ChartRun, ImportedRun, NotKnown};
 
 /// All that the page shows.
 #[derive(Debug, Serialize)]
 struct Shown {
     title: String,
+    shown: Imported,
+    figures: Vec<Figure>,
+    setup: Vec<(&'static str, String)>,
+}
+
+/// A run without tapes, on its own page or beside others.
+#[derive(Debug, Serialize)]
+pub(super) struct Imported {
+    /// What tells it from the others; empty where it stands alone.
+    name: String,
+    /// What was measured.
+    title: String,
     /// Who measured, and from which files that is known.
     source: String,
     levels: Table,
-    figures: Vec<Figure>,
     caveats: Vec<String>,
     not_known: Table,
-    setup: Vec<(&'static str, String)>,
 }
+
+/// A column: the figure's name, its head and its unit.
+type Column = (&'static str, &'static str, &'static str);
+
+const COLUMNS: [Column; 9] = [
+    ("requests_per_s", "requests", "/s"),
+    ("output_tps", "output tokens", "/s"),
+    ("user_tps", "a user", "tokens/s"),
+    ("p50_ttft_ms", "p50 TTFT", "ms"),
+    ("p99_ttft_ms", "p99 TTFT", "ms"),
+    ("p50_tpot_ms", "p50 TPOT", "ms"),
+    ("p99_tpot_ms", "p99 TPOT", "ms"),
+    ("p50_e2el_ms", "p50 E2EL", "ms"),
+    ("p99_e2el_ms", "p99 E2EL", "ms"),
+];
 
 impl ImportedRun {
     /// The content of `report.html`: the levels as far as another tool's file tells, the charts that take no tapes, and what is
@@ -32,11 +56,8 @@ impl ImportedRun {
         let title = self.title();
         let shown = Shown {
             title: title.clone(),
-            source: self.source_words(),
-            levels: self.level_table(),
+            shown: Imported::of(self, &charts[0]),
             figures,
-            caveats: self.caveats().into_iter().map(str::to_owned).collect(),
-            not_known: not_known(&self.all_not_known()),
             setup: self.setup().rows(),
         };
         render(Template::Imported, &format!("Fizeau: {title}"), &shown, &data(&charts))
@@ -49,42 +70,72 @@ impl ImportedRun {
         let tool = self.levels().first().map_or("another tool", |level| &level.source.tool);
         format!("Measured by {tool}. Imported from {}.", files.join(", "))
     }
+}
 
-    fn level_table(&self) -> Table {
-        let best = self.frontier();
-        let columns: Vec<Vec<String>> =
-            TEXT_COLUMNS.iter().map(|column| cells_of(self.levels(), column.2)).collect();
-        let row = |(index, level): (usize, &crate::ImportedLevel)| {
-            let texts = columns.iter().map(|cells| cells.get(index).cloned().unwrap_or_default());
-            let figures = TEXT_COLUMNS.iter().zip(texts).map(|((_, _, name), text)| {
-                level.figure(name).map_or_else(Cell::default, |value| Cell::number(value, text))
-            });
-            let load = level.load_point().words();
-            let mark = if best.contains(&index) { "on the frontier" } else { "" };
-            let cells = std::iter::once(Cell::left(load)).chain(figures);
-            Row::plain(cells.chain([Cell::left(mark)]))
-        };
-        let heads = TEXT_COLUMNS.iter().map(|(_, _, name)| Head::figure(name, ""));
-        let heads = std::iter::once(Head::words("load")).chain(heads);
-        Table {
-            name: Some("levels".to_owned()),
-            label: "Levels".to_owned(),
-            heads: heads.chain([Head::words("place")]).collect(),
-            rows: self.levels().iter().enumerate().map(row).collect(),
-            notes: vec![
-                "An empty cell is not known. *: the greatest of fewer than 100 values.".to_owned(),
-            ],
+impl Imported {
+    /// With the charts that are drawn of it.
+    pub(super) fn of(run: &ImportedRun, chart: &ChartRun) -> Self {
+        Self {
+            name: chart.name.clone(),
+            title: run.title(),
+            source: run.source_words(),
+            levels: levels(run, chart),
+            caveats: run.caveats().into_iter().map(str::to_owned).collect(),
+            not_known: not_known(&run.all_not_known()),
         }
+    }
+
+    /// Its line among those of other runs, which has cells for `answers` answers: a run without tapes has none.
+    pub(super) fn overview(&self, answers: usize) -> Row {
+        let verdict = Cell { below: "imported without tapes".to_owned(), ..Cell::left("suspect") };
+        let first = [Cell { below: self.title.clone(), ..Cell::left(&*self.name) }, verdict];
+        let none = std::iter::repeat_with(|| Cell::left("not known")).take(answers);
+        Row::plain(first.into_iter().chain(none))
     }
 }
 
-fn not_known(all: &[NotKnown]) -> Table {
+fn levels(run: &ImportedRun, chart: &ChartRun) -> Table {
+    let is_known = |column: &&Column| run.levels().iter().any(|l| l.figure(column.0).is_some());
+    let columns: Vec<&Column> = COLUMNS.iter().filter(is_known).collect();
+    let row = |level: &ChartLevel| {
+        let (class, standing) = standing(level);
+        let figures = columns.iter().map(|column| Cell::figure(level.figures.get(column.0)));
+        let cells = std::iter::once(Cell::left(&*level.load)).chain(figures);
+        Row { class, cells: cells.chain([Cell::left(standing)]).collect() }
+    };
+    let figures = columns.iter().map(|(_, head, unit)| Head::figure(head, unit));
+    let heads = std::iter::once(Head::words("load")).chain(figures);
+    let mut notes = vec!["A dash: not known.".to_owned()];
+    if run.levels().iter().any(|level| !level.greatest_for_p99.is_empty()) {
+        notes.push("* the greatest of fewer than 100 values.".to_owned());
+    }
+    Table {
+        // A page knows one table of levels by its name.
+        name: chart.name.is_empty().then(|| "levels".to_owned()),
+        label: "Levels".to_owned(),
+        heads: heads.chain([Head::words("standing")]).collect(),
+        rows: chart.levels.iter().map(row).collect(),
+        notes,
+    }
+}
+
+/// How a row looks, and how its level stands to the others in words.
+fn standing(level: &ChartLevel) -> (&'static str, String) {
+    match (&level.left_out, level.place) {
+        (Some(reason), _) => ("dimmed", format!("left out: {reason}")),
+        (None, ChartPlace::Frontier) => ("best", "on the frontier".to_owned()),
+        (None, _) => ("dimmed", "dominated".to_owned()),
+    }
+}
+
+/// What is not known, and why.
+pub(super) fn not_known<'a>(all: impl IntoIterator<Item = &'a NotKnown>) -> Table {
     let row = |known: &NotKnown| Row::plain([Cell::left(&*known.what), Cell::left(&*known.why)]);
     Table {
         name: None,
         label: "Not known".to_owned(),
         heads: vec![Head::words("what"), Head::words("why")],
-        rows: all.iter().map(row).collect(),
+        rows: all.into_iter().map(row).collect(),
         notes: Vec::new(),
     }
 }

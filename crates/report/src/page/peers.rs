@@ -33,9 +33,14 @@ struct Tool {
 
 impl Peers {
     pub(super) fn of(report: &SweepReport) -> Self {
-        let (mut levels, mut unread, mut many) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut levels, mut unread, mut many, mut made_up) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for level in report.levels() {
             let load = level.load.words();
+            if level.unseen.as_ref().is_some_and(|unseen| unseen.has_no_gaps()) {
+                made_up.push(report.label(level.load));
+                continue;
+            }
             match level.detail.as_deref() {
                 None => unread.push(report.label(level.load)),
                 Some(detail) if detail.peers.is_empty() => many.push(report.label(level.load)),
@@ -53,6 +58,7 @@ impl Peers {
         let absent = [
             ("no tapes were read", unread),
             ("there are no tapes of requests, or too many to hold at once", many),
+            ("it is not known when each token came, which their figures take", made_up),
         ];
         let absent = absent.into_iter().filter(|(_, loads)| !loads.is_empty());
         let absent = absent.map(|(why, loads)| format!("None at {}: {why}.", loads.join(", ")));

@@ -3,6 +3,7 @@
 use fizeau_metrics::{Distribution, Verdict};
 use serde::Serialize;
 
+use super::imported;
 use super::table::{Cell, Head, Row, Table};
 use crate::level::tail;
 use crate::number::percent;
@@ -18,6 +19,8 @@ pub(super) struct Trust {
     reasons: Vec<Reason>,
     /// What could not be checked, and what is absent.
     notes: Vec<String>,
+    /// Where another tool measured, what it did not tell.
+    not_known: Option<Table>,
     headline: String,
     checklist: Table,
     client: Option<Table>,
@@ -48,7 +51,9 @@ impl Trust {
             _ => "Nothing speaks against any level.",
         };
         let checklist = report.checklist();
+        let not_known = report.not_known();
         Self {
+            not_known: (!not_known.is_empty()).then(|| imported::not_known(not_known)),
             verdict: report.verdict().as_str(),
             nothing,
             reasons: reasons.into_iter().map(reason).collect(),
@@ -90,14 +95,15 @@ type Column = (&'static str, &'static str, fn(&LevelReport) -> String);
 
 const CLIENT: [Column; 9] = [
     ("load", "", |level| level.load.to_string()),
-    ("threads", "", |level| level.client.watch.threads.to_string()),
-    ("stamps", "", |level| words::stamps(level.client.stamps).to_owned()),
+    ("threads", "", |level| own(level, level.client.watch.threads.to_string())),
+    ("stamps", "", |level| own(level, words::stamps(level.client.stamps).to_owned())),
     ("send lateness", "ms", |level| or_dash(&level.summary.metrics.send_lateness)),
     ("read lag", "ms", |level| or_dash(&level.summary.metrics.read_lag)),
     ("CPU", "", |level| share(level.client.watch.cpu_share)),
     ("no CPU", "", |level| share(level.client.watch.run_delay_share)),
     ("connections", "", |level| {
-        format!("{} / {}", level.client.connections_fresh, level.client.connections_replaced)
+        let client = &level.client;
+        own(level, format!("{} / {}", client.connections_fresh, client.connections_replaced))
     }),
     ("ceiling", "", |level| share(level.ceiling_share())),
 ];
@@ -121,6 +127,11 @@ fn client(report: &SweepReport) -> Option<Table> {
                 .to_owned(),
         ],
     })
+}
+
+/// What only our own client tells of itself.
+fn own(level: &LevelReport, text: String) -> String {
+    if level.unseen.is_some() { "-".to_owned() } else { text }
 }
 
 fn or_dash(sample: &Distribution) -> String {

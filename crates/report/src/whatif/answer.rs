@@ -121,7 +121,7 @@ impl WhatIf {
             self.shared(|setup| format!("{} tokens in", setup.workload.input_tokens)),
             self.shared(|setup| format!("{} tokens out", setup.workload.output_tokens)),
             self.shared(|setup| setup.workload.arrivals.clone()),
-            self.shared(|setup| format!("seed {}", setup.workload.seed)),
+            self.shared(|setup| format!("seed {}", setup.workload.seed_words())),
         ];
         words.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }

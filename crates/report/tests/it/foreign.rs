@@ -5,6 +5,7 @@ mod damage;
 mod figures;
 mod inference_perf;
 mod round_trip;
+mod unseen;
 
 use fizeau_report::{ForeignError, ForeignFile, ForeignFormats, ImportedLevel};
 use serde_json::Value;

@@ -32,7 +32,8 @@ fn requests_are_those_of_the_csv() {
     let mut file = RequestsParquet::new(Vec::new()).unwrap();
     let mut expected = Vec::new();
     for tape in &tapes {
-        let row = RequestRow { level: "a, \"b\"", load: LoadPoint::Concurrency(64), tape };
+        let row =
+            RequestRow { level: "a, \"b\"", load: LoadPoint::Concurrency(64), tape, unseen: None };
         file.add(&row).unwrap();
         expected.push(fields(&row.csv()));
     }
@@ -65,7 +66,7 @@ fn levels_are_those_of_the_csv() {
 #[test]
 fn a_row_group_holds_so_many_and_no_more() {
     let tape = sample::tapes(1).remove(0);
-    let row = RequestRow { level: "", load: LoadPoint::Concurrency(1), tape: &tape };
+    let row = RequestRow { level: "", load: LoadPoint::Concurrency(1), tape: &tape, unseen: None };
     let mut file = RequestsParquet::new(Vec::new()).unwrap();
     for _ in 0..(1 << 16) + 3 {
         file.add(&row).unwrap();

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use crate::{cases, sample};
 
 fn row(tape: &Tape) -> RequestRow<'_> {
-    RequestRow { level: "concurrency-0032", load: LoadPoint::Concurrency(32), tape }
+    RequestRow { level: "concurrency-0032", load: LoadPoint::Concurrency(32), tape, unseen: None }
 }
 
 /// The field of that column.

@@ -76,7 +76,7 @@ pub(crate) fn setup() -> Setup {
             dataset: "random".to_owned(),
             input_tokens: "250".to_owned(),
             output_tokens: OUTPUT.to_string(),
-            seed: 0,
+            seed: Some(0),
             arrivals: "closed loop, concurrency 1 to 128".to_owned(),
             asked: Asked::default(),
         },
@@ -130,6 +130,7 @@ pub(crate) fn level(concurrency: u32) -> LevelReport {
         until: None,
         warm_up: Some(WarmUp { sent: u64::from(concurrency).min(50), failed: 0 }),
         checklist: None,
+        unseen: None,
         folder: Some(format!("concurrency-{concurrency}")),
         detail: None,
     }

@@ -152,7 +152,7 @@ fn what_was_interrupted_gives_no_answer() {
 fn the_file_says_what_differs() {
     let mut other = setup();
     other.workload.input_tokens = "77".to_owned();
-    other.workload.seed += 1;
+    other.workload.seed = Some(1);
     let other = SweepReport::new(other, vec![level(1)], None);
     let variants = vec![variant(&[], 1, Ok(sweep())), variant(&[("isl", "77")], 1, Ok(other))];
     let report = WhatIf::new(setup(), variants, None);

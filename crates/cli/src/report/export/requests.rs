@@ -8,6 +8,7 @@ use fizeau::report::RequestRow;
 use super::super::{before::Before, each_tape};
 use super::sink::Sink;
 use crate::exit::Fail;
+use crate::imported;
 
 /// Every request goes to `each`, in the order of the levels and of their ends.
 pub(super) fn each_row(
@@ -16,10 +17,16 @@ pub(super) fn each_row(
 ) -> Result<(), Fail> {
     for level in run.levels() {
         let load = Before::read(run, level)?.load;
+        let unseen = imported::unseen(run, level)?;
         let mut result = Ok(());
         each_tape(level, |tape| {
             if result.is_ok() {
-                result = each(&RequestRow { level: level.name(), load, tape: &tape });
+                result = each(&RequestRow {
+                    level: level.name(),
+                    load,
+                    tape: &tape,
+                    unseen: unseen.as_ref(),
+                });
             }
         })?;
         result?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::exit::Fail;
 
 /// Where a table goes, line by line.
-pub(super) struct Sink {
+pub(in crate::report) struct Sink {
     name: String,
     to: Box<dyn Write>,
     /// A reader who has seen enough (`| head`) is nothing to fail over.
@@ -20,7 +20,7 @@ pub(super) fn is_screen(file: &Path) -> bool {
 }
 
 impl Sink {
-    pub(super) fn open(file: &Path) -> Result<Self, Fail> {
+    pub(in crate::report) fn open(file: &Path) -> Result<Self, Fail> {
         let (name, to): (String, Box<dyn Write>) = if is_screen(file) {
             ("standard output".to_owned(), Box::new(BufWriter::new(io::stdout())))
         } else {
@@ -44,7 +44,7 @@ impl Sink {
         self.check(flushed)
     }
 
-    pub(super) fn write_whole(mut self, text: &str) -> Result<(), Fail> {
+    pub(in crate::report) fn write_whole(mut self, text: &str) -> Result<(), Fail> {
         self.write(text)?;
         self.finish()
     }

@@ -60,7 +60,7 @@ fn comparison(candidate: &str) -> ComparisonReport {
 #[test]
 fn it_says_what_is_better_what_worse_and_what_changed() {
     let (runs, report) = (runs("runs/b"), comparison("runs/b"));
-    let page = ComparisonPage { runs: &runs, comparison: Ok(&report) }.page();
+    let page = ComparisonPage { runs: &runs, imported: &[], comparison: Ok(&report) }.page();
     assert_closed(&page);
     let words = words(&page);
     for text in [
@@ -89,7 +89,9 @@ fn it_says_what_is_better_what_worse_and_what_changed() {
 #[test]
 fn runs_that_may_not_be_compared_lie_over_one_another_and_it_says_why() {
     let runs = runs(EVIL);
-    let page = ComparisonPage { runs: &runs, comparison: Err("their workloads differ") }.page();
+    let page =
+        ComparisonPage { runs: &runs, imported: &[], comparison: Err("their workloads differ") }
+            .page();
     assert_closed(&page);
     let words = words(&page);
     assert!(words.contains("Not tested against each other: their workloads differ"), "{words}");
