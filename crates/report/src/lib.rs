@@ -140,7 +140,7 @@ pub use sol::{
 };
 pub use sweep::{
     Aim, CostFigure, Decision, GoalResult, Maximum, NoTokenCost, OperatingPoint, Place, Profile,
-    Repeats, StandIn, Sustained, SweepReport, TokenCost, Unmeasured, Why, Within,
+    OverRuns, Repeats, StandIn, Sustained, SweepReport, TokenCost, Unmeasured, Why, Within,
 };
 pub use terminal::{Charset, Style, Terminal};
 pub use vllm::{

@@ -4,7 +4,6 @@ use fizeau_roofline::{HourlyRate, LimitedBy, Origin};
 use serde::Serialize;
 
 use super::table::{ends, rounded};
-use crate::goal::shown;
 use crate::number::{percent, supported};
 use crate::plan::usd;
 use crate::{
@@ -121,13 +120,11 @@ pub(super) fn rates(level: &ChartLevel) -> String {
 /// `p99 TTFT 441 ms, goal < 500 ms`.
 fn goal(result: &GoalResult) -> String {
     let goal = result.outcome.goal;
-    let Some(value) = result.outcome.measured else {
+    let Some(value) = result.measured_words() else {
         return format!("{}: not known", goal.describe());
     };
-    let (name, value) = (crate::goal::name(&goal), shown(&goal, value));
-    let few = result.stand_in.map(|few| format!(", greatest of {}", few.values));
-    let (few, limit) = (few.unwrap_or_default(), shown(&goal, goal.limit));
-    format!("{name} {value}{few}, goal {} {limit}", goal.comparison.as_str())
+    let (name, limit) = (crate::goal::name(&goal), crate::goal::limit_words(&goal));
+    format!("{name} {value}, goal {limit}")
 }
 
 fn margin(report: &SweepReport) -> Answer {

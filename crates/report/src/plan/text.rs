@@ -91,9 +91,11 @@ impl Planned {
             "  A replica carries {at_least}{} requests/s within the goals",
             number(found.value())
         );
-        if found.low() < found.high() && carried.bounds == Bounds::Interval {
+        if found.low() < found.high() && carried.bounds != Bounds::Tested {
             let open = if carried.is_open_below { "or less " } else { "" };
-            text.push_str(&format!(" ({} {open}to {})", number(found.low()), number(found.high())));
+            let of = if carried.bounds == Bounds::Runs { " over the runs" } else { "" };
+            let (low, high) = (number(found.low()), number(found.high()));
+            text.push_str(&format!(" ({low} {open}to {high}{of})"));
         }
         text.push_str(&format!("; the nearest load tested is {}.", carried.nearest.words()));
         line(out, &text);
