@@ -33,7 +33,7 @@ pub use operating::{OperatingPoint, Why};
 pub use places::Place;
 pub use profile::{Aim, Profile};
 pub use repeats::Repeats;
-pub(crate) use repeats::{HEADS, REPEATS_NOTE};
+pub(crate) use repeats::{HEADS, ONE_RUN_NOTE, REPEATS_NOTE};
 pub use sustained::Sustained;
 pub use unmeasured::Unmeasured;
 

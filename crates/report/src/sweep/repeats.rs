@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::SweepReport;
 use crate::goal::middle;
-use crate::number::{decimals, number};
+use crate::number::{half_width, supported};
 use crate::{LevelReport, LoadPoint, Setup};
 
 /// The runs of one load, at different times and with prompts of their own each.
@@ -191,15 +191,15 @@ impl SweepReport {
     pub(crate) fn repeat_rows(&self) -> Vec<[String; 6]> {
         let dash = || "-".to_owned();
         let over = |over: Option<Over>| {
-            over.map_or_else(dash, |over| {
-                let decimals = decimals(over.mean);
-                format!("{} ±{:.decimals$}", number(over.mean), over.half_width)
+            over.map_or_else(dash, |Over { mean, half_width: half }| {
+                let ends = (mean - half, mean + half);
+                format!("{} ±{}", supported(mean, Some(ends)), half_width(mean, ends))
             })
         };
         let range = |range: Option<Range>| {
             range.map_or_else(dash, |range| {
-                let [median, least, greatest] =
-                    [range.median, range.least, range.greatest].map(number);
+                let of = [range.median, range.least, range.greatest];
+                let [median, least, greatest] = of.map(|of| supported(of, None));
                 format!("{median} ({least}-{greatest})")
             })
         };
