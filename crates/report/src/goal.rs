@@ -109,9 +109,7 @@ impl<'a> Loads<'a> {
         };
         let value = whole(found.load.value());
         let (low, high) = match bounds {
-            Bounds::Interval | Bounds::Runs => {
-                (whole(found.load.low()), whole(found.load.high()))
-            }
+            Bounds::Interval | Bounds::Runs => (whole(found.load.low()), whole(found.load.high())),
             Bounds::Tested => (from, to),
         };
         if let Ok(load) = Estimate::new(value, low.min(value), high.max(value)) {

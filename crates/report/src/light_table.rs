@@ -30,11 +30,7 @@ impl LightColumn {
 pub(crate) const COLUMNS: [LightColumn; 9] = [
     column("", "load", ""),
     column("of the bound", "prefill", "Prefill: TTFT"),
-    column(
-        "of the bound",
-        "decode",
-        "Decode: TPOT, a step over the sequences that were decoding",
-    ),
+    column("of the bound", "decode", "Decode: TPOT, a step over the sequences that were decoding"),
     column("of the bound", "output", "Output: tokens/s of the whole"),
     column("out tok/s", "measured", ""),
     column("out tok/s", "expected", "Expected: physics without an engine's overheads"),

@@ -10,9 +10,9 @@ mod wrap;
 
 use fizeau_metrics::Verdict;
 
+use crate::price::MILLION;
 use crate::sweep::{ONE_RUN_NOTE, SATURATED_NOTE, STAND_IN_NOTE};
 use crate::table::{PLUS_MINUS, PLUS_MINUS_NOTE, columns};
-use crate::price::MILLION;
 use crate::words::listed;
 use crate::{ChecklistRows, Engine, LevelReport, OperatingPoint, Place, SweepReport};
 pub(crate) use chart::Pen;

@@ -8,8 +8,8 @@ use super::lacking;
 use super::maximum::Runs;
 use super::places;
 use super::profile::Profile;
-use crate::{LevelReport, request_rate};
 use crate::number::{number, percent, supported};
+use crate::{LevelReport, request_rate};
 
 /// The level to run at for the goals: of those on the frontier that meet every goal, the one with the most
 /// requests per second, unless it is not worth its latency or a profile puts something else first.

@@ -105,8 +105,7 @@ impl SweepReport {
             (Some(own), None) => own,
             (None, _) => "-".to_owned(),
         };
-        let rate =
-            |of: &LevelReport| supported(requests(of), request_rate::interval(&of.summary));
+        let rate = |of: &LevelReport| supported(requests(of), request_rate::interval(&of.summary));
         let rate = beside(Some(rate(run)), level.map(rate));
         let ms = |(value, ends)| format!("{} ms", supported(value, ends));
         let tail = beside(tail(run).map(ms), level.and_then(|level| self.tail_at(level)).map(ms));
