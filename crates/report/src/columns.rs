@@ -11,9 +11,9 @@ pub use csv::csv_field;
 pub use imported::ImportedTableRun;
 
 use fizeau_core::UsdPerHour;
-use fizeau_roofline::System;
+use fizeau_roofline::{HourlyRate, System};
 
-use crate::{ChartFigure, ChartFigures, LevelReport, Setup};
+use crate::{ChartFigure, ChartFigures, LevelReport, Setup, SweepReport};
 use list::{COLUMNS, Content};
 
 /// A run whose levels become rows of a [`LevelTable`], with what its tapes do not say.
@@ -33,6 +33,22 @@ pub struct TableRun<'a> {
     pub price: Option<UsdPerHour>,
     /// How good its output is, by whatever measure the reader has; absent where nobody said.
     pub quality: Option<f64>,
+}
+
+impl<'a> TableRun<'a> {
+    /// The levels of a sweep, called `name`; the model on its devices and the quality are absent.
+    #[must_use]
+    pub fn of(report: &'a SweepReport, name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            setup: report.setup(),
+            levels: report.levels(),
+            system: None,
+            devices: report.devices(),
+            price: report.price().map(HourlyRate::low),
+            quality: None,
+        }
+    }
 }
 
 /// One field of a row.

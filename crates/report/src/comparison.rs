@@ -2,6 +2,7 @@
 
 mod document;
 mod junit;
+pub(crate) mod summary;
 pub(crate) mod table;
 
 pub use document::{ChangedField, ComparedLevel, ComparedRun, ComparisonReport, RunComparison};

@@ -8,10 +8,10 @@ use fizeau_pareto::{
     Trend, departure, edge, throughput_at,
 };
 
-pub(crate) use load::{Figure, Measured, over};
+pub(crate) use load::{Ends, Figure, Measured, middle, over};
 use load::{Load, loads};
 
-use crate::number::{duration_ms, number};
+use crate::number::{duration_ms, number, supported};
 use crate::{GoalResult, LoadKind, request_rate};
 
 /// What the ends of a highest load are.
@@ -19,6 +19,8 @@ use crate::{GoalResult, LoadKind, request_rate};
 pub enum Bounds {
     /// Where the ends of the figures' intervals cross their limits.
     Interval,
+    /// Where the least and the greatest figures of several runs cross their limits, which is no interval.
+    Runs,
     /// The tested loads on both sides of it, since no interval is known of a figure there: the lower keeps the goals, the upper
     /// does not.
     Tested,
@@ -71,9 +73,13 @@ impl<'a> Loads<'a> {
             Edge::Unmet(found) => vec![found.worst.level],
         };
         let beside: Vec<&Load> = beside.iter().filter_map(|at| self.loads.get(*at)).collect();
-        let lacks = |goal: &usize| beside.iter().any(|load| !load.has_interval(*goal));
-        let without_interval: Vec<usize> = (0..self.goals.len()).filter(lacks).collect();
-        let mut bounds = Bounds::Interval;
+        let has = |ends: Ends| -> Vec<usize> {
+            let any = |goal: &usize| beside.iter().any(|load| load.ends(*goal) == ends);
+            (0..self.goals.len()).filter(any).collect()
+        };
+        let without_interval = has(Ends::Unknown);
+        let is_interval = has(Ends::Runs).is_empty();
+        let mut bounds = if is_interval { Bounds::Interval } else { Bounds::Runs };
         match &mut edge {
             Edge::Between(found) => {
                 if !without_interval.is_empty() || found.breaks.limit == self.queue() {
@@ -103,7 +109,7 @@ impl<'a> Loads<'a> {
         };
         let value = whole(found.load.value());
         let (low, high) = match bounds {
-            Bounds::Interval => (whole(found.load.low()), whole(found.load.high())),
+            Bounds::Interval | Bounds::Runs => (whole(found.load.low()), whole(found.load.high())),
             Bounds::Tested => (from, to),
         };
         if let Ok(load) = Estimate::new(value, low.min(value), high.max(value)) {
@@ -150,7 +156,7 @@ impl<'a> Loads<'a> {
     pub(crate) fn not_monotone(&self) -> Vec<(usize, Departure)> {
         let found = |(goal, limit): (usize, &Limit)| {
             // Without an interval there is no telling chance from more.
-            let sure = self.loads.iter().filter(|load| load.has_interval(goal));
+            let sure = self.loads.iter().filter(|load| load.ends(goal) != Ends::Unknown);
             let sure = sure.filter_map(|load| Some((load.index, load.estimate(goal)?)));
             let (indices, figures): (Vec<usize>, Vec<Estimate>) = sure.unzip();
             let found = departure(&figures, limit.trend).filter(Departure::is_significant)?;
@@ -205,8 +211,8 @@ pub(crate) fn with_ends(value: f64, ends: Option<Interval<f64>>) -> Option<Estim
 pub(crate) fn figure(goal: &Goal, level: &LevelSummary) -> Option<Figure> {
     let outcome = GoalResult::of(*goal, level).outcome;
     let value = outcome.measured.filter(|value| value.is_finite())?;
-    let has_interval = outcome.interval.is_some();
-    Some(Figure { estimate: with_ends(value, outcome.interval)?, has_interval })
+    let ends = if outcome.interval.is_some() { Ends::Interval } else { Ends::Unknown };
+    Some(Figure { estimate: with_ends(value, outcome.interval)?, ends })
 }
 
 /// Completed requests per second; none of a window without a length.
@@ -221,6 +227,24 @@ pub(crate) fn served(level: &LevelSummary) -> Option<Estimate> {
 pub(crate) fn name(goal: &Goal) -> String {
     let name = format!("{} {}", goal.statistic.as_str(), goal.metric.label());
     name.trim_start().to_owned()
+}
+
+/// What a goal asks of its figure, as it was given: `< 500 ms`.
+pub(crate) fn limit_words(goal: &Goal) -> String {
+    let words = goal.describe();
+    words.strip_prefix(&name(goal)).unwrap_or(&words).trim_start().to_owned()
+}
+
+/// What was measured of a goal, with its unit and the digits that its interval supports, as in the table of levels; with more
+/// where it would else read as if it were on the other side of the limit.
+pub(crate) fn measured(goal: &Goal, value: f64, interval: Option<Interval<f64>>) -> String {
+    let holds = |value: f64| goal.comparison.holds(value, goal.limit);
+    let is_told = |text: &String| text.parse().is_ok_and(|shown| holds(shown) == holds(value));
+    let rounded = supported(value, interval.map(|ends| (ends.low, ends.high)));
+    let finer = [number(value)].into_iter().chain((0..6).map(|n| format!("{value:.n$}")));
+    let told = [rounded].into_iter().chain(finer).find(is_told);
+    let told = told.unwrap_or_else(|| value.to_string());
+    format!("{told} {}", goal.metric.unit()).trim_end().to_owned()
 }
 
 /// A figure of a goal, with its unit.

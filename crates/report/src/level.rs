@@ -22,6 +22,7 @@ pub(crate) use proof::tail;
 pub use speed::{DecodeLight, Light, Reference, SpeedOfLight};
 pub use until::Until;
 pub(crate) use until::found;
+pub(crate) use window::part_cells;
 
 /// All that is known of one level: its load, what was measured, whether to believe it, and the bound beside it.
 ///

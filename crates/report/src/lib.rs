@@ -139,8 +139,8 @@ pub use sol::{
     SolView,
 };
 pub use sweep::{
-    Aim, CostFigure, Decision, GoalResult, Maximum, NoTokenCost, OperatingPoint, Place, Profile,
-    Repeats, StandIn, Sustained, SweepReport, TokenCost, Unmeasured, Why, Within,
+    Aim, CostFigure, Decision, GoalResult, Maximum, NoTokenCost, OperatingPoint, OverRuns, Place,
+    Profile, Repeats, StandIn, Sustained, SweepReport, TokenCost, Unmeasured, Why, Within,
 };
 pub use terminal::{Charset, Style, Terminal};
 pub use vllm::{

@@ -1,20 +1,53 @@
 //! The table of the speed of light by level and phase, shared by the terminal and the page.
 
-use crate::number::{number, percent};
+use fizeau_metrics::Support;
+
+use crate::number::{percent, supported};
 use crate::{LevelReport, Light, SweepReport};
 
-/// The heads of the columns, the group that each stands in, and their widths on a terminal.
-pub(crate) const COLUMNS: [(&str, &str, usize); 9] = [
-    ("", "load", 6),
-    ("of the bound", "prefill", 9),
-    ("of the bound", "decode", 8),
-    ("of the bound", "output", 8),
-    ("out tok/s", "measured", 10),
-    ("out tok/s", "expected", 9),
-    ("out tok/s", "bound", 7),
-    ("", "cache full", 7),
-    ("", "limits", 0),
+/// A column.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LightColumn {
+    /// What stands above the heads of columns that belong together.
+    pub(crate) group: &'static str,
+    pub(crate) head: &'static str,
+    /// What it is; empty where the head says all.
+    note: &'static str,
+}
+
+const fn column(group: &'static str, head: &'static str, note: &'static str) -> LightColumn {
+    LightColumn { group, head, note }
+}
+
+impl LightColumn {
+    /// Whether it holds words, and no figures.
+    pub(crate) fn is_words(&self) -> bool {
+        self.head == "limits"
+    }
+}
+
+/// The columns.
+pub(crate) const COLUMNS: [LightColumn; 9] = [
+    column("", "load", ""),
+    column("of the bound", "prefill", "Prefill: TTFT"),
+    column("of the bound", "decode", "Decode: TPOT, a step over the sequences that were decoding"),
+    column("of the bound", "output", "Output: tokens/s of the whole"),
+    column("out tok/s", "measured", ""),
+    column("out tok/s", "expected", "Expected: physics without an engine's overheads"),
+    column("out tok/s", "bound", "Bound: nothing can be faster"),
+    column("", "cache full", ""),
+    column("", "limits", "Limits: of prefill/decode, or of both"),
 ];
+
+/// The columns that are needed least, by their place, the least first: what limits a level is what one comes for.
+pub(crate) const LESSER: [usize; 4] = [7, 5, 1, 2];
+
+/// What the columns mean, but for those that are not shown.
+pub(crate) fn note(left_out: &[usize]) -> String {
+    let shown = COLUMNS.iter().enumerate().filter(|(column, _)| !left_out.contains(column));
+    let notes = shown.map(|(_, column)| column.note).filter(|note| !note.is_empty());
+    notes.collect::<Vec<_>>().join(". ")
+}
 
 impl SweepReport {
     /// A row for each level that has a speed of light and may be compared: of what is not to be believed there is no share.
@@ -36,8 +69,9 @@ impl SweepReport {
             words.push(match prediction {
                 Ok(prediction) => {
                     let of = &prediction.output_tokens_per_s;
+                    let ends = Some((of.low.get(), of.high.get()));
                     let [value, low, high] =
-                        [of.value, of.low, of.high].map(|rate| number(rate.get()));
+                        [of.value, of.low, of.high].map(|rate| supported(rate.get(), ends));
                     format!("{value} ({low} to {high}) at {}", self.label(level.load))
                 }
                 Err(_) => format!("none at {}", self.label(level.load)),
@@ -53,6 +87,9 @@ fn row(load: String, level: &LevelReport, light: &Light) -> [String; 9] {
     let share = |share: Option<fizeau_roofline::Share>| {
         share.map_or_else(dash, |share| percent(share.get()))
     };
+    let measured = &level.summary.throughput;
+    let ends = measured.intervals.output_tokens_per_s.and_then(Support::known);
+    let ends = ends.map(|ends| (ends.low.get(), ends.high.get()));
     let expected = light.expected.as_ref().ok();
     let rate = expected.map(|expected| expected.figures.output_tokens_per_s.get());
     let limits = expected.map(|expected| expected.limited_by);
@@ -61,9 +98,9 @@ fn row(load: String, level: &LevelReport, light: &Light) -> [String; 9] {
         share(light.shares.ttft),
         share(light.decode.map(|decode| decode.share)),
         share(light.shares.output_tokens_per_s),
-        number(level.summary.throughput.output_tokens_per_s.get()),
-        rate.map_or_else(dash, number),
-        number(light.bound.output_tokens_per_s.get()),
+        supported(measured.output_tokens_per_s.get(), ends),
+        rate.map_or_else(dash, |rate| supported(rate, None)),
+        supported(light.bound.output_tokens_per_s.get(), None),
         light.cache_fill().map_or_else(dash, percent),
         limits.map_or_else(
             || light.bound.limited_by.to_string(),
@@ -74,8 +111,3 @@ fn row(load: String, level: &LevelReport, light: &Light) -> [String; 9] {
         ),
     ]
 }
-
-/// What the columns mean.
-pub(crate) const NOTE: &str = "Prefill: TTFT. Decode: TPOT, a step over the sequences that were decoding. Output: tokens/s \
-     of the whole. Bound: nothing can be faster. Expected: physics without an engine's overheads. Limits: of prefill/decode, \
-     or of both";

@@ -27,6 +27,21 @@ pub(crate) fn said_by(price: &str, hour: &HourlyRate) -> String {
     }
 }
 
+/// What is priced.
+pub(crate) const MILLION: &str = "A million output tokens";
+
+/// At what price something costs so much: `at 2.10 USD a device-hour, as given`.
+pub(crate) fn at(hour: &HourlyRate) -> String {
+    let low = usd(hour.low().get());
+    let origin = match hour.origin() {
+        Origin::Given => "as given".to_owned(),
+        Origin::Owned => "as owning it costs".to_owned(),
+        Origin::Published { kind, date, .. } => format!("list price, {kind}, {date}"),
+        _ => "of unknown origin".to_owned(),
+    };
+    format!("at {low} USD a device-hour, {origin}")
+}
+
 /// Who says so, as files have it.
 pub(crate) fn origin(hour: &HourlyRate) -> String {
     match hour.origin() {

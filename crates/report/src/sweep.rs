@@ -27,13 +27,13 @@ use fizeau_roofline::HourlyRate;
 pub use cost::{CostFigure, NoTokenCost, TokenCost};
 pub use decision::{Decision, Within};
 pub(crate) use goals::results;
-pub use goals::{GoalResult, StandIn};
+pub use goals::{GoalResult, OverRuns, StandIn};
 pub use maximum::Maximum;
 pub use operating::{OperatingPoint, Why};
 pub use places::Place;
 pub use profile::{Aim, Profile};
 pub use repeats::Repeats;
-pub(crate) use repeats::{HEADS, REPEATS_NOTE};
+pub(crate) use repeats::{HEADS, ONE_RUN_NOTE, REPEATS_NOTE};
 pub use sustained::Sustained;
 pub use unmeasured::Unmeasured;
 
@@ -88,9 +88,12 @@ impl SweepReport {
     #[must_use]
     pub fn with_profile(self, profile: Profile) -> Self {
         let goals = self.slo.as_ref();
-        let runs = maximum::Runs { levels: &self.levels, repeats: &self.repeats };
-        let decisions = goals.map(|slo| decision::decide(runs, slo, &profile));
+        let decisions = goals.map(|slo| decision::decide(self.runs(), slo, &profile));
         Self { profile, decisions: decisions.unwrap_or_default(), ..self }
+    }
+
+    const fn runs(&self) -> maximum::Runs<'_> {
+        maximum::Runs { levels: self.levels.as_slice(), repeats: self.repeats.as_slice() }
     }
 
     /// The same, naming the loads that were planned and never measured.

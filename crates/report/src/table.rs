@@ -38,6 +38,9 @@ pub(crate) struct Cell {
 /// The head of a column of intervals: half the width of each.
 pub(crate) const PLUS_MINUS: &str = "±";
 
+/// What it means.
+pub(crate) const PLUS_MINUS_NOTE: &str = "±: half of the 95 % interval";
+
 /// Columns with a lower rank are extra.
 const FIRST_USUAL: u8 = 10;
 
@@ -48,18 +51,19 @@ pub(crate) fn columns(levels: &[&LevelReport]) -> Vec<Column> {
     let column = |group, head, rank, cells| Column { group, head, rank, cells };
     let failed = texts(levels, |l| l.summary.requests.failed.to_string());
     let mut columns = vec![column(asked, unit, None, loads(levels))];
-    columns.extend(with_interval("req", "/s", [None, Some(5)], &figures(levels, requests)));
-    columns.extend(with_interval("out tok", "/s", [None, Some(4)], &figures(levels, tokens)));
-    let latencies: [(_, [Option<u8>; 3], Latency); 3] = [
-        ("TTFT ms", [Some(12), Some(18), Some(2)], |l| &l.summary.metrics.ttft),
-        ("TPOT ms", [Some(15), Some(10), Some(1)], |l| &l.summary.metrics.tpot),
-        ("E2EL ms", [Some(11), None, Some(3)], |l| &l.summary.metrics.e2el),
+    columns.extend(with_interval("req", "/s", [None, Some(8)], &figures(levels, requests)));
+    columns.extend(with_interval("out tok", "/s", [None, Some(7)], &figures(levels, tokens)));
+    // The ranks of median, tail, and the interval of each.
+    let latencies: [(_, [Option<u8>; 4], Latency); 3] = [
+        ("TTFT ms", [Some(12), Some(1), Some(18), Some(5)], |l| &l.summary.metrics.ttft),
+        ("TPOT ms", [Some(15), Some(0), Some(10), Some(4)], |l| &l.summary.metrics.tpot),
+        ("E2EL ms", [Some(11), Some(2), None, Some(6)], |l| &l.summary.metrics.e2el),
     ];
-    for (group, [median, tail, interval], of) in latencies {
+    for (group, [median, of_median, tail, of_tail], of) in latencies {
         let medians = figures(levels, |level| p50(of(level)));
-        columns.push(column(group, "p50", median, cells(&medians)));
+        columns.extend(with_interval(group, "p50", [median, of_median], &medians));
         let tails = figures(levels, |level| p99(of(level)));
-        columns.extend(with_interval(group, "p99", [tail, interval], &tails));
+        columns.extend(with_interval(group, "p99", [tail, of_tail], &tails));
     }
     columns.push(column("", "failed", Some(16), failed));
     // A column without a single figure is said to be absent, with the reason, below the table.
@@ -68,7 +72,7 @@ pub(crate) fn columns(levels: &[&LevelReport]) -> Vec<Column> {
             Figure::known(level.speed_of_light.output_share()?.percent())
         }),
         ("good", "%", Some(14), good_share),
-        ("good", "req/s", Some(0), good_rate),
+        ("good", "req/s", Some(3), good_rate),
     ];
     for (group, head, rank, of) in shares {
         let figures = figures(levels, of);

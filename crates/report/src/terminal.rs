@@ -10,11 +10,13 @@ mod wrap;
 
 use fizeau_metrics::Verdict;
 
-use crate::sweep::{SATURATED_NOTE, STAND_IN_NOTE};
+use crate::price::MILLION;
+use crate::sweep::{ONE_RUN_NOTE, SATURATED_NOTE, STAND_IN_NOTE};
+use crate::table::{PLUS_MINUS, PLUS_MINUS_NOTE, columns};
 use crate::words::listed;
 use crate::{ChecklistRows, Engine, LevelReport, NotKnown, OperatingPoint, Place, SweepReport};
 pub(crate) use chart::Pen;
-use table::{Column, Row, Table};
+use table::{Column, INTERVALS, Row, Table};
 pub(crate) use wrap::{plain, wrap};
 
 /// How to write for a terminal.
@@ -55,11 +57,31 @@ pub enum Charset {
 
 impl Charset {
     /// `text` in these characters: in ASCII the sign of plus and minus is two.
-    fn words(self, text: &str) -> String {
+    pub(crate) fn words(self, text: &str) -> String {
         match self {
             Self::Ascii => text.replace('±', "+-"),
             Self::Unicode => text.to_owned(),
         }
+    }
+}
+
+impl Terminal<'_> {
+    /// That it is too narrow for the columns of these names; nothing where there is none.
+    fn lacks(&self, columns: &[String]) -> Option<Line> {
+        let shown_by = match self.report {
+            Some(_) => "a wider terminal and the report below have all",
+            None => "a wider terminal has all",
+        };
+        let names = columns.join(", ");
+        let line = || Line::text(format!("Not shown at this width: {names}; {shown_by}"));
+        (!columns.is_empty()).then(line)
+    }
+
+    /// The same of the columns with these places among `heads`.
+    fn not_shown(&self, columns: Vec<usize>, heads: &[&str]) -> Option<Line> {
+        let name = |column: usize| heads.get(column).map(|head| (*head).to_owned());
+        let names: Vec<String> = columns.into_iter().filter_map(name).collect();
+        self.lacks(&names)
     }
 }
 
@@ -76,8 +98,8 @@ impl SweepReport {
         self.say_repeats(terminal, &mut out);
         self.say_goals(&mut out);
         out.push(Line::Blank);
-        self.say_light(terminal.width, &mut out);
-        self.say_parts(terminal.width, &mut out);
+        self.say_light(terminal, &mut out);
+        self.say_parts(terminal, &mut out);
         out.push(Line::Blank);
         self.say_places(&mut out);
         if let Some(knee) = self.knee() {
@@ -155,15 +177,8 @@ impl SweepReport {
                 }
             }
         }
-        self.say_marks(out);
-        if !left_out.is_empty() {
-            let columns = left_out.join(", ");
-            let shown_by = match terminal.report {
-                Some(_) => "a wider terminal and the report below have all",
-                None => "a wider terminal has all",
-            };
-            out.push(Line::text(format!("Not shown at this width: {columns}; {shown_by}")));
-        }
+        self.say_marks(&left_out, out);
+        out.extend(terminal.lacks(&left_out));
     }
 
     fn say_chart(&self, terminal: &Terminal<'_>, out: &mut Vec<Line>) {
@@ -185,12 +200,15 @@ impl SweepReport {
         Table { rows: kind.iter().map(row).collect(), columns: Column::of(&levels, charset) }
     }
 
-    fn say_marks(&self, out: &mut Vec<Line>) {
+    fn say_marks(&self, left_out: &[String], out: &mut Vec<Line>) {
         let marks = match self.operating_point().level() {
             Some(_) => "+ on the frontier, > on it and the operating point",
             None => "+ on the frontier",
         };
         out.push(Line::text(marks.to_owned()));
+        if self.has_intervals() && !left_out.iter().any(|name| name == INTERVALS) {
+            out.push(Line::text(PLUS_MINUS_NOTE.to_owned()));
+        }
         if self.has_stand_in() {
             out.push(Line::text(format!("* {STAND_IN_NOTE}")));
         }
@@ -201,6 +219,15 @@ impl SweepReport {
             let note = "SoL: output tokens/s as a share of the speed of light, the bound that the hardware sets";
             out.push(Line::text(note.to_owned()));
         }
+        if !self.repeats().is_empty() {
+            out.push(Line::text(ONE_RUN_NOTE.to_owned()));
+        }
+    }
+
+    /// Whether a column of intervals belongs to the tables.
+    fn has_intervals(&self) -> bool {
+        let levels: Vec<&LevelReport> = self.levels().iter().collect();
+        columns(&levels).iter().any(|column| column.head == PLUS_MINUS)
     }
 
     fn say_places(&self, out: &mut Vec<Line>) {
@@ -238,7 +265,8 @@ impl SweepReport {
         let chosen = self.operating_point();
         if *chosen != OperatingPoint::NoGoal {
             out.push(Line::text(format!("Operating point: {}", self.operating_words())));
-            let lines = self.goal_words().into_iter().chain(self.decision_lines());
+            let cost = self.cost_words().map(|cost| format!("{MILLION} there: {cost}"));
+            let lines = self.goal_words().into_iter().chain(cost).chain(self.decision_lines());
             out.extend(lines.map(|line| Line::text(format!("  {line}"))));
         }
     }

@@ -109,9 +109,14 @@ pub(super) fn axes_with_numbers(table: &Table) -> Result<Option<&'static str>, F
 
 /// Each axis with its direction in words.
 pub(super) fn words(axes: &[Axis]) -> String {
-    let one = |axis: &Axis| match axis.direction() {
-        Direction::Maximize => format!("{} (more is better)", axis.name()),
-        Direction::Minimize => format!("{} (less is better)", axis.name()),
+    let one = |axis: &Axis| {
+        let better = match axis.direction() {
+            Direction::Maximize => "more is better",
+            Direction::Minimize => "less is better",
+        };
+        // The names of the others have their unit in them.
+        let unit = if axis.name() == "cost_per_million_output" { "US dollars, " } else { "" };
+        format!("{} ({unit}{better})", axis.name())
     };
     axes.iter().map(one).collect::<Vec<_>>().join(", ")
 }

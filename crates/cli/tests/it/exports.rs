@@ -60,6 +60,36 @@ fn a_row_a_level_and_a_row_a_request() {
     assert!((times.iter().sum::<f64>() / times.len() as f64 - mean).abs() < 1e-9 * mean);
 }
 
+/// What the page says to type: in its lines of code, and where it names a command with the run or the table that it takes.
+#[test]
+fn the_commands_of_the_page_run() {
+    let scratch = Scratch::new("exports-page");
+    let folder = swept(&scratch);
+    let table = scratch.path("levels.csv");
+    assert_eq!(report(&folder, &[&format!("--csv={table}")]).code, Some(0));
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/exports.md");
+    let page = fs::read_to_string(page).unwrap();
+    let pieces = page.split(['`', '\n']).map(|piece| piece.split(" | ").next().unwrap());
+    let is_whole = |piece: &&str| piece.contains(" RUN ") || piece.contains("levels.csv");
+    let has_all = |piece: &&str| cfg!(feature = "parquet") || !piece.contains("--parquet");
+    let commands = pieces.filter_map(|piece| piece.strip_prefix("fizeau ")).filter(is_whole);
+    let mut ran = 0;
+    for command in commands.filter(|piece| !piece.contains("HOST")).filter(has_all) {
+        let out = scratch.path(&format!("page-{ran}"));
+        let given = |word: &str| match word {
+            "RUN" => folder.clone(),
+            "levels.csv" => table.clone(),
+            "DIR" => out.clone(),
+            word => word.replace("=requests.csv", &format!("={out}.csv")),
+        };
+        let words: Vec<String> = command.split_whitespace().map(given).collect();
+        let ended = run(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(ended.code, Some(0), "{command}: {}", ended.err);
+        ran += 1;
+    }
+    assert!(ran >= 5, "{ran}");
+}
+
 #[test]
 fn one_level_of_a_sweep_and_a_run_of_one_are_tables_too() {
     let scratch = Scratch::new("exports-one");

@@ -108,6 +108,11 @@ fn it_finds_a_concurrency() {
     let document = json(format!("{out}/search.json"));
     let found = document["found"]["load"]["concurrency"].as_u64().unwrap();
     assert!((2..64).contains(&found), "{found}");
+    let words = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (_, ends) = words.split_once("in flight; the goals break between ").unwrap();
+    let (low, rest) = ends.split_once(" and ").unwrap();
+    let ends = [low, rest.split(' ').next().unwrap()].map(str::parse::<u64>);
+    assert!(ends.iter().all(Result::is_ok), "slots are whole: {words}");
     assert_eq!(loads(&document)[0].0, "evaluation", "a range says where to begin");
 }
 

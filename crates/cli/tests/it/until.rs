@@ -21,7 +21,7 @@ fn a_run_ends_once_the_figure_is_known() {
     let ended = run(&line(&url, &asked));
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(
-        ended.out.contains("Until mean e2el ci=90%:                  reached: ±"),
+        ended.out.contains("Until mean e2el ci=90%:                  reached: +-"),
         "{}",
         ended.out
     );

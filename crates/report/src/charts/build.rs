@@ -1,7 +1,7 @@
 //! From a report to what its charts show.
 
 use fizeau_metrics::{Comparison, Goal, Metric, Statistic};
-use fizeau_roofline::{HourlyRate, Share};
+use fizeau_roofline::Share;
 
 use super::{
     ChartCurvePoint, ChartDetail, ChartFigures, ChartGoal, ChartLevel, ChartLight, ChartPlace,
@@ -15,15 +15,7 @@ impl ChartRun {
     /// What the charts of `report` show; `name` tells it from others beside it.
     #[must_use]
     pub fn of(report: &SweepReport, name: &str) -> Self {
-        let run = TableRun {
-            name: name.to_owned(),
-            setup: report.setup(),
-            levels: report.levels(),
-            system: None,
-            devices: report.devices(),
-            price: report.price().map(HourlyRate::low),
-            quality: None,
-        };
+        let run = TableRun::of(report, name);
         let level = |(index, (level, place)): (usize, (&LevelReport, &Place))| ChartLevel {
             load: level.load.words(),
             label: report.label_of(index),

@@ -73,7 +73,7 @@ const MOST_CHANGED: usize = 12;
 const WIDTH: usize = 80;
 
 impl ComparisonReport {
-    /// All of it for a terminal of 80 columns, without a newline at the end.
+    /// All of it for a terminal of 80 columns, what it comes to last; without a newline at the end.
     #[must_use]
     pub fn text(&self) -> String {
         let mut out = Vec::new();
@@ -85,6 +85,14 @@ impl ComparisonReport {
         }
         let notes = self.notes.iter().map(|text| format!("note: {}", plain(text)));
         out.extend(notes.map(|text| wrap(&text, WIDTH)));
+        for comparison in &self.comparisons {
+            // One is B all along; of several each is.
+            let name = match &*self.comparisons {
+                [_] => "B",
+                _ => &comparison.candidate.name,
+            };
+            out.push(wrap(&plain(&comparison.sentence(name)), WIDTH));
+        }
         out.join("\n")
     }
 

@@ -2,7 +2,7 @@
 
 use fizeau_core::PerSec;
 use fizeau_metrics::{Distribution, MetricTable, RateDistribution, Statistic};
-use fizeau_roofline::{HourlyRate, Share};
+use fizeau_roofline::Share;
 
 use super::run::{VERDICTS, is};
 use super::{MetricFamily, MetricKind, MetricValue};
@@ -158,15 +158,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 pub(super) fn families(report: &SweepReport, run: &str) -> Vec<MetricFamily> {
-    let table = TableRun {
-        name: run.to_owned(),
-        setup: report.setup(),
-        levels: report.levels(),
-        system: None,
-        devices: report.devices(),
-        price: report.price().map(HourlyRate::low),
-        quality: None,
-    };
+    let table = TableRun::of(report, run);
     let operating = report.operating_point().level();
     let level = |(index, (level, place))| Level {
         report: level,

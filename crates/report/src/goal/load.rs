@@ -1,16 +1,27 @@
 //! A load, and the figures of all its runs.
 
-use fizeau_metrics::{Confidence, Goal, Statistic, mean_of_runs};
+use fizeau_metrics::{Comparison, Confidence, Goal, Statistic, mean_of_runs};
 use fizeau_pareto::{Estimate, Tested, Trend, isotonic};
 
+use super::is_upper;
 use crate::LoadPoint;
 
 /// The figure of a goal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Figure {
     pub(crate) estimate: Estimate,
-    /// Whether anything is known of how far off it may be.
-    pub(crate) has_interval: bool,
+    pub(crate) ends: Ends,
+}
+
+/// What the ends of a figure are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// Nothing is known of how far off it may be: both are the figure itself.
+    Unknown,
+    /// Those of an interval.
+    Interval,
+    /// The least and the greatest of several runs.
+    Runs,
 }
 
 /// A level, as goals see it.
@@ -50,7 +61,7 @@ pub(super) fn loads(goals: &[Goal], measured: &[Measured]) -> Vec<Load> {
         let served: Vec<Estimate> = runs.iter().map(|run| run.served).collect();
         let figure = |(at, goal): (usize, &Goal)| {
             let of: Vec<Figure> = runs.iter().filter_map(|run| *run.figures.get(at)?).collect();
-            over(goal.statistic, &of)
+            over(goal, &of)
         };
         Some(Load {
             index: first.index,
@@ -67,16 +78,21 @@ pub(super) fn loads(goals: &[Goal], measured: &[Measured]) -> Vec<Load> {
 }
 
 /// A figure over the runs of a load: that of one run as it is; of several the mean with Student's interval, and of percentiles,
-/// whose mean is none, the median with the range.
-pub(crate) fn over(statistic: Statistic, runs: &[Figure]) -> Option<Figure> {
+/// whose mean is none, the [middle] one with the range.
+pub(crate) fn over(goal: &Goal, runs: &[Figure]) -> Option<Figure> {
     if let [one] = runs {
         return Some(*one);
     }
-    let estimate = match statistic {
-        Statistic::Mean | Statistic::Value => mean(runs.iter().map(|run| run.estimate)),
-        _ => median(runs.iter().map(|run| run.estimate.value()).collect()),
+    let (estimate, ends) = match goal.statistic {
+        Statistic::Mean | Statistic::Value => {
+            (mean(runs.iter().map(|run| run.estimate)), Ends::Interval)
+        }
+        _ => {
+            let values = runs.iter().map(|run| run.estimate.value()).collect();
+            (middle(values, goal.comparison), Ends::Runs)
+        }
     };
-    Some(Figure { estimate: estimate?, has_interval: true })
+    Some(Figure { estimate: estimate?, ends })
 }
 
 fn mean(runs: impl Iterator<Item = Estimate>) -> Option<Estimate> {
@@ -85,12 +101,14 @@ fn mean(runs: impl Iterator<Item = Estimate>) -> Option<Estimate> {
     Estimate::new(found.value, found.interval.low, found.interval.high).ok()
 }
 
-fn median(mut values: Vec<f64>) -> Option<Estimate> {
+/// The median, between the least and the greatest: one of the values themselves, of an even number the worse of the two in the
+/// middle, as a limit has it.
+pub(crate) fn middle(mut values: Vec<f64>, limit: Comparison) -> Option<Estimate> {
     values.sort_by(f64::total_cmp);
+    let last = values.len().checked_sub(1)?;
+    let middle = if is_upper(limit) { values.len() / 2 } else { last / 2 };
     let at = |i: usize| values.get(i).copied();
-    let n = values.len();
-    let middle = f64::midpoint(at(n.checked_sub(1)? / 2)?, at(n / 2)?);
-    Estimate::new(middle, at(0)?, at(n - 1)?).ok()
+    Estimate::new(at(middle)?, at(0)?, at(last)?).ok()
 }
 
 /// 1 for a load that is too much by its queue, else 0. A run that came out so by chance, among greater loads that did not, is
@@ -114,9 +132,10 @@ impl Load {
         self.figures.get(goal)?.map(|figure| figure.estimate)
     }
 
-    pub(super) fn has_interval(&self, goal: usize) -> bool {
+    /// What the ends of the figure of a goal are.
+    pub(super) fn ends(&self, goal: usize) -> Ends {
         let figure = self.figures.get(goal).copied().flatten();
-        figure.is_some_and(|figure| figure.has_interval)
+        figure.map_or(Ends::Unknown, |figure| figure.ends)
     }
 
     pub(super) fn tested(&self, goals: usize) -> Tested {

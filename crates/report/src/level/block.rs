@@ -11,7 +11,7 @@ use super::{LevelReport, LevelStatus, SpeedOfLight, tail};
 use fizeau_roofline::Share;
 
 use crate::block::{heading, line};
-use crate::number::{number, percent};
+use crate::number::{number, percent, supported};
 use crate::terminal::{plain, wrap};
 use crate::words;
 
@@ -129,7 +129,7 @@ impl LevelReport {
         let share = |share: Option<Share>| {
             share.map_or_else(|| "-".to_owned(), |share| percent(share.get()))
         };
-        let rate = |rate: PerSec| number(rate.get());
+        let rate = |rate: PerSec| supported(rate.get(), None);
         let mut lines = vec![
             line("Speed of light (output tok/s):", rate(light.bound.output_tokens_per_s)),
             line("Share of it reached:", share(light.shares.output_tokens_per_s)),

@@ -4,6 +4,7 @@ use fizeau_metrics::{PrecisionOutcome, Support};
 use serde::ser::{Serialize, SerializeMap, SerializeStruct, Serializer};
 
 use super::LevelReport;
+use crate::Charset;
 use crate::block::line;
 
 /// A level that was to go on until figures are known well enough (`--until`).
@@ -63,7 +64,7 @@ impl Serialize for Outcome<'_> {
 }
 
 impl LevelReport {
-    /// A line for each figure, such as `Until mean e2el ci=2%: reached: ±1.9 % after 612 requests`.
+    /// A line for each figure, such as `Until mean e2el ci=2%: reached: +-1.9 % after 612 requests`: a block is ASCII.
     pub(super) fn until_lines(&self) -> Vec<String> {
         let Some(until) = &self.until else { return Vec::new() };
         let n = self.summary.requests.completed;
@@ -73,11 +74,12 @@ impl LevelReport {
             let found = match outcome.half_width.and_then(Support::known) {
                 // It was at the look that ended it; the requests that were in flight then have widened it since.
                 Some(width) if is_reached && !outcome.is_reached() => {
-                    format!("at the end ±{:.1} % (n={n})", 100.0 * width)
+                    format!("at the end +-{:.1} % (n={n})", 100.0 * width)
                 }
                 Some(_) => format!("{} after {n} requests", found(outcome)),
                 None => found(outcome),
             };
+            let found = Charset::Ascii.words(&found);
             line(&format!("Until {}:", outcome.goal), format_args!("{word}: {found}"))
         };
         until.outcomes.iter().map(one).collect()

@@ -1,14 +1,15 @@
 //! A level over time and its steady part, as lines of the block.
 
-use fizeau_core::Millis;
+use fizeau_core::{Millis, PerSec};
 use fizeau_metrics::{
-    CutReason, Distribution, MeasuredWindow, Saturation, WhyNoWindow, WindowFigures,
+    CutReason, Distribution, Interval, MeasuredWindow, Saturation, Statistic, Support, WhyNoWindow,
+    WindowFigures,
 };
 
 use super::LevelReport;
 use super::block::{ends, sentence};
 use crate::block::line;
-use crate::number::number;
+use crate::number::{number, supported};
 
 impl LevelReport {
     /// How much was going on at a time.
@@ -106,6 +107,38 @@ impl LevelReport {
         }
         lines
     }
+}
+
+/// A part in a line of a table: how many were sent in it, how many were cut before and after, requests and output tokens per second,
+/// and p50 and p99 of TTFT and E2EL.
+pub(crate) fn part_cells(part: &WindowFigures) -> [String; 6] {
+    let window = &part.window;
+    let rate = |of: Option<(PerSec, Option<Support<Interval<PerSec>>>)>| {
+        let Some((rate, interval)) = of else { return "-".to_owned() };
+        let ends = interval.and_then(Support::known).map(|ends| (ends.low.get(), ends.high.get()));
+        supported(rate.get(), ends)
+    };
+    let rates = part.throughput.as_ref();
+    [
+        window.kept.to_string(),
+        format!("{} + {}", window.cut_front, window.cut_back),
+        rate(rates.map(|rates| (rates.requests_per_s, rates.requests_interval))),
+        rate(rates.map(|rates| (rates.output_tokens_per_s, rates.output_tokens_interval))),
+        both(&part.metrics.ttft),
+        both(&part.metrics.e2el),
+    ]
+}
+
+/// `12.3 / 15.9`; `-` for what the sample does not support.
+fn both(sample: &Distribution) -> String {
+    let known = |statistic| match sample.statistic(statistic) {
+        Some(ms) => {
+            let ends = sample.interval(statistic).map(|ends| (ends.low.get(), ends.high.get()));
+            supported(ms.get(), ends)
+        }
+        None => "-".to_owned(),
+    };
+    format!("{} / {}", known(Statistic::P50), known(Statistic::P99))
 }
 
 /// What kind of part it is.

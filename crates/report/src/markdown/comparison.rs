@@ -1,9 +1,10 @@
 //! A comparison as Markdown.
 
-use fizeau_metrics::{Answer, ComparedFigure};
+use fizeau_metrics::ComparedFigure;
 
 use super::escape;
 use super::{folded, table};
+use crate::comparison::summary::{NO_ANSWER, Told, no_difference};
 use crate::comparison::table::{Cells, heads};
 use crate::{ChangedField, ComparedLevel, ComparisonReport, RunComparison};
 
@@ -52,29 +53,17 @@ impl ComparisonReport {
     }
 }
 
-/// `**B is worse in p99 TTFT (concurrency 8).**`
+/// `B is **worse** in p99 TTFT at concurrency 8.`
 fn verdict(comparison: &RunComparison) -> String {
-    let of = |answer: Answer| -> Vec<String> {
-        let figures = comparison.levels.iter().flat_map(|level| {
-            let at = match level.name.as_str() {
-                "" => String::new(),
-                name => format!(" at {name}"),
-            };
-            level.table.answered(answer).map(move |figure| format!("{}{at}", figure.label()))
-        });
-        figures.collect()
-    };
-    let (worse, better) = (of(Answer::Worse), of(Answer::Better));
-    let tested: usize = comparison.levels.iter().map(|level| level.table.family_size()).sum();
-    let told = [("worse", worse), ("better", better)];
-    let told = told.into_iter().filter(|(_, figures)| !figures.is_empty());
-    let told: Vec<String> = told
-        .map(|(word, figures)| format!("**{word}** in {}", escape(&figures.join(", "))))
-        .collect();
-    match (tested, told.is_empty()) {
-        (0, _) => "**No answer: no figure could be tested.**".to_owned(),
-        (_, true) => "**B against A: no detectable difference.**".to_owned(),
-        (_, false) => format!("B is {}.", told.join(", and ")),
+    match comparison.told() {
+        Told::Untested => format!("**{NO_ANSWER}.**"),
+        Told::NoDifference => format!("**{}.**", no_difference("B")),
+        Told::Answers(answers) => {
+            let told = answers
+                .into_iter()
+                .map(|(word, figures)| format!("**{word}** in {}", escape(&figures.join(", "))));
+            format!("B is {}.", told.collect::<Vec<_>>().join(", and "))
+        }
     }
 }
 

@@ -4,12 +4,13 @@ use fizeau_metrics::Verdict;
 
 use super::escape;
 use super::{folded, table};
-use crate::number::{percent, supported};
-use crate::sweep::{SATURATED_NOTE, STAND_IN_NOTE};
-use crate::table::{Cell, Column, PLUS_MINUS, columns};
+use crate::number::percent;
+use crate::price::MILLION;
+use crate::sweep::{ONE_RUN_NOTE, SATURATED_NOTE, STAND_IN_NOTE};
+use crate::table::{Cell, Column, PLUS_MINUS, PLUS_MINUS_NOTE, columns};
 use crate::terminal::{Charset, Pen, Style};
 use crate::words::listed;
-use crate::{ChartRun, CheckOutcome, LevelReport, OperatingPoint, Place, SweepReport};
+use crate::{CheckOutcome, LevelReport, OperatingPoint, Place, SweepReport};
 
 impl SweepReport {
     /// The report as Markdown, as GitHub shows it: the verdict first, then what one came for, the levels, and the rest folded
@@ -74,15 +75,7 @@ impl SweepReport {
         };
         rows.push(("Operating point", point));
         rows.extend(self.goal_words().into_iter().map(|goal| ("Goal", goal)));
-        let run = ChartRun::of(self, "");
-        let level = chosen.level().and_then(|i| run.levels.get(i));
-        if let Some(cost) = level.and_then(|l| l.figures.get("cost_per_million_output")) {
-            let ends = cost.low.zip(cost.high);
-            rows.push((
-                "Cost there",
-                format!("{} USD per million output tokens", supported(cost.value, ends)),
-            ));
-        }
+        rows.extend(self.cost_words().map(|cost| (MILLION, cost)));
         let light = chosen.level().and_then(|i| self.levels().get(i));
         let light = light.and_then(|level| Some((level, level.speed_of_light.light()?)));
         if let Some((level, light)) = light {
@@ -144,7 +137,10 @@ impl SweepReport {
 
     /// What the marks in the table mean, and what it lacks.
     fn marks(&self) -> Vec<String> {
-        let mut notes = vec!["±: half of the 95 % interval".to_owned()];
+        let mut notes = vec![PLUS_MINUS_NOTE.to_owned()];
+        if !self.repeats().is_empty() {
+            notes.push(ONE_RUN_NOTE.to_owned());
+        }
         if self.has_stand_in() {
             notes.push(format!("*: {STAND_IN_NOTE}"));
         }

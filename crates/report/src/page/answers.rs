@@ -1,12 +1,11 @@
 //! What a reader came for: where to run, at what margin, for how much, how far from the speed of light, and what limits it.
 
-use fizeau_roofline::{HourlyRate, LimitedBy, Origin};
+use fizeau_roofline::LimitedBy;
 use serde::Serialize;
 
 use super::table::{ends, rounded};
-use crate::goal::shown;
 use crate::number::{percent, supported};
-use crate::plan::usd;
+use crate::price;
 use crate::{
     ChartFigure, ChartLevel, ChartRun, Decision, GoalResult, LevelReport, OperatingPoint,
     SpeedOfLight, SweepReport,
@@ -121,13 +120,11 @@ pub(super) fn rates(level: &ChartLevel) -> String {
 /// `p99 TTFT 441 ms, goal < 500 ms`.
 fn goal(result: &GoalResult) -> String {
     let goal = result.outcome.goal;
-    let Some(value) = result.outcome.measured else {
+    let Some(value) = result.measured_words() else {
         return format!("{}: not known", goal.describe());
     };
-    let (name, value) = (crate::goal::name(&goal), shown(&goal, value));
-    let few = result.stand_in.map(|few| format!(", greatest of {}", few.values));
-    let (few, limit) = (few.unwrap_or_default(), shown(&goal, goal.limit));
-    format!("{name} {value}{few}, goal {} {limit}", goal.comparison.as_str())
+    let (name, limit) = (crate::goal::name(&goal), crate::goal::limit_words(&goal));
+    format!("{name} {value}, goal {limit}")
 }
 
 fn margin(report: &SweepReport) -> Answer {
@@ -152,7 +149,7 @@ fn margin(report: &SweepReport) -> Answer {
 }
 
 fn cost(report: &SweepReport, at: Option<At<'_>>) -> Answer {
-    const NAME: &str = "A million output tokens";
+    const NAME: &str = price::MILLION;
     let Some(at) = at else { return Answer::absent(NAME, "not known", "nothing was measured") };
     let cost = match report.cost_at(at.index) {
         Ok(cost) => cost,
@@ -163,32 +160,15 @@ fn cost(report: &SweepReport, at: Option<At<'_>>) -> Answer {
         let lines = vec!["without a price: --gpu-hour gives one".to_owned()];
         return Answer::known(NAME, hours, lines);
     };
-    let usd = ChartFigure {
+    let interval = ChartFigure {
         value: usd.value,
         low: usd.interval.map(|ends| ends.low),
         high: usd.interval.map(|ends| ends.high),
         stand_in: false,
     };
-    let ends = ends(usd).map(|[low, high]| format!("{low} to {high} USD"));
-    let lines = ends.into_iter().chain([hours, price_words(rate)]).collect();
-    Answer::known(NAME, format!("{} USD", dollars(usd)), lines)
-}
-
-/// The price with the digits that its interval supports; small ones with those that count.
-fn dollars(price: ChartFigure) -> String {
-    if price.low.is_some() { rounded(price) } else { usd(price.value) }
-}
-
-/// `at 2.10 USD a device-hour, as given`.
-fn price_words(rate: &HourlyRate) -> String {
-    let low = usd(rate.low().get());
-    let origin = match rate.origin() {
-        Origin::Given => "as given".to_owned(),
-        Origin::Owned => "as owning it costs".to_owned(),
-        Origin::Published { kind, date, .. } => format!("list price, {kind}, {date}"),
-        _ => "of unknown origin".to_owned(),
-    };
-    format!("at {low} USD a device-hour, {origin}")
+    let ends = ends(interval).map(|[low, high]| format!("{low} to {high} USD"));
+    let lines = ends.into_iter().chain([hours, price::at(rate)]).collect();
+    Answer::known(NAME, format!("{} USD", usd.usd()), lines)
 }
 
 fn light(report: &SweepReport, at: Option<At<'_>>) -> Answer {

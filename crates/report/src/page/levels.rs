@@ -1,12 +1,13 @@
 //! Levels as tables: what each measured, of which part, over how many runs, and all that is known of it.
 
 use fizeau_core::Millis;
-use fizeau_metrics::{Distribution, Statistic, WindowFigures};
+use fizeau_metrics::Statistic;
 use serde::Serialize;
 
 use super::table::{Cell, Head, Row, Table};
-use crate::number::{number, supported};
-use crate::sweep::{HEADS, REPEATS_NOTE, SATURATED_NOTE, STAND_IN_NOTE};
+use crate::level::part_cells;
+use crate::number::supported;
+use crate::sweep::{HEADS, ONE_RUN_NOTE, REPEATS_NOTE, SATURATED_NOTE, STAND_IN_NOTE};
 use crate::{ChartLevel, ChartRun, LevelReport, LoadKind, Place, SweepReport};
 
 /// All tables of levels.
@@ -139,6 +140,9 @@ fn notes(report: &SweepReport) -> Vec<String> {
     if !never.is_empty() {
         notes.push(format!("Left out: {}.", never.join(", ")));
     }
+    if !report.repeats().is_empty() {
+        notes.push(format!("{ONE_RUN_NOTE}."));
+    }
     if report.has_stand_in() {
         notes.push(format!("* {STAND_IN_NOTE}."));
     }
@@ -197,9 +201,12 @@ fn percentiles(report: &SweepReport) -> Option<Table> {
         ];
         for (name, sample) in samples.into_iter().filter(|(_, sample)| sample.n > 0) {
             let mut cells = vec![load_cell(level), Cell::left(name)];
-            cells.extend(SHARES.map(|(_, share)| latency(sample.statistic(share))));
-            cells
-                .extend([latency(sample.max), Cell::number(sample.n as f64, sample.n.to_string())]);
+            cells.extend(SHARES.map(|(_, share)| {
+                let ends = sample.interval(share).map(|ends| (ends.low.get(), ends.high.get()));
+                latency(sample.statistic(share), ends)
+            }));
+            let n = Cell::number(sample.n as f64, sample.n.to_string());
+            cells.extend([latency(sample.max, None), n]);
             rows.push(Row::plain(cells));
         }
     }
@@ -212,8 +219,10 @@ fn percentiles(report: &SweepReport) -> Option<Table> {
     })
 }
 
-fn latency(value: Option<Millis>) -> Cell {
-    value.map_or_else(|| Cell::text("-"), |ms| Cell::number(ms.get(), number(ms.get())))
+/// With the digits that its interval supports, as in the table of levels.
+fn latency(value: Option<Millis>, ends: Option<(f64, f64)>) -> Cell {
+    let Some(ms) = value.map(Millis::get) else { return Cell::text("-") };
+    Cell::number(ms, supported(ms, ends))
 }
 
 /// The part of each level that was measured beside the whole, or why there is none.
@@ -231,7 +240,7 @@ fn windows(report: &SweepReport) -> Option<Table> {
     let row = |level: &LevelReport| {
         let load = Cell::text(report.label(level.load));
         match &level.summary.windowed.part {
-            Ok(part) => Row::plain([load].into_iter().chain(window(part))),
+            Ok(part) => Row::plain([load].into_iter().chain(part_cells(part).map(Cell::text))),
             Err(none) => {
                 let why = Cell::left(format!("none: {}", none.why));
                 Row::plain([load, Cell { class: "rest", ..why }])
@@ -246,22 +255,6 @@ fn windows(report: &SweepReport) -> Option<Table> {
         rows,
         notes: vec!["The steady part of each level, or the one asked for. The table of levels has the whole.".to_owned()],
     })
-}
-
-fn window(part: &WindowFigures) -> [Cell; 6] {
-    let window = &part.window;
-    let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), number);
-    let known = |value: Option<Millis>| rate(value.map(Millis::get));
-    let both = |of: &Distribution| format!("{} / {}", known(of.p50.value()), known(of.p99.value()));
-    [
-        window.kept.to_string(),
-        format!("{} + {}", window.cut_front, window.cut_back),
-        rate(part.throughput.map(|rates| rates.requests_per_s.get())),
-        rate(part.throughput.map(|rates| rates.output_tokens_per_s.get())),
-        both(&part.metrics.ttft),
-        both(&part.metrics.e2el),
-    ]
-    .map(Cell::text)
 }
 
 /// Each level with all that is known of it.

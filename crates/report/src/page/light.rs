@@ -1,22 +1,23 @@
 //! What was reached of the speed of light, level by level and phase by phase; and its curve as figures.
 
 use super::table::{Cell, Head, Row, Table};
-use crate::light_table::{COLUMNS, NOTE};
+use crate::light_table::{COLUMNS, LightColumn, note};
 use crate::number::{duration_ms, supported};
 use crate::{ChartCurvePoint, ChartRun, SweepReport};
 
 /// What was reached of it; none where there is no speed of light.
 pub(super) fn table(report: &SweepReport) -> Option<Table> {
     let rows = report.light_rows();
-    let head = |(group, head, width): (&str, &str, usize)| match width {
-        0 => Head::words(head),
-        _ => Head::figure(head, group),
+    let head = |column: LightColumn| match column.is_words() {
+        true => Head::words(column.head),
+        false => Head::figure(column.head, column.group),
     };
     let row = |row: [String; 9]| {
         let cells = row.into_iter().zip(COLUMNS);
-        Row::plain(cells.map(
-            |(cell, (_, _, width))| if width == 0 { Cell::left(cell) } else { Cell::text(cell) },
-        ))
+        Row::plain(cells.map(|(cell, column)| match column.is_words() {
+            true => Cell::left(cell),
+            false => Cell::text(cell),
+        }))
     };
     let calibrated = report.calibrated_words().map(|words| format!("{words}."));
     (!rows.is_empty()).then(|| Table {
@@ -24,7 +25,7 @@ pub(super) fn table(report: &SweepReport) -> Option<Table> {
         label: "Speed of light".to_owned(),
         heads: COLUMNS.map(head).into(),
         rows: rows.into_iter().map(row).collect(),
-        notes: [format!("{NOTE}.")].into_iter().chain(calibrated).collect(),
+        notes: [format!("{}.", note(&[]))].into_iter().chain(calibrated).collect(),
     })
 }
 

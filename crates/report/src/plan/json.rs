@@ -192,6 +192,7 @@ fn outcome(outcome: &Result<Planned, NotPlanned>, each: u64) -> Outcome<'_> {
         served_requests_per_s_per_replica: planned.map(|planned| ends(planned.carried.served)),
         ends_are: planned.map(|planned| match planned.carried.bounds {
             Bounds::Interval => "interval",
+            Bounds::Runs => "runs",
             Bounds::Tested => "tested_loads",
         }),
         may_be_higher: planned.map(|planned| planned.carried.is_open_above),

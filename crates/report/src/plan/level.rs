@@ -3,7 +3,7 @@
 use fizeau_metrics::{Goal, LevelSummary, Metric, Saturation, Statistic};
 use fizeau_pareto::Estimate;
 
-use crate::goal::{Figure, Measured, figure, is_upper, served};
+use crate::goal::{Ends, Figure, Measured, figure, is_upper, served};
 use crate::{LevelReport, LoadPoint};
 
 /// A load that one replica was tested at, and the figures that it had there.
@@ -112,7 +112,9 @@ impl PlanLevel {
             may_stand_in.then(|| of(Statistic::Max)).flatten()
         };
         let estimate = of(goal.statistic).or_else(greatest)?;
-        Some(Figure { estimate, has_interval: estimate.low() < estimate.high() })
+        let is_known = estimate.low() < estimate.high();
+        let ends = if is_known { Ends::Interval } else { Ends::Unknown };
+        Some(Figure { estimate, ends })
     }
 
     /// The requests in flight on average: as a simulation or a run saw them, of a closed loop as many as its slots, and else by

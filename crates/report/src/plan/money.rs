@@ -89,17 +89,30 @@ impl PlanCost {
     }
 }
 
+/// From here on cents mean nothing.
+const WHOLE_FROM: f64 = 9_999.5;
+
 /// Dollars with the digits that mean something: `1,234,567`, `56.70`, `0.000563`.
 pub(crate) fn usd(amount: f64) -> String {
     if !amount.is_finite() {
         return "-".to_owned();
     }
     if amount == 0.0 || amount >= 1.0 {
-        return if amount < 9_999.5 { format!("{amount:.2}") } else { grouped(amount) };
+        return if amount < WHOLE_FROM { format!("{amount:.2}") } else { grouped(amount) };
     }
     // Three digits that count.
     let zeros = (-amount.log10()).ceil().clamp(1.0, 12.0) as usize - 1;
     format!("{amount:.0$}", zeros + 3)
+}
+
+/// Amounts that stand side by side, in one format: whole dollars where one of them is so much.
+pub(super) fn usd_beside(amounts: [Option<f64>; 2]) -> [String; 2] {
+    let is_whole = amounts.iter().flatten().any(|amount| *amount >= WHOLE_FROM);
+    let shown = |amount: f64| match is_whole {
+        true if amount.is_finite() => grouped(amount),
+        _ => usd(amount),
+    };
+    amounts.map(|amount| amount.map_or_else(|| "-".to_owned(), shown))
 }
 
 /// Whole dollars, with a comma between thousands.
@@ -117,7 +130,7 @@ fn grouped(amount: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::usd;
+    use super::{usd, usd_beside};
 
     #[test]
     fn dollars_have_the_digits_that_count() {
@@ -126,5 +139,7 @@ mod tests {
             ["0.00", "2.50", "9999.00", "12,346", "1,234,567", "0.000563", "0.100", "0.990"];
         assert_eq!(shown, right);
         assert_eq!(usd(f64::NAN), "-");
+        assert_eq!(usd_beside([Some(7305.0), Some(10_957.5)]), ["7,305", "10,958"]);
+        assert_eq!(usd_beside([Some(7305.0), None]), ["7305.00", "-"]);
     }
 }

@@ -6,7 +6,7 @@ mod tables;
 use fizeau_pareto::Fleet;
 use fizeau_roofline::HourlyRate;
 
-use super::money::usd;
+use super::money::{usd, usd_beside};
 use super::{Money, Plan, PlanAsk, PlanCost, PlanReport, Planned};
 use crate::goal::Bounds;
 use crate::number::{number, percent};
@@ -91,9 +91,11 @@ impl Planned {
             "  A replica carries {at_least}{} requests/s within the goals",
             number(found.value())
         );
-        if found.low() < found.high() && carried.bounds == Bounds::Interval {
+        if found.low() < found.high() && carried.bounds != Bounds::Tested {
             let open = if carried.is_open_below { "or less " } else { "" };
-            text.push_str(&format!(" ({} {open}to {})", number(found.low()), number(found.high())));
+            let of = if carried.bounds == Bounds::Runs { " over the runs" } else { "" };
+            let (low, high) = (number(found.low()), number(found.high()));
+            text.push_str(&format!(" ({low} {open}to {high}{of})"));
         }
         text.push_str(&format!("; the nearest load tested is {}.", carried.nearest.words()));
         line(out, &text);
@@ -127,10 +129,7 @@ impl Planned {
         let costs = [Some(&self.cost), self.cautious_cost.as_ref()];
         let mut add = |label: &str, of: &dyn Fn(&PlanCost) -> Option<Money>| {
             if of(&self.cost).is_some() {
-                let cell = |money: Option<Money>| {
-                    money.map_or_else(|| "-".to_owned(), |money| usd(money.middle()))
-                };
-                row(out, label, costs.map(|cost| cell(cost.and_then(of))));
+                row(out, label, usd_beside(costs.map(|cost| Some(of(cost?)?.middle()))));
             }
         };
         add("US dollars an hour", &|cost| Some(cost.usd_per_hour));

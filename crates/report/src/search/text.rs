@@ -107,8 +107,8 @@ impl SearchReport {
             (Some(load), Some(edge), ending) if ending != SearchEnding::BrokenOff => format!(
                 "Found in {runs}: {} {unit}; the goals break between {} and {} ({})",
                 shown(load),
-                bound(edge.low()),
-                bound(edge.high()),
+                self.slots_or(edge.low(), f64::floor),
+                self.slots_or(edge.high(), f64::ceil),
                 self.how_sure(),
             ),
             (_, _, SearchEnding::BrokenOff) => {
@@ -117,9 +117,17 @@ impl SearchReport {
             (None, Some(edge), _) => format!(
                 "Nothing confirmed in {runs}: over a long run the goals were missed down to {} {unit}. The short runs put the \
                  edge there or above; a lower load may keep the goals (--to {0})",
-                bound(edge.high()),
+                self.slots_or(edge.high(), f64::ceil),
             ),
             _ => format!("Nothing found in {runs}: {}", self.nearest()),
+        }
+    }
+
+    /// An end of the edge; of slots whole ones.
+    fn slots_or(&self, load: f64, whole: fn(f64) -> f64) -> String {
+        match self.asked.load {
+            SearchedLoad::Rate => bound(load),
+            SearchedLoad::Concurrency => whole(load).to_string(),
         }
     }
 

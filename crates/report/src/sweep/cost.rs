@@ -4,6 +4,8 @@ use fizeau_core::PerSec;
 use fizeau_metrics::{Interval, Support};
 
 use super::SweepReport;
+use crate::number::supported;
+use crate::plan::usd;
 use crate::price;
 
 /// What a million output tokens take of the devices' time, and cost, at one level: all of the time theirs, the prompts' too.
@@ -57,6 +59,14 @@ impl CostFigure {
         Some(Self { value, interval: ends.map(|(low, high)| Interval { low, high }) })
     }
 
+    /// Dollars, with the digits that the interval supports; small ones without one with those that count.
+    pub(crate) fn usd(self) -> String {
+        match self.interval {
+            Some(ends) => supported(self.value, Some((ends.low, ends.high))),
+            None => usd(self.value),
+        }
+    }
+
     fn times(self, by: f64) -> Self {
         let interval = self.interval;
         let interval = interval.map(|ends| Interval { low: ends.low * by, high: ends.high * by });
@@ -91,6 +101,13 @@ impl SweepReport {
         let device_hours = hours.ok_or(NoTokenCost::NoTokens)?;
         let usd = self.price().map(|price| device_hours.times(price.low().get()));
         Ok(TokenCost { level, devices, device_hours, usd })
+    }
+
+    /// What a million output tokens cost at the operating point: `0.185 USD, at 2.50 USD a device-hour, as given`; none where that
+    /// is not known.
+    pub(crate) fn cost_words(&self) -> Option<String> {
+        let usd = self.cost_at_operating_point().ok()?.usd?;
+        Some(format!("{} USD, {}", usd.usd(), price::at(self.price()?)))
     }
 
     /// What an hour of a device costs, who says so and when, in words; none where nobody said.

@@ -1,13 +1,13 @@
 //! Decisions in words, for terminal and page.
 
-use fizeau_metrics::Goal;
+use fizeau_metrics::{Goal, Interval};
 use fizeau_pareto::{Break, Crossing, Departure, Edge, Estimate, Miss, Reached};
 
 use super::goals::GoalResult;
 use super::{Decision, Maximum, OperatingPoint, SweepReport, Within};
 use crate::LoadKind;
-use crate::goal::{Bounds, name, shown};
-use crate::number::{number, percent};
+use crate::goal::{Bounds, measured, name, shown};
+use crate::number::{number, percent, supported};
 
 impl SweepReport {
     /// The level to run at, in a sentence, its goals apart.
@@ -78,29 +78,35 @@ impl SweepReport {
             true => ("", format!("as tested, {above} being too much")),
             false => ("about ", format!("interpolated between the tested {below} and {above}")),
         };
-        let at = in_words(kind, load.value());
-        let interval = match bounds {
-            Bounds::Interval => interval(kind, found),
-            Bounds::Tested => String::new(),
+        let (interval, ends) = match bounds {
+            Bounds::Interval => (interval(kind, found), Some((load.low(), load.high()))),
+            Bounds::Runs => (over_runs(kind, found), Some((load.low(), load.high()))),
+            Bounds::Tested => (String::new(), None),
         };
-        let ends = spread(throughput).filter(|_| bounds == Bounds::Interval).unwrap_or_default();
+        let at = match is_tested {
+            true => with_unit(kind, below),
+            false => in_words(kind, load.value(), ends),
+        };
         let why = match bounds {
             Bounds::Tested if maximum.without_interval.is_empty() => {
                 "; no interval, since a queue grows or does not"
             }
             Bounds::Tested => "; no interval, there being too few independent values near the edge",
-            Bounds::Interval => "",
+            Bounds::Interval | Bounds::Runs => "",
         };
-        let served = number(throughput.value());
+        let served = match bounds {
+            Bounds::Interval => within(throughput),
+            Bounds::Runs | Bounds::Tested => supported(throughput.value(), None),
+        };
         format!(
-            "Highest {} within the goals: {about}{at}{interval}, {how}; {served}{ends} requests/s served{why}",
+            "Highest {} within the goals: {about}{at}{interval}, {how}; {served} requests/s served{why}",
             self::kind(kind)
         )
     }
 
     fn beyond(&self, kind: LoadKind, found: &Reached, named: &dyn Fn(usize) -> String) -> String {
         let surely = match found.surely < found.load {
-            true => format!(" (surely {})", in_words(kind, found.surely)),
+            true => format!(" (surely {})", in_words(kind, found.surely, None)),
             false => String::new(),
         };
         let closest = found.closest.map(|(goal, margin)| {
@@ -117,7 +123,7 @@ impl SweepReport {
     fn broken(&self, found: &Break, goal: Option<&Goal>) -> String {
         let load = self.load_of(found.level);
         let Some(goal) = goal else { return format!("the queue grew to the end, at {load}") };
-        let value = shown(goal, found.value);
+        let value = measured(goal, found.value, self.interval_of(goal, found.level));
         if found.excess <= 0.0 {
             let goal = goal.describe();
             return format!(
@@ -138,6 +144,11 @@ impl SweepReport {
         )
     }
 
+    /// The interval of what a goal is about at a level, where it has one.
+    fn interval_of(&self, goal: &Goal, level: usize) -> Option<Interval<f64>> {
+        self.runs().result(goal, self.levels().get(level)?).outcome.interval
+    }
+
     /// The other end of a range, and what the range buys.
     fn range_lines(&self, decision: &Decision) -> Vec<String> {
         let Some(loose) = &decision.loose else { return Vec::new() };
@@ -151,11 +162,11 @@ impl SweepReport {
         lines.extend(maximum.map(|line| format!("  {line}")));
         let (tight, loose) = (served(&decision.tight), served(loose));
         if let (Some(tight), Some(loose)) = (tight, loose) {
-            let gain = 100.0 * (loose / tight - 1.0);
+            let gain = 100.0 * (loose.value() / tight.value() - 1.0);
             lines.push(format!(
                 "The range buys {gain:+.1} % requests/s at the highest load: {} against {}",
-                number(loose),
-                number(tight)
+                supported(loose.value(), None),
+                supported(tight.value(), None)
             ));
         }
         lines
@@ -167,11 +178,11 @@ impl SweepReport {
 }
 
 /// What is served at the highest load, as far as was tested.
-fn served(within: &Within) -> Option<f64> {
+fn served(within: &Within) -> Option<Estimate> {
     match (&within.maximum.edge, &within.point) {
         (_, OperatingPoint::NoGoal | OperatingPoint::NoLevel) => None,
-        (Ok(Edge::Between(found)), _) => Some(found.throughput.value()),
-        (Ok(Edge::Beyond(found)), _) => Some(found.throughput.value()),
+        (Ok(Edge::Between(found)), _) => Some(found.throughput),
+        (Ok(Edge::Beyond(found)), _) => Some(found.throughput),
         _ => None,
     }
 }
@@ -184,11 +195,29 @@ const fn kind(kind: LoadKind) -> &'static str {
 }
 
 /// A load between levels: `7.43 requests/s`; of slots only whole ones are of use, so that the last is not counted.
-fn in_words(kind: LoadKind, load: f64) -> String {
+fn in_words(kind: LoadKind, load: f64, ends: Option<(f64, f64)>) -> String {
+    with_unit(kind, rounded(kind, load, ends))
+}
+
+fn with_unit(kind: LoadKind, load: String) -> String {
     match kind {
-        LoadKind::Rate => format!("{} requests/s", number(load)),
+        LoadKind::Rate => format!("{load} requests/s"),
+        LoadKind::Concurrency => load,
+    }
+}
+
+/// A load with the digits that its ends support; of slots whole ones.
+fn rounded(kind: LoadKind, load: f64, ends: Option<(f64, f64)>) -> String {
+    match kind {
+        LoadKind::Rate => supported(load, ends),
         LoadKind::Concurrency => load.floor().to_string(),
     }
+}
+
+/// ` (7.10 to 7.80 over the runs)`.
+fn over_runs(kind: LoadKind, found: &Crossing) -> String {
+    let interval = interval(kind, found);
+    interval.strip_suffix(')').map_or_else(String::new, |ends| format!("{ends} over the runs)"))
 }
 
 /// The interval of an edge: ` (7.10 to 7.80)`; nothing of one that is exact.
@@ -197,10 +226,7 @@ fn interval(kind: LoadKind, found: &Crossing) -> String {
     if low == high && !found.is_open_below && !found.is_open_above {
         return String::new();
     }
-    let shown = |load: f64| match kind {
-        LoadKind::Rate => number(load),
-        LoadKind::Concurrency => load.floor().to_string(),
-    };
+    let shown = |load: f64| rounded(kind, load, Some((low, high)));
     // Where the lowest that was tested may be too much, nothing is known of less.
     let (under, over) = (
         if found.is_open_below { "perhaps less than " } else { "" },
@@ -209,7 +235,12 @@ fn interval(kind: LoadKind, found: &Crossing) -> String {
     format!(" ({under}{} to {over}{})", shown(low), shown(high))
 }
 
-/// ` (90.1 to 99.0)`; none of an exact figure.
-fn spread(of: &Estimate) -> Option<String> {
-    (of.low() < of.high()).then(|| format!(" ({} to {})", number(of.low()), number(of.high())))
+/// `94.1 (90.1 to 99.0)`; an exact figure alone.
+fn within(of: &Estimate) -> String {
+    if of.low() >= of.high() {
+        return supported(of.value(), None);
+    }
+    let ends = (of.low(), of.high());
+    let [value, low, high] = [of.value(), ends.0, ends.1].map(|of| supported(of, Some(ends)));
+    format!("{value} ({low} to {high})")
 }

@@ -78,7 +78,11 @@ struct HighestJson {
     load_ci: Option<[Option<f64>; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     load_ci_reason: Option<String>,
-    /// The tested loads on both sides, where there is no interval.
+    /// Where the least and the greatest figures of a load's runs cross their limits, in place of an interval; an end beyond what
+    /// was tested is null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    load_over_runs: Option<[Option<f64>; 2]>,
+    /// The tested loads on both sides, where there is neither.
     #[serde(skip_serializing_if = "Option::is_none")]
     load_between_tested: Option<[f64; 2]>,
     requests_per_s: f64,
@@ -189,10 +193,16 @@ fn highest(within: &Within) -> Option<HighestJson> {
     let without: Vec<String> = without.collect();
     let is_known = without.is_empty() && maximum.bounds == Bounds::Interval;
     let reason = (!is_known).then(|| match &*without {
+        [] if maximum.bounds == Bounds::Runs => {
+            "a percentile over runs has the least and the greatest of theirs, and no interval"
+                .to_owned()
+        }
         [] => "it is where a queue began to grow, which has no interval".to_owned(),
         without => format!("no interval is known of {}", without.join(", ")),
     });
     let (load_ci_reason, requests_per_s_ci_reason) = (reason.clone(), reason);
+    let is_of_runs = maximum.bounds == Bounds::Runs;
+    let is_tested = maximum.bounds == Bounds::Tested;
     let of = |throughput: &Estimate| HighestJson {
         requests_per_s: throughput.value(),
         requests_per_s_ci: is_known.then_some([throughput.low(), throughput.high()]),
@@ -208,7 +218,8 @@ fn highest(within: &Within) -> Option<HighestJson> {
                 reached: true,
                 load: found.load.value(),
                 load_ci: is_known.then_some([low, high]),
-                load_between_tested: (!is_known).then_some([found.load.low(), found.load.high()]),
+                load_over_runs: is_of_runs.then_some([low, high]),
+                load_between_tested: is_tested.then_some([found.load.low(), found.load.high()]),
                 nearest_level: found.below,
                 breaks_first: Some(broken(within, &found.breaks)),
                 ..of(&found.throughput)
@@ -218,6 +229,7 @@ fn highest(within: &Within) -> Option<HighestJson> {
             reached: false,
             load: found.load,
             load_ci: is_known.then_some([Some(found.surely), None]),
+            load_over_runs: is_of_runs.then_some([Some(found.surely), None]),
             nearest_level: found.level,
             breaks_first_reason: Some("every goal is kept at the highest load tested"),
             closest_goal: found.closest.map(|(goal, _)| goal_text(within, goal)),

@@ -4,8 +4,8 @@ use fizeau_metrics::{Goal, GoalOutcome, LevelSummary, Quantile, Slo, Statistic};
 use fizeau_pareto::Constraint;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::goal::{is_upper, limit_of, shown};
-use crate::number::percent;
+use crate::goal::{Figure, is_upper, limit_of, measured};
+use crate::number::{percent, supported};
 
 /// How one goal came out at a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -14,6 +14,20 @@ pub struct GoalResult {
     pub outcome: GoalOutcome,
     /// What was measured in place of the statistic that the goal is about; absent where it is that one.
     pub stand_in: Option<StandIn>,
+    /// Over which runs it was measured; absent where the load was measured once.
+    pub over_runs: Option<OverRuns>,
+}
+
+/// The runs that a figure is over. Of a mean or a rate it is their mean; of a percentile, whose mean is none, their median, and
+/// of an even number of runs the worse of the two in the middle: always what one of them had.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OverRuns {
+    /// How many.
+    pub runs: usize,
+    /// The least figure of any.
+    pub least: f64,
+    /// The greatest.
+    pub greatest: f64,
 }
 
 /// The greatest value in place of a percentile, where a sample is too small for the percentile. A limit that it
@@ -31,6 +45,18 @@ pub(crate) fn results(slo: &Slo, level: &LevelSummary) -> Vec<GoalResult> {
     slo.goals().iter().map(|goal| GoalResult::of(*goal, level)).collect()
 }
 
+impl OverRuns {
+    /// Of the figures of the runs; none of fewer than two.
+    pub(super) fn of(figures: &[Figure]) -> Option<Self> {
+        let values = || figures.iter().map(|figure| figure.estimate.value());
+        (figures.len() > 1).then(|| Self {
+            runs: figures.len(),
+            least: values().fold(f64::INFINITY, f64::min),
+            greatest: values().fold(f64::NEG_INFINITY, f64::max),
+        })
+    }
+}
+
 impl GoalResult {
     /// How `goal` came out at `level`.
     pub(crate) fn of(goal: Goal, level: &LevelSummary) -> Self {
@@ -45,10 +71,10 @@ impl GoalResult {
             };
             Some((sample.max?, StandIn { values: sample.n, needs }))
         }) else {
-            return Self { outcome, stand_in: None };
+            return Self { outcome, stand_in: None, over_runs: None };
         };
         let outcome = GoalOutcome { goal, measured: Some(greatest.get()), interval: None };
-        Self { outcome, stand_in: Some(stand_in) }
+        Self { outcome, stand_in: Some(stand_in), over_runs: None }
     }
 
     /// How far the figure is inside its limit, as a share of the limit: 0.2 is a fifth to spare, -0.1 a tenth too much or too
@@ -81,9 +107,32 @@ impl GoalResult {
         self.said("simulated")
     }
 
+    /// The figure with its unit; over several runs, which of theirs it is, and from where to where they go.
+    fn shown(&self, value: f64) -> String {
+        let goal = self.outcome.goal;
+        let text = measured(&goal, value, self.outcome.interval);
+        let Some(OverRuns { runs, least, greatest }) = self.over_runs else { return text };
+        let which = match (goal.statistic, runs) {
+            (Statistic::Mean | Statistic::Value, _) => "the mean",
+            (_, 2) => "the worse",
+            _ => "the median",
+        };
+        let [least, greatest] = [least, greatest].map(|end| supported(end, None));
+        format!("{text} ({which} of {runs} runs, {least} to {greatest})")
+    }
+
+    /// The figure, and of how many values it is the greatest where it stands in for a percentile; none if it is not known.
+    pub(crate) fn measured_words(&self) -> Option<String> {
+        let value = self.shown(self.outcome.measured?);
+        Some(match self.stand_in {
+            Some(few) => format!("{value}, greatest of {}", few.values),
+            None => value,
+        })
+    }
+
     fn said(&self, how: &str) -> String {
         let goal = self.outcome.goal;
-        let shown = |value: f64| shown(&goal, value);
+        let shown = |value: f64| self.shown(value);
         let is_met = self.is_met();
         let came_out = match (self.outcome.measured, self.stand_in) {
             (None, _) => format!("missed, not {how}"),
@@ -123,7 +172,11 @@ fizeau_core::object_schema!(GoalResult, "GoalResult", "How a goal came out.", |o
     .or_reason::<f64>("measured")
     .or_reason::<[f64; 2]>("measured_ci")
     .or_reason::<f64>("margin")
-    .each(&["values", "values_needed"], fizeau_core::schema::ObjectSchema::may_have::<u64>)
+    .each(&["values", "values_needed", "runs"], fizeau_core::schema::ObjectSchema::may_have::<u64>)
+    .each(
+        &["measured_least", "measured_greatest"],
+        fizeau_core::schema::ObjectSchema::may_have::<f64>
+    )
     .field::<bool>("met"));
 
 impl Serialize for GoalResult {
@@ -140,7 +193,11 @@ impl Serialize for GoalResult {
         let ends = self.outcome.interval.map(|ends| [ends.low, ends.high]);
         map.serialize_entry("measured_ci", &ends)?;
         if ends.is_none() {
-            map.serialize_entry("measured_ci_reason", "no interval is known of such a figure")?;
+            let reason = match self.over_runs {
+                Some(_) => "a percentile over runs has the least and the greatest of theirs",
+                None => "no interval is known of such a figure",
+            };
+            map.serialize_entry("measured_ci_reason", reason)?;
         }
         map.serialize_entry("margin", &self.margin())?;
         if self.margin().is_none() {
@@ -151,6 +208,11 @@ impl Serialize for GoalResult {
         if let Some(stand_in) = self.stand_in {
             map.serialize_entry("values", &stand_in.values)?;
             map.serialize_entry("values_needed", &stand_in.needs)?;
+        }
+        if let Some(OverRuns { runs, least, greatest }) = self.over_runs {
+            map.serialize_entry("runs", &runs)?;
+            map.serialize_entry("measured_least", &least)?;
+            map.serialize_entry("measured_greatest", &greatest)?;
         }
         map.serialize_entry("met", &self.is_met())?;
         map.end()

@@ -1,10 +1,11 @@
 //! The highest load within the goals, between the levels that were tested.
 
-use fizeau_metrics::{Interval, Slo};
+use fizeau_metrics::{Goal, Interval, Slo};
 use fizeau_pareto::{Departure, Edge, EdgeError};
 
-use super::{GoalResult, Repeats, results};
-use crate::goal::{Bounds, Figure, Loads, Measured, figure, over, served};
+use super::goals::OverRuns;
+use super::{GoalResult, Repeats};
+use crate::goal::{Bounds, Ends, Figure, Loads, Measured, figure, over, served};
 use crate::{LevelReport, LoadKind};
 
 /// The highest load of one kind within the goals. Indices of levels are those of the sweep, of limits those of the goals; the
@@ -40,21 +41,23 @@ impl Runs<'_> {
 
     /// How the goals came out at a load, by all of its runs that may be compared.
     pub(super) fn results(&self, slo: &Slo, level: &LevelReport) -> Vec<GoalResult> {
-        let mut results = results(slo, &level.summary);
-        let runs: Vec<&LevelReport> = self.compared(level).collect();
-        if let [_, _, ..] = *runs {
-            for result in &mut results {
-                let goal = result.outcome.goal;
-                let figures: Vec<Figure> =
-                    runs.iter().filter_map(|run| figure(&goal, &run.summary)).collect();
-                if let Some(Figure { estimate, has_interval }) = over(goal.statistic, &figures) {
-                    result.outcome.measured = Some(estimate.value());
-                    let (low, high) = (estimate.low(), estimate.high());
-                    result.outcome.interval = has_interval.then_some(Interval { low, high });
-                }
-            }
+        slo.goals().iter().map(|goal| self.result(goal, level)).collect()
+    }
+
+    /// The same of one goal.
+    pub(super) fn result(&self, goal: &Goal, level: &LevelReport) -> GoalResult {
+        let mut result = GoalResult::of(*goal, &level.summary);
+        let figures = self.compared(level).filter_map(|run| figure(goal, &run.summary));
+        let figures: Vec<Figure> = figures.collect();
+        let over_runs = OverRuns::of(&figures);
+        if let (Some(_), Some(Figure { estimate, ends })) = (over_runs, over(goal, &figures)) {
+            result.outcome.measured = Some(estimate.value());
+            let (low, high) = (estimate.low(), estimate.high());
+            let is_interval = ends == Ends::Interval;
+            result.outcome.interval = is_interval.then_some(Interval { low, high });
+            result.over_runs = over_runs;
         }
-        results
+        result
     }
 
     /// Whether the queue grew to the end in most runs of a load.

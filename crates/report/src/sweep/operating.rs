@@ -8,8 +8,8 @@ use super::lacking;
 use super::maximum::Runs;
 use super::places;
 use super::profile::Profile;
-use crate::LevelReport;
-use crate::number::{number, percent};
+use crate::number::{number, percent, supported};
+use crate::{LevelReport, request_rate};
 
 /// The level to run at for the goals: of those on the frontier that meet every goal, the one with the most
 /// requests per second, unless it is not worth its latency or a profile puts something else first.
@@ -206,7 +206,8 @@ fn met(
     levels: &[LevelReport],
     profile: &Profile,
 ) -> String {
-    let rate = number(level.summary.throughput.requests_per_s.get());
+    let rate = level.summary.throughput.requests_per_s.get();
+    let rate = supported(rate, request_rate::interval(&level.summary));
     let (load, margin) = (level.load.words(), percent(margin));
     match why {
         Why::Goals => {

@@ -1,18 +1,20 @@
 //! A load that was measured more than once.
 
 use fizeau_core::Millis;
-use fizeau_metrics::{Confidence, Distribution, Slo, mean_of_runs};
+use fizeau_metrics::{Comparison, Confidence, Distribution, Slo, mean_of_runs};
 use serde::Serialize;
 
 use super::SweepReport;
-use crate::number::{decimals, number};
+use crate::goal::middle;
+use crate::number::{half_width, supported};
 use crate::{LevelReport, LoadPoint, Setup};
 
 /// The runs of one load, at different times and with prompts of their own each.
 ///
 /// The figures of a load are the means over its runs, with Student's interval across them: the requests of one run cannot show
 /// that the server was not the same an hour later. A mean of percentiles is no percentile, so of those there is the median
-/// over the runs, with the least and the greatest. One run stands for the load on the frontier and in the table of levels,
+/// over the runs, of an even number the worse of the two in the middle, with the least and the greatest; goals are judged by
+/// these. One run stands for the load on the frontier and in the table of levels,
 /// with figures that all come from the same requests: that with the median of requests per second.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repeats {
@@ -28,7 +30,7 @@ pub(crate) struct Over {
     pub(crate) half_width: f64,
 }
 
-/// A percentile over several runs.
+/// A percentile over several runs: the median, of an even number the greater of the two in the middle.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RangeOverRuns"))]
 pub(crate) struct Range {
@@ -77,15 +79,11 @@ impl Repeats {
         Some(Over { mean: found.value, half_width: found.interval.high - found.value })
     }
 
-    /// The median and the range of a percentile.
+    /// The median and the range of a percentile of latencies, as goals have it.
     pub(crate) fn range(&self, figure: impl Fn(&LevelReport) -> Option<f64>) -> Option<Range> {
-        let mut values: Vec<f64> = self.compared().map(figure).collect::<Option<_>>()?;
-        values.sort_by(f64::total_cmp);
-        let (least, greatest) = (*values.first()?, *values.last()?);
-        let at = |i: usize| values.get(i).copied();
-        let n = values.len();
-        let median = f64::midpoint(at((n - 1) / 2)?, at(n / 2)?);
-        Some(Range { median, least, greatest })
+        let values: Vec<f64> = self.compared().map(figure).collect::<Option<_>>()?;
+        let found = middle(values, Comparison::Less)?;
+        Some(Range { median: found.value(), least: found.low(), greatest: found.high() })
     }
 }
 
@@ -193,15 +191,15 @@ impl SweepReport {
     pub(crate) fn repeat_rows(&self) -> Vec<[String; 6]> {
         let dash = || "-".to_owned();
         let over = |over: Option<Over>| {
-            over.map_or_else(dash, |over| {
-                let decimals = decimals(over.mean);
-                format!("{} ±{:.decimals$}", number(over.mean), over.half_width)
+            over.map_or_else(dash, |Over { mean, half_width: half }| {
+                let ends = (mean - half, mean + half);
+                format!("{} ±{}", supported(mean, Some(ends)), half_width(mean, ends))
             })
         };
         let range = |range: Option<Range>| {
             range.map_or_else(dash, |range| {
-                let [median, least, greatest] =
-                    [range.median, range.least, range.greatest].map(number);
+                let of = [range.median, range.least, range.greatest];
+                let [median, least, greatest] = of.map(|of| supported(of, None));
                 format!("{median} ({least}-{greatest})")
             })
         };
@@ -224,5 +222,9 @@ pub(crate) const HEADS: [&str; 6] =
     ["load", "runs", "req/s", "out tok/s", "E2EL mean ms", "E2EL p99 ms"];
 
 /// What the table of repeats shows.
-pub(crate) const REPEATS_NOTE: &str = "Repeats: means over the runs ± half of their 95 % interval (Student's t, across runs); of a p99 the median over the runs \
-     and its range. In the table of levels the run with the median of requests/s stands for all";
+pub(crate) const REPEATS_NOTE: &str = "Repeats: means over the runs ± half of their 95 % interval (Student's t, across runs); of a p99 the median over the runs, \
+     of an even number the greater of the two in the middle, and its range. Goals are judged by all runs";
+
+/// What stands in the table of levels.
+pub(crate) const ONE_RUN_NOTE: &str = "Of loads that were measured more than once the table of levels has one run, that with the median of requests/s; \
+     goals are judged by all of its runs";

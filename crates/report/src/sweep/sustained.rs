@@ -1,12 +1,13 @@
 //! The run at the operating point, after all levels.
 
+use fizeau_metrics::Statistic;
 use serde::Serialize;
 
 use super::SweepReport;
 use super::goals::{GoalResult, results};
 use super::repeats::{mean_of, p99_of, requests, tokens};
-use crate::number::{duration_ms, number};
-use crate::{LevelReport, LoadPoint};
+use crate::number::{number, supported};
+use crate::{LevelReport, LoadPoint, request_rate};
 
 /// A run at the load of the operating point, longer than a level: whether what the level promised can be kept up. It is no
 /// further point of the frontier.
@@ -85,20 +86,29 @@ impl SweepReport {
         self.levels.iter().enumerate().find(|(_, level)| level.load == load)
     }
 
+    /// The p99 E2EL of the load that a level stands for, over all of its runs.
+    fn tail_at(&self, level: &LevelReport) -> Option<(f64, Ends)> {
+        let repeats = self.repeats().iter().find(|all| all.load() == Some(level.load));
+        match repeats.and_then(|all| all.range(|run| p99_of(&run.summary.metrics.e2el))) {
+            Some(range) => Some((range.median, None)),
+            None => tail(level),
+        }
+    }
+
     /// What came of it in a sentence, and how each goal came out; nothing without one.
     pub(crate) fn sustained_words(&self) -> Vec<String> {
         let Some(sustained) = self.sustained() else { return Vec::new() };
         let run = &sustained.run;
         let level = self.level_of_sustained().map(|(_, level)| level);
-        let beside =
-            |own: Option<f64>, level: Option<f64>, unit: fn(f64) -> String| match (own, level) {
-                (Some(own), Some(level)) => format!("{} (the level {})", unit(own), unit(level)),
-                (Some(own), None) => unit(own),
-                (None, _) => "-".to_owned(),
-            };
-        let e2el = |level: &LevelReport| p99_of(&level.summary.metrics.e2el);
-        let rate = beside(Some(requests(run)), level.map(requests), number);
-        let tail = beside(e2el(run), level.and_then(e2el), duration_ms);
+        let beside = |own: Option<String>, level: Option<String>| match (own, level) {
+            (Some(own), Some(level)) => format!("{own} (the level {level})"),
+            (Some(own), None) => own,
+            (None, _) => "-".to_owned(),
+        };
+        let rate = |of: &LevelReport| supported(requests(of), request_rate::interval(&of.summary));
+        let rate = beside(Some(rate(run)), level.map(rate));
+        let ms = |(value, ends)| format!("{} ms", supported(value, ends));
+        let tail = beside(tail(run).map(ms), level.and_then(|level| self.tail_at(level)).map(ms));
         let holds = match (run.left_out(), sustained.holds()) {
             (Some(reason), _) => reason,
             (None, true) if sustained.goals.is_empty() => "no goal was given".to_owned(),
@@ -119,6 +129,16 @@ impl SweepReport {
     }
 }
 
+/// The ends of an interval.
+type Ends = Option<(f64, f64)>;
+
+/// The p99 E2EL of one run, with its interval.
+fn tail(run: &LevelReport) -> Option<(f64, Ends)> {
+    let sample = &run.summary.metrics.e2el;
+    let ends = sample.interval(Statistic::P99).map(|ends| (ends.low.get(), ends.high.get()));
+    Some((p99_of(sample)?, ends))
+}
+
 impl<'a> SustainedJson<'a> {
     pub(super) fn of(report: &'a SweepReport) -> Option<Self> {
         let sustained = report.sustained()?;
@@ -129,7 +149,7 @@ impl<'a> SustainedJson<'a> {
             holds: sustained.holds(),
             goals: &sustained.goals,
             level: level.map(|(i, _)| i),
-            of_level: level.map(|(_, level)| OfLevel::of(run, level)),
+            of_level: level.map(|(_, level)| OfLevel::of(report, run, level)),
             folder: run.folder.as_deref(),
             run,
         })
@@ -137,16 +157,18 @@ impl<'a> SustainedJson<'a> {
 }
 
 impl OfLevel {
-    fn of(run: &LevelReport, level: &LevelReport) -> Self {
-        let share = |figure: fn(&LevelReport) -> Option<f64>| {
-            let (own, of) = (figure(run)?, figure(level)?);
-            (of > 0.0).then(|| own / of).filter(|share| share.is_finite())
+    fn of(report: &SweepReport, run: &LevelReport, level: &LevelReport) -> Self {
+        let of = |own: Option<f64>, of: Option<f64>| {
+            let share = own? / of.filter(|of| *of > 0.0)?;
+            share.is_finite().then_some(share)
         };
+        let share = |figure: fn(&LevelReport) -> Option<f64>| of(figure(run), figure(level));
+        let tails = [tail(run), report.tail_at(level)].map(|tail| tail.map(|tail| tail.0));
         Self {
             requests_per_s: share(|level| Some(requests(level))),
             output_tokens_per_s: share(|level| Some(tokens(level))),
             mean_e2el: share(|level| mean_of(&level.summary.metrics.e2el)),
-            p99_e2el: share(|level| p99_of(&level.summary.metrics.e2el)),
+            p99_e2el: of(tails[0], tails[1]),
         }
     }
 }

@@ -9,26 +9,44 @@ pub(super) struct Grid {
     pub(super) rows: Vec<Vec<String>>,
     /// How many columns at the right are of words, and start where their heads do; the others end there.
     pub(super) words: usize,
+    /// The columns that are needed least, which leave first where there is no room: the first of these first.
+    pub(super) lesser: Vec<usize>,
+}
+
+/// A table as lines, and the columns that had no room.
+pub(super) struct Drawn {
+    pub(super) lines: Vec<String>,
+    pub(super) left_out: Vec<usize>,
 }
 
 /// What is between columns.
 const GAP: &str = "  ";
 
 impl Grid {
-    /// The table within `width`: columns leave from the right where there is no room, but for the first two.
-    pub(super) fn lines(&self, width: usize) -> Vec<String> {
+    /// The table within `width`: where there is no room columns leave, the lesser ones and then those at the right, but for the
+    /// first two.
+    pub(super) fn draw(&self, width: usize) -> Drawn {
         let widths = self.widths();
-        let fits = |count: &usize| {
-            let cells: usize = widths.iter().take(*count).sum();
-            cells + GAP.len() * count.saturating_sub(1) <= width
+        let mut shown: Vec<usize> = (0..widths.len()).collect();
+        let mut left_out = Vec::new();
+        let total = |shown: &[usize]| {
+            let cells: usize = shown.iter().filter_map(|column| widths.get(*column)).sum();
+            cells + GAP.len() * shown.len().saturating_sub(1)
         };
-        let count = (2..=widths.len()).rev().find(fits).unwrap_or(2);
+        let others = (2..widths.len()).rev().filter(|column| !self.lesser.contains(column));
+        for column in self.lesser.iter().copied().chain(others) {
+            if total(&shown) <= width {
+                break;
+            }
+            shown.retain(|other| *other != column);
+            left_out.push(column);
+        }
         let all = self.heads.iter().chain(&self.rows);
-        all.map(|row| {
-            let line = self.line(row, &widths, count);
+        let lines = all.map(|row| {
+            let line = self.line(row, &widths, &shown);
             if line.chars().count() <= width { line } else { wrap(&line, width) }
-        })
-        .collect()
+        });
+        Drawn { lines: lines.collect(), left_out }
     }
 
     fn widths(&self) -> Vec<usize> {
@@ -41,9 +59,10 @@ impl Grid {
         (0..columns).map(widest).collect()
     }
 
-    fn line(&self, row: &[String], widths: &[usize], count: usize) -> String {
+    fn line(&self, row: &[String], widths: &[usize], shown: &[usize]) -> String {
         let first_words = widths.len().saturating_sub(self.words);
-        let cells = row.iter().zip(widths).enumerate().take(count);
+        let cells = row.iter().zip(widths).enumerate();
+        let cells = cells.filter(|(column, _)| shown.contains(column));
         let cells = cells.map(|(column, (cell, width))| {
             if column < first_words { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
         });

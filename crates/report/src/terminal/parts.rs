@@ -1,11 +1,11 @@
 //! Goals of single requests and measured parts, level by level, below the table of a sweep.
 
-use fizeau_core::Millis;
-use fizeau_metrics::{Distribution, NoWindow, WhyNoWindow, WindowFigures};
+use fizeau_metrics::{NoWindow, WhyNoWindow};
 
-use super::Line;
 use super::grid::Grid;
-use crate::number::{number, percent};
+use super::{Line, Terminal};
+use crate::level::part_cells;
+use crate::number::percent;
 use crate::{LevelReport, SweepReport};
 
 impl SweepReport {
@@ -35,7 +35,7 @@ impl SweepReport {
     }
 
     /// The part of each level that was measured beside the whole, or why there is none.
-    pub(super) fn say_parts(&self, width: usize, out: &mut Vec<Line>) {
+    pub(super) fn say_parts(&self, terminal: &Terminal<'_>, out: &mut Vec<Line>) {
         let parts = self.levels().iter().map(|level| (level, &level.summary.windowed.part));
         let parts: Vec<_> = parts.filter(|(level, _)| level.summary.requests.sent > 0).collect();
         if parts.is_empty() {
@@ -47,14 +47,16 @@ impl SweepReport {
         let label = |level: &LevelReport| format!("{:>6}", self.label(level.load));
         let known = parts
             .iter()
-            .filter_map(|(level, part)| Some(cells(label(level), part.as_ref().ok()?).into()));
+            .filter_map(|(level, part)| Some((label(level), part.as_ref().ok()?)))
+            .map(|(label, part)| [label].into_iter().chain(part_cells(part)).collect());
         let heads = [
             ["", "", "", "", "", "TTFT ms", "E2EL ms"],
             ["load", "sent", "cut", "req/s", "out tok/s", "p50/p99", "p50/p99"],
         ];
         let heads = heads.map(|row| row.map(str::to_owned).into()).into();
-        let grid = Grid { heads, rows: known.collect(), words: 0 };
-        let mut lines = grid.lines(width).into_iter().map(Line::Whole);
+        let grid = Grid { heads, rows: known.collect(), words: 0, lesser: Vec::new() };
+        let drawn = grid.draw(terminal.width);
+        let mut lines = drawn.lines.into_iter().map(Line::Whole);
         if !grid.rows.is_empty() {
             out.extend(lines.by_ref().take(grid.heads.len()));
         }
@@ -71,25 +73,7 @@ impl SweepReport {
             };
             out.push(Line::text(format!("{}  {reason}", label(level))));
         }
+        let names = ["load", "sent", "cut", "req/s", "out tok/s", "TTFT", "E2EL"];
+        out.extend(terminal.not_shown(drawn.left_out, &names));
     }
-}
-
-fn cells(load: String, part: &WindowFigures) -> [String; 7] {
-    let window = &part.window;
-    let rate = |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), number);
-    [
-        load,
-        window.kept.to_string(),
-        format!("{} + {}", window.cut_front, window.cut_back),
-        rate(part.throughput.map(|rates| rates.requests_per_s.get())),
-        rate(part.throughput.map(|rates| rates.output_tokens_per_s.get())),
-        both(&part.metrics.ttft),
-        both(&part.metrics.e2el),
-    ]
-}
-
-/// `12.3 / 15.9`; `-` for what the sample does not support.
-fn both(sample: &Distribution) -> String {
-    let known = |value: Option<Millis>| value.map_or_else(|| "-".to_owned(), |ms| number(ms.get()));
-    format!("{} / {}", known(sample.p50.value()), known(sample.p99.value()))
 }

@@ -17,7 +17,9 @@ impl SweepReport {
         out.push(Line::text(format!("{REPEATS_NOTE}:")));
         let heads = vec![HEADS.map(str::to_owned).into()];
         let rows = rows.iter().map(|row| row.iter().map(|cell| charset.words(cell)).collect());
-        let grid = Grid { heads, rows: rows.collect(), words: 0 };
-        out.extend(grid.lines(width).into_iter().map(Line::Whole));
+        let grid = Grid { heads, rows: rows.collect(), words: 0, lesser: Vec::new() };
+        let drawn = grid.draw(width);
+        out.extend(drawn.lines.into_iter().map(Line::Whole));
+        out.extend(terminal.not_shown(drawn.left_out, &HEADS));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Charset, Style};
 use crate::LevelReport;
-use crate::table::{Cell, columns};
+use crate::table::{Cell, PLUS_MINUS, columns};
 
 /// The table before it is fitted to a width.
 #[derive(Debug)]
@@ -10,6 +10,10 @@ pub(super) struct Table {
     pub(super) rows: Vec<Row>,
     pub(super) columns: Vec<Column>,
 }
+
+/// What columns of intervals are called that had no room.
+pub(super) const INTERVALS: &str = "intervals";
+const INTERVALS_OF_MEDIANS: &str = "intervals of medians";
 
 /// How a row stands out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +31,7 @@ pub(super) struct Column {
     /// Columns with a rank are left out where there is no room for them, the lowest rank first.
     rank: Option<u8>,
     is_extra: bool,
+    is_interval: bool,
     cells: Vec<Cell>,
     /// The most that any cell has behind its last whole digit: point, decimals and mark.
     behind: usize,
@@ -52,6 +57,7 @@ impl Column {
                 group: column.group,
                 rank: column.rank,
                 is_extra,
+                is_interval: column.head == PLUS_MINUS,
                 behind,
                 width: (before + behind).max(head.chars().count()),
                 head,
@@ -64,6 +70,10 @@ impl Column {
     /// Whether both stand under one group's name.
     fn is_with(&self, other: &Self) -> bool {
         !self.group.is_empty() && self.group == other.group
+    }
+
+    fn is_p50(&self) -> bool {
+        self.head == "p50"
     }
 
     fn name(&self) -> String {
@@ -109,9 +119,17 @@ impl Table {
             let Some((_, least)) = ranked.min() else {
                 break;
             };
+            let of_medians = self.columns.get(least.saturating_sub(1)).is_some_and(Column::is_p50);
             let removed = self.columns.remove(least);
             // The intervals of several figures are named once.
-            let name = if removed.is_extra { "intervals".to_owned() } else { removed.name() };
+            let name = match removed.is_interval {
+                true if of_medians => INTERVALS_OF_MEDIANS.to_owned(),
+                true => INTERVALS.to_owned(),
+                false => removed.name(),
+            };
+            if name == INTERVALS {
+                left_out.retain(|name| name != INTERVALS_OF_MEDIANS);
+            }
             if !left_out.contains(&name) {
                 left_out.push(name);
             }

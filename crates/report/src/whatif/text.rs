@@ -52,6 +52,8 @@ impl WhatIf {
         line(out, &format!("The most within {}:", words(slo)));
         let chosen = self.chosen();
         if let Some(first) = chosen.first() {
+            // What is in requests or tokens per second says so itself.
+            let _ = writeln!(out, "{:32}{:>11}{:>10}{:>10}{:>10}", "", "tok/s", "ms", "ms", "ms");
             out.push_str(
                 "        load    req/s  out tok/s   a device  TTFT p99  TPOT p99  E2EL p99   to ",
             );

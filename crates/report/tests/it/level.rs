@@ -310,6 +310,7 @@ fn the_block_shows_intervals_and_how_well_a_figure_is_known() {
     let missing = with("Until p999 ttft ci=1%:");
     assert!(missing.ends_with("not reached: needs about 1000, has 400"), "{block}");
     assert!(block.lines().all(|line| line.chars().count() <= 80), "{block}");
+    assert!(block.is_ascii(), "{block}");
     let json = serde_json::to_value(&level).unwrap();
     assert_eq!(json["until"]["goals"][1]["half_width_reason"], "needs about 1000, has 400");
     // What was reached at a look may be a little less well known once the last requests are in.
@@ -317,5 +318,5 @@ fn the_block_shows_intervals_and_how_well_a_figure_is_known() {
     level.until = Some(Until { is_reached: true, outcomes });
     let block = level.block();
     let line = block.lines().find(|line| line.starts_with("Until output_tps")).unwrap();
-    assert!(line.contains(" reached: at the end ±") && line.ends_with(" % (n=400)"), "{line}");
+    assert!(line.contains(" reached: at the end +-") && line.ends_with(" % (n=400)"), "{line}");
 }

@@ -7,6 +7,7 @@ mod checklist;
 mod columns;
 mod comparison;
 mod decision;
+mod digits;
 mod exposition;
 mod foreign;
 mod lengths;
@@ -21,6 +22,7 @@ mod peers;
 #[cfg(feature = "pictures")]
 mod pictures;
 mod plan;
+mod repeats;
 mod requests;
 mod sample;
 #[cfg(feature = "schema")]

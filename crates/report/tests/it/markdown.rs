@@ -116,6 +116,8 @@ fn compared(baseline: f64, candidate: f64) -> ComparisonReport {
 
 #[test]
 fn a_comparison_says_first_what_it_comes_to() {
+    let text = compared(50.0, 60.0).text();
+    assert!(text.ends_with("\nB is worse in p50 TTFT at concurrency 8."), "{text}");
     let worse = compared(50.0, 60.0).markdown();
     assert!(
         worse.starts_with("## Comparison\n\nB is **worse** in p50 TTFT at concurrency 8.\n"),

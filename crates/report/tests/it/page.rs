@@ -9,6 +9,7 @@ use fizeau_report::{
 };
 use fizeau_roofline::{HourlyRate, Measured};
 
+use crate::decision::{rate, slots};
 use crate::sample;
 
 const EVIL: &str = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>&\u{2028}";
@@ -323,4 +324,21 @@ fn levels_of_both_kinds_have_a_table_each() {
 fn it_is_small_enough_to_be_sent() {
     let page = sample::detailed().page();
     assert!(page.len() < 1_500_000, "{}", page.len());
+}
+
+/// As in the text: over which runs, with the digits of the table, and the limit as it was given.
+#[test]
+fn a_goal_has_one_figure_on_the_page_too() {
+    let runs = [472.0, 501.0, 487.0].map(|ttft| slots(4, 5.0, ttft, 700.0));
+    let slo = "p99 ttft<500ms".parse().ok();
+    let page = words(&SweepReport::of_runs(sample::setup(), runs.into(), slo).page());
+    let tile = "p99 TTFT 487 ms (the median of 3 runs, 472 to 501), goal < 500 ms";
+    assert!(page.contains(tile), "{page}");
+    assert!(page.contains("goals are judged by all of its runs"), "{page}");
+    let slo = "p99 ttft<2000ms".parse().ok();
+    let levels = vec![rate(31.739, 1_671.0, 30.0)];
+    let page = words(&SweepReport::new(sample::setup(), levels, slo).page());
+    assert!(page.contains("p99 TTFT 1670 ms, goal < 2000 ms"), "{page}");
+    let (tables, _) = page.split_once("= Fizeau =").unwrap();
+    assert!(!tables.contains("1671"), "{tables}");
 }

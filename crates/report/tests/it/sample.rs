@@ -4,8 +4,8 @@
 use std::num::NonZeroU64;
 
 use fizeau_core::{
-    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, ReadLag, Stamp, StampSource, Tape,
-    TokenSource, Tokens,
+    Arrival, Channel, Failure, FailureClass, Nanos, Outcome, PerSec, ReadLag, Stamp, StampSource,
+    Tape, TokenSource, Tokens,
 };
 use fizeau_metrics::{
     ClientProof, ClientWatch, Concern, GoodputGoals, LevelShape, LevelSummary, OwnFigures, Peer,
@@ -182,6 +182,20 @@ fn tape(sent: Stamp, ttft_us: u64, gap_us: u64) -> Tape {
 fn speed_of_light(tapes: &[Tape], summary: &LevelSummary, load: LoadPoint) -> SpeedOfLight {
     let system = system();
     SpeedOfLight::of((&system).into(), &lengths(&system, tapes), load, summary)
+}
+
+/// A level of prompts so long that compute limits their prefill, as weights limit the decoding.
+pub(crate) fn long_prompts(rate: PerSec) -> LevelReport {
+    let mut tapes = tapes(32);
+    tapes.iter_mut().for_each(|tape| tape.asked.input_tokens = Some(Tokens::new(500)));
+    let summary = LevelSummary::of(&tapes, &GoodputGoals::default());
+    let load = LoadPoint::Rate(rate);
+    LevelReport {
+        load,
+        speed_of_light: speed_of_light(&tapes, &summary, load),
+        summary,
+        ..level(32)
+    }
 }
 
 /// The lengths of all replies.

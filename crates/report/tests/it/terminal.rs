@@ -1,11 +1,13 @@
 //! The terminal's text. The golden files are what `cargo run -p fizeau-report --example sample_page WIDTH` prints, that of a
 //! pipe with `120 ascii`.
 
+use fizeau_core::{PerSec, UsdPerHour};
 use fizeau_metrics::LevelSummary;
 use fizeau_report::{
     Charset, ChecklistRows, Engine, LevelReport, LoadPoint, SpeedOfLight, Style, SweepReport,
     Terminal,
 };
+use fizeau_roofline::HourlyRate;
 use proptest::prelude::*;
 
 use crate::sample;
@@ -39,6 +41,62 @@ fn at_80_and_120_columns_and_in_a_pipe() {
 #[test]
 fn ascii_is_ascii() {
     assert!(text(&sample::sweep(), 120, Style::Plain).is_ascii());
+}
+
+/// What limits a level is what one comes for: a lesser column leaves first, and is named.
+#[test]
+fn at_80_columns_what_limits_it_is_there_and_what_is_not_is_named() {
+    let levels = [31.739, 44.67].map(|rate| sample::long_prompts(PerSec::new(rate)));
+    let report = SweepReport::new(sample::setup(), levels.into(), None);
+    let light = |width| {
+        let text = text(&report, width, Style::Plain);
+        let from = text.find("Speed of light of").unwrap();
+        text[from..].split("\n\n").next().unwrap_or_default().to_owned()
+    };
+    let narrow = "\
+Speed of light of h100-sxm (one device), reached by phase:
+                                    tok/s     tok/s  tok/s
+  load  prefill  decode  output  measured  expected  bound  limits
+31.739     25 %    71 %    66 %      3410      2900   5180  compute/weights
+ 44.67     25 %    71 %    66 %      3410      2900   5180  compute/weights
+Prefill: TTFT. Decode: TPOT, a step over the sequences that were decoding.
+    Output: tokens/s of the whole. Expected: physics without an engine's
+    overheads. Bound: nothing can be faster. Limits: of prefill/decode, or of
+    both
+Not shown at this width: cache full; a wider terminal and the report below have
+    all";
+    assert_eq!(light(80), narrow);
+    assert!(!light(90).contains("Not shown"), "{}", light(90));
+    let note = "Not shown at this width: cache full, expected; a wider terminal";
+    assert!(light(66).contains(note) && light(66).contains("compute/weights"), "{}", light(66));
+    assert!(!light(66).contains("Expected:"), "of what is not shown no legend: {}", light(66));
+}
+
+#[test]
+fn a_sign_that_is_shown_is_explained() {
+    let report = sample::sweep();
+    for (width, named) in
+        [(60, ": intervals,"), (80, ": intervals;"), (110, ": intervals of medians;")]
+    {
+        let text = text(&report, width, Style::Plain);
+        assert!(text.contains(&format!("Not shown at this width{named}")), "{text}");
+        assert_eq!(text.contains("+-: half of the 95 % interval"), width > 100, "{text}");
+    }
+}
+
+/// The words of the page.
+#[test]
+fn a_price_says_what_a_million_tokens_cost() {
+    let price = HourlyRate::given(UsdPerHour::new(2.5)).ok();
+    let report = sample::sweep().with_price(price);
+    let (tokens, million) = (3_408.0, 1e6);
+    let usd = 2.5 / 3600.0 * million / tokens;
+    let cost =
+        format!("A million output tokens there: {usd:.3} USD, at 2.50 USD a device-hour, as given");
+    let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = flat(text(&report, 80, Style::Plain));
+    assert!(text.contains(&cost), "{cost}: {text}");
+    assert!(!text.contains("A million output tokens at"), "{text}");
 }
 
 #[test]
@@ -113,7 +171,7 @@ fn colour_adds_codes_and_changes_no_text() {
 #[test]
 fn an_asked_rate_is_not_called_concurrency() {
     let mut level = sample::level(1);
-    level.load = LoadPoint::Rate(fizeau_core::PerSec::new(2.5));
+    level.load = LoadPoint::Rate(PerSec::new(2.5));
     let report = SweepReport::new(sample::setup(), vec![level], None);
     let text = text(&report, 100, Style::Plain);
     assert!(text.contains("asked") && text.contains("2.5"), "{text}");

@@ -47,6 +47,16 @@ fn what_takes_more_devices_for_the_same_is_beaten() {
 }
 
 #[test]
+fn every_column_has_its_unit() {
+    let text = report().text();
+    let head = "\
+                                      tok/s        ms        ms        ms
+        load    req/s  out tok/s   a device  TTFT p99  TPOT p99  E2EL p99   to A
+";
+    assert!(text.contains(head), "{text}");
+}
+
+#[test]
 fn the_answer_names_the_best_within_the_goals() {
     let report = report();
     let answer = report.answer();
