@@ -330,7 +330,7 @@ pub(crate) fn each_tape(
         each(tape.map_err(Fail::usage)?);
     }
     if let Some(cut) = tapes.cut() {
-        eprintln!(
+        tell!(
             "note: {}: cut in mid-line: {} whole tapes are used, {} bytes are left over",
             level.path().join("tapes.jsonl").display(),
             cut.whole,

@@ -1,4 +1,4 @@
-//! What standard output can show.
+//! What standard output and standard error can show.
 
 use std::env::var_os;
 use std::io::IsTerminal;
@@ -31,6 +31,12 @@ impl Screen {
         let width = if width == 0 { ASSUMED_WIDTH } else { width };
         Self { width, style, charset: charset() }
     }
+}
+
+/// How wide standard error is; none if it is no terminal, or one that does not say.
+pub(crate) fn of_stderr() -> Option<usize> {
+    let size = terminal_size::terminal_size_of(std::io::stderr());
+    size.map(|(width, _)| width.0.into()).filter(|width| *width > 0)
 }
 
 /// Of a terminal that does not say how wide it is.

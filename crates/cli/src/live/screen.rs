@@ -82,9 +82,9 @@ impl Screen {
         let _ = thread.join();
         leave();
         let notes = std::mem::take(&mut self.watched.now().0.history.notes);
-        notes.iter().for_each(|note| eprintln!("{note}"));
+        notes.iter().for_each(|note| tell!("{note}"));
         if self.cancel.is_cancelled() {
-            eprintln!("interrupted: what was measured is written");
+            tell!("interrupted: what was measured is written");
         }
     }
 }

@@ -7,14 +7,14 @@ use fizeau::core::{Millis, Nanos};
 use super::LiveState;
 use super::left::Left;
 use super::level::Running;
+use crate::screen;
 
 /// Where the terminal does not say how wide it is.
 const USUAL_WIDTH: usize = 80;
 
 /// How wide the terminal is.
 pub(super) fn width() -> usize {
-    let size = terminal_size::terminal_size_of(std::io::stderr());
-    size.map_or(USUAL_WIDTH, |(width, _)| width.0.into())
+    screen::of_stderr().unwrap_or(USUAL_WIDTH)
 }
 
 /// What is told `now`, no line of it longer than `width`: what runs and how long, and below it what came of it so far. Where

@@ -34,7 +34,7 @@ pub(super) fn run(run: &StoredRun, asked: &Asked, args: &ExportArgs) -> Result<E
     if wants_levels {
         let table = whole.table();
         for left in table.left_out() {
-            eprintln!("note: {} is no row: {}", left.load, left.reason);
+            tell!("note: {} is no row: {}", left.load, left.reason);
         }
         if let Some(file) = &args.csv {
             Sink::open(file)?.write_whole(&table.to_csv())?;

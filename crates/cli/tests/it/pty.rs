@@ -65,6 +65,11 @@ impl OnTerminal {
         &self.child
     }
 
+    /// Closes the terminal as somebody does who closes its window; what becomes of the program there is nobody to see.
+    pub(crate) fn close(self) -> Child {
+        self.child
+    }
+
     /// Reads to the end.
     pub(crate) fn end(mut self) -> LeftTerminal {
         while self.read() {}
