@@ -6,6 +6,7 @@ mod detail;
 mod export;
 mod level;
 mod many;
+mod missing;
 mod page;
 mod physics;
 mod pictures;
@@ -231,6 +232,9 @@ fn levels(run: &StoredRun, asked: &Asked) -> Result<Exit, Fail> {
     let checklist = match search {
         Some(search) => searched(&search, Stored::of(run, levels, asked)?, asked)?,
         None => match <[Level; 1]>::try_from(levels) {
+            Ok([level]) if stored::is_rest(run, &level.report)? => {
+                sweep_or_blocks(run, vec![level], asked)?
+            }
             Ok([level]) => alone(run, level, asked)?,
             Err(levels) => sweep_or_blocks(run, levels, asked)?,
         },

@@ -24,13 +24,17 @@ impl Screen {
         }
         let size = terminal_size::terminal_size_of(&out);
         let is_set = |name: &str| var_os(name).is_some_and(|value| !value.is_empty());
-        let is_dumb = var_os("TERM").is_some_and(|term| term == "dumb");
-        let style = if is_set("NO_COLOR") || is_dumb { Style::Plain } else { Style::Ansi };
+        let style = if is_set("NO_COLOR") || is_dumb() { Style::Plain } else { Style::Ansi };
         let width = size.map_or(ASSUMED_WIDTH, |(width, _)| width.0.into());
         // A terminal that does not know its size says that it has none.
         let width = if width == 0 { ASSUMED_WIDTH } else { width };
         Self { width, style, charset: charset() }
     }
+}
+
+/// Whether the terminal can do no more than a printer.
+pub(crate) fn is_dumb() -> bool {
+    var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
 /// How wide standard error is; none if it is no terminal, or one that does not say.
@@ -43,7 +47,7 @@ pub(crate) fn of_stderr() -> Option<usize> {
 const ASSUMED_WIDTH: usize = 80;
 
 /// By the locale, as the C library has it: the first of these that is set decides.
-fn charset() -> Charset {
+pub(crate) fn charset() -> Charset {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(var_os);
     let mut locale = locale.map(|value| value.to_string_lossy().to_ascii_lowercase());
     let locale = locale.find(|value| !value.is_empty()).unwrap_or_default();

@@ -93,7 +93,7 @@ impl SweepReport {
         Self { profile, decisions: decisions.unwrap_or_default(), ..self }
     }
 
-    /// The same, naming the loads that were planned and never measured.
+    /// The same, naming the loads that were planned and of which there is nothing.
     #[must_use]
     pub fn with_unmeasured(self, unmeasured: Vec<Unmeasured>) -> Self {
         Self { unmeasured, ..self }
@@ -141,7 +141,7 @@ impl SweepReport {
         self.curve.as_ref()
     }
 
-    /// The loads that were planned and never measured.
+    /// The loads that were planned and of which there is nothing.
     #[must_use]
     pub fn unmeasured(&self) -> &[Unmeasured] {
         &self.unmeasured

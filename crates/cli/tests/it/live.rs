@@ -43,8 +43,8 @@ fn lines_on_a_terminal_tell_what_is_in_flight_while_nothing_ends() {
     assert_eq!(left.status.code(), Some(130), "{left:?}");
     assert!(left.is_cooked && left.text.contains("TTFT p50"), "{left:?}");
     let (_, after) = left.text.split_once("interrupted: ").unwrap_or_else(|| panic!("{left:?}"));
-    let (message, _) = after.split_once('\n').unwrap();
-    assert!(message.trim_end().ends_with("(again to quit)"), "nothing is drawn over it: {left:?}");
+    let (message, below) = after.split_once("\r\n").unwrap();
+    assert!(message.ends_with("(again to quit)") && below.starts_with("bench "), "{left:?}");
 }
 
 #[test]
@@ -59,6 +59,14 @@ fn a_run_whose_terminal_is_closed_keeps_what_it_has() {
     signal("HUP", &child);
     assert_eq!(child.wait().unwrap().code(), Some(129));
     assert_eq!(json(format!("{out}/summary.json"))["requests"]["completed"], 2);
+}
+
+#[test]
+fn a_full_screen_is_refused_where_the_terminal_has_none() {
+    let mut dumb = fizeau(&bench("http://127.0.0.1:9", &["--live"]));
+    dumb.env("TERM", "dumb");
+    let left = OnTerminal::start(dumb, (80, 24)).end();
+    assert!(left.status.code() == Some(2) && left.text.contains("--live: "), "{left:?}");
 }
 
 #[test]
